@@ -1,0 +1,1 @@
+"""Elementary functions by primitives; importing this package registers them."""

@@ -1,0 +1,156 @@
+"""What is lowered: a graph over an iteration space, with the layout of every operand.
+
+`normalise` turns the problem as the user sees it (logical axes, any strides) into the smallest nest of loops that visits
+the same elements, so that a contiguous rank-5 tensor and a flat one become the same kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from baracuda.core.elements import ElementKind
+from baracuda.formula.expr import Axes, Expr, const, coord, input_, node, rebuild
+from baracuda.formula.graph import Graph, Port
+from baracuda.formula.order import EMPTY
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One tensor's layout over the iteration space.
+
+    strides are in elements, one for each axis, 0 where the tensor does not vary; alignment is the largest power of two,
+    at most 64, that divides the address of its first element.
+    """
+
+    kind: ElementKind
+    strides: tuple[int, ...]
+    alignment: int = 64
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A graph of primitives, the extents of the iteration space, which axes are inner, and the operands in the order
+    of graph.inputs followed by graph.outputs."""
+
+    graph: Graph
+    shape: tuple[int, ...]
+    inner: tuple[bool, ...]
+    operands: tuple[Operand, ...]
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A normalised problem: `outer` axes then `inner` axes, each in the order of its loops.
+
+    Operand strides run over outer + inner; `coord` nodes number the axes of the nest. Reductions over Axes.OUTER occur
+    only beside reductions over Axes.INNER. A pointwise nest has no inner axes, and its outer axes are sorted so that the
+    last has the smallest stride of the first output.
+    """
+
+    graph: Graph
+    outer: tuple[int, ...]
+    inner: tuple[int, ...]
+    operands: tuple[Operand, ...]
+
+    @property
+    def rows(self) -> int:
+        return prod(self.outer)
+
+    @property
+    def row_length(self) -> int:
+        return prod(self.inner)
+
+
+def reduces(graph: Graph, over: Axes) -> list[Expr]:
+    """The reduction nodes that run over some of the given axes."""
+    return [n for n in graph.nodes if n.op == "reduce" and n.attr[1] & over]
+
+
+def _without_empty_reductions(problem: Problem) -> Problem:
+    """A reduction over no elements is a constant; the rest of the graph goes on without it."""
+    lengths = {
+        Axes.INNER: prod(n for n, i in zip(problem.shape, problem.inner, strict=True) if i),
+        Axes.OUTER: prod(n for n, i in zip(problem.shape, problem.inner, strict=True) if not i),
+    }
+
+    def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        if n.op == "reduce" and lengths[n.attr[1]] == 0:
+            return const(EMPTY[n.attr[0]], n.kind)
+        return rebuild(n, args)
+
+    if all(lengths.values()):
+        return problem
+    return Problem(problem.graph.map(rewrite), problem.shape, problem.inner, problem.operands)
+
+
+def _swapped(problem: Problem) -> Problem:
+    """The same problem with inner and outer axes called by each other's name."""
+    swap = {Axes.NONE: Axes.NONE, Axes.FULL: Axes.FULL, Axes.INNER: Axes.OUTER, Axes.OUTER: Axes.INNER}
+
+    def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        if n.op == "input":
+            name, storage, axes = n.attr
+            return input_(name, storage, swap[axes])
+        if n.op == "reduce":
+            op, over = n.attr
+            return node("reduce", args, n.kind, (op, swap[over]))
+        return rebuild(n, args)
+
+    def port(p: Port) -> Port:
+        return Port(p.name, p.kind, swap[p.axes])
+
+    mapped = problem.graph.map(rewrite)
+    inner = tuple(not i for i in problem.inner)
+    graph = Graph(tuple(map(port, mapped.inputs)), tuple((port(p), e) for p, e in mapped.outputs), inner)
+    return Problem(graph, problem.shape, inner, problem.operands)
+
+
+def normalise(problem: Problem) -> Nest:
+    """Drop axes of extent 1, sort outer axes by stride, merge neighbours that every operand walks as one.
+
+    The order of inner axes is logical and stays (it numbers the elements of a reduction), as does the order of outer axes
+    where a reduction runs over them. An axis whose coordinate the formula reads is neither dropped nor merged.
+    """
+    problem = _without_empty_reductions(problem)
+    if not reduces(problem.graph, Axes.INNER):
+        if reduces(problem.graph, Axes.OUTER):
+            problem = _swapped(problem)
+        else:  # nothing is reduced: every axis is outer
+            problem = Problem(problem.graph, problem.shape, (False,) * len(problem.shape), problem.operands)
+    graph, shape, operands = problem.graph, problem.shape, problem.operands
+    rank = len(shape)
+    coords = {n.attr % rank for n in graph.nodes if n.op == "coord"}
+    kept = [a for a in range(rank) if shape[a] != 1 or a in coords]
+    outer = [a for a in kept if not problem.inner[a]]
+    inner = [a for a in kept if problem.inner[a]]
+    if not reduces(graph, Axes.OUTER):
+        first_output = len(graph.inputs)
+        by_preference = operands[first_output:] + operands[:first_output]
+        outer.sort(key=lambda a: tuple(abs(o.strides[a]) for o in by_preference), reverse=True)
+
+    def merge(axes: list[int]) -> list[list[int]]:
+        groups: list[list[int]] = []
+        for a in axes:
+            last = groups[-1][-1] if groups else None
+            if last is not None and not {a, last} & coords and all(o.strides[last] == o.strides[a] * shape[a] for o in operands):
+                groups[-1].append(a)
+            else:
+                groups.append([a])
+        return groups
+
+    groups_outer, groups_inner = merge(outer), merge(inner)
+    groups = groups_outer + groups_inner
+    position = {axis: i for i, group in enumerate(groups) for axis in group}
+
+    def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        return coord(position[n.attr % rank]) if n.op == "coord" else rebuild(n, args)
+
+    inner_axes = (False,) * len(groups_outer) + (True,) * len(groups_inner)
+    mapped = graph.map(rewrite) if coords else graph
+    return Nest(
+        Graph(mapped.inputs, mapped.outputs, inner_axes if coords else ()),
+        tuple(prod(shape[a] for a in g) for g in groups_outer),
+        tuple(prod(shape[a] for a in g) for g in groups_inner),
+        tuple(Operand(o.kind, tuple(o.strides[g[-1]] for g in groups), o.alignment) for o in operands),
+    )
