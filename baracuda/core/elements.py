@@ -151,7 +151,8 @@ def _numpy_dtype(kind: ElementKind) -> np.dtype[Any]:
         return np.dtype(_NUMPY_NAMES[kind])
     import ml_dtypes  # a NumPy extension; only the kinds NumPy lacks need it
 
-    return np.dtype(getattr(ml_dtypes, _ML_DTYPES_NAMES[kind]))
+    dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES_NAMES[kind]))
+    return dtype
 
 
 @cache

@@ -10,7 +10,6 @@ operations whose bits every backend agrees on (contract rule 1). Only primitives
 
 from __future__ import annotations
 
-import enum
 import threading
 import weakref
 from collections.abc import Hashable, Iterable, Iterator
@@ -18,23 +17,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from baracuda.core.axes import Axes as Axes
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 
 Operand: TypeAlias = "Expr | float | int | bool"
-
-
-class Axes(enum.IntFlag):
-    """Which axes of the iteration space a value varies along.
-
-    A reduction divides the iteration space in two: the *inner* axes, which it runs over, and the *outer* axes, which it
-    keeps. A pointwise formula has outer axes only.
-    """
-
-    NONE = 0
-    INNER = 1
-    OUTER = 2
-    FULL = 3
 
 
 FLOAT_ARITHMETIC = frozenset(["add", "sub", "mul", "div", "fma", "neg", "abs", "sqrt", "max", "min", "rint", "floor", "ceil", "trunc"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -48,17 +48,7 @@ class Graph:
         """The axes each node varies along."""
         found: dict[Expr, Axes] = {}
         for n in self.nodes:
-            if n.op == "input":
-                found[n] = n.attr[2]
-            elif n.op == "coord":
-                found[n] = Axes.INNER if self.inner_axes[n.attr] else Axes.OUTER
-            else:
-                axes = Axes.NONE
-                for arg in n.args:
-                    axes |= found[arg]
-                if n.op == "reduce":
-                    axes &= ~n.attr[1]
-                found[n] = axes
+            found[n] = varies(n, found, self.inner_axes)
         return found
 
     @cached_property
@@ -108,6 +98,19 @@ class Graph:
             raise InvalidProblemError(f"no output left of {[p.name for p, _ in self.outputs]}")
         read = {n.attr[0] for n in topological(e for _, e in outputs) if n.op == "input"}
         return Graph(tuple(p for p in self.inputs if p.name in read), outputs, self.inner_axes)
+
+
+def varies(n: Expr, operands: Mapping[Expr, Axes], inner_axes: tuple[bool, ...]) -> Axes:
+    """The axes a node varies along, given those of its operands."""
+    if n.op == "input":
+        axes: Axes = n.attr[2]
+        return axes
+    if n.op == "coord":
+        return Axes.INNER if inner_axes[n.attr] else Axes.OUTER
+    axes = Axes.NONE
+    for arg in n.args:
+        axes |= operands[arg]
+    return axes & ~n.attr[1] if n.op == "reduce" else axes
 
 
 def substitute(root: Expr, table: dict[Expr, Expr]) -> Expr:

@@ -6,7 +6,7 @@ the same elements, so that a contiguous rank-5 tensor and a flat one become the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from baracuda.core.elements import ElementKind
@@ -20,12 +20,18 @@ class Operand:
     """One tensor's layout over the iteration space.
 
     strides are in elements, one for each axis, 0 where the tensor does not vary; alignment is the largest power of two,
-    at most 64, that divides the address of its first element.
+    at most 64, that divides the address of its first element. Where `general` is set, the code must be the same whatever
+    the strides are: a kernel asks `steps` for what it may build on.
     """
 
     kind: ElementKind
     strides: tuple[int, ...]
     alignment: int = 64
+    general: bool = False
+
+    def steps(self, axis: int) -> int | None:
+        """The stride along an axis if code may depend on it (0, 1 or another), None where it may not."""
+        return None if self.general else self.strides[axis]
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,8 @@ def normalise(problem: Problem) -> Nest:
     kept = [a for a in range(rank) if shape[a] != 1 or a in coords]
     outer = [a for a in kept if not problem.inner[a]]
     inner = [a for a in kept if problem.inner[a]]
-    if not reduces(graph, Axes.OUTER):
+    general = any(o.general for o in operands)
+    if not reduces(graph, Axes.OUTER) and not general:
         first_output = len(graph.inputs)
         by_preference = operands[first_output:] + operands[:first_output]
         outer.sort(key=lambda a: tuple(abs(o.strides[a]) for o in by_preference), reverse=True)
@@ -133,7 +140,7 @@ def normalise(problem: Problem) -> Nest:
         groups: list[list[int]] = []
         for a in axes:
             last = groups[-1][-1] if groups else None
-            if last is not None and not {a, last} & coords and all(o.strides[last] == o.strides[a] * shape[a] for o in operands):
+            if last is not None and not general and not {a, last} & coords and all(o.strides[last] == o.strides[a] * shape[a] for o in operands):
                 groups[-1].append(a)
             else:
                 groups.append([a])
@@ -152,5 +159,5 @@ def normalise(problem: Problem) -> Nest:
         Graph(mapped.inputs, mapped.outputs, inner_axes if coords else ()),
         tuple(prod(shape[a] for a in g) for g in groups_outer),
         tuple(prod(shape[a] for a in g) for g in groups_inner),
-        tuple(Operand(o.kind, tuple(o.strides[g[-1]] for g in groups), o.alignment) for o in operands),
+        tuple(replace(o, strides=tuple(o.strides[g[-1]] for g in groups)) for o in operands),
     )

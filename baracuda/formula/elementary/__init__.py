@@ -1,1 +1,5 @@
-"""Elementary functions by primitives; importing this package registers them."""
+"""The elementary functions as formulas over primitives; importing this package registers them."""
+
+from baracuda.formula.elementary import error_function, exponential, hyperbolic, logarithm, power
+
+__all__ = ["error_function", "exponential", "hyperbolic", "logarithm", "power"]

@@ -1,0 +1,370 @@
+"""Plans: select once, run many times. The lifecycle is written here for every op; a family adds data and formulas."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from baracuda.core import spec as checks
+from baracuda.core.device import Device, Stream, as_stream
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.layout import contiguous_strides
+from baracuda.core.probe import PROBES, PROBES_MUT
+from baracuda.core.sku import ArchSku, BackendKind, Candidate, KernelSku, OpCategory, PlanPreference, PrecisionGuarantee
+from baracuda.core.spec import TensorSpec
+from baracuda.core.tensor import TensorRef, tensor_mut, tensor_ref
+from baracuda.core.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """Base of every descriptor: what is computed, without handles or pointers. Frozen and hashable; checked when made."""
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, list):
+                object.__setattr__(self, f.name, tuple(value))
+        self.validate()
+
+    def validate(self) -> None:
+        """Raise the named error of the first field that is wrong."""
+
+
+@dataclass
+class Args:
+    """Base of every args class: the tensors of one call, any DLPack producer each, None for one that is left out."""
+
+
+@dataclass(frozen=True)
+class OperandLayout:
+    """How one tensor lies in memory: strides in elements over its own shape, and the alignment of its address.
+
+    `general` asks for code that works for any strides, whatever these are.
+    """
+
+    strides: tuple[int, ...]
+    alignment: int = 64
+    general: bool = False
+
+
+Layout = tuple[OperandLayout | None, ...]
+
+
+class Executable(Protocol):
+    """Compiled code for one layout of the operands."""
+
+    workspace_bytes: int
+    schedule: str
+
+    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+        """Run with these addresses."""
+
+    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
+        """A function of no arguments that runs with these addresses."""
+
+
+class Implementation(ABC):
+    """One backend's way of doing one problem on one device."""
+
+    backend: BackendKind
+    arch: ArchSku
+    guarantee: PrecisionGuarantee
+
+    @abstractmethod
+    def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
+        """Code for a layout; None where `compiled_only` is set and some kernel of it is not compiled yet."""
+
+
+D = TypeVar("D", bound=Descriptor)
+A = TypeVar("A", bound=Args)
+
+
+class _Entry:
+    """What a plan knows of one combination of shapes, strides and types: the executable of each verified set of addresses."""
+
+    __slots__ = ("verified",)
+
+    def __init__(self) -> None:
+        self.verified: dict[tuple[int, ...], Executable] = {}
+
+
+#: Sets of addresses remembered for one layout; beyond it they are verified anew.
+_REMEMBERED = 4096
+
+
+def _unknown(_: Any) -> None:
+    return None
+
+
+class Plan(ABC, Generic[D, A]):
+    """Base of every plan.
+
+    A family sets `category`, `op`, `tensors` (in the order of the fields of its args), and says how a descriptor can be
+    implemented. `run` allocates nothing, synchronises nothing and compiles nothing; a plan may be used from several threads
+    at once.
+    """
+
+    category: ClassVar[OpCategory]
+    op: ClassVar[str]
+    tensors: ClassVar[tuple[TensorSpec, ...]]
+
+    descriptor: D
+    device: Device
+    preference: PlanPreference
+
+    # --- what a family provides ---------------------------------------------------------------------------------------
+
+    @classmethod
+    @abstractmethod
+    def implementations(cls, device: Device, descriptor: D) -> tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]:
+        """Each backend in order of preference, with how to make it or the reason why it cannot do this."""
+
+    @classmethod
+    def layouts(cls, descriptor: D, given: Layout | None) -> list[Layout]:
+        """The layouts to compile when a plan is selected."""
+        layouts = [tuple(_contiguous(s, descriptor) for s in cls.tensors), tuple(_general(s, descriptor) for s in cls.tensors)]
+        if given is not None:
+            layouts.insert(0, given)
+        optional = [i for i, s in enumerate(cls.tensors) if s.optional]
+        subsets = [layouts]
+        for i in optional:  # the outputs that a caller may leave out, each left out in turn
+            subsets.append([(*layout[:i], None, *layout[i + 1 :]) for layout in layouts])
+        return [layout for group in subsets for layout in group]
+
+    # --- selection ----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def candidates(cls, stream: Any, descriptor: D, preference: PlanPreference | None = None) -> tuple[Candidate, ...]:
+        """Every backend considered, and for each refused one the reason."""
+        device = as_stream(stream).device
+        return tuple(candidate for candidate, _ in cls._consider(device, descriptor, preference or PlanPreference()))
+
+    @classmethod
+    def _consider(
+        cls, device: Device, descriptor: D, preference: PlanPreference
+    ) -> list[tuple[Candidate, Implementation | None]]:
+        considered: list[tuple[Candidate, Implementation | None]] = []
+        for backend, make in cls.implementations(device, descriptor):
+            if preference.backend not in (None, backend):
+                considered.append((Candidate(backend, reason_refused=f"the preference asks for {preference.backend}"), None))
+            elif isinstance(make, str):
+                considered.append((Candidate(backend, reason_refused=make), None))
+            else:
+                implementation = make()
+                needed = cls._workspace(implementation, descriptor, None, preference)
+                objection = preference.objection(backend, implementation.guarantee, needed)
+                considered.append((Candidate(backend, implementation.guarantee, needed, objection), implementation))
+        return considered
+
+    @classmethod
+    def _workspace(
+        cls, implementation: Implementation, descriptor: D, given: Layout | None, preference: PlanPreference
+    ) -> int:
+        made = [implementation.executable(layout, autotune=preference.autotune) for layout in cls.layouts(descriptor, given)]
+        return max(e.workspace_bytes for e in made if e is not None)
+
+    @classmethod
+    def select(cls, stream: Any, descriptor: D, preference: PlanPreference | None = None, *, like: A | None = None) -> Any:
+        """Choose and compile.
+
+        Parameters
+        ----------
+        stream
+            Says which device: None for the CPU, a `Stream`, or any object with `__cuda_stream__`.
+        descriptor
+            What to compute.
+        preference
+            What to insist on.
+        like
+            Args whose layouts `run` should be at its best for. Without it those are contiguous operands; other layouts run
+            on kernels for general strides, and `bind` makes a kernel for the layout it is given.
+
+        Raises
+        ------
+        UnsupportedError
+            No candidate complies; the message lists each with its reason.
+        """
+        preference = preference or PlanPreference()
+        device = as_stream(stream).device
+        considered = cls._consider(device, descriptor, preference)
+        for candidate, implementation in considered:
+            if candidate.reason_refused is None and implementation is not None:
+                return cls(device, descriptor, preference, implementation, like)
+        listed = "; ".join(str(candidate) for candidate, _ in considered)
+        raise UnsupportedError(f"no candidate for {cls.op} on {device} with {checks.field_summary(descriptor)}: {listed}")
+
+    def __init__(
+        self, device: Device, descriptor: D, preference: PlanPreference, implementation: Implementation, like: A | None = None
+    ) -> None:
+        self.device, self.descriptor, self.preference = device, descriptor, preference
+        self._implementation = implementation
+        names = [s.name for s in self.tensors]
+        self._values: Callable[[A], tuple[Any, ...]] = attrgetter(*names)
+        self._tables = tuple(PROBES_MUT if s.written else PROBES for s in self.tensors)
+        self._entries: dict[tuple[Any, ...], _Entry] = {}
+        self._last: tuple[list[Any], _Entry] = ([], _Entry())
+        self._lock = threading.Lock()
+        given = None
+        if like is not None:
+            given = self._layout(self._checked(self._values(like), Stream(device)))
+        self._workspace_bytes = self._workspace(implementation, descriptor, given, preference)
+        primary = implementation.executable(given or self.layouts(descriptor, None)[0])
+        assert primary is not None
+        self._layout_name = "like" if given else "contiguous"
+        self._schedule = primary.schedule
+
+    # --- questions ----------------------------------------------------------------------------------------------------
+
+    def workspace_size(self) -> int:
+        """Bytes of scratch memory that `run` needs, whatever the layout of its operands."""
+        return self._workspace_bytes
+
+    def precision_guarantee(self) -> PrecisionGuarantee:
+        """What the path this plan took promises."""
+        return self._implementation.guarantee
+
+    def sku(self) -> KernelSku:
+        """The identity of the chosen kernel."""
+        element: ElementKind = self.tensors[0].expected_kind(self.descriptor)
+        others = [s.expected_kind(self.descriptor) for s in self.tensors]
+        return KernelSku(
+            category=self.category,
+            op=self.op,
+            element=element,
+            layout=self._layout_name,
+            arch=self._implementation.arch,
+            backend=self._implementation.backend,
+            guarantee=self._implementation.guarantee,
+            aux_element=next((k for k in others if k is not element), None),
+        )
+
+    @property
+    def schedule(self) -> str:
+        """The schedule of the primary layout, for people."""
+        return self._schedule
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({checks.field_summary(self.descriptor)}; {self.sku()}; {self._schedule})"
+
+    def can_implement(self, args: A) -> None:
+        """Raise the named error that `run` would raise for these args; None if it would run."""
+        self._checked(self._values(args), Stream(self.device))
+
+    # --- execution ----------------------------------------------------------------------------------------------------
+
+    def run(self, stream: Any, workspace: Workspace | None, args: A) -> None:
+        """Compute. Raises a named error, and writes nothing, where the args are not what the descriptor says."""
+        values = self._values(args)
+        keys: list[Any] = []
+        pointers: list[int] = []
+        for table, value in zip(self._tables, values):  # noqa: B905  (equal lengths by construction; this is the hot path)
+            probed = table.get(type(value), _unknown)(value)
+            if probed is None:
+                break
+            keys.append(probed[0])
+            pointers.append(probed[1])
+        else:
+            last_keys, entry = self._last
+            if keys != last_keys:
+                entry = self._entry(keys)
+            addresses = tuple(pointers)
+            executable = entry.verified.get(addresses)
+            if executable is not None:
+                handle = stream.handle if type(stream) is Stream and stream.device is self.device else self._handle(stream)
+                executable.call(addresses, self._scratch(workspace) if self._workspace_bytes else 0, handle)
+                return
+            self._run_checked(stream, workspace, values, entry)
+            return
+        self._run_checked(stream, workspace, values, None)
+
+    def bind(self, stream: Any, workspace: Workspace | None, args: A) -> Callable[[], None]:
+        """The launch alone, for these very tensors: a function of no arguments, safe to call again and again while they
+        live. Unlike `run` it may compile a kernel for the layout of the args."""
+        handle = self._handle(stream)
+        values = self._values(args)
+        tensors = self._checked(values, Stream(self.device, handle))
+        layout = self._layout(tensors)
+        executable = self._implementation.executable(layout, autotune=self.preference.autotune)
+        if executable is None or executable.workspace_bytes > self._workspace_bytes:
+            executable = self._compiled(layout)
+        scratch = self._scratch(workspace) if self._workspace_bytes else 0
+        launch = executable.bind([t.pointer if t is not None else 0 for t in tensors], scratch, handle)
+        launch.__dict__["operands"] = (tensors, workspace)  # they live as long as the launch
+        return launch
+
+    def _run_checked(self, stream: Any, workspace: Workspace | None, values: Sequence[Any], entry: _Entry | None) -> None:
+        """The long way round: every check, then the run; what was verified is remembered in `entry`."""
+        handle = self._handle(stream)
+        tensors = self._checked(values, Stream(self.device, handle))
+        executable = self._compiled(self._layout(tensors))
+        pointers = tuple(t.pointer if t is not None else 0 for t in tensors)
+        scratch = self._scratch(workspace) if self._workspace_bytes else 0
+        if entry is not None:
+            if len(entry.verified) >= _REMEMBERED:
+                entry.verified.clear()
+            entry.verified[pointers] = executable
+        executable.call(pointers, scratch, handle)
+
+    def _handle(self, stream: Any) -> int:
+        return as_stream(stream, self.device).handle
+
+    def _scratch(self, workspace: Workspace | None) -> int:
+        if workspace is None:
+            workspace = Workspace((0, 0, self.device))
+        workspace.require(self._workspace_bytes)
+        if workspace.device != self.device:
+            raise InvalidProblemError(f"workspace: it is on {workspace.device}; expected {self.device}")
+        return workspace.pointer
+
+    def _entry(self, keys: list[Any]) -> _Entry:
+        with self._lock:
+            entry = self._entries.setdefault(tuple(keys), _Entry())
+            self._last = (keys, entry)
+            return entry
+
+    def _checked(self, values: Sequence[Any], stream: Stream) -> list[TensorRef | None]:
+        """The tensors, after every check there is."""
+        checks.check_presence(self.tensors, self.descriptor, values)
+        tensors: list[TensorRef | None] = []
+        for spec, value in zip(self.tensors, values, strict=True):
+            if value is None:
+                tensors.append(None)
+                continue
+            take = tensor_mut if spec.written else tensor_ref
+            tensor = take(value, stream=stream, name=spec.name)
+            checks.check_tensor(spec, self.descriptor, tensor, self.device)
+            tensors.append(tensor)
+        checks.check_overlap(self.tensors, tensors)
+        return tensors
+
+    def _layout(self, tensors: Sequence[TensorRef | None]) -> Layout:
+        return tuple(None if t is None else OperandLayout(t.strides, min(t.alignment, 16)) for t in tensors)
+
+    def _compiled(self, layout: Layout) -> Executable:
+        """An executable for a layout out of kernels that are compiled already: its own, or the one for general strides."""
+        executable = self._implementation.executable(layout, compiled_only=True)
+        if executable is None or executable.workspace_bytes > self._workspace_bytes:
+            general = tuple(None if o is None else OperandLayout(o.strides, 1, True) for o in layout)
+            executable = self._implementation.executable(general)
+        assert executable is not None
+        return executable
+
+
+def _present(spec: TensorSpec, descriptor: Any) -> bool:
+    return spec.presence(descriptor) is not False
+
+
+def _contiguous(spec: TensorSpec, descriptor: Any) -> OperandLayout | None:
+    strides = contiguous_strides(spec.expected_shape(descriptor))
+    return OperandLayout(strides, 16) if _present(spec, descriptor) else None
+
+
+def _general(spec: TensorSpec, descriptor: Any) -> OperandLayout | None:
+    strides = contiguous_strides(spec.expected_shape(descriptor))
+    return OperandLayout(strides, 1, True) if _present(spec, descriptor) else None

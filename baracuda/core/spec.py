@@ -1,0 +1,157 @@
+"""What a plan's tensors must look like, as data: checks, error texts, documentation and tests are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from baracuda.core.axes import Axes
+from baracuda.core.device import Device
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.layout import has_internal_overlap, may_share, same_view
+from baracuda.core.tensor import TensorRef
+
+MAX_RANK = 8
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """One tensor of a plan's args. The strings name attributes of the descriptor.
+
+    Attributes
+    ----------
+    name : str
+        The field of the args.
+    doc : str
+        What the tensor is, for documentation.
+    shape : str
+        The descriptor's attribute that holds the expected shape.
+    element : str
+        The attribute that holds the expected element kind.
+    axes : str | None
+        The attribute that says along which axes of the iteration space the tensor's axes lie; None: along all of them, in
+        order (extents of 1 are broadcast).
+    varies : Axes
+        Whether it has an element for each point of the iteration space (FULL), for each row (OUTER), for each cell of a row
+        (INNER) or only one (NONE).
+    written : bool
+        Whether the plan writes it.
+    when : str | None
+        The attribute that decides whether the tensor is given: given exactly when it is true.
+    optional : bool
+        An output that is not computed where the caller passes None.
+    """
+
+    name: str
+    doc: str
+    shape: str = "input_shape"
+    element: str = "element"
+    axes: str | None = None
+    varies: Axes = Axes.FULL
+    written: bool = False
+    when: str | None = None
+    optional: bool = False
+
+    def expected_shape(self, descriptor: Any) -> tuple[int, ...]:
+        return tuple(getattr(descriptor, self.shape))
+
+    def expected_kind(self, descriptor: Any) -> ElementKind:
+        kind = getattr(descriptor, self.element)
+        assert isinstance(kind, ElementKind)
+        return kind
+
+    def presence(self, descriptor: Any) -> bool | None:
+        """True: must be given; False: must be None; None: either."""
+        if self.when is not None:
+            return bool(getattr(descriptor, self.when))
+        return None if self.optional else True
+
+    def strides_over(self, descriptor: Any, rank: int, shape: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
+        """The tensor's strides over the iteration space: 0 where it does not vary."""
+        axes = range(rank - len(shape), rank) if self.axes is None else getattr(descriptor, self.axes)
+        over = [0] * rank
+        for axis, extent, stride in zip(axes, shape, strides, strict=True):
+            over[axis] = stride if extent != 1 else 0
+        return tuple(over)
+
+
+def check_presence(specs: Sequence[TensorSpec], descriptor: Any, values: Sequence[Any]) -> None:
+    """Raise unless exactly the tensors that the descriptor asks for are given."""
+    for spec, value in zip(specs, values, strict=True):
+        presence = spec.presence(descriptor)
+        if presence is True and value is None:
+            because = f" because {spec.when}={getattr(descriptor, spec.when)}" if spec.when else ""
+            raise InvalidProblemError(f"{spec.name}: got None; expected a tensor of shape {spec.expected_shape(descriptor)}{because}")
+        if presence is False and value is not None:
+            raise InvalidProblemError(f"{spec.name}: got a tensor; expected None because {spec.when}=False")
+    optional = [s.name for s, v in zip(specs, values, strict=True) if s.optional]
+    if optional and all(v is None for s, v in zip(specs, values, strict=True) if s.written):
+        raise InvalidProblemError(f"{', '.join(optional)}: all are None; expected at least one output")
+
+
+def check_tensor(spec: TensorSpec, descriptor: Any, tensor: TensorRef, device: Device) -> None:
+    """Raise unless a tensor is what its spec asks for on this device."""
+    shape, kind = spec.expected_shape(descriptor), spec.expected_kind(descriptor)
+    if tensor.device != device:
+        raise InvalidProblemError(f"{spec.name}: it is on {tensor.device}; expected {device}, where the plan's stream is")
+    if tensor.kind is not kind:
+        raise InvalidProblemError(f"{spec.name}: element is {tensor.kind}; expected {kind}")
+    if tensor.shape != shape:
+        raise InvalidProblemError(f"{spec.name}: shape is {tensor.shape}; expected {shape}")
+    if spec.written and has_internal_overlap(tensor.shape, tensor.strides):
+        raise InvalidProblemError(
+            f"{spec.name}: strides {tensor.strides} over shape {tensor.shape} visit an address twice; expected an output "
+            "with an address for each element"
+        )
+
+
+def check_overlap(specs: Sequence[TensorSpec], tensors: Sequence[TensorRef | None]) -> None:
+    """Raise where an output shares memory with another tensor.
+
+    An output may be an input's very memory (same address, shape, strides and element) where both have an element for each
+    point of the iteration space: the plan then runs in place.
+    """
+    for i, (spec, out) in enumerate(zip(specs, tensors, strict=True)):
+        if not spec.written or out is None:
+            continue
+        for j, (other_spec, other) in enumerate(zip(specs, tensors, strict=True)):
+            if i == j or other is None or (other_spec.written and j > i):
+                continue
+            if not may_share(out, other):
+                continue
+            if not other_spec.written and spec.varies is other_spec.varies is Axes.FULL and same_view(out, other):
+                continue
+            how = "in place needs the same address, shape, strides and element" if not other_spec.written else "both are written"
+            raise InvalidProblemError(f"{spec.name}: its memory overlaps that of {other_spec.name}; expected none in common ({how})")
+
+
+# --- checks that descriptors share ------------------------------------------------------------------------------------
+
+
+def check_shape(name: str, shape: Sequence[int], least: int = 0, most: int = MAX_RANK) -> None:
+    """Raise unless a shape has a rank in range and no negative extent."""
+    if isinstance(shape, (str, bytes)) or not all(isinstance(n, int) and not isinstance(n, bool) for n in shape):
+        raise InvalidProblemError(f"{name}: {shape!r}; expected a tuple of ints")
+    if not least <= len(shape) <= most:
+        raise InvalidProblemError(f"{name}: {tuple(shape)} has rank {len(shape)}; expected {least} to {most}")
+    if any(n < 0 for n in shape):
+        raise InvalidProblemError(f"{name}: {tuple(shape)} has a negative extent; expected 0 or more")
+
+
+def check_axis(name: str, axis: int, rank: int) -> None:
+    """Raise unless an axis is in -rank ... rank-1."""
+    if isinstance(axis, bool) or not isinstance(axis, int) or not -rank <= axis < rank:
+        raise InvalidProblemError(f"{name}: {axis!r}; expected an axis from {-rank} to {rank - 1}")
+
+
+def check_element(name: str, element: object, supported: Sequence[ElementKind]) -> None:
+    """Raise unless an element kind is one of the supported ones."""
+    if element not in supported:
+        raise UnsupportedError(f"{name}: {element}; expected one of {', '.join(map(str, supported))}")
+
+
+def field_summary(value: Any) -> str:
+    """A descriptor's fields, for messages."""
+    return ", ".join(f"{f.name}={getattr(value, f.name)!r}" for f in fields(value))

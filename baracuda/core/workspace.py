@@ -1,0 +1,100 @@
+"""Scratch memory that the caller owns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.errors import InvalidProblemError, UnsupportedError, WorkspaceTooSmallError
+from baracuda.core.layout import reach
+from baracuda.core.tensor import tensor_mut
+
+#: Every allocated workspace starts at a multiple of this many bytes.
+ALIGNMENT = 256
+
+
+def allocate_host(nbytes: int, device: Device) -> np.ndarray[Any, Any]:
+    """`nbytes` bytes of ordinary host memory, aligned to `ALIGNMENT`."""
+    block = np.empty(nbytes + ALIGNMENT, np.uint8)
+    start = -block.ctypes.data % ALIGNMENT
+    return block[start : start + nbytes]
+
+
+#: How `Workspace.allocate` gets memory on each kind of device: a function of (nbytes, device) that gives what `Workspace`
+#: takes. The runtime replaces and adds entries.
+ALLOCATORS: dict[DeviceKind, Callable[[int, Device], Any]] = {DeviceKind.CPU: allocate_host}
+
+
+class Workspace:
+    """A range of memory that plans may scribble on while they run.
+
+    Its contents mean nothing before and after a run. One workspace serves any number of plans, as long as no two that
+    use it run at the same time.
+
+    Parameters
+    ----------
+    buffer
+        A contiguous, writable tensor of any kind (NumPy, PyTorch or a DLPack producer), or `(pointer, nbytes, device)`
+        for memory that the caller keeps alive.
+
+    Raises
+    ------
+    InvalidProblemError
+        The buffer has gaps, is read-only, is not a tensor, or the pointer or size is negative.
+    """
+
+    __slots__ = ("device", "nbytes", "owner", "pointer")
+
+    pointer: int
+    nbytes: int
+    device: Device
+    owner: Any
+
+    def __init__(self, buffer: Any) -> None:
+        if isinstance(buffer, tuple):
+            self.pointer, self.nbytes, self.device = buffer
+            self.owner = None
+            if self.pointer < 0 or self.nbytes < 0:
+                raise InvalidProblemError(f"workspace: pointer {self.pointer}, {self.nbytes} bytes; expected 0 or above")
+            return
+        tensor = tensor_mut(buffer, name="workspace")
+        lowest, highest = reach(tensor.shape, tensor.strides)
+        if highest - lowest + 1 != prod(tensor.shape):
+            raise InvalidProblemError(
+                f"workspace: shape {tensor.shape} with strides {tensor.strides} has gaps or overlaps; expected contiguous memory"
+            )
+        self.pointer = tensor.pointer + lowest * tensor.kind.bits // 8
+        self.nbytes = (highest - lowest + 1) * tensor.kind.bits // 8
+        self.device = tensor.device
+        self.owner = tensor.owner
+
+    @staticmethod
+    def allocate(nbytes: int, device: Device | None = None) -> Workspace:
+        """New memory of `nbytes` bytes, aligned to `ALIGNMENT`, on the CPU unless another device is given.
+
+        Raises
+        ------
+        InvalidProblemError
+            `nbytes` is negative.
+        UnsupportedError
+            Nothing here allocates on such a device: pass a buffer of the framework in use to `Workspace` instead.
+        """
+        device = Device.cpu() if device is None else device
+        if nbytes < 0:
+            raise InvalidProblemError(f"workspace: {nbytes} bytes; expected 0 or above")
+        allocator = ALLOCATORS.get(device.kind)
+        if allocator is None:
+            raise UnsupportedError(f"workspace: nothing here allocates on {device}; pass a buffer to Workspace(...) instead")
+        return Workspace(allocator(nbytes, device))
+
+    def require(self, nbytes: int) -> None:
+        """Raise `WorkspaceTooSmallError` if there are fewer than `nbytes` bytes."""
+        if self.nbytes < nbytes:
+            raise WorkspaceTooSmallError(nbytes, self.nbytes)
+
+    def __repr__(self) -> str:
+        return f"Workspace(pointer={self.pointer:#x}, nbytes={self.nbytes}, device={self.device})"

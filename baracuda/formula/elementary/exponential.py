@@ -1,0 +1,88 @@
+"""exp, exp2 and expm1.
+
+Reduction after Cody & Waite (Software Manual for the Elementary Functions, 1980): x = n ln 2 + r with ln 2 in two parts,
+then a minimax polynomial in r, |r| <= ln(2)/2, and 2**n put into the exponent. Results that are not normal, and inputs that
+are not finite, take the rare path, which scales in two multiplications so that a subnormal result is rounded once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from baracuda.core.elements import ElementKind
+from baracuda.formula.elementary import coefficients as c
+from baracuda.formula.elementary.pieces import (
+    Format,
+    either,
+    format_of,
+    horner,
+    infinity,
+    integer_of,
+    not_below,
+    power_of_two,
+    round_scaled,
+    scale,
+    scale_in_range,
+    with_sign_of,
+)
+from baracuda.formula.expand import elementary
+from baracuda.formula.expr import Expr, fma, rare
+
+
+class Reduced(NamedTuple):
+    """An argument n ln 2 + r: r, and n in the low bits of an integer."""
+
+    r: Expr
+    n: Expr
+
+
+def reduce_exponent(x: Expr) -> Reduced:
+    """x = n ln 2 + r, |r| <= ln(2)/2 up to rounding."""
+    k = x.kind
+    n, shifted = round_scaled(x, c.LOG2_E[k])
+    return Reduced(fma(n, -c.LN2_LOW[k], fma(n, -c.LN2_HIGH[k], x)), shifted)
+
+
+def exp_minus_one_on_r(r: Expr) -> Expr:
+    """e**r - 1, at most 0.6 ULP off."""
+    return fma(r * r, horner(r, c.EXP[r.kind][2:]), r)
+
+
+def _limits(f: Format) -> tuple[float, float, float]:
+    """Bounds of x: |x| for a normal result, the largest worth computing, the smallest worth computing."""
+    ln2 = 0.6931471805599453
+    return (f.bias - 1) * ln2, (f.bias + 1.01) * ln2, -(f.bias + f.mantissa + 2) * ln2
+
+
+@elementary("exp", ElementKind.F32, ElementKind.F64)
+def exp(x: Expr) -> Expr:
+    f = format_of(x)
+    normal, largest, smallest = _limits(f)
+    r, n = reduce_exponent(x)
+    p = horner(r, c.EXP[f.kind])
+    edge = either(x < smallest, 0.0, either(x > largest, infinity(f), scale(p, integer_of(n))))
+    return rare(not_below(x, normal), edge, scale_in_range(p, n))
+
+
+@elementary("exp2", ElementKind.F32, ElementKind.F64)
+def exp2(x: Expr) -> Expr:
+    f = format_of(x)
+    n, shifted = round_scaled(x, 1.0)
+    p = horner(x - n, c.EXP2[f.kind])
+    computed = scale(p, integer_of(shifted))
+    edge = either(x < -(f.bias + f.mantissa + 2), 0.0, either(x > f.bias + 1.5, infinity(f), computed))
+    return rare(not_below(x, f.bias - 1), edge, scale_in_range(p, shifted))
+
+
+@elementary("expm1", ElementKind.F32, ElementKind.F64)
+def expm1(x: Expr) -> Expr:
+    """2**n q + (2**n - 1) with q = e**r - 1; where 2**n - 1 is not exact, 2**n (1 + (q - 2**-n))."""
+    f = format_of(x)
+    r, shifted = reduce_exponent(x)
+    q = exp_minus_one_on_r(r)
+    power = power_of_two(shifted)
+    fast = with_sign_of(fma(power, q, power - 1.0), x)
+    n = integer_of(shifted)
+    large = scale(1.0 + (q - power_of_two(-either(n > f.bias - 1, f.bias - 1, n))), n)
+    edge = either(x < 0.0, -1.0, either(x > _limits(f)[1], infinity(f), large))
+    return rare(not_below(x, (f.mantissa + 1.4) * 0.6931471805599453), edge, fast)

@@ -1,0 +1,67 @@
+"""tanh and sigmoid, without a division.
+
+Both come from E = e**-|t| in (0, 1] and a reciprocal of 1 + E: a small polynomial refined by one cubic Newton step
+(1/d = y (1 + e + e**2 + ...), e = 1 - d y), whose correction stays apart from y, so that only the last operation rounds.
+"""
+
+from __future__ import annotations
+
+from baracuda.core.elements import ElementKind
+from baracuda.formula.elementary import coefficients as c
+from baracuda.formula.elementary.exponential import exp_minus_one_on_r, reduce_exponent
+from baracuda.formula.elementary.pieces import (
+    Pair,
+    either,
+    flip_sign,
+    format_of,
+    horner,
+    integer_of,
+    not_below,
+    power_of_two,
+    scale,
+    sign_bit,
+)
+from baracuda.formula.expand import elementary
+from baracuda.formula.expr import Expr, fma, rare
+
+
+def _reciprocal_of_one_plus(e: Expr) -> Pair:
+    """1 / (1 + e) for e in [0, 1] as y (1 + correction): y, correction."""
+    y = horner(e, c.RECIPROCAL[e.kind])
+    error = fma(-y, e, 1.0 - y)
+    if e.kind is ElementKind.F64:  # one more step, quadratic, from the same starting polynomial
+        y = fma(y, error, y)
+        error = fma(-y, e, 1.0 - y)
+    return y, fma(error, error, error)
+
+
+@elementary("sigmoid", ElementKind.F32, ElementKind.F64)
+def sigmoid(x: Expr) -> Expr:
+    """1 / (1 + E) for x >= 0 and E / (1 + E) below, with E = e**-|x| = 2**n (1 + q)."""
+    f = format_of(x)
+    r, shifted = reduce_exponent(-abs(x))
+    q = exp_minus_one_on_r(r)
+    power = power_of_two(shifted)
+    y, correction = _reciprocal_of_one_plus(fma(power, q, power))
+    negative = x < 0.0
+    factor = either(negative, fma(q, correction, q + correction), correction)
+    fast = fma(y, factor, y) * either(negative, power, 1.0)
+    smallest = -(f.bias + f.mantissa + 2) * 0.6931471805599453
+    tail = either(x < smallest, 0.0, either(negative, scale(1.0 + q, integer_of(shifted)), 1.0))
+    edge = either(not_below(x, float("inf")), either(x < 0.0, 0.0, either(x > 0.0, 1.0, x)), tail)
+    return rare(not_below(x, (f.bias - 2) * 0.6931471805599453), edge, fast)
+
+
+@elementary("tanh", ElementKind.F32, ElementKind.F64)
+def tanh(x: Expr) -> Expr:
+    """x + x**3 P(x**2) for small |x|, else 1 - 2 E / (1 + E) with E = e**-2|x|, and 1 where that is the nearest value."""
+    f = format_of(x)
+    a = abs(x)
+    u = x * x
+    small = fma(a, u * horner(u, c.TANH[f.kind]), a)
+    t = either(a > c.TANH_ONE[f.kind], c.TANH_ONE[f.kind], a)
+    r, shifted = reduce_exponent(t * -2.0)
+    power = power_of_two(shifted)
+    e = fma(power, exp_minus_one_on_r(r), power)
+    large = fma(e * -2.0, horner(e, c.TANH_RECIPROCAL[f.kind]), f.constant(1.0))
+    return flip_sign(either(a < c.TANH_SMALL[f.kind], small, large), sign_bit(x))

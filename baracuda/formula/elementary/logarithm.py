@@ -1,0 +1,112 @@
+"""log, log2 and log1p.
+
+x = 2**k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), then log(1 + f) = f + f**2 Q(f) with a minimax polynomial Q. Zero,
+subnormal, negative and non-finite inputs take the rare path.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from baracuda.core.elements import ElementKind
+from baracuda.formula.elementary import coefficients as c
+from baracuda.formula.elementary.pieces import (
+    Format,
+    either,
+    format_of,
+    horner,
+    infinity,
+    nan,
+    power_of_two,
+    with_sign_of,
+)
+from baracuda.formula.expand import elementary
+from baracuda.formula.expr import Expr, bitcast, cast, compare, const, fma, rare
+
+
+class Split(NamedTuple):
+    """A positive value 2**k (1 + f): k as a float, and f."""
+
+    k: Expr
+    f: Expr
+
+
+def _exponent(x: Expr) -> Expr:
+    """The integer k for which x / 2**k is in [sqrt(1/2), sqrt(2)), x positive and normal."""
+    f = format_of(x)
+    return (bitcast(x, f.signed) - _bits_of_sqrt_half(f)) >> f.mantissa
+
+
+def _bits_of_sqrt_half(f: Format) -> int:
+    return int(f.constant(0.7071067811865476).attr)
+
+
+def split(x: Expr) -> Split:
+    """x = 2**k (1 + f) exactly, for x positive and normal."""
+    f = format_of(x)
+    k = _exponent(x)
+    m = bitcast(bitcast(x, f.signed) - (k << f.mantissa), f.kind)
+    return Split(cast(k, f.kind), m - 1.0)
+
+
+def split_subnormal(x: Expr) -> Split:
+    """The same for x positive and below the normal range."""
+    f = format_of(x)
+    k, m = split(x * 2.0 ** (f.mantissa + 1))
+    return Split(k - (f.mantissa + 1), m)
+
+
+def is_ordinary(x: Expr) -> Expr:
+    """True for x positive, normal and finite."""
+    f = format_of(x)
+    least = 1 << f.mantissa
+    return compare("lt", bitcast(x, f.unsigned) - least, const(f.infinity - least, f.unsigned))
+
+
+def log_of_split(s: Split) -> Expr:
+    """ln(2**k (1 + f)): k ln 2 + f as a pair, so that only the last addition rounds."""
+    k, f = s
+    ln2 = c.LN2_HIGH[f.kind]
+    high = fma(k, ln2, f)
+    low = fma(k, ln2, -high) + f
+    if f.kind is ElementKind.F64:  # the f32 constant happens to be good to 28 bits
+        low = fma(k, c.LN2_LOW[f.kind], low)
+    return high + fma(f * f, horner(f, c.LOG[f.kind]), low)
+
+
+def log2_of_split(s: Split) -> Expr:
+    """log2(2**k (1 + f))."""
+    k, f = s
+    tail = fma(f * f, horner(f, c.LOG2[f.kind]), f * c.LOG2_E_LOW[f.kind])
+    return k + fma(f, c.LOG2_E_HIGH[f.kind], tail)
+
+
+def _with_edges(x: Expr, fast: Expr, subnormal: Expr) -> Expr:
+    """The logarithm `fast`, valid for ordinary x, extended to every x by its value on subnormals."""
+    f = format_of(x)
+    finite = either(compare("eq", x, 0.0), -infinity(f), either(x < 0.0, nan(f), subnormal))
+    return rare(~is_ordinary(x), either(x < infinity(f), finite, x), fast)
+
+
+@elementary("log", ElementKind.F32, ElementKind.F64)
+def log(x: Expr) -> Expr:
+    return _with_edges(x, log_of_split(split(x)), log_of_split(split_subnormal(x)))
+
+
+@elementary("log2", ElementKind.F32, ElementKind.F64)
+def log2(x: Expr) -> Expr:
+    return _with_edges(x, log2_of_split(split(x)), log2_of_split(split_subnormal(x)))
+
+
+@elementary("log1p", ElementKind.F32, ElementKind.F64)
+def log1p(x: Expr) -> Expr:
+    """k from 1 + x rounded; then f = 2**-k x + (2**-k - 1) is x itself for k = 0 and rounds harmlessly otherwise."""
+    f = format_of(x)
+    k = _exponent(1.0 + x)
+    power = power_of_two(-k)
+    fast = with_sign_of(log_of_split(Split(cast(k, f.kind), fma(x, power, power - 1.0))), x)
+    large = log_of_split(split(x))
+    finite = either(compare("eq", x, -1.0), -infinity(f), either(x < 0.0, nan(f), large))
+    in_range = (x > -1.0) & (x < 2.0 ** (f.bias - 2))
+    return rare(~in_range, either(x < infinity(f), finite, x), fast)
+

@@ -1,0 +1,112 @@
+"""New tensors from the caller's own library, and the stream its work is on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from baracuda.core.device import Device, DeviceKind, Stream
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import UnsupportedError
+from baracuda.core.tensor import TensorRef, tensor_ref
+from baracuda.runtime import memory
+
+
+def _library(obj: Any) -> str:
+    """The package that a tensor's type comes from."""
+    if isinstance(obj, np.ndarray):
+        return "numpy"
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(obj, torch.Tensor):
+        return "torch"
+    return type(obj).__module__.partition(".")[0].removesuffix("lib")
+
+
+def _memory_order(shape: Sequence[int], like: TensorRef) -> list[int]:
+    """The axes from slowest to fastest as `like` lies in memory; logical order unless it has the same shape."""
+    if tuple(shape) != like.shape:
+        return list(range(len(shape)))
+    return sorted(range(len(shape)), key=lambda a: abs(like.strides[a]) or sys.maxsize, reverse=True)
+
+
+def empty_like(like: Any, shape: Sequence[int], kind: ElementKind) -> Any:
+    """A new, uninitialised tensor on the device of `like`, from its library, dense and in its memory order.
+
+    Raises
+    ------
+    UnsupportedError
+        The library is not one that baracuda can allocate with; pass `out` instead.
+    """
+    library, ref = _library(like), tensor_ref(like)
+    order = _memory_order(shape, ref)
+    if library == "torch":
+        torch = sys.modules["torch"]
+        if tuple(shape) == ref.shape and kind is ref.kind:
+            return torch.empty_like(like, requires_grad=False)
+        return torch.empty(tuple(shape), dtype=_torch_dtype(torch, kind), device=like.device)
+    inverse = [order.index(a) for a in range(len(order))]
+    ordered = [shape[a] for a in order]
+    if library == "cupy":
+        return sys.modules["cupy"].empty(ordered, kind.numpy).transpose(inverse)
+    if library == "jax":
+        return sys.modules["jax"].numpy.empty(tuple(shape), kind.numpy, device=like.device).block_until_ready()
+    if ref.device.kind is DeviceKind.CPU:
+        return memory.empty(tuple(ordered), kind).transpose(inverse)
+    raise UnsupportedError(f"no allocation for {type(like).__module__}.{type(like).__qualname__} on {ref.device}; pass out")
+
+
+def writable(obj: Any) -> Any:
+    """A tensor this module has just made, as something to write: JAX calls its arrays immutable, and nobody else has seen
+    this one yet."""
+    if _library(obj) != "jax":
+        return obj
+    from baracuda.core.tensor import TensorMut
+
+    ref = tensor_ref(obj)
+    return TensorMut(ref.pointer, ref.shape, ref.strides, ref.kind, ref.device, owner=obj)
+
+
+def _torch_dtype(torch: Any, kind: ElementKind) -> Any:
+    names = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "bool": "bool", "s64": "int64"}
+    names |= {"s8": "int8", "u8": "uint8", "s16": "int16", "s32": "int32", "u16": "uint16", "u32": "uint32", "u64": "uint64"}
+    return getattr(torch, names.get(kind.label, kind.label))
+
+
+def current_stream(like: Any, device: Device) -> Stream:
+    """The stream that the library of `like` is working on."""
+    if device.kind is DeviceKind.CPU:
+        return Stream(device)
+    library = _library(like)
+    if library == "torch":
+        return Stream(device, sys.modules["torch"].cuda.current_stream(device.index).cuda_stream)
+    if library == "cupy":
+        return Stream(device, sys.modules["cupy"].cuda.get_current_stream().ptr)
+    return Stream(device)
+
+
+def finish(like: Any, stream: Stream) -> None:
+    """Make results visible to a library whose own streams cannot be joined (JAX)."""
+    if stream.device.kind is DeviceKind.CUDA and _library(like) == "jax":
+        from cuda.bindings import driver
+
+        driver.cuStreamSynchronize(stream.handle)
+
+
+def broadcast(obj: Any, shape: Sequence[int]) -> Any:
+    """The tensor with its extents of 1 repeated to `shape`, without a copy."""
+    library = _library(obj)
+    if tuple(obj.shape) == tuple(shape):
+        return obj
+    if library == "torch":
+        return obj.expand(tuple(shape))
+    if library == "cupy":
+        return sys.modules["cupy"].broadcast_to(obj, tuple(shape))
+    ref = tensor_ref(obj)
+    if library == "numpy":
+        return np.broadcast_to(obj, tuple(shape))
+    lead = len(shape) - len(ref.shape)
+    strides = [0] * lead + [s if n != 1 else 0 for s, n in zip(ref.strides, ref.shape, strict=True)]
+    return TensorRef(ref.pointer, tuple(shape), tuple(strides), ref.kind, ref.device, readonly=True, owner=obj)

@@ -1,0 +1,99 @@
+"""What every function of the daily surface does: describe, take the plan from the cache, allocate, run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.plan import Args, Descriptor, Plan
+from baracuda.core.probe import probe
+from baracuda.core.tensor import TensorRef, tensor_ref
+from baracuda.core.workspace import Workspace
+from baracuda.frontends.arrays import current_stream, empty_like, finish, writable
+
+#: Plans kept; the oldest go first. Their kernels stay loaded, so that making one again costs no compilation.
+MOST_PLANS = 4096
+
+_plans: dict[tuple[Any, ...], Plan[Any, Any]] = {}
+_lock = threading.Lock()
+
+
+def describe(obj: Any, name: str) -> TensorRef:
+    """The tensor's shape, element and device."""
+    return tensor_ref(obj, name=name)
+
+
+def _key(value: Any) -> Any:
+    probed = probe(value)
+    if probed is not None:
+        return probed[0], min(probed[1] & -probed[1], 16)
+    ref = tensor_ref(value)
+    return ref.kind, ref.device, ref.shape, ref.strides, min(ref.alignment, 16)
+
+
+def plan_for(cls: type[Plan[Any, Any]], descriptor: Descriptor, stream: Any, args: Args, values: Sequence[Any]) -> Plan[Any, Any]:
+    """The cached plan for these layouts."""
+    key = (cls, descriptor, stream.device, *map(_key, values))
+    plan = _plans.get(key)
+    if plan is None:
+        plan = cls.select(stream, descriptor, like=args)
+        with _lock:
+            while len(_plans) >= MOST_PLANS:
+                _plans.pop(next(iter(_plans)))
+            _plans[key] = plan
+    return plan
+
+
+def apply(
+    cls: type[Plan[Any, Any]],
+    args_type: type[Args],
+    descriptor: Descriptor,
+    like: Any,
+    inputs: Sequence[Any],
+    outputs: Sequence[tuple[Sequence[int], ElementKind] | None],
+    out: Sequence[Any] = (),
+) -> tuple[Any, ...]:
+    """Run a plan on `inputs` and return its outputs: those of `out` that are given, else new tensors.
+
+    `like` is the input whose library and stream are used; an output that is None is not computed.
+    """
+    given = [*out, *[None] * (len(outputs) - len(out))]
+    results = [
+        g if g is not None else None if wanted is None else empty_like(like, *wanted) for g, wanted in zip(given, outputs, strict=True)
+    ]
+    device = _device(like)
+    stream = current_stream(like, device)
+    values = [*inputs, *(r if g is not None or r is None else writable(r) for g, r in zip(given, results, strict=True))]
+    args = args_type(*values)
+    plan = plan_for(cls, descriptor, stream, args, values)
+    size = plan.workspace_size()
+    workspace = Workspace(empty_like(like, (size,), ElementKind.U8)) if size else None
+    plan.run(stream, workspace, args)
+    finish(like, stream)
+    return tuple(results)
+
+
+def _device(like: Any) -> Device:
+    device = getattr(like, "device", None)
+    index = getattr(device, "index", None)
+    if getattr(device, "type", None) == "cuda" and isinstance(index, int):
+        return Device.cuda(index)
+    return tensor_ref(like).device
+
+
+def one(results: tuple[Any, ...]) -> Any:
+    (result,) = results
+    return result
+
+
+def check_float(ref: TensorRef, name: str) -> None:
+    if not ref.kind.is_float:
+        raise InvalidProblemError(f"{name}: element is {ref.kind}; expected a floating kind")
+
+
+def is_cuda(device: Device) -> bool:
+    return device.kind is DeviceKind.CUDA

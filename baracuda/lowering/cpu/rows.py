@@ -1,0 +1,224 @@
+"""Passes over a row: reductions in the canonical order, then the outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from baracuda.formula.expr import Expr
+from baracuda.formula.order import LANES
+from baracuda.lowering.cpu.analysis import RowAnalysis
+from baracuda.lowering.cpu.evaluate import Evaluator, Group
+from baracuda.lowering.cpu.ir import Value, i64, vector
+from baracuda.lowering.cpu.kernel import Kernel, node_cost
+from baracuda.lowering.cpu.memory import load, store
+from baracuda.lowering.cpu.primitives import compute_type
+from baracuda.lowering.cpu.segment import Segments
+from baracuda.lowering.cpu.streaming import Streaming
+from baracuda.lowering.cpu.tree import Accumulator, PairStack, identity, order_free
+
+#: Bytes of a thread's stack that a kernel keeps intermediate values of a row in.
+SCRATCH_BYTES = 128 << 10
+#: Instructions a block of 128 lanes may unroll to; longer bodies are looped over.
+_UNROLLED = 500
+
+
+def scratch_fits(analysis: RowAnalysis) -> bool:
+    """Whether the kept values of a whole row have room on the stack."""
+    each = sum(n.kind.itemsize for nodes in analysis.kept for n in nodes)
+    return each * (analysis.nest.row_length + LANES) <= SCRATCH_BYTES
+
+
+class RowPasses:
+    """Emits the passes of one row into a kernel.
+
+    Between passes the results of reductions are scalars of `row`, the evaluator of what is the same for a whole row.
+    """
+
+    def __init__(self, kernel: Kernel, analysis: RowAnalysis, *, keep: bool) -> None:
+        self.kernel = kernel
+        self.b = kernel.b
+        self.analysis = analysis
+        self.lanes = kernel.lanes
+        self.streaming = Streaming(kernel, analysis, [i for i, _ in analysis.element_outputs])
+        self.length = kernel.integer(analysis.nest.row_length)
+        self.segments = Segments(kernel, analysis)
+        self.scratch: dict[Expr, Value] = {}
+        if keep:
+            each = sum(n.kind.itemsize for nodes in analysis.kept for n in nodes)
+            for n in (n for nodes in analysis.kept for n in nodes):
+                self.scratch[n] = self.b.array(compute_type(n.kind), SCRATCH_BYTES // each)
+        self.at_hand: set[Expr] = set()
+        self.row = Evaluator(self.b, 1, 1, self._row_leaf)
+
+    # --- what is the same for a row ---------------------------------------------------------------------------------
+
+    def begin(self, pointers: Mapping[int, Value], indices: list[Value]) -> None:
+        """A new row: the addresses of its first element and its outer indices."""
+        self.pointers = dict(pointers)
+        self.segments.row = self.pointers
+        self.indices = indices
+        self.row = Evaluator(self.b, 1, 1, self._row_leaf)
+        self.at_hand = set()
+
+    def _row_leaf(self, n: Expr) -> Group:
+        if n.op == "param":
+            return [self.kernel.param(n)]
+        if n.op == "coord":
+            return [self.b.convert("trunc", self.indices[n.attr], "i32")]
+        assert n.op == "input", f"{n} is used before the pass that computes it"
+        return [load(self.b, n.attr[1], self.pointers[self.kernel.input_index[n.attr[0]]], 1)]
+
+    def set_result(self, n: Expr, value: Value) -> None:
+        """The finished value of a reduction over this row."""
+        self.row.memo[n] = [value]
+
+    def _prepare(self, roots: list[Expr]) -> None:
+        for n in self.analysis.uniform(roots, self.at_hand):
+            self.row.value(n)
+
+    # --- vectors of a row -------------------------------------------------------------------------------------------
+
+    def _evaluator(self, count: int, offset: Value, mask: Value | None) -> Evaluator:
+        """Nodes at `count` vectors that begin `offset` elements into the current segment."""
+        b, lanes = self.b, self.lanes
+
+        def leaf(n: Expr) -> Group:
+            found = []
+            for i in range(count):
+                position = b.add(offset, i * lanes)
+                if n.op == "coord":
+                    found.append(self.segments.coordinate(n.attr, position, lanes))
+                else:
+                    kind = n.attr[1]
+                    pointer = self.segments.pointers[self.kernel.input_index[n.attr[0]]]
+                    found.append(load(b, kind, b.at(pointer, b.mul(position, kind.itemsize)), lanes, mask))
+            return found
+
+        evaluator = Evaluator(b, lanes, count, leaf, self.row, None if mask is None else [mask] * count)
+        for n in self.at_hand:
+            evaluator.memo[n] = [
+                b.load(vector(compute_type(n.kind), lanes), self._scratch_at(n, offset, i), n.kind.itemsize) for i in range(count)
+            ]
+        return evaluator
+
+    def _scratch_at(self, n: Expr, offset: Value, i: int) -> Value:
+        position = self.b.add(self.b.add(self.segments.first, offset), i * self.lanes)
+        return self.b.at(self.scratch[n], self.b.mul(position, n.kind.itemsize))
+
+    def _keep(self, p: int, evaluator: Evaluator, offset: Value) -> None:
+        for n in self.analysis.kept[p]:
+            if n in self.scratch:
+                for i, v in enumerate(evaluator.value(n)):
+                    self.b.store(v, self._scratch_at(n, offset, i), n.kind.itemsize)
+
+    def mask(self, left: Value) -> Value:
+        """The first `left` lanes."""
+        b = self.b
+        return b.compare("icmp slt", b.iota(self.lanes), b.splat(b.convert("trunc", left, "i32"), self.lanes))
+
+    def cost(self, roots: list[Expr]) -> int:
+        return sum(map(node_cost, self.analysis.cone(roots, self.at_hand))) + len(roots)
+
+    def group(self, cost: int, most: int) -> int:
+        """How many vectors to work on side by side."""
+        count = 4 if cost < 40 else 2
+        return min(count if cost >= 8 else 8, most)
+
+    # --- reductions ---------------------------------------------------------------------------------------------------
+
+    def reduce(self, p: int, first: Value, last: Value) -> dict[Expr, Value]:
+        """Pass p over the segments from `first` to before `last` (at least one): the results of its reductions."""
+        b, lanes = self.b, self.lanes
+        reductions, roots = self.analysis.reductions[p], self.analysis.roots(p)
+        self._prepare(roots)
+        cost = self.cost(roots)
+        registers = cost * LANES // lanes <= _UNROLLED
+        count = self.group(cost, LANES // lanes)
+        sums = {n: Accumulator(b, n, lanes, registers=registers) for n in reductions}
+        stacks = {n: PairStack(b, n) for n in reductions if not order_free(n)}
+        for accumulator in sums.values():
+            accumulator.reset()
+
+        def block(start: Value, positions: range, mask: Value | None = None) -> None:
+            evaluator = self._evaluator(count if mask is None else 1, start, mask)
+            for n in reductions:
+                for i, v in zip(positions, evaluator.value(n.args[0]), strict=True):
+                    if mask is not None:
+                        sums[n].add_at(b.and_(start, LANES - 1), b.select(mask, v, identity(n, lanes)))
+                    elif registers:
+                        sums[n].add(i, v)
+                    else:
+                        sums[n].add_at(b.and_(b.add(start, i * lanes), LANES - 1), v)
+            self._keep(p, evaluator, start)
+
+        with self.segments.each(first, last, read=roots) as m:
+            for n in stacks:
+                sums[n].reset()
+            whole = b.and_(m, -LANES)
+            if registers:
+                with b.loop(0, whole, LANES) as start:
+                    for g in range(0, LANES // lanes, count):
+                        block(b.add(start, g * lanes), range(g, g + count))
+            else:
+                with b.loop(0, whole, count * lanes) as start:
+                    block(start, range(count))
+            with b.if_(b.less(whole, m)):
+                for accumulator in sums.values():
+                    accumulator.spill()
+                with b.loop(whole, m, lanes) as start:
+                    block(start, range(1), self.mask(b.sub(m, start)))
+                for accumulator in sums.values():
+                    accumulator.reload()
+            for n, stack in stacks.items():
+                stack.push(sums[n].result())
+        self.at_hand |= {n for n in self.analysis.kept[p] if n in self.scratch}
+        return {n: stacks[n].result() if n in stacks else sums[n].result() for n in reductions}
+
+    # --- outputs ------------------------------------------------------------------------------------------------------
+
+    def write_elements(self, first: Value, last: Value, extra: Callable[[Evaluator, Value, Value | None], None] | None = None) -> None:
+        """The last pass over the segments from `first` to before `last`: outputs that vary along the row.
+
+        extra is called with the evaluator of each group of vectors, its offset in the segment and its mask.
+        """
+        b, lanes = self.b, self.lanes
+        outputs = self.analysis.element_outputs
+        roots = self.analysis.roots(self.analysis.passes)
+        self._prepare(roots)
+        count = self.group(self.cost(roots), 4)
+
+        def block(start: Value, mask: Value | None, *, streaming: bool = False) -> None:
+            evaluator = self._evaluator(count if mask is None else 1, start, mask)
+            groups = [evaluator.value(e) for _, e in outputs]
+            for (index, _), group in zip(outputs, groups, strict=True):
+                kind = self.kernel.nest.operands[index].kind
+                for i, v in enumerate(group):
+                    position = b.mul(b.add(start, i * lanes), kind.itemsize)
+                    pointer = b.at(self.segments.pointers[index], position)
+                    store(b, kind, v, pointer, mask, streaming=streaming)
+            if extra is not None:
+                extra(evaluator, start, mask)
+
+        with self.segments.each(first, last, read=roots, written=[i for i, _ in outputs]) as m:
+            head = i64(0)
+            if self.streaming.possible:
+                go, head = self.streaming.start(self.segments.pointers, m)
+                with b.if_(b.less(0, head)):
+                    block(i64(0), self.mask(head))
+            whole = b.add(head, b.and_(b.sub(m, head), -count * lanes))
+            if self.streaming.possible:
+                with b.if_(go), b.loop(head, whole, count * lanes) as start:
+                    block(start, None, streaming=True)
+                ordinary = b.select(go, whole, head)
+            else:
+                ordinary = head
+            with b.loop(ordinary, whole, count * lanes) as start:
+                block(start, None)
+            with b.loop(whole, m, lanes) as start:
+                block(start, self.mask(b.sub(m, start)))
+
+    def write_row(self) -> None:
+        """The outputs with one element a row."""
+        for index, expr in self.analysis.row_outputs:
+            store(self.b, self.kernel.nest.operands[index].kind, self.row.value(expr)[0], self.pointers[index])
+

@@ -1,0 +1,45 @@
+"""Non-temporal stores: large outputs go past the cache, which saves reading each line before it is overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from baracuda.lowering.cpu.analysis import RowAnalysis
+from baracuda.lowering.cpu.ir import Value, i64
+from baracuda.lowering.cpu.kernel import Kernel
+
+#: Outputs together at least this large are written past the cache.
+STREAMING_BYTES = 24 << 20
+#: The narrowest store that is worth it.
+_LEAST = 16
+
+
+class Streaming:
+    """Whether, and from which element of a row on, aligned stores to all outputs are possible."""
+
+    def __init__(self, kernel: Kernel, analysis: RowAnalysis, written: Sequence[int]) -> None:
+        nest = kernel.nest
+        self.kernel = kernel
+        self.sizes = {i: nest.operands[i].kind.itemsize for i in written}
+        self.possible = bool(written) and all(analysis.access[i] == "unit" for i in written)
+        self.possible &= all(kernel.lanes * size >= _LEAST for size in self.sizes.values())
+        total = sum(self.sizes.values()) * nest.rows * nest.row_length
+        self.wanted = kernel.integer(int(total >= STREAMING_BYTES)) if self.possible else i64(0)
+
+    def start(self, pointers: dict[int, Value], count: Value) -> tuple[Value, Value]:
+        """Whether to stream the elements at `pointers`, and how many to store before the first aligned one."""
+        b, lanes = self.kernel.b, self.kernel.lanes
+        heads = []
+        for i, size in self.sizes.items():
+            address = b.emit("i64", f"ptrtoint ptr {pointers[i].name} to i64")
+            heads.append(b.and_(b.div(b.sub(0, address), size), lanes - 1))
+        go = b.compare("icmp ne", self.wanted, 0)
+        for head in heads[1:]:
+            go = b.op("and", go, b.equal(head, heads[0]))
+        return go, b.select(go, b.min(heads[0], count), i64(0))
+
+    def fence(self) -> None:
+        """Make streamed stores visible to other threads before this one says that it is done."""
+        if self.possible:
+            with self.kernel.b.if_(self.kernel.b.compare("icmp ne", self.wanted, 0)):
+                self.kernel.b.line("fence seq_cst")

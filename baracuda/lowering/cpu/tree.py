@@ -1,0 +1,167 @@
+"""The pieces of a reduction in the canonical order of `baracuda.formula.order`.
+
+A segment's lanes live in `Accumulator`; its lanes are combined by `fold`; the results of segments (or, across rows, of
+lanes and segments) go through `PairStack`, a binary counter: what is combined is always two neighbours of equal size, and
+the leftovers at the end are combined from the newest to the oldest, which is the tree of adjacent pairs for any length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from baracuda.formula.expr import Expr
+from baracuda.formula.order import COMBINE, IDENTITY, LANES
+from baracuda.lowering.cpu.ir import Builder, Value, Variable, constant, i64, vector
+from baracuda.lowering.cpu.primitives import combine, compute_type
+
+#: Levels of a binary counter: enough for 2**56 entries.
+LEVELS = 56
+
+
+def identity_bits(n: Expr) -> int:
+    """The bit pattern of the identity of a reduction; the extreme value for max and min of integers."""
+    op = n.attr[0]
+    if n.kind.is_float or op in ("sum", "prod"):
+        value = IDENTITY[op] if n.kind.is_float else abs(IDENTITY[op])
+        array = n.kind.numpy.type(value)
+        return int(array.view(f"u{n.kind.itemsize}"))
+    signed = n.kind.category.value == "signed"
+    low, high = (-(2 ** (n.kind.bits - 1)), 2 ** (n.kind.bits - 1) - 1) if signed else (0, 2**n.kind.bits - 1)
+    return low if op == "max" else high
+
+
+def order_free(n: Expr) -> bool:
+    """Whether any order gives the same bits."""
+    return n.attr[0] in ("max", "min") or not n.kind.is_float
+
+
+def identity(n: Expr, lanes: int = 1) -> Value:
+    return constant(compute_type(n.kind), identity_bits(n), lanes)
+
+
+def join(b: Builder, n: Expr, left: Value, right: Value) -> Value:
+    """The reduction's operation on two values, earlier elements left."""
+    return combine(b, COMBINE[n.attr[0]], n.kind, [left, right])
+
+
+def fold(b: Builder, n: Expr, lanes: Sequence[Value]) -> Value:
+    """All lanes of some vectors, in adjacent pairs, down to one scalar."""
+    vectors = list(lanes)
+    width = vectors[0].lanes
+    if order_free(n):
+        while len(vectors) > 1:
+            vectors = [join(b, n, *vectors[i : i + 2]) if i + 1 < len(vectors) else vectors[i] for i in range(0, len(vectors), 2)]
+        while width > 1:
+            width //= 2
+            low, high = (b.shuffle(vectors[0], None, range(s, s + width)) for s in (0, width))
+            vectors[0] = join(b, n, low, high)
+        return b.extract(vectors[0], 0)
+    while len(vectors) > 1:
+        if len(vectors) % 2:
+            vectors.append(identity(n, width))
+        pairs = [(vectors[i], vectors[i + 1]) for i in range(0, len(vectors), 2)]
+        vectors = [
+            join(b, n, b.shuffle(x, y, range(0, 2 * width, 2)), b.shuffle(x, y, range(1, 2 * width, 2))) for x, y in pairs
+        ]
+    rest = vectors[0]
+    while rest.lanes > 1:
+        rest = join(b, n, b.shuffle(rest, None, range(0, rest.lanes, 2)), b.shuffle(rest, None, range(1, rest.lanes, 2)))
+    return b.extract(rest, 0)
+
+
+class Accumulator:
+    """The lanes of one segment: registers while whole blocks come in, an array for the rest."""
+
+    def __init__(self, b: Builder, n: Expr, lanes: int, *, registers: bool) -> None:
+        self.b = b
+        self.n = n
+        self.lanes = lanes
+        self.vectors = LANES // lanes
+        self.type = vector(compute_type(n.kind), lanes)
+        self.size = n.kind.itemsize
+        self.array = b.array(compute_type(n.kind), LANES)
+        self.registers = [b.variable(identity(n, lanes)) for _ in range(self.vectors)] if registers else []
+        if not registers:
+            self.reset()
+
+    def reset(self) -> None:
+        start = identity(self.n, self.lanes)
+        for register in self.registers:
+            register.set(start)
+        if not self.registers:
+            for i in range(self.vectors):
+                self._store(i64(i * self.lanes), start)
+
+    def add(self, position: int, value: Value) -> None:
+        """Combine with the vector number `position`, in a register."""
+        register = self.registers[position]
+        register.set(join(self.b, self.n, register.get(), value))
+
+    def add_at(self, lane: Value, value: Value) -> None:
+        """Combine with the lanes from `lane` on, in the array."""
+        self._store(lane, join(self.b, self.n, self._load(lane), value))
+
+    def spill(self) -> None:
+        for i, register in enumerate(self.registers):
+            self._store(i64(i * self.lanes), register.get())
+
+    def reload(self) -> None:
+        for i, register in enumerate(self.registers):
+            register.set(self._load(i64(i * self.lanes)))
+
+    def result(self) -> Value:
+        if self.registers:
+            return fold(self.b, self.n, [r.get() for r in self.registers])
+        return fold(self.b, self.n, [self._load(i64(i * self.lanes)) for i in range(self.vectors)])
+
+    def _address(self, lane: Value) -> Value:
+        return self.b.at(self.array, self.b.mul(lane, self.size))
+
+    def _load(self, lane: Value) -> Value:
+        return self.b.load(self.type, self._address(lane), self.size * self.lanes)
+
+    def _store(self, lane: Value, value: Value) -> None:
+        self.b.store(value, self._address(lane), self.size * self.lanes)
+
+
+class PairStack:
+    """A binary counter of scalars."""
+
+    def __init__(self, b: Builder, n: Expr) -> None:
+        self.b = b
+        self.n = n
+        self.type = compute_type(n.kind)
+        self.array = b.array(self.type, LEVELS)
+        self.depth: Variable = b.variable(i64(0))
+        self.count: Variable = b.variable(i64(0))
+
+    def _slot(self, level: Value) -> Value:
+        return self.b.at(self.array, self.b.mul(level, self.n.kind.itemsize))
+
+    def _pop_into(self, top: Variable) -> None:
+        b = self.b
+        level = b.sub(self.depth.get(), 1)
+        left = b.load(self.type, self._slot(level), self.n.kind.itemsize)
+        top.set(join(b, self.n, left, top.get()))
+        self.depth.set(level)
+
+    def push(self, value: Value) -> None:
+        b = self.b
+        top = b.variable(value)
+        rest = b.variable(self.count.get())
+        with b.while_(lambda: b.compare("icmp ne", b.and_(rest.get(), 1), 0)):
+            self._pop_into(top)
+            rest.set(b.shr(rest.get(), 1))
+        b.store(top.get(), self._slot(self.depth.get()), self.n.kind.itemsize)
+        self.depth.set(b.add(self.depth.get(), i64(1)))
+        self.count.set(b.add(self.count.get(), i64(1)))
+
+    def result(self) -> Value:
+        """Everything pushed so far (at least one value), combined."""
+        b = self.b
+        level = b.sub(self.depth.get(), 1)
+        top = b.variable(b.load(self.type, self._slot(level), self.n.kind.itemsize))
+        self.depth.set(level)
+        with b.while_(lambda: b.compare("icmp ne", self.depth.get(), 0)):
+            self._pop_into(top)
+        return top.get()

@@ -1,0 +1,195 @@
+"""The C++ that every generated kernel starts with: storage types, conversions, vectors and the pieces of the canonical
+reduction. No toolkit header is included, so that a kernel compiles wherever NVRTC is."""
+
+from __future__ import annotations
+
+from baracuda.core.elements import ElementKind
+
+#: How a value of a compute kind is written in C++.
+COMPUTE_TYPE = {
+    ElementKind.F32: "float",
+    ElementKind.F64: "double",
+    ElementKind.S32: "int",
+    ElementKind.U32: "unsigned",
+    ElementKind.S64: "long long",
+    ElementKind.U64: "unsigned long long",
+    ElementKind.BOOL: "bool",
+}
+
+#: How an element of a storage kind is written in C++.
+STORAGE_TYPE = COMPUTE_TYPE | {
+    ElementKind.F16: "F16",
+    ElementKind.BF16: "BF16",
+    ElementKind.S8: "signed char",
+    ElementKind.U8: "unsigned char",
+    ElementKind.S16: "short",
+    ElementKind.U16: "unsigned short",
+}
+
+PRELUDE = r"""
+typedef unsigned long long u64;
+typedef long long i64;
+struct F16 { unsigned short bits; };
+struct BF16 { unsigned short bits; };
+
+template <class T, int N> struct alignas(sizeof(T) * N) Vec { T v[N]; };
+
+// Loads widen to the compute type.
+__device__ __forceinline__ float widen(F16 h) {
+  float f; asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h.bits)); return f;
+}
+__device__ __forceinline__ float widen(BF16 h) { return __uint_as_float((unsigned)h.bits << 16); }
+template <class T> __device__ __forceinline__ T widen(T x) { return x; }
+
+// Stores round once, to nearest even; integers wrap.
+template <class T, class C> struct Narrow {
+  static __device__ __forceinline__ T to(C x) { return (T)x; }
+};
+template <> struct Narrow<F16, float> {
+  static __device__ __forceinline__ F16 to(float x) {
+    F16 h; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h.bits) : "f"(x)); return h;
+  }
+};
+template <> struct Narrow<BF16, float> {
+  static __device__ __forceinline__ BF16 to(float x) {
+    BF16 h; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h.bits) : "f"(x)); return h;
+  }
+};
+
+// N consecutive elements, moved in pieces of P.
+template <int P, class T, int N> __device__ __forceinline__ void load(Vec<T, N>& to, const T* from) {
+#pragma unroll
+  for (int i = 0; i < N / P; ++i) {
+    Vec<T, P> piece = reinterpret_cast<const Vec<T, P>*>(from)[i];
+#pragma unroll
+    for (int j = 0; j < P; ++j) to.v[i * P + j] = piece.v[j];
+  }
+}
+template <int P, class T, int N> __device__ __forceinline__ void store(T* to, const Vec<T, N>& from) {
+#pragma unroll
+  for (int i = 0; i < N / P; ++i) {
+    Vec<T, P> piece;
+#pragma unroll
+    for (int j = 0; j < P; ++j) piece.v[j] = from.v[i * P + j];
+    reinterpret_cast<Vec<T, P>*>(to)[i] = piece;
+  }
+}
+
+// IEEE 754-2019 maximum and minimum.
+__device__ __forceinline__ float maximum(float a, float b) {
+  float r; asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r;
+}
+__device__ __forceinline__ float minimum(float a, float b) {
+  float r; asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r;
+}
+__device__ __forceinline__ double maximum(double a, double b) {
+  if (a == b) return __longlong_as_double(__double_as_longlong(a) & __double_as_longlong(b));
+  return (a > b || a != a) ? a : b;
+}
+__device__ __forceinline__ double minimum(double a, double b) {
+  if (a == b) return __longlong_as_double(__double_as_longlong(a) | __double_as_longlong(b));
+  return (a < b || a != a) ? a : b;
+}
+template <class T> __device__ __forceinline__ T maximum(T a, T b) { return a > b ? a : b; }
+template <class T> __device__ __forceinline__ T minimum(T a, T b) { return a < b ? a : b; }
+
+struct Sum { template <class T> static __device__ __forceinline__ T of(T a, T b) { return a + b; } };
+struct Prod { template <class T> static __device__ __forceinline__ T of(T a, T b) { return a * b; } };
+struct Max { template <class T> static __device__ __forceinline__ T of(T a, T b) { return maximum(a, b); } };
+struct Min { template <class T> static __device__ __forceinline__ T of(T a, T b) { return minimum(a, b); } };
+
+// Adjacent pairs, in one thread.
+template <class Op, int N, class T> __device__ __forceinline__ T pairs(const T (&x)[N]) {
+  T t[N];
+#pragma unroll
+  for (int i = 0; i < N; ++i) t[i] = x[i];
+#pragma unroll
+  for (int w = N; w > 1; w /= 2)
+#pragma unroll
+    for (int i = 0; i < w / 2; ++i) t[i] = Op::of(t[2 * i], t[2 * i + 1]);
+  return t[0];
+}
+// Adjacent pairs, over G neighbouring threads of a warp; each of them gets the result.
+template <class Op, int G, class T> __device__ __forceinline__ T across(T x) {
+#pragma unroll
+  for (int w = 1; w < G; w *= 2) x = Op::of(x, __shfl_xor_sync(0xffffffffu, x, w));
+  return x;
+}
+// Adjacent pairs, over m values in shared memory, which are overwritten when there are more than 32. All threads of the
+// block call it and each gets the result; the values must have been written before a barrier.
+template <class Op, class T> __device__ __forceinline__ T tree(T* p, int m, T identity, int thread, int threads) {
+  while (m > 32) {
+    int half = (m + 1) / 2;
+    for (int base = 0; base < half; base += threads) {
+      int i = base + thread;
+      T a = identity, b = identity;
+      if (i < half) { a = p[2 * i]; if (2 * i + 1 < m) b = p[2 * i + 1]; }
+      __syncthreads();
+      if (i < half) p[i] = Op::of(a, b);
+      __syncthreads();
+    }
+    m = half;
+  }
+  int lane = thread & 31;
+  return across<Op, 32>(lane < m ? p[lane] : identity);
+}
+// Adjacent pairs over a sequence of unknown length, pushed in order: results wait for a neighbour of their own size.
+template <class Op, class T> struct Counter {
+  T waiting[32];
+  __device__ __forceinline__ void push(T x, int i) {
+    int level = 0;
+    for (; i >> level & 1; ++level) x = Op::of(waiting[level], x);
+    waiting[level] = x;
+  }
+  __device__ __forceinline__ T total(int count) {
+    int level = 0;
+    while (!(count >> level & 1)) ++level;
+    T x = waiting[level];
+    for (++level; count >> level; ++level) if (count >> level & 1) x = Op::of(waiting[level], x);
+    return x;
+  }
+};
+// Adjacent pairs over m values for each of X neighbouring rows, p[i * X + x]; Y teams of threads; each thread gets the
+// result of its row. Values must have been written before a barrier; p may be written again at once.
+template <class Op, int X, class T> __device__ __forceinline__ T side_tree(T* p, int m, T identity, int x, int y, int teams) {
+  while (m > 1) {
+    int half = (m + 1) / 2;
+    for (int base = 0; base < half; base += teams) {
+      int i = base + y;
+      T a = identity, b = identity;
+      if (i < half) { a = p[2 * i * X + x]; if (2 * i + 1 < m) b = p[(2 * i + 1) * X + x]; }
+      __syncthreads();
+      if (i < half) p[i * X + x] = Op::of(a, b);
+      __syncthreads();
+    }
+    m = half;
+  }
+  T result = p[x];
+  __syncthreads();
+  return result;
+}
+// Adjacent pairs over entries first ... first+count-1 of a column (count a power of two, at least 8), as far as they exist.
+template <class Op, class T>
+__device__ __forceinline__ T column_tree(const T* column, i64 pitch, i64 first, i64 count, i64 end, T identity) {
+  Counter<Op, T> counter;
+  for (i64 block = 0; block < count; block += 8) {
+    T x[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) x[i] = first + block + i < end ? column[(first + block + i) * pitch] : identity;
+    counter.push(pairs<Op, 8>(x), (int)(block / 8));
+  }
+  return counter.total((int)(count / 8));
+}
+
+// n / d for 0 <= n < 2^31, with the multiplier and shift that the host prepared.
+__device__ __forceinline__ unsigned divide(unsigned n, u64 magic) {
+  return (__umulhi(n, (unsigned)magic) + n) >> (unsigned)(magic >> 32);
+}
+"""
+
+
+def magic(divisor: int) -> int:
+    """The word with which `divide` divides by `divisor` (1 to 2**31): multiplier low, shift high (Granlund & Montgomery,
+    Division by Invariant Integers using Multiplication, 1994)."""
+    shift = max(divisor - 1, 0).bit_length()
+    return ((1 << 32) * ((1 << shift) - divisor) // divisor + 1) | shift << 32

@@ -1,0 +1,187 @@
+"""Rows and columns in one pass: a resident row schedule that also sums over the rows (a norm's weight gradient).
+
+A slot of a block takes whole lanes of rows - rows l, l+128, ... of a 1024-row segment - for `lanes` neighbouring lanes, and
+leaves one partial result a column in the workspace; a second launch combines those in canonical order. Chains run in
+registers; results that wait for their neighbour wait in shared memory.
+"""
+
+from __future__ import annotations
+
+from baracuda.formula.expr import Axes, Expr
+from baracuda.formula.order import CHAIN, IDENTITY, LANES, SEGMENT, segments
+from baracuda.lowering.cuda.emit import Emitter, number, table_definitions
+from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
+from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
+from baracuda.lowering.cuda.row_schedules import full_inputs, resident_phases
+from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape
+from baracuda.lowering.phases import Phases
+from baracuda.lowering.problem import Nest
+
+#: Threads a row may take, and bytes of shared memory a block may.
+MOST_THREADS, MOST_SHARED = 512, 160 * 1024
+
+
+def _shape(nest: Nest) -> RowShape | None:
+    """The layout of a resident row whose column terms stay on the multiprocessor; None where that does not fit."""
+    vector = 4
+    group, chains = group_shape(nest.row_length, vector)
+    groups = segments(nest.row_length)
+    per_row = group * groups
+    if per_row > MOST_THREADS or len(nest.inner) > 1:
+        return None
+    return RowShape(vector, group, chains, groups, max(1, 128 // per_row))
+
+
+def _lanes(nest: Nest, shape: RowShape, columns: list[Expr], target: Target) -> int:
+    """Neighbouring lanes of rows that one slot takes: many save partial results, few fill the device."""
+    lanes = 16
+    size = sum(n.kind.itemsize for n in columns) * shape.chains * shape.vector * shape.threads
+    while lanes > 1 and (
+        segments(nest.rows) * LANES // lanes < shape.rows * (2 * target.multiprocessors - 8)
+        or (lanes.bit_length() - 1) * size > MOST_SHARED
+    ):
+        lanes //= 2
+    return lanes
+
+
+def lower_rows_and_columns(frame: Frame, target: Target) -> Lowered | None:
+    """Lower a nest with reductions over its outer axes; None where its rows do not stay resident."""
+    nest, words = frame.nest, frame.words
+    shape = _shape(nest)
+    if shape is None:
+        return None
+    kernel = RowKernel(frame, shape, resident=True)
+    columns = kernel.phases.columns
+    lanes = _lanes(nest, shape, columns, target)
+    units = segments(nest.rows) * LANES // lanes
+    once, each = full_inputs(kernel, Axes.INNER), full_inputs(kernel)
+    shared, phases = resident_phases(kernel, [f"column{c}[k][v]" for c in range(len(columns))])
+    n_units = words.signed(units)
+    declared, reset, push, bytes_pending = _accumulators(kernel, columns, lanes)
+    body = [
+        *shared,
+        "extern __shared__ double dynamic[];",
+        *frame.pointers(),
+        *kernel.place(),
+        *kernel.declare_runs(once),
+        *kernel.load_runs(once, "group", "true"),
+        "int parity = 0;",
+        f"const i64 unit = (i64)blockIdx.x * {shape.rows} + slot;",
+        f"const i64 base = unit / {LANES // lanes} * {SEGMENT} + unit % {LANES // lanes} * {lanes};",
+        *declared,
+        f"for (int j = 0; j < {lanes}; ++j) {{",
+        *reset,
+        f"for (int chain = 0; chain < {CHAIN}; ++chain) {{",
+        f"const i64 row = base + chain * {LANES} + j;",
+        f"const bool live = unit < {n_units} && row < {kernel.rows};",
+        *(["if (!live) break;"] if shape.rows == 1 else []),
+        *kernel.enter_row(),
+        *kernel.declare_runs(each),
+        *kernel.load_runs(each, "group"),
+        *phases,
+        "parity ^= 1;",
+        "}",
+        *push,
+        "}",
+    ]
+    starts = _partial_starts(columns, units * nest.row_length)
+    for c, n in enumerate(columns):
+        kind = COMPUTE_TYPE[n.kind]
+        body += [
+            f"if (unit < {n_units}) for (int k = 0; k < {shape.chains}; ++k) {{",
+            kernel.run_start("group"),
+            f"{kind}* const to = ({kind}*){frame.workspace(starts[c])} + unit * {kernel.length};",
+            f"for (int v = 0; v < {shape.vector}; ++v) if (e + v < {kernel.length}) to[e + v] = column{c}[k][v];",
+            "}",
+        ]
+    source = frame.kernel(body, shape.threads, table_definitions(kernel.emitter.tables))
+    first = Launch(source, (-(-units // shape.rows), 1, 1), shape.threads, bytes_pending)
+    second = _combine(frame, units, starts)
+    schedule = f"rows+columns v{shape.vector} t{shape.threads} r{shape.rows} l{lanes}"
+    return Lowered((first, second), tuple(words.values), starts[-1], schedule)
+
+
+def _partial_starts(columns: list[Expr], count: int) -> list[int]:
+    """The workspace byte where each column reduction's partial results start, and the end."""
+    starts = [0]
+    for n in columns:
+        starts.append(starts[-1] + -(-count * n.kind.itemsize // 16) * 16)
+    return starts
+
+
+def _accumulators(kernel: RowKernel, columns: list[Expr], lanes: int) -> tuple[list[str], list[str], list[str], int]:
+    """Declares each column's chain and the shared slots of waiting results; resets the chain; and, when it is complete,
+    combines it with as many waiting results as its number ends in ones. Also the bytes of shared memory taken."""
+    s = kernel.shape
+    declared, reset, push, taken = [], [], [], 0
+    each = f"for (int k = 0; k < {s.chains}; ++k) for (int v = 0; v < {s.vector}; ++v)"
+    levels = lanes.bit_length() - 1
+    for c, n in enumerate(columns):
+        kind = COMPUTE_TYPE[n.kind]
+        declared += [
+            f"{kind} column{c}[{s.chains}][{s.vector}];",
+            f"{kind}* const waiting{c} = ({kind}*)((char*)dynamic + {taken}) + threadIdx.x;",
+        ]
+        taken += levels * s.chains * s.vector * s.threads * n.kind.itemsize
+        reset += ["#pragma unroll", f"{each} column{c}[k][v] = {number(IDENTITY[n.attr[0]], n.kind)};"]
+    for level in range(levels):
+        merge, wait = [], []
+        for c, n in enumerate(columns):
+            at = f"waiting{c}[(({level} * {s.chains} + k) * {s.vector} + v) * {s.threads}]"
+            merge += ["#pragma unroll", f"{each} column{c}[k][v] = {OPERATION[n.attr[0]]}::of({at}, column{c}[k][v]);"]
+            wait += ["#pragma unroll", f"{each} {at} = column{c}[k][v];"]
+        push += [f"if (j & {1 << level}) {{", *merge, "} else {", *wait, "continue;", "}"]
+    return declared, reset, push, taken
+
+
+def _combine(frame: Frame, units: int, starts: list[int]) -> Launch:
+    """The tree over the partial results of each column, and the column outputs. Team y of 32 takes partial results
+    y*per_team ... of a column; the teams' results meet in shared memory."""
+    nest, words, phases = frame.nest, frame.words, Phases(frame.nest.graph)
+    per_team = 8
+    while per_team * 32 < units:
+        per_team *= 2
+    length, n_units, team = words.signed(nest.row_length), words.signed(units), words.signed(per_team)
+    body = [
+        *frame.pointers(),
+        "const int x = threadIdx.x % 32, y = threadIdx.x / 32;",
+        "const i64 e = (i64)blockIdx.x * 32 + x;",
+        f"const bool live = e < {length};",
+    ]
+    names: dict[Expr, str] = {}
+    for c, n in enumerate(phases.columns):
+        kind, operation = COMPUTE_TYPE[n.kind], OPERATION[n.attr[0]]
+        body += [
+            f"__shared__ {kind} team{c}[32][33];",
+            f"{kind} result{c} = {number(IDENTITY[n.attr[0]], n.kind)};",
+            f"const {kind}* const partial{c} = (const {kind}*){frame.workspace(starts[c])} + e;",
+            f"if (live) result{c} = column_tree<{operation}>(partial{c}, {length}, y * {team}, {team}, {n_units}, result{c});",
+            f"team{c}[x][y] = result{c};",
+            "__syncthreads();",
+            f"result{c} = across<{operation}, 32>(team{c}[y][x]);",  # here warp y holds column y
+            f"if (x == 0) team{c}[y][32] = result{c};",
+            "__syncthreads();",
+            f"result{c} = team{c}[x][32];",
+        ]
+        names[n] = f"result{c}"
+    axis = len(nest.outer)
+
+    def at(i: int) -> str:
+        return f"p{i}[e * {words.signed(nest.operands[i].strides[axis] if nest.inner else 0)}]"
+
+    def leaf(n: Expr) -> str | None:
+        if n.op == "param":
+            return words.param(n)
+        if n.op == "input":
+            return f"widen({at(frame.input_index[n.attr[0]])})"
+        return "(int)e" if n.op == "coord" else None
+
+    emitter = Emitter(leaf)
+    emitter.names.update(names)
+    for k, _, expr in phases.column_outputs:
+        i = frame.inputs + k
+        value = emitter.value(expr)
+        emitter.lines.append(f"{at(i)} = Narrow<{frame.storage(i)}, {COMPUTE_TYPE[expr.kind]}>::to({value});")
+    body += ["if (y == 0 && live) {", *emitter.lines, "}"]
+    source = frame.kernel(body, 1024, table_definitions(emitter.tables))
+    return Launch(source, (-(-nest.row_length // 32), 1, 1), 1024)

@@ -1,0 +1,315 @@
+"""Row schedules: reductions along the innermost axis in memory, each row in the hands of neighbouring threads.
+
+A *group* of 128/V threads takes a segment: thread t holds lanes t*V ... t*V+V-1 and their chains, so that the canonical
+order (`baracuda.formula.order`) is a chain in registers, a tree over V in the thread, shuffles over the group, and a tree
+over the segments in shared memory. Three ways to hold a row:
+
+* resident: a group for each segment, the row in registers, every operand read once;
+* looped: groups walk over the segments, and each phase reads the row again (from L2 where it fits);
+* split: as looped, but a row is spread over blocks, one launch a phase, partial results in the workspace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from baracuda.formula.expr import Axes, Expr
+from baracuda.formula.order import CHAIN, IDENTITY, LANES, SEGMENT, segments
+from baracuda.lowering.cuda.emit import Emitter, number
+from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Frame, offset, piece, unravel
+from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
+from baracuda.lowering.phases import Phases
+
+OPERATION = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min"}
+
+
+@dataclass(frozen=True)
+class RowShape:
+    """How threads are laid over rows: V elements a thread, `group` threads a segment, `chains` elements a lane, `groups`
+    segments of a row at once, `rows` rows a block."""
+
+    vector: int
+    group: int
+    chains: int
+    groups: int
+    rows: int
+
+    @property
+    def threads(self) -> int:
+        return self.group * self.groups * self.rows
+
+    @property
+    def leaves(self) -> int:
+        """Results of a warp that one segment has."""
+        return max(1, self.group // 32)
+
+
+def group_shape(length: int, vector: int) -> tuple[int, int]:
+    """Threads to a group and chain length for rows of `length` elements."""
+    if length >= LANES:
+        return LANES // vector, min(CHAIN, -(-length // LANES))
+    threads = 1
+    while threads * vector < length:
+        threads *= 2
+    return threads, 1
+
+
+class RowKernel:
+    """Writes the parts of a kernel over rows. Names in the generated code: `row` the row's number, `live` whether it
+    exists, `e` the number of a run's first element in the row, o{i} and x{i} operand i's offsets of row and run."""
+
+    def __init__(self, frame: Frame, shape: RowShape, *, resident: bool) -> None:
+        nest = frame.nest
+        self.nest = nest
+        self.frame = frame
+        self.shape = shape
+        self.resident = resident
+        self.phases = Phases(nest.graph)
+        self.rank = len(nest.outer)
+        self.wide = nest.row_length + SEGMENT * 1024 >= INDEX_LIMIT
+        self.index = "i64" if self.wide else "int"
+        words = frame.words
+        self.rows = words.signed(nest.rows)
+        self.length = f"(({self.index}){words.word(nest.row_length)})"
+        self.segments = f"((int){words.word(segments(nest.row_length))})"
+        self.inner_last = self.rank + len(nest.inner) - 1
+        self.runs_whole = len(nest.inner) <= 1 or nest.inner[-1] % shape.vector == 0
+        self.checks = self._checks()
+        self.emitter = Emitter(self._row_leaf)
+        self.outer_strides = [self.frame.strides(i, range(self.rank)) for i in range(len(self.frame.ports))]
+        self.inner_strides = [
+            self.frame.strides(i, range(self.rank, self.rank + len(nest.inner))) for i in range(len(self.frame.ports))
+        ]
+
+    def _checks(self) -> str:
+        """Which bounds tests elements need: none, one a run, or one an element."""
+        n, s = self.nest.row_length, self.shape
+        covered = s.groups * SEGMENT if s.groups > 1 else s.chains * s.group * s.vector
+        if n == covered if self.resident else n % SEGMENT == 0:
+            return "none"
+        return "run" if n % s.vector == 0 else "element"
+
+    # --- leaves -------------------------------------------------------------------------------------------------------
+
+    def varies(self, i: int) -> bool:
+        """Whether an operand has an element for each element of the row."""
+        return bool(self.frame.ports[i].axes & Axes.INNER)
+
+    def _row_leaf(self, n: Expr) -> str | None:
+        if n.op == "param":
+            return self.frame.words.param(n)
+        if n.op == "coord":
+            return f"(int)r{n.attr}"
+        if n.op == "input":
+            return f"widen(in{self.frame.input_index[n.attr[0]]})"
+        assert n.op != "reduce", "a reduction is named before it is used"
+        return None
+
+    def _element_leaf(self, phase: int, kept: dict[Expr, str]) -> Emitter:
+        def leaf(n: Expr) -> str | None:
+            if n in kept and self.phases.kept[n] < phase:
+                return kept[n]
+            if n.op == "coord":
+                if len(self.nest.inner) == 1:
+                    return "(int)(e + v)"
+                axis = n.attr - self.rank
+                return f"(int)y{axis}" + (" + v" if axis == len(self.nest.inner) - 1 and self.runs_whole else "")
+            if n.op == "input":
+                i = self.frame.input_index[n.attr[0]]
+                return f"widen(in{i}[k].v[v])"
+            return None
+
+        return self.emitter.child(leaf)
+
+    # --- rows ---------------------------------------------------------------------------------------------------------
+
+    def place(self) -> list[str]:
+        """Thread coordinates: lane in the group, which group, which row slot of the block."""
+        s = self.shape
+        return [
+            f"const int lane = threadIdx.x % {s.group}, group = threadIdx.x / {s.group} % {s.groups};",
+            f"const int slot = threadIdx.x / {s.group * s.groups};",
+        ]
+
+    def enter_row(self, *, outputs: bool = True) -> list[str]:
+        """Decodes `row` and loads what is constant along it."""
+        lines: list[str] = []
+        if self.rank:
+            lines += unravel("row", self.nest.outer, self.frame.words, "r", wide=True)
+        for i in range(len(self.frame.ports)):
+            if i < self.frame.inputs or outputs:
+                lines.append(f"const i64 o{i} = {offset(self.outer_strides[i], 'r')};")
+        for i in range(self.frame.inputs):
+            if not self.varies(i):
+                lines += [f"{self.frame.storage(i)} in{i} = {{}};", f"if (live) in{i} = p{i}[o{i}];"]
+        return lines
+
+    def decode_run(self, at: str = "e") -> list[str]:
+        """The inner coordinates y0, y1, ... of element `at`, where the inner axes did not merge into one."""
+        if len(self.nest.inner) <= 1:
+            return []
+        return unravel(at if self.wide else f"(unsigned)({at})", self.nest.inner, self.frame.words, "y", wide=self.wide)
+
+    def move_run(self, i: int, name: str, valid: str) -> list[str]:
+        """Loads (or stores) the run at `e` of operand i, in the vector called `name`."""
+        loading, operand, v = i < self.frame.inputs, self.nest.operands[i], self.shape.vector
+        base = f"p{i} + o{i}" if self.frame.ports[i].axes & Axes.OUTER else f"p{i}"
+        stride = operand.steps(self.inner_last) if self.nest.inner else 0
+        if self.runs_whole and stride == 1:
+            strides = self.inner_strides[i]
+            along = "e" if len(self.nest.inner) == 1 else offset(strides, "y")
+            width = piece(operand, v, self.inner_last, (*self.nest.outer, *self.nest.inner))
+            whole = f"load<{width}>({name}, {base} + ({along}));" if loading else f"store<{width}>({base} + ({along}), {name});"
+            decode = self.decode_run()
+            if self.checks != "element":
+                return [f"if ({valid}) {{", *decode, whole, "}"] if valid != "true" or decode else [whole]
+            one = f"{name}.v[v] = (from)[v];" if loading else f"(from)[v] = {name}.v[v];"
+            const = "const " if loading else ""
+            partial = ["#pragma unroll", f"for (int v = 0; v < {v}; ++v) if (e + v < {self.length}) {one}"]
+            pointer = f"{const}{self.frame.storage(i)}* const from = {base} + ({along});"
+            return [
+                f"if ({valid}) {{",
+                *decode,
+                f"if (e + {v} <= {self.length}) {whole}",
+                *["else {", pointer, *partial, "}"],
+                "}",
+            ]
+        at = (
+            offset(self.inner_strides[i], "y") if len(self.nest.inner) != 1 else f"(i64)(e + v) * {self.inner_strides[i][0] or 0}"
+        )
+        one = f"{name}.v[v] = ({base})[{at}];" if loading else f"({base})[{at}] = {name}.v[v];"
+        bound = f"if (e + v < {self.length}) " if self.checks == "element" else ""
+        return [
+            f"if ({valid}) {{",
+            "#pragma unroll",
+            f"for (int v = 0; v < {v}; ++v) {bound}{{",
+            *self.decode_run("e + v"),
+            one,
+            "}",
+            "}",
+        ]
+
+    def run_start(self, segment: str) -> str:
+        """The number in the row of the first element of this thread's run k of a segment."""
+        s = self.shape
+        return f"const {self.index} e = ({self.index}){segment} * {SEGMENT} + k * {LANES} + lane * {s.vector};"
+
+    def valid(self, live: str = "live") -> str:
+        """The condition under which the run at `e` has elements."""
+        tests = ([live] if live != "true" else []) + ([f"e < {self.length}"] if self.checks != "none" else [])
+        return " && ".join(tests) or "true"
+
+    def declare_runs(self, operands: Sequence[int]) -> list[str]:
+        s = self.shape
+        return [f"Vec<{self.frame.storage(i)}, {s.vector}> in{i}[{s.chains}];" for i in operands]
+
+    def load_runs(self, operands: Sequence[int], segment: str, live: str = "live") -> list[str]:
+        """Loads this thread's runs of a segment, for all the operands given."""
+        if not operands:
+            return []
+        lines = ["#pragma unroll", f"for (int k = 0; k < {self.shape.chains}; ++k) {{", self.run_start(segment)]
+        for i in operands:
+            lines += self.move_run(i, f"in{i}[k]", self.valid(live))
+        return [*lines, "}"]
+
+    # --- elements -----------------------------------------------------------------------------------------------------
+
+    def scalars(self, phase: int) -> list[str]:
+        """Computes, once a row, what a phase's elements need of it."""
+        start = len(self.emitter.lines)
+        for n in self.phases.scalars(phase):
+            if not self.phases.varies(n):
+                self.emitter.value(n)
+        return self.emitter.lines[start:]
+
+    def keep_names(self) -> dict[Expr, str]:
+        return {n: f"keep{j}[k][v]" for j, n in enumerate(self.phases.kept)} if self.resident else {}
+
+    def declare_kept(self) -> list[str]:
+        if not self.resident:
+            return []
+        size = f"[{self.shape.chains}][{self.shape.vector}]"
+        return [f"{COMPUTE_TYPE[n.kind]} keep{j}{size};" for j, n in enumerate(self.phases.kept)]
+
+    def declare_accumulators(self, reductions: Sequence[Expr]) -> list[str]:
+        v, lines = self.shape.vector, []
+        for r, n in enumerate(reductions):
+            identity = number(IDENTITY[n.attr[0]], n.kind)
+            lines += [
+                f"{COMPUTE_TYPE[n.kind]} acc{r}[{v}];",
+                "#pragma unroll",
+                f"for (int v = 0; v < {v}; ++v) acc{r}[v] = {identity};",
+            ]
+        return lines
+
+    def phase_loop(self, phase: int, segment: str, live: str = "live", columns: Sequence[str] = ()) -> list[str]:
+        """One segment of a phase: accumulates its reductions into acc0, acc1, ..., adds column terms where `columns` names
+        their accumulators, and writes the full outputs."""
+        s, kept = self.shape, self.keep_names()
+        emitter = self._element_leaf(phase, kept)
+        inner: list[str] = []
+        reductions = self.phases.reductions[phase] if phase < len(self.phases.reductions) else []
+        for r, n in enumerate(reductions):
+            value = emitter.value(n.args[0])
+            inner.append(f"acc{r}[v] = {OPERATION[n.attr[0]]}::of(acc{r}[v], {value});")
+        outputs = self.phases.full_outputs if phase == self.phases.last else []
+        if phase == self.phases.last:
+            for n, target in zip(self.phases.columns, columns, strict=True):
+                inner.append(f"{target} = {OPERATION[n.attr[0]]}::of({target}, {emitter.value(n.args[0])});")
+        for k, _, expr in outputs:
+            i = self.frame.inputs + k
+            narrow = f"Narrow<{self.frame.storage(i)}, {COMPUTE_TYPE[expr.kind]}>::to({emitter.value(expr)})"
+            inner.append(f"out{i}.v[v] = {narrow};")
+        inner += [f"{kept[n]} = {emitter.value(n)};" for n, p in self.phases.kept.items() if n in kept and p == phase]
+        if not inner:
+            return []
+        guard = self.valid(live)  # a value made of nothing could index a table out of its range
+        needs_inner = len(self.nest.inner) > 1 and any(n.op == "coord" for n in self.phases.elements(phase))
+        decode_run = self.decode_run() if needs_inner and self.runs_whole else []
+        decode_element = self.decode_run("e + v") if needs_inner and not self.runs_whole else []
+        bound = f"if (e + v < {self.length}) " if self.checks == "element" else ""
+        lines = ["#pragma unroll", f"for (int k = 0; k < {s.chains}; ++k) {{", self.run_start(segment)]
+        lines += [
+            f"Vec<{self.frame.storage(self.frame.inputs + k)}, {s.vector}> out{self.frame.inputs + k};" for k, _, _ in outputs
+        ]
+        lines += [
+            f"if ({guard}) {{",
+            *decode_run,
+            "#pragma unroll",
+            f"for (int v = 0; v < {s.vector}; ++v) {bound}{{",
+            *[f"  {line}" for line in (*decode_element, *emitter.lines, *inner)],
+            "}",
+            "}",
+        ]
+        for k, _, _ in outputs:
+            i = self.frame.inputs + k
+            lines += self.move_run(i, f"out{i}", self.valid(live))
+        return [*lines, "}"]
+
+    # --- trees --------------------------------------------------------------------------------------------------------
+
+    def leaf_values(self, reductions: Sequence[Expr]) -> list[str]:
+        """leaf{r}: the results of this thread's group (or of its warp, where a group is several)."""
+        width = min(32, self.shape.group)
+        return [
+            f"{COMPUTE_TYPE[n.kind]} leaf{r} = across<{o}, {width}>(pairs<{o}, {self.shape.vector}>(acc{r}));"
+            for r, n in enumerate(reductions)
+            for o in [OPERATION[n.attr[0]]]
+        ]
+
+    def name_results(self, reductions: Sequence[Expr], names: Sequence[str]) -> None:
+        """Makes reductions known to everything emitted from here on."""
+        for n, name in zip(reductions, names, strict=True):
+            self.emitter.names[n] = name
+
+    def store_row_outputs(self, condition: str) -> list[str]:
+        lines = []
+        start = len(self.emitter.lines)
+        for k, _, expr in self.phases.row_outputs:
+            i = self.frame.inputs + k
+            value = self.emitter.value(expr)
+            lines.append(
+                f"if ({condition}) p{i}[o{i}] = Narrow<{self.frame.storage(i)}, {COMPUTE_TYPE[expr.kind]}>::to({value});"
+            )
+        return self.emitter.lines[start:] + lines

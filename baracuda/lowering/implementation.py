@@ -1,0 +1,143 @@
+"""The formula backends: a graph over an iteration space, lowered for one device."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from operator import itemgetter
+from typing import Any, Protocol
+
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import UnsupportedError
+from baracuda.core.plan import Executable, Implementation, Layout
+from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
+from baracuda.core.spec import TensorSpec
+from baracuda.formula.expand import expand
+from baracuda.formula.functions import ROW_LENGTH
+from baracuda.formula.graph import Graph
+from baracuda.lowering.problem import Nest, Operand, Problem, normalise
+
+_MATH = {ElementKind.F32: MathPrecision.F32, ElementKind.F64: MathPrecision.F64}
+
+
+@dataclass(frozen=True)
+class FormulaProblem:
+    """A formula plan's problem: the traced graph, its iteration space, and the values of its parameters."""
+
+    graph: Graph
+    shape: tuple[int, ...]
+    inner: tuple[bool, ...]
+    parameters: Mapping[str, float]
+
+
+class Call(Protocol):
+    """A lowered program, ready to be called."""
+
+    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None: ...
+
+    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]: ...
+
+
+@dataclass(frozen=True)
+class FormulaExecutable:
+    """A lowered problem for one layout, taking addresses in the order of the plan's tensors."""
+
+    workspace_bytes: int
+    schedule: str
+    target: Call | None
+    pick: Callable[[Sequence[int]], Sequence[int]] | None
+
+    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+        if self.target is not None:
+            self.target.call(self.pick(pointers) if self.pick else pointers, workspace, stream)
+
+    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
+        if self.target is None:
+
+            def nothing() -> None:
+                """There is no element to compute."""
+
+            return nothing
+        return self.target.bind(self.pick(pointers) if self.pick else pointers, workspace, stream)
+
+
+class FormulaImplementation(Implementation):
+    """Kernels generated from a formula, for the CPU or for a CUDA device."""
+
+    def __init__(self, device: Device, problem: FormulaProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
+        self.device, self.problem, self.specs, self.descriptor = device, problem, specs, descriptor
+        self._made: dict[Layout, FormulaExecutable] = {}
+        self._lock = threading.RLock()
+        kinds = {e.kind for _, e in problem.graph.outputs}
+        accumulator = next((k for k in (ElementKind.F64, ElementKind.F32) if k in kinds), problem.graph.outputs[0][1].kind)
+        self.guarantee = PrecisionGuarantee.canonical(_MATH.get(accumulator, MathPrecision.INTEGER), accumulator)
+        if device.kind is DeviceKind.CUDA:
+            from baracuda.runtime.cuda import architecture
+
+            major, minor, _ = architecture(device.index)
+            if (major, minor) < (8, 0):
+                raise UnsupportedError(f"{device} has compute capability {major}.{minor}; expected 8.0 or newer")
+            self.backend, self.arch = BackendKind.FORMULA_CUDA, ArchSku.cuda(major, minor)
+        else:
+            self.backend, self.arch = BackendKind.FORMULA_CPU, ArchSku.host()
+
+    def nest(self, layout: Layout) -> tuple[Nest, list[int]]:
+        """The normalised problem for a layout, and which of the plan's tensors its operands are."""
+        graph, shape = self.problem.graph, self.problem.shape
+        given = {s.name: i for i, (s, o) in enumerate(zip(self.specs, layout, strict=True)) if o is not None}
+        if any(p.name not in given for p, _ in graph.outputs):
+            graph = graph.select_outputs(frozenset(given))
+        order = [given[p.name] for p in (*graph.inputs, *(p for p, _ in graph.outputs))]
+        operands = []
+        for i in order:
+            spec, lies = self.specs[i], layout[i]
+            assert lies is not None
+            own = spec.expected_shape(self.descriptor)
+            strides = spec.strides_over(self.descriptor, len(shape), own, lies.strides)
+            operands.append(Operand(spec.expected_kind(self.descriptor), strides, lies.alignment, lies.general))
+        return normalise(Problem(expand(graph), shape, self.problem.inner, tuple(operands))), order
+
+    def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
+        with self._lock:
+            found = self._made.get(layout)
+            if found is None:
+                found = self._make(layout, compiled_only)
+                if found is not None:
+                    if len(self._made) >= 1024:
+                        self._made.clear()
+                    self._made[layout] = found
+            return found
+
+    def _make(self, layout: Layout, compiled_only: bool) -> FormulaExecutable | None:
+        nest, order = self.nest(layout)
+        values = [(n, self._parameter(n.attr)) for n in nest.graph.params]
+        pick = None if order == list(range(len(layout))) else _picker(order)
+        if not nest.rows or not nest.row_length:
+            return FormulaExecutable(0, "empty", None, None)
+        if self.device.kind is DeviceKind.CUDA:
+            from baracuda.lowering.cuda.build import build as build_cuda
+
+            made = build_cuda(nest, values, self.device.index, compiled_only=compiled_only)
+        else:
+            from baracuda.lowering.cpu.build import build as build_cpu
+
+            made = build_cpu(nest, values, compiled_only=compiled_only)
+        if made is None:
+            return None
+        program, call = made
+        return FormulaExecutable(program.workspace_bytes, program.schedule, call, pick)
+
+    def _parameter(self, name: str) -> float:
+        if name == ROW_LENGTH:
+            return float(prod(n for n, i in zip(self.problem.shape, self.problem.inner, strict=True) if i))
+        return float(self.problem.parameters[name])
+
+
+def _picker(order: list[int]) -> Callable[[Sequence[int]], Sequence[int]]:
+    if len(order) > 1:
+        return itemgetter(*order)
+    (only,) = order
+    return lambda pointers: (pointers[only],)

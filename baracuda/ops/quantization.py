@@ -1,0 +1,192 @@
+"""Affine quantization with a scale and a zero point for each token (row), and straight-through gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from baracuda.core.axes import Axes
+from baracuda.core.elements import ElementKind
+from baracuda.core.plan import Args
+from baracuda.core.sku import OpCategory
+from baracuda.core.spec import TensorSpec, check_element, check_shape
+from baracuda.formula.expr import Expr, cast, const
+from baracuda.formula.functions import clamp, rint, where
+from baracuda.ops.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
+
+#: The range of each quantized element.
+RANGE = {ElementKind.S8: (-128, 127), ElementKind.U8: (0, 255)}
+
+
+@dataclass(frozen=True)
+class QuantizePerTokenDescriptor(FormulaDescriptor):
+    """n tokens of d elements: real values in `element` (f16, bf16, f32, f64), codes in `quantized` (s8, u8).
+
+    Scales are in the compute kind of `element`, zero points in s32; without `has_zero_point` the zero point is 0.
+    """
+
+    n: int
+    d: int
+    element: ElementKind
+    quantized: ElementKind
+    has_zero_point: bool = True
+
+    def validate(self) -> None:
+        check_shape("(n, d)", self.input_shape, least=2, most=2)
+        check_element("element", self.element, FLOATS)
+        check_element("quantized", self.quantized, tuple(RANGE))
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        return (self.n, self.d)
+
+    @property
+    def iteration_shape(self) -> tuple[int, ...]:
+        return self.input_shape
+
+    @property
+    def token_shape(self) -> tuple[int, ...]:
+        return (self.n,)
+
+    @property
+    def token_axis(self) -> tuple[int, ...]:
+        return (0,)
+
+    @property
+    def compute(self) -> ElementKind:
+        return self.element.compute
+
+    @property
+    def zero_point_kind(self) -> ElementKind:
+        return ElementKind.S32
+
+
+@dataclass(frozen=True)
+class DequantizePerTokenDescriptor(QuantizePerTokenDescriptor):
+    """The same fields as `QuantizePerTokenDescriptor`."""
+
+
+@dataclass(frozen=True)
+class QuantizePerTokenBackwardDescriptor(QuantizePerTokenDescriptor):
+    """The same fields as `QuantizePerTokenDescriptor`."""
+
+
+@dataclass(frozen=True)
+class DequantizePerTokenBackwardDescriptor(QuantizePerTokenDescriptor):
+    """The same fields as `QuantizePerTokenDescriptor`; the gradient depends on neither codes nor zero points."""
+
+
+@dataclass
+class QuantizePerTokenArgs(Args):
+    """x: values [n, d]; scale, zero_point: [n]; q: codes [n, d]."""
+
+    x: Any
+    scale: Any
+    zero_point: Any
+    q: Any
+
+
+@dataclass
+class QuantizePerTokenBackwardArgs(Args):
+    """dq: the gradient of q, in real values; x, scale, zero_point: as in the forward pass; dx: the gradient of x."""
+
+    dq: Any
+    x: Any
+    scale: Any
+    zero_point: Any
+    dx: Any
+
+
+@dataclass
+class DequantizePerTokenArgs(Args):
+    """q: codes [n, d]; scale, zero_point: [n]; y: values [n, d]."""
+
+    q: Any
+    scale: Any
+    zero_point: Any
+    y: Any
+
+
+@dataclass
+class DequantizePerTokenBackwardArgs(Args):
+    """dy: the gradient of y; scale: [n]; dq: the gradient of q, in real values."""
+
+    dy: Any
+    scale: Any
+    dq: Any
+
+
+_SCALE = TensorSpec("scale", "the scale of each token", "token_shape", "compute", "token_axis", Axes.OUTER)
+_ZERO = TensorSpec(
+    "zero_point", "the code of 0 for each token", "token_shape", "zero_point_kind", "token_axis", Axes.OUTER, when="has_zero_point"
+)
+
+
+def _code(x: Expr, scale: Expr, zero_point: Expr | None) -> Expr:
+    """The code before clamping, as a float."""
+    rounded = rint(x / scale)
+    return rounded if zero_point is None else rounded + cast(zero_point, x.kind)
+
+
+def _quantize(descriptor: QuantizePerTokenDescriptor, x: Expr, scale: Expr, zero_point: Expr | None = None) -> dict[str, Expr]:
+    low, high = RANGE[descriptor.quantized]
+    return {"q": cast(clamp(_code(x, scale, zero_point), float(low), float(high)), ElementKind.S32)}
+
+
+def _quantize_backward(
+    descriptor: QuantizePerTokenDescriptor, dq: Expr, x: Expr, scale: Expr, zero_point: Expr | None = None
+) -> dict[str, Expr]:
+    low, high = RANGE[descriptor.quantized]
+    code = _code(x, scale, zero_point)
+    inside = (code >= float(low)) & (code <= float(high))
+    return {"dx": where(inside, dq / scale, const(0.0, dq.kind))}
+
+
+def _dequantize(descriptor: QuantizePerTokenDescriptor, q: Expr, scale: Expr, zero_point: Expr | None = None) -> dict[str, Expr]:
+    return {"y": cast(q if zero_point is None else q - zero_point, scale.kind) * scale}
+
+
+def _dequantize_backward(descriptor: QuantizePerTokenDescriptor, dy: Expr, scale: Expr) -> dict[str, Expr]:
+    return {"dq": dy * scale}
+
+
+class QuantizePerTokenPlan(FormulaPlan[QuantizePerTokenDescriptor, QuantizePerTokenArgs]):
+    """q = clamp(round_half_even(x / scale[n]) + zero_point[n], lowest code, highest code); NaN gives code 0."""
+
+    category, op = OpCategory.QUANTIZATION, "quantize_per_token"
+    tensors = (TensorSpec("x", "the values"), _SCALE, _ZERO, TensorSpec("q", "the codes", element="quantized", written=True))
+    formula = _quantize
+
+
+class QuantizePerTokenBackwardPlan(FormulaPlan[QuantizePerTokenDescriptor, QuantizePerTokenBackwardArgs]):
+    """Straight through the rounding: dx = dq / scale[n] where the code was inside the clamp, 0 elsewhere (and for NaN).
+
+    The factor 1 / scale is the derivative of x / scale, so that with `DequantizePerTokenBackwardPlan` the chain is the
+    identity inside the clamp.
+    """
+
+    category, op = OpCategory.QUANTIZATION, "quantize_per_token_backward"
+    tensors = (
+        TensorSpec("dq", "the gradient of q"),
+        TensorSpec("x", "the values"),
+        _SCALE,
+        _ZERO,
+        TensorSpec("dx", "the gradient of x", written=True),
+    )
+    formula = _quantize_backward
+
+
+class DequantizePerTokenPlan(FormulaPlan[QuantizePerTokenDescriptor, DequantizePerTokenArgs]):
+    """y = (q - zero_point[n]) * scale[n]."""
+
+    category, op = OpCategory.QUANTIZATION, "dequantize_per_token"
+    tensors = (TensorSpec("q", "the codes", element="quantized"), _SCALE, _ZERO, TensorSpec("y", "the values", written=True))
+    formula = _dequantize
+
+
+class DequantizePerTokenBackwardPlan(FormulaPlan[QuantizePerTokenDescriptor, DequantizePerTokenBackwardArgs]):
+    """dq = dy * scale[n]: straight through the rounding, the gradient with respect to the code as a real value."""
+
+    category, op = OpCategory.QUANTIZATION, "dequantize_per_token_backward"
+    tensors = (TensorSpec("dy", "the gradient of y"), _SCALE, TensorSpec("dq", "the gradient of q", written=True))
+    formula = _dequantize_backward

@@ -1,0 +1,64 @@
+"""Running a lowered program on the CPU."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+from baracuda.runtime import pool
+from baracuda.runtime.pool import get_num_threads, set_num_threads
+
+if TYPE_CHECKING:
+    from baracuda.lowering.program import Program
+
+__all__ = ["CpuCall", "get_num_threads", "set_num_threads"]
+
+
+@cache
+def _execute() -> Any:
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(pool.native()["baracuda_execute"])
+
+
+class CpuCall:
+    """A program with its parameters and integers in place; only addresses are missing.
+
+    Calls may be made from any number of threads at once: each has its own copy of the words. A call returns when it is
+    done; `stream` is there for the sake of devices that have streams, and unused.
+    """
+
+    def __init__(self, program: Program, template: Sequence[int]) -> None:
+        self.program = program
+        self._template = struct.pack(f"<{len(template)}Q", *template)
+        self._words = ctypes.c_uint64 * len(template)
+        steps = [s for s in program.steps if s.units > 0]
+        self._alone = all(s.units <= s.grain for s in steps)
+        packed = [len(steps), int(self._alone)]
+        for s in steps:
+            packed += (s.function, s.units, s.grain)
+        self._plan = (ctypes.c_uint64 * len(packed))(*packed)
+        self._execute = _execute()
+        self._fixed = (ctypes.c_void_p(pool.control_address()), ctypes.c_void_p(ctypes.addressof(self._plan)))
+        if not self._alone:
+            pool.start()
+
+    def _pack(self, pointers: Sequence[int], workspace: int) -> ctypes.Array[ctypes.c_uint64]:
+        words = self._words.from_buffer_copy(self._template)
+        words[: len(pointers) + 1] = [*pointers, workspace]
+        return words
+
+    def call(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0) -> None:
+        """Run all steps on operands at these addresses, in the order of the graph's inputs and outputs."""
+        words = self._pack(pointers, workspace)
+        if not self._alone:
+            pool.start()
+        self._execute(self._fixed[0], ctypes.addressof(words), self._fixed[1])
+
+    def bind(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0) -> Callable[[], None]:
+        """The same call with everything in place: what is returned makes one native call and nothing else."""
+        words = self._pack(pointers, workspace)
+        bound = partial(self._execute, self._fixed[0], ctypes.c_void_p(ctypes.addressof(words)), self._fixed[1])
+        bound.keep = (words, self)  # type: ignore[attr-defined]
+        return bound

@@ -1,0 +1,124 @@
+"""Machine code in this process: LLVM IR text in, function addresses out."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import threading
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from baracuda.core.errors import BackendError, UnsupportedError
+from baracuda.runtime.cache import cached
+
+
+@dataclass(frozen=True)
+class CpuTarget:
+    """What code is made for: an LLVM triple, a processor, its features, and the vector width that loops are written in."""
+
+    triple: str
+    cpu: str
+    features: str
+    vector_bits: int
+
+    @property
+    def attributes(self) -> str:
+        """Function attributes; without the first, LLVM would use 256-bit vectors on AVX-512."""
+        return f'"prefer-vector-width"="{self.vector_bits}" "min-legal-vector-width"="{self.vector_bits}" nounwind'
+
+
+def _vector_bits(features: dict[str, bool]) -> int:
+    if all(features.get(f, False) for f in ("avx512f", "avx512bw", "avx512dq", "avx512vl")):
+        return 512
+    return 256 if features.get("avx2", False) else 128
+
+
+@cache
+def host() -> CpuTarget:
+    """The processor this runs on."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features()
+    triple = llvm.get_process_triple()
+    if platform.machine().lower() in ("x86_64", "amd64") and not features.get("fma", False):
+        raise UnsupportedError("this processor has no fused multiply-add; expected x86-64-v3 (Haswell) or newer")
+    return CpuTarget(triple, llvm.get_host_cpu_name(), features.flatten(), _vector_bits(features))
+
+
+def _machine(target: CpuTarget) -> Any:
+    return llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
+    )
+
+
+def _optimised(ir: str, machine: Any) -> Any:
+    try:
+        module = llvm.parse_assembly(ir)
+        module.verify()
+    except RuntimeError as error:
+        raise BackendError("LLVM", "invalid IR", str(error)) from error
+    options = llvm.PipelineTuningOptions(speed_level=2)
+    options.loop_unrolling = False  # kernels are unrolled and vectorised where they are written
+    options.loop_vectorization = False
+    options.loop_interleaving = False
+    options.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def object_code(ir: str, target: CpuTarget) -> bytes:
+    """The relocatable object that `ir` compiles to."""
+    machine = _machine(target)
+    code: bytes = machine.emit_object(_optimised(ir, machine))
+    return code
+
+
+def assembly(ir: str, target: CpuTarget) -> str:
+    """The assembly that `ir` compiles to, for any target that llvmlite was built with."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = _machine(target)
+    text: str = machine.emit_assembly(_optimised(ir, machine))
+    return text
+
+
+_lock = threading.Lock()
+_loaded: dict[tuple[str, CpuTarget], Any] = {}
+
+
+@cache
+def _linker() -> Any:
+    linker = llvm.create_lljit_compiler(_machine(host()), use_jit_link=True)
+    # Worker threads may be inside compiled code when the interpreter goes down, so this reference is never given back.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(linker))
+    return linker
+
+
+def is_loaded(ir: str, target: CpuTarget) -> bool:
+    """Whether `load` would return at once."""
+    return (ir, target) in _loaded
+
+
+def load(ir: str, names: tuple[str, ...], target: CpuTarget | None = None) -> dict[str, int]:
+    """The addresses of the functions `names` that the module `ir` defines, compiled at most once.
+
+    Code stays loaded for the life of the process.
+    """
+    target = target or host()
+    with _lock:
+        library = _loaded.get((ir, target))
+        if library is None:
+            identity = "\n".join((llvmlite.__version__, str(llvm.llvm_version_info), repr(target), ir))
+            code = cached("cpu", identity, lambda: object_code(ir, target))
+            builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+            for name in names:
+                builder.export_symbol(name)
+            library = builder.link(_linker(), f"baracuda{len(_loaded)}")
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+            _loaded[ir, target] = library
+        return {name: library[name] for name in names}
