@@ -86,11 +86,11 @@ def logarithms() -> None:
     low, high = mp.sqrt(0.5) - 1 - mpf("1e-7"), mp.sqrt(2) - 1 + mpf("1e-7")
     polynomial(
         "LOG", "(ln(1 + f) - f) / f**2, 1 + f in [sqrt(1/2), sqrt(2)]; error of the logarithm",
-        lambda x: (mp.log1p(x) - x) / x**2, low, high, {"F32": 9, "F64": 19}, lambda x: x**2 / abs(mp.log1p(x)),
+        lambda x: (mp.log1p(x) - x) / x**2, low, high, {"F32": 9, "F64": 21}, lambda x: x**2 / abs(mp.log1p(x)),
     )  # fmt: skip
     polynomial(
         "LOG2", "(log2(1 + f) - f / ln 2) / f**2 on the same interval; error of the logarithm",
-        lambda x: (mp.log1p(x) - x) / x**2 / LN2, low, high, {"F32": 9, "F64": 19},
+        lambda x: (mp.log1p(x) - x) / x**2 / LN2, low, high, {"F32": 9, "F64": 21},
         lambda x: x**2 * LN2 / abs(mp.log1p(x)),
     )  # fmt: skip
 
@@ -101,7 +101,7 @@ def hyperbolics() -> None:
     emit("TANH_ONE", "from here on tanh rounds to 1", {k: rounded((b + 1) * LN2 / 2 + mpf("0.1"), 24) for k, b in BITS.items()})
     polynomial(
         "TANH", "(tanh(x) - x) / x**3 in x**2, x to 0.7; error of tanh",
-        lambda u: (mp.tanh(mp.sqrt(u)) / mp.sqrt(u) - 1) / u, 0, mpf("0.701") ** 2, {"F32": 6, "F64": 13},
+        lambda u: (mp.tanh(mp.sqrt(u)) / mp.sqrt(u) - 1) / u, 0, mpf("0.701") ** 2, {"F32": 5, "F64": 13},
         lambda u: u * mp.sqrt(u) / mp.tanh(mp.sqrt(u)),
     )  # fmt: skip
     edge = mp.exp(mpf("-1.4")) + mpf("1e-6")
@@ -109,19 +109,92 @@ def hyperbolics() -> None:
         "TANH_RECIPROCAL", "1 / (1 + e), e to exp(-1.4); absolute error of 2 e / (1 + e)",
         lambda e: 1 / (1 + e), 0, edge, {"F32": 6, "F64": 14}, lambda e: 2 * e + mpf(2) ** -30,
     )  # fmt: skip
-    polynomial("RECIPROCAL", "1 / (1 + e), e to 1", lambda e: 1 / (1 + e), 0, 1, {"F32": 4, "F64": 4}, lambda e: 1 + e)
+    # Beyond 1, so that the polynomial is above the function (hence at least 1/2) near 1.
+    polynomial("RECIPROCAL", "1 / (1 + e), e to 1.045", lambda e: 1 / (1 + e), 0, 1.045, {"F32": 4, "F64": 4}, lambda e: 1 + e)
 
 
 def error_functions() -> None:
-    emit_scalar("ERF_SMALL", "where erf in f32 goes over to the polynomial about ERF_CENTRE", mpf(1))
-    emit_scalar("ERF_ONE", "from here on erf rounds to 1 in f32", mpf(4))
-    emit_scalar("ERF_CENTRE", "centre of the second polynomial of erf in f32", mpf(5) / 2)
+    small, one = mpf(9) / 8, mpf("3.9296875")
+    # A centre whose erf is nearly a float: the constant coefficient then loses nothing to rounding.
+    centre = min((mpf(i) / 256 for i in range(620, 670)), key=lambda m: abs(mp.erf(m) - rounded(mp.erf(m), 24)))
+    emit_scalar("ERF_SMALL", "where erf in f32 goes over to the polynomial about ERF_CENTRE", small)
+    emit_scalar("ERF_ONE", "from here on erf rounds to 1 in f32", one)
+    emit_scalar("ERF_CENTRE", "centre of the second polynomial of erf in f32", centre)
     polynomial(
-        "ERF", "erf(x) / x - 1 in x**2, x to 1; error of erf",
-        lambda u: mp.erf(mp.sqrt(u)) / mp.sqrt(u) - 1, mpf("1e-12"), mpf("1.001"), {"F32": 7},
+        "ERF", "erf(x) / x - 1 in x**2, x to 9/8; error of erf",
+        lambda u: mp.erf(mp.sqrt(u)) / mp.sqrt(u) - 1, mpf("1e-12"), small**2, {"F32": 7, "F64": 13},
         lambda u: mp.sqrt(u) / mp.erf(mp.sqrt(u)),
     )  # fmt: skip
-    polynomial("ERF_MIDDLE", "erf(2.5 + t), t in [-1.5, 1.5]", lambda t: mp.erf(t + mpf(5) / 2), -1.5, 1.5, {"F32": 14})
+    c, error = minimax(lambda t: mp.erf(t + centre), small - centre, one - centre, range(14), 24)
+    lines.append(f"#: erf(ERF_CENTRE + t) up to ERF_ONE, for f32 (absolute error 2**{float(mp.log(error, 2)):.1f})")
+    lines.append("ERF_MIDDLE = (")
+    lines.extend(f"    {float(v)!r}," for v in c)
+    lines.append(")")
+    centre = mpf(4)
+    emit_scalar("ERFC_CENTRE", "the c of (x - c) / (x + c), the variable of the tail of erfc", centre)
+    zero = {"F32": mpf("10.078125"), "F64": mpf("27.296875")}
+    emit("ERFC_ZERO", "from here on erfc rounds to 0", zero)
+
+    def tail(t: mpf) -> mpf:
+        x = centre * (1 + t) / (1 - t)
+        return mp.exp(x * x) * mp.erfc(x) * (x + centre)
+
+    found, lows, errors = {}, {}, []
+    for kind, n in (("F32", 11), ("F64", 24)):
+        low, high = ((x - centre) / (x + centre) for x in (mpf("0.4999"), zero[kind]))
+        at_zero = tail(mpf(0))
+        first = rounded(at_zero, BITS[kind])
+        lows[kind] = rounded(at_zero - first, BITS[kind])
+        c, error = minimax(
+            lambda t, rest=lows[kind]: tail(t) - rest, low, high, range(n), BITS[kind], lambda t: 1 / tail(t), [first]
+        )  # fmt: skip
+        found[kind] = c
+        errors.append(f"{kind} 2**{float(mp.log(error, 2)):.1f}")
+    emit("ERFC", f"exp(x**2) erfc(x) (x + c) in that variable, x from 1/2 ({', '.join(errors)})", found)
+    emit("ERFC_REST", "what rounding took from the constant coefficient", lows)
+
+
+def powers() -> None:
+    for i in (0, 1):
+        parts(f"POW_C{i}", f"2 / ({2 * i + 1} ln 2)", 2 / LN2 / (2 * i + 1))
+    edge = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mpf("1.0001")
+
+    def series(z: mpf) -> mpf:
+        s = mp.sqrt(z)
+        return (2 * mp.atanh(s) / s - 2 - 2 * z / 3) / LN2 / z**2
+
+    polynomial(
+        "POW_LOG2", "(log2(m) / s - C0 - C1 z) / z**2 in z = s**2, s = (m - 1) / (m + 1); error of the logarithm",
+        series, mpf("1e-9"), edge, {"F32": 4, "F64": 9}, lambda z: z**2 * LN2 / 2,
+    )  # fmt: skip
+
+
+def trigonometry() -> None:
+    emit("TWO_OVER_PI", "2 / pi", {kind: rounded(2 / mp.pi, bits) for kind, bits in BITS.items()})
+    parts("HALF_PI", "pi / 2", mp.pi / 2, ("HIGH", "MIDDLE", "LOW"))
+    emit("TRIG_LIMIT", "from here on arguments are reduced in integers", {"F32": mpf(2) ** 17, "F64": mpf(2) ** 20})
+    zeros, words = 64, 42
+    lines.extend(("#: bits of zeros before the point of TWO_OVER_PI_WORDS", f"TWO_OVER_PI_ZEROS = {zeros}"))
+    lines.extend(("#: 2 / pi in 32-bit words, most significant first", "TWO_OVER_PI_WORDS = ("))
+    with mp.workprec(32 * words + 64):
+        digits = int(mp.floor(2 / mp.pi * mpf(2) ** (32 * words - zeros)))
+    table = [f"0x{digits >> 32 * (words - 1 - i) & 0xFFFFFFFF:08X}," for i in range(words)]
+    lines.extend("    " + " ".join(table[i : i + 8]) for i in range(0, words, 8))
+    lines.append(")")
+    edge = (mp.pi / 4 * mpf("1.003")) ** 2
+    root = mp.sqrt
+    polynomial(
+        "SIN", "(sin(r) - r) / r**3 in r**2, |r| <= pi/4; error of the sine",
+        lambda u: (mp.sin(root(u)) / root(u) - 1) / u, 0, edge, {"F32": 3, "F64": 7}, lambda u: u * root(u) / mp.sin(root(u)),
+    )  # fmt: skip
+    polynomial(
+        "COS", "(cos(r) - 1) / r**2 in r**2, |r| <= pi/4; error of the cosine",
+        lambda u: (mp.cos(root(u)) - 1) / u, 0, edge, {"F32": 4, "F64": 8}, lambda u: u / mp.cos(root(u)),
+    )  # fmt: skip
+    polynomial(
+        "TAN", "(tan(r) - r) / r**3 in r**2, |r| <= pi/4; error of the tangent",
+        lambda u: (mp.tan(root(u)) / root(u) - 1) / u, 0, edge, {"F32": 7, "F64": 15}, lambda u: u * root(u) / mp.tan(root(u)),
+    )  # fmt: skip
 
 
 def roots() -> None:
@@ -138,6 +211,8 @@ def main() -> None:
     logarithms()
     hyperbolics()
     error_functions()
+    powers()
+    trigonometry()
     roots()
     exponentials()
     header = [

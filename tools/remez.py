@@ -31,6 +31,19 @@ class _Grid:
         self.basis = [[w * x**p for p in powers] for x, w in zip(self.x, self.weight, strict=True)]
 
 
+def _least_squares(basis: list[list[mpf]], target: list[mpf], first: int) -> list[mpf]:
+    """The least-squares fit, which on Chebyshev-spaced points is close to minimax."""
+    rows = [row[first:] for row in basis[::2]]
+    free = len(rows[0])
+    matrix, right = mp.matrix(free, free), mp.matrix(free, 1)
+    for i in range(free):
+        right[i] = mp.fdot((row[i], t) for row, t in zip(rows, target[::2], strict=True))
+        for j in range(i, free):
+            matrix[i, j] = matrix[j, i] = mp.fdot((row[i], row[j]) for row in rows)
+    solution = mp.lu_solve(matrix, right)
+    return [solution[j] for j in range(free)]
+
+
 def _exchange(grid: _Grid, held: list[mpf], count: int) -> tuple[list[mpf], mpf]:
     """The coefficients after the `held` ones, and the largest weighted error."""
     first = len(held)
@@ -45,7 +58,11 @@ def _exchange(grid: _Grid, held: list[mpf], count: int) -> tuple[list[mpf], mpf]
         return [], max(abs(t) for t in target)
     chosen = [round(last * i / free) for i in range(free + 1)]
     best: tuple[list[mpf], mpf] | None = None
-    for _ in range(20):
+
+    def errors(c: list[mpf]) -> list[mpf]:
+        return [t - mp.fdot(zip(c, row[first:], strict=True)) for t, row in zip(target, basis, strict=True)]
+
+    for _ in range(12):
         matrix, right = mp.matrix(free + 1, free + 1), mp.matrix(free + 1, 1)
         for i, point in enumerate(chosen):
             for j in range(free):
@@ -54,12 +71,12 @@ def _exchange(grid: _Grid, held: list[mpf], count: int) -> tuple[list[mpf], mpf]
             right[i] = target[point]
         solution = mp.lu_solve(matrix, right)
         c = [solution[j] for j in range(free)]
-        error = [t - sum(cj * bj for cj, bj in zip(c, row[first:], strict=True)) for t, row in zip(target, basis, strict=True)]
+        error = errors(c)
         worst = max(abs(e) for e in error)
         if best is None or worst < best[1]:
             best = (c, worst)
         if worst <= abs(solution[free]) * mpf("1.001"):
-            break
+            return best
         peaks: list[int] = []
         for i, e in enumerate(error):
             if peaks and (error[peaks[-1]] > 0) == (e > 0):
@@ -72,8 +89,10 @@ def _exchange(grid: _Grid, held: list[mpf], count: int) -> tuple[list[mpf], mpf]
         if len(peaks) < free + 1:
             break
         chosen = peaks
-    assert best is not None
-    return best
+    # The rounding of the held coefficients can leave an error at 0 that no free one reaches, and then nothing alternates.
+    c = _least_squares(basis, target, first)
+    worst = max(abs(e) for e in errors(c))
+    return best if best is not None and best[1] < worst else (c, worst)
 
 
 def minimax(

@@ -88,10 +88,11 @@ A = TypeVar("A", bound=Args)
 class _Entry:
     """What a plan knows of one combination of shapes, strides and types: the executable of each verified set of addresses."""
 
-    __slots__ = ("verified",)
+    __slots__ = ("latest", "verified")
 
     def __init__(self) -> None:
         self.verified: dict[tuple[int, ...], Executable] = {}
+        self.latest: tuple[list[int], Callable[[Sequence[int], int, int], None]] | None = None
 
 
 #: Sets of addresses remembered for one layout; beyond it they are verified anew.
@@ -126,16 +127,15 @@ class Plan(ABC, Generic[D, A]):
         """Each backend in order of preference, with how to make it or the reason why it cannot do this."""
 
     @classmethod
-    def layouts(cls, descriptor: D, given: Layout | None) -> list[Layout]:
-        """The layouts to compile when a plan is selected."""
-        layouts = [tuple(_contiguous(s, descriptor) for s in cls.tensors), tuple(_general(s, descriptor) for s in cls.tensors)]
-        if given is not None:
-            layouts.insert(0, given)
-        optional = [i for i, s in enumerate(cls.tensors) if s.optional]
-        subsets = [layouts]
-        for i in optional:  # the outputs that a caller may leave out, each left out in turn
-            subsets.append([(*layout[:i], None, *layout[i + 1 :]) for layout in layouts])
-        return [layout for group in subsets for layout in group]
+    def layouts(cls, descriptor: D, given: Layout | None = None) -> list[Layout]:
+        """The layouts to compile when a plan is selected: the one given, or contiguous operands; and any strides."""
+        contiguous = tuple(_contiguous(s, descriptor) for s in cls.tensors)
+        layouts = [given or contiguous, tuple(_general(s, descriptor) for s in cls.tensors)]
+        for i, s in enumerate(cls.tensors):  # an output that the caller may leave out
+            if s.optional:
+                layouts += [(*layout[:i], None, *layout[i + 1 :]) for layout in layouts if layout[i] is not None]
+        written = [i for i, s in enumerate(cls.tensors) if s.written]
+        return [layout for layout in layouts if any(layout[i] is not None for i in written)]
 
     # --- selection ----------------------------------------------------------------------------------------------------
 
@@ -143,11 +143,12 @@ class Plan(ABC, Generic[D, A]):
     def candidates(cls, stream: Any, descriptor: D, preference: PlanPreference | None = None) -> tuple[Candidate, ...]:
         """Every backend considered, and for each refused one the reason."""
         device = as_stream(stream).device
-        return tuple(candidate for candidate, _ in cls._consider(device, descriptor, preference or PlanPreference()))
+        considered = cls._consider(device, descriptor, preference or PlanPreference(), cls.layouts(descriptor))
+        return tuple(candidate for candidate, _ in considered)
 
     @classmethod
     def _consider(
-        cls, device: Device, descriptor: D, preference: PlanPreference
+        cls, device: Device, descriptor: D, preference: PlanPreference, layouts: Sequence[Layout]
     ) -> list[tuple[Candidate, Implementation | None]]:
         considered: list[tuple[Candidate, Implementation | None]] = []
         for backend, make in cls.implementations(device, descriptor):
@@ -157,17 +158,11 @@ class Plan(ABC, Generic[D, A]):
                 considered.append((Candidate(backend, reason_refused=make), None))
             else:
                 implementation = make()
-                needed = cls._workspace(implementation, descriptor, None, preference)
+                made = [implementation.executable(layout, autotune=preference.autotune) for layout in layouts]
+                needed = max(e.workspace_bytes for e in made if e is not None)
                 objection = preference.objection(backend, implementation.guarantee, needed)
                 considered.append((Candidate(backend, implementation.guarantee, needed, objection), implementation))
         return considered
-
-    @classmethod
-    def _workspace(
-        cls, implementation: Implementation, descriptor: D, given: Layout | None, preference: PlanPreference
-    ) -> int:
-        made = [implementation.executable(layout, autotune=preference.autotune) for layout in cls.layouts(descriptor, given)]
-        return max(e.workspace_bytes for e in made if e is not None)
 
     @classmethod
     def select(cls, stream: Any, descriptor: D, preference: PlanPreference | None = None, *, like: A | None = None) -> Any:
@@ -190,34 +185,41 @@ class Plan(ABC, Generic[D, A]):
         UnsupportedError
             No candidate complies; the message lists each with its reason.
         """
-        preference = preference or PlanPreference()
+        given = None
         device = as_stream(stream).device
-        considered = cls._consider(device, descriptor, preference)
+        if like is not None:
+            values = attrgetter(*(s.name for s in cls.tensors))(like)
+            given = layout_of(cls.checked(descriptor, values, Stream(device)))
+        return cls.select_layouts(device, descriptor, preference or PlanPreference(), cls.layouts(descriptor, given))
+
+    @classmethod
+    def select_layouts(cls, device: Device, descriptor: D, preference: PlanPreference, layouts: Sequence[Layout]) -> Any:
+        """Choose, and compile for these layouts alone, the first of them the primary one."""
+        considered = cls._consider(device, descriptor, preference, layouts)
         for candidate, implementation in considered:
             if candidate.reason_refused is None and implementation is not None:
-                return cls(device, descriptor, preference, implementation, like)
+                return cls(device, descriptor, preference, implementation, layouts[0], candidate.workspace)
         listed = "; ".join(str(candidate) for candidate, _ in considered)
         raise UnsupportedError(f"no candidate for {cls.op} on {device} with {checks.field_summary(descriptor)}: {listed}")
 
     def __init__(
-        self, device: Device, descriptor: D, preference: PlanPreference, implementation: Implementation, like: A | None = None
+        self,
+        device: Device,
+        descriptor: D,
+        preference: PlanPreference,
+        implementation: Implementation,
+        primary: Layout,
+        workspace_bytes: int,
     ) -> None:
         self.device, self.descriptor, self.preference = device, descriptor, preference
         self._implementation = implementation
-        names = [s.name for s in self.tensors]
-        self._values: Callable[[A], tuple[Any, ...]] = attrgetter(*names)
+        self._values: Callable[[A], tuple[Any, ...]] = attrgetter(*(s.name for s in self.tensors))
         self._tables = tuple(PROBES_MUT if s.written else PROBES for s in self.tensors)
         self._entries: dict[tuple[Any, ...], _Entry] = {}
         self._last: tuple[list[Any], _Entry] = ([], _Entry())
         self._lock = threading.Lock()
-        given = None
-        if like is not None:
-            given = self._layout(self._checked(self._values(like), Stream(device)))
-        self._workspace_bytes = self._workspace(implementation, descriptor, given, preference)
-        primary = implementation.executable(given or self.layouts(descriptor, None)[0])
-        assert primary is not None
-        self._layout_name = "like" if given else "contiguous"
-        self._schedule = primary.schedule
+        self._workspace_bytes = workspace_bytes
+        self._primary = primary
 
     # --- questions ----------------------------------------------------------------------------------------------------
 
@@ -237,7 +239,7 @@ class Plan(ABC, Generic[D, A]):
             category=self.category,
             op=self.op,
             element=element,
-            layout=self._layout_name,
+            layout=_layout_name(self.tensors, self.descriptor, self._primary),
             arch=self._implementation.arch,
             backend=self._implementation.backend,
             guarantee=self._implementation.guarantee,
@@ -247,14 +249,15 @@ class Plan(ABC, Generic[D, A]):
     @property
     def schedule(self) -> str:
         """The schedule of the primary layout, for people."""
-        return self._schedule
+        executable = self._implementation.executable(self._primary)
+        return executable.schedule if executable is not None else ""
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({checks.field_summary(self.descriptor)}; {self.sku()}; {self._schedule})"
+        return f"{type(self).__name__}({checks.field_summary(self.descriptor)}; {self.sku()}; {self.schedule})"
 
     def can_implement(self, args: A) -> None:
         """Raise the named error that `run` would raise for these args; None if it would run."""
-        self._checked(self._values(args), Stream(self.device))
+        self.checked(self.descriptor, self._values(args), Stream(self.device))
 
     # --- execution ----------------------------------------------------------------------------------------------------
 
@@ -273,13 +276,15 @@ class Plan(ABC, Generic[D, A]):
             last_keys, entry = self._last
             if keys != last_keys:
                 entry = self._entry(keys)
-            addresses = tuple(pointers)
-            executable = entry.verified.get(addresses)
-            if executable is not None:
-                handle = stream.handle if type(stream) is Stream and stream.device is self.device else self._handle(stream)
-                executable.call(addresses, self._scratch(workspace) if self._workspace_bytes else 0, handle)
-                return
-            self._run_checked(stream, workspace, values, entry)
+            latest = entry.latest
+            if latest is None or latest[0] != pointers:
+                executable = entry.verified.get(tuple(pointers))
+                if executable is None:
+                    self._run_checked(stream, workspace, values, entry)
+                    return
+                latest = entry.latest = (pointers, executable.call)
+            handle = stream.handle if type(stream) is Stream and stream.device is self.device else self._handle(stream)
+            latest[1](pointers, self._scratch(workspace) if self._workspace_bytes else 0, handle)
             return
         self._run_checked(stream, workspace, values, None)
 
@@ -288,8 +293,8 @@ class Plan(ABC, Generic[D, A]):
         live. Unlike `run` it may compile a kernel for the layout of the args."""
         handle = self._handle(stream)
         values = self._values(args)
-        tensors = self._checked(values, Stream(self.device, handle))
-        layout = self._layout(tensors)
+        tensors = self.checked(self.descriptor, values, Stream(self.device, handle))
+        layout = layout_of(tensors)
         executable = self._implementation.executable(layout, autotune=self.preference.autotune)
         if executable is None or executable.workspace_bytes > self._workspace_bytes:
             executable = self._compiled(layout)
@@ -301,13 +306,14 @@ class Plan(ABC, Generic[D, A]):
     def _run_checked(self, stream: Any, workspace: Workspace | None, values: Sequence[Any], entry: _Entry | None) -> None:
         """The long way round: every check, then the run; what was verified is remembered in `entry`."""
         handle = self._handle(stream)
-        tensors = self._checked(values, Stream(self.device, handle))
-        executable = self._compiled(self._layout(tensors))
+        tensors = self.checked(self.descriptor, values, Stream(self.device, handle))
+        executable = self._compiled(layout_of(tensors))
         pointers = tuple(t.pointer if t is not None else 0 for t in tensors)
         scratch = self._scratch(workspace) if self._workspace_bytes else 0
         if entry is not None:
             if len(entry.verified) >= _REMEMBERED:
                 entry.verified.clear()
+                entry.latest = None
             entry.verified[pointers] = executable
         executable.call(pointers, scratch, handle)
 
@@ -328,23 +334,21 @@ class Plan(ABC, Generic[D, A]):
             self._last = (keys, entry)
             return entry
 
-    def _checked(self, values: Sequence[Any], stream: Stream) -> list[TensorRef | None]:
-        """The tensors, after every check there is."""
-        checks.check_presence(self.tensors, self.descriptor, values)
+    @classmethod
+    def checked(cls, descriptor: D, values: Sequence[Any], stream: Stream) -> list[TensorRef | None]:
+        """The tensors of one call on a stream, after every check there is."""
+        checks.check_presence(cls.tensors, descriptor, values)
         tensors: list[TensorRef | None] = []
-        for spec, value in zip(self.tensors, values, strict=True):
+        for spec, value in zip(cls.tensors, values, strict=True):
             if value is None:
                 tensors.append(None)
                 continue
             take = tensor_mut if spec.written else tensor_ref
             tensor = take(value, stream=stream, name=spec.name)
-            checks.check_tensor(spec, self.descriptor, tensor, self.device)
+            checks.check_tensor(spec, descriptor, tensor, stream.device)
             tensors.append(tensor)
-        checks.check_overlap(self.tensors, tensors)
+        checks.check_overlap(cls.tensors, tensors)
         return tensors
-
-    def _layout(self, tensors: Sequence[TensorRef | None]) -> Layout:
-        return tuple(None if t is None else OperandLayout(t.strides, min(t.alignment, 16)) for t in tensors)
 
     def _compiled(self, layout: Layout) -> Executable:
         """An executable for a layout out of kernels that are compiled already: its own, or the one for general strides."""
@@ -354,6 +358,18 @@ class Plan(ABC, Generic[D, A]):
             executable = self._implementation.executable(general)
         assert executable is not None
         return executable
+
+
+def layout_of(tensors: Sequence[TensorRef | None]) -> Layout:
+    """How the tensors of a call lie in memory."""
+    return tuple(None if t is None else OperandLayout(t.strides, min(t.alignment, 16)) for t in tensors)
+
+
+def _layout_name(specs: Sequence[TensorSpec], descriptor: Any, layout: Layout) -> str:
+    """The word "contiguous", or the strides of each tensor that is there."""
+    if layout == tuple(_contiguous(s, descriptor) for s in specs):
+        return "contiguous"
+    return ",".join("-" if o is None else "x".join(map(str, o.strides)) for o in layout)
 
 
 def _present(spec: TensorSpec, descriptor: Any) -> bool:

@@ -82,7 +82,8 @@ def register_torch(torch: Any) -> None:
     def torch_probe(tensor: Any) -> Probed | None:
         try:
             dtype = tensor.dtype
-            key = dtype, tensor.device, tensor.shape, tensor.stride(), tensor.is_neg(), dtype.is_complex and tensor.is_conj()
+            strides = True if tensor.is_contiguous() else tensor.stride()  # in half the time, mostly
+            key = dtype, tensor.get_device(), tensor.shape, strides, tensor.is_neg(), dtype.is_complex and tensor.is_conj()
             pointer = tensor.data_ptr()
         except (RuntimeError, NotImplementedError):
             return None

@@ -83,7 +83,9 @@ def check_presence(specs: Sequence[TensorSpec], descriptor: Any, values: Sequenc
         presence = spec.presence(descriptor)
         if presence is True and value is None:
             because = f" because {spec.when}={getattr(descriptor, spec.when)}" if spec.when else ""
-            raise InvalidProblemError(f"{spec.name}: got None; expected a tensor of shape {spec.expected_shape(descriptor)}{because}")
+            raise InvalidProblemError(
+                f"{spec.name}: got None; expected a tensor of shape {spec.expected_shape(descriptor)}{because}"
+            )
         if presence is False and value is not None:
             raise InvalidProblemError(f"{spec.name}: got a tensor; expected None because {spec.when}=False")
     optional = [s.name for s, v in zip(specs, values, strict=True) if s.optional]
@@ -124,7 +126,9 @@ def check_overlap(specs: Sequence[TensorSpec], tensors: Sequence[TensorRef | Non
             if not other_spec.written and spec.varies is other_spec.varies is Axes.FULL and same_view(out, other):
                 continue
             how = "in place needs the same address, shape, strides and element" if not other_spec.written else "both are written"
-            raise InvalidProblemError(f"{spec.name}: its memory overlaps that of {other_spec.name}; expected none in common ({how})")
+            raise InvalidProblemError(
+                f"{spec.name}: its memory overlaps that of {other_spec.name}; expected none in common ({how})"
+            )
 
 
 # --- checks that descriptors share ------------------------------------------------------------------------------------

@@ -223,6 +223,6 @@ def _reduce(y: Expr, dy: Expr, operand: int) -> Expr | Term:
         product, zeros = reduce("prod", others, over), reduce("sum", is_zero, over)
         return Term(dy * product / others, ((compare("eq", zeros, is_zero), True),))
     loses = x < y if op == "max" else x > y
-    # Where a NaN is in the row, y is NaN and no element loses: the count, and so the gradient, becomes NaN.
-    weight = select(loses, 0.0, select(compare("eq", x, y), const(1.0, x.kind), y))
+    # Where a NaN is in the row, y is NaN and no element loses or wins: the count, and so the gradient, becomes NaN.
+    weight = select(loses, 0.0, select(compare("eq", x, y), const(1.0, x.kind), math.nan))
     return Term(dy / reduce("sum", weight, over), ((loses, False),))

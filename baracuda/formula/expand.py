@@ -11,7 +11,7 @@ from functools import cache
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.formula.expr import PRIMITIVES, Expr, rebuild
+from baracuda.formula.expr import PRIMITIVES, Expr, rebuild, topological
 from baracuda.formula.graph import Graph
 
 Definition = Callable[..., Expr]
@@ -43,8 +43,10 @@ def expand_node(n: Expr, args: tuple[Expr, ...]) -> Expr:
     define = definitions().get((n.op, n.kind))
     if define is None:
         raise UnsupportedError(f"{n.op} has no definition on {n.kind}")
-    from baracuda.formula.expr import topological
+    if n.op == "exp":
+        from baracuda.formula.elementary.softened import exp_of_nonpositive, is_nonpositive
 
+        define = exp_of_nonpositive if is_nonpositive(args[0]) else define
     done: dict[Expr, Expr] = {a: a for a in args}
     result = define(*args)
     for inner in topological([result]):

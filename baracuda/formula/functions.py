@@ -8,7 +8,23 @@ from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.formula.expr import Axes, Expr, Operand, binary, compare, coord, node, pair, param, reduce, select, unary
+from baracuda.formula.expr import (
+    Axes,
+    Expr,
+    Operand,
+    binary,
+    bitcast,
+    cast,
+    compare,
+    const,
+    coord,
+    node,
+    pair,
+    param,
+    reduce,
+    select,
+    unary,
+)
 
 #: Functions of one float argument that `baracuda.formula.elementary` defines by primitives.
 UNARY_FUNCTIONS = (
@@ -106,6 +122,17 @@ def pow_(x: Operand, y: Operand) -> Expr:
 def rint(x: Expr) -> Expr:
     """x rounded to an integer, halves to even."""
     return unary("rint", x)
+
+
+def nearest_integer(x: Expr) -> Expr:
+    """x rounded to an s32, halves to even, for |x| up to 2**21; beyond that, and for NaN, any integer.
+
+    In f32 it takes two additions, where rint and a conversion would keep a GPU's slow unit busy.
+    """
+    if x.kind is not ElementKind.F32:
+        return cast(rint(x), ElementKind.S32)
+    shifter = const(1.5 * 2.0**23, ElementKind.F32)
+    return bitcast(x + shifter, ElementKind.S32) - bitcast(shifter, ElementKind.S32)
 
 
 def floor(x: Expr) -> Expr:

@@ -6,11 +6,11 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device, Stream
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError
-from baracuda.core.plan import Args, Descriptor, Plan
+from baracuda.core.plan import Args, Descriptor, Plan, layout_of
 from baracuda.core.probe import probe
+from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.core.workspace import Workspace
 from baracuda.frontends.arrays import current_stream, empty_like, finish, writable
@@ -35,12 +35,13 @@ def _key(value: Any) -> Any:
     return ref.kind, ref.device, ref.shape, ref.strides, min(ref.alignment, 16)
 
 
-def plan_for(cls: type[Plan[Any, Any]], descriptor: Descriptor, stream: Any, args: Args, values: Sequence[Any]) -> Plan[Any, Any]:
+def plan_for(cls: type[Plan[Any, Any]], descriptor: Descriptor, stream: Stream, values: Sequence[Any]) -> Plan[Any, Any]:
     """The cached plan for these layouts."""
     key = (cls, descriptor, stream.device, *map(_key, values))
     plan = _plans.get(key)
     if plan is None:
-        plan = cls.select(stream, descriptor, like=args)
+        layout = layout_of(cls.checked(descriptor, values, stream))
+        plan = cls.select_layouts(stream.device, descriptor, PlanPreference(), [layout])
         with _lock:
             while len(_plans) >= MOST_PLANS:
                 _plans.pop(next(iter(_plans)))
@@ -69,7 +70,7 @@ def apply(
     stream = current_stream(like, device)
     values = [*inputs, *(r if g is not None or r is None else writable(r) for g, r in zip(given, results, strict=True))]
     args = args_type(*values)
-    plan = plan_for(cls, descriptor, stream, args, values)
+    plan = plan_for(cls, descriptor, stream, values)
     size = plan.workspace_size()
     workspace = Workspace(empty_like(like, (size,), ElementKind.U8)) if size else None
     plan.run(stream, workspace, args)
@@ -88,12 +89,3 @@ def _device(like: Any) -> Device:
 def one(results: tuple[Any, ...]) -> Any:
     (result,) = results
     return result
-
-
-def check_float(ref: TensorRef, name: str) -> None:
-    if not ref.kind.is_float:
-        raise InvalidProblemError(f"{name}: element is {ref.kind}; expected a floating kind")
-
-
-def is_cuda(device: Device) -> bool:
-    return device.kind is DeviceKind.CUDA

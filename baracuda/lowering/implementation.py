@@ -19,6 +19,7 @@ from baracuda.formula.expand import expand
 from baracuda.formula.functions import ROW_LENGTH
 from baracuda.formula.graph import Graph
 from baracuda.lowering.problem import Nest, Operand, Problem, normalise
+from baracuda.runtime.program import Program
 
 _MATH = {ElementKind.F32: MathPrecision.F32, ElementKind.F64: MathPrecision.F64}
 
@@ -41,27 +42,34 @@ class Call(Protocol):
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]: ...
 
 
-@dataclass(frozen=True)
 class FormulaExecutable:
     """A lowered problem for one layout, taking addresses in the order of the plan's tensors."""
 
-    workspace_bytes: int
-    schedule: str
-    target: Call | None
-    pick: Callable[[Sequence[int]], Sequence[int]] | None
+    def __init__(self, program: Program, target: Call, pick: Callable[[Sequence[int]], Sequence[int]] | None) -> None:
+        self.workspace_bytes, self.schedule = program.workspace_bytes, program.schedule
+        self.target, self.pick = target, pick
+        if pick is None:  # nothing to rearrange: a call goes straight to the kernel
+            self.call, self.bind = target.call, target.bind  # type: ignore[method-assign]
 
     def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
-        if self.target is not None:
-            self.target.call(self.pick(pointers) if self.pick else pointers, workspace, stream)
+        assert self.pick is not None
+        self.target.call(self.pick(pointers), workspace, stream)
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
-        if self.target is None:
+        assert self.pick is not None
+        return self.target.bind(self.pick(pointers), workspace, stream)
 
-            def nothing() -> None:
-                """There is no element to compute."""
 
-            return nothing
-        return self.target.bind(self.pick(pointers) if self.pick else pointers, workspace, stream)
+class NothingToDo:
+    """The executable of a problem without elements."""
+
+    workspace_bytes, schedule = 0, "empty"
+
+    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+        """Return at once."""
+
+    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
+        return lambda: None
 
 
 class FormulaImplementation(Implementation):
@@ -69,7 +77,7 @@ class FormulaImplementation(Implementation):
 
     def __init__(self, device: Device, problem: FormulaProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
         self.device, self.problem, self.specs, self.descriptor = device, problem, specs, descriptor
-        self._made: dict[Layout, FormulaExecutable] = {}
+        self._made: dict[Layout, Executable] = {}
         self._lock = threading.RLock()
         kinds = {e.kind for _, e in problem.graph.outputs}
         accumulator = next((k for k in (ElementKind.F64, ElementKind.F32) if k in kinds), problem.graph.outputs[0][1].kind)
@@ -98,7 +106,8 @@ class FormulaImplementation(Implementation):
             own = spec.expected_shape(self.descriptor)
             strides = spec.strides_over(self.descriptor, len(shape), own, lies.strides)
             operands.append(Operand(spec.expected_kind(self.descriptor), strides, lies.alignment, lies.general))
-        return normalise(Problem(expand(graph), shape, self.problem.inner, tuple(operands))), order
+        nest = normalise(Problem(expand(graph), shape, self.problem.inner, tuple(operands)))
+        return nest, [given[p.name] for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
 
     def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
         with self._lock:
@@ -111,12 +120,13 @@ class FormulaImplementation(Implementation):
                     self._made[layout] = found
             return found
 
-    def _make(self, layout: Layout, compiled_only: bool) -> FormulaExecutable | None:
+    def _make(self, layout: Layout, compiled_only: bool) -> Executable | None:
         nest, order = self.nest(layout)
-        values = [(n, self._parameter(n.attr)) for n in nest.graph.params]
+        values = [(n.kind, self._parameter(n.attr)) for n in nest.graph.params]
+        if not nest.graph.outputs:
+            return NothingToDo()
         pick = None if order == list(range(len(layout))) else _picker(order)
-        if not nest.rows or not nest.row_length:
-            return FormulaExecutable(0, "empty", None, None)
+        made: tuple[Program, Call] | None
         if self.device.kind is DeviceKind.CUDA:
             from baracuda.lowering.cuda.build import build as build_cuda
 
@@ -128,7 +138,7 @@ class FormulaImplementation(Implementation):
         if made is None:
             return None
         program, call = made
-        return FormulaExecutable(program.workspace_bytes, program.schedule, call, pick)
+        return FormulaExecutable(program, call, pick)
 
     def _parameter(self, name: str) -> float:
         if name == ROW_LENGTH:

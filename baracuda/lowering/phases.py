@@ -16,14 +16,15 @@ from baracuda.formula.graph import Graph, Port
 #: Rough cost of a primitive in additions; what is not listed costs 1.
 _COST = {"div": 8, "sqrt": 8, "rare": 2, "lookup": 3, "input": 0, "const": 0, "param": 0, "coord": 1}
 #: Recomputing up to this much is cheaper than holding a value.
-_RECOMPUTE = 6
+RECOMPUTE = 6
 
 
 @dataclass(frozen=True)
 class Phases:
-    """The passes of a graph with inner reductions."""
+    """The passes of a graph with inner reductions; values that cost more than `recompute` are kept between them."""
 
     graph: Graph
+    recompute: int = RECOMPUTE
 
     @cached_property
     def reductions(self) -> list[list[Expr]]:
@@ -127,7 +128,7 @@ class Phases:
                 have = set(self.elements(earlier))
                 users = {a for n in need - have for a in n.args} | set(self.roots(phase))
                 for n in need & have & users:
-                    if n not in kept and n.op != "input" and self._cost(n, kept) > _RECOMPUTE:
+                    if n not in kept and n.op != "input" and self._cost(n, kept) > self.recompute:
                         kept[n] = earlier
         return kept
 

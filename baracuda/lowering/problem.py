@@ -112,11 +112,30 @@ def _swapped(problem: Problem) -> Problem:
     return Problem(graph, problem.shape, inner, problem.operands)
 
 
+def _without_empty_axes(nest: Nest) -> Nest:
+    """Of a nest with an empty axis: the outputs that do not vary along it, over the axes that are left.
+
+    They read no element, since there is none: their reductions have become constants.
+    """
+    extents = (*nest.outer, *nest.inner)
+    kept = [a for a, n in enumerate(extents) if n]
+    first = len(nest.graph.inputs)
+    written = [
+        (output, operand)
+        for output, operand in zip(nest.graph.outputs, nest.operands[first:], strict=True)
+        if output[0].axes is not Axes.FULL and not any(operand.strides[a] for a, n in enumerate(extents) if not n)
+    ]
+    graph = Graph((), tuple(output for output, _ in written), ())
+    operands = tuple(replace(o, strides=tuple(o.strides[a] for a in kept)) for _, o in written)
+    return Nest(graph, tuple(extents[a] for a in kept) if written else (0,), (), operands)
+
+
 def normalise(problem: Problem) -> Nest:
     """Drop axes of extent 1, sort outer axes by stride, merge neighbours that every operand walks as one.
 
     The order of inner axes is logical and stays (it numbers the elements of a reduction), as does the order of outer axes
-    where a reduction runs over them. An axis whose coordinate the formula reads is neither dropped nor merged.
+    where a reduction runs over them. An axis whose coordinate the formula reads is neither dropped nor merged. Where an axis
+    is empty, the nest has only the outputs that are written all the same.
     """
     problem = _without_empty_reductions(problem)
     if not reduces(problem.graph, Axes.INNER):
@@ -155,9 +174,10 @@ def normalise(problem: Problem) -> Nest:
 
     inner_axes = (False,) * len(groups_outer) + (True,) * len(groups_inner)
     mapped = graph.map(rewrite) if coords else graph
-    return Nest(
+    nest = Nest(
         Graph(mapped.inputs, mapped.outputs, inner_axes if coords else ()),
         tuple(prod(shape[a] for a in g) for g in groups_outer),
         tuple(prod(shape[a] for a in g) for g in groups_inner),
         tuple(replace(o, strides=tuple(o.strides[g[-1]] for g in groups)) for o in operands),
     )
+    return nest if nest.rows and nest.row_length else _without_empty_axes(nest)

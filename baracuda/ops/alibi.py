@@ -105,7 +105,13 @@ class AlibiBackwardPlan(FormulaPlan[AlibiDescriptor, AlibiBackwardArgs]):
         TensorSpec("dy", "the gradient of y"),
         TensorSpec("dscores", "the gradient of the scores", written=True, optional=True),
         TensorSpec(
-            "dslopes", "the gradient of the slopes", shape="heads", axes="head_axis", varies=Axes.OUTER, written=True, optional=True
+            "dslopes",
+            "the gradient of the slopes",
+            shape="heads",
+            axes="head_axis",
+            varies=Axes.OUTER,
+            written=True,
+            optional=True,
         ),
     )
     formula = _alibi_backward

@@ -11,7 +11,7 @@ from baracuda.core.plan import Args
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec, check_element, check_shape
 from baracuda.formula.expr import Expr, cast, const
-from baracuda.formula.functions import clamp, rint, where
+from baracuda.formula.functions import clamp, equal, nearest_integer, rint, where
 from baracuda.ops.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
 
 #: The range of each quantized element.
@@ -22,7 +22,7 @@ RANGE = {ElementKind.S8: (-128, 127), ElementKind.U8: (0, 255)}
 class QuantizePerTokenDescriptor(FormulaDescriptor):
     """n tokens of d elements: real values in `element` (f16, bf16, f32, f64), codes in `quantized` (s8, u8).
 
-    Scales are in the compute kind of `element`, zero points in s32; without `has_zero_point` the zero point is 0.
+    Scales are in the compute kind of `element`, zero points in s32 (at most 2^20 in magnitude); without `has_zero_point` the zero point is 0.
     """
 
     n: int
@@ -118,26 +118,34 @@ class DequantizePerTokenBackwardArgs(Args):
 
 _SCALE = TensorSpec("scale", "the scale of each token", "token_shape", "compute", "token_axis", Axes.OUTER)
 _ZERO = TensorSpec(
-    "zero_point", "the code of 0 for each token", "token_shape", "zero_point_kind", "token_axis", Axes.OUTER, when="has_zero_point"
+    "zero_point",
+    "the code of 0 for each token",
+    "token_shape",
+    "zero_point_kind",
+    "token_axis",
+    Axes.OUTER,
+    when="has_zero_point",
 )
 
 
-def _code(x: Expr, scale: Expr, zero_point: Expr | None) -> Expr:
-    """The code before clamping, as a float."""
-    rounded = rint(x / scale)
-    return rounded if zero_point is None else rounded + cast(zero_point, x.kind)
-
-
 def _quantize(descriptor: QuantizePerTokenDescriptor, x: Expr, scale: Expr, zero_point: Expr | None = None) -> dict[str, Expr]:
-    low, high = RANGE[descriptor.quantized]
-    return {"q": cast(clamp(_code(x, scale, zero_point), float(low), float(high)), ElementKind.S32)}
+    low, high = (float(limit) for limit in RANGE[descriptor.quantized])
+    if zero_point is None:
+        limited = clamp(x / scale, low, high)
+    else:  # limiting before rounding gives the code that limiting after it would, since the limits are integers
+        zero = cast(zero_point, x.kind)
+        limited = clamp(x / scale, low - zero, high - zero)
+    code = nearest_integer(limited)
+    code = code if zero_point is None else code + zero_point
+    return {"q": where(equal(limited, limited), code, const(0, code.kind))}
 
 
 def _quantize_backward(
     descriptor: QuantizePerTokenDescriptor, dq: Expr, x: Expr, scale: Expr, zero_point: Expr | None = None
 ) -> dict[str, Expr]:
     low, high = RANGE[descriptor.quantized]
-    code = _code(x, scale, zero_point)
+    code = rint(x / scale)
+    code = code if zero_point is None else code + cast(zero_point, x.kind)
     inside = (code >= float(low)) & (code <= float(high))
     return {"dx": where(inside, dq / scale, const(0.0, dq.kind))}
 

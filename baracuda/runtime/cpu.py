@@ -6,13 +6,11 @@ import ctypes
 import struct
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baracuda.runtime import pool
 from baracuda.runtime.pool import get_num_threads, set_num_threads
-
-if TYPE_CHECKING:
-    from baracuda.lowering.program import Program
+from baracuda.runtime.program import Program
 
 __all__ = ["CpuCall", "get_num_threads", "set_num_threads"]
 

@@ -16,12 +16,19 @@ from functools import cache
 from typing import Any
 
 from baracuda.core.errors import BackendError, UnsupportedError
-from baracuda.lowering.program import Program
 from baracuda.runtime import jit
 from baracuda.runtime.cache import cached
+from baracuda.runtime.program import Program
 
 #: What may change the bits or the code of a cubin: no contraction, no flushing, IEEE division and square root.
-OPTIONS: dict[str, Any] = {"std": "c++17", "fma": False, "ftz": False, "prec_div": True, "prec_sqrt": True, "device_as_default_execution_space": False}
+OPTIONS: dict[str, Any] = {
+    "std": "c++17",
+    "fma": False,
+    "ftz": False,
+    "prec_div": True,
+    "prec_sqrt": True,
+    "device_as_default_execution_space": False,
+}
 
 _WORD = 8
 _HEADER, _STEP = 9, 6
@@ -30,7 +37,8 @@ define i32 @baracuda_cuda_launch(ptr %block) nounwind {
 entry:
   %steps = load i64, ptr %block
   %stream.at = getelementptr i64, ptr %block, i64 1
-  %stream = load ptr, ptr %stream.at
+  %stream.word = load ptr, ptr %stream.at
+  %stream = load ptr, ptr %stream.word
   %context.at = getelementptr i64, ptr %block, i64 2
   %context = load ptr, ptr %context.at
   %params.at = getelementptr i64, ptr %block, i64 3
@@ -208,10 +216,11 @@ class CudaCall:
     def __init__(self, program: Program, words: Sequence[int], operands: int, index: int) -> None:
         header = [len(program.steps), 0, primary_context(index), 0, *_driver(), 0]
         steps = [w for s in program.steps for w in (s.function, *s.grid, s.block, s.shared)]
-        self._template = [*header, *steps, *words]
+        self._template = [*header, *steps, 0, *words]
         self._params_at = 8
-        self._words_at = _HEADER + _STEP * len(program.steps)
-        self._pointers = struct.Struct(f"{operands + 1}Q").pack_into
+        self._words_at = _HEADER + _STEP * len(program.steps) + 1
+        self._at = _WORD * (self._words_at - 1)  # the stream is the word before the operands' addresses
+        self._pack = struct.Struct(f"{operands + 2}Q").pack_into
         self._local = threading.local()
         self._launch = _native_launch()
 
@@ -221,6 +230,7 @@ class CudaCall:
         address = ctypes.addressof(block)
         block[self._params_at] = address + _WORD * self._words_at  # kernelParams: one pointer, to the words
         block[3] = address + _WORD * self._params_at
+        block[1] = address + self._at
         return block, address
 
     def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
@@ -230,8 +240,7 @@ class CudaCall:
             block, address = local.block
         except AttributeError:
             block, address = local.block = self._block()
-        self._pointers(block, _WORD * self._words_at, *pointers, workspace)
-        block[1] = stream
+        self._pack(block, self._at, stream, *pointers, workspace)
         status = self._launch(address)
         if status:
             raise BackendError("cuLaunchKernel", status)
@@ -239,8 +248,7 @@ class CudaCall:
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
         """A function of no arguments that launches with these addresses."""
         block, address = self._block()
-        self._pointers(block, _WORD * self._words_at, *pointers, workspace)
-        block[1] = stream
+        self._pack(block, self._at, stream, *pointers, workspace)
         launch = self._launch
 
         def bound(_keep: Any = block) -> None:

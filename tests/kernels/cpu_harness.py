@@ -13,9 +13,9 @@ from baracuda.formula.expr import Axes, Expr, input_
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.cpu import lower
 from baracuda.lowering.problem import Operand, Problem, normalise
-from baracuda.lowering.program import Program, words
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.jit import CpuTarget
+from baracuda.runtime.program import Program, words
 
 Spec = tuple[str, ElementKind, Axes]
 GUARD = 96
@@ -113,7 +113,9 @@ def run(
     graph = expand(trace(f, [s for s, _ in inputs], [s for s, _ in outputs]))
     arrays = [a for _, a in (*inputs, *outputs)]
     made, nest = program(graph, shape, inner, arrays, target)
-    given = [(n, (params or {})[n.attr]) for n in nest.graph.params]
+    given = [(n.kind, (params or {})[n.attr]) for n in nest.graph.params]
+    by_name = {spec[0]: a for spec, a in (*inputs, *outputs)}
+    arrays = [by_name[p.name] for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
     workspace = np.full(made.workspace_bytes + 64, 0x5A, np.uint8)
     call = CpuCall(made, words(made, len(arrays), given))
     start = -(-address(workspace) // 64) * 64

@@ -17,7 +17,7 @@ from baracuda.runtime.jit import host
 from baracuda.runtime.pool import available_cpus
 
 FULL, INNER, OUTER = Axes.FULL, Axes.INNER, Axes.OUTER
-SIZES = [1, 3, 127, 128, 129, 1023, 1024, 1025, 5000, 70000]
+SIZES = [1, 3, 16, 40, 127, 128, 129, 1023, 1024, 1025, 5000, 70000]
 LAYOUTS = ["rows", "columns", "sliced", "negative", "strided"]
 
 

@@ -1,12 +1,60 @@
-"""erf and erfc."""
+"""erf and erfc.
+
+Near zero erf is x + x P(x**2). In the tail erfc(x) = e**(-x**2) R(x), where R(x) (x + c) is a polynomial in
+t = (x - c) / (x + c), a variable in which the whole tail is a short interval (Shepherd & Laframboise, Chebyshev approximation
+of (1 + 2x) exp(x**2) erfc(x), 1981). x**2, t and R are kept as pairs, so that the error does not grow with x.
+"""
 
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
 from baracuda.formula.elementary import coefficients as c
-from baracuda.formula.elementary.pieces import either, flip_sign, format_of, horner, sign_bit
+from baracuda.formula.elementary.pieces import (
+    Pair,
+    either,
+    fast_two_sum,
+    flip_sign,
+    format_of,
+    horner,
+    integer_of,
+    round_scaled,
+    scale,
+    sign_bit,
+    two_product,
+    two_sum,
+)
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, fma
+
+
+def _scaled_tail(x: Expr) -> Pair:
+    """e**(x**2) erfc(x) for x >= 1/2 as a pair."""
+    f = format_of(x)
+    centre, p = c.ERFC_CENTRE, c.ERFC[f.kind]
+    one = f.constant(1.0)
+    d, d_low = two_sum(x, f.constant(centre))
+    v = 1.0 / d
+    error = fma(-d_low, v, fma(-d, v, one))  # 1/(x + c) = v (1 + error)
+    t = fma(v, -2.0 * centre, one)
+    t_low = fma(v, -2.0 * centre, 1.0 - t) - 2.0 * centre * v * error
+    q = horner(t, p[1:])
+    high = fma(t, q, f.constant(p[0]))
+    low = fma(t, q, p[0] - high) + c.ERFC_REST[f.kind] + t_low * horner(t, [i * a for i, a in enumerate(p)][1:4])
+    product, product_low = two_product(v, high)
+    return product, product_low + v * fma(error, high, low)
+
+
+def _erfc_tail(x: Expr) -> Expr:
+    """erfc(x) for x >= 1/2."""
+    f = format_of(x)
+    a = either(x > c.ERFC_ZERO[f.kind], c.ERFC_ZERO[f.kind], x)
+    tail, tail_low = _scaled_tail(a)
+    h, h_low = two_product(a, a)
+    n, shifted = round_scaled(-h, c.LOG2_E[f.kind])
+    r, r_low = fast_two_sum(fma(n, -c.LN2_HIGH[f.kind], -h), fma(n, -c.LN2_LOW[f.kind], -h_low))
+    rest = fma(r * r, horner(r, c.EXP[f.kind][2:]), r_low)  # e**r = 1 + r + rest
+    product = tail + fma(tail, r, fma(tail, rest, fma(tail_low, r, tail_low)))
+    return scale(product, integer_of(shifted))
 
 
 @elementary("erf", ElementKind.F32)
@@ -16,5 +64,23 @@ def erf_f32(x: Expr) -> Expr:
     a = abs(x)
     small = fma(a, horner(x * x, c.ERF[f.kind]), a)
     t = either(a > c.ERF_ONE, c.ERF_ONE, a)
-    large = horner(t - c.ERF_CENTRE, c.ERF_MIDDLE[f.kind])
+    large = horner(t - c.ERF_CENTRE, c.ERF_MIDDLE)
     return flip_sign(either(a < c.ERF_SMALL, small, large), sign_bit(x))
+
+
+@elementary("erf", ElementKind.F64)
+def erf_f64(x: Expr) -> Expr:
+    """x + x P(x**2) for small |x|, else 1 - erfc(|x|)."""
+    a = abs(x)
+    small = fma(a, horner(x * x, c.ERF[x.kind]), a)
+    return flip_sign(either(a < c.ERF_SMALL, small, 1.0 - _erfc_tail(a)), sign_bit(x))
+
+
+@elementary("erfc", ElementKind.F32, ElementKind.F64)
+def erfc(x: Expr) -> Expr:
+    """1 - x - x P(x**2) for |x| < 1/2, the tail above, 2 - tail below."""
+    a = abs(x)
+    high, low = fast_two_sum(format_of(x).constant(1.0), -x)
+    near = high + fma(-x, horner(x * x, c.ERF[x.kind]), low)
+    tail = _erfc_tail(a)
+    return either(a < 0.5, near, either(x < 0.0, 2.0 - tail, tail))

@@ -26,11 +26,14 @@ from baracuda.formula.expr import Expr, fma, rare
 
 
 def _reciprocal_of_one_plus(e: Expr) -> Pair:
-    """1 / (1 + e) for e in [0, 1] as y (1 + correction): y, correction."""
+    """1 / (1 + e) for e in [0, 1] as y (1 + correction): y, correction.
+
+    y is at least 1/2 (the polynomial is made so, and an odd-order step keeps the sign of its error), so 1 - y is exact.
+    """
     y = horner(e, c.RECIPROCAL[e.kind])
     error = fma(-y, e, 1.0 - y)
-    if e.kind is ElementKind.F64:  # one more step, quadratic, from the same starting polynomial
-        y = fma(y, error, y)
+    if e.kind is ElementKind.F64:  # one more step from the same starting polynomial
+        y = fma(y, fma(error, error, error), y)
         error = fma(-y, e, 1.0 - y)
     return y, fma(error, error, error)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from baracuda.formula.expr import Axes
-from baracuda.lowering.cpu.empty import lower_empty
-from baracuda.lowering.cpu.kernel import NotCompiled, Words
+from baracuda.lowering.cpu.kernel import Kernel, NotCompiled, Words
 from baracuda.lowering.cpu.pointwise import lower_pointwise
 from baracuda.lowering.cpu.schedules import lower_rows
+from baracuda.lowering.cpu.split import lower_split, part_segments
 from baracuda.lowering.cpu.sums import lower_sums
 from baracuda.lowering.problem import Nest, reduces
-from baracuda.lowering.program import Program
 from baracuda.runtime.jit import CpuTarget, host
+from baracuda.runtime.program import Program
 
 
 def lower(nest: Nest, target: CpuTarget | None = None, *, compiled_only: bool = False) -> Program | None:
@@ -22,18 +22,20 @@ def lower(nest: Nest, target: CpuTarget | None = None, *, compiled_only: bool = 
     and strides are read at run time, so that one compiled kernel serves many shapes. Kernels have the signature
     ``void kernel(int64_t *words, int64_t begin, int64_t end)`` over units of work.
     """
+    if not (nest.rows and nest.row_length):
+        return Program((), (), 0, "empty")
     words = Words(nest, compiled_only)
     try:
-        return _schedule(nest)(nest, words, target or host())
+        return _schedule(nest, target or host())(nest, words, target or host())
     except NotCompiled:
         return None
 
 
-def _schedule(nest: Nest) -> Callable[[Nest, Words, CpuTarget], Program]:
-    if not (nest.rows and nest.row_length):
-        return lower_empty
+def _schedule(nest: Nest, target: CpuTarget) -> Callable[[Nest, Words, CpuTarget], Program]:
     if not reduces(nest.graph, Axes.FULL):
         return lower_pointwise
     if reduces(nest.graph, Axes.OUTER):
         return lower_sums
+    if part_segments(nest, Kernel(nest, Words(nest), target).lanes):
+        return lower_split
     return lower_rows

@@ -32,7 +32,7 @@ class Evaluator:
     """Emits nodes on demand, each once, `count` vectors of `lanes` lanes side by side.
 
     leaf gives the values of inputs and coordinates. Nodes that `outer` already holds are the same for all lanes: they are
-    taken from it and repeated. `active`, where given, masks the lanes that count.
+    taken from it, and repeated where it is an evaluator of scalars. `active`, where given, masks the lanes that count.
     """
 
     def __init__(
@@ -61,10 +61,15 @@ class Evaluator:
         elif found is None and self.outer is not None:
             above = self.outer.known(n)
             if above is not None:
-                found = [self.b.splat(above[0], self.lanes)] * self.count
+                found = self.spread(above)
         if found is not None:
             self.memo[n] = found
         return found
+
+    def spread(self, above: Group) -> Group:
+        """The values of a node of the outer evaluator, for each vector of this one."""
+        assert self.outer is not None
+        return above if self.outer.lanes == self.lanes else [self.b.splat(above[0], self.lanes)] * self.count
 
     def _needs(self, n: Expr) -> list[Expr]:
         """What must be emitted before `n`; for a branch, also what its slow side shares with other code."""

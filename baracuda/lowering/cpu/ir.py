@@ -238,6 +238,10 @@ class Builder:
         suffix = ", !nontemporal !{i32 1}" if streaming else ""
         self.line(f"store {value.type} {value.name}, ptr {pointer.name}, align {align}{suffix}")
 
+    def prefetch(self, pointer: Value) -> None:
+        """Ask for the cache line at an address, which need not be valid, to be read later."""
+        self.call("void", "llvm.prefetch.p0", pointer, Value("i32", "0"), Value("i32", "3"), Value("i32", "1"))
+
     # --- control ------------------------------------------------------------------------------------------------------
 
     def variable(self, initial: Value) -> Variable:

@@ -11,8 +11,8 @@ from baracuda.formula.expr import Expr
 from baracuda.lowering.cpu.ir import Builder, Module, Value
 from baracuda.lowering.cpu.primitives import compute_type
 from baracuda.lowering.problem import Nest
-from baracuda.lowering.program import Step
 from baracuda.runtime.jit import CpuTarget, is_loaded, load
+from baracuda.runtime.program import Step
 
 #: Nanoseconds below which work stays on the thread that has it: handing it over costs about half of this.
 _SERIAL_NS = 12_000

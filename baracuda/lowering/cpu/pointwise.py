@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.expr import Axes, Expr, coord, rebuild
+from baracuda.formula.expr import Axes
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.order import SEGMENT
 from baracuda.lowering.cpu.analysis import RowAnalysis
@@ -15,10 +14,10 @@ from baracuda.lowering.cpu.kernel import Kernel, Place, Words, element_ns
 from baracuda.lowering.cpu.memory import stored_type
 from baracuda.lowering.cpu.rows import RowPasses
 from baracuda.lowering.cpu.transpose import transpose_tile
-from baracuda.lowering.cpu.walk import Odometer
+from baracuda.lowering.cpu.walk import Odometer, with_last
 from baracuda.lowering.problem import Nest, Operand
-from baracuda.lowering.program import Program, Step
 from baracuda.runtime.jit import CpuTarget
+from baracuda.runtime.program import Program, Step
 
 #: Segments of 1024 elements that make one unit of work, where the vectorised axis is that long.
 _CHUNK = 8
@@ -30,17 +29,10 @@ _SHORT = 12
 
 def _as_rows(nest: Nest, last: int) -> Nest:
     """The same problem with axis `last` as its only inner axis."""
-    outer = [a for a in range(len(nest.outer)) if a != last]
-    position = {a: i for i, a in enumerate([*outer, last])}
-
-    def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
-        return coord(position[n.attr]) if n.op == "coord" else rebuild(n, args)
-
-    mapped = nest.graph.map(rewrite)
-    ports = tuple((Port(p.name, p.kind, Axes.FULL), e) for p, e in mapped.outputs)
-    graph = Graph(mapped.inputs, ports, (False,) * len(outer) + (True,))
-    operands = tuple(replace(o, strides=tuple(o.strides[a] for a in (*outer, last))) for o in nest.operands)
-    return Nest(graph, tuple(nest.outer[a] for a in outer), (nest.outer[last],), operands)
+    nest = with_last(nest, last)
+    ports = tuple((Port(p.name, p.kind, Axes.FULL), e) for p, e in nest.graph.outputs)
+    graph = Graph(nest.graph.inputs, ports, (False,) * (len(nest.outer) - 1) + (True,))
+    return Nest(graph, nest.outer[:-1], nest.outer[-1:], nest.operands)
 
 
 def _vector_axis(nest: Nest) -> int:
@@ -108,7 +100,7 @@ def _chunks(kernel: Kernel) -> tuple[Step, str]:
 
 def _tile_rows(kinds: list[ElementKind]) -> int:
     """Enough rows that each line of a transposed operand is used whole while it is in the cache."""
-    return max(32, *(64 // k.itemsize for k in kinds))
+    return max(64, *(64 // k.itemsize for k in kinds))
 
 
 def _tiles(kernel: Kernel, axis: int) -> tuple[Step, str]:
@@ -124,7 +116,12 @@ def _tiles(kernel: Kernel, axis: int) -> tuple[Step, str]:
     passes = RowPasses(kernel, analysis, keep=False)
     kinds = {i: nest.operands[i].kind for i in transposed}
     height = _tile_rows(list(kinds.values()))
-    buffers = {i: b.array(stored_type(k), height * _TILE + 64) for i, k in kinds.items()}
+    buffers = {i: b.array(stored_type(k), height * (_TILE + 64 // k.itemsize)) for i, k in kinds.items()}
+
+
+    def pitch(i: int) -> int:
+        """Bytes from one row of a buffer to the next; odd in cache lines, so that rows do not share a cache set."""
+        return _TILE * kinds[i].itemsize + 64
 
     others = [a for a in range(inner) if a != axis]
     counts = (-(-nest.outer[axis] // height), -(-nest.inner[0] // _TILE))
@@ -144,7 +141,7 @@ def _tiles(kernel: Kernel, axis: int) -> tuple[Step, str]:
 
         def exchange(i: int, *, back: bool, size: tuple[Value, Value] = (columns, rows), at: dict[int, Value] = pointers) -> None:
             outside = (at[i], strides[i][-1])
-            inside = (buffers[i], i64(_TILE * kinds[i].itemsize))
+            inside = (buffers[i], i64(pitch(i)))
             source, goal = (inside, outside) if back else (outside, inside)
             transpose_tile(b, kinds[i], kernel.target.vector_bits, size[::-1] if back else size, *source, *goal)
 
@@ -154,7 +151,7 @@ def _tiles(kernel: Kernel, axis: int) -> tuple[Step, str]:
         passes.segments.length, passes.segments.origin = columns, left
         with b.loop(0, rows) as row:
             here = {
-                i: b.at(buffers[i], b.mul(row, _TILE * kinds[i].itemsize)) if i in kinds else b.at(p, b.mul(row, strides[i][-2]))
+                i: b.at(buffers[i], b.mul(row, pitch(i))) if i in kinds else b.at(p, b.mul(row, strides[i][-2]))
                 for i, p in pointers.items()
             }
             outer = dict(zip(others, indices, strict=False)) | {axis: b.add(top, row)}

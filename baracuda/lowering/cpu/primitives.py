@@ -69,11 +69,26 @@ def _cast(b: Builder, source: ElementKind, target: ElementKind, x: Value) -> Val
     if target.is_float:
         return b.convert("sitofp" if signed else "uitofp", x, type_)
     if source.is_float:
-        name = "fptosi.sat" if target.category is Category.SIGNED else "fptoui.sat"
-        return b.call(type_, intrinsic(name, type_, x.type), x)
+        return _saturated(b, source, target, x, type_)
     if source.bits == target.bits and source is not ElementKind.BOOL:
         return x
     return b.convert("trunc" if target.bits < source.bits and source is not ElementKind.BOOL else "sext" if signed else "zext", x, type_)
+
+
+def _saturated(b: Builder, source: ElementKind, target: ElementKind, x: Value, type_: str) -> Value:
+    """Float to integer; LLVM's own saturating conversion would be one lane at a time."""
+    signed = target.category is Category.SIGNED
+    low, high = (-(2.0 ** (target.bits - 1)), 2.0 ** (target.bits - 1)) if signed else (0.0, 2.0**target.bits)
+
+    def number(value: float) -> Value:
+        return constant(x.element, int(source.numpy.type(value).view(f"u{source.itemsize}")), x.lanes)
+
+    below, above = b.compare("fcmp oge", x, number(low)), b.compare("fcmp olt", x, number(high))
+    inside = b.select(b.op("and", below, above), x, number(0.0))
+    found = b.convert("fptosi" if signed else "fptoui", inside, type_)
+    element = compute_type(target)
+    found = b.select(b.compare("fcmp oge", x, number(high)), constant(element, int(high) - 1, x.lanes), found)
+    return b.select(b.compare("fcmp olt", x, number(low)), constant(element, int(low), x.lanes), found)
 
 
 def _lookup(b: Builder, n: Expr, index: Value) -> Value:

@@ -14,7 +14,7 @@ from baracuda.lowering.cpu.memory import load, store
 from baracuda.lowering.cpu.primitives import compute_type
 from baracuda.lowering.cpu.segment import Segments
 from baracuda.lowering.cpu.streaming import Streaming
-from baracuda.lowering.cpu.tree import Accumulator, PairStack, identity, order_free
+from baracuda.lowering.cpu.tree import Accumulator, VectorStack, identity, order_free
 
 #: Bytes of a thread's stack that a kernel keeps intermediate values of a row in.
 SCRATCH_BYTES = 128 << 10
@@ -68,9 +68,9 @@ class RowPasses:
         assert n.op == "input", f"{n} is used before the pass that computes it"
         return [load(self.b, n.attr[1], self.pointers[self.kernel.input_index[n.attr[0]]], 1)]
 
-    def set_result(self, n: Expr, value: Value) -> None:
+    def set_result(self, n: Expr, value: Group) -> None:
         """The finished value of a reduction over this row."""
-        self.row.memo[n] = [value]
+        self.row.memo[n] = value
 
     def _prepare(self, roots: list[Expr]) -> None:
         for n in self.analysis.uniform(roots, self.at_hand):
@@ -126,7 +126,7 @@ class RowPasses:
 
     # --- reductions ---------------------------------------------------------------------------------------------------
 
-    def reduce(self, p: int, first: Value, last: Value) -> dict[Expr, Value]:
+    def reduce(self, p: int, first: Value, last: Value) -> dict[Expr, Group]:
         """Pass p over the segments from `first` to before `last` (at least one): the results of its reductions."""
         b, lanes = self.b, self.lanes
         reductions, roots = self.analysis.reductions[p], self.analysis.roots(p)
@@ -135,7 +135,7 @@ class RowPasses:
         registers = cost * LANES // lanes <= _UNROLLED
         count = self.group(cost, LANES // lanes)
         sums = {n: Accumulator(b, n, lanes, registers=registers) for n in reductions}
-        stacks = {n: PairStack(b, n) for n in reductions if not order_free(n)}
+        stacks = {n: VectorStack(b, n, 1, 1) for n in reductions if not order_free(n)}
         for accumulator in sums.values():
             accumulator.reset()
 
@@ -170,9 +170,9 @@ class RowPasses:
                 for accumulator in sums.values():
                     accumulator.reload()
             for n, stack in stacks.items():
-                stack.push(sums[n].result())
+                stack.push([sums[n].result()])
         self.at_hand |= {n for n in self.analysis.kept[p] if n in self.scratch}
-        return {n: stacks[n].result() if n in stacks else sums[n].result() for n in reductions}
+        return {n: stacks[n].result(1) if n in stacks else [sums[n].result()] for n in reductions}
 
     # --- outputs ------------------------------------------------------------------------------------------------------
 

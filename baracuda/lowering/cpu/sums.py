@@ -23,8 +23,8 @@ from baracuda.lowering.cpu.rows import RowPasses, scratch_fits
 from baracuda.lowering.cpu.schedules import row_odometer
 from baracuda.lowering.cpu.tree import identity, join
 from baracuda.lowering.problem import Nest, Operand
-from baracuda.lowering.program import Program, Step
 from baracuda.runtime.jit import CpuTarget
+from baracuda.runtime.program import Program, Step
 
 #: About how many units the rows are cut into, whatever the number of threads.
 _UNITS = 64

@@ -45,6 +45,8 @@ def transpose_tile(
         with b.loop(0, whole_j, n) as j:
             start = b.at(b.at(source, b.mul(i, source_stride)), b.mul(j, size))
             rows = [b.load(vector(type_, n), b.at(start, b.mul(source_stride, k)), size) for k in range(n)]
+            for k in range(n, 2 * n):  # the next rows: each begins in another page, which no hardware foresees
+                b.prefetch(b.at(start, b.mul(source_stride, k)))
             start = b.at(b.at(target, b.mul(j, target_stride)), b.mul(i, size))
             for k, row in enumerate(_transposed(b, rows)):
                 b.store(row, b.at(start, b.mul(target_stride, k)), size)

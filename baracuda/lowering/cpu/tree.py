@@ -1,7 +1,7 @@
 """The pieces of a reduction in the canonical order of `baracuda.formula.order`.
 
 A segment's lanes live in `Accumulator`; its lanes are combined by `fold`; the results of segments (or, across rows, of
-lanes and segments) go through `PairStack`, a binary counter: what is combined is always two neighbours of equal size, and
+lanes and segments) go through `VectorStack`, a binary counter: what is combined is always two neighbours of equal size, and
 the leftovers at the end are combined from the newest to the oldest, which is the tree of adjacent pairs for any length.
 """
 
@@ -69,6 +69,25 @@ def fold(b: Builder, n: Expr, lanes: Sequence[Value]) -> Value:
     return b.extract(rest, 0)
 
 
+def fold_rows(b: Builder, n: Expr, lanes: Sequence[Value], rows: int) -> Value:
+    """For `rows` rows of equally many vectors, one row after another: a vector with each row's lanes in adjacent pairs."""
+    width = lanes[0].lanes
+    each = len(lanes) // rows
+    vectors: list[Value] = []
+    for r in range(rows):
+        vectors += lanes[r * each : (r + 1) * each]
+        vectors += [identity(n, width)] * ((1 << (each - 1).bit_length()) - each)
+    while len(vectors) > 1:
+        pairs = [(vectors[i], vectors[i + 1]) for i in range(0, len(vectors), 2)]
+        vectors = [
+            join(b, n, b.shuffle(x, y, range(0, 2 * width, 2)), b.shuffle(x, y, range(1, 2 * width, 2))) for x, y in pairs
+        ]
+    rest = vectors[0]
+    while rest.lanes > rows:
+        rest = join(b, n, b.shuffle(rest, None, range(0, rest.lanes, 2)), b.shuffle(rest, None, range(1, rest.lanes, 2)))
+    return rest
+
+
 class Accumulator:
     """The lanes of one segment: registers while whole blocks come in, an array for the rest."""
 
@@ -124,44 +143,47 @@ class Accumulator:
         self.b.store(value, self._address(lane), self.size * self.lanes)
 
 
-class PairStack:
-    """A binary counter of scalars."""
+class VectorStack:
+    """A binary counter of groups of vectors: independent sums side by side."""
 
-    def __init__(self, b: Builder, n: Expr) -> None:
+    def __init__(self, b: Builder, n: Expr, lanes: int, count: int) -> None:
         self.b = b
         self.n = n
-        self.type = compute_type(n.kind)
-        self.array = b.array(self.type, LEVELS)
+        self.type = vector(compute_type(n.kind), lanes)
+        self.size = n.kind.itemsize * lanes
+        self.width = self.size * count
+        self.array = b.array(compute_type(n.kind), LEVELS * lanes * count)
         self.depth: Variable = b.variable(i64(0))
         self.count: Variable = b.variable(i64(0))
 
-    def _slot(self, level: Value) -> Value:
-        return self.b.at(self.array, self.b.mul(level, self.n.kind.itemsize))
+    def _slot(self, level: Value, i: int) -> Value:
+        return self.b.at(self.b.at(self.array, self.b.mul(level, self.width)), i * self.size)
 
-    def _pop_into(self, top: Variable) -> None:
+    def _pop_into(self, tops: list[Variable]) -> None:
         b = self.b
         level = b.sub(self.depth.get(), 1)
-        left = b.load(self.type, self._slot(level), self.n.kind.itemsize)
-        top.set(join(b, self.n, left, top.get()))
+        for i, top in enumerate(tops):
+            top.set(join(b, self.n, b.load(self.type, self._slot(level, i), self.size), top.get()))
         self.depth.set(level)
 
-    def push(self, value: Value) -> None:
+    def push(self, values: Sequence[Value]) -> None:
         b = self.b
-        top = b.variable(value)
+        tops = [b.variable(v) for v in values]
         rest = b.variable(self.count.get())
         with b.while_(lambda: b.compare("icmp ne", b.and_(rest.get(), 1), 0)):
-            self._pop_into(top)
+            self._pop_into(tops)
             rest.set(b.shr(rest.get(), 1))
-        b.store(top.get(), self._slot(self.depth.get()), self.n.kind.itemsize)
+        for i, top in enumerate(tops):
+            b.store(top.get(), self._slot(self.depth.get(), i), self.size)
         self.depth.set(b.add(self.depth.get(), i64(1)))
         self.count.set(b.add(self.count.get(), i64(1)))
 
-    def result(self) -> Value:
-        """Everything pushed so far (at least one value), combined."""
+    def result(self, count: int) -> list[Value]:
+        """Everything pushed so far (at least once), combined."""
         b = self.b
         level = b.sub(self.depth.get(), 1)
-        top = b.variable(b.load(self.type, self._slot(level), self.n.kind.itemsize))
+        tops = [b.variable(b.load(self.type, self._slot(level, i), self.size)) for i in range(count)]
         self.depth.set(level)
         with b.while_(lambda: b.compare("icmp ne", self.depth.get(), 0)):
-            self._pop_into(top)
-        return top.get()
+            self._pop_into(tops)
+        return [top.get() for top in tops]

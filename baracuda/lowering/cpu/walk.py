@@ -3,8 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from baracuda.formula.expr import Expr, coord, rebuild
+from baracuda.formula.graph import Graph
 from baracuda.lowering.cpu.ir import Builder, Value, Variable, i64
+from baracuda.lowering.problem import Nest
+
+
+def with_last(nest: Nest, axis: int) -> Nest:
+    """The same problem with outer axis `axis` as the last outer one."""
+    outer = len(nest.outer)
+    if axis == outer - 1:
+        return nest
+    order = [a for a in range(outer) if a != axis] + [axis, *range(outer, outer + len(nest.inner))]
+    position = {a: i for i, a in enumerate(order)}
+
+    def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        return coord(position[n.attr]) if n.op == "coord" else rebuild(n, args)
+
+    mapped = nest.graph.map(rewrite)
+    operands = tuple(replace(o, strides=tuple(o.strides[a] for a in order)) for o in nest.operands)
+    graph = Graph(mapped.inputs, mapped.outputs, nest.graph.inner_axes)
+    return Nest(graph, tuple(nest.outer[a] for a in order[:outer]), nest.inner, operands)
 
 
 class Odometer:

@@ -6,9 +6,10 @@ from baracuda.formula.expr import Axes, Expr, input_, topological
 from baracuda.formula.graph import Graph, Port, substitute
 from baracuda.lowering.cuda.columns import lower_columns
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target, Words
-from baracuda.lowering.cuda.pointwise import lower_pointwise
+from baracuda.lowering.cuda.pointwise import lower_runs
 from baracuda.lowering.cuda.row_columns import lower_rows_and_columns
 from baracuda.lowering.cuda.row_schedules import lower_rows
+from baracuda.lowering.cuda.tiles import lower_tiles, transposed_axis
 from baracuda.lowering.problem import Nest, Operand, Problem, normalise, reduces
 
 __all__ = ["Launch", "Lowered", "Target", "lower"]
@@ -19,13 +20,17 @@ def lower(nest: Nest, target: Target) -> Lowered:
 
     The choice depends on shapes, strides and the target, never on data, and changes no bit of the result.
     """
-    if not nest.rows or not nest.row_length:
-        return Lowered((), (), 0, "empty")
     if reduces(nest.graph, Axes.OUTER):
-        return lower_rows_and_columns(Frame(nest), target) or _rows_then_columns(nest, target)
+        together = None if _side_by_side(nest) else lower_rows_and_columns(Frame(nest), target)
+        return together or _rows_then_columns(nest, target)
     if reduces(nest.graph, Axes.INNER):
         return _reduce(Frame(nest), target)
-    return lower_pointwise(Frame(nest))
+    return _pointwise(Frame(nest))
+
+
+def _pointwise(frame: Frame) -> Lowered:
+    axis = transposed_axis(frame.nest)
+    return lower_runs(frame) if axis is None else lower_tiles(frame, axis)
 
 
 def _reduce(frame: Frame, target: Target) -> Lowered:
@@ -90,7 +95,7 @@ def _rows_then_columns(nest: Nest, target: Target) -> Lowered:
     along = tuple((p, e) for p, e in graph.outputs if p.axes != Axes.INNER)
     if along:  # last, because in place these overwrite what the columns read
         frame = part(graph.inputs, along, start)
-        programs.append(_reduce(frame, target) if reduces(frame.nest.graph, Axes.INNER) else lower_pointwise(frame))
+        programs.append(_reduce(frame, target) if reduces(frame.nest.graph, Axes.INNER) else _pointwise(frame))
     launches = tuple(launch for program in programs for launch in program.launches)
     workspace = start + max(program.workspace_bytes for program in programs)
     return Lowered(launches, tuple(words.values), workspace, "rows, then columns")

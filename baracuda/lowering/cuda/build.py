@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.formula.expr import Expr
 from baracuda.lowering.cuda import Launch, Lowered, Target, lower
 from baracuda.lowering.problem import Nest
-from baracuda.lowering.program import Program, Step, words
 from baracuda.runtime.cuda import CudaCall, architecture, is_loaded, load_kernel
+from baracuda.runtime.program import Program, Step, words
 
 #: Launches that the hardware takes in one dimension.
 GRID_LIMIT = (1 << 31) - 1
@@ -29,7 +29,7 @@ def _lowered(nest: Nest, target: Target) -> Lowered:
 
 
 def build(
-    nest: Nest, params: Sequence[tuple[Expr, float]], index: int, *, compiled_only: bool = False
+    nest: Nest, params: Sequence[tuple[ElementKind, float]], index: int, *, compiled_only: bool = False
 ) -> tuple[Program, CudaCall] | None:
     """The program of a nest on a device; None where it would have to be compiled and `compiled_only` is set."""
     target = target_of(index)

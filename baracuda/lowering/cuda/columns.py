@@ -10,7 +10,7 @@ from L2 where the blocks at work fit it.
 from __future__ import annotations
 
 from baracuda.formula.order import IDENTITY, LANES, segments
-from baracuda.lowering.cuda.emit import number, table_definitions
+from baracuda.lowering.cuda.emit import number
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape
@@ -24,7 +24,7 @@ def lower_columns(frame: Frame) -> Lowered:
     nest = frame.nest
     lanes, chains = group_shape(nest.row_length, 1)
     lanes = min(lanes, LANES)
-    teams = min(THREADS // ROWS, lanes)
+    teams = max(1, min(THREADS // ROWS, lanes // 8))
     per_thread = lanes // teams
     threads = ROWS * teams
     kernel = RowKernel(frame, RowShape(1, LANES, chains, 1, ROWS), resident=False)
@@ -86,7 +86,7 @@ def lower_columns(frame: Frame) -> Lowered:
             body.append(f"const {COMPUTE_TYPE[n.kind]} {name} = counter{phase}_{r}.total({total});")
         kernel.name_results(reductions, names)
     body += kernel.store_row_outputs("live && y == 0")
-    source = frame.kernel(body, threads, table_definitions(kernel.emitter.tables))
+    source = frame.kernel(body, threads, kernel.definitions())
     launch = Launch(source, (-(-nest.rows // ROWS), 1, 1), threads, most * size)
     assert segments(nest.row_length) < 1 << 31
     return Lowered((launch,), tuple(frame.words.values), 0, f"columns x{ROWS} t{threads}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.formula.expr import Expr
+from baracuda.formula.expr import Expr, const, constant_bits, topological
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^"}
@@ -45,8 +46,6 @@ def literal(bits: int, kind: ElementKind) -> str:
 
 def number(value: float, kind: ElementKind) -> str:
     """A constant by its value."""
-    from baracuda.formula.expr import const
-
     return literal(const(value, kind).attr, kind)
 
 
@@ -166,6 +165,93 @@ class Emitter:
             self._define(n, statement(n, [self.names[a] for a in n.args]))
 
 
+@dataclass
+class RareValues:
+    """The `rare` nodes of a run of elements, worked out before the rest of it.
+
+    A branch for each element would keep the compiler from interleaving the elements of a run. So the fast side is computed
+    for the whole run, and one branch goes to the elements that need the slow one, which is a function of its own.
+    """
+
+    lines: list[str]
+    names: dict[Expr, str]
+    functions: str
+
+
+def rare_values(
+    roots: Sequence[Expr],
+    element: Callable[[Mapping[Expr, str]], Emitter],
+    width: int,
+    prefix: str,
+    enter: Sequence[str],
+    bound: str,
+) -> RareValues:
+    """Writes the loops that fill an array for each rare node that the roots need.
+
+    `element(names)` gives an emitter for element v of the run that knows the names given; `enter` are the statements at the
+    start of a loop over v, and `bound` the condition under which element v exists.
+    """
+    result = RareValues([], {}, "")
+    for j, n in enumerate(_rare_nodes(roots, element({}).leaf)):
+        array, any_, function, type_ = f"rare{j}", f"any{j}", f"{prefix}rarely{j}", COMPUTE_TYPE[n.kind]
+        condition, slow, fast = n.args
+        first = element(result.names)
+        c, f = first.value(condition), first.value(fast)
+        shared = set(topological([condition, fast]))
+        arguments, body = _outlined(slow, shared | set(result.names), first)
+        second = element(result.names)
+        c2 = second.value(condition)
+        values = ", ".join(second.value(a) for a in arguments)
+        loop = ["#pragma unroll", f"for (int v = 0; v < {width}; ++v) {bound}{{", *enter]
+        result.lines += [f"{type_} {array}[{width}]; bool {any_} = false;"]
+        result.lines += [*loop, *first.lines, f"{array}[v] = {f}; {any_} |= {c};", "}"]
+        result.lines += [f"if ({any_}) {{", *loop, *second.lines, f"if ({c2}) {array}[v] = {function}({values});", "}", "}"]
+        parameters = ", ".join(f"{COMPUTE_TYPE[a.kind]} a{i}" for i, a in enumerate(arguments))
+        lines = "\n".join(f"  {line}" for line in body)
+        result.functions += f"__device__ __noinline__ {type_} {function}({parameters}) {{\n{lines}\n}}\n"
+        result.names[n] = f"{array}[v]"
+    return result
+
+
+def _rare_nodes(roots: Sequence[Expr], leaf: Callable[[Expr], str | None]) -> list[Expr]:
+    """The rare nodes that the roots need outside the slow side of another, operands first."""
+    found: list[Expr] = []
+    seen: set[Expr] = set()
+    stack = [(root, False) for root in reversed(roots)]
+    while stack:
+        n, done = stack.pop()
+        if done:
+            if n.op == "rare":
+                found.append(n)
+            continue
+        if n in seen or n.op == "const" or n.op == "reduce" or leaf(n) is not None:
+            continue
+        seen.add(n)
+        stack.append((n, True))
+        stack += [(a, False) for i, a in enumerate(n.args) if not (n.op == "rare" and i == 1)]
+    return found
+
+
+def _outlined(slow: Expr, shared: set[Expr], like: Emitter) -> tuple[list[Expr], list[str]]:
+    """The parameters and the body of a function that computes `slow` from values that are there already."""
+    arguments: list[Expr] = []
+    inside = Emitter(lambda n: None)
+    inside.tables = like.tables
+    stack, seen = [slow], set()
+    while stack:
+        n = stack.pop()
+        if n in seen or n.op == "const":
+            continue
+        seen.add(n)
+        if n in shared or n in like.names or n.op in ("input", "param", "coord", "reduce"):
+            inside.names[n] = f"a{len(arguments)}"
+            arguments.append(n)
+        else:
+            stack.extend(n.args)
+    result = inside.value(slow)
+    return arguments, [*inside.lines, f"return {result};"]
+
+
 def table_definitions(tables: dict[Expr, str]) -> str:
     """The constant tables that `lookup` nodes read."""
     return "".join(
@@ -176,8 +262,6 @@ def table_definitions(tables: dict[Expr, str]) -> str:
 
 def _constant(bits: int, kind: ElementKind) -> str:
     """A constant that may initialise a global: a hexadecimal floating literal where `literal` would call a function."""
-    from baracuda.formula.expr import constant_bits
-
     if kind.is_float:
         return float(constant_bits(bits, kind).value).hex() + ("f" if kind is ElementKind.F32 else "")
     return literal(bits, kind)

@@ -1,8 +1,9 @@
 """Rows and columns in one pass: a resident row schedule that also sums over the rows (a norm's weight gradient).
 
 A slot of a block takes whole lanes of rows - rows l, l+128, ... of a 1024-row segment - for `lanes` neighbouring lanes, and
-leaves one partial result a column in the workspace; a second launch combines those in canonical order. Chains run in
-registers; results that wait for their neighbour wait in shared memory.
+leaves one partial result a column in the workspace; a second launch combines those in canonical order. Chains, and results
+that wait for their neighbour, are in shared memory: at the pace of device memory that costs a fifth of its bandwidth, and
+the registers it saves keep two blocks on a multiprocessor.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from baracuda.formula.order import CHAIN, IDENTITY, LANES, SEGMENT, segments
 from baracuda.lowering.cuda.emit import Emitter, number, table_definitions
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
-from baracuda.lowering.cuda.row_schedules import full_inputs, resident_phases
+from baracuda.lowering.cuda.row_schedules import resident_phases
 from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape
-from baracuda.lowering.phases import Phases
+from baracuda.lowering.phases import RECOMPUTE, Phases
 from baracuda.lowering.problem import Nest
 
 #: Threads a row may take, and bytes of shared memory a block may.
-MOST_THREADS, MOST_SHARED = 512, 160 * 1024
+MOST_THREADS, MOST_SHARED = 512, 100 * 1024
 
 
 def _shape(nest: Nest) -> RowShape | None:
@@ -36,11 +37,12 @@ def _lanes(nest: Nest, shape: RowShape, columns: list[Expr], target: Target) -> 
     """Neighbouring lanes of rows that one slot takes: many save partial results, few fill the device."""
     lanes = 16
     size = sum(n.kind.itemsize for n in columns) * shape.chains * shape.vector * shape.threads
-    while lanes > 1 and (
-        segments(nest.rows) * LANES // lanes < shape.rows * (2 * target.multiprocessors - 8)
-        or (lanes.bit_length() - 1) * size > MOST_SHARED
-    ):
+    slots = target.multiprocessors * max(2, 1536 // shape.threads) * shape.rows
+    while lanes > 1 and (segments(nest.rows) * LANES // lanes < slots - 8 or lanes.bit_length() * size > MOST_SHARED):
         lanes //= 2
+    if shape.threads // shape.rows >= 256:  # long rows: two blocks to a multiprocessor are enough, and partial results dear
+        while lanes < 4 and segments(nest.rows) * LANES // lanes >= 2 * (2 * target.multiprocessors - 8):
+            lanes *= 2
     return lanes
 
 
@@ -50,36 +52,33 @@ def lower_rows_and_columns(frame: Frame, target: Target) -> Lowered | None:
     shape = _shape(nest)
     if shape is None:
         return None
-    kernel = RowKernel(frame, shape, resident=True)
+    narrow = all(p.kind.itemsize <= 2 for p in nest.graph.inputs if p.axes & Axes.INNER)
+    kernel = RowKernel(frame, shape, resident=True, recompute=0 if narrow else RECOMPUTE)
     columns = kernel.phases.columns
     lanes = _lanes(nest, shape, columns, target)
     units = segments(nest.rows) * LANES // lanes
-    once, each = full_inputs(kernel, Axes.INNER), full_inputs(kernel)
-    shared, phases = resident_phases(kernel, [f"column{c}[k][v]" for c in range(len(columns))])
+    shared, phases = resident_phases(kernel, [f"column{c}[k * {shape.threads}].v[v]" for c in range(len(columns))])
     n_units = words.signed(units)
     declared, reset, push, bytes_pending = _accumulators(kernel, columns, lanes)
+    runs = [i for i in range(frame.inputs) if kernel.varies(i)]
+    visit = [*kernel.enter_row(), *kernel.declare_runs(runs), *kernel.load_runs(runs, "group"), *phases, "parity ^= 1;"]
     body = [
         *shared,
         "extern __shared__ double dynamic[];",
         *frame.pointers(),
         *kernel.place(),
-        *kernel.declare_runs(once),
-        *kernel.load_runs(once, "group", "true"),
         "int parity = 0;",
         f"const i64 unit = (i64)blockIdx.x * {shape.rows} + slot;",
         f"const i64 base = unit / {LANES // lanes} * {SEGMENT} + unit % {LANES // lanes} * {lanes};",
         *declared,
         f"for (int j = 0; j < {lanes}; ++j) {{",
         *reset,
+        "#pragma unroll 1",
         f"for (int chain = 0; chain < {CHAIN}; ++chain) {{",
         f"const i64 row = base + chain * {LANES} + j;",
         f"const bool live = unit < {n_units} && row < {kernel.rows};",
-        *(["if (!live) break;"] if shape.rows == 1 else []),
-        *kernel.enter_row(),
-        *kernel.declare_runs(each),
-        *kernel.load_runs(each, "group"),
-        *phases,
-        "parity ^= 1;",
+        # One row a block: all its threads leave a missing row out together, barriers and all.
+        *(["if (live) {", *visit, "}"] if shape.rows == 1 else visit),
         "}",
         *push,
         "}",
@@ -91,10 +90,10 @@ def lower_rows_and_columns(frame: Frame, target: Target) -> Lowered | None:
             f"if (unit < {n_units}) for (int k = 0; k < {shape.chains}; ++k) {{",
             kernel.run_start("group"),
             f"{kind}* const to = ({kind}*){frame.workspace(starts[c])} + unit * {kernel.length};",
-            f"for (int v = 0; v < {shape.vector}; ++v) if (e + v < {kernel.length}) to[e + v] = column{c}[k][v];",
+            f"for (int v = 0; v < {shape.vector}; ++v) if (e + v < {kernel.length}) to[e + v] = column{c}[k * {shape.threads}].v[v];",
             "}",
         ]
-    source = frame.kernel(body, shape.threads, table_definitions(kernel.emitter.tables))
+    source = frame.kernel(body, shape.threads, kernel.definitions(), blocks=2)
     first = Launch(source, (-(-units // shape.rows), 1, 1), shape.threads, bytes_pending)
     second = _combine(frame, units, starts)
     schedule = f"rows+columns v{shape.vector} t{shape.threads} r{shape.rows} l{lanes}"
@@ -110,26 +109,29 @@ def _partial_starts(columns: list[Expr], count: int) -> list[int]:
 
 
 def _accumulators(kernel: RowKernel, columns: list[Expr], lanes: int) -> tuple[list[str], list[str], list[str], int]:
-    """Declares each column's chain and the shared slots of waiting results; resets the chain; and, when it is complete,
-    combines it with as many waiting results as its number ends in ones. Also the bytes of shared memory taken."""
+    """Names each column's chain and waiting results in shared memory, where every thread has slots of its own; resets the
+    chain; and, when it is complete, combines it with as many waiting results as its number ends in ones. Also the bytes of
+    shared memory taken."""
     s = kernel.shape
     declared, reset, push, taken = [], [], [], 0
-    each = f"for (int k = 0; k < {s.chains}; ++k) for (int v = 0; v < {s.vector}; ++v)"
+    runs = ["#pragma unroll", f"for (int k = 0; k < {s.chains}; ++k)"]
+    elements = f"for (int v = 0; v < {s.vector}; ++v)"
     levels = lanes.bit_length() - 1
+    size = s.chains * s.threads
     for c, n in enumerate(columns):
-        kind = COMPUTE_TYPE[n.kind]
-        declared += [
-            f"{kind} column{c}[{s.chains}][{s.vector}];",
-            f"{kind}* const waiting{c} = ({kind}*)((char*)dynamic + {taken}) + threadIdx.x;",
-        ]
-        taken += levels * s.chains * s.vector * s.threads * n.kind.itemsize
-        reset += ["#pragma unroll", f"{each} column{c}[k][v] = {number(IDENTITY[n.attr[0]], n.kind)};"]
+        vector = f"Vec<{COMPUTE_TYPE[n.kind]}, {s.vector}>"
+        declared.append(f"{vector}* const column{c} = ({vector}*)((char*)dynamic + {taken}) + threadIdx.x;")
+        taken += (levels + 1) * size * s.vector * n.kind.itemsize
+        at = f"column{c}[k * {s.threads}]"
+        reset += [*runs, f"{{ {vector} x; {elements} x.v[v] = {number(IDENTITY[n.attr[0]], n.kind)}; {at} = x; }}"]
     for level in range(levels):
         merge, wait = [], []
         for c, n in enumerate(columns):
-            at = f"waiting{c}[(({level} * {s.chains} + k) * {s.vector} + v) * {s.threads}]"
-            merge += ["#pragma unroll", f"{each} column{c}[k][v] = {OPERATION[n.attr[0]]}::of({at}, column{c}[k][v]);"]
-            wait += ["#pragma unroll", f"{each} {at} = column{c}[k][v];"]
+            vector = f"Vec<{COMPUTE_TYPE[n.kind]}, {s.vector}>"
+            chain, waiting = f"column{c}[k * {s.threads}]", f"column{c}[{(level + 1) * size} + k * {s.threads}]"
+            combined = f"{elements} b.v[v] = {OPERATION[n.attr[0]]}::of(a.v[v], b.v[v]);"
+            merge += [*runs, f"{{ const {vector} a = {waiting}; {vector} b = {chain}; {combined} {chain} = b; }}"]
+            wait += [*runs, f"{waiting} = {chain};"]
         push += [f"if (j & {1 << level}) {{", *merge, "} else {", *wait, "continue;", "}"]
     return declared, reset, push, taken
 

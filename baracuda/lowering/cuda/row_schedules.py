@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.order import IDENTITY, SEGMENT, segments
-from baracuda.lowering.cuda.emit import number, table_definitions
+from baracuda.lowering.cuda.emit import number
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape
@@ -55,17 +55,13 @@ def lower_rows(frame: Frame, target: Target) -> Lowered:
     shape = resident_shape(nest)
     few = nest.rows < 2 * target.multiprocessors and nest.row_length > 32 * SEGMENT * 2
     if shape is not None and not few:
-        return _resident(frame, shape, target)
+        return _resident(frame, shape)
     vector = vector_width(nest)
     group, chains = group_shape(nest.row_length, vector)
     walking = RowShape(vector, group, chains, max(1, WALKERS // group), 1)
     if few or segments(nest.row_length) > 4096:
         return _split(frame, walking, target)
     return _looped(frame, walking)
-
-
-def full_inputs(kernel: RowKernel, axes: Axes = Axes.FULL) -> list[int]:
-    return [i for i in range(kernel.frame.inputs) if kernel.frame.ports[i].axes == axes]
 
 
 def _named(kernel: RowKernel, phase: int) -> list[str]:
@@ -116,32 +112,24 @@ def combine_groups(
     return lines
 
 
-def _resident(frame: Frame, shape: RowShape, target: Target) -> Lowered:
+def _resident(frame: Frame, shape: RowShape) -> Lowered:
     nest = frame.nest
     kernel = RowKernel(frame, shape, resident=True)
-    once, each = full_inputs(kernel, Axes.INNER), full_inputs(kernel)
+    runs = [i for i in range(frame.inputs) if kernel.varies(i)]
     shared, phases = resident_phases(kernel)
     body = [
         *kernel.frame.pointers(),
         *kernel.place(),
-        *kernel.declare_runs(once),
-        *kernel.load_runs(once, "group", "true"),
-        "int parity = 0;",
-        f"for (i64 first = (i64)blockIdx.x * {shape.rows}; first < {kernel.rows}; first += (i64)gridDim.x * {shape.rows}) {{",
-        "const i64 row = first + slot;",
+        f"const i64 row = (i64)blockIdx.x * {shape.rows} + slot;",
         f"const bool live = row < {kernel.rows};",
+        "const int parity = 0;",
         *kernel.enter_row(),
-        *kernel.declare_runs(each),
-        *kernel.load_runs(each, "group"),
+        *kernel.declare_runs(runs),
+        *kernel.load_runs(runs, "group"),
         *phases,
-        "parity ^= 1;",
-        "}",
     ]
     blocks = -(-nest.rows // shape.rows)
-    if once:  # what every row reads stays in registers while a block goes through its rows
-        room = max(1, REGISTERS // (shape.threads * min(255, registers_held(nest, shape) + OVERHEAD)))
-        blocks = min(blocks, target.multiprocessors * min(room, 2048 // shape.threads, 32))
-    source = kernel.frame.kernel([*shared, *body], shape.threads, table_definitions(kernel.emitter.tables))
+    source = kernel.frame.kernel([*shared, *body], shape.threads, kernel.definitions())
     launch = Launch(source, (blocks, 1, 1), shape.threads)
     return Lowered((launch,), tuple(frame.words.values), 0, f"rows resident v{shape.vector} t{shape.threads} r{shape.rows}")
 
@@ -208,7 +196,7 @@ def _looped(frame: Frame, shape: RowShape) -> Lowered:
             kernel.name_results(reductions, _named(kernel, phase))
     body += [*kernel.store_row_outputs("threadIdx.x == 0"), "}"]
     most = max(len(r) for r in kernel.phases.reductions)
-    source = kernel.frame.kernel(body, shape.threads, table_definitions(kernel.emitter.tables))
+    source = kernel.frame.kernel(body, shape.threads, kernel.definitions())
     launch = Launch(source, (nest.rows, 1, 1), shape.threads, most * 8 * segments(nest.row_length) * shape.leaves)
     return Lowered((launch,), tuple(frame.words.values), 0, f"rows looped v{shape.vector} t{shape.threads}")
 
@@ -269,7 +257,7 @@ def _split_phase(frame: Frame, shape: RowShape, phase: int, chunks: int, per_chu
     if phase >= len(kernel.phases.reductions):
         body += kernel.store_row_outputs("threadIdx.x == 0 && chunk == 0")
     most = max(len(r) for r in kernel.phases.reductions)
-    source = kernel.frame.kernel(body, shape.threads, table_definitions(kernel.emitter.tables))
+    source = kernel.frame.kernel(body, shape.threads, kernel.definitions())
     blocks = nest.rows * (chunks if whole else 1)
     shared = most * 8 * max(per_chunk * shape.leaves, chunks)
     return Launch(source, (blocks, 1, 1), shape.threads, shared)

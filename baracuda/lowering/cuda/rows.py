@@ -11,15 +11,15 @@ over the segments in shared memory. Three ways to hold a row:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.order import CHAIN, IDENTITY, LANES, SEGMENT, segments
-from baracuda.lowering.cuda.emit import Emitter, number
+from baracuda.lowering.cuda.emit import Emitter, number, rare_values, table_definitions
 from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Frame, offset, piece, unravel
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
-from baracuda.lowering.phases import Phases
+from baracuda.lowering.phases import RECOMPUTE, Phases
 
 OPERATION = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min"}
 
@@ -59,13 +59,13 @@ class RowKernel:
     """Writes the parts of a kernel over rows. Names in the generated code: `row` the row's number, `live` whether it
     exists, `e` the number of a run's first element in the row, o{i} and x{i} operand i's offsets of row and run."""
 
-    def __init__(self, frame: Frame, shape: RowShape, *, resident: bool) -> None:
+    def __init__(self, frame: Frame, shape: RowShape, *, resident: bool, recompute: int = RECOMPUTE) -> None:
         nest = frame.nest
         self.nest = nest
         self.frame = frame
         self.shape = shape
         self.resident = resident
-        self.phases = Phases(nest.graph)
+        self.phases = Phases(nest.graph, recompute)
         self.rank = len(nest.outer)
         self.wide = nest.row_length + SEGMENT * 1024 >= INDEX_LIMIT
         self.index = "i64" if self.wide else "int"
@@ -77,6 +77,7 @@ class RowKernel:
         self.runs_whole = len(nest.inner) <= 1 or nest.inner[-1] % shape.vector == 0
         self.checks = self._checks()
         self.emitter = Emitter(self._row_leaf)
+        self.functions = ""
         self.outer_strides = [self.frame.strides(i, range(self.rank)) for i in range(len(self.frame.ports))]
         self.inner_strides = [
             self.frame.strides(i, range(self.rank, self.rank + len(nest.inner))) for i in range(len(self.frame.ports))
@@ -89,6 +90,10 @@ class RowKernel:
         if n == covered if self.resident else n % SEGMENT == 0:
             return "none"
         return "run" if n % s.vector == 0 else "element"
+
+    def definitions(self) -> str:
+        """What must stand before the kernel: constant tables and outlined functions."""
+        return table_definitions(self.emitter.tables) + self.functions
 
     # --- leaves -------------------------------------------------------------------------------------------------------
 
@@ -106,8 +111,10 @@ class RowKernel:
         assert n.op != "reduce", "a reduction is named before it is used"
         return None
 
-    def _element_leaf(self, phase: int, kept: dict[Expr, str]) -> Emitter:
+    def _element(self, phase: int, kept: dict[Expr, str], rare: Mapping[Expr, str]) -> Emitter:
         def leaf(n: Expr) -> str | None:
+            if n in rare:
+                return rare[n]
             if n in kept and self.phases.kept[n] < phase:
                 return kept[n]
             if n.op == "coord":
@@ -132,14 +139,14 @@ class RowKernel:
             f"const int slot = threadIdx.x / {s.group * s.groups};",
         ]
 
-    def enter_row(self, *, outputs: bool = True) -> list[str]:
+    def enter_row(self) -> list[str]:
         """Decodes `row` and loads what is constant along it."""
         lines: list[str] = []
         if self.rank:
-            lines += unravel("row", self.nest.outer, self.frame.words, "r", wide=True)
+            wide = self.nest.rows >= INDEX_LIMIT
+            lines += unravel("row" if wide else "(unsigned)row", self.nest.outer, self.frame.words, "r", wide=wide)
         for i in range(len(self.frame.ports)):
-            if i < self.frame.inputs or outputs:
-                lines.append(f"const i64 o{i} = {offset(self.outer_strides[i], 'r')};")
+            lines.append(f"const i64 o{i} = {offset(self.outer_strides[i], 'r')};")
         for i in range(self.frame.inputs):
             if not self.varies(i):
                 lines += [f"{self.frame.storage(i)} in{i} = {{}};", f"if (live) in{i} = p{i}[o{i}];"]
@@ -247,7 +254,20 @@ class RowKernel:
         """One segment of a phase: accumulates its reductions into acc0, acc1, ..., adds column terms where `columns` names
         their accumulators, and writes the full outputs."""
         s, kept = self.shape, self.keep_names()
-        emitter = self._element_leaf(phase, kept)
+        needs_inner = len(self.nest.inner) > 1 and any(n.op == "coord" for n in self.phases.elements(phase))
+        decode_run = self.decode_run() if needs_inner and self.runs_whole else []
+        decode_element = self.decode_run("e + v") if needs_inner and not self.runs_whole else []
+        bound = f"if (e + v < {self.length}) " if self.checks == "element" else ""
+        rare = rare_values(
+            self.phases.roots(phase),
+            lambda names: self._element(phase, kept, names),
+            s.vector,
+            f"p{phase}",
+            decode_element,
+            bound,
+        )
+        self.functions += rare.functions
+        emitter = self._element(phase, kept, rare.names)
         inner: list[str] = []
         reductions = self.phases.reductions[phase] if phase < len(self.phases.reductions) else []
         for r, n in enumerate(reductions):
@@ -265,10 +285,6 @@ class RowKernel:
         if not inner:
             return []
         guard = self.valid(live)  # a value made of nothing could index a table out of its range
-        needs_inner = len(self.nest.inner) > 1 and any(n.op == "coord" for n in self.phases.elements(phase))
-        decode_run = self.decode_run() if needs_inner and self.runs_whole else []
-        decode_element = self.decode_run("e + v") if needs_inner and not self.runs_whole else []
-        bound = f"if (e + v < {self.length}) " if self.checks == "element" else ""
         lines = ["#pragma unroll", f"for (int k = 0; k < {s.chains}; ++k) {{", self.run_start(segment)]
         lines += [
             f"Vec<{self.frame.storage(self.frame.inputs + k)}, {s.vector}> out{self.frame.inputs + k};" for k, _, _ in outputs
@@ -276,6 +292,7 @@ class RowKernel:
         lines += [
             f"if ({guard}) {{",
             *decode_run,
+            *rare.lines,
             "#pragma unroll",
             f"for (int v = 0; v < {s.vector}; ++v) {bound}{{",
             *[f"  {line}" for line in (*decode_element, *emitter.lines, *inner)],

@@ -1,4 +1,4 @@
-"""What lowering returns: the steps of a kernel call and the words they read.
+"""Programs: the steps of a kernel call and the words they read. Lowering makes them, `CpuCall` and `CudaCall` run them.
 
 All steps of a program share one array of 64-bit *words*, laid out as
 
@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.expr import Expr
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ def pack_param(value: float, kind: ElementKind) -> int:
     return int.from_bytes(raw.ljust(8, b"\0"), "little")
 
 
-def words(program: Program, operands: int, params: Sequence[tuple[Expr, float]]) -> list[int]:
+def words(program: Program, operands: int, params: Sequence[tuple[ElementKind, float]]) -> list[int]:
     """The template: zeros for the addresses, then parameters and integers."""
-    packed = [pack_param(value, n.kind) for n, value in params]
+    packed = [pack_param(value, kind) for kind, value in params]
     return [0] * (operands + 1) + packed + [struct.unpack("<Q", struct.pack("<q", i))[0] for i in program.integers]

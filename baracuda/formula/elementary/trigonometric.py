@@ -1,0 +1,110 @@
+"""sin, cos and tan of radians.
+
+|x| below a bound is reduced by pi/2 in three parts with fused multiply-adds (Cody & Waite): x - n C1 is exact, and the rest is
+kept as a pair. Anything larger takes the rare path of `payne_hanek`. Either way |x| = n pi/2 + (high + low), and the
+polynomials on [-pi/4, pi/4] add `low` last, so that only the final operation rounds at full size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from baracuda.core.elements import ElementKind
+from baracuda.formula.elementary import coefficients as c
+from baracuda.formula.elementary.payne_hanek import reduce_huge
+from baracuda.formula.elementary.pieces import (
+    Format,
+    either,
+    fast_two_sum,
+    flip_sign,
+    format_of,
+    horner,
+    not_below,
+    round_scaled,
+    sign_bit,
+)
+from baracuda.formula.expand import elementary
+from baracuda.formula.expr import Expr, bitcast, compare, fma, rare
+
+
+class Quadrant(NamedTuple):
+    """|x| = n pi/2 + high + low, n in the low bits of an integer."""
+
+    high: Expr
+    low: Expr
+    n: Expr
+
+
+def reduce_moderate(a: Expr) -> Quadrant:
+    """The reduction for 0 <= a < TRIG_LIMIT."""
+    k = a.kind
+    n, shifted = round_scaled(a, c.TWO_OVER_PI[k])
+    first = fma(n, -c.HALF_PI_HIGH[k], a)
+    high = fma(n, -c.HALF_PI_MIDDLE[k], first)
+    low = fma(n, -c.HALF_PI_LOW[k], fma(n, -c.HALF_PI_MIDDLE[k], first - high))
+    return Quadrant(high, low, shifted)
+
+
+def _sine(q: Quadrant, u: Expr) -> Expr:
+    return q.high + fma(q.high, u * horner(u, c.SIN[u.kind]), q.low)
+
+
+def _cosine(q: Quadrant, u: Expr) -> Expr:
+    """1 + u C(u), less what the rounding of u = high**2 and leaving out 2 high low changed in u/2."""
+    missing = fma(q.high, q.low, fma(q.high, q.high, -u) * 0.5)
+    return 1.0 + fma(u, horner(u, c.COS[u.kind]), -missing)
+
+
+def _odd(n: Expr) -> Expr:
+    return compare("ne", n & 1, 0)
+
+
+def _sign_from_bit_1(f: Format, n: Expr) -> Expr:
+    return bitcast((n & 2) << (f.bits - 2), f.unsigned)
+
+
+def _sin_on(q: Quadrant) -> Expr:
+    u = q.high * q.high
+    value = either(_odd(q.n), _cosine(q, u), _sine(q, u))
+    return flip_sign(value, _sign_from_bit_1(format_of(u), q.n))
+
+
+def _cos_on(q: Quadrant) -> Expr:
+    u = q.high * q.high
+    value = either(_odd(q.n), _sine(q, u), _cosine(q, u))
+    return flip_sign(value, _sign_from_bit_1(format_of(u), q.n + 1))
+
+
+def _tan_on(q: Quadrant) -> Expr:
+    """T = tan(high + low) as a pair, or -1/T with the remainder of the division put back."""
+    f, u = format_of(q.high), q.high * q.high
+    p = horner(u, c.TAN[f.kind])
+    # What u lost to rounding counts by the derivative of u P(u), which near pi/4, where it matters, is 4/3 P(u).
+    up = fma(u, p, p * (fma(q.high, q.high, -u) * (4.0 / 3.0)))
+    near = fma(q.high, up, q.high)
+    t, t_low = fast_two_sum(q.high, fma(q.high, up, fma(near * q.low, near, q.low)))
+    inverse = f.constant(-1.0) / t
+    error = fma(inverse, t_low, fma(inverse, t, f.constant(1.0)))
+    return either(_odd(q.n), fma(inverse, error, inverse), t)
+
+
+def _define(x: Expr, on: Callable[[Quadrant], Expr]) -> Expr:
+    """The function of |x| on either reduction; NaN for what is not finite."""
+    a = abs(x)
+    return rare(not_below(x, c.TRIG_LIMIT[x.kind]), on(Quadrant(*reduce_huge(a))) + (x - x), on(reduce_moderate(a)))
+
+
+@elementary("sin", ElementKind.F32, ElementKind.F64)
+def sin(x: Expr) -> Expr:
+    return flip_sign(_define(x, _sin_on), sign_bit(x))
+
+
+@elementary("cos", ElementKind.F32, ElementKind.F64)
+def cos(x: Expr) -> Expr:
+    return _define(x, _cos_on)
+
+
+@elementary("tan", ElementKind.F32, ElementKind.F64)
+def tan(x: Expr) -> Expr:
+    return flip_sign(_define(x, _tan_on), sign_bit(x))

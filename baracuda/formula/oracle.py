@@ -1,0 +1,210 @@
+"""The oracle: what a formula means, computed in float64 by NumPy and SciPy.
+
+It interprets the mathematical functions as they stand in the formula, before `expand`, and shares no code with either
+lowering, so that a value from a kernel can be held against it. Bits are not its subject: it knows neither rounding to
+f32 nor the canonical order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import special
+
+from baracuda.core.elements import Category, ElementKind
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.formula.expr import Axes, Expr
+from baracuda.formula.functions import ROW_LENGTH
+from baracuda.formula.graph import Graph, Port
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+
+def evaluate(
+    graph: Graph,
+    inputs: Mapping[str, Any],
+    shape: Sequence[int],
+    inner: Sequence[bool],
+    params: Mapping[str, float] | None = None,
+) -> dict[str, Array]:
+    """The outputs of a graph of mathematical functions.
+
+    Parameters
+    ----------
+    inputs : Mapping[str, array]
+        For each input, an array of the rank of the iteration space, with extent 1 along the axes it does not vary along.
+        Floats of every kind are widened to float64; integers keep the kind of the graph.
+    shape, inner : Sequence[int], Sequence[bool]
+        The extents of the iteration space, and which of its axes are inner.
+    params : Mapping[str, float] | None
+        The scalars given at run time, rounded to their kind as a kernel would. The length of a row is known.
+
+    Returns
+    -------
+    dict[str, Array]
+        float64 for float outputs, exact integers of the compute kind for integer ones, bool for conditions; extent 1
+        along the axes that an output does not vary along.
+
+    Raises `InvalidProblemError` for a missing input or parameter or a shape that does not fit, `UnsupportedError` for
+    operations on the bits of floats, which have no meaning in float64.
+    """
+    run = _Evaluation(graph, inputs, tuple(shape), tuple(inner), params or {})
+    return {port.name: np.array(np.broadcast_to(run.values[expr], run.extents(port.axes))) for port, expr in graph.outputs}
+
+
+def _dtype(kind: ElementKind) -> np.dtype[Any]:
+    return np.dtype(np.float64) if kind.is_float else kind.compute.numpy
+
+
+class _Evaluation:
+    """One run over a graph; `values` has every node's value, broadcastable to the iteration space."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        inputs: Mapping[str, Any],
+        shape: tuple[int, ...],
+        inner: tuple[bool, ...],
+        params: Mapping[str, float],
+    ) -> None:
+        if len(shape) != len(inner):
+            raise InvalidProblemError(f"shape {shape} has rank {len(shape)}, inner {inner} has {len(inner)}")
+        self.shape, self.inner, self.params = shape, inner, params
+        self.inputs = {port.name: self._loaded(port, inputs) for port in graph.inputs}
+        self.values: dict[Expr, Array] = {}
+        with np.errstate(all="ignore"):
+            for n in graph.nodes:
+                self.values[n] = np.asarray(self._value(n, [self.values[a] for a in n.args]), _dtype(n.kind))
+
+    def extents(self, axes: Axes) -> tuple[int, ...]:
+        """The iteration space without the axes that a value does not vary along."""
+        return tuple(
+            extent if axes & (Axes.INNER if i else Axes.OUTER) else 1 for extent, i in zip(self.shape, self.inner, strict=True)
+        )
+
+    def _loaded(self, port: Port, inputs: Mapping[str, Any]) -> Array:
+        if port.name not in inputs:
+            raise InvalidProblemError(f"input {port.name!r} is missing; got {', '.join(inputs) or 'none'}")
+        array = np.asarray(inputs[port.name])
+        most = self.extents(port.axes)
+        if array.ndim != len(most) or any(n not in (1, m) for n, m in zip(array.shape, most, strict=True)):
+            raise InvalidProblemError(f"input {port.name!r} has shape {array.shape}; expected {most}, or 1 in place of an extent")
+        return array.astype(_dtype(port.kind))
+
+    def _value(self, n: Expr, args: list[Array]) -> Any:
+        if n.op == "const":
+            return n.value
+        if n.op == "input":
+            return self.inputs[n.attr[0]]
+        if n.op == "param":
+            return self._parameter(n)
+        if n.op == "coord":
+            axis = n.attr % len(self.shape)
+            return np.arange(self.shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(self.shape))])
+        if n.op == "reduce":
+            return self._reduced(n, args[0])
+        if n.op in ("select", "rare"):
+            return np.where(*args)
+        if n.op == "cast":
+            return _converted(args[0], n.args[0].kind, n.kind)
+        operation = _operation(n)
+        if operation is None:
+            raise UnsupportedError(f"{n.op} on {n.kind} has no meaning in float64; the oracle reads graphs before `expand`")
+        return operation(*args)
+
+    def _parameter(self, n: Expr) -> Any:
+        if n.attr == ROW_LENGTH and n.attr not in self.params:
+            return float(prod(extent for extent, i in zip(self.shape, self.inner, strict=True) if i))
+        if n.attr not in self.params:
+            raise InvalidProblemError(f"parameter {n.attr!r} is missing; got {', '.join(self.params) or 'none'}")
+        return n.kind.numpy.type(self.params[n.attr])
+
+    def _reduced(self, n: Expr, x: Array) -> Any:
+        op, over = n.attr
+        axes = tuple(a for a, i in enumerate(self.inner) if over & (Axes.INNER if i else Axes.OUTER))
+        along = [self.shape[a] if a in axes else extent for a, extent in enumerate(x.shape or (1,) * len(self.shape))]
+        x = np.broadcast_to(x, along)  # a value that does not vary along an axis counts once for each of its points
+        if op in ("sum", "prod"):
+            wide = np.longdouble if n.kind.is_float else x.dtype
+            return (np.sum if op == "sum" else np.prod)(x, axis=axes, dtype=wide, keepdims=True)
+        if n.kind.is_float:
+            least: Any = -np.inf if op == "max" else np.inf
+        else:
+            least = np.iinfo(x.dtype).min if op == "max" else np.iinfo(x.dtype).max
+        return (np.max if op == "max" else np.min)(x, axis=axes, keepdims=True, initial=least)
+
+
+def _converted(x: Array, source: ElementKind, target: ElementKind) -> Any:
+    """Conversion by value: a float is truncated and saturated, and NaN becomes 0."""
+    if target is ElementKind.BOOL:
+        return x != 0
+    if target.is_float or not source.is_float:
+        return x.astype(_dtype(target))
+    limits = np.iinfo(_dtype(target))
+    whole = np.trunc(np.where(np.isnan(x), 0.0, x))
+    inside = (whole >= float(limits.min)) & (whole < float(limits.max))
+    exact = np.where(inside, whole, 0.0).astype(limits.dtype)
+    return np.where(inside, exact, np.where(whole < 0, limits.min, limits.max).astype(limits.dtype))
+
+
+def _operation(n: Expr) -> Callable[..., Any] | None:
+    kind = n.args[0].kind
+    if n.op in _ANY:
+        return _ANY[n.op]
+    if kind.is_float:
+        return _FLOAT.get(n.op)
+    if n.op == "not":
+        return np.logical_not if kind.category is Category.BOOL else np.invert
+    return _INTEGER.get(n.op)
+
+
+#: Defined alike on floats and integers; NumPy's integers wrap.
+_ANY: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "neg": np.negative,
+    "abs": np.abs,
+    "max": np.maximum,
+    "min": np.minimum,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+_INTEGER: dict[str, Callable[..., Any]] = {
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "shl": np.left_shift,
+    "shr": np.right_shift,
+}
+_FLOAT: dict[str, Callable[..., Any]] = {
+    "div": np.divide,
+    "fma": lambda a, b, c: np.longdouble(1) * a * b + c,
+    "sqrt": np.sqrt,
+    "rint": np.rint,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log2": np.log2,
+    "log1p": np.log1p,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "tanh": np.tanh,
+    "sigmoid": special.expit,
+    "erf": special.erf,
+    "erfc": special.erfc,
+    "rsqrt": lambda x: 1.0 / np.sqrt(x),
+    "pow": np.power,
+}

@@ -1,0 +1,1 @@
+"""Speed, measured against PyTorch and against the device's own copy bandwidth."""

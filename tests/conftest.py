@@ -1,0 +1,43 @@
+"""Options of the whole suite, and the machine that kernels run on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.kernels.machine import Machine, machine_of
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--device", default="cpu", choices=("cpu", "cuda"), help="where tests/kernels runs its kernels")
+    parser.addoption("--full", action="store_true", help="run every case instead of a sample, and the slow tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes minutes or tens of gigabytes; runs with --full")
+    config.addinivalue_line("markers", "cpu_only: about the CPU's own machinery; skipped with --device cuda")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("slow") and not config.getoption("--full"):
+            item.add_marker(pytest.mark.skip(reason="runs with --full"))
+        if item.get_closest_marker("cpu_only") and config.getoption("--device") != "cpu":
+            item.add_marker(pytest.mark.skip(reason="runs with --device cpu"))
+
+
+@pytest.fixture(scope="session")
+def machine(request: pytest.FixtureRequest) -> Machine:
+    """The machine of `--device`."""
+    return machine_of(request.config.getoption("--device"))
+
+
+@pytest.fixture(scope="session")
+def full(request: pytest.FixtureRequest) -> bool:
+    """Whether every case is wanted."""
+    return bool(request.config.getoption("--full"))
+
+
+def pytest_report_header(config: pytest.Config) -> Any:
+    return f"kernels run on: {config.getoption('--device')}"
