@@ -29,7 +29,7 @@ from benchmarks.timing import Call, Clock, Sample, clock_for, compare, copy_band
 
 #: The largest relative error of our results, and of PyTorch's eager ones, which round between their steps.
 TOLERANCE = {ElementKind.BF16: 4e-3, ElementKind.F16: 1e-3, ElementKind.F32: 1e-5, ElementKind.F64: 1e-12}
-RIVAL_TOLERANCE = {ElementKind.BF16: 5e-2, ElementKind.F16: 1e-2, ElementKind.F32: 1e-4, ElementKind.F64: 1e-10}
+RIVAL_TOLERANCE = {ElementKind.BF16: 5e-2, ElementKind.F16: 1e-2, ElementKind.F32: 2e-3, ElementKind.F64: 1e-10}
 #: Codes that fall on the other side of a tie or of a clamp in float64 are few, but off by one step or by everything.
 STEP = 1e-3
 

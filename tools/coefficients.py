@@ -98,7 +98,7 @@ def logarithms() -> None:
 def hyperbolics() -> None:
     small = {"F32": mpf("0.7"), "F64": mpf("0.7")}
     emit("TANH_SMALL", "where tanh goes over from its own polynomial to the exponential", {k: rounded(v, 24) for k, v in small.items()})
-    emit("TANH_ONE", "from here on tanh rounds to 1", {k: rounded((b + 1) * LN2 / 2 + mpf("0.1"), 24) for k, b in BITS.items()})
+    emit("TANH_ONE", "from here on tanh rounds to 1", {k: rounded((b + 2) * LN2 / 2 + mpf("0.05"), 24) for k, b in BITS.items()})
     polynomial(
         "TANH", "(tanh(x) - x) / x**3 in x**2, x to 0.7; error of tanh",
         lambda u: (mp.tanh(mp.sqrt(u)) / mp.sqrt(u) - 1) / u, 0, mpf("0.701") ** 2, {"F32": 5, "F64": 13},
@@ -122,7 +122,7 @@ def error_functions() -> None:
     emit_scalar("ERF_CENTRE", "centre of the second polynomial of erf in f32", centre)
     polynomial(
         "ERF", "erf(x) / x - 1 in x**2, x to 9/8; error of erf",
-        lambda u: mp.erf(mp.sqrt(u)) / mp.sqrt(u) - 1, mpf("1e-12"), small**2, {"F32": 7, "F64": 13},
+        lambda u: mp.erf(mp.sqrt(u)) / mp.sqrt(u) - 1, mpf("1e-12"), small**2, {"F32": 7, "F64": 14},
         lambda u: mp.sqrt(u) / mp.erf(mp.sqrt(u)),
     )  # fmt: skip
     c, error = minimax(lambda t: mp.erf(t + centre), small - centre, one - centre, range(14), 24)
@@ -140,8 +140,8 @@ def error_functions() -> None:
         return mp.exp(x * x) * mp.erfc(x) * (x + centre)
 
     found, lows, errors = {}, {}, []
-    for kind, n in (("F32", 11), ("F64", 24)):
-        low, high = ((x - centre) / (x + centre) for x in (mpf("0.4999"), zero[kind]))
+    for kind, n in (("F32", 10), ("F64", 22)):
+        low, high = ((x - centre) / (x + centre) for x in (mpf("0.7499"), zero[kind]))
         at_zero = tail(mpf(0))
         first = rounded(at_zero, BITS[kind])
         lows[kind] = rounded(at_zero - first, BITS[kind])
@@ -150,7 +150,7 @@ def error_functions() -> None:
         )  # fmt: skip
         found[kind] = c
         errors.append(f"{kind} 2**{float(mp.log(error, 2)):.1f}")
-    emit("ERFC", f"exp(x**2) erfc(x) (x + c) in that variable, x from 1/2 ({', '.join(errors)})", found)
+    emit("ERFC", f"exp(x**2) erfc(x) (x + c) in that variable, x from 3/4 ({', '.join(errors)})", found)
     emit("ERFC_REST", "what rounding took from the constant coefficient", lows)
 
 

@@ -57,6 +57,7 @@ class OpCategory(enum.Enum):
     CREATION = "creation"
     SHAPE_LAYOUT = "shape_layout"
     COLLECTIVE = "collective"
+    FUSED = "fused"  # formulas of the user's own: no family of the table
 
     __hash__ = object.__hash__  # members are singletons; Enum's own hash is several times slower
 

@@ -115,7 +115,7 @@ def _cast(y: Expr, dy: Expr, operand: int) -> Expr:
     return cast(dy, y.args[0].kind)
 
 
-@_rule("rint", "floor", "ceil", "trunc")
+@_rule("rint", "floor", "ceil", "trunc", "nearest_integer")
 def _step(y: Expr, dy: Expr, operand: int) -> None:
     return None
 

@@ -13,10 +13,7 @@ from baracuda.formula.expr import (
     Expr,
     Operand,
     binary,
-    bitcast,
-    cast,
     compare,
-    const,
     coord,
     node,
     pair,
@@ -125,14 +122,10 @@ def rint(x: Expr) -> Expr:
 
 
 def nearest_integer(x: Expr) -> Expr:
-    """x rounded to an s32, halves to even, for |x| up to 2**21; beyond that, and for NaN, any integer.
-
-    In f32 it takes two additions, where rint and a conversion would keep a GPU's slow unit busy.
-    """
-    if x.kind is not ElementKind.F32:
-        return cast(rint(x), ElementKind.S32)
-    shifter = const(1.5 * 2.0**23, ElementKind.F32)
-    return bitcast(x + shifter, ElementKind.S32) - bitcast(shifter, ElementKind.S32)
+    """x rounded to an s32, halves to even, for |x| up to 2**21; beyond that, and for NaN, any integer."""
+    if not x.kind.is_float:
+        raise InvalidProblemError(f"nearest_integer is defined on f32 and f64, got {x.kind}")
+    return node("nearest_integer", (x,), ElementKind.S32)
 
 
 def floor(x: Expr) -> Expr:

@@ -189,6 +189,7 @@ _FLOAT: dict[str, Callable[..., Any]] = {
     "fma": lambda a, b, c: np.longdouble(1) * a * b + c,
     "sqrt": np.sqrt,
     "rint": np.rint,
+    "nearest_integer": lambda x: np.rint(np.nan_to_num(x)).astype(np.int64),
     "floor": np.floor,
     "ceil": np.ceil,
     "trunc": np.trunc,

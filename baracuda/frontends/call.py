@@ -64,7 +64,8 @@ def apply(
     """
     given = [*out, *[None] * (len(outputs) - len(out))]
     results = [
-        g if g is not None else None if wanted is None else empty_like(like, *wanted) for g, wanted in zip(given, outputs, strict=True)
+        g if g is not None else None if wanted is None else empty_like(like, *wanted)
+        for g, wanted in zip(given, outputs, strict=True)
     ]
     device = _device(like)
     stream = current_stream(like, device)

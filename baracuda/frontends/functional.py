@@ -270,7 +270,9 @@ def _quantized(kind: ElementKind | str) -> ElementKind:
     return _QUANTIZED[kind]
 
 
-def quantize_per_token(x: Any, scale: Any, zero_point: Any = None, *, quantized: ElementKind | str = "s8", out: Any = None) -> Any:
+def quantize_per_token(
+    x: Any, scale: Any, zero_point: Any = None, *, quantized: ElementKind | str = "s8", out: Any = None
+) -> Any:
     """clamp(round_half_even(x / scale[n]) + zero_point[n]) to the range of `quantized` (s8 or u8).
 
     x is [tokens, features]; scale [tokens] in f32 (f64 where x is); zero_point [tokens] in s32, or None for 0.

@@ -81,7 +81,8 @@ body:
   %bx = load i32, ptr %bx.at
   %shared.at = getelementptr i64, ptr %step, i64 5
   %shared = load i32, ptr %shared.at
-  %status = call i32 %launch(ptr %kernel, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 1, i32 1, i32 %shared, ptr %stream, ptr %params, ptr null)
+  %status = call i32 %launch(ptr %kernel, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 1, i32 1, i32 %shared,
+    ptr %stream, ptr %params, ptr null)
   %ok = icmp eq i32 %status, 0
   br i1 %ok, label %next, label %done
 next:
@@ -116,7 +117,8 @@ def cubin(source: str, arch: str) -> bytes:
     return cached("cuda", f"{arch} nvrtc {version} {sorted(OPTIONS.items())}\n{source}", build)
 
 
-def _check(answer: tuple[Any, ...], what: str) -> Any:
+def check(answer: tuple[Any, ...], what: str) -> Any:
+    """What a call of `cuda.bindings.driver` returned beside its status; raises `BackendError` unless that is success."""
     status, *rest = answer
     if int(status):
         raise BackendError(what, status.name)
@@ -150,7 +152,7 @@ def device_count() -> int:
         _driver()
         if int(driver.cuInit(0)[0]):
             return 0
-        return int(_check(driver.cuDeviceGetCount(), "cuDeviceGetCount"))
+        return int(check(driver.cuDeviceGetCount(), "cuDeviceGetCount"))
     except (ImportError, UnsupportedError, RuntimeError):
         return 0
 
@@ -158,17 +160,17 @@ def device_count() -> int:
 @cache
 def architecture(index: int) -> tuple[int, int, int]:
     """Compute capability (major, minor) and number of multiprocessors of a device."""
-    from cuda.bindings import driver
-
     if index >= device_count():
         raise UnsupportedError(f"cuda:{index} does not exist; there are {device_count()} CUDA devices")
+    from cuda.bindings import driver
+
     attribute = driver.CUdevice_attribute
     wanted = (
         attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
         attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
         attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
     )
-    major, minor, count = (int(_check(driver.cuDeviceGetAttribute(a, index), "cuDeviceGetAttribute")) for a in wanted)
+    major, minor, count = (int(check(driver.cuDeviceGetAttribute(a, index), "cuDeviceGetAttribute")) for a in wanted)
     return major, minor, count
 
 
@@ -177,7 +179,7 @@ def primary_context(index: int) -> int:
     """The device's primary context, the one that every framework uses; retained for the life of the process."""
     from cuda.bindings import driver
 
-    return int(_check(driver.cuDevicePrimaryCtxRetain(index), "cuDevicePrimaryCtxRetain"))
+    return int(check(driver.cuDevicePrimaryCtxRetain(index), "cuDevicePrimaryCtxRetain"))
 
 
 _kernels: dict[tuple[str, str], Any] = {}
@@ -198,15 +200,15 @@ def load_kernel(source: str, arch: str, index: int, shared: int) -> int:
     with _kernels_lock:
         kernel = _kernels.get((source, arch))
         if kernel is None:
-            _check(driver.cuCtxPushCurrent(context), "cuCtxPushCurrent")
+            check(driver.cuCtxPushCurrent(context), "cuCtxPushCurrent")
             try:
                 kernel = _kernels[source, arch] = ObjectCode.from_cubin(cubin(source, arch)).get_kernel("kernel")
             finally:
-                _check(driver.cuCtxPopCurrent(), "cuCtxPopCurrent")
+                check(driver.cuCtxPopCurrent(), "cuCtxPopCurrent")
         handle = int(kernel.handle)
     if shared > 48 * 1024:
         attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        _check(driver.cuKernelSetAttribute(attribute, shared, driver.CUkernel(handle), index), "cuKernelSetAttribute")
+        check(driver.cuKernelSetAttribute(attribute, shared, driver.CUkernel(handle), index), "cuKernelSetAttribute")
     return handle
 
 

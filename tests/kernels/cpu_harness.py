@@ -86,14 +86,20 @@ def _strides(a: np.ndarray, axes: Axes, shape: Sequence[int], inner: Sequence[bo
 
 
 def program(
-    graph: Graph, shape: Sequence[int], inner: Sequence[bool], arrays: Sequence[np.ndarray], target: CpuTarget | None = None
+    graph: Graph,
+    shape: Sequence[int],
+    inner: Sequence[bool],
+    arrays: Sequence[np.ndarray],
+    target: CpuTarget | None = None,
+    *,
+    general: bool = False,
 ) -> tuple[Program, Any]:
     """The lowered program of a graph over these arrays, and the nest it was made from."""
     ports = [*graph.inputs, *(p for p, _ in graph.outputs)]
     operands = []
     for port, a in zip(ports, arrays, strict=True):
         at = address(a)
-        operands.append(Operand(port.kind, _strides(a, port.axes, shape, inner), min(64, at & -at) if at else 64))
+        operands.append(Operand(port.kind, _strides(a, port.axes, shape, inner), min(64, at & -at) if at else 64, general))
     nest = normalise(Problem(Graph(graph.inputs, graph.outputs, tuple(inner)), tuple(shape), tuple(inner), tuple(operands)))
     made = lower(nest, target)
     assert made is not None
@@ -108,11 +114,13 @@ def run(
     outputs: Sequence[tuple[Spec, np.ndarray]],
     params: dict[str, float] | None = None,
     target: CpuTarget | None = None,
+    *,
+    general: bool = False,
 ) -> Program:
     """Trace, lower and run f on arrays, which vary along the axes that their spec says; returns the program."""
     graph = expand(trace(f, [s for s, _ in inputs], [s for s, _ in outputs]))
     arrays = [a for _, a in (*inputs, *outputs)]
-    made, nest = program(graph, shape, inner, arrays, target)
+    made, nest = program(graph, shape, inner, arrays, target, general=general)
     given = [(n.kind, (params or {})[n.attr]) for n in nest.graph.params]
     by_name = {spec[0]: a for spec, a in (*inputs, *outputs)}
     arrays = [by_name[p.name] for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]

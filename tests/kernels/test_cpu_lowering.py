@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cpu_harness import bits, canonical, guarded, guards_intact, run
+from cpu_harness import bits, canonical, guarded, guards_intact, program, run, trace
 
 from baracuda.core.elements import ElementKind as K
 from baracuda.formula.expr import Axes, Expr, cast, coord, param, rare
 from baracuda.formula.functions import max_, min_, prod, sqrt, sum_, sum_rows, where
+from baracuda.lowering.cpu import lower
 from baracuda.runtime.cpu import set_num_threads
-from baracuda.runtime.jit import host
+from baracuda.runtime.jit import CpuTarget, assembly, host
 from baracuda.runtime.pool import available_cpus
 
 FULL, INNER, OUTER = Axes.FULL, Axes.INNER, Axes.OUTER
-SIZES = [1, 3, 16, 40, 127, 128, 129, 1023, 1024, 1025, 5000, 70000]
+SIZES = [1, 3, 16, 40, 127, 128, 129, 250, 1023, 1024, 1025, 5000, 70000]
 LAYOUTS = ["rows", "columns", "sliced", "negative", "strided"]
 
 
@@ -86,12 +87,12 @@ def test_maximum_propagates_nan_and_orders_zeros() -> None:
 
 def centre(x: Expr) -> Expr:
     """A two-stage row-wise formula with an expensive intermediate value."""
-    e = sqrt(abs(x - max_(x))) / 3.0
+    e = sqrt(abs(x - max_(x)) + 0.25) / 3.0
     return e / sum_(e)
 
 
 def centre_reference(x: np.ndarray) -> np.ndarray:
-    e = np.sqrt(abs(x - x.max(-1, keepdims=True))) / x.dtype.type(3)
+    e = np.sqrt(abs(x - x.max(-1, keepdims=True)) + x.dtype.type(0.25)) / x.dtype.type(3)
     return e / canonical(e)[..., None]
 
 
@@ -116,12 +117,12 @@ def test_in_place(n: int) -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 5, 7, 11), (2, 3, 1024, 2), (4, 3, 130, 31), (1, 2, 64, 1000)])
-@pytest.mark.parametrize("inner", [(True, False, True, True), (True, False, True, False), (False, True, False, True), (True, True, False, False)])
-def test_several_reduced_axes(shape: tuple[int, ...], inner: tuple[bool, ...]) -> None:
+@pytest.mark.parametrize("inner", [(1, 0, 1, 1), (1, 0, 1, 0), (0, 1, 0, 1), (1, 1, 0, 0)])
+def test_several_reduced_axes(shape: tuple[int, ...], inner: tuple[int, ...]) -> None:
     x = numbers(shape)
     outer = [a for a in range(4) if not inner[a]]
     out, whole = guarded([shape[a] for a in outer], x.dtype)
-    run(sum_, shape, inner, [(("x", K.F32, FULL), x)], [(("y", K.F32, OUTER), out)])
+    run(sum_, shape, [bool(i) for i in inner], [(("x", K.F32, FULL), x)], [(("y", K.F32, OUTER), out)])
     rows = x.transpose([*outer, *(a for a in range(4) if inner[a])]).reshape(*out.shape, -1)
     assert np.array_equal(bits(out), bits(canonical(rows)))
     assert guards_intact(whole)
@@ -202,7 +203,7 @@ def blend(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return a + param("w", K.F32) * (b - a), where(a < b, b - a, a - b)
 
 
-SHAPES = [(1,), (3,), (1000,), (70000,), (1, 5000), (3, 70001), (5000, 3), (64, 64), (257, 300), (70, 33, 9), (2, 3, 2, 3, 2, 3, 2, 3)]
+SHAPES = [(1,), (3,), (1000,), (70000,), (1, 5000), (3, 70001), (5000, 3), (64, 64), (257, 300), (70, 33, 9), (2, 3) * 4]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -298,3 +299,65 @@ def test_bits_do_not_depend_on_the_vector_width(vector_bits: int, layout: str) -
         run(centre, x.shape, (False, True), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), out)], target=target)
         assert np.array_equal(bits(out), bits(centre_reference(x)))
         assert guards_intact(whole)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        CpuTarget("x86_64-unknown-linux-gnu", "x86-64-v3", "", 256),
+        CpuTarget("x86_64-unknown-linux-gnu", "x86-64-v4", "", 512),
+        CpuTarget("aarch64-unknown-linux-gnu", "generic", "+neon", 128),
+    ],
+    ids=["x86-64-v3", "x86-64-v4", "aarch64"],
+)
+def test_code_for_other_processors(target: CpuTarget, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+
+    def keep(ir: str, names: tuple[str, ...], _: CpuTarget) -> dict[str, int]:
+        texts.append(ir)
+        return dict.fromkeys(names, 0)
+
+    monkeypatch.setattr("baracuda.lowering.cpu.kernel.load", keep)
+    for shape, kind in (((40, 20), K.BF16), ((40, 3000), K.F16), ((2, 70000), K.F64)):
+        x = np.zeros(shape, kind.numpy)
+        for layout in ("rows", "columns"):
+            for f, inner in ((centre, (False, True)), (lambda x: x * x, (False, False))):
+                graph = trace(f, [("x", kind, FULL)], [("y", kind, FULL)])
+                program(graph, shape, inner, [laid_out(x, layout), x], target)
+    assert len(texts) >= 12
+    for text in texts:
+        assert assembly(text, target)
+
+
+def test_a_kernel_serves_many_shapes(threads: int) -> None:
+    def functions(n: int) -> list[int]:
+        x = numbers((50, n))
+        made, _ = program(trace(centre, [("x", K.F32, FULL)], [("y", K.F32, FULL)]), x.shape, (False, True), [x, x])
+        return [s.function for s in made.steps]
+
+    assert functions(1000) == functions(1001) == functions(5000)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("n", [5, 300, 3000])
+def test_code_for_general_strides(layout: str, n: int) -> None:
+    """One kernel, whatever the layout."""
+    x = laid_out(numbers((30, n)), layout)
+    out, whole = guarded(x.shape, x.dtype)
+    made = run(
+        centre, x.shape, (False, True), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), out)], general=True
+    )
+    assert np.array_equal(bits(out), bits(centre_reference(x)))
+    assert guards_intact(whole)
+    contiguous = run(
+        centre, x.shape, (False, True), [(("x", K.F32, FULL), numbers(x.shape))], [(("y", K.F32, FULL), out)], general=True
+    )
+    assert [s.function for s in made.steps] == [s.function for s in contiguous.steps]
+
+
+def test_compiled_only() -> None:
+    x = numbers((20, 700))
+    graph = trace(lambda x: x / (sum_(x * x) + 1234.5), [("x", K.F32, FULL)], [("y", K.F32, FULL)])
+    _, nest = program(trace(centre, [("x", K.F32, FULL)], [("y", K.F32, FULL)]), x.shape, (False, True), [x, x])
+    assert lower(nest, compiled_only=True) is not None
+    assert lower(replace(nest, graph=graph), compiled_only=True) is None

@@ -28,7 +28,7 @@ from baracuda.formula.expr import Expr, fma
 
 
 def _scaled_tail(x: Expr) -> Pair:
-    """e**(x**2) erfc(x) for x >= 1/2 as a pair."""
+    """e**(x**2) erfc(x) for x >= 3/4 as a pair."""
     f = format_of(x)
     centre, p = c.ERFC_CENTRE, c.ERFC[f.kind]
     one = f.constant(1.0)
@@ -37,15 +37,19 @@ def _scaled_tail(x: Expr) -> Pair:
     error = fma(-d_low, v, fma(-d, v, one))  # 1/(x + c) = v (1 + error)
     t = fma(v, -2.0 * centre, one)
     t_low = fma(v, -2.0 * centre, 1.0 - t) - 2.0 * centre * v * error
-    q = horner(t, p[1:])
+    inner = horner(t, p[2:])
+    q = fma(t, inner, f.constant(p[1]))
     high = fma(t, q, f.constant(p[0]))
-    low = fma(t, q, p[0] - high) + c.ERFC_REST[f.kind] + t_low * horner(t, [i * a for i, a in enumerate(p)][1:4])
+    low = fma(t, fma(t, inner, p[1] - q), fma(t, q, p[0] - high) + c.ERFC_REST[f.kind])
+    # The derivative of p0 + t (p1 + t inner), that of inner by its first terms.
+    slope = fma(t, fma(t, horner(t, [(i - 2) * a for i, a in enumerate(p)][3:7]), inner), q)
+    low = fma(t_low, slope, low)
     product, product_low = two_product(v, high)
     return product, product_low + v * fma(error, high, low)
 
 
 def _erfc_tail(x: Expr) -> Expr:
-    """erfc(x) for x >= 1/2."""
+    """erfc(x) for x >= 3/4."""
     f = format_of(x)
     a = either(x > c.ERFC_ZERO[f.kind], c.ERFC_ZERO[f.kind], x)
     tail, tail_low = _scaled_tail(a)
@@ -78,9 +82,9 @@ def erf_f64(x: Expr) -> Expr:
 
 @elementary("erfc", ElementKind.F32, ElementKind.F64)
 def erfc(x: Expr) -> Expr:
-    """1 - x - x P(x**2) for |x| < 1/2, the tail above, 2 - tail below."""
+    """1 - x - x P(x**2) for |x| < 3/4, the tail above, 2 - tail below."""
     a = abs(x)
     high, low = fast_two_sum(format_of(x).constant(1.0), -x)
     near = high + fma(-x, horner(x * x, c.ERF[x.kind]), low)
     tail = _erfc_tail(a)
-    return either(a < 0.5, near, either(x < 0.0, 2.0 - tail, tail))
+    return either(a < 0.75, near, either(x < 0.0, 2.0 - tail, tail))

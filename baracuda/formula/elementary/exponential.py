@@ -38,9 +38,22 @@ class Reduced(NamedTuple):
 
 def reduce_exponent(x: Expr) -> Reduced:
     """x = n ln 2 + r, |r| <= ln(2)/2 up to rounding."""
+    r, _, shifted = reduce_exponent_to_pair(x)
+    return Reduced(r, shifted)
+
+
+def reduce_exponent_to_pair(x: Expr) -> tuple[Expr, Expr, Expr]:
+    """x = n ln 2 + r + low: r, low, and n in the low bits of an integer."""
     k = x.kind
     n, shifted = round_scaled(x, c.LOG2_E[k])
-    return Reduced(fma(n, -c.LN2_LOW[k], fma(n, -c.LN2_HIGH[k], x)), shifted)
+    first = fma(n, -c.LN2_HIGH[k], x)  # exact
+    r = fma(n, -c.LN2_LOW[k], first)
+    return r, fma(n, -c.LN2_LOW[k], first - r), shifted
+
+
+def exp_tail(r: Expr, low: Expr) -> Expr:
+    """e**(r + low) - 1 - r."""
+    return fma(r * r, horner(r, c.EXP[r.kind][2:]), low)
 
 
 def exp_minus_one_on_r(r: Expr) -> Expr:
@@ -76,13 +89,14 @@ def exp2(x: Expr) -> Expr:
 
 @elementary("expm1", ElementKind.F32, ElementKind.F64)
 def expm1(x: Expr) -> Expr:
-    """2**n q + (2**n - 1) with q = e**r - 1; where 2**n - 1 is not exact, 2**n (1 + (q - 2**-n))."""
+    """2**n (r + tail) + (2**n - 1), the large terms as a pair; where 2**n - 1 is not exact, 2**n (1 + (q - 2**-n))."""
     f = format_of(x)
-    r, shifted = reduce_exponent(x)
-    q = exp_minus_one_on_r(r)
-    power = power_of_two(shifted)
-    fast = with_sign_of(fma(power, q, power - 1.0), x)
+    r, low, shifted = reduce_exponent_to_pair(x)
+    tail, power = exp_tail(r, low), power_of_two(shifted)
+    offset = power - 1.0
+    high = fma(power, r, offset)
+    fast = with_sign_of(high + fma(power, tail, fma(power, r, offset - high)), x)
     n = integer_of(shifted)
-    large = scale(1.0 + (q - power_of_two(-either(n > f.bias - 1, f.bias - 1, n))), n)
+    large = scale(1.0 + ((r + tail) - power_of_two(-either(n > f.bias - 1, f.bias - 1, n))), n)
     edge = either(x < 0.0, -1.0, either(x > _limits(f)[1], infinity(f), large))
     return rare(not_below(x, (f.mantissa + 1.4) * 0.6931471805599453), edge, fast)

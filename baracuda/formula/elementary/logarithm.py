@@ -31,14 +31,14 @@ class Split(NamedTuple):
     f: Expr
 
 
+def _bits_of_sqrt_half(f: Format) -> int:
+    return int(f.constant(0.7071067811865476).attr)
+
+
 def _exponent(x: Expr) -> Expr:
     """The integer k for which x / 2**k is in [sqrt(1/2), sqrt(2)), x positive and normal."""
     f = format_of(x)
     return (bitcast(x, f.signed) - _bits_of_sqrt_half(f)) >> f.mantissa
-
-
-def _bits_of_sqrt_half(f: Format) -> int:
-    return int(f.constant(0.7071067811865476).attr)
 
 
 def split(x: Expr) -> Split:
@@ -63,14 +63,16 @@ def is_ordinary(x: Expr) -> Expr:
     return compare("lt", bitcast(x, f.unsigned) - least, const(f.infinity - least, f.unsigned))
 
 
-def log_of_split(s: Split) -> Expr:
-    """ln(2**k (1 + f)): k ln 2 + f as a pair, so that only the last addition rounds."""
+def log_of_split(s: Split, correction: Expr | None = None) -> Expr:
+    """ln(2**k (1 + f)): k ln 2 + f as a pair, so that only the last addition rounds; plus a small correction."""
     k, f = s
     ln2 = c.LN2_HIGH[f.kind]
     high = fma(k, ln2, f)
     low = fma(k, ln2, -high) + f
     if f.kind is ElementKind.F64:  # the f32 constant happens to be good to 28 bits
         low = fma(k, c.LN2_LOW[f.kind], low)
+    if correction is not None:
+        low = low + correction
     return high + fma(f * f, horner(f, c.LOG[f.kind]), low)
 
 
@@ -100,11 +102,14 @@ def log2(x: Expr) -> Expr:
 
 @elementary("log1p", ElementKind.F32, ElementKind.F64)
 def log1p(x: Expr) -> Expr:
-    """k from 1 + x rounded; then f = 2**-k x + (2**-k - 1) is x itself for k = 0 and rounds harmlessly otherwise."""
+    """k from 1 + x rounded; then f = 2**-k x + (2**-k - 1) as a pair, whose low part counts by 1 / (1 + f)."""
     f = format_of(x)
     k = _exponent(1.0 + x)
     power = power_of_two(-k)
-    fast = with_sign_of(log_of_split(Split(cast(k, f.kind), fma(x, power, power - 1.0))), x)
+    offset = power - 1.0
+    m = fma(x, power, offset)
+    m_low = fma(x, power, offset - m)
+    fast = with_sign_of(log_of_split(Split(cast(k, f.kind), m), fma(-m, m_low, m_low)), x)
     large = log_of_split(split(x))
     finite = either(compare("eq", x, -1.0), -infinity(f), either(x < 0.0, nan(f), large))
     in_range = (x > -1.0) & (x < 2.0 ** (f.bias - 2))

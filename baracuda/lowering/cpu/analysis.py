@@ -62,7 +62,7 @@ class RowAnalysis:
             elif n.op == "reduce":
                 self.varying[n] = False
                 if behind[n] or n.attr[1] is Axes.FULL:
-                    raise UnsupportedError("a reduction over the results of a reduction over the rows cannot be lowered as one kernel")
+                    raise UnsupportedError("a reduction of what a reduction over the rows gives cannot be lowered as one kernel")
             else:
                 self.varying[n] = any(self.varying[a] for a in n.args)
         stages = [n for n in graph.nodes if n.op == "reduce" and n.attr[1] is Axes.INNER]

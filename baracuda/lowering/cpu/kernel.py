@@ -22,7 +22,7 @@ _EXPENSIVE = {"div": 8, "sqrt": 10, "lookup": 12, "max": 3, "min": 3}
 _FREE = frozenset(["const", "param", "input", "coord"])
 
 
-class NotCompiled(Exception):  # noqa: N818  (an answer, not an error)
+class NotCompiled(Exception):
     """A kernel is not there yet, and the caller does not want to wait for it."""
 
 

@@ -47,10 +47,14 @@ def _tile_axis(nest: Nest) -> int | None:
     inner = len(nest.outer)
     if nest.inner[0] < 8:
         return None
-    votes = [
-        sum(o.strides[a] == 1 and o.strides[inner] not in (0, 1) and nest.outer[a] >= 8 for o in nest.operands) for a in range(inner)
-    ]
-    return max(range(inner), key=lambda a: votes[a]) if any(votes) else None
+
+    def votes(axis: int) -> int:
+        if nest.outer[axis] < 8:
+            return 0
+        return sum(o.steps(axis) == 1 and o.strides[inner] not in (0, 1) for o in nest.operands)
+
+    best = max(range(inner), key=votes, default=None)
+    return best if best is not None and votes(best) else None
 
 
 def lower_pointwise(nest: Nest, words: Words, target: CpuTarget) -> Program:
@@ -109,7 +113,7 @@ def _tiles(kernel: Kernel, axis: int) -> tuple[Step, str]:
     analysis = RowAnalysis(nest)
     b = kernel.b
     inner = len(nest.outer)
-    transposed = [i for i, o in enumerate(nest.operands) if o.strides[axis] == 1 and o.strides[inner] not in (0, 1)]
+    transposed = [i for i, o in enumerate(nest.operands) if o.steps(axis) == 1 and o.strides[inner] not in (0, 1)]
     inputs = len(nest.graph.inputs)
     for i in transposed:
         analysis.access[i] = "unit"

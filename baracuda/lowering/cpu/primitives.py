@@ -72,7 +72,9 @@ def _cast(b: Builder, source: ElementKind, target: ElementKind, x: Value) -> Val
         return _saturated(b, source, target, x, type_)
     if source.bits == target.bits and source is not ElementKind.BOOL:
         return x
-    return b.convert("trunc" if target.bits < source.bits and source is not ElementKind.BOOL else "sext" if signed else "zext", x, type_)
+    if target.bits < source.bits:
+        return b.convert("trunc", x, type_)
+    return b.convert("sext" if signed else "zext", x, type_)
 
 
 def _saturated(b: Builder, source: ElementKind, target: ElementKind, x: Value, type_: str) -> Value:

@@ -22,6 +22,10 @@ SCRATCH_BYTES = 128 << 10
 _UNROLLED = 500
 
 
+#: Called with the evaluator of a group of vectors, its offset in the segment and its mask.
+Extra = Callable[[Evaluator, Value, Value | None], None]
+
+
 def scratch_fits(analysis: RowAnalysis) -> bool:
     """Whether the kept values of a whole row have room on the stack."""
     each = sum(n.kind.itemsize for nodes in analysis.kept for n in nodes)
@@ -176,10 +180,10 @@ class RowPasses:
 
     # --- outputs ------------------------------------------------------------------------------------------------------
 
-    def write_elements(self, first: Value, last: Value, extra: Callable[[Evaluator, Value, Value | None], None] | None = None) -> None:
+    def write_elements(self, first: Value, last: Value, extra: Extra | None = None) -> None:
         """The last pass over the segments from `first` to before `last`: outputs that vary along the row.
 
-        extra is called with the evaluator of each group of vectors, its offset in the segment and its mask.
+        extra is called for each group of vectors.
         """
         b, lanes = self.b, self.lanes
         outputs = self.analysis.element_outputs

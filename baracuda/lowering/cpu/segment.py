@@ -156,5 +156,5 @@ class Segments:
         values = b.splat(start, lanes)
         with b.loop(0, count, lanes) as i:
             at = b.at(self.coords[axis], b.mul(b.add(position, i), 4))
-            step = b.add(b.splat(b.convert("trunc", i, "i32"), lanes), b.iota(lanes)) if last else Value(values.type, "zeroinitializer")
-            b.store(b.add(values, step), at, 4)
+            reached = b.add(values, b.add(b.splat(b.convert("trunc", i, "i32"), lanes), b.iota(lanes))) if last else values
+            b.store(reached, at, 4)

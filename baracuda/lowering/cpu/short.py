@@ -13,7 +13,7 @@ from baracuda.lowering.cpu.kernel import Kernel, element_ns
 from baracuda.lowering.cpu.lanes import first_lanes, load_lanes, store_lanes
 from baracuda.lowering.cpu.memory import load, store
 from baracuda.lowering.cpu.streaming import STREAMING_BYTES
-from baracuda.lowering.cpu.tree import fold_rows, identity
+from baracuda.lowering.cpu.tree import fold_rows, identity, join
 from baracuda.lowering.cpu.walk import Odometer
 from baracuda.lowering.problem import Nest
 from baracuda.runtime.program import Step
@@ -23,9 +23,8 @@ _TOGETHER = 16
 
 
 def is_short(nest: Nest, analysis: RowAnalysis, lanes: int) -> bool:
-    """Whether rows are contiguous and fit in the registers, one element to a lane."""
-    limit = min(LANES, _TOGETHER * lanes)
-    return bool(nest.outer) and 1 < nest.row_length <= limit and "strided" not in analysis.access.values()
+    """Whether rows are contiguous and about as many vectors long as there are registers."""
+    return bool(nest.outer) and 1 < nest.row_length <= _TOGETHER * lanes and "strided" not in analysis.access.values()
 
 
 class _Rows(Evaluator):
@@ -77,7 +76,7 @@ class BlockPasses:
                 values = [
                     v if m is None else b.select(m, v, neutral) for v, m in zip(inner.value(n.args[0]), self.masks, strict=True)
                 ]
-                outer.memo[n] = [fold_rows(b, n, values, self.rows)]
+                outer.memo[n] = [fold_rows(b, n, self._chained(n, values), self.rows)]
         self._prepare(outer, analysis.roots(analysis.passes))
         self._write(inner)
         for index, expr in analysis.row_outputs:
@@ -85,6 +84,15 @@ class BlockPasses:
             stride = None if self.step[index] == 1 or self.rows == 1 else self.across[index]
             store_lanes(b, kind, outer.value(expr)[0], self.pointers[index], stride, None)
 
+    def _chained(self, n: Expr, values: list[Value]) -> list[Value]:
+        """The values of each row with those that belong to the same lanes of the segment combined, in rising order."""
+        vectors = LANES // self.lanes
+        if self.each <= vectors:
+            return values
+        (totals, *rest) = [values[start : start + vectors] for start in range(0, self.each, vectors)]
+        for part in rest:
+            totals = [join(self.b, n, t, v) for t, v in zip(totals, part, strict=False)] + totals[len(part) :]
+        return totals
     def _prepare(self, outer: Evaluator, roots: list[Expr]) -> None:
         for n in self.analysis.uniform(roots, set()):
             outer.value(n)

@@ -174,14 +174,14 @@ def _combine(nest: Nest, words: Words, target: CpuTarget, parts: _Parts, reducti
     with b.loop(kernel.begin, kernel.end) as block:
         first = b.mul(block, _ROWS)
         last = b.min(b.add(first, i64(_ROWS)), rows)
-        for n in reductions:
-            type_, size = vector(compute_type(n.kind), lanes), n.kind.itemsize
-            distance = b.variable(i64(1))
-            with b.while_(lambda distance=distance: b.less(distance.get(), count)):
-                step = b.mul(distance.get(), 2)
-                with b.loop(0, b.sub(count, distance.get()), step) as part, b.loop(first, last, lanes) as row:
+        distance = b.variable(i64(1))
+        with b.while_(lambda: b.less(distance.get(), count)):
+            step = b.mul(distance.get(), 2)
+            with b.loop(0, b.sub(count, distance.get()), step) as part, b.loop(first, last, lanes) as row:
+                for n in reductions:
+                    type_, size = vector(compute_type(n.kind), lanes), n.kind.itemsize
                     left = b.at(b.at(bases[n], b.mul(part, strides[n])), b.mul(row, size))
                     right = b.at(left, b.mul(distance.get(), strides[n]))
                     b.store(join(b, n, b.load(type_, left, size), b.load(type_, right, size)), left, size)
-                distance.set(step)
+            distance.set(step)
     return kernel.step(-(-nest.rows // _ROWS), 0.3 * parts.count * min(_ROWS, nest.rows))

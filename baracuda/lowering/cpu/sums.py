@@ -184,7 +184,7 @@ def _finish(nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, 
         return coord(n.attr - outer) if n.op == "coord" else rebuild(n, args)
 
     rewritten = {e: g for (_, e), (_, g) in zip(graph.outputs, graph.map(rewrite).outputs, strict=True)}
-    contiguous = []
+    contiguous: list[int] = []
     stride = 1
     for extent in reversed(nest.inner):
         contiguous.insert(0, stride)

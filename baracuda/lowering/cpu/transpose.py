@@ -53,8 +53,8 @@ def transpose_tile(
         with b.loop(whole_j, extents[1]) as j:
             from_ = b.at(b.at(source, b.mul(i, source_stride)), b.mul(j, size))
             to = b.at(b.at(target, b.mul(j, target_stride)), b.mul(i, size))
-            with b.loop(0, n) as k:
-                b.store(b.load(type_, b.at(from_, b.mul(k, source_stride)), size), b.at(to, b.mul(k, size)), size)
+            with b.loop(0, n) as r:
+                b.store(b.load(type_, b.at(from_, b.mul(r, source_stride)), size), b.at(to, b.mul(r, size)), size)
     with b.loop(whole_i, extents[0]) as i:
         from_ = b.at(source, b.mul(i, source_stride))
         copy_run(b, kind, 1, extents[1], b.at(target, b.mul(i, size)), target_stride, from_, None)

@@ -8,7 +8,8 @@ the registers it saves keep two blocks on a multiprocessor.
 
 from __future__ import annotations
 
-from baracuda.formula.expr import Axes, Expr
+from baracuda.formula.expr import Axes, Expr, const, topological
+from baracuda.formula.graph import Graph, substitute
 from baracuda.formula.order import CHAIN, IDENTITY, LANES, SEGMENT, segments
 from baracuda.lowering.cuda.emit import Emitter, number, table_definitions
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
@@ -33,16 +34,32 @@ def _shape(nest: Nest) -> RowShape | None:
     return RowShape(vector, group, chains, groups, max(1, 128 // per_row))
 
 
+def _one_pass(graph: Graph) -> bool:
+    """Whether one pass over the rows has everything that its outputs and column sums need."""
+    columns = [n for n in graph.nodes if n.op == "reduce" and n.attr[1] & Axes.OUTER]
+    sums = set(columns)
+    for n in columns:
+        if not graph.axes[n.args[0]] & Axes.INNER or sums & set(topological(n.args)):
+            return False
+    for port, expr in graph.outputs:
+        above = topological([substitute(expr, {n: const(0.0, n.kind) for n in columns})])
+        if port.axes is Axes.INNER:
+            if any(n.op == "reduce" for n in above):
+                return False
+        elif port.axes is Axes.NONE or sums & set(topological([expr])):
+            return False
+    return True
+
+
 def _lanes(nest: Nest, shape: RowShape, columns: list[Expr], target: Target) -> int:
     """Neighbouring lanes of rows that one slot takes: many save partial results, few fill the device."""
     lanes = 16
     size = sum(n.kind.itemsize for n in columns) * shape.chains * shape.vector * shape.threads
-    slots = target.multiprocessors * max(2, 1536 // shape.threads) * shape.rows
+    # Long rows fill the device with two blocks a multiprocessor, and their partial results are dear; short ones want many.
+    blocks = 2 if shape.threads // shape.rows >= 256 else max(2, 1536 // shape.threads)
+    slots = target.multiprocessors * blocks * shape.rows
     while lanes > 1 and (segments(nest.rows) * LANES // lanes < slots - 8 or lanes.bit_length() * size > MOST_SHARED):
         lanes //= 2
-    if shape.threads // shape.rows >= 256:  # long rows: two blocks to a multiprocessor are enough, and partial results dear
-        while lanes < 4 and segments(nest.rows) * LANES // lanes >= 2 * (2 * target.multiprocessors - 8):
-            lanes *= 2
     return lanes
 
 
@@ -50,7 +67,7 @@ def lower_rows_and_columns(frame: Frame, target: Target) -> Lowered | None:
     """Lower a nest with reductions over its outer axes; None where its rows do not stay resident."""
     nest, words = frame.nest, frame.words
     shape = _shape(nest)
-    if shape is None:
+    if shape is None or not _one_pass(nest.graph):
         return None
     narrow = all(p.kind.itemsize <= 2 for p in nest.graph.inputs if p.axes & Axes.INNER)
     kernel = RowKernel(frame, shape, resident=True, recompute=0 if narrow else RECOMPUTE)

@@ -1,0 +1,60 @@
+# Every target first makes its environment in .venv, from the package index, and reuses it until pyproject.toml changes.
+# Needed: Python 3.11 or newer (with its venv module), make, and a C library.
+
+VENV := .venv
+RUN := $(VENV)/bin/python
+PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
+
+# The first interpreter that is new enough; `make PYTHON=/path/to/python` takes another.
+NEW_ENOUGH := -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))'
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p $(NEW_ENOUGH) 2>/dev/null && echo $$p && break; done)
+
+# Where there is an NVIDIA driver, the packages that use it come along.
+CUDA := $(if $(PYTHON),$(shell $(PYTHON) -c 'import ctypes; ctypes.CDLL("libcuda.so.1")' 2>/dev/null && echo -cuda))
+USE := $(VENV)/.installed$(CUDA)
+DEVELOP := $(VENV)/.installed-develop
+
+.PHONY: help demo setup test lint docs clean
+
+help:
+	@echo 'make demo    run every plan on the devices of this machine and compare the bits with the reference'
+	@echo 'make test    run the tests'
+	@echo 'make lint    check style and types'
+	@echo 'make docs    write docs/plans.md from the plans'
+	@echo 'make setup   only make the environment for the above'
+	@echo 'make clean   remove the environment and all caches'
+
+demo: $(USE)
+	@$(RUN) -m baracuda demo
+
+setup: $(DEVELOP)
+
+test: $(DEVELOP)
+	$(RUN) -m pytest -n 2 $(PYTEST_ARGS)
+
+lint: $(DEVELOP)
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+
+docs: $(DEVELOP)
+	$(RUN) tools/make_docs.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+
+$(RUN):
+	@test -n '$(PYTHON)' || { echo 'Python 3.11 or newer with venv and ensurepip was not found; try make PYTHON=...' >&2; exit 1; }
+	@echo 'Making $(VENV) with $(PYTHON)'
+	@$(PYTHON) -m venv $(VENV)
+
+$(USE): pyproject.toml | $(RUN)
+	@echo 'Installing baracuda$(CUDA) into $(VENV)'
+	@$(PIP) --editable '.$(if $(CUDA),[cuda])'
+	@touch $@
+
+$(DEVELOP): pyproject.toml | $(RUN)
+	@echo 'Installing baracuda and what its tests need into $(VENV)'
+	@$(PIP) --editable '.[test,lint]'
+	@touch $@

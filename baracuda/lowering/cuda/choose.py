@@ -1,0 +1,30 @@
+"""The choice among the schedules of a nest without reductions over outer axes."""
+
+from __future__ import annotations
+
+from baracuda.formula.expr import Axes
+from baracuda.lowering.cuda.columns import lower_columns
+from baracuda.lowering.cuda.kernel import Frame, Lowered, Target
+from baracuda.lowering.cuda.pointwise import lower_runs
+from baracuda.lowering.cuda.row_schedules import lower_rows
+from baracuda.lowering.cuda.tiles import lower_tiles, transposed_axis
+from baracuda.lowering.problem import Nest, reduces
+
+
+def lower_outer_only(frame: Frame, target: Target) -> Lowered:
+    """Lower a nest that reduces over inner axes or not at all."""
+    if reduces(frame.nest.graph, Axes.INNER):
+        return lower_columns(frame) if side_by_side(frame.nest) else lower_rows(frame, target)
+    axis = transposed_axis(frame.nest)
+    return lower_runs(frame) if axis is None else lower_tiles(frame, axis)
+
+
+def side_by_side(nest: Nest) -> bool:
+    """Whether most bytes that vary both ways have their unit stride along the last outer axis."""
+    if not nest.outer or nest.outer[-1] < 8 or not nest.inner or any(o.general for o in nest.operands):
+        return False
+    balance, last = 0, len(nest.outer) - 1
+    for o in nest.operands:
+        if o.strides[-1] and any(o.strides[: last + 1]):
+            balance += o.kind.itemsize * ((abs(o.strides[last]) == 1) - (abs(o.strides[-1]) == 1))
+    return balance > 0

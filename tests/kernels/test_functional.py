@@ -1,0 +1,224 @@
+"""The daily functions: results in the caller's own library, from any layout, with and without `out`."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baracuda
+from baracuda import InvalidProblemError, UnsupportedError
+from baracuda.core.elements import ElementKind as K
+from tests.kernels import data
+from tests.kernels.cases import FLOATS
+from tests.kernels.machine import Machine, torch_dtype
+from tests.kernels.operands import canonical_bits
+
+torch = pytest.importorskip("torch")
+
+K_IDS = [str(k) for k in FLOATS]
+LIBRARIES = ("numpy", "torch")
+
+
+class Library:
+    """Arrays of one library on the machine's device."""
+
+    def __init__(self, name: str, machine: Machine) -> None:
+        self.name, self.device = name, machine.name
+
+    def make(self, values: np.ndarray, kind: K | None = None) -> Any:
+        kind = kind or K.from_numpy(values.dtype)
+        if self.name == "numpy":
+            return values.astype(kind.numpy)
+        if kind.is_float:
+            return torch.tensor(values.astype(np.float64)).to(torch_dtype(kind)).to(self.device)
+        return torch.tensor(values.astype(kind.numpy)).to(self.device)
+
+    def numpy(self, value: Any) -> np.ndarray:
+        """The values in float64."""
+        return np.asarray(value.detach().cpu().double() if self.name == "torch" else value).astype(np.float64)
+
+    def owns(self, value: Any) -> bool:
+        if self.name == "numpy":
+            return type(value) is np.ndarray
+        return type(value) is torch.Tensor and value.device.type == self.device
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request: pytest.FixtureRequest, machine: Machine) -> Library:
+    if request.param == "numpy" and machine.name != "cpu":
+        pytest.skip("NumPy arrays are on the CPU")
+    return Library(request.param, machine)
+
+
+def bits(library: Library, value: Any) -> np.ndarray:
+    if library.name == "numpy":
+        return canonical_bits(value)
+    if value.dtype == torch.bfloat16:
+        return np.asarray(value.detach().cpu().contiguous().view(torch.int16).numpy())
+    return canonical_bits(value.detach().cpu().numpy())
+
+
+def every(library: Library, element: K) -> list[tuple[str, Any]]:
+    """Each function with its tensors: a name, and what calls it."""
+    b = baracuda
+    real = element.compute
+    x, y = (library.make(data.normal(seed, (6, 40)), element) for seed in "xy")
+    scale = library.make(0.01 + 0.05 * data.uniform("s", (6,)), real)
+    zero = library.make(data.integers("z", (6,), -3, 3), K.S32)
+    gamma = library.make(data.normal("g", (40,)), element)
+    scores = library.make(data.normal("a", (2, 3, 4, 10)), element)
+    slopes = library.make(data.normal("m", (3,)), element)
+    rms = library.make(0.5 + data.uniform("r", (6, 1)), real)
+    codes = library.make(data.integers("q", (6, 40), -128, 127), K.S8)
+    return [
+        ("softmax", lambda: b.softmax(x)),
+        ("softmax_backward", lambda: b.softmax_backward(x, y, 0)),
+        ("log_softmax", lambda: b.log_softmax(x, 0)),
+        ("log_softmax_backward", lambda: b.log_softmax_backward(x, y)),
+        ("rms_norm", lambda: b.rms_norm(x, gamma, return_rms=True)),
+        ("rms_norm_backward", lambda: b.rms_norm_backward(x, y, rms, gamma)),
+        ("alibi", lambda: b.alibi(scores, slopes)),
+        ("alibi_backward", lambda: b.alibi_backward(scores)),
+        ("lerp", lambda: b.lerp(x, y, 0.3)),
+        ("lerp_backward", lambda: b.lerp_backward(x, 0.3)),
+        ("quantize_per_token", lambda: b.quantize_per_token(x, scale, zero)),
+        ("quantize_per_token_backward", lambda: b.quantize_per_token_backward(x, y, scale, zero)),
+        ("dequantize_per_token", lambda: b.dequantize_per_token(codes, scale, zero, element=element)),
+        ("dequantize_per_token_backward", lambda: b.dequantize_per_token_backward(x, scale)),
+    ]
+
+
+@pytest.mark.parametrize("element", FLOATS, ids=K_IDS)
+def test_results_belong_to_the_caller(library: Library, element: K) -> None:
+    for name, call in every(library, element):
+        results = call()
+        for result in results if isinstance(results, tuple) else (results,):
+            assert library.owns(result), name
+            assert np.isfinite(library.numpy(result)).all(), name
+
+
+@pytest.mark.parametrize("element", FLOATS, ids=K_IDS)
+def test_both_libraries_get_the_same_bits(machine: Machine, element: K) -> None:
+    if machine.name != "cpu":
+        pytest.skip("NumPy arrays are on the CPU")
+    first, second = (Library(name, machine) for name in LIBRARIES)
+    for (name, one), (_, two) in zip(every(first, element), every(second, element), strict=True):
+        a, b = one(), two()
+        pairs = zip(a, b, strict=True) if isinstance(a, tuple) else [(a, b)]
+        for left, right in pairs:
+            assert np.array_equal(first.numpy(left), second.numpy(right)), name
+
+
+def test_layouts_of_torch(library: Library) -> None:
+    """Transposed, stepped and expanded tensors give the bits of their contiguous copies."""
+    base = library.make(data.normal("x", (24, 30)), K.F32)
+    views = [base.T, base[::2, 1::3], base[:, 5], base[None], base[3:4, :] + 0 * base]
+    views.append(base[:1].expand(9, 30) if library.name == "torch" else np.broadcast_to(base[:1], (9, 30)))
+    for view in views:
+        copy = library.make(library.numpy(view), K.F32)
+        assert tuple(baracuda.softmax(view).shape) == tuple(view.shape)
+        assert np.array_equal(bits(library, baracuda.softmax(view)), bits(library, baracuda.softmax(copy)))
+        assert np.array_equal(bits(library, baracuda.lerp(view, view, 0.5)), bits(library, baracuda.lerp(copy, copy, 0.5)))
+
+
+def test_values_against_torch(library: Library) -> None:
+    x = data.normal("x", (6, 40))
+    ours = library.numpy(baracuda.softmax(library.make(x, K.F64), 0))
+    assert np.allclose(ours, torch.softmax(torch.tensor(x), 0).numpy(), rtol=1e-14, atol=0)
+    y, rms = baracuda.rms_norm(library.make(x, K.F64), axis=(0, 1), eps=1e-5, return_rms=True)
+    assert tuple(rms.shape) == (1, 1)
+    assert np.allclose(library.numpy(y), torch.nn.functional.rms_norm(torch.tensor(x), (6, 40), eps=1e-5).numpy(), rtol=1e-13)
+
+
+def test_out_is_written_and_returned(library: Library) -> None:
+    x = library.make(data.normal("x", (6, 40)), K.F32)
+    expected = bits(library, baracuda.softmax(x))
+    out = library.make(np.zeros((6, 40)), K.F32)
+    assert baracuda.softmax(x, out=out) is out
+    assert np.array_equal(bits(library, out), expected)
+    assert baracuda.softmax(x, out=x) is x
+    assert np.array_equal(bits(library, x), expected)
+
+
+def test_lerp_broadcasts(library: Library) -> None:
+    a, b = library.make(data.normal("a", (5, 1, 7)), K.F32), library.make(data.normal("b", (3, 1)), K.F32)
+    y = baracuda.lerp(a, b, 0.25)
+    assert tuple(y.shape) == (5, 3, 7)
+    left, right = library.numpy(a), library.numpy(b)
+    assert np.allclose(library.numpy(y), left + 0.25 * (right - left), rtol=1e-6, atol=1e-7)
+    with pytest.raises(InvalidProblemError, match=r"shapes \(5, 1, 7\) and \(4, 2\) do not broadcast"):
+        baracuda.lerp(a, library.make(np.zeros((4, 2)), K.F32), 0.5)
+
+
+def test_optional_gradients(library: Library) -> None:
+    dy = library.make(data.normal("a", (2, 3, 4, 10)), K.F32)
+    both = baracuda.alibi_backward(dy)
+    assert baracuda.alibi_backward(dy, dslopes=False)[1] is None
+    only = baracuda.alibi_backward(dy, dscores=False)
+    assert only[0] is None
+    assert np.array_equal(bits(library, only[1]), bits(library, both[1]))
+    with pytest.raises(InvalidProblemError, match="at least one output"):
+        baracuda.alibi_backward(dy, dscores=False, dslopes=False)
+
+
+def test_gradients_that_are_recorded(machine: Machine) -> None:
+    """Inputs that require grad are read; one cannot be written while gradients are recorded."""
+    x = torch.randn(6, 40, device=machine.name, requires_grad=True)
+    with torch.no_grad():
+        y = baracuda.softmax(x)
+    assert not y.requires_grad
+    assert torch.allclose(y, torch.softmax(x, -1), atol=1e-6)
+    assert torch.allclose(baracuda.softmax(x), y)
+    with pytest.raises(InvalidProblemError, match="requires grad"):
+        baracuda.softmax(x.detach(), out=x)
+    with torch.no_grad():
+        baracuda.softmax(x, out=x)
+    assert torch.equal(x, y)
+
+
+def test_errors_are_those_of_the_plan(library: Library) -> None:
+    x = library.make(data.normal("x", (6, 40)), K.F32)
+    with pytest.raises(InvalidProblemError, match="softmax_axis: 2"):
+        baracuda.softmax(x, 2)
+    with pytest.raises(InvalidProblemError, match="suffix"):
+        baracuda.rms_norm(x, axis=0)
+    with pytest.raises(InvalidProblemError, match="axis: 5"):
+        baracuda.rms_norm(x, axis=5)
+    with pytest.raises(InvalidProblemError, match="gamma: shape"):
+        baracuda.rms_norm(x, x)
+    with pytest.raises(InvalidProblemError, match="batch, heads, queries, keys"):
+        baracuda.alibi(x, x)
+    with pytest.raises(InvalidProblemError, match="tokens, features"):
+        baracuda.quantize_per_token(x[0], x[:, 0])
+    with pytest.raises(UnsupportedError, match="quantized: 'int4'; expected one of s8"):
+        baracuda.quantize_per_token(x, x[:, 0], quantized="int4")
+    with pytest.raises(UnsupportedError, match="element: s32"):
+        baracuda.softmax(library.make(np.arange(6), K.S32))
+    with pytest.raises(InvalidProblemError, match="x: got a builtins.list"):
+        baracuda.softmax([1.0, 2.0])
+    with pytest.raises(InvalidProblemError, match="y: shape"):
+        baracuda.softmax(x, out=x[:, :3])
+
+
+def test_plans_are_reused(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second call with the same shapes selects nothing."""
+    x = library.make(data.normal("x", (6, 40)), K.F32)
+    baracuda.softmax(x)
+    monkeypatch.setattr(baracuda.SoftmaxPlan, "select", None)
+    baracuda.softmax(x)
+
+
+MODULES = ("frontends.functional", "ops.softmax", "ops.normalization", "ops.alibi", "ops.binary", "ops.quantization")
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(f"baracuda.{name}"))
+    assert result.failed == 0
+    if name == "frontends.functional":
+        assert result.attempted >= 28
