@@ -33,6 +33,18 @@ LOW, HIGH = -128.0, 127.0
 aten = torch.ops.aten
 
 
+def _widened(x: Tensor, like: Tensor) -> tuple[Callable[[], Tensor], Tensor]:
+    """How to have x in the dtype of `like`, and memory of that dtype and x's shape to work in. On the CPU, torch is several
+    times slower where a call mixes dtypes than with a conversion before it."""
+    work = torch.empty_like(x, dtype=like.dtype)
+    return (lambda: x) if x.dtype == like.dtype else (lambda: work.copy_(x)), work
+
+
+def _narrowed(work: Tensor, out: Tensor) -> tuple[Tensor, Callable[[], Tensor]]:
+    """Where the last step writes, `out` itself if it has the dtype of `work`, and how the result then gets into `out`."""
+    return (out, lambda: out) if out.dtype == work.dtype else (work, lambda: out.copy_(work))
+
+
 @dataclass(frozen=True)
 class Rival:
     """The PyTorch side of an op.
@@ -103,14 +115,18 @@ def _rms_norm_and_rms(t: Tensors, d: Any) -> Results:
 
 
 def _rms_norm_into(t: Tensors, d: Any) -> Results:
-    x, gamma, y, rms = t["x"], t["gamma"], t["y"], t["rms"]
+    x, gamma, rms = t["x"], t["gamma"].to(t["rms"].dtype), t["rms"]
     share = 1.0 / x.shape[-1]
+    wide, work = _widened(x, rms)
+    last, result = _narrowed(work, t["y"])
 
     def call() -> Sequence[Tensor]:
-        torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=rms.dtype, out=rms)
+        source = wide()
+        torch.linalg.vector_norm(source, dim=-1, keepdim=True, out=rms)
         rms.square_().mul_(share).add_(d.eps).sqrt_()
-        torch.div(x, rms, out=y)
-        return y.mul_(gamma), rms
+        torch.div(source, rms, out=last)
+        last.mul_(gamma)
+        return result(), rms
 
     return call
 
@@ -122,18 +138,23 @@ def _rms_norm_backward(t: Tensors, d: Any) -> Results:
 
 
 def _rms_norm_backward_into(t: Tensors, d: Any) -> Results:
-    dy, x, gamma, rms, dx, dgamma = (t[name] for name in ("dy", "x", "gamma", "rms", "dx", "dgamma"))
-    normal, product = torch.empty_like(x), torch.empty_like(x)
+    rms, gamma = t["rms"], t["gamma"].to(t["rms"].dtype)
+    wide, normal = _widened(t["x"], rms)
+    wide_gradient, work = _widened(t["dy"], rms)
+    last, dx = _narrowed(work, t["dx"])
+    column, dgamma = _narrowed(torch.empty_like(gamma), t["dgamma"])
+    product, share = torch.empty_like(normal), torch.empty_like(rms)
 
     def call() -> Sequence[Tensor]:
-        torch.div(x, rms, out=normal)
-        torch.mul(dy, normal, out=product)
-        torch.sum(product, 0, out=dgamma)
+        torch.div(wide(), rms, out=normal)
+        gradient = wide_gradient()
+        torch.mul(gradient, normal, out=product)
+        torch.sum(product, 0, out=column)
         product.mul_(gamma)
-        share = product.mean(-1, keepdim=True, dtype=rms.dtype).to(x.dtype)
-        torch.mul(dy, gamma, out=dx)
-        dx.addcmul_(normal, share, value=-1.0)
-        return dx.div_(rms), dgamma
+        torch.mean(product, -1, keepdim=True, out=share)
+        torch.mul(gradient, gamma, out=last)
+        last.addcmul_(normal, share, value=-1.0).div_(rms)
+        return dx(), dgamma()
 
     return call
 
@@ -201,17 +222,23 @@ def _lerp_backward_into(t: Tensors, d: Any) -> Results:
     return lambda: (torch.mul(dy, 1 - w, out=da), torch.mul(dy, w, out=db))
 
 
+def _per_token(t: Tensors) -> tuple[Tensor, Tensor]:
+    """Scales and zero points as columns of one dtype."""
+    scale = t["scale"][:, None]
+    return scale, t["zero_point"][:, None].to(scale.dtype)
+
+
 def _quantize(t: Tensors, d: Any) -> Results:
-    x, scale, zero = t["x"], t["scale"][:, None], t["zero_point"][:, None]
+    x, (scale, zero) = t["x"], _per_token(t)
     return lambda: (torch.clamp(torch.round(x / scale) + zero, LOW, HIGH).to(torch.int8),)
 
 
 def _quantize_into(t: Tensors, d: Any) -> Results:
-    x, scale, zero, q = t["x"], t["scale"][:, None], t["zero_point"][:, None], t["q"]
-    code = torch.empty_like(x, dtype=scale.dtype)
+    q, (scale, zero) = t["q"], _per_token(t)
+    wide, code = _widened(t["x"], scale)
 
     def call() -> Sequence[Tensor]:
-        torch.div(x, scale, out=code)
+        torch.div(wide(), scale, out=code)
         code.round_().add_(zero).clamp_(LOW, HIGH)
         return (q.copy_(code),)
 
@@ -219,7 +246,7 @@ def _quantize_into(t: Tensors, d: Any) -> Results:
 
 
 def _quantize_backward(t: Tensors, d: Any) -> Results:
-    dq, x, scale, zero = t["dq"], t["x"], t["scale"][:, None], t["zero_point"][:, None]
+    dq, x, (scale, zero) = t["dq"], t["x"], _per_token(t)
 
     def call() -> Sequence[Tensor]:
         code = torch.round(x / scale) + zero
@@ -229,34 +256,37 @@ def _quantize_backward(t: Tensors, d: Any) -> Results:
 
 
 def _quantize_backward_into(t: Tensors, d: Any) -> Results:
-    dq, x, scale, zero, dx = t["dq"], t["x"], t["scale"][:, None], t["zero_point"][:, None], t["dx"]
-    code = torch.empty_like(x, dtype=scale.dtype)
-    below, above = torch.empty_like(x, dtype=torch.bool), torch.empty_like(x, dtype=torch.bool)
+    scale, zero = _per_token(t)
+    wide, code = _widened(t["x"], scale)
+    wide_gradient, work = _widened(t["dq"], scale)
+    last, dx = _narrowed(work, t["dx"])
+    below, above = torch.empty_like(code, dtype=torch.bool), torch.empty_like(code, dtype=torch.bool)
 
     def call() -> Sequence[Tensor]:
-        torch.div(x, scale, out=code)
+        torch.div(wide(), scale, out=code)
         code.round_().add_(zero)
         torch.lt(code, LOW, out=below)
         torch.gt(code, HIGH, out=above)
         below.logical_or_(above)
-        torch.div(dq, scale, out=dx)
-        return (dx.masked_fill_(below, 0.0),)
+        torch.div(wide_gradient(), scale, out=last)
+        last.masked_fill_(below, 0.0)
+        return (dx(),)
 
     return call
 
 
 def _dequantize(t: Tensors, d: Any) -> Results:
-    q, scale, zero, dtype = t["q"], t["scale"][:, None], t["zero_point"][:, None], TORCH[d.element]
+    q, dtype, (scale, zero) = t["q"], TORCH[d.element], _per_token(t)
     return lambda: (((q.to(scale.dtype) - zero) * scale).to(dtype),)
 
 
 def _dequantize_into(t: Tensors, d: Any) -> Results:
-    q, scale, zero, y = t["q"], t["scale"][:, None], t["zero_point"][:, None], t["y"]
-    code = torch.empty_like(q, dtype=scale.dtype)
+    q, (scale, zero) = t["q"], _per_token(t)
+    last, y = _narrowed(torch.empty_like(q, dtype=scale.dtype), t["y"])
 
     def call() -> Sequence[Tensor]:
-        torch.sub(q, zero, out=code)
-        return (torch.mul(code, scale, out=y),)
+        last.copy_(q).sub_(zero).mul_(scale)
+        return (y(),)
 
     return call
 

@@ -157,6 +157,9 @@ def run(device: str, chosen: Sequence[Case], threads: int, out: Path | None) -> 
         gc.collect()
         if out is not None:
             results.save(out)
+    results.copy_bandwidth = max(results.copy_bandwidth, copy_bandwidth(clock))
+    if out is not None:
+        results.save(out)
     return results
 
 

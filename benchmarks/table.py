@@ -57,8 +57,8 @@ class Row:
 
 @dataclass
 class Results:
-    """What one run measured, and where. `copy_bandwidth` is in bytes read and written a second; `failed` holds the cases
-    that gave an error or a wrong value, with what it was."""
+    """What one run measured, and where. `copy_bandwidth` is in bytes read and written a second, the better of the run's
+    beginning and end; `failed` holds the cases that gave an error or a wrong value, with what it was."""
 
     environment: dict[str, Any]
     copy_bandwidth: float

@@ -24,7 +24,7 @@ MIB = 1 << 20
 #: Calls that are shorter than this are timed in batches that last at least `BATCH_SECONDS`.
 SHORT_SECONDS, BATCH_SECONDS = 20e-6, 200e-6
 #: On the CPU, a comparison during which other processes used more than this many processors is made again, so often.
-QUIET, ATTEMPTS = 0.05, 4
+QUIET, ATTEMPTS = 0.05, 3
 #: Sets of inputs beyond which a cache is cold however small the working set is.
 MOST_SETS = 16
 

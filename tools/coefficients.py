@@ -1,20 +1,18 @@
 """Generates baracuda/formula/elementary/coefficients.py: the constants and minimax polynomials of the elementary functions.
 
-    python tools/coefficients.py
+    python -m tools.coefficients
 
 Every polynomial is printed with the largest error of its exact evaluation, relative to the function unless said.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mpmath import mp, mpf
 
-sys.path.insert(0, str(Path(__file__).parent))
-from remez import Function, minimax, rounded
+from tools.remez import Function, minimax, rounded
 
 TARGET = Path(__file__).parent.parent / "baracuda" / "formula" / "elementary" / "coefficients.py"
 BITS = {"F32": 24, "F64": 53}
@@ -22,6 +20,12 @@ mp.prec = 400
 LN2 = mp.log(2)
 
 lines: list[str] = []
+
+
+def rows(values: Sequence[mpf], indent: int) -> Iterator[str]:
+    """Four coefficients to a line."""
+    for i in range(0, len(values), 4):
+        yield " " * indent + " ".join(f"{float(v)!r}," for v in values[i : i + 4])
 
 
 def emit(name: str, comment: str, values: dict[str, Sequence[mpf] | mpf]) -> None:
@@ -34,7 +38,7 @@ def emit(name: str, comment: str, values: dict[str, Sequence[mpf] | mpf]) -> Non
             lines.append(one_line)
         else:
             lines.append(f"    {kind}: (")
-            lines.extend(f"        {float(v)!r}," for v in value)
+            lines.extend(rows(value, 8))
             lines.append("    ),")
     lines.append("}")
 
@@ -65,7 +69,7 @@ def polynomial(
 
 def parts(name: str, comment: str, value: mpf, names: Iterable[str] = ("HIGH", "LOW")) -> None:
     """A constant as a sum of floats, each the rest rounded to nearest."""
-    rest = {kind: value for kind in BITS}
+    rest = dict.fromkeys(BITS, value)
     for part in names:
         now = {kind: rounded(rest[kind], BITS[kind]) for kind in BITS}
         emit(f"{name}_{part}", f"{comment}, {part.lower()} part", now)
@@ -78,7 +82,13 @@ def exponentials() -> None:
     edge = LN2 / 2 * mpf("1.001")
     one = mpf(1)
     polynomial("EXP", "e**r, |r| <= ln(2)/2", mp.exp, -edge, edge, {"F32": 7, "F64": 12}, lambda r: mp.exp(-r), (one, one))
-    polynomial("EXP2", "2**r, |r| <= 1/2", lambda r: mpf(2) ** r, -0.5, 0.5, {"F32": 7, "F64": 12}, lambda r: mpf(2) ** -r, (one,))
+    polynomial(
+        "EXPM1", "(e**r - 1 - r) / r**2, |r| <= ln(2)/2; absolute error of the exponential",
+        lambda r: (mp.expm1(r) - r) / r**2, -edge, edge, {"F32": 6, "F64": 11}, lambda r: r**2,
+    )  # fmt: skip
+    polynomial(
+        "EXP2", "2**r, |r| <= 1/2", lambda r: mpf(2) ** r, -0.5, 0.5, {"F32": 7, "F64": 12}, lambda r: mpf(2) ** -r, (one,)
+    )
 
 
 def logarithms() -> None:
@@ -96,8 +106,7 @@ def logarithms() -> None:
 
 
 def hyperbolics() -> None:
-    small = {"F32": mpf("0.7"), "F64": mpf("0.7")}
-    emit("TANH_SMALL", "where tanh goes over from its own polynomial to the exponential", {k: rounded(v, 24) for k, v in small.items()})
+    emit_scalar("TANH_SMALL", "where tanh goes over from its own polynomial to the exponential", rounded(mpf("0.7"), 24))
     emit("TANH_ONE", "from here on tanh rounds to 1", {k: rounded((b + 2) * LN2 / 2 + mpf("0.05"), 24) for k, b in BITS.items()})
     polynomial(
         "TANH", "(tanh(x) - x) / x**3 in x**2, x to 0.7; error of tanh",
@@ -114,21 +123,21 @@ def hyperbolics() -> None:
 
 
 def error_functions() -> None:
-    small, one = mpf(9) / 8, mpf("3.9296875")
+    small, one = mpf(33) / 32, mpf("3.9296875")
     # A centre whose erf is nearly a float: the constant coefficient then loses nothing to rounding.
     centre = min((mpf(i) / 256 for i in range(620, 670)), key=lambda m: abs(mp.erf(m) - rounded(mp.erf(m), 24)))
     emit_scalar("ERF_SMALL", "where erf in f32 goes over to the polynomial about ERF_CENTRE", small)
     emit_scalar("ERF_ONE", "from here on erf rounds to 1 in f32", one)
     emit_scalar("ERF_CENTRE", "centre of the second polynomial of erf in f32", centre)
     polynomial(
-        "ERF", "erf(x) / x - 1 in x**2, x to 9/8; error of erf",
+        "ERF", "erf(x) / x - 1 in x**2, x to 33/32; error of erf",
         lambda u: mp.erf(mp.sqrt(u)) / mp.sqrt(u) - 1, mpf("1e-12"), small**2, {"F32": 7, "F64": 14},
         lambda u: mp.sqrt(u) / mp.erf(mp.sqrt(u)),
     )  # fmt: skip
-    c, error = minimax(lambda t: mp.erf(t + centre), small - centre, one - centre, range(14), 24)
+    c, error = minimax(lambda t: mp.erf(t + centre), small - centre, one - centre, range(15), 24)
     lines.append(f"#: erf(ERF_CENTRE + t) up to ERF_ONE, for f32 (absolute error 2**{float(mp.log(error, 2)):.1f})")
     lines.append("ERF_MIDDLE = (")
-    lines.extend(f"    {float(v)!r}," for v in c)
+    lines.extend(rows(c, 4))
     lines.append(")")
     centre = mpf(4)
     emit_scalar("ERFC_CENTRE", "the c of (x - c) / (x + c), the variable of the tail of erfc", centre)
@@ -218,8 +227,8 @@ def main() -> None:
     header = [
         '"""Constants and minimax polynomials of the elementary functions, made by tools/coefficients.py.',
         "",
-        "Coefficients stand lowest power first. The comment on each polynomial gives what it approximates, where, and the largest",
-        'error of its exact evaluation, relative to the function unless said otherwise.',
+        "Coefficients stand lowest power first. The comment on each polynomial gives what it approximates, where, and the",
+        "largest error of its exact evaluation, relative to the function unless said otherwise.",
         '"""',
         "",
         "from __future__ import annotations",
@@ -227,6 +236,8 @@ def main() -> None:
         "from baracuda.core.elements import ElementKind",
         "",
         "F32, F64 = ElementKind.F32, ElementKind.F64",
+        "",
+        "# fmt: off",
         "",
     ]
     TARGET.write_text("\n".join(header + lines) + "\n")

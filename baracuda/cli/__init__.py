@@ -8,7 +8,9 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="baracuda", description="Machine-learning primitives with the same bits on every device.")
+    parser = argparse.ArgumentParser(
+        prog="baracuda", description="Machine-learning primitives with the same bits on every device."
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     demo = commands.add_parser(
         "demo",

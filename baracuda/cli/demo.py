@@ -26,7 +26,16 @@ POISON = 0xA5
 BATCHES, BATCH_SECONDS = 5, 5e-3
 
 #: Name and width of each column; the width is negative where the column is flush right.
-COLUMNS = (("op", 29), ("dtype", 5), ("schedule", 20), ("guarantee", 16), ("time", -11), ("GB/s", -5), ("SHA-256", 16), ("bits", 9))
+COLUMNS = (
+    ("op", 29),
+    ("dtype", 5),
+    ("schedule", 20),
+    ("guarantee", 16),
+    ("time", -11),
+    ("GB/s", -5),
+    ("SHA-256", 16),
+    ("bits", 9),
+)
 LEGEND = """\
 guarantee: precision of products + of sums / d same bits from run to run, b in every batch, s on every stream and with
            every tuning, x on every CPU and GPU.   time: one launch.   GB/s: the bytes of all tensors over that time."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -48,7 +49,7 @@ class Problem:
 
     def inputs(self) -> dict[str, np.ndarray[Any, Any]]:
         """The values of the inputs. Problems that differ in their element alone have the same values, rounded."""
-        return {s.name: values(f"{self.name}/{s.name}", s.name, *described) for s, *described in self.tensors(written=False)}
+        return {s.name: values(f"{self.name}/{s.name}", s.name, shape, kind) for s, shape, kind in self.tensors(written=False)}
 
     def call(self, tensors: Mapping[str, Any]) -> Args:
         """The args of a call with these tensors."""
@@ -74,29 +75,46 @@ def values(seed: str, name: str, shape: tuple[int, ...], kind: ElementKind) -> n
 def problems() -> Iterator[Problem]:
     """All of them: each plan in each element."""
     for name, stem, describe in _plans():
-        backward = "Backward" if name.endswith("_backward") else ""
-        plan, args = getattr(baracuda, f"{stem}{backward}Plan"), getattr(baracuda, f"{stem}{backward}Args")
+        plan, args = getattr(baracuda, f"{stem}Plan"), getattr(baracuda, f"{stem}Args")
         for element in ELEMENTS:
             yield Problem(name, plan, args, describe(element), element)
 
 
-def _plans() -> Iterator[tuple[str, str, Callable[[ElementKind], Descriptor]]]:
-    """Name, stem of the names of its classes, and descriptor of each."""
-    b = baracuda
-    for kind in b.SoftmaxKind:
-        for suffix in ("", "_backward"):
-            yield f"{kind.value}{suffix}", "Softmax", lambda e, kind=kind: b.SoftmaxDescriptor(kind, MATRIX, -1, e)
-    yield "rms_norm", "RMSNorm", lambda e: b.RMSNormDescriptor(MATRIX, 0b10, True, e)
-    yield "rms_norm_backward", "RMSNorm", lambda e: b.RMSNormBackwardDescriptor(MATRIX, 0b10, True, e)
-    for suffix in ("", "_backward"):
-        yield f"alibi{suffix}", "Alibi", lambda e: b.AlibiDescriptor(*ATTENTION, e)
-    for suffix in ("", "_backward"):
-        yield f"lerp{suffix}", "BinaryParam", lambda e: b.BinaryParamDescriptor(b.BinaryKind.LERP, MATRIX, e, 0.3)
-    for name, cls in (
-        ("quantize_per_token", b.QuantizePerTokenDescriptor),
-        ("quantize_per_token_backward", b.QuantizePerTokenBackwardDescriptor),
-        ("dequantize_per_token", b.DequantizePerTokenDescriptor),
-        ("dequantize_per_token_backward", b.DequantizePerTokenBackwardDescriptor),
-    ):
-        stem = "".join(map(str.title, name.removesuffix("_backward").split("_")))
-        yield name, stem, lambda e, cls=cls: cls(*MATRIX, e, ElementKind.S8)
+def _softmax(kind: Any, element: ElementKind) -> Any:
+    return baracuda.SoftmaxDescriptor(kind, MATRIX, -1, element)
+
+
+def _rms_norm(element: ElementKind) -> Any:
+    return baracuda.RMSNormDescriptor(MATRIX, 0b10, True, element)
+
+
+def _rms_norm_backward(element: ElementKind) -> Any:
+    return baracuda.RMSNormBackwardDescriptor(MATRIX, 0b10, True, element)
+
+
+def _alibi(element: ElementKind) -> Any:
+    return baracuda.AlibiDescriptor(*ATTENTION, element)
+
+
+def _lerp(element: ElementKind) -> Any:
+    return baracuda.BinaryParamDescriptor(baracuda.BinaryKind.LERP, MATRIX, element, 0.3)
+
+
+def _tokens(descriptor: Any, element: ElementKind) -> Any:
+    return descriptor(*MATRIX, element, ElementKind.S8)
+
+
+def _plans() -> Iterator[tuple[str, str, Callable[[ElementKind], Any]]]:
+    """Name, stem of the names of its plan and args, and descriptor of each."""
+    for kind in baracuda.SoftmaxKind:
+        yield kind.value, "Softmax", partial(_softmax, kind)
+        yield f"{kind.value}_backward", "SoftmaxBackward", partial(_softmax, kind)
+    yield "rms_norm", "RMSNorm", _rms_norm
+    yield "rms_norm_backward", "RMSNormBackward", _rms_norm_backward
+    yield "alibi", "Alibi", _alibi
+    yield "alibi_backward", "AlibiBackward", _alibi
+    yield "lerp", "BinaryParam", _lerp
+    yield "lerp_backward", "BinaryParamBackward", _lerp
+    for name in ("quantize_per_token", "quantize_per_token_backward", "dequantize_per_token", "dequantize_per_token_backward"):
+        stem = name.title().replace("_", "")
+        yield name, stem, partial(_tokens, getattr(baracuda, f"{stem}Descriptor"))

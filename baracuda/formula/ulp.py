@@ -100,3 +100,60 @@ def exact(op: str, *args: float) -> mpf:
             args = tuple(min(max(float(x), -bound), bound) for x in args)
         value = _EXACT[op](*(mpf(float(x)) for x in args))
         return +value
+
+
+#: Where each function is neither trivial nor out of range in f64; f32 results end at an eighth of the exponentials' ranges.
+RANGES = {
+    "exp": (-745.2, 709.8), "exp2": (-1075.0, 1024.0), "expm1": (-38.0, 709.8), "log": (0.3, 3.0), "log2": (0.3, 3.0),
+    "log1p": (-0.9, 3.0), "sin": (-100.0, 100.0), "cos": (-100.0, 100.0), "tan": (-100.0, 100.0), "tanh": (-20.0, 20.0),
+    "sigmoid": (-745.2, 38.0), "erf": (-6.0, 6.0), "erfc": (-6.0, 27.3), "rsqrt": (0.5, 4.0),
+}  # fmt: skip
+
+_DOMAIN = {"log": 0.0, "log2": 0.0, "rsqrt": 0.0, "log1p": -1.0}
+
+
+def samples(op: str, kind: ElementKind, n: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """About n arguments inside the domain: every exponent down to the subnormals, small values, the range where the function
+    varies, and neighbourhoods of the points where it is hard (multiples of pi/4 and of ln(2)/2, 1, and binade edges)."""
+    dtype = kind.numpy
+    if op == "pow":
+        return _power_samples(kind, n, rng)
+    integer = np.dtype(f"i{kind.itemsize}")
+    m = n // 5
+    sign = np.where(rng.random(m) < 0.5, -1.0, 1.0)
+    low, high = (b / 8 if kind is ElementKind.F32 and abs(b) > 700 else b for b in RANGES[op])
+    anywhere = rng.integers(1, int(np.array(np.inf, dtype).view(integer)), m, dtype=integer).view(dtype)
+    hard = rng.choice([np.pi / 4, np.log(2.0) / 2, 0.25, 0.1], m) * rng.integers(0, 300, m)
+    near_hard = hard * (1 + sign * 2.0 ** -rng.uniform(3, _format(kind)[0], m))
+    parts = [
+        anywhere * sign,
+        sign * rng.uniform(0.5, 1.0, m) * 2.0 ** rng.integers(-14, 5, m),
+        rng.uniform(low, high, m),
+        1 + sign * rng.uniform(0, 0.6, m) * 2.0 ** -rng.integers(0, 24, m),
+        np.where(rng.random(m) < 0.5, near_hard, -near_hard),
+    ]
+    x = np.concatenate([p.astype(dtype) for p in parts])
+    if op in ("log", "log2", "rsqrt"):
+        x = abs(x)
+    return (x[x > _DOMAIN[op]] if op in _DOMAIN else x,)
+
+
+def _power_samples(kind: ElementKind, n: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    bits, smallest, above = _format(kind)
+    m = n // 4
+    wide = 2.0 ** rng.uniform(2 - above, above - 1, m)
+    near = (1 + rng.uniform(-0.4, 0.6, m) * 2.0 ** -rng.integers(0, bits - 1, m)).astype(kind.numpy).astype(np.float64)
+    logs = np.log2(np.concatenate([wide, near]))
+    logs[logs == 0] = 1.0
+    x = np.concatenate([wide, near, rng.uniform(0.1, 10, m), -np.rint(rng.uniform(1, 50, m))])
+    y = np.concatenate([rng.uniform(smallest, above, 2 * m) / logs, rng.uniform(-8, 8, m), np.rint(rng.uniform(-20, 20, m))])
+    with np.errstate(over="ignore"):
+        x, y = x.astype(kind.numpy), y.astype(kind.numpy)
+    kept = np.isfinite(x) & np.isfinite(y) & (x != 0)
+    return x[kept], y[kept]
+
+
+def errors(op: str, kind: ElementKind, computed: np.ndarray, *args: np.ndarray) -> np.ndarray:
+    """The error in ULP at each point, against mpmath."""
+    points = zip(*(a.tolist() for a in args), strict=True)
+    return np.array([error(c, exact(op, *p), kind) for c, p in zip(computed.tolist(), points, strict=True)])

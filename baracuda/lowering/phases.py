@@ -46,8 +46,8 @@ class Phases:
 
     @cached_property
     def row_outputs(self) -> list[tuple[int, Port, Expr]]:
-        """Outputs with one element for each row."""
-        return [(i, p, e) for i, (p, e) in enumerate(self.graph.outputs) if p.axes == Axes.OUTER]
+        """Outputs with one element for each row, or one in all where there is only one row."""
+        return [(i, p, e) for i, (p, e) in enumerate(self.graph.outputs) if p.axes in (Axes.OUTER, Axes.NONE)]
 
     @cached_property
     def column_outputs(self) -> list[tuple[int, Port, Expr]]:

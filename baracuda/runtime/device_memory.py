@@ -107,7 +107,6 @@ def synchronize(device: Device) -> None:
         check(driver.cuCtxSynchronize(), "cuCtxSynchronize")
 
 
-
 def name(device: Device) -> str:
     """What the driver calls a CUDA device."""
     with _current(device) as driver:

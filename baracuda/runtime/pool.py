@@ -104,8 +104,9 @@ def set_num_threads(count: int) -> None:
     if count < 1:
         raise InvalidProblemError(f"the number of threads is {count}; expected 1 or more")
     _threads = count
-    start()
-    _word(scheduler.LIMIT).value = min(_threads, _workers + 1)
+    if _ready:
+        start()
+        _word(scheduler.LIMIT).value = min(_threads, _workers + 1)
 
 
 def get_num_threads() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
@@ -157,6 +157,8 @@ class Case:
     variant: str = "normal"
     #: What the data depends on; by default everything but the layout, so that all layouts have the same data.
     seed: str = field(default="", compare=False)
+    #: Where tensors lie that do not lie as `layout` says.
+    chosen: Mapping[str, Placing] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         shape = "x".join(map(str, self.shape)) or "scalar"
@@ -185,12 +187,13 @@ class Case:
     def placings(self) -> dict[str, Placing]:
         """Where each tensor lies in its block."""
         descriptor = self.descriptor
-        return {
+        found = {
             s.name: place(
                 s.expected_shape(descriptor), s.expected_kind(descriptor), self.layout, written=s.written, number=number
             )
             for number, s in enumerate(self.tensors())
         }
+        return {**found, **self.chosen}
 
     def aliases(self) -> dict[str, str]:
         """In place: the output that is written over each input that has its shape and element."""

@@ -75,19 +75,12 @@ def each(names: tuple[str, ...] = ("given", "written")) -> list[Any]:
 
 def replaced(machine: Machine, tried: Subject, name: str, change: Callable[[Placing], Placing]) -> Placed:
     """The tensors of a case with one of them placed otherwise."""
-
-    class Changed(Case):
-        def placings(self) -> dict[str, Placing]:
-            found = super().placings()
-            return {**found, name: change(found[name])}
-
     case = case_of(tried)
+    changed = change(case.placings()[name])
     values = case.inputs()
-    changed = Changed(case.subject, case.shape, case.element)
-    shape = changed.placings()[name].shape
-    if name in values and values[name].shape != shape:
-        values[name] = np.zeros(shape, values[name].dtype)
-    return Placed(machine, changed, values=values)
+    if name in values and values[name].shape != changed.shape:
+        values[name] = np.zeros(changed.shape, values[name].dtype)
+    return Placed(machine, Case(case.subject, case.shape, case.element, chosen={name: changed}), values=values)
 
 
 # --- tensors -----------------------------------------------------------------------------------------------------------

@@ -292,13 +292,61 @@ def test_rare_branch(n: int) -> None:
 def test_bits_do_not_depend_on_the_vector_width(vector_bits: int, layout: str) -> None:
     if vector_bits > host().vector_bits:
         pytest.skip("the processor has no vectors this wide")
-    target = replace(host(), vector_bits=vector_bits)
-    for n in (7, 129, 3000):
+    targets = [replace(host(), vector_bits=vector_bits)]
+    if vector_bits == 256 and host().triple.startswith("x86_64"):
+        targets.append(CpuTarget(host().triple, "x86-64-v3", "", 256))
+    for n in (7, 129, 200, 3000):
         x = laid_out(numbers((21, n)), layout)
-        out, whole = guarded(x.shape, x.dtype)
-        run(centre, x.shape, (False, True), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), out)], target=target)
-        assert np.array_equal(bits(out), bits(centre_reference(x)))
+        for target in targets:
+            out, whole = guarded(x.shape, x.dtype)
+            run(centre, x.shape, (False, True), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), out)], target=target)
+            assert np.array_equal(bits(out), bits(centre_reference(x)))
+            assert guards_intact(whole)
+
+
+@pytest.mark.parametrize("kind", [K.BF16, K.F16, K.S8, K.U8, K.S16, K.S64])
+@pytest.mark.parametrize("n", [1, 3, 16, 64, 130, 1000, 3001])
+def test_narrow_and_wide_kinds_along_rows(kind: K, n: int) -> None:
+    """Rounding on the way in and out, over short, long, side by side and strided rows."""
+    x = (numbers((40, n)) * np.float32(20)).astype(kind.numpy)
+    wide = x.astype(kind.compute.numpy)
+    two = wide.dtype.type(2)
+    for layout in ("rows", "columns", "strided"):
+        out, whole = guarded(x.shape, kind.numpy)
+        total, _ = guarded((40,), kind.compute.numpy)
+        run(
+            lambda x: (x * 2 + max_(x), sum_(x)),
+            x.shape,
+            (False, True),
+            [(("x", kind, FULL), laid_out(x, layout))],
+            [(("y", kind, FULL), out), (("z", kind.compute, OUTER), total)],
+        )
+        expected = (wide * two + wide.max(-1, keepdims=True)).astype(kind.numpy)
+        assert np.array_equal(bits(out), bits(expected))
+        assert np.array_equal(bits(total), bits(canonical(wide)))
         assert guards_intact(whole)
+
+
+def test_few_columns_of_long_rows() -> None:
+    """Rows side by side, too few to be shared out whole."""
+    x = np.asfortranarray(numbers((40, 30000)))
+    out, whole = guarded(x.shape, x.dtype, (1, 0))
+    made = run(centre, x.shape, (False, True), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), out)])
+    assert made.schedule == "split+columns"
+    assert np.array_equal(bits(out), bits(centre_reference(x)))
+    assert guards_intact(whole)
+
+
+def test_large_outputs_are_streamed_from_any_alignment() -> None:
+    x = numbers((1500, 5000))
+    whole = np.empty(x.size + 64, np.float32)
+    for start in (0, 1, 7, 16):
+        whole[:] = 7.0
+        out = whole[start : start + x.size].reshape(x.shape)
+        run(lambda x: x * 3.0, x.shape, (False, False), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), out)])
+        assert np.array_equal(out, x * np.float32(3))
+        assert (whole[:start] == 7.0).all()
+        assert (whole[start + x.size :] == 7.0).all()
 
 
 @pytest.mark.parametrize(

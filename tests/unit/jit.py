@@ -13,8 +13,8 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from baracuda.core.elements import Category, ElementKind
-from baracuda.formula.expr import Axes, Expr, input_, node
 from baracuda.formula.expand import expand
+from baracuda.formula.expr import Axes, Expr, input_, node
 from baracuda.formula.graph import Graph, Port
 
 LANES = 16
@@ -55,7 +55,9 @@ class _Writer:
         self.lines.append(f"  {result} = {text}")
         return result
 
-    def call(self, intrinsic: str, kind: ElementKind, args: list[str], suffix: str = "", source: ElementKind | None = None) -> str:
+    def call(
+        self, intrinsic: str, kind: ElementKind, args: list[str], suffix: str = "", source: ElementKind | None = None
+    ) -> str:
         types = [_vector(source or kind)] * len(args)
         mangled = f"@llvm.{intrinsic}.v{LANES}{_mangled(kind)}" + suffix
         self.declared.add(f"declare {_vector(kind)} {mangled}({', '.join(types)})")
@@ -187,7 +189,8 @@ def compiled(graph: Graph) -> Callable[..., np.ndarray]:
         *writer.lines,
         f"  %to = getelementptr {_scalar(port.kind)}, ptr %out, i64 %i",
         f"  store {_vector(port.kind)} {value}, ptr %to, align {port.kind.itemsize}",
-        f"  %next = add i64 %i, {LANES}\n  %more = icmp slt i64 %next, %n\n  br i1 %more, label %loop, label %end\nend:\n  ret void\n}}",
+        f"  %next = add i64 %i, {LANES}\n  %more = icmp slt i64 %next, %n",
+        "  br i1 %more, label %loop, label %end\nend:\n  ret void\n}",
         *sorted(writer.declared),
     ])  # fmt: skip
     module = llvm.parse_assembly(text)
@@ -198,7 +201,9 @@ def compiled(graph: Graph) -> Callable[..., np.ndarray]:
     assembly = machine.emit_assembly(module)
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
-    native = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(graph.inputs) + 1), ctypes.c_int64)(engine.get_function_address("f"))
+    native = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(graph.inputs) + 1), ctypes.c_int64)(
+        engine.get_function_address("f")
+    )
 
     def run(*arrays: Any) -> np.ndarray:
         dtypes = [p.kind.numpy for p in graph.inputs]

@@ -57,8 +57,9 @@ def _erfc_tail(x: Expr) -> Expr:
     n, shifted = round_scaled(-h, c.LOG2_E[f.kind])
     r, r_low = fast_two_sum(fma(n, -c.LN2_HIGH[f.kind], -h), fma(n, -c.LN2_LOW[f.kind], -h_low))
     rest = fma(r * r, horner(r, c.EXP[f.kind][2:]), r_low)  # e**r = 1 + r + rest
-    product = tail + fma(tail, r, fma(tail, rest, fma(tail_low, r, tail_low)))
-    return scale(product, integer_of(shifted))
+    high = fma(tail, r, tail)
+    low = fma(tail, r, tail - high) + fma(tail, rest, fma(tail_low, r, tail_low))
+    return scale(high + low, integer_of(shifted))
 
 
 @elementary("erf", ElementKind.F32)

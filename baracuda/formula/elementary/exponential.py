@@ -53,7 +53,7 @@ def reduce_exponent_to_pair(x: Expr) -> tuple[Expr, Expr, Expr]:
 
 def exp_tail(r: Expr, low: Expr) -> Expr:
     """e**(r + low) - 1 - r."""
-    return fma(r * r, horner(r, c.EXP[r.kind][2:]), low)
+    return fma(r * r, horner(r, c.EXPM1[r.kind]), low)
 
 
 def exp_minus_one_on_r(r: Expr) -> Expr:

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
 from baracuda.formula.elementary import coefficients as c
-from baracuda.formula.elementary.exponential import exp_minus_one_on_r, reduce_exponent
+from baracuda.formula.elementary.exponential import (
+    exp_minus_one_on_r,
+    exp_tail,
+    reduce_exponent,
+    reduce_exponent_to_pair,
+)
 from baracuda.formula.elementary.pieces import (
     Pair,
     either,
@@ -42,12 +47,15 @@ def _reciprocal_of_one_plus(e: Expr) -> Pair:
 def sigmoid(x: Expr) -> Expr:
     """1 / (1 + E) for x >= 0 and E / (1 + E) below, with E = e**-|x| = 2**n (1 + q)."""
     f = format_of(x)
-    r, shifted = reduce_exponent(-abs(x))
-    q = exp_minus_one_on_r(r)
+    r, low, shifted = reduce_exponent_to_pair(-abs(x))
+    precise = f.kind is ElementKind.F64  # f32 stays below 0.8 ULP without the low part of r
+    tail = exp_tail(r, low)
+    q = r + tail if precise else exp_minus_one_on_r(r)
     power = power_of_two(shifted)
     y, correction = _reciprocal_of_one_plus(fma(power, q, power))
     negative = x < 0.0
-    factor = either(negative, fma(q, correction, q + correction), correction)
+    below = r + (tail + fma(q, correction, correction)) if precise else fma(q, correction, q + correction)
+    factor = either(negative, below, correction)
     fast = fma(y, factor, y) * either(negative, power, 1.0)
     smallest = -(f.bias + f.mantissa + 2) * 0.6931471805599453
     tail = either(x < smallest, 0.0, either(negative, scale(1.0 + q, integer_of(shifted)), 1.0))
@@ -67,4 +75,4 @@ def tanh(x: Expr) -> Expr:
     power = power_of_two(shifted)
     e = fma(power, exp_minus_one_on_r(r), power)
     large = fma(e * -2.0, horner(e, c.TANH_RECIPROCAL[f.kind]), f.constant(1.0))
-    return flip_sign(either(a < c.TANH_SMALL[f.kind], small, large), sign_bit(x))
+    return flip_sign(either(a < c.TANH_SMALL, small, large), sign_bit(x))

@@ -114,4 +114,3 @@ def log1p(x: Expr) -> Expr:
     finite = either(compare("eq", x, -1.0), -infinity(f), either(x < 0.0, nan(f), large))
     in_range = (x > -1.0) & (x < 2.0 ** (f.bias - 2))
     return rare(~in_range, either(x < infinity(f), finite, x), fast)
-

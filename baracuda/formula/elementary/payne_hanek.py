@@ -7,10 +7,12 @@ Numbers are lists of 32-bit limbs in u64, most significant first.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from baracuda.core.elements import ElementKind
 from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.pieces import Format, fast_two_sum, format_of, two_product, two_sum
-from baracuda.formula.expr import Expr, bitcast, cast, const, fma, lookup
+from baracuda.formula.expr import Expr, binary, bitcast, cast, const, fma, lookup
 
 U64, S64, F64 = ElementKind.U64, ElementKind.S64, ElementKind.F64
 
@@ -29,9 +31,10 @@ def _window(a: Expr, f: Format) -> list[Expr]:
     """The limbs of floor(2/pi * 2**(e - 2 + bits of the window)), its higher bits left out; e is the exponent of m's unit."""
     biased = cast(bitcast(a, f.signed) >> f.mantissa, ElementKind.S32)
     position = biased - (f.bias + f.mantissa + 2) + c.TWO_OVER_PI_ZEROS
+    position = binary("max", position, 0)  # a vector that takes this path has lanes of any size
     word, offset = position >> 5, cast(position & 31, U64)
     words = [cast(lookup(word + i, c.TWO_OVER_PI_WORDS, ElementKind.U32), U64) for i in range(_LIMBS[f.kind] + 1)]
-    return [(((high << 32) | low) << offset) >> 32 for high, low in zip(words, words[1:], strict=False)]
+    return [(((high << 32) | low) << offset) >> 32 for high, low in pairwise(words)]
 
 
 def _product(m: list[Expr], w: list[Expr]) -> list[Expr]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from baracuda.formula.expr import Axes
-from baracuda.lowering.cpu.kernel import Kernel, NotCompiled, Words
+from baracuda.lowering.cpu.kernel import NotCompiled, Words, lanes_of
 from baracuda.lowering.cpu.pointwise import lower_pointwise
 from baracuda.lowering.cpu.schedules import lower_rows
 from baracuda.lowering.cpu.split import lower_split, part_segments
@@ -36,6 +36,6 @@ def _schedule(nest: Nest, target: CpuTarget) -> Callable[[Nest, Words, CpuTarget
         return lower_pointwise
     if reduces(nest.graph, Axes.OUTER):
         return lower_sums
-    if part_segments(nest, Kernel(nest, Words(nest), target).lanes):
+    if part_segments(nest, lanes_of(nest, target)):
         return lower_split
     return lower_rows

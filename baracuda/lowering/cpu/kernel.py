@@ -31,6 +31,11 @@ def node_cost(n: Expr) -> int:
     return 0 if n.op in _FREE else _EXPENSIVE.get(n.op, 1)
 
 
+def lanes_of(nest: Nest, target: CpuTarget) -> int:
+    """Lanes of a vector: as many of the widest values in the formula as a register holds."""
+    return target.vector_bits // max(32, *(n.kind.bits for n in nest.graph.nodes))
+
+
 @dataclass(frozen=True)
 class Place:
     """Where an operand's address comes from: a word, and bytes to add to it."""
@@ -78,7 +83,7 @@ class Kernel:
         self.target = target
         self.b = Builder(Module())
         self.begin, self.end = Value("i64", "%begin"), Value("i64", "%end")
-        self.lanes = target.vector_bits // max(32, *(n.kind.bits for n in nest.graph.nodes))
+        self.lanes = lanes_of(nest, target)
         self.input_index = {p.name: i for i, p in enumerate(nest.graph.inputs)}
         self._pointers: dict[int, Value] = {}
         self._params: dict[Expr, Value] = {}

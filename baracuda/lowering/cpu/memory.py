@@ -33,16 +33,16 @@ def widen(b: Builder, kind: ElementKind, raw: Value) -> Value:
 
 
 def _round_bf16(b: Builder, x: Value) -> Value:
+    """The bit pattern of bf16, in the upper half of 32 bits; the lower half is left over."""
     lanes = x.lanes
 
     def number(value: int) -> Value:
         return constant("i32", value, lanes)
 
     bits = b.convert("bitcast", x, vector("i32", lanes))
-    high = b.shr(bits, number(16))
-    rounded = b.shr(b.add(bits, b.add(b.and_(high, number(1)), number(0x7FFF))), number(16))
-    quiet = b.or_(high, number(0x40))
-    return b.convert("trunc", b.select(b.compare("fcmp uno", x, x), quiet, rounded), vector("i16", lanes))
+    odd = b.and_(b.shr(bits, number(16)), number(1))
+    rounded = b.add(bits, b.add(odd, number(0x7FFF)))
+    return b.select(b.compare("fcmp uno", x, x), b.or_(bits, number(0x400000)), rounded)
 
 
 def narrow(b: Builder, kind: ElementKind, value: Value) -> Value:
@@ -51,11 +51,36 @@ def narrow(b: Builder, kind: ElementKind, value: Value) -> Value:
     if kind is ElementKind.F16:
         return b.convert("bitcast", b.convert("fptrunc", value, vector("half", lanes)), vector("i16", lanes))
     if kind is ElementKind.BF16:
-        return _round_bf16(b, value)
+        upper = b.shr(_round_bf16(b, value), constant("i32", 16, lanes))
+        return b.convert("trunc", upper, vector("i16", lanes))
     if kind is ElementKind.BOOL:
         return b.convert("zext", value, vector("i8", lanes))
     type_ = vector(stored_type(kind), lanes)
     return b.convert("trunc", value, type_)
+
+
+def narrow_all(b: Builder, kind: ElementKind, values: list[Value]) -> list[Value]:
+    """Values of neighbouring vectors to stored bits, in fewer and wider vectors where that is cheaper."""
+    if not values or store_bytes(kind, values[0].lanes, len(values)) == kind.itemsize * values[0].lanes:
+        return [narrow(b, kind, v) for v in values]
+    lanes = values[0].lanes
+    halves = [b.convert("bitcast", _round_bf16(b, v), vector("i16", 2 * lanes)) for v in values]
+    upper = range(1, 4 * lanes, 2)
+    return [b.shuffle(halves[i], halves[i + 1], upper) for i in range(0, len(halves), 2)]
+
+
+def store_bytes(kind: ElementKind, lanes: int, count: int) -> int:
+    """The size of each store that `store_all` makes for `count` vectors."""
+    return kind.itemsize * lanes * (2 if kind is ElementKind.BF16 and count % 2 == 0 else 1)
+
+
+def store_all(b: Builder, kind: ElementKind, values: list[Value], pointer: Value, *, streaming: bool = False) -> None:
+    """Neighbouring vectors; `streaming` promises addresses aligned to each of the stores."""
+    offset = 0
+    for raw in narrow_all(b, kind, values):
+        size = kind.itemsize * raw.lanes
+        b.store(raw, b.at(pointer, offset), size if streaming else kind.itemsize, streaming=streaming)
+        offset += size
 
 
 def load(b: Builder, kind: ElementKind, pointer: Value, lanes: int, mask: Value | None = None) -> Value:

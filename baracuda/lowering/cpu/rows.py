@@ -10,7 +10,7 @@ from baracuda.lowering.cpu.analysis import RowAnalysis
 from baracuda.lowering.cpu.evaluate import Evaluator, Group
 from baracuda.lowering.cpu.ir import Value, i64, vector
 from baracuda.lowering.cpu.kernel import Kernel, node_cost
-from baracuda.lowering.cpu.memory import load, store
+from baracuda.lowering.cpu.memory import load, store, store_all
 from baracuda.lowering.cpu.primitives import compute_type
 from baracuda.lowering.cpu.segment import Segments
 from baracuda.lowering.cpu.streaming import Streaming
@@ -196,10 +196,11 @@ class RowPasses:
             groups = [evaluator.value(e) for _, e in outputs]
             for (index, _), group in zip(outputs, groups, strict=True):
                 kind = self.kernel.nest.operands[index].kind
-                for i, v in enumerate(group):
-                    position = b.mul(b.add(start, i * lanes), kind.itemsize)
-                    pointer = b.at(self.segments.pointers[index], position)
-                    store(b, kind, v, pointer, mask, streaming=streaming)
+                pointer = b.at(self.segments.pointers[index], b.mul(start, kind.itemsize))
+                if mask is None:
+                    store_all(b, kind, group, pointer, streaming=streaming)
+                else:
+                    store(b, kind, group[0], pointer, mask)
             if extra is not None:
                 extra(evaluator, start, mask)
 
@@ -207,8 +208,8 @@ class RowPasses:
             head = i64(0)
             if self.streaming.possible:
                 go, head = self.streaming.start(self.segments.pointers, m)
-                with b.if_(b.less(0, head)):
-                    block(i64(0), self.mask(head))
+                with b.loop(0, head, lanes) as start:
+                    block(start, self.mask(b.sub(head, start)))
             whole = b.add(head, b.and_(b.sub(m, head), -count * lanes))
             if self.streaming.possible:
                 with b.if_(go), b.loop(head, whole, count * lanes) as start:

@@ -11,7 +11,7 @@ from baracuda.lowering.cpu.evaluate import Evaluator, Group
 from baracuda.lowering.cpu.ir import Value, i64
 from baracuda.lowering.cpu.kernel import Kernel, element_ns
 from baracuda.lowering.cpu.lanes import first_lanes, load_lanes, store_lanes
-from baracuda.lowering.cpu.memory import load, store
+from baracuda.lowering.cpu.memory import load, store, store_all, store_bytes
 from baracuda.lowering.cpu.streaming import STREAMING_BYTES
 from baracuda.lowering.cpu.tree import fold_rows, identity, join
 from baracuda.lowering.cpu.walk import Odometer
@@ -135,16 +135,20 @@ class BlockPasses:
         def stores(*, streaming: bool) -> None:
             for index, group in outputs:
                 kind = self.kernel.nest.operands[index].kind
-                for g, v in enumerate(group):
-                    at = self._at(index, *divmod(g, self.each))
-                    store(b, kind, v, at, self.masks[g], streaming=streaming)
+                for r in range(self.rows):
+                    row = group[r * self.each : (r + 1) * self.each]
+                    if self.exact:
+                        store_all(b, kind, row, self._at(index, r, 0), streaming=streaming)
+                    else:
+                        store_all(b, kind, row[:-1], self._at(index, r, 0))
+                        store(b, kind, row[-1], self._at(index, r, self.each - 1), self.masks[self.each - 1])
 
         if not self.streamable:
             stores(streaming=False)
             return
         go = b.compare("icmp ne", self.wanted, 0)
         for index, _ in outputs:
-            low = self.lanes * self.kernel.nest.operands[index].kind.itemsize - 1
+            low = store_bytes(self.kernel.nest.operands[index].kind, self.lanes, self.each) - 1
             address = b.or_(b.emit("i64", f"ptrtoint ptr {self.pointers[index].name} to i64"), self.across[index])
             go = b.op("and", go, b.equal(b.and_(address, low), 0))
         with b.if_(go):

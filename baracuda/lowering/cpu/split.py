@@ -14,7 +14,7 @@ from baracuda.lowering.cpu.analysis import RowAnalysis
 from baracuda.lowering.cpu.columns import ColumnPasses
 from baracuda.lowering.cpu.evaluate import Group
 from baracuda.lowering.cpu.ir import Value, i64, vector
-from baracuda.lowering.cpu.kernel import Kernel, Words, element_ns
+from baracuda.lowering.cpu.kernel import Kernel, Words, element_ns, lanes_of
 from baracuda.lowering.cpu.primitives import compute_type
 from baracuda.lowering.cpu.rows import RowPasses
 from baracuda.lowering.cpu.schedules import column_axis, for_blocks, vectors_across
@@ -69,8 +69,7 @@ def part_segments(nest: Nest, lanes: int) -> int:
 def lower_split(nest: Nest, words: Words, target: CpuTarget) -> Program:
     """Reductions along rows that are too few to be shared out whole."""
     axis = column_axis(nest)
-    lanes = Kernel(nest, Words(nest), target).lanes
-    size = part_segments(nest, lanes)
+    size = part_segments(nest, lanes_of(nest, target))
     if axis is not None:
         nest = with_last(nest, axis)
     analysis = RowAnalysis(nest)

@@ -12,6 +12,8 @@ from baracuda.lowering.cpu.kernel import Kernel
 STREAMING_BYTES = 24 << 20
 #: The narrowest store that is worth it.
 _LEAST = 16
+#: Bytes of a cache line: streamed stores fill whole ones.
+_LINE = 64
 
 
 class Streaming:
@@ -28,15 +30,15 @@ class Streaming:
 
     def start(self, pointers: dict[int, Value], count: Value) -> tuple[Value, Value]:
         """Whether to stream the elements at `pointers`, and how many to store before the first aligned one."""
-        b, lanes = self.kernel.b, self.kernel.lanes
-        heads = []
-        for i, size in self.sizes.items():
-            address = b.emit("i64", f"ptrtoint ptr {pointers[i].name} to i64")
-            heads.append(b.and_(b.div(b.sub(0, address), size), lanes - 1))
+        b = self.kernel.b
+        addresses = {i: b.emit("i64", f"ptrtoint ptr {pointers[i].name} to i64") for i in self.sizes}
+        narrowest = min(self.sizes, key=lambda i: self.sizes[i])
+        head = b.div(b.and_(b.sub(0, addresses[narrowest]), _LINE - 1), self.sizes[narrowest])
         go = b.compare("icmp ne", self.wanted, 0)
-        for head in heads[1:]:
-            go = b.op("and", go, b.equal(head, heads[0]))
-        return go, b.select(go, b.min(heads[0], count), i64(0))
+        for i, size in self.sizes.items():
+            reached = b.add(addresses[i], b.mul(head, size))
+            go = b.op("and", go, b.equal(b.and_(reached, _LINE - 1), 0))
+        return go, b.select(go, b.min(head, count), i64(0))
 
     def fence(self) -> None:
         """Make streamed stores visible to other threads before this one says that it is done."""

@@ -75,6 +75,12 @@ template <int P, class T, int N> __device__ __forceinline__ void store(T* to, co
   }
 }
 
+// N bytes to shared memory while the thread goes on; they are there after `arrived`, for the thread that asked.
+template <int N> __device__ __forceinline__ void copy_async(void* to, const void* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "n"(N) : "memory");
+}
+__device__ __forceinline__ void arrived() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
 // IEEE 754-2019 maximum and minimum.
 __device__ __forceinline__ float maximum(float a, float b) {
   float r; asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r;

@@ -139,8 +139,8 @@ class RowKernel:
             f"const int slot = threadIdx.x / {s.group * s.groups};",
         ]
 
-    def enter_row(self) -> list[str]:
-        """Decodes `row` and loads what is constant along it."""
+    def enter_row(self, *, load: bool = True) -> list[str]:
+        """Decodes `row` and, unless that has been done, loads what is constant along it."""
         lines: list[str] = []
         if self.rank:
             wide = self.nest.rows >= INDEX_LIMIT
@@ -148,7 +148,7 @@ class RowKernel:
         for i in range(len(self.frame.ports)):
             lines.append(f"const i64 o{i} = {offset(self.outer_strides[i], 'r')};")
         for i in range(self.frame.inputs):
-            if not self.varies(i):
+            if load and not self.varies(i):
                 lines += [f"{self.frame.storage(i)} in{i} = {{}};", f"if (live) in{i} = p{i}[o{i}];"]
         return lines
 
@@ -165,16 +165,17 @@ class RowKernel:
         stride = operand.steps(self.inner_last) if self.nest.inner else 0
         if self.runs_whole and stride == 1:
             strides = self.inner_strides[i]
-            along = "e" if len(self.nest.inner) == 1 else offset(strides, "y")
+            # One address a thread, and constants from run to run, which the instructions take for free.
+            at = f"b{i} + k * {LANES}" if len(self.nest.inner) == 1 else f"{base} + ({offset(strides, 'y')})"
             width = piece(operand, v, self.inner_last, (*self.nest.outer, *self.nest.inner))
-            whole = f"load<{width}>({name}, {base} + ({along}));" if loading else f"store<{width}>({base} + ({along}), {name});"
+            whole = f"load<{width}>({name}, {at});" if loading else f"store<{width}>({at}, {name});"
             decode = self.decode_run()
             if self.checks != "element":
                 return [f"if ({valid}) {{", *decode, whole, "}"] if valid != "true" or decode else [whole]
             one = f"{name}.v[v] = (from)[v];" if loading else f"(from)[v] = {name}.v[v];"
             const = "const " if loading else ""
             partial = ["#pragma unroll", f"for (int v = 0; v < {v}; ++v) if (e + v < {self.length}) {one}"]
-            pointer = f"{const}{self.frame.storage(i)}* const from = {base} + ({along});"
+            pointer = f"{const}{self.frame.storage(i)}* const from = {at};"
             return [
                 f"if ({valid}) {{",
                 *decode,
@@ -197,6 +198,19 @@ class RowKernel:
             "}",
         ]
 
+    def first_run(self, operands: Sequence[int], segment: str) -> list[str]:
+        """b{i}: the address of this thread's first run of a segment, for operands that one contiguous axis runs along."""
+        if len(self.nest.inner) != 1:
+            return []
+        lines = []
+        for i in operands:
+            if self.varies(i) and self.nest.operands[i].steps(self.inner_last) == 1:
+                const = "const " if i < self.frame.inputs else ""
+                row = f" + o{i}" if self.frame.ports[i].axes & Axes.OUTER else ""
+                start = f"((i64){segment} * {SEGMENT} + lane * {self.shape.vector})"
+                lines.append(f"{const}{self.frame.storage(i)}* const b{i} = p{i}{row} + {start};")
+        return lines
+
     def run_start(self, segment: str) -> str:
         """The number in the row of the first element of this thread's run k of a segment."""
         s = self.shape
@@ -215,10 +229,11 @@ class RowKernel:
         """Loads this thread's runs of a segment, for all the operands given."""
         if not operands:
             return []
-        lines = ["#pragma unroll", f"for (int k = 0; k < {self.shape.chains}; ++k) {{", self.run_start(segment)]
+        lines = ["{", *self.first_run(operands, segment), "#pragma unroll", f"for (int k = 0; k < {self.shape.chains}; ++k) {{"]
+        lines.append(self.run_start(segment))
         for i in operands:
             lines += self.move_run(i, f"in{i}[k]", self.valid(live))
-        return [*lines, "}"]
+        return [*lines, "}", "}"]
 
     # --- elements -----------------------------------------------------------------------------------------------------
 
@@ -285,7 +300,9 @@ class RowKernel:
         if not inner:
             return []
         guard = self.valid(live)  # a value made of nothing could index a table out of its range
-        lines = ["#pragma unroll", f"for (int k = 0; k < {s.chains}; ++k) {{", self.run_start(segment)]
+        written = [self.frame.inputs + k for k, _, _ in outputs]
+        lines = ["{", *self.first_run(written, segment), "#pragma unroll", f"for (int k = 0; k < {s.chains}; ++k) {{"]
+        lines.append(self.run_start(segment))
         lines += [
             f"Vec<{self.frame.storage(self.frame.inputs + k)}, {s.vector}> out{self.frame.inputs + k};" for k, _, _ in outputs
         ]
@@ -302,7 +319,7 @@ class RowKernel:
         for k, _, _ in outputs:
             i = self.frame.inputs + k
             lines += self.move_run(i, f"out{i}", self.valid(live))
-        return [*lines, "}"]
+        return [*lines, "}", "}"]
 
     # --- trees --------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,104 @@
+"""Every CUDA kernel compiles, for sm_80, sm_90 and sm_100; needs NVRTC, but neither a GPU nor a driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from baracuda.core.elements import ElementKind as K
+from baracuda.core.plan import OperandLayout
+from baracuda.lowering.cuda import Target, lower
+from baracuda.lowering.implementation import FormulaImplementation
+from baracuda.runtime.cuda import cubin
+from tests.kernels.cases import FLOATS, SHAPES, SUBJECTS, Case, Subject
+
+pytest.importorskip("cuda.core")
+pytest.importorskip("cuda.bindings.nvrtc")
+
+TARGETS = (Target("sm_90", 132), Target("sm_80", 108), Target("sm_100", 148))
+#: Rows and row lengths that lead to each schedule.
+SIZES = ((5, 1), (5, 7), (5, 64), (3000, 3), (3000, 64), (3000, 1000), (5, 1000), (5, 5000), (3, 70001), (64, 40000), (8192, 8192))
+LAYOUTS = ("contiguous", "transposed", "permuted", "sliced", "broadcast", "misaligned")
+
+pytestmark = pytest.mark.cpu_only
+
+
+class Offline(FormulaImplementation):
+    """What lowers a problem, without the device that it would run on."""
+
+    def __init__(self, case: Case) -> None:
+        plan, descriptor = case.subject.plan, case.descriptor
+        self.problem, self.specs, self.descriptor = plan.problem(descriptor), plan.tensors, descriptor
+
+
+def kernels(case: Case, target: Target, *, general: bool) -> tuple[str, list[str]]:
+    """The schedule of a case and the sources of its launches."""
+    offline, places = Offline(case), case.placings()
+
+    def lies(name: str) -> OperandLayout | None:
+        place = places.get(name)
+        if place is None:
+            return None
+        return OperandLayout(place.strides, 1 if general else min(16, place.offset & -place.offset), general)
+
+    nest, _ = offline.nest(tuple(lies(s.name) for s in offline.specs))
+    lowered = lower(nest, target)
+    return lowered.schedule, [launch.source for launch in lowered.launches]
+
+
+def cases(tried: Subject, full: bool) -> Iterator[tuple[Case, bool]]:
+    """Sizes and layouts that between them take every schedule; element kinds in turn, or all of them."""
+    shapes = [*(tried.shape(rows, n) for rows, n in SIZES), *(tried.shapes if full else tried.shapes[:: max(1, len(SHAPES) // 4)])]
+    turn = SUBJECTS.index(tried)
+    for shape in shapes:
+        for layout in LAYOUTS:
+            turn += 1
+            for element in FLOATS if full else (FLOATS[turn % len(FLOATS)],):
+                yield Case(tried, shape, element, layout), layout == "transposed"
+
+
+def sources(tried: Subject, target: Target, full: bool) -> dict[str, str]:
+    """Sources by what they are: one for each schedule, or with `full` each that differs."""
+    found: dict[str, str] = {}
+    for case, general_too in cases(tried, full):
+        for general in (False, True) if general_too else (False,):
+            schedule, written = kernels(case, target, general=general)
+            for number, source in enumerate(written):
+                key = f"{case} {schedule}" if full else f"{_shape_of(schedule)} {number} {general} {case.element is K.F64}"
+                found.setdefault(key, source)
+    return {key: source for source, key in {s: k for k, s in found.items()}.items()}
+
+
+def _shape_of(schedule: str) -> str:
+    """A schedule's name without its numbers."""
+    return "".join(c for c in schedule if not c.isdigit())
+
+
+@pytest.mark.parametrize("tried", SUBJECTS, ids=lambda s: s.label)
+def test_kernels_compile(tried: Subject, full: bool) -> None:
+    for target in TARGETS:
+        chosen = list(sources(tried, target, full).items())
+        if target is not TARGETS[0] and not full:
+            chosen = chosen[SUBJECTS.index(tried) % 4 :: 4]
+        for key, source in chosen:
+            code = cubin(source, target.arch)
+            assert code[:4] == b"\x7fELF", f"{tried.label}: {key}"
+
+
+def test_bad_source_is_an_error() -> None:
+    """The compiler's complaint reaches the caller."""
+    with pytest.raises(Exception, match="error"):
+        cubin("this is no CUDA", "sm_90")
+
+
+def test_compiling_is_deterministic(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same problem gives the same source and the same machine code, so that the cache on disk may serve it."""
+    case = Case(SUBJECTS[0], (5, 1000), K.F32)
+    _, (source, *_) = kernels(case, TARGETS[0], general=False)
+    assert kernels(case, TARGETS[0], general=False)[1][0] == source
+    codes = []
+    for name in ("a", "b"):
+        monkeypatch.setenv("BARACUDA_CACHE_DIR", f"{tmp_path}/{name}")
+        codes.append(cubin(source, "sm_90"))
+    assert codes[0] == codes[1]

@@ -1,0 +1,102 @@
+"""Who may import whom, and what importing the library brings along."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "baracuda"
+#: For each layer, the layers it may import, itself apart.
+MAY_IMPORT = {
+    "core": set(),
+    "formula": {"core"},
+    "runtime": {"core"},
+    "lowering": {"core", "formula", "runtime"},
+    "backends": {"core", "formula", "runtime"},
+    "ops": {"core", "formula", "runtime", "lowering", "backends"},
+    "frontends": {"core", "formula", "runtime", "lowering", "backends", "ops"},
+    "cli": {"core", "formula", "runtime", "lowering", "backends", "ops", "frontends"},
+}
+FRAMEWORKS = {"torch", "jax", "cupy", "tensorflow", "mlx"}
+
+
+def imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """The modules that a file imports, and whether it does so as it is loaded itself."""
+    tree = ast.parse(path.read_text())
+    inside = {n for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) for n in ast.walk(f)}
+    for n in ast.walk(tree):
+        if isinstance(n, ast.Import):
+            yield from ((alias.name, n not in inside) for alias in n.names)
+        elif isinstance(n, ast.ImportFrom):
+            assert n.level == 0, f"{path}: relative import"
+            yield str(n.module), n not in inside
+            yield from ((f"{n.module}.{alias.name}", n not in inside) for alias in n.names)
+
+
+def layer(module: str) -> str | None:
+    """The layer that a module of the package is in; None for one of another package, and for the package itself."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "baracuda" and len(parts) > 1 and parts[1] in MAY_IMPORT else None
+
+
+def files() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def test_every_folder_is_a_layer() -> None:
+    assert {p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name != "__pycache__"} <= set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_imports_point_one_way(folder: str) -> None:
+    allowed = MAY_IMPORT[folder] | {folder}
+    for path in (PACKAGE / folder).rglob("*.py"):
+        for module, _ in imports(path):
+            assert layer(module) in (None, *allowed), f"{path.relative_to(PACKAGE)} imports {module}"
+            if folder != "cli":
+                assert module != "baracuda", f"{path.relative_to(PACKAGE)} imports the package as a whole"
+
+
+def test_no_op_knows_a_device() -> None:
+    for path in (PACKAGE / "ops").rglob("*.py"):
+        assert not any(m.startswith(("baracuda.lowering.cpu", "baracuda.lowering.cuda")) for m, _ in imports(path)), path
+
+
+def test_no_lowering_knows_an_op() -> None:
+    names = ("softmax", "rms_norm", "alibi", "lerp", "quantize")
+    for path in (PACKAGE / "lowering").rglob("*.py"):
+        found = [n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant) and n.value in names]
+        assert not found, path
+
+
+def test_no_file_imports_a_framework() -> None:
+    for path in files():
+        for module, _ in imports(path):
+            assert module.partition(".")[0] not in FRAMEWORKS, f"{path.relative_to(PACKAGE)} imports {module}"
+
+
+def test_cuda_packages_are_imported_where_they_are_used() -> None:
+    """They are an extra: no module may need them to be loaded."""
+    for path in files():
+        assert not [m for m, at_load in imports(path) if at_load and m.partition(".")[0] == "cuda"], path
+
+
+def loaded_after(code: str) -> set[str]:
+    """The top-level modules of a new interpreter that ran some code."""
+    program = f"import sys\n{code}\nprint(*{{m.partition('.')[0] for m in sys.modules}})"
+    return set(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_importing_the_library_is_light() -> None:
+    assert not loaded_after("import baracuda") & (FRAMEWORKS | {"numpy", "scipy", "llvmlite", "ml_dtypes", "cuda"})
+
+
+def test_a_call_brings_no_framework() -> None:
+    loaded = loaded_after("import numpy as np, baracuda\nbaracuda.softmax(np.zeros(3, np.float32))")
+    assert "llvmlite" in loaded
+    assert not loaded & (FRAMEWORKS | {"scipy", "cuda"})
