@@ -24,7 +24,9 @@ from baracuda.core.errors import InvalidProblemError
 Operand: TypeAlias = "Expr | float | int | bool"
 
 
-FLOAT_ARITHMETIC = frozenset(["add", "sub", "mul", "div", "fma", "neg", "abs", "sqrt", "max", "min", "rint", "floor", "ceil", "trunc"])
+FLOAT_ARITHMETIC = frozenset(
+    ["add", "sub", "mul", "div", "fma", "neg", "abs", "sqrt", "max", "min", "rint", "floor", "ceil", "trunc"]
+)
 INTEGER_ARITHMETIC = frozenset(["add", "sub", "mul", "neg", "abs", "max", "min", "and", "or", "xor", "not", "shl", "shr"])
 BOOLEAN_ARITHMETIC = frozenset(["and", "or", "xor", "not"])
 COMPARISONS = frozenset(["eq", "ne", "lt", "le", "gt", "ge"])

@@ -159,7 +159,12 @@ def normalise(problem: Problem) -> Nest:
         groups: list[list[int]] = []
         for a in axes:
             last = groups[-1][-1] if groups else None
-            if last is not None and not general and not {a, last} & coords and all(o.strides[last] == o.strides[a] * shape[a] for o in operands):
+            if (
+                last is not None
+                and not general
+                and not {a, last} & coords
+                and all(o.strides[last] == o.strides[a] * shape[a] for o in operands)
+            ):
                 groups[-1].append(a)
             else:
                 groups.append([a])

@@ -37,13 +37,18 @@ class Quadrant(NamedTuple):
 
 
 def reduce_moderate(a: Expr) -> Quadrant:
-    """The reduction for 0 <= a < TRIG_LIMIT."""
+    """The reduction for 0 <= a < TRIG_LIMIT.
+
+    `first` is exact, being a multiple of ulp(C1) / 2 below 1. So is the error of `high`, by Dekker's argument if
+    |first| >= |part|, and otherwise because first, high and part are multiples of one ulp that is not far below part.
+    """
     k = a.kind
     n, shifted = round_scaled(a, c.TWO_OVER_PI[k])
     first = fma(n, -c.HALF_PI_HIGH[k], a)
-    high = fma(n, -c.HALF_PI_MIDDLE[k], first)
-    low = fma(n, -c.HALF_PI_LOW[k], fma(n, -c.HALF_PI_MIDDLE[k], first - high))
-    return Quadrant(high, low, shifted)
+    part = n * c.HALF_PI_MIDDLE[k]
+    rest = fma(n, c.HALF_PI_LOW[k], fma(n, c.HALF_PI_MIDDLE[k], -part))
+    high = first - part
+    return Quadrant(high, ((first - high) - part) - rest, shifted)
 
 
 def _sine(q: Quadrant, u: Expr) -> Expr:

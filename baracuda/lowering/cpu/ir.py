@@ -282,7 +282,7 @@ class Builder:
     @contextmanager
     def if_(self, condition: Value, *, seldom: bool = False) -> Iterator[None]:
         then, done = self._label(), self._label()
-        weights = ", !prof !{!\"branch_weights\", i32 1, i32 4000}" if seldom else ""
+        weights = ', !prof !{!"branch_weights", i32 1, i32 4000}' if seldom else ""
         self.line(f"br i1 {condition.name}, label %{then}, label %{done}{weights}")
         self._place(then)
         yield

@@ -122,7 +122,6 @@ def _tiles(kernel: Kernel, axis: int) -> tuple[Step, str]:
     height = _tile_rows(list(kinds.values()))
     buffers = {i: b.array(stored_type(k), height * (_TILE + 64 // k.itemsize)) for i, k in kinds.items()}
 
-
     def pitch(i: int) -> int:
         """Bytes from one row of a buffer to the next; odd in cache lines, so that rows do not share a cache set."""
         return _TILE * kinds[i].itemsize + 64

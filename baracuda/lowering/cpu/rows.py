@@ -226,4 +226,3 @@ class RowPasses:
         """The outputs with one element a row."""
         for index, expr in self.analysis.row_outputs:
             store(self.b, self.kernel.nest.operands[index].kind, self.row.value(expr)[0], self.pointers[index])
-

@@ -34,11 +34,9 @@ class Segments:
         self.length = kernel.integer(nest.row_length)
         self.extents = kernel.integers(nest.inner or (1,))
         strided = [i for i, a in analysis.access.items() if a == "strided"]
-        self.strides = {i: kernel.byte_strides(i, self.axes) for i in strided}
+        self.strides = {i: kernel.byte_strides(i, self.axes) or [i64(0)] for i in strided}
         self.runs = {i: bool(self.axes) and nest.operands[i].steps(self.axes[-1]) == 1 for i in strided}
-        self.buffers = {
-            i: self.b.array(stored_type(nest.operands[i].kind), SEGMENT + _PADDING) for i in strided
-        }
+        self.buffers = {i: self.b.array(stored_type(nest.operands[i].kind), SEGMENT + _PADDING) for i in strided}
         coords = {n.attr for n in nest.graph.nodes if n.op == "coord" and analysis.varying[n]}
         self.coords = {a: self.b.array("i32", SEGMENT + _PADDING) for a in sorted(coords) if len(self.axes) > 1}
         self.row: dict[int, Value] = {}

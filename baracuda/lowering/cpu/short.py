@@ -93,6 +93,7 @@ class BlockPasses:
         for part in rest:
             totals = [join(self.b, n, t, v) for t, v in zip(totals, part, strict=False)] + totals[len(part) :]
         return totals
+
     def _prepare(self, outer: Evaluator, roots: list[Expr]) -> None:
         for n in self.analysis.uniform(roots, set()):
             outer.value(n)

@@ -60,9 +60,7 @@ def fold(b: Builder, n: Expr, lanes: Sequence[Value]) -> Value:
         if len(vectors) % 2:
             vectors.append(identity(n, width))
         pairs = [(vectors[i], vectors[i + 1]) for i in range(0, len(vectors), 2)]
-        vectors = [
-            join(b, n, b.shuffle(x, y, range(0, 2 * width, 2)), b.shuffle(x, y, range(1, 2 * width, 2))) for x, y in pairs
-        ]
+        vectors = [join(b, n, b.shuffle(x, y, range(0, 2 * width, 2)), b.shuffle(x, y, range(1, 2 * width, 2))) for x, y in pairs]
     rest = vectors[0]
     while rest.lanes > 1:
         rest = join(b, n, b.shuffle(rest, None, range(0, rest.lanes, 2)), b.shuffle(rest, None, range(1, rest.lanes, 2)))
@@ -79,9 +77,7 @@ def fold_rows(b: Builder, n: Expr, lanes: Sequence[Value], rows: int) -> Value:
         vectors += [identity(n, width)] * ((1 << (each - 1).bit_length()) - each)
     while len(vectors) > 1:
         pairs = [(vectors[i], vectors[i + 1]) for i in range(0, len(vectors), 2)]
-        vectors = [
-            join(b, n, b.shuffle(x, y, range(0, 2 * width, 2)), b.shuffle(x, y, range(1, 2 * width, 2))) for x, y in pairs
-        ]
+        vectors = [join(b, n, b.shuffle(x, y, range(0, 2 * width, 2)), b.shuffle(x, y, range(1, 2 * width, 2))) for x, y in pairs]
     rest = vectors[0]
     while rest.lanes > rows:
         rest = join(b, n, b.shuffle(rest, None, range(0, rest.lanes, 2)), b.shuffle(rest, None, range(1, rest.lanes, 2)))

@@ -75,11 +75,15 @@ template <int P, class T, int N> __device__ __forceinline__ void store(T* to, co
   }
 }
 
-// N bytes to shared memory while the thread goes on; they are there after `arrived`, for the thread that asked.
-template <int N> __device__ __forceinline__ void copy_async(void* to, const void* from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "n"(N) : "memory");
+// Makes the compiler forget what it has computed of x, so that it computes it again instead of holding it in registers.
+template <class T, int N> __device__ __forceinline__ void forget(Vec<T, N>& x) {
+  constexpr int words = sizeof(x) / 4;
+  unsigned w[words];
+  memcpy(w, &x, sizeof(x));
+#pragma unroll
+  for (int i = 0; i < words; ++i) asm volatile("" : "+r"(w[i]));
+  memcpy(&x, w, sizeof(x));
 }
-__device__ __forceinline__ void arrived() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 // IEEE 754-2019 maximum and minimum.
 __device__ __forceinline__ float maximum(float a, float b) {

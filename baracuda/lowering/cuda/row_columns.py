@@ -1,9 +1,8 @@
 """Rows and columns in one pass: a resident row schedule that also sums over the rows (a norm's weight gradient).
 
 A slot of a block takes whole lanes of rows - rows l, l+128, ... of a 1024-row segment - for `lanes` neighbouring lanes, and
-leaves one partial result a column in the workspace; a second launch combines those in canonical order. Chains, and results
-that wait for their neighbour, are in shared memory: at the pace of device memory that costs a fifth of its bandwidth, and
-the registers it saves keep two blocks on a multiprocessor.
+leaves one partial result a column in the workspace; a second launch combines those in canonical order. Chains stay in
+registers where those are there.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from baracuda.formula.expr import Axes, Expr, const, topological
 from baracuda.formula.graph import Graph, substitute
 from baracuda.formula.order import CHAIN, IDENTITY, LANES, SEGMENT, segments
 from baracuda.lowering.cuda.emit import Emitter, number, table_definitions
-from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target, piece
+from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
-from baracuda.lowering.cuda.row_schedules import resident_phases
+from baracuda.lowering.cuda.row_schedules import OVERHEAD, REGISTERS, resident_phases
 from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape
 from baracuda.lowering.phases import Phases
 from baracuda.lowering.problem import Nest
@@ -24,6 +23,8 @@ IN_REGISTERS = 16
 #: Elements to a run: more cost registers for two rows a multiprocessor, fewer make more threads wait for each barrier
 #: (2, 4 and 8 measured on an H200, 2026-11-21, bf16 and f32, rows of 64 to 8192).
 VECTOR = 4
+#: Threads that a multiprocessor should hold.
+RESIDENT = 512
 #: Threads a row may take, and bytes of shared memory a block may.
 MOST_THREADS, MOST_SHARED = 512, 100 * 1024
 
@@ -60,13 +61,10 @@ def _lanes(nest: Nest, shape: RowShape, columns: list[Expr], target: Target) -> 
     """Neighbouring lanes of rows that one slot takes: many save partial results, few fill the device."""
     lanes = 16
     size = sum(n.kind.itemsize for n in columns) * shape.chains * shape.vector * shape.threads
-    narrow = sum(p.kind.itemsize for p in nest.graph.inputs if p.axes is Axes.FULL)
-    ahead = narrow * shape.chains * shape.vector * shape.threads
-    ahead = ahead if 2 * size + ahead <= MOST_SHARED else 0  # room to copy rows ahead is worth more than fewer partial results
     # Long rows fill the device with two blocks a multiprocessor, and their partial results are dear; short ones want many.
     blocks = 2 if shape.threads // shape.rows >= 256 else max(2, 1536 // shape.threads)
     slots = target.multiprocessors * blocks * shape.rows
-    while lanes > 1 and (segments(nest.rows) * LANES // lanes < slots - 8 or lanes.bit_length() * size + ahead > MOST_SHARED):
+    while lanes > 1 and (segments(nest.rows) * LANES // lanes < slots - 8 or lanes.bit_length() * size > MOST_SHARED):
         lanes //= 2
     return lanes
 
@@ -81,12 +79,12 @@ def lower_rows_and_columns(frame: Frame, target: Target) -> Lowered | None:
     columns = kernel.phases.columns
     lanes = _lanes(nest, shape, columns, target)
     units = segments(nest.rows) * LANES // lanes
-    pitch = 1 if shape.chains * shape.vector <= IN_REGISTERS else shape.threads
-    shared, phases = resident_phases(kernel, [f"column{c}[k * {pitch}].v[v]" for c in range(len(columns))])
+    runs = [i for i in range(frame.inputs) if kernel.varies(i)]
+    terms = _Terms(kernel, columns, lanes)
+    narrow = [i for i in runs if frame.operands[i].kind.itemsize == 2]  # held as they are, not widened
+    shared, phases = resident_phases(kernel, [f"{terms.chain(c)}.v[v]" for c in range(len(columns))], narrow)
     n_units = words.signed(units)
-    declared, reset, push, taken = _accumulators(kernel, columns, lanes, pitch)
-    ahead = _Ahead(kernel, taken, n_units, lanes * CHAIN)
-    visit = [*kernel.enter_row(load=not ahead.fits), *ahead.take("next"), *phases, "parity ^= 1;"]
+    visit = [*kernel.enter_row(), *kernel.declare_runs(runs), *kernel.load_runs(runs, "group"), *phases, "parity ^= 1;"]
     body = [
         *shared,
         "extern __shared__ double dynamic[];",
@@ -95,19 +93,18 @@ def lower_rows_and_columns(frame: Frame, target: Target) -> Lowered | None:
         "int parity = 0;",
         f"const i64 unit = (i64)blockIdx.x * {shape.rows} + slot;",
         f"const i64 base = unit / {LANES // lanes} * {SEGMENT} + unit % {LANES // lanes} * {lanes};",
-        *declared,
-        *ahead.start(),
-        f"for (int turn = 0; turn < {lanes * CHAIN}; ++turn) {{",
-        f"const int j = turn / {CHAIN}, next = turn + 1;",
-        *row_of_turn("turn", kernel, n_units),
-        f"if (turn % {CHAIN} == 0) {{",
-        *reset,
-        "}",
+        *terms.declare(),
+        f"for (int j = 0; j < {lanes}; ++j) {{",
+        *terms.reset(),
+        "#pragma unroll 1",
+        f"for (int chain = 0; chain < {CHAIN}; ++chain) {{",
+        f"const i64 row = base + chain * {LANES} + j;",
+        f"const bool live = unit < {n_units} && row < {kernel.rows};",
         # One row a block: all its threads leave a missing row out together, barriers and all.
-        *(["if (live) {", *visit, "} else {", *ahead.fetch("next"), "}"] if shape.rows == 1 else visit),
-        f"if (turn % {CHAIN} == {CHAIN - 1}) {{",
-        *push,
-        "}}",
+        *(["if (live) {", *visit, "}"] if shape.rows == 1 else visit),
+        "}",
+        *terms.push(),
+        "}",
     ]
     starts = _partial_starts(columns, units * nest.row_length)
     for c, n in enumerate(columns):
@@ -119,91 +116,14 @@ def lower_rows_and_columns(frame: Frame, target: Target) -> Lowered | None:
             kernel.run_start("group"),
             f"{kind}* const to = ({kind}*){frame.workspace(starts[c])} + unit * {kernel.length};",
             "#pragma unroll",
-            f"for (int v = 0; v < {shape.vector}; ++v) if (e + v < {kernel.length}) to[e + v] = column{c}[k * {pitch}].v[v];",
+            f"for (int v = 0; v < {shape.vector}; ++v) if (e + v < {kernel.length}) to[e + v] = {terms.chain(c)}.v[v];",
             "}",
         ]
-    source = frame.kernel(body, shape.threads, kernel.definitions(), blocks=2)
-    first = Launch(source, (-(-units // shape.rows), 1, 1), shape.threads, taken + ahead.bytes)
+    source = frame.kernel(body, shape.threads, kernel.definitions(), blocks=max(1, RESIDENT // shape.threads))
+    first = Launch(source, (-(-units // shape.rows), 1, 1), shape.threads, terms.bytes)
     second = _combine(frame, units, starts)
     schedule = f"rows+columns v{shape.vector} t{shape.threads} r{shape.rows} l{lanes}"
     return Lowered((first, second), tuple(words.values), starts[-1], schedule)
-
-
-def row_of_turn(turn: str, kernel: RowKernel, units: str) -> list[str]:
-    """The row that a slot visits in a turn: the chains of its lanes, one after another."""
-    return [
-        f"const i64 row = base + {turn} % {CHAIN} * {LANES} + {turn} / {CHAIN};",
-        f"const bool live = unit < {units} && row < {kernel.rows};",
-    ]
-
-
-class _Ahead:
-    """Copying the next row to shared memory while this one is computed.
-
-    Every thread copies what it will read itself, so that it waits for its own copies and for no barrier. Done where two
-    blocks still share a multiprocessor; then it hides the latency that a block would meet once a row.
-    """
-
-    def __init__(self, kernel: RowKernel, start: int, units: str, turns: int) -> None:
-        self.kernel, self.start_at, self.units, self.turns = kernel, start, units, turns
-        frame, shape = kernel.frame, kernel.shape
-        inputs = range(frame.inputs)
-        self.each = [i for i in inputs if frame.ports[i].axes == Axes.FULL]
-        self.others = [i for i in inputs if frame.ports[i].axes == Axes.INNER]
-        self.scalars = [i for i in inputs if not kernel.varies(i)]
-        self.width = {i: shape.vector * frame.operands[i].kind.itemsize for i in self.each}
-        self.bytes = sum(self.width.values()) * shape.chains * shape.threads
-        extents = (*kernel.nest.outer, *kernel.nest.inner)
-        whole = all(
-            frame.operands[i].steps(kernel.inner_last) == 1
-            and piece(frame.operands[i], shape.vector, kernel.inner_last, extents) == shape.vector
-            for i in self.each
-        )
-        self.fits = whole and kernel.checks != "element" and start + self.bytes <= MOST_SHARED
-        self.bytes = self.bytes if self.fits else 0
-
-    def start(self) -> list[str]:
-        """Before the first turn: names each operand's slots, and asks for the first row."""
-        if not self.fits:
-            return []
-        lines, at, frame, shape = [], self.start_at, self.kernel.frame, self.kernel.shape
-        for i in self.each:
-            vector = f"Vec<{frame.storage(i)}, {shape.vector}>"
-            lines.append(f"{vector}* const slots{i} = ({vector}*)((char*)dynamic + {at}) + threadIdx.x;")
-            at += self.width[i] * shape.chains * shape.threads
-        return [*lines, *[f"{frame.storage(i)} next{i} = {{}};" for i in self.scalars], *self.fetch("0")]
-
-    def fetch(self, turn: str) -> list[str]:
-        """Asks for the row of a turn."""
-        if not self.fits:
-            return []
-        kernel, shape = self.kernel, self.kernel.shape
-        lines = ["{", *row_of_turn(turn, kernel, self.units), f"if (live && {turn} < {self.turns}) {{", *kernel.enter_row()]
-        lines += [f"next{i} = in{i};" for i in self.scalars]
-        lines += kernel.first_run(self.each, "group")
-        lines += ["#pragma unroll", f"for (int k = 0; k < {shape.chains}; ++k) {{", kernel.run_start("group")]
-        for i in self.each:
-            copy = f"copy_async<{self.width[i]}>(slots{i} + k * {shape.threads}, b{i} + k * {LANES});"
-            lines.append(f"if ({kernel.valid()}) {copy}")
-        return [*lines, "}}}"]
-
-    def take(self, turn: str) -> list[str]:
-        """This row out of its slots, and the row of `turn` on its way there; or simply this row, from memory."""
-        kernel, frame, shape = self.kernel, self.kernel.frame, self.kernel.shape
-        if not self.fits:
-            runs = [*self.each, *self.others]
-            return [*kernel.declare_runs(runs), *kernel.load_runs(runs, "group")]
-        return [
-            *kernel.declare_runs([*self.each, *self.others]),
-            *kernel.load_runs(self.others, "group"),
-            "arrived();",
-            "#pragma unroll",
-            f"for (int k = 0; k < {shape.chains}; ++k) {{",
-            *[f"in{i}[k] = slots{i}[k * {shape.threads}];" for i in self.each],
-            "}",
-            *[f"const {frame.storage(i)} in{i} = next{i};" for i in self.scalars],
-            *self.fetch(turn),
-        ]
 
 
 def _partial_starts(columns: list[Expr], count: int) -> list[int]:
@@ -214,37 +134,72 @@ def _partial_starts(columns: list[Expr], count: int) -> list[int]:
     return starts
 
 
-def _accumulators(
-    kernel: RowKernel, columns: list[Expr], lanes: int, pitch: int
-) -> tuple[list[str], list[str], list[str], int]:
-    """Names each column's chain and waiting results, in registers (pitch 1) or in shared memory, where every thread has
-    slots of its own; resets the chain; and, when it is complete, combines it with as many waiting results as its number
-    ends in ones. Also the bytes of shared memory taken."""
-    s = kernel.shape
-    declared, reset, push, taken = [], [], [], 0
-    runs = ["#pragma unroll", f"for (int k = 0; k < {s.chains}; ++k)"]
-    elements = f"for (int v = 0; v < {s.vector}; ++v)"
-    levels = lanes.bit_length() - 1
-    size = s.chains * pitch
-    for c, n in enumerate(columns):
-        vector = f"Vec<{COMPUTE_TYPE[n.kind]}, {s.vector}>"
-        if pitch == 1:
-            declared.append(f"{vector} column{c}[{(levels + 1) * size}];")
-        else:
-            declared.append(f"{vector}* const column{c} = ({vector}*)((char*)dynamic + {taken}) + threadIdx.x;")
-            taken += (levels + 1) * size * s.vector * n.kind.itemsize
-        at = f"column{c}[k * {pitch}]"
-        reset += [*runs, f"{{ {vector} x; {elements} x.v[v] = {number(IDENTITY[n.attr[0]], n.kind)}; {at} = x; }}"]
-    for level in range(levels):
-        merge, wait = [], []
-        for c, n in enumerate(columns):
-            vector = f"Vec<{COMPUTE_TYPE[n.kind]}, {s.vector}>"
-            chain, waiting = f"column{c}[k * {pitch}]", f"column{c}[{(level + 1) * size} + k * {pitch}]"
-            combined = f"{elements} b.v[v] = {OPERATION[n.attr[0]]}::of(a.v[v], b.v[v]);"
-            merge += [*runs, f"{{ const {vector} a = {waiting}; {vector} b = {chain}; {combined} {chain} = b; }}"]
-            wait += [*runs, f"{waiting} = {chain};"]
-        push += [f"if (j & {1 << level}) {{", *merge, "} else {", *wait, "continue;", "}"]
-    return declared, reset, push, taken
+class _Terms:
+    """The column sums of one slot: a chain for each column, and the results of chains that wait for their neighbours.
+
+    Chains are in registers where two blocks of such threads fit a multiprocessor, else in shared memory; results wait in
+    registers where they are few, else in shared memory. Every thread has slots of its own there, so that nothing waits.
+    """
+
+    def __init__(self, kernel: RowKernel, columns: list[Expr], lanes: int) -> None:
+        self.kernel, self.columns = kernel, columns
+        s, frame = kernel.shape, kernel.frame
+        self.levels = lanes.bit_length() - 1
+        elements = s.chains * s.vector
+        held = sum(frame.operands[i].kind.itemsize for i in range(frame.inputs) if kernel.varies(i))
+        held += sum(n.kind.itemsize for n in columns)
+        self.chain_pitch = 1 if OVERHEAD + elements * held // 4 <= REGISTERS // (2 * 256) else s.threads
+        self.waiting_pitch = 1 if elements <= IN_REGISTERS else s.threads
+        in_shared = (self.chain_pitch > 1) + (self.waiting_pitch > 1) * self.levels
+        self.bytes = sum(n.kind.itemsize for n in columns) * in_shared * elements * s.threads
+
+    def chain(self, c: int) -> str:
+        """The chains of run k."""
+        return f"column{c}[k * {self.chain_pitch}]"
+
+    def _waiting(self, c: int, level: int) -> str:
+        return f"waiting{c}[({level} * {self.kernel.shape.chains} + k) * {self.waiting_pitch}]"
+
+    def _vector(self, n: Expr) -> str:
+        return f"Vec<{COMPUTE_TYPE[n.kind]}, {self.kernel.shape.vector}>"
+
+    def declare(self) -> list[str]:
+        s, lines, taken = self.kernel.shape, [], 0
+        for c, n in enumerate(self.columns):
+            for name, count, pitch in (("column", 1, self.chain_pitch), ("waiting", self.levels, self.waiting_pitch)):
+                if pitch == 1:
+                    lines.append(f"{self._vector(n)} {name}{c}[{max(count, 1) * s.chains}];")
+                else:
+                    start = f"({self._vector(n)}*)((char*)dynamic + {taken}) + threadIdx.x"
+                    lines.append(f"{self._vector(n)}* const {name}{c} = {start};")
+                    taken += count * s.chains * s.vector * s.threads * n.kind.itemsize
+        return lines
+
+    def _for_runs(self, statement: str) -> list[str]:
+        return ["#pragma unroll", f"for (int k = 0; k < {self.kernel.shape.chains}; ++k) {{ {statement} }}"]
+
+    def reset(self) -> list[str]:
+        """Before a chain."""
+        lines = []
+        for c, n in enumerate(self.columns):
+            each = f"for (int v = 0; v < {self.kernel.shape.vector}; ++v)"
+            fill = f"{each} x.v[v] = {number(IDENTITY[n.attr[0]], n.kind)};"
+            lines += self._for_runs(f"{self._vector(n)} x; {fill} {self.chain(c)} = x;")
+        return lines
+
+    def push(self) -> list[str]:
+        """After chain j: combine it with as many waiting results as j ends in ones, and let the result wait."""
+        lines: list[str] = []
+        each = f"for (int v = 0; v < {self.kernel.shape.vector}; ++v)"
+        for level in range(self.levels):
+            merge, wait = [], []
+            for c, n in enumerate(self.columns):
+                of = f"{each} b.v[v] = {OPERATION[n.attr[0]]}::of(a.v[v], b.v[v]);"
+                pair = f"const {self._vector(n)} a = {self._waiting(c, level)}; {self._vector(n)} b = {self.chain(c)};"
+                merge += self._for_runs(f"{pair} {of} {self.chain(c)} = b;")
+                wait += self._for_runs(f"{self._waiting(c, level)} = {self.chain(c)};")
+            lines += [f"if (j & {1 << level}) {{", *merge, "} else {", *wait, "continue;", "}"]
+        return lines
 
 
 def _combine(frame: Frame, units: int, starts: list[int]) -> Launch:

@@ -72,14 +72,18 @@ def declare(reductions: Sequence[Expr], names: Sequence[str]) -> list[str]:
     return [f"{COMPUTE_TYPE[n.kind]} {name};" for n, name in zip(reductions, names, strict=True)]
 
 
-def resident_phases(kernel: RowKernel, columns: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Shared declarations, and the phases over a row in registers; `parity` alternates from row to row."""
+def resident_phases(kernel: RowKernel, columns: Sequence[str] = (), forget: Sequence[int] = ()) -> tuple[list[str], list[str]]:
+    """Shared declarations, and the phases over a row in registers; `parity` alternates from row to row. What is computed of
+    the inputs in `forget` is computed again in each phase."""
     shared: list[str] = []
     lines = kernel.declare_kept()
     for phase in range(kernel.phases.last + 1):
         reductions = kernel.phases.reductions[phase] if phase < len(kernel.phases.reductions) else []
         names = _named(kernel, phase) if reductions else []
         lines += kernel.scalars(phase) + declare(reductions, names)
+        if phase and forget:
+            again = " ".join(f"forget(in{i}[k]);" for i in forget)
+            lines += ["#pragma unroll", f"for (int k = 0; k < {kernel.shape.chains}; ++k) {{ {again} }}"]
         lines += ["{", *kernel.declare_accumulators(reductions), *kernel.phase_loop(phase, "group", columns=columns)]
         lines += kernel.leaf_values(reductions)
         lines += combine_groups(kernel, reductions, names, shared, phase)

@@ -139,8 +139,8 @@ class RowKernel:
             f"const int slot = threadIdx.x / {s.group * s.groups};",
         ]
 
-    def enter_row(self, *, load: bool = True) -> list[str]:
-        """Decodes `row` and, unless that has been done, loads what is constant along it."""
+    def enter_row(self) -> list[str]:
+        """Decodes `row` and loads what is constant along it."""
         lines: list[str] = []
         if self.rank:
             wide = self.nest.rows >= INDEX_LIMIT
@@ -148,7 +148,7 @@ class RowKernel:
         for i in range(len(self.frame.ports)):
             lines.append(f"const i64 o{i} = {offset(self.outer_strides[i], 'r')};")
         for i in range(self.frame.inputs):
-            if load and not self.varies(i):
+            if not self.varies(i):
                 lines += [f"{self.frame.storage(i)} in{i} = {{}};", f"if (live) in{i} = p{i}[o{i}];"]
         return lines
 
