@@ -57,4 +57,4 @@ $(USE): pyproject.toml | $(RUN)
 $(DEVELOP): pyproject.toml | $(RUN)
 	@echo 'Installing baracuda and what its tests need into $(VENV)'
 	@$(PIP) --editable '.[test,lint]'
-	@touch $@
+	@touch $@ $(USE)

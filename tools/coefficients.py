@@ -106,37 +106,35 @@ def logarithms() -> None:
 
 
 def hyperbolics() -> None:
-    emit_scalar("TANH_SMALL", "where tanh goes over from its own polynomial to the exponential", rounded(mpf("0.7"), 24))
+    emit_scalar("TANH_SMALL", "where tanh goes over from its own polynomial to the exponential", rounded(mpf("0.85"), 24))
     emit("TANH_ONE", "from here on tanh rounds to 1", {k: rounded((b + 2) * LN2 / 2 + mpf("0.05"), 24) for k, b in BITS.items()})
     polynomial(
-        "TANH", "(tanh(x) - x) / x**3 in x**2, x to 0.7; error of tanh",
-        lambda u: (mp.tanh(mp.sqrt(u)) / mp.sqrt(u) - 1) / u, 0, mpf("0.701") ** 2, {"F32": 5, "F64": 13},
+        "TANH", "(tanh(x) - x) / x**3 in x**2, x to 0.85; error of tanh",
+        lambda u: (mp.tanh(mp.sqrt(u)) / mp.sqrt(u) - 1) / u, 0, mpf("0.851") ** 2, {"F32": 6, "F64": 14},
         lambda u: u * mp.sqrt(u) / mp.tanh(mp.sqrt(u)),
     )  # fmt: skip
-    edge = mp.exp(mpf("-1.4")) + mpf("1e-6")
+    edge = mp.exp(mpf("-1.7")) + mpf("1e-6")
     polynomial(
-        "TANH_RECIPROCAL", "1 / (1 + e), e to exp(-1.4); absolute error of 2 e / (1 + e)",
-        lambda e: 1 / (1 + e), 0, edge, {"F32": 6, "F64": 14}, lambda e: 2 * e + mpf(2) ** -30,
+        "TANH_RECIPROCAL", "1 / (1 + e), e to exp(-1.7); absolute error of 2 e / (1 + e)",
+        lambda e: 1 / (1 + e), 0, edge, {"F32": 6, "F64": 13}, lambda e: 2 * e + mpf(2) ** -30,
     )  # fmt: skip
     # Beyond 1, so that the polynomial is above the function (hence at least 1/2) near 1.
     polynomial("RECIPROCAL", "1 / (1 + e), e to 1.045", lambda e: 1 / (1 + e), 0, 1.045, {"F32": 4, "F64": 4}, lambda e: 1 + e)
 
 
 def error_functions() -> None:
-    small, one = mpf(33) / 32, mpf("3.9296875")
-    # A centre whose erf is nearly a float: the constant coefficient then loses nothing to rounding.
-    centre = min((mpf(i) / 256 for i in range(620, 670)), key=lambda m: abs(mp.erf(m) - rounded(mp.erf(m), 24)))
-    emit_scalar("ERF_SMALL", "where erf in f32 goes over to the polynomial about ERF_CENTRE", small)
+    small, one = mpf(7) / 8, mpf("3.9296875")
+    emit_scalar("ERF_SMALL", "where erf goes over from its own polynomial to 1 - erfc", small)
     emit_scalar("ERF_ONE", "from here on erf rounds to 1 in f32", one)
-    emit_scalar("ERF_CENTRE", "centre of the second polynomial of erf in f32", centre)
     polynomial(
-        "ERF", "erf(x) / x - 1 in x**2, x to 33/32; error of erf",
-        lambda u: mp.erf(mp.sqrt(u)) / mp.sqrt(u) - 1, mpf("1e-12"), small**2, {"F32": 7, "F64": 14},
+        "ERF", "erf(x) / x - 1 in x**2, x to 7/8; error of erf",
+        lambda u: mp.erf(mp.sqrt(u)) / mp.sqrt(u) - 1, mpf("1e-12"), small**2, {"F32": 7, "F64": 13},
         lambda u: mp.sqrt(u) / mp.erf(mp.sqrt(u)),
     )  # fmt: skip
-    c, error = minimax(lambda t: mp.erf(t + centre), small - centre, one - centre, range(15), 24)
-    lines.append(f"#: erf(ERF_CENTRE + t) up to ERF_ONE, for f32 (absolute error 2**{float(mp.log(error, 2)):.1f})")
-    lines.append("ERF_MIDDLE = (")
+    log, weight = (lambda t: mp.log(mp.erfc(t + small))), (lambda t: mp.erfc(t + small))
+    c, error = minimax(log, mpf(0), one - small, range(7), 24, weight)
+    lines.append(f"#: ln erfc(ERF_SMALL + t) up to ERF_ONE, for f32 (absolute error of erfc 2**{float(mp.log(error, 2)):.1f})")
+    lines.append("ERF_LOG = (")
     lines.extend(rows(c, 4))
     lines.append(")")
     centre = mpf(4)
@@ -149,8 +147,8 @@ def error_functions() -> None:
         return mp.exp(x * x) * mp.erfc(x) * (x + centre)
 
     found, lows, errors = {}, {}, []
-    for kind, n in (("F32", 10), ("F64", 22)):
-        low, high = ((x - centre) / (x + centre) for x in (mpf("0.7499"), zero[kind]))
+    for kind, n in (("F32", 11), ("F64", 23)):
+        low, high = ((x - centre) / (x + centre) for x in (mpf("0.6249"), zero[kind]))
         at_zero = tail(mpf(0))
         first = rounded(at_zero, BITS[kind])
         lows[kind] = rounded(at_zero - first, BITS[kind])
@@ -159,7 +157,7 @@ def error_functions() -> None:
         )  # fmt: skip
         found[kind] = c
         errors.append(f"{kind} 2**{float(mp.log(error, 2)):.1f}")
-    emit("ERFC", f"exp(x**2) erfc(x) (x + c) in that variable, x from 3/4 ({', '.join(errors)})", found)
+    emit("ERFC", f"exp(x**2) erfc(x) (x + c) in that variable, x from 5/8 ({', '.join(errors)})", found)
     emit("ERFC_REST", "what rounding took from the constant coefficient", lows)
 
 

@@ -29,7 +29,7 @@ BATCHES, BATCH_SECONDS = 5, 5e-3
 COLUMNS = (
     ("op", 29),
     ("dtype", 5),
-    ("schedule", 20),
+    ("schedule", 26),
     ("guarantee", 16),
     ("time", -11),
     ("GB/s", -5),

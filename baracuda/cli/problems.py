@@ -18,10 +18,10 @@ from baracuda.core.spec import TensorSpec
 
 #: The elements that every plan is run in.
 ELEMENTS = (ElementKind.F32, ElementKind.BF16)
-#: Rows and row length of all problems but attention's. Neither is a power of two, so that every kernel meets a ragged end.
-MATRIX = (2000, 4100)
+#: Rows and row length of all problems but attention's. No power of two, so that the last segment of a row is a short one.
+MATRIX = (2000, 4104)
 #: Batch, heads, queries and keys.
-ATTENTION = (2, 8, 500, 1025)
+ATTENTION = (2, 8, 500, 1032)
 
 
 @dataclass(frozen=True)

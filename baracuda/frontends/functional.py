@@ -179,7 +179,8 @@ def rms_norm_backward(dy: Any, x: Any, rms: Any, gamma: Any = None, *, axis: int
 def _alibi_descriptor(ref: Any, name: str) -> AlibiDescriptor:
     if len(ref.shape) != 4:
         raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected [batch, heads, queries, keys]")
-    return AlibiDescriptor(*ref.shape, element=ref.kind)
+    batch, heads, queries, keys = ref.shape
+    return AlibiDescriptor(batch, heads, queries, keys, ref.kind)
 
 
 def alibi(scores: Any, slopes: Any, *, out: Any = None) -> Any:

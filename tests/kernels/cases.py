@@ -30,7 +30,7 @@ SHAPES = (
 #: Shapes without elements.
 EMPTY = ((0,), (0, 5), (5, 0), (0, 0), (3, 0, 4), (2, 3, 0, 5), (0, 3, 2, 2))
 _ATTENTION = ((1, 1, 1, 1), (2, 3, 10, 9), (1, 5, 33, 77), (3, 2, 16, 130), (1, 2, 5, 1025), (4, 8, 1, 64))
-_TOKENS = tuple(s for s in SHAPES if len(s) == 2) + ((1000, 3), (2, 1030))
+_TOKENS = (*(s for s in SHAPES if len(s) == 2), (1000, 3), (2, 1030))
 
 Describe = Callable[[tuple[int, ...], K], Any]
 
@@ -128,8 +128,9 @@ def subject(label: str) -> Subject:
     return next(s for s in SUBJECTS if s.label == label)
 
 
-def _values(spec: TensorSpec, descriptor: Any, shape: tuple[int, ...], kind: K, seed: str, variant: str) -> np.ndarray:
+def _values(spec: TensorSpec, descriptor: Any, seed: str, variant: str) -> np.ndarray:
     """An input's values, of the sort that its name asks for."""
+    shape, kind = spec.expected_shape(descriptor), spec.expected_kind(descriptor)
     if kind is K.S32:
         return data.integers(seed, shape, -5, 5).astype(kind.numpy)
     if not kind.is_float:
@@ -178,11 +179,8 @@ class Case:
         """The values of the inputs."""
         descriptor = self.descriptor
         seed = self.seed or f"{self.subject.label}/{self.element}/{self.shape}/{self.variant}"
-        return {
-            s.name: _values(s, descriptor, s.expected_shape(descriptor), s.expected_kind(descriptor), f"{seed}/{s.name}", self.variant)
-            for s in self.tensors()
-            if not s.written
-        }
+        given = [s for s in self.tensors() if not s.written]
+        return {s.name: _values(s, descriptor, f"{seed}/{s.name}", self.variant) for s in given}
 
     def placings(self) -> dict[str, Placing]:
         """Where each tensor lies in its block."""

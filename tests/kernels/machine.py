@@ -17,7 +17,8 @@ from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.workspace import Workspace
 from tests.kernels.operands import Placing
 
-_TORCH_NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "s8": "int8", "u8": "uint8", "s32": "int32"}
+_TORCH_NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
+_TORCH_NAMES |= {"s8": "int8", "u8": "uint8", "s32": "int32"}
 
 
 def torch_dtype(kind: ElementKind) -> Any:

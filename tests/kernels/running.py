@@ -21,7 +21,9 @@ POISON = 0xFF
 class Placed:
     """The tensors of a case in a machine's memory."""
 
-    def __init__(self, machine: Machine, case: Case, poison: int = POISON, values: Mapping[str, np.ndarray] | None = None) -> None:
+    def __init__(
+        self, machine: Machine, case: Case, poison: int = POISON, values: Mapping[str, np.ndarray] | None = None
+    ) -> None:
         self.case, self.machine = case, machine
         self.placings: dict[str, Placing] = case.placings()
         self.before: dict[str, np.ndarray] = {n: p.block(poison) for n, p in self.placings.items()}
@@ -63,7 +65,8 @@ class Placed:
             if output is not None:
                 self.placings[name].view(expected)[...] = found[output]
             changed = np.flatnonzero(expected != block)
-            assert not changed.size, f"{self.case}: {name}: {changed.size} bytes outside the outputs were written, first at {changed[0]}"
+            where = f"{changed.size} bytes outside the outputs were written, first at {changed[:1]}"
+            assert not changed.size, f"{self.case}: {name}: {where}"
         return found
 
     def unchanged(self) -> bool:

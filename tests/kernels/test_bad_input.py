@@ -10,21 +10,9 @@ import pytest
 
 import baracuda
 from baracuda import (
-    AlibiDescriptor,
-    BackendKind,
-    BinaryKind,
-    BinaryParamDescriptor,
     BufferTooSmallError,
-    DequantizePerTokenDescriptor,
     InvalidProblemError,
     MisalignedOperandError,
-    PlanPreference,
-    QuantizePerTokenDescriptor,
-    RMSNormBackwardDescriptor,
-    RMSNormDescriptor,
-    SoftmaxDescriptor,
-    SoftmaxKind,
-    UnsupportedError,
     Workspace,
     WorkspaceTooSmallError,
 )
@@ -35,7 +23,6 @@ from tests.kernels.operands import Placing, dense_strides, placed
 from tests.kernels.running import Placed
 from tests.unit.fake_dlpack import FakeTensor
 
-SOFTMAX, LERP = SoftmaxKind.SOFTMAX, BinaryKind.LERP
 SHAPE = {None: (6, 40), 2: (6, 40), 4: (2, 3, 4, 10)}
 
 
@@ -292,112 +279,3 @@ def test_a_stream_of_another_device(machine: Machine) -> None:
         with pytest.raises(InvalidProblemError, match=f"expected one on {machine.stream.device}"):
             call(other, None, place.args)
     assert place.unchanged()
-
-
-# --- descriptors -------------------------------------------------------------------------------------------------------
-
-WRONG: list[tuple[str, Callable[[], Any], type[Exception], tuple[str, ...]]] = [
-    ("axis above", lambda: SoftmaxDescriptor(SOFTMAX, (2, 3), 2, K.F32), InvalidProblemError, ("softmax_axis: 2", "-2 to 1")),
-    ("axis below", lambda: SoftmaxDescriptor(SOFTMAX, (2, 3), -3, K.F32), InvalidProblemError, ("softmax_axis: -3", "-2 to 1")),
-    ("axis of another type", lambda: SoftmaxDescriptor(SOFTMAX, (2, 3), 0.5, K.F32), InvalidProblemError, ("softmax_axis: 0.5",)),  # type: ignore[arg-type]
-    ("negative extent", lambda: SoftmaxDescriptor(SOFTMAX, (2, -3), 0, K.F32), InvalidProblemError, ("(2, -3)", "negative extent")),
-    ("rank 0", lambda: SoftmaxDescriptor(SOFTMAX, (), 0, K.F32), InvalidProblemError, ("rank 0", "1 to 8")),
-    ("rank 9", lambda: SoftmaxDescriptor(SOFTMAX, (1,) * 9, 0, K.F32), InvalidProblemError, ("rank 9", "1 to 8")),
-    ("kind", lambda: SoftmaxDescriptor("softmax", (2,), 0, K.F32), InvalidProblemError, ("kind: 'softmax'", "LOG_SOFTMAX")),  # type: ignore[arg-type]
-    ("element", lambda: SoftmaxDescriptor(SOFTMAX, (2,), 0, K.S32), UnsupportedError, ("element: s32", "f16, bf16, f32, f64")),
-    ("element of another type", lambda: SoftmaxDescriptor(SOFTMAX, (2,), 0, "f32"), UnsupportedError, ("element: f32",)),  # type: ignore[arg-type]
-    ("shape of text", lambda: SoftmaxDescriptor(SOFTMAX, "23", 0, K.F32), InvalidProblemError, ("input_shape: '23'", "ints")),  # type: ignore[arg-type]
-    ("mask 0", lambda: RMSNormDescriptor((2, 3), 0, True, K.F32), InvalidProblemError, ("0b0", "suffix", "0b10", "0b11")),
-    ("mask not a suffix", lambda: RMSNormDescriptor((2, 3), 0b01, True, K.F32), InvalidProblemError, ("0b1;", "suffix of 2 axes")),
-    ("mask with a hole", lambda: RMSNormBackwardDescriptor((2, 3, 4), 0b101, True, K.F32), InvalidProblemError, ("0b101", "0b110")),
-    ("mask beyond the rank", lambda: RMSNormDescriptor((2, 3), 0b110, True, K.F32), InvalidProblemError, ("0b110", "suffix")),
-    ("norm of rank 0", lambda: RMSNormDescriptor((), 0, True, K.F32), InvalidProblemError, ("rank 0", "1 to 8")),
-    ("negative eps", lambda: RMSNormDescriptor((2,), 1, True, K.F32, -1e-6), InvalidProblemError, ("eps: -1e-06", "0 or above")),
-    ("eps of NaN", lambda: RMSNormDescriptor((2,), 1, True, K.F32, float("nan")), InvalidProblemError, ("eps: nan", "finite")),
-    ("norm of integers", lambda: RMSNormDescriptor((2,), 1, True, K.S8), UnsupportedError, ("element: s8",)),
-    ("negative heads", lambda: AlibiDescriptor(1, -2, 3, 4, K.F32), InvalidProblemError, ("(1, -2, 3, 4)", "negative extent")),
-    ("alibi of integers", lambda: AlibiDescriptor(1, 2, 3, 4, K.U8), UnsupportedError, ("element: u8",)),
-    ("lerp of rank 9", lambda: BinaryParamDescriptor(LERP, (1,) * 9, K.F32, 0.5), InvalidProblemError, ("rank 9", "0 to 8")),
-    ("lerp kind", lambda: BinaryParamDescriptor("lerp", (1,), K.F32, 0.5), InvalidProblemError, ("kind: 'lerp'", "LERP")),  # type: ignore[arg-type]
-    ("lerp param", lambda: BinaryParamDescriptor(LERP, (1,), K.F32, "a"), InvalidProblemError, ("param: 'a'", "number")),  # type: ignore[arg-type]
-    ("tokens", lambda: QuantizePerTokenDescriptor(-1, 4, K.F32, K.S8), InvalidProblemError, ("(-1, 4)", "negative extent")),
-    ("codes", lambda: QuantizePerTokenDescriptor(1, 4, K.F32, K.S16), UnsupportedError, ("quantized: s16", "s8, u8")),
-    ("values", lambda: DequantizePerTokenDescriptor(1, 4, K.S32, K.S8), UnsupportedError, ("element: s32", "f16")),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("make", "error", "quotes"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
-def test_descriptors(make: Callable[[], Any], error: type[Exception], quotes: tuple[str, ...]) -> None:
-    with pytest.raises(error) as caught:
-        make()
-    assert isinstance(caught.value, baracuda.Error)
-    for quote in quotes:
-        assert quote in str(caught.value), str(caught.value)
-
-
-def test_descriptors_are_values() -> None:
-    """Hashable, equal where their fields are, and lists become tuples."""
-    a, b = SoftmaxDescriptor(SOFTMAX, (2, 3), 1, K.F32), SoftmaxDescriptor(SOFTMAX, [2, 3], 1, K.F32)  # type: ignore[arg-type]
-    assert a == b
-    assert len({a, b, SoftmaxDescriptor(SOFTMAX, (2, 3), 0, K.F32)}) == 2
-    with pytest.raises(AttributeError):
-        a.softmax_axis = 0  # type: ignore[misc]
-
-
-# --- preferences -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("tried", SUBJECTS, ids=lambda s: s.label)
-def test_an_impossible_preference_lists_every_candidate(machine: Machine, tried: Subject) -> None:
-    descriptor = case_of(tried).descriptor
-    here, other = BackendKind.FORMULA_CPU, BackendKind.FORMULA_CUDA
-    if machine.name == "cuda":
-        here, other = other, here
-    with pytest.raises(UnsupportedError) as caught:
-        tried.plan.select(machine.stream, descriptor, PlanPreference(backend=other))
-    text = str(caught.value)
-    for quote in (tried.plan.op, f"{here}: the preference asks for {other}", f"{other}: the stream is on {machine.name}"):
-        assert quote in text
-    with pytest.raises(UnsupportedError, match=f"{BackendKind.CUDNN}"):
-        tried.plan.select(machine.stream, descriptor, PlanPreference(backend=BackendKind.CUDNN))
-
-
-def test_candidates(machine: Machine) -> None:
-    """One is accepted and says what it promises and needs; the other says why not."""
-    case = case_of("rms_norm_backward")
-    accepted, rejected = sorted(case.subject.plan.candidates(machine.stream, case.descriptor), key=lambda c: c.reason_refused or "")
-    plan = case.subject.plan.select(machine.stream, case.descriptor)
-    assert accepted.backend is (BackendKind.FORMULA_CPU if machine.name == "cpu" else BackendKind.FORMULA_CUDA)
-    assert accepted.guarantee == plan.precision_guarantee()
-    assert accepted.workspace == plan.workspace_size()
-    assert accepted.reason_refused is None
-    assert rejected.reason_refused == f"the stream is on {machine.stream.device}"
-    assert plan.sku().backend is accepted.backend
-
-
-def test_all_promises_can_be_required(machine: Machine) -> None:
-    everything = ("deterministic", "batch_invariant", "bit_stable_on_same_hardware", "bit_stable_across_hardware")
-    for tried in SUBJECTS:
-        plan = tried.plan.select(machine.stream, case_of(tried).descriptor, PlanPreference(require=frozenset(everything)))
-        assert not plan.precision_guarantee().missing(everything)
-
-
-def test_the_largest_workspace(machine: Machine) -> None:
-    plan, place = needs_workspace(machine)
-    descriptor, needed = place.case.descriptor, plan.workspace_size()
-    place.case.subject.plan.select(machine.stream, descriptor, PlanPreference(max_workspace=needed))
-    with pytest.raises(UnsupportedError) as caught:
-        place.case.subject.plan.select(machine.stream, descriptor, PlanPreference(max_workspace=needed - 1))
-    assert f"it needs {needed} bytes of workspace, and max_workspace is {needed - 1}" in str(caught.value)
-
-
-def test_preferences_are_checked() -> None:
-    with pytest.raises(InvalidProblemError, match="require: 'fast'"):
-        PlanPreference(require=frozenset({"fast"}))
-    with pytest.raises(InvalidProblemError, match="max_workspace: -1"):
-        PlanPreference(max_workspace=-1)
-
-
-def test_what_is_not_a_stream() -> None:
-    with pytest.raises(InvalidProblemError, match="'fast' is not a stream"):
-        subject("softmax").plan.select("fast", case_of("softmax").descriptor)

@@ -76,7 +76,7 @@ def test_a_row_does_not_depend_on_its_batch(machine: Machine, tried: Subject, el
 @pytest.mark.parametrize("tried", SUBJECTS, ids=lambda s: s.label)
 def test_layouts(machine: Machine, tried: Subject, element: K, full: bool) -> None:
     """Every layout of the same values gives the bits of the contiguous one ("broadcast" has other values)."""
-    shapes = [tried.shape(3, 2049), tried.shape(70, 33), *(tried.shapes if full else [sample(tried)])]
+    shapes = [tried.shape(3, 2049), tried.shape(70, 33), *tried.shapes] if full else [tried.shape(3, 1030), sample(tried)]
     for shape in shapes:
         reference = execute(machine, Case(tried, shape, element, variant="special")).outputs
         for layout in LAYOUTS:

@@ -18,7 +18,9 @@ pytest.importorskip("cuda.bindings.nvrtc")
 
 TARGETS = (Target("sm_90", 132), Target("sm_80", 108), Target("sm_100", 148))
 #: Rows and row lengths that lead to each schedule.
-SIZES = ((5, 1), (5, 7), (5, 64), (3000, 3), (3000, 64), (3000, 1000), (5, 1000), (5, 5000), (3, 70001), (64, 40000), (8192, 8192))
+SIZES = (
+    (5, 1), (5, 7), (5, 64), (3000, 3), (3000, 64), (3000, 1000), (5, 1000), (5, 5000), (3, 70001), (64, 40000), (8192, 8192),
+)  # fmt: skip
 LAYOUTS = ("contiguous", "transposed", "permuted", "sliced", "broadcast", "misaligned")
 
 pytestmark = pytest.mark.cpu_only
@@ -49,7 +51,8 @@ def kernels(case: Case, target: Target, *, general: bool) -> tuple[str, list[str
 
 def cases(tried: Subject, full: bool) -> Iterator[tuple[Case, bool]]:
     """Sizes and layouts that between them take every schedule; element kinds in turn, or all of them."""
-    shapes = [*(tried.shape(rows, n) for rows, n in SIZES), *(tried.shapes if full else tried.shapes[:: max(1, len(SHAPES) // 4)])]
+    ranks = tried.shapes if full else tried.shapes[:: len(SHAPES) // 4]
+    shapes = [*(tried.shape(rows, n) for rows, n in SIZES), *ranks]
     turn = SUBJECTS.index(tried)
     for shape in shapes:
         for layout in LAYOUTS:

@@ -43,7 +43,7 @@ def test_row_lengths(machine: Machine, tried: Subject, element: object, full: bo
 def test_layouts(machine: Machine, tried: Subject, element: object, layout: str, full: bool) -> None:
     """Every layout, through the kernel for any strides and through the one made for these strides: both have the same bits."""
     turn = SUBJECTS.index(tried) + FLOATS.index(element) + LAYOUTS.index(layout)
-    shapes = tried.shapes if full else [tried.shapes[(turn + 5 * k) % len(tried.shapes)] for k in range(2)]
+    shapes = tried.shapes if full else [tried.shapes[turn % len(tried.shapes)]]
     for shape in shapes:
         case = Case(tried, shape, element, layout)
         general = execute(machine, case)

@@ -6,6 +6,7 @@ import hashlib
 import json
 import subprocess
 import sys
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def test_an_element_that_is_left_alone_changes_the_digest(monkeypatch: pytest.Mo
     problem = next(p for p in problems.problems() if p.name == "lerp")
     monkeypatch.setattr(problem.plan, "run", lambda *args: None)
     nothing = demo.execute(problem, Device.cpu()).digest
-    assert nothing == hashlib.sha256(bytes([demo.POISON]) * (4 * 2000 * 4100)).hexdigest()
+    assert nothing == hashlib.sha256(bytes([demo.POISON]) * (4 * prod(problems.MATRIX))).hexdigest()
 
 
 def test_inputs_are_what_they_always_were() -> None:

@@ -201,7 +201,7 @@ def test_an_operation_without_a_derivative() -> None:
 
 
 def test_every_function_has_a_rule() -> None:
-    assert {*f.UNARY_FUNCTIONS, *e.FLOAT_ARITHMETIC, "pow", "select", "rare", "cast", "reduce"} == set(RULES)
+    assert {*f.UNARY_FUNCTIONS, *e.FLOAT_ARITHMETIC, "nearest_integer", "pow", "select", "rare", "cast", "reduce"} == set(RULES)
 
 
 def test_the_same_formula_gives_the_same_gradient() -> None:

@@ -16,9 +16,11 @@ from baracuda.formula.elementary.pieces import (
     flip_sign,
     format_of,
     horner,
+    horner_to_pair,
     integer_of,
     round_scaled,
     scale,
+    scale_in_range,
     sign_bit,
     two_product,
     two_sum,
@@ -28,7 +30,7 @@ from baracuda.formula.expr import Expr, fma
 
 
 def _scaled_tail(x: Expr) -> Pair:
-    """e**(x**2) erfc(x) for x >= 3/4 as a pair."""
+    """e**(x**2) erfc(x) for x >= 5/8 as a pair."""
     f = format_of(x)
     centre, p = c.ERFC_CENTRE, c.ERFC[f.kind]
     one = f.constant(1.0)
@@ -37,26 +39,22 @@ def _scaled_tail(x: Expr) -> Pair:
     error = fma(-d_low, v, fma(-d, v, one))  # 1/(x + c) = v (1 + error)
     t = fma(v, -2.0 * centre, one)
     t_low = fma(v, -2.0 * centre, 1.0 - t) - 2.0 * centre * v * error
-    inner = horner(t, p[2:])
-    q = fma(t, inner, f.constant(p[1]))
-    high = fma(t, q, f.constant(p[0]))
-    low = fma(t, fma(t, inner, p[1] - q), fma(t, q, p[0] - high) + c.ERFC_REST[f.kind])
-    # The derivative of p0 + t (p1 + t inner), that of inner by its first terms.
-    slope = fma(t, fma(t, horner(t, [(i - 2) * a for i, a in enumerate(p)][3:7]), inner), q)
-    low = fma(t_low, slope, low)
+    high, low = horner_to_pair(t, p, 3)
+    slope = horner(t, [i * a for i, a in enumerate(p)][1:7])  # t_low is so small that the first terms will do
+    low = fma(t_low, slope, low + c.ERFC_REST[f.kind])
     product, product_low = two_product(v, high)
     return product, product_low + v * fma(error, high, low)
 
 
 def _erfc_tail(x: Expr) -> Expr:
-    """erfc(x) for x >= 3/4."""
+    """erfc(x) for x >= 5/8."""
     f = format_of(x)
     a = either(x > c.ERFC_ZERO[f.kind], c.ERFC_ZERO[f.kind], x)
     tail, tail_low = _scaled_tail(a)
     h, h_low = two_product(a, a)
     n, shifted = round_scaled(-h, c.LOG2_E[f.kind])
     r, r_low = fast_two_sum(fma(n, -c.LN2_HIGH[f.kind], -h), fma(n, -c.LN2_LOW[f.kind], -h_low))
-    rest = fma(r * r, horner(r, c.EXP[f.kind][2:]), r_low)  # e**r = 1 + r + rest
+    rest = fma(r * r, horner(r, c.EXPM1[f.kind]), r_low)  # e**r = 1 + r + rest
     high = fma(tail, r, tail)
     low = fma(tail, r, tail - high) + fma(tail, rest, fma(tail_low, r, tail_low))
     return scale(high + low, integer_of(shifted))
@@ -64,13 +62,13 @@ def _erfc_tail(x: Expr) -> Expr:
 
 @elementary("erf", ElementKind.F32)
 def erf_f32(x: Expr) -> Expr:
-    """x + x P(x**2) for small |x|, a polynomial in |x| - centre up to where erf rounds to 1."""
-    f = format_of(x)
-    a = abs(x)
-    small = fma(a, horner(x * x, c.ERF[f.kind]), a)
-    t = either(a > c.ERF_ONE, c.ERF_ONE, a)
-    large = horner(t - c.ERF_CENTRE, c.ERF_MIDDLE)
-    return flip_sign(either(a < c.ERF_SMALL, small, large), sign_bit(x))
+    """x + x P(x**2) for small |x|, else 1 - e**L with L = ln erfc(|x|), a short polynomial, up to where erf rounds to 1."""
+    a, k = abs(x), x.kind
+    small = fma(a, horner(x * x, c.ERF[k]), a)
+    log = horner(either(a > c.ERF_ONE, c.ERF_ONE, a) - c.ERF_SMALL, c.ERF_LOG)
+    n, shifted = round_scaled(log, c.LOG2_E[k])
+    tail = scale_in_range(horner(fma(n, -c.LN2_HIGH[k], log), c.EXP[k]), shifted)
+    return flip_sign(either(a < c.ERF_SMALL, small, 1.0 - tail), sign_bit(x))
 
 
 @elementary("erf", ElementKind.F64)
@@ -83,9 +81,9 @@ def erf_f64(x: Expr) -> Expr:
 
 @elementary("erfc", ElementKind.F32, ElementKind.F64)
 def erfc(x: Expr) -> Expr:
-    """1 - x - x P(x**2) for |x| < 3/4, the tail above, 2 - tail below."""
+    """1 - x - x P(x**2) for |x| < 5/8, the tail above, 2 - tail below."""
     a = abs(x)
     high, low = fast_two_sum(format_of(x).constant(1.0), -x)
     near = high + fma(-x, horner(x * x, c.ERF[x.kind]), low)
     tail = _erfc_tail(a)
-    return either(a < 0.75, near, either(x < 0.0, 2.0 - tail, tail))
+    return either(a < 0.625, near, either(x < 0.0, 2.0 - tail, tail))

@@ -51,11 +51,6 @@ def reduce_exponent_to_pair(x: Expr) -> tuple[Expr, Expr, Expr]:
     return r, fma(n, -c.LN2_LOW[k], first - r), shifted
 
 
-def exp_tail(r: Expr, low: Expr) -> Expr:
-    """e**(r + low) - 1 - r."""
-    return fma(r * r, horner(r, c.EXPM1[r.kind]), low)
-
-
 def exp_minus_one_on_r(r: Expr) -> Expr:
     """e**r - 1, at most 0.6 ULP off."""
     return fma(r * r, horner(r, c.EXP[r.kind][2:]), r)
@@ -92,7 +87,7 @@ def expm1(x: Expr) -> Expr:
     """2**n (r + tail) + (2**n - 1), the large terms as a pair; where 2**n - 1 is not exact, 2**n (1 + (q - 2**-n))."""
     f = format_of(x)
     r, low, shifted = reduce_exponent_to_pair(x)
-    tail, power = exp_tail(r, low), power_of_two(shifted)
+    tail, power = fma(r * r, horner(r, c.EXPM1[f.kind]), low), power_of_two(shifted)
     offset = power - 1.0
     high = fma(power, r, offset)
     fast = with_sign_of(high + fma(power, tail, fma(power, r, offset - high)), x)

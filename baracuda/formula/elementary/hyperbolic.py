@@ -10,7 +10,6 @@ from baracuda.core.elements import ElementKind
 from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.exponential import (
     exp_minus_one_on_r,
-    exp_tail,
     reduce_exponent,
     reduce_exponent_to_pair,
 )
@@ -30,36 +29,35 @@ from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, fma, rare
 
 
-def _reciprocal_of_one_plus(e: Expr) -> Pair:
-    """1 / (1 + e) for e in [0, 1] as y (1 + correction): y, correction.
+def _reciprocal_of_one_plus(e: Expr, e_low: Expr) -> Pair:
+    """1 / (1 + e + e_low) for e in [0, 1] as a pair.
 
-    y is at least 1/2 (the polynomial is made so, and an odd-order step keeps the sign of its error), so 1 - y is exact.
+    The first value y is at least 1/2 (the polynomial is made so, and an odd-order step keeps the sign of its error), so
+    1 - y is exact.
     """
     y = horner(e, c.RECIPROCAL[e.kind])
-    error = fma(-y, e, 1.0 - y)
     if e.kind is ElementKind.F64:  # one more step from the same starting polynomial
-        y = fma(y, fma(error, error, error), y)
         error = fma(-y, e, 1.0 - y)
-    return y, fma(error, error, error)
+        y = fma(y, fma(error, error, error), y)
+    error = fma(-y, e_low, fma(-y, e, 1.0 - y))
+    return y, y * fma(error, error, error)
 
 
 @elementary("sigmoid", ElementKind.F32, ElementKind.F64)
 def sigmoid(x: Expr) -> Expr:
-    """1 / (1 + E) for x >= 0 and E / (1 + E) below, with E = e**-|x| = 2**n (1 + q)."""
+    """1 / (1 + E) for x >= 0 and E / (1 + E) below, with E = e**-|x| as a pair."""
     f = format_of(x)
     r, low, shifted = reduce_exponent_to_pair(-abs(x))
-    precise = f.kind is ElementKind.F64  # f32 stays below 0.8 ULP without the low part of r
-    tail = exp_tail(r, low)
-    q = r + tail if precise else exp_minus_one_on_r(r)
+    u, p = r * r, horner(r, c.EXP[f.kind][2:])
+    tail = u * p if f.kind is ElementKind.F32 else fma(u, p, low)  # f32 can do without the low part of r
     power = power_of_two(shifted)
-    y, correction = _reciprocal_of_one_plus(fma(power, q, power))
-    negative = x < 0.0
-    below = r + (tail + fma(q, correction, correction)) if precise else fma(q, correction, q + correction)
-    factor = either(negative, below, correction)
-    fast = fma(y, factor, y) * either(negative, power, 1.0)
+    e = fma(power, r + tail, power)
+    e_low = fma(power, tail, fma(power, r, power - e))
+    y, y_low = _reciprocal_of_one_plus(e, e_low)
+    fast = either(x < 0.0, fma(e, y, fma(e, y_low, e_low * y)), y + y_low)
     smallest = -(f.bias + f.mantissa + 2) * 0.6931471805599453
-    tail = either(x < smallest, 0.0, either(negative, scale(1.0 + q, integer_of(shifted)), 1.0))
-    edge = either(not_below(x, float("inf")), either(x < 0.0, 0.0, either(x > 0.0, 1.0, x)), tail)
+    near_zero_or_one = either(x < smallest, 0.0, either(x < 0.0, scale(1.0 + (r + tail), integer_of(shifted)), 1.0))
+    edge = either(not_below(x, float("inf")), either(x < 0.0, 0.0, either(x > 0.0, 1.0, x)), near_zero_or_one)
     return rare(not_below(x, (f.bias - 2) * 0.6931471805599453), edge, fast)
 
 

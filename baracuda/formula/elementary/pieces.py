@@ -67,6 +67,20 @@ def horner(x: Expr, coefficients: Sequence[float]) -> Expr:
     return result
 
 
+def horner_to_pair(x: Expr, coefficients: Sequence[float], levels: int) -> Pair:
+    """The polynomial as a pair: the rounding errors of the last `levels` steps are kept (compensated Horner scheme,
+    Graillat, Langlois & Louvet 2009). Each of these steps must add its coefficient to something smaller."""
+    value = horner(x, coefficients[levels:])
+    low: Expr | None = None
+    for c in reversed(coefficients[:levels]):
+        following = fma(x, value, const(c, x.kind))
+        lost = fma(x, value, c - following)
+        low = lost if low is None else fma(x, low, lost)
+        value = following
+    assert low is not None
+    return value, low
+
+
 def fast_two_sum(a: Operand, b: Expr) -> Pair:
     """a + b as a pair, exact where |a| >= |b| or a = 0 (Dekker 1971)."""
     high = a + b

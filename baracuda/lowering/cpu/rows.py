@@ -189,7 +189,7 @@ class RowPasses:
         outputs = self.analysis.element_outputs
         roots = self.analysis.roots(self.analysis.passes)
         self._prepare(roots)
-        count = self.group(self.cost(roots), 4)
+        count = self.group(self.cost(roots), 8)
 
         def block(start: Value, mask: Value | None, *, streaming: bool = False) -> None:
             evaluator = self._evaluator(count if mask is None else 1, start, mask)
