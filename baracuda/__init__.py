@@ -16,7 +16,8 @@ _EXPORTS = {
     "baracuda.core.device": "Device DeviceKind Stream",
     "baracuda.core.elements": "ElementKind",
     "baracuda.core.errors": (
-        "BackendError BufferTooSmallError Error InvalidProblemError MisalignedOperandError UnsupportedError WorkspaceTooSmallError"
+        "BackendError BufferTooSmallError Error InvalidProblemError MisalignedOperandError UnsupportedError "
+        "WorkspaceTooSmallError"
     ),
     "baracuda.core.plan": "Args Descriptor Plan",
     "baracuda.core.sku": "ArchSku BackendKind Candidate KernelSku MathPrecision OpCategory PlanPreference PrecisionGuarantee",

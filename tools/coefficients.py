@@ -123,11 +123,14 @@ def hyperbolics() -> None:
 
 
 def error_functions() -> None:
-    small, one = mpf(7) / 8, mpf("3.9296875")
+    # A bound near 7/8 at which ln erfc is nearly a float: its polynomial's constant then loses nothing to rounding.
+    bounds = (mpf(i) / 1024 for i in range(880, 920))
+    small = min(bounds, key=lambda b: abs(mp.log(mp.erfc(b)) - rounded(mp.log(mp.erfc(b)), 24)))
+    one = mpf("3.9296875")
     emit_scalar("ERF_SMALL", "where erf goes over from its own polynomial to 1 - erfc", small)
     emit_scalar("ERF_ONE", "from here on erf rounds to 1 in f32", one)
     polynomial(
-        "ERF", "erf(x) / x - 1 in x**2, x to 7/8; error of erf",
+        "ERF", "erf(x) / x - 1 in x**2, x to ERF_SMALL; error of erf",
         lambda u: mp.erf(mp.sqrt(u)) / mp.sqrt(u) - 1, mpf("1e-12"), small**2, {"F32": 7, "F64": 13},
         lambda u: mp.sqrt(u) / mp.erf(mp.sqrt(u)),
     )  # fmt: skip

@@ -12,13 +12,16 @@ from typing import Any, Protocol
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.core.plan import Executable, Implementation, Layout
+from baracuda.core.layout import contiguous_strides
+from baracuda.core.plan import Executable, Implementation, Layout, OperandLayout
 from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
+from baracuda.formula.expr import Axes, input_
 from baracuda.formula.functions import ROW_LENGTH
-from baracuda.formula.graph import Graph
-from baracuda.lowering.problem import Nest, Operand, Problem, normalise
+from baracuda.formula.graph import Graph, Port
+from baracuda.lowering.composite import Copy, InTurn, Relaid, astray, separable, side_by_side
+from baracuda.lowering.problem import Nest, Operand, Problem, normalise, reduces
 from baracuda.runtime.program import Program
 
 _MATH = {ElementKind.F32: MathPrecision.F32, ElementKind.F64: MathPrecision.F64}
@@ -113,32 +116,75 @@ class FormulaImplementation(Implementation):
         with self._lock:
             found = self._made.get(layout)
             if found is None:
-                found = self._make(layout, compiled_only)
+                found = self._make(layout, compiled_only, autotune and not any(o is not None and o.general for o in layout))
                 if found is not None:
                     if len(self._made) >= 1024:
                         self._made.clear()
                     self._made[layout] = found
             return found
 
-    def _make(self, layout: Layout, compiled_only: bool) -> Executable | None:
+    def _make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
         nest, order = self.nest(layout)
-        values = [(n.kind, self._parameter(n.attr)) for n in nest.graph.params]
         if not nest.graph.outputs:
             return NothingToDo()
+        composed = self._composed(layout, nest, order, compiled_only) if self.device.kind is DeviceKind.CPU else None
+        if composed is not None:
+            return composed[0]
         pick = None if order == list(range(len(layout))) else _picker(order)
         made: tuple[Program, Call] | None
         if self.device.kind is DeviceKind.CUDA:
             from baracuda.lowering.cuda.build import build as build_cuda
 
-            made = build_cuda(nest, values, self.device.index, compiled_only=compiled_only)
+            values = [(n.kind, self._parameter(n.attr)) for n in nest.graph.params]
+            made = build_cuda(nest, values, self.device.index, compiled_only=compiled_only, autotune=autotune)
         else:
-            from baracuda.lowering.cpu.build import build as build_cpu
-
-            made = build_cpu(nest, values, compiled_only=compiled_only)
+            made = self._built(nest, compiled_only)
         if made is None:
             return None
         program, call = made
         return FormulaExecutable(program, call, pick)
+
+    def _composed(self, layout: Layout, nest: Nest, order: list[int], compiled_only: bool) -> tuple[Executable | None] | None:
+        """On the CPU, layouts that no one schedule reads well: outputs apart, or inputs copied; None where one does.
+
+        Caches carry a block's neighbours there, so that a pass in the wrong direction costs more than one more pass.
+        """
+        stray = astray(nest)
+        groups = separable(nest.graph)
+        if len(groups) > 1 and (stray or (reduces(nest.graph, Axes.OUTER) and side_by_side(nest))):
+            parts = []
+            for names in groups:
+                kept = tuple(o if not s.written or s.name in names else None for s, o in zip(self.specs, layout, strict=True))
+                part = self.executable(kept, compiled_only=compiled_only)
+                if part is None:
+                    return (None,)
+                parts.append(part)
+            return (InTurn(parts),)
+        if not stray:
+            return None
+        copies, relaid, nbytes = [], list(layout), 0
+        for i in (order[j] for j in stray):
+            spec, lies = self.specs[i], layout[i]
+            assert lies is not None
+            shape, kind = spec.expected_shape(self.descriptor), spec.expected_kind(self.descriptor)
+            contiguous = contiguous_strides(shape)
+            operands = (Operand(kind, lies.strides, lies.alignment), Operand(kind, contiguous, 64))
+            ports = Port("from", kind), Port("to", kind)
+            graph = Graph(ports[:1], ((ports[1], input_("from", kind)),))
+            made = self._built(normalise(Problem(graph, shape, (False,) * len(shape), operands)), compiled_only)
+            if made is None:
+                return (None,)
+            copies.append(Copy(i, nbytes, FormulaExecutable(*made, None)))
+            relaid[i] = OperandLayout(contiguous, 64)
+            nbytes += -(-prod(shape) * kind.itemsize // 64) * 64
+        main = self.executable(tuple(relaid), compiled_only=compiled_only)
+        return (None if main is None else Relaid(copies, main, nbytes),)
+
+    def _built(self, nest: Nest, compiled_only: bool) -> tuple[Program, Call] | None:
+        from baracuda.lowering.cpu.build import build
+
+        values = [(n.kind, self._parameter(n.attr)) for n in nest.graph.params]
+        return build(nest, values, compiled_only=compiled_only)
 
     def _parameter(self, name: str) -> float:
         if name == ROW_LENGTH:

@@ -22,7 +22,8 @@ RANGE = {ElementKind.S8: (-128, 127), ElementKind.U8: (0, 255)}
 class QuantizePerTokenDescriptor(FormulaDescriptor):
     """n tokens of d elements: real values in `element` (f16, bf16, f32, f64), codes in `quantized` (s8, u8).
 
-    Scales are in the compute kind of `element`, zero points in s32 (at most 2^20 in magnitude); without `has_zero_point` the zero point is 0.
+    Scales are in the compute kind of `element`, zero points in s32 (at most 2^20 in magnitude); without `has_zero_point` the
+    zero point is 0.
     """
 
     n: int

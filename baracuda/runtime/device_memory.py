@@ -6,7 +6,7 @@ Meant for workspaces, tools and tests. Allocation and copies are synchronous; a 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
 from typing import Any
@@ -105,6 +105,21 @@ def synchronize(device: Device) -> None:
     """Wait until everything launched on a CUDA device is done."""
     with _current(device) as driver:
         check(driver.cuCtxSynchronize(), "cuCtxSynchronize")
+
+
+def elapsed(launch: Callable[[], None], device: Device) -> float:
+    """Milliseconds that what `launch` puts on the default stream takes on the device."""
+    with _current(device) as driver:
+        events = [check(driver.cuEventCreate(0), "cuEventCreate") for _ in range(2)]
+        try:
+            check(driver.cuEventRecord(events[0], 0), "cuEventRecord")
+            launch()
+            check(driver.cuEventRecord(events[1], 0), "cuEventRecord")
+            check(driver.cuEventSynchronize(events[1]), "cuEventSynchronize")
+            return float(check(driver.cuEventElapsedTime(*events), "cuEventElapsedTime"))
+        finally:
+            for event in events:
+                check(driver.cuEventDestroy(event), "cuEventDestroy")
 
 
 def name(device: Device) -> str:

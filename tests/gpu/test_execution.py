@@ -36,9 +36,7 @@ def softmax_plan(shape: tuple[int, ...]) -> SoftmaxPlan:
 def backward(torch: Any, rows: int, n: int) -> tuple[Any, Workspace | None, RMSNormBackwardArgs]:
     """A plan of several launches, with its tensors."""
     make = lambda *shape: torch.randn(*shape, device="cuda")  # noqa: E731
-    args = RMSNormBackwardArgs(
-        make(rows, n), make(rows, n), make(n), make(rows, 1).abs() + 0.5, make(rows, n), make(n)
-    )
+    args = RMSNormBackwardArgs(make(rows, n), make(rows, n), make(n), make(rows, 1).abs() + 0.5, make(rows, n), make(n))
     descriptor = RMSNormBackwardDescriptor((rows, n), 2, True, F32)
     plan = RMSNormBackwardPlan.select(Stream(Device.cuda(0)), descriptor)
     size = plan.workspace_size()

@@ -30,12 +30,8 @@ class Placed:
         for name, value in (values or case.inputs()).items():
             self.placings[name].view(self.before[name])[...] = value
         self.aliases = case.aliases()
-        self.inputs = {
-            s.name: self.placings[s.name].view(self.before[s.name]).copy() for s in case.tensors() if not s.written
-        }
-        self.held: dict[str, Held] = {
-            n: machine.upload(block) for n, block in self.before.items() if n not in self.aliases
-        }
+        self.inputs = {s.name: self.placings[s.name].view(self.before[s.name]).copy() for s in case.tensors() if not s.written}
+        self.held: dict[str, Held] = {n: machine.upload(block) for n, block in self.before.items() if n not in self.aliases}
         written = {s.name for s in case.tensors() if s.written}
         tensors: dict[str, Any] = dict.fromkeys(s.name for s in case.subject.plan.tensors)
         for name in self.placings:

@@ -79,7 +79,7 @@ def test_layouts(machine: Machine, tried: Subject, element: K, full: bool) -> No
     shapes = [tried.shape(3, 2049), tried.shape(70, 33), *tried.shapes] if full else [tried.shape(3, 1030), sample(tried)]
     for shape in shapes:
         reference = execute(machine, Case(tried, shape, element, variant="special")).outputs
-        for layout in LAYOUTS:
+        for layout in LAYOUTS if full else LAYOUTS[FLOATS.index(element) % 2 :: 2]:
             if layout != "broadcast":
                 case = Case(tried, shape, element, layout, variant="special")
                 same(reference, execute(machine, case, like=True).outputs, str(case))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cpu_harness import bits, canonical, guarded, guards_intact, program, run, trace
 
 from baracuda.core.elements import ElementKind as K
 from baracuda.formula.expr import Axes, Expr, cast, coord, param, rare
@@ -16,6 +15,7 @@ from baracuda.lowering.cpu import lower
 from baracuda.runtime.cpu import set_num_threads
 from baracuda.runtime.jit import CpuTarget, assembly, host
 from baracuda.runtime.pool import available_cpus
+from tests.kernels.cpu_harness import bits, canonical, guarded, guards_intact, program, run, trace
 
 FULL, INNER, OUTER = Axes.FULL, Axes.INNER, Axes.OUTER
 SIZES = [1, 3, 16, 40, 127, 128, 129, 250, 1023, 1024, 1025, 5000, 70000]
@@ -392,9 +392,7 @@ def test_code_for_general_strides(layout: str, n: int) -> None:
     """One kernel, whatever the layout."""
     x = laid_out(numbers((30, n)), layout)
     out, whole = guarded(x.shape, x.dtype)
-    made = run(
-        centre, x.shape, (False, True), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), out)], general=True
-    )
+    made = run(centre, x.shape, (False, True), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), out)], general=True)
     assert np.array_equal(bits(out), bits(centre_reference(x)))
     assert guards_intact(whole)
     contiguous = run(

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cpu_harness import address, bits, canonical, program, trace
 
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError
@@ -20,6 +19,7 @@ from baracuda.formula.functions import sum_
 from baracuda.runtime.cpu import CpuCall, get_num_threads, set_num_threads
 from baracuda.runtime.pool import available_cpus
 from baracuda.runtime.program import words
+from tests.kernels.cpu_harness import address, bits, canonical, program, trace
 
 ROOT = Path(__file__).parents[2]
 

@@ -55,9 +55,7 @@ def arbitrary(draw: Any) -> tuple[Case, bool, bool]:
     seed = str(draw(st.integers(0, 999)))
     case = Case(tried, shape, element, "contiguous", draw(st.sampled_from(("normal", "extreme"))), seed)
     descriptor = case.descriptor
-    drawn = {
-        s.name: draw(strided(s.expected_shape(descriptor), s.expected_kind(descriptor), s.written)) for s in case.tensors()
-    }
+    drawn = {s.name: draw(strided(s.expected_shape(descriptor), s.expected_kind(descriptor), s.written)) for s in case.tensors()}
     return replace(case, layout="arbitrary", chosen=drawn), draw(st.booleans()), draw(st.booleans())
 
 

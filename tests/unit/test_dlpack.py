@@ -8,13 +8,13 @@ import weakref
 import numpy as np
 import pytest
 import torch
-from fake_dlpack import FakeTensor, name_of
 
 from baracuda.core.device import Device, Stream
 from baracuda.core.dlpack import FLAG_READ_ONLY, FLAG_SUBBYTE_PADDED, import_dlpack
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.tensor import tensor_mut, tensor_ref
+from tests.unit.fake_dlpack import FakeTensor, name_of
 
 
 @pytest.mark.parametrize("version", [None, (1, 0), (1, 1), (1, 9)])

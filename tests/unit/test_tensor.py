@@ -11,7 +11,6 @@ import ml_dtypes
 import numpy as np
 import pytest
 import torch
-from fake_dlpack import FakeTensor
 from numpy.lib.stride_tricks import as_strided
 
 from baracuda.core import probe as probes
@@ -27,6 +26,7 @@ from baracuda.core.errors import (
 from baracuda.core.probe import probe, probe_mut
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut, tensor_ref
 from baracuda.core.workspace import ALIGNMENT, Workspace
+from tests.unit.fake_dlpack import FakeTensor
 
 WHOLE = [k for k in ElementKind if k.bits >= 8]
 

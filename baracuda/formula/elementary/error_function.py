@@ -18,15 +18,15 @@ from baracuda.formula.elementary.pieces import (
     horner,
     horner_to_pair,
     integer_of,
+    power_of_two,
     round_scaled,
     scale,
-    scale_in_range,
     sign_bit,
     two_product,
     two_sum,
 )
 from baracuda.formula.expand import elementary
-from baracuda.formula.expr import Expr, fma
+from baracuda.formula.expr import Expr, const, fma
 
 
 def _scaled_tail(x: Expr) -> Pair:
@@ -67,8 +67,9 @@ def erf_f32(x: Expr) -> Expr:
     small = fma(a, horner(x * x, c.ERF[k]), a)
     log = horner(either(a > c.ERF_ONE, c.ERF_ONE, a) - c.ERF_SMALL, c.ERF_LOG)
     n, shifted = round_scaled(log, c.LOG2_E[k])
-    tail = scale_in_range(horner(fma(n, -c.LN2_HIGH[k], log), c.EXP[k]), shifted)
-    return flip_sign(either(a < c.ERF_SMALL, small, 1.0 - tail), sign_bit(x))
+    tail = horner(fma(n, -c.LN2_HIGH[k], log), c.EXP[k])
+    large = fma(-tail, power_of_two(shifted), const(1.0, k))
+    return flip_sign(either(a < c.ERF_SMALL, small, large), sign_bit(x))
 
 
 @elementary("erf", ElementKind.F64)

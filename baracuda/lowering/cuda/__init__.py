@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from baracuda.formula.expr import Axes
-from baracuda.lowering.cuda.choose import lower_outer_only, side_by_side
-from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
+from baracuda.lowering.composite import side_by_side
+from baracuda.lowering.cuda.choose import lower_outer_only
+from baracuda.lowering.cuda.kernel import TUNINGS, Frame, Launch, Lowered, Target, Tuning
 from baracuda.lowering.cuda.parts import Parts
 from baracuda.lowering.cuda.row_columns import lower_rows_and_columns
 from baracuda.lowering.problem import Nest, reduces
 
-__all__ = ["Launch", "Lowered", "Target", "lower"]
+__all__ = ["TUNINGS", "Launch", "Lowered", "Target", "Tuning", "lower"]
 
 
 def lower(nest: Nest, target: Target) -> Lowered:
@@ -18,6 +19,6 @@ def lower(nest: Nest, target: Target) -> Lowered:
     The choice depends on shapes, strides and the target, never on data, and changes no bit of the result.
     """
     if not reduces(nest.graph, Axes.OUTER):
-        return lower_outer_only(Frame(nest), target)
-    together = None if side_by_side(nest) else lower_rows_and_columns(Frame(nest), target)
+        return lower_outer_only(Frame(nest, target.tuning), target)
+    together = None if side_by_side(nest) else lower_rows_and_columns(Frame(nest, target.tuning), target)
     return together or Parts(nest, target).lower()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import replace
+from functools import cache, lru_cache
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.lowering.cuda import Launch, Lowered, Target, lower
+from baracuda.lowering.cuda import TUNINGS, Launch, Lowered, Target, Tuning, lower
+from baracuda.lowering.cuda.tune import Variant, fastest
 from baracuda.lowering.problem import Nest
 from baracuda.runtime.cuda import CudaCall, architecture, is_loaded, load_kernel
 from baracuda.runtime.program import Program, Step, words
@@ -23,25 +25,43 @@ def target_of(index: int) -> Target:
     return Target(f"sm_{major}{minor}", multiprocessors)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _lowered(nest: Nest, target: Target) -> Lowered:
     return lower(nest, target)
 
 
 def build(
-    nest: Nest, params: Sequence[tuple[ElementKind, float]], index: int, *, compiled_only: bool = False
+    nest: Nest,
+    params: Sequence[tuple[ElementKind, float]],
+    index: int,
+    *,
+    compiled_only: bool = False,
+    autotune: bool = False,
+    tuning: Tuning | None = None,
 ) -> tuple[Program, CudaCall] | None:
-    """The program of a nest on a device; None where it would have to be compiled and `compiled_only` is set."""
+    """The program of a nest on a device; None where it would have to be compiled and `compiled_only` is set.
+
+    `autotune` measures every tuning on scratch memory and takes the fastest; none of them changes a bit.
+    """
     target = target_of(index)
-    lowered = _lowered(nest, target)
-    if compiled_only and not all(is_loaded(launch.source, target.arch) for launch in lowered.launches):
+    tunings = TUNINGS if autotune else (tuning or target.tuning,)
+    found: dict[tuple[str, ...], Lowered] = {}
+    for t in tunings:
+        lowered = _lowered(nest, replace(target, tuning=t))
+        found.setdefault(tuple(launch.source for launch in lowered.launches), lowered)
+    if compiled_only and not all(is_loaded(source, target.arch) for sources in found for source in sources):
         return None
-    program = Program(
-        tuple(_step(launch, target, index) for launch in lowered.launches),
-        lowered.integers,
-        lowered.workspace_bytes,
-        lowered.schedule,
-    )
+    made = [_made(nest, params, lowered, target, index) for lowered in found.values()]
+    if len(made) == 1:
+        return made[0]
+    return made[fastest(nest, [Variant(call, program.workspace_bytes) for program, call in made], index)]
+
+
+def _made(
+    nest: Nest, params: Sequence[tuple[ElementKind, float]], lowered: Lowered, target: Target, index: int
+) -> tuple[Program, CudaCall]:
+    steps = tuple(_step(launch, target, index) for launch in lowered.launches)
+    program = Program(steps, lowered.integers, lowered.workspace_bytes, lowered.schedule)
     operands = len(nest.operands)
     return program, CudaCall(program, words(program, operands, params), operands, index)
 

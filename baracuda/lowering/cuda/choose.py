@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from baracuda.formula.expr import Axes
+from baracuda.lowering.composite import side_by_side
 from baracuda.lowering.cuda.columns import lower_columns
 from baracuda.lowering.cuda.kernel import Frame, Lowered, Target
 from baracuda.lowering.cuda.pointwise import lower_runs
 from baracuda.lowering.cuda.row_schedules import lower_rows
 from baracuda.lowering.cuda.tiles import lower_tiles, transposed_axis
-from baracuda.lowering.problem import Nest, reduces
+from baracuda.lowering.problem import reduces
 
 
 def lower_outer_only(frame: Frame, target: Target) -> Lowered:
@@ -17,14 +18,3 @@ def lower_outer_only(frame: Frame, target: Target) -> Lowered:
         return lower_columns(frame) if side_by_side(frame.nest) else lower_rows(frame, target)
     axis = transposed_axis(frame.nest)
     return lower_runs(frame) if axis is None else lower_tiles(frame, axis)
-
-
-def side_by_side(nest: Nest) -> bool:
-    """Whether most bytes that vary both ways have their unit stride along the last outer axis."""
-    if not nest.outer or nest.outer[-1] < 8 or not nest.inner or any(o.general for o in nest.operands):
-        return False
-    balance, last = 0, len(nest.outer) - 1
-    for o in nest.operands:
-        if o.strides[-1] and any(o.strides[: last + 1]):
-            balance += o.kind.itemsize * ((abs(o.strides[last]) == 1) - (abs(o.strides[-1]) == 1))
-    return balance > 0

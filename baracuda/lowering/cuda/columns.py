@@ -15,26 +15,26 @@ from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape
 
-#: Rows a block takes; threads of a block; segments whose results meet in shared memory at once.
-ROWS, THREADS, BATCH = 32, 512, 8
+#: Segments whose results meet in shared memory at once.
+BATCH = 8
 
 
 def lower_columns(frame: Frame) -> Lowered:
     """Lower a row-wise nest whose last outer axis has the unit stride."""
-    nest = frame.nest
+    nest, rows = frame.nest, frame.tuning.column_rows
     lanes, chains = group_shape(nest.row_length, 1)
     lanes = min(lanes, LANES)
-    teams = max(1, min(THREADS // ROWS, lanes // 8))
+    teams = max(1, min(frame.tuning.column_threads // rows, lanes // 8))
     per_thread = lanes // teams
-    threads = ROWS * teams
-    kernel = RowKernel(frame, RowShape(1, LANES, chains, 1, ROWS), resident=False)
+    threads = rows * teams
+    kernel = RowKernel(frame, RowShape(1, LANES, chains, 1, rows), resident=False)
     most = max(len(r) for r in kernel.phases.reductions)
     size = BATCH * threads * 8
     body = [
         "extern __shared__ double dynamic[];",
         *frame.pointers(),
-        f"const int x = threadIdx.x % {ROWS}, y = threadIdx.x / {ROWS};",
-        f"const i64 row = (i64)blockIdx.x * {ROWS} + x;",
+        f"const int x = threadIdx.x % {rows}, y = threadIdx.x / {rows};",
+        f"const i64 row = (i64)blockIdx.x * {rows} + x;",
         f"const bool live = row < {kernel.rows};",
         *kernel.enter_row(),
     ]
@@ -45,7 +45,7 @@ def lower_columns(frame: Frame) -> Lowered:
         operands = [i for i in range(frame.inputs) if kernel.varies(i) and frame.ports[i].name in reads]
         body += kernel.scalars(phase)
         finish = []
-        for r, (n, name) in enumerate(zip(reductions, names, strict=True)):
+        for r, n in enumerate(reductions):
             kind, operation = COMPUTE_TYPE[n.kind], OPERATION[n.attr[0]]
             body += [
                 f"{kind}* const tree{phase}_{r} = ({kind}*)((char*)dynamic + {r * size});",
@@ -53,7 +53,7 @@ def lower_columns(frame: Frame) -> Lowered:
             ]
             identity = number(IDENTITY[n.attr[0]], n.kind)
             finish.append(
-                f"counter{phase}_{r}.push(side_tree<{operation}, {ROWS}>"
+                f"counter{phase}_{r}.push(side_tree<{operation}, {rows}>"
                 f"(tree{phase}_{r}, batch * {teams}, {identity}, x, y, {teams}), first / {BATCH});"
             )
         lines = [
@@ -72,7 +72,7 @@ def lower_columns(frame: Frame) -> Lowered:
             *[f"lanes{r}[l] = acc{r}[0];" for r in range(len(reductions))],
             "}",
             *[
-                f"tree{phase}_{r}[(s * {teams} + y) * {ROWS} + x] = pairs<{OPERATION[n.attr[0]]}, {per_thread}>(lanes{r});"
+                f"tree{phase}_{r}[(s * {teams} + y) * {rows} + x] = pairs<{OPERATION[n.attr[0]]}, {per_thread}>(lanes{r});"
                 for r, n in enumerate(reductions)
             ],
             "}",
@@ -87,6 +87,6 @@ def lower_columns(frame: Frame) -> Lowered:
         kernel.name_results(reductions, names)
     body += kernel.store_row_outputs("live && y == 0")
     source = frame.kernel(body, threads, kernel.definitions())
-    launch = Launch(source, (-(-nest.rows // ROWS), 1, 1), threads, most * size)
+    launch = Launch(source, (-(-nest.rows // rows), 1, 1), threads, most * size)
     assert segments(nest.row_length) < 1 << 31
-    return Lowered((launch,), tuple(frame.words.values), 0, f"columns x{ROWS} t{threads}")
+    return Lowered((launch,), tuple(frame.words.values), 0, f"columns x{rows} t{threads}")

@@ -15,11 +15,52 @@ INDEX_LIMIT = 1 << 31
 
 
 @dataclass(frozen=True)
+class Tuning:
+    """What schedules may choose without changing a bit.
+
+    The defaults are the best of sweeps on an H200 (2026-11-21; 8192x8192 and rows of 64, bf16 and f32).
+
+    Attributes
+    ----------
+    run_threads, run_bytes : int
+        Pointwise: threads of a block, and bytes of input that each has in flight.
+    row_threads, short_row_threads : int
+        Resident rows: threads that a block should have, where a row takes more than a warp and where it takes less.
+    walkers : int
+        Looped and split rows: threads of a block.
+    column_rows, column_threads : int
+        Side-by-side rows: rows that a block takes, and its threads.
+    resident_threads : int
+        Rows with column sums: threads that a multiprocessor should hold.
+    """
+
+    run_threads: int = 128
+    run_bytes: int = 48
+    row_threads: int = 128
+    short_row_threads: int = 256
+    walkers: int = 512
+    column_rows: int = 32
+    column_threads: int = 512
+    resident_threads: int = 512
+
+
+#: What autotuning tries, the default first.
+TUNINGS = (
+    Tuning(),
+    Tuning(128, 96, 64, 128, 256, 16, 512, 256),
+    Tuning(256, 64, 256, 512, 128, 32, 1024, 768),
+    Tuning(512, 48, 512, 256, 256, 8, 512, 512),
+    Tuning(256, 192, 128, 64, 512, 64, 1024, 1024),
+)
+
+
+@dataclass(frozen=True)
 class Target:
-    """The device compiled for: its architecture ("sm_90") and how many multiprocessors it has."""
+    """The device compiled for: its architecture ("sm_90"), how many multiprocessors it has, and the tuning to use."""
 
     arch: str
     multiprocessors: int = 132
+    tuning: Tuning = Tuning()
 
 
 @dataclass(frozen=True)
@@ -87,8 +128,16 @@ class Frame:
     `workspace` the byte at which the nest's share of the workspace starts.
     """
 
-    def __init__(self, nest: Nest, words: Words | None = None, addresses: Sequence[str] = (), workspace: int = 0) -> None:
+    def __init__(
+        self,
+        nest: Nest,
+        tuning: Tuning,
+        words: Words | None = None,
+        addresses: Sequence[str] = (),
+        workspace: int = 0,
+    ) -> None:
         self.nest = nest
+        self.tuning = tuning
         graph = nest.graph
         self.ports = (*graph.inputs, *(p for p, _ in graph.outputs))
         self.inputs = len(graph.inputs)

@@ -11,18 +11,10 @@ from dataclasses import replace
 from baracuda.core.axes import Axes
 from baracuda.formula.expr import Expr, coord, input_, rebuild, topological
 from baracuda.formula.graph import Graph, Port, substitute
+from baracuda.lowering.composite import directions
 from baracuda.lowering.cuda.choose import lower_outer_only
 from baracuda.lowering.cuda.kernel import Frame, Lowered, Target, Words
 from baracuda.lowering.problem import Nest, Operand, Problem, normalise
-
-
-def _directions(expr: Expr) -> Axes:
-    """The directions that the reductions of an expression run in."""
-    found = Axes.NONE
-    for n in topological([expr]):
-        if n.op == "reduce":
-            found |= n.attr[1]
-    return found
 
 
 def _contiguous(extents: tuple[int, ...]) -> list[int]:
@@ -51,8 +43,8 @@ class Parts:
         while below := self._below():
             self._save(below)
         outputs = [(p, substitute(e, self.replaced)) for p, e in self.nest.graph.outputs]
-        across = [(p, e) for p, e in outputs if _directions(e) is Axes.OUTER]
-        along = [(p, e) for p, e in outputs if _directions(e) is not Axes.OUTER]
+        across = [(p, e) for p, e in outputs if directions(e) is Axes.OUTER]
+        along = [(p, e) for p, e in outputs if directions(e) is not Axes.OUTER]
         for axes in Axes.INNER, Axes.NONE, Axes.OUTER, Axes.FULL:
             self._part([(p, e) for p, e in across if p.axes is axes])
         self._part([(p, e) for p, e in along if p.axes not in (Axes.FULL, Axes.OUTER)])
@@ -67,8 +59,8 @@ class Parts:
         found: dict[Expr, None] = {}
         for _, expr in self.nest.graph.outputs:
             root = substitute(expr, self.replaced)
-            if _directions(root) is Axes.FULL:
-                found |= dict.fromkeys(n for n in topological([root]) if n.op == "reduce" and _directions(n) is not Axes.FULL)
+            if directions(root) is Axes.FULL:
+                found |= dict.fromkeys(n for n in topological([root]) if n.op == "reduce" and directions(n) is not Axes.FULL)
         for direction in (Axes.INNER, Axes.OUTER):
             chosen = [n for n in found if n.attr[1] is direction]
             if chosen:
@@ -120,7 +112,7 @@ class Parts:
             tuple(flags[a] for a in kept),
             tuple(Operand(o.kind, tuple(o.strides[a] for a in kept), o.alignment, o.general) for o in operands),
         )
-        frame = Frame(normalise(problem), self.words, [self._address(p) for p in ports], self.bytes_saved)
+        frame = Frame(normalise(problem), self.target.tuning, self.words, [self._address(p) for p in ports], self.bytes_saved)
         self.programs.append(lower_outer_only(frame, self.target))
 
     def _operand(self, port: Port) -> Operand:

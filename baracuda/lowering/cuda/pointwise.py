@@ -16,10 +16,6 @@ from baracuda.lowering.cuda.emit import Emitter, rare_values, table_definitions
 from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Frame, Launch, Lowered, offset, piece, unravel
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 
-#: Threads of a block, and bytes of input that each has in flight (the best of a sweep on an H200, 2026-11-21: 64 and more
-#: bytes, or 512 threads, cost up to a quarter of the bandwidth in some kernels and gained at most 2% in any).
-THREADS, IN_FLIGHT = 128, 48
-
 
 def with_one_element(frame: Frame) -> None:
     """Give the nest of a single element an axis, so that every pointwise nest has one."""
@@ -103,16 +99,16 @@ def lower_runs(frame: Frame) -> Lowered:
     """Lower a nest without reductions, along its last axis."""
     with_one_element(frame)
     kernel, words, extents = Runs(frame), frame.words, frame.nest.outer
-    width, last = kernel.width, kernel.last
+    width, last, threads = kernel.width, kernel.last, frame.tuning.run_threads
     shape = (*extents[:last], -(-extents[last] // width))
     runs = prod(shape)
     inputs, outputs = range(frame.inputs), range(frame.inputs, len(frame.ports))
     moved = sum(o.kind.itemsize * width for o in frame.operands[: frame.inputs] if o.steps(last) != 0)
-    unroll = max(2, min(8, IN_FLIGHT // max(moved, 1)))
-    wide = runs + unroll * THREADS >= INDEX_LIMIT
+    unroll = max(2, min(8, frame.tuning.run_bytes // max(moved, 1)))
+    wide = runs + unroll * threads >= INDEX_LIMIT
     index = "i64" if wide else "unsigned"
     count = words.signed(runs) if wide else words.unsigned(runs)
-    where = unravel("i", shape, words, "c", wide=wide) + [f"const i64 at = (i64)c{last} * {width};"]
+    where = [*unravel("i", shape, words, "c", wide=wide), f"const i64 at = (i64)c{last} * {width};"]
     left = f"const i64 left = {words.signed(extents[last])} - at;"
     compute, definitions = kernel.compute({}, "")
     checked, checked_definitions = kernel.compute({}, "if (v < left) ")
@@ -121,11 +117,11 @@ def lower_runs(frame: Frame) -> Lowered:
     uniform = last == 0 or extents[last] % width == 0
     whole_runs = prod(extents) // width if uniform else 0
     full = words.signed(whole_runs) if wide else words.unsigned(whole_runs)
-    each = f"for (int u = 0; u < {unroll}; ++u) {{ const {index} i = first + u * {THREADS};"
+    each = f"for (int u = 0; u < {unroll}; ++u) {{ const {index} i = first + u * {threads};"
     body = [
         *frame.pointers(),
-        f"const {index} first = ({index})blockIdx.x * {unroll * THREADS} + threadIdx.x;",
-        f"if (({index})(blockIdx.x + 1) * {unroll * THREADS} <= {full}) {{",
+        f"const {index} first = ({index})blockIdx.x * {unroll * threads} + threadIdx.x;",
+        f"if (({index})(blockIdx.x + 1) * {unroll * threads} <= {full}) {{",
         *[f"Vec<{frame.storage(i)}, {width}> in{i}_[{unroll}];" for i in inputs],
         "#pragma unroll",
         each,
@@ -152,6 +148,6 @@ def lower_runs(frame: Frame) -> Lowered:
         *[line for i in outputs for line in kernel.move(i, whole=False)],
         "}}}",
     ]
-    source = frame.kernel(body, THREADS, definitions)
-    blocks = -(-runs // (unroll * THREADS))
-    return Lowered((Launch(source, (blocks, 1, 1), THREADS),), tuple(words.values), 0, f"pointwise v{width}")
+    source = frame.kernel(body, threads, definitions)
+    blocks = -(-runs // (unroll * threads))
+    return Lowered((Launch(source, (blocks, 1, 1), threads),), tuple(words.values), 0, f"pointwise v{width}")

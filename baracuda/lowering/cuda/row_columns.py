@@ -23,8 +23,6 @@ IN_REGISTERS = 16
 #: Elements to a run: more cost registers for two rows a multiprocessor, fewer make more threads wait for each barrier
 #: (2, 4 and 8 measured on an H200, 2026-11-21, bf16 and f32, rows of 64 to 8192).
 VECTOR = 4
-#: Threads that a multiprocessor should hold.
-RESIDENT = 512
 #: Threads a row may take, and bytes of shared memory a block may.
 MOST_THREADS, MOST_SHARED = 512, 100 * 1024
 
@@ -119,7 +117,9 @@ def lower_rows_and_columns(frame: Frame, target: Target) -> Lowered | None:
             f"for (int v = 0; v < {shape.vector}; ++v) if (e + v < {kernel.length}) to[e + v] = {terms.chain(c)}.v[v];",
             "}",
         ]
-    source = frame.kernel(body, shape.threads, kernel.definitions(), blocks=max(1, RESIDENT // shape.threads))
+    source = frame.kernel(
+        body, shape.threads, kernel.definitions(), blocks=max(1, frame.tuning.resident_threads // shape.threads)
+    )
     first = Launch(source, (-(-units // shape.rows), 1, 1), shape.threads, terms.bytes)
     second = _combine(frame, units, starts)
     schedule = f"rows+columns v{shape.vector} t{shape.threads} r{shape.rows} l{lanes}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.order import IDENTITY, SEGMENT, segments
 from baracuda.lowering.cuda.emit import number
-from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
+from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target, Tuning
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape
 from baracuda.lowering.phases import Phases
@@ -15,14 +15,12 @@ from baracuda.lowering.problem import Nest
 
 #: Registers of a multiprocessor, and what a thread needs beside the row it holds.
 REGISTERS, OVERHEAD = 65536, 40
-#: Threads of a block that walks over segments.
-WALKERS = 512
 
 
 def vector_width(nest: Nest) -> int:
     """Elements to a run: 16 bytes of a 16-bit operand or of a 32-bit one."""
-    sizes = [o.kind.itemsize for o, p in zip(nest.operands, (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs)), strict=True)
-             if p.axes & Axes.INNER]  # fmt: skip
+    ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))
+    sizes = [o.kind.itemsize for o, p in zip(nest.operands, ports, strict=True) if p.axes & Axes.INNER]
     return 8 if max(sizes, default=4) <= 2 else 4
 
 
@@ -34,9 +32,9 @@ def registers_held(nest: Nest, shape: RowShape) -> int:
     return -(-elements * (inputs + kept) // 4)
 
 
-def resident_shape(nest: Nest, vector: int | None = None) -> RowShape | None:
+def resident_shape(nest: Nest, tuning: Tuning) -> RowShape | None:
     """How a resident row is laid over threads; None if it does not fit."""
-    vector = vector or vector_width(nest)
+    vector = vector_width(nest)
     group, chains = group_shape(nest.row_length, vector)
     groups = segments(nest.row_length)
     if groups > 1:  # whole warps to a row
@@ -44,7 +42,9 @@ def resident_shape(nest: Nest, vector: int | None = None) -> RowShape | None:
     per_row = group * groups
     if per_row > 1024:
         return None
-    shape = RowShape(vector, group, chains, groups, max(1, 256 // per_row if per_row <= 32 else 128 // per_row))
+    shape = RowShape(
+        vector, group, chains, groups, max(1, (tuning.short_row_threads if per_row <= 32 else tuning.row_threads) // per_row)
+    )
     limit = min(255, REGISTERS // max(shape.threads, 128))
     return shape if registers_held(nest, shape) + OVERHEAD <= limit else None
 
@@ -52,13 +52,13 @@ def resident_shape(nest: Nest, vector: int | None = None) -> RowShape | None:
 def lower_rows(frame: Frame, target: Target) -> Lowered:
     """Lower a nest whose rows lie along the unit stride and that reduces over nothing but them."""
     nest = frame.nest
-    shape = resident_shape(nest)
+    shape = resident_shape(nest, frame.tuning)
     few = nest.rows < 2 * target.multiprocessors and nest.row_length > 32 * SEGMENT * 2
     if shape is not None and not few:
         return _resident(frame, shape)
     vector = vector_width(nest)
     group, chains = group_shape(nest.row_length, vector)
-    walking = RowShape(vector, group, chains, max(1, WALKERS // group), 1)
+    walking = RowShape(vector, group, chains, max(1, frame.tuning.walkers // group), 1)
     if few or segments(nest.row_length) > 4096:
         return _split(frame, walking, target)
     return _looped(frame, walking)
@@ -110,9 +110,8 @@ def combine_groups(
         lines.append("__syncthreads();")
     for r, (n, name) in enumerate(zip(reductions, names, strict=True)):
         identity = number(IDENTITY[n.attr[0]], n.kind)
-        lines.append(
-            f"{name} = tree<{OPERATION[n.attr[0]]}>(tree{phase}_{r}[parity][slot], {leaves}, {identity}, threadIdx.x, {s.threads});"
-        )
+        operands = f"tree{phase}_{r}[parity][slot], {leaves}, {identity}, threadIdx.x, {s.threads}"
+        lines.append(f"{name} = tree<{OPERATION[n.attr[0]]}>({operands});")
     return lines
 
 
