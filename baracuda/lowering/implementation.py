@@ -127,31 +127,25 @@ class FormulaImplementation(Implementation):
         nest, order = self.nest(layout)
         if not nest.graph.outputs:
             return NothingToDo()
-        composed = self._composed(layout, nest, order, compiled_only) if self.device.kind is DeviceKind.CPU else None
+        composed = self._composed(layout, nest, order, compiled_only)
         if composed is not None:
             return composed[0]
         pick = None if order == list(range(len(layout))) else _picker(order)
-        made: tuple[Program, Call] | None
-        if self.device.kind is DeviceKind.CUDA:
-            from baracuda.lowering.cuda.build import build as build_cuda
-
-            values = [(n.kind, self._parameter(n.attr)) for n in nest.graph.params]
-            made = build_cuda(nest, values, self.device.index, compiled_only=compiled_only, autotune=autotune)
-        else:
-            made = self._built(nest, compiled_only)
+        made = self._built(nest, compiled_only, autotune)
         if made is None:
             return None
         program, call = made
         return FormulaExecutable(program, call, pick)
 
     def _composed(self, layout: Layout, nest: Nest, order: list[int], compiled_only: bool) -> tuple[Executable | None] | None:
-        """On the CPU, layouts that no one schedule reads well: outputs apart, or inputs copied; None where one does.
+        """Layouts that no one schedule reads well: outputs apart, or inputs copied; None where one does.
 
-        Caches carry a block's neighbours there, so that a pass in the wrong direction costs more than one more pass.
+        A pass over memory in the wrong direction costs several in the right one.
         """
         stray = astray(nest)
         groups = separable(nest.graph)
-        if len(groups) > 1 and (stray or (reduces(nest.graph, Axes.OUTER) and side_by_side(nest))):
+        across = self.device.kind is DeviceKind.CPU and reduces(nest.graph, Axes.OUTER) and side_by_side(nest)
+        if len(groups) > 1 and (stray or across):
             parts = []
             for names in groups:
                 kept = tuple(o if not s.written or s.name in names else None for s, o in zip(self.specs, layout, strict=True))
@@ -171,7 +165,7 @@ class FormulaImplementation(Implementation):
             operands = (Operand(kind, lies.strides, lies.alignment), Operand(kind, contiguous, 64))
             ports = Port("from", kind), Port("to", kind)
             graph = Graph(ports[:1], ((ports[1], input_("from", kind)),))
-            made = self._built(normalise(Problem(graph, shape, (False,) * len(shape), operands)), compiled_only)
+            made = self._built(normalise(Problem(graph, shape, (False,) * len(shape), operands)), compiled_only, autotune=False)
             if made is None:
                 return (None,)
             copies.append(Copy(i, nbytes, FormulaExecutable(*made, None)))
@@ -180,11 +174,15 @@ class FormulaImplementation(Implementation):
         main = self.executable(tuple(relaid), compiled_only=compiled_only)
         return (None if main is None else Relaid(copies, main, nbytes),)
 
-    def _built(self, nest: Nest, compiled_only: bool) -> tuple[Program, Call] | None:
-        from baracuda.lowering.cpu.build import build
-
+    def _built(self, nest: Nest, compiled_only: bool, autotune: bool) -> tuple[Program, Call] | None:
         values = [(n.kind, self._parameter(n.attr)) for n in nest.graph.params]
-        return build(nest, values, compiled_only=compiled_only)
+        if self.device.kind is DeviceKind.CUDA:
+            from baracuda.lowering.cuda.build import build as build_cuda
+
+            return build_cuda(nest, values, self.device.index, compiled_only=compiled_only, autotune=autotune)
+        from baracuda.lowering.cpu.build import build as build_cpu
+
+        return build_cpu(nest, values, compiled_only=compiled_only)
 
     def _parameter(self, name: str) -> float:
         if name == ROW_LENGTH:
