@@ -182,34 +182,43 @@ def primary_context(index: int) -> int:
     return int(check(driver.cuDevicePrimaryCtxRetain(index), "cuDevicePrimaryCtxRetain"))
 
 
+#: Kernels by source and architecture; their functions on each device, with the dynamic shared memory asked for so far.
 _kernels: dict[tuple[str, str], Any] = {}
+_functions: dict[tuple[str, str, int], tuple[int, int]] = {}
 _kernels_lock = threading.Lock()
 
 
-def is_loaded(source: str, arch: str) -> bool:
-    """Whether `load_kernel` has the kernel already."""
-    return (source, arch) in _kernels
+def is_loaded(source: str, arch: str, index: int) -> bool:
+    """Whether a device has the kernel already."""
+    return (source, arch, index) in _functions
 
 
 def load_kernel(source: str, arch: str, index: int, shared: int) -> int:
-    """The driver's handle of a source's kernel, compiled and loaded at most once and never unloaded."""
+    """The driver's handle of a source's kernel on a device, compiled and loaded at most once and never unloaded.
+
+    The code is on the device when this returns: by itself the driver would put it there, and allocate, at the first launch.
+    """
     from cuda.bindings import driver
     from cuda.core import ObjectCode
 
-    context = primary_context(index)
     with _kernels_lock:
-        kernel = _kernels.get((source, arch))
-        if kernel is None:
-            check(driver.cuCtxPushCurrent(context), "cuCtxPushCurrent")
-            try:
+        function, allowed = _functions.get((source, arch, index), (0, 0))
+        if function and shared <= allowed:
+            return function
+        check(driver.cuCtxPushCurrent(primary_context(index)), "cuCtxPushCurrent")
+        try:
+            kernel = _kernels.get((source, arch))
+            if kernel is None:
                 kernel = _kernels[source, arch] = ObjectCode.from_cubin(cubin(source, arch)).get_kernel("kernel")
-            finally:
-                check(driver.cuCtxPopCurrent(), "cuCtxPopCurrent")
-        handle = int(kernel.handle)
-    if shared > 32 * 1024:  # with what a kernel declares itself, more than the 48 KiB that need no asking
-        attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        check(driver.cuKernelSetAttribute(attribute, shared, driver.CUkernel(handle), index), "cuKernelSetAttribute")
-    return handle
+            handle = check(driver.cuKernelGetFunction(int(kernel.handle)), "cuKernelGetFunction")
+            if shared > 32 * 1024:  # with what a kernel declares itself, more than the 48 KiB that need no asking
+                attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+                check(driver.cuFuncSetAttribute(handle, attribute, shared), "cuFuncSetAttribute")
+            check(driver.cuFuncLoad(handle), "cuFuncLoad")
+        finally:
+            check(driver.cuCtxPopCurrent(), "cuCtxPopCurrent")
+        _functions[source, arch, index] = int(handle), max(shared, 32 * 1024)
+        return int(handle)
 
 
 class CudaCall:

@@ -49,7 +49,7 @@ def build(
     for t in tunings:
         lowered = _lowered(nest, replace(target, tuning=t))
         found.setdefault(tuple(launch.source for launch in lowered.launches), lowered)
-    if compiled_only and not all(is_loaded(source, target.arch) for sources in found for source in sources):
+    if compiled_only and not all(is_loaded(source, target.arch, index) for sources in found for source in sources):
         return None
     made = [_made(nest, params, lowered, target, index) for lowered in found.values()]
     if len(made) == 1:
