@@ -82,7 +82,7 @@ class FormulaImplementation(Implementation):
         self.device, self.problem, self.specs, self.descriptor = device, problem, specs, descriptor
         self._made: dict[Layout, Executable] = {}
         self._lock = threading.RLock()
-        kinds = {e.kind for _, e in problem.graph.outputs}
+        kinds = {n.kind for n in problem.graph.nodes}
         accumulator = next((k for k in (ElementKind.F64, ElementKind.F32) if k in kinds), problem.graph.outputs[0][1].kind)
         self.guarantee = PrecisionGuarantee.canonical(_MATH.get(accumulator, MathPrecision.INTEGER), accumulator)
         if device.kind is DeviceKind.CUDA:
