@@ -118,13 +118,13 @@ def _without_empty_axes(nest: Nest) -> Nest:
     They read no element, since there is none: their reductions have become constants.
     """
     extents = (*nest.outer, *nest.inner)
-    kept = [a for a, n in enumerate(extents) if n]
     first = len(nest.graph.inputs)
     written = [
         (output, operand)
         for output, operand in zip(nest.graph.outputs, nest.operands[first:], strict=True)
         if output[0].axes is not Axes.FULL and not any(operand.strides[a] for a, n in enumerate(extents) if not n)
     ]
+    kept = [a for a, n in enumerate(extents) if n and any(o.strides[a] for _, o in written)]
     graph = Graph((), tuple(output for output, _ in written), ())
     operands = tuple(replace(o, strides=tuple(o.strides[a] for a in kept)) for _, o in written)
     return Nest(graph, tuple(extents[a] for a in kept) if written else (0,), (), operands)

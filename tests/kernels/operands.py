@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import prod
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -78,16 +77,6 @@ def place(shape: Sequence[int], kind: ElementKind, layout: str, *, written: bool
     if layout == "padded" and rank:
         return placed(shape, dense_strides([*shape[:-1], shape[-1] + 3], axes), kind)
     return placed(shape, dense_strides(shape, axes), kind, shift=int(layout == "misaligned"))
-
-
-def elements(placing: Placing) -> int:
-    """How many elements a tensor has."""
-    return prod(placing.shape)
-
-
-def moved(placing: Placing, nbytes: int) -> Placing:
-    """The same tensor `nbytes` bytes further into a longer block."""
-    return replace(placing, offset=placing.offset + nbytes, nbytes=placing.nbytes + nbytes)
 
 
 def canonical_bits(array: np.ndarray) -> np.ndarray:
