@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,6 +51,16 @@ def _heading(results: dict[str, Any]) -> str:
     )
 
 
+def _cpu(name: str) -> list[str]:
+    """One line of a CPU run: how many cases, and their ratios to PyTorch."""
+    results = json.loads((RESULTS / name).read_text())
+    reused = [r["ratio"] for r in results["rows"] if r["ratio"]]
+    fresh = [r["ratio_fresh"] for r in results["rows"] if r["ratio_fresh"]]
+    figures = [f"{geometric_mean(v):.2f}" for v in (reused, fresh)] + [f"{min(v):.2f}" for v in (reused, fresh)]
+    elements = ", ".join(sorted({r["element"] for r in results["rows"]}))
+    return [f"[{name}](../benchmarks/results/{name})", str(len(results["rows"])), elements, *figures]
+
+
 def main() -> None:
     """Write both."""
     results = json.loads((RESULTS / "seeds-h200.json").read_text())
@@ -66,6 +77,8 @@ def main() -> None:
         ["host time of one call", "µs"],
         [[name, f"{times[1]:.2f}"] for name, times in launch["microseconds_p20_median_p80"]["calls"].items()],
     )
+    columns = ["run", "cases", "elements", "reused, mean", "fresh, mean", "reused, least", "fresh, least"]
+    cpu = _table(columns, [_cpu("seeds-cpu-square.json"), _cpu("seeds-cpu.json")])
     text = f"""# Performance
 
 Written by `python tools/make_performance.py` from `benchmarks/results`.
@@ -82,6 +95,12 @@ time of the same work in eager PyTorch over ours.
 Microseconds until a call returns, 1024 elements, in one process.
 
 {host}
+
+## CPU
+
+PyTorch's time over ours, two threads each, in one run on a shared machine, outputs reused and fresh.
+
+{cpu}
 
 ## Bits
 
