@@ -161,7 +161,6 @@ class Fused:
             # A pointwise formula has no rows of its own: take those along which the tensor was broadcast.
             varying = _varying(refs[group[0]].shape, space)
             inner = tuple(not v for v in varying) if pointwise else forward.inner
-            inner = (False,) * len(space) if all(inner) and not pointwise else inner
             results |= self._gradients(forward, refs, tensors, given, group, inner)
         return tuple(results[name] for name in names)
 
@@ -238,10 +237,6 @@ def _run(name: str, descriptor: FusedDescriptor, inputs: Sequence[Any]) -> tuple
     return apply(plan, args, descriptor, like, inputs, outputs)
 
 
-def _sum(x: Expr) -> Expr:
-    return sum_(x)
-
-
 def _fitted(result: Any, ref: TensorRef, again: bool) -> Any:
     """A gradient summed over what its tensor was broadcast along, in the tensor's shape and element."""
     made = describe(result, "gradient")
@@ -249,7 +244,7 @@ def _fitted(result: Any, ref: TensorRef, again: bool) -> Any:
         varying = _varying(ref.shape, made.shape)
         inner = tuple(not v for v in varying)
         x = input_("x", made.kind)
-        graph = Graph((Port("x", made.kind),), ((Port("y", ref.kind, Axes.OUTER), _sum(x)),), inner)
+        graph = Graph((Port("x", made.kind),), ((Port("y", ref.kind, Axes.OUTER), sum_(x)),), inner)
         target = output_shape(Axes.OUTER, made.shape, inner)
         (result,) = _run("sum", FusedDescriptor(graph, made.shape, inner, (made.shape, target)), [result])
     return result.reshape(ref.shape)

@@ -100,12 +100,6 @@ def two_product(a: Expr, b: Expr) -> Pair:
     return high, fma(a, b, -high)
 
 
-def magnitude_bits(x: Expr) -> Expr:
-    """The bits of |x| as a signed integer; they order as |x| does, with NaN above infinity."""
-    f = format_of(x)
-    return bitcast(x, f.signed) & (f.sign - 1)
-
-
 def sign_bit(x: Expr) -> Expr:
     f = format_of(x)
     return bitcast(x, f.unsigned) & f.sign
