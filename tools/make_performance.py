@@ -78,7 +78,7 @@ def main() -> None:
         [[name, f"{times[1]:.2f}"] for name, times in launch["microseconds_p20_median_p80"]["calls"].items()],
     )
     columns = ["run", "cases", "elements", "reused, mean", "fresh, mean", "reused, least", "fresh, least"]
-    cpu = _table(columns, [_cpu("seeds-cpu-square.json"), _cpu("seeds-cpu.json")])
+    cpu = _table(columns, [_cpu(path.name) for path in sorted(RESULTS.glob("seeds-cpu*.json"))])
     text = f"""# Performance
 
 Written by `python tools/make_performance.py` from `benchmarks/results`.

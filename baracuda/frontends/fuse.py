@@ -20,6 +20,7 @@ from baracuda.formula.functions import sum_
 from baracuda.formula.gradient import gradient
 from baracuda.formula.graph import Graph, Port
 from baracuda.frontends.call import apply, describe
+from baracuda.lowering.composite import directions
 from baracuda.ops.fused import FusedDescriptor, output_shape, plan_types
 
 Shape = tuple[int, ...]
@@ -199,8 +200,11 @@ def _named(results: Any) -> dict[str, Any]:
 
 
 def _result_axes(graph: Graph, expr: Expr, inner: Sequence[bool]) -> Axes:
-    """The class of a result: at least OUTER in a pointwise formula, so that it has the whole shape."""
+    """The class of a result. It has the whole shape where the formula is pointwise, and where it varies along the row
+    without being a sum over the rows."""
     axes = graph.axes[expr]
+    if axes is Axes.INNER and not directions(expr) & Axes.OUTER:
+        return Axes.FULL
     return axes if any(inner) else axes | Axes.OUTER
 
 

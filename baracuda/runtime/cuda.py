@@ -248,10 +248,13 @@ class CudaCall:
         """Launch on a stream."""
         local = self._local
         try:
-            block, address = local.block
+            block, address, packed = local.block
         except AttributeError:
-            block, address = local.block = self._block()
-        self._pack(block, self._at, stream, *pointers, workspace)
+            (block, address), packed = self._block(), None
+        given = pointers, workspace, stream
+        if packed != given:  # a loop over the same tensors packs once: 0.1 us to compare, 0.3 us to pack
+            self._pack(block, self._at, stream, *pointers, workspace)
+            local.block = block, address, given
         status = self._launch(address)
         if status:
             raise BackendError("cuLaunchKernel", status)
