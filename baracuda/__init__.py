@@ -42,7 +42,10 @@ _EXPORTS = {
         "alibi alibi_backward dequantize_per_token dequantize_per_token_backward lerp lerp_backward log_softmax "
         "log_softmax_backward quantize_per_token quantize_per_token_backward rms_norm rms_norm_backward softmax softmax_backward"
     ),
+    "baracuda.frontends.catalogue": "catalogue",
     "baracuda.frontends.fuse": "fuse",
+    "baracuda.frontends.normalization": "group_norm group_norm_backward group_norm_silu group_norm_silu_backward",
+    "baracuda.frontends.response_norm": "global_response_norm global_response_norm_backward",
     "baracuda.runtime.cache": "cache_info clear_cache",
     "baracuda.runtime.cpu": "get_num_threads set_num_threads",
 }
@@ -53,12 +56,18 @@ __all__ = ["__version__", *sorted(_MODULE)]
 
 def __getattr__(name: str) -> Any:
     module = _MODULE.get(name)
-    if module is None:
+    if module is not None:
+        value = getattr(import_module(module), name)
+    elif name.startswith("_"):
         raise AttributeError(f"module 'baracuda' has no attribute {name!r}")
-    value = getattr(import_module(module), name)
+    else:
+        try:
+            value = import_module("baracuda.frontends.families").function(name)
+        except KeyError:
+            raise AttributeError(f"module 'baracuda' has no attribute {name!r}") from None
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted({*__all__, *import_module("baracuda.frontends.families").names()})

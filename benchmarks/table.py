@@ -32,6 +32,8 @@ class Row:
         torch over ours: the median over the rounds.
     fresh, torch_fresh, ratio_fresh
         The same with new outputs in each call; None on a GPU.
+    compiled, ratio_compiled
+        torch.compile's time and its ratio to ours, where it was measured.
     """
 
     op: str
@@ -48,6 +50,8 @@ class Row:
     fresh: tuple[float, float, float] | None = None
     torch_fresh: tuple[float, float, float] | None = None
     ratio_fresh: float | None = None
+    compiled: tuple[float, float, float] | None = None
+    ratio_compiled: float | None = None
 
     @property
     def bandwidth(self) -> float:
@@ -71,7 +75,7 @@ class Results:
     @staticmethod
     def load(path: Path) -> Results:
         held = json.loads(path.read_text())
-        rows = [Row(**{f.name: _frozen(row[f.name]) for f in fields(Row)}) for row in held.pop("rows")]
+        rows = [Row(**{f.name: _frozen(row.get(f.name)) for f in fields(Row)}) for row in held.pop("rows")]
         return Results(rows=rows, **held)
 
 
@@ -101,7 +105,11 @@ _COMMON: tuple[_Column, ...] = (
     ("% of copy", lambda r, copy: f"{100 * r.bandwidth / copy:.0f}"),
     ("torch µs", lambda r, copy: _number(r.torch[1])),
 )
-_GPU: tuple[_Column, ...] = (*_COMMON, ("ratio", lambda r, copy: f"{r.ratio:.2f}"))
+_GPU: tuple[_Column, ...] = (
+    *_COMMON,
+    ("ratio", lambda r, copy: f"{r.ratio:.2f}"),
+    ("ratio compiled", lambda r, copy: "" if r.ratio_compiled is None else f"{r.ratio_compiled:.2f}"),
+)
 _CPU: tuple[_Column, ...] = (
     *_COMMON,
     ("ratio fresh", lambda r, copy: "" if r.ratio_fresh is None else f"{r.ratio_fresh:.2f}"),
@@ -131,7 +139,9 @@ def _means(results: Results) -> list[list[str]]:
         share = geometric_mean(100 * r.bandwidth / results.copy_bandwidth for r in rows)
         fresh = [r.ratio_fresh for r in rows if r.ratio_fresh is not None]
         shown = f"{geometric_mean(fresh):.2f}" if fresh else ""
-        cells.append([name, str(len(rows)), f"{share:.0f}", shown, f"{geometric_mean(r.ratio for r in rows):.2f}"])
+        cells.append(
+            [name, str(len(rows)), f"{share:.0f}", shown, f"{geometric_mean(r.ratio for r in rows if r.ratio == r.ratio):.2f}"]
+        )
     if any(r.ratio_fresh is not None for r in results.rows):
         return cells
     return [[*row[:3], row[4] if i else "ratio"] for i, row in enumerate(cells)]

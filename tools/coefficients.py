@@ -217,6 +217,63 @@ def roots() -> None:
     lines.append("RSQRT_STEPS = {F32: 1, F64: 2}")
 
 
+def inverse_trigonometry() -> None:
+    half = mp.pi / 2
+    emit("HALF_PI_RATIO", "what rounding took from pi / 2, by what it left", {
+        kind: rounded((half - rounded(half, bits)) / rounded(half, bits), bits) for kind, bits in BITS.items()
+    })  # fmt: skip
+    root = mp.sqrt
+    # A little beyond 1: with these coefficients atan(1) is correctly rounded in both formats.
+    polynomial(
+        "ATAN", "(atan(x) - x) / x**3 in x**2, x to 1.01; error of the arctangent",
+        lambda u: (mp.atan(root(u)) / root(u) - 1) / u, 0, mpf("1.02"), {"F32": 9, "F64": 20},
+        lambda u: u * root(u) / mp.atan(root(u)),
+    )  # fmt: skip
+    polynomial(
+        "ASIN", "(asin(x) - x) / x**3 in x**2, x to 1/2; error of the arcsine",
+        lambda u: (mp.asin(root(u)) / root(u) - 1) / u, 0, 0.25, {"F32": 5, "F64": 13},
+        lambda u: u * root(u) / mp.asin(root(u)),
+    )  # fmt: skip
+
+
+def hyperbolic_sines() -> None:
+    edge, root = (LN2 / 2 * mpf("1.001")) ** 2, mp.sqrt
+    polynomial(
+        "SINH", "(sinh(r) - r) / r**3 in r**2, |r| <= ln(2)/2; error of the sine",
+        lambda u: (mp.sinh(root(u)) / root(u) - 1) / u, 0, edge, {"F32": 3, "F64": 6}, lambda u: u * root(u) / mp.sinh(root(u)),
+    )  # fmt: skip
+    polynomial(
+        "COSH", "(cosh(r) - 1) / r**2 in r**2, |r| <= ln(2)/2; error of the cosine",
+        lambda u: (mp.cosh(root(u)) - 1) / u, 0, edge, {"F32": 3, "F64": 6}, lambda u: u / mp.cosh(root(u)),
+    )  # fmt: skip
+
+
+def decimal() -> None:
+    ten = mp.log(10)
+    emit("LOG2_10", "log2(10)", {kind: rounded(ten / LN2, bits) for kind, bits in BITS.items()})
+    parts("LN10", "ln 10", ten)
+    parts("LOG10_E", "1 / ln 10", 1 / ten)
+    high = {"F32": rounded(LN2 / ten, 24 - 8), "F64": rounded(LN2 / ten, 53 - 11)}
+    emit("LOG10_2_HIGH", "log10(2), with zeros at the end, so that its product with an exponent is exact", high)
+    emit("LOG10_2_LOW", "the rest of log10(2)", {kind: rounded(LN2 / ten - h, BITS[kind]) for kind, h in high.items()})
+    low, high_f = mp.sqrt(0.5) - 1 - mpf("1e-7"), mp.sqrt(2) - 1 + mpf("1e-7")
+    polynomial(
+        "LOG10", "(log10(1 + f) - f / ln 10) / f**2, 1 + f in [sqrt(1/2), sqrt(2)]; error of the logarithm",
+        lambda x: (mp.log1p(x) - x) / x**2 / ten, low, high_f, {"F32": 9, "F64": 21},
+        lambda x: x**2 * ten / abs(mp.log1p(x)),
+    )  # fmt: skip
+
+
+def cube_roots() -> None:
+    lines.append("#: bits minus a third of the bits of x are a first value of x**(-1/3), 3.6% off at most")
+    lines.append("CBRT_MAGIC = {")
+    lines.append("    F32: 0x54A1A800,")
+    lines.append("    F64: 0x553EE80000000000,")
+    lines.append("}")
+    lines.append("#: fourth-order Newton steps towards x**(-1/3)")
+    lines.append("CBRT_STEPS = {F32: 1, F64: 2}")
+
+
 def main() -> None:
     logarithms()
     hyperbolics()
@@ -225,6 +282,10 @@ def main() -> None:
     trigonometry()
     roots()
     exponentials()
+    inverse_trigonometry()
+    hyperbolic_sines()
+    decimal()
+    cube_roots()
     header = [
         '"""Constants and minimax polynomials of the elementary functions, made by tools/coefficients.py.',
         "",

@@ -233,8 +233,8 @@ class Plan(ABC, Generic[D, A]):
 
     def sku(self) -> KernelSku:
         """The identity of the chosen kernel."""
-        element: ElementKind = self.tensors[0].expected_kind(self.descriptor)
-        others = [s.expected_kind(self.descriptor) for s in self.tensors]
+        kinds = [s.expected_kind(self.descriptor) for s in self.tensors if _present(s, self.descriptor)]
+        element: ElementKind = kinds[0]
         return KernelSku(
             category=self.category,
             op=self.op,
@@ -243,7 +243,7 @@ class Plan(ABC, Generic[D, A]):
             arch=self._implementation.arch,
             backend=self._implementation.backend,
             guarantee=self._implementation.guarantee,
-            aux_element=next((k for k in others if k is not element), None),
+            aux_element=next((k for k in kinds if k is not element), None),
         )
 
     @property
@@ -377,10 +377,14 @@ def _present(spec: TensorSpec, descriptor: Any) -> bool:
 
 
 def _contiguous(spec: TensorSpec, descriptor: Any) -> OperandLayout | None:
-    strides = contiguous_strides(spec.expected_shape(descriptor))
-    return OperandLayout(strides, 16) if _present(spec, descriptor) else None
+    return _dense(spec, descriptor, 16, general=False)
 
 
 def _general(spec: TensorSpec, descriptor: Any) -> OperandLayout | None:
-    strides = contiguous_strides(spec.expected_shape(descriptor))
-    return OperandLayout(strides, 1, True) if _present(spec, descriptor) else None
+    return _dense(spec, descriptor, 1, general=True)
+
+
+def _dense(spec: TensorSpec, descriptor: Any, alignment: int, *, general: bool) -> OperandLayout | None:
+    if not _present(spec, descriptor):
+        return None
+    return OperandLayout(contiguous_strides(spec.expected_shape(descriptor)), alignment, general)

@@ -2,7 +2,8 @@
 
 A rule is written in the node itself wherever that is cheaper and better than starting again from the operands
 (tanh' = 1 - tanh**2). Conventions at corners are PyTorch's: abs'(0) = 0, sqrt'(0) = inf, a tie of maximum or minimum is
-shared in halves, a tie of a row's max or min in equal parts, d(x**0)/dx = 0.
+shared in halves, a tie of a row's max or min in equal parts, d(x**0)/dx = 0. The gradients of atan2 and, unlike PyTorch's,
+of hypot are 0 at the origin.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from baracuda.formula.expr import Expr, cast, compare, const, fma, power, reduce, select
-from baracuda.formula.functions import cos, exp, log, sin
+from baracuda.core.errors import UnsupportedError
+from baracuda.formula.expr import Expr, cast, compare, const, fma, power, reduce, select, unary
+from baracuda.formula.functions import cos, cosh, exp, log, rsqrt, sin, sinh
+from baracuda.formula.small_floats import FORMATS
 
 #: A condition, and the value it must have.
 Literal: TypeAlias = tuple[Expr, bool]
@@ -110,12 +113,18 @@ def _select(y: Expr, dy: Expr, operand: int) -> Term:
     return Term(dy, ((y.args[0], operand == 1),))
 
 
-@_rule("cast")
+@_rule("cast", *(f"round_to_{kind.label}" for kind in FORMATS))
 def _cast(y: Expr, dy: Expr, operand: int) -> Expr:
     return cast(dy, y.args[0].kind)
 
 
-@_rule("rint", "floor", "ceil", "trunc", "nearest_integer")
+@_rule("fmod")
+def _fmod(y: Expr, dy: Expr, operand: int) -> Expr:
+    x, divisor = y.args
+    return dy if operand == 0 else -(dy * unary("trunc", x / divisor))
+
+
+@_rule("rint", "floor", "ceil", "trunc", "nearest_integer", "detach")
 def _step(y: Expr, dy: Expr, operand: int) -> None:
     return None
 
@@ -190,6 +199,70 @@ def _rsqrt(y: Expr, dy: Expr, operand: int) -> Expr:
     return dy * -0.5 * y * y * y
 
 
+@_rule("exp10")
+def _exp10(y: Expr, dy: Expr, operand: int) -> Expr:
+    return dy * y * math.log(10.0)
+
+
+@_rule("log10")
+def _log10(y: Expr, dy: Expr, operand: int) -> Expr:
+    return dy / y.args[0] * (1.0 / math.log(10.0))
+
+
+@_rule("asin", "acos")
+def _asin(y: Expr, dy: Expr, operand: int) -> Expr:
+    (x,) = y.args
+    slope = dy * rsqrt(fma(-x, x, const(1.0, x.kind)))
+    return slope if y.op == "asin" else -slope
+
+
+@_rule("atan")
+def _atan(y: Expr, dy: Expr, operand: int) -> Expr:
+    (x,) = y.args
+    return dy / fma(x, x, const(1.0, x.kind))
+
+
+@_rule("atan2")
+def _atan2(y: Expr, dy: Expr, operand: int) -> Term:
+    opposite, adjacent = y.args
+    square = fma(opposite, opposite, adjacent * adjacent)
+    slope = dy * (adjacent / square) if operand == 0 else -(dy * (opposite / square))
+    return Term(slope, ((compare("eq", square, 0.0), False),))
+
+
+@_rule("sinh", "cosh")
+def _sinh(y: Expr, dy: Expr, operand: int) -> Expr:
+    return dy * (cosh if y.op == "sinh" else sinh)(y.args[0])
+
+
+@_rule("asinh")
+def _asinh(y: Expr, dy: Expr, operand: int) -> Expr:
+    (x,) = y.args
+    return dy * rsqrt(fma(x, x, const(1.0, x.kind)))
+
+
+@_rule("acosh")
+def _acosh(y: Expr, dy: Expr, operand: int) -> Expr:
+    (x,) = y.args
+    return dy * rsqrt(fma(x, x, const(-1.0, x.kind)))
+
+
+@_rule("atanh")
+def _atanh(y: Expr, dy: Expr, operand: int) -> Expr:
+    (x,) = y.args
+    return dy / fma(-x, x, const(1.0, x.kind))
+
+
+@_rule("cbrt")
+def _cbrt(y: Expr, dy: Expr, operand: int) -> Expr:
+    return dy / (y * y * 3.0)
+
+
+@_rule("hypot")
+def _hypot(y: Expr, dy: Expr, operand: int) -> Term:
+    return Term(dy * (y.args[operand] / y), ((compare("eq", y, 0.0), False),))
+
+
 @_rule("pow")
 def _pow(y: Expr, dy: Expr, operand: int) -> Expr | Term | None:
     base, exponent = y.args
@@ -226,3 +299,15 @@ def _reduce(y: Expr, dy: Expr, operand: int) -> Expr | Term:
     # Where a NaN is in the row, y is NaN and no element loses or wins: the count, and so the gradient, becomes NaN.
     weight = select(loses, 0.0, select(compare("eq", x, y), const(1.0, x.kind), math.nan))
     return Term(dy / reduce("sum", weight, over), ((loses, False),))
+
+
+@_rule("scan")
+def _scan(y: Expr, dy: Expr, operand: int) -> Expr | None:
+    combine = y.attr.combine
+    if combine.backward is None:
+        raise UnsupportedError(f"the scan {combine.name} has no derivative; expected one of the scans of baracuda.formula.scans")
+    found: Expr | None = combine.backward(y, dy, operand)
+    return found
+
+
+from baracuda.formula import derivatives_special as derivatives_special  # noqa: E402  (registers its rules)

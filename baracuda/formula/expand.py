@@ -7,12 +7,17 @@ bits: both devices lower the very nodes they return.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.formula.expr import PRIMITIVES, Expr, rebuild, topological
-from baracuda.formula.graph import Graph
+from baracuda.formula.expr import PRIMITIVES, Expr, cast, compare, node, rebuild, reduce, topological
+from baracuda.formula.graph import Graph, Port
+
+if TYPE_CHECKING:
+    from baracuda.formula.scans import Combine
 
 Definition = Callable[..., Expr]
 _definitions: dict[tuple[str, ElementKind], Definition] = {}
@@ -38,6 +43,12 @@ def definitions() -> dict[tuple[str, ElementKind], Definition]:
 
 def expand_node(n: Expr, args: tuple[Expr, ...]) -> Expr:
     """One node over operands that are already primitive."""
+    if n.op == "reduce" and n.kind is ElementKind.BOOL:  # as 0 and 1: partial results go through memory
+        return compare("ne", reduce(n.attr[0], cast(args[0], ElementKind.U32), n.attr[1]), 0)
+    if n.op == "detach":
+        return args[0]
+    if n.op == "scan":
+        return node("scan", args, n.kind, replace(n.attr, combine=_expanded(n.attr.combine)))
     if n.op in PRIMITIVES:
         return rebuild(n, args)
     define = definitions().get((n.op, n.kind))
@@ -56,6 +67,22 @@ def expand_node(n: Expr, args: tuple[Expr, ...]) -> Expr:
 
 
 @cache
+def _expanded(combine: Combine) -> Combine:
+    """The operation of a scan in primitives only."""
+    return combine.map(expand_node)
+
+
+def _rounded_by_the_store(graph: Graph) -> Graph:
+    """The graph without the roundings of f32 values to the kind that they are then stored in."""
+
+    def stored(p: Port, e: Expr) -> Expr:
+        rounded = e.op == f"round_to_{p.kind.label}" and e.args[0].kind is ElementKind.F32
+        return e.args[0] if rounded else e
+
+    return replace(graph, outputs=tuple((p, stored(p, e)) for p, e in graph.outputs))
+
+
+@cache
 def expand(graph: Graph) -> Graph:
     """The graph in primitives only."""
-    return graph.map(expand_node)
+    return _rounded_by_the_store(graph).map(expand_node)

@@ -20,6 +20,7 @@ import numpy as np
 from baracuda.core.axes import Axes as Axes
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.formula.order import COMBINE
 
 Operand: TypeAlias = "Expr | float | int | bool"
 
@@ -27,11 +28,15 @@ Operand: TypeAlias = "Expr | float | int | bool"
 FLOAT_ARITHMETIC = frozenset(
     ["add", "sub", "mul", "div", "fma", "neg", "abs", "sqrt", "max", "min", "rint", "floor", "ceil", "trunc"]
 )
-INTEGER_ARITHMETIC = frozenset(["add", "sub", "mul", "neg", "abs", "max", "min", "and", "or", "xor", "not", "shl", "shr"])
+#: `idiv` rounds towards zero and `irem` has the sign of the dividend; by zero both give 0. `mulhi` is the upper half of the
+#: whole product, `clz` the number of zeros above the highest bit that is set, `gcd` that of the absolute values.
+INTEGER_ARITHMETIC = frozenset(
+    ["add", "sub", "mul", "neg", "abs", "max", "min", "and", "or", "xor", "not", "shl", "shr"]
+) | frozenset(["idiv", "irem", "mulhi", "gcd", "popcount", "clz"])
 BOOLEAN_ARITHMETIC = frozenset(["and", "or", "xor", "not"])
 COMPARISONS = frozenset(["eq", "ne", "lt", "le", "gt", "ge"])
-LEAVES = frozenset(["const", "input", "param", "coord"])
-SPECIAL = frozenset(["select", "rare", "cast", "bitcast", "lookup", "reduce"])
+LEAVES = frozenset(["const", "input", "param", "coord", "position", "state"])
+SPECIAL = frozenset(["select", "rare", "cast", "bitcast", "lookup", "reduce", "scan"])
 #: All operations that are lowered. `rare(c, slow, fast)` means `select(c, slow, fast)`, with the promise that `c` is
 #: seldom true, so that a backend branches around `slow`. `lookup(i)` reads entry i of the constant table in `attr`.
 PRIMITIVES = FLOAT_ARITHMETIC | INTEGER_ARITHMETIC | COMPARISONS | LEAVES | SPECIAL
@@ -180,6 +185,14 @@ def coord(axis: int) -> Expr:
     return node("coord", (), ElementKind.S32, axis)
 
 
+def position(kind: ElementKind = ElementKind.S64) -> Expr:
+    """The number of the element in its row, counted along the inner axes in logical order (the last axis fastest), as an
+    integer of 32 or 64 bits."""
+    if not kind.is_integer or kind.bits < 32:
+        raise InvalidProblemError(f"a position has kind {kind}; expected an integer of 32 or 64 bits")
+    return node("position", (), kind)
+
+
 def as_expr(value: Operand, kind: ElementKind) -> Expr:
     """`value` itself, or the constant of `kind` that a Python number stands for."""
     return value if isinstance(value, Expr) else const(value, kind)
@@ -292,7 +305,16 @@ def lookup(index: Expr, table: Iterable[int], kind: ElementKind) -> Expr:
 
 
 def reduce(op: str, x: Expr, over: Axes = Axes.INNER) -> Expr:
-    """sum, prod, max or min of `x` over the given axes, in the canonical order (contract rule 4)."""
+    """sum, prod, max, min, and, or or xor of `x` over the given axes, in the canonical order (contract rule 4).
+
+    and, or and xor take integers and bool; of a bool, max is `or`, min and prod are `and`, and a sum has to say in which
+    kind it counts.
+    """
+    if op not in COMBINE:
+        raise InvalidProblemError(f"reduce: {op!r}; expected one of {', '.join(COMBINE)}")
+    if x.kind is ElementKind.BOOL:
+        op = {"max": "or", "min": "and", "prod": "and"}.get(op, op)
+    _check(COMBINE[op], x.kind)
     return node("reduce", (x,), x.kind, (op, over))
 
 

@@ -6,6 +6,9 @@ and documented; `baracuda.formula.expand` replaces them by primitives before low
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod as prod_of
+
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.formula.expr import (
@@ -26,13 +29,23 @@ from baracuda.formula.expr import (
 #: Functions of one float argument that `baracuda.formula.elementary` defines by primitives.
 UNARY_FUNCTIONS = (
     "exp", "exp2", "expm1", "log", "log2", "log1p", "sin", "cos", "tan", "tanh", "sigmoid", "erf", "erfc", "rsqrt",
+    "exp10", "log10", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "cbrt",
 )  # fmt: skip
+#: The same of two float arguments of one kind.
+BINARY_FUNCTIONS = ("pow", "atan2", "hypot")
 
 
 def _function(op: str, x: Expr) -> Expr:
     if not x.kind.is_float:
         raise InvalidProblemError(f"{op} is defined on f32 and f64, got {x.kind}")
     return node(op, (x,), x.kind)
+
+
+def _function_of_two(op: str, x: Operand, y: Operand) -> Expr:
+    a, b = pair(x, y)
+    if not a.kind.is_float:
+        raise InvalidProblemError(f"{op} is defined on f32 and f64, got {a.kind}")
+    return node(op, (a, b), a.kind)
 
 
 def exp(x: Expr) -> Expr:
@@ -43,6 +56,11 @@ def exp(x: Expr) -> Expr:
 def exp2(x: Expr) -> Expr:
     """2**x."""
     return _function("exp2", x)
+
+
+def exp10(x: Expr) -> Expr:
+    """10**x."""
+    return _function("exp10", x)
 
 
 def expm1(x: Expr) -> Expr:
@@ -58,6 +76,11 @@ def log(x: Expr) -> Expr:
 def log2(x: Expr) -> Expr:
     """The logarithm to base 2."""
     return _function("log2", x)
+
+
+def log10(x: Expr) -> Expr:
+    """The logarithm to base 10."""
+    return _function("log10", x)
 
 
 def log1p(x: Expr) -> Expr:
@@ -80,9 +103,54 @@ def tan(x: Expr) -> Expr:
     return _function("tan", x)
 
 
+def asin(x: Expr) -> Expr:
+    """The arcsine in radians; NaN beyond 1."""
+    return _function("asin", x)
+
+
+def acos(x: Expr) -> Expr:
+    """The arccosine in radians; NaN beyond 1."""
+    return _function("acos", x)
+
+
+def atan(x: Expr) -> Expr:
+    """The arctangent in radians."""
+    return _function("atan", x)
+
+
+def atan2(y: Operand, x: Operand) -> Expr:
+    """The angle of the point (x, y) in radians, from -pi to pi, with the special cases of IEEE 754."""
+    return _function_of_two("atan2", y, x)
+
+
+def sinh(x: Expr) -> Expr:
+    """The hyperbolic sine."""
+    return _function("sinh", x)
+
+
+def cosh(x: Expr) -> Expr:
+    """The hyperbolic cosine."""
+    return _function("cosh", x)
+
+
 def tanh(x: Expr) -> Expr:
     """The hyperbolic tangent."""
     return _function("tanh", x)
+
+
+def asinh(x: Expr) -> Expr:
+    """The inverse of the hyperbolic sine."""
+    return _function("asinh", x)
+
+
+def acosh(x: Expr) -> Expr:
+    """The inverse of the hyperbolic cosine; NaN below 1."""
+    return _function("acosh", x)
+
+
+def atanh(x: Expr) -> Expr:
+    """The inverse of the hyperbolic tangent; infinite at 1, NaN beyond."""
+    return _function("atanh", x)
 
 
 def sigmoid(x: Expr) -> Expr:
@@ -108,6 +176,16 @@ def rsqrt(x: Expr) -> Expr:
 def sqrt(x: Expr) -> Expr:
     """The square root, correctly rounded."""
     return unary("sqrt", x)
+
+
+def cbrt(x: Expr) -> Expr:
+    """The cube root."""
+    return _function("cbrt", x)
+
+
+def hypot(x: Operand, y: Operand) -> Expr:
+    """sqrt(x**2 + y**2) without overflow or underflow on the way; infinite where either is, even if the other is NaN."""
+    return _function_of_two("hypot", x, y)
 
 
 def pow_(x: Operand, y: Operand) -> Expr:
@@ -163,6 +241,11 @@ def not_equal(a: Operand, b: Operand) -> Expr:
     return compare("ne", a, b)
 
 
+def detach(x: Expr) -> Expr:
+    """x itself, without a derivative: what depends on it counts as constant there."""
+    return node("detach", (x,), x.kind)
+
+
 def sum_(x: Expr) -> Expr:
     """The sum over the row (the inner axes), in the canonical order."""
     return reduce("sum", x)
@@ -203,5 +286,27 @@ def index(axis: int) -> Expr:
     return coord(axis)
 
 
-#: Reserved name of the parameter that a plan fills with the row length.
-ROW_LENGTH = "#row_length"
+def row_count(kind: ElementKind) -> Expr:
+    """The number of rows, as a scalar of `kind`."""
+    return param(_ROW_COUNT, kind)
+
+
+def extent(axis: int, kind: ElementKind) -> Expr:
+    """The extent of one axis of the iteration space, as a scalar of `kind`."""
+    return param(f"{_EXTENT}{axis}", kind)
+
+
+#: Reserved names of the parameters that a plan fills with extents of the iteration space.
+ROW_LENGTH, _ROW_COUNT, _EXTENT = "#row_length", "#row_count", "#extent."
+
+
+def reserved_value(name: str, shape: Sequence[int], inner: Sequence[bool]) -> float | None:
+    """The value of a parameter of a reserved name; None for another."""
+    if name in (ROW_LENGTH, _ROW_COUNT):
+        return float(prod_of(n for n, i in zip(shape, inner, strict=True) if i is (name == ROW_LENGTH)))
+    if not name.startswith(_EXTENT):
+        return None
+    axis = int(name.removeprefix(_EXTENT))
+    if not -len(shape) <= axis < len(shape):
+        raise InvalidProblemError(f"the extent of axis {axis}: the shape is {tuple(shape)}; expected one of its axes")
+    return float(shape[axis])

@@ -107,7 +107,9 @@ def varies(n: Expr, operands: Mapping[Expr, Axes], inner_axes: tuple[bool, ...])
         return axes
     if n.op == "coord":
         return Axes.INNER if inner_axes[n.attr] else Axes.OUTER
-    axes = Axes.NONE
+    if n.op == "position":
+        return Axes.INNER
+    axes = Axes.INNER if n.op == "scan" else Axes.NONE
     for arg in n.args:
         axes |= operands[arg]
     return axes & ~n.attr[1] if n.op == "reduce" else axes

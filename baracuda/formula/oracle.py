@@ -17,7 +17,7 @@ from scipy import special
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.formula.expr import Axes, Expr
-from baracuda.formula.functions import ROW_LENGTH
+from baracuda.formula.functions import reserved_value
 from baracuda.formula.graph import Graph, Port
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -104,8 +104,13 @@ class _Evaluation:
         if n.op == "coord":
             axis = n.attr % len(self.shape)
             return np.arange(self.shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(self.shape))])
+        if n.op == "position":
+            inner = [extent if i else 1 for extent, i in zip(self.shape, self.inner, strict=True)]
+            return np.arange(prod(inner)).reshape(inner)
         if n.op == "reduce":
             return self._reduced(n, args[0])
+        if n.op == "scan":
+            return self._scanned(n, args)
         if n.op in ("select", "rare"):
             return np.where(*args)
         if n.op == "cast":
@@ -116,11 +121,40 @@ class _Evaluation:
         return operation(*args)
 
     def _parameter(self, n: Expr) -> Any:
-        if n.attr == ROW_LENGTH and n.attr not in self.params:
-            return float(prod(extent for extent, i in zip(self.shape, self.inner, strict=True) if i))
         if n.attr not in self.params:
+            reserved = reserved_value(n.attr, self.shape, self.inner)
+            if reserved is not None:
+                return reserved
             raise InvalidProblemError(f"parameter {n.attr!r} is missing; got {', '.join(self.params) or 'none'}")
         return n.kind.numpy.type(self.params[n.attr])
+
+    def _scanned(self, n: Expr, args: list[Array]) -> Array:
+        """The running state after 1, 2, 4, ... elements, each from two of the one before: the last is after all of them."""
+        combine = n.attr.combine
+        rows = tuple(a for a, i in enumerate(self.inner) if not i)
+        order = (*rows, *(a for a, i in enumerate(self.inner) if i))
+        shape = [self.shape[a] for a in order]
+        length = prod(shape[len(rows) :])
+        state = [np.broadcast_to(x, self.shape).transpose(order).reshape(*shape[: len(rows)], length) for x in args]
+        if n.attr.reverse:
+            state = [x[..., ::-1] for x in state]
+        step = 1
+        while step < length:
+            later = self._combined(combine, [x[..., :-step] for x in state], [x[..., step:] for x in state])
+            state = [np.concatenate([x[..., :step], y], -1) for x, y in zip(state, later, strict=True)]
+            step *= 2
+        x: Array = state[n.attr.component]
+        if n.attr.exclusive:
+            x = np.concatenate([np.full_like(x[..., :1], combine.identity[n.attr.component].value), x[..., :-1]], -1)
+        return (x[..., ::-1] if n.attr.reverse else x).reshape(shape).transpose(np.argsort(order))
+
+    def _combined(self, combine: Any, left: list[Array], right: list[Array]) -> list[Array]:
+        """A scan's operation on two arrays of states."""
+        values = dict(zip((*combine.left, *combine.right), (*left, *right), strict=True))
+        for n in combine.nodes:
+            if n not in values:
+                values[n] = np.asarray(self._value(n, [values[a] for a in n.args]), _dtype(n.kind))
+        return [np.broadcast_to(values[r], left[0].shape) for r in combine.results]
 
     def _reduced(self, n: Expr, x: Array) -> Any:
         op, over = n.attr
@@ -130,6 +164,8 @@ class _Evaluation:
         if op in ("sum", "prod"):
             wide = np.longdouble if n.kind.is_float else x.dtype
             return (np.sum if op == "sum" else np.prod)(x, axis=axes, dtype=wide, keepdims=True)
+        if op in ("and", "or", "xor"):
+            return _INTEGER[op].reduce(x, axis=axes, keepdims=True)
         if n.kind.is_float:
             least: Any = -np.inf if op == "max" else np.inf
         else:
@@ -150,8 +186,42 @@ def _converted(x: Array, source: ElementKind, target: ElementKind) -> Any:
     return np.where(inside, exact, np.where(whole < 0, limits.min, limits.max).astype(limits.dtype))
 
 
+def _unsigned(x: Array) -> Array:
+    bits: Array = x.view(np.dtype(f"u{x.dtype.itemsize}"))
+    return bits
+
+
+def _trigamma(x: Array) -> Array:
+    """By SciPy for positive x, and by reflection below."""
+    whole = np.rint(x)
+    with np.errstate(all="ignore"):
+        mirrored = (np.pi / np.sin(np.pi * (x - whole))) ** 2 - special.polygamma(1, 1.0 - x)
+        return np.where(
+            x > 0, special.polygamma(1, np.abs(x)), np.where(x == whole, np.where(x < -1e300, np.nan, np.inf), mirrored)
+        )
+
+
+def _quotient(x: Array, y: Array) -> Array:
+    """Towards zero; 0 where y is."""
+    down = np.floor_divide(x, y)
+    found: Array = down + ((np.fmod(x, y) != 0) & ((x < 0) != (y < 0)) & (y != 0))
+    return found
+
+
+def _upper_half(x: Array, y: Array) -> Array:
+    exact = x.astype(object) * y.astype(object) >> 8 * x.dtype.itemsize
+    return np.asarray(exact).astype(x.dtype)
+
+
+def _leading_zeros(x: Array) -> Array:
+    bits = 8 * x.dtype.itemsize
+    return np.asarray(np.vectorize(lambda v: bits - int(v).bit_length(), otypes=[x.dtype])(x))
+
+
 def _operation(n: Expr) -> Callable[..., Any] | None:
     kind = n.args[0].kind
+    if n.op.startswith("complex_"):
+        return _part_of(n.op)
     if n.op in _ANY:
         return _ANY[n.op]
     if kind.is_float:
@@ -161,8 +231,43 @@ def _operation(n: Expr) -> Callable[..., Any] | None:
     return _INTEGER.get(n.op)
 
 
+def _part_of(op: str) -> Callable[..., Any]:
+    """The real or the imaginary part of a function of complex numbers, of which every argument is given in two parts."""
+    name, _, part = op.removeprefix("complex_").partition(".")
+
+    def function(*parts: Array) -> Any:
+        arguments = []
+        for re, im in zip(parts[::2], parts[1::2], strict=True):
+            z = np.empty(np.broadcast_shapes(re.shape, im.shape), np.complex128)
+            z.real, z.imag = re, im
+            arguments.append(z)
+        value = _COMPLEX[name](*arguments)
+        return value.real if part == "re" else value.imag
+
+    return function
+
+
+_COMPLEX: dict[str, Callable[..., Any]] = {
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log1p": np.log1p,
+    "sqrt": np.sqrt,
+    "rsqrt": lambda z: 1.0 / np.sqrt(z),
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "sigmoid": lambda z: 1.0 / (1.0 + np.exp(-z)),
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "pow": np.power,
+}
 #: Defined alike on floats and integers; NumPy's integers wrap.
 _ANY: dict[str, Callable[..., Any]] = {
+    "detach": np.asarray,
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
@@ -177,16 +282,27 @@ _ANY: dict[str, Callable[..., Any]] = {
     "gt": np.greater,
     "ge": np.greater_equal,
 }
-_INTEGER: dict[str, Callable[..., Any]] = {
+_INTEGER: dict[str, Any] = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
+    "idiv": lambda x, y: _quotient(x, y),
+    "irem": np.fmod,
+    "mulhi": lambda x, y: _upper_half(x, y),
+    "gcd": np.gcd,
+    "popcount": lambda x: np.bitwise_count(_unsigned(x)),
+    "clz": lambda x: _leading_zeros(_unsigned(x)),
     "shl": np.left_shift,
     "shr": np.right_shift,
 }
 _FLOAT: dict[str, Callable[..., Any]] = {
     "div": np.divide,
     "fma": lambda a, b, c: np.longdouble(1) * a * b + c,
+    "fmod": np.fmod,
+    "round_to_f16": lambda x: x.astype(ElementKind.F16.numpy),
+    "round_to_bf16": lambda x: x.astype(ElementKind.BF16.numpy),
+    "round_to_f8e4m3": lambda x: x.astype(ElementKind.F8E4M3.numpy),
+    "round_to_f8e5m2": lambda x: x.astype(ElementKind.F8E5M2.numpy),
     "sqrt": np.sqrt,
     "rint": np.rint,
     "nearest_integer": lambda x: np.rint(np.nan_to_num(x)).astype(np.int64),
@@ -195,17 +311,46 @@ _FLOAT: dict[str, Callable[..., Any]] = {
     "trunc": np.trunc,
     "exp": np.exp,
     "exp2": np.exp2,
+    "exp10": special.exp10,
     "expm1": np.expm1,
     "log": np.log,
     "log2": np.log2,
+    "log10": np.log10,
     "log1p": np.log1p,
     "sin": np.sin,
     "cos": np.cos,
     "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
     "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
     "sigmoid": special.expit,
     "erf": special.erf,
     "erfc": special.erfc,
+    "erfinv": special.erfinv,
+    "erfcx": special.erfcx,
+    "ndtr": special.ndtr,
+    "log_ndtr": special.log_ndtr,
+    "ndtri": special.ndtri,
+    "lgamma": lambda x: np.where(np.isinf(x), np.inf, special.gammaln(x)),
+    "gamma": special.gamma,
+    "digamma": special.digamma,
+    "trigamma": lambda x: _trigamma(x),
+    "i0": special.i0,
+    "i0e": special.i0e,
+    "i1": special.i1,
+    "i1e": special.i1e,
+    "sinc": np.sinc,
+    "bessel_j0": special.j0,
+    "bessel_j1": special.j1,
     "rsqrt": lambda x: 1.0 / np.sqrt(x),
+    "cbrt": np.cbrt,
+    "hypot": np.hypot,
     "pow": np.power,
 }

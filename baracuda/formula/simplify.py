@@ -17,7 +17,7 @@ from baracuda.core.elements import Category
 from baracuda.formula.expr import COMPARISONS, Expr, binary, cast, compare, const, fma, rebuild, select, unary
 from baracuda.formula.graph import Graph
 
-_COMMUTATIVE = frozenset(["add", "mul", "max", "min", "and", "or", "xor", "eq", "ne"])
+_COMMUTATIVE = frozenset(["add", "mul", "max", "min", "and", "or", "xor", "eq", "ne", "mulhi", "gcd"])
 
 
 def simplify(graph: Graph) -> Graph:
@@ -68,6 +68,11 @@ _INTEGER_FOLDS: dict[str, Callable[..., Any]] = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
+#: These round towards zero.
+_DIVISION_FOLDS: dict[str, Callable[[int, int], int]] = {
+    "idiv": lambda a, b: 0 if b == 0 else abs(a) // abs(b) * (-1 if (a < 0) != (b < 0) else 1),
+    "irem": lambda a, b: 0 if b == 0 else abs(a) % abs(b) * (-1 if a < 0 else 1),
+}
 _COMPARE_FOLDS: dict[str, Callable[..., Any]] = {
     "eq": np.equal,
     "ne": np.not_equal,
@@ -83,6 +88,8 @@ def _fold(n: Expr, args: tuple[Expr, ...]) -> Expr | None:
     if n.op == "cast":  # to a float: rounded to nearest even
         return const(args[0].value, n.kind) if n.kind.is_float else None
     kind = args[0].kind
+    if n.op in _DIVISION_FOLDS:
+        return const(_DIVISION_FOLDS[n.op](*(int(a.value) for a in args)), kind)
     table = _COMPARE_FOLDS if n.op in COMPARISONS else _FLOAT_FOLDS if kind.is_float else _INTEGER_FOLDS
     operation = table.get(n.op)
     if operation is None or kind.category is Category.BOOL:
@@ -193,11 +200,21 @@ def _select(n: Expr, args: tuple[Expr, ...]) -> Expr:
     return select(condition, a, b, op=n.op)
 
 
+def _integer_quotient(n: Expr, args: tuple[Expr, ...]) -> Expr:
+    """x / 1 is x, and leaves nothing."""
+    x, divisor = args
+    if divisor is const(1, n.kind):
+        return x if n.op == "idiv" else const(0, n.kind)
+    return rebuild(n, args)
+
+
 _RULES: dict[str, Callable[[Expr, tuple[Expr, ...]], Expr]] = {
     "add": _add,
     "sub": _sub,
     "mul": _quotient,
     "div": _quotient,
+    "idiv": _integer_quotient,
+    "irem": _integer_quotient,
     "fma": _fma,
     "neg": _neg,
     "abs": _abs,

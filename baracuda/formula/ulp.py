@@ -7,6 +7,7 @@ A result is correctly rounded if its error is at most 1/2, and faithful (one of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,11 @@ def _sigmoid(x: mpf) -> mpf:
     return 1 / (1 + mp.exp(-x))
 
 
+def _within_one(function: Callable[[mpf], mpf]) -> Callable[[mpf], mpf]:
+    """The function where it is real."""
+    return lambda x: function(x) if abs(x) <= 1 else mp.nan
+
+
 def _power(x: mpf, y: mpf) -> mpf:
     """x**y for finite arguments and x not 0: NaN where the power is not real."""
     if x > 0:
@@ -85,11 +91,27 @@ _EXACT = {
     "erf": mp.erf,
     "erfc": mp.erfc,
     "rsqrt": lambda x: 1 / mp.sqrt(x),
+    "exp10": lambda x: mp.exp(x * mp.ln10),
+    "log10": mp.log10,
+    "asin": _within_one(mp.asin),
+    "acos": _within_one(mp.acos),
+    "atan": mp.atan,
+    "sinh": mp.sinh,
+    "cosh": mp.cosh,
+    "asinh": lambda x: mp.sign(x) * mp.asinh(abs(x)),
+    "acosh": lambda x: mp.acosh(x) if x >= 1 else mp.nan,
+    "atanh": _within_one(mp.atanh),
+    "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)),
     "pow": _power,
+    "atan2": mp.atan2,
+    "hypot": mp.hypot,
 }
 
 #: Beyond these |x| the function is constant in f64, or over- or underflows; the exact value at the bound stands for it.
-_BOUNDS = {"exp": 1100.0, "exp2": 1600.0, "expm1": 1100.0, "tanh": 400.0, "sigmoid": 1100.0, "erf": 30.0, "erfc": 40.0}
+_BOUNDS = {
+    "exp": 1100.0, "exp2": 1600.0, "exp10": 500.0, "expm1": 1100.0, "sinh": 1100.0, "cosh": 1100.0, "tanh": 400.0,
+    "sigmoid": 1100.0, "erf": 30.0, "erfc": 40.0,
+}  # fmt: skip
 
 
 def exact(op: str, *args: float) -> mpf:
@@ -106,10 +128,16 @@ def exact(op: str, *args: float) -> mpf:
 RANGES = {
     "exp": (-745.2, 709.8), "exp2": (-1075.0, 1024.0), "expm1": (-38.0, 709.8), "log": (0.3, 3.0), "log2": (0.3, 3.0),
     "log1p": (-0.9, 3.0), "sin": (-100.0, 100.0), "cos": (-100.0, 100.0), "tan": (-100.0, 100.0), "tanh": (-20.0, 20.0),
-    "sigmoid": (-745.2, 38.0), "erf": (-6.0, 6.0), "erfc": (-6.0, 27.3), "rsqrt": (0.5, 4.0),
+    "sigmoid": (-745.2, 38.0), "erf": (-6.0, 6.0), "erfc": (-6.0, 27.3), "rsqrt": (0.5, 4.0), "exp10": (-323.7, 308.3),
+    "log10": (0.3, 3.0), "asin": (-1.0, 1.0), "acos": (-1.0, 1.0), "atan": (-4.0, 4.0), "sinh": (-38.0, 38.0),
+    "cosh": (-38.0, 38.0), "asinh": (-4.0, 4.0), "acosh": (1.0, 4.0), "atanh": (-1.0, 1.0), "cbrt": (-8.0, 8.0),
 }  # fmt: skip
 
-_DOMAIN = {"log": 0.0, "log2": 0.0, "rsqrt": 0.0, "log1p": -1.0}
+#: Open intervals outside of which samples of a function are left out.
+_DOMAIN = {
+    **dict.fromkeys(("log", "log2", "log10", "rsqrt"), (0.0, np.inf)), "log1p": (-1.0, np.inf),
+    "acosh": (0.0, np.inf), "atanh": (-1.0, 1.0),
+}  # fmt: skip
 
 
 def samples(op: str, kind: ElementKind, n: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -118,10 +146,12 @@ def samples(op: str, kind: ElementKind, n: int, rng: np.random.Generator) -> tup
     dtype = kind.numpy
     if op == "pow":
         return _power_samples(kind, n, rng)
+    if op in ("atan2", "hypot"):
+        return _plane_samples(kind, n, rng)
     integer = np.dtype(f"i{kind.itemsize}")
     m = n // 5
     sign = np.where(rng.random(m) < 0.5, -1.0, 1.0)
-    low, high = (b / 8 if kind is ElementKind.F32 and abs(b) > 700 else b for b in RANGES[op])
+    low, high = (b / 8 if kind is ElementKind.F32 and abs(b) > 300 else b for b in RANGES[op])
     anywhere = rng.integers(1, int(np.array(np.inf, dtype).view(integer)), m, dtype=integer).view(dtype)
     hard = rng.choice([np.pi / 4, np.log(2.0) / 2, 0.25, 0.1], m) * rng.integers(0, 300, m)
     near_hard = hard * (1 + sign * 2.0 ** -rng.uniform(3, _format(kind)[0], m))
@@ -133,9 +163,12 @@ def samples(op: str, kind: ElementKind, n: int, rng: np.random.Generator) -> tup
         np.where(rng.random(m) < 0.5, near_hard, -near_hard),
     ]
     x = np.concatenate([p.astype(dtype) for p in parts])
-    if op in ("log", "log2", "rsqrt"):
-        x = abs(x)
-    return (x[x > _DOMAIN[op]] if op in _DOMAIN else x,)
+    least, most = _DOMAIN.get(op, (-np.inf, np.inf))
+    with np.errstate(divide="ignore", over="ignore"):
+        if op in ("asin", "acos", "atanh"):
+            x = np.where(abs(x) > 1, 1 / x, x)
+        x = np.maximum(abs(x), 1 / abs(x)) if op == "acosh" else abs(x) if least >= 0 else x
+    return (x[(x > least) & (x < most)],)
 
 
 def _power_samples(kind: ElementKind, n: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -151,6 +184,24 @@ def _power_samples(kind: ElementKind, n: int, rng: np.random.Generator) -> tuple
         x, y = x.astype(kind.numpy), y.astype(kind.numpy)
     kept = np.isfinite(x) & np.isfinite(y) & (x != 0)
     return x[kept], y[kept]
+
+
+def _plane_samples(kind: ElementKind, n: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Points of the plane other than the origin: near the unit circle, anywhere, and with legs of about one size."""
+    m, dtype = n // 4, kind.numpy
+    _, smallest, above = _format(kind)
+
+    def signed(v: np.ndarray) -> np.ndarray:
+        return np.where(rng.random(len(v)) < 0.5, -v, v)
+
+    size = 2.0 ** rng.integers(smallest, above - 1, m) * rng.uniform(1, 2, m)
+    ratio = 2.0 ** rng.uniform(-16, 0, m)
+    x = [signed(rng.uniform(0, 1, m)), signed(2.0 ** rng.uniform(smallest, above, m)), signed(size), signed(1 + ratio)]
+    y = [rng.uniform(-1, 1, m), 2.0 ** rng.uniform(smallest, above, m), size * ratio, signed(1 + ratio * rng.uniform(0, 1, m))]
+    with np.errstate(over="ignore"):
+        a, b = np.concatenate(x).astype(dtype), np.concatenate(y).astype(dtype)
+    kept = np.isfinite(a) & np.isfinite(b) & ((a != 0) | (b != 0))
+    return a[kept], b[kept]
 
 
 def errors(op: str, kind: ElementKind, computed: np.ndarray, *args: np.ndarray) -> np.ndarray:

@@ -72,6 +72,7 @@ def writable(obj: Any) -> Any:
 def _torch_dtype(torch: Any, kind: ElementKind) -> Any:
     names = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "bool": "bool", "s64": "int64"}
     names |= {"s8": "int8", "u8": "uint8", "s16": "int16", "s32": "int32", "u16": "uint16", "u32": "uint32", "u64": "uint64"}
+    names |= {"f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
     return getattr(torch, names.get(kind.label, kind.label))
 
 

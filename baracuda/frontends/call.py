@@ -67,7 +67,7 @@ def apply(
         g if g is not None else None if wanted is None else empty_like(like, *wanted)
         for g, wanted in zip(given, outputs, strict=True)
     ]
-    device = _device(like)
+    device = device_of(like)
     stream = current_stream(like, device)
     values = [*inputs, *(r if g is not None or r is None else writable(r) for g, r in zip(given, results, strict=True))]
     args = args_type(*values)
@@ -79,7 +79,7 @@ def apply(
     return tuple(results)
 
 
-def _device(like: Any) -> Device:
+def device_of(like: Any) -> Device:
     device = getattr(like, "device", None)
     index = getattr(device, "index", None)
     if getattr(device, "type", None) == "cuda" and isinstance(index, int):

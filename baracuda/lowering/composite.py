@@ -83,11 +83,12 @@ def directions(expr: Expr) -> Axes:
 
 
 def separable(graph: Graph) -> list[frozenset[str]]:
-    """The outputs, by the direction of their reductions; those with an element for each point of the space come last,
-    because in place they overwrite what the others read."""
+    """The outputs, by the direction of their reductions; those with an element for each point of the space come last and
+    together, because in place they overwrite what the others read."""
     groups: dict[tuple[bool, Axes], set[str]] = {}
     for port, expr in graph.outputs:
-        groups.setdefault((port.axes is Axes.FULL, directions(expr)), set()).add(port.name)
+        whole = port.axes is Axes.FULL
+        groups.setdefault((whole, Axes.FULL if whole else directions(expr)), set()).add(port.name)
     return [frozenset(groups[key]) for key in sorted(groups, key=lambda key: (key[0], key[1].value))]
 
 

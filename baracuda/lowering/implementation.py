@@ -18,10 +18,11 @@ from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuar
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes, input_
-from baracuda.formula.functions import ROW_LENGTH
+from baracuda.formula.functions import reserved_value
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.composite import Copy, InTurn, Relaid, astray, separable, side_by_side
-from baracuda.lowering.problem import Nest, Operand, Problem, normalise, reduces
+from baracuda.lowering.problem import Nest, Operand, Problem, normalise, reduces, scans
+from baracuda.lowering.staged import Place, Staged, Stages, cut
 from baracuda.runtime.program import Program
 
 _MATH = {ElementKind.F32: MathPrecision.F32, ElementKind.F64: MathPrecision.F64}
@@ -95,22 +96,37 @@ class FormulaImplementation(Implementation):
         else:
             self.backend, self.arch = BackendKind.FORMULA_CPU, ArchSku.host()
 
-    def nest(self, layout: Layout) -> tuple[Nest, list[int]]:
-        """The normalised problem for a layout, and which of the plan's tensors its operands are."""
+    def nest(self, layout: Layout) -> tuple[Nest, list[tuple[int, int]]]:
+        """The normalised problem for a layout, and where its operands are: which of the plan's tensors, at which byte."""
+        problem, places = self._laid(layout)
+        nest = normalise(problem)
+        return nest, [places[p.name] for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
+
+    def _laid(self, layout: Layout) -> tuple[Problem, dict[str, tuple[int, int]]]:
+        """The problem for a layout, in primitives, and where each of its ports is.
+
+        A complex tensor x is two operands, named x.re and x.im.
+        """
         graph, shape = self.problem.graph, self.problem.shape
         given = {s.name: i for i, (s, o) in enumerate(zip(self.specs, layout, strict=True)) if o is not None}
-        if any(p.name not in given for p, _ in graph.outputs):
-            graph = graph.select_outputs(frozenset(given))
-        order = [given[p.name] for p in (*graph.inputs, *(p for p, _ in graph.outputs))]
+        if any(_tensor(p.name) not in given for p, _ in graph.outputs):
+            graph = graph.select_outputs(frozenset(p.name for p, _ in graph.outputs if _tensor(p.name) in given))
         operands = []
-        for i in order:
+        for port in (*graph.inputs, *(p for p, _ in graph.outputs)):
+            i, part = given[_tensor(port.name)], _part(port.name)
             spec, lies = self.specs[i], layout[i]
             assert lies is not None
             own = spec.expected_shape(self.descriptor)
-            strides = spec.strides_over(self.descriptor, len(shape), own, lies.strides)
-            operands.append(Operand(spec.expected_kind(self.descriptor), strides, lies.alignment, lies.general))
-        nest = normalise(Problem(expand(graph), shape, self.problem.inner, tuple(operands)))
-        return nest, [given[p.name] for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
+            given_strides = lies.strides if all(own) else contiguous_strides(own)  # NumPy's are 0 where nothing is
+            strides = spec.strides_over(self.descriptor, len(shape), own, given_strides)
+            if part is None:
+                operands.append(Operand(spec.expected_kind(self.descriptor), strides, lies.alignment, lies.general))
+            else:  # one part of a complex tensor: every other element
+                strides = tuple(2 * s for s in strides)
+                operands.append(Operand(port.kind, strides, min(lies.alignment, port.kind.itemsize), lies.general))
+        ports = (*graph.inputs, *(p for p, _ in graph.outputs))
+        places = {p.name: (given[_tensor(p.name)], p.kind.itemsize if _part(p.name) == "im" else 0) for p in ports}
+        return Problem(expand(graph), shape, self.problem.inner, tuple(operands)), places
 
     def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
         with self._lock:
@@ -124,30 +140,55 @@ class FormulaImplementation(Implementation):
             return found
 
     def _make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
+        if scans(self.problem.graph):
+            problem, places = self._laid(layout)
+            stages = cut(problem)
+            if stages is not None:
+                return self._staged(stages, places, compiled_only, autotune)
         nest, order = self.nest(layout)
         if not nest.graph.outputs:
             return NothingToDo()
         composed = self._composed(layout, nest, order, compiled_only)
         if composed is not None:
             return composed[0]
-        pick = None if order == list(range(len(layout))) else _picker(order)
+        pick = None if order == [(i, 0) for i in range(len(layout))] else _picker(order)
         made = self._built(nest, compiled_only, autotune)
         if made is None:
             return None
         program, call = made
         return FormulaExecutable(program, call, pick)
 
-    def _composed(self, layout: Layout, nest: Nest, order: list[int], compiled_only: bool) -> tuple[Executable | None] | None:
+    def _staged(
+        self, stages: Stages, places: Mapping[str, tuple[int, int]], compiled_only: bool, autotune: bool
+    ) -> Executable | None:
+        """A problem with scans that takes several kernels."""
+        parts = []
+        for problem in stages.problems:
+            nest = normalise(problem)
+            made = self._built(nest, compiled_only, autotune)
+            if made is None:
+                return None
+            ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))
+            found = [Place(*places[p.name]) if p.name in places else Place(None, stages.temporaries[p.name]) for p in ports]
+            parts.append((FormulaExecutable(*made, None), found))
+        return Staged(parts, stages.nbytes)
+
+    def _composed(
+        self, layout: Layout, nest: Nest, order: list[tuple[int, int]], compiled_only: bool
+    ) -> tuple[Executable | None] | None:
         """Layouts that no one schedule reads well: outputs apart, or inputs copied; None where one does.
 
         A pass over memory in the wrong direction costs several in the right one.
         """
-        stray = astray(nest)
+        stray = [j for j in astray(nest) if _part(_port(nest, j).name) is None]
         groups = separable(nest.graph)
         across = self.device.kind is DeviceKind.CPU and reduces(nest.graph, Axes.OUTER) and side_by_side(nest)
-        if len(groups) > 1 and (stray or across):
+        # Without a reduction every output is written for each point of the nest, so they must vary along the same axes.
+        apart = len(groups) > 1 and not reduces(nest.graph, Axes.FULL) and not scans(nest.graph)
+        if len(groups) > 1 and (stray or across or apart):
             parts = []
-            for names in groups:
+            for group in groups:
+                names = {_tensor(name) for name in group}
                 kept = tuple(o if not s.written or s.name in names else None for s, o in zip(self.specs, layout, strict=True))
                 part = self.executable(kept, compiled_only=compiled_only)
                 if part is None:
@@ -157,7 +198,7 @@ class FormulaImplementation(Implementation):
         if not stray:
             return None
         copies, relaid, nbytes = [], list(layout), 0
-        for i in (order[j] for j in stray):
+        for i in sorted({order[j][0] for j in stray}):
             spec, lies = self.specs[i], layout[i]
             assert lies is not None
             shape, kind = spec.expected_shape(self.descriptor), spec.expected_kind(self.descriptor)
@@ -185,13 +226,28 @@ class FormulaImplementation(Implementation):
         return build_cpu(nest, values, compiled_only=compiled_only)
 
     def _parameter(self, name: str) -> float:
-        if name == ROW_LENGTH:
-            return float(prod(n for n, i in zip(self.problem.shape, self.problem.inner, strict=True) if i))
-        return float(self.problem.parameters[name])
+        reserved = reserved_value(name, self.problem.shape, self.problem.inner)
+        return self.problem.parameters[name] if reserved is None else reserved
 
 
-def _picker(order: list[int]) -> Callable[[Sequence[int]], Sequence[int]]:
+def _port(nest: Nest, i: int) -> Port:
+    return (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))[i]
+
+
+def _tensor(port: str) -> str:
+    """The tensor that a port belongs to."""
+    return port.partition(".")[0]
+
+
+def _part(port: str) -> str | None:
+    """Which part of a complex tensor a port is."""
+    return port.partition(".")[2] or None
+
+
+def _picker(order: list[tuple[int, int]]) -> Callable[[Sequence[int]], Sequence[int]]:
+    if any(offset for _, offset in order):
+        return lambda pointers: [pointers[i] + offset for i, offset in order]
     if len(order) > 1:
-        return itemgetter(*order)
-    (only,) = order
+        return itemgetter(*(i for i, _ in order))
+    ((only, _),) = order
     return lambda pointers: (pointers[only],)

@@ -14,7 +14,8 @@ from baracuda.formula.expr import Axes, Expr, topological
 from baracuda.formula.graph import Graph, Port
 
 #: Rough cost of a primitive in additions; what is not listed costs 1.
-_COST = {"div": 8, "sqrt": 8, "rare": 2, "lookup": 3, "input": 0, "const": 0, "param": 0, "coord": 1}
+_COST = {"div": 8, "idiv": 20, "irem": 20, "gcd": 300, "sqrt": 8, "rare": 2, "lookup": 3}
+_COST |= {"input": 0, "const": 0, "param": 0, "coord": 1}
 #: Recomputing up to this much is cheaper than holding a value.
 RECOMPUTE = 6
 

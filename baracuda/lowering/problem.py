@@ -6,13 +6,16 @@ the same elements, so that a contiguous rank-5 tensor and a flat one become the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from baracuda.core.elements import ElementKind
-from baracuda.formula.expr import Axes, Expr, const, coord, input_, node, rebuild
+from baracuda.core.elements import Category, ElementKind
+from baracuda.core.errors import UnsupportedError
+from baracuda.formula.expr import Axes, Expr, cast, const, coord, input_, node, rebuild
 from baracuda.formula.graph import Graph, Port
-from baracuda.formula.order import EMPTY
+from baracuda.formula.order import empty
+from baracuda.formula.small_floats import stored_as_integers
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,36 @@ def reduces(graph: Graph, over: Axes) -> list[Expr]:
     return [n for n in graph.nodes if n.op == "reduce" and n.attr[1] & over]
 
 
+def scans(graph: Graph) -> list[Expr]:
+    """The scan nodes."""
+    return [n for n in graph.nodes if n.op == "scan"]
+
+
+def _without_trivial_scans(problem: Problem) -> Problem:
+    """A scan of one element is that element, or what an exclusive scan begins with."""
+    if prod(n for n, i in zip(problem.shape, problem.inner, strict=True) if i) != 1 or not scans(problem.graph):
+        return problem
+
+    def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        if n.op != "scan":
+            return rebuild(n, args)
+        component: int = n.attr.component
+        source: Sequence[Expr] = n.attr.combine.identity if n.attr.exclusive else args
+        return source[component]
+
+    return replace(problem, graph=problem.graph.map(rewrite))
+
+
+def _without_small_floats(problem: Problem) -> Problem:
+    """The same problem with its 8-bit floats stored as bytes."""
+    graph = stored_as_integers(problem.graph)
+    if graph is problem.graph:
+        return problem
+    ports = (*graph.inputs, *(p for p, _ in graph.outputs))
+    operands = tuple(replace(o, kind=p.kind) for o, p in zip(problem.operands, ports, strict=True))
+    return replace(problem, graph=graph, operands=operands)
+
+
 def _without_empty_reductions(problem: Problem) -> Problem:
     """A reduction over no elements is a constant; the rest of the graph goes on without it."""
     lengths = {
@@ -82,12 +115,73 @@ def _without_empty_reductions(problem: Problem) -> Problem:
 
     def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
         if n.op == "reduce" and lengths[n.attr[1]] == 0:
-            return const(EMPTY[n.attr[0]], n.kind)
+            return const(empty(n.attr[0], n.kind), n.kind)
         return rebuild(n, args)
 
     if all(lengths.values()):
         return problem
     return Problem(problem.graph.map(rewrite), problem.shape, problem.inner, problem.operands)
+
+
+def position_from(axes: Sequence[int], extents: Sequence[int], kind: ElementKind) -> Expr:
+    """The number of an element along some axes, the last fastest, by its coordinates."""
+    total, step = const(0, kind), 1
+    for axis, extent in reversed(list(zip(axes, extents, strict=True))):
+        if extent != 1:
+            total = cast(coord(axis), kind) * const(step, kind) + total
+        step *= extent
+    return total
+
+
+def _with_coordinates(problem: Problem) -> Problem:
+    """Positions in a row, told by coordinates: for a nest whose rows are not those that the positions count along."""
+    axes = [a for a, i in enumerate(problem.inner) if i]
+    extents = [problem.shape[a] for a in axes]
+
+    def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        return position_from(axes, extents, n.kind) if n.op == "position" else rebuild(n, args)
+
+    return replace(problem, graph=replace(problem.graph.map(rewrite), inner_axes=problem.inner))
+
+
+def _numbered(problem: Problem) -> Problem:
+    """The problem with positions that its nest can tell; raises for a row that is too long for them."""
+    found = [n.kind for n in problem.graph.nodes if n.op == "position"]
+    length = prod(n for n, i in zip(problem.shape, problem.inner, strict=True) if i)
+    for kind in found:
+        limit = 1 << (kind.bits - (kind.category is Category.SIGNED))
+        if length > limit:
+            raise UnsupportedError(f"a row of {length} elements numbered in {kind}; expected at most {limit}")
+    along_rows = length > 1 and (reduces(problem.graph, Axes.INNER) or scans(problem.graph))
+    return problem if along_rows or not found else _with_coordinates(problem)
+
+
+def _without_full_reductions(problem: Problem) -> Problem:
+    """Reductions over all axes as reductions along a single row."""
+    over = {n.attr[1] for n in reduces(problem.graph, Axes.FULL)}
+    if Axes.FULL not in over:
+        return problem
+    every = Axes.NONE
+    for n, i in zip(problem.shape, problem.inner, strict=True):
+        every |= Axes.NONE if n == 1 else Axes.INNER if i else Axes.OUTER
+    if len(over) > 1 or any(p.axes & every not in (Axes.NONE, every) for p, _ in problem.graph.outputs):
+        raise UnsupportedError("a reduction over all axes beside values of a row or a column; expected one formula for each")
+    problem = _with_coordinates(problem)
+
+    def whole(axes: Axes) -> Axes:
+        return Axes.FULL if axes else Axes.NONE
+
+    def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        if n.op == "input":
+            name, storage, axes = n.attr
+            return input_(name, storage, whole(axes))
+        return node("reduce", args, n.kind, (n.attr[0], Axes.INNER)) if n.op == "reduce" else rebuild(n, args)
+
+    inner = (True,) * len(problem.shape)
+    graph = problem.graph.map(rewrite)
+    inputs = tuple(replace(p, axes=whole(p.axes)) for p in graph.inputs)
+    outputs = tuple((replace(p, axes=whole(p.axes)), e) for p, e in graph.outputs)
+    return replace(problem, graph=Graph(inputs, outputs, inner), inner=inner)
 
 
 def _swapped(problem: Problem) -> Problem:
@@ -110,6 +204,19 @@ def _swapped(problem: Problem) -> Problem:
     inner = tuple(not i for i in problem.inner)
     graph = Graph(tuple(map(port, mapped.inputs)), tuple((port(p), e) for p, e in mapped.outputs), inner)
     return Problem(graph, problem.shape, inner, problem.operands)
+
+
+def _pointwise(problem: Problem) -> Problem:
+    """A problem that reduces nothing, over the axes that its outputs vary along, all of them outer."""
+    used, rank = Axes.NONE, len(problem.shape)
+    for port, _ in problem.graph.outputs:
+        used |= port.axes
+    kept = [a for a, i in enumerate(problem.inner) if used & (Axes.INNER if i else Axes.OUTER)]
+    graph = problem.graph
+    if len(kept) < rank:
+        graph = graph.map(lambda n, args: coord(kept.index(n.attr % rank)) if n.op == "coord" else rebuild(n, args))
+    operands = tuple(replace(o, strides=tuple(o.strides[a] for a in kept)) for o in problem.operands)
+    return Problem(graph, tuple(problem.shape[a] for a in kept), (False,) * len(kept), operands)
 
 
 def _without_empty_axes(nest: Nest) -> Nest:
@@ -137,12 +244,13 @@ def normalise(problem: Problem) -> Nest:
     where a reduction runs over them. An axis whose coordinate the formula reads is neither dropped nor merged. Where an axis
     is empty, the nest has only the outputs that are written all the same.
     """
-    problem = _without_empty_reductions(problem)
-    if not reduces(problem.graph, Axes.INNER):
+    problem = _without_full_reductions(_without_small_floats(problem))
+    problem = _numbered(_without_trivial_scans(_without_empty_reductions(problem)))
+    if not (reduces(problem.graph, Axes.INNER) or scans(problem.graph)):
         if reduces(problem.graph, Axes.OUTER):
             problem = _swapped(problem)
-        else:  # nothing is reduced: every axis is outer
-            problem = Problem(problem.graph, problem.shape, (False,) * len(problem.shape), problem.operands)
+        else:
+            problem = _pointwise(problem)
     graph, shape, operands = problem.graph, problem.shape, problem.operands
     rank = len(shape)
     coords = {n.attr % rank for n in graph.nodes if n.op == "coord"}

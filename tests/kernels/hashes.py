@@ -135,12 +135,12 @@ def compute(device: str, jobs: int, expected: dict[str, str]) -> list[Compared]:
     return [results[name] for name in names]
 
 
-def _device_name(device: str) -> str:
+def device_name(device: str) -> str:
     if device == "cpu":
         return f"{platform.machine()}, {baracuda.ArchSku.host()}"
     import torch
 
-    return str(torch.cuda.get_device_name(0))
+    return str(torch.cuda.getdevice_name(0))
 
 
 def report(device: str, results: list[Compared], expected: dict[str, str]) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def report(device: str, results: list[Compared], expected: dict[str, str]) -> di
     wrong = [r for r in results if r.hashes != expected.get(r.name)]
     counted = [r.differing for r in wrong]
     return {
-        "device": _device_name(device),
+        "device": device_name(device),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "baracuda": baracuda.__version__,
         "arithmetic_version": baracuda.ARITHMETIC_VERSION,

@@ -18,7 +18,7 @@ from baracuda.core.workspace import Workspace
 from tests.kernels.operands import Placing
 
 _TORCH_NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
-_TORCH_NAMES |= {"s8": "int8", "u8": "uint8", "s32": "int32"}
+_TORCH_NAMES |= {"s8": "int8", "u8": "uint8", "s32": "int32", "u32": "uint32", "s64": "int64", "u64": "uint64", "bool": "bool"}
 
 
 def torch_dtype(kind: ElementKind) -> Any:

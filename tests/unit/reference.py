@@ -74,6 +74,9 @@ def _node(n: Expr, args: list[Array], inputs: Mapping[str, Any], space: _Space, 
     if n.op == "coord":
         axis = n.attr % len(space.shape)
         return np.arange(space.shape[axis], dtype=dtype).reshape([-1 if a == axis else 1 for a in range(len(ones))])
+    if n.op == "position":
+        inner = space.extents(Axes.INNER)
+        return np.arange(prod(inner), dtype=dtype).reshape(inner)
     if n.op == "reduce":
         return reduced(n.attr[0], args[0], space.axes(n.attr[1]), space.shape)
     if n.op in ("select", "rare"):
@@ -109,7 +112,7 @@ def reduced(op: str, x: Array, axes: Sequence[int], shape: Sequence[int]) -> Arr
 
 def row_reduced(op: str, rows: Array) -> Array:
     """The reduction of each row of the last axis, in the canonical order."""
-    combine = arithmetic({"sum": "add", "prod": "mul", "max": "max", "min": "min"}[op], ElementKind.from_numpy(rows.dtype))
+    combine = arithmetic({"sum": "add", "prod": "mul"}.get(op, op), ElementKind.from_numpy(rows.dtype))
     n = rows.shape[-1]
     if n == 0:
         return np.full(rows.shape[:-1], 0 if op == "sum" else _identity(op, rows.dtype), rows.dtype)
@@ -134,6 +137,8 @@ def _segment(combine: Callable[..., Array], op: str, x: Array) -> Array:
 def _identity(op: str, dtype: np.dtype[Any]) -> Any:
     if op in ("sum", "prod"):
         return {"sum": dtype.type(-0.0), "prod": dtype.type(1)}[op]
+    if op in ("and", "or", "xor"):
+        return np.zeros((), dtype) if op != "and" else np.invert(np.zeros((), dtype))
     if dtype.kind == "f":
         return dtype.type(-np.inf if op == "max" else np.inf)
     return np.iinfo(dtype).min if op == "max" else np.iinfo(dtype).max

@@ -13,6 +13,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "baracuda"
 #: For each layer, the layers it may import, itself apart.
 MAY_IMPORT = {
+    "catalogue": set(),
     "core": set(),
     "formula": {"core"},
     "runtime": {"core"},

@@ -195,13 +195,14 @@ def test_refusals() -> None:
 
 
 def test_an_operation_without_a_derivative() -> None:
-    graph = trace(lambda F, x: node("gamma", (x,), F64), {"x": FULL})
-    with pytest.raises(UnsupportedError, match="gamma has no derivative; expected one of abs, add, cast"):
+    graph = trace(lambda F, x: node("zeta", (x,), F64), {"x": FULL})
+    with pytest.raises(UnsupportedError, match="zeta has no derivative; expected one of abs, acos, acosh, add"):
         gradient(graph, ["x"])
 
 
 def test_every_function_has_a_rule() -> None:
-    assert {*f.UNARY_FUNCTIONS, *e.FLOAT_ARITHMETIC, "nearest_integer", "pow", "select", "rare", "cast", "reduce"} == set(RULES)
+    others = ("nearest_integer", "select", "rare", "cast", "reduce")
+    assert {*f.UNARY_FUNCTIONS, *f.BINARY_FUNCTIONS, *e.FLOAT_ARITHMETIC, *others} <= set(RULES)
 
 
 def test_the_same_formula_gives_the_same_gradient() -> None:

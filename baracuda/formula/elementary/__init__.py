@@ -1,5 +1,45 @@
 """The elementary functions as formulas over primitives; importing this package registers them."""
 
-from baracuda.formula.elementary import error_function, exponential, hyperbolic, logarithm, power, root, rounding, trigonometric
+from baracuda.formula.elementary import (
+    error_function,
+    exponential,
+    hyperbolic,
+    hyperbolic_sine,
+    inverse_hyperbolic,
+    inverse_trigonometric,
+    logarithm,
+    power,
+    remainder,
+    root,
+    rounding,
+    special_bessel,
+    special_bessel_j,
+    special_digamma,
+    special_gamma,
+    special_normal,
+    special_quantile,
+    special_sinc,
+    trigonometric,
+)
 
-__all__ = ["error_function", "exponential", "hyperbolic", "logarithm", "power", "root", "rounding", "trigonometric"]
+__all__ = [
+    "error_function",
+    "exponential",
+    "hyperbolic",
+    "hyperbolic_sine",
+    "inverse_hyperbolic",
+    "inverse_trigonometric",
+    "logarithm",
+    "power",
+    "remainder",
+    "root",
+    "rounding",
+    "special_bessel",
+    "special_bessel_j",
+    "special_digamma",
+    "special_gamma",
+    "special_normal",
+    "special_quantile",
+    "special_sinc",
+    "trigonometric",
+]

@@ -1,4 +1,4 @@
-"""exp, exp2 and expm1.
+"""exp, exp2, exp10 and expm1.
 
 Reduction after Cody & Waite (Software Manual for the Elementary Functions, 1980): x = n ln 2 + r with ln 2 in two parts,
 then a minimax polynomial in r, |r| <= ln(2)/2, and 2**n put into the exponent. Results that are not normal, and inputs that
@@ -14,6 +14,7 @@ from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.pieces import (
     Format,
     either,
+    fast_two_sum,
     format_of,
     horner,
     infinity,
@@ -80,6 +81,24 @@ def exp2(x: Expr) -> Expr:
     computed = scale(p, integer_of(shifted))
     edge = either(x < -(f.bias + f.mantissa + 2), 0.0, either(x > f.bias + 1.5, infinity(f), computed))
     return rare(not_below(x, f.bias - 1), edge, scale_in_range(p, shifted))
+
+
+@elementary("exp10", ElementKind.F32, ElementKind.F64)
+def exp10(x: Expr) -> Expr:
+    """x = n log10(2) + part, part exact up to its last operation; then 1 + (r + tail) with r = part ln 10, as a pair."""
+    f = format_of(x)
+    n, shifted = round_scaled(x, c.LOG2_10[f.kind])
+    first = fma(n, -c.LOG10_2_HIGH[f.kind], x)
+    part = fma(n, -c.LOG10_2_LOW[f.kind], first)
+    part_low = fma(n, -c.LOG10_2_LOW[f.kind], first - part)
+    r = part * c.LN10_HIGH[f.kind]
+    low = fma(part_low, c.LN10_HIGH[f.kind], fma(part, c.LN10_LOW[f.kind], fma(part, c.LN10_HIGH[f.kind], -r)))
+    high, rest = fast_two_sum(1.0, r)
+    p = high + (rest + fma(r * r, horner(r, c.EXPM1[f.kind]), low))
+    decade = 0.30102999566398120
+    edge = either(x < -(f.bias + f.mantissa + 2) * decade, 0.0, scale(p, integer_of(shifted)))
+    edge = either(x > (f.bias + 1.5) * decade, infinity(f), edge)
+    return rare(not_below(x, (f.bias - 1) * decade), edge, scale_in_range(p, shifted))
 
 
 @elementary("expm1", ElementKind.F32, ElementKind.F64)

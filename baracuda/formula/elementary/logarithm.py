@@ -1,4 +1,4 @@
-"""log, log2 and log1p.
+"""log, log2, log10 and log1p.
 
 x = 2**k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), then log(1 + f) = f + f**2 Q(f) with a minimax polynomial Q. Zero,
 subnormal, negative and non-finite inputs take the rare path.
@@ -13,6 +13,7 @@ from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.pieces import (
     Format,
     either,
+    fast_two_sum,
     format_of,
     horner,
     infinity,
@@ -35,7 +36,7 @@ def _bits_of_sqrt_half(f: Format) -> int:
     return int(f.constant(0.7071067811865476).attr)
 
 
-def _exponent(x: Expr) -> Expr:
+def exponent(x: Expr) -> Expr:
     """The integer k for which x / 2**k is in [sqrt(1/2), sqrt(2)), x positive and normal."""
     f = format_of(x)
     return (bitcast(x, f.signed) - _bits_of_sqrt_half(f)) >> f.mantissa
@@ -44,7 +45,7 @@ def _exponent(x: Expr) -> Expr:
 def split(x: Expr) -> Split:
     """x = 2**k (1 + f) exactly, for x positive and normal."""
     f = format_of(x)
-    k = _exponent(x)
+    k = exponent(x)
     m = bitcast(bitcast(x, f.signed) - (k << f.mantissa), f.kind)
     return Split(cast(k, f.kind), m - 1.0)
 
@@ -83,6 +84,17 @@ def log2_of_split(s: Split) -> Expr:
     return k + fma(f, c.LOG2_E_HIGH[f.kind], tail)
 
 
+def log10_of_split(s: Split) -> Expr:
+    """log10(2**k (1 + f)): k log10(2), whose high part is exact, and f / ln 10 as a pair, so that only the last addition
+    rounds."""
+    k, f = s
+    part = f * c.LOG10_E_HIGH[f.kind]
+    part_low = fma(f, c.LOG10_E_LOW[f.kind], fma(f, c.LOG10_E_HIGH[f.kind], -part))
+    high, low = fast_two_sum(k * c.LOG10_2_HIGH[f.kind], part)
+    low = low + fma(k, c.LOG10_2_LOW[f.kind], part_low)
+    return high + fma(f * f, horner(f, c.LOG10[f.kind]), low)
+
+
 def _with_edges(x: Expr, fast: Expr, subnormal: Expr) -> Expr:
     """The logarithm `fast`, valid for ordinary x, extended to every x by its value on subnormals."""
     f = format_of(x)
@@ -100,11 +112,16 @@ def log2(x: Expr) -> Expr:
     return _with_edges(x, log2_of_split(split(x)), log2_of_split(split_subnormal(x)))
 
 
+@elementary("log10", ElementKind.F32, ElementKind.F64)
+def log10(x: Expr) -> Expr:
+    return _with_edges(x, log10_of_split(split(x)), log10_of_split(split_subnormal(x)))
+
+
 @elementary("log1p", ElementKind.F32, ElementKind.F64)
 def log1p(x: Expr) -> Expr:
     """k from 1 + x rounded; then f = 2**-k x + (2**-k - 1) as a pair, whose low part counts by 1 / (1 + f)."""
     f = format_of(x)
-    k = _exponent(1.0 + x)
+    k = exponent(1.0 + x)
     power = power_of_two(-k)
     offset = power - 1.0
     m = fma(x, power, offset)

@@ -158,6 +158,13 @@ def not_below(x: Expr, bound: float) -> Expr:
     return ~compare("lt", abs(x), bound)
 
 
+def between(x: Expr, low: float, high: float) -> Expr:
+    """True where low <= x < high, by one comparison of bits, for x and low not below zero; false for NaN."""
+    f = format_of(x)
+    floor, end = (int(f.constant(bound).attr) for bound in (low, high))
+    return compare("lt", bitcast(x, f.unsigned) - floor, const(end - floor, f.unsigned))
+
+
 def infinity(f: Format) -> Expr:
     return constant_bits(f.infinity, f.kind)
 

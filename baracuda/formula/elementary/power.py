@@ -31,7 +31,7 @@ from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, compare, const, fma, rare, unary
 
 
-def _log2_pair(x: Split) -> Pair:
+def log2_to_pair(x: Split) -> Pair:
     """log2(2**k (1 + f)) as a pair."""
     k, f = x
     kind = f.kind
@@ -70,7 +70,7 @@ def pow_(x: Expr, y: Expr) -> Expr:
     """x**y with the special cases of IEEE 754's pow: x**0 = 1**y = 1 even for NaN, (-1)**inf = 1, NaN for a negative finite x
     and y not an integer."""
     f = format_of(x)
-    t = _times(y, _log2_pair(split(x)))
+    t = _times(y, log2_to_pair(split(x)))
     p, n = _exp2_pair(t)
     ordinary = is_ordinary(x) & ~not_below(t[0], f.bias - 1)
     return rare(~ordinary, _general(x, y, f), scale_in_range(p, n))
@@ -82,7 +82,7 @@ def _general(x: Expr, y: Expr, f: Format) -> Expr:
     normal, subnormal = split(a), split_subnormal(a)
     is_subnormal = a < 2.0 ** (1 - f.bias)
     parts = Split(either(is_subnormal, subnormal.k, normal.k), either(is_subnormal, subnormal.f, normal.f))
-    t = _times(y, _log2_pair(parts))
+    t = _times(y, log2_to_pair(parts))
     p, n = _exp2_pair(t)
     computed = scale(p, integer_of(n))
     computed = either(t[0] > f.bias + 2.0, large, either(t[0] < -(f.bias + f.mantissa + 2.0), 0.0, computed))

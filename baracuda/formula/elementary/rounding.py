@@ -1,11 +1,14 @@
-"""Rounding to a small integer."""
+"""Rounding to a small integer and to a small float."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from baracuda.core.elements import ElementKind
 from baracuda.formula.elementary.pieces import F32
 from baracuda.formula.expand import elementary
-from baracuda.formula.expr import Expr, bitcast, cast, unary
+from baracuda.formula.expr import Expr, bitcast, cast, compare, select, unary
+from baracuda.formula.small_floats import FORMATS, round_to
 
 
 @elementary("nearest_integer", ElementKind.S32)
@@ -15,3 +18,21 @@ def nearest_integer(x: Expr) -> Expr:
         return cast(unary("rint", x), ElementKind.S32)
     shifter = F32.constant(F32.shifter)
     return bitcast(x + shifter, ElementKind.S32) - bitcast(shifter, ElementKind.S32)
+
+
+def _to_odd(x: Expr) -> Expr:
+    """The f64 `x` as an f32 that rounds to fewer bits as x does: the one of its two neighbours whose last bit is set, where
+    x is not an f32 itself (Boldo & Melquiond, Emulation of FMA and correctly rounded sums, 2008)."""
+    nearest = cast(x, ElementKind.F32)
+    back, bits = cast(nearest, ElementKind.F64), bitcast(nearest, ElementKind.S32)
+    inexact = compare("ne", back, x) & compare("eq", bits & 1, 0)
+    towards = select(abs(back) > abs(x), bits - 1, bits + 1)
+    return bitcast(select(inexact, towards, bits), ElementKind.F32)
+
+
+def _round_to(kind: ElementKind, x: Expr) -> Expr:
+    return round_to(_to_odd(x) if x.kind is ElementKind.F64 else x, kind)
+
+
+for _kind in FORMATS:
+    elementary(f"round_to_{_kind.label}", ElementKind.F32)(partial(_round_to, _kind))

@@ -13,9 +13,9 @@ from baracuda.formula.expr import Expr, binary, bitcast
 
 
 def is_nonpositive(x: Expr) -> bool:
-    """Whether x is a value less the largest of its row."""
+    """Whether x is a value less the largest of its row, or -|value|."""
     if x.op != "sub":
-        return False
+        return x.op == "neg" and x.args[0].op == "abs"
     value, largest = x.args
     return largest.op == "reduce" and largest.attr[0] == "max" and largest.args[0] is value
 

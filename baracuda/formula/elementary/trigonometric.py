@@ -69,13 +69,13 @@ def _sign_from_bit_1(f: Format, n: Expr) -> Expr:
     return bitcast((n & 2) << (f.bits - 2), f.unsigned)
 
 
-def _sin_on(q: Quadrant) -> Expr:
+def sin_on(q: Quadrant) -> Expr:
     u = q.high * q.high
     value = either(_odd(q.n), _cosine(q, u), _sine(q, u))
     return flip_sign(value, _sign_from_bit_1(format_of(u), q.n))
 
 
-def _cos_on(q: Quadrant) -> Expr:
+def cos_on(q: Quadrant) -> Expr:
     u = q.high * q.high
     value = either(_odd(q.n), _sine(q, u), _cosine(q, u))
     return flip_sign(value, _sign_from_bit_1(format_of(u), q.n + 1))
@@ -102,12 +102,12 @@ def _define(x: Expr, on: Callable[[Quadrant], Expr]) -> Expr:
 
 @elementary("sin", ElementKind.F32, ElementKind.F64)
 def sin(x: Expr) -> Expr:
-    return flip_sign(_define(x, _sin_on), sign_bit(x))
+    return flip_sign(_define(x, sin_on), sign_bit(x))
 
 
 @elementary("cos", ElementKind.F32, ElementKind.F64)
 def cos(x: Expr) -> Expr:
-    return _define(x, _cos_on)
+    return _define(x, cos_on)
 
 
 @elementary("tan", ElementKind.F32, ElementKind.F64)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from baracuda.formula.expr import Axes
 from baracuda.lowering.cpu.kernel import NotCompiled, Words, lanes_of
 from baracuda.lowering.cpu.pointwise import lower_pointwise
+from baracuda.lowering.cpu.scans import lower_scans
 from baracuda.lowering.cpu.schedules import lower_rows
 from baracuda.lowering.cpu.split import lower_split, part_segments
-from baracuda.lowering.cpu.sums import lower_sums
-from baracuda.lowering.problem import Nest, reduces
+from baracuda.lowering.cpu.sums import in_one_pass, lower_sums
+from baracuda.lowering.parts import split
+from baracuda.lowering.problem import Nest, reduces, scans
 from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.program import Program
 
@@ -32,10 +35,24 @@ def lower(nest: Nest, target: CpuTarget | None = None, *, compiled_only: bool = 
 
 
 def _schedule(nest: Nest, target: CpuTarget) -> Callable[[Nest, Words, CpuTarget], Program]:
+    if scans(nest.graph):
+        return lower_scans
     if not reduces(nest.graph, Axes.FULL):
         return lower_pointwise
     if reduces(nest.graph, Axes.OUTER):
-        return lower_sums
+        return lower_sums if in_one_pass(nest.graph) else _lower_parts
     if part_segments(nest, lanes_of(nest, target)):
         return lower_split
     return lower_rows
+
+
+def _lower_parts(nest: Nest, words: Words, target: CpuTarget) -> Program:
+    """The parts of a nest that reduces both ways, one after another."""
+    parts, saved = split(nest)
+    programs = []
+    for part in parts:
+        own = replace(words, places=part.places, start=saved)
+        programs.append(_schedule(part.nest, target)(part.nest, own, target))
+    steps = tuple(step for program in programs for step in program.steps)
+    workspace = saved + max(program.workspace_bytes for program in programs)
+    return Program(steps, tuple(words.integers), workspace, " + ".join(program.schedule for program in programs))

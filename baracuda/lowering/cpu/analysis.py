@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from baracuda.core.errors import UnsupportedError
+from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Axes, Expr
 from baracuda.lowering.cpu.kernel import node_cost
 from baracuda.lowering.problem import Nest
@@ -59,10 +59,10 @@ class RowAnalysis:
                 self.varying[n] = self.access[index[n.attr[0]]] != "zero"
             elif n.op == "coord":
                 self.varying[n] = graph.inner_axes[n.attr]
+            elif n.op in ("position", "scan"):
+                self.varying[n] = True
             elif n.op == "reduce":
                 self.varying[n] = False
-                if behind[n] or n.attr[1] is Axes.FULL:
-                    raise UnsupportedError("a reduction of what a reduction over the rows gives cannot be lowered as one kernel")
             else:
                 self.varying[n] = any(self.varying[a] for a in n.args)
         stages = [n for n in graph.nodes if n.op == "reduce" and n.attr[1] is Axes.INNER]
@@ -121,7 +121,8 @@ class RowAnalysis:
                     continue
                 seen.add(n)
                 origin = next((q for q in range(p) if n in computed[q]), None)
-                if origin is not None and sum(map(node_cost, self.cone([n], at_hand))) >= _WORTH_KEEPING:
+                storable = n.kind is not ElementKind.BOOL  # a vector of conditions has a bit for each, not a byte
+                if origin is not None and storable and sum(map(node_cost, self.cone([n], at_hand))) >= _WORTH_KEEPING:
                     wanted[n] = origin
                 else:
                     stack += [a for a in n.args if self.varying[a]]

@@ -12,6 +12,7 @@ from baracuda.lowering.cpu.ir import Value, i64
 from baracuda.lowering.cpu.kernel import Kernel
 from baracuda.lowering.cpu.lanes import load_lanes, store_lanes
 from baracuda.lowering.cpu.memory import load
+from baracuda.lowering.cpu.primitives import compute_type
 from baracuda.lowering.cpu.streaming import STREAMING_BYTES
 from baracuda.lowering.cpu.tree import VectorStack, identity, join, order_free
 
@@ -112,6 +113,8 @@ class ColumnPasses:
         pointers, indices = self._at(position, list(range(inputs)))
 
         def leaf(n: Expr) -> Group:
+            if n.op == "position":
+                return [b.splat(b.convert("trunc", position, compute_type(n.kind)), self.lanes)] * self.count
             if n.op == "coord":
                 index = indices[n.attr - self.inner[0]]
                 return [b.splat(b.convert("trunc", index, "i32"), self.lanes)] * self.count
@@ -139,6 +142,14 @@ class ColumnPasses:
         for i in chosen:
             for offset in range(0, self.count * self.lanes * self.kernel.nest.operands[i].kind.itemsize, 64):
                 b.prefetch(b.at(pointers[i], offset))
+
+    def prepare(self, p: int) -> None:
+        """Compute what pass p needs of whole rows."""
+        self._prepare(self.analysis.roots(p))
+
+    def element(self, p: int, position: Value) -> list[Group]:
+        """What the reductions of pass p take of one element of all rows."""
+        return self._evaluator(position).values(n.args[0] for n in self.analysis.reductions[p])
 
     # --- passes -------------------------------------------------------------------------------------------------------
 

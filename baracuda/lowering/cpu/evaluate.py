@@ -92,7 +92,7 @@ class Evaluator:
             if self.known(n) is not None:
                 stack.pop()
                 continue
-            if n.op in ("input", "coord", "param", "reduce"):
+            if n.op in ("input", "coord", "position", "param", "reduce"):
                 self.memo[n] = self.leaf(n)
                 stack.pop()
                 continue

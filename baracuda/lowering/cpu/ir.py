@@ -42,6 +42,21 @@ def i64(value: Int) -> Value:
     return value if isinstance(value, Value) else Value("i64", str(value))
 
 
+_SHORT = {"float": "f32", "double": "f64", "half": "f16"}
+
+
+def intrinsic(name: str, *types: str) -> str:
+    """The name of an overloaded intrinsic."""
+
+    def short(type_: str) -> str:
+        if type_.startswith("<"):
+            lanes, element = type_[1:-1].split(" x ")
+            return f"v{lanes}{short(element)}"
+        return _SHORT.get(type_, "p0" if type_ == "ptr" else type_)
+
+    return ".".join(["llvm", name, *map(short, types)])
+
+
 def literal(element: str, bits: int) -> str:
     """The text of a scalar constant given by its bit pattern."""
     if element == "float":

@@ -10,6 +10,7 @@ from math import ceil
 from baracuda.formula.expr import Expr
 from baracuda.lowering.cpu.ir import Builder, Module, Value
 from baracuda.lowering.cpu.primitives import compute_type
+from baracuda.lowering.parts import Place
 from baracuda.lowering.problem import Nest
 from baracuda.runtime.jit import CpuTarget, is_loaded, load
 from baracuda.runtime.program import Step
@@ -18,8 +19,8 @@ from baracuda.runtime.program import Step
 _SERIAL_NS = 12_000
 #: Nanoseconds of work a thread takes at a time.
 _CHUNK_NS = (8_000, 150_000)
-_EXPENSIVE = {"div": 8, "sqrt": 10, "lookup": 12, "max": 3, "min": 3}
-_FREE = frozenset(["const", "param", "input", "coord"])
+_EXPENSIVE = {"div": 8, "idiv": 20, "irem": 20, "gcd": 300, "mulhi": 4, "sqrt": 10, "lookup": 12, "max": 3, "min": 3}
+_FREE = frozenset(["const", "param", "input", "coord", "position"])
 
 
 class NotCompiled(Exception):
@@ -37,20 +38,26 @@ def lanes_of(nest: Nest, target: CpuTarget) -> int:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where an operand's address comes from: a word, and bytes to add to it."""
-
-    word: int
-    offset: int = 0
-
-
-@dataclass
 class Words:
-    """The words that the steps of one program share: addresses and parameters as `nest` has them, and integers."""
+    """The words that the steps of one program share: addresses and parameters as `nest` has them, and integers.
+
+    Where a program is made for a part of that nest, `places` says where the part's operands are, and `start` from which
+    byte on it may use the workspace.
+    """
 
     nest: Nest
     compiled_only: bool = False
     integers: list[int] = field(default_factory=list)
+    places: tuple[Place, ...] = ()
+    start: int = 0
+
+    def place(self, operand: int) -> Place:
+        """Where an operand of the nest that the program is made for is."""
+        return self.places[operand] if self.places else Place(operand)
+
+    def scratch(self, offset: int = 0) -> Place:
+        """A byte of the program's workspace."""
+        return Place(self.workspace, self.start + offset)
 
     @property
     def workspace(self) -> int:
@@ -79,7 +86,7 @@ class Kernel:
     def __init__(self, nest: Nest, words: Words, target: CpuTarget, places: Sequence[Place] | None = None) -> None:
         self.nest = nest
         self.words = words
-        self.places = places or [Place(i) for i in range(len(nest.operands))]
+        self.places = places or [words.place(i) for i in range(len(nest.operands))]
         self.target = target
         self.b = Builder(Module())
         self.begin, self.end = Value("i64", "%begin"), Value("i64", "%end")
@@ -103,15 +110,17 @@ class Kernel:
     def operand(self, index: int) -> Value:
         """The address of an operand's first element."""
         if index not in self._pointers:
-            place = self.places[index]
-            pointer = self._word("ptr", place.word)
-            with self.b.at_entry():
-                self._pointers[index] = self.b.at(pointer, self.integer(place.offset)) if place.offset else pointer
+            self._pointers[index] = self._address(self.places[index])
         return self._pointers[index]
 
     @property
     def workspace(self) -> Value:
-        return self._word("ptr", self.words.workspace)
+        return self._address(self.words.scratch())
+
+    def _address(self, place: Place) -> Value:
+        pointer = self._word("ptr", place.word)
+        with self.b.at_entry():
+            return self.b.at(pointer, self.integer(place.offset)) if place.offset else pointer
 
     def param(self, n: Expr) -> Value:
         if n not in self._params:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.lowering.cpu.ir import Builder, Value, constant, vector
-from baracuda.lowering.cpu.primitives import compute_type, intrinsic
+from baracuda.lowering.cpu.ir import Builder, Value, constant, intrinsic, vector
+from baracuda.lowering.cpu.primitives import compute_type
 
 _STORED = {ElementKind.F32: "float", ElementKind.F64: "double"}
 

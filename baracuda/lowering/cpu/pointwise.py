@@ -10,11 +10,12 @@ from baracuda.formula.graph import Graph, Port
 from baracuda.formula.order import SEGMENT
 from baracuda.lowering.cpu.analysis import RowAnalysis
 from baracuda.lowering.cpu.ir import Value, i64
-from baracuda.lowering.cpu.kernel import Kernel, Place, Words, element_ns
+from baracuda.lowering.cpu.kernel import Kernel, Words, element_ns
 from baracuda.lowering.cpu.memory import stored_type
 from baracuda.lowering.cpu.rows import RowPasses
 from baracuda.lowering.cpu.transpose import transpose_tile
 from baracuda.lowering.cpu.walk import Odometer, with_last
+from baracuda.lowering.parts import Place
 from baracuda.lowering.problem import Nest, Operand
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Program, Step

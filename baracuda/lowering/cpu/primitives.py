@@ -5,7 +5,8 @@ from __future__ import annotations
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import Expr
-from baracuda.lowering.cpu.ir import Builder, Value, constant, vector
+from baracuda.lowering.cpu.integers import divide, greatest_divisor, high_product, leading_zeros, population
+from baracuda.lowering.cpu.ir import Builder, Value, constant, intrinsic, vector
 
 #: LLVM's type of a value of each compute kind.
 TYPES = {
@@ -17,7 +18,6 @@ TYPES = {
     ElementKind.U64: "i64",
     ElementKind.BOOL: "i1",
 }
-_SHORT = {"float": "f32", "double": "f64", "half": "f16"}
 _FLOAT_OPS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv", "neg": "fneg"}
 _FLOAT_CALLS = {
     "abs": "fabs", "sqrt": "sqrt", "rint": "roundeven", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "fma": "fma",
@@ -33,18 +33,6 @@ def compute_type(kind: ElementKind) -> str:
     if found is None:
         raise UnsupportedError(f"no CPU arithmetic in {kind}; expected one of {', '.join(map(str, TYPES))}")
     return found
-
-
-def intrinsic(name: str, *types: str) -> str:
-    """The name of an overloaded intrinsic."""
-
-    def short(type_: str) -> str:
-        if type_.startswith("<"):
-            lanes, element = type_[1:-1].split(" x ")
-            return f"v{lanes}{short(element)}"
-        return _SHORT.get(type_, "p0" if type_ == "ptr" else type_)
-
-    return ".".join(["llvm", name, *map(short, types)])
 
 
 def _call(b: Builder, name: str, *args: Value) -> Value:
@@ -125,6 +113,12 @@ def _integer(b: Builder, op: str, kind: ElementKind, args: list[Value]) -> Value
         return b.op("sub", constant(x.element, 0, x.lanes), x)
     if op == "not":
         return b.op("xor", x, constant(x.element, 2**kind.bits - 1 if kind is not ElementKind.BOOL else 1, x.lanes))
+    if op == "mulhi":
+        return high_product(b, kind, *args)
+    if op == "gcd":
+        return greatest_divisor(b, kind, *args)
+    if op in ("popcount", "clz"):
+        return (population if op == "popcount" else leading_zeros)(b, x)
     assert op == "abs", op
     return b.call(x.type, intrinsic("abs", x.type), x, Value("i1", "false")) if signed else x
 
@@ -142,6 +136,10 @@ def primitive(b: Builder, n: Expr, args: list[Value]) -> Value:
         return _lookup(b, n, args[0])
     if op in _PREDICATES:
         return _compare(b, op, n.args[0].kind, *args)
+    if op in ("idiv", "irem"):
+        divisor = n.args[1]
+        plain = divisor.op == "const" and divisor.value not in (0, -1)
+        return divide(b, kind, *args, remainder=op == "irem", plain=plain)
     return combine(b, op, kind, args)
 
 

@@ -92,6 +92,8 @@ class RowPasses:
                 position = b.add(offset, i * lanes)
                 if n.op == "coord":
                     found.append(self.segments.coordinate(n.attr, position, lanes))
+                elif n.op == "position":
+                    found.append(self.segments.number(n.kind, position, lanes))
                 else:
                     kind = n.attr[1]
                     pointer = self.segments.pointers[self.kernel.input_index[n.attr[0]]]
@@ -136,7 +138,8 @@ class RowPasses:
         reductions, roots = self.analysis.reductions[p], self.analysis.roots(p)
         self._prepare(roots)
         cost = self.cost(roots)
-        registers = cost * LANES // lanes <= _UNROLLED
+        in_runs = self.segments.in_runs(roots)
+        registers = cost * LANES // lanes <= _UNROLLED and not in_runs
         count = self.group(cost, LANES // lanes)
         sums = {n: Accumulator(b, n, lanes, registers=registers) for n in reductions}
         stacks = {n: VectorStack(b, n, 1, 1) for n in reductions if not order_free(n)}
@@ -144,7 +147,7 @@ class RowPasses:
             accumulator.reset()
 
         def block(start: Value, positions: range, mask: Value | None = None) -> None:
-            evaluator = self._evaluator(count if mask is None else 1, start, mask)
+            evaluator = self._evaluator(len(positions), start, mask)
             for n in reductions:
                 for i, v in zip(positions, evaluator.value(n.args[0]), strict=True):
                     if mask is not None:
@@ -155,9 +158,7 @@ class RowPasses:
                         sums[n].add_at(b.and_(b.add(start, i * lanes), LANES - 1), v)
             self._keep(p, evaluator, start)
 
-        with self.segments.each(first, last, read=roots) as m:
-            for n in stacks:
-                sums[n].reset()
+        def contiguous(m: Value) -> None:
             whole = b.and_(m, -LANES)
             if registers:
                 with b.loop(0, whole, LANES) as start:
@@ -173,6 +174,19 @@ class RowPasses:
                     block(start, range(1), self.mask(b.sub(m, start)))
                 for accumulator in sums.values():
                     accumulator.reload()
+
+        with self.segments.each(first, last, read=roots, copied=not in_runs) as m:
+            for n in stacks:
+                sums[n].reset()
+            if in_runs:
+                with self.segments.pieces(roots, m) as (begin, end):
+                    grouped = b.add(begin, b.and_(b.sub(end, begin), -count * lanes))
+                    with b.loop(begin, grouped, count * lanes) as start:
+                        block(start, range(count))
+                    with b.loop(grouped, end, lanes) as start:
+                        block(start, range(1))
+            else:
+                contiguous(m)
             for n, stack in stacks.items():
                 stack.push([sums[n].result()])
         self.at_hand |= {n for n in self.analysis.kept[p] if n in self.scratch}

@@ -10,6 +10,7 @@ from baracuda.lowering.cpu.columns import ColumnPasses
 from baracuda.lowering.cpu.ir import Value, i64
 from baracuda.lowering.cpu.kernel import Kernel, Words, element_ns
 from baracuda.lowering.cpu.rows import RowPasses, scratch_fits
+from baracuda.lowering.cpu.sheets import Sheets, for_sheets, is_sheet, sheet_shape
 from baracuda.lowering.cpu.short import is_short, short_rows
 from baracuda.lowering.cpu.walk import Odometer, with_last
 from baracuda.lowering.problem import Nest
@@ -105,7 +106,14 @@ def vectors_across(nest: Nest, lanes: int, *, most: int) -> int:
     return count
 
 
-def for_blocks(kernel: Kernel, analysis: RowAnalysis, count: int, work: ColumnWork, extra: int = 1) -> tuple[int, int]:
+def for_blocks(
+    kernel: Kernel,
+    analysis: RowAnalysis,
+    count: int,
+    work: ColumnWork,
+    extra: int = 1,
+    make: Callable[[Kernel, RowAnalysis, int], ColumnPasses] = ColumnPasses,
+) -> tuple[int, int]:
     """Emit `work` for blocks of `count` vectors of rows, and for what is left over; returns units and rows to a unit.
 
     extra multiplies the units: `work` is given the number within, which varies fastest.
@@ -125,7 +133,7 @@ def for_blocks(kernel: Kernel, analysis: RowAnalysis, count: int, work: ColumnWo
         {i: kernel.operand(i) for i in operands},
     )
     extents = kernel.integers(nest.outer)
-    full, part = ColumnPasses(kernel, analysis, count), ColumnPasses(kernel, analysis, 1)
+    full, part = make(kernel, analysis, count), make(kernel, analysis, 1)
     odometer.start(kernel.begin)
     with b.loop(kernel.begin, kernel.end):
         pointers, indices = odometer.pointers(), odometer.indices()
@@ -153,7 +161,29 @@ def _columns(kernel: Kernel) -> tuple[Step, str]:
     nest = kernel.nest
     analysis = RowAnalysis(nest)
     segments = kernel.integer(-(-nest.row_length // SEGMENT))
+    if is_sheet(nest, analysis):
+        return _sheets(kernel, analysis, segments)
     count = vectors_across(nest, kernel.lanes, most=4 if analysis.passes > 1 or analysis.element_outputs else 8)
     units, rows = for_blocks(kernel, analysis, count, lambda passes, row, number: run_passes(passes, segments))
     cost = element_ns(nest, nest.graph.nodes) * nest.row_length * rows + 50
     return kernel.step(units, cost), "columns"
+
+
+def _sheets(kernel: Kernel, analysis: RowAnalysis, segments: Value) -> tuple[Step, str]:
+    """Each unit of work is a sheet of neighbouring rows."""
+    nest = kernel.nest
+    width, _ = sheet_shape(nest, analysis, kernel.lanes)
+
+    def work(sheets: Sheets, row: Value, part: Value) -> None:
+        sheets.reduce(i64(0), segments)
+
+        def write(passes: ColumnPasses, row: Value) -> None:
+            for n in sheets.reductions:
+                passes.set_result(n, sheets.results(n, passes, row))
+            passes.write_row()
+
+        sheets.each(write)
+
+    units = for_sheets(kernel, analysis, width, 1, work)
+    cost = element_ns(nest, nest.graph.nodes) * nest.row_length * width + 50
+    return kernel.step(units, cost), "sheets"

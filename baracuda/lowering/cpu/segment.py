@@ -1,7 +1,8 @@
 """The segments of a row, each presented as contiguous memory.
 
 An operand that is contiguous along the row is used where it is. One that is not, because the row has several axes or a
-stride, is copied to and from a buffer of one segment, run by run.
+stride, is copied to and from a buffer of one segment, run by run; or, where its runs are whole vectors and a pass only reads,
+each run is used where it is.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr, topological
 from baracuda.formula.order import SEGMENT
 from baracuda.lowering.cpu.analysis import RowAnalysis
@@ -16,6 +18,7 @@ from baracuda.lowering.cpu.copying import copy_run
 from baracuda.lowering.cpu.ir import Value, i64, vector
 from baracuda.lowering.cpu.kernel import Kernel
 from baracuda.lowering.cpu.memory import stored_type
+from baracuda.lowering.cpu.primitives import compute_type
 from baracuda.lowering.cpu.walk import Odometer
 
 #: Elements that a vector may reach beyond a segment in its buffer.
@@ -53,29 +56,43 @@ class Segments:
         start = b.convert("trunc", b.add(b.add(self.origin, self.first), position), "i32")
         return b.op("add", b.splat(start, lanes), b.iota(lanes))
 
+    def number(self, kind: ElementKind, position: Value, lanes: int) -> Value:
+        """The numbers in the row of `lanes` elements from `position` in the segment."""
+        b = self.b
+        type_ = compute_type(kind)
+        start = b.convert("trunc", b.add(self.first, position), type_)
+        return b.op("add", b.splat(start, lanes), b.iota(lanes, type_))
+
+    def _window(self, segment: Value, following: Callable[[Value], Value]) -> tuple[Value, Value]:
+        """The number in the row of the first element from a segment to before the following, and how many there are."""
+        b = self.b
+        first = b.mul(segment, SEGMENT)
+        end = b.mul(following(segment), SEGMENT)
+        return first, b.sub(b.min(end, self.length), first)
+
     @contextmanager
-    def each(self, first: Value, last: Value, *, read: Sequence[Expr], written: Sequence[int] = ()) -> Iterator[Value]:
+    def each(
+        self, first: Value, last: Value, *, read: Sequence[Expr], written: Sequence[int] = (), copied: bool = True
+    ) -> Iterator[Value]:
         """For each segment: `pointers` and `first` are set, and its number of elements is given.
 
-        Where nothing has to be copied and outputs are written, all segments are given as one.
+        Where nothing has to be copied and outputs are written, all segments are given as one. Where `copied` is not set, the
+        pointers of what is not contiguous are left to `pieces`.
         """
         b = self.b
-        graph = self.kernel.nest.graph
-        names = {n.attr[0] for n in topological(read) if n.op == "input" and self.analysis.varying[n]}
-        inputs = [i for i, p in enumerate(graph.inputs) if p.name in names]
+        inputs = self._inputs(read)
         axes = {n.attr for n in topological(read) if n.op == "coord"} & set(self.coords)
         together = bool(written) and not axes and not {*inputs, *written} & set(self.strides)
         with b.loop(first, last, b.sub(last, first) if together else 1) as segment:
-            self.first = b.mul(segment, SEGMENT)
-            end = b.mul(last if together else b.add(segment, 1), SEGMENT)
-            m = b.sub(b.min(end, self.length), self.first)
+            self.first, m = self._window(segment, lambda i: last if together else b.add(i, 1))
             self.pointers = {}
             for i in (*inputs, *written):
                 size = self.kernel.nest.operands[i].kind.itemsize
                 if i not in self.strides:
                     offset = b.mul(self.first, size) if self.analysis.access[i] == "unit" else i64(0)
                     self.pointers[i] = b.at(self.row[i], offset)
-            inside = self._fill([i for i in inputs if i in self.strides], [i for i in written if i in self.strides], axes, m)
+            incoming = [i for i in inputs if i in self.strides] if copied else []
+            inside = self._fill(incoming, [i for i in written if i in self.strides], axes, m)
             yield m
             outgoing = [i for i in written if i in self.strides]
             if outgoing:
@@ -85,6 +102,34 @@ class Segments:
                 if whole:
                     with b.if_(inside):
                         self._pieces(whole, m, self._store)
+
+    def _inputs(self, read: Sequence[Expr]) -> list[int]:
+        """The inputs that vary along the row and that some values are computed from."""
+        names = {n.attr[0] for n in topological(read) if n.op == "input" and self.analysis.varying[n]}
+        return [i for i, p in enumerate(self.kernel.nest.graph.inputs) if p.name in names]
+
+    def in_runs(self, read: Sequence[Expr]) -> bool:
+        """Whether what some values are computed from is best read run by run, in whole vectors."""
+        strided = [i for i in self._inputs(read) if i in self.strides]
+        whole = len(self.axes) > 1 and self.kernel.nest.inner[-1] % self.kernel.lanes == 0
+        counted = any(n.op == "coord" and n.attr in self.coords for n in topological(read))
+        return bool(strided) and whole and not counted and all(self.runs[i] for i in strided)
+
+    @contextmanager
+    def pieces(self, read: Sequence[Expr], m: Value) -> Iterator[tuple[Value, Value]]:
+        """For each run of the segment: `pointers` are set, and its first and last position in the segment are given."""
+        b = self.b
+        odometer = self._start([i for i in self._inputs(read) if i in self.strides])
+        index, position = b.variable(b.rem(self.first, self.extents[-1])), b.variable(i64(0))
+        with b.while_(lambda: b.less(position.get(), m)):
+            begin = position.get()
+            end = b.add(begin, b.min(b.sub(self.extents[-1], index.get()), b.sub(m, begin)))
+            for i, pointer in odometer.pointers().items():
+                self.pointers[i] = b.at(pointer, b.mul(b.sub(index.get(), begin), self.strides[i][-1]))
+            yield begin, end
+            position.set(end)
+            index.set(i64(0))
+            odometer.advance()
 
     def _fill(self, incoming: list[int], outgoing: list[int], axes: set[int], m: Value) -> Value:
         """Buffers for what is not contiguous in this segment; returns whether the segment lies within one run."""

@@ -8,10 +8,11 @@ from baracuda.formula.expr import Expr
 from baracuda.formula.order import LANES
 from baracuda.lowering.cpu.analysis import RowAnalysis
 from baracuda.lowering.cpu.evaluate import Evaluator, Group
-from baracuda.lowering.cpu.ir import Value, i64
+from baracuda.lowering.cpu.ir import Value, constant, i64
 from baracuda.lowering.cpu.kernel import Kernel, element_ns
 from baracuda.lowering.cpu.lanes import first_lanes, load_lanes, store_lanes
 from baracuda.lowering.cpu.memory import load, store, store_all, store_bytes
+from baracuda.lowering.cpu.primitives import compute_type
 from baracuda.lowering.cpu.streaming import STREAMING_BYTES
 from baracuda.lowering.cpu.tree import fold_rows, identity, join
 from baracuda.lowering.cpu.walk import Odometer
@@ -24,6 +25,8 @@ _TOGETHER = 16
 
 def is_short(nest: Nest, analysis: RowAnalysis, lanes: int) -> bool:
     """Whether rows are contiguous and about as many vectors long as there are registers."""
+    if len(nest.inner) > 1 and any(n.op == "coord" and analysis.varying[n] for n in nest.graph.nodes):
+        return False  # a coordinate along one of several axes is not the number of the element
     return bool(nest.outer) and 1 < nest.row_length <= _TOGETHER * lanes and "strided" not in analysis.access.values()
 
 
@@ -113,9 +116,10 @@ class BlockPasses:
 
     def _leaf(self, n: Expr) -> Group:
         b, lanes = self.b, self.lanes
-        if n.op == "coord":
-            start = [Value(f"<{lanes} x i32>", f"splat (i32 {k * lanes})") for k in range(self.each)]
-            return [b.op("add", s, b.iota(lanes)) for s in start] * self.rows
+        if n.op in ("coord", "position"):
+            type_ = compute_type(n.kind)
+            start = [constant(type_, k * lanes, lanes) for k in range(self.each)]
+            return [b.op("add", s, b.iota(lanes, type_)) for s in start] * self.rows
         index = self.kernel.input_index[n.attr[0]]
         same = self.step[index] == 0
         found = []

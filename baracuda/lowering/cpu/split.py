@@ -12,12 +12,14 @@ from baracuda.formula.expr import Expr
 from baracuda.formula.order import SEGMENT
 from baracuda.lowering.cpu.analysis import RowAnalysis
 from baracuda.lowering.cpu.columns import ColumnPasses
+from baracuda.lowering.cpu.copying import copy_run
 from baracuda.lowering.cpu.evaluate import Group
 from baracuda.lowering.cpu.ir import Value, i64, vector
 from baracuda.lowering.cpu.kernel import Kernel, Words, element_ns, lanes_of
 from baracuda.lowering.cpu.primitives import compute_type
 from baracuda.lowering.cpu.rows import RowPasses
 from baracuda.lowering.cpu.schedules import column_axis, for_blocks, vectors_across
+from baracuda.lowering.cpu.sheets import Sheets, for_sheets, is_sheet, sheet_shape
 from baracuda.lowering.cpu.tree import join
 from baracuda.lowering.cpu.walk import Odometer, with_last
 from baracuda.lowering.problem import Nest
@@ -56,6 +58,11 @@ def part_segments(nest: Nest, lanes: int) -> int:
     """Segments to a part, a power of two, or 0 where the rows need not be cut."""
     axis = column_axis(nest)
     block = 1 if axis is None else lanes * vectors_across(nest, lanes, most=4)
+    if axis is not None:
+        whole = with_last(nest, axis)
+        analysis = RowAnalysis(whole)
+        if is_sheet(whole, analysis):
+            return sheet_shape(whole, analysis, lanes)[1]
     units = nest.rows if axis is None else nest.rows // nest.outer[axis] * -(-nest.outer[axis] // block)
     segments = -(-nest.row_length // SEGMENT)
     if units >= _UNITS or min(block, nest.rows) * nest.row_length < 2 * _LEAST:
@@ -77,14 +84,19 @@ def lower_split(nest: Nest, words: Words, target: CpuTarget) -> Program:
     reductions = tuple(n for nodes in analysis.reductions for n in nodes)
     parts = _Parts(reductions, -(-segments // size), -(-nest.rows // 64) * 64 + 64)
     steps = []
+    in_sheets = axis is not None and is_sheet(nest, analysis)
     for p in range(analysis.passes):
-        steps.append(_step(nest, words, target, analysis, parts, size, p, by_columns=axis is not None))
+        if in_sheets:
+            steps.append(_sheet_step(nest, words, target, analysis, parts, size))
+        else:
+            steps.append(_step(nest, words, target, analysis, parts, size, p, by_columns=axis is not None))
         steps.append(_combine(nest, words, target, parts, analysis.reductions[p]))
     if analysis.element_outputs:
         steps.append(_step(nest, words, target, analysis, parts, size, analysis.passes, by_columns=axis is not None))
     if analysis.row_outputs:
         steps.append(_step(nest, words, target, analysis, parts, 0, analysis.passes, by_columns=axis is not None))
-    return Program(tuple(steps), tuple(words.integers), parts.bytes, "split" + ("+columns" if axis is not None else ""))
+    name = "split+sheets" if in_sheets else "split+columns" if axis is not None else "split"
+    return Program(tuple(steps), tuple(words.integers), parts.bytes, name)
 
 
 def _step(
@@ -152,6 +164,27 @@ def _step(
         units, rows = nest.rows * count, 1
     elements = min(size * SEGMENT, nest.row_length) if size else 1
     return kernel.step(units, element_ns(nest, nest.graph.nodes) * elements * rows + 50)
+
+
+def _sheet_step(nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, parts: _Parts, size: int) -> Step:
+    """The one pass over all parts of all sheets."""
+    kernel = Kernel(nest, words, target)
+    b = kernel.b
+    workspace = kernel.workspace
+    per_part, segments = kernel.integer(size), kernel.integer(-(-nest.row_length // SEGMENT))
+    offsets = {n: kernel.integer(parts.offset(n)) for n in parts.reductions}
+    strides = {n: kernel.integer(parts.bytes_per_part(n)) for n in parts.reductions}
+    width, _ = sheet_shape(nest, analysis, kernel.lanes)
+
+    def work(sheets: Sheets, row: Value, part: Value) -> None:
+        first = b.mul(part, per_part)
+        sheets.reduce(first, b.min(b.add(first, per_part), segments))
+        for n in sheets.reductions:
+            to = b.at(b.at(workspace, offsets[n]), b.add(b.mul(part, strides[n]), b.mul(row, n.kind.itemsize)))
+            copy_run(b, n.kind, kernel.lanes, sheets.rows, to, None, sheets.address(n), None)
+
+    units = for_sheets(kernel, analysis, width, parts.count, work)
+    return kernel.step(units, element_ns(nest, nest.graph.nodes) * size * SEGMENT * width + 50)
 
 
 def _store_some(passes: ColumnPasses, v: Value, to: Value, size: int) -> None:

@@ -13,16 +13,17 @@ from dataclasses import dataclass
 from baracuda.formula.expr import Axes, Expr, coord, input_, rebuild, topological
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.order import CHAIN, LANES, SEGMENT
+from baracuda.lowering.composite import directions
 from baracuda.lowering.cpu.analysis import RowAnalysis
 from baracuda.lowering.cpu.evaluate import Evaluator
 from baracuda.lowering.cpu.ir import Value, i64, vector
-from baracuda.lowering.cpu.kernel import Kernel, Place, Words, element_ns
+from baracuda.lowering.cpu.kernel import Kernel, Words, element_ns
 from baracuda.lowering.cpu.pointwise import pointwise_step
 from baracuda.lowering.cpu.primitives import compute_type
 from baracuda.lowering.cpu.rows import RowPasses, scratch_fits
 from baracuda.lowering.cpu.schedules import row_odometer
 from baracuda.lowering.cpu.tree import identity, join
-from baracuda.lowering.problem import Nest, Operand
+from baracuda.lowering.problem import Nest, Operand, position_from
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Program, Step
 
@@ -57,6 +58,16 @@ class _Buffers:
     def offset(self, n: Expr) -> int:
         """Of a reduction's row, in bytes from the start of its level."""
         return sum(m.kind.itemsize for m in self.across[: self.across.index(n)]) * self.columns
+
+
+def in_one_pass(graph: Graph) -> bool:
+    """Whether every sum over the rows is of values along them, and what it gives goes into no reduction and no element."""
+    reductions = [n for n in graph.nodes if n.op == "reduce"]
+    if any(directions(n.args[0]) & Axes.OUTER for n in reductions):
+        return False
+    if any(p.axes is Axes.FULL and directions(e) & Axes.OUTER for p, e in graph.outputs):
+        return False
+    return all(graph.axes[n.args[0]] & Axes.INNER for n in reductions if n.attr[1] is Axes.OUTER)
 
 
 def lower_sums(nest: Nest, words: Words, target: CpuTarget) -> Program:
@@ -181,6 +192,8 @@ def _finish(nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, 
     def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
         if n in sums:
             return sums[n]
+        if n.op == "position":
+            return position_from(range(len(nest.inner)), nest.inner, n.kind)
         return coord(n.attr - outer) if n.op == "coord" else rebuild(n, args)
 
     rewritten = {e: g for (_, e), (_, g) in zip(graph.outputs, graph.map(rewrite).outputs, strict=True)}
@@ -202,9 +215,9 @@ def _finish(nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, 
         operands = [Operand(nest.operands[i].kind, tuple(nest.operands[i].strides[a] for a in axes)) for i, _ in inputs]
         operands += [Operand(n.kind, tuple(contiguous) if whole else ()) for n in partial]
         operands += [Operand(nest.operands[i].kind, tuple(nest.operands[i].strides[a] for a in axes)) for i, _, _ in chosen]
-        places = [Place(i) for i, _ in inputs]
-        places += [Place(words.workspace, buffers.offset(n)) for n in partial]
-        places += [Place(i) for i, _, _ in chosen]
+        places = [words.place(i) for i, _ in inputs]
+        places += [words.scratch(buffers.offset(n)) for n in partial]
+        places += [words.place(i) for i, _, _ in chosen]
         part = Nest(
             Graph(ports, tuple((p, e) for _, p, e in chosen), (False,) * len(axes)),
             nest.inner if whole else (),

@@ -9,25 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from baracuda.formula.expr import Expr
-from baracuda.formula.order import COMBINE, IDENTITY, LANES
+from baracuda.formula import order
+from baracuda.formula.expr import Expr, const
+from baracuda.formula.order import COMBINE, LANES
 from baracuda.lowering.cpu.ir import Builder, Value, Variable, constant, i64, vector
 from baracuda.lowering.cpu.primitives import combine, compute_type
 
 #: Levels of a binary counter: enough for 2**56 entries.
 LEVELS = 56
-
-
-def identity_bits(n: Expr) -> int:
-    """The bit pattern of the identity of a reduction; the extreme value for max and min of integers."""
-    op = n.attr[0]
-    if n.kind.is_float or op in ("sum", "prod"):
-        value = IDENTITY[op] if n.kind.is_float else abs(IDENTITY[op])
-        array = n.kind.numpy.type(value)
-        return int(array.view(f"u{n.kind.itemsize}"))
-    signed = n.kind.category.value == "signed"
-    low, high = (-(2 ** (n.kind.bits - 1)), 2 ** (n.kind.bits - 1) - 1) if signed else (0, 2**n.kind.bits - 1)
-    return low if op == "max" else high
 
 
 def order_free(n: Expr) -> bool:
@@ -36,7 +25,9 @@ def order_free(n: Expr) -> bool:
 
 
 def identity(n: Expr, lanes: int = 1) -> Value:
-    return constant(compute_type(n.kind), identity_bits(n), lanes)
+    """What changes no value that a reduction combines it with."""
+    bits = const(order.identity(n.attr[0], n.kind), n.kind).attr
+    return constant(compute_type(n.kind), bits, lanes)
 
 
 def join(b: Builder, n: Expr, left: Value, right: Value) -> Value:
@@ -49,22 +40,29 @@ def fold(b: Builder, n: Expr, lanes: Sequence[Value]) -> Value:
     vectors = list(lanes)
     width = vectors[0].lanes
     if order_free(n):
-        while len(vectors) > 1:
-            vectors = [join(b, n, *vectors[i : i + 2]) if i + 1 < len(vectors) else vectors[i] for i in range(0, len(vectors), 2)]
+        whole = pairs(b, n, vectors)
         while width > 1:
             width //= 2
-            low, high = (b.shuffle(vectors[0], None, range(s, s + width)) for s in (0, width))
-            vectors[0] = join(b, n, low, high)
-        return b.extract(vectors[0], 0)
+            low, high = (b.shuffle(whole, None, range(s, s + width)) for s in (0, width))
+            whole = join(b, n, low, high)
+        return b.extract(whole, 0)
     while len(vectors) > 1:
         if len(vectors) % 2:
             vectors.append(identity(n, width))
-        pairs = [(vectors[i], vectors[i + 1]) for i in range(0, len(vectors), 2)]
-        vectors = [join(b, n, b.shuffle(x, y, range(0, 2 * width, 2)), b.shuffle(x, y, range(1, 2 * width, 2))) for x, y in pairs]
+        two = [(vectors[i], vectors[i + 1]) for i in range(0, len(vectors), 2)]
+        vectors = [join(b, n, b.shuffle(x, y, range(0, 2 * width, 2)), b.shuffle(x, y, range(1, 2 * width, 2))) for x, y in two]
     rest = vectors[0]
     while rest.lanes > 1:
         rest = join(b, n, b.shuffle(rest, None, range(0, rest.lanes, 2)), b.shuffle(rest, None, range(1, rest.lanes, 2)))
     return b.extract(rest, 0)
+
+
+def pairs(b: Builder, n: Expr, values: Sequence[Value]) -> Value:
+    """Some values, lane by lane, in adjacent pairs."""
+    rest = list(values)
+    while len(rest) > 1:
+        rest = [join(b, n, *rest[i : i + 2]) if i + 1 < len(rest) else rest[i] for i in range(0, len(rest), 2)]
+    return rest[0]
 
 
 def fold_rows(b: Builder, n: Expr, lanes: Sequence[Value], rows: int) -> Value:

@@ -6,9 +6,9 @@ from baracuda.formula.expr import Axes
 from baracuda.lowering.composite import side_by_side
 from baracuda.lowering.cuda.choose import lower_outer_only
 from baracuda.lowering.cuda.kernel import TUNINGS, Frame, Launch, Lowered, Target, Tuning
-from baracuda.lowering.cuda.parts import Parts
+from baracuda.lowering.cuda.parts import lower_parts
 from baracuda.lowering.cuda.row_columns import lower_rows_and_columns
-from baracuda.lowering.problem import Nest, reduces
+from baracuda.lowering.problem import Nest, reduces, scans
 
 __all__ = ["TUNINGS", "Launch", "Lowered", "Target", "Tuning", "lower"]
 
@@ -18,7 +18,7 @@ def lower(nest: Nest, target: Target) -> Lowered:
 
     The choice depends on shapes, strides and the target, never on data, and changes no bit of the result.
     """
-    if not reduces(nest.graph, Axes.OUTER):
+    if scans(nest.graph) or not reduces(nest.graph, Axes.OUTER):
         return lower_outer_only(Frame(nest, target.tuning), target)
     together = None if side_by_side(nest) else lower_rows_and_columns(Frame(nest, target.tuning), target)
-    return together or Parts(nest, target).lower()
+    return together or lower_parts(nest, target)

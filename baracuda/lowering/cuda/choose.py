@@ -8,13 +8,16 @@ from baracuda.lowering.cuda.columns import lower_columns
 from baracuda.lowering.cuda.kernel import Frame, Lowered, Target
 from baracuda.lowering.cuda.pointwise import lower_runs
 from baracuda.lowering.cuda.row_schedules import lower_rows
+from baracuda.lowering.cuda.scans import lower_scans
 from baracuda.lowering.cuda.tiles import lower_tiles, transposed_axis
-from baracuda.lowering.problem import reduces
+from baracuda.lowering.problem import reduces, scans
 
 
 def lower_outer_only(frame: Frame, target: Target) -> Lowered:
-    """Lower a nest that reduces over inner axes or not at all."""
+    """Lower a nest that scans, or reduces over inner axes, or does neither."""
+    if scans(frame.nest.graph):
+        return lower_scans(frame, target)
     if reduces(frame.nest.graph, Axes.INNER):
-        return lower_columns(frame) if side_by_side(frame.nest) else lower_rows(frame, target)
+        return lower_columns(frame, target) if side_by_side(frame.nest) else lower_rows(frame, target)
     axis = transposed_axis(frame.nest)
     return lower_runs(frame) if axis is None else lower_tiles(frame, axis)

@@ -1,92 +1,195 @@
-"""Column schedule: reductions of rows that lie side by side, the unit stride along an outer axis (a softmax over axis 0, a
+"""Column schedules: reductions of rows that lie side by side, the unit stride along an outer axis (a softmax over axis 0, a
 transposed operand).
 
 A block takes X neighbouring rows, so that loads run along the unit stride. Its threads form Y teams: team y holds lanes
 y*L ... y*L+L-1 of every segment. The canonical order is then the lanes' chains and a tree over L in each thread, a tree over
 the teams and up to `BATCH` segments in shared memory, and the same tree over batches. Each phase reads the rows again,
 from L2 where the blocks at work fit it.
+
+Where the rows make too few blocks to fill the device, each is spread over blocks: one launch a phase, a block for some
+segments (a power of two), partial results in the workspace.
 """
 
 from __future__ import annotations
 
-from baracuda.formula.order import IDENTITY, LANES, segments
-from baracuda.lowering.cuda.emit import number
-from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered
+from baracuda.formula.expr import Expr
+from baracuda.formula.order import LANES, segments
+from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
-from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape
+from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape, identity
+from baracuda.lowering.phases import Phases
+from baracuda.lowering.problem import Nest
 
 #: Segments whose results meet in shared memory at once.
 BATCH = 8
+#: Elements that are worth a second launch.
+_WORTH_SPLITTING = 1 << 19
 
 
-def lower_columns(frame: Frame) -> Lowered:
+def lower_columns(frame: Frame, target: Target) -> Lowered:
     """Lower a row-wise nest whose last outer axis has the unit stride."""
-    nest, rows = frame.nest, frame.tuning.column_rows
-    lanes, chains = group_shape(nest.row_length, 1)
-    lanes = min(lanes, LANES)
-    teams = max(1, min(frame.tuning.column_threads // rows, lanes // 8))
-    per_thread = lanes // teams
-    threads = rows * teams
-    kernel = RowKernel(frame, RowShape(1, LANES, chains, 1, rows), resident=False)
-    most = max(len(r) for r in kernel.phases.reductions)
-    size = BATCH * threads * 8
-    body = [
-        "extern __shared__ double dynamic[];",
-        *frame.pointers(),
-        f"const int x = threadIdx.x % {rows}, y = threadIdx.x / {rows};",
-        f"const i64 row = (i64)blockIdx.x * {rows} + x;",
-        f"const bool live = row < {kernel.rows};",
-        *kernel.enter_row(),
-    ]
-    for phase in range(kernel.phases.last + 1):
-        reductions = kernel.phases.reductions[phase] if phase < len(kernel.phases.reductions) else []
-        names = [f"red{phase}_{r}" for r in range(len(reductions))]
+    assert segments(frame.nest.row_length) < 1 << 31
+    blocks = -(-frame.nest.rows // frame.tuning.column_rows)
+    per_chunk = _segments_per_chunk(frame.nest, blocks, target)
+    return _split(frame, blocks, per_chunk) if per_chunk else _whole(frame, blocks)
+
+
+def _segments_per_chunk(nest: Nest, blocks: int, target: Target) -> int:
+    """Segments of a row that one block takes, a power of two; 0 for all of them."""
+    phases, total = Phases(nest.graph), segments(nest.row_length)
+    # Rows that are read again are best read by the same block, as long as there is one for every other multiprocessor.
+    wanted = 4 * target.multiprocessors if phases.last == 0 and not phases.full_outputs else target.multiprocessors
+    if blocks >= wanted // 2 or total < 2 or nest.rows * nest.row_length < _WORTH_SPLITTING:
+        return 0
+    per_chunk = 1
+    while -(-total // (2 * per_chunk)) * blocks >= wanted:
+        per_chunk *= 2
+    return per_chunk
+
+
+class _Columns:
+    """The parts of a column kernel. Names in the generated code: `x` the row in the block, `y` the team."""
+
+    def __init__(self, frame: Frame) -> None:
+        nest, self.frame, self.rows = frame.nest, frame, frame.tuning.column_rows
+        lanes, chains = group_shape(nest.row_length, 1)
+        lanes = min(lanes, LANES)
+        self.teams = max(1, min(frame.tuning.column_threads // self.rows, lanes // 8))
+        self.per_thread = lanes // self.teams
+        self.threads = self.rows * self.teams
+        self.kernel = RowKernel(frame, RowShape(1, LANES, chains, 1, self.rows), resident=False)
+        self.size = BATCH * self.threads * 8
+        self.shared = max(len(r) for r in self.kernel.phases.reductions) * self.size
+
+    def reductions(self, phase: int) -> list[Expr]:
+        found = self.kernel.phases.reductions
+        return found[phase] if phase < len(found) else []
+
+    def names(self, phase: int) -> list[str]:
+        return [f"red{phase}_{r}" for r in range(len(self.reductions(phase)))]
+
+    def enter(self, block: str) -> list[str]:
+        """Declares what the threads of a block work on."""
+        return [
+            "extern __shared__ double dynamic[];",
+            *self.frame.pointers(),
+            f"const int x = threadIdx.x % {self.rows}, y = threadIdx.x / {self.rows};",
+            f"const i64 row = (i64)({block}) * {self.rows} + x;",
+            f"const bool live = row < {self.kernel.rows};",
+            *self.kernel.enter_row(),
+        ]
+
+    def trees(self, phase: int) -> list[str]:
+        """Names the arrays in shared memory."""
+        return [
+            f"{COMPUTE_TYPE[n.kind]}* const tree{phase}_{r} = ({COMPUTE_TYPE[n.kind]}*)((char*)dynamic + {r * self.size});"
+            for r, n in enumerate(self.reductions(phase))
+        ]
+
+    def phase(self, phase: int, begin: str, end: str) -> list[str]:
+        """A phase over the segments from `begin` to before `end`; its results get their names, in every thread."""
+        kernel, reductions = self.kernel, self.reductions(phase)
         reads = kernel.phases.inputs_read[phase]
-        operands = [i for i in range(frame.inputs) if kernel.varies(i) and frame.ports[i].name in reads]
-        body += kernel.scalars(phase)
+        operands = [i for i in range(self.frame.inputs) if kernel.varies(i) and self.frame.ports[i].name in reads]
         finish = []
+        lines = kernel.scalars(phase) + self.trees(phase)
         for r, n in enumerate(reductions):
-            kind, operation = COMPUTE_TYPE[n.kind], OPERATION[n.attr[0]]
-            body += [
-                f"{kind}* const tree{phase}_{r} = ({kind}*)((char*)dynamic + {r * size});",
-                f"Counter<{operation}, {kind}> counter{phase}_{r};",
-            ]
-            identity = number(IDENTITY[n.attr[0]], n.kind)
+            operation = OPERATION[n.attr[0]]
+            lines.append(f"Counter<{operation}, {COMPUTE_TYPE[n.kind]}> counter{phase}_{r};")
             finish.append(
-                f"counter{phase}_{r}.push(side_tree<{operation}, {rows}>"
-                f"(tree{phase}_{r}, batch * {teams}, {identity}, x, y, {teams}), first / {BATCH});"
+                f"counter{phase}_{r}.push(side_tree<{operation}, {self.rows}>"
+                f"(tree{phase}_{r}, batch * {self.teams}, {identity(n)}, x, y, {self.teams}), (first - {begin}) / {BATCH});"
             )
-        lines = [
-            f"for (int first = 0; first < {kernel.segments}; first += {BATCH}) {{",
-            f"const int left = {kernel.segments} - first, batch = left < {BATCH} ? left : {BATCH};",
+        lines += [
+            f"for (int first = {begin}; first < {end}; first += {BATCH}) {{",
+            f"const int left = {end} - first, batch = left < {BATCH} ? left : {BATCH};",
             "for (int s = 0; s < batch; ++s) {",
             "const int segment = first + s;",
-            *[f"{COMPUTE_TYPE[n.kind]} lanes{r}[{per_thread}];" for r, n in enumerate(reductions)],
-            f"#pragma unroll {min(4, per_thread)}" if not reductions else "#pragma unroll",
-            f"for (int l = 0; l < {per_thread}; ++l) {{",
-            f"const int lane = y * {per_thread} + l;",
+            *[f"{COMPUTE_TYPE[n.kind]} lanes{r}[{self.per_thread}];" for r, n in enumerate(reductions)],
+            f"#pragma unroll {min(4, self.per_thread)}" if not reductions else "#pragma unroll",
+            f"for (int l = 0; l < {self.per_thread}; ++l) {{",
+            f"const int lane = y * {self.per_thread} + l;",
             *kernel.declare_runs(operands),
             *kernel.load_runs(operands, "segment"),
             *kernel.declare_accumulators(reductions),
             *kernel.phase_loop(phase, "segment"),
             *[f"lanes{r}[l] = acc{r}[0];" for r in range(len(reductions))],
             "}",
-            *[
-                f"tree{phase}_{r}[(s * {teams} + y) * {rows} + x] = pairs<{OPERATION[n.attr[0]]}, {per_thread}>(lanes{r});"
-                for r, n in enumerate(reductions)
-            ],
-            "}",
-            *(["__syncthreads();"] if reductions else []),
-            *finish,
-            "}",
         ]
-        body += lines
-        for r, (n, name) in enumerate(zip(reductions, names, strict=True)):
-            total = f"({kernel.segments} + {BATCH - 1}) / {BATCH}"
-            body.append(f"const {COMPUTE_TYPE[n.kind]} {name} = counter{phase}_{r}.total({total});")
-        kernel.name_results(reductions, names)
-    body += kernel.store_row_outputs("live && y == 0")
-    source = frame.kernel(body, threads, kernel.definitions())
-    launch = Launch(source, (-(-nest.rows // rows), 1, 1), threads, most * size)
-    assert segments(nest.row_length) < 1 << 31
-    return Lowered((launch,), tuple(frame.words.values), 0, f"columns x{rows} t{threads}")
+        for r, n in enumerate(reductions):
+            at = f"tree{phase}_{r}[(s * {self.teams} + y) * {self.rows} + x]"
+            lines.append(f"{at} = pairs<{OPERATION[n.attr[0]]}, {self.per_thread}>(lanes{r});")
+        lines += ["}", *(["__syncthreads();"] if reductions else []), *finish, "}"]
+        for r, (n, name) in enumerate(zip(reductions, self.names(phase), strict=True)):
+            total = f"({end} - {begin} + {BATCH - 1}) / {BATCH}"
+            lines.append(f"const {COMPUTE_TYPE[n.kind]} {name} = counter{phase}_{r}.total({total});")
+        kernel.name_results(reductions, self.names(phase))
+        return lines
+
+    def launch(self, body: list[str], blocks: int) -> Launch:
+        source = self.frame.kernel(body, self.threads, self.kernel.definitions())
+        return Launch(source, (blocks, 1, 1), self.threads, self.shared)
+
+
+def _whole(frame: Frame, blocks: int) -> Lowered:
+    """One launch, every row in one block."""
+    columns = _Columns(frame)
+    body = columns.enter("blockIdx.x")
+    for phase in range(columns.kernel.phases.last + 1):
+        body += columns.phase(phase, "0", columns.kernel.segments)
+    body += columns.kernel.store_row_outputs("live && y == 0")
+    launch = columns.launch(body, blocks)
+    return Lowered((launch,), tuple(frame.words.values), 0, f"columns x{columns.rows} t{columns.threads}")
+
+
+def _split(frame: Frame, blocks: int, per_chunk: int) -> Lowered:
+    """One launch a phase; a last one for the outputs of whole rows, where no phase can write them."""
+    phases, rows = Phases(frame.nest.graph), frame.tuning.column_rows
+    chunks = -(-segments(frame.nest.row_length) // per_chunk)
+    steps = max(phases.last + 1, len(phases.reductions) + (1 if phases.row_outputs else 0))
+    launches = tuple(_split_phase(frame, p, blocks, chunks, per_chunk, whole=p <= phases.last) for p in range(steps))
+    workspace = sum(len(r) for r in phases.reductions) * frame.nest.rows * chunks * 8
+    return Lowered(launches, tuple(frame.words.values), workspace, f"columns split x{rows} c{chunks}")
+
+
+def _split_phase(frame: Frame, phase: int, blocks: int, chunks: int, per_chunk: int, *, whole: bool) -> Launch:
+    columns, words = _Columns(frame), frame.words
+    kernel, rows = columns.kernel, words.signed(frame.nest.rows)
+    n_chunks, n_per_chunk = f"((int){words.word(chunks)})", f"((int){words.word(per_chunk)})"
+    partials = words.signed(frame.nest.rows * chunks)
+    team = 8
+    while team * columns.teams < chunks:
+        team *= 2
+    per_team = words.signed(team)
+    reductions = [n for group in kernel.phases.reductions for n in group]
+    body = columns.enter(f"blockIdx.x / {n_chunks}" if whole else "blockIdx.x")
+    body.append(f"const int chunk = {f'blockIdx.x % {n_chunks}' if whole else '0'};")
+
+    def partial(n: Expr) -> str:
+        kind = COMPUTE_TYPE[n.kind]
+        return f"(({kind}*)({frame.workspace()} + 8 * {reductions.index(n)} * {partials}) + row)"
+
+    for earlier in range(min(phase, len(kernel.phases.reductions))):
+        body += columns.trees(earlier)
+        for r, (n, name) in enumerate(zip(columns.reductions(earlier), columns.names(earlier), strict=True)):
+            kind, operation = COMPUTE_TYPE[n.kind], OPERATION[n.attr[0]]
+            entries = f"{partial(n)}, {rows}, y * {per_team}, {per_team}, {n_chunks}"
+            tree = f"column_tree<{operation}, {kind}>({entries}, {identity(n)})"
+            body += [
+                f"tree{earlier}_{r}[y * {columns.rows} + x] = live ? {tree} : {identity(n)};",
+                "__syncthreads();",
+                f"const {kind} {name} = side_tree<{operation}, {columns.rows}>"
+                f"(tree{earlier}_{r}, {columns.teams}, {identity(n)}, x, y, {columns.teams});",
+            ]
+        kernel.name_results(columns.reductions(earlier), columns.names(earlier))
+    if whole:
+        body += [
+            f"const int begin = chunk * {n_per_chunk};",
+            f"const int end = {kernel.segments} - begin < {n_per_chunk} ? {kernel.segments} : begin + {n_per_chunk};",
+            *columns.phase(phase, "begin", "end"),
+        ]
+        for n, name in zip(columns.reductions(phase), columns.names(phase), strict=True):
+            body.append(f"if (live && y == 0) {partial(n)}[chunk * {rows}] = {name};")
+    if phase >= len(kernel.phases.reductions):
+        body += kernel.store_row_outputs("live && y == 0 && chunk == 0")
+    return columns.launch(body, blocks * chunks if whole else blocks)

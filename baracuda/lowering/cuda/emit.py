@@ -14,6 +14,7 @@ _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|",
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _UNSIGNED = {ElementKind.S32: "unsigned", ElementKind.S64: "u64", ElementKind.U32: "unsigned", ElementKind.U64: "u64"}
 _CALL = {"max": "maximum", "min": "minimum", "rint": "rint", "floor": "floor", "ceil": "ceil", "trunc": "trunc"}
+_OVERLOADED = frozenset(["idiv", "irem", "mulhi", "gcd", "popcount", "clz"])
 _BITS = {ElementKind.F32: "__uint_as_float({}u)", ElementKind.F64: "__longlong_as_double({}ll)"}
 _BITCAST = {
     (ElementKind.F32, ElementKind.S32): "__float_as_int",
@@ -93,6 +94,8 @@ def statement(n: Expr, args: list[str]) -> str:
     if op in _CALL:
         suffix = "f" if kind is ElementKind.F32 and op not in ("max", "min") else ""
         return f"{_CALL[op]}{suffix}({', '.join(args)})"
+    if op in _OVERLOADED:
+        return f"{op}({', '.join(args)})"
     if op == "select":
         return f"{a} ? {args[1]} : {args[2]}"
     if op == "cast":
@@ -243,7 +246,7 @@ def _outlined(slow: Expr, shared: set[Expr], like: Emitter) -> tuple[list[Expr],
         if n in seen or n.op == "const":
             continue
         seen.add(n)
-        if n in shared or n in like.names or n.op in ("input", "param", "coord", "reduce"):
+        if n in shared or n in like.names or n.op in ("input", "param", "coord", "position", "reduce", "scan"):
             inside.names[n] = f"a{len(arguments)}"
             arguments.append(n)
         else:

@@ -38,6 +38,7 @@ class Runs:
         """The statements that make out{i} of in{i}, and the definitions they need. `transposed` gives the C++ expression of
         element v of an input that is not in registers; `bound` is the condition under which element v exists."""
         frame, last = self.frame, self.last
+        tables: dict[Expr, str] = {}
 
         def element(rare: Mapping[Expr, str]) -> Emitter:
             def leaf(n: Expr) -> str | None:
@@ -54,7 +55,9 @@ class Runs:
                     return f"widen(in{i}.v[{'0' if frame.operands[i].steps(last) == 0 else 'v'}])"
                 return None
 
-            return Emitter(leaf)
+            made = Emitter(leaf)
+            made.tables = tables
+            return made
 
         outputs = frame.nest.graph.outputs
         rare = rare_values([e for _, e in outputs], element, self.width, "", (), bound)
@@ -65,7 +68,7 @@ class Runs:
             value = emitter.value(expr)
             narrowed.append(f"out{i}.v[v] = Narrow<{frame.storage(i)}, {COMPUTE_TYPE[expr.kind]}>::to({value});")
         loop = ["#pragma unroll", f"for (int v = 0; v < {self.width}; ++v) {bound}{{", *emitter.lines, *narrowed, "}"]
-        return rare.lines + loop, table_definitions(emitter.tables) + rare.functions
+        return rare.lines + loop, table_definitions(tables) + rare.functions
 
     def place(self, i: int) -> str:
         """Declares o{i}: the operand's offset of the run."""

@@ -18,6 +18,7 @@ COMPUTE_TYPE = {
 
 #: How an element of a storage kind is written in C++.
 STORAGE_TYPE = COMPUTE_TYPE | {
+    ElementKind.BOOL: "Bool",
     ElementKind.F16: "F16",
     ElementKind.BF16: "BF16",
     ElementKind.S8: "signed char",
@@ -31,6 +32,7 @@ typedef unsigned long long u64;
 typedef long long i64;
 struct F16 { unsigned short bits; };
 struct BF16 { unsigned short bits; };
+struct Bool { unsigned char byte; };
 
 template <class T, int N> struct alignas(sizeof(T) * N) Vec { T v[N]; };
 
@@ -39,6 +41,7 @@ __device__ __forceinline__ float widen(F16 h) {
   float f; asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h.bits)); return f;
 }
 __device__ __forceinline__ float widen(BF16 h) { return __uint_as_float((unsigned)h.bits << 16); }
+__device__ __forceinline__ bool widen(Bool x) { return x.byte != 0; }
 template <class T> __device__ __forceinline__ T widen(T x) { return x; }
 
 // Stores round once, to nearest even; integers wrap.
@@ -54,6 +57,9 @@ template <> struct Narrow<BF16, float> {
   static __device__ __forceinline__ BF16 to(float x) {
     BF16 h; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h.bits) : "f"(x)); return h;
   }
+};
+template <> struct Narrow<Bool, bool> {
+  static __device__ __forceinline__ Bool to(bool x) { return {x}; }
 };
 
 // N consecutive elements, moved in pieces of P.
@@ -103,10 +109,53 @@ __device__ __forceinline__ double minimum(double a, double b) {
 template <class T> __device__ __forceinline__ T maximum(T a, T b) { return a > b ? a : b; }
 template <class T> __device__ __forceinline__ T minimum(T a, T b) { return a < b ? a : b; }
 
-struct Sum { template <class T> static __device__ __forceinline__ T of(T a, T b) { return a + b; } };
-struct Prod { template <class T> static __device__ __forceinline__ T of(T a, T b) { return a * b; } };
+// What two values of a reduction are combined by. Signed integers wrap, which C++ defines only for unsigned ones.
+// Division towards zero, and its remainder. By zero both are 0; the one quotient that overflows wraps.
+__device__ __forceinline__ unsigned idiv(unsigned a, unsigned b) { return b ? a / b : 0; }
+__device__ __forceinline__ u64 idiv(u64 a, u64 b) { return b ? a / b : 0; }
+__device__ __forceinline__ int idiv(int a, int b) { return b == -1 ? (int)(0u - a) : b ? a / b : 0; }
+__device__ __forceinline__ i64 idiv(i64 a, i64 b) { return b == -1 ? (i64)(0ull - a) : b ? a / b : 0; }
+__device__ __forceinline__ unsigned irem(unsigned a, unsigned b) { return b ? a % b : 0; }
+__device__ __forceinline__ u64 irem(u64 a, u64 b) { return b ? a % b : 0; }
+__device__ __forceinline__ int irem(int a, int b) { return b == -1 || b == 0 ? 0 : a % b; }
+__device__ __forceinline__ i64 irem(i64 a, i64 b) { return b == -1 || b == 0 ? 0 : a % b; }
+__device__ __forceinline__ unsigned mulhi(unsigned a, unsigned b) { return __umulhi(a, b); }
+__device__ __forceinline__ u64 mulhi(u64 a, u64 b) { return __umul64hi(a, b); }
+__device__ __forceinline__ int mulhi(int a, int b) { return __mulhi(a, b); }
+__device__ __forceinline__ i64 mulhi(i64 a, i64 b) { return __mul64hi(a, b); }
+__device__ __forceinline__ int popcount(unsigned a) { return __popc(a); }
+__device__ __forceinline__ int popcount(u64 a) { return __popcll(a); }
+__device__ __forceinline__ int popcount(int a) { return __popc(a); }
+__device__ __forceinline__ int popcount(i64 a) { return __popcll(a); }
+__device__ __forceinline__ int clz(unsigned a) { return __clz(a); }
+__device__ __forceinline__ int clz(u64 a) { return __clzll(a); }
+__device__ __forceinline__ int clz(int a) { return __clz(a); }
+__device__ __forceinline__ int clz(i64 a) { return __clzll(a); }
+// The greatest common divisor of the absolute values.
+template <class T> __device__ __forceinline__ T euclid(T a, T b) {
+  while (b) { T rest = a % b; a = b; b = rest; }
+  return a;
+}
+__device__ __forceinline__ unsigned gcd(unsigned a, unsigned b) { return euclid(a, b); }
+__device__ __forceinline__ u64 gcd(u64 a, u64 b) { return euclid(a, b); }
+__device__ __forceinline__ int gcd(int a, int b) { return (int)euclid(a < 0 ? 0u - a : a, b < 0 ? 0u - b : b); }
+__device__ __forceinline__ i64 gcd(i64 a, i64 b) { return (i64)euclid(a < 0 ? 0ull - a : a, b < 0 ? 0ull - b : b); }
+
+struct Sum {
+  template <class T> static __device__ __forceinline__ T of(T a, T b) { return a + b; }
+  static __device__ __forceinline__ int of(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
+  static __device__ __forceinline__ i64 of(i64 a, i64 b) { return (i64)((u64)a + (u64)b); }
+};
+struct Prod {
+  template <class T> static __device__ __forceinline__ T of(T a, T b) { return a * b; }
+  static __device__ __forceinline__ int of(int a, int b) { return (int)((unsigned)a * (unsigned)b); }
+  static __device__ __forceinline__ i64 of(i64 a, i64 b) { return (i64)((u64)a * (u64)b); }
+};
 struct Max { template <class T> static __device__ __forceinline__ T of(T a, T b) { return maximum(a, b); } };
 struct Min { template <class T> static __device__ __forceinline__ T of(T a, T b) { return minimum(a, b); } };
+struct And { template <class T> static __device__ __forceinline__ T of(T a, T b) { return a & b; } };
+struct Or { template <class T> static __device__ __forceinline__ T of(T a, T b) { return a | b; } };
+struct Xor { template <class T> static __device__ __forceinline__ T of(T a, T b) { return a ^ b; } };
 
 // Adjacent pairs, in one thread.
 template <class Op, int N, class T> __device__ __forceinline__ T pairs(const T (&x)[N]) {

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from baracuda.formula.expr import Axes, Expr, const, topological
 from baracuda.formula.graph import Graph, substitute
-from baracuda.formula.order import CHAIN, IDENTITY, LANES, SEGMENT, segments
-from baracuda.lowering.cuda.emit import Emitter, number, table_definitions
+from baracuda.formula.order import CHAIN, LANES, SEGMENT, segments
+from baracuda.lowering.cuda.emit import Emitter, table_definitions
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.row_schedules import OVERHEAD, REGISTERS, resident_phases
-from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape
+from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape, identity
 from baracuda.lowering.phases import Phases
 from baracuda.lowering.problem import Nest
 
@@ -183,7 +183,7 @@ class _Terms:
         lines = []
         for c, n in enumerate(self.columns):
             each = f"for (int v = 0; v < {self.kernel.shape.vector}; ++v)"
-            fill = f"{each} x.v[v] = {number(IDENTITY[n.attr[0]], n.kind)};"
+            fill = f"{each} x.v[v] = {identity(n)};"
             lines += self._for_runs(f"{self._vector(n)} x; {fill} {self.chain(c)} = x;")
         return lines
 
@@ -221,7 +221,7 @@ def _combine(frame: Frame, units: int, starts: list[int]) -> Launch:
         kind, operation = COMPUTE_TYPE[n.kind], OPERATION[n.attr[0]]
         body += [
             f"__shared__ {kind} team{c}[32][33];",
-            f"{kind} result{c} = {number(IDENTITY[n.attr[0]], n.kind)};",
+            f"{kind} result{c} = {identity(n)};",
             f"const {kind}* const partial{c} = (const {kind}*){frame.workspace(starts[c])} + e;",
             f"if (live) result{c} = column_tree<{operation}>(partial{c}, {length}, y * {team}, {team}, {n_units}, result{c});",
             f"team{c}[x][y] = result{c};",
@@ -242,7 +242,7 @@ def _combine(frame: Frame, units: int, starts: list[int]) -> Launch:
             return words.param(n)
         if n.op == "input":
             return f"widen({at(frame.input_index[n.attr[0]])})"
-        return "(int)e" if n.op == "coord" else None
+        return f"({COMPUTE_TYPE[n.kind]})e" if n.op in ("coord", "position") else None
 
     emitter = Emitter(leaf)
     emitter.names.update(names)

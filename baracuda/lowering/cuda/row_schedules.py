@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from baracuda.formula.expr import Axes, Expr
-from baracuda.formula.order import IDENTITY, SEGMENT, segments
-from baracuda.lowering.cuda.emit import number
+from baracuda.formula.order import SEGMENT, segments
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target, Tuning
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
-from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape
+from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape, identity
 from baracuda.lowering.phases import Phases
 from baracuda.lowering.problem import Nest
 
@@ -109,8 +108,7 @@ def combine_groups(
     if reductions:
         lines.append("__syncthreads();")
     for r, (n, name) in enumerate(zip(reductions, names, strict=True)):
-        identity = number(IDENTITY[n.attr[0]], n.kind)
-        operands = f"tree{phase}_{r}[parity][slot], {leaves}, {identity}, threadIdx.x, {s.threads}"
+        operands = f"tree{phase}_{r}[parity][slot], {leaves}, {identity(n)}, threadIdx.x, {s.threads}"
         lines.append(f"{name} = tree<{OPERATION[n.attr[0]]}>({operands});")
     return lines
 
@@ -170,10 +168,8 @@ def _finish(kernel: RowKernel, phase: int, leaves: str) -> list[str]:
     reductions = kernel.phases.reductions[phase]
     lines = ["__syncthreads();"]
     for r, (n, name) in enumerate(zip(reductions, _named(kernel, phase), strict=True)):
-        identity = number(IDENTITY[n.attr[0]], n.kind)
-        lines.append(
-            f"{name} = tree<{OPERATION[n.attr[0]]}>(tree{phase}_{r}, {leaves}, {identity}, threadIdx.x, {kernel.shape.threads});"
-        )
+        operands = f"tree{phase}_{r}, {leaves}, {identity(n)}, threadIdx.x, {kernel.shape.threads}"
+        lines.append(f"{name} = tree<{OPERATION[n.attr[0]]}>({operands});")
     return [*lines, "__syncthreads();"]
 
 

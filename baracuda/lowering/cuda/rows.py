@@ -14,14 +14,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from baracuda.formula import order
 from baracuda.formula.expr import Axes, Expr
-from baracuda.formula.order import CHAIN, IDENTITY, LANES, SEGMENT, segments
+from baracuda.formula.order import CHAIN, LANES, SEGMENT, segments
 from baracuda.lowering.cuda.emit import Emitter, number, rare_values, table_definitions
 from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Frame, offset, piece, unravel
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.phases import RECOMPUTE, Phases
 
-OPERATION = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min"}
+#: The structures of the prelude that combine two values.
+OPERATION = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "and": "And", "or": "Or", "xor": "Xor"}
+
+
+def identity(n: Expr) -> str:
+    """What changes no value that a reduction combines it with, in C++."""
+    return number(order.identity(n.attr[0], n.kind), n.kind)
 
 
 @dataclass(frozen=True)
@@ -117,6 +124,8 @@ class RowKernel:
                 return rare[n]
             if n in kept and self.phases.kept[n] < phase:
                 return kept[n]
+            if n.op == "position":
+                return f"({COMPUTE_TYPE[n.kind]})(e + v)"
             if n.op == "coord":
                 if len(self.nest.inner) == 1:
                     return "(int)(e + v)"
@@ -257,11 +266,10 @@ class RowKernel:
     def declare_accumulators(self, reductions: Sequence[Expr]) -> list[str]:
         v, lines = self.shape.vector, []
         for r, n in enumerate(reductions):
-            identity = number(IDENTITY[n.attr[0]], n.kind)
             lines += [
                 f"{COMPUTE_TYPE[n.kind]} acc{r}[{v}];",
                 "#pragma unroll",
-                f"for (int v = 0; v < {v}; ++v) acc{r}[v] = {identity};",
+                f"for (int v = 0; v < {v}; ++v) acc{r}[v] = {identity(n)};",
             ]
         return lines
 

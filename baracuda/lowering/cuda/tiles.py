@@ -1,6 +1,6 @@
 """Pointwise tiles: inputs whose unit stride is along another axis than the first output's (x + y.T).
 
-Tiles of 64 x 64 elements of the transposed inputs go through shared memory, so that both sides move in full lines. The
+Tiles of 64 x 64 elements (32 x 32 where those would be too large) of the transposed inputs go through shared memory, so that both sides move in full lines. The
 other inputs are loaded before the barrier, and so in flight together with the tiles.
 """
 
@@ -12,8 +12,10 @@ from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, piece, unravel
 from baracuda.lowering.cuda.pointwise import Runs
 from baracuda.lowering.problem import Nest
 
-#: Side of a tile, and threads of a block.
-TILE, THREADS = 64, 256
+#: Sides of a tile, the best first, and threads of a block.
+TILES, THREADS = (64, 32, 16), 256
+#: Static shared memory that a block may declare.
+SHARED_BYTES = 48 * 1024
 
 
 def transposed_axis(nest: Nest) -> int | None:
@@ -28,6 +30,11 @@ def transposed_axis(nest: Nest) -> int | None:
     return axis if nest.outer[axis] >= 16 and nest.outer[last] >= 16 else None
 
 
+def _pitch(tile: int, size: int) -> int:
+    """Elements from line to line of a tile: one 4-byte word more than it is wide, against bank conflicts."""
+    return tile + max(1, 4 // size)
+
+
 def lower_tiles(frame: Frame, axis: int) -> Lowered:
     """Lower a nest without reductions; `axis` is the one that the transposed inputs run along."""
     kernel, words, extents = Runs(frame), frame.words, frame.nest.outer
@@ -36,22 +43,25 @@ def lower_tiles(frame: Frame, axis: int) -> Lowered:
     transposed = [i for i in inputs if frame.operands[i].strides[last] not in (0, 1) and frame.operands[i].strides[axis] == 1]
     straight = [i for i in inputs if i not in transposed]
     outputs = range(frame.inputs, len(frame.ports))
+    sizes = [frame.operands[i].kind.itemsize for i in transposed]
+    tile = next((t for t in TILES if sum(t * _pitch(t, size) * size for size in sizes) <= SHARED_BYTES), TILES[-1])
+    threads = min(THREADS, tile * tile // width)
     batch = [a for a in range(len(extents)) if a not in (axis, last)]
-    shape = [*(extents[a] for a in batch), -(-extents[axis] // TILE), -(-extents[last] // TILE)]
+    shape = [*(extents[a] for a in batch), -(-extents[axis] // tile), -(-extents[last] // tile)]
     extent_axis, extent_last = words.signed(extents[axis]), words.signed(extents[last])
     fill, shared, elements = [], [], {}
     for i in transposed:
         storage, size = frame.storage(i), frame.operands[i].kind.itemsize
         step = piece(frame.operands[i], 16 // size, axis, extents)
-        pitch = TILE + max(1, 4 // size)
-        shared.append(f"__shared__ alignas(16) {storage} s{i}[{TILE * pitch}];")
+        pitch = _pitch(tile, size)
+        shared.append(f"__shared__ alignas(16) {storage} s{i}[{tile * pitch}];")
         strides = zip(batch, frame.strides(i, batch), strict=True)
         base = " + ".join(f"c{a} * {s}" for a, s in strides if s) or "0"
         along = words.signed(frame.operands[i].strides[last])
-        per_line, word = TILE // step, max(1, min(step, 4 // size))
+        per_line, word = tile // step, max(1, min(step, 4 // size))
         fill += [
             "#pragma unroll",
-            f"for (int i = threadIdx.x; i < {TILE * per_line}; i += {THREADS}) {{",
+            f"for (int i = threadIdx.x; i < {tile * per_line}; i += {threads}) {{",
             f"const int l = i / {per_line}, t = i % {per_line} * {step};",
             f"const {storage}* from = p{i} + ({base} + (l0 + l) * {along} + t0 + t);",
             f"{storage}* to = &s{i}[l * {pitch} + t];",
@@ -65,11 +75,11 @@ def lower_tiles(frame: Frame, axis: int) -> Lowered:
         elements[i] = f"s{i}[(l + v) * {pitch} + t]"
     compute, definitions = kernel.compute(elements, "if (v < left) ")
     # A warp covers 8 runs along `last` and 4 rows along `axis`: full lines outside, few bank conflicts inside.
-    across, runs = min(8, TILE // width), TILE * TILE // width // THREADS
+    across, runs = min(8, tile // width), tile * tile // width // threads
     each = [
         "#pragma unroll",
         f"for (int u = 0; u < {runs}; ++u) {{",
-        f"const int i = threadIdx.x + u * {THREADS}, part = i / ({across} * {TILE}), inside = i % ({across} * {TILE});",
+        f"const int i = threadIdx.x + u * {threads}, part = i / ({across} * {tile}), inside = i % ({across} * {tile});",
         f"const int l = (part * {across} + inside % {across}) * {width}, t = inside / {across};",
         f"const i64 c{axis} = t0 + t, at = l0 + l, left = {extent_last} - at;",
         f"if (c{axis} < {extent_axis} && left > 0) {{",
@@ -79,7 +89,7 @@ def lower_tiles(frame: Frame, axis: int) -> Lowered:
         *shared,
         *unravel("blockIdx.x", shape, words, "b", wide=False),
         *[f"const i64 c{a} = b{k};" for k, a in enumerate(batch)],
-        f"const i64 t0 = (i64)b{len(batch)} * {TILE}, l0 = (i64)b{len(batch) + 1} * {TILE};",
+        f"const i64 t0 = (i64)b{len(batch)} * {tile}, l0 = (i64)b{len(batch) + 1} * {tile};",
         *fill,
         *[f"Vec<{frame.storage(i)}, {width}> in{i}_[{runs}];" for i in straight],
         *each,
@@ -93,5 +103,5 @@ def lower_tiles(frame: Frame, axis: int) -> Lowered:
         *[line for i in outputs for line in kernel.move(i, whole=False)],
         "}}",
     ]
-    source = frame.kernel(body, THREADS, definitions)
-    return Lowered((Launch(source, (prod(shape), 1, 1), THREADS),), tuple(words.values), 0, f"pointwise tile{TILE} v{width}")
+    source = frame.kernel(body, threads, definitions)
+    return Lowered((Launch(source, (prod(shape), 1, 1), threads),), tuple(words.values), 0, f"pointwise tile{tile} v{width}")

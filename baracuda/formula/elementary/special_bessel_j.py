@@ -1,0 +1,70 @@
+"""The Bessel functions of the first kind, bessel_j0 and bessel_j1.
+
+From 0 a polynomial in x**2; around the first zero z a polynomial by x**2 - z**2, with x - z exact; from x = 5 modulus times
+cosine of the phase, x - pi/4 - n pi/2 + P(1/x**2) / x for order n, which is reduced by pi/2 as the argument of a sine is.
+"""
+
+from __future__ import annotations
+
+from baracuda.core.elements import ElementKind
+from baracuda.formula.elementary import coefficients as elementary_c
+from baracuda.formula.elementary import coefficients_bessel as c
+from baracuda.formula.elementary.payne_hanek import reduce_huge
+from baracuda.formula.elementary.pieces import either, flip_sign, format_of, horner, infinity, not_below, sign_bit
+from baracuda.formula.elementary.special_pairs import total
+from baracuda.formula.elementary.trigonometric import Quadrant, cos_on, reduce_moderate, sin_on
+from baracuda.formula.expand import elementary
+from baracuda.formula.expr import Expr, compare, fma, rare, unary
+
+_SMALL = {0: c.J0_SMALL, 1: c.J1_SMALL}
+_MIDDLE = {0: c.J0_MIDDLE, 1: c.J1_MIDDLE}
+_ZERO = {0: (c.J0_ZERO_HIGH, c.J0_ZERO_LOW), 1: (c.J1_ZERO_HIGH, c.J1_ZERO_LOW)}
+_MODULUS = {0: c.J0_MODULUS, 1: c.J1_MODULUS}
+_PHASE = {0: c.J0_PHASE, 1: c.J1_PHASE}
+
+
+def _near(order: int, a: Expr) -> Expr:
+    """J(a), divided by a for order 1, for a to 5."""
+    k, u = a.kind, a * a
+    zero, zero_low = (part[k] for part in _ZERO[order])
+    start = format_of(a).constant(0.5 if order else 1.0)
+    small = fma(u, horner(u, _SMALL[order][k]), start)
+    difference = (a - zero) - zero_low
+    middle = difference * ((a + zero) * horner(u - c.BESSEL_J_MIDDLE, _MIDDLE[order][k]))
+    return either(a < c.BESSEL_J_SMALL, small, middle)
+
+
+def _far(order: int, a: Expr, q: Quadrant) -> Expr:
+    """J(a) for a from 5, q being the reduction of a."""
+    f = format_of(a)
+    v = 1.0 / a
+    t = fma(v * v, 2.0 * c.BESSEL_J_LARGE**2, f.constant(-1.0))
+    quarter = f.constant(-c.QUARTER_PI_HIGH[f.kind]), f.constant(-c.QUARTER_PI_LOW[f.kind])
+    turned = total((q.high, q.low), quarter)
+    high, low = total(turned, (v * horner(t, _PHASE[order][f.kind]), f.constant(0.0)))
+    half = f.constant(c.HALF_PI_HIGH[f.kind]), f.constant(c.HALF_PI_LOW[f.kind])
+    up = total((high, low), half)
+    below = high < -c.QUARTER_PI_HIGH[f.kind]
+    reduced = Quadrant(either(below, up[0], high), either(below, up[1], low), either(below, q.n - 1, q.n))
+    wave = sin_on(reduced) if order else cos_on(reduced)
+    return horner(t, _MODULUS[order][f.kind]) * unary("sqrt", v) * wave
+
+
+def _define(order: int, a: Expr) -> Expr:
+    """J(a) for a >= 0."""
+    huge = _far(order, a, Quadrant(*reduce_huge(a))) + (a - a)
+    moderate = _far(order, a, reduce_moderate(a))
+    near = _near(order, a)
+    value = either(a < c.BESSEL_J_LARGE, a * near if order else near, moderate)
+    beyond = either(compare("eq", a, infinity(format_of(a))), 0.0, huge)
+    return rare(not_below(a, elementary_c.TRIG_LIMIT[a.kind]), beyond, value)
+
+
+@elementary("bessel_j0", ElementKind.F32, ElementKind.F64)
+def bessel_j0(x: Expr) -> Expr:
+    return _define(0, abs(x))
+
+
+@elementary("bessel_j1", ElementKind.F32, ElementKind.F64)
+def bessel_j1(x: Expr) -> Expr:
+    return flip_sign(_define(1, abs(x)), sign_bit(x))

@@ -1,0 +1,169 @@
+"""The special functions as words of formulas: `erfinv(x)`, `lgamma(x)`, `xlogy(x, y)`, ...
+
+Those of `SPECIAL_FUNCTIONS` stay whole in the DAG, as in `baracuda.formula.functions`; the rest are formulas over other words.
+The errors that their definitions reach are in docs/ulp_special.md.
+"""
+
+from __future__ import annotations
+
+import math
+
+from baracuda.core.errors import InvalidProblemError
+from baracuda.formula.expr import Expr, Operand, compare, const, node, pair, select
+from baracuda.formula.functions import exp, expm1, log, log1p, maximum, minimum
+
+#: Functions of one float argument that `baracuda.formula.elementary` defines by primitives.
+SPECIAL_FUNCTIONS = (
+    "erfinv", "erfcx", "ndtr", "log_ndtr", "ndtri", "lgamma", "gamma", "digamma", "trigamma", "i0", "i0e", "i1", "i1e", "sinc",
+    "bessel_j0", "bessel_j1",
+)  # fmt: skip
+
+
+def _function(op: str, x: Expr) -> Expr:
+    if not x.kind.is_float:
+        raise InvalidProblemError(f"{op} is defined on f32 and f64, got {x.kind}")
+    return node(op, (x,), x.kind)
+
+
+def erfinv(x: Expr) -> Expr:
+    """The inverse of erf; infinite at -1 and 1, NaN beyond."""
+    return _function("erfinv", x)
+
+
+def erfcx(x: Expr) -> Expr:
+    """e**(x**2) erfc(x), which does not underflow in the tail."""
+    return _function("erfcx", x)
+
+
+def ndtr(x: Expr) -> Expr:
+    """The distribution function of the standard normal distribution, erfc(-x / sqrt(2)) / 2."""
+    return _function("ndtr", x)
+
+
+def log_ndtr(x: Expr) -> Expr:
+    """ln(ndtr(x)), accurate in both tails."""
+    return _function("log_ndtr", x)
+
+
+def ndtri(p: Expr) -> Expr:
+    """The inverse of ndtr; infinite at 0 and 1, NaN outside."""
+    return _function("ndtri", p)
+
+
+def lgamma(x: Expr) -> Expr:
+    """ln|gamma(x)|; inf at zero, at the negative integers, and at both infinities."""
+    return _function("lgamma", x)
+
+
+def gamma(x: Expr) -> Expr:
+    """The gamma function; infinite with the sign of x at zero, NaN at the negative integers and at -inf."""
+    return _function("gamma", x)
+
+
+def digamma(x: Expr) -> Expr:
+    """The derivative of lgamma; -inf at 0, inf at -0, NaN at the negative integers and at -inf."""
+    return _function("digamma", x)
+
+
+def trigamma(x: Expr) -> Expr:
+    """The derivative of digamma; inf at zero and the negative integers, NaN at -inf."""
+    return _function("trigamma", x)
+
+
+def i0(x: Expr) -> Expr:
+    """The modified Bessel function of the first kind, order 0."""
+    return _function("i0", x)
+
+
+def i0e(x: Expr) -> Expr:
+    """e**-|x| i0(x)."""
+    return _function("i0e", x)
+
+
+def i1(x: Expr) -> Expr:
+    """The modified Bessel function of the first kind, order 1."""
+    return _function("i1", x)
+
+
+def i1e(x: Expr) -> Expr:
+    """e**-|x| i1(x)."""
+    return _function("i1e", x)
+
+
+def bessel_j0(x: Expr) -> Expr:
+    """The Bessel function of the first kind, order 0; 0 at infinity."""
+    return _function("bessel_j0", x)
+
+
+def bessel_j1(x: Expr) -> Expr:
+    """The Bessel function of the first kind, order 1; 0 at infinity."""
+    return _function("bessel_j1", x)
+
+
+def sinc(x: Expr) -> Expr:
+    """sin(pi x) / (pi x); 1 at zero and 0 at every other integer, exactly."""
+    return _function("sinc", x)
+
+
+def logit(x: Expr, eps: float | None = None) -> Expr:
+    """ln(x / (1 - x)); x is first brought into [eps, 1 - eps] if eps is given. NaN outside [0, 1].
+
+    Raises `InvalidProblemError` if eps is not between 0 and 1/2.
+    """
+    if eps is not None:
+        if not 0.0 <= eps <= 0.5:
+            raise InvalidProblemError(f"logit: eps is {eps}; expected a number from 0 to 1/2")
+        x = minimum(maximum(x, eps), const(1.0 - eps, x.kind))
+    # Between 1/4 and 3/4, log1p of 2d / (1/2 - d) with d = x - 1/2, which is exact there, keeps its digits next to 1/2.
+    d = x - 0.5
+    return select(abs(d) <= 0.25, log1p((d + d) / (0.5 - d)), log(x) - log1p(-x))
+
+
+def entr(x: Expr) -> Expr:
+    """-x ln x; 0 at 0, with a derivative of 0 there, and -inf below."""
+    return select(x < 0.0, const(-math.inf, x.kind), select(compare("eq", x, 0.0), 0.0, -(x * log(x))))
+
+
+def xlogy(x: Operand, y: Operand) -> Expr:
+    """x ln y; 0 where x is 0, unless y is NaN. Its derivative by x is ln y, or 0 where x is 0 and that is not finite."""
+    a, b = pair(x, y)
+    settled = compare("eq", a, 0.0) & ((b <= 0.0) | compare("eq", b, math.inf))
+    return select(settled, 0.0, a * log(b))
+
+
+def xlog1py(x: Operand, y: Operand) -> Expr:
+    """x ln(1 + y); 0 where x is 0, unless y is NaN. Its derivative by x is ln(1 + y), or 0 where x is 0 and that is not
+    finite."""
+    a, b = pair(x, y)
+    settled = compare("eq", a, 0.0) & ((b <= -1.0) | compare("eq", b, math.inf))
+    return select(settled, 0.0, a * log1p(b))
+
+
+def log1mexp(x: Expr) -> Expr:
+    """ln(1 - e**-x) for x >= 0, by expm1 or log1p, whichever keeps the digits; NaN below."""
+    return select(x < math.log(2.0), log(-expm1(-x)), log1p(-exp(-x)))
+
+
+def betaln(a: Operand, b: Operand) -> Expr:
+    """ln|beta(a, b)| = lgamma(a) + lgamma(b) - lgamma(a + b)."""
+    p, q = pair(a, b)
+    small, large = minimum(p, q), maximum(p, q)
+    return lgamma(small) + (lgamma(large) - lgamma(p + q))
+
+
+def rel_entr(x: Operand, y: Operand) -> Expr:
+    """x ln(x / y) for positive x and y; 0 where x is 0 and y is not negative, else inf."""
+    a, b = pair(x, y)
+    settled = compare("eq", a, 0.0) & (b >= 0.0)
+    inside = (a > 0.0) & (b > 0.0)
+    outside = select(compare("eq", a, a) & compare("eq", b, b), const(math.inf, a.kind), math.nan)
+    return select(inside, a * log(a / b), select(settled, 0.0, outside))
+
+
+def kl_div_elementwise(x: Operand, y: Operand) -> Expr:
+    """x ln(x / y) - x + y for positive x and y; y where x is 0 and y is not negative, else inf."""
+    a, b = pair(x, y)
+    settled = compare("eq", a, 0.0) & (b >= 0.0)
+    inside = (a > 0.0) & (b > 0.0)
+    outside = select(compare("eq", a, a) & compare("eq", b, b), const(math.inf, a.kind), math.nan)
+    return select(inside, a * log(a / b) - a + b, select(settled, b, outside))

@@ -1,0 +1,110 @@
+"""The backward of ops as functions: each gradient in the shape and element of its tensor."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from baracuda.core.elements import Category
+from baracuda.core.errors import InvalidProblemError
+from baracuda.frontends.call import describe
+from baracuda.frontends.function import Call, describe_call
+from baracuda.ops.op import Op
+from baracuda.ops.op_descriptor import OpDescriptor, results_of
+from baracuda.ops.totals import total
+
+
+class Backward:
+    """An op's backward as a function: `baracuda.gelu_backward(dy, x)`.
+
+    It takes the gradients of the results, then the op's own tensors, then the results that it saved; `wrt` names the
+    tensors whose gradients are wanted (default: every one of a float or complex element that is given).
+    """
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+        self.__name__ = self.__qualname__ = f"{op.name}_backward"
+        self.__module__ = "baracuda"
+        self.__doc__ = f"The gradients of `{op.name}`'s tensors, given those of its results.\n\n{op.doc}"
+        plain = [n for n in op.results or ("y",) if n not in op.extra]
+        self.cotangents = tuple(f"d{n}" for n in plain)
+        self.names = (*self.cotangents, *op.signature.tensors, *op.saves)
+        positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        self.__signature__ = inspect.Signature([inspect.Parameter(n, positional) for n in self.names])
+
+    def __call__(self, *arguments: Any, wrt: Sequence[str] | None = None, **keywords: Any) -> Any:
+        op = self.op
+        if len(arguments) > len(self.names):
+            raise InvalidProblemError(f"{self.__name__}: got {len(arguments)} tensors; expected {', '.join(self.names)}")
+        values = dict(zip(self.names, arguments, strict=False))
+        for name in self.names[len(arguments) :]:
+            values[name] = keywords.pop(name, None)
+        own = [values[n] for n in op.signature.tensors]
+        descriptor, tensors, like = describe_call(op, own, keywords)
+        saved = {n: values[n] for n in op.saves if values[n] is not None}
+        named = {n[1:]: values[n] for n in self.cotangents}
+        made = tuple(self.of(descriptor.forward, named, tensors, like, saved, wrt).values())
+        return made[0] if len(made) == 1 else made
+
+    def of(
+        self,
+        descriptor: OpDescriptor,
+        cotangents: Mapping[str, Any] | Sequence[Any],
+        tensors: Mapping[str, Any],
+        like: Any,
+        saved: Mapping[str, Any] | None = None,
+        wrt: Sequence[str] | None = None,
+    ) -> dict[str, Any]:
+        """The gradients of a forward descriptor's tensors, by name."""
+        results = results_of(descriptor)
+        named = cotangents if isinstance(cotangents, Mapping) else dict(zip(results, cotangents, strict=True))
+        given = {name: dy for name, dy in named.items() if dy is not None}
+        for name, dy in given.items():
+            shape = describe(dy, f"d{name}").shape
+            if name in results and shape != results[name][0]:
+                raise InvalidProblemError(f"d{name}: shape is {shape}; expected {results[name][0]}")
+        if not given:
+            raise InvalidProblemError(f"{self.__name__}: every gradient of a result is None; expected at least one")
+        names = tuple(wrt) if wrt is not None else _differentiable(descriptor)
+        known = {**{f"d{n}": dy for n, dy in given.items()}, **(saved or {}), **tensors}
+        found: dict[str, Any] = {}
+        for group, axes in _groups(descriptor, names):
+            part = replace(descriptor, axes=axes, wrt=group, given=tuple(given))
+            found |= gradients(part, known, like)
+        return {n: found[n] for n in names}
+
+
+def gradients(descriptor: OpDescriptor, tensors: Mapping[str, Any], like: Any) -> dict[str, Any]:
+    """The gradients that one descriptor computes, by the name of their tensor, fitted to its shape."""
+    made = Call(descriptor, tensors, like).run()
+    return {n: _fitted(made[f"d{n}"], descriptor, n) for n in descriptor.wrt}
+
+
+def _differentiable(d: OpDescriptor) -> tuple[str, ...]:
+    floats = (n for n, (_, k) in d.tensors.items() if k.is_float or k.category is Category.COMPLEX)
+    return tuple(n for n in floats if n not in d.op.constants)
+
+
+def _groups(d: OpDescriptor, names: Sequence[str]) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+    """Gradients that one kernel computes, and the axes of its rows: all of a row-wise op's; a pointwise one's by how they
+    were broadcast, since it has no rows of its own."""
+    if d.axes:
+        return [(tuple(names), d.axes)] if names else []
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for name in names:
+        broadcast = tuple(a for a, v in enumerate(d.varying(name)) if not v)
+        groups.setdefault(broadcast, []).append(name)
+    return [(tuple(group), axes) for axes, group in groups.items()]
+
+
+def _fitted(result: Any, d: OpDescriptor, name: str) -> Any:
+    """A gradient summed over what its tensor was broadcast along, in the tensor's shape and element."""
+    if d.exact(name) is not None:
+        return result
+    shape, kind = d.tensors[name]
+    axes = tuple(a for a, v in enumerate(d.varying(name)) if not v)
+    descriptor, tensors, like = describe_call(total, (result,), {"axis": axes, "dtype": kind})
+    (summed,) = Call(descriptor, tensors, like).run().values()
+    return summed.reshape(shape)

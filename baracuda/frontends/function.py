@@ -1,0 +1,240 @@
+"""Ops as functions of tensors: what the caller's arguments mean, and the recipe that a repeated call follows.
+
+The first call with tensors of some shapes, strides and elements works out the descriptor, the plan and the results; what
+it found is kept under a key of those properties, so that the next such call only allocates and launches.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.plan import Plan
+from baracuda.core.probe import probe
+from baracuda.core.workspace import Workspace
+from baracuda.frontends.arrays import current_stream, empty_like, finish, writable
+from baracuda.frontends.call import describe, device_of, plan_for
+from baracuda.ops.op import Op
+from baracuda.ops.op_descriptor import OpDescriptor, results_of
+from baracuda.ops.op_plan import OpPlan, plan_of
+from baracuda.ops.traced import Shape
+
+#: Recipes kept for one op.
+MOST_RECIPES = 512
+
+_NUMBERS = (bool, int, float, complex)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What one call comes down to: the plan, which tensors it reads, and the results to allocate."""
+
+    plan: Plan[Any, Any]
+    cls: type[OpPlan]
+    read: tuple[int | None, ...]
+    results: tuple[tuple[Shape, ElementKind] | None, ...]
+    like: int
+    workspace: int
+
+
+class Call:
+    """One descriptor on given tensors."""
+
+    def __init__(self, descriptor: OpDescriptor, tensors: Mapping[str, Any], like: Any) -> None:
+        self.descriptor, self.tensors, self.like = descriptor, tensors, like
+
+    def run(self, out: Sequence[Any] = ()) -> dict[str, Any]:
+        """Compute; the results by name. `out` are tensors to write, None for one to allocate."""
+        d, cls = self.descriptor, plan_of(self.descriptor)
+        written = [s.name for s in cls.tensors if s.written and s.presence(d)]
+        given = dict(zip(written, [*out, *[None] * (len(written) - len(out))], strict=True))
+        made = {n: empty_like(self.like, *d.described[n][:2]) if t is None else t for n, t in given.items()}
+        values = {n: writable(t) if given[n] is None else t for n, t in made.items()}
+        values |= {s.name: self.tensors[s.name] for s in cls.tensors if not s.written and s.presence(d)}
+        args = cls.args(**values)
+        device = device_of(self.like)
+        stream = current_stream(self.like, device)
+        ordered = [values.get(s.name) for s in cls.tensors]
+        plan = plan_for(cls, d, stream, ordered)
+        size = plan.workspace_size()
+        workspace = Workspace(empty_like(self.like, (size,), ElementKind.U8)) if size else None
+        plan.run(stream, workspace, args)
+        finish(self.like, stream)
+        return made
+
+
+class Function:
+    """An op as a function: `baracuda.gelu(x)`. Tensors are positional, everything else is by keyword."""
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+        self._recipes: dict[Any, Recipe] = {}
+        self.__name__ = self.__qualname__ = op.name
+        self.__doc__ = op.doc
+        self.__module__ = "baracuda"
+        self.__signature__ = self._signature()
+
+    def _signature(self) -> inspect.Signature:
+        found = inspect.signature(self.op.formula)
+        known = {*self.op.signature.tensors, *self.op.signature.scalars, *self.op.signature.options}
+        parameters = [p.replace(annotation=p.empty) for p in found.parameters.values() if p.name in known]
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        extra: list[tuple[str, Any]] = []
+        if self.op.rows:
+            extra.append(("axis", None if callable(self.op.axis) else self.op.axis))
+        if self.op.keepdims is not None:
+            extra.append(("keepdims", self.op.keepdims))
+        if self.op.extra:
+            extra.append(("saved", False))
+        if self.op.element_option:
+            extra.append(("dtype", None))
+        extra.append(("out", None))
+        return inspect.Signature([*parameters, *(inspect.Parameter(n, keyword, default=v) for n, v in extra)])
+
+    # --- from arguments to a descriptor -------------------------------------------------------------------------------
+
+    def describe(self, *arguments: Any, wrt: Sequence[str] = (), given: Sequence[str] = (), **keywords: Any) -> OpDescriptor:
+        """The descriptor of a call with these arguments."""
+        return describe_call(self.op, arguments, keywords, tuple(wrt), tuple(given))[0]
+
+    # --- calls --------------------------------------------------------------------------------------------------------
+
+    def __call__(self, *arguments: Any, out: Any = None, **keywords: Any) -> Any:
+        key = None
+        if out is None:
+            key = _key(arguments, keywords)
+            recipe = self._recipes.get(key) if key is not None else None
+            if recipe is not None:
+                return _follow(recipe, arguments)
+        descriptor, tensors, like = describe_call(self.op, arguments, keywords)
+        wanted = out if isinstance(out, tuple) else () if out is None else (out,)
+        found = Call(descriptor, tensors, like).run(wanted)
+        if key is not None:
+            self._remember(key, descriptor, arguments, like)
+        results = tuple(found.values())
+        return results[0] if len(results) == 1 else results
+
+    def _remember(self, key: Any, d: OpDescriptor, arguments: Sequence[Any], like: Any) -> None:
+        cls = plan_of(d)
+        names = self.op.signature.tensors
+        device = device_of(like)
+        present = [s for s in cls.tensors if not s.written]
+        read = tuple(names.index(s.name) if s.presence(d) else None for s in present)
+        values = [arguments[i] if i is not None else None for i in read]
+        results = tuple(d.described[s.name][:2] if s.presence(d) else None for s in cls.tensors if s.written)
+        made = [empty_like(like, *r) if r is not None else None for r in results]
+        plan = plan_for(cls, d, current_stream(like, device), [*values, *made])
+        if len(self._recipes) >= MOST_RECIPES:
+            self._recipes.clear()
+        index = next(i for i, a in enumerate(arguments) if a is like)
+        self._recipes[key] = Recipe(plan, cls, read, results, index, plan.workspace_size())
+
+
+def _follow(recipe: Recipe, arguments: Sequence[Any]) -> Any:
+    like = arguments[recipe.like]
+    made = [empty_like(like, *r) if r is not None else None for r in recipe.results]
+    stream = current_stream(like, recipe.plan.device)
+    workspace = Workspace(empty_like(like, (recipe.workspace,), ElementKind.U8)) if recipe.workspace else None
+    values = [arguments[i] if i is not None else None for i in recipe.read]
+    recipe.plan.run(stream, workspace, recipe.cls.args(*values, *(writable(r) if r is not None else None for r in made)))
+    finish(like, stream)
+    results = [r for r in made if r is not None]
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _key(arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """What the recipe of a call depends on; None where that takes the long way to find out."""
+    found: list[Any] = []
+    for value in arguments:
+        if isinstance(value, _NUMBERS):
+            found.append((type(value), value))
+            continue
+        probed = probe(value)
+        if probed is None:
+            return None
+        found.append((probed[0], min(probed[1] & -probed[1], 16)))
+    key = (*found, *keywords.items())
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def describe_call(
+    op: Op, arguments: Sequence[Any], keywords: Mapping[str, Any], wrt: tuple[str, ...] = (), given: tuple[str, ...] = ()
+) -> tuple[OpDescriptor, dict[str, Any], Any]:
+    """The descriptor of a call, its tensors by name, and the one whose library and device are used."""
+    signature, keywords = op.signature, dict(keywords)
+    if len(arguments) > len(signature.tensors):
+        raise InvalidProblemError(f"{op}: got {len(arguments)} tensors; expected {', '.join(signature.tensors)}")
+    named: dict[str, Any] = dict(zip(signature.tensors, arguments, strict=False))
+    for name in signature.tensors[len(arguments) :]:
+        named[name] = keywords.pop(name, None)
+    tensors = {n: v for n, v in named.items() if v is not None and not isinstance(v, _NUMBERS)}
+    numbers = {n: v for n, v in named.items() if isinstance(v, _NUMBERS)}
+    if not tensors:
+        raise InvalidProblemError(f"{op}: no tensor among {', '.join(signature.tensors)}; expected at least one")
+    refs = {n: describe(v, n) for n, v in tensors.items()}
+    axis = keywords.pop("axis", op.axis) if op.rows else ()
+    keepdims = bool(keywords.pop("keepdims", op.keepdims)) if op.keepdims is not None else True
+    element = element_of(keywords.pop("dtype", None)) if op.element_option else None
+    wanted: tuple[str, ...] = ()
+    if op.extra and not wrt and not keywords.pop("saved", False):
+        wanted = tuple(n for n in op.results if n not in op.extra)
+    scalars: dict[str, Any] = dict(numbers)
+    options: dict[str, Any] = {}
+    for name, value in keywords.items():
+        if name in signature.options:
+            options[name] = value
+        elif name in signature.scalars:
+            scalars[name] = _number(name, value)
+        else:
+            expected = [*signature.tensors, *signature.scalars, *signature.options]
+            raise InvalidProblemError(f"{name}: {op} has no such parameter; expected some of {', '.join(expected)}")
+    shapes = [refs[n].shape if n in refs else None for n in signature.tensors]
+    rank = max((len(s) for s in shapes if s is not None), default=0)
+    if callable(op.axis) and (axis is None or callable(axis)):
+        axis = op.axis(rank)
+    axes = tuple(range(rank)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+    descriptor = OpDescriptor(
+        op,
+        tuple(shapes),
+        tuple(refs[n].kind if n in refs else None for n in signature.tensors),
+        axes,
+        keepdims,
+        element,
+        tuple(sorted(scalars.items())),
+        tuple(sorted(options.items())),
+        wanted,
+        wrt,
+        given,
+    )
+    like = max(tensors.values(), key=lambda t: len(t.shape))
+    return descriptor, tensors, like
+
+
+def _number(name: str, value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InvalidProblemError(f"{name}: {value!r}; expected a number")
+    return value
+
+
+def element_of(dtype: Any) -> ElementKind | None:
+    """An element kind from one, from a NumPy or torch dtype, or from a name."""
+    if dtype is None or isinstance(dtype, ElementKind):
+        return dtype
+    name = str(dtype).removeprefix("torch.")
+    for kind in ElementKind:
+        if name in (kind.label, kind.numpy.name):
+            return kind
+    return ElementKind.from_numpy(dtype)
+
+
+def results_by_name(descriptor: OpDescriptor) -> tuple[str, ...]:
+    """The names of a forward descriptor's results, in order."""
+    return tuple(results_of(descriptor))

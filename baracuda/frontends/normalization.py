@@ -1,0 +1,105 @@
+"""Group norm of tensors with one axis of channels, which its plans see as two: groups, and channels of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from baracuda.core.errors import InvalidProblemError
+from baracuda.frontends.call import describe
+from baracuda.frontends.families import function
+
+_NAMES = ("x", "weight", "bias")
+
+
+def _split(x: Any, name: str, axis: int, groups: int | None) -> Any:
+    """A view of a tensor with an axis of channels cut into groups of neighbours; the tensor itself where it is cut already."""
+    if x is None or groups is None:
+        return x
+    shape = describe(x, name).shape
+    if len(shape) <= axis:
+        raise InvalidProblemError(f"{name}: shape is {shape}; expected an axis {axis} of channels")
+    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1 or shape[axis] % groups:
+        raise InvalidProblemError(f"num_groups: {groups!r}; expected a divisor of the {shape[axis]} channels of {name}")
+    return x.reshape((*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]))
+
+
+def _views(tensors: Sequence[Any], groups: int | None) -> list[Any]:
+    return [_split(v, n, int(n == "x"), groups) for n, v in zip(_NAMES, tensors, strict=True)]
+
+
+def _forward(name: str, tensors: Sequence[Any], groups: int | None, eps: float, saved: bool) -> Any:
+    found = function(name)(*_views(tensors, groups), eps=eps, saved=saved)
+    y, *statistics = found if saved else (found,)
+    y = y.reshape(tuple(tensors[0].shape))
+    return (y, *statistics) if saved else y
+
+
+def _backward(
+    name: str,
+    dy: Any,
+    tensors: Sequence[Any],
+    saved: Sequence[Any],
+    groups: int | None,
+    eps: float,
+    wrt: Sequence[str] | None,
+) -> Any:
+    named = {n: v for n, v in zip(_NAMES, tensors, strict=True) if v is not None}
+    wanted = tuple(named) if wrt is None else tuple(wrt)
+    views = _views(tensors, groups)
+    found = function(f"{name}_backward")(_split(dy, "dy", 1, groups), *views, *saved, eps=eps, wrt=wanted)
+    gradients = found if isinstance(found, tuple) else (found,)
+    made = tuple(g.reshape(tuple(named[n].shape)) for n, g in zip(wanted, gradients, strict=True))
+    return made[0] if len(made) == 1 else made
+
+
+def group_norm(
+    x: Any, weight: Any = None, bias: Any = None, *, num_groups: int | None = None, eps: float = 1e-5, saved: bool = False
+) -> Any:
+    """(x - mean) / sqrt(var + eps) * weight + bias with one mean and variance for each sample's groups of channels (Wu and He
+    2018).
+
+    x is (samples, channels, ...), weight and bias (channels); without num_groups the channels are two axes already, groups and
+    channels of a group. `saved` adds mean and 1 / sqrt(var + eps), (samples, groups). Raises `InvalidProblemError` unless
+    num_groups divides the channels.
+    """
+    return _forward("group_norm", (x, weight, bias), num_groups, eps, saved)
+
+
+def group_norm_silu(
+    x: Any, weight: Any = None, bias: Any = None, *, num_groups: int | None = None, eps: float = 1e-5, saved: bool = False
+) -> Any:
+    """silu(group_norm(x)) in one pass, with the parameters of `group_norm`."""
+    return _forward("group_norm_silu", (x, weight, bias), num_groups, eps, saved)
+
+
+def group_norm_backward(
+    dy: Any,
+    x: Any,
+    weight: Any = None,
+    bias: Any = None,
+    mean: Any = None,
+    rstd: Any = None,
+    *,
+    num_groups: int | None = None,
+    eps: float = 1e-5,
+    wrt: Sequence[str] | None = None,
+) -> Any:
+    """The gradients of `group_norm`'s tensors, those named in `wrt` or all that are given; mean and rstd are its results."""
+    return _backward("group_norm", dy, (x, weight, bias), (mean, rstd), num_groups, eps, wrt)
+
+
+def group_norm_silu_backward(
+    dy: Any,
+    x: Any,
+    weight: Any = None,
+    bias: Any = None,
+    mean: Any = None,
+    rstd: Any = None,
+    *,
+    num_groups: int | None = None,
+    eps: float = 1e-5,
+    wrt: Sequence[str] | None = None,
+) -> Any:
+    """The gradients of `group_norm_silu`'s tensors, as `group_norm_backward`."""
+    return _backward("group_norm_silu", dy, (x, weight, bias), (mean, rstd), num_groups, eps, wrt)

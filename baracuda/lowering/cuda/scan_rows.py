@@ -1,0 +1,284 @@
+"""Scan schedules: each thread scans a chunk of 8 elements in registers.
+
+Along rows, a warp is a block of 256 elements and its threads' totals meet in shuffles; up to 16 warps are a tile and meet in
+shared memory; thread blocks walk over the tiles of a row, or take several short rows.
+
+Of rows side by side a thread block takes X, so that neighbouring threads read neighbours in memory; 32 teams of threads hold
+the chunks of a block of each row, whose totals are turned around in shared memory to meet in shuffles as well.
+
+Where rows are too few to keep the device busy, one launch leaves the total of each tile in the workspace, a second what lies
+before each tile, and a third scans again with that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from baracuda.formula.expr import Expr, topological
+from baracuda.formula.order import SCAN_BLOCK, SCAN_CHUNK, SCAN_TILE
+from baracuda.lowering.cuda.emit import Emitter, rare_values, table_definitions
+from baracuda.lowering.cuda.kernel import Frame, offset, piece
+from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
+from baracuda.lowering.cuda.rows import RowKernel, RowShape
+from baracuda.lowering.cuda.scan_state import SCAN_PRELUDE, StateCode
+from baracuda.lowering.scans import ScanGroup
+
+#: Threads to a warp, blocks to a tile.
+WARP, BLOCKS = 32, SCAN_TILE // SCAN_BLOCK
+
+
+class ScanKernel(RowKernel):
+    """Writes the parts of a kernel that scans. Names in the generated code: `row`, `live` and `e` as in a `RowKernel`;
+    `here` whether some of this thread's chunk exists, `full` whether all of it does; x{s}[k] the state of scan s at element
+    k of the chunk, in the order of memory."""
+
+    def __init__(self, frame: Frame, groups: Sequence[ScanGroup], threads: int, rows: int) -> None:
+        super().__init__(frame, RowShape(SCAN_CHUNK, threads, 1, 1, rows), resident=True)
+        self.groups = groups
+        self.reverse = groups[0].reverse
+        self.states = [StateCode(g, s, self.emitter.tables) for s, g in enumerate(groups)]
+        self.nodes = {n for g in groups for n in g.nodes}
+        self.operands = list(dict.fromkeys(x for g in groups for x in g.operands))
+        self.outputs = [(frame.inputs + k, e) for k, (_, e) in enumerate(self.nest.graph.outputs)]
+        self.names: dict[Expr, str] = {}
+        for s, g in enumerate(groups):
+            for n in g.nodes:
+                self.names[n] = f"{'z' if n.attr.exclusive else 'x'}{s}[v].c{n.attr.component}"
+
+    def scan_definitions(self) -> str:
+        structures = "".join(state.definition() for state in self.states)
+        return table_definitions(self.emitter.tables) + SCAN_PRELUDE + structures + self.functions
+
+    # --- elements -----------------------------------------------------------------------------------------------------
+
+    def _reached(self, roots: Sequence[Expr], *, through: bool) -> list[Expr]:
+        """The nodes that the roots need; behind scans only where `through` is set."""
+        if through:
+            return topological(roots)
+        found: dict[Expr, None] = {}
+        stack = list(roots)
+        while stack:
+            n = stack.pop()
+            if n not in found:
+                found[n] = None
+                if n not in self.nodes:
+                    stack += n.args
+        return list(found)
+
+    def uniform(self, *, apply: bool) -> list[str]:
+        """Computes, once a row, what elements need of it."""
+        start = len(self.emitter.lines)
+        roots = [*self.operands, *((e for _, e in self.outputs) if apply else ())]
+        for n in self._reached(roots, through=True):
+            if self.phases.varies(n):
+                for a in n.args:
+                    if not self.phases.varies(a) and a.op != "const":
+                        self.emitter.value(a)
+        for r in roots:
+            if not self.phases.varies(r) and r.op != "const":
+                self.emitter.value(r)
+        return self.emitter.lines[start:]
+
+    def _element_emitter(self, rare: Mapping[Expr, str], scanned: Mapping[Expr, str]) -> Emitter:
+        def leaf(n: Expr) -> str | None:
+            if n in rare:
+                return rare[n]
+            if n in scanned:
+                return scanned[n]
+            if n.op == "position":
+                return f"({COMPUTE_TYPE[n.kind]})(e + v)"
+            if n.op == "coord":
+                if len(self.nest.inner) == 1:
+                    return "(int)(e + v)"
+                axis = n.attr - self.rank
+                return f"(int)y{axis}" + (" + v" if axis == len(self.nest.inner) - 1 and self.runs_whole else "")
+            if n.op == "input":
+                return f"widen(in{self.frame.input_index[n.attr[0]]}.v[v])"
+            return None
+
+        return self.emitter.child(leaf)
+
+    def _each(self, roots: Sequence[Expr], scanned: Mapping[Expr, str], prefix: str, assign: Sequence[str]) -> list[str]:
+        """A loop over the elements of the chunk; `assign` are statements with a place for each root's value."""
+        reached = self._reached(roots, through=not scanned)
+        decoded = len(self.nest.inner) > 1 and any(n.op == "coord" and self.phases.varies(n) for n in reached)
+        outside = self._decode("e") if decoded and self.runs_whole else []
+        enter = self._decode("(e + v)") if decoded and not self.runs_whole else []
+        rare = rare_values(roots, lambda names: self._element_emitter(names, scanned), SCAN_CHUNK, prefix, enter, "")
+        self.functions += rare.functions
+        emitter = self._element_emitter(rare.names, scanned)
+        lines = [template.format(*(emitter.value(r) for r in roots)) for template in assign]
+        loop = ["#pragma unroll", f"for (int v = 0; v < {SCAN_CHUNK}; ++v) {{", *enter, *emitter.lines, *lines, "}"]
+        return ["{", *outside, *rare.lines, *loop, "}"]
+
+    def _decode(self, at: str) -> list[str]:
+        """Inner coordinates of an element, which count for nothing where there is none."""
+        return self.decode_run(f"({at} < 0 ? 0 : {at})" if self.reverse else at)
+
+    # --- memory -------------------------------------------------------------------------------------------------------
+
+    def chunk(self, position: str) -> list[str]:
+        """Declares e, here and full for the chunk that begins at a position in the scan."""
+        e = f"(i64){self.length} - {SCAN_CHUNK} - p" if self.reverse else "p"
+        return [
+            f"const i64 p = {position}, e = {e};",
+            f"const bool here = live && p < {self.length}, full = live && p + {SCAN_CHUNK} <= {self.length};",
+        ]
+
+    def move(self, i: int) -> list[str]:
+        """Loads in{i} or stores out{i}."""
+        loading, operand = i < self.frame.inputs, self.nest.operands[i]
+        name = f"{'in' if loading else 'out'}{i}"
+        base, strides = f"p{i} + o{i}", self.inner_strides[i]
+        single = len(self.nest.inner) == 1
+        at = f"(e + v) * {strides[0] or 0}" if single else offset(strides, "y")
+        one = f"{name}.v[v] = ({base})[{at}];" if loading else f"({base})[{at}] = {name}.v[v];"
+        decode = [] if single else self.decode_run("(e + v)")
+        exists = f"e + v >= 0 && e + v < {self.length}"
+
+        def elements(bound: str) -> list[str]:
+            return ["#pragma unroll", f"for (int v = 0; v < {SCAN_CHUNK}; ++v) {bound}{{", *decode, one, "}"]
+
+        if self.runs_whole and operand.steps(self.inner_last) == 1:
+            width = self._piece(i)
+            address = f"{base} + e" if single else f"{base} + ({offset(strides, 'y')})"
+            whole = f"load<{width}>({name}, {address});" if loading else f"store<{width}>({address}, {name});"
+            fast = [*([] if single else self.decode_run()), whole]
+        else:
+            fast = elements("")
+        return ["if (full) {", *fast, "} else if (here) {", *elements(f"if ({exists}) "), "}"]
+
+    def _piece(self, i: int) -> int:
+        """Elements to a load or store."""
+        nest = self.nest
+        width = piece(nest.operands[i], SCAN_CHUNK, self.inner_last, (*nest.outer, *nest.inner))
+        while self.reverse and nest.row_length % width:
+            width //= 2
+        return width
+
+    def load(self, *, apply: bool) -> list[str]:
+        """Loads this thread's chunk of every input that is needed."""
+        roots = [*self.operands, *((e for _, e in self.outputs) if apply else ())]
+        read = {n.attr[0] for n in topological(roots) if n.op == "input"}
+        lines = []
+        for i in range(self.frame.inputs):
+            if self.varies(i) and self.frame.ports[i].name in read:
+                lines += [f"Vec<{self.frame.storage(i)}, {SCAN_CHUNK}> in{i} = {{}};", *self.move(i)]
+        return lines
+
+    # --- states -------------------------------------------------------------------------------------------------------
+
+    def serial(self) -> list[str]:
+        """x{s}: the states of the chunk, each from its first element; s{s}: the chunk's total."""
+        lines = [f"{state.name}::State x{s}[{SCAN_CHUNK}];" for s, state in enumerate(self.states)]
+        position = {x: j for j, x in enumerate(self.operands)}
+        assign = []
+        for s, (state, g) in enumerate(zip(self.states, self.groups, strict=True)):
+            values = ", ".join(f"{{{position[x]}}}" for x in g.operands)
+            assign.append(f"x{s}[v] = {state.name}::State{{{{{values}}}}};")
+        lines += self._each(self.operands, {}, "before", assign)
+        for s, state in enumerate(self.states):
+            lines += ["#pragma unroll", self._rising(1), f"x{s}[k] = {state.name}::join(x{s}[{self._previous}], x{s}[k]);"]
+            last = 0 if self.reverse else SCAN_CHUNK - 1
+            lines.append(f"{state.name}::State s{s} = x{s}[{last}];")
+        return lines
+
+    def _rising(self, first: int) -> str:
+        """A loop over the elements of the chunk in the order of the scan."""
+        if self.reverse:
+            return f"for (int k = {SCAN_CHUNK - 1 - first}; k >= 0; --k)"
+        return f"for (int k = {first}; k < {SCAN_CHUNK}; ++k)"
+
+    @property
+    def _previous(self) -> str:
+        return "k + 1" if self.reverse else "k - 1"
+
+    def results(self) -> list[str]:
+        """From b{s}, all before the chunk, the states of the scan: x{s} inclusive, z{s} exclusive where that is wanted."""
+        lines: list[str] = []
+        for s, (state, g) in enumerate(zip(self.states, self.groups, strict=True)):
+            joined = f"x{s}[k] = {state.name}::join(b{s}.s, x{s}[k]);"
+            lines += [f"if (b{s}.is) {{", "#pragma unroll", f"{self._rising(0)} {joined}", "}"]
+            if g.exclusive:
+                start = f"b{s}.is ? b{s}.s : {state.identity}"
+                first = SCAN_CHUNK - 1 if self.reverse else 0
+                lines += [
+                    f"{state.name}::State z{s}[{SCAN_CHUNK}];",
+                    f"z{s}[{first}] = {start};",
+                    "#pragma unroll",
+                    f"{self._rising(1)} z{s}[k] = x{s}[{self._previous}];",
+                ]
+        return lines
+
+    def write(self) -> list[str]:
+        """The outputs at this thread's chunk."""
+        lines, assign = [], []
+        for j, (i, expr) in enumerate(self.outputs):
+            storage = self.frame.storage(i)
+            lines.append(f"Vec<{storage}, {SCAN_CHUNK}> out{i};")
+            assign.append(f"out{i}.v[v] = Narrow<{storage}, {COMPUTE_TYPE[expr.kind]}>::to({{{j}}});")
+        lines += self._each([e for _, e in self.outputs], self.names, "after", assign)
+        for i, _ in self.outputs:
+            lines += self.move(i)
+        return lines
+
+    # --- along rows ---------------------------------------------------------------------------------------------------
+
+    def rows_tile(self, warps: int, *, apply: bool) -> list[str]:
+        """A tile of a row, given `tile`, t (this thread's number in the row) and c{s}, what is before the tile: the outputs
+        if `apply` is set, and n{s}, the tile's total, where a row has several warps."""
+        width = min(WARP, self.shape.group)
+        lines = [*self.chunk(f"(i64)tile * {SCAN_TILE} + t * {SCAN_CHUNK}"), *self.load(apply=apply), *self.serial()]
+        for s, state in enumerate(self.states):
+            j = state.name
+            lines.append(f"s{s} = steps<{j}, {width}>(s{s}, lane);")
+            if apply:
+                lines += [f"Some<{j}> b{s} = {{{j}::up(s{s}, 1, {width}), lane > 0}};"]
+            if warps > 1:
+                lines.append(f"if (lane == {WARP - 1}) totals{s}[parity][slot][warp] = s{s};")
+        if warps > 1:
+            lines.append("__syncthreads();")
+            for s, state in enumerate(self.states):
+                j = state.name
+                lines += [
+                    f"Some<{j}> n{s} = none<{j}>(), w{s} = none<{j}>();",
+                    "#pragma unroll",
+                    f"for (int w = 0; w < {warps}; ++w) {{",
+                    f"if (w == warp) w{s} = n{s};",
+                    f"n{s} = then<{j}>(n{s}, some<{j}>(totals{s}[parity][slot][w]));",
+                    "}",
+                ]
+                if apply:
+                    lines.append(f"b{s} = then<{j}>(then<{j}>(c{s}, w{s}), b{s});")
+        if apply:
+            lines += [*self.results(), *self.write()]
+        return lines
+
+    # --- side by side -------------------------------------------------------------------------------------------------
+
+    def columns_block(self, across: int, *, apply: bool) -> list[str]:
+        """Block number `block` of X rows, given c{s}, what is before the block: the outputs if `apply` is set, and n{s}, the
+        block's total."""
+        lines = [*self.chunk(f"(i64)block * {SCAN_BLOCK} + y * {SCAN_CHUNK}"), *self.load(apply=apply), *self.serial()]
+        lines += [f"totals{s}[parity][y][x] = s{s};" for s in range(len(self.states))]
+        lines.append("__syncthreads();")
+        for s, state in enumerate(self.states):
+            at = f"totals{s}[parity][threadIdx.x % {WARP}][threadIdx.x / {WARP}]"
+            lines.append(f"{at} = steps<{state.name}, {WARP}>({at}, threadIdx.x % {WARP});")
+        lines.append("__syncthreads();")
+        for s, state in enumerate(self.states):
+            j = state.name
+            lines.append(f"const Some<{j}> n{s} = some<{j}>(totals{s}[parity][{WARP - 1}][x]);")
+            if apply:
+                lines += [
+                    f"Some<{j}> b{s} = none<{j}>();",
+                    f"if (y > 0) b{s} = some<{j}>(totals{s}[parity][y - 1][x]);",
+                    f"b{s} = then<{j}>(c{s}, b{s});",
+                ]
+        if apply:
+            lines += [*self.results(), *self.write()]
+        return lines
+
+    def shared(self, extents: str) -> list[str]:
+        """Declares the arrays in which totals meet, twice: for blocks or tiles in turn."""
+        return [f"__shared__ {state.name}::State totals{s}[2]{extents};" for s, state in enumerate(self.states)]

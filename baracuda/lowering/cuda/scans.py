@@ -1,0 +1,243 @@
+"""The choice among scan schedules, and their launches (see `baracuda.lowering.cuda.scan_rows`)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from baracuda.formula.order import SCAN_BLOCK, SCAN_CHUNK, SCAN_SPAN, SCAN_TILE
+from baracuda.lowering.composite import side_by_side
+from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
+from baracuda.lowering.cuda.scan_rows import BLOCKS, WARP, ScanKernel
+from baracuda.lowering.scans import ScanGroup, scan_groups
+
+#: Threads of a block that takes several short rows.
+_SHORT_THREADS = 256
+#: Threads of the launch that combines the totals of tiles.
+_FOLD_THREADS = 128
+#: Rows are cut where they have at least so many tiles.
+_LEAST_TILES = 4
+
+
+def lower_scans(frame: Frame, target: Target) -> Lowered:
+    """Lower a nest whose only way along its rows are scans in one direction."""
+    nest = frame.nest
+    groups = scan_groups(nest.graph)
+    tiles = -(-nest.row_length // SCAN_TILE)
+    if side_by_side(nest):
+        across = 32 if sum(kind.itemsize for g in groups for kind in g.kinds) <= 4 else 16
+        few = -(-nest.rows // across) < target.multiprocessors * 3 // 4
+        return _Columns(frame, groups, across, tiles).lower(split=few and tiles >= _LEAST_TILES)
+    few = nest.rows < 2 * target.multiprocessors
+    return _Rows(frame, groups, tiles).lower(split=few and tiles >= _LEAST_TILES)
+
+
+class _Schedule(ABC):
+    """The launches of one nest. `threads` and `per_block` are the threads of a thread block and the rows it takes."""
+
+    name: str
+    threads: int
+    per_block: int
+
+    def __init__(self, frame: Frame, groups: list[ScanGroup], tiles: int) -> None:
+        self.frame, self.groups, self.tiles = frame, groups, tiles
+        self.nest = frame.nest
+        self.spans = -(-tiles // SCAN_SPAN)
+
+    @abstractmethod
+    def kernel(self) -> ScanKernel:
+        """A kernel to write into."""
+
+    @abstractmethod
+    def place(self, block: str) -> list[str]:
+        """Declares this thread's coordinates, for a number of the thread block."""
+
+    @abstractmethod
+    def whole(self, kernel: ScanKernel) -> list[str]:
+        """Whole rows, from beginning to end."""
+
+    @abstractmethod
+    def tile(self, kernel: ScanKernel, *, apply: bool) -> list[str]:
+        """One tile: its total m{s} and whether this thread leaves it (`leaves`), or the outputs, given c{s}."""
+
+    def lower(self, *, split: bool) -> Lowered:
+        blocks = -(-self.nest.rows // self.per_block)
+        if not split:
+            kernel = self.kernel()
+            body = [*kernel.frame.pointers(), *self.place("blockIdx.x"), *kernel.enter_row(), *kernel.uniform(apply=True)]
+            body += self.whole(kernel)
+            source = self.frame.kernel(body, self.threads, kernel.scan_definitions())
+            launch = Launch(source, (blocks, 1, 1), self.threads)
+            return Lowered((launch,), tuple(self.frame.words.values), 0, f"scan {self.name}")
+        launches = (self._tiles(blocks, apply=False), self._fold(), self._tiles(blocks, apply=True))
+        workspace = sum(8 * len(g.operands) for g in self.groups) * self.nest.rows * (self.tiles + self.spans)
+        return Lowered(launches, tuple(self.frame.words.values), workspace, f"scan {self.name} split c{self.tiles}")
+
+    def _workspace(self, kernel: ScanKernel) -> list[str]:
+        """Declares tiles{s} and spans{s}: the states of this row's tiles and of its spans in the workspace."""
+        lines, at = [], 0
+        tiles, spans = (f"((i64){self.frame.words.word(n)})" for n in (self.tiles, self.spans))
+        for s, state in enumerate(kernel.states):
+            for name, count, each in (("tiles", self.tiles, tiles), ("spans", self.spans, spans)):
+                start = self.frame.workspace(at)
+                lines.append(f"{state.name}::State* const {name}{s} = ({state.name}::State*)({start}) + row * {each};")
+                at += state.nbytes * self.nest.rows * count
+        return lines
+
+    def _tiles(self, blocks: int, *, apply: bool) -> Launch:
+        kernel = self.kernel()
+        tiles = f"((i64){self.frame.words.word(self.tiles)})"
+        body = [
+            *kernel.frame.pointers(),
+            f"const i64 tile = blockIdx.x % {tiles};",
+            *self.place(f"(blockIdx.x / {tiles})"),
+            *kernel.enter_row(),
+            *self._workspace(kernel),
+            *kernel.uniform(apply=apply),
+        ]
+        for s, state in enumerate(kernel.states):
+            if apply:
+                body += [f"Some<{state.name}> c{s} = none<{state.name}>();", "if (live) {"]
+                body += [f"if (tile % {SCAN_SPAN}) c{s} = some<{state.name}>(tiles{s}[tile]);"]
+                earlier = f"some<{state.name}>(spans{s}[tile / {SCAN_SPAN}])"
+                body += [f"if (tile / {SCAN_SPAN}) c{s} = then<{state.name}>({earlier}, c{s});", "}"]
+        body += self.tile(kernel, apply=apply)
+        if not apply:
+            body += [f"if (leaves) tiles{s}[tile] = m{s}.s;" for s in range(len(kernel.states))]
+        source = self.frame.kernel(body, self.threads, kernel.scan_definitions())
+        return Launch(source, (blocks * self.tiles, 1, 1), self.threads)
+
+    def _fold(self) -> Launch:
+        """For each row: a thread to a span, tile after tile; then span after span. Totals give way to what is before them."""
+        kernel = self.kernel()
+        tiles, spans = (f"((i64){self.frame.words.word(n)})" for n in (self.tiles, self.spans))
+        body = ["const i64 row = blockIdx.x;", *self._workspace(kernel)]
+        for s, state in enumerate(kernel.states):
+            j = state.name
+            body += [
+                "{",
+                f"__shared__ {j}::State totals[{_FOLD_THREADS}];",
+                f"Some<{j}> row_before = none<{j}>();",
+                f"for (i64 base = 0; base < {spans}; base += {_FOLD_THREADS}) {{",
+                "const i64 span = base + threadIdx.x;",
+                f"if (span < {spans}) {{",
+                f"Some<{j}> sum = none<{j}>();",
+                f"for (i64 tile = span * {SCAN_SPAN}; tile < (span + 1) * {SCAN_SPAN} && tile < {tiles}; ++tile) {{",
+                f"const {j}::State own = tiles{s}[tile];",
+                f"tiles{s}[tile] = sum.s;",
+                f"sum = then<{j}>(sum, some<{j}>(own));",
+                "}",
+                "totals[threadIdx.x] = sum.s;",
+                "}",
+                "__syncthreads();",
+                "if (threadIdx.x == 0)",
+                f"for (int i = 0; i < {_FOLD_THREADS} && base + i < {spans}; ++i) {{",
+                f"spans{s}[base + i] = row_before.s;",
+                f"row_before = then<{j}>(row_before, some<{j}>(totals[i]));",
+                "}",
+                "__syncthreads();",
+                "}}",
+            ]
+        source = self.frame.kernel(body, _FOLD_THREADS, kernel.scan_definitions())
+        return Launch(source, (self.nest.rows, 1, 1), _FOLD_THREADS)
+
+
+class _Rows(_Schedule):
+    """Rows along the unit stride, or along none."""
+
+    def __init__(self, frame: Frame, groups: list[ScanGroup], tiles: int) -> None:
+        super().__init__(frame, groups, tiles)
+        chunks = -(-min(self.nest.row_length, SCAN_TILE) // SCAN_CHUNK)
+        self.per_row = 1
+        while self.per_row < min(chunks, WARP):
+            self.per_row *= 2
+        if chunks > WARP:
+            self.per_row = -(-chunks // WARP) * WARP
+        self.warps = -(-self.per_row // WARP)
+        self.per_block = max(1, _SHORT_THREADS // self.per_row)
+        self.threads = self.per_row * self.per_block
+        self.name = f"rows t{self.threads} r{self.per_block}"
+
+    def kernel(self) -> ScanKernel:
+        return ScanKernel(self.frame, self.groups, self.per_row, self.per_block)
+
+    def place(self, block: str) -> list[str]:
+        return [
+            f"const int t = threadIdx.x % {self.per_row}, slot = threadIdx.x / {self.per_row};",
+            f"const int lane = t % {WARP}, warp = t / {WARP};",
+            f"const i64 row = (i64){block} * {self.per_block} + slot;",
+            f"const bool live = row < {self.frame.words.signed(self.nest.rows)};",
+        ]
+
+    def _shared(self, kernel: ScanKernel) -> list[str]:
+        return kernel.shared(f"[{self.per_block}][{self.warps}]") if self.warps > 1 else []
+
+    def whole(self, kernel: ScanKernel) -> list[str]:
+        lines = self._shared(kernel)
+        names = [state.name for state in kernel.states]
+        if self.tiles == 1:
+            lines += ["const i64 tile = 0; const int parity = 0;"]
+            lines += [f"const Some<{j}> c{s} = none<{j}>();" for s, j in enumerate(names)]
+            return lines + kernel.rows_tile(self.warps, apply=True)
+        lines += [f"Carry<{j}> carry{s}; carry{s}.start();" for s, j in enumerate(names)]
+        lines.append(f"for (i64 tile = 0; tile * {SCAN_TILE} < {kernel.length}; ++tile) {{")
+        lines += ["const int parity = tile & 1;"]
+        lines += [f"const Some<{j}> c{s} = carry{s}.before;" for s, j in enumerate(names)]
+        lines += kernel.rows_tile(self.warps, apply=True)
+        return [*lines, *(f"carry{s}.add(n{s}, tile);" for s in range(len(names))), "}"]
+
+    def tile(self, kernel: ScanKernel, *, apply: bool) -> list[str]:
+        lines = [*self._shared(kernel), "const int parity = 0;", *kernel.rows_tile(self.warps, apply=apply)]
+        if not apply:
+            lines.append("const bool leaves = live && t == 0;")
+            lines += [f"const Some<{state.name}> m{s} = n{s};" for s, state in enumerate(kernel.states)]
+        return lines
+
+
+class _Columns(_Schedule):
+    """Rows side by side."""
+
+    def __init__(self, frame: Frame, groups: list[ScanGroup], across: int, tiles: int) -> None:
+        super().__init__(frame, groups, tiles)
+        self.per_block, self.threads = across, across * WARP
+        self.name = f"columns x{across}"
+
+    def kernel(self) -> ScanKernel:
+        return ScanKernel(self.frame, self.groups, WARP, self.per_block)
+
+    def place(self, block: str) -> list[str]:
+        return [
+            f"const int x = threadIdx.x % {self.per_block}, y = threadIdx.x / {self.per_block};",
+            f"const i64 row = (i64){block} * {self.per_block} + x;",
+            f"const bool live = row < {self.frame.words.signed(self.nest.rows)};",
+        ]
+
+    def _walk(self, kernel: ScanKernel, first: str, more: str, *, apply: bool, carry: bool) -> list[str]:
+        """Blocks from the first on, while there are more; i{s} is what of its tile is before each."""
+        names = [state.name for state in kernel.states]
+        lines = kernel.shared(f"[{WARP}][{self.per_block + 1}]")
+        lines += [f"Some<{j}> i{s} = none<{j}>();" for s, j in enumerate(names)]
+        lines.append(f"for (i64 block = {first}; block * {SCAN_BLOCK} < {kernel.length}{more}; ++block) {{")
+        lines.append("const int parity = block & 1;")
+        for s, j in enumerate(names):
+            if apply:
+                before = f"carry{s}.before" if carry else f"d{s}"
+                lines.append(f"const Some<{j}> c{s} = then<{j}>({before}, i{s});")
+        lines += kernel.columns_block(self.per_block, apply=apply)
+        for s, j in enumerate(names):
+            lines.append(f"i{s} = then<{j}>(i{s}, n{s});")
+            if carry:
+                close = f"carry{s}.add(i{s}, block / {BLOCKS}); i{s} = none<{j}>();"
+                lines.append(f"if (block % {BLOCKS} == {BLOCKS - 1}) {{ {close} }}")
+        return [*lines, "}"]
+
+    def whole(self, kernel: ScanKernel) -> list[str]:
+        carries = [f"Carry<{state.name}> carry{s}; carry{s}.start();" for s, state in enumerate(kernel.states)]
+        return carries + self._walk(kernel, "0", "", apply=True, carry=True)
+
+    def tile(self, kernel: ScanKernel, *, apply: bool) -> list[str]:
+        lines = [f"const Some<{state.name}> d{s} = c{s};" for s, state in enumerate(kernel.states)] if apply else []
+        lines += self._walk(kernel, f"tile * {BLOCKS}", f" && block < (tile + 1) * {BLOCKS}", apply=apply, carry=False)
+        if not apply:
+            lines.append("const bool leaves = live && y == 0;")
+            lines += [f"const Some<{state.name}> m{s} = i{s};" for s, state in enumerate(kernel.states)]
+        return lines

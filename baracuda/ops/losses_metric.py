@@ -1,0 +1,196 @@
+"""Distances and similarities of rows, and the losses made of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
+from baracuda.formula import functions as f
+from baracuda.formula.complex import Complex
+from baracuda.formula.expr import Axes, Expr, const, reduce, select
+from baracuda.ops.losses import REDUCTIONS, beside_classes, class_axis, row_loss
+from baracuda.ops.losses_pointwise import positive_part, softplus_of_negative
+from baracuda.ops.op import op
+from baracuda.ops.traced import Own, Scalar, Shape, Value
+
+#: Added to each sum of squares in the cosine embedding loss.
+_COSINE_EPS = 1e-12
+
+
+def _root(x: Expr) -> Expr:
+    """sqrt(x), with gradient 0 at 0."""
+    return select(f.equal(x, 0.0), 0.0, f.sqrt(x))
+
+
+def _norm(d: Value, p: float) -> Expr:
+    """The p-norm of a row; its gradient is 0 where it is 0."""
+    if p == 2:
+        return _root(f.sum_(d.re * d.re + d.im * d.im if isinstance(d, Complex) else d * d))
+    size: Expr = abs(d)
+    if p == 1:
+        return f.sum_(size)
+    if p == math.inf:
+        return f.max_(size)
+    if p == 0:
+        return f.sum_(select(f.equal(size, 0.0), const(0.0, size.kind), 1.0))
+    if not p > 0:
+        raise InvalidProblemError(f"p: {p!r}; expected a number from 0 to infinity")
+    total = f.sum_(select(f.equal(size, 0.0), 0.0, f.pow_(size, p)))
+    return select(f.equal(total, 0.0), 0.0, f.pow_(total, 1.0 / p))
+
+
+@op(rows=True, axis=class_axis, keepdims=False)
+def cosine_similarity(x1: Expr, x2: Expr, *, eps: Scalar = 1e-8) -> Expr:
+    """sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps)) along the axis, by default the second one. A norm below
+    eps has no gradient."""
+    return f.sum_(x1 * x2) / (f.maximum(_norm(x1, 2), eps) * f.maximum(_norm(x2, 2), eps))
+
+
+@op(rows=True, keepdims=False)
+def pairwise_distance(x1: Value, x2: Value, *, p: int | float = 2, eps: Scalar = 1e-6) -> Expr:
+    """The p-norm of x1 - x2 + eps along the last axis, p from 0 to infinity."""
+    return _norm(x1 - x2 + eps, p)
+
+
+@row_loss(axis=class_axis, places={"target": beside_classes}, constants=("target",))
+def cosine_embedding_loss(input1: Expr, input2: Expr, target: Own, *, margin: Scalar = 0.0) -> Expr:
+    """1 - c where target is 1, max(0, c - margin) where it is -1, for c = sum(input1 * input2) / sqrt((|input1|**2 + 1e-12) *
+    (|input2|**2 + 1e-12)) along the second axis; 0 for another target."""
+    size = (f.sum_(input1 * input1) + _COSINE_EPS) * (f.sum_(input2 * input2) + _COSINE_EPS)
+    c = f.sum_(input1 * input2) / f.sqrt(size)
+    apart = select(f.equal(target, const(-1, target.kind)), positive_part(c - margin), 0.0)
+    return select(f.equal(target, const(1, target.kind)), 1.0 - c, apart)
+
+
+def _triplet(distance: Callable[[Any, Any], Expr], a: Value, p: Value, n: Value, margin: Scalar, swap: bool) -> Expr:
+    apart = distance(a, n)
+    if swap:
+        apart = f.minimum(apart, distance(p, n))
+    return positive_part(margin + distance(a, p) - apart)
+
+
+@row_loss(axis=-1)
+def triplet_margin_loss(
+    anchor: Value,
+    positive: Value,
+    negative: Value,
+    *,
+    margin: Scalar = 1.0,
+    p: int | float = 2,
+    eps: Scalar = 1e-6,
+    swap: bool = False,
+) -> Expr:
+    """max(0, margin + |anchor - positive| - |anchor - negative|) in the p-norm of `pairwise_distance`, along the last axis;
+    with `swap` the last distance is the smaller one of negative to anchor and to positive (Balntas et al. 2016)."""
+    return _triplet(lambda a, b: _norm(a - b + eps, p), anchor, positive, negative, margin, swap)
+
+
+def _cosine_distance(a: Expr, b: Expr) -> Expr:
+    similarity: Expr = cosine_similarity(a, b, eps=1e-8)
+    return 1.0 - similarity
+
+
+_DISTANCES: dict[str, Callable[[Any, Any], Expr]] = {
+    "euclidean": lambda a, b: _norm(a - b + 1e-6, 2),
+    "manhattan": lambda a, b: _norm(a - b, 1),
+    "chebyshev": lambda a, b: _norm(a - b, math.inf),
+    "cosine": _cosine_distance,
+}
+
+
+@row_loss(axis=-1)
+def triplet_margin_with_distance_loss(
+    anchor: Expr,
+    positive: Expr,
+    negative: Expr,
+    *,
+    distance_function: str | Callable[[Any, Any], Expr] = "euclidean",
+    margin: Scalar = 1.0,
+    swap: bool = False,
+) -> Expr:
+    """`triplet_margin_loss` with another distance: "euclidean", "manhattan", "chebyshev", "cosine" (1 - cosine similarity), or a
+    formula of two rows that gives one value for them."""
+    distance = _DISTANCES.get(distance_function) if isinstance(distance_function, str) else distance_function
+    if distance is None:
+        raise InvalidProblemError(
+            f"distance_function: {distance_function!r}; expected a formula or one of {', '.join(_DISTANCES)}"
+        )
+    return _triplet(distance, anchor, positive, negative, margin, swap)
+
+
+# --- contrastive ------------------------------------------------------------------------------------------------------
+
+
+def _square(tensors: Mapping[str, tuple[Shape, ElementKind]], axes: tuple[int, ...]) -> None:
+    shape, _ = tensors["logits"]
+    if len(shape) != 2 or shape[0] != shape[1] or axes != (1,):
+        raise InvalidProblemError(f"logits: shape {shape}, rows along {axes}; expected a square matrix, rows along axis 1")
+
+
+def _diagonal(x: Expr) -> Expr:
+    return f.equal(f.index(0), f.index(1))
+
+
+@op(rows=True, keepdims=False, check=_square)
+def info_nce_loss(logits: Expr, *, method: str = "softmax", symmetric: bool = True, reduction: str = "mean") -> Expr:
+    """The contrastive loss of a square matrix of similarities (scaled by the temperature), whose pairs lie on the diagonal.
+
+    - "softmax": the cross entropy of each row and its diagonal element, a mean over the rows; with `symmetric` the mean of that
+      and of the same for columns (Radford et al. 2021, CLIP).
+    - "sigmoid": the sum over each row of softplus(-logits) on the diagonal and softplus(logits) off it, a mean over the rows
+      (Zhai et al. 2023, SigLIP); `symmetric` makes no difference.
+
+    reduction="none" gives each row's loss, and so excludes the symmetric softmax.
+    """
+    both = _both_ways(method, symmetric, reduction)
+    if method == "sigmoid":
+        z = select(_diagonal(logits), -logits, logits)
+        loss = f.sum_(f.maximum(z, 0.0) + softplus_of_negative(z))
+    else:
+        loss = _against(logits, Axes.INNER)
+    if reduction == "none":
+        return loss
+    total = f.sum_rows(loss)
+    if both:
+        total = 0.5 * (total + f.sum_(_against(logits, Axes.OUTER)))
+    return total / f.row_count(total.kind) if reduction == "mean" else total
+
+
+def _both_ways(method: str, symmetric: bool, reduction: str) -> bool:
+    if method not in ("softmax", "sigmoid"):
+        raise InvalidProblemError(f"method: {method!r}; expected softmax or sigmoid")
+    if reduction not in REDUCTIONS:
+        raise InvalidProblemError(f"reduction: {reduction!r}; expected one of {', '.join(REDUCTIONS)}")
+    both = symmetric and method == "softmax"
+    if both and reduction == "none":
+        raise InvalidProblemError("reduction: 'none' of a loss of rows and columns; expected mean or sum, or symmetric=False")
+    return both
+
+
+def _against(logits: Expr, over: Axes) -> Expr:
+    """The cross entropy of the diagonal element among its row (its column)."""
+    shifted = logits - reduce("max", logits, over)
+    picked = reduce("sum", select(_diagonal(logits), shifted, 0.0), over)
+    return f.log(reduce("sum", f.exp(shifted), over)) - picked
+
+
+def _softmax(logits: Expr, over: Axes) -> Expr:
+    e = f.exp(logits - reduce("max", logits, over))
+    return e / reduce("sum", e, over)
+
+
+@info_nce_loss.backward
+def _(dy: Expr, logits: Expr, *, method: str, symmetric: bool, reduction: str) -> dict[str, Expr]:
+    """dlogits = dy * (softmax - identity), for the symmetric loss with the mean of both softmaxes."""
+    both = _both_ways(method, symmetric, reduction)
+    dy = dy / f.row_count(dy.kind) if reduction == "mean" else dy
+    eye = _diagonal(logits)
+    if method == "sigmoid":
+        return {"dlogits": dy * select(eye, -f.sigmoid(-logits), f.sigmoid(logits))}
+    p = _softmax(logits, Axes.INNER)
+    if both:
+        p = 0.5 * (p + _softmax(logits, Axes.OUTER))
+    return {"dlogits": dy * select(eye, p - 1.0, p)}

@@ -1,0 +1,172 @@
+"""What an op is: a formula, the elements it takes, and the names of its results. One decorator declares it.
+
+    @op()
+    def softcap(x: Expr, *, cap: Scalar = 30.0) -> Expr:
+        '''cap * tanh(x / cap): a soft limit of the logits.'''
+        return cap * tanh(x / cap)
+
+From that declaration follow the plans and their args, the function `baracuda.softcap` and its backward, both devices'
+kernels, the catalogue row and the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from baracuda.core.elements import Category, ElementKind
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.op_table import table
+from baracuda.core.sku import OpCategory
+from baracuda.formula.expr import Expr
+from baracuda.ops.promotion import Rule
+from baracuda.ops.traced import Shape, Signature, Value, signature
+
+Formula = Callable[..., Any]
+
+_CATEGORIES = {
+    "float": frozenset([Category.FLOAT]),
+    "int": frozenset([Category.SIGNED, Category.UNSIGNED]),
+    "bool": frozenset([Category.BOOL]),
+    "complex": frozenset([Category.COMPLEX]),
+    "any": frozenset(Category),
+}
+
+
+class Op:
+    """One op of the library. Made by the decorator `op`; hashable by identity.
+
+    Attributes
+    ----------
+    name, category
+        As in the catalogue, from which family, elements and whether there is a gradient are taken unless given.
+    formula, signature
+        The Python function over expressions, and what its parameters mean.
+    rule
+        How the inputs' elements make the one it computes in.
+    takes
+        The categories of elements it is defined on.
+    results
+        Names of its results; one is `y`.
+    rows
+        Whether it runs along rows, that is, takes `axis`; `axis` is then the default (None: all axes), or tells it by the
+        rank.
+    keepdims
+        The default of `keepdims` for results that do not vary along the rows; None: they always keep them.
+    saves
+        Results of the forward pass that the backward reads.
+    extra
+        Results that the function returns only where `saved=True` asks for them. They are stored in the kind the op computes
+        in (f32 for 16-bit floats).
+    constants
+        Float tensors without a gradient unless it is asked for by name.
+    literals
+        For a tensor, the Python numbers that become constants of the formula where they are given in its place; others are
+        parameters at run time.
+    byte_floats
+        Whether it takes 8-bit floats, as casts do.
+    places
+        Tensors whose axes do not lie at the end of the iteration space, with where they lie, given the space's rank and the
+        row axes. One that has the space's rank lies as it is.
+    wide
+        Results that are stored in the kind the op computes in.
+    check
+        Raises where the tensors' shapes and elements, by name, and the row axes are not what the op asks for beyond
+        broadcasting.
+    """
+
+    def __init__(
+        self,
+        formula: Formula,
+        rule: Rule,
+        *,
+        name: str = "",
+        family: str = "",
+        takes: str = "",
+        results: Sequence[str] = (),
+        rows: bool = False,
+        axis: int | tuple[int, ...] | Callable[[int], int | tuple[int, ...]] | None = -1,
+        keepdims: bool | None = None,
+        saves: Sequence[str] = (),
+        extra: Sequence[str] = (),
+        constants: Sequence[str] = (),
+        literals: Mapping[str, Sequence[float]] | None = None,
+        byte_floats: bool = False,
+        places: Mapping[str, Callable[[int, tuple[int, ...]], tuple[int, ...]]] | None = None,
+        differentiable: bool | None = None,
+        element_option: bool = False,
+        wide: Sequence[str] = (),
+        check: Callable[[Mapping[str, tuple[Shape, ElementKind]], tuple[int, ...]], None] | None = None,
+    ) -> None:
+        self.name = name or formula.__name__.rstrip("_")
+        row = table().get(self.name)
+        self.formula, self.rule = formula, rule
+        self.category = OpCategory(family or (row.family if row else "fused"))
+        words = (takes or (row.dtypes if row else "any")).split(",")
+        self.takes = frozenset[Category]().union(*(_CATEGORIES[word] for word in words))
+        self.results, self.saves = tuple(results), tuple(saves)
+        self.extra = tuple(extra)
+        self.rows, self.axis, self.keepdims = rows, axis, keepdims
+        self.constants = frozenset(constants)
+        self.literals = dict(literals or {})
+        self.byte_floats = byte_floats
+        self.places = dict(places or {})
+        self.differentiable = (row is None or row.backward == "yes") if differentiable is None else differentiable
+        self.element_option = element_option
+        self.wide, self.check = frozenset(wide), check
+        self.signature: Signature = signature(formula)
+        clash = {*(self.results or ("y",))} & {*self.signature.tensors}
+        if clash:
+            raise InvalidProblemError(f"{self.name}: {', '.join(clash)} is a tensor and a result; expected different names")
+        self.given_backward: Formula | None = None
+        self.module = formula.__module__
+        self.doc = formula.__doc__ or ""
+
+    def backward(self, formula: Formula) -> Formula:
+        """Decorator: use this formula of the gradients instead of the derived one. It takes the gradients of the results
+        (`dy`), the op's own tensors, the saved results, and returns {"dx": ...}."""
+        self.given_backward = formula
+        return formula
+
+    def __call__(self, *tensors: Value, **keywords: Any) -> Any:
+        """The formula itself, for use inside other formulas."""
+        return self.formula(*tensors, **keywords)
+
+    @cached_property
+    def backward_tensors(self) -> tuple[str, ...]:
+        """Names that a given backward formula reads, besides scalars and options."""
+        return signature(self.given_backward).tensors if self.given_backward is not None else ()
+
+    def accepts(self, kind: ElementKind) -> bool:
+        """Whether the op is defined on an element."""
+        return kind.category in self.takes and (self.byte_floats or not (kind.is_float and kind.bits < 16))
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+#: Every op by name, in order of declaration.
+OPS: dict[str, Op] = {}
+
+
+def op(rule: Rule = Rule.COMMON, **keywords: Any) -> Callable[[Formula], Op]:
+    """Declare an op and register it under its name; the keywords are those of `Op`."""
+
+    def declare(formula: Formula) -> Op:
+        made = Op(formula, rule, **keywords)
+        if made.name in OPS:
+            raise InvalidProblemError(f"{made.name}: declared twice")
+        OPS[made.name] = made
+        return made
+
+    return declare
+
+
+def map_parts(function: Callable[[Expr], Expr], value: Value) -> Value:
+    """Apply to an expression, or to both parts of a complex value."""
+    from baracuda.formula.complex import Complex
+
+    if isinstance(value, Complex):
+        return Complex(function(value.re), function(value.im))
+    return function(value)

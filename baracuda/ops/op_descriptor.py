@@ -1,0 +1,231 @@
+"""The descriptor of an op's problem, forward or backward, and the graph it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from baracuda.core.axes import Axes
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.spec import check_axis, check_shape
+from baracuda.formula.expr import Expr
+from baracuda.formula.graph import Graph
+from baracuda.lowering.composite import directions
+from baracuda.ops.formula_plan import FormulaDescriptor
+from baracuda.ops.op import Op
+from baracuda.ops.promotion import Rule, common, result_element, whole
+from baracuda.ops.traced import (
+    Shape,
+    exact_class,
+    space_of,
+    varying,
+)
+from baracuda.ops.tracing import graph_of, reads
+
+
+@dataclass(frozen=True)
+class OpDescriptor(FormulaDescriptor):
+    """A problem of one op.
+
+    Attributes
+    ----------
+    op
+        The op.
+    shapes, elements
+        Those of each tensor of the op's signature; None for one that is left out or is a Python number (then it is among
+        `scalars`).
+    axes
+        The axes that rows run along, numbered from 0 or from the end; for the backward of a pointwise op, those that
+        the gradients are summed over.
+    keepdims
+        Whether results without an element for each point of a row keep the rows' axes with extent 1.
+    element
+        What the result is stored in, where the op lets the caller choose; None: by promotion.
+    scalars, options
+        What the caller gave besides tensors, by name.
+    wrt
+        Empty for the forward; for the backward, the tensors whose gradients are computed.
+    wanted
+        For the forward: the results that are computed; empty: all.
+    given
+        For the backward: the results that have a gradient; empty: every one of a float element.
+    """
+
+    op: Op
+    shapes: tuple[Shape | None, ...]
+    elements: tuple[ElementKind | None, ...]
+    axes: tuple[int, ...] = ()
+    keepdims: bool = True
+    element: ElementKind | None = None
+    scalars: tuple[tuple[str, float], ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
+    wanted: tuple[str, ...] = ()
+    wrt: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+
+    def validate(self) -> None:
+        op, names = self.op, self.op.signature.tensors
+        if not len(self.shapes) == len(self.elements) == len(names):
+            raise InvalidProblemError(f"{op}: {len(self.shapes)} shapes and {len(self.elements)} elements; expected {names}")
+        numbers = dict(self.scalars)
+        for name, shape in zip(names, self.shapes, strict=True):
+            if shape is not None:
+                check_shape(name, shape)
+            elif name not in op.signature.optional and name not in numbers:
+                raise InvalidProblemError(f"{name}: got None; expected a tensor")
+        if not self.tensors:
+            raise InvalidProblemError(f"{op}: no tensor among {', '.join(names)}; expected at least one")
+        check_shape("the broadcast shape", self.space)
+        for axis in self.axes:
+            check_axis("axis", axis, len(self.space))
+        if len(self.inner_set) != len(self.axes):
+            raise InvalidProblemError(f"axis: {self.axes} names an axis twice; expected different axes")
+        if op.check is not None:
+            op.check(self.tensors, tuple(sorted(self.inner_set)))
+        known = {**op.signature.scalars, **dict.fromkeys(names)}
+        for what, given, expected in (("scalar", self.scalars, known), ("option", self.options, op.signature.options)):
+            for name, _ in given:
+                if name not in expected:
+                    raise InvalidProblemError(
+                        f"{name}: {op} has no such {what}; expected some of {', '.join(expected) or 'none'}"
+                    )
+        kind = self.promoted
+        if not op.accepts(kind):
+            raise UnsupportedError(f"{op}: {kind}; expected one of {', '.join(str(k) for k in ElementKind if op.accepts(k))}")
+
+    # --- what follows from the fields ---------------------------------------------------------------------------------
+
+    @cached_property
+    def tensors(self) -> dict[str, tuple[Shape, ElementKind]]:
+        """The tensors that are given: shape and element by name."""
+        rows = zip(self.op.signature.tensors, self.shapes, self.elements, strict=True)
+        return {name: (shape, kind) for name, shape, kind in rows if shape is not None and kind is not None}
+
+    @cached_property
+    def space(self) -> Shape:
+        shapes = {n: s for n, (s, _) in self.tensors.items()}
+        rank = max([len(s) for n, s in shapes.items() if n not in self.op.places], default=0)
+        placed = {n: place for n, place in self.op.places.items() if n in shapes and len(shapes[n]) != rank}
+        return space_of(shapes, {n: place(rank, self.axes) for n, place in placed.items()})
+
+    @cached_property
+    def inner_set(self) -> frozenset[int]:
+        return frozenset(a % len(self.space) for a in self.axes)
+
+    @cached_property
+    def inner(self) -> tuple[bool, ...]:
+        return tuple(a in self.inner_set for a in range(len(self.space)))
+
+    @property
+    def iteration_shape(self) -> Shape:
+        return self.space
+
+    @property
+    def inner_axes(self) -> tuple[bool, ...]:
+        return self.inner
+
+    @cached_property
+    def parameters(self) -> Mapping[str, float]:
+        found: dict[str, float] = {}
+        for name, value in {**self.op.signature.scalars, **dict(self.scalars)}.items():
+            if isinstance(value, complex):
+                found |= {f"{name}.re": value.real, f"{name}.im": value.imag}
+            elif value is not None:
+                found[name] = value
+        return found
+
+    @cached_property
+    def promoted(self) -> ElementKind:
+        """The element that the op computes with and stores."""
+        own = self.op.signature.own
+        kinds = [k for n, (_, k) in self.tensors.items() if n not in own] or [k for _, k in self.tensors.values()]
+        if self.op.rule is Rule.EACH:
+            return next((k for k in kinds if k.is_float), kinds[0])
+        numbers = [v for n, v in self.scalars if n in self.op.signature.tensors]
+        found = result_element(self.op.rule, common(kinds, numbers))
+        return self.element or found
+
+    def placement(self, name: str) -> tuple[int, ...]:
+        """The axes of the iteration space that a tensor's axes lie along."""
+        shape, rank = self.tensors[name][0], len(self.space)
+        if name in self.op.places and len(shape) != rank:
+            return self.op.places[name](rank, self.axes)
+        return tuple(range(rank - len(shape), rank))
+
+    def varying(self, name: str) -> tuple[bool, ...]:
+        return varying(self.tensors[name][0], self.space, self.placement(name))
+
+    def exact(self, name: str) -> Axes | None:
+        """The class of a tensor whose gradient one kernel gives; None where a sum must follow."""
+        return exact_class(self.varying(name), self.inner)
+
+    @cached_property
+    def graph(self) -> Graph:
+        return graph_of(self)
+
+    @cached_property
+    def forward(self) -> OpDescriptor:
+        return replace(self, wanted=(), wrt=(), given=())
+
+    def __getattr__(self, name: str) -> Any:
+        """shape_x, kind_x, axes_x and has_x of a tensor x, for the specs."""
+        what, _, tensor = name.partition("_")
+        if what == "has" and tensor:
+            return tensor in self.described
+        if what in ("shape", "kind", "axes") and tensor in self.described:
+            return self.described[tensor][("shape", "kind", "axes").index(what)]
+        raise AttributeError(name)
+
+    @cached_property
+    def described(self) -> dict[str, tuple[Shape, ElementKind, tuple[int, ...]]]:
+        """Shape, element and axes of every tensor of the plan, by name: those that the graph reads, and those it writes."""
+        found: dict[str, tuple[Shape, ElementKind, tuple[int, ...]]] = {}
+        for port in self.graph.inputs:
+            name = port.name.partition(".")[0]
+            if name in self.tensors:
+                found[name] = (*self.tensors[name], self.placement(name))
+            elif name not in found:
+                found[name] = self._cotangent_or_saved(name)
+        for port, expr in self.graph.outputs:
+            name, _, half = port.name.partition(".")
+            kind = whole(port.kind) if half else port.kind
+            if self.wrt and self.exact(name[1:]) is not None:
+                found[name] = (self.tensors[name[1:]][0], kind, self.placement(name[1:]))
+            elif self.wrt:
+                axes = tuple(range(len(self.space)))
+                found[name] = (self._result_shape(port.axes, axes), kind, axes)
+            else:
+                axes = self._result_axes(port.axes, expr)
+                found[name] = (self._result_shape(port.axes, axes), kind, axes)
+        return found
+
+    @cached_property
+    def results(self) -> dict[str, tuple[Shape, ElementKind, tuple[int, ...]]]:
+        """Shape, element and axes of each result of a forward descriptor."""
+        made = {p.name.partition(".")[0] for p, _ in self.graph.outputs}
+        return {name: row for name, row in self.described.items() if name in made}
+
+    def _cotangent_or_saved(self, name: str) -> tuple[Shape, ElementKind, tuple[int, ...]]:
+        results = self.forward.results
+        return results[name] if name in results else results[name[1:]]
+
+    def _result_axes(self, axes: Axes, value: Expr) -> tuple[int, ...]:
+        if self.keepdims or axes is Axes.FULL:
+            return tuple(range(len(self.space)))
+        if axes is Axes.INNER:  # reduced over the rows
+            return tuple(a for a, i in enumerate(self.inner) if i)
+        if axes is Axes.NONE and (directions(value) & Axes.OUTER or not reads(value)):  # one number for all rows
+            return ()
+        return tuple(a for a, i in enumerate(self.inner) if not i)
+
+    def _result_shape(self, axes: Axes, kept: tuple[int, ...]) -> Shape:
+        keep = {True: bool(axes & Axes.INNER), False: bool(axes & Axes.OUTER)}
+        return tuple(self.space[a] if keep[self.inner[a]] else 1 for a in kept)
+
+
+def results_of(descriptor: OpDescriptor) -> dict[str, tuple[Shape, ElementKind, tuple[int, ...]]]:
+    """Shape, element and axes of each result of a forward descriptor."""
+    return descriptor.results

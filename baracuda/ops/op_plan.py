@@ -1,0 +1,67 @@
+"""The plan and args classes of an op, forward and backward, made from its declaration."""
+
+from __future__ import annotations
+
+from dataclasses import field, make_dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+from baracuda.core.plan import Args
+from baracuda.core.spec import TensorSpec
+from baracuda.formula.graph import Graph
+from baracuda.ops.formula_plan import FormulaPlan
+from baracuda.ops.op import Op
+from baracuda.ops.op_descriptor import OpDescriptor, results_of
+
+
+class OpPlan(FormulaPlan[OpDescriptor, Args]):
+    """Base of the plans of declared ops; `args` is the class of their args."""
+
+    of: ClassVar[Op]
+    args: ClassVar[type[Args]]
+
+    @classmethod
+    def formula(cls, descriptor: OpDescriptor) -> dict[str, Any]:
+        return {p.name: e for p, e in descriptor.graph.outputs}
+
+    @classmethod
+    def graph(cls, descriptor: OpDescriptor) -> Graph:
+        return descriptor.graph
+
+
+def _spec(name: str, doc: str, *, written: bool = False) -> TensorSpec:
+    return TensorSpec(name, doc, f"shape_{name}", f"kind_{name}", f"axes_{name}", written=written, when=f"has_{name}")
+
+
+def _camel(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+def _made(op: Op, name: str, specs: tuple[TensorSpec, ...]) -> type[OpPlan]:
+    fields = [(s.name, Any, field(default=None)) for s in specs]
+    args = make_dataclass(f"{_camel(name)}Args", fields, bases=(Args,), namespace={"__module__": op.module})
+    body = {"of": op, "args": args, "op": name, "category": op.category, "tensors": specs, "__module__": op.module}
+    return type(f"{_camel(name)}Plan", (OpPlan,), {**body, "__doc__": op.doc})
+
+
+@cache
+def forward_plan(op: Op, results: tuple[str, ...]) -> type[OpPlan]:
+    """The plan class of an op with these results."""
+    inputs = tuple(_spec(n, "an input") for n in op.signature.tensors)
+    return _made(op, op.name, inputs + tuple(_spec(n, "a result", written=True) for n in results))
+
+
+@cache
+def backward_plan(op: Op, results: tuple[str, ...]) -> type[OpPlan]:
+    """The plan class of an op's backward: gradients of results, inputs, saved results, then gradients of inputs."""
+    specs = [_spec(f"d{n}", f"the gradient of {n}") for n in results]
+    specs += [_spec(n, "an input of the forward pass") for n in op.signature.tensors]
+    specs += [_spec(n, "a saved result") for n in results if n not in op.signature.tensors]
+    specs += [_spec(f"d{n}", f"the gradient of {n}", written=True) for n in op.signature.tensors]
+    return _made(op, f"{op.name}_backward", tuple(specs))
+
+
+def plan_of(descriptor: OpDescriptor) -> type[OpPlan]:
+    """The plan class for a descriptor."""
+    results = tuple(results_of(descriptor.forward))
+    return (backward_plan if descriptor.wrt else forward_plan)(descriptor.op, results)

@@ -1,0 +1,321 @@
+"""Reductions over any set of axes at once: sums, products, extremes, logic, moments, norms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from baracuda.core.elements import Category, ElementKind
+from baracuda.formula import functions as f
+from baracuda.formula.complex import Complex
+from baracuda.formula.expr import Expr, cast, const, reduce, select
+from baracuda.ops.comparisons import truth
+from baracuda.ops.op import Op, map_parts, op
+from baracuda.ops.promotion import Rule
+from baracuda.ops.traced import Own, Scalar, Value
+
+#: What every reduction of the array API has in common.
+_REDUCTION: dict[str, Any] = {"rows": True, "axis": None, "keepdims": False}
+
+
+def _count(x: Value) -> Expr:
+    """The number of elements of a row, in the kind of x."""
+    return f.row_length(x.kind)
+
+
+# --- sums and products ------------------------------------------------------------------------------------------------
+
+
+@op(Rule.ACCUMULATING, element_option=True, **_REDUCTION)
+def sum_(x: Value) -> Value:
+    """The sum. Integers and bool are summed in s64 (u64) unless dtype says otherwise."""
+    return map_parts(f.sum_, x)
+
+
+@op(Rule.ACCUMULATING, element_option=True, takes="float,int", **_REDUCTION)
+def prod(x: Expr) -> Expr:
+    """The product, in the canonical order. Integers and bool are multiplied in s64 (u64) unless dtype says otherwise."""
+    return f.prod(x)
+
+
+@prod.backward
+def _prod_backward(dy: Expr, x: Expr) -> dict[str, Expr]:
+    """dy times the product of the others: with one zero in the row only that element has a gradient, with more none has."""
+    zero = f.equal(x, 0.0)
+    zeros = f.sum_(cast(zero, x.kind))
+    others = f.prod(select(zero, 1.0, x))
+    without = select(f.equal(zeros, 0.0), others / x, 0.0)
+    return {"dx": dy * select(zero, select(f.equal(zeros, 1.0), others, 0.0), without)}
+
+
+@op(Rule.FLOATING, element_option=True, takes="float,int,bool,complex", **_REDUCTION)
+def mean(x: Value) -> Value:
+    """The sum over the number of elements; NaN over none."""
+    return map_parts(f.sum_, x) / _count(x)
+
+
+@op(**_REDUCTION)
+def reduce_sum_square(x: Expr) -> Expr:
+    """The sum of squares."""
+    return f.sum_(x * x)
+
+
+@op(**_REDUCTION)
+def reduce_log_sum(x: Expr) -> Expr:
+    """The logarithm of the sum."""
+    return f.log(f.sum_(x))
+
+
+# --- extremes ---------------------------------------------------------------------------------------------------------
+
+
+@op(takes="float,int,bool", **_REDUCTION)
+def max_(x: Expr) -> Expr:
+    """The largest element; NaN if one is NaN. Ties share the gradient equally. Over no element: -inf, or the least integer."""
+    return reduce("or", x) if x.kind is ElementKind.BOOL else f.max_(x)
+
+
+@op(takes="float,int,bool", **_REDUCTION)
+def min_(x: Expr) -> Expr:
+    """The smallest element; NaN if one is NaN. Ties share the gradient equally. Over no element: +inf, or the largest integer."""
+    return reduce("and", x) if x.kind is ElementKind.BOOL else f.min_(x)
+
+
+@op(results=("smallest", "largest"), **_REDUCTION)
+def aminmax(x: Expr) -> tuple[Expr, Expr]:
+    """The smallest and the largest element, in one pass."""
+    return f.min_(x), f.max_(x)
+
+
+@op(**_REDUCTION)
+def ptp(x: Expr) -> Expr:
+    """The largest element minus the smallest."""
+    return f.max_(x) - f.min_(x)
+
+
+# --- logic and counts -------------------------------------------------------------------------------------------------
+
+
+@op(**_REDUCTION)
+def all_(x: Value) -> Expr:
+    """Whether every element is true; a number is true unless it is 0."""
+    return reduce("and", truth(x))
+
+
+@op(**_REDUCTION)
+def any_(x: Value) -> Expr:
+    """Whether some element is true; a number is true unless it is 0."""
+    return reduce("or", truth(x))
+
+
+@op(**_REDUCTION)
+def reduce_xor(x: Expr) -> Expr:
+    """Exclusive or of the bits; on bool, whether an odd number is true."""
+    return reduce("xor", x)
+
+
+@op(**_REDUCTION)
+def count_nonzero(x: Value) -> Expr:
+    """How many elements are not 0, as s64; NaN counts."""
+    return f.sum_(cast(truth(x), ElementKind.S64))
+
+
+@op(**_REDUCTION, results=("y", "infinite"))
+def all_finite_check(x: Expr, *, scale: Scalar = 1.0) -> tuple[Expr, Expr]:
+    """x * scale, and whether some element of x is infinite or NaN: the unscaling step of loss scaling."""
+    return x * scale, reduce("or", ~(abs(x) < float("inf")))
+
+
+# --- without NaN ------------------------------------------------------------------------------------------------------
+
+
+def _is_nan(x: Expr) -> Expr:
+    return f.not_equal(x, x)
+
+
+def _present(x: Expr) -> Expr:
+    """How many elements are not NaN."""
+    return f.sum_(cast(~_is_nan(x), x.kind))
+
+
+@op(Rule.ACCUMULATING, element_option=True, **_REDUCTION)
+def nansum(x: Expr) -> Expr:
+    """The sum of what is not NaN."""
+    return f.sum_(select(_is_nan(x), const(0, x.kind), x)) if x.kind.is_float else f.sum_(x)
+
+
+@op(**_REDUCTION)
+def nanprod(x: Expr) -> Expr:
+    """The product of what is not NaN."""
+    return f.prod(select(_is_nan(x), 1.0, x))
+
+
+@nanprod.backward
+def _nanprod_backward(dy: Expr, x: Expr) -> dict[str, Expr]:
+    (plain,) = _prod_backward(dy, select(_is_nan(x), 1.0, x)).values()
+    return {"dx": select(_is_nan(x), 0.0, plain)}
+
+
+@op(**_REDUCTION)
+def nanmean(x: Expr) -> Expr:
+    """The mean of what is not NaN; NaN where nothing is."""
+    return f.sum_(select(_is_nan(x), 0.0, x)) / _present(x)
+
+
+@op(**_REDUCTION)
+def nanmax(x: Expr) -> Expr:
+    """The largest of what is not NaN; NaN where nothing is."""
+    return select(f.equal(_present(x), 0.0), float("nan"), f.max_(select(_is_nan(x), float("-inf"), x)))
+
+
+@op(**_REDUCTION)
+def nanmin(x: Expr) -> Expr:
+    """The smallest of what is not NaN; NaN where nothing is."""
+    return select(f.equal(_present(x), 0.0), float("nan"), f.min_(select(_is_nan(x), float("inf"), x)))
+
+
+# --- moments ----------------------------------------------------------------------------------------------------------
+
+
+def _square(d: Value) -> Expr:
+    return d.re * d.re + d.im * d.im if isinstance(d, Complex) else d * d
+
+
+def _moments(x: Value, correction: Scalar) -> tuple[Expr, Value]:
+    """Variance and mean; the variance from the deviations, NaN where the divisor is not positive."""
+    average: Value = map_parts(f.sum_, x) / _count(x)
+    deviations = f.sum_(_square(x - average))
+    return deviations / f.maximum(_count(x) - correction, 0.0), average
+
+
+@op(**_REDUCTION)
+def var(x: Value, *, correction: Scalar = 0.0) -> Expr:
+    """sum |x - mean|**2 / (n - correction); correction is 0 as in NumPy and the array API (torch's default is 1)."""
+    return _moments(x, correction)[0]
+
+
+@op(**_REDUCTION)
+def std(x: Value, *, correction: Scalar = 0.0) -> Expr:
+    """The square root of `var`."""
+    return f.sqrt(_moments(x, correction)[0])
+
+
+@op(results=("variance", "average"), **_REDUCTION)
+def var_mean(x: Value, *, correction: Scalar = 0.0) -> tuple[Value, Value]:
+    """`var` and `mean`, in one pass where a row fits in registers."""
+    return _moments(x, correction)
+
+
+@op(results=("deviation", "average"), **_REDUCTION)
+def std_mean(x: Value, *, correction: Scalar = 0.0) -> tuple[Value, Value]:
+    """`std` and `mean`, in one pass where a row fits in registers."""
+    variance, average = _moments(x, correction)
+    return f.sqrt(variance), average
+
+
+def _nan_variance(x: Expr, correction: Scalar) -> Expr:
+    gone, count = _is_nan(x), _present(x)
+    average = f.sum_(select(gone, 0.0, x)) / count
+    d = select(gone, 0.0, x - average)
+    return f.sum_(d * d) / select(count > correction, count - correction, float("nan"))
+
+
+@op(**_REDUCTION)
+def nanvar(x: Expr, *, correction: Scalar = 0.0) -> Expr:
+    """The variance of what is not NaN; NaN where no more than `correction` elements are left."""
+    return _nan_variance(x, correction)
+
+
+@op(**_REDUCTION)
+def nanstd(x: Expr, *, correction: Scalar = 0.0) -> Expr:
+    """The square root of `nanvar`."""
+    return f.sqrt(_nan_variance(x, correction))
+
+
+# --- exponentials and norms -------------------------------------------------------------------------------------------
+
+
+def _log_sum_exp(x: Expr) -> Expr:
+    top = f.max_(x)
+    shift = select(abs(top) < float("inf"), top, 0.0)
+    return f.log(f.sum_(f.exp(x - shift))) + shift
+
+
+@op(Rule.FLOATING, takes="float,int", saves=("y",), **_REDUCTION)
+def logsumexp(x: Expr) -> Expr:
+    """log(sum e**x), by the largest element; -inf over nothing but -inf, +inf with a +inf."""
+    return _log_sum_exp(x)
+
+
+@logsumexp.backward
+def _logsumexp_backward(dy: Expr, x: Expr, y: Expr) -> dict[str, Expr]:
+    return {"dx": dy * f.exp(x - select(abs(y) < float("inf"), y, 0.0))}
+
+
+@op(**_REDUCTION)
+def logmeanexp(x: Expr) -> Expr:
+    """log(mean e**x)."""
+    return _log_sum_exp(x) - f.log(_count(x))
+
+
+@logmeanexp.backward
+def _logmeanexp_backward(dy: Expr, x: Expr) -> dict[str, Expr]:
+    e = f.exp(x - f.max_(x))
+    return {"dx": dy * e / f.sum_(e)}
+
+
+def norm_of(x: Value, order: float) -> Expr:
+    """The norm of a row; the order is a constant of the kernel."""
+    size = abs(x)
+    if order == float("inf"):
+        return f.max_(size)
+    if order == float("-inf"):
+        return f.min_(size)
+    if order == 0:
+        return f.sum_(cast(f.not_equal(size, 0.0), size.kind))
+    if order == 1:
+        return f.sum_(size)
+    if order == 2:
+        return f.sqrt(f.sum_(_square(x)))
+    return f.pow_(f.sum_(f.pow_(size, float(order))), 1.0 / order)
+
+
+@op(Rule.FLOATING, **_REDUCTION)
+def vector_norm(x: Value, *, ord: int | float = 2) -> Expr:
+    """(sum |x|**ord)**(1/ord); the largest or smallest |x| for inf and -inf, how many are not 0 for 0."""
+    return norm_of(x, ord)
+
+
+@op(Rule.FLOATING, **_REDUCTION)
+def dist(a: Value, b: Value, *, p: int | float = 2) -> Expr:
+    """`vector_norm` of a - b with order p."""
+    return norm_of(a - b, p)
+
+
+# --- under a mask -----------------------------------------------------------------------------------------------------
+
+
+def _masked(name: str, words: str) -> Op:
+    def formula(x: Expr, mask: Own) -> Expr:
+        if name == "sum":
+            return f.sum_(select(mask, x, const(0, x.kind)))
+        if name == "prod":
+            return f.prod(select(mask, x, const(1, x.kind)))
+        if name == "mean":
+            return f.sum_(select(mask, x, 0.0)) / f.sum_(cast(mask, x.kind))
+        return reduce(name, select(mask, x, _extreme(x, name)))
+
+    formula.__doc__ = f"The {words} of the elements whose mask is true."
+    category = "float" if name in ("mean", "prod") else "float,int"
+    return op(name=f"masked_{name}", family="reduction", takes=category, **_REDUCTION)(formula)
+
+
+def _extreme(x: Expr, name: str) -> Expr:
+    if x.kind.is_float:
+        return const(float("-inf") if name == "max" else float("inf"), x.kind)
+    bits, signed = x.kind.bits, x.kind.category is Category.SIGNED
+    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    return const(low if name == "max" else high, x.kind)
+
+
+for _name, _words in {"sum": "sum", "prod": "product", "mean": "mean", "max": "largest", "min": "smallest"}.items():
+    _masked(_name, _words)

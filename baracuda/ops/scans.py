@@ -1,0 +1,71 @@
+"""Scans along one axis: running sums, products, extremes, and recurrences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from baracuda.core.elements import ElementKind
+from baracuda.formula import functions as f
+from baracuda.formula import scans as s
+from baracuda.formula.expr import Expr, cast, select
+from baracuda.ops.op import map_parts, op
+from baracuda.ops.promotion import Rule
+from baracuda.ops.traced import Scalar, Value
+
+_SCAN: dict[str, Any] = {"rows": True, "axis": -1}
+
+
+@op(Rule.ACCUMULATING, element_option=True, **_SCAN)
+def cumsum(x: Value, *, reverse: bool = False, exclusive: bool = False) -> Value:
+    """The running sum. Integers and bool are summed in s64 (u64) unless dtype says otherwise."""
+    return map_parts(lambda v: s.cumsum(v, reverse=reverse, exclusive=exclusive), x)
+
+
+@op(Rule.ACCUMULATING, element_option=True, takes="float,int", **_SCAN)
+def cumprod(x: Expr, *, reverse: bool = False, exclusive: bool = False) -> Expr:
+    """The running product; its gradient is right where elements are zero."""
+    return s.cumprod(x, reverse=reverse, exclusive=exclusive)
+
+
+@op(results=("values", "indices"), **_SCAN)
+def cummax(x: Expr, *, reverse: bool = False) -> tuple[Expr, Expr]:
+    """The running maximum and, as s64, the last place it was found at; from the first NaN on NaN."""
+    values, indices = s.cummax_with_index(x, reverse=reverse)
+    return values, cast(indices, ElementKind.S64)
+
+
+@op(results=("values", "indices"), **_SCAN)
+def cummin(x: Expr, *, reverse: bool = False) -> tuple[Expr, Expr]:
+    """The running minimum and, as s64, the last place it was found at; from the first NaN on NaN."""
+    values, indices = s.cummin_with_index(x, reverse=reverse)
+    return values, cast(indices, ElementKind.S64)
+
+
+@op(takes="float", **_SCAN)
+def logcumsumexp(x: Expr, *, reverse: bool = False, exclusive: bool = False) -> Expr:
+    """log of the running sum of e**x, each sum scaled by its largest element."""
+    return s.logcumsumexp(x, reverse=reverse, exclusive=exclusive)
+
+
+@op(**_SCAN)
+def nancumsum(x: Expr, *, reverse: bool = False, exclusive: bool = False) -> Expr:
+    """The running sum of what is not NaN."""
+    return s.cumsum(select(f.not_equal(x, x), 0.0, x), reverse=reverse, exclusive=exclusive)
+
+
+@op(**_SCAN)
+def nancumprod(x: Expr, *, reverse: bool = False, exclusive: bool = False) -> Expr:
+    """The running product of what is not NaN."""
+    return s.cumprod(select(f.not_equal(x, x), 1.0, x), reverse=reverse, exclusive=exclusive)
+
+
+@op(**_SCAN)
+def ema_scan(x: Expr, *, decay: Scalar = 0.9) -> Expr:
+    """h_t = decay * h_(t-1) + (1 - decay) * x_t with h before the first element 0: the exponential moving average."""
+    return s.linear_recurrence(decay, (1.0 - decay) * x)
+
+
+@op(family="scan", takes="float", **_SCAN)
+def linear_recurrence(a: Expr, b: Expr, *, reverse: bool = False) -> Expr:
+    """h_t = a_t * h_(t-1) + b_t with h before the first element 0."""
+    return s.linear_recurrence(a, b, reverse=reverse)

@@ -1,0 +1,165 @@
+"""A formula with a signature: the tensors, scalars and options it takes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from baracuda.core.axes import Axes
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
+from baracuda.formula.complex import Complex
+from baracuda.formula.expr import Expr, reduce
+from baracuda.formula.graph import Graph, Port
+
+#: A number given at run time: a parameter of the kernel, not a constant in it.
+Scalar: TypeAlias = "Expr | float"
+#: A tensor that keeps its own element and does not take part in promotion: masks, indices, statistics, weights of a norm.
+Own: TypeAlias = Expr
+Shape: TypeAlias = "tuple[int, ...]"
+Value: TypeAlias = "Expr | Complex"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A result of a formula with the element that it is stored in, where that does not follow from the op's rule."""
+
+    value: Expr
+    element: ElementKind
+
+
+Result: TypeAlias = "Expr | Complex | Stored"
+
+_OPTION_TYPES = ("int", "bool", "str", "tuple")
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a formula's parameters mean.
+
+    Attributes
+    ----------
+    tensors
+        Names of the tensors, in order.
+    optional, own
+        Those that may be left out (default None), and those that keep their own element (annotated `Own`).
+    scalars
+        Keyword-only parameters given to the kernel at run time, with their defaults.
+    options
+        Keyword-only parameters that change the formula (annotated int, bool, str or tuple), with their defaults.
+    wants_element
+        Whether the formula has a parameter `element: ElementKind`, filled with the element that its result is stored in; in
+        an op whose inputs keep each their own, with the one that the caller asks for, or None.
+    """
+
+    tensors: tuple[str, ...]
+    optional: frozenset[str]
+    own: frozenset[str]
+    scalars: Mapping[str, Any]
+    options: Mapping[str, Any]
+    wants_element: bool = False
+
+
+def signature(function: Callable[..., Any]) -> Signature:
+    """Read from a Python function: tensors are positional, scalars and options keyword-only."""
+    tensors, optional, own = [], set(), set()
+    scalars: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    wants_element = False
+    for p in inspect.signature(function).parameters.values():
+        annotation = str(p.annotation)
+        if p.kind is p.KEYWORD_ONLY and annotation.startswith("ElementKind"):
+            wants_element = True
+            continue
+        if p.kind is p.KEYWORD_ONLY:
+            (options if annotation.startswith(_OPTION_TYPES) else scalars)[p.name] = p.default
+            continue
+        tensors.append(p.name)
+        if p.default is None:
+            optional.add(p.name)
+        if annotation.startswith("Own"):
+            own.add(p.name)
+    if not tensors:
+        raise InvalidProblemError(f"{function.__name__}: it takes no tensor; expected at least one positional parameter")
+    return Signature(tuple(tensors), frozenset(optional), frozenset(own), scalars, options, wants_element)
+
+
+def space_of(shapes: Mapping[str, Shape], placed: Mapping[str, Sequence[int]]) -> Shape:
+    """The shape that all shapes broadcast to; a placed tensor's axes lie where it says, not at the end."""
+    rank = max([len(s) for n, s in shapes.items() if n not in placed], default=0)
+    space = [1] * rank
+    for name, shape in shapes.items():
+        axes = placed.get(name, range(rank - len(shape), rank))
+        if len(axes) != len(shape):
+            raise InvalidProblemError(f"{name}: shape {shape} has rank {len(shape)}; expected {len(axes)}")
+        for a, n in zip(axes, shape, strict=True):
+            if n != 1 and space[a] not in (1, n):
+                raise InvalidProblemError(f"{name}: shape {shape} does not broadcast with {tuple(space)}")
+            space[a] = n if space[a] == 1 else space[a]
+    return tuple(space)
+
+
+def varying(shape: Shape, space: Shape, placed: Sequence[int] | None = None) -> tuple[bool, ...]:
+    """For each axis of the space, whether a tensor has an element for each of its points."""
+    axes = range(len(space) - len(shape), len(space)) if placed is None else placed
+    extents = dict(zip(axes, shape, strict=True))
+    return tuple(extents.get(a) == n for a, n in enumerate(space))
+
+
+def smallest_class(varies: Sequence[bool], inner: Sequence[bool]) -> Axes:
+    """The smallest class of axes that covers what a tensor varies along."""
+    axes = Axes.NONE
+    if any(v for v, i in zip(varies, inner, strict=True) if i):
+        axes |= Axes.INNER
+    if any(v for v, i in zip(varies, inner, strict=True) if not i):
+        axes |= Axes.OUTER
+    return axes
+
+
+def exact_class(varies: Sequence[bool], inner: Sequence[bool]) -> Axes | None:
+    """The class of a tensor that varies along all or none of the inner axes and all or none of the outer ones; None for
+    another, and for one that varies along neither, whose gradient takes two sums."""
+    axes = Axes.NONE
+    for flag, one in ((True, Axes.INNER), (False, Axes.OUTER)):
+        values = {v for v, i in zip(varies, inner, strict=True) if i is flag}
+        if len(values) > 1:
+            return None
+        if values == {True} or not values:
+            axes |= one
+    return axes if axes else None
+
+
+def gradient_class(shape: Shape, varies: Sequence[bool], inner: Sequence[bool]) -> Axes:
+    """The axes that the kernel of a gradient leaves: those of `exact_class`, or FULL less a direction in which the tensor does
+    not vary at all."""
+    exact = exact_class(varies, inner)
+    if exact is not None:
+        return exact
+    found = smallest_class([v and n != 1 for v, n in zip(varies, shape, strict=True)], inner)
+    if found is Axes.NONE:
+        return Axes.OUTER if any(inner) else Axes.FULL
+    return found if any(inner) and not all(inner) else Axes.FULL
+
+
+def summed(value: Expr, axes: Axes, inner: tuple[bool, ...]) -> Expr:
+    """A value summed over what it varies along beside `axes`."""
+    over = Graph((), ((Port("", value.kind), value),), inner).axes[value] & ~axes
+    if over & Axes.INNER:
+        value = reduce("sum", value)
+    return reduce("sum", value, Axes.OUTER) if over & Axes.OUTER else value
+
+
+def named_results(results: Any, names: Sequence[str]) -> dict[str, Result]:
+    """What a formula returned, by name: one value is `y`, several are as declared, or y0, y1, ..."""
+    if isinstance(results, Mapping):
+        found = dict(results)
+    elif isinstance(results, (tuple, list)):
+        found = dict(zip(names or [f"y{i}" for i in range(len(results))], results, strict=True))
+    else:
+        found = {names[0] if names else "y": results}
+    for name, value in found.items():
+        if not isinstance(value, (Expr, Complex, Stored)):
+            raise InvalidProblemError(f"result {name} is {value!r}; expected an expression")
+    return found

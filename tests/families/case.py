@@ -1,0 +1,108 @@
+"""How an op is tested: an independent reference in float64, what its tensors hold, and the shapes and keywords to try."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+Shapes = Sequence["tuple[int, ...] | None"]
+Array = Any
+
+#: Shapes of one, two and three tensors: odd sizes, rows that are no multiple of a vector, broadcasts, size 1, empty.
+POINTWISE: dict[int, list[Shapes]] = {
+    1: [((3, 67),), ((5, 1, 33),), ((1,),), ((0, 4),), ((),)],
+    2: [((3, 67), (3, 67)), ((4, 1, 33), (5, 1)), ((1,), (7,)), ((0, 4), (1, 4)), ((), ())],
+    3: [((3, 67), (3, 67), (3, 67)), ((4, 1, 33), (5, 1), (33,)), ((1,), (7,), ()), ((0, 4), (1, 4), (4,))],
+    4: [((3, 67), (3, 67), (3, 67), (3, 67)), ((4, 1, 33), (5, 1), (33,), ())],
+}
+#: Shapes of a tensor with rows along its last axis.
+ROWS: list[Shapes] = [((3, 67),), ((2, 5, 1030),), ((4, 1),), ((1,),), ((130,),)]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One op's test.
+
+    Attributes
+    ----------
+    reference
+        On torch tensors of float64 (complex128; integers and bool as they are), positional in the op's order, with the
+        op's keywords; gives one tensor or a tuple, in the order of the function's results.
+    domains
+        What each tensor holds (see `DOMAINS`), the last one for all that follow; "index:5" is s64 below 5.
+    shapes
+        The shapes of the tensors of each trial; None leaves one out.
+    keywords
+        Keywords of each trial; every one is tried with every entry of `shapes`.
+    elements
+        Labels of the elements of the tensors that promote, by default every one that the op accepts (for integers and
+        complex the reference must do); the others keep what their domain says.
+    tolerance
+        Allowed error as a multiple of the element's own rounding (2**-8 for bf16, 2**-11 f16, 2**-23 f32, 2**-52 f64) of
+        the size of the result (`absolute` of 1 is added to it).
+    gradient
+        Whether the backward is compared with autograd of the reference.
+    specials
+        Whether NaN, infinities, zeros and subnormals are mixed into the values of a further trial.
+    large
+        Shapes for the benchmark, by default the first ones with their extents made large.
+    rival
+        What the benchmark compares with, by default the reference: what a PyTorch user would write.
+    """
+
+    reference: Callable[..., Any]
+    domains: Sequence[str] = ("any",)
+    shapes: Sequence[Shapes] = ()
+    keywords: Sequence[Mapping[str, Any]] = field(default=({},))
+    elements: Sequence[str] | None = None
+    tolerance: float = 4.0
+    absolute: float = 0.0
+    gradient: bool = True
+    specials: bool = True
+    large: Shapes | None = None
+    rival: Callable[..., Any] | None = None
+
+
+def _normal(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    return rng.standard_normal(shape) * 2.0
+
+
+#: Values of a tensor: a function of the generator and the shape, in float64, bool or int64.
+DOMAINS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
+    "any": _normal,
+    "positive": lambda rng, shape: rng.gamma(2.0, 1.0, shape) + 0.05,
+    "above one": lambda rng, shape: rng.gamma(2.0, 1.0, shape) + 1.05,
+    "unit": lambda rng, shape: rng.uniform(-0.95, 0.95, shape),
+    "probability": lambda rng, shape: rng.uniform(0.02, 0.98, shape),
+    "small": lambda rng, shape: rng.standard_normal(shape) * 0.5,
+    "nonzero": lambda rng, shape: np.copysign(rng.uniform(0.5, 3.0, shape), rng.standard_normal(shape)),
+    "sign": lambda rng, shape: np.where(rng.standard_normal(shape) < 0, -1.0, 1.0),
+    "grid": lambda rng, shape: rng.integers(-2, 3, shape).astype(np.float64),
+    "mask": lambda rng, shape: rng.standard_normal(shape) < 0.5,
+    "box": lambda rng, shape: np.concatenate([rng.uniform(0, 2, (*shape[:-1], 2)), rng.uniform(2.5, 5, (*shape[:-1], 2))], -1),
+    "shift": lambda rng, shape: rng.integers(0, 7, shape),
+    "bits": lambda rng, shape: rng.integers(0, 2**32, shape, dtype=np.uint32),
+}
+
+
+def values(domain: str, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    """A tensor's values."""
+    name, _, limit = domain.partition(":")
+    if name == "index":
+        return rng.integers(0, int(limit), shape)
+    return np.asarray(DOMAINS[name](rng, shape))
+
+
+def torch_of(array: Array) -> torch.Tensor:
+    """The float64, complex128, integer or bool tensor of an array."""
+    if array.dtype.kind == "V" or (array.dtype.itemsize < 8 and array.dtype.kind == "f") or "float" in array.dtype.name:
+        array = array.astype(np.float64)
+    if array.dtype.kind == "c":
+        array = array.astype(np.complex128)
+    if array.dtype.kind == "u" and array.dtype.itemsize > 1:
+        array = array.astype(np.int64)
+    return torch.from_numpy(np.array(array))

@@ -1,0 +1,252 @@
+"""One trial of an op: its tensors, what baracuda computes of them on a device, and what the reference says."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import baracuda
+from baracuda.core.elements import Category, ElementKind
+from baracuda.frontends.families import ops
+from baracuda.ops.op import Op
+from tests.families.case import POINTWISE, ROWS, Array, Case, Shapes, torch_of, values
+
+FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
+#: Elements that ops are tried with.
+ELEMENTS = (
+    *FLOATS, ElementKind.S8, ElementKind.U8, ElementKind.S16, ElementKind.U16, ElementKind.S32, ElementKind.U32, ElementKind.S64,
+    ElementKind.U64, ElementKind.BOOL, ElementKind.C64, ElementKind.C128,
+)  # fmt: skip
+#: The error of one rounding.
+ROUNDING = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-23, "f64": 2.0**-52, "complex64": 2.0**-23, "complex128": 2.0**-52}
+SPECIALS = (float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1e-40, -1e-310, 1.0, -1.0, 65504.0, 3e38)
+
+
+@cache
+def cases() -> dict[str, Case]:
+    """The case of every op."""
+    found: dict[str, Case] = {}
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        if path.stem not in ("__init__", "case", "trial", "hashes") and not path.stem.startswith("test_"):
+            found |= import_module(f"tests.families.{path.stem}").CASES
+    return found
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A case with an element, shapes and keywords."""
+
+    name: str
+    element: ElementKind
+    shapes: Shapes
+    keywords: tuple[tuple[str, Any], ...] = ()
+    special: bool = False
+
+    def __str__(self) -> str:
+        shapes = ",".join("x".join(map(str, s)) if s else "scalar" if s is not None else "none" for s in self.shapes)
+        words = "".join(f" {k}={v}" for k, v in self.keywords)
+        return f"{self.name} {self.element} {shapes}{words}{' specials' if self.special else ''}"
+
+    @property
+    def op(self) -> Op:
+        return ops()[self.name]
+
+    @property
+    def case(self) -> Case:
+        return cases()[self.name]
+
+    @property
+    def tensors(self) -> list[Array | None]:
+        """The tensors, the same on every machine."""
+        rng = np.random.default_rng(zlib.crc32(str(self).encode()))
+        names = self.op.signature.tensors
+        domains = [*self.case.domains, *[self.case.domains[-1]] * (len(names) - len(self.case.domains))]
+        made: list[Array | None] = []
+        for domain, shape in zip(domains, self.shapes, strict=False):
+            made.append(None if shape is None else self._tensor(domain, rng, shape))
+        return made
+
+    def _tensor(self, domain: str, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        drawn = values(domain, rng, shape)
+        if drawn.dtype.kind in "biu" and not (domain == "shift" and self.element.is_integer):
+            return drawn
+        kind = self.element
+        if kind.category is Category.COMPLEX:
+            return np.asarray(drawn + 1j * values(domain, rng, shape)).astype(kind.numpy)
+        if kind is ElementKind.BOOL:
+            return drawn > 0
+        if kind.is_integer:
+            low, high = (0, 100) if kind.category is Category.UNSIGNED else (-100, 100)
+            return np.clip(np.rint(drawn * (1 if domain == "shift" else 8)), low, high).astype(kind.numpy)
+        if self.special and drawn.size:
+            flat = drawn.reshape(-1)
+            flat[rng.integers(0, flat.size, len(SPECIALS))] = SPECIALS
+        with np.errstate(over="ignore"):
+            return drawn.astype(kind.numpy)
+
+
+def elements_of(op: Op, case: Case) -> list[ElementKind]:
+    """The elements a case is tried with."""
+    if case.elements is not None:
+        return [k for k in ELEMENTS if k.label in case.elements]
+    return [k for k in ELEMENTS if op.accepts(k)]
+
+
+def shapes_of(op: Op, case: Case) -> Sequence[Shapes]:
+    """The shapes a case is tried with."""
+    if case.shapes:
+        return case.shapes
+    required = len(op.signature.tensors) - len(op.signature.optional)
+    return ROWS if op.rows and required == 1 else POINTWISE[required]
+
+
+def trials_of(name: str, *, full: bool = False) -> Iterator[Trial]:
+    """The trials of an op: each shape and each set of keywords with every float element, and together in `full`; fewer shapes
+    with the other elements."""
+    op, case = ops()[name], cases()[name]
+    words = [tuple(sorted(k.items())) for k in case.keywords]
+    shapes = list(shapes_of(op, case))
+    for element in elements_of(op, case):
+        count = max(len(words), len(shapes)) if element in FLOATS else max(len(words), 2)
+        pairs = [(shapes[i % len(shapes)], words[i % len(words)]) for i in range(count)]
+        if full:
+            pairs = [(s, w) for s in shapes for w in words]
+        yield from dict.fromkeys(Trial(name, element, s, w) for s, w in pairs)
+        if case.specials and element.is_float:
+            yield Trial(name, element, shapes[0], words[0], special=True)
+
+
+def trials(*, full: bool = False) -> Iterator[Trial]:
+    """The trials of every op that has a case."""
+    for name in ops():
+        if name in cases():
+            yield from trials_of(name, full=full)
+
+
+# --- computing --------------------------------------------------------------------------------------------------------
+
+
+def torch_dtype(kind: ElementKind) -> torch.dtype:
+    """The torch dtype of an element."""
+    names = {"f16": "float16", "bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
+    found: torch.dtype = getattr(torch, names.get(kind.label, kind.numpy.name))
+    return found
+
+
+def to_device(array: Array | None, device: str) -> Any:
+    """The tensor that is given to baracuda: NumPy on the CPU, torch on a GPU."""
+    if array is None or device == "cpu":
+        return array
+    names = {"bfloat16": (np.int16, torch.bfloat16), "float8_e4m3fn": (np.uint8, torch.float8_e4m3fn)}
+    names |= {"float8_e5m2": (np.uint8, torch.float8_e5m2)}
+    if array.dtype.name in names:
+        raw, dtype = names[array.dtype.name]
+        return torch.from_numpy(np.array(array.view(raw))).view(dtype).to(device)
+    return torch.from_numpy(np.array(array)).to(device)
+
+
+def to_host(tensor: Any) -> Array:
+    """Back to NumPy, bit for bit."""
+    if not isinstance(tensor, torch.Tensor):
+        return np.asarray(tensor)
+    kinds = {torch.bfloat16: (torch.int16, "bf16"), torch.float8_e4m3fn: (torch.uint8, "f8e4m3")}
+    kinds |= {torch.float8_e5m2: (torch.uint8, "f8e5m2")}
+    if tensor.dtype in kinds:
+        raw, label = kinds[tensor.dtype]
+        dtype = next(k for k in ElementKind if k.label == label).numpy
+        return np.asarray(tensor.cpu().view(raw).numpy()).view(dtype)
+    return np.asarray(tensor.resolve_conj().cpu().numpy())
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def forward(trial: Trial, device: str) -> list[Array]:
+    """What baracuda computes."""
+    function = getattr(baracuda, trial.name)
+    given = [to_device(t, device) for t in trial.tensors]
+    return [to_host(t) for t in as_tuple(function(*given, **dict(trial.keywords)))]
+
+
+def expected(trial: Trial) -> list[Array]:
+    """What the reference says, in float64."""
+    given = [None if t is None else torch_of(t) for t in trial.tensors]
+    return [v.detach().resolve_conj().numpy() for v in as_tuple(trial.case.reference(*given, **dict(trial.keywords)))]
+
+
+def differentiated(op: Op, tensors: Sequence[Array | None]) -> list[str]:
+    """The tensors whose gradients are compared."""
+    found = []
+    for name, t in zip(op.signature.tensors, tensors, strict=False):
+        if t is not None and name not in op.constants and (t.dtype.kind in "fc" or "float" in t.dtype.name):
+            found.append(name)
+    return found
+
+
+def cotangents(trial: Trial, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[Any]) -> list[Array]:
+    """Gradients of the results."""
+    rng = np.random.default_rng(zlib.crc32(f"d{trial}".encode()))
+    made = []
+    for shape, dtype in zip(shapes, dtypes, strict=True):
+        drawn = rng.standard_normal(shape)
+        drawn = drawn + 1j * rng.standard_normal(shape) if np.dtype(dtype).kind == "c" else drawn
+        made.append(np.asarray(drawn).astype(dtype))
+    return made
+
+
+def backward(trial: Trial, device: str) -> dict[str, Array]:
+    """Gradients by baracuda."""
+    op, tensors = trial.op, trial.tensors
+    given = [to_device(t, device) for t in tensors]
+    keywords: Mapping[str, Any] = dict(trial.keywords)
+    saved = {"saved": True} if op.extra else {}
+    results = as_tuple(getattr(baracuda, trial.name)(*given, **keywords, **saved))
+    names = list(op.results or ("y",))
+    by_name = dict(zip(names, results, strict=False))  # some keywords leave the last results out
+    hosts = {n: to_host(r) for n, r in by_name.items() if n not in op.extra}
+    floating = {n: h for n, h in hosts.items() if h.dtype.kind in "fc" or "float" in h.dtype.name}
+    dys = cotangents(trial, [h.shape for h in floating.values()], [h.dtype for h in floating.values()])
+    words = {f"d{n}": to_device(d, device) for n, d in zip(floating, dys, strict=True)}
+    words |= {n: t for n, t in zip(op.signature.tensors, given, strict=False) if t is not None}
+    words |= {n: by_name[n] for n in op.saves if n in by_name}
+    wrt = differentiated(op, tensors)
+    made = getattr(baracuda, f"{trial.name}_backward")(**words, wrt=wrt, **keywords)
+    return {n: to_host(g) for n, g in zip(wrt, as_tuple(made), strict=True)}
+
+
+def expected_backward(trial: Trial, result_dtypes: Sequence[Any] | None = None) -> dict[str, Array]:
+    """Gradients by autograd of the reference, in float64."""
+    op, tensors = trial.op, trial.tensors
+    wrt = differentiated(op, tensors)
+    given = [None if t is None else torch_of(t) for t in tensors]
+    leaves = {n: t.requires_grad_() for n, t in zip(op.signature.tensors, given, strict=False) if t is not None and n in wrt}
+    results = [
+        r for r in as_tuple(trial.case.reference(*given, **dict(trial.keywords))) if r.is_floating_point() or r.is_complex()
+    ]
+    floating = (t.dtype for t in tensors if t is not None and (t.dtype.kind in "fc" or "float" in t.dtype.name))
+    dtype = next(floating, np.dtype(np.float64))
+    dtypes = result_dtypes or [(_complex if r.is_complex() else _real)(dtype) for r in results]
+    dys = [torch_of(d) for d in cotangents(trial, [tuple(r.shape) for r in results], dtypes)]
+    pairs = [(r, d) for r, d in zip(results, dys, strict=True) if r.requires_grad]
+    grads = torch.autograd.grad([r for r, _ in pairs], list(leaves.values()), [d for _, d in pairs], allow_unused=True)
+    return {
+        n: (torch.zeros_like(leaf) if g is None else g).resolve_conj().numpy()
+        for (n, leaf), g in zip(leaves.items(), grads, strict=True)
+    }
+
+
+def _real(dtype: Any) -> Any:
+    return {"complex64": np.float32, "complex128": np.float64}.get(np.dtype(dtype).name, dtype)
+
+
+def _complex(dtype: Any) -> Any:
+    return {"float64": np.complex128, "complex128": np.complex128}.get(np.dtype(dtype).name, np.complex64)

@@ -1,0 +1,60 @@
+"""Writes docs/ops.md from the catalogue, and catalogue/ulp.tsv from docs/ulp.md: `python -m tools.make_catalogue`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ULP = ROOT / "baracuda" / "catalogue" / "ulp.tsv"
+OPS = ROOT / "docs" / "ops.md"
+
+
+def write_ulp() -> None:
+    """The table of docs/ulp.md as data."""
+    rows = ["function\tkind\tulp"]
+    for line in (ROOT / "docs" / "ulp.md").read_text().splitlines():
+        cells = [c.strip() for c in line.strip("|").split("|")]
+        if len(cells) == 6 and cells[1] in ("f32", "f64"):
+            rows.append("\t".join(cells[:3]))
+    ULP.write_text("\n".join(rows) + "\n")
+
+
+def document() -> str:
+    """The whole page."""
+    import baracuda
+
+    entries = baracuda.catalogue()
+    present = [e for e in entries if e.present]
+    families = dict.fromkeys(e.row.family for e in entries)
+    lines = [
+        "# Ops",
+        "",
+        "Written by `python -m tools.make_catalogue` from `baracuda.catalogue()`. An op is listed with its function only where",
+        f"the test suite runs it: {len(present)} of {len(entries)}. Every plan here promises the same bits on every CPU and GPU.",
+        "",
+    ]
+    for family in families:
+        rows = [e for e in entries if e.row.family == family]
+        if not any(e.present for e in rows):
+            continue
+        missing = [e.row.op for e in rows if not e.present]
+        lines += [
+            f"## {family}",
+            "",
+            "| op | function, backward | elements | what | ULP | also known as |",
+            "| --- | --- | --- | --- | --- | --- |",
+        ]
+        for e in (e for e in rows if e.present):
+            functions = f"`{e.function}`" + (f", `{e.backward}`" if e.backward else "")
+            what = e.doc.partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+            ulp = ", ".join(f"{kind} {error:.2f}" for kind, error in e.ulp)
+            lines.append(
+                f"| {e.row.op} | {functions} | {' '.join(map(str, e.elements))} | {what} | {ulp} | {', '.join(e.names()[1:4])} |"
+            )
+        lines += ["", *([f"Not yet: {', '.join(missing)}.", ""] if missing else [])]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    write_ulp()
+    OPS.write_text(document())
