@@ -27,14 +27,15 @@ TARGET = Path(__file__).resolve().parent.parent / "docs" / "ulp_special.md"
 F32, F64 = ElementKind.F32, ElementKind.F64
 BATCH, STRIDE, SAMPLES = 1 << 20, 499, 1500
 
-#: SciPy's are not good enough for huge arguments.
-SAMPLED_IN_F32 = ("bessel_j0", "bessel_j1")
+#: SciPy's are not good enough for huge arguments, or slow.
+SAMPLED_IN_F32 = ("bessel_j0", "bessel_j1", "trigamma")
 
 HEAD = """# Errors of the special functions
 
 Written by `python -m tools.measure_ulp_special`. The unit in the last place is that of the exact value (see
-`baracuda/formula/ulp.py`); 0.5 would be correct rounding. f32 functions were evaluated at every 499th float, f64 functions and
-the Bessel functions of the first kind at structured random points. *Primitives* counts the operations of the common path.
+`baracuda/formula/ulp.py`); 0.5 would be correct rounding. f32 functions were evaluated at every 499th float; f64 functions,
+trigamma and the Bessel functions of the first kind at structured random points. *Primitives* counts the operations of the
+common path.
 
 Functions that pass through zero at numbers that are no floats have no bound in units of the value there. For lgamma and digamma
 below zero the unit is at least that of 1, and for bessel_j0 and bessel_j1 beyond 2 at least that of sqrt(2 / (pi |x|)). The

@@ -2,7 +2,7 @@
 
 #: The modules that declare ops with `baracuda.ops.op.op`.
 FAMILIES = (
-    "unary", "activations", "comparisons", "binary_ops", "integer_ops", "ternary_ops", "conversions", "complex_ops",
+    "unary", "activations", "comparisons", "binary_ops", "integer_ops", "ternary_ops", "conversions", "complex_ops", "special",
     "reductions", "arg_reductions", "scans", "layer_norms", "channel_norms", "sync_batch_norms", "vector_norms", "fused_norms",
     "response_norms", "softmaxes", "sparse_softmaxes",
     "losses_pointwise", "losses_policy", "losses_classes", "losses_metric", "losses_regions", "advantages",

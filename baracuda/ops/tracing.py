@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from baracuda.core.axes import Axes
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
@@ -60,7 +62,8 @@ def _compute(kind: ElementKind) -> ElementKind:
 
 def _keywords(d: OpDescriptor) -> dict[str, Any]:
     """Scalars as parameters, options as they are."""
-    scalars = {n: param(n, _scalar_kind(d, v)) if n in d.parameters else None for n, v in d.op.signature.scalars.items()}
+    defaults = d.op.signature.scalars
+    scalars = {n: _parameter(d, n, _scalar_kind(d, v)) if n in d.parameters else None for n, v in defaults.items()}
     stored = d.element if d.op.rule is Rule.EACH else d.promoted
     element = {"element": stored} if d.op.signature.wants_element else {}
     return {**scalars, **d.op.signature.options, **dict(d.options), **element}
@@ -91,13 +94,22 @@ def _number(d: OpDescriptor, name: str) -> Value | None:
         return Complex(param(f"{name}.re", kind), param(f"{name}.im", kind))
     if value in d.op.literals.get(name, ()):
         return const(value, kind)
-    number = param(name, kind)
+    number = _parameter(d, name, kind)
     return Complex(number, const(0.0, kind)) if d.promoted.category is Category.COMPLEX else number
 
 
 def reads(value: Expr) -> bool:
     """Whether an expression depends on a tensor."""
     return any(n.op == "input" for n in topological([value]))
+
+
+def _parameter(d: OpDescriptor, name: str, kind: ElementKind) -> Expr:
+    """A number given at run time, which an integer kind must hold."""
+    value = d.parameters[name]
+    limits = np.iinfo(kind.numpy) if kind.is_integer else None
+    if limits is not None and not (limits.min <= value <= limits.max and value == int(value)):
+        raise InvalidProblemError(f"{name}: {value!r}; expected a whole number in the range of {kind}")
+    return param(name, kind)
 
 
 def _storage(d: OpDescriptor, value: Value) -> ElementKind:

@@ -237,3 +237,13 @@ def test_powers_to_a_number(exponent: float, device: str) -> None:
     np.testing.assert_allclose(call("pow", host, exponent, device=device), want.detach().numpy(), rtol=1e-15)
     got = call("pow_backward", np.ones_like(host), host, exponent, device=device)
     np.testing.assert_allclose(got, slope.numpy(), rtol=1e-15)
+
+
+def test_numbers_that_an_integer_element_does_not_hold(device: str) -> None:
+    x = np.array([1, 2, 3], np.uint32)
+    with pytest.raises(InvalidProblemError, match="min: -1; expected a whole number in the range of u32"):
+        call("clamp", x, -1, 2, device=device)
+    with pytest.raises(InvalidProblemError, match=r"alpha: 0\.5; expected a whole number in the range of s32"):
+        call("add", x.astype(np.int32), x.astype(np.int32), device=device, alpha=0.5)
+    with pytest.raises(InvalidProblemError, match="value: nan; expected a whole number in the range of s32"):
+        call("addcmul", *[x.astype(np.int32)] * 3, device=device, value=float("nan"))

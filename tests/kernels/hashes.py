@@ -140,7 +140,7 @@ def device_name(device: str) -> str:
         return f"{platform.machine()}, {baracuda.ArchSku.host()}"
     import torch
 
-    return str(torch.cuda.getdevice_name(0))
+    return str(torch.cuda.get_device_name(0))
 
 
 def report(device: str, results: list[Compared], expected: dict[str, str]) -> dict[str, Any]:

@@ -1,0 +1,57 @@
+"""Special functions: error functions, gamma functions, Bessel functions, entropies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from baracuda.formula import functions as f
+from baracuda.formula import special_functions as s
+from baracuda.formula.expr import Expr, select
+from baracuda.ops.op import Op, op
+from baracuda.ops.promotion import Rule
+from baracuda.ops.traced import Scalar, signature
+
+
+def _declared(function: Callable[..., Expr]) -> Op:
+    """The op of a function of the formula language, with its documentation."""
+    results = ("value",) if "y" in signature(function).tensors else ()
+    return op(Rule.FLOATING, name=function.__name__, takes="float", family="special", results=results)(function)
+
+
+for _function in (
+    f.erf, f.erfc, s.erfinv, s.erfcx, s.ndtr, s.log_ndtr, s.ndtri, s.lgamma, s.gamma, s.digamma, s.i0, s.i0e, s.i1, s.i1e,
+    s.bessel_j0, s.bessel_j1, s.sinc, s.entr, s.xlogy, s.xlog1py, s.betaln, s.rel_entr, s.kl_div_elementwise,
+):  # fmt: skip
+    _declared(_function)
+
+
+@op(Rule.FLOATING, takes="float")
+def logit(x: Expr, *, eps: Scalar | None = None) -> Expr:
+    """log(x / (1 - x)), with x limited to eps ... 1 - eps where eps is given."""
+    return s.logit(x if eps is None else select(x < eps, eps, select(x > 1.0 - eps, 1.0 - eps, x)))
+
+
+@op(Rule.FLOATING, takes="float")
+def beta(a: Expr, b: Expr) -> Expr:
+    """Gamma(a) Gamma(b) / Gamma(a + b) for positive a and b, by the logarithms."""
+    return f.exp(s.betaln(a, b))
+
+
+@op(Rule.FLOATING, takes="float")
+def boxcox(x: Expr, lmbda: Expr) -> Expr:
+    """(x**lmbda - 1) / lmbda, and log(x) where lmbda is 0 (Box and Cox 1964)."""
+    zero = f.equal(lmbda, 0.0)
+    return select(zero, f.log(x), f.expm1(lmbda * f.log(x)) / select(zero, 1.0, lmbda))
+
+
+@op(Rule.FLOATING, takes="float")
+def boxcox1p(x: Expr, lmbda: Expr) -> Expr:
+    """((1 + x)**lmbda - 1) / lmbda, and log(1 + x) where lmbda is 0."""
+    zero = f.equal(lmbda, 0.0)
+    return select(zero, f.log1p(x), f.expm1(lmbda * f.log1p(x)) / select(zero, 1.0, lmbda))
+
+
+@op(Rule.FLOATING, takes="float", differentiable=False)
+def spherical_bessel_j0(x: Expr) -> Expr:
+    """sin(x) / x, and 1 at 0."""
+    return select(f.equal(x, 0.0), 1.0, select(f.equal(abs(x), float("inf")), 0.0, f.sin(x) / x))
