@@ -62,7 +62,8 @@ CASES = {
     "cummax": Case(_extreme(torch.cummax), shapes=SPACES[:-1], keywords=WAYS[:2], tolerance=100.0),
     "cummin": Case(_extreme(torch.cummin), shapes=SPACES[:-1], keywords=WAYS[:2], tolerance=100.0),
     "logcumsumexp": Case(
-        along(lambda x: x.logcumsumexp(-1), -float("inf")), shapes=[*SPACES[:2], SPACES[3]], keywords=WAYS, tolerance=24.0, absolute=8.0
+        along(lambda x: x.logcumsumexp(-1), -float("inf")), shapes=[*SPACES[:2], SPACES[3]], keywords=WAYS,
+        tolerance=24.0, absolute=8.0,
     ),
     "nancumsum": Case(along(lambda x: torch.where(x.isnan(), 0.0, x).cumsum(-1)), shapes=SPACES, keywords=WAYS, absolute=1000.0),
     "nancumprod": Case(

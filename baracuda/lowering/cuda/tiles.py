@@ -1,7 +1,7 @@
 """Pointwise tiles: inputs whose unit stride is along another axis than the first output's (x + y.T).
 
-Tiles of 64 x 64 elements (32 x 32 where those would be too large) of the transposed inputs go through shared memory, so that both sides move in full lines. The
-other inputs are loaded before the barrier, and so in flight together with the tiles.
+Tiles of 64 x 64 elements (smaller where those would not fit) of the transposed inputs go through shared memory, so that both
+sides move in full lines. The other inputs are loaded before the barrier, and so in flight together with the tiles.
 """
 
 from __future__ import annotations
