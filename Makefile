@@ -21,7 +21,7 @@ help:
 	@echo 'make demo    run every plan on the devices of this machine and compare the bits with the reference'
 	@echo 'make test    run the tests'
 	@echo 'make lint    check style and types'
-	@echo 'make docs    write docs/plans.md from the plans'
+	@echo 'make docs    write docs/plans.md and docs/ops.md from the plans and ops'
 	@echo 'make setup   only make the environment for the above'
 	@echo 'make clean   remove the environment and all caches'
 
@@ -40,6 +40,7 @@ lint: $(DEVELOP)
 
 docs: $(DEVELOP)
 	$(RUN) tools/make_docs.py
+	$(RUN) -m tools.make_catalogue
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -238,6 +238,7 @@ def main() -> int:
     parser.add_argument("--device", choices=("cuda", "cpu"), required=True)
     parser.add_argument("--dtype", action="append", choices=("f16", "bf16", "f32", "f64"), help="f32 and bf16 by default")
     parser.add_argument("--only", default="", metavar="TEXT", help="only problems whose name contains this")
+    parser.add_argument("--start", type=int, default=0, help="how many problems to leave out, as numbered in progress lines")
     parser.add_argument("--quick", action="store_true", help="small shapes: to see that everything runs, not how fast")
     parser.add_argument("--compiled", action="store_true", help="torch.compile as well")
     parser.add_argument("--jobs", type=int, default=0, help="processes that fill the compilers' caches first")
@@ -247,7 +248,7 @@ def main() -> int:
     torch.set_num_threads(options.threads)
     baracuda.set_num_threads(options.threads)
     size = "quick" if options.quick else options.device
-    chosen = problems(options.dtype or ("f32", "bf16"), options.only, size)
+    chosen = problems(options.dtype or ("f32", "bf16"), options.only, size)[options.start :]
     if options.jobs:
         with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
             waiting = [pool.submit(warm, p, options.device, compiled=options.compiled) for p in chosen]

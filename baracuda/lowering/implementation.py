@@ -102,6 +102,11 @@ class FormulaImplementation(Implementation):
         nest = normalise(problem)
         return nest, [places[p.name] for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
 
+    def nests(self, layout: Layout) -> list[Nest]:
+        """The nests that a layout takes: several where scans must be cut apart."""
+        stages = cut(self._laid(layout)[0]) if scans(self.problem.graph) else None
+        return [self.nest(layout)[0]] if stages is None else [normalise(problem) for problem in stages.problems]
+
     def _laid(self, layout: Layout) -> tuple[Problem, dict[str, tuple[int, int]]]:
         """The problem for a layout, in primitives, and where each of its ports is.
 

@@ -123,6 +123,8 @@ class _Splitter:
         graph = Graph(inputs, tuple(outputs), nest.graph.inner_axes)
         flags = (False,) * len(nest.outer) + (True,) * len(nest.inner)
         used = Axes.NONE
+        for port, _ in outputs:
+            used |= port.axes
         for n in graph.nodes:
             used |= graph.axes[n] | (n.attr[1] if n.op == "reduce" else Axes.NONE)
         kept = [a for a in range(len(flags)) if used & (Axes.INNER if flags[a] else Axes.OUTER)]

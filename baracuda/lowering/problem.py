@@ -293,4 +293,15 @@ def normalise(problem: Problem) -> Nest:
         tuple(prod(shape[a] for a in g) for g in groups_inner),
         tuple(replace(o, strides=tuple(o.strides[g[-1]] for g in groups)) for o in operands),
     )
-    return nest if nest.rows and nest.row_length else _without_empty_axes(nest)
+    if not nest.rows or not nest.row_length:
+        return _without_empty_axes(nest)
+    return _with_whole_outputs(nest)
+
+
+def _with_whole_outputs(nest: Nest) -> Nest:
+    """Of a single row, what varies along the row has an element for each point: schedules write it as such."""
+    graph = nest.graph
+    if nest.outer or reduces(graph, Axes.OUTER) or all(p.axes is not Axes.INNER for p, _ in graph.outputs):
+        return nest
+    outputs = tuple((replace(p, axes=Axes.FULL) if p.axes is Axes.INNER else p, e) for p, e in graph.outputs)
+    return replace(nest, graph=replace(graph, outputs=outputs))

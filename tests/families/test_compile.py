@@ -49,10 +49,11 @@ def descriptors(op: Op) -> Iterator[OpDescriptor]:
 
 
 def sources(descriptor: OpDescriptor, target: Target) -> list[str]:
+    """The kernels of a contiguous layout."""
     offline = Offline(descriptor)
     layout: Layout = plan_of(descriptor).layouts(descriptor)[0]
-    nest, _ = offline.nest(layout)
-    return [launch.source for launch in lower(nest, target).launches] if nest.graph.outputs else []
+    nests = offline.nests(layout)
+    return [launch.source for nest in nests if nest.graph.outputs for launch in lower(nest, target).launches]
 
 
 @pytest.mark.parametrize("name", list(ops()))
