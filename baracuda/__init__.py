@@ -62,7 +62,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'baracuda' has no attribute {name!r}")
     else:
         try:
-            value = import_module("baracuda.frontends.families").function(name)
+            value = import_module("baracuda.frontends.families").attribute(name)
         except KeyError:
             raise AttributeError(f"module 'baracuda' has no attribute {name!r}") from None
     globals()[name] = value

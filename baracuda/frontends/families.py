@@ -10,6 +10,7 @@ from baracuda.frontends.backward import Backward
 from baracuda.frontends.function import Function
 from baracuda.ops import FAMILIES
 from baracuda.ops.op import OPS, Op
+from baracuda.ops.op_plan import backward_plan, forward_plan
 
 
 @cache
@@ -31,6 +32,32 @@ def function(name: str) -> Any:
     return Backward(op)
 
 
+@cache
+def _types() -> dict[str, tuple[Op, bool, bool]]:
+    """Names of plan and args classes: the op, whether of its backward, whether the args."""
+    found: dict[str, tuple[Op, bool, bool]] = {}
+    for op in ops().values():
+        stem = "".join(word.capitalize() for word in op.name.split("_"))
+        found |= {f"{stem}Plan": (op, False, False), f"{stem}Args": (op, False, True)}
+        if op.differentiable:
+            found |= {f"{stem}BackwardPlan": (op, True, False), f"{stem}BackwardArgs": (op, True, True)}
+    return found
+
+
+@cache
+def plan_type(name: str) -> Any:
+    """The plan or args class of that name (`GeluPlan`, `GeluBackwardArgs`); raises KeyError where there is none."""
+    op, backward, args = _types()[name]
+    plan = (backward_plan if backward else forward_plan)(op, op.results or ("y",))
+    return plan.args if args else plan
+
+
+def attribute(name: str) -> Any:
+    """What `baracuda.<name>` is: a function, a plan class or an args class; raises KeyError where it is none."""
+    return plan_type(name) if name.endswith(("Plan", "Args")) else function(name)
+
+
 def names() -> list[str]:
-    """The names of all functions."""
-    return [n for op in ops().values() for n in (op.name, *([f"{op.name}_backward"] if op.differentiable else []))]
+    """The names of all functions, plans and args."""
+    functions = [n for op in ops().values() for n in (op.name, *([f"{op.name}_backward"] if op.differentiable else []))]
+    return [*functions, *_types()]

@@ -14,7 +14,8 @@ from baracuda.ops.traced import Scalar, Value
 _INF = float("inf")
 
 
-def _equal(a: Value, b: Value) -> Expr:
+def equal(a: Value, b: Value) -> Expr:
+    """a == b, for numbers of any category."""
     if isinstance(a, Complex) or isinstance(b, Complex):
         assert isinstance(a, Complex)
         assert isinstance(b, Complex)
@@ -25,13 +26,13 @@ def _equal(a: Value, b: Value) -> Expr:
 @op()
 def eq(a: Value, b: Value) -> Expr:
     """a == b; false where either is NaN."""
-    return _equal(a, b)
+    return equal(a, b)
 
 
 @op()
 def ne(a: Value, b: Value) -> Expr:
     """a != b; true where either is NaN."""
-    return ~_equal(a, b)
+    return ~equal(a, b)
 
 
 def _ordered(name: str, words: str) -> Op:
@@ -46,18 +47,19 @@ for _name, _words in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
     _ordered(_name, _words)
 
 
-def _near(a: Value, b: Value, rtol: Scalar, atol: Scalar) -> Expr:
+def near(a: Value, b: Value, rtol: Scalar, atol: Scalar, *, equal_nan: bool) -> Expr:
+    """|a - b| <= atol + rtol |b|, or a == b."""
+    if isinstance(a, Expr) and isinstance(b, Expr) and not a.kind.is_float:
+        a, b = cast(a, ElementKind.F64), cast(b, ElementKind.F64)
     within: Expr = abs(a - b) <= atol + rtol * abs(b)
-    return _equal(a, b) | ((abs(b) < _INF) & within)
+    found = equal(a, b) | ((abs(b) < _INF) & within)
+    return found | (_nan(a) & _nan(b)) if equal_nan else found
 
 
 @op()
 def isclose(a: Value, b: Value, *, rtol: Scalar = 1e-5, atol: Scalar = 1e-8, equal_nan: bool = False) -> Expr:
     """|a - b| <= atol + rtol |b|; infinities are close to themselves alone. Integers are compared in f64."""
-    if isinstance(a, Expr) and isinstance(b, Expr) and not a.kind.is_float:
-        a, b = cast(a, ElementKind.F64), cast(b, ElementKind.F64)
-    near = _near(a, b, rtol, atol)
-    return near | (_nan(a) & _nan(b)) if equal_nan else near
+    return near(a, b, rtol, atol, equal_nan=equal_nan)
 
 
 def _any_part(test: Callable[[Expr], Expr], x: Value) -> Expr:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from baracuda.core.elements import Category, ElementKind
+from baracuda.core.errors import InvalidProblemError
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, const, reduce, select
-from baracuda.ops.comparisons import truth
+from baracuda.ops.comparisons import equal, near, truth
 from baracuda.ops.op import Op, map_parts, op
 from baracuda.ops.promotion import Rule
 from baracuda.ops.traced import Own, Scalar, Value
@@ -123,6 +125,30 @@ def count_nonzero(x: Value) -> Expr:
 def all_finite_check(x: Expr, *, scale: Scalar = 1.0) -> tuple[Expr, Expr]:
     """x * scale, and whether some element of x is infinite or NaN: the unscaling step of loss scaling."""
     return x * scale, reduce("or", ~(abs(x) < float("inf")))
+
+
+@op(rows=True, axis=None, keepdims=False, takes="float,int,complex")
+def allclose(a: Value, b: Value, *, rtol: Scalar = 1e-5, atol: Scalar = 1e-8, equal_nan: bool = False) -> Expr:
+    """Whether every element `isclose`."""
+    return reduce("and", near(a, b, rtol, atol, equal_nan=equal_nan))
+
+
+@op(rows=True, axis=None, keepdims=False)
+def array_equiv(a: Value, b: Value) -> Expr:
+    """Whether every element of a equals that of b, after broadcasting; NaN equals nothing."""
+    return reduce("and", equal(a, b))
+
+
+def _same_shape(tensors: Mapping[str, tuple[tuple[int, ...], ElementKind]], axes: tuple[int, ...]) -> None:
+    shapes = [shape for shape, _ in tensors.values()]
+    if len(set(shapes)) > 1:
+        raise InvalidProblemError(f"array_equal: shapes {shapes[0]} and {shapes[1]}; expected the same (see array_equiv)")
+
+
+@op(rows=True, axis=None, keepdims=False, check=_same_shape)
+def array_equal(a: Value, b: Value) -> Expr:
+    """Whether every element of a equals that of b, which has the same shape; NaN equals nothing."""
+    return reduce("and", equal(a, b))
 
 
 # --- without NaN ------------------------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from tests.families.case import Case
+from tests.families.case import Case, Shapes
+from tests.families.reduction import over
 
 
 def _isclose(a: torch.Tensor, b: torch.Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> torch.Tensor:
@@ -12,6 +13,24 @@ def _isclose(a: torch.Tensor, b: torch.Tensor, rtol: float = 1e-5, atol: float =
     return torch.isclose(a.to(wide), b.to(wide), rtol, atol, equal_nan)
 
 
+def _allclose(
+    a: torch.Tensor, b: torch.Tensor, axes: tuple[int, ...], keepdims: bool, rtol: float = 1e-5, atol: float = 1e-8,
+    equal_nan: bool = False,
+) -> torch.Tensor:  # fmt: skip
+    return _all(_isclose(a, b, rtol, atol, equal_nan), axes, keepdims)
+
+
+def _all_equal(a: torch.Tensor, b: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+    return _all(a == b, axes, keepdims)
+
+
+def _all(x: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+    for axis in axes:
+        x = x.all(axis, keepdim=True)
+    return x if keepdims else x.squeeze(axes)
+
+
+PAIRS: list[Shapes] = [((3, 7), (3, 7)), ((4, 1, 33), (5, 1)), ((2, 3), (1, 3))]
 CLOSE = ({"rtol": 0.3, "atol": 0.7}, {}, {"equal_nan": True})
 
 CASES = {
@@ -22,6 +41,13 @@ CASES = {
     "gt": Case(torch.gt, domains=("grid",)),
     "ge": Case(torch.ge, domains=("grid",)),
     "isclose": Case(_isclose, domains=("grid", "any"), keywords=CLOSE),
+    "allclose": Case(
+        over(_allclose), domains=("grid", "any"), shapes=PAIRS, keywords=(*CLOSE, {"rtol": 9.0, "atol": 99.0, "axis": 0})
+    ),
+    "array_equiv": Case(over(_all_equal), domains=("sign",), shapes=PAIRS, keywords=({}, {"axis": -1}, {"axis": 0})),
+    "array_equal": Case(
+        over(_all_equal), domains=("sign",), shapes=[((1, 3), (1, 3)), ((4, 3), (4, 3))], keywords=({}, {"axis": -1})
+    ),
     "isnan": Case(torch.isnan),
     "isinf": Case(torch.isinf),
     "isfinite": Case(torch.isfinite),
