@@ -22,6 +22,24 @@ LN2 = mp.log(2)
 lines: list[str] = []
 
 
+def preamble(first: str, *rest: str) -> list[str]:
+    """The lines that a file of coefficients begins with, its docstring given."""
+    return [
+        f'"""{first}',
+        *rest,
+        '"""',
+        "",
+        "from __future__ import annotations",
+        "",
+        "from baracuda.core.elements import ElementKind",
+        "",
+        "F32, F64 = ElementKind.F32, ElementKind.F64",
+        "",
+        "# fmt: off",
+        "",
+    ]
+
+
 def rows(values: Sequence[mpf], indent: int) -> Iterator[str]:
     """Four coefficients to a line."""
     for i in range(0, len(values), 4):
@@ -286,23 +304,13 @@ def main() -> None:
     hyperbolic_sines()
     decimal()
     cube_roots()
-    header = [
-        '"""Constants and minimax polynomials of the elementary functions, made by tools/coefficients.py.',
+    head = preamble(
+        "Constants and minimax polynomials of the elementary functions, made by tools/coefficients.py.",
         "",
         "Coefficients stand lowest power first. The comment on each polynomial gives what it approximates, where, and the",
         "largest error of its exact evaluation, relative to the function unless said otherwise.",
-        '"""',
-        "",
-        "from __future__ import annotations",
-        "",
-        "from baracuda.core.elements import ElementKind",
-        "",
-        "F32, F64 = ElementKind.F32, ElementKind.F64",
-        "",
-        "# fmt: off",
-        "",
-    ]
-    TARGET.write_text("\n".join(header + lines) + "\n")
+    )
+    TARGET.write_text("\n".join(head + lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mpmath import mp, mpf
 
-from tools.coefficients import BITS, emit, emit_scalar, lines, parts, polynomial
+from tools.coefficients import BITS, emit, emit_scalar, lines, parts, polynomial, preamble
 from tools.remez import Function, minimax, rounded
 
 FOLDER = Path(__file__).parent.parent / "baracuda" / "formula" / "elementary"
@@ -310,22 +310,12 @@ def write(name: str, subject: str, makers: Sequence[Callable[[], None]]) -> None
     lines.clear()
     for make in makers:
         make()
-    header = [
-        f'"""Constants and minimax polynomials of {subject}, made by tools/coefficients_special.py.',
+    head = preamble(
+        f"Constants and minimax polynomials of {subject}, made by tools/coefficients_special.py.",
         "",
         "They are written as in baracuda/formula/elementary/coefficients.py.",
-        '"""',
-        "",
-        "from __future__ import annotations",
-        "",
-        "from baracuda.core.elements import ElementKind",
-        "",
-        "F32, F64 = ElementKind.F32, ElementKind.F64",
-        "",
-        "# fmt: off",
-        "",
-    ]
-    (FOLDER / name).write_text("\n".join(header + lines) + "\n")
+    )
+    (FOLDER / name).write_text("\n".join(head + lines) + "\n")
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.call import describe
 from baracuda.frontends.function import Call, describe_call
 from baracuda.ops.op import Op
-from baracuda.ops.op_descriptor import OpDescriptor, results_of
+from baracuda.ops.op_descriptor import OpDescriptor
 from baracuda.ops.totals import total
 
 
@@ -58,7 +58,7 @@ class Backward:
         wrt: Sequence[str] | None = None,
     ) -> dict[str, Any]:
         """The gradients of a forward descriptor's tensors, by name."""
-        results = results_of(descriptor)
+        results = descriptor.results
         named = cotangents if isinstance(cotangents, Mapping) else dict(zip(results, cotangents, strict=True))
         given = {name: dy for name, dy in named.items() if dy is not None}
         for name, dy in given.items():

@@ -10,6 +10,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.op_table import Row, measured_ulp, table
 from baracuda.frontends.families import function, ops
 from baracuda.ops.op import Op
+from baracuda.ops.op_plan import stem
 
 #: Ops with plans written out by hand: their functions and plans.
 _BY_HAND = {
@@ -77,7 +78,7 @@ def _declared(row: Row, op: Op) -> Entry:
         row,
         op.name,
         f"{op.name}_backward" if op.differentiable else "",
-        "".join(w.capitalize() for w in op.name.split("_")) + "Plan",
+        f"{stem(op.name)}Plan",
         tuple(k for k in ElementKind if op.accepts(k) and k.bits >= 8),
         "same bits on every CPU and GPU",
         ulp,

@@ -10,7 +10,7 @@ from baracuda.frontends.backward import Backward
 from baracuda.frontends.function import Function
 from baracuda.ops import FAMILIES
 from baracuda.ops.op import OPS, Op
-from baracuda.ops.op_plan import backward_plan, forward_plan
+from baracuda.ops.op_plan import backward_plan, forward_plan, stem
 
 
 @cache
@@ -37,10 +37,9 @@ def _types() -> dict[str, tuple[Op, bool, bool]]:
     """Names of plan and args classes: the op, whether of its backward, whether the args."""
     found: dict[str, tuple[Op, bool, bool]] = {}
     for op in ops().values():
-        stem = "".join(word.capitalize() for word in op.name.split("_"))
-        found |= {f"{stem}Plan": (op, False, False), f"{stem}Args": (op, False, True)}
+        found |= {f"{stem(op.name)}Plan": (op, False, False), f"{stem(op.name)}Args": (op, False, True)}
         if op.differentiable:
-            found |= {f"{stem}BackwardPlan": (op, True, False), f"{stem}BackwardArgs": (op, True, True)}
+            found |= {f"{stem(op.name)}BackwardPlan": (op, True, False), f"{stem(op.name)}BackwardArgs": (op, True, True)}
     return found
 
 

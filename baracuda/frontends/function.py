@@ -17,9 +17,9 @@ from baracuda.core.plan import Plan
 from baracuda.core.probe import probe
 from baracuda.core.workspace import Workspace
 from baracuda.frontends.arrays import current_stream, empty_like, finish, writable
-from baracuda.frontends.call import describe, device_of, plan_for
+from baracuda.frontends.call import apply, describe, device_of, plan_for
 from baracuda.ops.op import Op
-from baracuda.ops.op_descriptor import OpDescriptor, results_of
+from baracuda.ops.op_descriptor import OpDescriptor
 from baracuda.ops.op_plan import OpPlan, plan_of
 from baracuda.ops.traced import Shape
 
@@ -50,21 +50,22 @@ class Call:
     def run(self, out: Sequence[Any] = ()) -> dict[str, Any]:
         """Compute; the results by name. `out` are tensors to write, None for one to allocate."""
         d, cls = self.descriptor, plan_of(self.descriptor)
-        written = [s.name for s in cls.tensors if s.written and s.presence(d)]
-        given = dict(zip(written, [*out, *[None] * (len(written) - len(out))], strict=True))
-        made = {n: empty_like(self.like, *d.described[n][:2]) if t is None else t for n, t in given.items()}
-        values = {n: writable(t) if given[n] is None else t for n, t in made.items()}
-        values |= {s.name: self.tensors[s.name] for s in cls.tensors if not s.written and s.presence(d)}
-        args = cls.args(**values)
-        device = device_of(self.like)
-        stream = current_stream(self.like, device)
-        ordered = [values.get(s.name) for s in cls.tensors]
-        plan = plan_for(cls, d, stream, ordered)
-        size = plan.workspace_size()
-        workspace = Workspace(empty_like(self.like, (size,), ElementKind.U8)) if size else None
-        plan.run(stream, workspace, args)
-        finish(self.like, stream)
-        return made
+        read = [s for s in cls.tensors if not s.written]
+        written = [s for s in cls.tensors if s.written]
+        wanted = [s.name for s in written if s.presence(d)]
+        if len(out) > len(wanted):
+            raise InvalidProblemError(f"out: {len(out)} tensors; expected at most {len(wanted)}: {', '.join(wanted)}")
+        given = dict(zip(wanted, out, strict=False))
+        results = apply(
+            cls,
+            cls.args,
+            d,
+            self.like,
+            [self.tensors[s.name] if s.presence(d) else None for s in read],
+            [d.described[s.name][:2] if s.presence(d) else None for s in written],
+            [given.get(s.name) for s in written],
+        )
+        return {s.name: result for s, result in zip(written, results, strict=True) if s.name in wanted}
 
 
 class Function:
@@ -104,6 +105,8 @@ class Function:
     # --- calls --------------------------------------------------------------------------------------------------------
 
     def __call__(self, *arguments: Any, out: Any = None, **keywords: Any) -> Any:
+        if len(arguments) < len(self.op.signature.tensors):
+            arguments, keywords = bound(self.op, arguments, keywords)
         key = None
         if out is None:
             key = _key(arguments, keywords)
@@ -114,20 +117,17 @@ class Function:
         wanted = out if isinstance(out, tuple) else () if out is None else (out,)
         found = Call(descriptor, tensors, like).run(wanted)
         if key is not None:
-            self._remember(key, descriptor, arguments, like)
+            self._remember(key, descriptor, arguments, like, found)
         results = tuple(found.values())
         return results[0] if len(results) == 1 else results
 
-    def _remember(self, key: Any, d: OpDescriptor, arguments: Sequence[Any], like: Any) -> None:
-        cls = plan_of(d)
-        names = self.op.signature.tensors
-        device = device_of(like)
-        present = [s for s in cls.tensors if not s.written]
-        read = tuple(names.index(s.name) if s.presence(d) else None for s in present)
+    def _remember(self, key: Any, d: OpDescriptor, arguments: Sequence[Any], like: Any, found: Mapping[str, Any]) -> None:
+        cls, names = plan_of(d), self.op.signature.tensors
+        written = [s.name for s in cls.tensors if s.written]
+        read = tuple(names.index(s.name) if s.presence(d) else None for s in cls.tensors if not s.written)
         values = [arguments[i] if i is not None else None for i in read]
-        results = tuple(d.described[s.name][:2] if s.presence(d) else None for s in cls.tensors if s.written)
-        made = [empty_like(like, *r) if r is not None else None for r in results]
-        plan = plan_for(cls, d, current_stream(like, device), [*values, *made])
+        results = tuple(d.described[n][:2] if n in found else None for n in written)
+        plan = plan_for(cls, d, current_stream(like, device_of(like)), [*values, *(found.get(n) for n in written)])
         if len(self._recipes) >= MOST_RECIPES:
             self._recipes.clear()
         index = next(i for i, a in enumerate(arguments) if a is like)
@@ -165,16 +165,21 @@ def _key(arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     return key
 
 
+def bound(op: Op, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """One argument for each of the op's tensors, None where none is given, and the keywords that are not tensors."""
+    names, rest = op.signature.tensors, dict(keywords)
+    if len(arguments) > len(names):
+        raise InvalidProblemError(f"{op}: got {len(arguments)} tensors; expected {', '.join(names)}")
+    return (*arguments, *(rest.pop(n, None) for n in names[len(arguments) :])), rest
+
+
 def describe_call(
     op: Op, arguments: Sequence[Any], keywords: Mapping[str, Any], wrt: tuple[str, ...] = (), given: tuple[str, ...] = ()
 ) -> tuple[OpDescriptor, dict[str, Any], Any]:
     """The descriptor of a call, its tensors by name, and the one whose library and device are used."""
-    signature, keywords = op.signature, dict(keywords)
-    if len(arguments) > len(signature.tensors):
-        raise InvalidProblemError(f"{op}: got {len(arguments)} tensors; expected {', '.join(signature.tensors)}")
-    named: dict[str, Any] = dict(zip(signature.tensors, arguments, strict=False))
-    for name in signature.tensors[len(arguments) :]:
-        named[name] = keywords.pop(name, None)
+    signature = op.signature
+    arguments, keywords = bound(op, arguments, keywords)
+    named = dict(zip(signature.tensors, arguments, strict=True))
     tensors = {n: v for n, v in named.items() if v is not None and not isinstance(v, _NUMBERS)}
     numbers = {n: v for n, v in named.items() if isinstance(v, _NUMBERS)}
     if not tensors:
@@ -233,8 +238,3 @@ def element_of(dtype: Any) -> ElementKind | None:
         if name in (kind.label, kind.numpy.name):
             return kind
     return ElementKind.from_numpy(dtype)
-
-
-def results_by_name(descriptor: OpDescriptor) -> tuple[str, ...]:
-    """The names of a forward descriptor's results, in order."""
-    return tuple(results_of(descriptor))

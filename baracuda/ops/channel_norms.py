@@ -6,9 +6,11 @@ the others, so any layout can be named: axis=(0, 1, 2) is batch norm of (N, H, W
 
 from __future__ import annotations
 
+from typing import Any
+
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast
-from baracuda.ops.layer_norms import affine, scaled, statistics, through_standardization
+from baracuda.ops.layer_norms import affine, normalized_backward, scaled, statistics, through_standardization
 from baracuda.ops.op import op
 from baracuda.ops.traced import Own, Result, Scalar, Stored
 
@@ -122,15 +124,18 @@ def _batch_norm_backward(
     return _normalized_gradients(dy, x, *_running_statistics(running_mean, running_var, x, eps), weight, from_x=False)
 
 
-@op(
-    rows=True,
-    axis=_from_second,
-    keepdims=False,
-    results=("y", "mean", "rstd"),
-    saves=("mean", "rstd"),
-    extra=("mean", "rstd"),
-    places=dict.fromkeys(_AFFINE, _channel),
-)
+#: What norms with statistics of each sample have in common.
+_PER_SAMPLE: dict[str, Any] = {
+    "rows": True,
+    "axis": _from_second,
+    "keepdims": False,
+    "results": ("y", "mean", "rstd"),
+    "saves": ("mean", "rstd"),
+    "extra": ("mean", "rstd"),
+}
+
+
+@op(places=dict.fromkeys(_AFFINE, _channel), **_PER_SAMPLE)
 def instance_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: Scalar = 1e-5) -> dict[str, Expr]:
     """(x - mean) / sqrt(var + eps) * weight + bias with the mean and variance of each channel of each sample (Ulyanov et al.
     2016). With running statistics in their place it is `batch_norm`."""
@@ -152,15 +157,7 @@ def _grouped(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
 _GROUPED = dict.fromkeys(_AFFINE, _grouped)
 
 
-@op(
-    rows=True,
-    axis=_from_second,
-    keepdims=False,
-    results=("y", "mean", "rstd"),
-    saves=("mean", "rstd"),
-    extra=("mean", "rstd"),
-    places=_GROUPED,
-)
+@op(places=_GROUPED, **_PER_SAMPLE)
 def group_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: Scalar = 1e-5) -> dict[str, Expr]:
     """(x - mean) / sqrt(var + eps) * weight + bias with the mean and variance of each group of channels of each sample (Wu and
     He 2018). x is (samples, groups, channels of a group, ...), weight and bias (groups, channels of a group)."""
@@ -168,23 +165,10 @@ def group_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *, e
     return {"y": affine((x - mean) * rstd, weight, bias), "mean": mean, "rstd": rstd}
 
 
-@group_norm.backward
-def _group_norm_backward(
-    dy: Expr, x: Expr, mean: Expr, rstd: Expr, weight: Own | None = None, *, eps: Scalar = 1e-5
-) -> dict[str, Expr]:
-    n = (x - mean) * rstd
-    return {"dx": through_standardization(scaled(dy, weight), n, rstd), "dweight": dy * n, "dbias": dy}
+group_norm.backward(normalized_backward)
 
 
-@op(
-    rows=True,
-    axis=_from_second,
-    keepdims=False,
-    results=("y", "mean", "rstd"),
-    saves=("mean", "rstd"),
-    extra=("mean", "rstd"),
-    places=_GROUPED,
-)
+@op(places=_GROUPED, **_PER_SAMPLE)
 def group_norm_silu(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: Scalar = 1e-5) -> dict[str, Expr]:
     """silu(group_norm(x)), in one pass; the tensors are those of `group_norm`."""
     mean, rstd = statistics(x, eps)

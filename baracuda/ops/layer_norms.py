@@ -49,9 +49,10 @@ def layer_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *, e
 
 
 @layer_norm.backward
-def _layer_norm_backward(
+def normalized_backward(
     dy: Expr, x: Expr, mean: Expr, rstd: Expr, weight: Own | None = None, *, eps: Scalar = 1e-5
 ) -> dict[str, Expr]:
+    """The gradients of affine((x - mean) * rstd, weight, bias), with mean and rstd those of the row."""
     n = (x - mean) * rstd
     return {"dx": through_standardization(scaled(dy, weight), n, rstd), "dweight": dy * n, "dbias": dy}
 

@@ -224,8 +224,3 @@ class OpDescriptor(FormulaDescriptor):
     def _result_shape(self, axes: Axes, kept: tuple[int, ...]) -> Shape:
         keep = {True: bool(axes & Axes.INNER), False: bool(axes & Axes.OUTER)}
         return tuple(self.space[a] if keep[self.inner[a]] else 1 for a in kept)
-
-
-def results_of(descriptor: OpDescriptor) -> dict[str, tuple[Shape, ElementKind, tuple[int, ...]]]:
-    """Shape, element and axes of each result of a forward descriptor."""
-    return descriptor.results

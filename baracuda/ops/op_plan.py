@@ -11,7 +11,7 @@ from baracuda.core.spec import TensorSpec
 from baracuda.formula.graph import Graph
 from baracuda.ops.formula_plan import FormulaPlan
 from baracuda.ops.op import Op
-from baracuda.ops.op_descriptor import OpDescriptor, results_of
+from baracuda.ops.op_descriptor import OpDescriptor
 
 
 class OpPlan(FormulaPlan[OpDescriptor, Args]):
@@ -33,15 +33,16 @@ def _spec(name: str, doc: str, *, written: bool = False) -> TensorSpec:
     return TensorSpec(name, doc, f"shape_{name}", f"kind_{name}", f"axes_{name}", written=written, when=f"has_{name}")
 
 
-def _camel(name: str) -> str:
+def stem(name: str) -> str:
+    """What the names of an op's plan and args classes begin with."""
     return "".join(word.capitalize() for word in name.split("_"))
 
 
 def _made(op: Op, name: str, specs: tuple[TensorSpec, ...]) -> type[OpPlan]:
     fields = [(s.name, Any, field(default=None)) for s in specs]
-    args = make_dataclass(f"{_camel(name)}Args", fields, bases=(Args,), namespace={"__module__": op.module})
+    args = make_dataclass(f"{stem(name)}Args", fields, bases=(Args,), namespace={"__module__": op.module})
     body = {"of": op, "args": args, "op": name, "category": op.category, "tensors": specs, "__module__": op.module}
-    return type(f"{_camel(name)}Plan", (OpPlan,), {**body, "__doc__": op.doc})
+    return type(f"{stem(name)}Plan", (OpPlan,), {**body, "__doc__": op.doc})
 
 
 @cache
@@ -63,5 +64,5 @@ def backward_plan(op: Op, results: tuple[str, ...]) -> type[OpPlan]:
 
 def plan_of(descriptor: OpDescriptor) -> type[OpPlan]:
     """The plan class for a descriptor."""
-    results = tuple(results_of(descriptor.forward))
+    results = tuple(descriptor.forward.results)
     return (backward_plan if descriptor.wrt else forward_plan)(descriptor.op, results)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from baracuda.formula.expr import Expr
 from baracuda.formula.functions import sum_
 from baracuda.ops.op import Op, map_parts
 from baracuda.ops.promotion import Rule
@@ -19,5 +18,3 @@ total = Op(
     element_option=True,
 )
 """The sum over some axes, kept with extent 1."""
-
-__all__ = ["Expr", "total"]

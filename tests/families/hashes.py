@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures import as_completed as completed
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -23,7 +19,8 @@ import numpy as np
 
 import baracuda
 from tests.families import trial as t
-from tests.kernels.hashes import device_name, digest
+from tests.kernels import hashes as kernels
+from tests.kernels.hashes import Compared, device_name, digest
 from tests.kernels.operands import canonical_bits
 
 HASHES = Path(__file__).with_name("hashes.json")
@@ -62,22 +59,7 @@ def hashes(found: Sequence[np.ndarray]) -> str:
 
 def committed() -> dict[str, str]:
     """The hashes in the repository."""
-    stored = json.loads(HASHES.read_text())
-    if stored["arithmetic_version"] != baracuda.ARITHMETIC_VERSION:
-        raise ValueError(f"{HASHES.name} is of arithmetic {stored['arithmetic_version']}, not {baracuda.ARITHMETIC_VERSION}")
-    found: dict[str, str] = stored["cases"]
-    return found
-
-
-@dataclass
-class Compared:
-    """One trial on one machine: its hashes, its elements, and how many differ from the CPU's."""
-
-    name: str
-    hashes: str
-    elements: int
-    differing: int = 0
-    error: str = ""
+    return kernels.committed(HASHES)
 
 
 def compare(device: str, names: Sequence[str], expected: dict[str, str]) -> list[Compared]:
@@ -99,25 +81,8 @@ def compare(device: str, names: Sequence[str], expected: dict[str, str]) -> list
 
 
 def compute(device: str, jobs: int, expected: dict[str, str], only: str = "") -> list[Compared]:
-    """All trials, with a line of progress."""
-    names = [name for name in hashed() if only in name]
-    chunks = [names[i : i + 16] for i in range(0, len(names), 16)]
-    results: dict[str, Compared] = {}
-
-    def collect(part: list[Compared]) -> None:
-        results.update((r.name, r) for r in part)
-        wrong = sum(bool(expected) and r.hashes != expected.get(r.name) for r in results.values())
-        print(f"\r{len(results)} of {len(names)} trials, {wrong} differ", end="", file=sys.stderr, flush=True)
-
-    if jobs == 1:
-        for chunk in chunks:
-            collect(compare(device, chunk, expected))
-    else:
-        with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-            for done in completed([pool.submit(compare, device, chunk, expected) for chunk in chunks]):
-                collect(done.result())
-    print(file=sys.stderr)
-    return [results[name] for name in names]
+    """All trials, or those whose name contains `only`."""
+    return kernels.in_chunks(compare, device, [name for name in hashed() if only in name], jobs, expected)
 
 
 def report(device: str, results: list[Compared], expected: dict[str, str]) -> dict[str, Any]:
@@ -132,7 +97,7 @@ def report(device: str, results: list[Compared], expected: dict[str, str]) -> di
         "cases": len(results),
         "elements": sum(r.elements for r in results),
         "cases_differing": len(wrong),
-        "elements_differing": sum(r.differing for r in wrong),
+        "elements_differing": sum(r.differing or 0 for r in wrong),
         "differing": {r.name: r.error or r.differing for r in wrong},
     }
 

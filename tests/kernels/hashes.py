@@ -16,7 +16,7 @@ import json
 import multiprocessing
 import platform
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures import as_completed as completed
 from dataclasses import dataclass
@@ -74,23 +74,25 @@ def hashes(found: dict[str, np.ndarray]) -> str:
     return " ".join(digest(array) for array in found.values())
 
 
-def committed() -> dict[str, str]:
-    """The hashes in the repository."""
-    stored = json.loads(HASHES.read_text())
+def committed(path: Path = HASHES) -> dict[str, str]:
+    """The hashes of a file in the repository."""
+    stored = json.loads(path.read_text())
     if stored["arithmetic_version"] != baracuda.ARITHMETIC_VERSION:
-        raise ValueError(f"{HASHES.name} is of arithmetic {stored['arithmetic_version']}, not {baracuda.ARITHMETIC_VERSION}")
+        raise ValueError(f"{path.name} is of arithmetic {stored['arithmetic_version']}, not {baracuda.ARITHMETIC_VERSION}")
     found: dict[str, str] = stored["cases"]
     return found
 
 
 @dataclass
 class Compared:
-    """One case on one machine: its hashes, elements, and how many of these differ from the CPU's (None: not counted)."""
+    """One case on one machine: its hashes, elements, how many of these differ from the CPU's (None: not
+    counted), and what went wrong, where that stopped it."""
 
     name: str
     hashes: str
     elements: int
     differing: int | None = 0
+    error: str = ""
 
 
 def compare(device: str, names: Sequence[str], expected: dict[str, str]) -> list[Compared]:
@@ -114,8 +116,18 @@ def _differing(found: dict[str, np.ndarray], case: Case) -> int | None:
 
 
 def compute(device: str, jobs: int, expected: dict[str, str]) -> list[Compared]:
-    """All cases, by as many processes as asked for, with a line of progress."""
-    names = [str(case) for case in cases()]
+    """All cases."""
+    return in_chunks(compare, device, [str(case) for case in cases()], jobs, expected)
+
+
+def in_chunks(
+    comparison: Callable[[str, Sequence[str], dict[str, str]], list[Compared]],
+    device: str,
+    names: Sequence[str],
+    jobs: int,
+    expected: dict[str, str],
+) -> list[Compared]:
+    """A comparison of many cases, by as many processes as asked for, with a line of progress."""
     chunks = [names[i : i + 12] for i in range(0, len(names), 12)]
     results: dict[str, Compared] = {}
 
@@ -126,10 +138,10 @@ def compute(device: str, jobs: int, expected: dict[str, str]) -> list[Compared]:
 
     if jobs == 1:
         for chunk in chunks:
-            collect(compare(device, chunk, expected))
+            collect(comparison(device, chunk, expected))
     else:
         with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-            for done in completed([pool.submit(compare, device, chunk, expected) for chunk in chunks]):
+            for done in completed([pool.submit(comparison, device, chunk, expected) for chunk in chunks]):
                 collect(done.result())
     print(file=sys.stderr)
     return [results[name] for name in names]

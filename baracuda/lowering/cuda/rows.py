@@ -21,6 +21,7 @@ from baracuda.lowering.cuda.emit import Emitter, number, rare_values, table_defi
 from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Frame, offset, piece, unravel
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.phases import RECOMPUTE, Phases
+from baracuda.lowering.problem import Nest
 
 #: The structures of the prelude that combine two values.
 OPERATION = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "and": "And", "or": "Or", "xor": "Xor"}
@@ -60,6 +61,17 @@ def group_shape(length: int, vector: int) -> tuple[int, int]:
     while threads * vector < length:
         threads *= 2
     return threads, 1
+
+
+def along_row(n: Expr, nest: Nest, *, runs_whole: bool) -> str:
+    """The position in the row, or the coordinate of an inner axis, of element v of the run at `e`; y0, y1, ... are the run's
+    inner coordinates, or with `runs_whole` unset the element's."""
+    if n.op == "position":
+        return f"({COMPUTE_TYPE[n.kind]})(e + v)"
+    if len(nest.inner) == 1:
+        return "(int)(e + v)"
+    axis = n.attr - len(nest.outer)
+    return f"(int)y{axis}" + (" + v" if axis == len(nest.inner) - 1 and runs_whole else "")
 
 
 class RowKernel:
@@ -124,13 +136,8 @@ class RowKernel:
                 return rare[n]
             if n in kept and self.phases.kept[n] < phase:
                 return kept[n]
-            if n.op == "position":
-                return f"({COMPUTE_TYPE[n.kind]})(e + v)"
-            if n.op == "coord":
-                if len(self.nest.inner) == 1:
-                    return "(int)(e + v)"
-                axis = n.attr - self.rank
-                return f"(int)y{axis}" + (" + v" if axis == len(self.nest.inner) - 1 and self.runs_whole else "")
+            if n.op in ("position", "coord"):
+                return along_row(n, self.nest, runs_whole=self.runs_whole)
             if n.op == "input":
                 i = self.frame.input_index[n.attr[0]]
                 return f"widen(in{i}[k].v[v])"

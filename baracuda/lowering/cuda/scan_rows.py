@@ -19,7 +19,7 @@ from baracuda.formula.order import SCAN_BLOCK, SCAN_CHUNK, SCAN_TILE
 from baracuda.lowering.cuda.emit import Emitter, rare_values, table_definitions
 from baracuda.lowering.cuda.kernel import Frame, offset, piece
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
-from baracuda.lowering.cuda.rows import RowKernel, RowShape
+from baracuda.lowering.cuda.rows import RowKernel, RowShape, along_row
 from baracuda.lowering.cuda.scan_state import SCAN_PRELUDE, StateCode
 from baracuda.lowering.scans import ScanGroup
 
@@ -85,13 +85,8 @@ class ScanKernel(RowKernel):
                 return rare[n]
             if n in scanned:
                 return scanned[n]
-            if n.op == "position":
-                return f"({COMPUTE_TYPE[n.kind]})(e + v)"
-            if n.op == "coord":
-                if len(self.nest.inner) == 1:
-                    return "(int)(e + v)"
-                axis = n.attr - self.rank
-                return f"(int)y{axis}" + (" + v" if axis == len(self.nest.inner) - 1 and self.runs_whole else "")
+            if n.op in ("position", "coord"):
+                return along_row(n, self.nest, runs_whole=self.runs_whole)
             if n.op == "input":
                 return f"widen(in{self.frame.input_index[n.attr[0]]}.v[v])"
             return None
