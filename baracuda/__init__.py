@@ -25,9 +25,15 @@ _EXPORTS = {
     "baracuda.core.version": "ARITHMETIC_VERSION",
     "baracuda.core.workspace": "Workspace",
     "baracuda.ops.alibi": "AlibiArgs AlibiBackwardArgs AlibiBackwardPlan AlibiDescriptor AlibiPlan",
+    "baracuda.ops.attention": "AttentionArgs AttentionBackwardArgs AttentionBackwardPlan AttentionPlan",
+    "baracuda.ops.attention_descriptor": "AttentionBackwardDescriptor AttentionDescriptor",
+    "baracuda.ops.losses_ctc": "CtcLossArgs CtcLossBackwardArgs CtcLossBackwardPlan CtcLossDescriptor CtcLossPlan",
+    "baracuda.ops.losses_rnnt": "RnntLossArgs RnntLossBackwardArgs RnntLossBackwardPlan RnntLossDescriptor RnntLossPlan",
     "baracuda.ops.binary": (
         "BinaryKind BinaryParamArgs BinaryParamBackwardArgs BinaryParamBackwardPlan BinaryParamDescriptor BinaryParamPlan"
     ),
+    "baracuda.ops.matmul_descriptor": "MatmulDescriptor",
+    "baracuda.ops.matrix_products": "MatmulArgs MatmulPlan",
     "baracuda.ops.normalization": (
         "RMSNormArgs RMSNormBackwardArgs RMSNormBackwardDescriptor RMSNormBackwardPlan RMSNormDescriptor RMSNormPlan"
     ),
@@ -37,15 +43,61 @@ _EXPORTS = {
         "QuantizePerTokenBackwardArgs QuantizePerTokenBackwardDescriptor QuantizePerTokenBackwardPlan "
         "QuantizePerTokenDescriptor QuantizePerTokenPlan"
     ),
+    "baracuda.ops.scatter": "ScatterArgs ScatterDescriptor ScatterKind ScatterPlan",
     "baracuda.ops.softmax": "SoftmaxArgs SoftmaxBackwardArgs SoftmaxBackwardPlan SoftmaxDescriptor SoftmaxKind SoftmaxPlan",
     "baracuda.frontends.functional": (
         "alibi alibi_backward dequantize_per_token dequantize_per_token_backward lerp lerp_backward log_softmax "
         "log_softmax_backward quantize_per_token quantize_per_token_backward rms_norm rms_norm_backward softmax softmax_backward"
     ),
+    "baracuda.frontends.array": "Array to_device to_host",
+    "baracuda.frontends.alignment": "ctc_loss ctc_loss_backward rnnt_loss rnnt_loss_backward",
+    "baracuda.frontends.attention": (
+        "flex_attention flex_attention_backward scaled_dot_product_attention scaled_dot_product_attention_backward"
+    ),
+    "baracuda.frontends.attention_kinds": (
+        "alibi_bias alibi_bias_backward attention_alibi attention_alibi_backward attention_sink attention_sink_backward "
+        "attention_softcap attention_softcap_backward decode_attention kv_cache_append merge_attention_states "
+        "merge_attention_states_backward sliding_window_attention sliding_window_attention_backward varlen_attention "
+        "varlen_attention_backward"
+    ),
     "baracuda.frontends.catalogue": "catalogue",
+    "baracuda.frontends.diagonals": "trace trace_backward",
+    "baracuda.frontends.einsum": (
+        "dot_general dot_general_backward einsum einsum_backward kron kron_backward multi_dot multi_dot_backward tensordot "
+        "tensordot_backward"
+    ),
     "baracuda.frontends.fuse": "fuse",
+    "baracuda.frontends.integrals": (
+        "cumulative_trapezoid cumulative_trapezoid_backward gradient gradient_backward trapezoid trapezoid_backward unwrap "
+        "unwrap_backward"
+    ),
+    "baracuda.frontends.linear": (
+        "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "
+        "linear_backward scaled_mm"
+    ),
+    "baracuda.frontends.local_response": "local_response_norm local_response_norm_backward",
+    "baracuda.frontends.margins": "multilabel_margin_loss multilabel_margin_loss_backward",
+    "baracuda.frontends.multi_head": "multi_head_attention multi_head_attention_backward",
     "baracuda.frontends.normalization": "group_norm group_norm_backward group_norm_silu group_norm_silu_backward",
+    "baracuda.frontends.products": (
+        "addbmm addbmm_backward addmm addmm_backward addmv addmv_backward addr addr_backward baddbmm baddbmm_backward bmm "
+        "bmm_backward dot dot_backward inner inner_backward matmul matmul_backward mm mm_backward mv mv_backward outer "
+        "outer_backward symmetric_product symmetric_product_backward vdot vdot_backward vecdot vecdot_backward vecmat "
+        "vecmat_backward"
+    ),
+    "baracuda.frontends.profile": "profile",
+    "baracuda.frontends.reinterpret": ("bitcast view_as_complex view_as_complex_backward view_as_real view_as_real_backward"),
+    "baracuda.frontends.reads_backward": (
+        "embedding_backward embedding_bag_backward embedding_grad_dense gather_backward index_select_backward take_flat_backward"
+    ),
     "baracuda.frontends.response_norm": "global_response_norm global_response_norm_backward",
+    "baracuda.frontends.scatter_backward": ("index_add_backward scatter_add_backward segment_mean_backward segment_sum_backward"),
+    "baracuda.frontends.rotary": "rope rope_backward rope_scaling_tables",
+    "baracuda.frontends.scatter": (
+        "bincount index_add index_reduce scatter_add scatter_reduce segment_max segment_mean segment_min segment_prod segment_sum"
+    ),
+    "baracuda.frontends.statistics": "cdist cdist_backward diff diff_backward ediff1d ediff1d_backward",
+    "baracuda.frontends.synchronised": "sync_batch_norm sync_batch_norm_backward",
     "baracuda.runtime.cache": "cache_info clear_cache",
     "baracuda.runtime.cpu": "get_num_threads set_num_threads",
 }

@@ -17,12 +17,13 @@ from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
-import numpy as np
 import torch
 
 import baracuda
+from baracuda.cli.ceilings import copy_bandwidth
+from baracuda.cli.timing import Call, Clock, clock_for, compare, input_sets
+from baracuda.cli.verify.values import values
 from baracuda.core.elements import ElementKind
 from baracuda.core.workspace import Workspace
 from baracuda.frontends.call import plan_for
@@ -33,8 +34,7 @@ from baracuda.ops.op_plan import plan_of
 from benchmarks.environment import environment
 from benchmarks.seeds import microseconds, stream_of
 from benchmarks.table import Results, Row, plain, render
-from benchmarks.timing import Call, Clock, clock_for, compare, copy_bandwidth, input_sets
-from tests.families.case import Case, Shapes, values
+from tests.families.case import Case, Shapes
 from tests.families.trial import as_tuple, cases, elements_of, shapes_of, torch_dtype
 
 #: Rows and row length of the large shapes.
@@ -60,29 +60,30 @@ class Problem:
 
     @property
     def shapes(self) -> Shapes:
-        """The case's large shapes, or its first ones with the longest extent as row length and the other as rows."""
+        """The case's large shapes, where the GPU's number of rows becomes the device's; or its first shapes, with the longest
+        extent as row length and the other as rows."""
         rows, length = EXTENTS[self.size]
-        given = self.case.large or shapes_of(ops()[self.name], self.case)[0]
-        if self.case.large is not None and self.size == "cuda":
-            return given
-        extents = sorted({n for s in given if s for n in s if n > 1})
-        if self.case.large is not None or len(extents) > 2:
-            factor = {n: n for n in extents}
-            return [None if s is None else tuple(factor.get(n, n) for n in s) for s in given]
-        table = {1: 1, 0: 0, **dict(zip(extents[::-1], (length, rows), strict=False))}
-        return [None if s is None else tuple(table[n] for n in s) for s in given]
+        if self.case.large is not None:
+            table, given = {EXTENTS["cuda"][0]: rows}, self.case.large
+        else:
+            given = shapes_of(ops()[self.name], self.case)[0]
+            extents = sorted({n for s in given if s for n in s if n > 1}, reverse=True)
+            table = dict(zip(extents, (length, rows), strict=False)) if len(extents) <= 2 else {}
+        return [None if s is None else tuple(table.get(n, n) for n in s) for s in given]
 
     def tensors(self, device: str, seed: int) -> list[torch.Tensor | None]:
         """Inputs: a block of the tests' values, repeated."""
-        rng = np.random.default_rng(crc32(f"{self.name}{seed}".encode()))
         names = ops()[self.name].signature.tensors
         domains = [*self.case.domains, *[self.case.domains[-1]] * len(names)]
         made: list[torch.Tensor | None] = []
-        for domain, shape in zip(domains, self.shapes, strict=False):
+        for i, (domain, shape) in enumerate(zip(domains, self.shapes, strict=False)):
             if shape is None:
                 made.append(None)
                 continue
-            block = torch.from_numpy(values(domain, rng, (min(_BLOCK, max(prod(shape), 1)),)))
+            last = max([1, *shape[-1:]])
+            block = torch.from_numpy(
+                values(domain, f"{self.name}/{seed}/{i}", (max(min(_BLOCK, prod(shape)) // last, 1), last))
+            ).flatten()
             if block.is_floating_point():
                 block = block.to(torch_dtype(self.element))
             count = -(-prod(shape) // max(block.numel(), 1))
@@ -138,9 +139,8 @@ def prepare(problem: Problem, device: str, seed: int, *, compiled: bool) -> Prep
     launch, _, _, results = _bound(whole, named, device)
     launch()
     wrt = tuple(n for n, t in named.items() if t.is_floating_point() and n not in op.constants and whole.exact(n) is not None)
-    dys = {
-        f"d{n}": torch.randn_like(t) for n, t in results.items() if n not in named and n not in op.extra and t.is_floating_point()
-    }
+    made = {n: t for n, t in results.items() if n not in named and n not in op.extra}
+    dys = {f"d{n}": torch.randn_like(t) for n, t in made.items() if t.is_floating_point() or t.is_complex()}
     backward = replace(whole, wrt=wrt, given=tuple(n[1:] for n in dys))
     launch, schedule, nbytes, _ = _bound(backward, {**named, **results, **dys}, device)
 

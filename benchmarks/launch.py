@@ -17,6 +17,7 @@ import torch
 import torch.nn.functional as F
 
 import baracuda
+from baracuda.cli.timing import Call, Sample
 from baracuda.core.device import Stream
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Plan
@@ -24,7 +25,6 @@ from benchmarks.cases import WEIGHT
 from benchmarks.environment import environment
 from benchmarks.seeds import stream_of
 from benchmarks.table import plain
-from benchmarks.timing import Call, Sample
 
 ELEMENTS = 1024
 CALLS, BATCHES = 1000, 15

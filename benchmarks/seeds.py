@@ -17,6 +17,8 @@ import numpy as np
 import torch
 
 import baracuda
+from baracuda.cli.ceilings import copy_bandwidth
+from baracuda.cli.timing import Call, Clock, Sample, clock_for, compare, input_sets
 from baracuda.core.device import Device, Stream
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Plan
@@ -25,7 +27,6 @@ from benchmarks.cases import FLOATS, SHAPES, Case, cases
 from benchmarks.environment import environment
 from benchmarks.rivals import Tensor, Tensors
 from benchmarks.table import Results, Row, plain, render
-from benchmarks.timing import Call, Clock, Sample, clock_for, compare, copy_bandwidth, input_sets
 
 #: The largest relative error of our results, and of PyTorch's eager ones, which round between their steps.
 TOLERANCE = {ElementKind.BF16: 4e-3, ElementKind.F16: 1e-3, ElementKind.F32: 1e-5, ElementKind.F64: 1e-12}

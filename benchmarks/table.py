@@ -170,7 +170,8 @@ def heading(results: Results) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in e["versions"].items())
     threads = f", {e['threads']} threads" if e["threads"] else ""
     copied = f"{results.copy_bandwidth / 1e9:,.{0 if results.copy_bandwidth > 1e11 else 1}f} GB/s"
-    return f"{e['device']}{threads}, {e['driver']}; {e['date']}; {versions}. Copy bandwidth in the same run: {copied}."
+    system = e["driver"] or e["system"]
+    return f"{e['device']}{threads}, {system}; {e['date']}; {versions}. Copy bandwidth in the same run: {copied}."
 
 
 def render(results: Results, form: Callable[[Sequence[Sequence[str]], int], str]) -> str:

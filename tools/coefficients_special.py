@@ -264,6 +264,7 @@ def gamma_functions() -> None:
         mpf("0.1601"), {"F32": 4, "F64": 13}, lambda w: mp.sqrt(w) / mp.loggamma(1 / mp.sqrt(w)),
     )  # fmt: skip
     parts("STIRLING_CONSTANT", "(ln(2 pi) - 1) / 2", (mp.log(2 * mp.pi) - 1) / 2)
+    parts("LN_2PI", "ln(2 pi)", mp.log(2 * mp.pi))
     root = mp.sqrt
     polynomial(
         "SINPI", "(sin(pi r) / pi - r) / r**3 in r**2, |r| <= 1/2; error of the sine",
@@ -306,12 +307,12 @@ def gamma_functions() -> None:
     )  # fmt: skip
 
 
-def write(name: str, subject: str, makers: Sequence[Callable[[], None]]) -> None:
+def write(name: str, subject: str, makers: Sequence[Callable[[], None]], tool: str = "coefficients_special") -> None:
     lines.clear()
     for make in makers:
         make()
     head = preamble(
-        f"Constants and minimax polynomials of {subject}, made by tools/coefficients_special.py.",
+        f"Constants and minimax polynomials of {subject}, made by tools/{tool}.py.",
         "",
         "They are written as in baracuda/formula/elementary/coefficients.py.",
     )

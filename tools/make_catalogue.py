@@ -34,7 +34,8 @@ def document() -> str:
         "# Ops",
         "",
         "Written by `python -m tools.make_catalogue` from `baracuda.catalogue()`. An op is listed with its function only where",
-        f"the test suite runs it: {len(present)} of {len(entries)}. Every plan here promises the same bits on every CPU and GPU.",
+        f"the test suite runs it: {len(present)} of {len(entries)}. Every plan here promises the same bits on every CPU and GPU,",
+        "unless it says another thing.",
         "",
     ]
     for family in families:
@@ -51,6 +52,7 @@ def document() -> str:
         for e in (e for e in rows if e.present):
             functions = f"`{e.function}`" + (f", `{e.backward}`" if e.backward else "")
             what = e.doc.partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+            what += "" if e.guarantee.startswith("same bits on every") else f" ({e.guarantee})"
             ulp = ", ".join(f"{kind} {error:.2f}" for kind, error in e.ulp)
             lines.append(
                 f"| {e.row.op} | {functions} | {' '.join(map(str, e.elements))} | {what} | {ulp} | {', '.join(e.names()[1:4])} |"

@@ -1,6 +1,7 @@
 """Measures the special functions and writes docs/ulp_special.md: the largest error in ULP, where, and over how many points.
 
     python -m tools.measure_ulp_special
+    python -m tools.measure_ulp_special --only exp1 expi
 
 In f32 they are compared with SciPy's f64 at every 499th float, and the worst hundred points of each batch again with mpmath;
 in f64 with mpmath at structured random points.
@@ -8,6 +9,8 @@ in f64 with mpmath at structured random points.
 
 from __future__ import annotations
 
+import argparse
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,14 +21,15 @@ from baracuda.formula import ulp
 from baracuda.formula.expr import input_, node
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.oracle import evaluate
-from baracuda.formula.special_functions import SPECIAL_FUNCTIONS
+from baracuda.formula.special_functions import FURTHER_FUNCTIONS, SPECIAL_FUNCTIONS
+from tests.unit import special_further
 from tests.unit.jit import function
 from tests.unit.special_reference import errors, samples
 from tools.measure_ulp import common_path
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "ulp_special.md"
 F32, F64 = ElementKind.F32, ElementKind.F64
-BATCH, STRIDE, SAMPLES = 1 << 20, 499, 1500
+BATCH, STRIDE, SAMPLES, FEWER = 1 << 20, 499, 1500, 200
 
 #: SciPy's are not good enough for huge arguments, or slow.
 SAMPLED_IN_F32 = ("bessel_j0", "bessel_j1", "trigamma")
@@ -34,12 +38,17 @@ HEAD = """# Errors of the special functions
 
 Written by `python -m tools.measure_ulp_special`. The unit in the last place is that of the exact value (see
 `baracuda/formula/ulp.py`); 0.5 would be correct rounding. f32 functions were evaluated at every 499th float; f64 functions,
-trigamma and the Bessel functions of the first kind at structured random points. *Primitives* counts the operations of the
+trigamma, and everything from the Bessel functions on, at structured random points. *Primitives* counts the operations of the
 common path.
 
 Functions that pass through zero at numbers that are no floats have no bound in units of the value there. For lgamma and digamma
-below zero the unit is at least that of 1, and for bessel_j0 and bessel_j1 beyond 2 at least that of sqrt(2 / (pi |x|)). The
-positive zeros of lgamma and digamma need no such exception.
+below zero the unit is at least that of 1, for bessel_j0 and bessel_j1 beyond 2, and bessel_y0 and bessel_y1, at least that of
+sqrt(2 / (pi |x|)), for airy_ai below -1 of 1 / sqrt(pi sqrt(|x|)), and for cosine_integral beyond 1/2 of 1 / |x|. The positive
+zeros of lgamma, digamma and expi need no such exception.
+
+The ops modified_bessel_k0, scaled_modified_bessel_k0, sici and fresnel are bessel_k0, bessel_k0e, sine_integral and
+cosine_integral, and fresnel_s and fresnel_c here. What is composed of these functions (comb, poch, zeta, polygamma, expn,
+bessel_jn, owens_t, ...) states its bound in its documentation.
 
 | function | kind | largest error, ULP | at | points | primitives |
 | --- | --- | --- | --- | --- | --- |
@@ -84,8 +93,19 @@ def _measure_sampled(op: str, kind: ElementKind, sign: int) -> tuple[float, floa
     return (float(found.max()), float(x[found.argmax()]), len(x)) if len(x) else (0.0, 0.0, 0)
 
 
+def _measure_further(op: str, kind: ElementKind) -> tuple[float, float, int]:
+    x = special_further.samples(op, kind, FEWER, np.random.default_rng(1))
+    found = special_further.errors(op, kind, function(op, kind)(x), x)
+    return float(found.max()), float(x[found.argmax()]), len(x)
+
+
 def rows(op: str) -> Iterator[str]:
     """The lines of the table; two for each kind where the sign of x matters."""
+    if op in FURTHER_FUNCTIONS:
+        for kind in (F32, F64):
+            error, where, points = _measure_further(op, kind)
+            yield f"| {op} | {kind} | {error:.3f} | {where!r} | {points:,} | {common_path(op, kind)} |\n"
+        return
     for kind in (F32, F64):
         sampled = kind is F64 or op in SAMPLED_IN_F32
         above, below = (_measure_sampled(op, kind, sign) if sampled else _measure_f32(op, sign) for sign in (0, 1))
@@ -98,12 +118,19 @@ def rows(op: str) -> Iterator[str]:
 
 
 def main() -> None:
-    lines = []
-    for op in SPECIAL_FUNCTIONS:
+    names = (*SPECIAL_FUNCTIONS, *FURTHER_FUNCTIONS)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", default=names, help="measure these functions only")
+    asked = parser.parse_args().only
+    found: dict[str, list[str]] = {}
+    for line, op in re.findall(r"^(\| (\w+)[^|]* \| f\d\d \|.*\n)", TARGET.read_text() if TARGET.exists() else "", re.MULTILINE):
+        found.setdefault(op, []).append(line)
+    for op in asked:
+        found[op] = []
         for line in rows(op):
             print(line, end="", flush=True)
-            lines.append(line)
-    TARGET.write_text(HEAD + "".join(lines))
+            found[op].append(line)
+    TARGET.write_text(HEAD + "".join(line for op in names for line in found.get(op, ())))
 
 
 if __name__ == "__main__":

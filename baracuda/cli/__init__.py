@@ -1,26 +1,21 @@
-"""The command line: `baracuda demo`."""
+"""The command line `baracuda`, and as a library what it does: `doctor`, `listing`, `verify`, `environment`."""
 
 from __future__ import annotations
 
-import argparse
+import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
+
+#: What the command line needs besides the library.
+NEEDED = ("click", "rich")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="baracuda", description="Machine-learning primitives with the same bits on every device."
-    )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    demo = commands.add_parser(
-        "demo",
-        help="run every plan and compare the bits of its results with the reference",
-        description="Runs every plan on fixed inputs, on the CPU and on the first GPU if there is one, and compares the SHA-256 "
-        "of what it computes with the reference that comes with the package. The exit status is 1 where they differ.",
-    )
-    demo.add_argument("--device", choices=("all", "cpu", "cuda"), default="all", help="where to run (default: all there are)")
-    given = parser.parse_args(arguments)
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        print(f"the baracuda command needs {' and '.join(missing)}: pip install 'baracuda[cli]'", file=sys.stderr)
+        return 1
+    from baracuda.cli.app import run
 
-    from baracuda.cli.demo import run  # only a command that is run loads what it needs
-
-    return run(given.device)
+    return run(arguments)

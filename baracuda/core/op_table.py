@@ -59,3 +59,20 @@ def measured_ulp() -> dict[tuple[str, str], float]:
     text = files("baracuda").joinpath("catalogue", "ulp.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines()[1:])
     return {(name, kind): float(error) for name, kind, error in rows}
+
+
+@dataclass(frozen=True)
+class Alias:
+    """A public name of a framework: the op that it is, or, where it is none, why not."""
+
+    name: str
+    op: str
+    reason: str
+
+
+@cache
+def aliases() -> dict[str, Alias]:
+    """Every public name of the frameworks (`torch.erf`, `jax.lax.erf`, `onnx.Erf`) by its full name."""
+    text = files("baracuda").joinpath("catalogue", "names.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in text.splitlines()[1:])
+    return {name: Alias(name, op, reason) for name, op, reason in rows}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -80,6 +80,10 @@ class Implementation(ABC):
     def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
         """Code for a layout; None where `compiled_only` is set and some kernel of it is not compiled yet."""
 
+    def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
+        """Code for a layout under every tuning but the default one, with its name; nothing where there is no choice."""
+        return iter(())
+
 
 D = TypeVar("D", bound=Descriptor)
 A = TypeVar("A", bound=Args)
@@ -149,20 +153,20 @@ class Plan(ABC, Generic[D, A]):
     @classmethod
     def _consider(
         cls, device: Device, descriptor: D, preference: PlanPreference, layouts: Sequence[Layout]
-    ) -> list[tuple[Candidate, Implementation | None]]:
-        considered: list[tuple[Candidate, Implementation | None]] = []
-        for backend, make in cls.implementations(device, descriptor):
+    ) -> Iterator[tuple[Candidate, Implementation | None]]:
+        """The candidates in order of preference; each is compiled when it is asked for."""
+        found = cls.implementations(device, descriptor)
+        for backend, make in sorted(found, key=lambda pair: not pair[0].is_library) if preference.fastest else found:
             if preference.backend not in (None, backend):
-                considered.append((Candidate(backend, reason_refused=f"the preference asks for {preference.backend}"), None))
+                yield Candidate(backend, reason_refused=f"the preference asks for {preference.backend}"), None
             elif isinstance(make, str):
-                considered.append((Candidate(backend, reason_refused=make), None))
+                yield Candidate(backend, reason_refused=make), None
             else:
                 implementation = make()
                 made = [implementation.executable(layout, autotune=preference.autotune) for layout in layouts]
                 needed = max(e.workspace_bytes for e in made if e is not None)
                 objection = preference.objection(backend, implementation.guarantee, needed)
-                considered.append((Candidate(backend, implementation.guarantee, needed, objection), implementation))
-        return considered
+                yield Candidate(backend, implementation.guarantee, needed, objection), implementation
 
     @classmethod
     def select(cls, stream: Any, descriptor: D, preference: PlanPreference | None = None, *, like: A | None = None) -> Any:
@@ -195,11 +199,12 @@ class Plan(ABC, Generic[D, A]):
     @classmethod
     def select_layouts(cls, device: Device, descriptor: D, preference: PlanPreference, layouts: Sequence[Layout]) -> Any:
         """Choose, and compile for these layouts alone, the first of them the primary one."""
-        considered = cls._consider(device, descriptor, preference, layouts)
-        for candidate, implementation in considered:
+        considered: list[Candidate] = []
+        for candidate, implementation in cls._consider(device, descriptor, preference, layouts):
+            considered.append(candidate)
             if candidate.reason_refused is None and implementation is not None:
                 return cls(device, descriptor, preference, implementation, layouts[0], candidate.workspace)
-        listed = "; ".join(str(candidate) for candidate, _ in considered)
+        listed = "; ".join(map(str, considered))
         raise UnsupportedError(f"no candidate for {cls.op} on {device} with {checks.field_summary(descriptor)}: {listed}")
 
     def __init__(
@@ -251,6 +256,10 @@ class Plan(ABC, Generic[D, A]):
         """The schedule of the primary layout, for people."""
         executable = self._implementation.executable(self._primary)
         return executable.schedule if executable is not None else ""
+
+    def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
+        """The chosen kernel under every other tuning, with its name: for whoever wants to see that none changes a bit."""
+        return self._implementation.tunings(layout)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({checks.field_summary(self.descriptor)}; {self.sku()}; {self.schedule})"

@@ -82,6 +82,11 @@ class BackendKind(enum.Enum):
     def __str__(self) -> str:
         return self.value
 
+    @property
+    def is_library(self) -> bool:
+        """Whether it is somebody else's library, and not a generated kernel."""
+        return self not in (BackendKind.FORMULA_CPU, BackendKind.FORMULA_CUDA)
+
 
 @cache
 def _host_architecture() -> str:
@@ -205,6 +210,9 @@ class PlanPreference:
         The largest workspace in bytes.
     autotune : bool
         Whether to measure the candidates' schedules; never changes the bits of a formula kernel.
+    fastest : bool
+        Whether a library's plan is taken before a formula's where both comply. Without it the formula's is, and with it the
+        bits that are the same everywhere.
 
     Raises
     ------
@@ -217,6 +225,7 @@ class PlanPreference:
     allow_tf32: bool = False
     max_workspace: int | None = None
     autotune: bool = False
+    fastest: bool = False
 
     def __post_init__(self) -> None:
         names = [self.require] if isinstance(self.require, str) else self.require

@@ -31,8 +31,8 @@ class TensorSpec:
     element : str
         The attribute that holds the expected element kind.
     axes : str | None
-        The attribute that says along which axes of the iteration space the tensor's axes lie; None: along all of them, in
-        order (extents of 1 are broadcast).
+        The attribute that says along which axes of the iteration space the tensor's axes lie, None for one that is read at an
+        index. None in place of the attribute: along all of them, in order (extents of 1 are broadcast).
     varies : Axes
         Whether it has an element for each point of the iteration space (FULL), for each row (OUTER), for each cell of a row
         (INNER) or only one (NONE).
@@ -70,11 +70,16 @@ class TensorSpec:
 
     def strides_over(self, descriptor: Any, rank: int, shape: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
         """The tensor's strides over the iteration space: 0 where it does not vary."""
-        axes = range(rank - len(shape), rank) if self.axes is None else getattr(descriptor, self.axes)
         over = [0] * rank
-        for axis, extent, stride in zip(axes, shape, strides, strict=True):
-            over[axis] = stride if extent != 1 else 0
+        for axis, extent, stride in zip(self.placement(descriptor, rank, len(shape)), shape, strides, strict=True):
+            if axis is not None:
+                over[axis] = stride if extent != 1 else 0
         return tuple(over)
+
+    def placement(self, descriptor: Any, rank: int, own: int) -> Sequence[int | None]:
+        """The axis of the iteration space that each of the tensor's `own` axes lies along; None for one read at an index."""
+        axes: Sequence[int | None] = range(rank - own, rank) if self.axes is None else getattr(descriptor, self.axes)
+        return axes
 
 
 def check_presence(specs: Sequence[TensorSpec], descriptor: Any, values: Sequence[Any]) -> None:

@@ -9,8 +9,24 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.derivatives import RULES
 from baracuda.formula.expr import Expr, compare, const, fma, select
-from baracuda.formula.functions import cos, exp, rint
-from baracuda.formula.special_functions import bessel_j0, bessel_j1, digamma, erfcx, i0, i0e, i1, i1e, trigamma
+from baracuda.formula.functions import cos, exp, log, rint, sin
+from baracuda.formula.special_functions import (
+    bessel_j0,
+    bessel_j1,
+    bessel_k0,
+    bessel_k0e,
+    bessel_k1,
+    bessel_k1e,
+    bessel_y0,
+    bessel_y1,
+    digamma,
+    erfcx,
+    i0,
+    i0e,
+    i1,
+    i1e,
+    trigamma,
+)
 
 _TWO_BY_ROOT_PI = 2.0 / math.sqrt(math.pi)
 
@@ -95,6 +111,93 @@ def _sinc(x: Expr, y: Expr) -> Expr:
     return select(abs(x) < 0.25, x * series, (cos(turns * math.pi) - y) / x)
 
 
+def _exp1(x: Expr, y: Expr) -> Expr:
+    return -exp(-x) / x
+
+
+def _expi(x: Expr, y: Expr) -> Expr:
+    return exp(x) / x
+
+
+def _dawsn(x: Expr, y: Expr) -> Expr:
+    return fma(x * -2.0, y, const(1.0, x.kind))
+
+
+def _spence(x: Expr, y: Expr) -> Expr:
+    at_one = compare("eq", x, 1.0)
+    return select(at_one, const(-1.0, x.kind), log(x) / (1.0 - x))
+
+
+def _sine_integral(x: Expr, y: Expr) -> Expr:
+    return select(compare("eq", x, 0.0), const(1.0, x.kind), sin(x) / x)
+
+
+def _cosine_integral(x: Expr, y: Expr) -> Expr:
+    return cos(x) / x
+
+
+def _fresnel_angle(x: Expr) -> Expr:
+    """pi x**2 / 2 without its whole turns."""
+    square = x * x
+    return (square - rint(square * 0.25) * 4.0) * (math.pi / 2.0)
+
+
+def _fresnel_s(x: Expr, y: Expr) -> Expr:
+    return sin(_fresnel_angle(x))
+
+
+def _fresnel_c(x: Expr, y: Expr) -> Expr:
+    return cos(_fresnel_angle(x))
+
+
+def _bessel_y0(x: Expr, y: Expr) -> Expr:
+    return -bessel_y1(x)
+
+
+def _bessel_y1(x: Expr, y: Expr) -> Expr:
+    return bessel_y0(x) - y / x
+
+
+def _bessel_k0(x: Expr, y: Expr) -> Expr:
+    return -bessel_k1(x)
+
+
+def _bessel_k1(x: Expr, y: Expr) -> Expr:
+    return -bessel_k0(x) - y / x
+
+
+def _bessel_k0e(x: Expr, y: Expr) -> Expr:
+    return y - bessel_k1e(x)
+
+
+def _bessel_k1e(x: Expr, y: Expr) -> Expr:
+    return y - y / x - bessel_k0e(x)
+
+
+def _binomial(y: Expr, dy: Expr, operand: int) -> Expr:
+    n, k = y.args
+    other = digamma(n - k + 1.0)
+    return dy * (y * (digamma(n + 1.0) - other if operand == 0 else other - digamma(k + 1.0)))
+
+
+def _pochhammer(y: Expr, dy: Expr, operand: int) -> Expr:
+    x, m = y.args
+    moved = digamma(x + m)
+    return dy * (y * (moved - digamma(x) if operand == 0 else moved))
+
+
+def _power_of_positive(y: Expr, dy: Expr, operand: int) -> Expr:
+    x, exponent = y.args
+    return dy * (y * (exponent / x if operand == 0 else log(x)))
+
+
+def _zeta_reflection(s: Expr, y: Expr) -> Expr:
+    return y * (digamma(s) - math.log(2.0 * math.pi))
+
+
+RULES.update(binomial=_binomial, pochhammer=_pochhammer, power_of_positive=_power_of_positive)
+
+
 def _register(op: str, derivative: Callable[[Expr, Expr], Expr]) -> None:
     def rule(y: Expr, dy: Expr, operand: int) -> Expr:
         return dy * derivative(y.args[0], y)
@@ -104,7 +207,10 @@ def _register(op: str, derivative: Callable[[Expr, Expr], Expr]) -> None:
 
 for _op, _derivative in {
     "erfinv": _erfinv, "erfcx": _erfcx, "ndtr": _ndtr, "log_ndtr": _log_ndtr, "ndtri": _ndtri, "lgamma": _lgamma,
-    "gamma": _gamma, "digamma": _digamma, "trigamma": _trigamma, "i0": _i0, "i0e": _i0e, "i1": _i1, "i1e": _i1e, "sinc": _sinc,
-    "bessel_j0": _bessel_j0, "bessel_j1": _bessel_j1,
+    "gamma": _gamma, "digamma": _digamma, "trigamma": _trigamma, "i0": _i0, "i0e": _i0e, "i1": _i1, "i1e": _i1e,
+    "sinc": _sinc, "bessel_j0": _bessel_j0, "bessel_j1": _bessel_j1, "zeta_reflection": _zeta_reflection, "exp_moderate": lambda x, y: y, "exp1": _exp1,
+    "expi": _expi, "dawsn": _dawsn, "spence": _spence, "sine_integral": _sine_integral, "cosine_integral": _cosine_integral,
+    "fresnel_s": _fresnel_s, "fresnel_c": _fresnel_c, "bessel_y0": _bessel_y0, "bessel_y1": _bessel_y1,
+    "bessel_k0": _bessel_k0, "bessel_k1": _bessel_k1, "bessel_k0e": _bessel_k0e, "bessel_k1e": _bessel_k1e,
 }.items():  # fmt: skip
     _register(_op, _derivative)

@@ -300,13 +300,23 @@ def extent(axis: int, kind: ElementKind) -> Expr:
 ROW_LENGTH, _ROW_COUNT, _EXTENT = "#row_length", "#row_count", "#extent."
 
 
+def counts_rows(name: str) -> bool:
+    """Whether a parameter of this name is the number of rows."""
+    return name == _ROW_COUNT
+
+
+def reads_extent(name: str) -> int | None:
+    """The axis whose extent a parameter of this name is; None for another."""
+    return int(name.removeprefix(_EXTENT)) if name.startswith(_EXTENT) else None
+
+
 def reserved_value(name: str, shape: Sequence[int], inner: Sequence[bool]) -> float | None:
     """The value of a parameter of a reserved name; None for another."""
     if name in (ROW_LENGTH, _ROW_COUNT):
         return float(prod_of(n for n, i in zip(shape, inner, strict=True) if i is (name == ROW_LENGTH)))
-    if not name.startswith(_EXTENT):
+    axis = reads_extent(name)
+    if axis is None:
         return None
-    axis = int(name.removeprefix(_EXTENT))
     if not -len(shape) <= axis < len(shape):
         raise InvalidProblemError(f"the extent of axis {axis}: the shape is {tuple(shape)}; expected one of its axes")
     return float(shape[axis])

@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.formula.derivatives import RULES, Term
-from baracuda.formula.expr import Axes, Expr, cast, const, input_, reduce, select
+from baracuda.formula.expr import READS, Axes, Expr, cast, const, input_, reduce, select
 from baracuda.formula.functions import row_length
 from baracuda.formula.graph import Graph, Port, substitute, varies
 from baracuda.formula.simplify import simplify
@@ -45,7 +45,8 @@ def gradient(graph: Graph, wrt: Sequence[str], cotangents: Mapping[str, str] | N
     a caller that lowers one reduction at a time takes the inner one as an output of its own and reduces that.
 
     Raises `InvalidProblemError` for names that are unknown, not of a float kind or used twice, `UnsupportedError` for an
-    operation without a derivative. The second derivative of a row's product is right where no element is zero.
+    operation without a derivative and for an input that is read at indices. The second derivative of a row's product is right
+    where no element is zero.
     """
     if cotangents is None:
         cotangents = {p.name: f"d{p.name}" for p, e in graph.outputs if e.kind.is_float}
@@ -57,6 +58,7 @@ def gradient(graph: Graph, wrt: Sequence[str], cotangents: Mapping[str, str] | N
     _check_float("the output", {name: outputs[name][1] for name in cotangents})
     symbols = {name: input_(name, inputs[name].kind, inputs[name].axes) for name in wrt}
     _check_float("the input", symbols)
+    _check_followed(graph, wrt)
 
     adjoints = _Adjoints(graph, symbols.values())
     given = []
@@ -74,7 +76,7 @@ def gradient(graph: Graph, wrt: Sequence[str], cotangents: Mapping[str, str] | N
             table[expr] = input_(name, port.kind, port.axes)
     made = tuple((Port(f"d{name}", inputs[name].kind, inputs[name].axes), substitute(results[name], table)) for name in wrt)
     whole = simplify(Graph((*given, *graph.inputs), made, graph.inner_axes))
-    read = {n.attr[0] for n in whole.nodes if n.op == "input"}
+    read = {n.attr[0] for n in whole.nodes if n.op in READS}
     kept = (*given, *(p for p in graph.inputs if p.name in read))
     _check_distinct([*(p.name for p in kept), *(p.name for p, _ in made)])
     return Graph(kept, whole.outputs, graph.inner_axes)
@@ -90,6 +92,15 @@ def _check_float(what: str, exprs: Mapping[str, Expr]) -> None:
     for name, expr in exprs.items():
         if not expr.kind.is_float:
             raise InvalidProblemError(f"{what} {name!r} is of kind {expr.kind}; expected a float kind to differentiate")
+
+
+def _check_followed(graph: Graph, names: Sequence[str]) -> None:
+    for n in graph.nodes:
+        if n.op == "gather" and n.attr[0] in names:
+            raise UnsupportedError(
+                f"the gradient by {n.attr[0]}, which is read at indices, is a sum by destination that no formula gives; "
+                "expected scatter_sum of the gradient of what was read"
+            )
 
 
 def _check_distinct(names: Sequence[str]) -> None:
@@ -137,6 +148,8 @@ class _Adjoints:
         rule = RULES.get(n.op)
         if rule is None:
             raise UnsupportedError(f"{n.op} has no derivative; expected one of {', '.join(sorted(RULES))}")
+        if n.op == "scan":  # which mixes elements that a condition holds for with others
+            adjoint = Term(_apply_guard(adjoint))
         over = self.varies(n) | (n.attr[1] if n.op == "reduce" else Axes.NONE)
         for i, operand in enumerate(n.args):
             if operand in self.active:

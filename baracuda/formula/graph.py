@@ -9,7 +9,7 @@ from functools import cached_property
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.formula.expr import Axes, Expr, rebuild, topological
+from baracuda.formula.expr import READS, Axes, Expr, rebuild, topological
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Graph:
         outputs = tuple((p, e) for p, e in self.outputs if p.name in names)
         if not outputs:
             raise InvalidProblemError(f"no output left of {[p.name for p, _ in self.outputs]}")
-        read = {n.attr[0] for n in topological(e for _, e in outputs) if n.op == "input"}
+        read = {n.attr[0] for n in topological(e for _, e in outputs) if n.op in READS}
         return Graph(tuple(p for p in self.inputs if p.name in read), outputs, self.inner_axes)
 
 
@@ -109,7 +109,7 @@ def varies(n: Expr, operands: Mapping[Expr, Axes], inner_axes: tuple[bool, ...])
         return Axes.INNER if inner_axes[n.attr] else Axes.OUTER
     if n.op == "position":
         return Axes.INNER
-    axes = Axes.INNER if n.op == "scan" else Axes.NONE
+    axes = Axes.INNER if n.op == "scan" else n.attr.axes if n.op == "gather" else Axes.NONE
     for arg in n.args:
         axes |= operands[arg]
     return axes & ~n.attr[1] if n.op == "reduce" else axes

@@ -19,8 +19,12 @@ from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.functions import reserved_value
 from baracuda.formula.graph import Graph, Port
+from baracuda.formula.oracle_reads import read
+from baracuda.formula.oracle_special import SPECIAL
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+#: What becomes of a value of a node, where rounding would change it.
+Disturb: TypeAlias = Callable[[Expr, Array], Array]
 
 
 def evaluate(
@@ -29,18 +33,23 @@ def evaluate(
     shape: Sequence[int],
     inner: Sequence[bool],
     params: Mapping[str, float] | None = None,
+    disturb: Disturb | None = None,
 ) -> dict[str, Array]:
     """The outputs of a graph of mathematical functions.
 
     Parameters
     ----------
     inputs : Mapping[str, array]
-        For each input, an array of the rank of the iteration space, with extent 1 along the axes it does not vary along.
-        Floats of every kind are widened to float64; integers keep the kind of the graph.
+        For each input, an array of the rank of the iteration space, with extent 1 along the axes it does not vary along, and
+        behind them the axes that it is read at indices of. Floats of every kind are widened to float64; integers keep the kind
+        of the graph.
     shape, inner : Sequence[int], Sequence[bool]
         The extents of the iteration space, and which of its axes are inner.
     params : Mapping[str, float] | None
         The scalars given at run time, rounded to their kind as a kernel would. The length of a row is known.
+    disturb : Disturb | None
+        Applied to the value of every float node that a kernel would round, and to what a sum, product, scan or Bessel function is
+        of: with small random errors, the results show how far rounding may carry them.
 
     Returns
     -------
@@ -51,7 +60,7 @@ def evaluate(
     Raises `InvalidProblemError` for a missing input or parameter or a shape that does not fit, `UnsupportedError` for
     operations on the bits of floats, which have no meaning in float64.
     """
-    run = _Evaluation(graph, inputs, tuple(shape), tuple(inner), params or {})
+    run = _Evaluation(graph, inputs, tuple(shape), tuple(inner), params or {}, disturb)
     return {port.name: np.array(np.broadcast_to(run.values[expr], run.extents(port.axes))) for port, expr in graph.outputs}
 
 
@@ -69,15 +78,21 @@ class _Evaluation:
         shape: tuple[int, ...],
         inner: tuple[bool, ...],
         params: Mapping[str, float],
+        disturb: Disturb | None,
     ) -> None:
         if len(shape) != len(inner):
             raise InvalidProblemError(f"shape {shape} has rank {len(shape)}, inner {inner} has {len(inner)}")
         self.shape, self.inner, self.params = shape, inner, params
+        self.dims = {n.attr.name: len(n.attr.dims or ()) for n in graph.nodes if n.op == "gather"}
         self.inputs = {port.name: self._loaded(port, inputs) for port in graph.inputs}
         self.values: dict[Expr, Array] = {}
         with np.errstate(all="ignore"):
             for n in graph.nodes:
-                self.values[n] = np.asarray(self._value(n, [self.values[a] for a in n.args]), _dtype(n.kind))
+                args = [self.values[a] for a in n.args]
+                if disturb is not None and _moves_with_arguments(n):
+                    args = [disturb(a, x) if a.kind.is_float else x for a, x in zip(n.args, args, strict=True)]
+                value = np.asarray(self._value(n, args), _dtype(n.kind))
+                self.values[n] = disturb(n, value) if disturb is not None and _rounds(n) else value
 
     def extents(self, axes: Axes) -> tuple[int, ...]:
         """The iteration space without the axes that a value does not vary along."""
@@ -90,6 +105,8 @@ class _Evaluation:
             raise InvalidProblemError(f"input {port.name!r} is missing; got {', '.join(inputs) or 'none'}")
         array = np.asarray(inputs[port.name])
         most = self.extents(port.axes)
+        extra = self.dims.get(port.name, 0)
+        most += array.shape[array.ndim - extra :]
         if array.ndim != len(most) or any(n not in (1, m) for n, m in zip(array.shape, most, strict=True)):
             raise InvalidProblemError(f"input {port.name!r} has shape {array.shape}; expected {most}, or 1 in place of an extent")
         return array.astype(_dtype(port.kind))
@@ -99,6 +116,8 @@ class _Evaluation:
             return n.value
         if n.op == "input":
             return self.inputs[n.attr[0]]
+        if n.op == "gather":
+            return read(n.attr, self.inputs[n.attr.name], self.shape, self.inner, args)
         if n.op == "param":
             return self._parameter(n)
         if n.op == "coord":
@@ -173,6 +192,46 @@ class _Evaluation:
         return (np.max if op == "max" else np.min)(x, axis=axes, keepdims=True, initial=least)
 
 
+#: Operations whose results a kernel does not round; casts and loads of float64 values apart, which none has.
+_EXACT = frozenset(
+    [
+        "const",
+        "input",
+        "gather",
+        "param",
+        "coord",
+        "position",
+        "select",
+        "rare",
+        "cast",
+        "bitcast",
+        "detach",
+        "neg",
+        "abs",
+        "max",
+        "min",
+        "floor",
+        "ceil",
+        "trunc",
+        "rint",
+        "fmod",
+        "round_to_f16",
+        "round_to_bf16",
+        "round_to_f8e4m3",
+        "round_to_f8e5m2",
+    ]
+)
+
+
+def _rounds(n: Expr) -> bool:
+    return n.kind.is_float and n.op not in _EXACT and not (n.op == "reduce" and n.attr[0] not in ("sum", "prod"))
+
+
+def _moves_with_arguments(n: Expr) -> bool:
+    """Sums, whose every step rounds, and functions that swing about 0, whose error near there is one of the argument."""
+    return n.op == "scan" or n.op.startswith("bessel_") or (n.op == "reduce" and n.attr[0] in ("sum", "prod"))
+
+
 def _converted(x: Array, source: ElementKind, target: ElementKind) -> Any:
     """Conversion by value: a float is truncated and saturated, and NaN becomes 0."""
     if target is ElementKind.BOOL:
@@ -189,16 +248,6 @@ def _converted(x: Array, source: ElementKind, target: ElementKind) -> Any:
 def _unsigned(x: Array) -> Array:
     bits: Array = x.view(np.dtype(f"u{x.dtype.itemsize}"))
     return bits
-
-
-def _trigamma(x: Array) -> Array:
-    """By SciPy for positive x, and by reflection below."""
-    whole = np.rint(x)
-    with np.errstate(all="ignore"):
-        mirrored = (np.pi / np.sin(np.pi * (x - whole))) ** 2 - special.polygamma(1, 1.0 - x)
-        return np.where(
-            x > 0, special.polygamma(1, np.abs(x)), np.where(x == whole, np.where(x < -1e300, np.nan, np.inf), mirrored)
-        )
 
 
 def _quotient(x: Array, y: Array) -> Array:
@@ -296,6 +345,7 @@ _INTEGER: dict[str, Any] = {
     "shr": np.right_shift,
 }
 _FLOAT: dict[str, Callable[..., Any]] = {
+    **SPECIAL,
     "div": np.divide,
     "fma": lambda a, b, c: np.longdouble(1) * a * b + c,
     "fmod": np.fmod,
@@ -333,22 +383,6 @@ _FLOAT: dict[str, Callable[..., Any]] = {
     "sigmoid": special.expit,
     "erf": special.erf,
     "erfc": special.erfc,
-    "erfinv": special.erfinv,
-    "erfcx": special.erfcx,
-    "ndtr": special.ndtr,
-    "log_ndtr": special.log_ndtr,
-    "ndtri": special.ndtri,
-    "lgamma": lambda x: np.where(np.isinf(x), np.inf, special.gammaln(x)),
-    "gamma": special.gamma,
-    "digamma": special.digamma,
-    "trigamma": lambda x: _trigamma(x),
-    "i0": special.i0,
-    "i0e": special.i0e,
-    "i1": special.i1,
-    "i1e": special.i1e,
-    "sinc": np.sinc,
-    "bessel_j0": special.j0,
-    "bessel_j1": special.j1,
     "rsqrt": lambda x: 1.0 / np.sqrt(x),
     "cbrt": np.cbrt,
     "hypot": np.hypot,

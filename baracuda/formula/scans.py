@@ -116,7 +116,7 @@ def combination(
         if r.kind is not kind:
             raise InvalidProblemError(f"{name}: component {i} of its result has kind {r.kind}; expected {kind}")
     for n in topological(made):
-        if n.op in ("input", "param", "coord", "position", "reduce", "scan"):
+        if n.op in ("input", "gather", "param", "coord", "position", "reduce", "scan"):
             raise InvalidProblemError(f"{name}: it reads {n!r}; expected nothing but the two states and constants")
     if len(identity) != len(kinds):
         raise InvalidProblemError(f"{name}: an identity of {len(identity)} components; expected {len(kinds)}")

@@ -9,7 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.expr import Expr, bitcast, cast, compare, const, constant_bits, input_, rebuild, select
+from baracuda.formula.expr import (
+    READS,
+    Expr,
+    bitcast,
+    cast,
+    compare,
+    const,
+    constant_bits,
+    input_,
+    node,
+    rebuild,
+    select,
+    topological,
+)
 from baracuda.formula.graph import Graph, Port
 
 _F32, _S32 = ElementKind.F32, ElementKind.S32
@@ -139,19 +152,26 @@ def widen(code: Expr, kind: ElementKind) -> Expr:
     return bitcast(bitcast(result, _S32) | (code & 1 << sign) << (31 - sign), _F32)
 
 
+def _from_bytes(n: Expr) -> bool:
+    """Whether the indices of a read are made of 8-bit floats."""
+    return any(m.op in READS and m.attr[1] in _IN_BYTES for m in topological(n.args))
+
+
 def stored_as_integers(graph: Graph) -> Graph:
     """The graph with its 8-bit floats read and written as patterns in u8."""
     ports = (*graph.inputs, *(p for p, _ in graph.outputs))
     if not any(p.kind in _IN_BYTES for p in ports):
         return graph
 
-    def pattern(n: Expr) -> Expr:
+    def pattern(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        if n.op == "gather":
+            return node("gather", args, ElementKind.U8.compute, n.attr._replace(storage=ElementKind.U8))
         name, _, axes = n.attr
         return input_(name, ElementKind.U8, axes)
 
     def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
-        if n.op == "input" and n.attr[1] in _IN_BYTES:
-            return widen(pattern(n), n.attr[1])
+        if n.op in READS and n.attr[1] in _IN_BYTES:
+            return widen(pattern(n, args), n.attr[1])
         return rebuild(n, args)
 
     def port(p: Port) -> Port:
@@ -160,8 +180,8 @@ def stored_as_integers(graph: Graph) -> Graph:
     def stored(p: Port, original: Expr, value: Expr) -> Expr:
         if p.kind not in _IN_BYTES:
             return value
-        if original.op == "input" and original.attr[1] is p.kind:  # a copy: no need to look at the value
-            return pattern(original)
+        if original.op in READS and original.attr[1] is p.kind and not _from_bytes(original):
+            return pattern(original, original.args)  # a copy: no need to look at the value
         return narrow(value, p.kind)
 
     mapped = graph.map(rewrite)

@@ -17,6 +17,15 @@ SPECIAL_FUNCTIONS = (
     "erfinv", "erfcx", "ndtr", "log_ndtr", "ndtri", "lgamma", "gamma", "digamma", "trigamma", "i0", "i0e", "i1", "i1e", "sinc",
     "bessel_j0", "bessel_j1",
 )  # fmt: skip
+#: The same: integrals, and Bessel functions of the second kind.
+FURTHER_FUNCTIONS = (
+    "bessel_y0", "bessel_y1", "bessel_k0", "bessel_k1", "bessel_k0e", "bessel_k1e", "airy_ai", "exp1", "expi", "dawsn", "spence",
+    "sine_integral", "cosine_integral", "fresnel_s", "fresnel_c",
+)  # fmt: skip
+#: The same, on a part of the numbers: what other functions are made of.
+PARTIAL_FUNCTIONS = ("zeta_reflection", "exp_moderate")
+#: The same of two float arguments of one kind.
+SPECIAL_FUNCTIONS_OF_TWO = ("binomial", "pochhammer", "power_of_positive")
 
 
 def _function(op: str, x: Expr) -> Expr:
@@ -100,9 +109,116 @@ def bessel_j1(x: Expr) -> Expr:
     return _function("bessel_j1", x)
 
 
+def bessel_y0(x: Expr) -> Expr:
+    """The Bessel function of the second kind, order 0; -inf at zero, NaN below, 0 at infinity."""
+    return _function("bessel_y0", x)
+
+
+def bessel_y1(x: Expr) -> Expr:
+    """The Bessel function of the second kind, order 1; -inf at zero, NaN below, 0 at infinity."""
+    return _function("bessel_y1", x)
+
+
+def bessel_k0(x: Expr) -> Expr:
+    """The modified Bessel function of the second kind, order 0; inf at zero, NaN below."""
+    return _function("bessel_k0", x)
+
+
+def bessel_k1(x: Expr) -> Expr:
+    """The modified Bessel function of the second kind, order 1; inf at zero, NaN below."""
+    return _function("bessel_k1", x)
+
+
+def bessel_k0e(x: Expr) -> Expr:
+    """e**x bessel_k0(x)."""
+    return _function("bessel_k0e", x)
+
+
+def bessel_k1e(x: Expr) -> Expr:
+    """e**x bessel_k1(x)."""
+    return _function("bessel_k1e", x)
+
+
+def airy_ai(x: Expr) -> Expr:
+    """Airy's function Ai; NaN below -2**32."""
+    return _function("airy_ai", x)
+
+
+def exp1(x: Expr) -> Expr:
+    """The exponential integral E1, the integral of e**-t / t from x; inf at zero, NaN below."""
+    return _function("exp1", x)
+
+
+def expi(x: Expr) -> Expr:
+    """The exponential integral Ei, -E1(-x) below zero; -inf at zero."""
+    return _function("expi", x)
+
+
+def dawsn(x: Expr) -> Expr:
+    """Dawson's integral, e**(-x**2) times the integral of e**(t**2) from 0 to x."""
+    return _function("dawsn", x)
+
+
+def spence(x: Expr) -> Expr:
+    """The dilogarithm Li2(1 - x), the integral of ln t / (1 - t) from 1 to x; NaN below zero."""
+    return _function("spence", x)
+
+
+def sine_integral(x: Expr) -> Expr:
+    """Si(x), the integral of sin t / t from 0 to x."""
+    return _function("sine_integral", x)
+
+
+def cosine_integral(x: Expr) -> Expr:
+    """Ci(|x|) = -(the integral of cos t / t from |x|); -inf at zero."""
+    return _function("cosine_integral", x)
+
+
+def fresnel_s(x: Expr) -> Expr:
+    """The integral of sin(pi t**2 / 2) from 0 to x."""
+    return _function("fresnel_s", x)
+
+
+def fresnel_c(x: Expr) -> Expr:
+    """The integral of cos(pi t**2 / 2) from 0 to x."""
+    return _function("fresnel_c", x)
+
+
 def sinc(x: Expr) -> Expr:
     """sin(pi x) / (pi x); 1 at zero and 0 at every other integer, exactly."""
     return _function("sinc", x)
+
+
+def _function_of_two(op: str, x: Operand, y: Operand) -> Expr:
+    a, b = pair(x, y)
+    if not a.kind.is_float:
+        raise InvalidProblemError(f"{op} is defined on f32 and f64, got {a.kind}")
+    return node(op, (a, b), a.kind)
+
+
+def binomial(n: Operand, k: Operand) -> Expr:
+    """gamma(n + 1) / (gamma(k + 1) gamma(n - k + 1)) for 0 <= k <= n; 0 elsewhere."""
+    return _function_of_two("binomial", n, k)
+
+
+def pochhammer(x: Operand, m: Operand) -> Expr:
+    """gamma(x + m) / gamma(x)."""
+    return _function_of_two("pochhammer", x, m)
+
+
+def power_of_positive(x: Operand, y: Operand) -> Expr:
+    """x**y for x positive, normal and finite and y finite."""
+    return _function_of_two("power_of_positive", x, y)
+
+
+def exp_moderate(x: Expr) -> Expr:
+    """e**x for |x| up to 80."""
+    return _function("exp_moderate", x)
+
+
+def zeta_reflection(s: Expr) -> Expr:
+    """gamma(s) / (2 pi)**s for s >= 1."""
+    return _function("zeta_reflection", s)
 
 
 def logit(x: Expr, eps: float | None = None) -> Expr:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from baracuda.core.device import Device, DeviceKind, Stream
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.tensor import TensorRef, tensor_ref
+from baracuda.frontends import array
 from baracuda.runtime import memory
 
 
-def _library(obj: Any) -> str:
+def library_of(obj: Any) -> str:
     """The package that a tensor's type comes from."""
     if isinstance(obj, np.ndarray):
         return "numpy"
@@ -40,28 +42,38 @@ def empty_like(like: Any, shape: Sequence[int], kind: ElementKind) -> Any:
     UnsupportedError
         The library is not one that baracuda can allocate with; pass `out` instead.
     """
-    library, ref = _library(like), tensor_ref(like)
-    order = _memory_order(shape, ref)
+    return allocator(like, shape, kind)(like)
+
+
+def allocator(like: Any, shape: Sequence[int], kind: ElementKind) -> Callable[[Any], Any]:
+    """`empty_like` for tensors of the library, device, shape, strides and element of `like`, with all that follows from these
+    worked out."""
+    library, ref, shape = library_of(like), tensor_ref(like), tuple(shape)
     if library == "torch":
         torch = sys.modules["torch"]
-        if tuple(shape) == ref.shape and kind is ref.kind:
-            return torch.empty_like(like, requires_grad=False)
-        return torch.empty(tuple(shape), dtype=_torch_dtype(torch, kind), device=like.device)
-    inverse = [order.index(a) for a in range(len(order))]
-    ordered = [shape[a] for a in order]
+        if shape == ref.shape and kind is ref.kind:
+            return partial(torch.empty_like, requires_grad=False)
+        made, dtype = torch.empty, torch_dtype(torch, kind)
+        return lambda like: made(shape, dtype=dtype, device=like.device)
+    order = _memory_order(shape, ref)
+    inverse, ordered = [order.index(a) for a in range(len(order))], tuple(shape[a] for a in order)
     if library == "cupy":
-        return sys.modules["cupy"].empty(ordered, kind.numpy).transpose(inverse)
+        return lambda like: sys.modules["cupy"].empty(ordered, kind.numpy).transpose(inverse)
     if library == "jax":
-        return sys.modules["jax"].numpy.empty(tuple(shape), kind.numpy, device=like.device).block_until_ready()
+        return lambda like: sys.modules["jax"].numpy.empty(shape, kind.numpy, device=like.device).block_until_ready()
     if ref.device.kind is DeviceKind.CPU:
-        return memory.empty(tuple(ordered), kind).transpose(inverse)
+        if ordered == shape and inverse == sorted(inverse):
+            return lambda like: memory.empty(shape, kind)
+        return lambda like: memory.empty(ordered, kind).transpose(inverse)
+    if library == "baracuda":
+        return lambda like: array.empty(ordered, kind, ref.device).transpose(*inverse)
     raise UnsupportedError(f"no allocation for {type(like).__module__}.{type(like).__qualname__} on {ref.device}; pass out")
 
 
 def writable(obj: Any) -> Any:
     """A tensor this module has just made, as something to write: JAX calls its arrays immutable, and nobody else has seen
     this one yet."""
-    if _library(obj) != "jax":
+    if library_of(obj) != "jax":
         return obj
     from baracuda.core.tensor import TensorMut
 
@@ -69,7 +81,8 @@ def writable(obj: Any) -> Any:
     return TensorMut(ref.pointer, ref.shape, ref.strides, ref.kind, ref.device, owner=obj)
 
 
-def _torch_dtype(torch: Any, kind: ElementKind) -> Any:
+def torch_dtype(torch: Any, kind: ElementKind) -> Any:
+    """The dtype of PyTorch for an element."""
     names = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "bool": "bool", "s64": "int64"}
     names |= {"s8": "int8", "u8": "uint8", "s16": "int16", "s32": "int32", "u16": "uint16", "u32": "uint32", "u64": "uint64"}
     names |= {"f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
@@ -80,7 +93,7 @@ def current_stream(like: Any, device: Device) -> Stream:
     """The stream that the library of `like` is working on."""
     if device.kind is DeviceKind.CPU:
         return Stream(device)
-    library = _library(like)
+    library = library_of(like)
     if library == "torch":
         return Stream(device, sys.modules["torch"].cuda.current_stream(device.index).cuda_stream)
     if library == "cupy":
@@ -90,7 +103,7 @@ def current_stream(like: Any, device: Device) -> Stream:
 
 def finish(like: Any, stream: Stream) -> None:
     """Make results visible to a library whose own streams cannot be joined (JAX)."""
-    if stream.device.kind is DeviceKind.CUDA and _library(like) == "jax":
+    if stream.device.kind is DeviceKind.CUDA and library_of(like) == "jax":
         from cuda.bindings import driver
 
         driver.cuStreamSynchronize(stream.handle)
@@ -98,7 +111,7 @@ def finish(like: Any, stream: Stream) -> None:
 
 def broadcast(obj: Any, shape: Sequence[int]) -> Any:
     """The tensor with its extents of 1 repeated to `shape`, without a copy."""
-    library = _library(obj)
+    library = library_of(obj)
     if tuple(obj.shape) == tuple(shape):
         return obj
     if library == "torch":

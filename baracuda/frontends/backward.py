@@ -67,10 +67,10 @@ class Backward:
                 raise InvalidProblemError(f"d{name}: shape is {shape}; expected {results[name][0]}")
         if not given:
             raise InvalidProblemError(f"{self.__name__}: every gradient of a result is None; expected at least one")
-        names = tuple(wrt) if wrt is not None else _differentiable(descriptor)
+        names = tuple(wrt) if wrt is not None else differentiable(descriptor)
         known = {**{f"d{n}": dy for n, dy in given.items()}, **(saved or {}), **tensors}
         found: dict[str, Any] = {}
-        for group, axes in _groups(descriptor, names):
+        for group, axes in groups(descriptor, names):
             part = replace(descriptor, axes=axes, wrt=group, given=tuple(given))
             found |= gradients(part, known, like)
         return {n: found[n] for n in names}
@@ -82,12 +82,13 @@ def gradients(descriptor: OpDescriptor, tensors: Mapping[str, Any], like: Any) -
     return {n: _fitted(made[f"d{n}"], descriptor, n) for n in descriptor.wrt}
 
 
-def _differentiable(d: OpDescriptor) -> tuple[str, ...]:
+def differentiable(d: OpDescriptor) -> tuple[str, ...]:
+    """The tensors of a forward descriptor whose gradients are computed unless others are asked for."""
     floats = (n for n, (_, k) in d.tensors.items() if k.is_float or k.category is Category.COMPLEX)
     return tuple(n for n in floats if n not in d.op.constants)
 
 
-def _groups(d: OpDescriptor, names: Sequence[str]) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+def groups(d: OpDescriptor, names: Sequence[str]) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
     """Gradients that one kernel computes, and the axes of its rows: all of a row-wise op's; a pointwise one's by how they
     were broadcast, since it has no rows of its own."""
     if d.axes:

@@ -35,13 +35,19 @@ def _key(value: Any) -> Any:
     return ref.kind, ref.device, ref.shape, ref.strides, min(ref.alignment, 16)
 
 
-def plan_for(cls: type[Plan[Any, Any]], descriptor: Descriptor, stream: Stream, values: Sequence[Any]) -> Plan[Any, Any]:
+def plan_for(
+    cls: type[Plan[Any, Any]],
+    descriptor: Descriptor,
+    stream: Stream,
+    values: Sequence[Any],
+    preference: PlanPreference = PlanPreference(),  # noqa: B008  (frozen)
+) -> Plan[Any, Any]:
     """The cached plan for these layouts."""
-    key = (cls, descriptor, stream.device, *map(_key, values))
+    key = (cls, descriptor, stream.device, preference, *map(_key, values))
     plan = _plans.get(key)
     if plan is None:
         layout = layout_of(cls.checked(descriptor, values, stream))
-        plan = cls.select_layouts(stream.device, descriptor, PlanPreference(), [layout])
+        plan = cls.select_layouts(stream.device, descriptor, preference, [layout])
         with _lock:
             while len(_plans) >= MOST_PLANS:
                 _plans.pop(next(iter(_plans)))
@@ -57,6 +63,7 @@ def apply(
     inputs: Sequence[Any],
     outputs: Sequence[tuple[Sequence[int], ElementKind] | None],
     out: Sequence[Any] = (),
+    preference: PlanPreference = PlanPreference(),  # noqa: B008  (frozen)
 ) -> tuple[Any, ...]:
     """Run a plan on `inputs` and return its outputs: those of `out` that are given, else new tensors.
 
@@ -71,7 +78,7 @@ def apply(
     stream = current_stream(like, device)
     values = [*inputs, *(r if g is not None or r is None else writable(r) for g, r in zip(given, results, strict=True))]
     args = args_type(*values)
-    plan = plan_for(cls, descriptor, stream, values)
+    plan = plan_for(cls, descriptor, stream, values, preference)
     size = plan.workspace_size()
     workspace = Workspace(empty_like(like, (size,), ElementKind.U8)) if size else None
     plan.run(stream, workspace, args)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.op_table import Row, measured_ulp, table
 from baracuda.frontends.families import function, ops
-from baracuda.ops.op import Op
+from baracuda.ops.op import Op, categories
 from baracuda.ops.op_plan import stem
 
 #: Ops with plans written out by hand: their functions and plans.
@@ -21,8 +22,45 @@ _BY_HAND = {
     "alibi": "Alibi",
     "quantize_per_token": "QuantizePerToken",
     "dequantize_per_token": "DequantizePerToken",
+    "ctc_loss": "CtcLoss",
+    "scaled_dot_product_attention": "Attention",
+    "rnnt_loss": "RnntLoss",
+}
+#: Functions that run several plans, or take a view: they have no plan class of their own.
+_COMPOSED = frozenset([
+    "alibi_bias", "bitcast", "cdist", "cumulative_trapezoid", "diff", "ediff1d", "gradient", "kv_cache_append",
+    "local_response_norm", "merge_attention_states", "multilabel_margin_loss", "rope", "rope_scaling_tables", "sync_batch_norm",
+    "trace", "trapezoid", "unwrap", "view_as_complex", "view_as_real",
+])  # fmt: skip
+#: Functions of combinations by destination, whose plan is `ScatterPlan`.
+_SCATTERS = frozenset([
+    "bincount", "embedding_grad_dense", "index_add", "index_reduce", "scatter_add", "scatter_reduce", "segment_max",
+    "segment_mean", "segment_min", "segment_prod", "segment_sum",
+])  # fmt: skip
+#: Functions of matrix products, whose plan is `MatmulPlan`.
+_PRODUCTS = frozenset([
+    "matmul", "mm", "bmm", "mv", "vecmat", "dot", "vdot", "vecdot", "inner", "outer", "linear", "bilinear", "addmm", "addmv",
+    "addr", "addbmm", "baddbmm", "dot_general", "einsum", "tensordot", "multi_dot", "kron", "scaled_mm", "grouped_mm", "int_mm",
+    "gemm_epilogue", "symmetric_product",
+])  # fmt: skip
+#: Functions of attention, whose plan is `AttentionPlan`.
+_ATTENTION = frozenset([
+    "flex_attention", "varlen_attention", "sliding_window_attention", "attention_sink", "attention_softcap", "attention_alibi",
+    "decode_attention", "multi_head_attention",
+])  # fmt: skip
+_BYTES = (ElementKind.S8, ElementKind.U8)
+#: Functions of either sort that take other elements than the table says.
+_ELEMENTS = {
+    "view_as_complex": (ElementKind.F32, ElementKind.F64),
+    "int_mm": _BYTES,
+    "scaled_mm": (ElementKind.F8E4M3, ElementKind.F8E5M2, *_BYTES),
 }
 _FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
+
+
+_EVERYWHERE = "same bits on every CPU and GPU"
+#: Of ops that have no formula yet, or none for complex numbers.
+_BY_SCIPY = "backend scipy: on the CPU only, same bits on the same machine"
 
 
 @dataclass(frozen=True)
@@ -36,7 +74,8 @@ class Entry:
     function, backward
         Names of baracuda's functions; empty where there is none.
     plan
-        Its plan class; its backward's is called the same with Backward before Plan.
+        Its plan class; its backward's is called the same with Backward before Plan. Empty for a function that is composed of
+        several plans or takes a view.
     elements
         The elements that it takes.
     guarantee
@@ -80,10 +119,19 @@ def _declared(row: Row, op: Op) -> Entry:
         f"{op.name}_backward" if op.differentiable else "",
         f"{stem(op.name)}Plan",
         tuple(k for k in ElementKind if op.accepts(k) and k.bits >= 8),
-        "same bits on every CPU and GPU",
+        _BY_SCIPY if op.library else _EVERYWHERE,
         ulp,
         inspect.getdoc(function(op.name)) or "",
     )
+
+
+def _composed(row: Row) -> Entry:
+    found = getattr(import_module("baracuda"), row.op)
+    defined = (k for k in ElementKind if k.category in categories(row.dtypes) and k.bits >= (16 if k.is_float else 8))
+    elements = _ELEMENTS.get(row.op) or tuple(defined)
+    backward = f"{row.op}_backward" if hasattr(import_module("baracuda"), f"{row.op}_backward") else ""
+    plan = "MatmulPlan" if row.op in _PRODUCTS else "ScatterPlan" if row.op in _SCATTERS else ""
+    return Entry(row, row.op, backward, plan, elements, _EVERYWHERE, (), inspect.getdoc(found) or "")
 
 
 @cache
@@ -97,16 +145,16 @@ def catalogue() -> tuple[Entry, ...]:
     >>> gelu.function, gelu.backward, "torch.nn.functional.gelu" in gelu.names()
     ('gelu', 'gelu_backward', True)
     """
-    from baracuda.frontends import functional
-
     found = []
     for name, row in table().items():
         if name in ops():
             found.append(_declared(row, ops()[name]))
         elif name in _BY_HAND:
-            doc = inspect.getdoc(getattr(functional, name)) or ""
+            doc = inspect.getdoc(getattr(import_module("baracuda"), name)) or ""
             plan = f"{_BY_HAND[name]}Plan"
-            found.append(Entry(row, name, f"{name}_backward", plan, _FLOATS, "same bits on every CPU and GPU", (), doc))
+            found.append(Entry(row, name, f"{name}_backward", plan, _FLOATS, _EVERYWHERE, (), doc))
+        elif name in _COMPOSED or name in _PRODUCTS or name in _SCATTERS:
+            found.append(_composed(row))
         else:
             found.append(Entry(row))
     return tuple(found)

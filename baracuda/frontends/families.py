@@ -7,7 +7,9 @@ from importlib import import_module
 from typing import Any
 
 from baracuda.frontends.backward import Backward
+from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.function import Function
+from baracuda.frontends.indexed import Indexed
 from baracuda.ops import FAMILIES
 from baracuda.ops.op import OPS, Op
 from baracuda.ops.op_plan import backward_plan, forward_plan, stem
@@ -23,13 +25,14 @@ def ops() -> dict[str, Op]:
 
 @cache
 def function(name: str) -> Any:
-    """The function of an op, or of its backward; raises KeyError where there is none."""
+    """The function of an op, of its backward, or of the backward of that; raises KeyError where there is none."""
     if name in ops():
-        return Function(ops()[name])
-    op = ops()[name.removesuffix("_backward")]
+        op = ops()[name]
+        return Function(op) if op.bounds is None else Indexed(op)
+    op = ops()[name.removesuffix("_backward").removesuffix("_double")]
     if not (name.endswith("_backward") and op.differentiable):
         raise KeyError(name)
-    return Backward(op)
+    return DoubleBackward(op) if name.endswith("_double_backward") else Backward(op)
 
 
 @cache

@@ -8,37 +8,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.plan import Plan
-from baracuda.core.probe import probe
-from baracuda.core.workspace import Workspace
-from baracuda.frontends.arrays import current_stream, empty_like, finish, writable
+from baracuda.frontends.arrays import current_stream
 from baracuda.frontends.call import apply, describe, device_of, plan_for
+from baracuda.frontends.recipes import NUMBERS, Recipe, recipe_key
 from baracuda.ops.op import Op
 from baracuda.ops.op_descriptor import OpDescriptor
-from baracuda.ops.op_plan import OpPlan, plan_of
-from baracuda.ops.traced import Shape
+from baracuda.ops.op_plan import plan_of
 
 #: Recipes kept for one op.
 MOST_RECIPES = 512
-
-_NUMBERS = (bool, int, float, complex)
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What one call comes down to: the plan, which tensors it reads, and the results to allocate."""
-
-    plan: Plan[Any, Any]
-    cls: type[OpPlan]
-    read: tuple[int | None, ...]
-    results: tuple[tuple[Shape, ElementKind] | None, ...]
-    like: int
-    workspace: int
 
 
 class Call:
@@ -109,10 +91,11 @@ class Function:
             arguments, keywords = bound(self.op, arguments, keywords)
         key = None
         if out is None:
-            key = _key(arguments, keywords)
+            key = recipe_key(arguments, keywords.items())
             recipe = self._recipes.get(key) if key is not None else None
             if recipe is not None:
-                return _follow(recipe, arguments)
+                made = recipe.follow(arguments)
+                return made[0] if len(made) == 1 else made
         descriptor, tensors, like = describe_call(self.op, arguments, keywords)
         wanted = out if isinstance(out, tuple) else () if out is None else (out,)
         found = Call(descriptor, tensors, like).run(wanted)
@@ -131,38 +114,7 @@ class Function:
         if len(self._recipes) >= MOST_RECIPES:
             self._recipes.clear()
         index = next(i for i, a in enumerate(arguments) if a is like)
-        self._recipes[key] = Recipe(plan, cls, read, results, index, plan.workspace_size())
-
-
-def _follow(recipe: Recipe, arguments: Sequence[Any]) -> Any:
-    like = arguments[recipe.like]
-    made = [empty_like(like, *r) if r is not None else None for r in recipe.results]
-    stream = current_stream(like, recipe.plan.device)
-    workspace = Workspace(empty_like(like, (recipe.workspace,), ElementKind.U8)) if recipe.workspace else None
-    values = [arguments[i] if i is not None else None for i in recipe.read]
-    recipe.plan.run(stream, workspace, recipe.cls.args(*values, *(writable(r) if r is not None else None for r in made)))
-    finish(like, stream)
-    results = [r for r in made if r is not None]
-    return results[0] if len(results) == 1 else tuple(results)
-
-
-def _key(arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """What the recipe of a call depends on; None where that takes the long way to find out."""
-    found: list[Any] = []
-    for value in arguments:
-        if isinstance(value, _NUMBERS):
-            found.append((type(value), value))
-            continue
-        probed = probe(value)
-        if probed is None:
-            return None
-        found.append((probed[0], min(probed[1] & -probed[1], 16)))
-    key = (*found, *keywords.items())
-    try:
-        hash(key)
-    except TypeError:
-        return None
-    return key
+        self._recipes[key] = Recipe(plan, cls.args, read, results, index, arguments)
 
 
 def bound(op: Op, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -180,8 +132,8 @@ def describe_call(
     signature = op.signature
     arguments, keywords = bound(op, arguments, keywords)
     named = dict(zip(signature.tensors, arguments, strict=True))
-    tensors = {n: v for n, v in named.items() if v is not None and not isinstance(v, _NUMBERS)}
-    numbers = {n: v for n, v in named.items() if isinstance(v, _NUMBERS)}
+    tensors = {n: v for n, v in named.items() if v is not None and not isinstance(v, NUMBERS)}
+    numbers = {n: v for n, v in named.items() if isinstance(v, NUMBERS)}
     if not tensors:
         raise InvalidProblemError(f"{op}: no tensor among {', '.join(signature.tensors)}; expected at least one")
     refs = {n: describe(v, n) for n, v in tensors.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import update_wrapper
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.backward import Backward
+from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.function import Call, describe_call
 from baracuda.ops.op import Op
 from baracuda.ops.op_descriptor import OpDescriptor
@@ -63,6 +64,18 @@ class Fused:
         descriptor, named, like = self._described(tensors, scalars)
         made = self._backward.of(descriptor, dy if isinstance(dy, (tuple, list)) else (dy,), named, like, wrt=wrt)
         return tuple(made.values())
+
+    def double_gradient(
+        self, *tensors: Any, dy: Any, dd: Mapping[str, Any], wrt: Sequence[str] | None = None, **scalars: float
+    ) -> tuple[Any, ...]:
+        """The gradients of what `gradient` read, given those of what it gave: `dd` has, by the name of its tensor, that of each
+        gradient that counts. `wrt` names "dy" (or "dy0", "dy1", ... as the results are called) and tensors; by default these
+        and every float tensor, in order.
+        """
+        descriptor, named, like = self._described(tensors, scalars)
+        given = dy if isinstance(dy, (tuple, list)) else (dy,)
+        dys = dict(zip(descriptor.forward.results, given, strict=True))
+        return tuple(DoubleBackward(self.op).of(descriptor.forward, dys, dd, named, like, wrt).values())
 
 
 def fuse(function: Callable[..., Any] | None = None, *, axis: int | Sequence[int] = -1) -> Any:

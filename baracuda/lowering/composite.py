@@ -9,6 +9,7 @@ from baracuda.core.axes import Axes
 from baracuda.core.plan import Executable
 from baracuda.formula.expr import Expr, topological
 from baracuda.formula.graph import Graph
+from baracuda.lowering.gathers import runs_of_gathers
 from baracuda.lowering.problem import Nest, reduces
 
 
@@ -100,7 +101,7 @@ def side_by_side(nest: Nest) -> bool:
     for o in nest.operands:
         if o.strides[-1] and any(o.strides[: last + 1]):
             balance += o.kind.itemsize * ((abs(o.strides[last]) == 1) - (abs(o.strides[-1]) == 1))
-    return balance > 0
+    return balance > 0 or last in runs_of_gathers(nest)
 
 
 def astray(nest: Nest) -> list[int]:
@@ -110,6 +111,8 @@ def astray(nest: Nest) -> list[int]:
     rank, last = len(nest.outer), len(nest.outer) + len(nest.inner) - 1
     found = []
     for i, o in enumerate(nest.operands[: len(nest.graph.inputs)]):
+        if o.gathered:  # a copy of all that an index may name
+            continue
         elsewhere = any(abs(o.strides[rank + a]) == 1 and n >= 8 for a, n in enumerate(nest.inner[:-1]))
         if elsewhere and o.strides[last] not in (0, 1):
             found.append(i)

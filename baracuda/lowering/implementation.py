@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from operator import itemgetter
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import UnsupportedError
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Executable, Implementation, Layout, OperandLayout
 from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
@@ -19,11 +19,15 @@ from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes, input_
 from baracuda.formula.functions import reserved_value
+from baracuda.formula.gathers import MARK, TENSOR_EXTENT, Source, parameter_value, separated, sources
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.composite import Copy, InTurn, Relaid, astray, separable, side_by_side
 from baracuda.lowering.problem import Nest, Operand, Problem, normalise, reduces, scans
 from baracuda.lowering.staged import Place, Staged, Stages, cut
 from baracuda.runtime.program import Program
+
+if TYPE_CHECKING:
+    from baracuda.lowering.cuda import Tuning
 
 _MATH = {ElementKind.F32: MathPrecision.F32, ElementKind.F64: MathPrecision.F64}
 
@@ -79,8 +83,16 @@ class NothingToDo:
 class FormulaImplementation(Implementation):
     """Kernels generated from a formula, for the CPU or for a CUDA device."""
 
-    def __init__(self, device: Device, problem: FormulaProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
+    def __init__(
+        self,
+        device: Device,
+        problem: FormulaProblem,
+        specs: Sequence[TensorSpec],
+        descriptor: Any,
+        tuning: Tuning | None = None,
+    ) -> None:
         self.device, self.problem, self.specs, self.descriptor = device, problem, specs, descriptor
+        self._tuning = tuning
         self._made: dict[Layout, Executable] = {}
         self._lock = threading.RLock()
         kinds = {n.kind for n in problem.graph.nodes}
@@ -116,7 +128,8 @@ class FormulaImplementation(Implementation):
         given = {s.name: i for i, (s, o) in enumerate(zip(self.specs, layout, strict=True)) if o is not None}
         if any(_tensor(p.name) not in given for p, _ in graph.outputs):
             graph = graph.select_outputs(frozenset(p.name for p, _ in graph.outputs if _tensor(p.name) in given))
-        operands = []
+        graph = separated(expand(graph))
+        read, operands = sources(graph), []
         for port in (*graph.inputs, *(p for p, _ in graph.outputs)):
             i, part = given[_tensor(port.name)], _part(port.name)
             spec, lies = self.specs[i], layout[i]
@@ -124,14 +137,38 @@ class FormulaImplementation(Implementation):
             own = spec.expected_shape(self.descriptor)
             given_strides = lies.strides if all(own) else contiguous_strides(own)  # NumPy's are 0 where nothing is
             strides = spec.strides_over(self.descriptor, len(shape), own, given_strides)
+            gathered: tuple[tuple[int, int], ...] = ()
+            if port.name in read:
+                strides, gathered = self._gathered(spec, read[port.name], strides, given_strides)
             if part is None:
-                operands.append(Operand(spec.expected_kind(self.descriptor), strides, lies.alignment, lies.general))
+                operands.append(Operand(spec.expected_kind(self.descriptor), strides, lies.alignment, lies.general, gathered))
             else:  # one part of a complex tensor: every other element
                 strides = tuple(2 * s for s in strides)
-                operands.append(Operand(port.kind, strides, min(lies.alignment, port.kind.itemsize), lies.general))
+                gathered = tuple((2 * s, n) for s, n in gathered)
+                alignment = min(lies.alignment, port.kind.itemsize)
+                operands.append(Operand(port.kind, strides, alignment, lies.general, gathered))
         ports = (*graph.inputs, *(p for p, _ in graph.outputs))
         places = {p.name: (given[_tensor(p.name)], p.kind.itemsize if _part(p.name) == "im" else 0) for p in ports}
-        return Problem(expand(graph), shape, self.problem.inner, tuple(operands)), places
+        return Problem(graph, shape, self.problem.inner, tuple(operands)), places
+
+    def _gathered(
+        self, spec: TensorSpec, source: Source, over: Sequence[int], strides: Sequence[int]
+    ) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...]]:
+        """The strides over the iteration space of a tensor that is read at indices, and the stride and the extent of each axis
+        that they are of."""
+        shape, rank = spec.expected_shape(self.descriptor), len(self.problem.shape)
+        places = spec.placement(self.descriptor, rank, len(shape))
+        inner = [t for t, a in enumerate(places) if a is not None and self.problem.inner[a]]
+        dims = inner if source.dims is None else source.dims
+        if source.dims is None and len(dims) != 1:
+            raise UnsupportedError(f"{spec.name}: an index of rows along {len(dims)} axes; expected one")
+        if any(shape[t] == 0 for t in dims) and all(self.problem.shape):
+            raise InvalidProblemError(f"{spec.name}: shape {shape} is read at an index of an empty axis; expected one element")
+        followed = list(over)
+        for t in dims:
+            if (a := places[t]) is not None:
+                followed[a] = 0
+        return tuple(followed), tuple((strides[t], shape[t]) for t in dims)
 
     def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
         with self._lock:
@@ -143,6 +180,16 @@ class FormulaImplementation(Implementation):
                         self._made.clear()
                     self._made[layout] = found
             return found
+
+    def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
+        if self.device.kind is not DeviceKind.CUDA:
+            return
+        from baracuda.lowering.cuda import TUNINGS
+
+        for number, tuning in enumerate(TUNINGS[1:], 1):
+            made = FormulaImplementation(self.device, self.problem, self.specs, self.descriptor, tuning).executable(layout)
+            if made is not None:
+                yield f"tuning {number}", made
 
     def _make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
         if scans(self.problem.graph):
@@ -156,7 +203,7 @@ class FormulaImplementation(Implementation):
         composed = self._composed(layout, nest, order, compiled_only)
         if composed is not None:
             return composed[0]
-        pick = None if order == [(i, 0) for i in range(len(layout))] else _picker(order)
+        pick = None if order == [(i, 0) for i in range(len(layout))] else picker(order)
         made = self._built(nest, compiled_only, autotune)
         if made is None:
             return None
@@ -221,17 +268,25 @@ class FormulaImplementation(Implementation):
         return (None if main is None else Relaid(copies, main, nbytes),)
 
     def _built(self, nest: Nest, compiled_only: bool, autotune: bool) -> tuple[Program, Call] | None:
-        values = [(n.kind, self._parameter(n.attr)) for n in nest.graph.params]
+        gathered = {p.name: o.gathered for p, o in zip(nest.graph.inputs, nest.operands, strict=False)}
+        values = [(n.kind, self._parameter(n.attr, gathered)) for n in nest.graph.params]
         if self.device.kind is DeviceKind.CUDA:
             from baracuda.lowering.cuda.build import build as build_cuda
 
-            return build_cuda(nest, values, self.device.index, compiled_only=compiled_only, autotune=autotune)
+            index, tuning = self.device.index, self._tuning
+            return build_cuda(nest, values, index, compiled_only=compiled_only, autotune=autotune, tuning=tuning)
         from baracuda.lowering.cpu.build import build as build_cpu
 
         return build_cpu(nest, values, compiled_only=compiled_only)
 
-    def _parameter(self, name: str) -> float:
-        reserved = reserved_value(name, self.problem.shape, self.problem.inner)
+    def _parameter(self, name: str, gathered: Mapping[str, tuple[tuple[int, int], ...]]) -> float:
+        if name.startswith(TENSOR_EXTENT):
+            tensor, axis = name.removeprefix(TENSOR_EXTENT).split(" ")
+            spec = next(s for s in self.specs if s.name == _tensor(tensor))
+            return spec.expected_shape(self.descriptor)[int(axis)]
+        reserved = parameter_value(name, gathered)
+        if reserved is None:
+            reserved = reserved_value(name, self.problem.shape, self.problem.inner)
         return self.problem.parameters[name] if reserved is None else reserved
 
 
@@ -241,15 +296,16 @@ def _port(nest: Nest, i: int) -> Port:
 
 def _tensor(port: str) -> str:
     """The tensor that a port belongs to."""
-    return port.partition(".")[0]
+    return port.partition(MARK)[0].partition(".")[0]
 
 
 def _part(port: str) -> str | None:
     """Which part of a complex tensor a port is."""
-    return port.partition(".")[2] or None
+    return port.partition(MARK)[0].partition(".")[2] or None
 
 
-def _picker(order: list[tuple[int, int]]) -> Callable[[Sequence[int]], Sequence[int]]:
+def picker(order: Sequence[tuple[int, int]]) -> Callable[[Sequence[int]], Sequence[int]]:
+    """Takes a program's addresses out of those of the plan's tensors: which of them, and how many bytes on."""
     if any(offset for _, offset in order):
         return lambda pointers: [pointers[i] + offset for i, offset in order]
     if len(order) > 1:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from baracuda.core.axes import Axes
 from baracuda.core.layout import contiguous_strides
-from baracuda.formula.expr import Expr, coord, input_, rebuild, topological
+from baracuda.formula.expr import READS, Expr, coord, input_, rebuild, topological
 from baracuda.formula.graph import Graph, Port, substitute
 from baracuda.lowering.composite import directions
 from baracuda.lowering.problem import Nest, Operand, Problem, normalise
@@ -117,7 +117,7 @@ class _Splitter:
                 self._part([(p, e) for p, e in outputs if p.axes is axes])
             return
         nest = self.nest
-        read = {n.attr[0] for n in topological(e for _, e in outputs) if n.op == "input"}
+        read = {n.attr[0] for n in topological(e for _, e in outputs) if n.op in READS}
         saved = tuple(port for port, _ in self.saved.values() if port.name in read)
         inputs = tuple(p for p in nest.graph.inputs if p.name in read) + saved
         graph = Graph(inputs, tuple(outputs), nest.graph.inner_axes)

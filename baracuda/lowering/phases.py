@@ -10,14 +10,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from baracuda.formula.expr import Axes, Expr, topological
+from baracuda.formula.expr import READS, Axes, Expr, topological
 from baracuda.formula.graph import Graph, Port
 
 #: Rough cost of a primitive in additions; what is not listed costs 1.
 _COST = {"div": 8, "idiv": 20, "irem": 20, "gcd": 300, "sqrt": 8, "rare": 2, "lookup": 3}
-_COST |= {"input": 0, "const": 0, "param": 0, "coord": 1}
+_COST |= {"input": 0, "const": 0, "param": 0, "coord": 1, "gather": 4}
 #: Recomputing up to this much is cheaper than holding a value.
 RECOMPUTE = 6
+
+
+def cost(root: Expr) -> int:
+    """Roughly how many additions an expression costs, rare branches left out."""
+    total, seen, stack = 0, set[Expr](), [root]
+    while stack:
+        n = stack.pop()
+        if n not in seen:
+            seen.add(n)
+            total += _COST.get(n.op, 1)
+            stack += [n.args[0], n.args[2]] if n.op == "rare" else n.args
+    return total
 
 
 @dataclass(frozen=True)
@@ -117,7 +129,7 @@ class Phases:
     @cached_property
     def inputs_read(self) -> list[set[str]]:
         """The names of the inputs varying along the row that each phase reads."""
-        return [{n.attr[0] for n in self.elements(p) if n.op == "input"} for p in range(self.last + 1)]
+        return [{n.attr[0] for n in self.elements(p) if n.op in READS} for p in range(self.last + 1)]
 
     @cached_property
     def kept(self) -> dict[Expr, int]:
@@ -128,8 +140,9 @@ class Phases:
             for earlier in range(phase):
                 have = set(self.elements(earlier))
                 users = {a for n in need - have for a in n.args} | set(self.roots(phase))
-                for n in need & have & users:
-                    if n not in kept and n.op != "input" and self._cost(n, kept) > self.recompute:
+                both = need & have & users
+                for n in self.elements(earlier):  # in their order: that of a set would show in the kernel's text
+                    if n in both and n not in kept and n.op != "input" and self._cost(n, kept) > self.recompute:
                         kept[n] = earlier
         return kept
 

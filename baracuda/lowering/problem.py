@@ -13,9 +13,11 @@ from math import prod
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import Axes, Expr, cast, const, coord, input_, node, rebuild
+from baracuda.formula.gathers import gathers
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.order import empty
 from baracuda.formula.small_floats import stored_as_integers
+from baracuda.lowering.gathers import with_coordinates, with_offsets
 
 
 @dataclass(frozen=True)
@@ -24,13 +26,17 @@ class Operand:
 
     strides are in elements, one for each axis, 0 where the tensor does not vary; alignment is the largest power of two,
     at most 64, that divides the address of its first element. Where `general` is set, the code must be the same whatever
-    the strides are: a kernel asks `steps` for what it may build on.
+    the strides are: a kernel asks `steps` for what it may build on. `gathered` has the stride and the extent of each axis
+    that a tensor is read at an index of, beside those that follow the iteration space; `settled` says that its offsets count
+    along every axis that they have to, so that a part of the nest leaves them as they are.
     """
 
     kind: ElementKind
     strides: tuple[int, ...]
     alignment: int = 64
     general: bool = False
+    gathered: tuple[tuple[int, int], ...] = ()
+    settled: bool = False
 
     def steps(self, axis: int) -> int | None:
         """The stride along an axis if code may depend on it (0, 1 or another), None where it may not."""
@@ -175,6 +181,8 @@ def _without_full_reductions(problem: Problem) -> Problem:
         if n.op == "input":
             name, storage, axes = n.attr
             return input_(name, storage, whole(axes))
+        if n.op == "gather":
+            return node("gather", args, n.kind, n.attr._replace(axes=whole(n.attr.axes)))
         return node("reduce", args, n.kind, (n.attr[0], Axes.INNER)) if n.op == "reduce" else rebuild(n, args)
 
     inner = (True,) * len(problem.shape)
@@ -192,6 +200,8 @@ def _swapped(problem: Problem) -> Problem:
         if n.op == "input":
             name, storage, axes = n.attr
             return input_(name, storage, swap[axes])
+        if n.op == "gather":
+            return node("gather", args, n.kind, n.attr._replace(axes=swap[n.attr.axes]))
         if n.op == "reduce":
             op, over = n.attr
             return node("reduce", args, n.kind, (op, swap[over]))
@@ -208,15 +218,32 @@ def _swapped(problem: Problem) -> Problem:
 
 def _pointwise(problem: Problem) -> Problem:
     """A problem that reduces nothing, over the axes that its outputs vary along, all of them outer."""
-    used, rank = Axes.NONE, len(problem.shape)
+    used = Axes.NONE
     for port, _ in problem.graph.outputs:
         used |= port.axes
+    problem = _over(problem, used)
+    return replace(problem, inner=(False,) * len(problem.shape))
+
+
+def _over(problem: Problem, used: Axes) -> Problem:
+    """The problem over some of its axes, which are all that count."""
+    rank = len(problem.shape)
     kept = [a for a, i in enumerate(problem.inner) if used & (Axes.INNER if i else Axes.OUTER)]
-    graph = problem.graph
-    if len(kept) < rank:
-        graph = graph.map(lambda n, args: coord(kept.index(n.attr % rank)) if n.op == "coord" else rebuild(n, args))
+    if len(kept) == rank:
+        return problem
+    graph = problem.graph.map(lambda n, args: coord(kept.index(n.attr % rank)) if n.op == "coord" else rebuild(n, args))
     operands = tuple(replace(o, strides=tuple(o.strides[a] for a in kept)) for o in problem.operands)
-    return Problem(graph, tuple(problem.shape[a] for a in kept), (False,) * len(kept), operands)
+    inner = tuple(problem.inner[a] for a in kept)
+    graph = replace(graph, inner_axes=inner if graph.inner_axes else ())
+    return Problem(graph, tuple(problem.shape[a] for a in kept), inner, operands)
+
+
+def _with_rows_apart(problem: Problem) -> Problem:
+    """A problem that reduces over the rows alone, over the axes that something varies along."""
+    used = Axes.OUTER
+    for axes in (*problem.graph.axes.values(), *(p.axes for p, _ in problem.graph.outputs)):
+        used |= axes
+    return _over(problem, used)
 
 
 def _without_empty_axes(nest: Nest) -> Nest:
@@ -245,10 +272,10 @@ def normalise(problem: Problem) -> Nest:
     is empty, the nest has only the outputs that are written all the same.
     """
     problem = _without_full_reductions(_without_small_floats(problem))
-    problem = _numbered(_without_trivial_scans(_without_empty_reductions(problem)))
+    problem = with_offsets(_numbered(_without_trivial_scans(_without_empty_reductions(problem))))
     if not (reduces(problem.graph, Axes.INNER) or scans(problem.graph)):
         if reduces(problem.graph, Axes.OUTER):
-            problem = _swapped(problem)
+            problem = _swapped(_with_rows_apart(problem))
         else:
             problem = _pointwise(problem)
     graph, shape, operands = problem.graph, problem.shape, problem.operands
@@ -258,6 +285,7 @@ def normalise(problem: Problem) -> Nest:
     outer = [a for a in kept if not problem.inner[a]]
     inner = [a for a in kept if problem.inner[a]]
     general = any(o.general for o in operands)
+    longest = (1 << 31) - 1 if gathers(graph) else None  # offsets may count along an axis
     if not reduces(graph, Axes.OUTER) and not general:
         first_output = len(graph.inputs)
         by_preference = operands[first_output:] + operands[:first_output]
@@ -272,6 +300,7 @@ def normalise(problem: Problem) -> Nest:
                 and not general
                 and not {a, last} & coords
                 and all(o.strides[last] == o.strides[a] * shape[a] for o in operands)
+                and (longest is None or prod(shape[b] for b in (*groups[-1], a)) <= longest)
             ):
                 groups[-1].append(a)
             else:
@@ -295,7 +324,7 @@ def normalise(problem: Problem) -> Nest:
     )
     if not nest.rows or not nest.row_length:
         return _without_empty_axes(nest)
-    return _with_whole_outputs(nest)
+    return with_coordinates(_with_whole_outputs(nest))
 
 
 def _with_whole_outputs(nest: Nest) -> Nest:

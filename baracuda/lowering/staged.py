@@ -13,7 +13,7 @@ from math import prod
 
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Executable
-from baracuda.formula.expr import Axes, Expr, coord, input_, rebuild, topological
+from baracuda.formula.expr import READS, Axes, Expr, coord, input_, rebuild, topological
 from baracuda.formula.graph import Graph, Port, substitute
 from baracuda.lowering.problem import Operand, Problem, scans
 
@@ -76,11 +76,16 @@ class _Cutter:
         self.stages: list[Problem] = []
 
     def run(self) -> Stages:
-        while first := self._reductions() or self._scans():
+        while first := self._gathers() or self._reductions() or self._scans():
             self._write_out(first)
         for axes in (Axes.NONE, Axes.INNER, Axes.OUTER, Axes.FULL):  # the full ones last: in place they overwrite inputs
             self._stage([(p, e) for p, e in self.outputs if p.axes is axes])
         return Stages(tuple(self.stages), self.temporaries, self.nbytes)
+
+    def _gathers(self) -> list[Expr]:
+        """Indexed reads: no kernel that scans makes them."""
+        found = _surface((e for _, e in self.outputs if _has("scan", [e])), lambda n: n.op == "gather")
+        return [n for n in found if self._axes(n) is self._axes(found[0])]
 
     def _reductions(self) -> list[Expr]:
         """Reductions over no scan in full outputs that scan."""
@@ -131,7 +136,7 @@ class _Cutter:
         if not outputs:
             return
         problem = self.problem
-        read = {n.attr[0] for n in topological(e for _, e in outputs) if n.op == "input"}
+        read = {n.attr[0] for n in topological(e for _, e in outputs) if n.op in READS}
         inputs = tuple(p for p in self.inputs if p.name in read)
         graph = Graph(inputs, tuple(outputs), problem.graph.inner_axes)
         used = Axes.NONE

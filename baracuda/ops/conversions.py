@@ -57,7 +57,7 @@ def cast_fp8(x: Expr, scale: Expr | None = None, *, element: ElementKind | None)
     return Stored(saturate_to(scaled, kind), kind), f.max_(abs(x))
 
 
-@op(Rule.EACH, element_option=True)
+@op(Rule.EACH, element_option=True, once=True)
 def cast_stochastic_rounding(x: Expr, bits: Own, *, element: ElementKind | None) -> Result:
     """x rounded to the element `dtype` (bf16, which is the default, f16, f8e4m3 or f8e5m2) up or down at random: up with the
     probability of what is cut off, so that the mean is x. `bits` are u32, uniform and independent.
@@ -103,7 +103,7 @@ def frexp(x: Expr) -> tuple[Expr, Expr]:
     return scale_by_power_of_two(x, -e), converted(e, ElementKind.S32)
 
 
-@op()
+@op(once=True)
 def reduce_precision(x: Expr, *, exponent_bits: int = 8, mantissa_bits: int = 7) -> Expr:
     """x rounded, halves to even, to a float of so many bits of exponent and stored significand. Where these are fewer bits of
     exponent than x has, what is too large becomes infinity and what is below the normal numbers a zero. The gradient is dy

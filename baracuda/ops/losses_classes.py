@@ -13,6 +13,7 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, const, position, select
+from baracuda.formula.gathers import at_row
 from baracuda.ops.losses import Weighted, along_classes, beside_classes, class_axis, gradient_of_rows, row_loss
 from baracuda.ops.losses_pointwise import softplus_of_negative
 from baracuda.ops.op import op
@@ -55,11 +56,16 @@ class Target:
             self.valid = (index >= 0) & self.valid
         representable = ignore_index is not None and (ignore_index >= 0 or index.kind.category is Category.SIGNED)
         self.ignored = f.equal(index, const(ignore_index, index.kind)) if representable else None
+        self.index = index
         self.here = f.equal(position(ElementKind.S32), select(self.valid, cast(index, ElementKind.S32), -1))
 
     def pick(self, x: Expr) -> Expr:
-        """The element of a row at the target; 0 where the target is no class."""
+        """The element of a row at the target, as a sum, which has a derivative; 0 where the target is no class."""
         return f.sum_(select(self.here, x, 0.0))
+
+    def read(self, x: Expr) -> Expr:
+        """The element of a row at the target, read there alone; 0 where the target is no class."""
+        return select(self.valid, at_row(x, self.index), 0.0)
 
     def onehot(self, kind: ElementKind) -> Expr:
         return select(self.here, const(1.0, kind), 0.0)
@@ -74,7 +80,7 @@ class Target:
 
     def weight(self, weight: Expr | None, kind: ElementKind) -> Expr:
         """The weight of the target's class."""
-        return const(1.0, kind) if weight is None else self.pick(cast(weight, kind))
+        return const(1.0, kind) if weight is None else self.read(cast(weight, kind))
 
 
 # --- cross entropy ----------------------------------------------------------------------------------------------------
@@ -95,7 +101,7 @@ def _cross_entropy(
     else:
         at = Target(target, ignore_index)
         own = at.weight(w, x.kind)
-        loss = own * (log_sum - at.pick(shifted))
+        loss = own * (log_sum - at.read(shifted))
         if smoothing is not None:
             count = f.row_length(x.kind)
             whole = count * log_sum - f.sum_(shifted) if w is None else f.sum_(w) * log_sum - f.sum_(w * shifted)
@@ -242,7 +248,7 @@ def vocab_parallel_cross_entropy(input: Expr, target: Own, *, offset: Scalar = 0
     """
     at = _in_shard(target, offset)
     top = f.max_(input)
-    return {"lse": top + f.log(f.sum_(f.exp(input - top))), "picked": at.pick(input)}
+    return {"lse": top + f.log(f.sum_(f.exp(input - top))), "picked": at.read(input)}
 
 
 def _in_shard(target: Expr, offset: Scalar) -> Target:
@@ -263,11 +269,11 @@ def _(dlse: Expr | None, dpicked: Expr | None, input: Expr, target: Expr, lse: E
 @row_loss(results=("y", "total"), saves=("total",), extra=("total",), check=_one_class_axis, **_CLASSES)
 def nll_loss(input: Expr, target: Own, weight: Own | None = None, *, ignore_index: int = -100) -> dict[str, Any]:
     """-weight[t] * input[t] for the target class t; a mean is over the sum of the weights of the rows that count, which is
-    saved as total."""
+    saved as total. Of a row nothing but input[t] is read."""
     at = Target(target, ignore_index)
     own = at.weight(weight, input.kind)
     counted = at.counted(own)
-    return {"y": Weighted(at.judged(-(own * at.pick(input))), counted), "total": f.sum_rows(counted)}
+    return {"y": Weighted(at.judged(-(own * at.read(input))), counted), "total": f.sum_rows(counted)}
 
 
 @nll_loss.backward

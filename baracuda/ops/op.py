@@ -21,7 +21,7 @@ from baracuda.core.op_table import table
 from baracuda.core.sku import OpCategory
 from baracuda.formula.expr import Expr
 from baracuda.ops.promotion import Rule
-from baracuda.ops.traced import Shape, Signature, Value, signature
+from baracuda.ops.traced import Bound, Shape, Signature, Space, Value, signature
 
 Formula = Callable[..., Any]
 
@@ -32,6 +32,11 @@ _CATEGORIES = {
     "complex": frozenset([Category.COMPLEX]),
     "any": frozenset(Category),
 }
+
+
+def categories(words: str) -> frozenset[Category]:
+    """The categories of elements that the words of the table name, such as "float,int"."""
+    return frozenset[Category]().union(*(_CATEGORIES[word] for word in words.split(",")))
 
 
 class Op:
@@ -69,8 +74,19 @@ class Op:
     places
         Tensors whose axes do not lie at the end of the iteration space, with where they lie, given the space's rank and the
         row axes. One that has the space's rank lies as it is.
+    space
+        For an op whose iteration space is not what its tensors broadcast to: where their axes lie, given the shapes of those
+        that are given and the options. A tensor with an axis that is read at an index comes to the formula as a `Table`.
+    bounds
+        For an op that reads at indices: the tensors of indices and what they must be in, given shapes and options. The function
+        checks them unless `bounds="clamp"`.
     wide
         Results that are stored in the kind the op computes in.
+    library
+        Whether a library computes it, for some elements at least, because it has no formula yet.
+    once
+        Whether only its first derivative is right: its formula, or that of its backward, goes through steps that differentiation
+        does not see, such as a search or a rounding.
     check
         Raises where the tensors' shapes and elements, by name, and the row axes are not what the op asks for beyond
         broadcasting.
@@ -97,14 +113,17 @@ class Op:
         differentiable: bool | None = None,
         element_option: bool = False,
         wide: Sequence[str] = (),
+        once: bool = False,
+        library: bool = False,
         check: Callable[[Mapping[str, tuple[Shape, ElementKind]], tuple[int, ...]], None] | None = None,
+        space: Callable[[Mapping[str, Shape], Mapping[str, Any]], Space] | None = None,
+        bounds: Callable[[Mapping[str, Shape], Mapping[str, Any]], Sequence[tuple[str, Bound]]] | None = None,
     ) -> None:
         self.name = name or formula.__name__.rstrip("_")
         row = table().get(self.name)
         self.formula, self.rule = formula, rule
         self.category = OpCategory(family or (row.family if row else "fused"))
-        words = (takes or (row.dtypes if row else "any")).split(",")
-        self.takes = frozenset[Category]().union(*(_CATEGORIES[word] for word in words))
+        self.takes = categories(takes or (row.dtypes if row else "any"))
         self.results, self.saves = tuple(results), tuple(saves)
         self.extra = tuple(extra)
         self.rows, self.axis, self.keepdims = rows, axis, keepdims
@@ -114,7 +133,9 @@ class Op:
         self.places = dict(places or {})
         self.differentiable = (row is None or row.backward == "yes") if differentiable is None else differentiable
         self.element_option = element_option
-        self.wide, self.check = frozenset(wide), check
+        self.wide, self.check, self.library = frozenset(wide), check, library
+        self.once = once
+        self.space, self.bounds = space, bounds
         self.signature: Signature = signature(formula)
         clash = {*(self.results or ("y",))} & {*self.signature.tensors}
         if clash:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,9 @@ from baracuda.ops.formula_plan import FormulaDescriptor
 from baracuda.ops.op import Op
 from baracuda.ops.promotion import Rule, common, result_element, whole
 from baracuda.ops.traced import (
+    Bound,
     Shape,
+    Space,
     exact_class,
     space_of,
     varying,
@@ -92,6 +94,14 @@ class OpDescriptor(FormulaDescriptor):
                     raise InvalidProblemError(
                         f"{name}: {op} has no such {what}; expected some of {', '.join(expected) or 'none'}"
                     )
+        for name, value in self.options:
+            if hasattr(value, "__dlpack__"):
+                raise UnsupportedError(f"{name}: got a tensor; {op} takes an option, a constant of its kernel, there")
+            if isinstance(value, list):
+                raise InvalidProblemError(f"{name}: got a list; expected a tuple")
+        for name, _ in self.limits:
+            if self.tensors[name][1] not in (ElementKind.S32, ElementKind.S64):
+                raise InvalidProblemError(f"{name}: element is {self.tensors[name][1]}; expected indices in s32 or s64")
         kind = self.promoted
         if not op.accepts(kind):
             raise UnsupportedError(f"{op}: {kind}; expected one of {', '.join(str(k) for k in ElementKind if op.accepts(k))}")
@@ -107,9 +117,27 @@ class OpDescriptor(FormulaDescriptor):
     @cached_property
     def space(self) -> Shape:
         shapes = {n: s for n, (s, _) in self.tensors.items()}
+        if self.made is not None:
+            return space_of(shapes, self.made.axes, self.made)
         rank = max([len(s) for n, s in shapes.items() if n not in self.op.places], default=0)
         placed = {n: place for n, place in self.op.places.items() if n in shapes and len(shapes[n]) != rank}
         return space_of(shapes, {n: place(rank, self.axes) for n, place in placed.items()})
+
+    @cached_property
+    def made(self) -> Space | None:
+        """Where the tensors' axes lie in the iteration space, for an op that says so."""
+        if self.op.space is None:
+            return None
+        shapes = {n: s for n, (s, _) in self.tensors.items()}
+        return self.op.space(shapes, {**self.op.signature.options, **dict(self.options)})
+
+    @cached_property
+    def limits(self) -> Sequence[tuple[str, Bound]]:
+        """The tensors of indices that read others, and what they must be in."""
+        if self.op.bounds is None:
+            return ()
+        shapes = {n: s for n, (s, _) in self.tensors.items()}
+        return self.op.bounds(shapes, {**self.op.signature.options, **dict(self.options)})
 
     @cached_property
     def inner_set(self) -> frozenset[int]:
@@ -148,8 +176,10 @@ class OpDescriptor(FormulaDescriptor):
         found = result_element(self.op.rule, common(kinds, numbers))
         return self.element or found
 
-    def placement(self, name: str) -> tuple[int, ...]:
-        """The axes of the iteration space that a tensor's axes lie along."""
+    def placement(self, name: str) -> tuple[int | None, ...]:
+        """The axes of the iteration space that a tensor's axes lie along; None for one that is read at an index."""
+        if self.made is not None:
+            return tuple(self.made.axes[name])
         shape, rank = self.tensors[name][0], len(self.space)
         if name in self.op.places and len(shape) != rank:
             return self.op.places[name](rank, self.axes)
@@ -180,9 +210,9 @@ class OpDescriptor(FormulaDescriptor):
         raise AttributeError(name)
 
     @cached_property
-    def described(self) -> dict[str, tuple[Shape, ElementKind, tuple[int, ...]]]:
+    def described(self) -> dict[str, tuple[Shape, ElementKind, tuple[int | None, ...]]]:
         """Shape, element and axes of every tensor of the plan, by name: those that the graph reads, and those it writes."""
-        found: dict[str, tuple[Shape, ElementKind, tuple[int, ...]]] = {}
+        found: dict[str, tuple[Shape, ElementKind, tuple[int | None, ...]]] = {}
         for port in self.graph.inputs:
             name = port.name.partition(".")[0]
             if name in self.tensors:
@@ -203,12 +233,12 @@ class OpDescriptor(FormulaDescriptor):
         return found
 
     @cached_property
-    def results(self) -> dict[str, tuple[Shape, ElementKind, tuple[int, ...]]]:
+    def results(self) -> dict[str, tuple[Shape, ElementKind, tuple[int | None, ...]]]:
         """Shape, element and axes of each result of a forward descriptor."""
         made = {p.name.partition(".")[0] for p, _ in self.graph.outputs}
         return {name: row for name, row in self.described.items() if name in made}
 
-    def _cotangent_or_saved(self, name: str) -> tuple[Shape, ElementKind, tuple[int, ...]]:
+    def _cotangent_or_saved(self, name: str) -> tuple[Shape, ElementKind, tuple[int | None, ...]]:
         results = self.forward.results
         return results[name] if name in results else results[name[1:]]
 

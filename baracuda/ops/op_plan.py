@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import field, make_dataclass
+from dataclasses import field, make_dataclass, replace
 from functools import cache
 from typing import Any, ClassVar
 
+from baracuda.backends import scipy_special
+from baracuda.core.axes import Axes
+from baracuda.core.device import Device
 from baracuda.core.plan import Args
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.graph import Graph
+from baracuda.formula.library import needs_library
 from baracuda.ops.formula_plan import FormulaPlan
 from baracuda.ops.op import Op
 from baracuda.ops.op_descriptor import OpDescriptor
-
-
 class OpPlan(FormulaPlan[OpDescriptor, Args]):
     """Base of the plans of declared ops; `args` is the class of their args."""
 
@@ -28,6 +30,12 @@ class OpPlan(FormulaPlan[OpDescriptor, Args]):
     def graph(cls, descriptor: OpDescriptor) -> Graph:
         return descriptor.graph
 
+    @classmethod
+    def implementations(cls, device: Device, descriptor: OpDescriptor) -> scipy_special.Found:
+        if needs_library(descriptor.graph):
+            return scipy_special.implementations(device, cls.problem(descriptor), cls.tensors, descriptor)
+        return super().implementations(device, descriptor)
+
 
 def _spec(name: str, doc: str, *, written: bool = False) -> TensorSpec:
     return TensorSpec(name, doc, f"shape_{name}", f"kind_{name}", f"axes_{name}", written=written, when=f"has_{name}")
@@ -39,6 +47,8 @@ def stem(name: str) -> str:
 
 
 def _made(op: Op, name: str, specs: tuple[TensorSpec, ...]) -> type[OpPlan]:
+    if op.space is not None:  # what is read at an index must not be overwritten: no result takes an input's place
+        specs = tuple(s if s.written else replace(s, varies=Axes.NONE) for s in specs)
     fields = [(s.name, Any, field(default=None)) for s in specs]
     args = make_dataclass(f"{stem(name)}Args", fields, bases=(Args,), namespace={"__module__": op.module})
     body = {"of": op, "args": args, "op": name, "category": op.category, "tensors": specs, "__module__": op.module}

@@ -260,7 +260,8 @@ def nanstd(x: Expr, *, correction: Scalar = 0.0) -> Expr:
 # --- exponentials and norms -------------------------------------------------------------------------------------------
 
 
-def _log_sum_exp(x: Expr) -> Expr:
+def log_sum_exp(x: Expr) -> Expr:
+    """log(sum e**x) of a row, by its largest element."""
     top = f.max_(x)
     shift = select(abs(top) < float("inf"), top, 0.0)
     return f.log(f.sum_(f.exp(x - shift))) + shift
@@ -269,7 +270,7 @@ def _log_sum_exp(x: Expr) -> Expr:
 @op(Rule.FLOATING, takes="float,int", saves=("y",), **_REDUCTION)
 def logsumexp(x: Expr) -> Expr:
     """log(sum e**x), by the largest element; -inf over nothing but -inf, +inf with a +inf."""
-    return _log_sum_exp(x)
+    return log_sum_exp(x)
 
 
 @logsumexp.backward
@@ -280,7 +281,7 @@ def _logsumexp_backward(dy: Expr, x: Expr, y: Expr) -> dict[str, Expr]:
 @op(**_REDUCTION)
 def logmeanexp(x: Expr) -> Expr:
     """log(mean e**x)."""
-    return _log_sum_exp(x) - f.log(_count(x))
+    return log_sum_exp(x) - f.log(_count(x))
 
 
 @logmeanexp.backward
@@ -328,19 +329,20 @@ def _masked(name: str, words: str) -> Op:
             return f.prod(select(mask, x, const(1, x.kind)))
         if name == "mean":
             return f.sum_(select(mask, x, 0.0)) / f.sum_(cast(mask, x.kind))
-        return reduce(name, select(mask, x, _extreme(x, name)))
+        return reduce(name, select(mask, x, extreme_of(x.kind, name)))
 
     formula.__doc__ = f"The {words} of the elements whose mask is true."
     category = "float" if name in ("mean", "prod") else "float,int"
     return op(name=f"masked_{name}", family="reduction", takes=category, **_REDUCTION)(formula)
 
 
-def _extreme(x: Expr, name: str) -> Expr:
-    if x.kind.is_float:
-        return const(float("-inf") if name == "max" else float("inf"), x.kind)
-    bits, signed = x.kind.bits, x.kind.category is Category.SIGNED
+def extreme_of(kind: ElementKind, name: str) -> Expr:
+    """What a max or a min over nothing gives: the least or the largest number of a kind."""
+    if kind.is_float:
+        return const(float("-inf") if name == "max" else float("inf"), kind)
+    bits, signed = kind.bits, kind.category is Category.SIGNED
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
-    return const(low if name == "max" else high, x.kind)
+    return const(low if name == "max" else high, kind)
 
 
 for _name, _words in {"sum": "sum", "prod": "product", "mean": "mean", "max": "largest", "min": "smallest"}.items():

@@ -59,3 +59,39 @@ input_gradient = Op(_input_gradient, Rule.COMMON, name="response_norm_dx", famil
 weight_gradient = Op(
     _weight_gradient, Rule.COMMON, name="response_norm_dweight", family="normalization", takes="float", rows=True
 )
+
+
+# --- over neighbouring channels ---------------------------------------------------------------------------------------
+
+
+def _window_scale(window: Expr, k: Scalar, share: Scalar) -> Expr:
+    return k + share * f.sum_(window * window)
+
+
+def _divided(x: Expr, window: Expr, *, k: Scalar = 1.0, share: Scalar = 1.0, beta: Scalar = 0.75) -> Expr:
+    return x / f.pow_(_window_scale(window, k, share), beta)
+
+
+def _slopes_of_windows(
+    dy: Expr, x: Expr, window: Expr, *, k: Scalar = 1.0, share: Scalar = 1.0, beta: Scalar = 0.75
+) -> dict[str, Stored]:
+    """dy over the scale, and the slope of that by the window's sum of squares."""
+    scale = _window_scale(window, k, share)
+    kept = dy / f.pow_(scale, beta)
+    return {"kept": Stored(kept, kept.kind), "slope": Stored(kept * x / scale, kept.kind)}
+
+
+def _gathered_slopes(x: Expr, kept: Own, slopes: Own, *, share: Scalar = 1.0, beta: Scalar = 0.75) -> Expr:
+    """The gradient of x, from the slopes of every window that it lies in."""
+    return cast(kept, x.kind) - x * (2.0 * (share * beta)) * f.sum_(cast(slopes, x.kind))
+
+
+#: An element over the scale of its window; what its gradient needs of each window; and the gradient from these.
+divided_by_window = Op(_divided, Rule.COMMON, name="local_response_norm", family="normalization", takes="float", rows=True)
+slopes_of_windows = Op(
+    _slopes_of_windows, Rule.COMMON, name="local_response_norm_slopes", family="normalization", takes="float", rows=True,
+    results=("kept", "slope"),
+)  # fmt: skip
+gathered_slopes = Op(
+    _gathered_slopes, Rule.COMMON, name="local_response_norm_backward", family="normalization", takes="float", rows=True
+)

@@ -27,21 +27,21 @@ def cumprod(x: Expr, *, reverse: bool = False, exclusive: bool = False) -> Expr:
     return s.cumprod(x, reverse=reverse, exclusive=exclusive)
 
 
-@op(results=("values", "indices"), **_SCAN)
+@op(results=("values", "indices"), once=True, **_SCAN)
 def cummax(x: Expr, *, reverse: bool = False) -> tuple[Expr, Expr]:
     """The running maximum and, as s64, the last place it was found at; from the first NaN on NaN."""
     values, indices = s.cummax_with_index(x, reverse=reverse)
     return values, cast(indices, ElementKind.S64)
 
 
-@op(results=("values", "indices"), **_SCAN)
+@op(results=("values", "indices"), once=True, **_SCAN)
 def cummin(x: Expr, *, reverse: bool = False) -> tuple[Expr, Expr]:
     """The running minimum and, as s64, the last place it was found at; from the first NaN on NaN."""
     values, indices = s.cummin_with_index(x, reverse=reverse)
     return values, cast(indices, ElementKind.S64)
 
 
-@op(takes="float", **_SCAN)
+@op(takes="float", once=True, **_SCAN)
 def logcumsumexp(x: Expr, *, reverse: bool = False, exclusive: bool = False) -> Expr:
     """log of the running sum of e**x, each sum scaled by its largest element."""
     return s.logcumsumexp(x, reverse=reverse, exclusive=exclusive)

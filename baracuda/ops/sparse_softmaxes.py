@@ -46,7 +46,7 @@ def _sparsemax_backward(dy: Expr, y: Expr) -> dict[str, Expr]:
     return {"dx": inside * (dy - f.sum_(inside * dy) / f.sum_(inside))}
 
 
-@op(family="softmax", takes="float", rows=True, saves=("y",))
+@op(family="softmax", takes="float", rows=True, saves=("y",), once=True)
 def entmax15(x: Expr) -> Expr:
     """1.5-entmax of the row (Peters et al. 2019): max(x / 2 - t, 0)**2 with the t that makes the sum 1."""
     z = (x - f.max_(x)) * 0.5
@@ -67,7 +67,7 @@ def _entmax15_backward(dy: Expr, y: Expr) -> dict[str, Expr]:
     return {"dx": root * (dy - f.sum_(root * dy) / f.sum_(root))}
 
 
-@op(rows=True, saves=("y",))
+@op(rows=True, saves=("y",), once=True)
 def entmax(x: Expr, *, alpha: Scalar = 1.5) -> Expr:
     """alpha-entmax of the row for 1 < alpha <= 2 (Peters et al. 2019): max((alpha - 1) x - t, 0)**(1 / (alpha - 1)) with the t
     that makes the sum 1; `sparsemax` and `entmax15` are quicker for 2 and 1.5, and exact to rounding."""

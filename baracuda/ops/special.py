@@ -25,6 +25,33 @@ for _function in (
     _declared(_function)
 
 
+#: Ops whose names are not those of the words of formulas.
+for _name, _function in {
+    "bessel_y0": s.bessel_y0, "bessel_y1": s.bessel_y1, "modified_bessel_k0": s.bessel_k0, "modified_bessel_k1": s.bessel_k1,
+    "scaled_modified_bessel_k0": s.bessel_k0e, "scaled_modified_bessel_k1": s.bessel_k1e, "airy_ai": s.airy_ai, "exp1": s.exp1,
+    "expi": s.expi, "dawsn": s.dawsn, "spence": s.spence,
+}.items():  # fmt: skip
+    op(Rule.FLOATING, name=_name, takes="float")(_function)
+
+
+@op(Rule.FLOATING, takes="float", results=("si", "ci"))
+def sici(x: Expr) -> tuple[Expr, Expr]:
+    """Si(x), the integral of sin t / t from 0 to x, and Ci(|x|), minus the integral of cos t / t from |x|.
+
+    x: any shape, float. Returns si and ci in x's shape; ci is -inf at zero and 0 at both infinities.
+    """
+    return s.sine_integral(x), s.cosine_integral(x)
+
+
+@op(Rule.FLOATING, takes="float", results=("s", "c"))
+def fresnel(x: Expr) -> tuple[Expr, Expr]:
+    """The integrals of sin(pi t**2 / 2) and of cos(pi t**2 / 2) from 0 to x.
+
+    x: any shape, float. Returns both in x's shape; they are 1/2 at infinity.
+    """
+    return s.fresnel_s(x), s.fresnel_c(x)
+
+
 @op(Rule.FLOATING, takes="float")
 def logit(x: Expr, *, eps: Scalar | None = None) -> Expr:
     """log(x / (1 - x)), with x limited to eps ... 1 - eps where eps is given."""

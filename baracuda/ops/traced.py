@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from baracuda.core.axes import Axes
@@ -24,10 +24,12 @@ Value: TypeAlias = "Expr | Complex"
 
 @dataclass(frozen=True)
 class Stored:
-    """A result of a formula with the element that it is stored in, where that does not follow from the op's rule."""
+    """A result of a formula with the element that it is stored in, where that does not follow from the op's rule, and the axes
+    that it has elements along, where these are more than its expression varies along."""
 
     value: Expr
     element: ElementKind
+    axes: Axes | None = None
 
 
 Result: TypeAlias = "Expr | Complex | Stored"
@@ -86,22 +88,53 @@ def signature(function: Callable[..., Any]) -> Signature:
     return Signature(tuple(tensors), frozenset(optional), frozenset(own), scalars, options, wants_element)
 
 
-def space_of(shapes: Mapping[str, Shape], placed: Mapping[str, Sequence[int]]) -> Shape:
+#: The axis of the iteration space that each axis of a tensor lies along; None for one that is read at an index.
+Placing: TypeAlias = "Sequence[int | None]"
+
+
+@dataclass(frozen=True)
+class Space:
+    """An iteration space: where the tensors' axes lie in it, by their names, and the extents of axes that no tensor has."""
+
+    axes: Mapping[str, Placing]
+    extents: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def rank(self) -> int:
+        placed = (a for axes in self.axes.values() for a in axes if a is not None)
+        return 1 + max((*placed, *self.extents), default=-1)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What indices must be in: from 0, or with `wrap` from -extent, to extent - 1. `component` says which of the last axis
+    of the tensor of indices it is about; None: all of it."""
+
+    extent: int
+    wrap: bool = False
+    component: int | None = None
+
+
+def space_of(shapes: Mapping[str, Shape], placed: Mapping[str, Placing], made: Space | None = None) -> Shape:
     """The shape that all shapes broadcast to; a placed tensor's axes lie where it says, not at the end."""
-    rank = max([len(s) for n, s in shapes.items() if n not in placed], default=0)
+    rank = max([len(s) for n, s in shapes.items() if n not in placed], default=0) if made is None else made.rank
     space = [1] * rank
+    for axis, extent in made.extents.items() if made is not None else ():
+        space[axis] = extent
     for name, shape in shapes.items():
         axes = placed.get(name, range(rank - len(shape), rank))
         if len(axes) != len(shape):
             raise InvalidProblemError(f"{name}: shape {shape} has rank {len(shape)}; expected {len(axes)}")
         for a, n in zip(axes, shape, strict=True):
+            if a is None:
+                continue
             if n != 1 and space[a] not in (1, n):
                 raise InvalidProblemError(f"{name}: shape {shape} does not broadcast with {tuple(space)}")
             space[a] = n if space[a] == 1 else space[a]
     return tuple(space)
 
 
-def varying(shape: Shape, space: Shape, placed: Sequence[int] | None = None) -> tuple[bool, ...]:
+def varying(shape: Shape, space: Shape, placed: Placing | None = None) -> tuple[bool, ...]:
     """For each axis of the space, whether a tensor has an element for each of its points."""
     axes = range(len(space) - len(shape), len(space)) if placed is None else placed
     extents = dict(zip(axes, shape, strict=True))

@@ -13,7 +13,8 @@ from baracuda.core.axes import Axes
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.formula.complex import Complex
-from baracuda.formula.expr import Expr, cast, const, input_, param, topological
+from baracuda.formula.expr import READS, Expr, cast, const, input_, param, topological
+from baracuda.formula.gathers import Table
 from baracuda.formula.gradient import gradient
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.composite import directions
@@ -32,10 +33,13 @@ def graph_of(d: OpDescriptor) -> Graph:
     return _backward(d)
 
 
-def _symbol(d: OpDescriptor, name: str, kind: ElementKind, axes: Axes) -> Value:
+def _symbol(d: OpDescriptor, name: str, kind: ElementKind, axes: Axes) -> Value | Table:
     """A tensor as the formula sees it: in the kind the op computes in, unless it keeps its own."""
     own = name in d.op.signature.own or d.op.rule is Rule.EACH
     target = None if own else d.promoted
+    dims = tuple(t for t, a in enumerate(d.placement(name)) if a is None) if name in d.tensors else ()
+    if dims:
+        return _table(name, kind, axes, dims, target or kind)
     if kind.category is Category.COMPLEX:
         half = part(kind)
         pair = (input_(f"{name}.{p}", half, axes) for p in ("re", "im"))
@@ -48,6 +52,12 @@ def _symbol(d: OpDescriptor, name: str, kind: ElementKind, axes: Axes) -> Value:
         real = cast(x, part(target).compute)
         return Complex(real, const(0.0, real.kind))
     return cast(x, target.compute)
+
+
+def _table(name: str, kind: ElementKind, axes: Axes, dims: tuple[int, ...], target: ElementKind) -> Table:
+    """A tensor that the formula reads at indices."""
+    parts = tuple((p.name, p.kind) for p in _ports(name, kind, axes))
+    return Table(parts, axes, dims, _compute(target), target.category is Category.COMPLEX)
 
 
 def _ports(name: str, kind: ElementKind, axes: Axes) -> list[Port]:
@@ -75,8 +85,8 @@ def _scalar_kind(d: OpDescriptor, default: Any) -> ElementKind:
     return ElementKind.F64 if isinstance(default, float) and not kind.is_float else kind
 
 
-def _operands(d: OpDescriptor, classes: Mapping[str, Axes]) -> dict[str, Value | None]:
-    found: dict[str, Value | None] = {}
+def _operands(d: OpDescriptor, classes: Mapping[str, Axes]) -> dict[str, Value | Table | None]:
+    found: dict[str, Value | Table | None] = {}
     for name in d.op.signature.tensors:
         if name in d.tensors:
             found[name] = _symbol(d, name, d.tensors[name][1], classes[name])
@@ -100,7 +110,7 @@ def _number(d: OpDescriptor, name: str) -> Value | None:
 
 def reads(value: Expr) -> bool:
     """Whether an expression depends on a tensor."""
-    return any(n.op == "input" for n in topological([value]))
+    return any(n.op in READS for n in topological([value]))
 
 
 def _parameter(d: OpDescriptor, name: str, kind: ElementKind) -> Expr:
@@ -135,14 +145,14 @@ def _result_class(graph: Graph, expr: Expr, inner: tuple[bool, ...]) -> Axes:
 
 def _read(ports: list[Port], outputs: tuple[tuple[Port, Expr], ...], inner: tuple[bool, ...]) -> Graph:
     whole_graph = Graph(tuple(ports), outputs, inner)
-    read = {n.attr[0] for n in whole_graph.nodes if n.op == "input"}
+    read = {n.attr[0] for n in whole_graph.nodes if n.op in READS}
     return Graph(tuple(p for p in ports if p.name in read), outputs, inner)
 
 
 def _forward(d: OpDescriptor, classes: Mapping[str, Axes]) -> Graph:
     symbols = _operands(d, classes)
     results = named_results(d.op.formula(*symbols.values(), **_keywords(d)), d.op.results)
-    flat: list[tuple[str, Expr, ElementKind]] = []
+    flat: list[tuple[str, Expr, ElementKind, Axes | None]] = []
     for name, result in results.items():
         if d.wanted and not d.wrt and name not in d.wanted:
             continue
@@ -152,14 +162,16 @@ def _forward(d: OpDescriptor, classes: Mapping[str, Axes]) -> Graph:
         else:
             storage = value.kind if name in d.op.extra or name in d.op.wide else _storage(d, value)
         parts = [(f"{name}.re", value.re), (f"{name}.im", value.im)] if isinstance(value, Complex) else [(name, value)]
-        flat += [(n, e, storage) for n, e in parts]
+        flat += [(n, e, storage, result.axes if isinstance(result, Stored) else None) for n, e in parts]
     ports = [p for n, (_, k) in d.tensors.items() for p in _ports(n, k, classes[n])]
-    draft = Graph(tuple(ports), tuple((Port(n, k), e) for n, e, k in flat), d.inner)
+    draft = Graph(tuple(ports), tuple((Port(n, k), e) for n, e, k, _ in flat), d.inner)
     for n in draft.nodes:
         if n.op == "coord" and not -len(d.space) <= n.attr < len(d.space):
             raise InvalidProblemError(f"{d.op}: it reads the index of an axis that shape {d.space} does not have")
     broadcast = any(d.inner) and not d.op.rows  # a pointwise op, whose gradients are summed along the inner axes
-    outputs = tuple((Port(n, k, Axes.FULL if broadcast else _result_class(draft, e, d.inner)), e) for n, e, k in flat)
+    outputs = tuple(
+        (Port(n, k, axes or (Axes.FULL if broadcast else _result_class(draft, e, d.inner))), e) for n, e, k, axes in flat
+    )
     return _read(ports, outputs, d.inner)
 
 
@@ -195,7 +207,7 @@ def _given(d: OpDescriptor) -> Graph:
     op, forward = d.op, d.forward
     assert op.given_backward is not None
     classes = {n: gradient_class(d.space, d.varying(n), d.inner) for n in d.tensors}
-    symbols: dict[str, Value | None] = {}
+    symbols: dict[str, Value | Table | None] = {}
     ports: list[Port] = []
     results = forward.results
     of_result = {p.name.partition(".")[0]: p.axes for p, _ in forward.graph.outputs}

@@ -70,7 +70,7 @@ def sign(x: Expr) -> Expr:
 
 @sign.backward
 def _sign_backward(dy: Expr, x: Expr) -> dict[str, Expr]:
-    return {"dx": dy * 0.0}
+    return {"dx": const(0.0, dy.kind)}
 
 
 @op()
@@ -114,7 +114,7 @@ def _rounding(name: str, how: str, doc: str) -> Op:
     made = op(name=name, differentiable=True)(formula)
 
     def flat(dy: Expr, x: Expr) -> dict[str, Expr]:
-        return {"dx": dy * 0.0}
+        return {"dx": const(0.0, dy.kind)}
 
     made.backward(flat)
     return made

@@ -56,6 +56,7 @@ def _weight_norm_backward(dw: Expr, v: Expr, g: Own, norm: Expr) -> dict[str, Ex
     saves=("y", "sigma", "new_u", "new_v"),
     constants=("u", "v"),
     places={"u": kept_axes},
+    once=True,
 )
 def spectral_norm(
     weight: Expr, u: Own, v: Own | None = None, *, n_power_iterations: int = 1, eps: Scalar = 1e-12

@@ -22,7 +22,7 @@ from baracuda.runtime.cuda import architecture, check, primary_context
 
 
 @contextmanager
-def _current(device: Device) -> Iterator[Any]:
+def current(device: Device) -> Iterator[Any]:
     """The driver, with the device's primary context current."""
     architecture(device.index)  # raises the named error where there is no such device
     from cuda.bindings import driver
@@ -46,14 +46,33 @@ class DeviceMemory:
     """
 
     def __init__(self, nbytes: int, device: Device) -> None:
-        with _current(device) as driver:
+        with current(device) as driver:
             self.pointer = int(check(driver.cuMemAlloc(max(nbytes, 1)), "cuMemAlloc"))
-        self.nbytes = nbytes
+        self.nbytes, self.device = nbytes, device
         weakref.finalize(self, _free, self.pointer, device).atexit = False  # the process's end frees everything
+
+    def fill(self, values: np.ndarray[Any, Any]) -> None:
+        """Copy a contiguous array's bytes to its start, once everything that was launched before is done."""
+        if not values.flags.c_contiguous or values.nbytes > self.nbytes:
+            got = f"{values.nbytes} bytes, contiguous: {values.flags.c_contiguous}"
+            raise InvalidProblemError(f"values: {got}; expected at most {self.nbytes} bytes, contiguous")
+        if values.nbytes:
+            synchronize(self.device)
+            with current(self.device) as driver:
+                check(driver.cuMemcpyHtoD(self.pointer, values.ctypes.data, values.nbytes), "cuMemcpyHtoD")
+
+    def read(self) -> np.ndarray[Any, Any]:
+        """Its bytes, once everything that was launched before is done."""
+        found = np.empty(self.nbytes, np.uint8)
+        if self.nbytes:
+            synchronize(self.device)
+            with current(self.device) as driver:
+                check(driver.cuMemcpyDtoH(found.ctypes.data, self.pointer, self.nbytes), "cuMemcpyDtoH")
+        return found
 
 
 def _free(pointer: int, device: Device) -> None:
-    with _current(device) as driver:
+    with current(device) as driver:
         check(driver.cuMemFree(pointer), "cuMemFree")
 
 
@@ -77,10 +96,15 @@ def upload(array: np.ndarray[Any, Any], device: Device) -> TensorMut:
     """A copy of a NumPy array on a CUDA device. Errors as for `empty`."""
     source = np.ascontiguousarray(array)
     tensor = empty(source.shape, ElementKind.from_numpy(source.dtype), device)
-    if source.nbytes:
-        with _current(device) as driver:
-            check(driver.cuMemcpyHtoD(tensor.pointer, source.ctypes.data, source.nbytes), "cuMemcpyHtoD")
+    write(tensor, source)
     return tensor
+
+
+def write(tensor: TensorMut, values: np.ndarray[Any, Any]) -> None:
+    """Copy a contiguous NumPy array into a contiguous CUDA tensor of its shape and element."""
+    if values.nbytes:
+        with current(tensor.device) as driver:
+            check(driver.cuMemcpyHtoD(tensor.pointer, values.ctypes.data, values.nbytes), "cuMemcpyHtoD")
 
 
 def download(tensor: TensorRef) -> np.ndarray[Any, Any]:
@@ -96,20 +120,20 @@ def download(tensor: TensorRef) -> np.ndarray[Any, Any]:
     array = np.empty(tensor.shape, tensor.kind.numpy)
     if array.nbytes:
         synchronize(tensor.device)
-        with _current(tensor.device) as driver:
+        with current(tensor.device) as driver:
             check(driver.cuMemcpyDtoH(array.ctypes.data, tensor.pointer, array.nbytes), "cuMemcpyDtoH")
     return array
 
 
 def synchronize(device: Device) -> None:
     """Wait until everything launched on a CUDA device is done."""
-    with _current(device) as driver:
+    with current(device) as driver:
         check(driver.cuCtxSynchronize(), "cuCtxSynchronize")
 
 
 def elapsed(launch: Callable[[], None], device: Device) -> float:
     """Milliseconds that what `launch` puts on the default stream takes on the device."""
-    with _current(device) as driver:
+    with current(device) as driver:
         events = [check(driver.cuEventCreate(0), "cuEventCreate") for _ in range(2)]
         try:
             check(driver.cuEventRecord(events[0], 0), "cuEventRecord")
@@ -124,6 +148,26 @@ def elapsed(launch: Callable[[], None], device: Device) -> float:
 
 def name(device: Device) -> str:
     """What the driver calls a CUDA device."""
-    with _current(device) as driver:
+    with current(device) as driver:
         raw: bytes = check(driver.cuDeviceGetName(256, device.index), "cuDeviceGetName")
     return raw.split(b"\0")[0].decode()
+
+
+def copy(target: DeviceMemory, source: DeviceMemory, nbytes: int) -> None:
+    """Put a copy from one block to another on the device's default stream."""
+    with current(target.device) as driver:
+        check(driver.cuMemcpyDtoDAsync(target.pointer, source.pointer, nbytes, 0), "cuMemcpyDtoDAsync")
+
+
+def second_level_cache(device: Device) -> int:
+    """Bytes of a device's second-level cache."""
+    with current(device) as driver:
+        attribute = driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
+        return int(check(driver.cuDeviceGetAttribute(attribute, device.index), "cuDeviceGetAttribute"))
+
+
+def memory_of(device: Device) -> tuple[int, int]:
+    """Bytes of a device's memory that are free, and that there are."""
+    with current(device) as driver:
+        free, total = check(driver.cuMemGetInfo(), "cuMemGetInfo")
+    return int(free), int(total)

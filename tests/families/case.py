@@ -33,7 +33,8 @@ class Case:
         On torch tensors of float64 (complex128; integers and bool as they are), positional in the op's order, with the
         op's keywords; gives one tensor or a tuple, in the order of the function's results.
     domains
-        What each tensor holds (see `DOMAINS`), the last one for all that follow; "index:5" is s64 below 5.
+        What each tensor holds (see `DOMAINS` in `baracuda/cli/verify/values.py`), the last one for all that follow; "index:5"
+        is s64 below 5.
     shapes
         The shapes of the tensors of each trial; None leaves one out.
     keywords
@@ -49,7 +50,8 @@ class Case:
     specials
         Whether NaN, infinities, zeros and subnormals are mixed into the values of a further trial.
     large
-        Shapes for the benchmark, by default the first ones with their extents made large.
+        Shapes for the benchmark, by default the first ones with their extents made large. An extent of 8192 stands for the
+        number of rows, which is smaller on a CPU.
     rival
         What the benchmark compares with, by default the reference: what a PyTorch user would write.
     """
@@ -65,36 +67,6 @@ class Case:
     specials: bool = True
     large: Shapes | None = None
     rival: Callable[..., Any] | None = None
-
-
-def _normal(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    return rng.standard_normal(shape) * 2.0
-
-
-#: Values of a tensor: a function of the generator and the shape, in float64, bool or int64.
-DOMAINS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
-    "any": _normal,
-    "positive": lambda rng, shape: rng.gamma(2.0, 1.0, shape) + 0.05,
-    "above one": lambda rng, shape: rng.gamma(2.0, 1.0, shape) + 1.05,
-    "unit": lambda rng, shape: rng.uniform(-0.95, 0.95, shape),
-    "probability": lambda rng, shape: rng.uniform(0.02, 0.98, shape),
-    "small": lambda rng, shape: rng.standard_normal(shape) * 0.5,
-    "nonzero": lambda rng, shape: np.copysign(rng.uniform(0.5, 3.0, shape), rng.standard_normal(shape)),
-    "sign": lambda rng, shape: np.where(rng.standard_normal(shape) < 0, -1.0, 1.0),
-    "grid": lambda rng, shape: rng.integers(-2, 3, shape).astype(np.float64),
-    "mask": lambda rng, shape: rng.standard_normal(shape) < 0.5,
-    "box": lambda rng, shape: np.concatenate([rng.uniform(0, 2, (*shape[:-1], 2)), rng.uniform(2.5, 5, (*shape[:-1], 2))], -1),
-    "shift": lambda rng, shape: rng.integers(0, 7, shape),
-    "bits": lambda rng, shape: rng.integers(0, 2**32, shape, dtype=np.uint32),
-}
-
-
-def values(domain: str, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    """A tensor's values."""
-    name, _, limit = domain.partition(":")
-    if name == "index":
-        return rng.integers(0, int(limit), shape)
-    return np.asarray(DOMAINS[name](rng, shape))
 
 
 def torch_of(array: Array) -> torch.Tensor:

@@ -26,6 +26,11 @@ def _cast_fp8(x: Tensor, scale: Tensor | None = None) -> tuple[Tensor, Tensor]:
     return scaled.clamp(-448, 448).to(torch.float8_e4m3fn).double(), x.abs().max()
 
 
+def _wide(x: Tensor) -> Tensor:
+    """torch makes no complex numbers of bf16."""
+    return x.float() if x.dtype == torch.bfloat16 else x
+
+
 class _Bf16(torch.autograd.Function):
     """Rounded to bf16, the gradient too."""
 
@@ -39,8 +44,14 @@ class _Bf16(torch.autograd.Function):
 
 
 CASES = {
-    "complex": Case(torch.complex),
-    "polar": Case(torch.polar, domains=("positive", "any"), absolute=1.0, specials=False),
+    "complex": Case(torch.complex, rival=lambda re, im: torch.complex(_wide(re), _wide(im))),
+    "polar": Case(
+        torch.polar,
+        domains=("positive", "any"),
+        absolute=1.0,
+        specials=False,
+        rival=lambda abs, angle: torch.polar(_wide(abs), _wide(angle)),
+    ),
     "real": Case(lambda x: torch.real(x) * 1),
     "imag": Case(lambda x: torch.imag(x) * 1),
     "conj": Case(lambda x: torch.conj(x) * 1),

@@ -220,9 +220,9 @@ def _with_distance(*tensors: Tensor, distance_function: str = "euclidean", **wor
 
 
 def _info_nce(x: Tensor, method: str = "softmax", symmetric: bool = True, reduction: str = "mean") -> Tensor:
-    at = torch.arange(len(x))
+    at = torch.arange(len(x), device=x.device)
     if method == "sigmoid":
-        loss = -F.logsigmoid(x * (2 * torch.eye(len(x), dtype=x.dtype) - 1)).sum(1)
+        loss = -F.logsigmoid(x * (2 * torch.eye(len(x), dtype=x.dtype, device=x.device) - 1)).sum(1)
         return {"none": loss, "sum": loss.sum(), "mean": loss.mean()}[reduction]
     rows = F.cross_entropy(x, at, reduction=reduction)
     return (rows + F.cross_entropy(x.T, at, reduction=reduction)) / 2 if symmetric else rows
@@ -321,6 +321,7 @@ CASES |= {
     ),
     "iou_loss": case(
         reduced(_iou, "none"), ("box",), [((6, 4),) * 2, ((3, 5, 4),) * 2, ((4,),) * 2], specials=False, tolerance=64.0,
+        large=((8192, 1024, 4),) * 2,
         keywords=({}, {"reduction": "mean"}, {"reduction": "sum"}, {"kind": "iou"}, {"kind": "diou"}, {"kind": "ciou"}),
     ),
     "gae_advantage": case(

@@ -76,6 +76,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "trial" in metafunc.fixturenames:
         full = metafunc.config.getoption("--full")
         chosen = [x for x in t.trials() if full or _sampled(x)]
+        if metafunc.config.getoption("--device") != "cpu":
+            chosen = [x for x in chosen if not x.op.library]
         if metafunc.function is test_gradients:
             chosen = [x for x in chosen if _backward(x)]
         metafunc.parametrize("trial", chosen, ids=str)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,10 +13,12 @@ import numpy as np
 import torch
 
 import baracuda
-from baracuda.core.elements import Category, ElementKind
+from baracuda.cli.verify import trials as trials_of_the_package
+from baracuda.cli.verify import values as data
+from baracuda.core.elements import ElementKind
 from baracuda.frontends.families import ops
 from baracuda.ops.op import Op
-from tests.families.case import POINTWISE, ROWS, Array, Case, Shapes, torch_of, values
+from tests.families.case import POINTWISE, ROWS, Array, Case, Shapes, torch_of
 
 FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
 #: Elements that ops are tried with.
@@ -27,7 +28,6 @@ ELEMENTS = (
 )  # fmt: skip
 #: The error of one rounding.
 ROUNDING = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-23, "f64": 2.0**-52, "complex64": 2.0**-23, "complex128": 2.0**-52}
-SPECIALS = (float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1e-40, -1e-310, 1.0, -1.0, 65504.0, 3e38)
 
 
 @cache
@@ -41,56 +41,19 @@ def cases() -> dict[str, Case]:
 
 
 @dataclass(frozen=True)
-class Trial:
+class Trial(trials_of_the_package.Trial):
     """A case with an element, shapes and keywords."""
-
-    name: str
-    element: ElementKind
-    shapes: Shapes
-    keywords: tuple[tuple[str, Any], ...] = ()
-    special: bool = False
-
-    def __str__(self) -> str:
-        shapes = ",".join("x".join(map(str, s)) if s else "scalar" if s is not None else "none" for s in self.shapes)
-        words = "".join(f" {k}={v}" for k, v in self.keywords)
-        return f"{self.name} {self.element} {shapes}{words}{' specials' if self.special else ''}"
-
-    @property
-    def op(self) -> Op:
-        return ops()[self.name]
 
     @property
     def case(self) -> Case:
         return cases()[self.name]
 
-    @property
-    def tensors(self) -> list[Array | None]:
-        """The tensors, the same on every machine."""
-        rng = np.random.default_rng(zlib.crc32(str(self).encode()))
-        names = self.op.signature.tensors
-        domains = [*self.case.domains, *[self.case.domains[-1]] * (len(names) - len(self.case.domains))]
-        made: list[Array | None] = []
-        for domain, shape in zip(domains, self.shapes, strict=False):
-            made.append(None if shape is None else self._tensor(domain, rng, shape))
-        return made
 
-    def _tensor(self, domain: str, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        drawn = values(domain, rng, shape)
-        if drawn.dtype.kind in "biu" and not (domain == "shift" and self.element.is_integer):
-            return drawn
-        kind = self.element
-        if kind.category is Category.COMPLEX:
-            return np.asarray(drawn + 1j * values(domain, rng, shape)).astype(kind.numpy)
-        if kind is ElementKind.BOOL:
-            return drawn > 0
-        if kind.is_integer:
-            low, high = (0, 100) if kind.category is Category.UNSIGNED else (-100, 100)
-            return np.clip(np.rint(drawn * (1 if domain == "shift" else 8)), low, high).astype(kind.numpy)
-        if self.special and drawn.size:
-            flat = drawn.reshape(-1)
-            flat[rng.integers(0, flat.size, len(SPECIALS))] = SPECIALS
-        with np.errstate(over="ignore"):
-            return drawn.astype(kind.numpy)
+def trial(name: str, element: ElementKind, shapes: Shapes, words: tuple[tuple[str, Any], ...], special: bool = False) -> Trial:
+    """The trial of an op's case."""
+    case = cases()[name]
+    given = tuple(None if s is None else tuple(s) for s in shapes)
+    return Trial(name, element, given, words, tuple(case.domains), special, case.gradient)
 
 
 def elements_of(op: Op, case: Case) -> list[ElementKind]:
@@ -119,9 +82,9 @@ def trials_of(name: str, *, full: bool = False) -> Iterator[Trial]:
         pairs = [(shapes[i % len(shapes)], words[i % len(words)]) for i in range(count)]
         if full:
             pairs = [(s, w) for s in shapes for w in words]
-        yield from dict.fromkeys(Trial(name, element, s, w) for s, w in pairs)
+        yield from dict.fromkeys(trial(name, element, s, w) for s, w in pairs)
         if case.specials and element.is_float:
-            yield Trial(name, element, shapes[0], words[0], special=True)
+            yield trial(name, element, shapes[0], words[0], special=True)
 
 
 def trials(*, full: bool = False) -> Iterator[Trial]:
@@ -194,11 +157,10 @@ def differentiated(op: Op, tensors: Sequence[Array | None]) -> list[str]:
 
 def cotangents(trial: Trial, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[Any]) -> list[Array]:
     """Gradients of the results."""
-    rng = np.random.default_rng(zlib.crc32(f"d{trial}".encode()))
     made = []
-    for shape, dtype in zip(shapes, dtypes, strict=True):
-        drawn = rng.standard_normal(shape)
-        drawn = drawn + 1j * rng.standard_normal(shape) if np.dtype(dtype).kind == "c" else drawn
+    for i, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True)):
+        drawn = data.normal(f"{trial}/d{i}", shape)
+        drawn = drawn + 1j * data.normal(f"{trial}/d{i}/imaginary", shape) if np.dtype(dtype).kind == "c" else drawn
         made.append(np.asarray(drawn).astype(dtype))
     return made
 

@@ -11,12 +11,12 @@ import pytest
 
 import baracuda
 from baracuda import BinaryKind, BinaryParamArgs, BinaryParamDescriptor, BinaryParamPlan, Device, ElementKind, Stream
+from baracuda.cli.verify.placing import LAYOUTS
+from baracuda.cli.verify.plans import SUBJECTS, Case, Subject
+from baracuda.cli.verify.problem import Placed
 from baracuda.core.workspace import Workspace
 from baracuda.runtime import cuda
-from tests.kernels.cases import SUBJECTS, Case, Subject
 from tests.kernels.machine import machine_of
-from tests.kernels.operands import LAYOUTS
-from tests.kernels.running import Placed
 
 F32, BF16 = ElementKind.F32, ElementKind.BF16
 

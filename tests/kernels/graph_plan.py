@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.cli.verify.placing import place
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Args, Layout, OperandLayout
@@ -21,7 +22,6 @@ from baracuda.lowering.implementation import FormulaImplementation
 from baracuda.lowering.problem import Nest
 from baracuda.ops.formula_plan import FormulaDescriptor, FormulaPlan
 from tests.kernels.machine import Machine
-from tests.kernels.operands import place
 
 Formula = Callable[[Expr], Any]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.cli.verify.placing import Placing, place
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import OperandLayout
@@ -19,7 +20,6 @@ from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.cuda import Target, lower
 from baracuda.lowering.implementation import FormulaImplementation, FormulaProblem
 from tests.kernels.machine import Held, Machine
-from tests.kernels.operands import Placing, place
 
 Ports = Mapping[str, tuple[ElementKind, Axes]]
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 import baracuda
+from baracuda.cli.verify import values as data
+from baracuda.cli.verify.bits import canonical_bits
 from baracuda.core.elements import ElementKind as K
-from tests.kernels import data
-from tests.kernels.operands import canonical_bits
 
 #: Units in the last place of the compute kind that a result may be off, times its magnitude: a chain of 8 and about 20
 #: pairwise additions, and a handful of roundings and elementary functions around them.

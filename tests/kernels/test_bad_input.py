@@ -16,11 +16,11 @@ from baracuda import (
     Workspace,
     WorkspaceTooSmallError,
 )
+from baracuda.cli.verify.placing import Placing, dense_strides, placed
+from baracuda.cli.verify.plans import SUBJECTS, Case, Subject, subject
+from baracuda.cli.verify.problem import Placed
 from baracuda.core.elements import ElementKind as K
-from tests.kernels.cases import SUBJECTS, Case, Subject, subject
 from tests.kernels.machine import Machine
-from tests.kernels.operands import Placing, dense_strides, placed
-from tests.kernels.running import Placed
 from tests.unit.fake_dlpack import FakeTensor
 
 SHAPE = {None: (6, 40), 2: (6, 40), 4: (2, 3, 4, 10)}

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import pytest
 import torch
 
+from baracuda.cli.timing import Call
 from baracuda.core.device import Device, Stream
 from baracuda.core.elements import ElementKind as K
 from benchmarks.cases import SHAPES, Case, cases
 from benchmarks.seeds import measure
-from benchmarks.timing import Call
 
 
 class Once:

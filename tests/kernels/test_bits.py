@@ -7,14 +7,15 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
+from baracuda.cli.verify.bits import canonical_bits
+from baracuda.cli.verify.placing import LAYOUTS
+from baracuda.cli.verify.plans import FLOATS, SUBJECTS, Case, Subject, subject
+from baracuda.cli.verify.problem import execute
+from baracuda.cli.verify.values import VARIANTS
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.sku import PlanPreference
-from tests.kernels.cases import FLOATS, SUBJECTS, Case, Subject, subject
-from tests.kernels.data import VARIANTS
 from tests.kernels.machine import Machine
-from tests.kernels.operands import LAYOUTS, canonical_bits
-from tests.kernels.running import execute
 
 K_IDS = [str(k) for k in FLOATS]
 REDUCED = [s for s in SUBJECTS if s.rank != 4 and not s.label.startswith("lerp") and "@8" not in s.label and "@2" not in s.label]
@@ -132,7 +133,7 @@ def test_many_python_threads_share_a_plan(machine: Machine) -> None:
     """A plan may be used from several threads at once."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from tests.kernels.running import Placed
+    from baracuda.cli.verify.problem import Placed
 
     case = Case(subject("softmax"), (37, 1000), K.F32)
     expected = execute(machine, case).outputs

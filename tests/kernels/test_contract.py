@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from baracuda.cli.verify.bits import canonical_bits
+from baracuda.cli.verify.plans import FLOATS, LENGTHS, Case, subject
+from baracuda.cli.verify.problem import execute
+from baracuda.cli.verify.values import rounded
 from baracuda.core.elements import ElementKind as K
-from tests.kernels.cases import FLOATS, LENGTHS, Case, subject
-from tests.kernels.data import rounded
 from tests.kernels.machine import Machine
-from tests.kernels.operands import canonical_bits
-from tests.kernels.running import execute
 
 Values = Mapping[str, np.ndarray]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from baracuda.core.elements import ElementKind
+from baracuda.formula import canonical as reference
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes
 from baracuda.formula.gradient import gradient
@@ -15,7 +16,6 @@ from baracuda.formula.graph import Graph
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.program import words
 from tests.kernels.cpu_harness import address, bits, program
-from tests.unit import reference
 from tests.unit.formulas import CASES, INNER_AXES, trace
 
 SHAPE = (3, 1300)

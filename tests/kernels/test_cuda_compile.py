@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from baracuda.cli.verify.plans import FLOATS, SHAPES, SUBJECTS, Case, Subject
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.plan import OperandLayout
 from baracuda.lowering.cuda import Target, lower
 from baracuda.lowering.implementation import FormulaImplementation
 from baracuda.runtime.cuda import cubin
-from tests.kernels.cases import FLOATS, SHAPES, SUBJECTS, Case, Subject
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("cuda.bindings.nvrtc")

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pytest
 
+from baracuda.cli.verify import values as data
+from baracuda.cli.verify.placing import LAYOUTS
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind as K
 from baracuda.formula.conversions import cast_to, saturate_to
 from baracuda.formula.expr import Expr, cast, compare, coord, select
 from baracuda.formula.functions import max_, maximum, min_, minimum, sum_rows, where
 from baracuda.lowering.cuda import Target
-from tests.kernels import data
 from tests.kernels.graphs import Formula, cuda_sources, pointwise, run
 from tests.kernels.machine import Machine
-from tests.kernels.operands import LAYOUTS
 
 INTEGERS = (K.S8, K.U8, K.S16, K.U16, K.S32, K.U32, K.S64, K.U64)
 FLOATS = (K.F16, K.BF16, K.F32, K.F64, K.F8E4M3, K.F8E5M2)

@@ -11,11 +11,11 @@ import pytest
 
 import baracuda
 from baracuda import InvalidProblemError, UnsupportedError
+from baracuda.cli.verify import values as data
+from baracuda.cli.verify.bits import canonical_bits
+from baracuda.cli.verify.plans import FLOATS
 from baracuda.core.elements import ElementKind as K
-from tests.kernels import data
-from tests.kernels.cases import FLOATS
 from tests.kernels.machine import Machine, torch_dtype
-from tests.kernels.operands import canonical_bits
 
 torch = pytest.importorskip("torch")
 

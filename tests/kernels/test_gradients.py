@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from baracuda.cli.verify import values as data
+from baracuda.cli.verify.plans import FLOATS, Case, subject
+from baracuda.cli.verify.problem import execute
 from baracuda.core.elements import ElementKind as K
-from tests.kernels import data
-from tests.kernels.cases import FLOATS, Case, subject
 from tests.kernels.machine import Machine, torch_dtype
-from tests.kernels.running import execute
 
 torch = pytest.importorskip("torch")
 

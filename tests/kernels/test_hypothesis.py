@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.kernels.cases import FLOATS, SUBJECTS, Case
+from baracuda.cli.verify.placing import Placing, dense_strides, placed
+from baracuda.cli.verify.plans import FLOATS, SUBJECTS, Case
+from baracuda.cli.verify.problem import execute
 from tests.kernels.machine import Machine
-from tests.kernels.operands import Placing, dense_strides, placed
 from tests.kernels.references import check, reference
-from tests.kernels.running import execute
 
 hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import HealthCheck, given, settings  # noqa: E402

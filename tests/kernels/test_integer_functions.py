@@ -8,6 +8,7 @@ from math import gcd as python_gcd
 import numpy as np
 import pytest
 
+from baracuda.cli.verify import values as data
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError
 from baracuda.formula.expr import Expr, binary, const, input_
@@ -29,7 +30,6 @@ from baracuda.formula.integer_functions import (
 from baracuda.formula.oracle import evaluate
 from baracuda.formula.simplify import simplify
 from baracuda.lowering.cuda import Target
-from tests.kernels import data
 from tests.kernels.graphs import cuda_sources, pointwise, run
 from tests.kernels.machine import Machine
 from tests.kernels.test_dtypes import assert_same

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from baracuda.cli.verify.bits import canonical_bits
+from baracuda.cli.verify.placing import place
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.formula import canonical as reference
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes, Expr, cast, coord, input_, position, reduce
 from baracuda.formula.functions import exp, log, max_, mean, min_, sum_, sum_rows, where
@@ -20,8 +23,6 @@ from baracuda.formula.reductions import argmax, argmin
 from baracuda.lowering.problem import Operand, Problem, normalise
 from tests.kernels.graph_plan import compute, describe, nest, plan_types
 from tests.kernels.machine import Machine
-from tests.kernels.operands import canonical_bits, place
-from tests.unit import reference
 
 FLOATS = (K.F16, K.BF16, K.F32, K.F64)
 INTEGERS = (K.S32, K.U32, K.S64, K.U64)

@@ -23,8 +23,8 @@ from baracuda import (
     SoftmaxKind,
     UnsupportedError,
 )
+from baracuda.cli.verify.plans import SUBJECTS, Case, Subject, subject
 from baracuda.core.elements import ElementKind as K
-from tests.kernels.cases import SUBJECTS, Case, Subject, subject
 from tests.kernels.machine import Machine
 
 SOFTMAX, LERP = SoftmaxKind.SOFTMAX, BinaryKind.LERP

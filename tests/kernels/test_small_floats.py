@@ -8,6 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from baracuda.cli.verify import values as data
+from baracuda.cli.verify.bits import canonical_bits
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import UnsupportedError
@@ -18,10 +20,8 @@ from baracuda.formula.gradient import gradient
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.oracle import evaluate
 from baracuda.formula.small_floats import FORMATS, stored_as_integers
-from tests.kernels import data
 from tests.kernels.graphs import Formula, pointwise, run
 from tests.kernels.machine import Machine
-from tests.kernels.operands import canonical_bits
 from tests.kernels.test_dtypes import assert_same, samples, stored
 
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered in cast")  # NumPy, of NaNs that signal

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.kernels.cases import EMPTY, FLOATS, LENGTHS, SUBJECTS, Case, Subject, subject
+from baracuda.cli.verify.bits import canonical_bits
+from baracuda.cli.verify.placing import LAYOUTS
+from baracuda.cli.verify.plans import EMPTY, FLOATS, LENGTHS, SUBJECTS, Case, Subject, subject
+from baracuda.cli.verify.problem import Outcome, execute
 from tests.kernels.machine import Machine
-from tests.kernels.operands import LAYOUTS, canonical_bits
 from tests.kernels.references import check, reference
-from tests.kernels.running import Outcome, execute
 
 K_IDS = [str(k) for k in FLOATS]
 

@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "formula": {"core"},
     "runtime": {"core"},
     "lowering": {"core", "formula", "runtime"},
-    "backends": {"core", "formula", "runtime"},
+    "backends": {"core", "formula", "runtime", "lowering"},
     "ops": {"core", "formula", "runtime", "lowering", "backends"},
     "frontends": {"core", "formula", "runtime", "lowering", "backends", "ops"},
     "cli": {"core", "formula", "runtime", "lowering", "backends", "ops", "frontends"},
@@ -94,7 +94,13 @@ def loaded_after(code: str) -> set[str]:
 
 
 def test_importing_the_library_is_light() -> None:
-    assert not loaded_after("import baracuda") & (FRAMEWORKS | {"numpy", "scipy", "llvmlite", "ml_dtypes", "cuda"})
+    assert not loaded_after("import baracuda") & (FRAMEWORKS | {"numpy", "scipy", "llvmlite", "ml_dtypes", "cuda", "click", "rich"})
+
+
+def test_what_the_commands_do_needs_no_command_line_and_no_framework() -> None:
+    modules = "baracuda.cli.doctor, baracuda.cli.listing, baracuda.cli.verify.run, baracuda.cli.ceilings"
+    loaded = loaded_after(f"import {modules}\nbaracuda.cli.listing.find('gelu')")
+    assert not loaded & (FRAMEWORKS | {"cuda", "click", "rich"})
 
 
 def test_a_call_brings_no_framework() -> None:

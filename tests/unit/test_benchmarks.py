@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from baracuda.cli.timing import Call, Comparison, Sample, compare, input_sets
 from baracuda.core.elements import ElementKind as K
 from benchmarks.cases import OPS, SHAPES, Case, cases
 from benchmarks.rivals import RIVALS
 from benchmarks.seeds import WrongResultError, check
 from benchmarks.table import Results, Row, geometric_mean, markdown, plain, render
-from benchmarks.timing import Call, Comparison, Sample, compare, input_sets
 
 BY_NAME = {op.name: op for op in OPS}
 N = 8 * 16

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 from baracuda.cli import demo, devices, main, problems
+from baracuda.cli.app import COMMANDS
+from baracuda.cli.console import write_json
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import BackendError, InvalidProblemError, UnsupportedError
@@ -108,13 +110,51 @@ def test_inputs_are_what_they_always_were() -> None:
 
 
 def test_help_and_unknown_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as done:
-        main(["--help"])
-    assert done.value.code == 0
-    assert "demo" in capsys.readouterr().out
-    with pytest.raises(SystemExit) as done:
-        main(["dance"])
-    assert done.value.code == 2
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"\n  {name} " in out for name in COMMANDS)
+    assert main(["dance"]) == 2
+    assert "No such command 'dance'" in capsys.readouterr().err
+    assert main(["--version"]) == 0
+    assert f"arithmetic version {ARITHMETIC_VERSION}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_examples_in_its_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert f"Examples:\n    baracuda {name}" in out
+
+
+def test_an_error_with_a_name_is_a_line_and_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "--device", "tpu"]) == 1
+    assert capsys.readouterr().err == "InvalidProblemError: --device tpu; expected cpu, cuda or cuda:N\n"
+
+
+def test_an_interruption_is_status_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(where: str) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo, "run", interrupted)
+    assert main(["demo"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("missing", [["click"], ["click", "rich"]])
+def test_without_the_extra_the_command_says_what_to_install(missing: list[str]) -> None:
+    code = f"import sys\nfor n in {missing}: sys.modules[n] = None\nfrom baracuda.cli import main\nsys.exit(main(['list']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == f"the baracuda command needs {' and '.join(missing)}: pip install 'baracuda[cli]'\n"
+
+
+def test_json_is_written_in_one_step(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "record.json"
+    write_json(path, {"a": [1, 2.5]})
+    with pytest.raises(ValueError, match="JSON compliant"):
+        write_json(path, {"a": float("nan")})
+    assert json.loads(path.read_text()) == {"a": [1, 2.5]}
+    assert [p.name for p in path.parent.iterdir()] == ["record.json"]
 
 
 @without_gpu

@@ -12,6 +12,7 @@ import torch
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.formula import canonical as reference
 from baracuda.formula import expr as e
 from baracuda.formula import functions as f
 from baracuda.formula.derivatives import RULES
@@ -20,7 +21,6 @@ from baracuda.formula.expr import Expr, input_, node, param
 from baracuda.formula.gradient import gradient
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.oracle import evaluate
-from tests.unit import reference
 from tests.unit.formulas import CASES, EXTENTS, F64, FULL, INNER, INNER_AXES, NONE, OUTER, SHAPE, Case, autograd, softmax, trace
 
 

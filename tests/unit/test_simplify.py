@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from baracuda.core.elements import ElementKind
+from baracuda.formula import canonical as reference
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, bitcast, cast, compare, const, fma, input_, node, rare, reduce, select, topological, unary
 from baracuda.formula.graph import Axes, Graph, Port
 from baracuda.formula.simplify import simplify
-from tests.unit import reference
 
 F32, F64, S32, BOOL = ElementKind.F32, ElementKind.F64, ElementKind.S32, ElementKind.BOOL
 

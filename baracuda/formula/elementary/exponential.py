@@ -73,6 +73,13 @@ def exp(x: Expr) -> Expr:
     return rare(not_below(x, normal), edge, scale_in_range(p, n))
 
 
+@elementary("exp_moderate", ElementKind.F32, ElementKind.F64)
+def exp_moderate(x: Expr) -> Expr:
+    """e**x for |x| up to 80, without a rare path."""
+    r, n = reduce_exponent(x)
+    return scale_in_range(horner(r, c.EXP[x.kind]), n)
+
+
 @elementary("exp2", ElementKind.F32, ElementKind.F64)
 def exp2(x: Expr) -> Expr:
     f = format_of(x)

@@ -67,6 +67,19 @@ def horner(x: Expr, coefficients: Sequence[float]) -> Expr:
     return result
 
 
+#: Polynomials on consecutive intervals: the end of each, the centre of its variable, and its coefficients.
+Piecewise: TypeAlias = "Sequence[tuple[float, float, Sequence[float]]]"
+
+
+def piecewise(x: Expr, table: Piecewise) -> Expr:
+    """The polynomial of the first interval that does not end below x; the last one beyond."""
+    values = [horner(x - centre, coefficients) for _, centre, coefficients in table]
+    result = values[-1]
+    for (end, _, _), value in zip(table[-2::-1], values[-2::-1], strict=True):
+        result = select(x <= end, value, result)
+    return result
+
+
 def horner_to_pair(x: Expr, coefficients: Sequence[float], levels: int) -> Pair:
     """The polynomial as a pair: the rounding errors of the last `levels` steps are kept (compensated Horner scheme,
     Graillat, Langlois & Louvet 2009). Each of these steps must add its coefficient to something smaller."""

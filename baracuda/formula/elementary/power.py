@@ -98,3 +98,14 @@ def _general(x: Expr, y: Expr, f: Format) -> Expr:
     undefined = ((x < 0.0) & (x > -large) & ~integer) | compare("ne", x, x) | compare("ne", y, y)
     one = compare("eq", y, 0.0) | compare("eq", x, 1.0)
     return either(one, 1.0, either(undefined, nan(f), value))
+
+
+@elementary("power_of_positive", ElementKind.F32, ElementKind.F64)
+def power_of_positive(x: Expr, y: Expr) -> Expr:
+    """x**y for x positive, normal and finite and y finite, without a rare path."""
+    f = format_of(x)
+    high, low = _times(y, log2_to_pair(split(x)))
+    edge = 2.0 * f.bias
+    bounded = unary("abs", high) <= edge
+    p, n = _exp2_pair((either(bounded, high, either(high < 0.0, f.constant(-edge), edge)), either(bounded, low, 0.0)))
+    return scale(p, integer_of(n))

@@ -10,7 +10,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.formula.elementary import coefficients as elementary_c
 from baracuda.formula.elementary import coefficients_bessel as c
 from baracuda.formula.elementary.payne_hanek import reduce_huge
-from baracuda.formula.elementary.pieces import either, flip_sign, format_of, horner, infinity, not_below, sign_bit
+from baracuda.formula.elementary.pieces import Pair, either, flip_sign, format_of, horner, infinity, not_below, sign_bit
 from baracuda.formula.elementary.special_pairs import total
 from baracuda.formula.elementary.trigonometric import Quadrant, cos_on, reduce_moderate, sin_on
 from baracuda.formula.expand import elementary
@@ -23,7 +23,7 @@ _MODULUS = {0: c.J0_MODULUS, 1: c.J1_MODULUS}
 _PHASE = {0: c.J0_PHASE, 1: c.J1_PHASE}
 
 
-def _near(order: int, a: Expr) -> Expr:
+def near(order: int, a: Expr) -> Expr:
     """J(a), divided by a for order 1, for a to 5."""
     k, u = a.kind, a * a
     zero, zero_low = (part[k] for part in _ZERO[order])
@@ -34,28 +34,38 @@ def _near(order: int, a: Expr) -> Expr:
     return either(a < c.BESSEL_J_SMALL, small, middle)
 
 
-def _far(order: int, a: Expr, q: Quadrant) -> Expr:
-    """J(a) for a from 5, q being the reduction of a."""
-    f = format_of(a)
-    v = 1.0 / a
-    t = fma(v * v, 2.0 * c.BESSEL_J_LARGE**2, f.constant(-1.0))
+def turned(q: Quadrant, correction: Pair) -> Quadrant:
+    """The angle of q, less pi/4, plus a correction: reduced again."""
+    f = format_of(q.high)
     quarter = f.constant(-c.QUARTER_PI_HIGH[f.kind]), f.constant(-c.QUARTER_PI_LOW[f.kind])
-    turned = total((q.high, q.low), quarter)
-    high, low = total(turned, (v * horner(t, _PHASE[order][f.kind]), f.constant(0.0)))
+    high, low = total(total((q.high, q.low), quarter), correction)
     half = f.constant(c.HALF_PI_HIGH[f.kind]), f.constant(c.HALF_PI_LOW[f.kind])
     up = total((high, low), half)
     below = high < -c.QUARTER_PI_HIGH[f.kind]
-    reduced = Quadrant(either(below, up[0], high), either(below, up[1], low), either(below, q.n - 1, q.n))
-    wave = sin_on(reduced) if order else cos_on(reduced)
-    return horner(t, _MODULUS[order][f.kind]) * unary("sqrt", v) * wave
+    return Quadrant(either(below, up[0], high), either(below, up[1], low), either(below, q.n - 1, q.n))
+
+
+def modulus_and_phase(order: int, a: Expr, q: Quadrant) -> tuple[Expr, Quadrant]:
+    """The modulus of the Bessel functions at a from 5, and their phase plus, for order 1, pi/2; q being the reduction of a."""
+    f = format_of(a)
+    v = 1.0 / a
+    t = fma(v * v, 2.0 * c.BESSEL_J_LARGE**2, f.constant(-1.0))
+    reduced = turned(q, (v * horner(t, _PHASE[order][f.kind]), f.constant(0.0)))
+    return horner(t, _MODULUS[order][f.kind]) * unary("sqrt", v), reduced
+
+
+def _far(order: int, a: Expr, q: Quadrant) -> Expr:
+    """J(a) for a from 5, q being the reduction of a."""
+    modulus, phase = modulus_and_phase(order, a, q)
+    return modulus * (sin_on(phase) if order else cos_on(phase))
 
 
 def _define(order: int, a: Expr) -> Expr:
     """J(a) for a >= 0."""
     huge = _far(order, a, Quadrant(*reduce_huge(a))) + (a - a)
     moderate = _far(order, a, reduce_moderate(a))
-    near = _near(order, a)
-    value = either(a < c.BESSEL_J_LARGE, a * near if order else near, moderate)
+    small = near(order, a)
+    value = either(a < c.BESSEL_J_LARGE, a * small if order else small, moderate)
     beyond = either(compare("eq", a, infinity(format_of(a))), 0.0, huge)
     return rare(not_below(a, elementary_c.TRIG_LIMIT[a.kind]), beyond, value)
 

@@ -30,7 +30,7 @@ from baracuda.formula.expr import Expr, compare, const, fma, rare, unary
 from baracuda.formula.functions import log
 
 
-def _log(x: Expr, x_low: Expr) -> Pair:
+def log_of_pair(x: Expr, x_low: Expr) -> Pair:
     """ln(x + x_low) for x positive and finite, to 33 bits (f32) or 65."""
     k = x.kind
     high, low = log2_to_pair(split_any(x))
@@ -66,7 +66,7 @@ def log_gamma(a: Expr) -> Pair:
     small, middle, near = a < 0.5, a < 1.5, a < 2.5
     shifted = fma(a, a, a)
     of_log = either(small, shifted, either(middle, a, either(near, f.constant(1.0), a)))
-    log_a, log_low = _log(of_log, either(small, fma(a, a, a - shifted), zero))
+    log_a, log_low = log_of_pair(of_log, either(small, fma(a, a, a - shifted), zero))
     below, above = total(_near(a), (-log_a, -log_low)), _large(a, (log_a, log_low))
     return either(near, below[0], above[0]), either(near, below[1], above[1])
 
@@ -81,7 +81,7 @@ class _Reflection(NamedTuple):
 def _reflection(a: Expr) -> _Reflection:
     whole = unary("rint", a)
     sine = sine_of_turns(abs(a - whole))
-    return _Reflection(~compare("ne", a, whole), _log(*product((a, format_of(a).constant(0.0)), sine)))
+    return _Reflection(~compare("ne", a, whole), log_of_pair(*product((a, format_of(a).constant(0.0)), sine)))
 
 
 #: Below this |x|, 1/x is gamma(x) to the last digit.

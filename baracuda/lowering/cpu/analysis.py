@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.expr import Axes, Expr
+from baracuda.formula.expr import READS, Axes, Expr
+from baracuda.formula.gathers import gathers
 from baracuda.lowering.cpu.kernel import node_cost
+from baracuda.lowering.gathers import moving_axes
 from baracuda.lowering.problem import Nest
 
 #: Nodes whose cone costs less than this are computed again in a later pass instead of being kept.
@@ -34,12 +36,14 @@ class RowAnalysis:
     """A graph with inner reductions, cut into passes over a row.
 
     Pass p computes the reductions of stage p + 1; a last pass computes the outputs that vary along the row. `kept` gives
-    the nodes that a pass stores for later ones when there is room.
+    the nodes that a pass stores for later ones when there is room. `followed` has the indexed reads with one offset for a whole
+    row, which are walked like inputs, and the operand of each.
     """
 
     nest: Nest
     access: dict[int, str] = field(init=False)
     varying: dict[Expr, bool] = field(init=False)
+    followed: dict[Expr, int] = field(init=False)
     reductions: list[list[Expr]] = field(init=False)
     across: list[Expr] = field(init=False)
     element_outputs: list[tuple[int, Expr]] = field(init=False)
@@ -51,12 +55,15 @@ class RowAnalysis:
         inner = range(len(nest.outer), len(nest.outer) + len(nest.inner))
         self.access = {i: along(nest, i, inner) for i in range(len(nest.operands))}
         index = {p.name: i for i, p in enumerate(graph.inputs)}
+        moving = moving_axes(nest) if gathers(graph) else {}
+        self.followed = {n: index[n.attr.name] for n in gathers(graph) if not moving[n.args[0]].intersection(inner)}
         self.varying = {}
         behind: dict[Expr, bool] = {}
         for n in graph.nodes:
             behind[n] = any(behind[a] or (a.op == "reduce" and a.attr[1] is Axes.OUTER) for a in n.args)
-            if n.op == "input":
-                self.varying[n] = self.access[index[n.attr[0]]] != "zero"
+            if n.op in READS:
+                scattered = n.op == "gather" and n not in self.followed
+                self.varying[n] = scattered or self.access[index[n.attr[0]]] != "zero"
             elif n.op == "coord":
                 self.varying[n] = graph.inner_axes[n.attr]
             elif n.op in ("position", "scan"):

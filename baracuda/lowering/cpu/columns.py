@@ -10,11 +10,12 @@ from baracuda.lowering.cpu.analysis import RowAnalysis
 from baracuda.lowering.cpu.evaluate import Evaluator, Group
 from baracuda.lowering.cpu.ir import Value, i64
 from baracuda.lowering.cpu.kernel import Kernel
-from baracuda.lowering.cpu.lanes import load_lanes, store_lanes
+from baracuda.lowering.cpu.lanes import load_at, load_lanes, store_lanes
 from baracuda.lowering.cpu.memory import load
 from baracuda.lowering.cpu.primitives import compute_type
 from baracuda.lowering.cpu.streaming import STREAMING_BYTES
 from baracuda.lowering.cpu.tree import VectorStack, identity, join, order_free
+from baracuda.lowering.gathers import moving_axes
 
 #: Elements along a row by which reading is ahead of computing.
 _AHEAD = 2
@@ -45,14 +46,21 @@ class ColumnPasses:
         total = sum(sizes.values()) * nest.rows * nest.row_length
         self.wanted = kernel.integer(int(total >= STREAMING_BYTES))
         self.left: Value | None = None
-        self.rows = Evaluator(self.b, self.lanes, count, self._row_leaf)
+        moving = moving_axes(nest)
+        #: The indexed reads whose offset is the same for all rows side by side.
+        self.together = {n for n in nest.graph.nodes if n.op == "gather" and self.axis not in moving[n.args[0]]}
+        self.rows = self._of_rows()
+
+    def _of_rows(self) -> Evaluator:
+        """Of what is the same for a whole row, a lane for each row."""
+        return Evaluator(self.b, self.lanes, self.count, self._row_leaf, gather=lambda n, o: self._gathered(n, o, self.pointers))
 
     def begin(self, pointers: Mapping[int, Value], indices: list[Value], left: Value | None = None) -> None:
         """New rows: the addresses of the first one's first element, its outer indices, and how many rows, if not all."""
         self.pointers = dict(pointers)
         self.indices = indices
         self.left = left
-        self.rows = Evaluator(self.b, self.lanes, self.count, self._row_leaf)
+        self.rows = self._of_rows()
 
     def set_result(self, n: Expr, value: Group) -> None:
         """The finished values of a reduction over these rows."""
@@ -73,7 +81,15 @@ class ColumnPasses:
             found.append(load_lanes(b, kind, at, lanes, stride, self.left))
         return found
 
-    def _row_leaf(self, n: Expr) -> Group:
+    def _gathered(self, n: Expr, offsets: Group, pointers: Mapping[int, Value]) -> Group:
+        """An indexed read at one element of all rows, whose operands are at these addresses."""
+        b, index, kind = self.b, self.kernel.input_index[n.attr.name], n.attr.storage
+        if n in self.together:
+            offset = b.mul(b.extract(offsets[0], 0), kind.itemsize)
+            return self._vectors(index, b.at(pointers[index], offset))
+        return [load_at(b, kind, pointers[index], o) for o in offsets]
+
+    def _row_leaf(self, n: Expr) -> Group | None:
         b, lanes = self.b, self.lanes
         if n.op == "param":
             return [b.splat(self.kernel.param(n), lanes)] * self.count
@@ -87,6 +103,8 @@ class ColumnPasses:
             for _ in range(self.count - 1):
                 found.append(b.op("add", found[-1], step))
             return found
+        if n.op == "gather":
+            return None
         assert n.op == "input", f"{n} is used before the pass that computes it"
         index = self.kernel.input_index[n.attr[0]]
         return self._vectors(index, self.pointers[index])
@@ -112,7 +130,9 @@ class ColumnPasses:
         b, inputs = self.b, len(self.kernel.nest.graph.inputs)
         pointers, indices = self._at(position, list(range(inputs)))
 
-        def leaf(n: Expr) -> Group:
+        def leaf(n: Expr) -> Group | None:
+            if n.op == "gather":
+                return None
             if n.op == "position":
                 return [b.splat(b.convert("trunc", position, compute_type(n.kind)), self.lanes)] * self.count
             if n.op == "coord":
@@ -125,7 +145,7 @@ class ColumnPasses:
         if self.left is not None:
             short = b.splat(b.convert("trunc", self.left, "i32"), self.lanes)
             active = [b.compare("icmp slt", b.iota(self.lanes), short)] * self.count
-        return Evaluator(b, self.lanes, self.count, leaf, self.rows, active)
+        return Evaluator(b, self.lanes, self.count, leaf, self.rows, active, lambda n, o: self._gathered(n, o, pointers))
 
     def _prepare(self, roots: list[Expr]) -> None:
         for n in self.analysis.uniform(roots, set()):

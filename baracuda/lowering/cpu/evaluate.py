@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from baracuda.formula.expr import Expr
 from baracuda.lowering.cpu.ir import Builder, Value, constant
@@ -12,15 +12,16 @@ from baracuda.lowering.cpu.primitives import compute_type, primitive
 Group = list[Value]
 
 
-def _reachable(root: Expr, stop: set[Expr] | frozenset[Expr] = frozenset(), *, through_slow: bool = True) -> set[Expr]:
-    """Nodes that `root` reads, itself included; `stop` nodes are left out with what is behind them."""
-    found: set[Expr] = set()
+def _reachable(root: Expr, stop: Collection[Expr] = (), *, through_slow: bool = True) -> Collection[Expr]:
+    """Nodes that `root` reads, itself included, in an order that every run of Python shares; `stop` nodes are left out with
+    what is behind them."""
+    found: dict[Expr, None] = {}
     stack = [root]
     while stack:
         n = stack.pop()
         if n in found or n in stop:
             continue
-        found.add(n)
+        found[n] = None
         if n.op == "rare" and not through_slow:
             stack += (n.args[0], n.args[2])
         elif n.op != "reduce":
@@ -31,7 +32,8 @@ def _reachable(root: Expr, stop: set[Expr] | frozenset[Expr] = frozenset(), *, t
 class Evaluator:
     """Emits nodes on demand, each once, `count` vectors of `lanes` lanes side by side.
 
-    leaf gives the values of inputs and coordinates. Nodes that `outer` already holds are the same for all lanes: they are
+    leaf gives the values of inputs and coordinates, and of indexed reads where it has them; where it has not, it gives None, and
+    `gather` loads them, given the node and its offsets. Nodes that `outer` already holds are the same for all lanes: they are
     taken from it, and repeated where it is an evaluator of scalars. `active`, where given, masks the lanes that count.
     """
 
@@ -40,9 +42,10 @@ class Evaluator:
         b: Builder,
         lanes: int,
         count: int,
-        leaf: Callable[[Expr], Group],
+        leaf: Callable[[Expr], Group | None],
         outer: Evaluator | None = None,
         active: Group | None = None,
+        gather: Callable[[Expr, Group], Group] | None = None,
     ) -> None:
         self.b = b
         self.lanes = lanes
@@ -50,6 +53,7 @@ class Evaluator:
         self.leaf = leaf
         self.outer = outer
         self.active = active
+        self.gather = gather
         self.memo: dict[Expr, Group] = {}
         self.hot: set[Expr] = set()
 
@@ -75,7 +79,7 @@ class Evaluator:
         """What must be emitted before `n`; for a branch, also what its slow side shares with other code."""
         if n.op != "rare":
             return list(n.args)
-        self.hot |= _reachable(n, through_slow=False)
+        self.hot.update(_reachable(n, through_slow=False))
         cold = _reachable(n.args[1], self.hot)
         shared = {a: None for c in cold for a in c.args if a in self.hot}
         if n.args[1] in self.hot:
@@ -85,15 +89,16 @@ class Evaluator:
     def value(self, root: Expr) -> Group:
         """The values of `root`, emitted here if they are not there yet."""
         if root not in self.hot:
-            self.hot |= _reachable(root, through_slow=False)
+            self.hot.update(_reachable(root, through_slow=False))
         stack = [root]
         while stack:
             n = stack[-1]
             if self.known(n) is not None:
                 stack.pop()
                 continue
-            if n.op in ("input", "coord", "position", "param", "reduce"):
-                self.memo[n] = self.leaf(n)
+            found = self.leaf(n) if n.op in ("input", "gather", "coord", "position", "param", "reduce") else None
+            if found is not None:
+                self.memo[n] = found
                 stack.pop()
                 continue
             missing = [a for a in self._needs(n) if self.known(a) is None]
@@ -103,6 +108,9 @@ class Evaluator:
             stack.pop()
             if n.op == "rare":
                 self.memo[n] = self._rare(n)
+            elif n.op == "gather":
+                assert self.gather is not None, f"{n} is read where no offset is known"
+                self.memo[n] = self.gather(n, self.memo[n.args[0]])
             else:
                 args = [self.memo[a] for a in n.args]
                 self.memo[n] = [primitive(self.b, n, [a[i] for a in args]) for i in range(self.count)]
@@ -122,7 +130,7 @@ class Evaluator:
         results = [b.variable(f) for f in fast]
         with b.if_(b.any(some), seldom=True):
             memo, self.memo = self.memo, dict(self.memo)
-            hot, self.hot = self.hot, self.hot | _reachable(n.args[1], through_slow=False)
+            hot, self.hot = self.hot, self.hot.union(_reachable(n.args[1], through_slow=False))
             slow = self.value(n.args[1])
             for result, c, s, f in zip(results, condition, slow, fast, strict=True):
                 result.set(b.select(c, s, f))

@@ -33,8 +33,15 @@ def node_cost(n: Expr) -> int:
 
 
 def lanes_of(nest: Nest, target: CpuTarget) -> int:
-    """Lanes of a vector: as many of the widest values in the formula as a register holds."""
-    return target.vector_bits // max(32, *(n.kind.bits for n in nest.graph.nodes))
+    """Lanes of a vector: as many of the widest values in the formula as a register holds, offsets of indexed reads apart."""
+    found: dict[Expr, None] = {}
+    stack = [e for _, e in nest.graph.outputs]
+    while stack:
+        n = stack.pop()
+        if n not in found:
+            found[n] = None
+            stack += n.args if n.op != "gather" else ()
+    return target.vector_bits // max(32, *(n.kind.bits for n in found))
 
 
 @dataclass(frozen=True)
@@ -140,17 +147,22 @@ class Kernel:
 
     def address(self) -> int:
         """Compile, or find, the machine code."""
-        body = "\n".join((repr(self.target), *self.b.entry, *self.b.lines, *self.b.module.tables))
-        name = f"k{hashlib.sha256(body.encode()).hexdigest()[:32]}"
-        self.b.finish(name, self.target.attributes)
-        text = self.b.module.text()
-        if self.words.compiled_only and not is_loaded(text, self.target):
-            raise NotCompiled
-        return load(text, (name,), self.target)[name]
+        return machine_code(self.b, self.target, compiled_only=self.words.compiled_only)
 
     def step(self, units: int, unit_ns: float) -> Step:
         """The finished step; `unit_ns` estimates one unit on one thread."""
         return Step(self.address(), units, grain(units, unit_ns))
+
+
+def machine_code(b: Builder, target: CpuTarget, *, compiled_only: bool = False) -> int:
+    """The address of a function that is written out; raises `NotCompiled` where it is not there yet and must be."""
+    body = "\n".join((repr(target), *b.entry, *b.lines, *b.module.tables))
+    name = f"k{hashlib.sha256(body.encode()).hexdigest()[:32]}"
+    b.finish(name, target.attributes)
+    text = b.module.text()
+    if compiled_only and not is_loaded(text, target):
+        raise NotCompiled
+    return load(text, (name,), target)[name]
 
 
 def grain(units: int, unit_ns: float) -> int:

@@ -46,6 +46,18 @@ def store_lanes(
                 b.store(element, to, kind.itemsize)
 
 
+def load_at(b: Builder, kind: ElementKind, pointer: Value, offsets: Value) -> Value:
+    """The elements at some offsets, counted in elements (i64)."""
+    type_, size = stored_type(kind), kind.itemsize
+    if offsets.lanes == 1:
+        return load(b, kind, b.at(pointer, b.mul(offsets, size)), 1)
+    raw = Value(vector(type_, offsets.lanes), "zeroinitializer")
+    for lane in range(offsets.lanes):
+        element = b.load(type_, b.at(pointer, b.mul(b.extract(offsets, lane), size)), size)
+        raw = b.emit(raw.type, f"insertelement {raw.type} {raw.name}, {type_} {element.name}, i64 {lane}")
+    return widen(b, kind, raw)
+
+
 def first_lanes(b: Builder, lanes: int, left: Value) -> Value:
     """The mask of the first `left` lanes."""
     return b.compare("icmp slt", b.iota(lanes), b.splat(b.convert("trunc", left, "i32"), lanes))

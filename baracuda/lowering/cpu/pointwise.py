@@ -52,7 +52,7 @@ def _tile_axis(nest: Nest) -> int | None:
     def votes(axis: int) -> int:
         if nest.outer[axis] < 8:
             return 0
-        return sum(o.steps(axis) == 1 and o.strides[inner] not in (0, 1) for o in nest.operands)
+        return sum(o.steps(axis) == 1 and o.strides[inner] not in (0, 1) and not o.gathered for o in nest.operands)
 
     best = max(range(inner), key=votes, default=None)
     return best if best is not None and votes(best) else None
@@ -114,7 +114,8 @@ def _tiles(kernel: Kernel, axis: int) -> tuple[Step, str]:
     analysis = RowAnalysis(nest)
     b = kernel.b
     inner = len(nest.outer)
-    transposed = [i for i, o in enumerate(nest.operands) if o.steps(axis) == 1 and o.strides[inner] not in (0, 1)]
+    ordinary = [i for i, o in enumerate(nest.operands) if not o.gathered]
+    transposed = [i for i in ordinary if nest.operands[i].steps(axis) == 1 and nest.operands[i].strides[inner] not in (0, 1)]
     inputs = len(nest.graph.inputs)
     for i in transposed:
         analysis.access[i] = "unit"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from baracuda.formula.expr import Expr
+from baracuda.formula.expr import READS, Expr
 from baracuda.formula.order import LANES
 from baracuda.lowering.cpu.analysis import RowAnalysis
 from baracuda.lowering.cpu.evaluate import Evaluator, Group
 from baracuda.lowering.cpu.ir import Value, i64, vector
 from baracuda.lowering.cpu.kernel import Kernel, node_cost
+from baracuda.lowering.cpu.lanes import load_at
 from baracuda.lowering.cpu.memory import load, store, store_all
 from baracuda.lowering.cpu.primitives import compute_type
 from baracuda.lowering.cpu.segment import Segments
@@ -52,7 +53,7 @@ class RowPasses:
             for n in (n for nodes in analysis.kept for n in nodes):
                 self.scratch[n] = self.b.array(compute_type(n.kind), SCRATCH_BYTES // each)
         self.at_hand: set[Expr] = set()
-        self.row = Evaluator(self.b, 1, 1, self._row_leaf)
+        self.row = self._of_row()
 
     # --- what is the same for a row ---------------------------------------------------------------------------------
 
@@ -61,15 +62,29 @@ class RowPasses:
         self.pointers = dict(pointers)
         self.segments.row = self.pointers
         self.indices = indices
-        self.row = Evaluator(self.b, 1, 1, self._row_leaf)
+        self.row = self._of_row()
         self.at_hand = set()
+        for n, i in self.analysis.followed.items():
+            (offset,) = self.row.value(n.args[0])
+            size = self.kernel.nest.operands[i].kind.itemsize
+            self.pointers[i] = self.b.at(self.pointers[i], self.b.mul(offset, size))
 
-    def _row_leaf(self, n: Expr) -> Group:
+    def _of_row(self) -> Evaluator:
+        return Evaluator(self.b, 1, 1, self._row_leaf, gather=self._gathered)
+
+    def _gathered(self, n: Expr, offsets: Group) -> Group:
+        """An indexed read with an address for each element."""
+        pointer = self.pointers[self.kernel.input_index[n.attr.name]]
+        return [load_at(self.b, n.attr.storage, pointer, offset) for offset in offsets]
+
+    def _row_leaf(self, n: Expr) -> Group | None:
+        if n.op == "gather" and n not in self.analysis.followed:
+            return None
         if n.op == "param":
             return [self.kernel.param(n)]
         if n.op == "coord":
             return [self.b.convert("trunc", self.indices[n.attr], "i32")]
-        assert n.op == "input", f"{n} is used before the pass that computes it"
+        assert n.op in READS, f"{n} is used before the pass that computes it"
         return [load(self.b, n.attr[1], self.pointers[self.kernel.input_index[n.attr[0]]], 1)]
 
     def set_result(self, n: Expr, value: Group) -> None:
@@ -86,7 +101,9 @@ class RowPasses:
         """Nodes at `count` vectors that begin `offset` elements into the current segment."""
         b, lanes = self.b, self.lanes
 
-        def leaf(n: Expr) -> Group:
+        def leaf(n: Expr) -> Group | None:
+            if n.op == "gather" and n not in self.analysis.followed:
+                return None
             found = []
             for i in range(count):
                 position = b.add(offset, i * lanes)
@@ -100,11 +117,11 @@ class RowPasses:
                     found.append(load(b, kind, b.at(pointer, b.mul(position, kind.itemsize)), lanes, mask))
             return found
 
-        evaluator = Evaluator(b, lanes, count, leaf, self.row, None if mask is None else [mask] * count)
-        for n in self.at_hand:
-            evaluator.memo[n] = [
-                b.load(vector(compute_type(n.kind), lanes), self._scratch_at(n, offset, i), n.kind.itemsize) for i in range(count)
-            ]
+        evaluator = Evaluator(b, lanes, count, leaf, self.row, None if mask is None else [mask] * count, self._gathered)
+        for n in self.scratch:  # in its order: that of a set would show in the kernel's text
+            if n in self.at_hand:
+                type_ = vector(compute_type(n.kind), lanes)
+                evaluator.memo[n] = [b.load(type_, self._scratch_at(n, offset, i), n.kind.itemsize) for i in range(count)]
         return evaluator
 
     def _scratch_at(self, n: Expr, offset: Value, i: int) -> Value:

@@ -13,6 +13,7 @@ from baracuda.lowering.cpu.rows import RowPasses, scratch_fits
 from baracuda.lowering.cpu.sheets import Sheets, for_sheets, is_sheet, sheet_shape
 from baracuda.lowering.cpu.short import is_short, short_rows
 from baracuda.lowering.cpu.walk import Odometer, with_last
+from baracuda.lowering.gathers import runs_of_gathers
 from baracuda.lowering.problem import Nest
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Program, Step
@@ -46,6 +47,9 @@ def column_axis(nest: Nest) -> int | None:
     if nest.row_length <= _TINY:
         longest = max(range(outer), key=lambda a: nest.outer[a])
         return longest if nest.outer[longest] >= 64 else None
+    runs = runs_of_gathers(nest)
+    if runs:
+        return max(runs)
     votes = [0] * outer
     for i in varying:
         operand = nest.operands[i]

@@ -105,7 +105,8 @@ class Segments:
 
     def _inputs(self, read: Sequence[Expr]) -> list[int]:
         """The inputs that vary along the row and that some values are computed from."""
-        names = {n.attr[0] for n in topological(read) if n.op == "input" and self.analysis.varying[n]}
+        walked = [n for n in topological(read) if n.op == "input" or n in self.analysis.followed]
+        names = {n.attr[0] for n in walked if self.analysis.varying[n]}
         return [i for i, p in enumerate(self.kernel.nest.graph.inputs) if p.name in names]
 
     def in_runs(self, read: Sequence[Expr]) -> bool:

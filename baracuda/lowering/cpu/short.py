@@ -25,6 +25,8 @@ _TOGETHER = 16
 
 def is_short(nest: Nest, analysis: RowAnalysis, lanes: int) -> bool:
     """Whether rows are contiguous and about as many vectors long as there are registers."""
+    if any(n.op == "gather" for n in nest.graph.nodes):
+        return False
     if len(nest.inner) > 1 and any(n.op == "coord" and analysis.varying[n] for n in nest.graph.nodes):
         return False  # a coordinate along one of several axes is not the number of the element
     return bool(nest.outer) and 1 < nest.row_length <= _TOGETHER * lanes and "strided" not in analysis.access.values()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from baracuda.formula.expr import Axes, Expr, coord, input_, rebuild, topological
+from baracuda.formula.expr import READS, Axes, Expr, coord, input_, rebuild, topological
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.order import CHAIN, LANES, SEGMENT
 from baracuda.lowering.composite import directions
@@ -207,7 +207,7 @@ def _finish(nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, 
         chosen = [(i, p, rewritten[e]) for i, p, e in left if bool(p.axes & Axes.INNER) is whole]
         if not chosen:
             continue
-        read = {n.attr[0] for n in topological(e for _, _, e in chosen) if n.op == "input"}
+        read = {n.attr[0] for n in topological(e for _, _, e in chosen) if n.op in READS}
         inputs = [(i, p) for i, p in enumerate(graph.inputs) if p.name in read]
         partial = [n for n, x in sums.items() if x.attr[0] in read]
         ports = (*(p for _, p in inputs), *(Port(sums[n].attr[0], n.kind) for n in partial))

@@ -8,7 +8,7 @@ from baracuda.lowering.cpu.ir import Builder, Value, vector
 from baracuda.lowering.cpu.memory import stored_type
 
 
-def _transposed(b: Builder, rows: list[Value]) -> list[Value]:
+def transposed(b: Builder, rows: list[Value]) -> list[Value]:
     """The columns of a square of vectors: butterflies that exchange ever larger blocks across the diagonal."""
     n = len(rows)
     rows = list(rows)
@@ -48,7 +48,7 @@ def transpose_tile(
             for k in range(n, 2 * n):  # the next rows: each begins in another page, which no hardware foresees
                 b.prefetch(b.at(start, b.mul(source_stride, k)))
             start = b.at(b.at(target, b.mul(j, target_stride)), b.mul(i, size))
-            for k, row in enumerate(_transposed(b, rows)):
+            for k, row in enumerate(transposed(b, rows)):
                 b.store(row, b.at(start, b.mul(target_stride, k)), size)
         with b.loop(whole_j, extents[1]) as j:
             from_ = b.at(b.at(source, b.mul(i, source_stride)), b.mul(j, size))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from baracuda.formula.expr import Axes
+from baracuda.formula.gathers import gathers
 from baracuda.lowering.composite import side_by_side
 from baracuda.lowering.cuda.choose import lower_outer_only
 from baracuda.lowering.cuda.kernel import TUNINGS, Frame, Launch, Lowered, Target, Tuning
@@ -20,5 +21,5 @@ def lower(nest: Nest, target: Target) -> Lowered:
     """
     if scans(nest.graph) or not reduces(nest.graph, Axes.OUTER):
         return lower_outer_only(Frame(nest, target.tuning), target)
-    together = None if side_by_side(nest) else lower_rows_and_columns(Frame(nest, target.tuning), target)
+    together = None if side_by_side(nest) or gathers(nest.graph) else lower_rows_and_columns(Frame(nest, target.tuning), target)
     return together or lower_parts(nest, target)

@@ -51,18 +51,18 @@ def build(
         found.setdefault(tuple(launch.source for launch in lowered.launches), lowered)
     if compiled_only and not all(is_loaded(source, target.arch, index) for sources in found for source in sources):
         return None
-    made = [_made(nest, params, lowered, target, index) for lowered in found.values()]
+    made = [program_of(lowered, len(nest.operands), params, target, index) for lowered in found.values()]
     if len(made) == 1:
         return made[0]
     return made[fastest(nest, [Variant(call, program.workspace_bytes) for program, call in made], index)]
 
 
-def _made(
-    nest: Nest, params: Sequence[tuple[ElementKind, float]], lowered: Lowered, target: Target, index: int
+def program_of(
+    lowered: Lowered, operands: int, params: Sequence[tuple[ElementKind, float]], target: Target, index: int
 ) -> tuple[Program, CudaCall]:
+    """The program of what was lowered for a number of operands, with its kernels on the device."""
     steps = tuple(_step(launch, target, index) for launch in lowered.launches)
     program = Program(steps, lowered.integers, lowered.workspace_bytes, lowered.schedule)
-    operands = len(nest.operands)
     return program, CudaCall(program, words(program, operands, params), operands, index)
 
 

@@ -9,6 +9,7 @@ from baracuda.lowering.cuda.kernel import Frame, Lowered, Target
 from baracuda.lowering.cuda.pointwise import lower_runs
 from baracuda.lowering.cuda.row_schedules import lower_rows
 from baracuda.lowering.cuda.scans import lower_scans
+from baracuda.lowering.cuda.tabulated import lower_tabulated
 from baracuda.lowering.cuda.tiles import lower_tiles, transposed_axis
 from baracuda.lowering.problem import reduces, scans
 
@@ -20,4 +21,6 @@ def lower_outer_only(frame: Frame, target: Target) -> Lowered:
     if reduces(frame.nest.graph, Axes.INNER):
         return lower_columns(frame, target) if side_by_side(frame.nest) else lower_rows(frame, target)
     axis = transposed_axis(frame.nest)
-    return lower_runs(frame) if axis is None else lower_tiles(frame, axis)
+    if axis is not None:
+        return lower_tiles(frame, axis)
+    return lower_tabulated(frame, target) or lower_runs(frame)

@@ -6,6 +6,9 @@ y*L ... y*L+L-1 of every segment. The canonical order is then the lanes' chains 
 the teams and up to `BATCH` segments in shared memory, and the same tree over batches. Each phase reads the rows again,
 from L2 where the blocks at work fit it.
 
+An operand that several phases read is kept in shared memory where it fits: each thread keeps the elements that it will read
+again, so nobody waits for anybody.
+
 Where the rows make too few blocks to fill the device, each is spread over blocks: one launch a phase, a block for some
 segments (a power of two), partial results in the workspace.
 """
@@ -20,18 +23,30 @@ from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_sh
 from baracuda.lowering.phases import Phases
 from baracuda.lowering.problem import Nest
 
-#: Segments whose results meet in shared memory at once.
+#: The most segments whose results meet in shared memory at once.
 BATCH = 8
 #: Elements that are worth a second launch.
 _WORTH_SPLITTING = 1 << 19
+#: Bytes of a memory access that is not wasted.
+_SECTOR = 32
+#: Bytes of shared memory that kept operands may take: two blocks a multiprocessor, so that one loads while one computes.
+_KEPT = 96 * 1024
 
 
 def lower_columns(frame: Frame, target: Target) -> Lowered:
     """Lower a row-wise nest whose last outer axis has the unit stride."""
     assert segments(frame.nest.row_length) < 1 << 31
-    blocks = -(-frame.nest.rows // frame.tuning.column_rows)
+    blocks = -(-frame.nest.rows // _width(frame))
     per_chunk = _segments_per_chunk(frame.nest, blocks, target)
-    return _split(frame, blocks, per_chunk) if per_chunk else _whole(frame, blocks)
+    return _split(frame, blocks, per_chunk) if per_chunk else _whole(frame)
+
+
+def _width(frame: Frame) -> int:
+    """Rows that a block takes: no more than there are, in powers of two."""
+    width = frame.tuning.column_rows
+    while width > 1 and width // 2 >= frame.nest.rows:
+        width //= 2
+    return width
 
 
 def _segments_per_chunk(nest: Nest, blocks: int, target: Target) -> int:
@@ -50,16 +65,35 @@ def _segments_per_chunk(nest: Nest, blocks: int, target: Target) -> int:
 class _Columns:
     """The parts of a column kernel. Names in the generated code: `x` the row in the block, `y` the team."""
 
-    def __init__(self, frame: Frame) -> None:
-        nest, self.frame, self.rows = frame.nest, frame, frame.tuning.column_rows
+    def __init__(self, frame: Frame, rows: int, *, keep: bool = False) -> None:
+        nest, self.frame, self.rows = frame.nest, frame, rows
         lanes, chains = group_shape(nest.row_length, 1)
         lanes = min(lanes, LANES)
-        self.teams = max(1, min(frame.tuning.column_threads // self.rows, lanes // 8))
+        self.teams = max(1, min(frame.tuning.column_threads // self.rows, lanes // 4))
         self.per_thread = lanes // self.teams
         self.threads = self.rows * self.teams
         self.kernel = RowKernel(frame, RowShape(1, LANES, chains, 1, self.rows), resident=False)
-        self.size = BATCH * self.threads * 8
+        #: Segments whose results meet in shared memory at once, a power of two.
+        self.batch = min(BATCH, 1 << (segments(nest.row_length) - 1).bit_length())
+        self.size = self.batch * self.threads * 8
         self.shared = max(len(r) for r in self.kernel.phases.reductions) * self.size
+        #: For each operand that is kept, where its elements begin in shared memory.
+        self.kept: dict[int, int] = {}
+        if keep:
+            for i in self.read_again():
+                self.kept[i] = self.shared
+                self.shared += self.kept_bytes(i)
+
+    def read_again(self) -> list[int]:
+        """The operands that several phases read."""
+        reads, ports = self.kernel.phases.inputs_read, self.frame.ports
+        varying = (i for i in range(self.frame.inputs) if self.kernel.varies(i))
+        return [i for i in varying if sum(ports[i].name in names for names in reads) > 1]
+
+    def kept_bytes(self, i: int) -> int:
+        """Shared memory for an operand's elements."""
+        covered = segments(self.frame.nest.row_length) * self.kernel.shape.chains * self.teams * self.per_thread
+        return covered * self.rows * self.frame.operands[i].kind.itemsize
 
     def reductions(self, phase: int) -> list[Expr]:
         found = self.kernel.phases.reductions
@@ -91,6 +125,7 @@ class _Columns:
         kernel, reductions = self.kernel, self.reductions(phase)
         reads = kernel.phases.inputs_read[phase]
         operands = [i for i in range(self.frame.inputs) if kernel.varies(i) and self.frame.ports[i].name in reads]
+        known = {i for i in self.kept if any(self.frame.ports[i].name in names for names in kernel.phases.inputs_read[:phase])}
         finish = []
         lines = kernel.scalars(phase) + self.trees(phase)
         for r, n in enumerate(reductions):
@@ -98,11 +133,11 @@ class _Columns:
             lines.append(f"Counter<{operation}, {COMPUTE_TYPE[n.kind]}> counter{phase}_{r};")
             finish.append(
                 f"counter{phase}_{r}.push(side_tree<{operation}, {self.rows}>"
-                f"(tree{phase}_{r}, batch * {self.teams}, {identity(n)}, x, y, {self.teams}), (first - {begin}) / {BATCH});"
+                f"(tree{phase}_{r}, batch * {self.teams}, {identity(n)}, x, y, {self.teams}), (first - {begin}) / {self.batch});"
             )
         lines += [
-            f"for (int first = {begin}; first < {end}; first += {BATCH}) {{",
-            f"const int left = {end} - first, batch = left < {BATCH} ? left : {BATCH};",
+            f"for (int first = {begin}; first < {end}; first += {self.batch}) {{",
+            f"const int left = {end} - first, batch = left < {self.batch} ? left : {self.batch};",
             "for (int s = 0; s < batch; ++s) {",
             "const int segment = first + s;",
             *[f"{COMPUTE_TYPE[n.kind]} lanes{r}[{self.per_thread}];" for r, n in enumerate(reductions)],
@@ -110,7 +145,8 @@ class _Columns:
             f"for (int l = 0; l < {self.per_thread}; ++l) {{",
             f"const int lane = y * {self.per_thread} + l;",
             *kernel.declare_runs(operands),
-            *kernel.load_runs(operands, "segment"),
+            *kernel.load_runs([i for i in operands if i not in known], "segment"),
+            *[line for i in operands if i in self.kept for line in self.keep(i, restore=i in known)],
             *kernel.declare_accumulators(reductions),
             *kernel.phase_loop(phase, "segment"),
             *[f"lanes{r}[l] = acc{r}[0];" for r in range(len(reductions))],
@@ -121,30 +157,56 @@ class _Columns:
             lines.append(f"{at} = pairs<{OPERATION[n.attr[0]]}, {self.per_thread}>(lanes{r});")
         lines += ["}", *(["__syncthreads();"] if reductions else []), *finish, "}"]
         for r, (n, name) in enumerate(zip(reductions, self.names(phase), strict=True)):
-            total = f"({end} - {begin} + {BATCH - 1}) / {BATCH}"
+            total = f"({end} - {begin} + {self.batch - 1}) / {self.batch}"
             lines.append(f"const {COMPUTE_TYPE[n.kind]} {name} = counter{phase}_{r}.total({total});")
         kernel.name_results(reductions, self.names(phase))
         return lines
+
+    def keep(self, i: int, *, restore: bool) -> list[str]:
+        """Puts this thread's elements of a lane into shared memory, or takes them from there."""
+        storage, chains = self.frame.storage(i), self.kernel.shape.chains
+        at = f"kept[(segment * {chains} + k) * {self.teams * self.per_thread * self.rows}]"
+        moved = f"in{i}[k].v[0] = {at};" if restore else f"{at} = in{i}[k].v[0];"
+        start = f"({storage}*)((char*)dynamic + {self.kept[i]}) + lane * {self.rows} + x"
+        return ["{", f"{storage}* const kept = {start};", "#pragma unroll", f"for (int k = 0; k < {chains}; ++k) {moved}", "}"]
 
     def launch(self, body: list[str], blocks: int) -> Launch:
         source = self.frame.kernel(body, self.threads, self.kernel.definitions())
         return Launch(source, (blocks, 1, 1), self.threads, self.shared)
 
 
-def _whole(frame: Frame, blocks: int) -> Lowered:
+def _keeping(frame: Frame) -> _Columns | None:
+    """The layout in which operands that are read again stay in shared memory; None where they do not fit, or there are none."""
+    rows = _width(frame)
+    while rows * min(o.kind.itemsize for o in frame.operands) >= _SECTOR:
+        columns = _Columns(frame, rows, keep=True)
+        if not columns.kept:
+            return None
+        if columns.shared <= _KEPT:
+            return columns
+        rows //= 2
+    return None
+
+
+def _whole(frame: Frame) -> Lowered:
     """One launch, every row in one block."""
-    columns = _Columns(frame)
+    columns = _keeping(frame) or _Columns(frame, _width(frame))
+    blocks = -(-frame.nest.rows // columns.rows)
     body = columns.enter("blockIdx.x")
     for phase in range(columns.kernel.phases.last + 1):
         body += columns.phase(phase, "0", columns.kernel.segments)
     body += columns.kernel.store_row_outputs("live && y == 0")
     launch = columns.launch(body, blocks)
-    return Lowered((launch,), tuple(frame.words.values), 0, f"columns x{columns.rows} t{columns.threads}")
+    return Lowered((launch,), tuple(frame.words.values), 0, _name(columns))
+
+
+def _name(columns: _Columns) -> str:
+    return f"columns{' kept' if columns.kept else ''} x{columns.rows} t{columns.threads}"
 
 
 def _split(frame: Frame, blocks: int, per_chunk: int) -> Lowered:
     """One launch a phase; a last one for the outputs of whole rows, where no phase can write them."""
-    phases, rows = Phases(frame.nest.graph), frame.tuning.column_rows
+    phases, rows = Phases(frame.nest.graph), _width(frame)
     chunks = -(-segments(frame.nest.row_length) // per_chunk)
     steps = max(phases.last + 1, len(phases.reductions) + (1 if phases.row_outputs else 0))
     launches = tuple(_split_phase(frame, p, blocks, chunks, per_chunk, whole=p <= phases.last) for p in range(steps))
@@ -153,7 +215,7 @@ def _split(frame: Frame, blocks: int, per_chunk: int) -> Lowered:
 
 
 def _split_phase(frame: Frame, phase: int, blocks: int, chunks: int, per_chunk: int, *, whole: bool) -> Launch:
-    columns, words = _Columns(frame), frame.words
+    columns, words = _Columns(frame, _width(frame)), frame.words
     kernel, rows = columns.kernel, words.signed(frame.nest.rows)
     n_chunks, n_per_chunk = f"((int){words.word(chunks)})", f"((int){words.word(per_chunk)})"
     partials = words.signed(frame.nest.rows * chunks)

@@ -10,6 +10,8 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import Expr, const, constant_bits, topological
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 
+#: An entry of a table that the kernel has made in shared memory (`tabulated`): the argument is its number in the table.
+TABULATED = "tabulated"
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^"}
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _UNSIGNED = {ElementKind.S32: "unsigned", ElementKind.S64: "u64", ElementKind.U32: "unsigned", ElementKind.U64: "u64"}
@@ -110,11 +112,14 @@ class Emitter:
     """Writes the statements that compute expressions, each node once a scope.
 
     `leaf` gives the C++ expression of a node that the schedule knows (an input, a coordinate, the result of a reduction),
-    or None for one to be computed from its operands.
+    or None for one to be computed from its operands. `read` gives that of an indexed read, given the node and its offset.
     """
 
-    def __init__(self, leaf: Callable[[Expr], str | None], outer: Emitter | None = None) -> None:
+    def __init__(
+        self, leaf: Callable[[Expr], str | None], outer: Emitter | None = None, read: Callable[[Expr, str], str] | None = None
+    ) -> None:
         self.leaf = leaf
+        self.read: Callable[[Expr, str], str] | None = read or (outer.read if outer else None)
         self.lines: list[str] = []
         self.names: dict[Expr, str] = dict(outer.names) if outer else {}
         self._counter: list[int] = outer._counter if outer else [0]
@@ -164,6 +169,11 @@ class Emitter:
         elif n.op == "lookup":
             table = self.tables.setdefault(n, f"table{len(self.tables)}")
             self._define(n, f"{table}[{self.names[n.args[0]]}]")
+        elif n.op == TABULATED:
+            self._define(n, f"tabulated{n.attr}[{self.names[n.args[0]]}]")
+        elif n.op == "gather":
+            assert self.read is not None, f"{n} is read where no offset is known"
+            self._define(n, self.read(n, self.names[n.args[0]]))
         else:
             self._define(n, statement(n, [self.names[a] for a in n.args]))
 
@@ -246,7 +256,7 @@ def _outlined(slow: Expr, shared: set[Expr], like: Emitter) -> tuple[list[Expr],
         if n in seen or n.op == "const":
             continue
         seen.add(n)
-        if n in shared or n in like.names or n.op in ("input", "param", "coord", "position", "reduce", "scan"):
+        if n in shared or n in like.names or n.op in ("input", "gather", "param", "coord", "position", "reduce", "scan"):
             inside.names[n] = f"a{len(arguments)}"
             arguments.append(n)
         else:

@@ -169,12 +169,19 @@ class Frame:
 
     def kernel(self, body: Sequence[str], threads: int, tables: str = "", *, name: str = "kernel", blocks: int = 0) -> str:
         """A whole translation unit around the body of one kernel."""
-        bounds = f"{threads}, {blocks}" if blocks else f"{threads}"
-        lines = "\n".join("  " + line for line in body)
-        return (
-            f"{PRELUDE}\nstruct Words {{ u64 w[{self.words.count}]; }};\n{tables}\n"
-            f'extern "C" __global__ void __launch_bounds__({bounds}) {name}(const __grid_constant__ Words W) {{\n{lines}\n}}\n'
-        )
+        return translation_unit(self.words, body, threads, tables, name=name, blocks=blocks)
+
+
+def translation_unit(
+    words: Words, body: Sequence[str], threads: int, tables: str = "", *, name: str = "kernel", blocks: int = 0
+) -> str:
+    """The source of one kernel, given all words that it reads; `blocks` is how many a multiprocessor should hold."""
+    bounds = f"{threads}, {blocks}" if blocks else f"{threads}"
+    lines = "\n".join("  " + line for line in body)
+    return (
+        f"{PRELUDE}\nstruct Words {{ u64 w[{words.count}]; }};\n{tables}\n"
+        f'extern "C" __global__ void __launch_bounds__({bounds}) {name}(const __grid_constant__ Words W) {{\n{lines}\n}}\n'
+    )
 
 
 def piece(operand: Operand, width: int, unit_axis: int, extents: Sequence[int]) -> int:
@@ -183,9 +190,9 @@ def piece(operand: Operand, width: int, unit_axis: int, extents: Sequence[int]) 
         return 1
     size = operand.kind.itemsize
     p = min(width, max(1, 16 // size))
-    while p > 1 and (
-        operand.alignment % (p * size) or any(s % p for a, s in enumerate(operand.strides) if a != unit_axis and extents[a] > 1)
-    ):
+    steps = [s for a, s in enumerate(operand.strides) if a != unit_axis and extents[a] > 1]
+    steps += [s for s, extent in operand.gathered if extent > 1]
+    while p > 1 and (operand.alignment % (p * size) or any(s % p for s in steps)):
         p //= 2
     return p
 

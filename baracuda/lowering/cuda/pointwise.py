@@ -7,14 +7,16 @@ other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 
-from baracuda.formula.expr import Expr
+from baracuda.formula.expr import READS, Expr
+from baracuda.formula.gathers import gathers
 from baracuda.lowering.cuda.emit import Emitter, rare_values, table_definitions
 from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Frame, Launch, Lowered, offset, piece, unravel
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
+from baracuda.lowering.gathers import moving_axes
 
 
 def with_one_element(frame: Frame) -> None:
@@ -31,14 +33,21 @@ class Runs:
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self.last = len(frame.nest.outer) - 1
+        moving, number = moving_axes(frame.nest), frame.input_index
+        offsets = {number[n.attr.name]: n.args[0] for n in gathers(frame.nest.graph)}
+        #: The operands read at indices: those with an address for each element, and the offset of those with one a run.
+        self.scattered = [i for i, offset in offsets.items() if self.last in moving[offset]]
+        self.followed = {i: offset for i, offset in offsets.items() if i not in self.scattered}
         sizes = [o.kind.itemsize for o in frame.operands if o.steps(self.last) != 0]
         self.width = min(8, max(2, 16 // max(sizes, default=4)))
+        #: The constant tables that the kernel reads.
+        self.tables: dict[Expr, str] = {}
 
-    def compute(self, transposed: Mapping[int, str], bound: str) -> tuple[list[str], str]:
+    def compute(self, transposed: Mapping[int, str], bound: str, odd: Sequence[Expr] = ()) -> tuple[list[str], str]:
         """The statements that make out{i} of in{i}, and the definitions they need. `transposed` gives the C++ expression of
-        element v of an input that is not in registers; `bound` is the condition under which element v exists."""
-        frame, last = self.frame, self.last
-        tables: dict[Expr, str] = {}
+        element v of an input that is not in registers; `bound` is the condition under which element v exists; the variable
+        `odd` becomes true where one of the conditions `odd` holds for some element."""
+        frame, last, tables = self.frame, self.last, self.tables
 
         def element(rare: Mapping[Expr, str]) -> Emitter:
             def leaf(n: Expr) -> str | None:
@@ -48,14 +57,16 @@ class Runs:
                     return frame.words.param(n)
                 if n.op == "coord":
                     return "(int)(at + v)" if n.attr == last else f"(int)c{n.attr}"
-                if n.op == "input":
+                if n.op in READS:
                     i = frame.input_index[n.attr[0]]
+                    if i in self.scattered:
+                        return None
                     if i in transposed:
                         return f"widen({transposed[i]})"
                     return f"widen(in{i}.v[{'0' if frame.operands[i].steps(last) == 0 else 'v'}])"
                 return None
 
-            made = Emitter(leaf)
+            made = Emitter(leaf, read=lambda n, at: f"widen(p{(i := frame.input_index[n.attr.name])}[o{i} + {at}])")
             made.tables = tables
             return made
 
@@ -67,6 +78,7 @@ class Runs:
             i = frame.inputs + k
             value = emitter.value(expr)
             narrowed.append(f"out{i}.v[v] = Narrow<{frame.storage(i)}, {COMPUTE_TYPE[expr.kind]}>::to({value});")
+        narrowed += [f"odd |= {emitter.value(condition)};" for condition in odd]
         loop = ["#pragma unroll", f"for (int v = 0; v < {self.width}; ++v) {bound}{{", *emitter.lines, *narrowed, "}"]
         return rare.lines + loop, table_definitions(tables) + rare.functions
 
@@ -75,7 +87,29 @@ class Runs:
         strides = self.frame.strides(i, range(self.last))
         own = self.frame.operands[i]
         along = "" if own.steps(self.last) == 0 else f" + at * {self.frame.words.signed(own.strides[self.last])}"
-        return f"const i64 o{i} = {offset(strides, 'c')}{along};"
+        if i not in self.followed:
+            return f"const i64 o{i} = {offset(strides, 'c')}{along};"
+        lines, picked = self._offset(self.followed[i])
+        return f"i64 o{i} = {offset(strides, 'c')}{along}; {{ {' '.join(lines)} o{i} += {picked}; }}"
+
+    def _offset(self, expr: Expr) -> tuple[list[str], str]:
+        """The statements that compute what is the same for a run of elements from memory, and its name."""
+        frame = self.frame
+
+        def address(n: Expr) -> str:
+            i = frame.input_index[n.attr[0]]
+            return f"p{i}[{offset(frame.strides(i, range(self.last)), 'c')}"
+
+        def leaf(n: Expr) -> str | None:
+            if n.op == "param":
+                return frame.words.param(n)
+            if n.op == "coord":
+                return f"(int)c{n.attr}"
+            return f"widen({address(n)}])" if n.op == "input" else None
+
+        emitter = Emitter(leaf, read=lambda n, at: f"widen({address(n)} + {at}])")
+        picked = emitter.value(expr)
+        return emitter.lines, picked
 
     def move(self, i: int, *, whole: bool) -> list[str]:
         """Loads in{i} or stores out{i}; `whole` says that the run is known to be so."""
@@ -98,14 +132,27 @@ class Runs:
         return f"Vec<{self.frame.storage(i)}, {self.width}> {'in' if i < self.frame.inputs else 'out'}{i};"
 
 
-def lower_runs(frame: Frame) -> Lowered:
-    """Lower a nest without reductions, along its last axis."""
-    with_one_element(frame)
-    kernel, words, extents = Runs(frame), frame.words, frame.nest.outer
-    width, last, threads = kernel.width, kernel.last, frame.tuning.run_threads
+@dataclass(frozen=True)
+class Body:
+    """The statements of a kernel over runs, given `block`, the number of the block's share; how many shares there are; and the
+    definitions that stand before the kernel."""
+
+    lines: list[str]
+    blocks: int
+    definitions: str
+
+
+def runs_body(kernel: Runs, threads: int, odd: Sequence[Expr] = (), plain: Runs | None = None) -> Body:
+    """The code that loads, computes and stores the runs of one block.
+
+    `plain` computes the runs that are not whole, and those in which one of the conditions `odd` holds.
+    """
+    frame, words, extents = kernel.frame, kernel.frame.words, kernel.frame.nest.outer
+    width, last = kernel.width, kernel.last
     shape = (*extents[:last], -(-extents[last] // width))
     runs = prod(shape)
-    inputs, outputs = range(frame.inputs), range(frame.inputs, len(frame.ports))
+    inputs = [i for i in range(frame.inputs) if i not in kernel.scattered]
+    outputs = range(frame.inputs, len(frame.ports))
     moved = sum(o.kind.itemsize * width for o in frame.operands[: frame.inputs] if o.steps(last) != 0)
     unroll = max(2, min(8, frame.tuning.run_bytes // max(moved, 1)))
     wide = runs + unroll * threads >= INDEX_LIMIT
@@ -113,18 +160,19 @@ def lower_runs(frame: Frame) -> Lowered:
     count = words.signed(runs) if wide else words.unsigned(runs)
     where = [*unravel("i", shape, words, "c", wide=wide), f"const i64 at = (i64)c{last} * {width};"]
     left = f"const i64 left = {words.signed(extents[last])} - at;"
-    compute, definitions = kernel.compute({}, "")
-    checked, checked_definitions = kernel.compute({}, "if (v < left) ")
-    assert definitions == checked_definitions
+    compute, definitions = kernel.compute({}, "", odd)
+    checked, checked_definitions = (plain or kernel).compute({}, "if (v < left) ")
+    assert plain is not None or definitions == checked_definitions
     # Runs of which only the very last may be partial: blocks before it need no test at all.
     uniform = last == 0 or extents[last] % width == 0
     whole_runs = prod(extents) // width if uniform else 0
     full = words.signed(whole_runs) if wide else words.unsigned(whole_runs)
     each = f"for (int u = 0; u < {unroll}; ++u) {{ const {index} i = first + u * {threads};"
-    body = [
-        *frame.pointers(),
-        f"const {index} first = ({index})blockIdx.x * {unroll * threads} + threadIdx.x;",
-        f"if (({index})(blockIdx.x + 1) * {unroll * threads} <= {full}) {{",
+    lines = [
+        f"const {index} first = ({index})block * {unroll * threads} + threadIdx.x;",
+        *(["unsigned todo = ~0u;"] if odd else []),
+        f"if (({index})(block + 1) * {unroll * threads} <= {full}) {{",
+        *(["todo = 0;"] if odd else []),
         *[f"Vec<{frame.storage(i)}, {width}> in{i}_[{unroll}];" for i in inputs],
         "#pragma unroll",
         each,
@@ -135,22 +183,35 @@ def lower_runs(frame: Frame) -> Lowered:
         each,
         *where,
         *[f"auto& in{i} = in{i}_[u];" for i in inputs],
+        *[kernel.place(i) for i in kernel.scattered],
         *[line for i in outputs for line in (kernel.place(i), kernel.declare(i))],
+        *(["bool odd = false;"] if odd else []),
         *compute,
+        *(["if (odd) { todo |= 1u << u; continue; }"] if odd else []),
         *[line for i in outputs for line in kernel.move(i, whole=True)],
         "}",
-        "} else {",
+        "}",
+        "if (todo) {" if odd else "else {",
         "#pragma unroll 1",
         each,
-        f"if (i < {count}) {{",
+        f"if ({'(todo >> u & 1) && ' if odd else ''}i < {count}) {{",
         *where,
         left,
         *[line for i in inputs for line in (kernel.place(i), kernel.declare(i), *kernel.move(i, whole=False))],
+        *[kernel.place(i) for i in kernel.scattered],
         *[line for i in outputs for line in (kernel.place(i), kernel.declare(i))],
         *checked,
         *[line for i in outputs for line in kernel.move(i, whole=False)],
         "}}}",
     ]
-    source = frame.kernel(body, threads, definitions)
-    blocks = -(-runs // (unroll * threads))
-    return Lowered((Launch(source, (blocks, 1, 1), threads),), tuple(words.values), 0, f"pointwise v{width}")
+    return Body(lines, -(-runs // (unroll * threads)), checked_definitions)
+
+
+def lower_runs(frame: Frame) -> Lowered:
+    """Lower a nest without reductions, along its last axis."""
+    with_one_element(frame)
+    kernel, threads = Runs(frame), frame.tuning.run_threads
+    body = runs_body(kernel, threads)
+    source = frame.kernel([*frame.pointers(), "const unsigned block = blockIdx.x;", *body.lines], threads, body.definitions)
+    launch = Launch(source, (body.blocks, 1, 1), threads)
+    return Lowered((launch,), tuple(frame.words.values), 0, f"pointwise v{kernel.width}")

@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from baracuda.formula import order
-from baracuda.formula.expr import Axes, Expr
+from baracuda.formula.expr import READS, Axes, Expr
+from baracuda.formula.gathers import gathers
 from baracuda.formula.order import CHAIN, LANES, SEGMENT, segments
 from baracuda.lowering.cuda.emit import Emitter, number, rare_values, table_definitions
 from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Frame, offset, piece, unravel
@@ -95,7 +96,12 @@ class RowKernel:
         self.inner_last = self.rank + len(nest.inner) - 1
         self.runs_whole = len(nest.inner) <= 1 or nest.inner[-1] % shape.vector == 0
         self.checks = self._checks()
-        self.emitter = Emitter(self._row_leaf)
+        self.emitter = Emitter(self._row_leaf, read=self._read)
+        offsets = {frame.input_index[n.attr.name]: n.args[0] for n in gathers(nest.graph)}
+        #: The operands read at indices: those with an address for each element, and the statements that compute the offset of
+        #: those with one a row.
+        self.scattered = {i for i, offset in offsets.items() if self.phases.varies(offset)}
+        self.followed = {i: self._offset(i, offset) for i, offset in offsets.items() if i not in self.scattered}
         self.functions = ""
         self.outer_strides = [self.frame.strides(i, range(self.rank)) for i in range(len(self.frame.ports))]
         self.inner_strides = [
@@ -117,16 +123,30 @@ class RowKernel:
     # --- leaves -------------------------------------------------------------------------------------------------------
 
     def varies(self, i: int) -> bool:
-        """Whether an operand has an element for each element of the row."""
-        return bool(self.frame.ports[i].axes & Axes.INNER)
+        """Whether an operand is walked along the row, with an element for each of the row's."""
+        return bool(self.frame.ports[i].axes & Axes.INNER) and i not in self.scattered
+
+    def placed_by_row(self, i: int) -> bool:
+        """Whether where an operand's elements are depends on the row."""
+        return bool(self.frame.ports[i].axes & Axes.OUTER) or i in self.followed
+
+    def _offset(self, i: int, offset: Expr) -> list[str]:
+        start = len(self.emitter.lines)
+        value = self.emitter.value(offset)
+        return [*self.emitter.lines[start:], f"o{i} += {value};"]
+
+    def _read(self, n: Expr, at: str) -> str:
+        i = self.frame.input_index[n.attr.name]
+        return f"widen(p{i}[o{i} + {at}])"
 
     def _row_leaf(self, n: Expr) -> str | None:
         if n.op == "param":
             return self.frame.words.param(n)
         if n.op == "coord":
             return f"(int)r{n.attr}"
-        if n.op == "input":
-            return f"widen(in{self.frame.input_index[n.attr[0]]})"
+        if n.op in READS:
+            i = self.frame.input_index[n.attr[0]]
+            return None if i in self.scattered else f"widen(in{i})"
         assert n.op != "reduce", "a reduction is named before it is used"
         return None
 
@@ -138,9 +158,9 @@ class RowKernel:
                 return kept[n]
             if n.op in ("position", "coord"):
                 return along_row(n, self.nest, runs_whole=self.runs_whole)
-            if n.op == "input":
+            if n.op in READS:
                 i = self.frame.input_index[n.attr[0]]
-                return f"widen(in{i}[k].v[v])"
+                return None if i in self.scattered else f"widen(in{i}[k].v[v])"
             return None
 
         return self.emitter.child(leaf)
@@ -162,8 +182,10 @@ class RowKernel:
             wide = self.nest.rows >= INDEX_LIMIT
             lines += unravel("row" if wide else "(unsigned)row", self.nest.outer, self.frame.words, "r", wide=wide)
         for i in range(len(self.frame.ports)):
-            lines.append(f"const i64 o{i} = {offset(self.outer_strides[i], 'r')};")
-        for i in range(self.frame.inputs):
+            const = "" if i in self.followed else "const "
+            lines.append(f"{const}i64 o{i} = {offset(self.outer_strides[i], 'r')};")
+        for i in (*(i for i in range(self.frame.inputs) if i not in (*self.followed, *self.scattered)), *self.followed):
+            lines += self.followed.get(i, [])
             if not self.varies(i):
                 lines += [f"{self.frame.storage(i)} in{i} = {{}};", f"if (live) in{i} = p{i}[o{i}];"]
         return lines
@@ -177,7 +199,7 @@ class RowKernel:
     def move_run(self, i: int, name: str, valid: str) -> list[str]:
         """Loads (or stores) the run at `e` of operand i, in the vector called `name`."""
         loading, operand, v = i < self.frame.inputs, self.nest.operands[i], self.shape.vector
-        base = f"p{i} + o{i}" if self.frame.ports[i].axes & Axes.OUTER else f"p{i}"
+        base = f"p{i} + o{i}" if self.placed_by_row(i) else f"p{i}"
         stride = operand.steps(self.inner_last) if self.nest.inner else 0
         if self.runs_whole and stride == 1:
             strides = self.inner_strides[i]
@@ -222,7 +244,7 @@ class RowKernel:
         for i in operands:
             if self.varies(i) and self.nest.operands[i].steps(self.inner_last) == 1:
                 const = "const " if i < self.frame.inputs else ""
-                row = f" + o{i}" if self.frame.ports[i].axes & Axes.OUTER else ""
+                row = f" + o{i}" if self.placed_by_row(i) else ""
                 start = f"((i64){segment} * {SEGMENT} + lane * {self.shape.vector})"
                 lines.append(f"{const}{self.frame.storage(i)}* const b{i} = p{i}{row} + {start};")
         return lines

@@ -23,7 +23,8 @@ def transposed_axis(nest: Nest) -> int | None:
     would pay."""
     last = len(nest.outer) - 1
     inputs = nest.operands[: len(nest.graph.inputs)]
-    axes = {o.strides.index(1) for o in inputs if last >= 0 and o.steps(last) not in (0, 1, None) and 1 in o.strides}
+    tiled = [o for o in inputs if last >= 0 and o.steps(last) not in (0, 1, None) and not o.gathered]
+    axes = {o.strides.index(1) for o in tiled if 1 in o.strides}
     if len(axes) != 1 or nest.operands[len(inputs)].steps(last) != 1:
         return None
     (axis,) = axes
@@ -39,8 +40,9 @@ def lower_tiles(frame: Frame, axis: int) -> Lowered:
     """Lower a nest without reductions; `axis` is the one that the transposed inputs run along."""
     kernel, words, extents = Runs(frame), frame.words, frame.nest.outer
     width, last = kernel.width, kernel.last
-    inputs = range(frame.inputs)
-    transposed = [i for i in inputs if frame.operands[i].strides[last] not in (0, 1) and frame.operands[i].strides[axis] == 1]
+    inputs = [i for i in range(frame.inputs) if i not in kernel.scattered]
+    tiled = [i for i in inputs if not frame.operands[i].gathered]
+    transposed = [i for i in tiled if frame.operands[i].strides[last] not in (0, 1) and frame.operands[i].strides[axis] == 1]
     straight = [i for i in inputs if i not in transposed]
     outputs = range(frame.inputs, len(frame.ports))
     sizes = [frame.operands[i].kind.itemsize for i in transposed]
@@ -98,6 +100,7 @@ def lower_tiles(frame: Frame, axis: int) -> Lowered:
         "__syncthreads();",
         *each,
         *[f"auto& in{i} = in{i}_[u];" for i in straight],
+        *[kernel.place(i) for i in kernel.scattered],
         *[line for i in outputs for line in (kernel.place(i), kernel.declare(i))],
         *compute,
         *[line for i in outputs for line in kernel.move(i, whole=False)],

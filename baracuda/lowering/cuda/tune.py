@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from baracuda.core.device import Device
 from baracuda.core.layout import reach
-from baracuda.lowering.problem import Nest
+from baracuda.lowering.problem import Nest, Operand
 from baracuda.runtime.cuda import CudaCall
 from baracuda.runtime.device_memory import DeviceMemory, elapsed
 
@@ -25,14 +25,20 @@ class Variant:
 
 
 def fastest(nest: Nest, variants: list[Variant], index: int) -> int:
-    """The number of the variant with the least median time, on scratch memory of the operands' sizes.
+    """The number of the variant of a nest with the least median time. Errors as for `fastest_on`."""
+    return fastest_on([((*nest.outer, *nest.inner), o) for o in nest.operands], variants, index)
+
+
+def fastest_on(operands: Sequence[tuple[tuple[int, ...], Operand]], variants: list[Variant], index: int) -> int:
+    """The number of the variant with the least median time, on scratch memory for operands over the extents given.
 
     Raises `BackendError` where the device has no memory left for that.
     """
     device = Device.cuda(index)
     pointers, held = [], []
-    for operand in nest.operands:
-        lowest, highest = reach((*nest.outer, *nest.inner), operand.strides)
+    for extents, operand in operands:
+        gathered = operand.gathered
+        lowest, highest = reach((*extents, *(n for _, n in gathered)), (*operand.strides, *(s for s, _ in gathered)))
         memory = DeviceMemory((highest - lowest + 1) * operand.kind.itemsize, device)
         held.append(memory)
         pointers.append(memory.pointer - lowest * operand.kind.itemsize)

@@ -1,0 +1,268 @@
+"""Matrix products by cuBLASLt, through its bindings in nvmath-python.
+
+Algorithms are chosen by the library's heuristic when a plan is made for a layout, and pinned: the same call then gives the
+same bits on the same device. They are not the same for other numbers of rows, nor on other devices.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from baracuda.backends.products import LibraryProblem, LibraryProduct, Matrix, library_problem
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import BackendError, UnsupportedError
+from baracuda.core.plan import Executable
+from baracuda.core.sku import BackendKind, MathPrecision, PrecisionGuarantee
+from baracuda.core.spec import TensorSpec
+from baracuda.lowering.contraction import PRODUCT, Contraction
+from baracuda.lowering.products import ProductProblem
+
+#: Bytes of workspace that an algorithm may ask for.
+MOST_WORKSPACE = 32 << 20
+
+_K = ElementKind
+#: cudaDataType_t by element.
+_TYPES = {
+    _K.F16: 2, _K.BF16: 14, _K.F32: 0, _K.F64: 1, _K.S8: 3, _K.S32: 10, _K.C64: 4, _K.C128: 5, _K.F8E4M3: 28, _K.F8E5M2: 29,
+}  # fmt: skip
+#: cublasComputeType_t by the accumulator.
+_COMPUTE = {_K.F32: 68, _K.F64: 70, _K.S32: 72}
+_COMPUTE_TF32 = 77
+#: cublasLtEpilogue_t by activation, without and with a bias. Its gelu is the approximation by tanh.
+_EPILOGUES = {("none", True): 4, ("relu", False): 2, ("relu", True): 6, ("gelu_tanh", False): 32, ("gelu_tanh", True): 36}
+
+
+@cache
+def bindings() -> ModuleType | None:
+    """The bindings; None where they are not installed."""
+    try:
+        from nvmath.bindings import cublasLt
+    except ImportError:
+        return None
+    return cublasLt  # type: ignore[no-any-return]
+
+
+def refusal(device: Device, descriptor: Any) -> str | None:
+    """Why this library does not compute a descriptor's product on a device; None where it may."""
+    if device.kind is DeviceKind.CPU:
+        return f"the stream is on {device}"
+    if bindings() is None:
+        return "nvmath-python is not installed: pip install 'baracuda[cuda]'"
+    for kind in (descriptor.a_element, descriptor.b_element):
+        if kind not in _TYPES:
+            return f"cuBLASLt has no products of {kind}"
+    if descriptor.a_element is not descriptor.b_element and descriptor.a_element.bits != 8:
+        return f"cuBLASLt has no products of {descriptor.a_element} and {descriptor.b_element}"
+    if descriptor.conjugate_a or descriptor.conjugate_b:
+        return "conjugated factors"
+    return None
+
+
+def takes_tf32(descriptor: Any) -> bool:
+    """Whether a descriptor's product may be computed in TF32."""
+    return descriptor.a_element is _K.F32 and descriptor.b_element is _K.F32
+
+
+@contextmanager
+def _context(index: int) -> Iterator[None]:
+    """The device's primary context, current for a while."""
+    from cuda.bindings import driver
+
+    from baracuda.runtime.cuda import check, primary_context
+
+    wanted = primary_context(index)
+    if int(check(driver.cuCtxGetCurrent(), "cuCtxGetCurrent")) == wanted:
+        yield
+        return
+    check(driver.cuCtxPushCurrent(wanted), "cuCtxPushCurrent")
+    try:
+        yield
+    finally:
+        check(driver.cuCtxPopCurrent(), "cuCtxPopCurrent")
+
+
+@cache
+def _handle(index: int) -> int:
+    lt = _bindings()
+    with _context(index):
+        return int(lt.create())
+
+
+def _bindings() -> Any:
+    found = bindings()
+    assert found is not None
+    return found
+
+
+def _set(setter: Callable[..., None], target: int, attribute: int, value: Any) -> None:
+    held = np.asarray(value)
+    setter(target, attribute, held.ctypes.data, held.nbytes)
+
+
+def _layout(m: Matrix, batch: int) -> int:
+    lt = _bindings()
+    made = int(lt.matrix_layout_create(_TYPES[m.kind], m.rows, m.cols, m.leading))
+    if batch > 1:
+        attributes = lt.MatrixLayoutAttribute
+        _set(lt.matrix_layout_set_attribute, made, int(attributes.BATCH_COUNT), np.int32(batch))
+        _set(lt.matrix_layout_set_attribute, made, int(attributes.STRIDED_BATCH_OFFSET), np.int64(m.batch_stride))
+    return made
+
+
+class LtCall:
+    """One product with its algorithm. Takes the addresses of a, b and y, then of those of c, bias, a_scale and b_scale that
+    `extra` names."""
+
+    def __init__(
+        self,
+        index: int,
+        problem: LibraryProblem,
+        accumulator: ElementKind,
+        *,
+        tf32: bool = False,
+        alpha: complex = 1.0,
+        beta: complex = 0.0,
+        added: Matrix | None = None,
+        epilogue: int = 1,
+        extra: Sequence[str] = (),
+    ) -> None:
+        lt = _bindings()
+        self.index, self.problem, self.extra = index, problem, tuple(extra)
+        kind = problem.left.kind
+        scale = kind if kind in (_K.C64, _K.C128) else accumulator
+        compute = _COMPUTE_TF32 if tf32 else _COMPUTE[accumulator]
+        with _context(index):
+            self._desc = int(lt.matmul_desc_create(compute, _TYPES[scale]))
+            attributes = lt.MatmulDescAttribute
+            for attribute, m in ((attributes.TRANSA, problem.left), (attributes.TRANSB, problem.right)):
+                _set(lt.matmul_desc_set_attribute, self._desc, int(attribute), np.int32(m.transposed))
+            if epilogue != 1:
+                _set(lt.matmul_desc_set_attribute, self._desc, int(attributes.EPILOGUE), np.uint32(epilogue))
+            #: Attributes of the descriptor that are addresses, with their position among the addresses of a call.
+            names = {
+                "bias": attributes.BIAS_POINTER,
+                "a_scale": attributes.A_SCALE_POINTER,
+                "b_scale": attributes.B_SCALE_POINTER,
+            }
+            if problem.swapped:
+                names |= {"a_scale": attributes.B_SCALE_POINTER, "b_scale": attributes.A_SCALE_POINTER}
+            self._set_per_call = [(int(names[n]), 3 + i) for i, n in enumerate(self.extra) if n in names]
+            self._added_at = 3 + self.extra.index("c") if "c" in self.extra else 2
+            self._layouts = [
+                _layout(m, problem.batch) for m in (problem.left, problem.right, added or problem.result, problem.result)
+            ]
+            self._factors = np.array([alpha, beta]).astype(scale.numpy)
+            self._algorithm, self.workspace_bytes = self._chosen()
+        self.schedule = f"cublaslt {compute}"
+        self._lock = threading.Lock()
+
+    def _chosen(self) -> tuple[np.ndarray[Any, Any], int]:
+        """The heuristic's first algorithm and the workspace that it needs."""
+        lt = _bindings()
+        preference = lt.matmul_preference_create()
+        try:
+            most = lt.MatmulPreferenceAttribute.MAX_WORKSPACE_BYTES
+            _set(lt.matmul_preference_set_attribute, preference, int(most), np.uint64(MOST_WORKSPACE))
+            results, count = np.zeros(1, lt.matmul_heuristic_result_dtype), np.zeros(1, np.int32)
+            a, b, c, d = self._layouts
+            try:
+                lt.matmul_algo_get_heuristic(
+                    _handle(self.index), self._desc, a, b, c, d, preference, 1, results.ctypes.data, count.ctypes.data
+                )
+            except lt.cuBLASLtError as error:
+                raise UnsupportedError(f"cuBLASLt has no algorithm for {self.problem}: {error}") from error
+        finally:
+            lt.matmul_preference_destroy(preference)
+        if not count[0]:
+            raise UnsupportedError(f"cuBLASLt has no algorithm for {self.problem}")
+        return results["algo"].copy(), int(results["workspace_size"][0])
+
+    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+        lt, p = _bindings(), self.problem
+        left, right = (pointers[1], pointers[0]) if p.swapped else (pointers[0], pointers[1])
+        a, b, c, d = self._layouts
+        factors = self._factors.ctypes.data
+        # Addresses of vectors are part of the descriptor: one thread at a time sets them and launches.
+        with self._lock, _context(self.index):
+            for attribute, at in self._set_per_call:
+                _set(lt.matmul_desc_set_attribute, self._desc, attribute, np.int64(pointers[at]))
+            try:
+                lt.matmul(
+                    _handle(self.index), self._desc, factors, left, a, right, b, factors + self._factors.itemsize,
+                    pointers[self._added_at], c, pointers[2], d, self._algorithm.ctypes.data, workspace,
+                    self.workspace_bytes, stream,
+                )  # fmt: skip
+            except lt.cuBLASLtError as error:
+                raise BackendError("cublasLtMatmul", str(error)) from error
+
+    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
+        given = tuple(pointers)
+
+        def bound() -> None:
+            self.call(given, workspace, stream)
+
+        return bound
+
+
+class CublasLtProduct(LibraryProduct):
+    """cuBLASLt's matrix product; f32 in TF32 where `tf32` is set."""
+
+    backend = BackendKind.CUBLASLT
+
+    def __init__(
+        self, device: Device, problem: ProductProblem, specs: Sequence[TensorSpec], descriptor: Any, *, tf32: bool = False
+    ) -> None:
+        super().__init__(device, problem, specs, descriptor)
+        self.tf32 = tf32
+        kind = problem.accumulator
+        plain = {_K.F32: MathPrecision.F32, _K.F64: MathPrecision.F64}.get(kind, MathPrecision.INTEGER)
+        halves = {_K.F16: MathPrecision.F16, _K.BF16: MathPrecision.BF16}
+        math = MathPrecision.TF32 if tf32 else halves.get(descriptor.a_element, plain)
+        exact = kind.is_integer  # whatever the order of the sums
+        self.guarantee = PrecisionGuarantee(math, kind, True, exact, True, exact)
+
+    def _stores(self, kind: ElementKind) -> bool:
+        return kind in _TYPES and (kind is not _K.S8)
+
+    def product(self, problem: LibraryProblem) -> Executable:
+        return LtCall(self.device.index, problem, self.problem.accumulator, tf32=self.tf32)
+
+    def fused(self, c: Contraction, problem: LibraryProblem) -> tuple[Executable, tuple[str, ...]] | None:
+        d = self.descriptor
+        scales = [n for n in ("a_scale", "b_scale") if getattr(d, n) is not None]
+        if d.gradient or d.saves or len(c.a) > 1 or any(n != 1 for s in scales for n in getattr(d, s)):
+            return None
+        if (scales and d.a_element.bits != 8) or c.accumulator.is_integer:
+            return None
+        epilogue = 1
+        if d.activation != "none" or d.has_bias:
+            epilogue = _EPILOGUES.get((d.activation, d.has_bias), 0)
+        # The bias runs along the rows of the result as the library sees it: along n of a row-major one.
+        free_of = d.b_axes if problem.swapped else d.a_axes
+        if not epilogue or (d.has_bias and (d.y_axes[d.bias_axis] not in free_of or c.batch)):
+            return None
+        added, extra = None, []
+        inputs = [p.name for p in c.epilogue.inputs if p.name != PRODUCT]
+        if "c" in inputs:
+            try:
+                other = library_problem(c, c.operands[inputs.index("c")])
+            except UnsupportedError:
+                return None
+            if other.swapped is not problem.swapped or d.c_shape != d.y_shape:
+                return None
+            added, extra = other.result, ["c"]
+        extra += [n for n in ("bias", *scales) if n in inputs]
+        beta = d.beta if added is not None else 0.0
+        call = LtCall(
+            self.device.index, problem, c.accumulator, tf32=self.tf32, alpha=d.alpha, beta=beta, added=added, epilogue=epilogue,
+            extra=extra,
+        )  # fmt: skip
+        return call, ("a", "b", "y", *extra)

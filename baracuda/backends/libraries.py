@@ -1,0 +1,37 @@
+"""Which libraries compute what, and why one does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from baracuda.backends import blas, cublaslt
+from baracuda.core.device import Device
+from baracuda.core.plan import Implementation
+from baracuda.core.sku import BackendKind
+from baracuda.core.spec import TensorSpec
+
+Found = tuple[tuple[BackendKind, "Callable[[], Implementation] | str"], ...]
+
+
+def matmul(device: Device, problem: Any, specs: Sequence[TensorSpec], descriptor: Any) -> Found:
+    """The libraries' matrix products, with how to make each or the reason why it cannot do this one.
+
+    `descriptor` is a `MatmulDescriptor`, `problem` its `ProductProblem`, from whose `contraction` a library gets the strides
+    of its operands. TF32 stands before f32: it is refused unless the preference allows it.
+    """
+    given = device, problem, specs, descriptor
+    on_gpu = cublaslt.refusal(device, descriptor)
+    make = partial(cublaslt.CublasLtProduct, *given)
+    products: list[tuple[BackendKind, Callable[[], Implementation] | str]] = []
+    if on_gpu is None and cublaslt.takes_tf32(descriptor):
+        products.append((BackendKind.CUBLASLT, partial(make, tf32=True)))
+    products.append((BackendKind.CUBLASLT, on_gpu or make))
+    products.append((BackendKind.BLAS, blas.refusal(device, descriptor) or partial(blas.BlasProduct, *given)))
+    return tuple(products)
+
+
+def attention(device: Device, specs: Sequence[TensorSpec], descriptor: Any) -> Found:
+    """The libraries' attention, for an `AttentionDescriptor` or its backward, with how to make it or why it cannot."""
+    return ((BackendKind.CUDNN, f"no library's attention on {device} is bound"),)

@@ -1,0 +1,85 @@
+"""What the commands share: one console, progress bars, JSON files, exit statuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+#: Columns of tables in files and pipes.
+WIDTH = 200
+#: Exit statuses: all is well; something is broken, missing or not found; the command line is wrong; interrupted.
+OK, BROKEN, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def console() -> Console:
+    """Where results go. Colours and widths are those of the terminal; there are none where the output is a file or a pipe."""
+    made = Console(highlight=False)
+    return made if made.is_terminal else Console(highlight=False, width=WIDTH, soft_wrap=True)
+
+
+def messages() -> Console:
+    """Where progress and errors go, so that the results can be piped."""
+    return Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """A progress bar on standard error; nothing where that is no terminal."""
+    where = messages()
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=where,
+        transient=True,
+        disable=not where.is_terminal,
+    )
+    with bar:
+        yield bar
+
+
+def table(*columns: tuple[str, str], title: str = "") -> Table:
+    """A table without a frame; each column has a name and is justified "left" or "right"."""
+    made = Table(title=title or None, box=None, pad_edge=False, header_style="bold", title_justify="left")
+    for name, justify in columns:
+        made.add_column(name, justify="right" if justify == "right" else "left", overflow="fold")
+    return made
+
+
+def as_json(record: Any) -> str:
+    """Indented, with a line at the end."""
+    return json.dumps(record, indent=1, default=str, allow_nan=False) + "\n"
+
+
+def write_json(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a file in one step, so that an interruption leaves the old one or the new one; its folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(".tmp", path.name, path.parent)
+    try:
+        with open(descriptor, "w") as file:
+            file.write(as_json(record))
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

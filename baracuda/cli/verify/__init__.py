@@ -1,0 +1,1 @@
+"""`baracuda verify` as a library: the guarantees of every plan, proved on this machine."""

@@ -1,0 +1,30 @@
+"""Seeing every `run` of every plan, while a `with` statement lasts. Outside of one, `run` is not touched and costs nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from baracuda.core.plan import Plan
+
+#: What is called in place of a run: the plan, the stream it was given, and the run itself.
+Around = Callable[[Plan[Any, Any], Any, Callable[[], None]], None]
+
+
+@contextmanager
+def watched(around: Around) -> Iterator[None]:
+    """Have `around(plan, stream, run)` called in place of each `plan.run`, in whichever thread; it is to call `run()` once.
+
+    Launches that were bound before are not seen. Statements may be nested: the inner one's function is then called first.
+    """
+    plain = Plan.run
+
+    def run(plan: Plan[Any, Any], stream: Any, workspace: Any, args: Any) -> None:
+        around(plan, stream, lambda: plain(plan, stream, workspace, args))
+
+    Plan.run = run  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Plan.run = plain  # type: ignore[method-assign]

@@ -1,0 +1,220 @@
+"""Arrays of our own on a CUDA device, for programs without a framework. On the CPU, NumPy's arrays are used as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from types import EllipsisType
+from typing import Any
+
+import numpy as np
+
+from baracuda.core import probe
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.layout import contiguous_strides
+from baracuda.core.tensor import TensorMut
+
+Index = int | slice | EllipsisType | None
+
+
+class Array(TensorMut):
+    """A tensor in a CUDA device's memory, with NumPy's views. Every function of the library takes and returns it.
+
+    All its work is on the device's default stream. `numpy()` waits for that work and copies the values to the host; CuPy and
+    PyTorch read an array in place, by `__cuda_array_interface__`.
+
+    Example
+    -------
+    >>> x = baracuda.to_device(np.ones((2, 3), np.float32), baracuda.Device.cuda(0))   # doctest: +SKIP
+    >>> baracuda.sum(x[:, 1:].T, axis=0).numpy()                                       # doctest: +SKIP
+    """
+
+    __slots__ = ()
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element as a NumPy dtype."""
+        return self.kind.numpy
+
+    @property
+    def T(self) -> Array:
+        """The view with the axes in reverse."""
+        return self.transpose()
+
+    @property
+    def mT(self) -> Array:
+        """The view with the last two axes exchanged."""
+        if self.ndim < 2:
+            raise InvalidProblemError(f"mT: shape is {self.shape}; expected two axes or more")
+        return self.transpose(*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
+
+    def transpose(self, *axes: int) -> Array:
+        """The view with the axes in another order, by default in reverse."""
+        order = tuple(a % self.ndim for a in axes) if axes else tuple(range(self.ndim))[::-1]
+        if sorted(order) != list(range(self.ndim)):
+            raise InvalidProblemError(f"axes: {axes}; expected each of the {self.ndim} axes of shape {self.shape} once")
+        return self._view(0, [self.shape[a] for a in order], [self.strides[a] for a in order])
+
+    def reshape(self, *shape: int) -> Array:
+        """The elements in another shape, one extent of which may be -1. A view; raises `InvalidProblemError` where the
+        strides do not allow one."""
+        extents = list(shape)
+        if extents.count(-1) == 1 and (rest := -prod(extents)) and self.size % rest == 0:
+            extents[extents.index(-1)] = self.size // rest
+        if prod(extents) != self.size or any(n < 0 for n in extents):
+            raise InvalidProblemError(f"shape: {shape}; expected the {self.size} elements of shape {self.shape}")
+        strides = _strides_in(self.shape, self.strides, extents)
+        if strides is None:
+            raise InvalidProblemError(f"shape: {shape} is no view of shape {self.shape} with strides {self.strides}")
+        return self._view(0, extents, strides)
+
+    def __getitem__(self, index: Index | tuple[Index, ...]) -> Array:
+        items = list(index) if isinstance(index, tuple) else [index]
+        used = sum(i is not None and i is not Ellipsis for i in items)
+        if used > self.ndim or items.count(Ellipsis) > 1:
+            raise InvalidProblemError(f"index: {index!r}; expected at most {self.ndim} integers and slices, and one ellipsis")
+        at = items.index(Ellipsis) if Ellipsis in items else len(items)
+        items[at : at + 1] = [slice(None)] * (self.ndim - used)
+        shape, strides, start, axis = [], [], 0, 0
+        for item in items:
+            if item is None:
+                shape.append(1)
+                strides.append(0)
+                continue
+            n, step = self.shape[axis], self.strides[axis]
+            if isinstance(item, slice):
+                span = range(n)[item]
+                start += span.start * step if span else 0
+                shape.append(len(span))
+                strides.append(span.step * step)
+            elif isinstance(item, int) and -n <= item < n:
+                start += item % n * step
+            else:
+                raise InvalidProblemError(f"index: {item!r} of axis {axis}; expected a slice, or an integer below {n}")
+            axis += 1
+        return self._view(start, shape, strides)
+
+    def _view(self, start: int, shape: Sequence[int], strides: Sequence[int]) -> Array:
+        offset = start * self.kind.itemsize
+        available = self.nbytes_available - offset if self.nbytes_available is not None else None
+        before = self.nbytes_before + offset if self.nbytes_before is not None else None
+        return Array(
+            self.pointer + offset, tuple(shape), tuple(strides), self.kind, self.device, available, before, False, self.owner
+        )
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The values on the host, once everything launched before is done."""
+        from baracuda.runtime import device_memory
+
+        if self.strides == contiguous_strides(self.shape):
+            return device_memory.download(self)
+        from baracuda.frontends.families import function
+
+        whole = empty(self.shape, self.kind, self.device)
+        function("positive")(self, out=whole)
+        return device_memory.download(whole)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if self.kind in (ElementKind.BF16, ElementKind.F8E4M3, ElementKind.F8E5M2):
+            raise UnsupportedError(f"{self.kind} has no type in the CUDA array interface")
+        size = self.kind.itemsize
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.pointer, False),
+            "strides": tuple(s * size for s in self.strides),
+            "version": 3,
+            "stream": 1,
+        }
+
+    def __repr__(self) -> str:
+        return f"Array({'x'.join(map(str, self.shape)) or 'scalar'}, {self.kind}, {self.device})"
+
+
+def _strides_in(shape: Sequence[int], strides: Sequence[int], wanted: Sequence[int]) -> list[int] | None:
+    """The strides of a tensor in another shape; None where there are none."""
+    if 0 in wanted:
+        return list(contiguous_strides(tuple(wanted)))
+    merged: list[tuple[int, int]] = []  # axes that lie one behind the other are one
+    for n, s in zip(shape, strides, strict=True):
+        if n != 1 and merged and merged[-1][1] == n * s:
+            merged[-1] = (merged[-1][0] * n, s)
+        elif n != 1:
+            merged.append((n, s))
+    found: list[int] = []
+    left, step = 1, 0
+    for n in reversed(wanted):
+        if n == 1:
+            found.append(0)
+            continue
+        if left == 1:
+            left, step = merged.pop()
+        if left % n:
+            return None
+        found.append(step)
+        left, step = left // n, step * n
+    return found[::-1]
+
+
+def empty(shape: Sequence[int], kind: ElementKind, device: Device) -> Array:
+    """A contiguous array with contents that mean nothing."""
+    from baracuda.runtime.device_pool import Block
+
+    block = Block(kind.itemsize * prod(shape), device)
+    extents = tuple(shape)
+    return Array(block.pointer, extents, contiguous_strides(extents), kind, device, block.nbytes, 0, False, block)
+
+
+def to_device(values: Any, device: Device) -> Any:
+    """The values in a device's memory: an `Array` on CUDA; on the CPU a NumPy array.
+
+    Parameters
+    ----------
+    values
+        A NumPy array, or what makes one, or an `Array`.
+    device
+        Where to.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such device.
+    """
+    if device.kind is DeviceKind.CPU:
+        return values.numpy() if isinstance(values, Array) else np.asarray(values)
+    if isinstance(values, Array):
+        return values if values.device is device else to_device(values.numpy(), device)
+    from baracuda.runtime import device_memory
+
+    source = np.ascontiguousarray(values)
+    made = empty(source.shape, ElementKind.from_numpy(source.dtype), device)
+    device_memory.write(made, source)
+    return made
+
+
+def to_host(values: Any) -> np.ndarray[Any, Any]:
+    """The values as a NumPy array, once what computes them is done."""
+    return values.numpy() if isinstance(values, Array) else np.asarray(values)
+
+
+def _probe(array: Any) -> probe.Probed:
+    return (Array, array.kind, array.device, array.shape, array.strides), array.pointer
+
+
+probe.PROBES[Array] = probe.PROBES_MUT[Array] = _probe

@@ -1,0 +1,267 @@
+"""Attention by the names of its kinds: windows, soft caps, ALiBi, sinks, packed sequences, caches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.tensor import tensor_mut
+from baracuda.frontends.arrays import empty_like
+from baracuda.frontends.attention import scaled_dot_product_attention as attend
+from baracuda.frontends.attention import scaled_dot_product_attention_backward as attend_backward
+from baracuda.frontends.call import describe
+from baracuda.frontends.families import function
+from baracuda.frontends.functional import alibi_backward
+from baracuda.frontends.views import copy, placed, run, slab, view
+from baracuda.ops import attention_states as states
+
+
+def sliding_window_attention(q: Any, k: Any, v: Any, window: int | tuple[int | None, int | None], **options: Any) -> Any:
+    """Attention in which query i sees the keys from i + offset - before to i + offset + after (Beltagy et al., Longformer, 2020).
+
+    window is (before, after), None for no bound, or one number for both sides; with causal=True none after i + offset is seen. Tiles
+    outside the window are not computed. The options are those of `scaled_dot_product_attention`.
+    """
+    return attend(q, k, v, window=_sides(window), **options)
+
+
+def sliding_window_attention_backward(
+    dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, window: int | tuple[int | None, int | None], **options: Any
+) -> Any:
+    """The gradients of `sliding_window_attention`, as `scaled_dot_product_attention_backward` gives them."""
+    return attend_backward(dy, q, k, v, y, lse, window=_sides(window), **options)
+
+
+def _sides(window: int | tuple[int | None, int | None]) -> tuple[int | None, int | None]:
+    return (window, window) if isinstance(window, int) else window
+
+
+def attention_softcap(q: Any, k: Any, v: Any, softcap: float, **options: Any) -> Any:
+    """Attention whose scores are softcap * tanh(score / softcap) (Gemma 2, 2024). The options are those of
+    `scaled_dot_product_attention`."""
+    return attend(q, k, v, softcap=softcap, **options)
+
+
+def attention_softcap_backward(dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, softcap: float, **options: Any) -> Any:
+    """The gradients of `attention_softcap`, as `scaled_dot_product_attention_backward` gives them."""
+    return attend_backward(dy, q, k, v, y, lse, softcap=softcap, **options)
+
+
+def attention_alibi(q: Any, k: Any, v: Any, slopes: Any, **options: Any) -> Any:
+    """Attention with slopes * (j - i) added to the scores, slopes (heads,) or (batch, heads) (Press et al., 2022), without that
+    bias in memory. The options are those of `scaled_dot_product_attention`."""
+    return attend(q, k, v, slopes=slopes, **options)
+
+
+def attention_alibi_backward(dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, slopes: Any, **options: Any) -> Any:
+    """The gradients of `attention_alibi`, as `scaled_dot_product_attention_backward` gives them; `wrt` may name slopes."""
+    return attend_backward(dy, q, k, v, y, lse, slopes=slopes, **options)
+
+
+def alibi_bias(slopes: Any, queries: int, keys: int, *, out: Any = None) -> Any:
+    """slopes[h] * (j - i): the bias (heads, queries, keys) of slopes (heads,), in their element.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.alibi_bias(np.ones(1, np.float32), 2, 2)[0].tolist()
+    [[0.0, 1.0], [-1.0, 0.0]]
+    """
+    ref = describe(slopes, "slopes")
+    if len(ref.shape) != 1:
+        raise InvalidProblemError(f"slopes: shape is {ref.shape}; expected one axis, the heads")
+    repeated = view(ref, 0, (*ref.shape, queries, keys), (*ref.strides, 0, 0))
+    (y,) = run(states.bias_of_slopes, {"slopes": repeated}, slopes, out).values()
+    return y
+
+
+def alibi_bias_backward(dy: Any) -> Any:
+    """The gradient of `alibi_bias`'s slopes: the sum of dy * (j - i) over queries and keys."""
+    if len(describe(dy, "dy").shape) != 3:
+        raise InvalidProblemError(f"dy: shape is {tuple(dy.shape)}; expected (heads, queries, keys)")
+    return alibi_backward(dy[None], dscores=False)[1]
+
+
+# --- sinks and partial results ----------------------------------------------------------------------------------------
+
+
+def _beside(name: str, x: Any, shape: Sequence[int]) -> Any:
+    """A tensor of one number for each row, with an axis for the row."""
+    ref = describe(x, name)
+    if ref.shape != tuple(shape[:-1]):
+        raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {tuple(shape[:-1])}, one for each row of {tuple(shape)}")
+    return placed(ref, range(len(ref.shape)), len(shape))
+
+
+def _sinks(sink: Any, rank: int) -> Any:
+    ref = describe(sink, "sink")
+    if len(ref.shape) != 1 or rank < 3:
+        raise InvalidProblemError(f"sink: shape is {ref.shape}; expected (heads,), beside tensors with an axis of heads")
+    return placed(ref, (rank - 3,), rank)
+
+
+def attention_sink(q: Any, k: Any, v: Any, sink: Any, *, saved: bool = False, **options: Any) -> Any:
+    """Attention with one more key for each head, whose score is sink[h] and whose value is zero (Xiao et al., 2023; gpt-oss, 2025).
+
+    sink is (heads,). With saved=True, returns (y, lse), the sink counted in lse. Of 16-bit elements y is rounded twice. The options
+    are those of `scaled_dot_product_attention`.
+    """
+    plain, plain_lse = attend(q, k, v, saved=True, **options)
+    shape = tuple(plain.shape)
+    tensors = {"x": plain, "x_lse": _beside("lse", plain_lse, shape), "sink": _sinks(sink, len(shape))}
+    found = run(states.with_sink, tensors, plain, plain, axis=-1)
+    return (found["y"], found["lse"][..., 0]) if saved else found["y"]
+
+
+def attention_sink_backward(
+    dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, sink: Any, *, wrt: Sequence[str] = ("q", "k", "v", "sink"), **options: Any
+) -> Any:
+    """The gradients of `attention_sink`, in the order of `wrt`, with y and lse as it returned them."""
+    others = [n for n in wrt if n != "sink"]
+    made = attend_backward(dy, q, k, v, y, lse, wrt=others, **options) if others else ()
+    found = dict(zip(others, made if len(others) > 1 else (made,), strict=False))
+    if "sink" in wrt:
+        shape = tuple(dy.shape)
+        tensors = {"dy": dy, "y": y, "lse": _beside("lse", lse, shape), "sink": _sinks(sink, len(shape))}
+        (rows,) = run(states.sink_slope, tensors, dy, axis=-1).values()
+        axes = tuple(a for a in range(len(shape)) if a != len(shape) - 3)
+        found["sink"] = function("sum")(rows, axis=axes, dtype=describe(sink, "sink").kind)
+    results = tuple(found[n] for n in wrt)
+    return results[0] if len(results) == 1 else results
+
+
+def merge_attention_states(a: Any, a_lse: Any, b: Any, b_lse: Any) -> tuple[Any, Any]:
+    """(y, lse) of the same queries over two disjoint sets of keys together, from the results over each.
+
+    a and b are (..., depth), their log-sum-exps (...). Where both are -inf, y is +0 and lse -inf. A row of keys cut in parts and
+    merged need not have the bits of the whole, but has the same ones everywhere.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> q, k, v = (np.ones((1, 1, n, 4), np.float32) for n in (2, 6, 6))
+    >>> parts = [baracuda.scaled_dot_product_attention(q, k[:, :, s], v[:, :, s], saved=True) for s in (slice(2), slice(2, 6))]
+    >>> y, lse = baracuda.merge_attention_states(*parts[0], *parts[1])
+    """
+    shape = tuple(describe(a, "a").shape)
+    tensors = {"a": a, "a_lse": _beside("a_lse", a_lse, shape), "b": b, "b_lse": _beside("b_lse", b_lse, shape)}
+    if tuple(describe(b, "b").shape) != shape:
+        raise InvalidProblemError(f"b: shape is {tuple(b.shape)}; expected {shape}")
+    found = run(states.merge, tensors, a, axis=-1)
+    return found["y"], found["lse"][..., 0]
+
+
+def merge_attention_states_backward(
+    dy: Any, a: Any, a_lse: Any, b: Any, b_lse: Any, y: Any, lse: Any, *, dlse: Any = None
+) -> tuple[Any, Any, Any, Any]:
+    """The gradients of a, a_lse, b and b_lse of `merge_attention_states`, given those of y and, where it counts, of lse."""
+    shape = tuple(describe(a, "a").shape)
+    tensors = {"dy": dy, "a": a, "b": b, "y": y}
+    for name, x in (("a_lse", a_lse), ("b_lse", b_lse), ("lse", lse), ("dlse", dlse)):
+        if x is not None:
+            tensors[name] = _beside(name, x, shape)
+    found = run(states.merge_backward, tensors, a, axis=-1)
+    return found["da"], found["da_lse"][..., 0], found["db"], found["db_lse"][..., 0]
+
+
+# --- packed sequences -------------------------------------------------------------------------------------------------
+
+
+def _pieces(starts: Any, name: str, total: int) -> list[tuple[int, int]]:
+    """Where each sequence of a packed tensor begins and ends."""
+    listed = [int(n) for n in (starts.tolist() if hasattr(starts, "tolist") else starts)]
+    if not listed or listed[0] != 0 or listed[-1] != total or any(a > b for a, b in zip(listed, listed[1:], strict=False)):
+        raise InvalidProblemError(f"{name}: {listed}; expected numbers that rise from 0 to {total}")
+    return list(zip(listed[:-1], listed[1:], strict=True))
+
+
+def _packed(q: Any, k: Any, starts: Any, key_starts: Any) -> list[tuple[slice, slice]]:
+    shapes = describe(q, "q").shape, describe(k, "k").shape
+    if any(len(s) != 3 for s in shapes):
+        raise InvalidProblemError(f"shapes q {shapes[0]}, k {shapes[1]}; expected (total, heads, depth), the sequences packed")
+    rows = _pieces(starts, "starts", shapes[0][0])
+    columns = rows if key_starts is None else _pieces(key_starts, "key_starts", shapes[1][0])
+    if len(rows) != len(columns):
+        raise InvalidProblemError(f"key_starts: {len(columns)} sequences; expected {len(rows)}")
+    return [(slice(*r), slice(*c)) for r, c in zip(rows, columns, strict=True)]
+
+
+def varlen_attention(q: Any, k: Any, v: Any, starts: Any, key_starts: Any = None, *, saved: bool = False, **options: Any) -> Any:
+    """Attention of packed sequences: q (total, heads, depth), k and v (total, key_heads, depth), sequence n being the rows from
+    starts[n] to before starts[n + 1]; key_starts likewise for k and v, by default starts.
+
+    Each sequence is a call on views of the packed tensors, with the bits that it has alone: nothing is padded or copied. starts are
+    read on the host. With saved=True, returns (y, lse), lse (heads, total). The options are those of `scaled_dot_product_attention`
+    that do not depend on the sequence: causal, window, offset, scale, softcap and slopes.
+    """
+    d, w = describe(q, "q"), describe(v, "v")
+    pieces = _packed(q, k, starts, key_starts)
+    y = empty_like(q, (*d.shape[:2], w.shape[-1]), d.kind)
+    lse = empty_like(q, (d.shape[1], d.shape[0]), d.kind.compute) if saved else None
+    for rows, columns in pieces:
+        if rows.start < rows.stop:
+            parts = (x[at].swapaxes(0, 1) for x, at in ((q, rows), (k, columns), (v, columns)))
+            found = attend(*parts, saved=saved, out=y[rows].swapaxes(0, 1), **options)
+            if lse is not None:
+                copy(describe(found[1], "lse"), tensor_mut(lse[:, rows]), q)
+    return y if lse is None else (y, lse)
+
+
+def varlen_attention_backward(
+    dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, starts: Any, key_starts: Any = None, **options: Any
+) -> tuple[Any, Any, Any]:
+    """The gradients of q, k and v of `varlen_attention`, packed likewise."""
+    pieces = _packed(q, k, starts, key_starts)
+    whole = [empty_like(x, describe(x, n).shape, describe(x, n).kind) for n, x in (("q", q), ("k", k), ("v", v))]
+    for rows, columns in pieces:
+        if rows.start == rows.stop == columns.start == columns.stop:
+            continue
+        places = (rows, columns, columns)
+        read = [x[at].swapaxes(0, 1) for x, at in ((dy, rows), (q, rows), (k, columns), (v, columns), (y, rows))]
+        out = [x[at].swapaxes(0, 1) for x, at in zip(whole, places, strict=True)]
+        attend_backward(*read, lse[:, rows], out=out, **options)
+    return whole[0], whole[1], whole[2]
+
+
+# --- caches -----------------------------------------------------------------------------------------------------------
+
+
+def decode_attention(q: Any, k_cache: Any, v_cache: Any, key_lengths: Any = None, **options: Any) -> Any:
+    """Attention of one query for each batch element over a cache: q (batch, heads, depth) or (batch, heads, 1, depth), the caches
+    (batch, key_heads, capacity, depth), of which the first key_lengths (batch,) s32 are filled.
+
+    The heads that share a key head read it together. The options are those of `scaled_dot_product_attention`.
+    """
+    narrow = len(describe(q, "q").shape) == 3
+    y = attend(q[:, :, None] if narrow else q, k_cache, v_cache, key_lengths=key_lengths, **options)
+    if not narrow:
+        return y
+    return (y[0][:, :, 0], y[1][:, :, 0]) if options.get("saved") else y[:, :, 0]
+
+
+def kv_cache_append(cache: Any, new: Any, positions: int | Sequence[int] | Any) -> Any:
+    """Writes new (batch, key_heads, steps, depth) into cache (batch, key_heads, capacity, depth) in place, from a position on: one
+    number for all, or one for each batch element, read on the host. Returns cache.
+
+    Raises `InvalidProblemError` where a position leaves no room.
+    """
+    target, source = tensor_mut(cache, name="cache"), describe(new, "new")
+    expected = (*target.shape[:2], source.shape[2] if len(source.shape) == 4 else 0, *target.shape[3:])
+    if len(target.shape) != 4 or source.shape != expected or source.kind is not target.kind:
+        raise InvalidProblemError(
+            f"new: {source.kind} of shape {source.shape} for a cache of {target.kind}, {target.shape}; expected its element, and "
+            "its shape but for the third axis"
+        )
+    steps, capacity = source.shape[2], target.shape[2]
+    shared = isinstance(positions, int)
+    listed = [positions] if shared else [int(p) for p in (positions.tolist() if hasattr(positions, "tolist") else positions)]
+    if not shared and len(listed) != target.shape[0]:
+        raise InvalidProblemError(f"positions: {len(listed)}; expected {target.shape[0]}, one for each batch element")
+    for p in listed:
+        if not 0 <= p <= capacity - steps:
+            raise InvalidProblemError(f"positions: {p}; expected 0 to {capacity - steps} for {steps} steps in {capacity}")
+    for n, p in enumerate(listed):
+        to, what = (target, source) if shared else (slab(target, 0, n, n + 1), slab(source, 0, n, n + 1))
+        copy(what, slab(to, 2, p, p + steps), new)
+    return cache

@@ -1,0 +1,94 @@
+"""The backward of backward functions: second derivatives, each in the shape and element of its tensor."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from baracuda.core.errors import InvalidProblemError
+from baracuda.frontends.arrays import broadcast
+from baracuda.frontends.backward import Backward, differentiable
+from baracuda.frontends.call import describe
+from baracuda.frontends.function import describe_call
+from baracuda.frontends.views import placed
+from baracuda.ops.op import Op
+from baracuda.ops.op_descriptor import OpDescriptor
+from baracuda.ops.second import backward_op
+
+
+class DoubleBackward:
+    """The backward of an op's backward: `baracuda.gelu_double_backward(ddx, dy, x)`.
+
+    It takes, for each tensor x of the op, the gradient ddx of what the backward gave for it (None where that is not used), then
+    the gradients of the results that the backward was given, then the op's own tensors. `wrt` names what the gradients are
+    wanted of, "dy" or a tensor; by default all of these. For y = f(x) and dx = dy * f'(x), which is linear in dy, these are
+
+        d(dy) = ddx * f'(x)        dx = ddx * dy * f''(x)
+
+    Saved results are not taken: they depend on the tensors and are computed again. Raises `UnsupportedError` for complex
+    tensors and for ops that read at indices.
+    """
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+        self.__name__ = self.__qualname__ = f"{op.name}_double_backward"
+        self.__module__ = "baracuda"
+        self.__doc__ = f"The gradients of what `{op.name}_backward` read, given those of what it gave.\n\n{type(self).__doc__}"
+        self.cotangents = tuple(f"d{n}" for n in op.results or ("y",) if n not in op.extra)
+        self.seconds = tuple(f"dd{n}" for n in op.signature.tensors if n not in op.constants)
+        self.names = (*self.seconds, *self.cotangents, *op.signature.tensors)
+        positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        self.__signature__ = inspect.Signature([inspect.Parameter(n, positional, default=None) for n in self.names])
+
+    def __call__(self, *arguments: Any, wrt: Sequence[str] | None = None, **keywords: Any) -> Any:
+        if len(arguments) > len(self.names):
+            raise InvalidProblemError(f"{self.__name__}: got {len(arguments)} tensors; expected {', '.join(self.names)}")
+        values = dict(zip(self.names, arguments, strict=False))
+        for name in self.names[len(arguments) :]:
+            values[name] = keywords.pop(name, None)
+        descriptor, tensors, like = describe_call(self.op, [values[n] for n in self.op.signature.tensors], keywords)
+        dys = {n[1:]: values[n] for n in self.cotangents}
+        seconds = {n[2:]: values[n] for n in self.seconds}
+        made = tuple(self.of(descriptor.forward, dys, seconds, tensors, like, wrt).values())
+        return made[0] if len(made) == 1 else made
+
+    def of(
+        self,
+        forward: OpDescriptor,
+        dys: Mapping[str, Any],
+        seconds: Mapping[str, Any],
+        tensors: Mapping[str, Any],
+        like: Any,
+        wrt: Sequence[str] | None = None,
+    ) -> dict[str, Any]:
+        """The second derivatives of a forward descriptor, by name: `dys` are the gradients of its results, `seconds` those of
+        the gradients of its tensors."""
+        rank, results = len(forward.space), forward.results
+        given = {n: describe(v, f"d{n}") for n, v in dys.items() if v is not None}
+        told = {n: describe(v, f"dd{n}") for n, v in seconds.items() if v is not None}
+        if not given or not told:
+            what = "every gradient of a result" if not given else "every gradient of a gradient"
+            raise InvalidProblemError(f"{self.__name__}: {what} is None; expected at least one")
+        for name, ref in {**{f"d{n}": v for n, v in given.items()}, **{f"dd{n}": v for n, v in told.items()}}.items():
+            expected = forward.tensors[name[2:]][0] if name[2:] in told else results[name[1:]][0]
+            if ref.shape != expected:
+                raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {expected}")
+        op = backward_op(forward, tuple(told), tuple(given))
+        whole = {f"d{n}": placed(ref, results[n][2], rank) for n, ref in given.items()}
+        shapes = [ref.shape for ref in whole.values()]
+        descriptor = OpDescriptor(
+            op,
+            (*shapes, *forward.shapes),
+            (*(ref.kind for ref in whole.values()), *forward.elements),
+            forward.axes,
+            scalars=forward.scalars,
+            options=forward.options,
+        )
+        counted = {}
+        for name, ref in told.items():
+            lies = placed(ref, forward.placement(name), rank)
+            counted[f"slope_{name}"] = broadcast(lies, descriptor.results[f"slope_{name}"][0])
+        names = tuple(wrt) if wrt is not None else (*whole, *differentiable(forward))
+        made = Backward(op).of(descriptor, counted, {**whole, **tensors}, like, wrt=names)
+        return {n: made[n].reshape(given[n[1:]].shape) if n in whole else made[n] for n in names}

@@ -1,0 +1,325 @@
+"""Products of any number of tensors over named axes: einsum, and what is a special case of it.
+
+Every pair of tensors is one `MatmulPlan`, in the order that opt_einsum finds cheapest; that order is a function of the
+subscripts and the shapes, so the bits are the same on every device. Tensors, results and errors are as for
+`baracuda.frontends.products`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.sku import PlanPreference
+from baracuda.frontends.arrays import broadcast
+from baracuda.frontends.call import describe
+from baracuda.frontends.families import function
+from baracuda.frontends.product_function import ProductFunction, Request
+from baracuda.frontends.products import Ref, labelled, one_element
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@ProductFunction
+def _contract(a: Ref, b: Ref, *, axes: tuple[str, str, str], conjugate: tuple[bool, bool] = (False, False)) -> Request:
+    """Two tensors by labels; each label that only one of them has is in the result."""
+    one_element("einsum", a=a, b=b)
+    d = labelled(a, b, *axes, conjugate_a=conjugate[0], conjugate_b=conjugate[1])
+    return Request(d, {"a": 0, "b": 1})
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A tensor with a label for each axis; `conjugate` if what is meant is its conjugate."""
+
+    tensor: Any
+    labels: str
+    conjugate: bool = False
+
+
+def _parsed(subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]:
+    """The labels of each operand and of the result, with an ellipsis written out."""
+    text = subscripts.replace(" ", "")
+    left, arrow, right = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(ranks):
+        raise InvalidProblemError(f"einsum: {subscripts!r} names {len(terms)} operands; got {len(ranks)}")
+    unused = [c for c in _LETTERS if c not in text]
+    widths = [r - len(t.replace("...", "")) if "..." in t else 0 for t, r in zip(terms, ranks, strict=True)]
+    if min(widths, default=0) < 0 or max(widths, default=0) > len(unused):
+        raise InvalidProblemError(f"einsum: {subscripts!r} does not fit operands of ranks {tuple(ranks)}")
+    filler = "".join(unused[: max(widths, default=0)])
+    found = [t.replace("...", filler[len(filler) - w :]) for t, w in zip(terms, widths, strict=True)]
+    if not arrow:
+        counted = "".join(found)
+        right = ("..." if "..." in left else "") + "".join(sorted(c for c in set(counted) - set(filler) if counted.count(c) == 1))
+    result = right.replace("...", filler)
+    for t, r in zip(found, ranks, strict=True):
+        if len(t) != r or (not t.isalpha() and t):
+            raise InvalidProblemError(f"einsum: {subscripts!r} has the term {t!r} for an operand of rank {r}")
+    if len(set(result)) != len(result) or set(result) - set("".join(found)):
+        raise InvalidProblemError(f"einsum: {subscripts!r}; expected different labels of the operands in the result")
+    return found, result
+
+
+@lru_cache(maxsize=1024)
+def _path(terms: tuple[str, ...], result: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
+    """The pairs to contract, one after another."""
+    from opt_einsum import contract_path
+
+    found, _ = contract_path(f"{','.join(terms)}->{result}", *shapes, shapes=True, optimize="auto")
+    return tuple(tuple(pair) for pair in found)
+
+
+def _diagonal(term: _Term) -> _Term:
+    """A view in which each label occurs once."""
+    x, labels = term.tensor, term.labels
+    for label in dict.fromkeys(labels):
+        while labels.count(label) > 1:
+            i = labels.index(label)
+            j = labels.index(label, i + 1)
+            if x.shape[i] != x.shape[j]:
+                raise InvalidProblemError(f"einsum: axes {i} and {j} of shape {tuple(x.shape)} have one label")
+            x = x.diagonal(0, i, j)
+            labels = labels[:i] + labels[i + 1 : j] + labels[j + 1 :] + label
+    return _Term(x, labels, term.conjugate)
+
+
+def _summed(term: _Term, kept: set[str]) -> _Term:
+    """The sum over the labels that nothing else needs."""
+    axes = tuple(i for i, label in enumerate(term.labels) if label not in kept)
+    if not axes:
+        return term
+    x = function("sum")(term.tensor, axis=axes, keepdims=False, dtype=describe(term.tensor, "operand").kind)
+    return _Term(x, "".join(label for label in term.labels if label in kept), term.conjugate)
+
+
+def _permuted(x: Any, order: Sequence[int]) -> Any:
+    if list(order) == list(range(len(order))):
+        return x
+    return x.permute(*order) if hasattr(x, "permute") else x.transpose(*order)
+
+
+def evaluate(terms: Sequence[_Term], result: str, preference: PlanPreference | None = None) -> Any:
+    """The sum over the labels that `result` lacks of the product of some tensors."""
+    left = [_diagonal(t) for t in terms]
+    sizes: dict[str, int] = {}
+    for t in left:
+        for label, n in zip(t.labels, t.tensor.shape, strict=True):
+            if sizes.setdefault(label, n) != n and 1 not in (sizes[label], n):
+                shapes = ", ".join(f"{t.labels}{tuple(t.tensor.shape)}" for t in left)
+                raise InvalidProblemError(f"einsum: label {label!r} has extents {sizes[label]} and {n} in {shapes}")
+            sizes[label] = max(sizes[label], n) if n != 0 else 0
+    left = [_without_ones(t, sizes) for t in left]
+    if len(left) == 1:
+        done = _summed(left[0], set(result))
+        if done.conjugate:
+            done = _Term(function("conj")(done.tensor), done.labels)
+        return _permuted(done.tensor, [done.labels.index(label) for label in result])
+    every = tuple(tuple(t.tensor.shape) for t in left)
+    for pair in _path(tuple(t.labels for t in left), result, every):
+        chosen = [left[i] for i in sorted(pair)]
+        left = [t for i, t in enumerate(left) if i not in pair]
+        needed = set(result).union(*(t.labels for t in left))
+        left.append(_folded(chosen, needed, result if not left else None, preference))
+    return left[0].tensor
+
+
+def _without_ones(term: _Term, sizes: dict[str, int]) -> _Term:
+    """The tensor without the axes of extent 1 that broadcast."""
+    drop = [i for i, (label, n) in enumerate(zip(term.labels, term.tensor.shape, strict=True)) if n == 1 != sizes[label]]
+    if not drop:
+        return term
+    shape = tuple(n for i, n in enumerate(term.tensor.shape) if i not in drop)
+    labels = "".join(label for i, label in enumerate(term.labels) if i not in drop)
+    return _Term(term.tensor.reshape(shape), labels, term.conjugate)
+
+
+def _folded(chosen: Sequence[_Term], needed: set[str], result: str | None, preference: PlanPreference | None) -> _Term:
+    """The tensors of one step of a path contracted, two at a time."""
+    made = chosen[0]
+    for i, other in enumerate(chosen[1:], 1):
+        kept = needed.union(*(t.labels for t in chosen[i + 1 :]))
+        a = _summed(made, kept | set(other.labels))
+        b = _summed(other, kept | set(a.labels))
+        if result is not None and i == len(chosen) - 1:
+            labels = result
+        else:
+            both = dict.fromkeys([x for x in a.labels if x in b.labels] + list(a.labels) + list(b.labels))
+            labels = "".join(x for x in both if x in kept)
+        conjugate = (a.conjugate, b.conjugate)
+        x = _contract(a.tensor, b.tensor, axes=(a.labels, b.labels, labels), conjugate=conjugate, preference=preference)
+        made = _Term(x, labels)
+    return made
+
+
+def einsum(subscripts: str, *operands: Any, preference: PlanPreference | None = None) -> Any:
+    """The sum of products that `subscripts` names, as in NumPy: "ij,jk->ik", "...ij,...jk", "ii->i", "ij->".
+
+    Axes of one label have one extent, or 1, which broadcasts. With one operand and nothing to sum, the result is a view.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.einsum("ij,kj->ik", np.float32([[1, 2]]), np.float32([[3, 4], [5, 6]])).tolist()
+    [[11.0, 17.0]]
+    """
+    if not operands:
+        raise InvalidProblemError(f"einsum: {subscripts!r} without an operand; expected one at least")
+    ranks = [len(describe(x, f"operand {i}").shape) for i, x in enumerate(operands)]
+    labels, result = _parsed(subscripts, ranks)
+    return evaluate([_Term(x, t) for x, t in zip(operands, labels, strict=True)], result, preference)
+
+
+def einsum_backward(
+    dy: Any, subscripts: str, *operands: Any, wrt: Sequence[int] | None = None, preference: PlanPreference | None = None
+) -> Any:
+    """The gradients of `einsum`'s operands, those numbered in `wrt` or all of them: each is the sum of products of dy and the
+    other operands, conjugated where they are complex. Raises `InvalidProblemError` for an operand with a label twice."""
+    ranks = [len(describe(x, f"operand {i}").shape) for i, x in enumerate(operands)]
+    labels, result = _parsed(subscripts, ranks)
+    is_complex = not describe(dy, "dy").kind.is_float
+    found = []
+    for i in range(len(operands)) if wrt is None else wrt:
+        own = labels[i]
+        if len(set(own)) != len(own):
+            raise InvalidProblemError(f"einsum_backward: operand {i} has the labels {own!r}; expected different ones")
+        others = [_Term(x, t, is_complex) for j, (x, t) in enumerate(zip(operands, labels, strict=True)) if j != i]
+        known = set(result).union(*(t.labels for t in others))
+        shape = tuple(operands[i].shape)
+        sizes = {c: n for t in (*others, _Term(dy, result)) for c, n in zip(t.labels, t.tensor.shape, strict=True) if n != 1}
+        kept = "".join(c for c, n in zip(own, shape, strict=True) if c in known and n == sizes.get(c, 1))
+        made = evaluate([_Term(dy, result), *others], kept, preference)
+        made = made.reshape(tuple(n if c in kept else 1 for c, n in zip(own, shape, strict=True)))
+        found.append(made if tuple(made.shape) == shape else function("mul")(broadcast(made, shape), 1))
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2, *, preference: PlanPreference | None = None) -> Any:
+    """The sum over pairs of axes of a and b: the last `axes` of a with the first of b, or those that two lists name.
+
+    The result has the other axes of a, then those of b.
+    """
+    first, second = _pairs(a, b, axes)
+    ranks = len(describe(a, "a").shape), len(describe(b, "b").shape)
+    return dot_general(a, b, ((_positive(first, ranks[0]), _positive(second, ranks[1])), ((), ())), preference=preference)
+
+
+def tensordot_backward(dy: Any, a: Any, b: Any, axes: Any = 2, *, preference: PlanPreference | None = None) -> Any:
+    """(da, db) of `tensordot`."""
+    first, second = _pairs(a, b, axes)
+    return dot_general_backward(dy, a, b, ((first, second), ((), ())), preference=preference)
+
+
+def _pairs(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    if isinstance(axes, int):
+        rank = len(describe(a, "a").shape)
+        if not 0 <= axes <= min(rank, len(describe(b, "b").shape)):
+            raise InvalidProblemError(f"tensordot: axes {axes} for shapes {tuple(a.shape)} and {tuple(b.shape)}")
+        return tuple(range(rank - axes, rank)), tuple(range(axes))
+    first, second = ((x,) if isinstance(x, int) else tuple(x) for x in axes)
+    return first, second
+
+
+def _positive(axes: Sequence[int], rank: int) -> tuple[int, ...]:
+    return tuple(x % rank if -rank <= x < rank else x for x in axes)
+
+
+Numbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
+
+
+def _subscripts(a: Any, b: Any, dimension_numbers: Numbers) -> tuple[str, str, str]:
+    """The labels of a and of b, and of the result: batch, free of a, free of b."""
+    shapes = describe(a, "a").shape, describe(b, "b").shape
+    ((ca, cb), (ba, bb)) = dimension_numbers
+    rank_a, rank_b = len(shapes[0]), len(shapes[1])
+    ca, cb, ba, bb = (_positive(x, r) for x, r in ((ca, rank_a), (cb, rank_b), (ba, rank_a), (bb, rank_b)))
+    for x, y in ((ca, cb), (ba, bb)):
+        if len(x) != len(y) or not all(0 <= i < rank_a for i in x) or not all(0 <= j < rank_b for j in y):
+            raise InvalidProblemError(f"axes {x} and {y} of shapes {shapes[0]} and {shapes[1]}; expected pairs of axes")
+        for i, j in zip(x, y, strict=True):
+            if shapes[0][i] != shapes[1][j]:
+                raise InvalidProblemError(f"shapes {shapes[0]} and {shapes[1]} do not contract along axes {i} and {j}")
+    if len({*ca, *ba}) != len(ca) + len(ba) or len({*cb, *bb}) != len(cb) + len(bb):
+        raise InvalidProblemError(f"axes {dimension_numbers} name an axis twice; expected different axes")
+    first = list(_LETTERS[: len(shapes[0])])
+    second = list(_LETTERS[len(shapes[0]) : len(shapes[0]) + len(shapes[1])])
+    for i, j in (*zip(ca, cb, strict=True), *zip(ba, bb, strict=True)):
+        second[j] = first[i]
+    free_a = [c for i, c in enumerate(first) if i not in ca and i not in ba]
+    free_b = [c for j, c in enumerate(second) if j not in cb and j not in bb]
+    return "".join(first), "".join(second), "".join([first[i] for i in ba] + free_a + free_b)
+
+
+def dot_general(a: Any, b: Any, dimension_numbers: Numbers, *, preference: PlanPreference | None = None) -> Any:
+    """The sum over some pairs of axes of a and b, with others as batches (`jax.lax.dot_general`).
+
+    dimension_numbers is ((contracted of a, of b), (batch of a, of b)); the result has the batch axes, then the free ones of a,
+    then those of b.
+    """
+    return _contract(a, b, axes=_subscripts(a, b, dimension_numbers), preference=preference)
+
+
+def dot_general_backward(dy: Any, a: Any, b: Any, dimension_numbers: Numbers, *, preference: PlanPreference | None = None) -> Any:
+    """(da, db) of `dot_general`."""
+    first, second, result = _subscripts(a, b, dimension_numbers)
+    return einsum_backward(dy, f"{first},{second}->{result}", a, b, preference=preference)
+
+
+def multi_dot(tensors: Sequence[Any], *, preference: PlanPreference | None = None) -> Any:
+    """The product of two or more matrices in the cheapest order; the first and the last may be vectors."""
+    return einsum(_chain(tensors), *tensors, preference=preference)
+
+
+def multi_dot_backward(dy: Any, tensors: Sequence[Any], *, preference: PlanPreference | None = None) -> tuple[Any, ...]:
+    """The gradients of `multi_dot`'s tensors."""
+    made = einsum_backward(dy, _chain(tensors), *tensors, preference=preference)
+    return made if isinstance(made, tuple) else (made,)
+
+
+def _chain(tensors: Sequence[Any]) -> str:
+    shapes = [describe(x, f"tensor {i}").shape for i, x in enumerate(tensors)]
+    inside = all(len(s) == 2 for s in shapes[1:-1])
+    if len(shapes) < 2 or not inside or any(len(s) not in (1, 2) for s in (shapes[0], shapes[-1])):
+        raise InvalidProblemError(
+            f"multi_dot: shapes {', '.join(map(str, shapes))}; expected two matrices or more, vectors at the ends"
+        )
+    for left, right in pairwise(shapes):
+        if left[-1] != right[0]:
+            raise InvalidProblemError(f"multi_dot: shapes {left} and {right} do not contract")
+    terms = [_LETTERS[i : i + 2] for i in range(len(shapes))]
+    terms[0] = terms[0][2 - len(shapes[0]) :]
+    terms[-1] = terms[-1][: len(shapes[-1])]
+    ends = (terms[0][0] if len(shapes[0]) == 2 else "") + (terms[-1][1] if len(shapes[-1]) == 2 else "")
+    return f"{','.join(terms)}->{ends}"
+
+
+def kron(a: Any, b: Any, *, preference: PlanPreference | None = None) -> Any:
+    """The Kronecker product: y[i * p + k, j * q + l] = a[i, j] * b[k, l], over any number of axes, as in NumPy."""
+    first, second, labels, shape = _interleaved(a, b)
+    return _contract(a, b, axes=(first, second, labels), preference=preference).reshape(shape)
+
+
+def kron_backward(dy: Any, a: Any, b: Any, *, preference: PlanPreference | None = None) -> tuple[Any, Any]:
+    """(da, db) of `kron`."""
+    first, second, labels, _ = _interleaved(a, b)
+    sizes = dict(zip(first, a.shape, strict=True)) | dict(zip(second, b.shape, strict=True))
+    apart = dy.reshape(tuple(sizes[c] for c in labels))
+    da, db = einsum_backward(apart, f"{first},{second}->{labels}", a, b, preference=preference)
+    return da, db
+
+
+def _interleaved(a: Any, b: Any) -> tuple[str, str, str, tuple[int, ...]]:
+    left, right = describe(a, "a").shape, describe(b, "b").shape
+    first, second = _LETTERS[: len(left)], _LETTERS[len(left) : len(left) + len(right)]
+    rank = max(len(left), len(right))
+    if len(left) + len(right) > 8:
+        raise InvalidProblemError(f"kron: shapes {left} and {right}; expected at most 8 axes together")
+    rows = list(zip(first.rjust(rank), second.rjust(rank), strict=True))
+    sizes = dict(zip(first, left, strict=True)) | dict(zip(second, right, strict=True)) | {" ": 1}
+    labels = "".join(c for pair in rows for c in pair).replace(" ", "")
+    return first, second, labels, tuple(sizes[x] * sizes[y] for x, y in rows)

@@ -1,0 +1,83 @@
+"""The multilabel margin loss, forward and backward: every listed class against every other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.tensor import TensorRef
+from baracuda.frontends.call import describe
+from baracuda.frontends.families import ops
+from baracuda.frontends.views import output, placed, run
+from baracuda.ops import multilabel_margins as m
+
+_REDUCTIONS = ("none", "mean", "sum")
+
+
+class _Problem:
+    """Scores and targets, and how often each class is listed, as columns and as rows of pairs of classes."""
+
+    def __init__(self, x: Any, target: Any, reduction: str) -> None:
+        if reduction not in _REDUCTIONS:
+            raise InvalidProblemError(f"reduction: {reduction!r}; expected one of {', '.join(_REDUCTIONS)}")
+        self.x, listed = describe(x, "input"), describe(target, "target")
+        shape = self.x.shape
+        if not shape or listed.shape != shape or not listed.kind.is_integer:
+            raise InvalidProblemError(
+                f"target: shape {listed.shape} of {listed.kind}; expected class indices of the shape {shape} of input"
+            )
+        self.rank = len(shape) + 1
+        (found,) = run(m.listed, {"target": listed}, x).values()
+        columns, rows = self._column(self.x), self._row(self.x)
+        (self.counts,) = run(m.counts, {"scores": columns, "listed": self._row(found)}, x).values()
+        counted = describe(self.counts, "counts")
+        across = placed(counted, (*range(self.rank - 2), self.rank - 1, self.rank - 2), self.rank)
+        self.tensors = {"own": columns, "own_count": counted, "other": rows, "other_count": across}
+        self.batch = shape[:-1]
+        self.scale = 1.0 / shape[-1] if shape[-1] else 0.0
+
+    def _column(self, tensor: Any) -> Any:
+        return placed(describe(tensor, "x"), range(self.rank - 1), self.rank)
+
+    def _row(self, tensor: Any) -> Any:
+        return placed(describe(tensor, "x"), (*range(self.rank - 2), self.rank - 1), self.rank)
+
+
+def multilabel_margin_loss(input: Any, target: Any, *, reduction: str = "mean", out: Any = None) -> Any:
+    """sum max(0, 1 - input[j] + input[i]) / classes over the classes j that a row's target lists and all i that it does not.
+
+    input is (..., classes); target, integers of the same shape, lists class indices up to the first negative one. A class that
+    is listed twice counts twice, as in torch; a row that lists a class that there is not gives NaN. "none" gives one loss a
+    row; "sum" and "mean" go over the rows. The work is classes**2 a row; beside the result, target and how often each class is
+    listed (f32) are held once more.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> x, target = np.float32([[0.1, 0.2, 0.4, 0.8]]), np.array([[3, 0, -1, 1]])
+    >>> round(float(baracuda.multilabel_margin_loss(x, target)), 4)
+    0.85
+    """
+    problem = _Problem(input, target, reduction)
+    (rows,) = run(m.losses, problem.tensors, input, scale=problem.scale).values()
+    op = ops()["mean" if reduction == "mean" else "sum"]
+    axes = () if reduction == "none" else tuple(range(len(problem.batch)))
+    (made,) = run(op, {"x": describe(rows, "losses")}, input, out, axis=axes, dtype=problem.x.kind).values()
+    return made
+
+
+def multilabel_margin_loss_backward(dy: Any, input: Any, target: Any, *, reduction: str = "mean") -> Any:
+    """The gradient of `multilabel_margin_loss`'s input."""
+    problem = _Problem(input, target, reduction)
+    given: TensorRef = describe(dy, "dy")
+    expected = problem.batch if reduction == "none" else ()
+    if given.shape != expected:
+        raise InvalidProblemError(f"dy: shape is {given.shape}; expected {expected}")
+    rows = 1
+    for n in problem.batch if reduction == "mean" else ():
+        rows *= n
+    result, target_view = output(input, problem.x.shape, problem.x.kind)
+    tensors = {**problem.tensors, "dy": placed(given, range(len(expected)), problem.rank)}
+    into = placed(target_view, range(problem.rank - 1), problem.rank)
+    run(m.slopes, tensors, input, into, scale=problem.scale / max(rows, 1))
+    return result

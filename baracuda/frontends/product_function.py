@@ -1,0 +1,246 @@
+"""Products of two tensors as functions: what a call's arguments mean as labelled axes, its recipe, and its gradients."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.sku import PlanPreference
+from baracuda.core.tensor import TensorRef
+from baracuda.frontends.arrays import current_stream
+from baracuda.frontends.call import apply, describe, device_of, plan_for
+from baracuda.frontends.families import function
+from baracuda.frontends.recipes import Recipe, recipe_key
+from baracuda.ops.matmul_descriptor import MatmulDescriptor
+from baracuda.ops.matrix_products import MatmulArgs, MatmulPlan
+
+#: Recipes kept for one function.
+MOST_RECIPES = 512
+
+_READ = [s.name for s in MatmulPlan.tensors if not s.written]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A call, understood.
+
+    Attributes
+    ----------
+    descriptor
+        The product.
+    read
+        By the name of the plan's tensor, which argument it is.
+    shape
+        The shape of the result where that is another one of as many elements.
+    """
+
+    descriptor: MatmulDescriptor
+    read: Mapping[str, int]
+    shape: tuple[int, ...] | None = None
+
+    @property
+    def result_shape(self) -> tuple[int, ...]:
+        return self.descriptor.y_shape if self.shape is None else self.shape
+
+
+#: From the tensors of a call, None for one that is left out, and its options.
+Describe = Callable[..., Request]
+
+
+class ProductFunction:
+    """A function whose result one `MatmulPlan` computes.
+
+    `describe` takes what is known of the tensors, as positional parameters, and the options by keyword. Besides those, the
+    function takes `out`, the tensor to write, and `preference`, a `PlanPreference`.
+    """
+
+    def __init__(self, describe: Describe) -> None:
+        self.describe = describe
+        self.__name__ = self.__qualname__ = describe.__name__.lstrip("_")
+        self.__module__, self.__doc__ = "baracuda", describe.__doc__
+        given = inspect.signature(describe).parameters.values()
+        self.required = [p.name for p in given if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty]
+        self.tensors = [p.name for p in given if p.kind is p.POSITIONAL_OR_KEYWORD]
+        self.options = [p.name for p in given if p.kind is p.KEYWORD_ONLY]
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        extra = [inspect.Parameter(n, keyword, default=None) for n in ("out", "preference")]
+        self.__signature__ = inspect.Signature([*(p.replace(annotation=p.empty) for p in given), *extra])
+        self._recipes: dict[Any, tuple[Recipe, tuple[int, ...] | None]] = {}
+
+    def __call__(self, *arguments: Any, out: Any = None, preference: PlanPreference | None = None, **options: Any) -> Any:
+        if len(arguments) != len(self.tensors):
+            arguments = self._bound(arguments, options)
+        key = None
+        if out is None:
+            key = recipe_key(arguments, (preference, *options.items()))
+            found = self._recipes.get(key) if key is not None else None
+            if found is not None:
+                return _shaped(found[0].follow(arguments), found[1])
+        request = self.request(arguments, options)
+        d, wish = request.descriptor, preference or PlanPreference()
+        values = [arguments[request.read[n]] if n in request.read else None for n in _READ]
+        outputs = [(d.y_shape, d.element), (d.y_shape, d.element) if d.saves else None]
+        if out is not None and request.shape is not None:
+            raise InvalidProblemError(f"{self.__name__}: out; expected none, because the result is a view of what is computed")
+        results = apply(MatmulPlan, MatmulArgs, d, values[0], values, outputs, [out], wish)
+        if key is not None:
+            device = device_of(values[0])
+            plan = plan_for(MatmulPlan, d, current_stream(values[0], device), [*values, *results], wish)
+            read = tuple(request.read.get(n) for n in _READ)
+            if len(self._recipes) >= MOST_RECIPES:
+                self._recipes.clear()
+            self._recipes[key] = Recipe(plan, MatmulArgs, read, outputs, request.read["a"], arguments), request.shape
+        return _shaped(tuple(r for r in results if r is not None), request.shape)
+
+    def _bound(self, arguments: Sequence[Any], options: dict[str, Any]) -> tuple[Any, ...]:
+        """One argument for each tensor, None where none is given; those by keyword are taken out of the options."""
+        if len(arguments) > len(self.tensors):
+            raise InvalidProblemError(f"{self.__name__}: got {len(arguments)} tensors; expected {', '.join(self.tensors)}")
+        return (*arguments, *(options.pop(n, None) for n in self.tensors[len(arguments) :]))
+
+    def request(self, arguments: Sequence[Any], options: Mapping[str, Any]) -> Request:
+        """What a call with these arguments asks for."""
+        for name in options:
+            if name not in self.options:
+                expected = ", ".join([*self.tensors, *self.options, "out", "preference"])
+                raise InvalidProblemError(f"{name}: {self.__name__} has no such parameter; expected some of {expected}")
+        refs: list[TensorRef | None] = []
+        for name, value in zip(self.tensors, arguments, strict=True):
+            if value is None and name in self.required:
+                raise InvalidProblemError(f"{name}: got None; {self.__name__} expected a tensor")
+            refs.append(None if value is None else describe(value, name))
+        return self.describe(*refs, **options)
+
+
+def _shaped(results: tuple[Any, ...], shape: tuple[int, ...] | None) -> Any:
+    if shape is not None:
+        results = tuple(r.reshape(shape) for r in results)
+    return results[0] if len(results) == 1 else results
+
+
+class ProductBackward:
+    """The gradients of a `ProductFunction`'s tensors, given that of its result: `baracuda.mm_backward(dy, a, b)`.
+
+    It takes dy, the function's own tensors and options, `wrt`, the names of the tensors whose gradients are wanted (default:
+    all that are given), and, where there is an activation, `z`, what it was applied to; without it z is computed again.
+    """
+
+    def __init__(self, forward: ProductFunction) -> None:
+        self.forward = forward
+        self.__name__ = self.__qualname__ = f"{forward.__name__}_backward"
+        self.__module__ = "baracuda"
+        self.__doc__ = f"The gradients of `{forward.__name__}`'s tensors, given that of its result.\n\n{forward.__doc__}"
+        positional, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+        given = [p for p in forward.__signature__.parameters.values() if p.name not in ("out", "saved")]
+        names = [inspect.Parameter("dy", positional), *(p for p in given if p.kind is positional)]
+        extra = [inspect.Parameter(n, keyword, default=None) for n in ("z", "wrt")]
+        self.__signature__ = inspect.Signature([*names, *extra, *(p for p in given if p.kind is keyword)])
+
+    def __call__(
+        self,
+        dy: Any,
+        *arguments: Any,
+        z: Any = None,
+        wrt: Sequence[str] | None = None,
+        preference: PlanPreference | None = None,
+        **options: Any,
+    ) -> Any:
+        forward = self.forward
+        arguments = forward._bound(arguments, options)
+        request = forward.request(arguments, options)
+        d = request.descriptor
+        given = [n for n, v in zip(forward.tensors, arguments, strict=True) if v is not None]
+        names = given if wrt is None else list(wrt)
+        for name in names:
+            if name not in given:
+                raise InvalidProblemError(f"wrt: {name}; expected some of {', '.join(given)}")
+        shape = describe(dy, "dy").shape
+        if shape != request.result_shape:
+            raise InvalidProblemError(f"dy: shape is {shape}; expected {request.result_shape}")
+        if d.has_a_scale or d.has_b_scale:
+            raise InvalidProblemError(f"{self.__name__}: quantized factors; expected factors without scales")
+        if request.shape is not None:
+            dy = dy.reshape(d.y_shape)
+        tensors = {n: arguments[i] for n, i in request.read.items()}
+        if d.activation != "none":
+            dy = _through_activation(d, dy, tensors, z, preference)
+        found: dict[str, Any] = {}
+        for tensor, i in request.read.items():
+            name = forward.tensors[i]
+            if name in names:
+                found[name] = _gradient(d, tensor, dy, tensors, found.get(name), preference)
+        made = tuple(found[n] for n in names)
+        return made[0] if len(made) == 1 else made
+
+
+def _through_activation(
+    d: MatmulDescriptor, dy: Any, tensors: Mapping[str, Any], z: Any, preference: PlanPreference | None
+) -> Any:
+    """The gradient of what the activation is applied to."""
+    if z is None:
+        plain = replace(d, activation="none", saves=False)
+        z = run(plain, tensors, preference)
+    if d.activation == "gelu_tanh":
+        return function("gelu_backward")(dy, z, approximate="tanh")
+    return function(f"{d.activation}_backward")(dy, z)
+
+
+def run(d: MatmulDescriptor, tensors: Mapping[str, Any], preference: PlanPreference | None = None) -> Any:
+    """The result of one product, of tensors given by the plan's names."""
+    values = [tensors.get(n) for n in _READ]
+    outputs = [(d.y_shape, d.element), None]
+    return apply(MatmulPlan, MatmulArgs, d, values[0], values, outputs, (), preference or PlanPreference())[0]
+
+
+def _gradient(
+    d: MatmulDescriptor, tensor: str, dy: Any, tensors: Mapping[str, Any], before: Any, preference: PlanPreference | None
+) -> Any:
+    """The gradient of one tensor of a product, added to `before` where that is given; dy is that of what is before the
+    activation."""
+    if tensor not in "ab":
+        return _gradient_of_addend(d, tensor, dy)
+    own = tensor == "a"
+    shape, axes = (d.a_shape, d.a_axes) if own else (d.b_shape, d.b_axes)
+    other, other_shape, other_axes = ("b", d.b_shape, d.b_axes) if own else ("a", d.a_shape, d.a_axes)
+    other_element = d.b_element if own else d.a_element
+    conjugated, other_conjugated = (d.conjugate_a, d.conjugate_b) if own else (d.conjugate_b, d.conjugate_a)
+    kept = "".join(x for x, n in zip(axes, shape, strict=True) if n == d.extents[x])
+    alpha = d.alpha.conjugate() if d.conjugates and not conjugated else d.alpha
+    product = MatmulDescriptor(
+        a_shape=d.y_shape,
+        b_shape=other_shape,
+        a_axes=d.y_axes,
+        b_axes=other_axes,
+        y_axes=kept,
+        a_element=d.element,
+        b_element=other_element,
+        element=d.a_element if own else d.b_element,
+        alpha=alpha,
+        conjugate_a=d.conjugates and conjugated,
+        conjugate_b=d.conjugates and conjugated == other_conjugated,
+        c_shape=None if before is None else tuple(d.extents[x] for x in kept),
+    )
+    given = {"a": dy, "b": tensors[other]}
+    if before is not None:
+        given["c"] = before.reshape(product.y_shape)
+    made = run(product, given, preference)
+    return made if tuple(made.shape) == shape else made.reshape(shape)
+
+
+def _gradient_of_addend(d: MatmulDescriptor, tensor: str, dy: Any) -> Any:
+    """The gradient of c or of the bias: dy summed over what it was broadcast along."""
+    rank, factor = len(d.y_shape), d.beta
+    if tensor == "bias":
+        assert d.bias_axis is not None
+        shape, kept, factor = d.bias_shape, {rank + d.bias_axis}, 1
+    else:
+        assert d.c_shape is not None
+        shape, lead = d.c_shape, rank - len(d.c_shape)
+        kept = {lead + a for a, n in enumerate(shape) if n == d.y_shape[lead + a]}
+        factor = d.beta.conjugate()
+    axes = tuple(a for a in range(rank) if a not in kept)
+    made = function("sum")(dy, axis=axes, dtype=d.element).reshape(shape) if axes else dy
+    return made if axes and factor == 1 else function("mul")(made, factor)

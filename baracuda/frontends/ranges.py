@@ -1,0 +1,104 @@
+"""Lengths, and labels of padded sequences: whether they are in range, read before an op runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from baracuda.core.device import DeviceKind
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.tensor import TensorRef
+from baracuda.formula import functions as f
+from baracuda.formula.expr import Expr, cast, select
+from baracuda.frontends.call import describe
+from baracuda.frontends.function import Function
+from baracuda.frontends.views import run, view
+from baracuda.ops.bounds import any_beyond, at_position, first_beyond
+from baracuda.ops.op import Op
+from baracuda.ops.promotion import Rule
+from baracuda.ops.traced import Own, Scalar
+
+
+def _exists(lengths: Expr) -> Expr:
+    return cast(f.index(-1), lengths.kind) < lengths
+
+
+def _used(targets: Expr, lengths: Own, *, low: Scalar = 0) -> Expr:
+    return select(_exists(lengths), targets, low)
+
+
+def _any_used_beyond(targets: Expr, lengths: Own, *, low: Scalar = 0, last: Scalar = 0) -> Expr:
+    return f.max_(((targets < low) | (targets > last)) & _exists(lengths))
+
+
+def _summary(lengths: Expr) -> dict[str, Expr]:
+    return {"most": f.max_(lengths), "sum": f.sum_(lengths)}
+
+
+_INTERNAL: dict[str, Any] = {"family": "indexing", "takes": "int", "differentiable": False}
+_OVER_ALL: dict[str, Any] = {"rows": True, "axis": None, "keepdims": False, **_INTERNAL}
+_PLACES = {"lengths": lambda rank, axes: (0,)}
+_used_of = Function(Op(_used, Rule.COMMON, name="used_targets", places=_PLACES, **_INTERNAL))
+_any_used = Function(Op(_any_used_beyond, Rule.COMMON, name="any_used_beyond", places=_PLACES, **_OVER_ALL))
+_summary_of = Function(Op(_summary, Rule.COMMON, name="summary_of_lengths", results=("most", "sum"), **_OVER_ALL))
+_any, _first, _at = Function(any_beyond), Function(first_beyond), Function(at_position)
+
+
+def checked(bounds: str) -> bool:
+    """Whether `bounds` asks for a check; raises for a word that it may not be."""
+    if bounds not in ("check", "clamp"):
+        raise InvalidProblemError(f"bounds: {bounds!r}; expected check or clamp")
+    return bounds == "check"
+
+
+def lengths_of(given: Any, name: str, batch: int, like: TensorRef) -> Any:
+    """Lengths as a tensor of shape (batch,); where tensors are on the CPU, numbers too."""
+    if isinstance(given, (int, list, tuple)):
+        if like.device.kind is not DeviceKind.CPU:
+            raise InvalidProblemError(f"{name}: {given!r}; expected a tensor on {like.device}")
+        given = np.array(given, np.int64)
+    ref = describe(given, name)
+    if ref.shape == () and batch == 1:
+        return view(ref, 0, (1,), (1,))
+    if ref.shape != (batch,):
+        raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {(batch,)}")
+    return given
+
+
+def most_and_sum(lengths: Any, like: Any) -> tuple[int, int]:
+    """The largest length and the sum of all. It waits for the device."""
+    most, total = _call(_summary_of, {"lengths": lengths}, like)
+    return int(most), int(total)
+
+
+def check_range(index: Any, name: str, low: int, last: int, like: Any, lengths: Any = None) -> None:
+    """Raise `InvalidProblemError` where an element is out of range, with the first one that is. It waits for the device.
+
+    Of a padded tensor (batch, labels) only the first `lengths` of each row count.
+    """
+    ref = describe(index, name)
+    if 0 in ref.shape:
+        return
+    held = np.iinfo(ref.kind.numpy)
+    words = {"low": max(low, int(held.min)), "last": min(last, int(held.max))}
+    if lengths is None:
+        found = _call(_any, {"index": index}, like, **words)
+    else:
+        found = _call(_any_used, {"targets": index, "lengths": lengths}, like, **words)
+    if bool(found[0]):
+        if lengths is not None:
+            (index,) = _call(_used_of, {"targets": index, "lengths": lengths}, like, low=words["low"])
+        place = int(_call(_first, {"index": index}, like, **words)[0])
+        value = int(_call(_at, {"index": index}, like, place=place)[0])
+        where = tuple(int(i) for i in np.unravel_index(place, ref.shape))
+        raise InvalidProblemError(f"{name}: {value} at {where}; expected {low} to {last}")
+
+
+def _call(function: Function, tensors: Mapping[str, Any], like: Any, **words: Any) -> tuple[Any, ...]:
+    """The results of a function of tensors, or of views of tensors of the library of `like`."""
+    if any(isinstance(t, TensorRef) for t in tensors.values()):
+        return tuple(run(function.op, tensors, like, **words).values())
+    found = function(*(tensors[n] for n in function.op.signature.tensors), **words)
+    return found if isinstance(found, tuple) else (found,)

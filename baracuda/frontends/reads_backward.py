@@ -1,0 +1,258 @@
+"""The gradients of indexed reads by the tensor that is read: sums by destination.
+
+Each takes dy, then the tensors of the forward function, of which the one that is read gives shape and element alone. Every
+gradient is summed in the canonical order, so that it has the same bits on every device; `bounds` is that of
+`baracuda.frontends.scatter`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.tensor import TensorRef
+from baracuda.formula import functions as f
+from baracuda.formula.expr import cast
+from baracuda.frontends.arrays import broadcast
+from baracuda.frontends.backward import Backward
+from baracuda.frontends.call import describe
+from baracuda.frontends.families import function, ops
+from baracuda.frontends.function import Function
+from baracuda.frontends.scatter import axis_of, check_bounds, combined
+from baracuda.ops.op import Op
+from baracuda.ops.promotion import Rule
+from baracuda.ops.scatter import ScatterDescriptor, ScatterKind
+from baracuda.ops.traced import Own, Stored
+
+
+def _expect(dy: TensorRef, shape: Sequence[int]) -> None:
+    if dy.shape != tuple(shape):
+        raise InvalidProblemError(f"dy: shape is {dy.shape}; expected {tuple(shape)}")
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def embedding_grad_dense(
+    dy: Any,
+    indices: Any,
+    num_rows: int,
+    *,
+    padding_idx: int | None = None,
+    scale_grad_by_freq: bool = False,
+    bounds: str = "check",
+    out: Any = None,
+) -> Any:
+    """The gradient of a table of num_rows rows that was read at indices: for each row, the sum of dy where it was read.
+
+    indices has any shape, dy that shape followed by that of a row; the result is (num_rows, ...) in the element of dy. The row
+    padding_idx, which may count from the end, is zero. With scale_grad_by_freq the sum is divided by how often the row was read.
+    f16 and bf16 are summed in f32 and rounded once. Source: torch.ops.aten.embedding_dense_backward.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy = np.float32([[1, 2], [3, 4], [5, 6]])
+    >>> baracuda.embedding_grad_dense(dy, np.array([2, 0, 2]), 3).tolist()
+    [[3.0, 4.0], [0.0, 0.0], [6.0, 8.0]]
+    """
+    given, at = describe(dy, "dy"), describe(indices, "indices")
+    rank = len(at.shape)
+    if given.shape[:rank] != at.shape:
+        raise InvalidProblemError(f"dy: shape is {given.shape}; expected it to begin with {at.shape}, that of indices")
+    if isinstance(num_rows, bool) or not isinstance(num_rows, int) or num_rows < 0:
+        raise InvalidProblemError(f"num_rows: {num_rows!r}; expected 0 or more")
+    reduce = ScatterKind.MEAN if scale_grad_by_freq else ScatterKind.SUM
+    descriptor = ScatterDescriptor(reduce, (num_rows, *given.shape[rank:]), 0, at.shape, given.kind, at.kind)
+    check_bounds(bounds, indices, "indices", num_rows, wrap=False)
+    return combined(replace(descriptor, skip=_padding(padding_idx, num_rows)), dy, out, index=indices, x=dy)
+
+
+def _padding(padding_idx: int | None, rows: int) -> int | None:
+    if padding_idx is None:
+        return None
+    if not -rows <= padding_idx < rows:
+        raise InvalidProblemError(f"padding_idx: {padding_idx}; expected {-rows} to {rows - 1} for {rows} rows")
+    return padding_idx % rows
+
+
+def embedding_backward(
+    dy: Any,
+    indices: Any,
+    weight: Any,
+    *,
+    padding_idx: int | None = None,
+    scale_grad_by_freq: bool = False,
+    bounds: str = "check",
+    out: Any = None,
+) -> Any:
+    """The gradient of `embedding`'s weight: `embedding_grad_dense` for the rows of weight.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.embedding_backward(np.ones((2, 1), np.float32), np.array([1, 1]), np.zeros((2, 1), np.float32)).tolist()
+    [[0.0], [2.0]]
+    """
+    table = describe(weight, "weight")
+    if not table.shape:
+        raise InvalidProblemError("weight: it is a scalar; expected a table with rows along its first axis")
+    _expect(describe(dy, "dy"), (*describe(indices, "indices").shape, *table.shape[1:]))
+    return embedding_grad_dense(
+        dy, indices, table.shape[0], padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq, bounds=bounds, out=out
+    )
+
+
+def _factor(indices: Own, *, padding_idx: int, element: ElementKind) -> Stored:
+    """What an element of a bag's mean is multiplied by: 1 over the number of indices that count."""
+    kind = element.compute
+    count = f.sum_(cast(f.not_equal(indices, padding_idx), kind))
+    return Stored(1.0 / f.maximum(count, 1.0), kind)
+
+
+_bag_factor = Function(
+    Op(
+        _factor,
+        Rule.COMMON,
+        name="bag_factor",
+        family="embedding",
+        takes="int,float",
+        rows=True,
+        axis=1,
+        keepdims=True,
+        element_option=True,
+        differentiable=False,
+    )
+)
+
+
+def embedding_bag_backward(
+    dy: Any,
+    indices: Any,
+    weight: Any,
+    per_sample_weights: Any = None,
+    *,
+    mode: str = "mean",
+    padding_idx: int | None = None,
+    wrt: Sequence[str] | None = None,
+    bounds: str = "check",
+) -> Any:
+    """The gradients of `embedding_bag`'s weight and per_sample_weights, those named in `wrt` or all that are given.
+
+    dy is (bags, ...). With mode "mean" what a bag brings is multiplied by 1 over its number of indices, rounded once, as in
+    torch. Mode "max" is not supported: which index a maximum came from is not known here.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy, weight = np.float32([[2, 4]]), np.zeros((3, 2), np.float32)
+    >>> baracuda.embedding_bag_backward(dy, np.array([[0, 2]]), weight).tolist()
+    [[1.0, 2.0], [0.0, 0.0], [1.0, 2.0]]
+    """
+    if mode not in ("sum", "mean"):
+        raise UnsupportedError(f"mode: {mode!r}; expected sum or mean")
+    if per_sample_weights is not None and mode != "sum":
+        raise InvalidProblemError(f"per_sample_weights: given with mode {mode!r}; expected mode sum")
+    names = tuple(wrt) if wrt is not None else ("weight", *(["per_sample_weights"] if per_sample_weights is not None else []))
+    unknown = set(names) - {"weight", "per_sample_weights"}
+    if unknown or not names:
+        raise InvalidProblemError(f"wrt: {', '.join(map(repr, names))}; expected weight, per_sample_weights or both")
+    at, table = describe(indices, "indices"), describe(weight, "weight")
+    if len(at.shape) != 2 or not table.shape:
+        raise InvalidProblemError(f"indices: shape is {at.shape}; expected (bags, indices of a bag), and a table with rows")
+    _expect(describe(dy, "dy"), (at.shape[0], *table.shape[1:]))
+    check_bounds(bounds, indices, "indices", table.shape[0], wrap=False)
+    made = {}
+    if "weight" in names:
+        made["weight"] = _bag_weight(dy, indices, at, table, per_sample_weights, mode, padding_idx)
+    if "per_sample_weights" in names:
+        backward = Backward(ops()["embedding_bag"])
+        made["per_sample_weights"] = backward(
+            dy, indices, weight, per_sample_weights, mode=mode, padding_idx=padding_idx, wrt=("per_sample_weights",)
+        )
+    found = tuple(made[n] for n in names)
+    return found[0] if len(found) == 1 else found
+
+
+def _bag_weight(dy: Any, indices: Any, at: TensorRef, table: TensorRef, factors: Any, mode: str, padding_idx: int | None) -> Any:
+    given = describe(dy, "dy")
+    skip = _padding(padding_idx, table.shape[0])
+    alpha = None
+    if mode == "mean" and skip is None and at.shape[1] > 1:
+        alpha = 1.0 / at.shape[1]
+    elif mode == "mean" and skip is not None:
+        factors = broadcast(_bag_factor(indices, padding_idx=skip, dtype=given.kind.compute), at.shape)
+    elif factors is not None:
+        factors = _in_kind(factors, given.kind.compute)
+    descriptor = ScatterDescriptor(
+        ScatterKind.SUM, table.shape, 0, at.shape, given.kind, at.kind, has_weights=factors is not None, alpha=alpha, skip=skip
+    )
+    rows = broadcast(dy.reshape((at.shape[0], 1, *table.shape[1:])), (*at.shape, *table.shape[1:]))
+    return combined(descriptor, dy, index=indices, x=rows, weights=factors)
+
+
+def _in_kind(x: Any, kind: ElementKind) -> Any:
+    return x if describe(x, "per_sample_weights").kind is kind else function("cast")(x, dtype=kind)
+
+
+# --- elements ---------------------------------------------------------------------------------------------------------
+
+
+def index_select_backward(dy: Any, x: Any, index: Any, *, axis: int = 0, bounds: str = "check", out: Any = None) -> Any:
+    """The gradient of `index_select`'s x: for each slice the sum of dy where it was read.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.index_select_backward(np.float32([1, 2, 3]), np.zeros(2, np.float32), np.array([1, 0, 1])).tolist()
+    [2.0, 4.0]
+    """
+    given, read, at = describe(dy, "dy"), describe(x, "x"), describe(index, "index")
+    axis = axis_of(axis, read.shape, "x")
+    _expect(given, (*read.shape[:axis], *at.shape, *read.shape[axis + 1 :]))
+    descriptor = ScatterDescriptor(ScatterKind.SUM, read.shape, axis, at.shape, given.kind, at.kind, wrap=True)
+    check_bounds(bounds, index, "index", read.shape[axis], wrap=True)
+    return combined(descriptor, dy, out, index=index, x=dy)
+
+
+def gather_backward(dy: Any, x: Any, index: Any, *, axis: int = -1, bounds: str = "check", out: Any = None) -> Any:
+    """The gradient of `gather`'s x: for each element the sum of dy where it was read, and along the axes that x was broadcast.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy, index = np.float32([[1, 2, 3]]), np.array([[1, 1, 0]])
+    >>> baracuda.gather_backward(dy, np.zeros((1, 2), np.float32), index).tolist()
+    [[3.0, 3.0]]
+    """
+    given, read, at = describe(dy, "dy"), describe(x, "x"), describe(index, "index")
+    axis = axis_of(axis, read.shape, "x")
+    if len(at.shape) != len(read.shape):
+        raise InvalidProblemError(f"index: shape is {at.shape}; expected the rank of x, whose shape is {read.shape}")
+    pairs = enumerate(zip(at.shape, read.shape, strict=True))
+    shape = tuple(n if a == axis or n != 1 else m for a, (n, m) in pairs)
+    _expect(given, shape)
+    descriptor = ScatterDescriptor(ScatterKind.SUM, read.shape, axis, shape, given.kind, at.kind, aligned=True, wrap=True)
+    check_bounds(bounds, index, "index", read.shape[axis], wrap=True)
+    return combined(descriptor, dy, out, index=broadcast(index, shape), x=dy)
+
+
+def take_flat_backward(dy: Any, x: Any, index: Any, *, bounds: str = "check") -> Any:
+    """The gradient of `take_flat`'s x: for each element the sum of dy where it was read.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.take_flat_backward(np.float32([1, 2]), np.zeros((2, 2), np.float32), np.array([3, 3])).tolist()
+    [[0.0, 0.0], [0.0, 3.0]]
+    """
+    given, read, at = describe(dy, "dy"), describe(x, "x"), describe(index, "index")
+    _expect(given, at.shape)
+    count = prod(read.shape)
+    descriptor = ScatterDescriptor(ScatterKind.SUM, (count,), 0, at.shape, given.kind, at.kind, wrap=True)
+    check_bounds(bounds, index, "index", count, wrap=True)
+    return combined(descriptor, dy, index=index, x=dy).reshape(read.shape)

@@ -1,0 +1,89 @@
+"""The same memory read as another element: views of NumPy, CuPy and PyTorch tensors, copies of nothing."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from baracuda.core.elements import Category, ElementKind
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.frontends.arrays import library_of, torch_dtype
+from baracuda.frontends.call import describe
+from baracuda.frontends.function import element_of
+from baracuda.ops.promotion import part, whole
+
+
+def _viewed(x: Any, kind: ElementKind) -> Any:
+    library = library_of(x)
+    if library == "torch":
+        return x.view(torch_dtype(sys.modules["torch"], kind))
+    if library in ("numpy", "cupy"):
+        return x.view(kind.numpy)
+    raise UnsupportedError(f"no view of {type(x).__module__}.{type(x).__qualname__}; expected a NumPy, CuPy or PyTorch tensor")
+
+
+def bitcast(x: Any, dtype: Any) -> Any:
+    """x's memory read as the element `dtype`: a view, in x's own library, which writes reach.
+
+    To a smaller element the last axis gets longer by the quotient of the sizes, to a larger one shorter; it must then be
+    contiguous, and a multiple of the quotient.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> hex(baracuda.bitcast(np.float32([1]), "u32")[0])
+    '0x3f800000'
+    """
+    ref, kind = describe(x, "x"), element_of(dtype)
+    if kind is None or kind.bits < 8:
+        raise InvalidProblemError(f"dtype: {dtype!r}; expected an element of 8 bits or more")
+    if kind.bits != ref.kind.bits:
+        size, last = max(kind.bits // ref.kind.bits, 1), ref.shape[-1] if ref.shape else 0
+        if not ref.shape or (ref.strides[-1] != 1 and last > 1) or last % size:
+            raise InvalidProblemError(
+                f"x: shape {ref.shape} with strides {ref.strides} of {ref.kind}; expected a contiguous last axis of a multiple "
+                f"of {size} elements to read as {kind}"
+            )
+    return _viewed(x, kind)
+
+
+def view_as_real(x: Any) -> Any:
+    """A complex tensor as a real one with one more axis, of the real and the imaginary part: a view, which writes reach.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.view_as_real(np.complex64([1 + 2j])).tolist()
+    [[1.0, 2.0]]
+    """
+    ref = describe(x, "x")
+    if ref.kind.category is not Category.COMPLEX:
+        raise InvalidProblemError(f"x: {ref.kind}; expected a complex element")
+    return _viewed(x[..., None], part(ref.kind))
+
+
+def view_as_complex(x: Any) -> Any:
+    """A real tensor whose last axis is real and imaginary part, contiguous, as a complex one without it: a view.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.view_as_complex(np.float32([[1, 2]])).tolist()
+    [(1+2j)]
+    """
+    ref = describe(x, "x")
+    if ref.kind not in (ElementKind.F32, ElementKind.F64):
+        raise InvalidProblemError(f"x: {ref.kind}; expected f32 or f64")
+    if ref.shape[-1:] != (2,) or ref.strides[-1] != 1 or any(s % 2 for s in ref.strides[:-1]):
+        raise InvalidProblemError(f"x: shape {ref.shape} with strides {ref.strides}; expected a contiguous last axis of 2")
+    return _viewed(x, whole(ref.kind))[..., 0]
+
+
+def view_as_real_backward(dy: Any) -> Any:
+    """The gradient of `view_as_real`'s x: dy as complex numbers, a view."""
+    return view_as_complex(dy)
+
+
+def view_as_complex_backward(dy: Any) -> Any:
+    """The gradient of `view_as_complex`'s x: dy as real numbers, a view."""
+    return view_as_real(dy)

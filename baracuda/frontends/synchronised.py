@@ -1,0 +1,76 @@
+"""Batch norm with statistics over several devices: its pieces, with the caller's communication between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from baracuda.core.elements import ElementKind
+from baracuda.frontends.call import describe
+from baracuda.frontends.families import function
+from baracuda.frontends.views import filled
+
+#: From a tensor of this device, those of every device, one after another along a new first axis.
+Gather = Callable[[Any], Any]
+#: From a tensor of this device, the sum over every device.
+Add = Callable[[Any], Any]
+
+
+def _alone(value: Any) -> Any:
+    return value[None]
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def sync_batch_norm(
+    x: Any,
+    weight: Any = None,
+    bias: Any = None,
+    running_mean: Any = None,
+    running_var: Any = None,
+    *,
+    gather: Gather = _alone,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> tuple[Any, ...]:
+    """Batch norm of (samples, channels, ...) with the mean and variance of the elements of every device.
+
+    `gather` takes a tensor to those of all devices, stacked along a new first axis (an all-gather); by default there is one
+    device. It is called on the mean, 1 / sqrt(var + eps) and the number of elements of each channel.
+
+    Returns y, then what the backward needs: mean, invstd and count, a tensor without axes, all of every device; and, where
+    they are given, the new running mean and variance. Results have the same bits on every device.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> y, mean, invstd, count = baracuda.sync_batch_norm(np.float32([[1], [3]]))
+    >>> y.round(3).tolist(), mean.tolist(), float(count)
+    ([[-1.0], [1.0]], [2.0], 2.0)
+    """
+    ref = describe(x, "x")
+    mean, invstd = function("batch_norm_stats")(x, eps=eps)
+    own = filled(x, (), ElementKind.S64, prod(n for a, n in enumerate(ref.shape) if a != 1))
+    counts = gather(own)
+    mean, invstd, *running = function("batch_norm_gather_stats")(
+        gather(mean), gather(invstd), counts, running_mean, running_var, momentum=momentum, eps=eps
+    )
+    count = function("sum")(counts)
+    y = function("batch_norm_elemt")(x, mean, invstd, weight, bias)
+    return (y, mean, invstd, count, *running)
+
+
+def sync_batch_norm_backward(
+    dy: Any, x: Any, weight: Any, mean: Any, invstd: Any, count: Any, *, add: Add = _itself
+) -> tuple[Any, Any, Any]:
+    """The gradients of `sync_batch_norm`'s x, weight and bias; those of weight and bias are this device's share of the sum.
+
+    mean, invstd and count are its results; weight may be None. `add` takes a tensor to its sum over all devices (an
+    all-reduce); it is called on the sums of dy and of dy * (x - mean) of each channel.
+    """
+    total, products, dweight, dbias = function("batch_norm_backward_reduce")(dy, x, mean, invstd)
+    dx = function("batch_norm_backward_elemt")(dy, x, mean, invstd, add(total), add(products), count, weight)
+    return dx, dweight, dbias

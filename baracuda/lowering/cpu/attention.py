@@ -1,0 +1,49 @@
+"""Attention on the CPU: a problem in, a program out.
+
+Every sum is taken in the order that `baracuda.lowering.attention` fixes. The matrix of scores never leaves the cache: a block of
+queries meets one tile of keys after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import UnsupportedError
+from baracuda.lowering.attention import Attention
+from baracuda.lowering.attention_fold import folded
+from baracuda.lowering.cpu.attention_backward import Backward
+from baracuda.lowering.cpu.attention_forward import Forward
+from baracuda.lowering.cpu.attention_work import nest_of
+from baracuda.lowering.cpu.kernel import NotCompiled, Words
+from baracuda.runtime.cpu import CpuCall
+from baracuda.runtime.jit import CpuTarget, host
+from baracuda.runtime.program import Program, words
+
+_LONGEST = 1 << 29
+
+
+def build(
+    problem: Attention, params: Sequence[tuple[ElementKind, float]], *, compiled_only: bool = False
+) -> tuple[Program, CpuCall] | None:
+    """The program of an attention; None where it would have to be compiled and `compiled_only` is set.
+
+    params are the values of `problem.params`, in their order.
+    """
+    program = lower(problem, compiled_only=compiled_only)
+    return None if program is None else (program, CpuCall(program, words(program, len(problem.operands), params)))
+
+
+def lower(problem: Attention, target: CpuTarget | None = None, *, compiled_only: bool = False) -> Program | None:
+    """The program, whose workspace is scratch memory for each part of the work."""
+    if max(problem.queries, problem.keys) > _LONGEST:
+        raise UnsupportedError(f"{problem.queries} queries and {problem.keys} keys; expected at most {_LONGEST} of each")
+    problem = folded(problem)
+    own = Words(nest_of(problem), compiled_only)
+    kernel = Forward if problem.slope is None else Backward
+    made = kernel(problem, own, target or host())
+    try:
+        step = made.step()
+    except NotCompiled:
+        return None
+    return Program((step,), tuple(own.integers), made.work.workspace_bytes, made.schedule)

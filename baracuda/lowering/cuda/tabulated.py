@@ -1,0 +1,136 @@
+"""Pointwise schedules with tables: a long function of one bf16 value is looked up instead of computed.
+
+Of a bf16 value there are 65,536, and 8,194 of them are nearly all that occur: zeros and those from 2^-23 up to 2^9. Each block
+computes a function of these once, by the same code as for any element, into a table in shared memory; a run with another
+value in it is computed as ever. So the bits are those of the plain schedule. A lookup costs about ten instructions, where a
+copy at full speed leaves time for about thirty an element.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from baracuda.core.elements import ElementKind
+from baracuda.formula.expr import Expr, binary, bitcast, cast, compare, const, node, select
+from baracuda.formula.graph import Graph, substitute
+from baracuda.lowering.cuda.emit import TABULATED, Emitter
+from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
+from baracuda.lowering.cuda.pointwise import Runs, runs_body, with_one_element
+from baracuda.lowering.phases import cost
+
+#: The lowest magnitude in a table, as the upper half of an f32, and how many there are: 128 to each of 32 exponents.
+_LOW, _COUNT = (127 - 23) << 7, 32 << 7
+#: Entries to a table: for each sign the magnitudes, then zero.
+_HALF = _COUNT + 1
+_ENTRIES = 2 * _HALF
+#: Additions that a function must cost to be worth a table, where it is of the only operand and where there are more, and
+#: elements that a tensor must have (H200, 2026-11-21: a lookup takes 1.2 times a copy, as much as 40 additions do).
+_WORTH_ALONE, _WORTH, _ELEMENTS = 40, 50, 1 << 22
+#: Tables to a kernel; threads of a block; blocks of a multiprocessor.
+_MOST, _THREADS, _BLOCKS = 2, 512, 3
+
+
+def _sources(graph: Graph) -> dict[Expr, frozenset[Expr] | None]:
+    """The inputs that each node depends on; None for more than these and parameters."""
+    found: dict[Expr, frozenset[Expr] | None] = {}
+    for n in graph.nodes:
+        if n.op == "input":
+            found[n] = frozenset([n])
+        elif n.op in ("coord", "position", "gather", "reduce", "scan"):
+            found[n] = None
+        else:
+            below = [found[a] for a in n.args]
+            found[n] = None if None in below else frozenset[Expr]().union(*(b for b in below if b is not None))
+    return found
+
+
+def _roots(frame: Frame) -> list[tuple[Expr, Expr]]:
+    """The functions of one bf16 input worth a table, as large as they come, each with its input."""
+    graph, last = frame.nest.graph, len(frame.nest.outer) - 1
+    sources = _sources(graph)
+
+    def source(n: Expr) -> Expr | None:
+        below = sources[n]
+        if below is None or len(below) != 1:
+            return None
+        (x,) = below
+        varies = frame.operands[frame.input_index[x.attr[0]]].steps(last) != 0
+        return x if x.attr[1] is ElementKind.BF16 and varies else None
+
+    ends = {e for _, e in graph.outputs}
+    for n in graph.nodes:
+        if source(n) is None:
+            ends.update(n.args)
+    found = [(n, x) for n in graph.nodes if n in ends and n.kind is ElementKind.F32 and (x := source(n)) is not None]
+    worth = _WORTH_ALONE if frame.inputs == 1 else _WORTH
+    return [(n, x) for n, x in found if cost(n) >= worth]
+
+
+def _entry(x: Expr) -> tuple[Expr, Expr]:
+    """The number of a value's entry, and whether it has none."""
+    bits = bitcast(x, ElementKind.U32)
+    magnitude = binary("and", binary("shr", bits, 16), 0x7FFF)
+    above = magnitude - _LOW
+    zero = compare("eq", magnitude, 0)
+    bounded = binary("min", above, _COUNT - 1)  # looked up whatever the value is
+    place = select(zero, const(_COUNT, ElementKind.U32), bounded) + binary("shr", bits, 31) * const(_HALF, ElementKind.U32)
+    return cast(place, ElementKind.S32), compare("ge", above, _COUNT) & compare("ne", magnitude, 0)
+
+
+def lower_tabulated(frame: Frame, target: Target) -> Lowered | None:
+    """Lower a nest without reductions; None where no function in it is worth a table."""
+    if frame.nest.rows < _ELEMENTS or any(o.general for o in frame.operands):
+        return None
+    with_one_element(frame)
+    roots = _roots(frame)
+    if not 1 <= len(roots) <= _MOST:
+        return None
+    original = frame.nest
+    plain = Runs(frame)
+    done: dict[Expr, Expr] = {}
+    outside: list[Expr] = []
+    for j, (root, x) in enumerate(roots):
+        number, without = _entry(x)
+        done[root] = node(TABULATED, (number,), root.kind, j)
+        outside.append(without)
+    outputs = tuple((p, substitute(e, done)) for p, e in original.graph.outputs)
+    frame.nest = replace(original, graph=replace(original.graph, outputs=outputs))
+    kernel = Runs(frame)
+    kernel.tables = plain.tables
+    filled = _fill(kernel, roots)
+    body = runs_body(kernel, _THREADS, list(dict.fromkeys(outside)), plain)
+    blocks = min(body.blocks, _BLOCKS * target.multiprocessors)
+    lines = [
+        *frame.pointers(),
+        "extern __shared__ float dynamic[];",
+        *[f"float* const tabulated{j} = dynamic + {j * _ENTRIES};" for j in range(len(roots))],
+        *filled,
+        f"for (unsigned block = blockIdx.x; block < {frame.words.unsigned(body.blocks)}; block += gridDim.x) {{",
+        *body.lines,
+        "}",
+    ]
+    source = frame.kernel(lines, _THREADS, body.definitions, blocks=_BLOCKS)
+    launch = Launch(source, (blocks, 1, 1), _THREADS, 4 * _ENTRIES * len(roots))
+    return Lowered((launch,), tuple(frame.words.values), 0, f"pointwise v{kernel.width} tables {len(roots)}")
+
+
+def _fill(kernel: Runs, roots: list[tuple[Expr, Expr]]) -> list[str]:
+    """The loop that computes the tables."""
+
+    def leaf(n: Expr) -> str | None:
+        if n.op == "param":
+            return kernel.frame.words.param(n)
+        return "entry" if n.op == "input" else None
+
+    lines = [
+        f"for (int number = threadIdx.x; number < {_ENTRIES}; number += {_THREADS}) {{",
+        f"const int half = number % {_HALF};",
+        f"const unsigned magnitude = half == {_COUNT} ? 0u : {_LOW}u + half;",
+        f"const float entry = __uint_as_float(magnitude << 16 | (unsigned)(number / {_HALF}) << 31);",
+    ]
+    for j, (root, _) in enumerate(roots):
+        emitter = Emitter(leaf)
+        emitter.tables = kernel.tables
+        value = emitter.value(root)
+        lines += ["{", *emitter.lines, f"tabulated{j}[number] = {value};", "}"]
+    return [*lines, "}", "__syncthreads();"]

@@ -1,0 +1,1 @@
+"""Stable orders by integer key, and what is summed over them: the backward of every indexed read."""

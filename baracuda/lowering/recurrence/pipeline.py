@@ -1,0 +1,218 @@
+"""Problems that take several kernels of different kinds: formulas over a space, recurrences, and sums along chains.
+
+A pipeline names its tensors: those of a plan, and temporaries, which lie in the workspace.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import UnsupportedError
+from baracuda.core.layout import contiguous_strides
+from baracuda.core.plan import Executable, Implementation, Layout
+from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
+from baracuda.core.spec import TensorSpec
+from baracuda.formula.expand import expand
+from baracuda.formula.expr import Expr
+from baracuda.formula.functions import reserved_value
+from baracuda.formula.graph import Graph
+from baracuda.lowering.implementation import Call, FormulaExecutable, NothingToDo
+from baracuda.lowering.problem import Operand, Problem, normalise
+from baracuda.lowering.recurrence.problem import Array, Chains, Recurrence, in_primitives, tensors_of
+from baracuda.lowering.staged import Place, Staged
+from baracuda.runtime.program import Program
+
+if TYPE_CHECKING:
+    from baracuda.lowering.recurrence.cuda import Tuning
+
+
+@dataclass(frozen=True)
+class View:
+    """A tensor as a formula sees it: for each axis of the iteration space the tensor's axis along which it lies, or None;
+    `skew` adds the strides of further axes."""
+
+    tensor: str
+    axes: tuple[int | None, ...]
+    skew: tuple[tuple[int, int], ...] = ()
+
+    def strides(self, array: Array) -> tuple[int, ...]:
+        """The strides over the iteration space."""
+        found = [0 if a is None or array.shape[a] == 1 else array.strides[a] for a in self.axes]
+        for axis, other in self.skew:
+            found[axis] += array.strides[other]
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula over a space, each of whose ports is a view of a tensor."""
+
+    graph: Graph
+    shape: tuple[int, ...]
+    inner: tuple[bool, ...]
+    views: Mapping[str, View]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to compute."""
+        return 0 in self.shape
+
+
+Stage: TypeAlias = Formula | Recurrence | Chains
+
+
+@dataclass(frozen=True)
+class Temporary:
+    """A tensor in the workspace."""
+
+    kind: ElementKind
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Stages that run one after another. `math` is the kind that they compute in."""
+
+    stages: tuple[Stage, ...]
+    math: ElementKind
+    temporaries: Mapping[str, Temporary] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+    def starts(self) -> tuple[dict[str, int], int]:
+        """Where each temporary begins in the workspace, and how many bytes they take."""
+        found, at = {}, 0
+        for name, temporary in self.temporaries.items():
+            found[name] = at
+            at += -(-max(1, prod(temporary.shape)) * temporary.kind.itemsize // 256) * 256
+        return found, at
+
+
+class PipelineImplementation(Implementation):
+    """The kernels of a pipeline, for the CPU or for a CUDA device."""
+
+    def __init__(
+        self,
+        device: Device,
+        pipeline: Pipeline,
+        specs: Sequence[TensorSpec],
+        descriptor: Any,
+        tuning: Tuning | None = None,
+    ) -> None:
+        self.device, self.pipeline, self.specs, self.descriptor = device, pipeline, specs, descriptor
+        self._tuning = tuning
+        self._made: dict[Layout, Executable] = {}
+        self._lock = threading.RLock()
+        math = {ElementKind.F32: MathPrecision.F32, ElementKind.F64: MathPrecision.F64}
+        self.guarantee = PrecisionGuarantee.canonical(math[pipeline.math], pipeline.math)
+        if device.kind is DeviceKind.CUDA:
+            from baracuda.runtime.cuda import architecture
+
+            major, minor, _ = architecture(device.index)
+            if (major, minor) < (8, 0):
+                raise UnsupportedError(f"{device} has compute capability {major}.{minor}; expected 8.0 or newer")
+            self.backend, self.arch = BackendKind.FORMULA_CUDA, ArchSku.cuda(major, minor)
+        else:
+            self.backend, self.arch = BackendKind.FORMULA_CPU, ArchSku.host()
+
+    def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
+        with self._lock:
+            found = self._made.get(layout)
+            if found is None:
+                found = self._make(layout, compiled_only)
+                if found is not None:
+                    if len(self._made) >= 1024:
+                        self._made.clear()
+                    self._made[layout] = found
+            return found
+
+    def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
+        if self.device.kind is not DeviceKind.CUDA:
+            return
+        from baracuda.lowering.recurrence.cuda import TUNINGS
+
+        for number, tuning in enumerate(TUNINGS[1:], 1):
+            made = PipelineImplementation(self.device, self.pipeline, self.specs, self.descriptor, tuning).executable(layout)
+            if made is not None:
+                yield f"tuning {number}", made
+
+    def arrays(self, layout: Layout) -> dict[str, Array]:
+        """How every tensor lies."""
+        found = {n: Array(t.kind, t.shape, contiguous_strides(t.shape)) for n, t in self.pipeline.temporaries.items()}
+        for spec, lies in zip(self.specs, layout, strict=True):
+            if lies is not None:
+                shape = spec.expected_shape(self.descriptor)
+                strides = lies.strides if all(shape) else contiguous_strides(shape)
+                found[spec.name] = Array(spec.expected_kind(self.descriptor), shape, strides, lies.general)
+        return found
+
+    def problem(self, stage: Formula, layout: Layout) -> Problem:
+        """A formula of the pipeline as a problem."""
+        arrays = self.arrays(layout)
+        alignments = {s.name: o.alignment for s, o in zip(self.specs, layout, strict=True) if o is not None}
+        operands = []
+        for port in (*stage.graph.inputs, *(p for p, _ in stage.graph.outputs)):
+            view = stage.views[port.name]
+            array = arrays[view.tensor]
+            alignment = alignments.get(view.tensor, 64)
+            operands.append(Operand(array.kind, view.strides(array), alignment, array.general))
+        return Problem(expand(stage.graph), stage.shape, stage.inner, tuple(operands))
+
+    def _make(self, layout: Layout, compiled_only: bool) -> Executable | None:
+        arrays = self.arrays(layout)
+        starts, nbytes = self.pipeline.starts()
+        tensors = {s.name: i for i, s in enumerate(self.specs)}
+        parts = []
+        for stage in self.pipeline.stages:
+            if stage.is_empty:
+                continue
+            if isinstance(stage, Formula):
+                made, names = self._formula(stage, layout, compiled_only)
+            else:
+                made, names = self._recurrence(stage, arrays, compiled_only)
+            if made is None:
+                return None
+            places = [Place(None, starts[n]) if n in starts else Place(tensors[n], 0) for n in names]
+            parts.append((made, places))
+        return Staged(parts, nbytes) if parts else NothingToDo()
+
+    def _formula(self, stage: Formula, layout: Layout, compiled_only: bool) -> tuple[Executable | None, list[str]]:
+        nest = normalise(self.problem(stage, layout))
+        values = [(n.kind, self._parameter(n, stage)) for n in nest.graph.params]
+        made: tuple[Program, Call] | None
+        if self.device.kind is DeviceKind.CUDA:
+            from baracuda.lowering.cuda.build import build as build_cuda
+
+            made = build_cuda(nest, values, self.device.index, compiled_only=compiled_only)
+        else:
+            from baracuda.lowering.cpu.build import build as build_cpu
+
+            made = build_cpu(nest, values, compiled_only=compiled_only)
+        names = [stage.views[p.name].tensor for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
+        return (None if made is None else FormulaExecutable(made[0], made[1], None)), names
+
+    def _recurrence(
+        self, stage: Recurrence | Chains, arrays: Mapping[str, Array], compiled_only: bool
+    ) -> tuple[Executable | None, list[str]]:
+        problem = in_primitives(stage)
+        values = [(n.kind, self.pipeline.parameters[n.attr]) for n in problem.facts.params]
+        made: tuple[Program, Call] | None
+        if self.device.kind is DeviceKind.CUDA:
+            from baracuda.lowering.recurrence.build import build_cuda
+
+            index, tuning = self.device.index, self._tuning
+            made = build_cuda(problem, arrays, values, index, compiled_only=compiled_only, tuning=tuning)
+        else:
+            from baracuda.lowering.recurrence.build import build_cpu
+
+            made = build_cpu(problem, arrays, values, compiled_only=compiled_only)
+        return (None if made is None else FormulaExecutable(made[0], made[1], None)), list(tensors_of(problem))
+
+    def _parameter(self, n: Expr, stage: Formula) -> float:
+        reserved = reserved_value(n.attr, stage.shape, stage.inner)
+        return self.pipeline.parameters[n.attr] if reserved is None else reserved

@@ -1,0 +1,69 @@
+"""CUDA streams and graphs without a framework: queues of work of one's own, and recordings of it that can be replayed."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from baracuda.core.device import Device, Stream
+from baracuda.runtime.cuda import check
+from baracuda.runtime.device_memory import current
+
+
+class CudaStream:
+    """A stream of a CUDA device, given back when the object is collected.
+
+    Attributes
+    ----------
+    stream : Stream
+        What plans take.
+    """
+
+    def __init__(self, device: Device) -> None:
+        with current(device) as driver:
+            flags = int(driver.CUstream_flags.CU_STREAM_NON_BLOCKING)
+            self.stream = Stream(device, int(check(driver.cuStreamCreate(flags), "cuStreamCreate")))
+        weakref.finalize(self, _destroy, self.stream, "cuStreamDestroy").atexit = False
+
+    def synchronize(self) -> None:
+        """Wait until everything launched on it is done."""
+        with current(self.stream.device) as driver:
+            check(driver.cuStreamSynchronize(self.stream.handle), "cuStreamSynchronize")
+
+    def capture(self, work: Callable[[Stream], None]) -> CudaGraph:
+        """What `work` launches on this stream, as a graph; nothing of it runs.
+
+        Raises `BackendError` where it does what cannot be captured, such as to allocate or to wait.
+        """
+        with current(self.stream.device) as driver:
+            mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+            check(driver.cuStreamBeginCapture(self.stream.handle, mode), "cuStreamBeginCapture")
+            try:
+                work(self.stream)
+            finally:
+                ended = driver.cuStreamEndCapture(self.stream.handle)
+            recorded = check(ended, "cuStreamEndCapture")
+            try:
+                instance = check(driver.cuGraphInstantiate(recorded, 0), "cuGraphInstantiate")
+            finally:
+                check(driver.cuGraphDestroy(recorded), "cuGraphDestroy")
+        return CudaGraph(instance, self.stream)
+
+
+class CudaGraph:
+    """Recorded work, ready to be replayed on the stream that it was recorded on."""
+
+    def __init__(self, instance: Any, stream: Stream) -> None:
+        self._instance, self.stream = instance, stream
+        weakref.finalize(self, _destroy, stream, "cuGraphExecDestroy", instance).atexit = False
+
+    def replay(self) -> None:
+        """Launch all of it."""
+        with current(self.stream.device) as driver:
+            check(driver.cuGraphLaunch(self._instance, self.stream.handle), "cuGraphLaunch")
+
+
+def _destroy(stream: Stream, what: str, handle: Any = None) -> None:
+    with current(stream.device) as driver:
+        check(getattr(driver, what)(stream.handle if handle is None else handle), what)

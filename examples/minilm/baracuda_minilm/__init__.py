@@ -1,0 +1,1 @@
+"""all-MiniLM-L6-v2 out of baracuda plans: `model` is the encoder, `files` its weights and tokens, `train` a training step."""

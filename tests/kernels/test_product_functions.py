@@ -1,0 +1,336 @@
+"""The functions of matrix products against PyTorch, values and gradients in float64 and complex128, and what they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baracuda
+from baracuda.core.elements import ElementKind as K
+from baracuda.core.errors import Error, InvalidProblemError
+
+torch = pytest.importorskip("torch")
+F = torch.nn.functional
+pytestmark = pytest.mark.cpu_only
+DTYPES = [torch.float64, torch.complex128]
+Shapes = Sequence[tuple[int, ...]]
+
+
+def close(found: Any, expected: Any) -> None:
+    assert tuple(found.shape) == tuple(expected.shape)
+    assert found.dtype == expected.dtype
+    assert torch.allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+def check(forward: Callable, backward: Callable | None, reference: Callable, shapes: Shapes, dtype: Any = torch.float64) -> None:
+    """Value and gradients, of random tensors, against PyTorch."""
+    generator = torch.Generator().manual_seed(3)
+    leaves = [torch.randn(s, dtype=dtype, generator=generator, requires_grad=True) for s in shapes]
+    expected = reference(*leaves)
+    dy = torch.randn(expected.shape, dtype=expected.dtype, generator=generator)
+    given = [x.detach() for x in leaves]
+    close(forward(*given), expected.detach())
+    if backward is not None:
+        found = backward(dy, *given)
+        found = found if isinstance(found, tuple) else (found,)
+        for f, e in zip(found, torch.autograd.grad(expected, leaves, dy), strict=True):
+            close(f, e)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        ((3, 4), (4, 5)), ((4,), (4, 5)), ((3, 4), (4,)), ((4,), (4,)), ((2, 3, 4), (4, 5)), ((2, 1, 3, 4), (7, 4, 5)),
+        ((3, 4), (2, 4, 5)), ((6, 2, 3, 4), (4,)), ((4,), (6, 2, 4, 5)), ((1, 30, 4), (5, 4, 50)), ((0, 4), (4, 5)),
+    ],
+)  # fmt: skip
+def test_matmul(shapes: Shapes, dtype: Any) -> None:
+    check(baracuda.matmul, baracuda.matmul_backward, torch.matmul, shapes, dtype)
+
+
+PLAIN = {
+    "mm": ((3, 4), (4, 5)),
+    "bmm": ((2, 3, 4), (2, 4, 5)),
+    "mv": ((3, 4), (4,)),
+    "dot": ((4,), (4,)),
+    "vdot": ((4,), (4,)),
+    "inner": ((3, 4), (5, 2, 4)),
+    "outer": ((3,), (5,)),
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("name", PLAIN)
+def test_plain_products(name: str, dtype: Any) -> None:
+    check(getattr(baracuda, name), getattr(baracuda, f"{name}_backward"), getattr(torch, name), PLAIN[name], dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("axis", [-1, -2])
+def test_vecdot(axis: int, dtype: Any) -> None:
+    def reference(a: Any, b: Any) -> Any:
+        return torch.linalg.vecdot(a, b, dim=axis)
+
+    def backward(dy: Any, a: Any, b: Any) -> Any:
+        return baracuda.vecdot_backward(dy, a, b, axis=axis)
+
+    check(lambda a, b: baracuda.vecdot(a, b, axis=axis), backward, reference, ((3, 4), (2, 3, 4)), dtype)
+
+
+def test_names_of_numpy() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((2, 3, 4)), rng.standard_normal((5, 4, 6))
+    assert np.allclose(baracuda.dot(a, b), np.dot(a, b))
+    assert np.allclose(baracuda.dot(a, b[0, :, 0]), np.dot(a, b[0, :, 0]))
+    assert np.allclose(baracuda.dot(a, np.array(2.5)), a * 2.5)
+    x, m = rng.standard_normal((5, 3)) + 1j, rng.standard_normal((5, 3, 2)) + 2j
+    assert np.allclose(baracuda.vecmat(x, m), np.einsum("bk,bkn->bn", x.conj(), m))
+
+
+ADDED = {
+    "addmm": (((5,), (3, 4), (4, 5)), ((3, 5), (3, 4), (4, 5)), ((), (3, 4), (4, 5))),
+    "addmv": (((3,), (3, 4), (4,)),),
+    "addr": (((3, 5), (3,), (5,)),),
+    "addbmm": (((3, 5), (2, 3, 4), (2, 4, 5)),),
+    "baddbmm": (((2, 3, 5), (2, 3, 4), (2, 4, 5)), ((3, 1), (2, 3, 4), (2, 4, 5))),
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("name", ADDED)
+@pytest.mark.parametrize("factors", [{}, {"beta": 0.5, "alpha": -2.0}], ids=["plain", "scaled"])
+def test_added_products(name: str, factors: dict[str, float], dtype: Any) -> None:
+    forward, backward, reference = getattr(baracuda, name), getattr(baracuda, f"{name}_backward"), getattr(torch, name)
+    for shapes in ADDED[name]:
+        check(
+            lambda *x: forward(*x, **factors),
+            lambda dy, *x: backward(dy, *x, **factors),
+            lambda *x: reference(*x, **factors),
+            shapes,
+            dtype,
+        )
+
+
+def test_complex_factors_of_addmm() -> None:
+    factors = {"beta": 0.5 + 1j, "alpha": 2 - 3j}
+    check(
+        lambda *x: baracuda.addmm(*x, **factors),
+        lambda dy, *x: baracuda.addmm_backward(dy, *x, **factors),
+        lambda *x: torch.addmm(*x, **factors),
+        ((3, 5), (3, 4), (4, 5)),
+        torch.complex128,
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_symmetric_product(dtype: Any) -> None:
+    check(baracuda.symmetric_product, baracuda.symmetric_product_backward, lambda a: a @ a.mT, ((2, 3, 4),), dtype)
+    y = baracuda.symmetric_product(np.random.default_rng(2).standard_normal((40, 30), np.float32))
+    assert np.array_equal(y, y.T)
+
+
+# --- layers -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shapes", [((2, 3, 4), (5, 4), (5,)), ((4,), (5, 4), (5,)), ((0, 4), (5, 4), (5,)), ((3, 4), (5, 4))])
+def test_linear(shapes: Shapes, dtype: Any) -> None:
+    check(baracuda.linear, baracuda.linear_backward, F.linear, shapes, dtype)
+
+
+ACTIVATIONS = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "silu": F.silu,
+    "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
+    "mish": F.mish,
+}
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations(name: str) -> None:
+    act = ACTIVATIONS[name]
+    check(
+        lambda *x: baracuda.linear(*x, activation=name),
+        lambda dy, *x: baracuda.linear_backward(dy, *x, activation=name),
+        lambda *x: act(F.linear(*x)),
+        ((2, 3, 4), (5, 4), (5,)),
+    )
+    check(
+        lambda *x: baracuda.gemm_epilogue(*x, activation=name, alpha=2.0, beta=0.5, bias_axis=-2),
+        lambda dy, *x: baracuda.gemm_epilogue_backward(dy, *x, activation=name, alpha=2.0, beta=0.5, bias_axis=-2),
+        lambda a, b, c, bias: act(2 * a @ b + 0.5 * c + bias[:, None]),
+        ((7, 3, 4), (4, 5), (3, 1), (3,)),
+    )
+    a, b = torch.randn(3, 4, dtype=torch.float64), torch.randn(4, 5, dtype=torch.float64)
+    z = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
+    (expected,) = torch.autograd.grad(act(z), z, a @ b)
+    close(baracuda.gemm_epilogue(a, b, derivative_at=z.detach(), activation=name), expected)
+    y, saved = baracuda.linear(a, b.T, activation=name, saved=True)
+    close(saved, a @ b)
+    close(y, act(a @ b))
+    given = baracuda.linear_backward(y, a, b.T, activation=name, z=saved, wrt=("weight",))
+    close(given, baracuda.linear_backward(y, a, b.T, activation=name)[1])
+
+
+def test_bilinear() -> None:
+    check(baracuda.bilinear, baracuda.bilinear_backward, F.bilinear, ((2, 3, 4), (2, 3, 5), (6, 4, 5), (6,)))
+
+
+def test_grouped() -> None:
+    def by_rows(a: Any, b: Any) -> Any:
+        return torch.cat([a[0:2] @ b[0], a[2:2] @ b[1], a[2:7] @ b[2]])
+
+    def by_depth(a: Any, b: Any) -> Any:
+        return torch.stack([a[:, 0:2] @ b[0:2], a[:, 2:2] @ b[2:2], a[:, 2:7] @ b[2:7]])
+
+    offs = torch.tensor([2, 2, 7], dtype=torch.int32)
+    for reference, shapes in ((by_rows, ((7, 4), (3, 4, 5))), (by_depth, ((4, 7), (7, 5)))):
+        check(
+            lambda a, b: baracuda.grouped_mm(a, b, offs), lambda dy, a, b: baracuda.grouped_mm_backward(dy, a, b, offs),
+            reference, shapes,
+        )  # fmt: skip
+    check(baracuda.grouped_mm, baracuda.grouped_mm_backward, torch.bmm, ((3, 2, 4), (3, 4, 5)))
+    a, b = [np.ones((n, 3)) for n in (1, 2)], [np.ones((3, n)) for n in (4, 5)]
+    assert [y.shape for y in baracuda.grouped_mm(a, b)] == [(1, 4), (2, 5)]
+    for bad in ([2, 1, 7], [2, 3], [2, 3, 6]):
+        with pytest.raises(InvalidProblemError, match="offs"):
+            baracuda.grouped_mm(np.ones((7, 4)), np.ones((3, 4, 5)), bad)
+
+
+def test_integers_and_scales() -> None:
+    rng = np.random.default_rng(4)
+    a, b = rng.integers(-128, 128, (5, 9), np.int8), rng.integers(0, 256, (9, 7), np.uint8)
+    assert np.array_equal(baracuda.int_mm(a, b), a.astype(np.int32) @ b.astype(np.int32))
+    sa, sb, bias = rng.random((5, 1), np.float32), rng.random((1, 7), np.float32), rng.random(7, np.float32)
+    expected = (a.astype(np.float64) @ b) * sa * sb + bias
+    assert np.allclose(baracuda.scaled_mm(a, b, sa, sb, bias), expected, rtol=1e-5)
+    x, w = (rng.standard_normal(s).astype(K.F8E4M3.numpy) for s in ((6, 40), (40, 10)))
+    one = np.float32([0.5])
+    y = baracuda.scaled_mm(x, w, one, one, dtype="f32")
+    assert np.allclose(y, (x.astype(np.float64) @ w.astype(np.float64)) / 4, rtol=1e-5, atol=1e-5)
+    assert baracuda.scaled_mm(x, w, one, one).dtype == K.BF16.numpy
+
+
+# --- einsum -----------------------------------------------------------------------------------------------------------
+
+SUBSCRIPTS: dict[str, Shapes] = {
+    "ij,jk->ik": ((2, 3), (3, 4)),
+    "ij,jk": ((2, 3), (3, 4)),
+    "bhqd,bhkd->bhqk": ((2, 3, 4, 5), (2, 3, 6, 5)),
+    "ij,jk,kl->il": ((2, 3), (3, 4), (4, 5)),
+    "...ij,...jk->...ik": ((7, 1, 3, 4), (2, 4, 5)),
+    "ij->ji": ((2, 3),),
+    "ij->": ((2, 3),),
+    "ij,ij->": ((2, 3), (2, 3)),
+    "i,j->ij": ((2,), (3,)),
+    "ij,kl->jl": ((2, 3), (4, 5)),
+    "ijk,ijl->kl": ((2, 3, 4), (2, 3, 5)),
+    "ijk,jil->kl": ((2, 3, 4), (3, 2, 5)),
+    "abc,cd,bde->ae": ((2, 3, 4), (4, 5), (3, 5, 6)),
+    "i,i,i->i": ((3,), (3,), (3,)),
+    "i,ij,j": ((2,), (2, 3), (3,)),
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("subscripts", SUBSCRIPTS)
+def test_einsum(subscripts: str, dtype: Any) -> None:
+    check(
+        lambda *x: baracuda.einsum(subscripts, *x),
+        lambda dy, *x: baracuda.einsum_backward(dy, subscripts, *x),
+        lambda *x: torch.einsum(subscripts, *x),
+        SUBSCRIPTS[subscripts],
+        dtype,
+    )
+
+
+@pytest.mark.parametrize(("subscripts", "shapes"), [("ii->i", ((3, 3),)), ("ii", ((3, 3),)), ("iij,jk->ik", ((2, 2, 3), (3, 4)))])
+def test_diagonals(subscripts: str, shapes: Shapes) -> None:
+    check(lambda *x: baracuda.einsum(subscripts, *x), None, lambda *x: torch.einsum(subscripts, *x), shapes)
+
+
+def test_general_products() -> None:
+    check(baracuda.tensordot, baracuda.tensordot_backward, torch.tensordot, ((2, 3, 4), (3, 4, 5)))
+    axes = ((2, 0), (0, -1))
+    check(
+        lambda a, b: baracuda.tensordot(a, b, axes),
+        lambda dy, a, b: baracuda.tensordot_backward(dy, a, b, axes),
+        lambda a, b: torch.tensordot(a, b, ((2, 0), (0, 2))),
+        ((2, 3, 4), (4, 5, 2)),
+    )
+    numbers = (((2,), (1,)), ((0,), (2,)))
+    check(
+        lambda a, b: baracuda.dot_general(a, b, numbers),
+        lambda dy, a, b: baracuda.dot_general_backward(dy, a, b, numbers),
+        lambda a, b: torch.einsum("bmk,nkb->bmn", a, b),
+        ((2, 3, 4), (5, 4, 2)),
+    )
+    for shapes in (((2, 3), (4, 5)), ((3,), (2, 4, 5))):
+        check(baracuda.kron, baracuda.kron_backward, torch.kron, shapes)
+    check(
+        lambda *x: baracuda.multi_dot(x),
+        lambda dy, *x: baracuda.multi_dot_backward(dy, x),
+        lambda *x: torch.linalg.multi_dot(x),
+        ((2, 3), (3, 4), (4, 5), (5,)),
+    )
+
+
+# --- calls ------------------------------------------------------------------------------------------------------------
+
+
+def test_repeated_calls_take_new_tensors_and_layouts() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        a, b = rng.standard_normal((6, 7)), rng.standard_normal((7, 8))
+        for x, y in ((a, b), (np.asfortranarray(a), b), (a[:, ::-1], b[::-1]), (a[::2], b)):
+            assert np.allclose(baracuda.mm(x, y), x @ y)
+    out = np.empty((6, 8))
+    assert baracuda.mm(a, b, out=out) is out
+    assert np.allclose(out, a @ b)
+    assert np.allclose(baracuda.linear(x=a, weight=b.T, bias=None), a @ b)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda a: baracuda.mm(a, a), r"\(3, 4\) and \(3, 4\) do not contract"),
+        (lambda a: baracuda.mm(a, a.T.astype(np.float32)), "elements a f64, b f32"),
+        (lambda a: baracuda.bmm(a, a), r"a has shape \(3, 4\); expected \(b, m, k\)"),
+        (lambda a: baracuda.mm(a), "b: got None"),
+        (lambda a: baracuda.mm(a, a.T, a), "got 3 tensors"),
+        (lambda a: baracuda.mm(a, a.T, scale=2), "scale: mm has no such parameter"),
+        (lambda a: baracuda.addmm(a, a, a.T), "does not broadcast"),
+        (lambda a: baracuda.linear(a, a, np.ones(4)), r"bias has shape \(4,\)"),
+        (lambda a: baracuda.linear(a, a, activation="swish"), "swish"),
+        (lambda a: baracuda.int_mm(a, a.T), "expected s8 or u8"),
+        (lambda a: baracuda.einsum("ij,jk->il", a, a.T), "labels of the operands"),
+        (lambda a: baracuda.einsum("ij,jk->ik", a), "names 2 operands"),
+        (lambda a: baracuda.einsum("ij,jk->ik", a, a), "label 'j' has extents 4 and 3"),
+        (lambda a: baracuda.einsum("ijk->i", a), "rank"),
+        (lambda a: baracuda.tensordot(a, a, 3), "axes 3"),
+        (lambda a: baracuda.dot_general(a, a, (((0,), (1,)), ((), ()))), "do not contract along axes 0 and 1"),
+        (lambda a: baracuda.multi_dot([a, a]), "do not contract"),
+        (lambda a: baracuda.mm_backward(a, a, a.T), r"dy: shape is \(3, 4\); expected \(3, 3\)"),
+        (lambda a: baracuda.mm_backward(a @ a.T, a, a.T, wrt=("x",)), "wrt: x"),
+        (lambda a: baracuda.scaled_mm(a, a.T, a, a), "scale_a is f64"),
+    ],
+)
+def test_bad_calls(call: Callable[[np.ndarray], Any], message: str) -> None:
+    with pytest.raises(Error, match=message):
+        call(np.ones((3, 4)))
+
+
+def test_every_product_is_in_the_catalogue() -> None:
+    present = {e.row.op for e in baracuda.catalogue() if e.row.family == "gemm" and e.present}
+    assert {"matmul", "linear", "einsum", "grouped_mm", "scaled_mm", "int_mm", "kron", "bilinear"} <= present
+    for entry in baracuda.catalogue():
+        if entry.row.op in present:
+            assert callable(getattr(baracuda, entry.function))
+            assert entry.doc

@@ -1,0 +1,97 @@
+"""Views of our own arrays against NumPy's, as shapes, strides and offsets: no memory is touched."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from baracuda.core.device import Device
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.layout import contiguous_strides
+from baracuda.core.tensor import tensor_mut
+from baracuda.frontends.array import Array, to_device, to_host
+
+BASE = 1 << 20
+
+
+def array(shape: tuple[int, ...], kind: ElementKind = ElementKind.F32) -> Array:
+    return Array(BASE, shape, contiguous_strides(shape), kind, Device(Device.cuda(0).kind, 0), 1 << 20, 0)
+
+
+def lies(x: np.ndarray[Any, Any], base: np.ndarray[Any, Any]) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+    return x.shape, tuple(s // 4 for s in x.strides), x.ctypes.data - base.ctypes.data
+
+
+def same(ours: Array, theirs: np.ndarray[Any, Any], base: np.ndarray[Any, Any]) -> None:
+    shape, strides, offset = lies(theirs, base)
+    assert ours.shape == shape
+    if theirs.size:
+        assert ours.pointer - BASE == offset
+        assert all(a == b for n, a, b in zip(shape, ours.strides, strides, strict=True) if n > 1)
+
+
+INDICES = [
+    (0,), (-1,), (slice(1, None),), (Ellipsis, 0), (slice(None), slice(None, None, 2)), (slice(None, None, -1), 1),
+    (None, 0, None), (slice(3, 1), 0), (0, Ellipsis, slice(1, 3)), (slice(-2, None), slice(None), 2), (1, 2, Ellipsis),
+    (slice(None, None, -2), Ellipsis),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_indices(index: tuple[Any, ...]) -> None:
+    base = np.zeros((3, 4, 5), np.float32)
+    same(array((3, 4, 5))[index], base[index], base)
+    same(array((3, 4, 5)).T[index[::-1]], base.T[index[::-1]], base)
+
+
+@pytest.mark.parametrize("index", [3, (0, 0, 0, 0), (Ellipsis, Ellipsis), "a", 1.0])
+def test_wrong_indices(index: Any) -> None:
+    with pytest.raises(InvalidProblemError):
+        array((3, 4, 5))[index]
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.data())
+def test_reshape_and_transpose(shape: list[int], data: st.DataObject) -> None:
+    base = np.zeros(shape, np.float32)
+    axes = data.draw(st.permutations(range(len(shape))))
+    ours, theirs = array(tuple(shape)).transpose(*axes), base.transpose(axes)
+    same(ours, theirs, base)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(shape)), max_size=3)))
+    merged = [int(np.prod(theirs.shape[a:b])) for a, b in pairwise([0, *cuts, len(shape)])]
+    view = theirs.reshape(merged)
+    if np.shares_memory(view, base):
+        same(ours.reshape(*merged), view, base)
+    else:
+        with pytest.raises(InvalidProblemError, match="no view"):
+            ours.reshape(*merged)
+
+
+def test_reshape_infers_an_extent() -> None:
+    assert array((3, 4, 5)).reshape(2, -1).shape == (2, 30)
+    assert array((0, 4)).reshape(4, 0).shape == (4, 0)
+    for wrong in ((7,), (-1, -1), (7, -1)):
+        with pytest.raises(InvalidProblemError, match="expected the 60 elements"):
+            array((3, 4, 5)).reshape(*wrong)
+
+
+def test_an_array_is_a_tensor() -> None:
+    x = array((3, 4))
+    assert tensor_mut(x) is x
+    assert (x.ndim, x.size, x.dtype, len(x)) == (2, 12, np.float32, 3)
+    assert x.mT.shape == (4, 3)
+    assert repr(x) == "Array(3x4, f32, cuda:0)"
+    assert x[1:].__cuda_array_interface__["data"] == (BASE + 16, False)
+    with pytest.raises(UnsupportedError):
+        _ = array((3,), ElementKind.BF16).__cuda_array_interface__
+
+
+def test_the_cpu_has_numpy() -> None:
+    x = np.arange(3.0)
+    assert to_device(x, Device.cpu()) is x
+    assert to_host(x) is x
