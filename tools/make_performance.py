@@ -1,113 +1,244 @@
-"""Writes docs/performance.md and the performance table of the README from the committed results.
+"""Writes docs/performance.md, docs/performance-families.md and the performance table of the README from the committed results.
 
-python tools/make_performance.py
+python -m tools.make_performance
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from statistics import geometric_mean
+from statistics import median
 from typing import Any
+
+from baracuda.cli.bench.results import Results, Row, geometric_mean
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 START, END = "<!-- performance -->", "<!-- /performance -->"
+#: The GPU whose results the tables show.
+GPU = "h200"
+#: Calls that move less than this are too short to say anything about bandwidth.
+LARGE_BYTES = 50e6
+#: A rival that returns a view of its argument takes no time: below this ratio nothing was computed.
+NOTHING = 0.01
+
+Measured = list[tuple[Row, Results]]
+Table = Sequence[Sequence[str]]
 
 
-def _microseconds(row: dict[str, Any]) -> float:
-    return float(row["ours"][1])
+def load(pattern: str) -> list[tuple[str, Results]]:
+    """The results of every file of such a name."""
+    return [(path.name, Results.load(path)) for path in sorted(RESULTS.glob(f"{pattern}.json"))]
 
 
-def _row(row: dict[str, Any], copy: float) -> list[str]:
-    micro = _microseconds(row)
-    fraction = row["nbytes"] / (micro * 1e-6) / copy
-    shape = "×".join(map(str, row["shape"]))
-    ratio = f"{row['ratio']:.2f}" if row["ratio"] else "-"
-    return [row["op"], row["element"], f"{row['shape_class']} {shape}", row["schedule"], f"{micro:.0f}", f"{fraction:.0%}", ratio]
+def rows(files: Iterable[tuple[str, Results]]) -> Measured:
+    """Every row, with the results that it stands in; of a problem that was measured twice, the later one, with all its rivals."""
+    found: dict[tuple[str, str], tuple[Row, Results]] = {}
+    for _, results in files:
+        for row in results.rows:
+            found.setdefault((row.suite, row.name), (row, results))
+    return list(found.values())
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def ratios(measured: Measured, rival: str) -> list[float]:
+    found = (row.ratios[rival].median for row, _ in measured if rival in row.ratios)
+    return [r for r in found if r > NOTHING]
 
 
-def _large(results: dict[str, Any]) -> str:
-    """The large contiguous shapes: one line an op, bf16 and f32 side by side."""
-    rows = [r for r in results["rows"] if r["shape_class"] in ("square", "attention")]
-    cells: dict[str, dict[str, list[str]]] = {}
-    for row in rows:
-        cells.setdefault(row["op"], {})[row["element"]] = _row(row, results["copy_bandwidth"])[5:]
-    head = ["op", "bf16: of copy bandwidth", "bf16: times torch eager", "f32: of copy bandwidth", "f32: times torch eager"]
-    return _table(head, [[op, *found["bf16"], *found["f32"]] for op, found in cells.items()])
+def markdown(head: Sequence[str], body: Table) -> str:
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
 
 
-def _heading(results: dict[str, Any]) -> str:
-    environment = results["environment"]
-    versions = environment["versions"]
-    return (
-        f"{environment['device']}, driver {environment['driver'].split(',')[0]}, torch {versions['torch']}, "
-        f"{environment['date']}; device copy {results['copy_bandwidth'] / 1e9:,.0f} GB/s in the same run."
+def share(row: Row, results: Results) -> str:
+    """How near a row is to its floor."""
+    return f"{results.ceilings.fraction(row):.0%}" if results.ceilings.floor(row) else ""
+
+
+def figure(row: Row | None, rival: str) -> str:
+    return f"{row.ratios[rival].median:.2f}" if row is not None and rival in row.ratios else ""
+
+
+def figures(measured: Measured, rival: str) -> list[str]:
+    """Mean, least, and how many are below 0.95."""
+    found = ratios(measured, rival)
+    if not found:
+        return ["", "", ""]
+    return [f"{geometric_mean(found):.2f}", f"{min(found):.2f}", str(sum(r < 0.95 for r in found))]
+
+
+def grouped(measured: Measured, key: Callable[[Row], str]) -> dict[str, Measured]:
+    found: dict[str, Measured] = {}
+    for row, results in measured:
+        found.setdefault(key(row), []).append((row, results))
+    return found
+
+
+def median_share(measured: Measured) -> str:
+    found = [r.ceilings.fraction(row) for row, r in measured if row.nbytes > LARGE_BYTES and r.ceilings.floor(row)]
+    return f"{median(found):.0%}" if found else ""
+
+
+# --- the README -------------------------------------------------------------------------------------------------------
+
+
+def suites(device: str) -> Table:
+    """One line a suite."""
+    body = []
+    for suite in ("seeds", "families", "large", "gemm", "attention", "demo"):
+        measured = rows(load(f"{suite}-{device}*"))
+        if measured:
+            eager, compiled = ratios(measured, "torch"), ratios(measured, "torch.compile")
+            cells = [f"{geometric_mean(found):.2f}" if found else "" for found in (eager, compiled)]
+            body.append([suite, str(len(measured)), median_share(measured), *cells])
+    return body
+
+
+def seeds_table() -> str:
+    """The large contiguous shapes of the plans written out by hand: one line an op, bf16 and f32 side by side."""
+    measured = [pair for pair in rows(load(f"seeds-{GPU}*")) if pair[0].shape_class in ("square", "attention")]
+    body = []
+    for op, found in grouped(measured, lambda row: row.op).items():
+        by = {row.element: (row, r) for row, r in found}
+        cells = [c for e in ("bf16", "f32") for c in ((share(*by[e]), figure(by[e][0], "torch")) if e in by else ("", ""))]
+        body.append([op, *cells])
+    head = ["op", "bf16: of floor", "bf16: times torch eager", "f32: of floor", "f32: times torch eager"]
+    return markdown(head, body)
+
+
+def launches() -> str:
+    """Microseconds of the host: one line an op, a column for each way to call it."""
+    groups = grouped(rows(load(f"launch-{GPU}*")), lambda row: row.op)
+    ways = list(dict.fromkeys(row.variant for found in groups.values() for row, _ in found))
+    body = []
+    for op, found in groups.items():
+        by = {row.variant: row for row, _ in found}
+        torch = next((f"{row.us['torch'][1]:.2f}" for row, _ in found if "torch" in row.us), "")
+        body.append([op, *(f"{by[way].ours[1]:.2f}" if way in by else "" for way in ways), torch])
+    return markdown(["host time of one call, µs", *ways, "torch eager"], body)
+
+
+def readme() -> str:
+    files = load(f"seeds-{GPU}*")
+    head = ["suite", "problems", "of floor, median", "times torch eager, mean", "times torch.compile, mean"]
+    parts = [f"{files[0][1].heading}.", markdown(head, suites(GPU))]
+    on_cpu = suites("cpu")
+    if on_cpu:
+        where = load("*-cpu*")[0][1].heading
+        parts += [f"{where}, PyTorch with as many threads, results made in each call:", markdown(head, on_cpu)]
+    sentence = "The plans written out by hand on the GPU, 8192×8192, ALiBi 8×8×1024×1024; every operand counted once:"
+    return "\n\n".join([*parts, sentence, seeds_table(), "What a call costs the host there:", launches()])
+
+
+# --- docs/performance.md ----------------------------------------------------------------------------------------------
+
+
+def every(measured: Measured) -> str:
+    """One line a problem."""
+    rivals = sorted({who for row, _ in measured for who in row.ratios})
+    head = ["problem", "plan", "µs", "spread", "of floor", *(f"times {who}" for who in rivals)]
+    body = []
+    for row, results in measured:
+        low, middle, high = row.ours
+        times = [f"{middle:,.1f}", f"{low:,.1f} to {high:,.1f}", share(row, results)]
+        body.append([row.name, row.schedule or row.backend, *times, *(figure(row, who) for who in rivals)])
+    return markdown(head, body)
+
+
+def performance() -> str:
+    parts = [
+        "# Performance",
+        "Written by `python -m tools.make_performance` from `benchmarks/results`. The columns are explained there.",
+    ]
+    for suite in ("seeds", "gemm", "attention", "demo", "launch", "large"):
+        files = load(f"{suite}-{GPU}*")
+        if files:
+            parts += [f"## {suite}", f"{files[0][1].heading}.", every(rows(files))]
+    head = [
+        "run",
+        "problems",
+        "elements",
+        "into given results: mean",
+        "least",
+        "below 0.95",
+        "new results: mean",
+        "least",
+        "below 0.95",
+    ]
+    body = []
+    for name, results in load("seeds-cpu*"):
+        measured = [(row, results) for row in results.rows]
+        elements = ", ".join(sorted({row.element for row in results.rows}))
+        given, fresh = figures(measured, "torch out="), figures(measured, "torch")
+        body.append([f"[{name}](../benchmarks/results/{name})", str(len(measured)), elements, *given, *fresh])
+    parts += ["## CPU", "PyTorch's time over ours, as many threads each, on a shared machine.", markdown(head, body)]
+    bits: dict[str, Any] = json.loads((RESULTS / f"bits-{GPU}.json").read_text())
+    differ = f"{bits['cases_differing']} differ, in {bits['elements_differing']} of {bits['elements']:,} elements."
+    return "\n\n".join([*parts, "## Bits", f"{bits['cases']} cases on the GPU against the hashes of a CPU: {differ}"]) + "\n"
+
+
+# --- docs/performance-families.md -------------------------------------------------------------------------------------
+
+
+def by_family(measured: Measured, rival: str) -> str:
+    head = ["family", "problems", "of floor, median", f"times {rival}", "least", "below 0.95"]
+    groups = {"all": measured, **grouped(measured, lambda row: row.family)}
+    return markdown(head, [[name, str(len(of)), median_share(of), *figures(of, rival)] for name, of in groups.items()])
+
+
+def each_op(measured: Measured, compiled: Measured) -> str:
+    fast = {row.name: row for row, _ in compiled}
+    body = []
+    for op, found in grouped(measured, lambda row: row.op).items():
+        cells = [op]
+        for element in ("f32", "bf16"):
+            row, results = next(((row, r) for row, r in found if row.element == element), (None, None))
+            near = share(row, results) if row is not None and results is not None else ""
+            quick = fast.get(row.name) if row is not None else None
+            cells += [near, figure(row, "torch"), figure(quick, "torch.compile")]
+        body.append(cells)
+    head = ["op", *(f"{e}: {what}" for e in ("f32", "bf16") for what in ("of floor", "times eager", "times compiled"))]
+    return markdown(head, body)
+
+
+def families() -> str:
+    gpu = [pair for pair in load(f"families-{GPU}*") if any("torch.compile" not in row.ratios for row in pair[1].rows)]
+    compiled = rows(pair for pair in load(f"families-{GPU}*") if any("torch.compile" in row.ratios for row in pair[1].rows))
+    measured, cpu = rows(gpu or load(f"families-{GPU}*")), load("families-cpu*")
+    bits: dict[str, Any] = json.loads((RESULTS / f"bits-families-{GPU}.json").read_text())
+    differing = ", ".join(sorted({name.partition(" ")[0] for name in bits["differing"]})) or "none"
+    counted = f"{bits['ops']} ops, {bits['cases']:,} trials, {bits['elements']:,} elements on the GPU against the hashes of a CPU"
+    found = ratios(compiled, "torch.compile")
+    against = (
+        f"geometric mean {geometric_mean(found):.2f}, {sum(r < 0.95 for r in found)} below 0.95" if found else "not measured"
     )
-
-
-def _cpu(name: str) -> list[str]:
-    """One line of a CPU run: how many cases, and their ratios to PyTorch."""
-    results = json.loads((RESULTS / name).read_text())
-    reused = [r["ratio"] for r in results["rows"] if r["ratio"]]
-    fresh = [r["ratio_fresh"] for r in results["rows"] if r["ratio_fresh"]]
-    figures = [f"{geometric_mean(v):.2f}" for v in (reused, fresh)] + [f"{min(v):.2f}" for v in (reused, fresh)]
-    elements = ", ".join(sorted({r["element"] for r in results["rows"]}))
-    return [f"[{name}](../benchmarks/results/{name})", str(len(results["rows"])), elements, *figures]
+    return "\n\n".join([
+        "# Performance of the declared ops",
+        "Written by `python -m tools.make_performance` from `benchmarks/results/families-*.json`. A problem is an op, forward or\n"
+        "backward, in one element; *of floor* is the least time that its bytes and operations take over its time, *times* is\n"
+        "PyTorch's time over ours, a geometric mean over problems.",
+        f"## {GPU.upper()}\n\n{gpu[0][1].heading}.",
+        by_family(measured, "torch"),
+        f"Against torch.compile, {len(found)} problems: {against}. Where a function takes more than about thirty operations,\n"
+        "16-bit elements are bound by arithmetic: PyTorch's approximate instructions are faster there, and not the same on every\n"
+        "device. The backward of `frac`, `round` and other such ops is a constant or a copy in PyTorch, which returns the gradient\n"
+        "itself or a broadcast of it.",
+        f"## CPU\n\n{cpu[0][1].heading}, PyTorch with as many threads.",
+        by_family(rows(cpu), "torch"),
+        f"## Bits\n\n{counted}: {bits['cases_differing']} trials differ, in {bits['elements_differing']} elements ({differing}).",
+        f"## Each op on {GPU.upper()}",
+        each_op(measured, compiled),
+    ]) + "\n"  # fmt: skip
 
 
 def main() -> None:
-    """Write both."""
-    results = json.loads((RESULTS / "seeds-h200.json").read_text())
-    launch = json.loads((RESULTS / "launch-h200.json").read_text())
-    bits = json.loads((RESULTS / "bits-h200.json").read_text())
-    readme = (ROOT / "README.md").read_text()
-    before, rest = readme.split(START)
+    """Write all three."""
+    text = (ROOT / "README.md").read_text()
+    before, rest = text.split(START)
     after = rest.split(END)[1]
-    summary = f"{_heading(results)} 8192×8192, ALiBi 8×8×1024×1024; every operand counted once.\n\n{_large(results)}"
-    (ROOT / "README.md").write_text(f"{before}{START}\n{summary}\n{END}{after}")
-    head = ["op", "element", "shape", "schedule", "µs", "of copy bandwidth", "times torch eager"]
-    rows = [_row(r, results["copy_bandwidth"]) for r in results["rows"]]
-    host = _table(
-        ["host time of one call", "µs"],
-        [[name, f"{times[1]:.2f}"] for name, times in launch["microseconds_p20_median_p80"]["calls"].items()],
-    )
-    columns = ["run", "cases", "elements", "reused, mean", "fresh, mean", "reused, least", "fresh, least"]
-    cpu = _table(columns, [_cpu(path.name) for path in sorted(RESULTS.glob("seeds-cpu*.json"))])
-    text = f"""# Performance
-
-Written by `python tools/make_performance.py` from `benchmarks/results`.
-
-## H200
-
-{_heading(results)} Medians; the fewest bytes that the op can move over the time, as a fraction of copy bandwidth, and the
-time of the same work in eager PyTorch over ours.
-
-{_table(head, rows)}
-
-## Host cost
-
-Microseconds until a call returns, 1024 elements, in one process.
-
-{host}
-
-## CPU
-
-PyTorch's time over ours, two threads each, in one run on a shared machine, outputs reused and fresh.
-
-{cpu}
-
-## Bits
-
-{bits["cases"]} cases compared between the GPU and the committed hashes of a CPU: {bits["cases_differing"]} differ, in
-{bits["elements_differing"]} of {bits["elements"]:,} elements.
-"""
-    (ROOT / "docs" / "performance.md").write_text(text)
+    (ROOT / "README.md").write_text(f"{before}{START}\n{readme()}\n{END}{after}")
+    (ROOT / "docs" / "performance.md").write_text(performance())
+    (ROOT / "docs" / "performance-families.md").write_text(families())
 
 
 if __name__ == "__main__":

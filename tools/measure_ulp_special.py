@@ -43,7 +43,7 @@ common path.
 
 Functions that pass through zero at numbers that are no floats have no bound in units of the value there. For lgamma and digamma
 below zero the unit is at least that of 1, for bessel_j0 and bessel_j1 beyond 2, and bessel_y0 and bessel_y1, at least that of
-sqrt(2 / (pi |x|)), for airy_ai below -1 of 1 / sqrt(pi sqrt(|x|)), and for cosine_integral beyond 1/2 of 1 / |x|. The positive
+sqrt(2 / (pi |x|)), for airy_ai below -1 of 1 / sqrt(pi sqrt(|x|)), and for cosine_integral beyond 1/4 of 1 / |x|. The positive
 zeros of lgamma, digamma and expi need no such exception.
 
 The ops modified_bessel_k0, scaled_modified_bessel_k0, sici and fresnel are bessel_k0, bessel_k0e, sine_integral and

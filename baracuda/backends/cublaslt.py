@@ -72,7 +72,7 @@ def takes_tf32(descriptor: Any) -> bool:
 
 
 @contextmanager
-def _context(index: int) -> Iterator[None]:
+def context(index: int) -> Iterator[None]:
     """The device's primary context, current for a while."""
     from cuda.bindings import driver
 
@@ -92,7 +92,7 @@ def _context(index: int) -> Iterator[None]:
 @cache
 def _handle(index: int) -> int:
     lt = _bindings()
-    with _context(index):
+    with context(index):
         return int(lt.create())
 
 
@@ -139,7 +139,7 @@ class LtCall:
         kind = problem.left.kind
         scale = kind if kind in (_K.C64, _K.C128) else accumulator
         compute = _COMPUTE_TF32 if tf32 else _COMPUTE[accumulator]
-        with _context(index):
+        with context(index):
             self._desc = int(lt.matmul_desc_create(compute, _TYPES[scale]))
             attributes = lt.MatmulDescAttribute
             for attribute, m in ((attributes.TRANSA, problem.left), (attributes.TRANSB, problem.right)):
@@ -186,28 +186,43 @@ class LtCall:
         return results["algo"].copy(), int(results["workspace_size"][0])
 
     def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+        """Launch on a stream."""
+        self.bind(pointers, workspace, stream)()
+
+    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
+        from cuda.bindings import driver
+
+        from baracuda.runtime.cuda import primary_context
+
         lt, p = _bindings(), self.problem
         left, right = (pointers[1], pointers[0]) if p.swapped else (pointers[0], pointers[1])
         a, b, c, d = self._layouts
         factors = self._factors.ctypes.data
-        # Addresses of vectors are part of the descriptor: one thread at a time sets them and launches.
-        with self._lock, _context(self.index):
-            for attribute, at in self._set_per_call:
-                _set(lt.matmul_desc_set_attribute, self._desc, attribute, np.int64(pointers[at]))
+        given = (
+            _handle(self.index), self._desc, factors, left, a, right, b, factors + self._factors.itemsize,
+            pointers[self._added_at], c, pointers[2], d, self._algorithm.ctypes.data, workspace, self.workspace_bytes, stream,
+        )  # fmt: skip
+        attributes = [(attribute, np.array(pointers[at], np.int64)) for attribute, at in self._set_per_call]
+        wanted, current, matmul = primary_context(self.index), driver.cuCtxGetCurrent, lt.matmul
+
+        def launch() -> None:
             try:
-                lt.matmul(
-                    _handle(self.index), self._desc, factors, left, a, right, b, factors + self._factors.itemsize,
-                    pointers[self._added_at], c, pointers[2], d, self._algorithm.ctypes.data, workspace,
-                    self.workspace_bytes, stream,
-                )  # fmt: skip
+                if not attributes:
+                    matmul(*given)
+                    return
+                with self._lock:  # addresses of vectors are part of the descriptor: set and launch at once
+                    for attribute, held in attributes:
+                        lt.matmul_desc_set_attribute(self._desc, attribute, held.ctypes.data, held.nbytes)
+                    matmul(*given)
             except lt.cuBLASLtError as error:
                 raise BackendError("cublasLtMatmul", str(error)) from error
 
-    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
-        given = tuple(pointers)
-
         def bound() -> None:
-            self.call(given, workspace, stream)
+            if int(current()[1]) == wanted:
+                launch()
+            else:
+                with context(self.index):
+                    launch()
 
         return bound
 

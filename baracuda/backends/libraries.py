@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from baracuda.backends import blas, cublaslt
+from baracuda.backends import blas, cublaslt, cudnn
 from baracuda.core.device import Device
 from baracuda.core.plan import Implementation
 from baracuda.core.sku import BackendKind
@@ -34,4 +34,5 @@ def matmul(device: Device, problem: Any, specs: Sequence[TensorSpec], descriptor
 
 def attention(device: Device, specs: Sequence[TensorSpec], descriptor: Any) -> Found:
     """The libraries' attention, for an `AttentionDescriptor` or its backward, with how to make it or why it cannot."""
-    return ((BackendKind.CUDNN, f"no library's attention on {device} is bound"),)
+    make = partial(cudnn.CudnnAttention, device, specs, descriptor)
+    return ((BackendKind.CUDNN, cudnn.refusal(device, descriptor) or make),)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,10 +12,11 @@ from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.plan import Executable, Implementation, Layout
+from baracuda.core.plan import Executable, Layout
 from baracuda.core.sku import ArchSku
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.contraction import PRODUCT, Contraction, merged
+from baracuda.lowering.generated import MadeOnce, is_general
 from baracuda.lowering.implementation import FormulaExecutable, NothingToDo
 from baracuda.lowering.problem import Operand, Problem, normalise
 from baracuda.lowering.products import ProductImplementation, ProductProblem
@@ -116,15 +116,14 @@ class Refused:
         raise UnsupportedError(self.reason)
 
 
-class LibraryProduct(Implementation):
+class LibraryProduct(MadeOnce):
     """A library's matrix product, followed by a generated kernel for what of the epilogue the library does not do."""
 
     def __init__(self, device: Device, problem: ProductProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
-        self.device, self.problem, self.specs, self.descriptor = device, problem, specs, descriptor
+        super().__init__(device)
+        self.problem, self.specs, self.descriptor = problem, specs, descriptor
         self._formula = ProductImplementation(device, problem, specs, descriptor)
         self.arch: ArchSku = self._formula.arch
-        self._made: dict[Layout, Executable] = {}
-        self._lock = threading.RLock()
 
     # --- what a library provides --------------------------------------------------------------------------------------
 
@@ -139,19 +138,8 @@ class LibraryProduct(Implementation):
 
     # --- executables --------------------------------------------------------------------------------------------------
 
-    def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
-        with self._lock:
-            found = self._made.get(layout)
-            if found is None:
-                found = self._make(layout, compiled_only)
-                if found is not None:
-                    if len(self._made) >= 1024:
-                        self._made.clear()
-                    self._made[layout] = found
-            return found
-
-    def _make(self, layout: Layout, compiled_only: bool) -> Executable | None:
-        if any(o is not None and o.general for o in layout):
+    def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
+        if is_general(layout):
             return Refused(f"{self.backend} takes no arbitrary strides; expected the layout that the plan was selected for")
         c = merged(self._formula.contraction(layout))
         if not (c.m and c.n and all(c.batch)):
@@ -204,4 +192,5 @@ class LibraryProduct(Implementation):
         places = [Place(None if p.name == PRODUCT else index[p.name], 0) for p in ports]
         nbytes = -(-prod(shape) * c.accumulator.itemsize // 256) * 256
         factors = [Place(index["a"], 0), Place(index["b"], 0), Place(None, 0)]
-        return Staged([(product, factors), (FormulaExecutable(*made, None), places)], nbytes)
+        program, call = made
+        return Staged([(product, factors), (FormulaExecutable(program, call, None), places)], nbytes)

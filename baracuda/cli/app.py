@@ -15,9 +15,11 @@ from baracuda.core.version import ARITHMETIC_VERSION
 
 #: Every command, which is `command` in the module `baracuda.cli.commands.NAME`, and what it does, in a line.
 COMMANDS = {
-    "demo": "Run every plan and compare the bits of its results with the reference.",
+    "bench": "Measure every plan against what this machine can do, and against other libraries.",
+    "demo": "Embed sentences with a real model; the same bits on every device.",
     "doctor": "Show devices, libraries, what is missing, and how fast this machine is.",
     "list": "Find ops by family, element, backend, guarantee, or name in any framework.",
+    "report": "Make one HTML page of results, certificates and errors.",
     "verify": "Prove the guarantees of every plan on this machine.",
 }
 
@@ -47,11 +49,12 @@ def group() -> None:
     """The group; its commands do the work."""
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
+def run(arguments: Sequence[str] | None = None, given: object = None) -> int:
     """Run a command; returns the exit status: what the command returned, 1 for an error with a name, 2 for a command line that
-    is wrong, 130 for an interruption."""
+    is wrong, 130 for an interruption. `given` is the object that the command takes from a program that calls it."""
+    listed = None if arguments is None else list(arguments)
     try:
-        status = group.main(None if arguments is None else list(arguments), prog_name="baracuda", standalone_mode=False)
+        status = group.main(listed, prog_name="baracuda", standalone_mode=False, obj=given)
     except click.ClickException as error:
         error.show()
         return int(error.exit_code)

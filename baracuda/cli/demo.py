@@ -1,140 +1,263 @@
-"""`baracuda demo`: the same bits on every device, shown in seconds."""
+"""What `baracuda demo` does: a text's sentences through a real model on every device, and what that took.
+
+The model code is the example `baracuda_minilm`; every tensor operation in it is a plan of this library.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baracuda import __version__
-from baracuda.cli import devices
-from baracuda.cli.problems import Problem, problems
-from baracuda.core.device import Device, Stream
-from baracuda.core.errors import Error
+import baracuda
+from baracuda.cli.driver import examine
+from baracuda.cli.environment import Environment, environment
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.version import ARITHMETIC_VERSION
-from baracuda.core.workspace import Workspace
+from baracuda.frontends.profile import PlanTime
+from baracuda.runtime.cuda import device_count
+from baracuda.runtime.device_events import HeadStart
 
-#: What the bytes of outputs hold before a plan runs: one element left alone, and the digest is another.
-POISON = 0xA5
-#: A time is the median of this many batches of launches, each of about this many seconds.
-BATCHES, BATCH_SECONDS = 5, 5e-3
+if TYPE_CHECKING:
+    from baracuda_minilm.encoder import Encoder, Sentences
 
-#: Name and width of each column; the width is negative where the column is flush right.
-COLUMNS = (
-    ("op", 29),
-    ("dtype", 5),
-    ("schedule", 26),
-    ("guarantee", 16),
-    ("time", -11),
-    ("GB/s", -5),
-    ("SHA-256", 16),
-    ("bits", 9),
-)
-LEGEND = """\
-guarantee: precision of products + of sums / d same bits from run to run, b in every batch, s on every stream and with
-           every tuning, x on every CPU and GPU.   time: one launch.   GB/s: the bytes of all tensors over that time."""
+#: Sentences that are shown for each query.
+NEAREST = 3
+#: Batches, spread over the text, whose plans are timed one by one, and how long a GPU is kept busy while the host launches one.
+PROFILED, HEAD_START = 8, 5e-3
+
+#: Told what is being done, how much of it is done, and how much there is.
+Watch = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Result:
-    """What one problem gave on one device: `digest` is the SHA-256 of its outputs' bytes, one output after the other."""
+class Text:
+    """Sentences: a name for messages, one sentence a line, what to look for among them, and the SHA-256 of the file."""
 
-    schedule: str
-    guarantee: str
-    seconds: float
-    nbytes: int
-    digest: str
+    name: str
+    sentences: list[str]
+    queries: list[str]
+    sha256: str
 
+    @staticmethod
+    def of(raw: bytes, name: str, queries: Sequence[str] = ()) -> Text:
+        """From the bytes of a file: a sentence for each line that is not blank. Without queries some of the sentences are taken.
 
-def reference() -> Mapping[str, str]:
-    """The digest of every problem, by its name; empty if the file is of another version of the arithmetic."""
-    held = json.loads(files("baracuda.cli").joinpath("reference.json").read_text())
-    digests: dict[str, str] = held["sha256"] if held["arithmetic_version"] == ARITHMETIC_VERSION else {}
-    return digests
+        Raises `InvalidProblemError` where the bytes are not UTF-8, or hold no sentence.
+        """
+        try:
+            lines = raw.decode("utf-8-sig").splitlines()
+        except UnicodeDecodeError as error:
+            byte = raw[error.start : error.start + 1].hex()
+            raise InvalidProblemError(f"{name}: byte 0x{byte} at offset {error.start}; expected text in UTF-8") from None
+        sentences = [line.strip() for line in lines if line.strip()]
+        if not sentences:
+            raise InvalidProblemError(f"{name}: {len(raw)} bytes and no sentence; expected one on each line")
+        own = [sentences[i] for i in sorted({0, len(sentences) // 2, len(sentences) - 1})] if len(sentences) > 1 else []
+        return Text(name, sentences, list(queries) or own, hashlib.sha256(raw).hexdigest())
 
-
-def execute(problem: Problem, device: Device) -> Result:
-    """Run one problem, and time it."""
-    tensors = {name: devices.upload(array, device) for name, array in problem.inputs().items()}
-    outputs = []
-    for spec, shape, kind in problem.tensors(written=True):
-        poison = np.full((*shape, kind.itemsize), POISON, np.uint8).view(kind.numpy).reshape(shape)
-        tensors[spec.name] = devices.upload(poison, device)
-        outputs.append(spec.name)
-    stream, args = Stream(device), problem.call(tensors)
-    plan = problem.plan.select(stream, problem.descriptor, like=args)
-    size = plan.workspace_size()
-    workspace = Workspace.allocate(size, device) if size else None
-    plan.run(stream, workspace, args)
-    digest = hashlib.sha256()
-    for name in outputs:
-        digest.update(devices.download(tensors[name]).reshape(-1).view(np.uint8).data)
-    seconds = time_of(plan.bind(stream, workspace, args), device)
-    return Result(plan.schedule, str(plan.precision_guarantee()), seconds, problem.nbytes, digest.hexdigest())
+    @staticmethod
+    def shipped(queries: Sequence[str] = ()) -> Text:
+        """The sentences that come with the example."""
+        data = files("baracuda_minilm") / "data"
+        chosen = queries or (data / "queries.txt").read_text("utf-8").splitlines()
+        return Text.of((data / "sentences.txt").read_bytes(), "the sentences that come with baracuda", chosen)
 
 
-def time_of(launch: Callable[[], None], device: Device) -> float:
-    """Seconds that one launch takes, in a row of launches."""
+@dataclass(frozen=True)
+class Run:
+    """The text on one device.
 
-    def batch(count: int) -> float:
-        start = time.perf_counter()
-        for _ in range(count):
-            launch()
-        devices.wait(device)
-        return (time.perf_counter() - start) / count
-
-    batch(1)
-    count = max(1, round(BATCH_SECONDS / batch(1)))
-    return statistics.median(batch(count) for _ in range(BATCHES))
-
-
-def row(cells: Sequence[str]) -> str:
-    """One line of the table."""
-    aligned = (c.ljust(width) if width > 0 else c.rjust(-width) for c, (_, width) in zip(cells, COLUMNS, strict=True))
-    return "  ".join(aligned).rstrip()
-
-
-def show(problem: Problem, result: Result, verdict: str) -> str:
-    """A result as a line of the table."""
-    duration, rate = f"{result.seconds * 1e6:,.1f} us", f"{result.nbytes / result.seconds / 1e9:,.0f}"
-    cells = (result.schedule, result.guarantee, duration, rate, result.digest[:16], verdict)
-    return row((problem.name, str(problem.element), *cells))
-
-
-def run(where: str, only: Callable[[Problem], bool] = lambda problem: True) -> int:
-    """Run the problems on the CPU, on the first CUDA device, or on "all" there are; returns the exit status.
-
-    Prints a line for each result as it comes, and last how many have the reference bits.
+    Attributes
+    ----------
+    environment
+        The device, and versions.
+    sha256
+        Of the bytes of the embeddings, one sentence after the other, little-endian.
+    seconds
+        From tokens on the device to embeddings on the host.
+    profiled, plans
+        How many sentences the plans were timed on, and their times.
     """
-    print(f"baracuda {__version__}, arithmetic version {ARITHMETIC_VERSION}")
-    chosen = [Device.cpu()] if where in ("all", "cpu") else []
-    missing = devices.why_no_cuda() if where in ("all", "cuda") else None
-    if missing is not None:
-        print(f"no GPU: {missing}")
-        if where == "cuda":
-            return 1
-    elif where in ("all", "cuda"):
-        chosen.append(Device.cuda(0))
-    digests = reference()
-    total = equal = 0
+
+    environment: Environment
+    sha256: str
+    seconds: float
+    profiled: int
+    plans: list[PlanTime]
+
+
+@dataclass
+class Report:
+    """What the demo found.
+
+    Attributes
+    ----------
+    text, dtype, fast
+        What was embedded, in which element, and whether libraries were allowed.
+    tokens
+        In all sentences, without what was left out.
+    truncated
+        The number of each sentence that is too long for the model, from 1, and how many of its tokens were left out.
+    longest
+        The most tokens that a sentence may have.
+    no_gpu
+        Why there is none, where one was looked for.
+    expected
+        The reference hash; None for another text, and where libraries were allowed.
+    nearest
+        For each query, cosines and sentences, the nearest first.
+    runs
+        One for each device.
+    """
+
+    text: Text
+    dtype: str
+    fast: bool
+    tokens: int
+    truncated: dict[int, int]
+    longest: int
+    no_gpu: str = ""
+    expected: str | None = None
+    nearest: dict[str, list[tuple[float, str]]] = field(default_factory=dict)
+    runs: list[Run] = field(default_factory=list)
+
+    @property
+    def kept(self) -> bool:
+        """Whether all devices gave the same bits, those of the reference where there is one. Libraries promise nothing."""
+        digests = {run.sha256 for run in self.runs} | ({self.expected} if self.expected else set())
+        return self.fast or len(digests) == 1
+
+    def record(self) -> dict[str, Any]:
+        """As it is written to JSON."""
+        runs = []
+        for run in self.runs:
+            plans = [asdict(t) | {n: str(getattr(t, n)) for n in ("device", "backend", "guarantee")} for t in run.plans]
+            runs.append(asdict(run) | {"plans": plans})
+        own = {n: getattr(self, n) for n in ("dtype", "fast", "tokens", "truncated", "no_gpu", "expected", "nearest", "kept")}
+        return {"text": self.text.name, "sentences": len(self.text.sentences), **own, "runs": runs}
+
+
+def reference(text: Text, dtype: str) -> str | None:
+    """The hash of the reproducible embeddings of a text; None where none is known."""
+    held = json.loads((files("baracuda_minilm") / "data" / "reference.json").read_text("utf-8"))
+    if held["arithmetic_version"] != ARITHMETIC_VERSION or held["text"] != text.sha256:
+        return None
+    found: str = held["embeddings"][dtype]
+    return found
+
+
+def devices(where: str) -> tuple[list[Device], str]:
+    """The devices that "cpu", "cuda" or "all" names, and why there is no GPU among them ("" where one is, or none is asked for).
+
+    Raises `UnsupportedError` where only a GPU will do and there is none.
+    """
+    missing = "" if where == "cpu" else why_no_gpu()
+    if where == "cuda" and missing:
+        raise UnsupportedError(f"no GPU: {missing}")
+    chosen = [Device.cpu()] if where != "cuda" else []
+    return [*chosen, *([Device.cuda(0)] if where != "cpu" and not missing else [])], missing
+
+
+def why_no_gpu() -> str:
+    """What is missing or broken, and what helps; "" if there is a GPU."""
+    if device_count():
+        return ""
+    driver = examine()
+    if not driver.found:
+        return driver.problem.partition(":")[0]
+    if driver.problem:
+        return f"{driver.problem}; {driver.remedy}"
+    return "there is a driver, but not the packages that use it: pip install 'baracuda[cuda]'"
+
+
+def run(text: Text, where: str, dtype: str, *, fast: bool = False, size: int = 32, watch: Watch = lambda *_: None) -> Report:
+    """Embed a text on some devices.
+
+    Parameters
+    ----------
+    where
+        "cpu", "cuda", or "all" for both as far as they are there.
+    dtype
+        "f32" or "bf16".
+    fast
+        Prefer libraries where there are some; without it the bits are the same everywhere.
+    size
+        Sentences in a batch.
+
+    Raises `UnsupportedError` where there is no such device, `FileNotFoundError` where the model is not installed.
+    """
+    from baracuda_minilm.encoder import Encoder
+    from baracuda_minilm.files import LONGEST, Tokens
+
+    chosen, missing = devices(where)
+    tokens, left_out = Tokens().of([*text.sentences, *text.queries])
+    count = len(text.sentences)
+    truncated = {i + 1: n for i, n in enumerate(left_out[:count]) if n}
+    report = Report(text, dtype, fast, sum(map(len, tokens[:count])), truncated, LONGEST, missing)
+    report.expected = None if fast else reference(text, dtype)
     for device in chosen:
-        print(f"\n{devices.describe(device)}\n{row([name for name, _ in COLUMNS])}", flush=True)
-        for problem in filter(only, problems()):
-            total += 1
-            try:
-                result = execute(problem, device)
-            except Error as error:
-                print(f"{problem}: {type(error).__name__}: {error}", flush=True)
-                continue
-            expected = digests.get(str(problem))
-            equal += result.digest == expected
-            verdict = "unknown" if expected is None else "equal" if result.digest == expected else "DIFFERENT"
-            print(show(problem, result, verdict), flush=True)
-    print(f"\n{LEGEND}\n\n{equal} of {total} results have the reference bits")
-    return 0 if equal == total else 1
+        watch(f"{device}: weights", 0, 1)
+        encoder = Encoder(device, dtype, fast=fast)
+        embedded, found = _embedded(encoder, tokens, count, size, watch)
+        report.runs.append(found)
+    report.nearest = nearest(text, embedded, device)
+    return report
+
+
+def _embedded(encoder: Encoder, tokens: list[list[int]], count: int, size: int, watch: Watch) -> tuple[np.ndarray[Any, Any], Run]:
+    """The embeddings of all sentences, of which the first `count` are the text."""
+    device = encoder.device
+    batches = encoder.batches(tokens, size)
+    _each(list({b.shape: b for b in batches}.values()), encoder, watch, f"{device}: kernels")
+    start = time.perf_counter()
+    embedded = _each(batches, encoder, watch, f"{device}: embeddings")
+    seconds = time.perf_counter() - start
+    some = batches[:: -(-len(batches) // PROFILED)]
+    with baracuda.profile() as profile:
+        _each(some, encoder, watch, f"{device}: profile", ahead=True)
+    digest = hashlib.sha256(np.ascontiguousarray(embedded[:count]).tobytes()).hexdigest()
+    return embedded, Run(environment(device, ()), digest, seconds, sum(b.shape[0] for b in some), profile.times)
+
+
+def _each(batches: list[Sentences], encoder: Encoder, watch: Watch, doing: str, *, ahead: bool = False) -> np.ndarray[Any, Any]:
+    """The embeddings of some batches. `ahead`: the host is to be ahead of a GPU, so that its waiting is not timed."""
+    done, total = 0, sum(b.shape[0] for b in batches)
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        watch(doing, done, total)
+
+    watch(doing, 0, total)
+    return encoder.embed(_behind_work(batches, encoder.device) if ahead else batches, advance)
+
+
+def _behind_work(batches: list[Sentences], device: Device) -> Iterator[Sentences]:
+    """The batches, on a GPU each behind other work."""
+    start = HeadStart(device) if device.kind is DeviceKind.CUDA else None
+    for batch in batches:
+        if start is not None:
+            start.give(HEAD_START)
+        yield batch
+
+
+def nearest(text: Text, embedded: np.ndarray[Any, Any], device: Device) -> dict[str, list[tuple[float, str]]]:
+    """For each query, whose embeddings come after those of the sentences, the cosines of the nearest sentences but itself."""
+    if not text.queries:
+        return {}
+    values = baracuda.to_device(embedded.astype(np.float32), device)
+    count = len(text.sentences)
+    cosines = baracuda.to_host(baracuda.mm(values[count:], values[:count].T))
+    found = {}
+    for query, row in zip(text.queries, cosines, strict=True):
+        order = [i for i in np.argsort(-row, kind="stable").tolist() if text.sentences[i] != query]
+        found[query] = [(float(row[i]), text.sentences[i]) for i in order[:NEAREST]]
+    return found

@@ -162,8 +162,14 @@ class Plan(ABC, Generic[D, A]):
             elif isinstance(make, str):
                 yield Candidate(backend, reason_refused=make), None
             else:
-                implementation = make()
-                made = [implementation.executable(layout, autotune=preference.autotune) for layout in layouts]
+                try:
+                    implementation = make()
+                    made = [implementation.executable(layout, autotune=preference.autotune) for layout in layouts]
+                except UnsupportedError as error:
+                    if not backend.is_library:  # of a formula there is no other kernel
+                        raise
+                    yield Candidate(backend, reason_refused=str(error)), None
+                    continue
                 needed = max(e.workspace_bytes for e in made if e is not None)
                 objection = preference.objection(backend, implementation.guarantee, needed)
                 yield Candidate(backend, implementation.guarantee, needed, objection), implementation

@@ -1,4 +1,4 @@
-"""Seeing every `run` of every plan, while a `with` statement lasts. Outside of one, `run` is not touched and costs nothing more."""
+"""Seeing every `run` of every plan, while a `with` statement lasts. Outside of one, `run` is as it is and costs nothing more."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def watched(around: Around) -> Iterator[None]:
     def run(plan: Plan[Any, Any], stream: Any, workspace: Any, args: Any) -> None:
         around(plan, stream, lambda: plain(plan, stream, workspace, args))
 
-    Plan.run = run  # type: ignore[method-assign]
+    Plan.run = run  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:

@@ -23,8 +23,6 @@ from baracuda.formula.oracle_reads import read
 from baracuda.formula.oracle_special import SPECIAL
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-#: What becomes of a value of a node, where rounding would change it.
-Disturb: TypeAlias = Callable[[Expr, Array], Array]
 
 
 def evaluate(
@@ -33,7 +31,6 @@ def evaluate(
     shape: Sequence[int],
     inner: Sequence[bool],
     params: Mapping[str, float] | None = None,
-    disturb: Disturb | None = None,
 ) -> dict[str, Array]:
     """The outputs of a graph of mathematical functions.
 
@@ -47,9 +44,6 @@ def evaluate(
         The extents of the iteration space, and which of its axes are inner.
     params : Mapping[str, float] | None
         The scalars given at run time, rounded to their kind as a kernel would. The length of a row is known.
-    disturb : Disturb | None
-        Applied to the value of every float node that a kernel would round, and to what a sum, product, scan or Bessel function is
-        of: with small random errors, the results show how far rounding may carry them.
 
     Returns
     -------
@@ -60,7 +54,7 @@ def evaluate(
     Raises `InvalidProblemError` for a missing input or parameter or a shape that does not fit, `UnsupportedError` for
     operations on the bits of floats, which have no meaning in float64.
     """
-    run = _Evaluation(graph, inputs, tuple(shape), tuple(inner), params or {}, disturb)
+    run = Evaluation(graph, inputs, tuple(shape), tuple(inner), params or {})
     return {port.name: np.array(np.broadcast_to(run.values[expr], run.extents(port.axes))) for port, expr in graph.outputs}
 
 
@@ -68,7 +62,7 @@ def _dtype(kind: ElementKind) -> np.dtype[Any]:
     return np.dtype(np.float64) if kind.is_float else kind.compute.numpy
 
 
-class _Evaluation:
+class Evaluation:
     """One run over a graph; `values` has every node's value, broadcastable to the iteration space."""
 
     def __init__(
@@ -78,7 +72,6 @@ class _Evaluation:
         shape: tuple[int, ...],
         inner: tuple[bool, ...],
         params: Mapping[str, float],
-        disturb: Disturb | None,
     ) -> None:
         if len(shape) != len(inner):
             raise InvalidProblemError(f"shape {shape} has rank {len(shape)}, inner {inner} has {len(inner)}")
@@ -88,11 +81,20 @@ class _Evaluation:
         self.values: dict[Expr, Array] = {}
         with np.errstate(all="ignore"):
             for n in graph.nodes:
-                args = [self.values[a] for a in n.args]
-                if disturb is not None and _moves_with_arguments(n):
-                    args = [disturb(a, x) if a.kind.is_float else x for a, x in zip(n.args, args, strict=True)]
-                value = np.asarray(self._value(n, args), _dtype(n.kind))
-                self.values[n] = disturb(n, value) if disturb is not None and _rounds(n) else value
+                self.values[n] = self.evaluated(n, [self.values[a] for a in n.args])
+
+    def evaluated(self, n: Expr, args: list[Array]) -> Array:
+        """A node's value, given those of its operands."""
+        return np.asarray(self._value(n, args), _dtype(n.kind))
+
+    def reduced_axes(self, over: Axes) -> tuple[int, ...]:
+        """The axes of the iteration space that a reduction runs over."""
+        return tuple(a for a, i in enumerate(self.inner) if over & (Axes.INNER if i else Axes.OUTER))
+
+    def along(self, x: Array, axes: Sequence[int]) -> Array:
+        """A value repeated along some axes: one that does not vary along them counts once for each of their points."""
+        shape = x.shape or (1,) * len(self.shape)
+        return np.broadcast_to(x, [self.shape[a] if a in axes else extent for a, extent in enumerate(shape)])
 
     def extents(self, axes: Axes) -> tuple[int, ...]:
         """The iteration space without the axes that a value does not vary along."""
@@ -177,9 +179,8 @@ class _Evaluation:
 
     def _reduced(self, n: Expr, x: Array) -> Any:
         op, over = n.attr
-        axes = tuple(a for a, i in enumerate(self.inner) if over & (Axes.INNER if i else Axes.OUTER))
-        along = [self.shape[a] if a in axes else extent for a, extent in enumerate(x.shape or (1,) * len(self.shape))]
-        x = np.broadcast_to(x, along)  # a value that does not vary along an axis counts once for each of its points
+        axes = self.reduced_axes(over)
+        x = self.along(x, axes)
         if op in ("sum", "prod"):
             wide = np.longdouble if n.kind.is_float else x.dtype
             return (np.sum if op == "sum" else np.prod)(x, axis=axes, dtype=wide, keepdims=True)
@@ -190,46 +191,6 @@ class _Evaluation:
         else:
             least = np.iinfo(x.dtype).min if op == "max" else np.iinfo(x.dtype).max
         return (np.max if op == "max" else np.min)(x, axis=axes, keepdims=True, initial=least)
-
-
-#: Operations whose results a kernel does not round; casts and loads of float64 values apart, which none has.
-_EXACT = frozenset(
-    [
-        "const",
-        "input",
-        "gather",
-        "param",
-        "coord",
-        "position",
-        "select",
-        "rare",
-        "cast",
-        "bitcast",
-        "detach",
-        "neg",
-        "abs",
-        "max",
-        "min",
-        "floor",
-        "ceil",
-        "trunc",
-        "rint",
-        "fmod",
-        "round_to_f16",
-        "round_to_bf16",
-        "round_to_f8e4m3",
-        "round_to_f8e5m2",
-    ]
-)
-
-
-def _rounds(n: Expr) -> bool:
-    return n.kind.is_float and n.op not in _EXACT and not (n.op == "reduce" and n.attr[0] not in ("sum", "prod"))
-
-
-def _moves_with_arguments(n: Expr) -> bool:
-    """Sums, whose every step rounds, and functions that swing about 0, whose error near there is one of the argument."""
-    return n.op == "scan" or n.op.startswith("bessel_") or (n.op == "reduce" and n.attr[0] in ("sum", "prod"))
 
 
 def _converted(x: Array, source: ElementKind, target: ElementKind) -> Any:

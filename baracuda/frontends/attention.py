@@ -18,18 +18,26 @@ from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
 from baracuda.formula.expr import Expr
 from baracuda.formula.graph import Graph
-from baracuda.frontends.call import apply, describe
+from baracuda.frontends.arrays import current_stream
+from baracuda.frontends.call import apply, describe, device_of, plan_for
 from baracuda.frontends.families import function
+from baracuda.frontends.function import MOST_RECIPES
+from baracuda.frontends.recipes import Recipe, recipe_key
 from baracuda.ops.attention import AttentionArgs, AttentionBackwardArgs, AttentionBackwardPlan, AttentionPlan
 from baracuda.ops.attention_descriptor import OTHERS, AttentionBackwardDescriptor, AttentionDescriptor
 from baracuda.ops.attention_score import custom
 
+#: The tensors of a call, in the order that recipes are kept by.
+_GIVEN = ("q", "k", "v", "query_lengths", "key_lengths", "bias", "mask", "slopes")
 _READ = tuple(s.name for s in AttentionPlan.tensors if not s.written)
 _READ_BACKWARD = tuple(s.name for s in AttentionBackwardPlan.tensors if not s.written)
 
 
 class _Call:
-    """The tensors of a call with four axes each, and its descriptor."""
+    """The tensors of a call with four axes each, and its descriptor; key and given: of the recipe that it makes, if any."""
+
+    key: Any = None
+    given: Mapping[str, Any]
 
     def __init__(
         self,
@@ -57,6 +65,7 @@ class _Call:
         if len(others) > len(OTHERS):
             raise InvalidProblemError(f"tensors: {len(others)}; expected at most {len(OTHERS)}")
         given = {n: describe(t, n) for n, t in (*named.items(), *zip(OTHERS, others, strict=False))}
+        self.shapes = {n: r.shape for n, r in given.items()}
         found: dict[str, Any] = dict(options)
         for name, tensor in (*named.items(), *zip(OTHERS, others, strict=False)):
             lengths = name in ("query_lengths", "key_lengths")
@@ -114,12 +123,33 @@ def _traced(score: Callable[..., Expr], kinds: tuple[ElementKind, ...], element:
     return custom(score, kinds, element)
 
 
+_recipes: dict[Any, Recipe] = {}
+
+
+def _remember(call: _Call, cls: Any, args: Any, d: AttentionDescriptor, made: Sequence[Any], shapes: Sequence[Any]) -> None:
+    """Keep how a call went, where its tensors are read as they were given."""
+    if call.key is None:
+        return
+    key, given = call.key, call.given
+    if any(call.tensors[n] is not t for n, t in given.items() if t is not None):
+        return
+    names, arguments = list(given), list(given.values())
+    read = [s.name for s in cls.tensors if not s.written]
+    places = [names.index(n) if given.get(n) is not None else None for n in read]
+    values = [*(given.get(n) for n in read), *made]
+    plan = plan_for(cls, d, current_stream(given["q"], device_of(given["q"])), values, key[-1] or PlanPreference())
+    if len(_recipes) >= MOST_RECIPES:
+        _recipes.clear()
+    _recipes[key] = Recipe(plan, args, places, shapes, names.index("q"), arguments)
+
+
 def _forward(call: _Call, saved: bool, out: Any, preference: PlanPreference | None) -> Any:
     d = replace(call.descriptor, lse=saved)
     outputs = [(d.y_shape, d.element), (d.lse_shape, d.compute) if saved else None]
     given = [None if out is None else call.widened(out)]
     values = [call.tensors.get(n) for n in _READ]
     y, lse = apply(AttentionPlan, AttentionArgs, d, call.tensors["q"], values, outputs, given, preference or PlanPreference())
+    _remember(call, AttentionPlan, AttentionArgs, d, (y, lse), outputs)
     y = out if out is not None else call.narrowed(y)
     return (y, call.narrowed(lse)) if saved else y
 
@@ -129,7 +159,7 @@ def _backward(
 ) -> Any:
     options = {f.name: getattr(call.descriptor, f.name) for f in fields(call.descriptor)} | {"lse": True}
     d = AttentionBackwardDescriptor(**options, wrt=tuple(wrt))
-    tensors = call.tensors | {n: call.widened(t) for n, t in (("dy", dy), ("y", y), ("lse", lse))}
+    tensors = call.tensors = call.tensors | {n: call.widened(t) for n, t in (("dy", dy), ("y", y), ("lse", lse))}
     given = [None if x is None else call.widened(x) for x in out]
     wanted = [
         (d.q_shape, d.element) if d.wants_dq else None,
@@ -141,23 +171,22 @@ def _backward(
     made = apply(
         AttentionBackwardPlan, AttentionBackwardArgs, d, tensors["q"], values, wanted, given, preference or PlanPreference()
     )
+    if d.pair is None and list(wrt) == [n for n in "qkv" if n in wrt]:
+        _remember(call, AttentionBackwardPlan, AttentionBackwardArgs, d, made, wanted)
     found = dict(zip(("q", "k", "v"), (call.narrowed(x) for x in made[:3]), strict=True))
     if d.pair is not None:
-        found[d.pair] = _summed(made[3], tensors[d.pair], getattr(d, f"{d.pair}_element"), d)
+        found[d.pair] = _summed(made[3], d).reshape(call.shapes[d.pair])
     results = tuple(found[n] for n in wrt)
     return results[0] if len(results) == 1 else results
 
 
-def _summed(pairs: Any, tensor: Any, element: ElementKind, d: AttentionBackwardDescriptor) -> Any:
+def _summed(pairs: Any, d: AttentionBackwardDescriptor) -> Any:
     """The gradient of a tensor of the score: that of each pair, summed over what the tensor was broadcast along."""
-    shape = tuple(tensor.shape)
     placed = [1] * 4
-    for axis, n in zip(d.slopes_axes if d.pair == "slopes" else range(4), shape, strict=True):
+    for axis, n in zip(d.slopes_axes if d.pair == "slopes" else range(4), getattr(d, f"{d.pair}_shape"), strict=True):
         placed[axis] = n
     axes = tuple(a for a, (n, whole) in enumerate(zip(placed, d.pair_shape, strict=True)) if n != whole)
-    if not axes:
-        return pairs
-    return function("sum")(pairs, axis=axes, dtype=element).reshape(shape)
+    return function("sum")(pairs, axis=axes, dtype=getattr(d, f"{d.pair}_element")) if axes else pairs
 
 
 def scaled_dot_product_attention(
@@ -217,9 +246,19 @@ def scaled_dot_product_attention(
     >>> baracuda.scaled_dot_product_attention(q, k, v, causal=True).shape
     (1, 2, 3, 4)
     """
-    tensors = {"query_lengths": query_lengths, "key_lengths": key_lengths, "bias": bias, "mask": mask, "slopes": slopes}
+    given = (q, k, v, query_lengths, key_lengths, bias, mask, slopes)
+    key = None
+    if out is None:
+        key = recipe_key(given, ("y", saved, causal, window, offset, scale, softcap, preference))
+        recipe = _recipes.get(key) if key is not None else None
+        if recipe is not None:
+            made = recipe.follow(given)
+            return made if saved else made[0]
+    own = dict(zip(_GIVEN, given, strict=True))
     options = {"causal": causal, "window": window, "offset": offset, "scale": scale, "softcap": softcap}
-    return _forward(_Call(q, k, v, tensors, options), saved, out, preference)
+    call = _Call(q, k, v, {n: own[n] for n in _GIVEN[3:]}, options)
+    call.key, call.given = key, own
+    return _forward(call, saved, out, preference)
 
 
 def scaled_dot_product_attention_backward(
@@ -256,9 +295,19 @@ def scaled_dot_product_attention_backward(
     >>> y, lse = baracuda.scaled_dot_product_attention(q, k, v, saved=True)
     >>> dq, dk, dv = baracuda.scaled_dot_product_attention_backward(dy, q, k, v, y, lse)
     """
-    tensors = {"query_lengths": query_lengths, "key_lengths": key_lengths, "bias": bias, "mask": mask, "slopes": slopes}
+    given = (q, k, v, query_lengths, key_lengths, bias, mask, slopes, y, lse, dy)
+    key = None
+    if not out:
+        key = recipe_key(given, (tuple(wrt), causal, window, offset, scale, softcap, preference))
+        recipe = _recipes.get(key) if key is not None else None
+        if recipe is not None:
+            made = recipe.follow(given)
+            return made if len(made) > 1 else made[0]
+    own = dict(zip((*_GIVEN, "y", "lse", "dy"), given, strict=True))
     options = {"causal": causal, "window": window, "offset": offset, "scale": scale, "softcap": softcap}
-    return _backward(_Call(q, k, v, tensors, options), dy, y, lse, wrt, preference, out)
+    call = _Call(q, k, v, {n: own[n] for n in _GIVEN[3:]}, options)
+    call.key, call.given = key, own
+    return _backward(call, dy, y, lse, wrt, preference, out)
 
 
 def flex_attention(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
@@ -20,8 +21,8 @@ from baracuda.ops import attention_states as states
 def sliding_window_attention(q: Any, k: Any, v: Any, window: int | tuple[int | None, int | None], **options: Any) -> Any:
     """Attention in which query i sees the keys from i + offset - before to i + offset + after (Beltagy et al., Longformer, 2020).
 
-    window is (before, after), None for no bound, or one number for both sides; with causal=True none after i + offset is seen. Tiles
-    outside the window are not computed. The options are those of `scaled_dot_product_attention`.
+    window is (before, after), None for no bound, or one number for both sides; with causal=True none after i + offset is seen.
+    Tiles outside the window are not computed. The options are those of `scaled_dot_product_attention`.
     """
     return attend(q, k, v, window=_sides(window), **options)
 
@@ -90,7 +91,9 @@ def _beside(name: str, x: Any, shape: Sequence[int]) -> Any:
     """A tensor of one number for each row, with an axis for the row."""
     ref = describe(x, name)
     if ref.shape != tuple(shape[:-1]):
-        raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {tuple(shape[:-1])}, one for each row of {tuple(shape)}")
+        raise InvalidProblemError(
+            f"{name}: shape is {ref.shape}; expected {tuple(shape[:-1])}, one for each row of {tuple(shape)}"
+        )
     return placed(ref, range(len(ref.shape)), len(shape))
 
 
@@ -102,10 +105,11 @@ def _sinks(sink: Any, rank: int) -> Any:
 
 
 def attention_sink(q: Any, k: Any, v: Any, sink: Any, *, saved: bool = False, **options: Any) -> Any:
-    """Attention with one more key for each head, whose score is sink[h] and whose value is zero (Xiao et al., 2023; gpt-oss, 2025).
+    """Attention with one more key for each head, whose score is sink[h] and whose value is zero (Xiao et al., 2023; gpt-oss,
+    2025).
 
-    sink is (heads,). With saved=True, returns (y, lse), the sink counted in lse. Of 16-bit elements y is rounded twice. The options
-    are those of `scaled_dot_product_attention`.
+    sink is (heads,). With saved=True, returns (y, lse), the sink counted in lse. Of 16-bit elements y is rounded twice. The
+    options are those of `scaled_dot_product_attention`.
     """
     plain, plain_lse = attend(q, k, v, saved=True, **options)
     shape = tuple(plain.shape)
@@ -171,9 +175,9 @@ def merge_attention_states_backward(
 def _pieces(starts: Any, name: str, total: int) -> list[tuple[int, int]]:
     """Where each sequence of a packed tensor begins and ends."""
     listed = [int(n) for n in (starts.tolist() if hasattr(starts, "tolist") else starts)]
-    if not listed or listed[0] != 0 or listed[-1] != total or any(a > b for a, b in zip(listed, listed[1:], strict=False)):
+    if not listed or listed[0] != 0 or listed[-1] != total or any(a > b for a, b in pairwise(listed)):
         raise InvalidProblemError(f"{name}: {listed}; expected numbers that rise from 0 to {total}")
-    return list(zip(listed[:-1], listed[1:], strict=True))
+    return list(pairwise(listed))
 
 
 def _packed(q: Any, k: Any, starts: Any, key_starts: Any) -> list[tuple[slice, slice]]:
@@ -191,9 +195,9 @@ def varlen_attention(q: Any, k: Any, v: Any, starts: Any, key_starts: Any = None
     """Attention of packed sequences: q (total, heads, depth), k and v (total, key_heads, depth), sequence n being the rows from
     starts[n] to before starts[n + 1]; key_starts likewise for k and v, by default starts.
 
-    Each sequence is a call on views of the packed tensors, with the bits that it has alone: nothing is padded or copied. starts are
-    read on the host. With saved=True, returns (y, lse), lse (heads, total). The options are those of `scaled_dot_product_attention`
-    that do not depend on the sequence: causal, window, offset, scale, softcap and slopes.
+    Each sequence is a call on views of the packed tensors, with the bits that it has alone: nothing is padded or copied. starts
+    are read on the host. With saved=True, returns (y, lse), lse (heads, total). The options are those of
+    `scaled_dot_product_attention` that do not depend on the sequence: causal, window, offset, scale, softcap and slopes.
     """
     d, w = describe(q, "q"), describe(v, "v")
     pieces = _packed(q, k, starts, key_starts)
@@ -218,9 +222,9 @@ def varlen_attention_backward(
         if rows.start == rows.stop == columns.start == columns.stop:
             continue
         places = (rows, columns, columns)
-        read = [x[at].swapaxes(0, 1) for x, at in ((dy, rows), (q, rows), (k, columns), (v, columns), (y, rows))]
+        dy_, q_, k_, v_, y_ = (x[at].swapaxes(0, 1) for x, at in ((dy, rows), (q, rows), (k, columns), (v, columns), (y, rows)))
         out = [x[at].swapaxes(0, 1) for x, at in zip(whole, places, strict=True)]
-        attend_backward(*read, lse[:, rows], out=out, **options)
+        attend_backward(dy_, q_, k_, v_, y_, lse[:, rows], out=out, **options)
     return whole[0], whole[1], whole[2]
 
 
@@ -240,9 +244,9 @@ def decode_attention(q: Any, k_cache: Any, v_cache: Any, key_lengths: Any = None
     return (y[0][:, :, 0], y[1][:, :, 0]) if options.get("saved") else y[:, :, 0]
 
 
-def kv_cache_append(cache: Any, new: Any, positions: int | Sequence[int] | Any) -> Any:
-    """Writes new (batch, key_heads, steps, depth) into cache (batch, key_heads, capacity, depth) in place, from a position on: one
-    number for all, or one for each batch element, read on the host. Returns cache.
+def kv_cache_append(cache: Any, new: Any, positions: Any) -> Any:
+    """Writes new (batch, key_heads, steps, depth) into cache (batch, key_heads, capacity, depth) in place, from a position on:
+    one number for all, or one for each batch element, read on the host. Returns cache.
 
     Raises `InvalidProblemError` where a position leaves no room.
     """

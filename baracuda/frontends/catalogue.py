@@ -130,7 +130,8 @@ def _composed(row: Row) -> Entry:
     defined = (k for k in ElementKind if k.category in categories(row.dtypes) and k.bits >= (16 if k.is_float else 8))
     elements = _ELEMENTS.get(row.op) or tuple(defined)
     backward = f"{row.op}_backward" if hasattr(import_module("baracuda"), f"{row.op}_backward") else ""
-    plan = "MatmulPlan" if row.op in _PRODUCTS else "ScatterPlan" if row.op in _SCATTERS else ""
+    plans = (("MatmulPlan", _PRODUCTS), ("ScatterPlan", _SCATTERS), ("AttentionPlan", _ATTENTION))
+    plan = next((plan for plan, names in plans if row.op in names), "")
     return Entry(row, row.op, backward, plan, elements, _EVERYWHERE, (), inspect.getdoc(found) or "")
 
 
@@ -153,7 +154,7 @@ def catalogue() -> tuple[Entry, ...]:
             doc = inspect.getdoc(getattr(import_module("baracuda"), name)) or ""
             plan = f"{_BY_HAND[name]}Plan"
             found.append(Entry(row, name, f"{name}_backward", plan, _FLOATS, _EVERYWHERE, (), doc))
-        elif name in _COMPOSED or name in _PRODUCTS or name in _SCATTERS:
+        elif name in _COMPOSED | _PRODUCTS | _SCATTERS | _ATTENTION:
             found.append(_composed(row))
         else:
             found.append(Entry(row))

@@ -58,9 +58,9 @@ def multi_head_attention(
 ) -> Any:
     """Attention between projections: out_weight @ attention of (q_weight @ q, k_weight @ k, v_weight @ v), for `heads` heads.
 
-    q is (batch, queries, width), k and v (batch, keys, width of their own); weights are (rows, width) as in `linear`, those of k and
-    v having `key_heads` times the depth of a head as rows (default: heads). With saved=True, returns (y, what the backward reads).
-    The options are those of `scaled_dot_product_attention` (Vaswani et al., 2017).
+    q is (batch, queries, width), k and v (batch, keys, width of their own); weights are (rows, width) as in `linear`, those of k
+    and v having `key_heads` times the depth of a head as rows (default: heads). With saved=True, returns (y, what the backward
+    reads). The options are those of `scaled_dot_product_attention` (Vaswani et al., 2017).
 
     Examples
     --------
@@ -76,11 +76,11 @@ def multi_head_attention(
             raise InvalidProblemError(f"{name}: shape is {tuple(x.shape)}; expected (batch, sequence, width)")
     counts = (heads, key_heads or heads, key_heads or heads)
     given = ((q, q_weight, q_bias), (k, k_weight, k_bias), (v, v_weight, v_bias))
-    parts = [_split(linear(*xs), n, name) for xs, n, name in zip(given, counts, _INPUTS, strict=True)]
-    found = scaled_dot_product_attention(*parts, saved=saved, **options)
+    q_heads, k_heads, v_heads = (_split(linear(*xs), n, name) for xs, n, name in zip(given, counts, _INPUTS, strict=True))
+    found = scaled_dot_product_attention(q_heads, k_heads, v_heads, saved=saved, **options)
     y, lse = found if saved else (found, None)
     result = linear(_joined(y), out_weight, out_bias)
-    return (result, SavedHeads(*parts, y, lse)) if saved else result
+    return (result, SavedHeads(q_heads, k_heads, v_heads, y, lse)) if saved else result
 
 
 def multi_head_attention_backward(

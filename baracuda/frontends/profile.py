@@ -48,7 +48,7 @@ class Profile:
     @property
     def times(self) -> list[PlanTime]:
         """The plans, those that took longest first."""
-        spans: dict[tuple[Any, ...], list[float]] = {}
+        spans: dict[tuple[str, Device, BackendKind, PrecisionGuarantee], list[float]] = {}
         for plan, seconds in self._spans:
             sku = plan.sku()
             spans.setdefault((sku.op, plan.device, sku.backend, sku.guarantee), []).append(seconds)

@@ -48,7 +48,8 @@ def _rotate(x: Any, cos: Any, sin: Any, interleaved: bool, axis: int, inverse: b
     pairs = tables[0].shape[-1]
     if tables[0].shape != tables[1].shape or 2 * pairs > ref.shape[-1]:
         raise InvalidProblemError(
-            f"cos {tables[0].shape}, sin {tables[1].shape}: expected one shape, and at most {ref.shape[-1] // 2} angles for x {ref.shape}"
+            f"cos {tables[0].shape}, sin {tables[1].shape}: expected one shape, "
+            f"and at most {ref.shape[-1] // 2} angles for x {ref.shape}"
         )
     if out is None:
         result, target = output(x, ref.shape, ref.kind)
@@ -82,8 +83,8 @@ def rope(x: Any, cos: Any, sin: Any, *, interleaved: bool = False, axis: int = -
     out
         Where the result is written, which may be x itself.
 
-    Elements beyond twice the number of pairs stay as they are (partial rotation). It computes in f32, f64 for f64, and rounds once;
-    the bits are the same on every device. Raises `InvalidProblemError` for tables that do not fit.
+    Elements beyond twice the number of pairs stay as they are (partial rotation). It computes in f32, f64 for f64, and rounds
+    once; the bits are the same on every device. Raises `InvalidProblemError` for tables that do not fit.
 
     Examples
     --------
@@ -123,13 +124,14 @@ def rope_scaling_tables(
 
     - "linear": divided by factor (Chen et al., Position Interpolation, 2023);
     - "ntk": base becomes base * factor**(depth / (depth - 2)) (bloc97, 2023);
-    - "yarn": those that turn fewer than `low` (1) times in original_length are divided by factor, those that turn more than `high`
+    - "yarn": those that turn fewer than `low` (1) times in original_length are divided by factor, those that turn more than
+    `high`
       (32) times stay, with a ramp between; the tables are multiplied by attention_factor, 0.1 log(factor) + 1 by default
       (Peng et al., YaRN, 2023);
     - "llama3": likewise between `low` (1) and `high` (4), the ramp linear in the number of turns (Llama 3.1).
 
-    Angles are computed in f64 by baracuda's own functions, so that the tables have the same bits everywhere. `like` is a tensor of
-    the library, and on the device, that they are made for; NumPy arrays by default.
+    Angles are computed in f64 by baracuda's own functions, so that the tables have the same bits everywhere. `like` is a tensor
+    of the library, and on the device, that they are made for; NumPy arrays by default.
 
     Examples
     --------
@@ -168,11 +170,11 @@ def rope_scaling_tables(
 
 
 def _power(x: float, y: float) -> float:
-    return float(function("pow")(np.float64([x]), np.float64([y]))[0])
+    return float(function("pow")(np.array([x]), np.array([y]))[0])
 
 
 def _log(x: float) -> float:
-    return float(function("log")(np.float64([x]))[0])
+    return float(function("log")(np.array([x]))[0])
 
 
 def _ramp_of_pairs(
@@ -184,7 +186,8 @@ def _ramp_of_pairs(
         return depth * _log(length / (turns * 2 * pi)) / (2 * _log(base))
 
     first, last = max(np.floor(pair(many)), 0.0), min(np.ceil(pair(few)), depth - 1.0)
-    return 1.0 - np.clip((pairs - first) / max(last - first, 0.001), 0.0, 1.0)
+    ramp: np.ndarray[Any, Any] = np.clip((pairs - first) / max(last - first, 0.001), 0.0, 1.0)
+    return 1.0 - ramp
 
 
 def _moved(table: np.ndarray[Any, Any], like: Any) -> Any:

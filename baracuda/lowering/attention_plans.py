@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.plan import Executable, Implementation, Layout
-from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
+from baracuda.core.plan import Executable, Layout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.graph import Graph
 from baracuda.lowering.attention import DOT, Attention
+from baracuda.lowering.generated import Generated
 from baracuda.lowering.implementation import Call, FormulaExecutable, NothingToDo, picker
 from baracuda.lowering.problem import Operand
 from baracuda.runtime.program import Program
@@ -30,37 +28,12 @@ class AttentionProblem:
     parameters: Mapping[str, float]
 
 
-class AttentionImplementation(Implementation):
+class AttentionImplementation(Generated):
     """Generated kernels of attention, for the CPU or for a CUDA device."""
 
     def __init__(self, device: Device, problem: AttentionProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
-        self.device, self.problem, self.specs, self.descriptor = device, problem, specs, descriptor
-        self._made: dict[Layout, Executable] = {}
-        self._lock = threading.RLock()
-        kind: ElementKind = descriptor.compute
-        math = MathPrecision.F64 if kind is ElementKind.F64 else MathPrecision.F32
-        self.guarantee = PrecisionGuarantee.canonical(math, kind)
-        if device.kind is DeviceKind.CUDA:
-            from baracuda.runtime.cuda import architecture
-
-            major, minor, _ = architecture(device.index)
-            if (major, minor) < (8, 0):
-                raise UnsupportedError(f"{device} has compute capability {major}.{minor}; expected 8.0 or newer")
-            self.backend, self.arch = BackendKind.FORMULA_CUDA, ArchSku.cuda(major, minor)
-        else:
-            self.backend, self.arch = BackendKind.FORMULA_CPU, ArchSku.host()
-
-    def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
-        with self._lock:
-            found = self._made.get(layout)
-            if found is None:
-                general = any(o is not None and o.general for o in layout)
-                found = self._make(layout, compiled_only, autotune and not general)
-                if found is not None:
-                    if len(self._made) >= 1024:
-                        self._made.clear()
-                    self._made[layout] = found
-            return found
+        super().__init__(device, descriptor.compute)
+        self.problem, self.specs, self.descriptor = problem, specs, descriptor
 
     def attention(self, layout: Layout) -> Attention:
         """The problem for a layout."""
@@ -105,7 +78,7 @@ class AttentionImplementation(Implementation):
             **{name: found.get(name) for name in ("dy", "dq", "dk", "dv", "dbias")},
         )
 
-    def _make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
+    def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
         written = [s for s, lies in zip(self.specs, layout, strict=True) if s.written and lies is not None]
         if not any(all(s.expected_shape(self.descriptor)) for s in written):
             return NothingToDo()

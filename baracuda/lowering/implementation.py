@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -13,8 +12,7 @@ from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.plan import Executable, Implementation, Layout, OperandLayout
-from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
+from baracuda.core.plan import Executable, Layout, OperandLayout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes, input_
@@ -22,14 +20,13 @@ from baracuda.formula.functions import reserved_value
 from baracuda.formula.gathers import MARK, TENSOR_EXTENT, Source, parameter_value, separated, sources
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.composite import Copy, InTurn, Relaid, astray, separable, side_by_side
+from baracuda.lowering.generated import Generated
 from baracuda.lowering.problem import Nest, Operand, Problem, normalise, reduces, scans
 from baracuda.lowering.staged import Place, Staged, Stages, cut
 from baracuda.runtime.program import Program
 
 if TYPE_CHECKING:
     from baracuda.lowering.cuda import Tuning
-
-_MATH = {ElementKind.F32: MathPrecision.F32, ElementKind.F64: MathPrecision.F64}
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ class NothingToDo:
         return lambda: None
 
 
-class FormulaImplementation(Implementation):
+class FormulaImplementation(Generated):
     """Kernels generated from a formula, for the CPU or for a CUDA device."""
 
     def __init__(
@@ -91,22 +88,11 @@ class FormulaImplementation(Implementation):
         descriptor: Any,
         tuning: Tuning | None = None,
     ) -> None:
-        self.device, self.problem, self.specs, self.descriptor = device, problem, specs, descriptor
+        self.problem, self.specs, self.descriptor = problem, specs, descriptor
         self._tuning = tuning
-        self._made: dict[Layout, Executable] = {}
-        self._lock = threading.RLock()
         kinds = {n.kind for n in problem.graph.nodes}
         accumulator = next((k for k in (ElementKind.F64, ElementKind.F32) if k in kinds), problem.graph.outputs[0][1].kind)
-        self.guarantee = PrecisionGuarantee.canonical(_MATH.get(accumulator, MathPrecision.INTEGER), accumulator)
-        if device.kind is DeviceKind.CUDA:
-            from baracuda.runtime.cuda import architecture
-
-            major, minor, _ = architecture(device.index)
-            if (major, minor) < (8, 0):
-                raise UnsupportedError(f"{device} has compute capability {major}.{minor}; expected 8.0 or newer")
-            self.backend, self.arch = BackendKind.FORMULA_CUDA, ArchSku.cuda(major, minor)
-        else:
-            self.backend, self.arch = BackendKind.FORMULA_CPU, ArchSku.host()
+        super().__init__(device, accumulator)
 
     def nest(self, layout: Layout) -> tuple[Nest, list[tuple[int, int]]]:
         """The normalised problem for a layout, and where its operands are: which of the plan's tensors, at which byte."""
@@ -170,17 +156,6 @@ class FormulaImplementation(Implementation):
                 followed[a] = 0
         return tuple(followed), tuple((strides[t], shape[t]) for t in dims)
 
-    def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
-        with self._lock:
-            found = self._made.get(layout)
-            if found is None:
-                found = self._make(layout, compiled_only, autotune and not any(o is not None and o.general for o in layout))
-                if found is not None:
-                    if len(self._made) >= 1024:
-                        self._made.clear()
-                    self._made[layout] = found
-            return found
-
     def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
         if self.device.kind is not DeviceKind.CUDA:
             return
@@ -191,7 +166,7 @@ class FormulaImplementation(Implementation):
             if made is not None:
                 yield f"tuning {number}", made
 
-    def _make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
+    def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
         if scans(self.problem.graph):
             problem, places = self._laid(layout)
             stages = cut(problem)

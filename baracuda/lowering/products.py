@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -12,8 +11,7 @@ from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.plan import Executable, Implementation, Layout, OperandLayout
-from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
+from baracuda.core.plan import Executable, Layout, OperandLayout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
 from baracuda.formula.graph import Graph
@@ -21,11 +19,11 @@ from baracuda.formula.small_floats import stored_as_integers
 from baracuda.lowering.composite import Copy, Relaid
 from baracuda.lowering.contraction import PRODUCT, PRODUCT_PARTS, Contraction
 from baracuda.lowering.copies import copier
+from baracuda.lowering.generated import Generated
 from baracuda.lowering.implementation import Call, FormulaExecutable, NothingToDo, picker
 from baracuda.lowering.problem import Operand
 from baracuda.runtime.program import Program
 
-_MATH = {ElementKind.F32: MathPrecision.F32, ElementKind.F64: MathPrecision.F64}
 Strides = dict[str, int]
 
 
@@ -96,37 +94,13 @@ class _Tensor:
     layout: OperandLayout
 
 
-class ProductImplementation(Implementation):
+class ProductImplementation(Generated):
     """Generated kernels of a matrix product, for the CPU or for a CUDA device."""
 
     def __init__(self, device: Device, problem: ProductProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
-        self.device, self.problem, self.specs, self.descriptor = device, problem, specs, descriptor
+        super().__init__(device, problem.accumulator)
+        self.problem, self.specs, self.descriptor = problem, specs, descriptor
         self._epilogue = stored_as_integers(expand(problem.epilogue))
-        self._made: dict[Layout, Executable] = {}
-        self._lock = threading.RLock()
-        kind = problem.accumulator
-        self.guarantee = PrecisionGuarantee.canonical(_MATH.get(kind, MathPrecision.INTEGER), kind)
-        if device.kind is DeviceKind.CUDA:
-            from baracuda.runtime.cuda import architecture
-
-            major, minor, _ = architecture(device.index)
-            if (major, minor) < (8, 0):
-                raise UnsupportedError(f"{device} has compute capability {major}.{minor}; expected 8.0 or newer")
-            self.backend, self.arch = BackendKind.FORMULA_CUDA, ArchSku.cuda(major, minor)
-        else:
-            self.backend, self.arch = BackendKind.FORMULA_CPU, ArchSku.host()
-
-    def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
-        with self._lock:
-            found = self._made.get(layout)
-            if found is None:
-                general = any(o is not None and o.general for o in layout)
-                found = self._make(self._tensors(layout), compiled_only, autotune and not general)
-                if found is not None:
-                    if len(self._made) >= 1024:
-                        self._made.clear()
-                    self._made[layout] = found
-            return found
 
     # --- layouts ------------------------------------------------------------------------------------------------------
 
@@ -218,7 +192,8 @@ class ProductImplementation(Implementation):
 
     # --- executables --------------------------------------------------------------------------------------------------
 
-    def _make(self, tensors: dict[str, _Tensor], compiled_only: bool, autotune: bool) -> Executable | None:
+    def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
+        tensors = self._tensors(layout)
         if not all(tensors["y"].shape):
             return NothingToDo()
         copies: list[Copy] = []

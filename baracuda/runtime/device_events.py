@@ -1,13 +1,17 @@
-"""Marks in the order of work of a CUDA device, and the time between two of them."""
+"""Marks in the order of work of a CUDA device, the time between two of them, and how to keep the host out of it."""
 
 from __future__ import annotations
 
+import math
 import weakref
 from typing import Any
 
 from baracuda.core.device import Device
 from baracuda.runtime.cuda import check
-from baracuda.runtime.device_memory import current
+from baracuda.runtime.device_memory import DeviceMemory, current
+
+#: Bytes that a head start writes at a time.
+_SCRATCH = 256 << 20
 
 
 class Event:
@@ -34,3 +38,26 @@ class Event:
 def _destroy(handle: Any, device: Device) -> None:
     with current(device) as driver:
         check(driver.cuEventDestroy(handle), "cuEventDestroy")
+
+
+class HeadStart:
+    """Work that keeps a device's default stream busy, so that what is launched behind it does not wait for the host."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._scratch = DeviceMemory(_SCRATCH, device)
+        self._write(2)
+        first, last = Event(device), Event(device)
+        first.record(0)
+        self._write(4)
+        last.record(0)
+        self._seconds = max(first.seconds_to(last) / 4, 1e-6)
+
+    def give(self, seconds: float) -> None:
+        """Put work for about so many seconds on the stream."""
+        self._write(math.ceil(seconds / self._seconds))
+
+    def _write(self, times: int) -> None:
+        with current(self.device) as driver:
+            for value in range(times):
+                check(driver.cuMemsetD8Async(self._scratch.pointer, value % 256, _SCRATCH, 0), "cuMemsetD8Async")

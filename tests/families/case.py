@@ -49,9 +49,6 @@ class Case:
         Whether the backward is compared with autograd of the reference.
     specials
         Whether NaN, infinities, zeros and subnormals are mixed into the values of a further trial.
-    large
-        Shapes for the benchmark, by default the first ones with their extents made large. An extent of 8192 stands for the
-        number of rows, which is smaller on a CPU.
     rival
         What the benchmark compares with, by default the reference: what a PyTorch user would write.
     """
@@ -65,7 +62,6 @@ class Case:
     absolute: float = 0.0
     gradient: bool = True
     specials: bool = True
-    large: Shapes | None = None
     rival: Callable[..., Any] | None = None
 
 

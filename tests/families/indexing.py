@@ -28,7 +28,6 @@ CASES: dict[str, Case] = {
         keywords=({}, {"axis": 1}),
         gradient=False,
         specials=False,
-        large=((8192, 8192), (8192,)),
     ),
     "gather": Case(
         _gather,
@@ -36,7 +35,6 @@ CASES: dict[str, Case] = {
         ALONG[:1] + ALONG[2:],
         keywords=({"axis": 0},),
         gradient=False,
-        large=((8192, 8192), (8192, 8192)),
     ),
     "take_flat": Case(
         torch.take, ("any", "index:200"), [((6, 67), (9, 67)), ((200,), (3,)), ((7, 5, 6), ())], gradient=False, specials=False

@@ -321,7 +321,6 @@ CASES |= {
     ),
     "iou_loss": case(
         reduced(_iou, "none"), ("box",), [((6, 4),) * 2, ((3, 5, 4),) * 2, ((4,),) * 2], specials=False, tolerance=64.0,
-        large=((8192, 1024, 4),) * 2,
         keywords=({}, {"reduction": "mean"}, {"reduction": "sum"}, {"kind": "iou"}, {"kind": "diou"}, {"kind": "ciou"}),
     ),
     "gae_advantage": case(

@@ -14,6 +14,8 @@ from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.workspace import Workspace
 from baracuda.formula import functions as f
+from baracuda.frontends.arrays import current_stream
+from baracuda.frontends.call import device_of
 from baracuda.ops.attention import AttentionArgs, AttentionPlan
 from baracuda.ops.attention_descriptor import AttentionBackwardDescriptor, AttentionDescriptor
 from tests.kernels.attention_cases import CASES, TOLERANCE, Case
@@ -214,12 +216,13 @@ def test_layouts(how: str, element: K, device: str) -> None:
     given = {n: x for n, x in views.items() if n not in ("q", "k", "v", "dy")}
     baracuda.scaled_dot_product_attention(views["q"], views["k"], views["v"], out=written, **case.options, **given)
     assert same(written, y)
-    plan = AttentionPlan.select(None if device == "cpu" else torch.cuda.current_stream(), replace(case.descriptor, lse=False))
+    stream = current_stream(y, device_of(y))
+    plan = AttentionPlan.select(stream, replace(case.descriptor, lse=False))
     size = plan.workspace_size()
     workspace = Workspace(torch.empty(size, dtype=torch.uint8, device=device)) if size else None
     general = laid(torch.zeros_like(y), how)
     args = AttentionArgs(views["q"], views["k"], views["v"], bias=views["bias"], y=general)
-    plan.run(None if device == "cpu" else torch.cuda.current_stream(), workspace, args)
+    plan.run(stream, workspace, args)
     assert same(general, y)
 
 
@@ -313,8 +316,31 @@ def test_ranks(device: str) -> None:
         narrow = [t[n].squeeze(axes) for n in "qkv"]
         found, lse = baracuda.scaled_dot_product_attention(*narrow, saved=True)
         assert same(found, y.squeeze(axes))
-        dq = baracuda.scaled_dot_product_attention_backward(t["dy"].squeeze(axes), *narrow, found, lse, wrt=("q",))
-        assert dq.shape == narrow[0].shape
+        dy, bias = t["dy"].squeeze(axes), torch.ones(9, 1, device=device)
+        found, lse = baracuda.scaled_dot_product_attention(*narrow, saved=True, bias=bias)
+        wrt = ("bias", "q")
+        slopes = baracuda.scaled_dot_product_attention_backward(dy, *narrow, found, lse, bias=bias, wrt=wrt)
+        assert [x.shape for x in slopes] == [bias.shape, narrow[0].shape]
+
+
+def test_a_repeated_call(device: str) -> None:
+    """What is kept of a call makes the same one again, on other tensors."""
+    case = Case((2, 4, 2, 20, 30, 16, 16), options={"causal": True, "offset": 10})
+    for seed in range(3):
+        t = on(device, {n: x + seed for n, x in case.tensors().items()})
+        y, lse = forward(case, t)
+        copied = {n: laid(x, "padded") for n, x in t.items()}
+        assert same(forward(case, copied)[0], y)
+        only = baracuda.scaled_dot_product_attention(t["q"], t["k"], t["v"], **case.options)
+        assert same(only, y)
+        expected = backward(case, copied, laid(y, "padded"), lse)
+        for name, x in backward(case, t, y, lse).items():
+            assert same(x, expected[name])
+        (dv, dk) = baracuda.scaled_dot_product_attention_backward(
+            t["dy"], t["q"], t["k"], t["v"], y, lse, wrt=("v", "k"), **case.options
+        )
+        assert same(dv, expected["v"])
+        assert same(dk, expected["k"])
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------

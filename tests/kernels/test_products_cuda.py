@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 import pytest
@@ -31,7 +30,12 @@ CASES = (
     *[Product(36, 40, 41, K.BF16, b=layout) for layout in LAYOUTS],
     *[Product(16, 96, 300, K.BF16, b=layout, batch=(2,)) for layout in ("rows", "columns", "strided", "misaligned")],
     *[Product(m, 100, 260, a="columns", b="columns") for m in (1, 2, 3, 8)],
+    Product(4, 3200, 300, K.BF16, b="columns"),
+    Product(16, 3200, 270),
+    Product(11, 3200, 140, K.F16, a="columns", b="columns", epilogue="bias"),
     Product(300, 4, 200, b="columns", epilogue="two results"),
+    Product(140, 100, 68, b="columns"),
+    Product(140, 100, 72, K.BF16, stored=K.BF16, b="columns", epilogue="bias"),
     Product(300, 1, 64, K.F16, stored=K.F16),
     Product(1, 1, 1),
     Product(3, 5, 0, epilogue="bias"),
@@ -54,6 +58,8 @@ CASES = (
     Product(2, 33, 50, K.F64, K.F64),
     Product(40, 36, 33, K.S8, K.S32, b="columns"),
     Product(5, 64, 200, K.U8, K.S32, epilogue="bias"),
+    Product(40, 36, 36, K.S8, K.S32, b="columns"),
+    Product(5, 64, 200, K.U8, K.S32, b="columns"),
     Product(40, 36, 33, K.S32, K.S32, a="columns"),
     Product(40, 36, 33, K.S64, K.S64),
     Product(40, 36, 33, K.F8E4M3, a="columns"),
@@ -62,8 +68,9 @@ CASES = (
 
 
 def found(product: Product, target: Target) -> list[Lowered]:
-    """The kernels of a product that the test runs."""
-    return list(islice(variants(product.contraction, target), TILES))
+    """The kernels of a product that the test runs: the most promising ones, and those whose tiles have lines of k."""
+    every = list(variants(product.contraction, target))
+    return every[:TILES] + [lowered for lowered in every[TILES:] if "lines" in lowered.schedule]
 
 
 @pytest.mark.cpu_only

@@ -229,7 +229,9 @@ def test_an_interruption_leaves_a_certificate(monkeypatch: pytest.MonkeyPatch, t
 # --- what it stands on ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*SOME, "prod", "fmod", "popcount", "logcumsumexp", "remainder", "argmax", "clz", "gcd", "nll_loss"])
+@pytest.mark.parametrize(
+    "name", [*SOME, "prod", "fmod", "popcount", "logcumsumexp", "remainder", "argmax", "clz", "gcd", "nll_loss"]
+)
 def test_the_canonical_arithmetic_agrees_with_the_kernels(name: str) -> None:
     """The arbiter, which shares no code with a lowering, has the same bits in every element."""
     for trial in [t for t in reference.of_ops() if t.name == name]:

@@ -51,7 +51,7 @@ def envelope(op: str, x: mpf) -> mpf:
         return mp.sqrt(2 / (mp.pi * x))
     if op == "airy_ai" and x < -1:
         return 1 / mp.sqrt(mp.pi * mp.sqrt(-x))
-    return 1 / x if op == "cosine_integral" and x > 0.5 else mpf(0)
+    return 1 / x if op == "cosine_integral" and x > 0.25 else mpf(0)
 
 
 def errors(op: str, kind: ElementKind, computed: np.ndarray, x: np.ndarray) -> np.ndarray:

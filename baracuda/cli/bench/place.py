@@ -1,4 +1,4 @@
-"""Where problems are measured: a device with its clock, and tensors in its memory, NumPy arrays on the CPU and `Array` on CUDA."""
+"""Where problems are measured: a device with its clock, and tensors in its memory, NumPy's on the CPU and `Array` on CUDA."""
 
 from __future__ import annotations
 

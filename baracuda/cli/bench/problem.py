@@ -41,6 +41,8 @@ class Invocation:
         Its results, in order; those of a backward are the cotangents' names without their d.
     wrt
         For a backward: the tensors whose gradients are computed, as outputs `d` and their name.
+    defaults
+        Keywords that we have a default for, for functions that ask for them.
     """
 
     op: str
@@ -48,6 +50,7 @@ class Invocation:
     keywords: Mapping[str, Any] = field(default_factory=dict)
     results: tuple[str, ...] = ("y",)
     wrt: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -59,7 +62,7 @@ class Prepared:
     launch
         The bound launch.
     tensors, outputs
-        Every tensor by name, and the names of those that are written.
+        Every tensor by name, those that only rivals read among them; and the names of those that are written.
     backend, guarantee, schedule
         Of the plan.
     fresh
@@ -194,7 +197,11 @@ class PlanProblem(Problem):
 
 
 def bound(
-    place: Place, cls: type[Plan[Any, Any]], descriptor: Any, args: Any, preference: PlanPreference = PlanPreference()  # noqa: B008
+    place: Place,
+    cls: type[Plan[Any, Any]],
+    descriptor: Any,
+    args: Any,
+    preference: PlanPreference = PlanPreference(),  # noqa: B008
 ) -> tuple[Plan[Any, Any], Call]:
     """The plan for these very tensors, and its launch."""
     plan = plan_for(cls, descriptor, place.stream, [getattr(args, s.name) for s in cls.tensors], preference)

@@ -55,7 +55,7 @@ class Row:
         What the values were compared with before anything was timed.
     us
         Microseconds of one call of each contender: the median of all rounds, between the least 20th percentile and the
-        greatest 80th percentile of a pass.
+        greatest 80th percentile of a pass; the lower end is lower still by what the disturbance explains.
     ratios
         Of each rival.
     dropped
@@ -213,8 +213,9 @@ class Results:
         threads = f", {e['threads']} threads" if e.get("threads") else ""
         driver = f", driver {e['driver']}" if e.get("driver") else ""
         rivals = "".join(f", {name} {e['versions'][name]}" for name in ("torch", "jax", "cupy") if name in e["versions"])
-        copied = f"{self.ceilings.copy_bandwidth / 1e9:,.{0 if self.ceilings.copy_bandwidth > 1e11 else 1}f} GB/s"
-        return f"{e['device']}{threads}{driver}, {e['date']}{rivals}; copy {copied} in the same run"
+        copy = self.ceilings.copy_bandwidth
+        copied = f"; copy {copy / 1e9:,.{0 if copy > 1e11 else 1}f} GB/s in the same run" if copy else ""
+        return f"{e['device']}{threads}{driver}, {e['date']}{rivals}{copied}"
 
 
 def geometric_mean(values: Iterable[float]) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from baracuda.cli.verify.problem import Array, Problem
-from baracuda.cli.verify.value import arguments
+from baracuda.cli.verify.value import arguments, parameters
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.canonical import run
 from baracuda.formula.expand import expand
@@ -39,7 +39,7 @@ def judged(case: Problem, inputs: Mapping[str, Array]) -> dict[str, Array]:
     for port in graph.inputs:
         if given[port.name].dtype.itemsize == port.kind.itemsize == 1:
             given[port.name] = given[port.name].view(port.kind.numpy)
-    ports = run(graph, given, problem.shape, problem.inner, problem.parameters)
+    ports = run(graph, given, problem.shape, problem.inner, parameters(problem, inputs))
     found: dict[str, Array] = {}
     for spec in (s for s in case.tensors() if s.written):
         shape, dtype = spec.expected_shape(descriptor), spec.expected_kind(descriptor).numpy

@@ -1,17 +1,14 @@
 """Values against the float64 oracle, within what rounding may make of them.
 
-How far that is depends on the formula and on the numbers: next to a pole or after a cancellation it is far. So it is
-measured. The oracle is run again with an error of one unit in the last place of the compute kind, of random sign, in every
-result that a kernel rounds; how far that moves an output, times `MARGIN`, is what the output may be off, before it is rounded
-to its own element. What overflows in the compute kind and not in float64 says nothing. A complex number may be off by a part
-of its absolute value.
+How far that is depends on the formula and on the numbers: next to a pole or after a cancellation it is far. So the oracle
+carries a bound of the error beside every value (`formula/oracle_errors.py`). A result may be off by `MARGIN` times its bound,
+before it is rounded to its own element; a complex one by a part of its absolute value besides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,17 +17,13 @@ from baracuda.cli.verify import values as data
 from baracuda.cli.verify.bits import Difference, shown
 from baracuda.cli.verify.problem import Array, Problem
 from baracuda.core.elements import ElementKind
-from baracuda.formula.expr import Expr
-from baracuda.formula.oracle import evaluate
+from baracuda.formula.gathers import TENSOR_EXTENT
+from baracuda.formula.oracle_errors import LEAST, UNIT, evaluate_with_errors
 from baracuda.lowering.implementation import FormulaProblem
 from baracuda.ops.formula_plan import FormulaPlan
 
-#: Runs with errors, and by how much more than what they show a result may be off.
-RUNS, MARGIN = 5, 16.0
-#: A unit in the last place; of f64 eight, because the oracle's own functions are computed in it.
-_UNIT = {ElementKind.F32: 2.0**-23, ElementKind.F64: 2.0**-49}
-_LARGEST = {ElementKind.F32: (2.0 - 2.0**-23) * 2.0**127, ElementKind.F64: np.inf}
-_LEAST = {ElementKind.F32: 2.0**-149, ElementKind.F64: 2.0**-1074}
+#: By how much more than its bound a result may be off: the bounds hold to first order.
+MARGIN = 2.0
 
 
 def compare(case: Problem, inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> Difference | None:
@@ -59,14 +52,22 @@ def _by_formula(case: Problem, inputs: Mapping[str, Array], outputs: Mapping[str
     plan: Any = case.plan
     problem: FormulaProblem = plan.problem(case.descriptor)
     given = arguments(case, problem, inputs)
-    run = partial(evaluate, problem.graph, given, problem.shape, problem.inner, problem.parameters)
-    exact = run()
-    moved = [run(disturb=_errors(f"{case}/{i}")) for i in range(RUNS)]
+    made = evaluate_with_errors(problem.graph, given, problem.shape, problem.inner, parameters(problem, inputs))
     found: dict[str, list[tuple[Array, Array]]] = {}
     for name in outputs:
         ports = [(p.name, e.kind) for p, e in problem.graph.outputs if p.name.partition(".")[0] == name]
-        size = np.hypot(*(exact[port] for port, _ in ports)) if len(ports) == 2 else np.abs(exact[ports[0][0]])
-        found[name] = [_interval(exact[port], [m[port] for m in moved], size, kind) for port, kind in ports]
+        size = np.hypot(*(made[port][0] for port, _ in ports)) if len(ports) == 2 else np.abs(made[ports[0][0]][0])
+        found[name] = [_interval(*made[port], size, kind) for port, kind in ports]
+    return found
+
+
+def parameters(problem: FormulaProblem, inputs: Mapping[str, Array]) -> dict[str, float]:
+    """The scalars of a formula, with the extents of tensors that it asks for."""
+    found = dict(problem.parameters)
+    for n in problem.graph.params:
+        if n.attr.startswith(TENSOR_EXTENT):
+            tensor, axis = n.attr.removeprefix(TENSOR_EXTENT).split(" ")
+            found[n.attr] = float(inputs[tensor].shape[int(axis)])
     return found
 
 
@@ -91,37 +92,20 @@ def arguments(case: Problem, problem: FormulaProblem, inputs: Mapping[str, Array
     return found
 
 
-def _errors(seed: str) -> Any:
-    """Errors of one unit in the last place, of random sign; the same for the same seed."""
-    count = 0
-
-    def disturb(n: Expr, value: Array) -> Array:
-        nonlocal count
-        count += 1
-        words = data.raw(f"{seed}/{count}", max(value.size, 1))[: value.size].reshape(value.shape)
-        error = np.where(words & np.uint64(1), 1.0, -1.0)
-        moved = value + error * (np.abs(value) * _UNIT[n.kind] + _LEAST[n.kind])
-        settled = (value == 0) | np.isinf(value)
-        return np.where(settled, value, np.where(np.abs(value) > _LARGEST[n.kind], np.nan, moved))
-
-    return disturb
-
-
 def _halves(array: Array) -> list[Array]:
     return [array.real, array.imag] if array.dtype.kind == "c" else [array]
 
 
-def _interval(exact: Array, moved: list[Array], size: Array, compute: ElementKind) -> tuple[Array, Array]:
-    """The least and the greatest value that rounding may leave: NaN where only NaN will do, and -inf to inf where the errors
-    make the difference between a number and none."""
-    if not compute.is_float:
-        whole = np.array([exact, *moved])
-        return whole.min(0), whole.max(0)
+def _interval(exact: Array, error: Array, size: Array, compute: ElementKind) -> tuple[Array, Array]:
+    """The least and the greatest value that rounding may leave: NaN where only NaN will do, and -inf to inf where a number and
+    none are equally right."""
     with np.errstate(all="ignore"):
-        equal = [(m == exact) | (np.isnan(m) & np.isnan(exact)) for m in moved]
-        off = np.max([np.where(e, 0.0, np.abs(m - exact)) for e, m in zip(equal, moved, strict=True)], axis=0)
-        bound = np.where(np.isfinite(exact), MARGIN * off + 4 * _UNIT[compute] * size + 4 * _LEAST[compute], 0.0)
-        settled = np.isfinite(off)
+        if not compute.is_float:
+            off = np.nan_to_num(np.ceil(error), posinf=2.0**62).astype(np.int64)
+            value = exact.astype(np.int64) if exact.dtype != np.uint64 else exact
+            return (value, value) if not off.any() else (value - off.astype(value.dtype), value + off.astype(value.dtype))
+        bound = np.where(np.isfinite(exact), MARGIN * error + 4 * UNIT[compute] * size + 4 * LEAST[compute], 0.0)
+        settled = np.isfinite(error)
         return np.where(settled, exact - bound, -np.inf), np.where(settled, exact + bound, np.inf)
 
 
@@ -134,10 +118,12 @@ def _inside(got: Array, low: Array, high: Array) -> Array:
             value = got.astype(np.uint8)
             return np.asarray((value >= (low != 0)) & (value <= (high != 0)))
         if not kind.is_float:
-            if low.dtype.kind == "f":
-                low, high = np.trunc(low), np.trunc(high)
+            if low.dtype.kind == "f":  # a conversion truncates and saturates
+                limits = np.iinfo(got.dtype)
+                low, high = (np.clip(np.trunc(end), limits.min, limits.max) for end in (low, high))
             small, large = low.astype(got.dtype), high.astype(got.dtype)  # integers wrap: then the ends may change places
-            return np.asarray((small > large) | ((got >= small) & (got <= large)))
+            everything = high.astype(np.float64) - low.astype(np.float64) >= 2.0 ** (8 * got.dtype.itemsize)
+            return np.asarray(everything | (small > large) | ((got >= small) & (got <= large)))
         ends = [data.rounded(end, kind).astype(np.float64) for end in (low, high)]
         value = got.astype(np.float64)
         anything = np.isneginf(low) & np.isposinf(high)

@@ -23,6 +23,9 @@ from baracuda.lowering.cpu.transpose import transposed
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Step
 
+#: Parts of the work for each thread: few, because each keeps the gradients of a key head in scratch memory.
+_PARTS = 2
+
 
 class Backward:
     """The step: a unit is a key head of a batch element."""
@@ -31,7 +34,7 @@ class Backward:
         assert a.slope is not None
         self.a = a
         self.schedule = "tiles, all gradients at once"
-        self.work = w = Work(a, words, target, a.batch * a.key_heads)
+        self.work = w = Work(a, words, target, a.batch * a.key_heads, _PARTS)
         self.b = w.b
         self.exp = primitive_of(exp_of_nonpositive(input_("x", a.compute)))
         self.score = a.score.outputs[0][1]

@@ -20,6 +20,9 @@ from baracuda.lowering.cpu.primitives import compute_type
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Step
 
+#: Parts of the work for each thread: with a causal band some take longer than others.
+_PARTS = 8
+
 
 def primitive_of(x: Expr) -> Expr:
     """A formula of one value, `x`, in primitives."""
@@ -33,7 +36,7 @@ class Forward:
         self.a = a
         self.schedule = "tiles"
         self.blocks = -(-a.queries // QUERIES)
-        self.work = w = Work(a, words, target, a.batch * a.heads * self.blocks)
+        self.work = w = Work(a, words, target, a.batch * a.heads * self.blocks, _PARTS)
         self.b = w.b
         x = input_("x", a.compute)
         self.exp, self.log = primitive_of(exp_of_nonpositive(x)), primitive_of(f.log(x))

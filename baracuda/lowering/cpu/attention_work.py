@@ -21,8 +21,6 @@ from baracuda.lowering.problem import Nest, Operand
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.pool import get_num_threads
 
-#: Parts that the work is cut into for each thread; each has scratch memory of its own.
-_PARTS = 8
 #: Bounds of a band beyond this are none.
 _FAR = 1 << 29
 
@@ -61,9 +59,12 @@ class Scratch:
 
 
 class Work:
-    """One kernel of attention under construction."""
+    """One kernel of attention under construction.
 
-    def __init__(self, a: Attention, words: Words, target: CpuTarget, units: int) -> None:
+    The units of work are cut into parts, `parts` for each thread at most, which have scratch memory of their own.
+    """
+
+    def __init__(self, a: Attention, words: Words, target: CpuTarget, units: int, parts: int) -> None:
         self.a = a
         self.kernel = Kernel(words.nest, words, target)
         self.b = self.kernel.b
@@ -75,7 +76,7 @@ class Work:
         self.index = numbered(a)
         self.scratch = Scratch()
         self.units = units
-        self.parts = max(1, min(units, _PARTS * get_num_threads()))
+        self.parts = max(1, min(units, parts * get_num_threads()))
         self.depth = self.padded(a.depth)
         self.value_depth = self.padded(a.value_depth)
         kernel = self.kernel

@@ -23,6 +23,8 @@ from baracuda.lowering.problem import Operand
 LONGEST = 1 << 29
 #: Bounds of a band beyond this are none.
 _FAR = 1 << 30
+#: Registers of a multiprocessor, and those that a thread has beside its parts of matrices.
+_REGISTERS, _OTHER_REGISTERS = 1 << 16, 70
 
 
 class Kernel:
@@ -80,6 +82,7 @@ class Kernel:
         # Blocks with the most columns to meet come first, so that none of them begins when the others end.
         number = f"{blocks} - 1 - (blockIdx.x - pair * {blocks})" if self.high is not None else f"blockIdx.x - pair * {blocks}"
         few, many = "(lane >> 1 & 1 | lane >> 3 & 2)", "(lane & 1 | lane >> 1 & 6)"  # as in products: few bank conflicts
+        names = ("key", "query") if self.by_keys else ("query", "key")
         head = ("g", "const int first_head = g * group;") if self.by_keys else ("c1", "const int g = c1 / group;")
         return [
             "extern __shared__ __align__(16) unsigned char shared[];",
@@ -91,9 +94,9 @@ class Kernel:
             head[1],
             *self._length("query", self.a.queries),
             *self._length("key", self.a.keys),
-            f"const int rows = {'key' if self.by_keys else 'query'}_length, columns = {'query' if self.by_keys else 'key'}_length;",
+            f"const int rows = {names[0]}_length, columns = {names[1]}_length;",
             *self._bounds(),
-            "const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, wn = warp % {0};".format(t.across),
+            f"const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, wn = warp % {t.across};",
             f"const int row = warp / {t.across} * {DOWN * t.rows} + {few}, along = {many}, column = along * {COLUMNS};",
         ]
 
@@ -163,20 +166,20 @@ class Kernel:
         rows, pitch = self.tile.rows, self.streams.pitch(p)
         left = f"slot + row * {pitch}"
         right = f"slot + {self.streams.right(p)} + (wn * {KEYS} + along) * {pitch}"
+        next_ = f"const {self.type}* const slot = step();"
         lines = [*self.cleared("x", COLUMNS), "#pragma unroll 1", f"for (int chunk = 0; chunk < {p.depth.whole}; ++chunk) {{"]
-        lines += [f"const {self.type}* const slot = step();", f"if (works) dots<{p.depth.step}, {pitch}, {rows}>(x, {left}, {right});", "}"]
+        lines += [next_, f"if (works) dots<{p.depth.step}, {pitch}, {rows}>(x, {left}, {right});", "}"]
         if p.depth.whole < p.depth.chunks:
-            lines += ["{", f"const {self.type}* const slot = step();"]
-            if p.depth.rest:
-                lines.append(f"if (works) dots<{p.depth.rest}, {pitch}, {rows}>(x, {left}, {right});")
-            lines.append("}")
+            last = [f"if (works) dots<{p.depth.rest}, {pitch}, {rows}>(x, {left}, {right});"] if p.depth.rest else []
+            lines += ["{", next_, *last, "}"]
         return lines
 
     def add_up(self, p: Sums, into: str, matrix: str = "weights", before: Sequence[str] = ()) -> list[str]:
         """`into` goes on with the sums of a phase; `before` stands where a tile of the round begins."""
         w, pitch = p.width, self.streams.pitch(p)
         place = f"slot + wn * {w.of_warp} + along * {w.run}"
-        lines = ["#pragma unroll 1", f"for (int j = 0; j < present; j += {p.lines}) {{", f"const {self.type}* const slot = step();"]
+        lines = ["#pragma unroll 1", f"for (int j = 0; j < present; j += {p.lines}) {{"]
+        lines.append(f"const {self.type}* const slot = step();")
         if before:
             lines += [f"if (j % {KEYS} == 0) {{", *before, "}"]
         left = f"{matrix} + row * {self.pitch} + j"
@@ -191,8 +194,9 @@ class Kernel:
         return [f"{self.type} {name}[{self.tile.rows}][{count}];", *self.cleared(name, count)]
 
     def cleared(self, name: str, count: int) -> list[str]:
-        loop = [f"for (int m = 0; m < {self.tile.rows}; ++m)", "#pragma unroll", f"for (int n = 0; n < {count}; ++n) {name}[m][n] = 0;"]
-        return ["#pragma unroll", *loop]
+        """Sets the thread's sums to +0."""
+        each = f"for (int n = 0; n < {count}; ++n) {name}[m][n] = 0;"
+        return ["#pragma unroll", f"for (int m = 0; m < {self.tile.rows}; ++m)", "#pragma unroll", each]
 
     # --- results ------------------------------------------------------------------------------------------------------
 
@@ -223,11 +227,18 @@ class Kernel:
             lines.append(f"if (c + {w.run} <= {w.extent}) store<{wide}>(to + c, out); else")
         return [*lines, "#pragma unroll", single, "}}}"]
 
+    def resident(self, limit: int) -> int:
+        """Blocks that a multiprocessor should hold: bounds the registers of a thread."""
+        sums = sum(p.width.count for p in self.streams.phases if isinstance(p, Sums))
+        words = self.tile.rows * self.size // 4
+        registers = min(255, _OTHER_REGISTERS + words * (COLUMNS + sums + PIECE // self.size))
+        warps = _REGISTERS // 32 // (4 * registers) * 4  # each quarter of a multiprocessor has registers of its own
+        return max(1, min(limit // (self.shared + 1024), 32 * warps // self.tile.threads))
+
     def launch(self, body: Sequence[str], functions: str, limit: int) -> Launch:
         """The kernel, on a multiprocessor with so much shared memory."""
         tables = PRODUCTS + ATTENTION + functions + self.score.definitions()
-        blocks = self.tile.resident(self.shared, limit)
-        source = translation_unit(self.words, body, self.tile.threads, tables, blocks=blocks)
+        source = translation_unit(self.words, body, self.tile.threads, tables, blocks=self.resident(limit))
         return Launch(source, (self.a.batch * self.heads * self.blocks, 1, 1), self.tile.threads, self.shared)
 
 

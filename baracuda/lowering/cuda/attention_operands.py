@@ -43,12 +43,14 @@ class Operands:
 
     def of_head(self, name: str, head: str, *, written: bool = False) -> str:
         """The C++ expression of a pointer to the first element of a head."""
-        strides = self[name].strides
+        element, of_head = (self.words.signed(s) for s in self[name].strides[:2])
         type_ = f"{'' if written else 'const '}{self.storage(name)}*"
-        return f"(({type_}){self.pointer(name)} + (c0 * {self.words.signed(strides[0])} + {head} * {self.words.signed(strides[1])}))"
+        return f"(({type_}){self.pointer(name)} + (c0 * {element} + {head} * {of_head}))"
 
     def matrix(self, name: str, head: str) -> str:
         """The C++ expression of the matrix of a head."""
         columns = self.a.value_depth if name in ("v", "dy", "y") else self.a.depth
-        strides = f"{self.stride(name, 2)}, {self.stride(name, 3)}"
-        return f"Matrix<{self.storage(name)}>{{{self.of_head(name, head)}, {strides}, {columns}}}"
+        short = not self[name].general and all(abs(s) < 1 << 31 for s in self[name].strides[2:])
+        index = "int" if short else "i64"  # a product of two s32 is one instruction
+        strides = f"({index}){self.stride(name, 2)}, ({index}){self.stride(name, 3)}"
+        return f"Matrix<{self.storage(name)}, {index}>{{{self.of_head(name, head)}, {strides}, {columns}}}"

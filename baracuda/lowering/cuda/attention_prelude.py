@@ -3,52 +3,80 @@
 from __future__ import annotations
 
 ATTENTION = r"""
-// A matrix in global memory: strides, and how many columns there are.
-template <class S> struct Matrix {
+// A matrix in global memory: strides, of type I, and how many columns there are.
+template <class S, class I> struct Matrix {
   const S* base;
-  i64 row, column;
+  I row, column;
   int columns;
+
+  __device__ __forceinline__ const S* at(int r, int c) const { return base + ((i64)r * row + (i64)c * column); }
 };
 
 // The row that line `line` of a spread chunk has. A thread takes 8 neighbouring rows; they lie 8 lines apart, so that the
 // threads of a warp, which read the first of theirs at once, then the second, ..., read neighbouring lines: different banks.
-__device__ __forceinline__ int spread(int line) { return (line & ~63) | (line & 7) << 3 | (line >> 3 & 7); }
+__device__ __forceinline__ constexpr int spread(int line) { return (line & ~63) | (line & 7) << 3 | (line >> 3 & 7); }
 
-// A chunk of LINES rows by COLUMNS columns, PITCH elements a line in shared memory. An access moves V neighbouring columns.
-// ASYNC: straight to shared memory, as stored; else through registers, widened. What is not there becomes zero.
-template <class S, class X, int LINES, int COLUMNS, int PITCH, int THREADS, int V, bool ASYNC, bool SPREAD> struct Chunk {
+// How a chunk travels: through registers, or by asynchronous copies, straight to its slot or to a place of the thread's own in
+// shared memory, from where the thread widens it.
+enum Way { HELD, DIRECT, STAGED };
+
+// A chunk of LINES rows by COLUMNS columns, PITCH elements a line in its slot. An access moves V neighbouring columns. What is
+// not there becomes zero. `held` is where what is under way goes: registers, or the thread's first place of its own.
+template <class S, class X, int LINES, int COLUMNS, int PITCH, int THREADS, int V, Way WAY, bool SPREAD> struct Chunk {
   static constexpr int ACROSS = COLUMNS / V, TOTAL = LINES * ACROSS, COUNT = (TOTAL + THREADS - 1) / THREADS;
+  // Lines from one of a thread's accesses to its next. Where they are a power of two, rows are sums of what the thread and
+  // what the access contributes.
+  static constexpr int STEP = THREADS / ACROSS;
+  static constexpr bool EVEN = TOTAL % THREADS == 0 && THREADS % ACROSS == 0 && (STEP & (STEP - 1)) == 0;
+
+  static constexpr __device__ __forceinline__ int row_of(int line) { return SPREAD ? spread(line) : line; }
 
   // From row `first` and column `column` of a matrix on; rows from `rows` on are not there.
-  static __device__ __forceinline__ void fetch(Vec<S, V>* held, X* slot, const Matrix<S>& from, int first, int rows, int column) {
+  template <class M>
+  static __device__ __forceinline__ void fetch(Vec<S, V>* held, X* slot, const M& from, int first, int rows, int column) {
+    if (EVEN && first + LINES <= rows && column + COLUMNS <= from.columns) {
+      const int line = (int)threadIdx.x / ACROSS, c = (int)threadIdx.x % ACROSS * V;
+      const S* const at = from.at(first + row_of(line), column + c);
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-      const int a = (int)threadIdx.x + i * THREADS;
-      if (TOTAL % THREADS != 0 && a >= TOTAL) break;
-      const int line = a / ACROSS, c = a % ACROSS * V, row = first + (SPREAD ? spread(line) : line);
-      int valid = row < rows ? from.columns - column - c : 0;
-      valid = valid < 0 ? 0 : valid > V ? V : valid;
-      const S* at = valid > 0 ? from.base + (row * from.row + (column + c) * from.column) : from.base;
-      if constexpr (ASYNC) {
-        copy_async<V * sizeof(S)>(slot + line * PITCH + c, at, valid * (int)sizeof(S));
-      } else if (valid == V) {
-        held[i] = *reinterpret_cast<const Vec<S, V>*>(at);
-      } else {
+      for (int i = 0; i < COUNT; ++i)
+        move(held, i, slot + line * PITCH + c + i * STEP * PITCH, at + (i64)row_of(i * STEP) * from.row, V);
+      return;
+    }
+#pragma unroll 1
+    for (int part = 0; part < COUNT; part += WAY == HELD ? COUNT : 1)
 #pragma unroll
-        for (int v = 0; v < V; ++v) held[i].v[v] = v < valid ? at[v] : S{};
+      for (int one = 0; one < (WAY == HELD ? COUNT : 1); ++one) {
+        const int i = part + one, a = (int)threadIdx.x + i * THREADS;
+        if (TOTAL % THREADS != 0 && a >= TOTAL) break;
+        const int line = a / ACROSS, c = a % ACROSS * V, row = first + row_of(line);
+        const int there = row < rows ? from.columns - column - c : 0, valid = there < 0 ? 0 : there > V ? V : there;
+        move(held, i, slot + line * PITCH + c, valid ? from.at(row, column + c) : from.base, valid);
       }
+  }
+
+  static __device__ __forceinline__ void move(Vec<S, V>* held, int i, X* to, const S* from, int valid) {
+    if constexpr (WAY == DIRECT) {
+      copy_async<V * sizeof(S)>(to, from, valid * (int)sizeof(S));
+    } else if constexpr (WAY == STAGED) {
+      copy_async<V * sizeof(S)>(held + i * THREADS, from, valid * (int)sizeof(S));
+    } else if (valid == V) {
+      held[i] = *reinterpret_cast<const Vec<S, V>*>(from);
+    } else {
+#pragma unroll
+      for (int v = 0; v < V; ++v) held[i].v[v] = v < valid ? from[v] : S{};
     }
   }
 
-  // Puts what `fetch` brought into registers where it belongs.
+  // Puts what `fetch` brought where it belongs.
   static __device__ __forceinline__ void land(const Vec<S, V>* held, X* slot) {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
       const int a = (int)threadIdx.x + i * THREADS;
       if (TOTAL % THREADS != 0 && a >= TOTAL) break;
+      const Vec<S, V> own = held[WAY == STAGED ? i * THREADS : i];
       Vec<X, V> wide;
 #pragma unroll
-      for (int v = 0; v < V; ++v) wide.v[v] = (X)widen(held[i].v[v]);
+      for (int v = 0; v < V; ++v) wide.v[v] = (X)widen(own.v[v]);
       constexpr int piece = V * sizeof(X) > 16 ? 16 / sizeof(X) : V;
       store<piece>(slot + a / ACROSS * PITCH + a % ACROSS * V, wide);
     }

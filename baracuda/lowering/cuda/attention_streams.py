@@ -15,6 +15,9 @@ from baracuda.lowering.cuda.attention_tiles import PIECE, Depth, Tile, Width, od
 from baracuda.lowering.cuda.kernel import piece
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 
+#: Bytes that an asynchronous copy moves at least.
+_LEAST_COPY = 4
+
 
 @dataclass(frozen=True)
 class Dots:
@@ -59,16 +62,20 @@ class Streams:
     In the generated code, step() waits for the next chunk and returns where it is, and sends another on its way.
     """
 
-    def __init__(self, a: Attention, operands: Operands, tile: Tile, phases: Sequence[Phase], start: int, *, by_keys: bool) -> None:
+    def __init__(
+        self, a: Attention, operands: Operands, tile: Tile, phases: Sequence[Phase], start: int, *, by_keys: bool
+    ) -> None:
         self.a, self.operands, self.tile, self.phases, self.by_keys = a, operands, tile, phases, by_keys
         self.type, self.size = COMPUTE_TYPE[a.compute], a.compute.itemsize
         self.storage = STORAGE_TYPE[a.q.kind]
-        self.asynchronous = a.q.kind is a.compute
-        self.stages = tile.stages if self.asynchronous else 2
         self.vector = self._vector()
+        access = self.vector * a.q.kind.itemsize
+        self.way = "DIRECT" if a.q.kind is a.compute else "STAGED" if access >= _LEAST_COPY else "HELD"
+        self.stages = tile.stages if self.way == "DIRECT" else 2
         self.slot = max(sum(self._lines(p)) * self.pitch(p) for p in phases)
         self.start = start
-        self.nbytes = self.stages * self.slot * self.size
+        self.staged = start + self.stages * self.slot * self.size
+        self.nbytes = self.staged - start + (self._held() * tile.threads * access if self.way == "STAGED" else 0)
 
     def _vector(self) -> int:
         """Elements of one access."""
@@ -103,14 +110,14 @@ class Streams:
         return self.tile.block_rows * self.pitch(p)
 
     def _parts(self, p: Phase) -> list[tuple[str, int, int]]:
-        """Of each part of a chunk: its C++ type, where it begins in the slot, and where among the registers."""
+        """Of each part of a chunk: its C++ type, where it begins in the slot, and where among what is under way."""
         found, place, register = [], 0, 0
         for i, lines in enumerate(self._lines(p)):
-            flags = (str(f).lower() for f in (self.asynchronous, isinstance(p, Dots) and i == 1))
-            numbers = (lines, self._columns(p), self.pitch(p), self.tile.threads, self.vector)
-            found.append((f"Chunk<{self.storage}, {self.type}, {', '.join(map(str, (*numbers, *flags)))}>", place, register))
+            spread = str(isinstance(p, Dots) and i == 1).lower()
+            numbers = (lines, self._columns(p), self.pitch(p), self.tile.threads, self.vector, self.way, spread)
+            found.append((f"Chunk<{self.storage}, {self.type}, {', '.join(map(str, numbers))}>", place, register))
             place += lines * self.pitch(p)
-            register += self._count(lines, p)
+            register += self._count(lines, p) * (self.tile.threads if self.way == "STAGED" else 1)
         return found
 
     def _count(self, lines: int, p: Phase) -> int:
@@ -118,7 +125,7 @@ class Streams:
         return -(-lines * (self._columns(p) // self.vector) // self.tile.threads)
 
     def _held(self) -> int:
-        """Accesses that a thread has under way in registers."""
+        """Accesses that a thread has under way."""
         return max(sum(self._count(n, p) for n in self._lines(p)) for p in self.phases)
 
     def _counts(self) -> list[str]:
@@ -135,7 +142,7 @@ class Streams:
             sources = [(p.right, f"fed_unit * {KEYS} + at * {p.lines}", "columns")]
         lines = []
         for (chunk, place, register), (name, first, there) in zip(self._parts(p), sources, strict=True):
-            held = "nullptr" if self.asynchronous else f"held + {register}"
+            held = "nullptr" if self.way == "DIRECT" else f"held + {register}"
             head = "g" if name in ("k", "v") else "fed_head" if self.by_keys else "c1"
             matrix = self.operands.matrix(name, head)
             lines.append(f"{chunk}::fetch({held}, slot + {place}, {matrix}, {first}, {there}, {column});")
@@ -150,19 +157,23 @@ class Streams:
 
     def define(self) -> list[str]:
         """Defines step(), and sends the first chunks on their way."""
-        across, counts = self.tile.across, self._counts()
-        advance = f"slot_read = slot_read + 1 == {self.stages} ? 0 : slot_read + 1;"
-        into = "slots + fed_slot" if self.asynchronous else "slots"
-        bodies = [[*([] if self.asynchronous else [f"fed_phase = {i};"]), *self._fetch(p)] for i, p in enumerate(self.phases)]
+        across, counts, direct = self.tile.across, self._counts(), self.way == "DIRECT"
+        access = f"Vec<{self.storage}, {self.vector}>"
+        bodies = [[*([] if direct else [f"fed_phase = {i};"]), *self._fetch(p)] for i, p in enumerate(self.phases)]
+        under_way = {
+            "DIRECT": ["int fed_slot = 0;"],
+            "STAGED": ["int fed_phase = 0;", f"{access}* const held = ({access}*)(shared + {self.staged}) + threadIdx.x;"],
+            "HELD": ["int fed_phase = 0;", f"{access} held[{self._held()}];"],
+        }
         lines = [
             f"{self.type}* const slots = ({self.type}*)(shared + {self.start});",
             "int fed_unit = start, fed_step = 0, slot_read = 0;",
             f"int fed_rounds = rounds{' * group' if self.by_keys else ''};",
             *(["int fed_head = first_head;"] if self.by_keys else []),
-            *(["int fed_slot = 0;"] if self.asynchronous else [f"int fed_phase = 0; Vec<{self.storage}, {self.vector}> held[{self._held()}];"]),
+            *under_way[self.way],
             "auto feed = [&]() {",
             "if (fed_rounds > 0) {",
-            f"{self.type}* const slot = {into}{f' * {self.slot}' if self.asynchronous else ''};",
+            f"{self.type}* const slot = slots{f' + fed_slot * {self.slot}' if direct else ''};",
             f"const int present = least({across}, stop - fed_unit) * {KEYS};",
             "int at = fed_step;",
             *self._choose(counts, bodies),
@@ -170,23 +181,24 @@ class Streams:
             f"fed_step = 0; --fed_rounds; fed_unit += {across};",
             *(["if (fed_unit >= stop) { fed_unit = start; ++fed_head; }"] if self.by_keys else []),
             "}",
-            *([f"fed_slot = fed_slot + 1 == {self.stages} ? 0 : fed_slot + 1;"] if self.asynchronous else []),
+            *([f"fed_slot = fed_slot + 1 == {self.stages} ? 0 : fed_slot + 1;"] if direct else []),
             "}",
-            *(["commit_copies();"] if self.asynchronous else []),
+            *(["commit_copies();"] if self.way != "HELD" else []),
             "};",
             f"auto step = [&]() -> const {self.type}* {{",
             f"{self.type}* const slot = slots + slot_read * {self.slot};",
-            *([f"wait_copies<{self.stages - 2}>();"] if self.asynchronous else self._land()),
+            *([f"wait_copies<{self.stages - 2}>();"] if self.way != "HELD" else []),
+            *([] if direct else self._land()),
             "__syncthreads();",
             "feed();",
-            advance,
+            f"slot_read = slot_read + 1 == {self.stages} ? 0 : slot_read + 1;",
             "return slot;",
             "};",
         ]
-        return [*lines, *["feed();"] * (self.stages - 1 if self.asynchronous else 1)]
+        return [*lines, *["feed();"] * (self.stages - 1)]
 
     def _land(self) -> list[str]:
-        """Puts what the registers hold into its slot."""
+        """Puts what has arrived into its slot."""
         lines = []
         for i, p in enumerate(self.phases):
             lines.append(f"if (fed_phase == {i}) {{")

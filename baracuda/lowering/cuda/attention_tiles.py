@@ -55,11 +55,6 @@ class Tile:
     def __str__(self) -> str:
         return f"{self.block_rows}x{self.columns} rows{self.rows} step{self.step} stages{self.stages}"
 
-    def resident(self, shared: int, limit: int) -> int:
-        """Blocks that a multiprocessor should hold: bounds the registers of a thread."""
-        threads = 256 if self.rows == 8 else 512
-        return max(1, min(limit // (shared + 1024), threads // self.threads))
-
 
 def odd_pitch(elements: int, size: int) -> int:
     """Elements from line to line, in an odd number of pieces: neighbouring lines begin in different banks."""
@@ -122,18 +117,20 @@ def tiles(width: int, size: int, units: int, rows: int) -> Iterator[Tile]:
     there to be met, and `rows` rows."""
     for each, down in ((8, 2), (4, 2), (4, 1), (2, 1), (1, 1)) if size == 4 else ((4, 4), (4, 2), (4, 1), (2, 1), (1, 1)):
         if DOWN * each * down // 2 >= max(rows, DOWN):
-            continue
-        needed = -(-width * each * size // (_SUMS * 4 * ACROSS)) or 1
-        busy = min(4 // down, -(-width // ACROSS), units) if each < 8 else 1
-        across = max(needed, busy, 1)
-        if across * down <= 8:
-            for step in _STEPS:
-                yield Tile(each, down, across, step)
+            continue  # half the rows would do
+        needed = max(1, -(-width * each * size // (_SUMS * 4 * ACROSS)))
+        useful = max(needed, min(units, -(-width // ACROSS)))
+        # A warp alone waits for every load: small blocks get more warps than their results need.
+        for across in sorted({needed, *(min(useful, n // down) for n in (4, 8) if each < 8)}):
+            if needed <= across <= 8 // down:
+                yield from (Tile(each, down, across, step) for step in _STEPS)
 
 
-def cost(tile: Tile, shared: int, limit: int, rows: int, blocks: int, multiprocessors: int) -> float:
-    """How long the busiest multiprocessor takes, in no particular unit; `rows` rows are cut into `blocks` blocks in all."""
+def cost(tile: Tile, resident: int, rows: int, blocks: int, multiprocessors: int) -> float:
+    """How long the busiest multiprocessor takes, in no particular unit; heads of `rows` rows are cut into `blocks` blocks in all,
+    and a multiprocessor holds `resident` of them."""
     each = -(-blocks // multiprocessors)
     speed = {8: 1.0, 4: 0.7, 2: 0.45, 1: 0.25}[tile.rows] * {128: 1.0, 64: 0.95, 32: 0.8}[tile.step]
-    busy = min(1.0, min(each, tile.resident(shared, limit)) * tile.threads / 256)
-    return each * min(tile.block_rows, rows) / (speed * busy**0.5)
+    busy = min(1.0, min(each, resident) * tile.threads / 256)
+    time: float = each * min(tile.block_rows, rows) / (speed * busy**0.5)
+    return time

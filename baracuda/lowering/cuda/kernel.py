@@ -12,6 +12,9 @@ from baracuda.lowering.problem import Nest, Operand
 
 #: Largest count that the 32-bit index arithmetic of a kernel may reach.
 INDEX_LIMIT = 1 << 31
+#: Kilobytes of shared memory that a block may have, by compute capability; others have the least of these.
+_SHARED = {"80": 163, "87": 163, "90": 227, "100": 227, "103": 227, "110": 227}
+_LEAST_SHARED = 99
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,8 @@ class Tuning:
         Resident rows: threads that a block should have, where a row takes more than a warp and where it takes less.
     walkers : int
         Looped and split rows: threads of a block.
-    column_rows, column_threads : int
-        Side-by-side rows: rows that a block takes, and its threads.
+    column_bytes, column_threads : int
+        Side-by-side rows: bytes along the unit stride that a block takes, and its threads at most.
     resident_threads : int
         Rows with column sums: threads that a multiprocessor should hold.
     """
@@ -39,7 +42,7 @@ class Tuning:
     row_threads: int = 128
     short_row_threads: int = 256
     walkers: int = 512
-    column_rows: int = 32
+    column_bytes: int = 128
     column_threads: int = 512
     resident_threads: int = 512
 
@@ -47,10 +50,10 @@ class Tuning:
 #: What autotuning tries, the default first.
 TUNINGS = (
     Tuning(),
-    Tuning(128, 96, 64, 128, 256, 16, 512, 256),
-    Tuning(256, 64, 256, 512, 128, 32, 1024, 768),
-    Tuning(512, 48, 512, 256, 256, 8, 512, 512),
-    Tuning(256, 192, 128, 64, 512, 64, 1024, 1024),
+    Tuning(128, 96, 64, 128, 256, 64, 512, 256),
+    Tuning(256, 64, 256, 512, 128, 128, 1024, 768),
+    Tuning(512, 48, 512, 256, 256, 128, 256, 512),
+    Tuning(256, 192, 128, 64, 512, 256, 512, 1024),
 )
 
 
@@ -62,15 +65,22 @@ class Target:
     multiprocessors: int = 132
     tuning: Tuning = Tuning()
 
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory that a block may have."""
+        return _SHARED.get(self.arch.removeprefix("sm_").rstrip("af"), _LEAST_SHARED) * 1024
+
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel of a lowered nest: its source and launch shape."""
+    """One kernel of a lowered nest: its source and launch shape; `cluster` neighbouring blocks see each other's shared memory,
+    as the source says too."""
 
     source: str
     grid: tuple[int, int, int]
     block: int
     shared: int = 0
+    cluster: int = 1
 
 
 @dataclass(frozen=True)
@@ -167,20 +177,32 @@ class Frame:
         operand = self.operands[i]
         return [None if operand.steps(a) == 0 else self.words.signed(operand.strides[a]) for a in axes]
 
-    def kernel(self, body: Sequence[str], threads: int, tables: str = "", *, name: str = "kernel", blocks: int = 0) -> str:
+    def kernel(
+        self, body: Sequence[str], threads: int, tables: str = "", *, name: str = "kernel", blocks: int = 0, cluster: int = 1
+    ) -> str:
         """A whole translation unit around the body of one kernel."""
-        return translation_unit(self.words, body, threads, tables, name=name, blocks=blocks)
+        return translation_unit(self.words, body, threads, tables, name=name, blocks=blocks, cluster=cluster)
 
 
 def translation_unit(
-    words: Words, body: Sequence[str], threads: int, tables: str = "", *, name: str = "kernel", blocks: int = 0
+    words: Words,
+    body: Sequence[str],
+    threads: int,
+    tables: str = "",
+    *,
+    name: str = "kernel",
+    blocks: int = 0,
+    cluster: int = 1,
 ) -> str:
-    """The source of one kernel, given all words that it reads; `blocks` is how many a multiprocessor should hold."""
-    bounds = f"{threads}, {blocks}" if blocks else f"{threads}"
+    """The source of one kernel, given all words that it reads; `blocks` is how many a multiprocessor should hold, `cluster` how
+    many make a cluster."""
+    bounds = f"__launch_bounds__({threads}, {blocks})" if blocks else f"__launch_bounds__({threads})"
+    if cluster > 1:
+        bounds = f"__cluster_dims__({cluster}, 1, 1) {bounds}"
     lines = "\n".join("  " + line for line in body)
     return (
         f"{PRELUDE}\nstruct Words {{ u64 w[{words.count}]; }};\n{tables}\n"
-        f'extern "C" __global__ void __launch_bounds__({bounds}) {name}(const __grid_constant__ Words W) {{\n{lines}\n}}\n'
+        f'extern "C" __global__ void {bounds} {name}(const __grid_constant__ Words W) {{\n{lines}\n}}\n'
     )
 
 

@@ -157,21 +157,15 @@ struct And { template <class T> static __device__ __forceinline__ T of(T a, T b)
 struct Or { template <class T> static __device__ __forceinline__ T of(T a, T b) { return a | b; } };
 struct Xor { template <class T> static __device__ __forceinline__ T of(T a, T b) { return a ^ b; } };
 
-// Adjacent pairs, in one thread.
-template <class Op, int N, class T> __device__ __forceinline__ T pairs(const T (&x)[N]) {
-  T t[N];
-#pragma unroll
-  for (int i = 0; i < N; ++i) t[i] = x[i];
-#pragma unroll
-  for (int w = N; w > 1; w /= 2)
-#pragma unroll
-    for (int i = 0; i < w / 2; ++i) t[i] = Op::of(t[2 * i], t[2 * i + 1]);
-  return t[0];
+// Adjacent pairs, in one thread: of N values, a power of two, from FIRST on. (Loops of changing length are not always unrolled.)
+template <class Op, int N, int FIRST = 0, class T, int S> __device__ __forceinline__ T pairs(const T (&x)[S]) {
+  if constexpr (N == 1) return x[FIRST];
+  else return Op::of(pairs<Op, N / 2, FIRST>(x), pairs<Op, N / 2, FIRST + N / 2>(x));
 }
-// Adjacent pairs, over G neighbouring threads of a warp; each of them gets the result.
-template <class Op, int G, class T> __device__ __forceinline__ T across(T x) {
+// Adjacent pairs, over G neighbouring threads of a warp, or every S-th of them; each of them gets the result.
+template <class Op, int G, int S = 1, class T> __device__ __forceinline__ T across(T x) {
 #pragma unroll
-  for (int w = 1; w < G; w *= 2) x = Op::of(x, __shfl_xor_sync(0xffffffffu, x, w));
+  for (int w = S; w < G; w *= 2) x = Op::of(x, __shfl_xor_sync(0xffffffffu, x, w));
   return x;
 }
 // Adjacent pairs, over m values in shared memory, which are overwritten when there are more than 32. All threads of the
@@ -208,24 +202,33 @@ template <class Op, class T> struct Counter {
     return x;
   }
 };
-// Adjacent pairs over m values for each of X neighbouring rows, p[i * X + x]; Y teams of threads; each thread gets the
-// result of its row. Values must have been written before a barrier; p may be written again at once.
-template <class Op, int X, class T> __device__ __forceinline__ T side_tree(T* p, int m, T identity, int x, int y, int teams) {
-  while (m > 1) {
-    int half = (m + 1) / 2;
-    for (int base = 0; base < half; base += teams) {
-      int i = base + y;
-      T a = identity, b = identity;
-      if (i < half) { a = p[2 * i * X + x]; if (2 * i + 1 < m) b = p[(2 * i + 1) * X + x]; }
+// Adjacent pairs over m values for each of X neighbouring rows, p[i * X + x], which are overwritten when there are more than 8.
+// All threads of the block call it and each gets the results of the V rows from x on; the values must have been written before
+// a barrier, and may be written again at once.
+template <class Op, int X, int THREADS, class T, int V>
+__device__ __forceinline__ void side_tree(T* p, int m, T identity, int x, T (&result)[V]) {
+  constexpr int R = 8;
+  while (m > R) {
+    int parts = (m + R - 1) / R;
+    for (int base = 0; base < parts * X; base += THREADS) {
+      int at = base + threadIdx.x, part = at / X;
+      T a[R];
+#pragma unroll
+      for (int i = 0; i < R; ++i) a[i] = part * R + i < m ? p[(part * R + i) * X + at % X] : identity;
       __syncthreads();
-      if (i < half) p[i * X + x] = Op::of(a, b);
+      if (part < parts) p[at] = pairs<Op, R>(a);
       __syncthreads();
     }
-    m = half;
+    m = parts;
   }
-  T result = p[x];
+#pragma unroll
+  for (int v = 0; v < V; ++v) {
+    T a[R];
+#pragma unroll
+    for (int i = 0; i < R; ++i) a[i] = i < m ? p[i * X + x + v] : identity;
+    result[v] = pairs<Op, R>(a);
+  }
   __syncthreads();
-  return result;
 }
 // Adjacent pairs over entries first ... first+count-1 of a column (count a power of two, at least 8), as far as they exist.
 template <class Op, class T>

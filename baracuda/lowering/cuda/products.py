@@ -14,7 +14,8 @@ from baracuda.lowering.contraction import Contraction, merged
 from baracuda.lowering.cuda.build import program_of, target_of
 from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Lowered, Target
 from baracuda.lowering.cuda.products_kernel import lower_tile
-from baracuda.lowering.cuda.products_tiles import THIN, Tile, thin_tile, tiles
+from baracuda.lowering.cuda.products_thin import lower_thin
+from baracuda.lowering.cuda.products_tiles import THIN, Thin, Tile, thin_tile, tiles
 from baracuda.lowering.cuda.tune import Variant, fastest_on
 from baracuda.lowering.problem import Operand
 from baracuda.runtime.cuda import CudaCall, is_loaded
@@ -22,9 +23,6 @@ from baracuda.runtime.program import Program
 
 #: Tiles that autotuning tries.
 _TRIED = 4
-#: Bytes of shared memory that a block may have, by compute capability; others have the least of these.
-_SHARED = {"80": 163, "87": 163, "90": 227, "100": 227, "103": 227, "110": 227}
-_LEAST_SHARED = 99
 
 
 def transposed(c: Contraction) -> Contraction:
@@ -68,7 +66,26 @@ def _columns(c: Contraction, target: Target) -> int:
     return columns
 
 
-def candidates(c: Contraction, target: Target) -> Iterator[tuple[Contraction, Tile, bool]]:
+def packed(c: Contraction) -> tuple[Contraction, str]:
+    """The product and the function of a link: where both factors are 8-bit integers that lie along k in whole words, the
+    product of those words, of which a link takes the four products at once. Integers wrap, so the order does not matter."""
+    signs = {ElementKind.S8: "s", ElementKind.U8: "u"}
+    rank, factors = len(c.batch), (*c.a, *c.b)
+    if c.accumulator is not ElementKind.S32 or c.k % 4 or len(factors) > 2 or not all(f.kind in signs for f in factors):
+        return c, "chain"
+    for f, k_axis, extents in zip(factors, (rank + 1, rank), ((*c.batch, c.m, 1), (*c.batch, 1, c.n)), strict=True):
+        whole = all(s % 4 == 0 for s, extent in zip(f.strides, extents, strict=True) if extent > 1)
+        if f.steps(k_axis) != 1 or f.alignment % 4 or not whole:
+            return c, "chain"
+
+    def words(f: Operand, k_axis: int) -> Operand:
+        return replace(f, kind=ElementKind.S32, strides=tuple(1 if i == k_axis else s // 4 for i, s in enumerate(f.strides)))
+
+    link = f"dot_{signs[c.a[0].kind]}{signs[c.b[0].kind]}"
+    return replace(c, k=c.k // 4, a=(words(c.a[0], rank + 1),), b=(words(c.b[0], rank),)), link
+
+
+def candidates(c: Contraction, target: Target) -> Iterator[tuple[Contraction, Tile | Thin, bool]]:
     """The ways to take a product, the most promising first: the product as it is walked, the tile, and whether the factors
     have changed places."""
     c = _checked(c)
@@ -76,7 +93,7 @@ def candidates(c: Contraction, target: Target) -> Iterator[tuple[Contraction, Ti
     real = len(c.a) == 1
     for way, exchanged in ((c, False), (flipped, True)) if c.m <= c.n else ((flipped, True), (c, False)):
         if real and way.m <= THIN:
-            yield way, thin_tile(way.m, _columns(way, target), way.b[0].kind.itemsize), exchanged
+            yield way, thin_tile(packed(way)[0], _columns(way, target), target.shared_bytes), exchanged
     first, rank = c.operands[-len(c.epilogue.outputs)], len(c.batch)
     exchanged = first.steps(rank) == 1 != first.steps(rank + 1)
     way = flipped if exchanged else c
@@ -84,12 +101,19 @@ def candidates(c: Contraction, target: Target) -> Iterator[tuple[Contraction, Ti
         yield way, tile, exchanged
 
 
+def lowered_under(c: Contraction, tile: Tile | Thin, *, exchanged: bool) -> Lowered | None:
+    """The kernel of a product under a tile; None where the tile does not fit it."""
+    way, link = packed(c)
+    if isinstance(tile, Thin):
+        return lower_thin(way, tile, exchanged=exchanged, link=link)
+    return lower_tile(way, tile, exchanged=exchanged, link=link)
+
+
 def variants(c: Contraction, target: Target) -> Iterator[Lowered]:
     """The kernels of a product that the target can run, the most promising first. They differ in no bit."""
-    limit = _SHARED.get(target.arch.removeprefix("sm_").rstrip("af"), _LEAST_SHARED) * 1024
     for way, tile, exchanged in candidates(c, target):
-        lowered = lower_tile(way, tile, exchanged=exchanged)
-        if lowered is not None and lowered.launches[0].shared <= limit:
+        lowered = lowered_under(way, tile, exchanged=exchanged)
+        if lowered is not None and lowered.launches[0].shared <= target.shared_bytes:
             yield lowered
 
 

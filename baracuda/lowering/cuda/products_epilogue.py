@@ -1,7 +1,8 @@
-"""What becomes of the sums: from shared memory through the epilogue's formula to the results.
+"""What becomes of the sums: through the epilogue's formula to the results.
 
 The sums go through shared memory so that whatever the threads' tiles are, neighbouring threads load and store neighbouring
-elements in wide pieces, and the formula's code appears once however many elements a thread has.
+elements in wide pieces, and the formula's code appears once however many elements a thread has. Where there is next to no
+formula and a thread's sums are such pieces already, they go straight from registers.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 from baracuda.lowering.contraction import PRODUCT, PRODUCT_PARTS, Contraction
 from baracuda.lowering.cuda.kernel import Frame, Tuning, Words
 from baracuda.lowering.cuda.pointwise import Runs
-from baracuda.lowering.cuda.products_tiles import Tile
+from baracuda.lowering.cuda.products_tiles import Thin, Tile
 from baracuda.lowering.problem import Nest, Operand
 
+#: Operations of a formula whose code may appear for every piece of a thread.
+_FEW = 2
 #: Runs whose operands a thread loads before it computes, where the epilogue has operands.
 _TOGETHER = 4
 
@@ -21,12 +24,12 @@ def product_names(c: Contraction) -> tuple[str, ...]:
     return (PRODUCT,) if len(c.a) == 1 else PRODUCT_PARTS
 
 
-def sums_pitch(c: Contraction, tile: Tile) -> int:
+def sums_pitch(c: Contraction, tile: Tile | Thin) -> int:
     """Elements from row to row of the sums in shared memory: the rows that a warp writes at once begin in different banks."""
     return tile.bn + 16 // c.accumulator.itemsize
 
 
-def sums_bytes(c: Contraction, tile: Tile) -> int:
+def sums_bytes(c: Contraction, tile: Tile | Thin) -> int:
     """Shared memory that the sums of a block take."""
     return len(c.a) * tile.bm * sums_pitch(c, tile) * c.accumulator.itemsize
 
@@ -45,7 +48,7 @@ def epilogue_frame(c: Contraction, words: Words) -> Frame:
     return Frame(nest, Tuning(), words, addresses)
 
 
-def epilogue(c: Contraction, frame: Frame, tile: Tile) -> tuple[list[str], str]:
+def epilogue(c: Contraction, frame: Frame, tile: Tile | Thin) -> tuple[list[str], str]:
     """The statements of the epilogue, and the definitions that they need.
 
     They read the sums of the block from `sums0` (and `sums1`) in shared memory; its first element is at (m0, n0), and `rows`
@@ -83,5 +86,37 @@ def epilogue(c: Contraction, frame: Frame, tile: Tile) -> tuple[list[str], str]:
         *compute,
         *[line for i in outputs for line in runs.move(i, whole=False)],
         "}}}",
+    ]
+    return lines, definitions
+
+
+def is_direct(c: Contraction, chunk: int) -> bool:
+    """Whether the sums of a thread, in pieces of `chunk` neighbours along n, go to the results straight from registers."""
+    whole = chunk * c.accumulator.itemsize == 16 and c.operands[-1].steps(len(c.batch) + 1) == 1
+    return whole and len(c.operands) == 1 and len(c.epilogue.nodes) <= len(c.a) + _FEW
+
+
+def direct_epilogue(c: Contraction, frame: Frame, chunk: int, row: str, column: str) -> tuple[list[str], str]:
+    """The statements of an epilogue on the sums sum0 (and sum1), and the definitions that they need; `row` and `column` say
+    where in the block a thread's sum [i][j] is."""
+    runs, sums, out = Runs(frame), product_names(c), len(frame.ports) - 1
+    runs.width = chunk
+    at = {frame.input_index[s]: f"sum{i}[i][j + v]" for i, s in enumerate(sums) if s in frame.input_index}
+    compute, definitions = runs.compute(at, "if (v < left) ")
+    tm, tn = (f"sizeof(sum0{x}) / sizeof(sum0{x}[0])" for x in ("", "[0]"))
+    lines = [
+        frame.pointers()[out],
+        "#pragma unroll",
+        f"for (int i = 0; i < {tm}; ++i)",
+        "#pragma unroll",
+        f"for (int j = 0; j < {tn}; j += {chunk}) {{",
+        f"const int r = {row}, s = {column}, left = columns - s;",
+        f"const i64 c{len(c.batch)} = m0 + r, at = n0 + s;",
+        "if (r < rows && left > 0) {",
+        runs.place(out),
+        runs.declare(out),
+        *compute,
+        *runs.move(out, whole=False),
+        "}}",
     ]
     return lines, definitions

@@ -11,7 +11,7 @@ from baracuda.lowering.contraction import Contraction
 from baracuda.lowering.cuda.emit import Emitter
 from baracuda.lowering.cuda.kernel import Words, piece
 from baracuda.lowering.cuda.prelude import STORAGE_TYPE
-from baracuda.lowering.cuda.products_tiles import Tile
+from baracuda.lowering.cuda.products_tiles import Thin, Tile
 from baracuda.lowering.problem import Operand
 
 #: Bytes that an asynchronous copy may move.
@@ -69,10 +69,10 @@ class Passage:
     def nbytes(self) -> int:
         return self.elements * self.shared_kind.itemsize
 
-    def loader(self, threads: int) -> str:
-        """The C++ type that moves the tiles."""
+    def loader(self, threads: int, every: int = 1) -> str:
+        """The C++ type by which some threads move every tile, or every few ones."""
         flags = (self.along, self.by_k, self.asynchronous)
-        numbers = (self.rows, self.bk, self.pitch, threads, self.vector, *(str(f).lower() for f in flags))
+        numbers = (self.rows, self.bk, self.pitch, threads, self.vector, *(str(f).lower() for f in flags), every)
         return f"Loader<{_STORAGE[self.kind]}, {_STORAGE[self.shared_kind]}, {', '.join(map(str, numbers))}>"
 
 
@@ -102,44 +102,79 @@ class Factor:
         return f"(i64){known}" if known in (0, 1) else words.signed(self.operand.strides[axis])
 
 
-def passage(operand: Operand, c: Contraction, tile: Tile, *, left: bool) -> Passage | None:
-    """How the tiles of a factor travel; None where a thin tile has no way for it."""
-    rank = len(c.batch)
+@dataclass(frozen=True)
+class _Lies:
+    """How an operand lies for a tile of `rows`: its axes, whether neighbours lie along the rows or along k, and how many of
+    them an access may move."""
+
+    row_axis: int
+    k_axis: int
+    rows: int
+    along: bool
+    neighbours: bool
+    vector: int
+
+
+def _lies(operand: Operand, c: Contraction, tile: Tile | Thin, *, left: bool) -> _Lies:
+    rank, size = len(c.batch), operand.kind.itemsize
     row_axis, k_axis = (rank, rank + 1) if left else (rank + 1, rank)
     extents = (*c.batch, c.m, c.k) if left else (*c.batch, c.k, c.n)
-    rows, size = (tile.bm if left else tile.bn), operand.kind.itemsize
+    rows = tile.bm if left else tile.bn
     along = operand.steps(row_axis) == 1
     neighbours = along or operand.steps(k_axis) == 1
     vector = 1
     if neighbours:
-        vector = min(piece(operand, 16 // size, row_axis if along else k_axis, extents), rows if along else tile.bk)
-    if tile.thin and left:  # few elements: any layout will do, and every thread of a warp reads the same ones
-        return Passage(operand.kind, c.accumulator, rows, tile.bk, 1, False, False, False, False)
-    if tile.thin:
-        possible = neighbours and vector * size in _ASYNCHRONOUS
-        return Passage(operand.kind, c.accumulator, rows, tile.bk, vector, along, along, True, True) if possible else None
-    direct = operand.kind is c.accumulator and size in _ASYNCHRONOUS
-    if not neighbours:
-        along = not operand.general and abs(operand.strides[row_axis]) < abs(operand.strides[k_axis])
+        vector = min(piece(operand, 16 // size, row_axis if along else k_axis, extents), rows & -rows if along else tile.bk)
+    return _Lies(row_axis, k_axis, rows, along, neighbours, vector)
+
+
+def _passage(operand: Operand, c: Contraction, tile: Tile, *, left: bool) -> Passage:
+    """How the tiles of a factor travel."""
+    found, kind = _lies(operand, c, tile, left=left), c.accumulator
+    along, vector = found.along, found.vector
+    direct = operand.kind is kind and operand.kind.itemsize in _ASYNCHRONOUS
+    by_k = True
+    if not found.neighbours:
+        along = not operand.general and abs(operand.strides[found.row_axis]) < abs(operand.strides[found.k_axis])
+    elif not along and tile.lines:
+        by_k = False
     elif direct and not along:
         direct, vector = not tile.staged, vector if tile.staged else 1
-    return Passage(operand.kind, c.accumulator, rows, tile.bk, vector, along, True, direct, direct)
+    return Passage(operand.kind, kind, found.rows, tile.bk, vector, along, by_k, direct, direct)
+
+
+def _factor(c: Contraction, number: int, way: Passage, *, exchanged: bool) -> Factor:
+    """Part `number` of those of both factors."""
+    rank, parts = len(c.batch), len(c.a)
+    left = number < parts
+    operand = (*c.a, *c.b)[number]
+    axes = (rank, rank + 1) if left else (rank + 1, rank)
+    name = f"{'a' if left else 'b'}{number % parts}"
+    return Factor(name, (number + parts * exchanged) % (2 * parts), operand, *axes, way)
 
 
 def factors(c: Contraction, tile: Tile, *, exchanged: bool) -> tuple[list[Factor], list[Factor]] | None:
-    """The parts of both factors; None where the tile has no way for one of them. `exchanged` says that they have changed
-    places: the program's addresses have b's first."""
-    rank, parts = len(c.batch), len(c.a)
-    found: tuple[list[Factor], list[Factor]] = [], []
-    for i, operand in enumerate((*c.a, *c.b)):
-        left = i < len(c.a)
-        way = passage(operand, c, tile, left=left)
-        if way is None:
-            return None
-        name = f"{'a' if left else 'b'}{i % parts}"
-        axes = (rank, rank + 1) if left else (rank + 1, rank)
-        found[not left].append(Factor(name, (i + parts * exchanged) % (2 * parts), operand, *axes, way))
-    return found
+    """The parts of both factors; None where the parts of one lie so differently that one tile does not fit both. `exchanged`
+    says that the factors have changed places: the program's addresses have b's first."""
+    parts = len(c.a)
+    ways = [_passage(o, c, tile, left=i < parts) for i, o in enumerate((*c.a, *c.b))]
+    if any(w.by_k is not of[0].by_k for of in (ways[:parts], ways[parts:]) for w in of):
+        return None
+    found = [_factor(c, i, way, exchanged=exchanged) for i, way in enumerate(ways)]
+    return found[:parts], found[parts:]
+
+
+def thin_factors(c: Contraction, tile: Thin, *, exchanged: bool) -> tuple[Factor, Factor] | None:
+    """The factors of a thin product: a, every layout of which will do, passes registers and is widened; b stays as it is
+    stored. None where b has no neighbours that an asynchronous copy could move."""
+    (a,), (b,) = c.a, c.b
+    lies_a, lies_b = _lies(a, c, tile, left=True), _lies(b, c, tile, left=False)
+    if not lies_b.neighbours or lies_b.vector * b.kind.itemsize not in _ASYNCHRONOUS:
+        return None
+    kind = c.accumulator
+    thin = Passage(a.kind, kind, tile.bm, tile.bk, lies_a.vector, lies_a.along, False, False, False)
+    wide = Passage(b.kind, kind, tile.bn, tile.bk, lies_b.vector, lies_b.along, lies_b.along, True, True)
+    return _factor(c, 0, thin, exchanged=exchanged), _factor(c, 1, wide, exchanged=exchanged)
 
 
 def small_float_definitions(c: Contraction) -> str:

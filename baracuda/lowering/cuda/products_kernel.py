@@ -10,12 +10,12 @@ run together lie in a square.
 
 from __future__ import annotations
 
-from math import prod
+from math import gcd, prod
 
 from baracuda.lowering.contraction import Contraction
 from baracuda.lowering.cuda.kernel import Launch, Lowered, Words, offset, unravel
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
-from baracuda.lowering.cuda.products_epilogue import epilogue, epilogue_frame, sums_bytes, sums_pitch
+from baracuda.lowering.cuda.products_epilogue import direct_epilogue, epilogue, epilogue_frame, is_direct, sums_bytes, sums_pitch
 from baracuda.lowering.cuda.products_factors import Factor, factors, small_float_definitions
 from baracuda.lowering.cuda.products_prelude import PRODUCTS
 from baracuda.lowering.cuda.products_tiles import Tile
@@ -25,25 +25,30 @@ class _Kernel:
     """Writes one kernel. Names in the generated code: a0, a1, b0, b1 the loaders, `tile` the number of a tile along k, `read`
     and `write` the stages that are multiplied and filled next, `row` and `column` the thread's first ones."""
 
-    def __init__(self, c: Contraction, a: list[Factor], b: list[Factor], tile: Tile, words: Words, *, exchanged: bool) -> None:
-        self.c, self.a, self.b, self.tile, self.words, self.exchanged = c, a, b, tile, words, exchanged
+    def __init__(
+        self, c: Contraction, a: list[Factor], b: list[Factor], tile: Tile, words: Words, *, exchanged: bool, link: str
+    ) -> None:
+        self.c, self.a, self.b, self.tile, self.words, self.exchanged, self.link = c, a, b, tile, words, exchanged, link
         self.type = COMPUTE_TYPE[c.accumulator]
         self.parts = len(a)
         self.asynchronous = [f for f in (*a, *b) if f.passage.asynchronous]
         self.through_registers = [f for f in (*a, *b) if not f.passage.asynchronous]
         self.stages = tile.stages if self.asynchronous else 2
         self.groups = tile.bk // tile.depth
-        chunk = 16 // c.accumulator.itemsize
-        self.chunk_a, self.chunk_b = min(chunk, tile.tm), min(chunk, tile.tn)
-        #: Threads that lie side by side along the rows before the next chunk of rows begins, and so for columns.
-        self.lanes_a = tile.bm // tile.tm if tile.thin else 32 // tile.lanes
-        self.lanes_b = tile.lanes
+        #: Neighbouring rows, and columns, that a thread has before the next one's begin: one where they are in different lines.
+        self.chunk_a, self.chunk_b = (self._chunk(f, t) for f, t in ((a[0], tile.tm), (b[0], tile.tn)))
+        #: Threads of a warp that lie side by side along the rows before the next chunk of rows begins, and so for columns.
+        self.lanes_a, self.lanes_b = 32 // tile.lanes, tile.lanes
         self.starts: dict[str, int] = {}
         self.shared = 0
         for f in (*a, *b):
             self.starts[f.name] = self.shared
             self.shared += self.stages * f.passage.nbytes
-        self.shared = max(self.shared, sums_bytes(c, tile))
+        self.direct = is_direct(c, self.chunk_b)
+        self.shared = self.shared if self.direct else max(self.shared, sums_bytes(c, tile))
+
+    def _chunk(self, f: Factor, own: int) -> int:
+        return gcd(16 // self.c.accumulator.itemsize, own) if f.passage.by_k else 1
 
     def where(self) -> list[str]:
         """The block's place in the result and the thread's place in the block."""
@@ -67,11 +72,6 @@ class _Kernel:
     def _thread(self) -> list[str]:
         """Declares `row` and `column`."""
         t = self.tile
-        if t.thin:
-            return [
-                f"const int row = threadIdx.x / {t.lanes} * {self.chunk_a}, column = threadIdx.x % {t.lanes} * {self.chunk_b};",
-                f"const bool works = threadIdx.x < {t.workers};",
-            ]
         # Lanes that differ in bit 0 read the same rows, in bit 1 the same columns: pairs like that let a quarter of a warp's
         # 16-byte loads from shared memory be answered together with another quarter's.
         few, many = "(lane >> 1 & 1 | lane >> 3 & 2)", "(lane & 1 | lane >> 1 & 6)"
@@ -92,7 +92,7 @@ class _Kernel:
         first, extent = ("m0", "rows") if left else ("n0", "columns")
         start = f"(const {f.storage}*)W.w[{f.number}] + ({offset(strides, 'c')} + {first} * {along_rows})"
         return [
-            f"{f.passage.loader(self.tile.threads)} {f.name}({start}, {along_rows}, {along_k}, {extent});",
+            f"{f.passage.loader(self.tile.threads)} {f.name}({start}, {along_rows}, {along_k}, {extent}, threadIdx.x);",
             f"{f.shared}* const stages_{f.name} = ({f.shared}*)(shared + {self.starts[f.name]});",
         ]
 
@@ -137,16 +137,12 @@ class _Kernel:
         else:
             middle = [(1, a[0], b[1]), (1, a[1], b[0])]
             links = [(0, a[0], b[0]), (0, f"-{a[1]}", b[1]), *(reversed(middle) if self.exchanged else middle)]
-        return [*loop, *[f"sum{p}[i][j] = chain({x}, {y}, sum{p}[i][j]);" for p, x, y in links], "}"]
+        return [*loop, *[f"sum{p}[i][j] = {self.link}({x}, {y}, sum{p}[i][j]);" for p, x, y in links], "}"]
 
     def registers(self, names: str, depth: int, copies: str) -> list[str]:
         t = self.tile
         found = [(f, t.tm) for f in self.a] + [(f, t.tn) for f in self.b]
         return [f"{self.type} {names}{f.name}{copies}[{depth}][{width}];" for f, width in found]
-
-    def working(self, lines: list[str]) -> list[str]:
-        """Statements for the threads that multiply."""
-        return ["if (works) {", *lines, "}"] if self.tile.thin else lines
 
     def main(self) -> list[str]:
         """The sums."""
@@ -174,7 +170,7 @@ class _Kernel:
         if self.through_registers:
             brought = [self.bring(f, "0", "0") for f in self.through_registers]
             lines += ["if (tiles > 0) {", *brought, *[self.land(f, "0") for f in self.through_registers], "}"]
-        lines += [wait, "__syncthreads();", *self.working(self.fragments("[0]", "0", t.depth))]
+        lines += [wait, "__syncthreads();", *self.fragments("[0]", "0", t.depth)]
         landing = ["if (tile + 1 < tiles) {", *[self.land(f, next_) for f in self.through_registers], "}"]
         fetching = [self.bring(f, "write", f"tile + {ahead}") for f in self.asynchronous]
         fetching += [commit, f"write = write + 1 == {self.stages} ? 0 : write + 1;"] if self.asynchronous else []
@@ -190,15 +186,15 @@ class _Kernel:
             "__syncthreads();",
             f"read = {next_};",
             "}",
-            *self.working(self.fragments("[(g + 1) % 2]", f"(g + 1) % {self.groups} * {t.depth}", t.depth)),
+            *self.fragments("[(g + 1) % 2]", f"(g + 1) % {self.groups} * {t.depth}", t.depth),
             "if (g == 0) {",
             *fetching,
             "}",
-            *self.working(self.multiply("[g % 2]", t.depth)),
+            *self.multiply("[g % 2]", t.depth),
             "}}",
             "if (whole_tiles < tiles) {",
             f"int step = 0; const int left = k - whole_tiles * {t.bk};",
-            *self.working(self.tail()),
+            *self.tail(),
             "}",
         ]
         return [line for line in lines if line]
@@ -214,6 +210,12 @@ class _Kernel:
             ]
             lines += [*self.fragments("", "step", depth), *self.multiply("", depth), "}"]
         return lines
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The row and the column in the block of a thread's sum [i][j]."""
+        a, b = self.chunk_a, self.chunk_b
+        return f"row + i / {a} * {self.lanes_a * a} + i % {a}", f"column + j / {b} * {self.lanes_b * b}"
 
     def hand_over(self) -> list[str]:
         """Puts the sums into shared memory, in the place of the tiles."""
@@ -234,31 +236,33 @@ class _Kernel:
             f"for (int i = 0; i < {t.tm}; ++i)",
             "#pragma unroll",
             f"for (int j = 0; j < {t.tn}; j += {self.chunk_b}) {{",
-            f"const int r = row + i / {self.chunk_a} * {self.lanes_a * self.chunk_a} + i % {self.chunk_a};",
-            f"const int s = column + j / {self.chunk_b} * {self.lanes_b * self.chunk_b};",
+            f"const int r = {self.place[0]}, s = {self.place[1]};",
             *each,
             "}",
         ]
-        return [*lines, *self.working(loops), "__syncthreads();"]
+        return [*lines, *loops, "__syncthreads();"]
 
 
-def lower_tile(c: Contraction, tile: Tile, *, exchanged: bool) -> Lowered | None:
-    """The kernel of a product under a tile; None where the tile has no way for a factor.
+def lower_tile(c: Contraction, tile: Tile, *, exchanged: bool, link: str = "chain") -> Lowered | None:
+    """The kernel of a product under a tile; None where the tile does not fit the factors.
 
-    `exchanged` says that the factors of a complex product have changed places.
+    `exchanged` says that the factors have changed places; `link` is the function that continues a sum.
     """
     ways = factors(c, tile, exchanged=exchanged)
     if ways is None:
         return None
     words = Words(len(c.tensors), c.epilogue.params)
-    kernel = _Kernel(c, *ways, tile, words, exchanged=exchanged)
+    kernel = _Kernel(c, *ways, tile, words, exchanged=exchanged, link=link)
     frame = epilogue_frame(c, words)
-    finish, definitions = epilogue(c, frame, tile)
+    if kernel.direct:
+        finish, definitions = direct_epilogue(c, frame, kernel.chunk_b, *kernel.place)
+    else:
+        finish, definitions = epilogue(c, frame, tile)
+        finish = kernel.hand_over() + finish
     body = [
         "extern __shared__ __align__(16) unsigned char shared[];",
         *kernel.where(),
         *kernel.main(),
-        *kernel.hand_over(),
         *finish,
     ]
     tables = PRODUCTS + small_float_definitions(c) + definitions

@@ -1,4 +1,4 @@
-"""The C++ of the matrix products: asynchronous copies, the way of a factor's tile to shared memory, and the chains."""
+"""The C++ of the matrix products: asynchronous copies, barriers, the way of a factor's tile to shared memory, and the chains."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ PRODUCTS = r"""
 template <int N> __device__ __forceinline__ void copy_async(void* to, const void* from, int valid) {
   const unsigned at = (unsigned)__cvta_generic_to_shared(to);
   if constexpr (N == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(valid) : "memory");
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(valid) : "memory");
   else
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(at), "l"(from), "n"(N), "r"(valid) : "memory");
 }
@@ -15,16 +15,65 @@ __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_
 // Waits until at most N of this thread's groups of copies are under way.
 template <int N> __device__ __forceinline__ void wait_copies() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
 
+// Barriers in shared memory: a phase ends with the last of `count` arrivals, and phases have parity 0 and 1 in turn.
+__device__ __forceinline__ void start_barrier(u64* barrier, int count) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(barrier)), "r"(count) : "memory");
+}
+__device__ __forceinline__ void arrive(u64* barrier) {
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"((unsigned)__cvta_generic_to_shared(barrier))
+               : "memory");
+}
+// Arrives when this thread's copies so far have.
+__device__ __forceinline__ void arrive_copied(u64* barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"((unsigned)__cvta_generic_to_shared(barrier)) : "memory");
+}
+#if __CUDA_ARCH__ >= 900
+#define PHASE_TEST "mbarrier.try_wait.parity.shared.b64"
+#else
+#define PHASE_TEST "mbarrier.test_wait.parity.shared.b64"
+#endif
+// Waits for the end of the phase of a parity; the phase before the first has parity 1.
+__device__ __forceinline__ void await_phase(u64* barrier, unsigned parity) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(barrier);
+  unsigned ended;
+  do {
+    asm volatile("{ .reg .pred p; " PHASE_TEST " p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(ended) : "r"(at), "r"(parity) : "memory");
+  } while (!ended);
+}
+
+// The elements of a vector, widened. Two bfloat16 are the halves of a word: one operation each.
+template <class T, class X, int N> __device__ __forceinline__ void widen_all(T (&to)[N], const Vec<X, N>& from) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) to[i] = (T)widen(from.v[i]);
+}
+template <int N> __device__ __forceinline__ void widen_all(float (&to)[N], const Vec<BF16, N>& from) {
+  if constexpr (N % 2 == 0) {
+    unsigned words[N / 2];
+    memcpy(words, &from, sizeof(from));
+#pragma unroll
+    for (int i = 0; i < N; i += 2) {
+      to[i] = __uint_as_float(words[i / 2] << 16);
+      to[i + 1] = __uint_as_float(words[i / 2] & 0xffff0000u);
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < N; ++i) to[i] = widen(from.v[i]);
+  }
+}
+
 // One factor's tiles, ROWS of m (or n) by BK of k, on their way to shared memory, where they lie as [k][row] (KMAJOR) or
 // [row][k], PITCH elements a line. An access moves V neighbours, along the rows (ALONG) or along k. ASYNC: straight to shared
-// memory, as stored; else through registers, widened. S is the type in global memory, X the one in shared memory.
-template <class S, class X, int ROWS, int BK, int PITCH, int THREADS, int V, bool ALONG, bool KMAJOR, bool ASYNC> struct Loader {
+// memory, as stored; else through registers, widened. S is the type in global memory, X the one in shared memory. THREADS
+// threads bring every EVERY-th tile.
+template <class S, class X, int ROWS, int BK, int PITCH, int THREADS, int V, bool ALONG, bool KMAJOR, bool ASYNC, int EVERY = 1>
+struct Loader {
   static_assert(!ASYNC || V == 1 || ALONG == KMAJOR, "an asynchronous copy moves neighbours to neighbours");
   static constexpr int TOTAL = ROWS * BK / V, COUNT = (TOTAL + THREADS - 1) / THREADS;
   // Single elements that lie along k go to lines of the tile: a warp takes 8 of k by 4 rows, which are 32 different banks.
   static constexpr bool PATCH = !ALONG && V == 1 && KMAJOR;
 
-  // Access a's row and k. All extents are powers of two: those of thread + i * THREADS are the sums of those of both.
+  // Access a's row and k.
   static constexpr __device__ __forceinline__ int row_of(int a) {
     return ALONG ? a % (ROWS / V) * V : PATCH ? a / 32 / (BK / 8) * 4 + a / 8 % 4 : a / (BK / V);
   }
@@ -32,16 +81,20 @@ template <class S, class X, int ROWS, int BK, int PITCH, int THREADS, int V, boo
     return ALONG ? a / (ROWS / V) : PATCH ? a / 32 % (BK / 8) * 8 + a % 8 : a % (BK / V) * V;
   }
   static constexpr __device__ __forceinline__ int place(int row, int k) { return KMAJOR ? k * PITCH + row : row * PITCH + k; }
+  // Where all extents are powers of two, row and k of access thread + i * THREADS are the sums of those of both.
+  static constexpr bool SUMS = (ROWS & (ROWS - 1)) == 0;
+  __device__ __forceinline__ int row_from(int i) const { return SUMS ? row_of(i * THREADS) : row_of(thread + i * THREADS) - row; }
+  __device__ __forceinline__ int k_from(int i) const { return SUMS ? k_of(i * THREADS) : k_of(thread + i * THREADS) - k; }
 
   const S* base;
   const S* at;
   i64 row_stride, k_stride;
-  int rows, row, k;
+  int rows, thread, row, k;
   Vec<S, V> held[ASYNC ? 1 : COUNT];
 
-  // `rows` exist from `base` on.
-  __device__ __forceinline__ Loader(const S* base, i64 row_stride, i64 k_stride, int rows)
-      : base(base), row_stride(row_stride), k_stride(k_stride), rows(rows), row(row_of(threadIdx.x)), k(k_of(threadIdx.x)) {
+  // `rows` exist from `base` on; `thread` is the number of this one among those that load.
+  __device__ __forceinline__ Loader(const S* base, i64 row_stride, i64 k_stride, int rows, int thread)
+      : base(base), row_stride(row_stride), k_stride(k_stride), rows(rows), thread(thread), row(row_of(thread)), k(k_of(thread)) {
     at = base + row * row_stride + k * k_stride;
   }
 
@@ -49,8 +102,8 @@ template <class S, class X, int ROWS, int BK, int PITCH, int THREADS, int V, boo
   template <bool CHECK> __device__ __forceinline__ void fetch(X* stage, int left) {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
-      if (TOTAL % THREADS != 0 && (int)threadIdx.x + i * THREADS >= TOTAL) break;
-      const int dr = row_of(i * THREADS), dk = k_of(i * THREADS);
+      if (TOTAL % THREADS != 0 && thread + i * THREADS >= TOTAL) break;
+      const int dr = row_from(i), dk = k_from(i);
       const S* from = at + (dr * row_stride + dk * k_stride);
       int valid = V;
       if (CHECK) {
@@ -68,7 +121,7 @@ template <class S, class X, int ROWS, int BK, int PITCH, int THREADS, int V, boo
         for (int v = 0; v < V; ++v) held[i].v[v] = v < valid ? from[v] : S{};
       }
     }
-    at += BK * k_stride;
+    at += EVERY * BK * k_stride;
   }
 
   // Puts what `fetch` brought into registers where it belongs.
@@ -77,11 +130,10 @@ template <class S, class X, int ROWS, int BK, int PITCH, int THREADS, int V, boo
       stage += place(row, k);
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) {
-        if (TOTAL % THREADS != 0 && (int)threadIdx.x + i * THREADS >= TOTAL) break;
-        X* to = stage + place(row_of(i * THREADS), k_of(i * THREADS));
+        if (TOTAL % THREADS != 0 && thread + i * THREADS >= TOTAL) break;
+        X* to = stage + place(row_from(i), k_from(i));
         Vec<X, V> wide;
-#pragma unroll
-        for (int v = 0; v < V; ++v) wide.v[v] = (X)widen(held[i].v[v]);
+        widen_all(wide.v, held[i]);
         if constexpr (ALONG == KMAJOR) {
           constexpr int piece = V * sizeof(X) > 16 ? 16 / sizeof(X) : V;
           store<piece>(to, wide);
@@ -103,8 +155,10 @@ __device__ __forceinline__ void fragment(T (&to)[D][N], const X* tile, int k) {
 #pragma unroll
       for (int c = 0; c < N / CHUNK; ++c) {
         const Vec<X, CHUNK> piece = *reinterpret_cast<const Vec<X, CHUNK>*>(tile + (k + d) * PITCH + c * STEP);
+T wide[CHUNK];
+        widen_all(wide, piece);
 #pragma unroll
-        for (int i = 0; i < CHUNK; ++i) to[d][c * CHUNK + i] = (T)widen(piece.v[i]);
+        for (int i = 0; i < CHUNK; ++i) to[d][c * CHUNK + i] = wide[i];
       }
   } else {
     constexpr int P = D * sizeof(X) > 16 ? 16 / sizeof(X) : D;
@@ -114,8 +168,10 @@ __device__ __forceinline__ void fragment(T (&to)[D][N], const X* tile, int k) {
       for (int e = 0; e < D / P; ++e) {
         const int row = n / CHUNK * STEP + n % CHUNK;
         const Vec<X, P> piece = *reinterpret_cast<const Vec<X, P>*>(tile + row * PITCH + k + e * P);
+T wide[P];
+        widen_all(wide, piece);
 #pragma unroll
-        for (int i = 0; i < P; ++i) to[e * P + i][n] = (T)widen(piece.v[i]);
+        for (int i = 0; i < P; ++i) to[e * P + i][n] = wide[i];
       }
   }
 }
@@ -127,6 +183,12 @@ __device__ __forceinline__ int chain(int a, int b, int s) { return (int)((unsign
 __device__ __forceinline__ unsigned chain(unsigned a, unsigned b, unsigned s) { return a * b + s; }
 __device__ __forceinline__ i64 chain(i64 a, i64 b, i64 s) { return (i64)((u64)a * (u64)b + (u64)s); }
 __device__ __forceinline__ u64 chain(u64 a, u64 b, u64 s) { return a * b + s; }
+// Four links of 8-bit integers, which are exact in any order: signed or not, by factor.
+#define DOT(name, kinds)                                                              \
+  __device__ __forceinline__ int name(int a, int b, int s) {                          \
+    int r; asm("dp4a." kinds " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(s)); return r; \
+  }
+DOT(dot_ss, "s32.s32") DOT(dot_su, "s32.u32") DOT(dot_us, "u32.s32") DOT(dot_uu, "u32.u32")
 
 // Starts tile number `tile` of those that k has.
 template <int BK, class L, class X> __device__ __forceinline__ void bring(L& loader, X* stage, int tile, int k, bool whole) {

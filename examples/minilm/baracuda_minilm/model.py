@@ -3,8 +3,9 @@
 Wang et al. 2020 (MiniLM), Reimers and Gurevych 2019 (Sentence-BERT), Devlin et al. 2019 (BERT). Tokens are (batch, length)
 with each sentence's own length beside them; what stands behind a sentence's end changes no bit of its embedding.
 
-A layer's forward returns its result and what its backward reads. Weights are a dict by the names of the model's file, and so
-are gradients.
+Weights are a dict by the names of the model's file, and so are gradients. Beside them is `query_key_value`, for each layer: one
+tensor, whose rows the weights of query, key and value are, so that the three are one product. What a backward reads, its forward
+puts on a tape, if there is one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import baracuda as bc
 
 Tensor = Any
 Weights = dict[str, Tensor]
+Tape = list[tuple[Tensor, ...]]
 
 
 @dataclass(frozen=True)
@@ -40,124 +42,133 @@ class MiniLM:
 
     # --- forward ------------------------------------------------------------------------------------------------------
 
-    def __call__(self, batch: Batch) -> Tensor:
-        """The embeddings (batch, 384), of length 1, of sentences."""
-        return self.forward(batch)[0]
-
-    def forward(self, batch: Batch) -> tuple[Tensor, list[Any]]:
-        """The embeddings, and all that the backward reads."""
-        x, saved = self.embed(batch.tokens)
-        tape = [saved]
+    def __call__(self, batch: Batch, tape: Tape | None = None) -> Tensor:
+        """The embeddings (batch, 384), of length 1, of sentences; with a tape, `backward` can follow."""
+        x = self.embed(batch.tokens, tape)
         for i in range(self.layers):
-            x, saved = self.layer(x, batch.lengths, f"encoder.layer.{i}")
-            tape.append(saved)
-        y, saved = self.pool(x, batch.shares)
-        return y, [*tape, saved]
+            x = self.layer(x, batch.lengths, f"encoder.layer.{i}", tape)
+        return self.pool(x, batch.shares, tape)
 
-    def embed(self, tokens: Tensor) -> tuple[Tensor, Any]:
+    def embed(self, tokens: Tensor, tape: Tape | None) -> Tensor:
         """Word, position and type embeddings, added and normalised."""
-        w = self.weights
+        w, length = self.weights, tokens.shape[1]
         words = bc.embedding(tokens, w["embeddings.word_embeddings.weight"], bounds="clamp")
-        positions = w["embeddings.position_embeddings.weight"][: tokens.shape[1]]
-        kinds = w["embeddings.token_type_embeddings.weight"][:1]  # every token is of the first type
-        return self.add_norm(words, bc.add(positions, kinds)[None], "embeddings.LayerNorm")
+        table = w["embeddings.position_embeddings.weight"]
+        if length > table.shape[0]:
+            raise bc.InvalidProblemError(f"tokens: sentences of up to {length} tokens; expected at most {table.shape[0]}")
+        places = bc.add(table[:length], w["embeddings.token_type_embeddings.weight"][:1])  # every token is of the first type
+        return self.add_norm(words, places[None], "embeddings.LayerNorm", tape)
 
-    def layer(self, x: Tensor, lengths: Tensor, name: str) -> tuple[Tensor, Any]:
+    def layer(self, x: Tensor, lengths: Tensor, name: str, tape: Tape | None) -> Tensor:
         """Self-attention, then two linear layers with GELU between them; each added to its input and normalised."""
-        attended, saved_attention = self.attention(x, lengths, f"{name}.attention")
-        y, saved_norm = self.add_norm(attended, x, f"{name}.attention.output.LayerNorm")
-        h, z = self.linear(y, f"{name}.intermediate.dense", activation="gelu", saved=True)
-        out = self.linear(h, f"{name}.output.dense")
-        result, saved_out = self.add_norm(out, y, f"{name}.output.LayerNorm")
-        return result, (saved_attention, saved_norm, y, h, z, saved_out)
+        attended = self.attention(x, lengths, f"{name}.attention", tape)
+        y = self.add_norm(attended, x, f"{name}.attention.output.LayerNorm", tape)
+        hidden = self.linear(y, f"{name}.intermediate.dense", tape, activation="gelu")
+        return self.add_norm(self.linear(hidden, f"{name}.output.dense", tape), y, f"{name}.output.LayerNorm", tape)
 
-    def attention(self, x: Tensor, lengths: Tensor, name: str) -> tuple[Tensor, Any]:
+    def attention(self, x: Tensor, lengths: Tensor, name: str, tape: Tape | None) -> Tensor:
         """softmax(q k' / sqrt(depth)) v for each head, the keys behind a sentence's end left out."""
-        q, k, v = (self.split(self.linear(x, f"{name}.self.{part}")) for part in ("query", "key", "value"))
-        a, lse = bc.scaled_dot_product_attention(q, k, v, key_lengths=lengths, saved=True, preference=self.preference)
-        joined = self.join(a)
-        return self.linear(joined, f"{name}.output.dense"), (x, q, k, v, a, lse, joined)
+        weight, bias = self.parameters(f"{name}.self.query_key_value")
+        q, k, v = self.split(bc.linear(x, weight, bias, preference=self.preference))
+        options = {"key_lengths": lengths, "preference": self.preference}
+        if tape is None:
+            y = bc.scaled_dot_product_attention(q, k, v, **options)
+        else:
+            y, lse = bc.scaled_dot_product_attention(q, k, v, saved=True, **options)
+            tape.append((x, q, k, v, y, lse))
+        return self.linear(self.join(y), f"{name}.output.dense", tape)
 
-    def pool(self, x: Tensor, shares: Tensor) -> tuple[Tensor, Any]:
+    def pool(self, x: Tensor, shares: Tensor, tape: Tape | None) -> Tensor:
         """The mean over a sentence's tokens, divided by its norm."""
         mean = bc.vecmat(shares, x)
+        if tape is None:
+            return bc.normalize(mean, axis=-1)
         y, norm = bc.normalize(mean, axis=-1, saved=True)
-        return y, (mean, norm)
+        tape.append((mean, norm))
+        return y
 
     # --- the same backwards -------------------------------------------------------------------------------------------
 
-    def backward(self, dy: Tensor, batch: Batch, tape: list[Any]) -> Weights:
-        """The gradients of the weights, given that of the embeddings."""
+    def backward(self, dy: Tensor, batch: Batch, tape: Tape) -> Weights:
+        """The gradients of the weights, given that of the embeddings. Uses the tape up."""
         grads: Weights = {}
-        mean, norm = tape[-1]
-        dmean = bc.normalize_backward(dy, mean, norm, axis=-1)
+        dmean = bc.normalize_backward(dy, *tape.pop(), axis=-1)
         dx = bc.mul(batch.shares[:, :, None], dmean[:, None, :])
         for i in reversed(range(self.layers)):
-            dx = self.layer_backward(dx, batch.lengths, f"encoder.layer.{i}", tape[i + 1], grads)
-        self.embed_backward(dx, batch.tokens, tape[0], grads)
+            dx = self.layer_backward(dx, batch.lengths, f"encoder.layer.{i}", tape, grads)
+        dx = self.add_norm_backward(dx, "embeddings.LayerNorm", tape, grads)
+        words, places, kinds = (f"embeddings.{part}_embeddings.weight" for part in ("word", "position", "token_type"))
+        grads[words] = bc.embedding_backward(dx, batch.tokens, self.weights[words], bounds="clamp")
+        grads[places] = bc.sum(dx, axis=0)  # of the positions that there are
+        grads[kinds] = bc.sum(dx, axis=(0, 1))[None]  # of the first type
         return grads
 
-    def layer_backward(self, dy: Tensor, lengths: Tensor, name: str, saved: Any, grads: Weights) -> Tensor:
-        saved_attention, saved_norm, y, h, z, saved_out = saved
-        dout = self.add_norm_backward(dy, f"{name}.output.LayerNorm", saved_out, grads)
-        dh = self.linear_backward(dout, h, f"{name}.output.dense", grads)
-        dmid = bc.add(dout, self.linear_backward(dh, y, f"{name}.intermediate.dense", grads, activation="gelu", z=z))
-        dsum = self.add_norm_backward(dmid, f"{name}.attention.output.LayerNorm", saved_norm, grads)
-        return bc.add(dsum, self.attention_backward(dsum, lengths, f"{name}.attention", saved_attention, grads))
+    def layer_backward(self, dy: Tensor, lengths: Tensor, name: str, tape: Tape, grads: Weights) -> Tensor:
+        dout = self.add_norm_backward(dy, f"{name}.output.LayerNorm", tape, grads)
+        dhidden = self.linear_backward(dout, f"{name}.output.dense", tape, grads)
+        dmiddle = self.linear_backward(dhidden, f"{name}.intermediate.dense", tape, grads, activation="gelu")
+        dsum = self.add_norm_backward(bc.add(dout, dmiddle), f"{name}.attention.output.LayerNorm", tape, grads)
+        return bc.add(dsum, self.attention_backward(dsum, lengths, f"{name}.attention", tape, grads))
 
-    def attention_backward(self, dy: Tensor, lengths: Tensor, name: str, saved: Any, grads: Weights) -> Tensor:
-        x, q, k, v, a, lse, joined = saved
-        da = self.split(self.linear_backward(dy, joined, f"{name}.output.dense", grads))
-        parts = bc.scaled_dot_product_attention_backward(
-            da, q, k, v, a, lse, key_lengths=lengths, preference=self.preference
-        )
+    def attention_backward(self, dy: Tensor, lengths: Tensor, name: str, tape: Tape, grads: Weights) -> Tensor:
+        djoined = self.linear_backward(dy, f"{name}.output.dense", tape, grads)
+        x, *saved = tape.pop()
+        options = {"key_lengths": lengths, "preference": self.preference}
+        gradients = bc.scaled_dot_product_attention_backward(self.heads_of(djoined), *saved, **options)
         dq, dk, dv = (
-            self.linear_backward(self.join(d), x, f"{name}.self.{part}", grads)
-            for d, part in zip(parts, ("query", "key", "value"), strict=True)
+            self.linear_backward(self.join(d), f"{name}.self.{part}", [(x, None)], grads)
+            for d, part in zip(gradients, ("query", "key", "value"), strict=True)
         )
         return bc.add(bc.add(dq, dk), dv)
 
-    def embed_backward(self, dy: Tensor, tokens: Tensor, saved: Any, grads: Weights) -> None:
-        dx = self.add_norm_backward(dy, "embeddings.LayerNorm", saved, grads)
-        names = (f"embeddings.{part}_embeddings.weight" for part in ("word", "position", "token_type"))
-        words, positions, kinds = names
-        grads[words] = bc.embedding_backward(dx, tokens, self.weights[words], bounds="clamp")
-        grads[positions] = bc.sum(dx, axis=0)  # of the positions that there are
-        grads[kinds] = bc.sum(dx, axis=(0, 1))[None]  # of the first type
-
     # --- pieces -------------------------------------------------------------------------------------------------------
 
-    def linear(self, x: Tensor, name: str, **options: Any) -> Any:
-        w = self.weights
-        return bc.linear(x, w[f"{name}.weight"], w[f"{name}.bias"], preference=self.preference, **options)
+    def linear(self, x: Tensor, name: str, tape: Tape | None, activation: str = "none") -> Tensor:
+        weight, bias = self.parameters(name)
+        options = {"activation": activation, "preference": self.preference}
+        if tape is None:
+            return bc.linear(x, weight, bias, **options)
+        if activation == "none":
+            y, z = bc.linear(x, weight, bias, **options), None
+        else:
+            y, z = bc.linear(x, weight, bias, saved=True, **options)
+        tape.append((x, z))
+        return y
 
-    def linear_backward(self, dy: Tensor, x: Tensor, name: str, grads: Weights, **options: Any) -> Tensor:
-        weight, bias = (self.weights[f"{name}.{part}"] for part in ("weight", "bias"))
-        dx, grads[f"{name}.weight"], grads[f"{name}.bias"] = bc.linear_backward(
-            dy, x, weight, bias, preference=self.preference, **options
-        )
+    def linear_backward(self, dy: Tensor, name: str, tape: Tape, grads: Weights, activation: str = "none") -> Tensor:
+        x, z = tape.pop()
+        gradients = bc.linear_backward(dy, x, *self.parameters(name), activation=activation, z=z, preference=self.preference)
+        dx, grads[f"{name}.weight"], grads[f"{name}.bias"] = gradients
         return dx
 
-    def add_norm(self, x: Tensor, residual: Tensor, name: str) -> tuple[Tensor, Any]:
-        weight, bias = (self.weights[f"{name}.{part}"] for part in ("weight", "bias"))
-        y, *saved = bc.fused_add_layer_norm(x, residual, weight, bias, eps=self.eps, saved=True)
-        return y, (x, residual, *saved)
+    def add_norm(self, x: Tensor, residual: Tensor, name: str, tape: Tape | None) -> Tensor:
+        weight, bias = self.parameters(name)
+        y, *saved = bc.fused_add_layer_norm(x, residual, weight, bias, eps=self.eps, saved=tape is not None)
+        if tape is not None:
+            tape.append((x, residual, weight, bias, *saved))
+        return y
 
-    def add_norm_backward(self, dy: Tensor, name: str, saved: Any, grads: Weights) -> Tensor:
+    def add_norm_backward(self, dy: Tensor, name: str, tape: Tape, grads: Weights) -> Tensor:
         """The gradient of both summands."""
-        x, residual, *rest = saved
-        weight, bias = (self.weights[f"{name}.{part}"] for part in ("weight", "bias"))
-        dx, grads[f"{name}.weight"], grads[f"{name}.bias"] = bc.fused_add_layer_norm_backward(
-            dy, None, x, residual, weight, bias, *rest, eps=self.eps, wrt=("x", "weight", "bias")
-        )
+        wanted = ("x", "weight", "bias")
+        gradients = bc.fused_add_layer_norm_backward(dy, None, *tape.pop(), eps=self.eps, wrt=wanted)
+        dx, grads[f"{name}.weight"], grads[f"{name}.bias"] = gradients
         return dx
 
-    def split(self, x: Tensor) -> Tensor:
+    def parameters(self, name: str) -> tuple[Tensor, Tensor]:
+        return self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
+
+    def split(self, x: Tensor) -> list[Tensor]:
+        """(batch, length, 3 * width) as three of (batch, heads, length, depth), views."""
+        width = x.shape[2] // 3
+        return [self.heads_of(x[:, :, i * width : (i + 1) * width]) for i in range(3)]
+
+    def heads_of(self, x: Tensor) -> Tensor:
         """(batch, length, heads * depth) as (batch, heads, length, depth), a view."""
         batch, length, width = x.shape
         return x.reshape(batch, length, self.heads, width // self.heads).transpose(0, 2, 1, 3)
 
     def join(self, x: Tensor) -> Tensor:
-        """The view that `split` began with."""
+        """The view that `heads_of` began with."""
         batch, heads, length, depth = x.shape
         return x.transpose(0, 2, 1, 3).reshape(batch, length, heads * depth)

@@ -12,7 +12,7 @@ import numpy as np
 
 from baracuda.cli.bench.place import Place, Tensor, Values
 from baracuda.cli.bench.problem import Invocation, PlanProblem, Prepared, Shape, block_shape, bound, relative_error
-from baracuda.cli.bench.suites.gemm import PREFERENCES
+from baracuda.cli.bench.suites.gemm import PREFERENCES, only_a_library
 from baracuda.cli.bench.suites.request import Request
 from baracuda.cli.verify import values as data
 from baracuda.core.elements import ElementKind
@@ -132,6 +132,9 @@ class Attention(PlanProblem):
         s = self.size
         pairs = s.queries * s.keys / (2 if s.causal else 1)
         return (5 if self.backward else 2) * 2.0 * s.batch * s.heads * pairs * s.depth
+
+    def prepare(self, place: Place, seed: int) -> Prepared:
+        return only_a_library(super().prepare(place, seed), self.variant)
 
     @property
     def invocation(self) -> Invocation:

@@ -132,16 +132,17 @@ class Declared(PlanProblem):
         return np.roll(some, seed, axis=-1) if some.ndim else some
 
     def inputs(self, place: Place, seed: int) -> dict[str, Tensor]:
-        if not self.backward:
-            return super().inputs(place, seed)
-        d = self.descriptor
         read = [row for row in self.described() if not row[3]]
         saved = {n for n, _, _, _ in read} & set(self.forward.results) - set(self.forward.tensors)
-        tensors = {n: place.put(self.block(n, shape, kind, seed), shape) for n, shape, kind, _ in read if n not in saved}
+        wanted = {n: (shape, kind) for n, shape, kind, _ in read if n not in saved}
+        wanted |= self.forward.tensors  # a rival reads all of these
+        if self.backward:
+            wanted |= {f"d{n}": row for n, row in self.cotangents.items()}
+        tensors = {n: place.put(self.block(n, shape, kind, seed), shape) for n, (shape, kind) in wanted.items()}
         if saved:
             results = _results(replace(self, backward=False), place, seed, tensors)
             tensors |= {n: results[n] for n in saved}
-        return {s.name: tensors[s.name] for s in plan_of(d).tensors if s.name in tensors}
+        return tensors
 
     def with_extent(self, axis: int, extent: int) -> OpDescriptor:
         """The descriptor with another extent of an axis of the iteration space."""
@@ -161,9 +162,10 @@ class Declared(PlanProblem):
         op = self.trial.op
         names = tuple(n if s is not None else None for n, s in zip(op.signature.tensors, self.trial.shapes, strict=False))
         words, wanted = dict(self.trial.keywords), [n for n in op.results or ("y",) if n not in op.extra]
+        defaults = {"axis": op.axis} if op.rows and isinstance(op.axis, int) else {}
         if self.backward:
-            return Invocation(op.name, names, words, tuple(self.cotangents), self.wrt)
-        return Invocation(op.name, names, words, tuple(wanted))
+            return Invocation(op.name, names, words, tuple(self.cotangents), self.wrt, defaults)
+        return Invocation(op.name, names, words, tuple(wanted), defaults=defaults)
 
     def fresh(self, tensors: Mapping[str, Tensor]) -> Callable[[], object] | None:
         if self.backward:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from scipy.special import erf
 
-import baracuda
 from baracuda.cli.bench.place import Place, Tensor, Values
 from baracuda.cli.bench.problem import Invocation, PlanProblem, Prepared, Shape, block_shape, relative_error
 from baracuda.cli.bench.suites.request import Request
@@ -20,6 +19,8 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.array import to_host
+from baracuda.ops.matmul_descriptor import MatmulDescriptor
+from baracuda.ops.matrix_products import MatmulArgs, MatmulPlan
 
 #: Which plan is asked for, by the name of the variant.
 PREFERENCES = {"reproducible": PlanPreference(), "fastest": PlanPreference(fastest=True)}
@@ -108,17 +109,17 @@ class Product(PlanProblem):
 
     @property
     def plan(self) -> type[Plan[Any, Any]]:
-        return baracuda.MatmulPlan
+        return MatmulPlan
 
     @property
     def descriptor(self) -> Any:
         s = self.size
         if not s.linear:
-            return baracuda.MatmulDescriptor.matmul(s.a, s.b, self.element)
-        return baracuda.MatmulDescriptor.matmul(s.a, s.b, self.element, b_transposed=True, bias_axis=-1, activation=s.activation)
+            return MatmulDescriptor.matmul(s.a, s.b, self.element)
+        return MatmulDescriptor.matmul(s.a, s.b, self.element, b_transposed=True, bias_axis=-1, activation=s.activation)
 
     def args(self, tensors: Mapping[str, Tensor]) -> Any:
-        return baracuda.MatmulArgs(**{s.name: tensors.get(s.name) for s in self.plan.tensors})
+        return MatmulArgs(**{s.name: tensors.get(s.name) for s in self.plan.tensors})
 
     def block(self, name: str, shape: Shape, kind: ElementKind, seed: int) -> Values:
         size = 1.0 if name != "b" else float(self.size.a[-1]) ** -0.5  # results of size 1, as weights are made
@@ -127,6 +128,9 @@ class Product(PlanProblem):
     @property
     def operations(self) -> float:
         return 2.0 * prod(self.shape)
+
+    def prepare(self, place: Place, seed: int) -> Prepared:
+        return only_a_library(super().prepare(place, seed), self.variant)
 
     @property
     def invocation(self) -> Invocation:
@@ -148,6 +152,13 @@ class Product(PlanProblem):
             y = 0.5 * y * (1.0 + erf(y * 0.5**0.5))
         error = relative_error(_float64(t["y"][(*some, rows, columns)]), y)
         return f"float64, {y.size} elements", error / ALLOWED[self.element.label]
+
+
+def only_a_library(prepared: Prepared, variant: str) -> Prepared:
+    """What was prepared; raises `UnsupportedError` where the fastest plan is the reproducible one, which has a row already."""
+    if variant == "fastest" and prepared.backend.startswith("formula"):
+        raise UnsupportedError("no library has a plan for it: the fastest is the reproducible one")
+    return prepared
 
 
 def _float64(tensor: Tensor) -> Values:

@@ -72,7 +72,7 @@ class Seed(PlanProblem):
         return subject(OPS[self.op])
 
     @property
-    def family(self) -> str:
+    def family(self) -> str:  # type: ignore[override]
         return self.plan.category.value
 
     @property
@@ -116,16 +116,15 @@ class Seed(PlanProblem):
     def invocation(self) -> Invocation | None:
         return _CALLS.get(self.op)
 
-    def fresh(self, tensors: Mapping[str, Tensor]) -> Callable[[], object]:
+    def fresh(self, tensors: Mapping[str, Tensor], **words: Any) -> Callable[[], object]:
         call: Callable[..., object] = getattr(baracuda, self.op)
         given = {name: tensors[name] for name, _, _, written in self.described() if not written}
-        words: dict[str, Any] = {}
         if self.op == "rms_norm":
-            words = {"eps": self.descriptor.eps, "return_rms": True}
+            words |= {"eps": self.descriptor.eps, "return_rms": True}
         elif self.op.startswith("lerp"):
-            words = {"weight": self.descriptor.param}
+            words |= {"weight": self.descriptor.param}
         elif self.op == "dequantize_per_token":
-            words = {"element": self.element}
+            words |= {"element": self.element}
         return lambda: call(**given, **words)
 
 

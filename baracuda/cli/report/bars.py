@@ -1,0 +1,125 @@
+"""Bars of how many times as long each rival takes, for every op, on a logarithmic scale around 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log2
+
+from baracuda.cli.bench.results import DISTURBED, Results, geometric_mean
+from baracuda.cli.report.markup import Markup, tag
+from baracuda.cli.report.numbers import ratio
+
+#: The widest scale, in powers of two.
+LEAST, MOST = -4, 6
+#: Bars that are shown without being asked for.
+SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One op against one rival: the geometric mean over its problems, between the least and the greatest."""
+
+    op: str
+    family: str
+    mean: float
+    least: float
+    most: float
+    problems: int
+
+
+def bars(results: Sequence[Results], rival: str) -> list[Bar]:
+    """Every op that a rival was timed on, the best for us first."""
+    grouped: dict[tuple[str, str], list[float]] = {}
+    for r in results:
+        for row in r.rows:
+            value = row.ratios[rival].median if rival in row.ratios else 0.0
+            if value > 0.0:
+                grouped.setdefault((row.op, row.family), []).append(value)
+    found = [Bar(op, fam, geometric_mean(v), min(v), max(v), len(v)) for (op, fam), v in grouped.items()]
+    return sorted(found, key=lambda bar: -bar.mean)
+
+
+def rivals(results: Sequence[Results]) -> list[str]:
+    """Everybody who was timed besides us."""
+    return sorted({who for r in results for row in r.rows for who in row.ratios})
+
+
+def disturbed(results: Sequence[Results], rival: str) -> int:
+    """How many of the problems were timed while others used the processors."""
+    return sum(rival in row.ratios and row.disturbance > DISTURBED for r in results for row in r.rows)
+
+
+def chart(found: Sequence[Bar], rival: str) -> Markup:
+    """The bars of one rival: by family, then by op, those beyond the first ones folded away."""
+    low = max(min(-1, floor(log2(min(b.mean for b in found)))), LEAST)
+    high = min(max(1, ceil(log2(max(b.mean for b in found)))), MOST)
+    families = _by_family(found)
+    mean = geometric_mean(b.mean for b in found)
+    slower = sum(b.mean < 0.95 for b in found)
+    said = f"{len(found)} ops, geometric mean {ratio(mean)}; {slower} below 0.95"
+    parts = [tag("p", said, class_="soft"), _list(families, f"{rival}: time over ours, by family", low, high)]
+    shown, folded = (found, []) if len(found) <= SHOWN else (found[: SHOWN // 2], found[SHOWN // 2 :])
+    least = sorted(found, key=lambda b: b.mean)[: SHOWN // 2][::-1] if folded else []
+    if len(found) > 1:
+        parts.append(_list(shown, f"{rival}: time over ours, {'the highest' if folded else 'by op'}", low, high))
+    if folded:
+        parts.append(_list(least, f"{rival}: time over ours, the lowest", low, high))
+        every = tag("summary", f"All {len(found)} ops against {rival}")
+        parts.append(tag("details", every, _list(found, f"{rival}: time over ours, by op", low, high)))
+    return tag("div", parts)
+
+
+def _by_family(found: Sequence[Bar]) -> list[Bar]:
+    grouped: dict[str, list[Bar]] = {}
+    for bar in found:
+        grouped.setdefault(bar.family, []).append(bar)
+    made = []
+    for family, of in grouped.items():
+        means = [b.mean for b in of]
+        problems = sum(b.problems for b in of)
+        made.append(Bar(family.replace("_", " "), family, geometric_mean(means), min(means), max(means), problems))
+    return sorted(made, key=lambda bar: -bar.mean)
+
+
+def _list(found: Sequence[Bar], caption: str, low: int, high: int) -> Markup:
+    """A table whose second column is drawn."""
+    ticks = [
+        tag("span", _tick(p), style=f"left:{_place(2.0**p, low, high):.2f}%", class_="keep" if p % 2 == 0 else None)
+        for p in range(low, high + 1)
+    ]
+    scale = tag("th", tag("div", ticks, class_="ticks"), scope="col", aria_label="bar")
+    head = tag("tr", tag("th", "op", scope="col"), scale, tag("th", "times", scope="col", class_="n"))
+    rows = [_row(bar, low, high) for bar in found]
+    return tag("table", tag("caption", caption), tag("thead", head), tag("tbody", rows), class_="bars")
+
+
+def _tick(power: int) -> str:
+    return str(2**power) if power >= 0 else f"1/{2**-power}"
+
+
+def _place(value: float, low: int, high: int) -> float:
+    """Where a ratio lies on the scale, in percent."""
+    return 100.0 * (min(max(log2(value), low), high) - low) / (high - low)
+
+
+def _row(bar: Bar, low: int, high: int) -> Markup:
+    one, end = _place(1.0, low, high), _place(bar.mean, low, high)
+    left, width = min(one, end), abs(end - one)
+    spread = ""
+    if bar.problems > 1:
+        a, b = _place(bar.least, low, high), _place(bar.most, low, high)
+        spread = tag("i", class_="range", style=f"left:{a:.2f}%;width:{max(b - a, 0.3):.2f}%")
+    said = f"{bar.op}: {ratio(bar.mean)}"
+    if bar.problems > 1:
+        said += f", {ratio(bar.least)} to {ratio(bar.most)} on {bar.problems} problems"
+    inside = [
+        tag("i", class_="one", style=f"left:{one:.2f}%"),
+        tag("i", class_=f"bar b-{bar.family}", style=f"left:{left:.2f}%;width:{max(width, 0.3):.2f}%"),
+        spread,
+    ]
+    drawn = tag("td", tag("div", inside, class_="track", title=said))
+    return tag(
+        "tr", tag("th", bar.op, scope="row"), drawn, tag("td", ratio(bar.mean), class_="n"), data_ratio=repr(round(bar.mean, 4)),
+        data_op=bar.op,
+    )  # fmt: skip

@@ -1,0 +1,164 @@
+"""The page: what was read, put together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from baracuda import __version__
+from baracuda.cli.bench.results import KIND, Results, geometric_mean
+from baracuda.cli.report import bars, colours, tables
+from baracuda.cli.report.markup import Markup, tag
+from baracuda.cli.report.numbers import ratio
+from baracuda.cli.report.roofline import roofline
+from baracuda.cli.report.style import style
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.op_table import measured_ulp
+
+
+@dataclass
+class Inputs:
+    """What the files hold: results and the names of their files, certificates, and comparisons of bits."""
+
+    results: list[Results] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    certificates: list[Mapping[str, Any]] = field(default_factory=list)
+    bits: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+    @property
+    def devices(self) -> list[tuple[str, list[Results]]]:
+        """The results of each device, GPUs first."""
+        grouped: dict[str, list[Results]] = {}
+        for r in sorted(self.results, key=lambda r: r.environment.get("kind") == "cpu"):
+            grouped.setdefault(r.environment["device"], []).append(r)
+        return list(grouped.items())
+
+
+def read(paths: Sequence[Path]) -> Inputs:
+    """The files' contents; a directory stands for those of its JSON files that the commands wrote.
+
+    Raises `InvalidProblemError` for a file that none of the commands wrote, and where there is none.
+    """
+    found = Inputs()
+    for path in paths:
+        if path.is_dir():
+            for file in sorted(path.glob("*.json")):
+                _take(found, file)
+        elif not _take(found, path):
+            raise InvalidProblemError(f"{path}: neither results nor a certificate; expected a file of `baracuda bench` or `verify`")
+    if not (found.results or found.certificates):
+        raise InvalidProblemError(f"{', '.join(map(str, paths))}: no results; expected files of `baracuda bench` or `verify`")
+    return found
+
+
+def _take(found: Inputs, path: Path) -> bool:
+    """Add a file; whether it is one of ours."""
+    try:
+        held = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise InvalidProblemError(f"{path}: {error}; expected JSON") from error
+    if isinstance(held, dict) and held.get("kind") == KIND:
+        found.results.append(Results.load(path))
+        found.names.append(path.name)
+    elif isinstance(held, dict) and held.get("certificate") == "baracuda verify":
+        found.certificates.append(held)
+    elif isinstance(held, dict) and {"cases_differing", "elements_differing"} <= held.keys():
+        found.bits.append((path.name, held))
+    else:
+        return False
+    return True
+
+
+def page(found: Inputs) -> str:
+    """The whole page."""
+    names = list(dict.fromkeys(row.family for r in found.results for row in r.rows))
+    palette = colours.families(sorted(names))
+    sections = [s for s in _sections(found, palette) if s is not None]
+    links = [tag("li", tag("a", title, href=f"#{key}")) for key, title, _ in sections]
+    devices = " and ".join(name for name, _ in found.devices) or "no device"
+    head = [
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", f"baracuda on {devices}"),
+        tag("style", Markup(style(palette))),
+    ]
+    body = [
+        tag("header", tag("h1", f"baracuda {__version__} on {devices}"), tag("nav", tag("ul", links), aria_label="Contents")),
+        tag("main", [tag("section", tag("h2", title, id=key), parts) for key, title, parts in sections]),
+    ]
+    return f"<!DOCTYPE html>\n{tag('html', tag('head', head), tag('body', body), lang='en')}\n"
+
+
+_Section = tuple[str, str, list[Markup]]
+
+
+def _sections(found: Inputs, palette: Mapping[str, tuple[str, str]]) -> Iterator[_Section | None]:
+    if found.results:
+        yield "summary", "Summary", [_tiles(name, results) for name, results in found.devices]
+        yield "roofline", "Roofline", list(_rooflines(found, palette))
+        yield "rivals", "Against other libraries", list(_rivals(found))
+    if found.certificates or found.bits:
+        proofs = [tables.certificate(c) for c in found.certificates] + [tables.bits(held, name) for name, held in found.bits]
+        yield "bits", "The same bits", proofs
+    yield "ulp", "Errors of the elementary functions", [tables.errors(measured_ulp())]
+    if found.results:
+        yield "measured", "Every measurement", list(tables.measured(found.results))
+        yield "where", "Where", [tables.where(found.results, found.names), tag("p", _METHOD, class_="soft")]
+
+
+_METHOD = (
+    "Values are checked before anything is timed; outputs are poisoned first. Contenders take turns, each first in its turn; a "
+    "time is the median of all rounds, its spread goes from the least 20th percentile of a pass to the greatest 80th. On a GPU "
+    "events stand around each call and the device never waits for the host. Sets of tensors take turns, so that caches are cold. "
+    "The floor of a problem is the longer of the times that its bytes take at the copy bandwidth and its operations at the "
+    "product rate of the same run; a fused multiplication and addition counts two operations."
+)
+
+
+_ROOFLINE = (
+    "Each mark is a problem: how many operations its formula asks for, for each byte that it must move, and how many it did in a "
+    "second. The sloping line is the measured copy bandwidth, level lines are measured matrix products. Problems that compute "
+    "next to nothing, copies and fills, and those of less than a megabyte are left out."
+)
+
+
+def _tiles(device: str, results: Sequence[Results]) -> Markup:
+    """The figures that say most."""
+    rows = [(row, r) for r in results for row in r.rows]
+    shares = [r.ceilings.fraction(row) for row, r in rows if r.ceilings.floor(row) and row.nbytes > 50e6]
+    tiles = [tag("li", tag("b", f"{len(rows):,}"), f"problems, {len({row.op for row, _ in rows})} ops")]
+    if shares:
+        tiles.append(tag("li", tag("b", f"{median(shares):.0%}"), "of the floor, the median of problems of 50 MB or more"))
+    for rival in bars.rivals(results):
+        values = [row.ratios[rival].median for row, _ in rows if rival in row.ratios and row.ratios[rival].median > 0]
+        tiles.append(tag("li", tag("b", ratio(geometric_mean(values))), f"times the speed of {rival}, mean of {len(values):,}"))
+    return tag("div", tag("h3", device), tag("ul", tiles, class_="tiles"))
+
+
+def _rooflines(found: Inputs, palette: Mapping[str, tuple[str, str]]) -> Iterator[Markup]:
+    for device, results in found.devices:
+        drawn = roofline(results, palette, f"Roofline of {device}")
+        if drawn is not None:
+            yield tag("h3", device)
+            yield drawn
+    yield tag("p", _ROOFLINE, class_="soft")
+
+
+def _rivals(found: Inputs) -> Iterator[Markup]:
+    said = (
+        "The rival's time over ours, in one run: above 1 we are faster. A thin line goes from the least to the greatest problem."
+    )
+    yield tag("p", said, class_="soft")
+    for device, results in found.devices:
+        for rival in bars.rivals(results):
+            yield tag("h3", f"{rival} on {device}")
+            busy = bars.disturbed(results, rival)
+            if busy:
+                warning = f"{busy} problems were timed while other processes used the processors; their ratios say little."
+                yield tag("p", warning, class_="broken")
+            yield bars.chart(bars.bars(results, rival), rival)

@@ -1,0 +1,118 @@
+"""The tables of the page: the certificate, the errors in units in the last place, every measured problem, and where it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from baracuda.cli.bench.results import Results, Row
+from baracuda.cli.report.markup import Markup, table, tag
+from baracuda.cli.report.numbers import micro, ratio
+
+#: Broken promises that are listed.
+LISTED = 50
+
+
+def certificate(record: Mapping[str, Any]) -> Markup:
+    """What one run of `baracuda verify` proved."""
+    e = record["environment"]
+    kept, complete = record["kept"], record["complete"]
+    verdict = "Every promise is kept" if kept else f"{record['broken_promises']:,} promises are broken"
+    said = (
+        f"{verdict}: {record['plans']:,} plans, {record['cases']:,} cases, {record['checks']:,} checks, {record['elements']:,} "
+        f"elements, of which {record['differing_elements']:,} differ. {e['device']}, {e['date']}."
+    )
+    parts = [tag("p", tag("strong", said), class_="kept" if kept else "broken")]
+    if not complete:
+        parts.append(tag("p", "The run was stopped before everything was tried.", class_="broken"))
+    promises = list(record["promises"])
+    rows = []
+    for family, tallies in record["families"].items():
+        cells: list[Markup | str] = [family.replace("_", " ")]
+        for promise in promises:
+            t = tallies.get(promise)
+            if not t or not t["cases"]:
+                cells.append("")
+            elif t["broken"]:
+                cells.append(tag("b", f"{t['cases'] - t['broken']:,} of {t['cases']:,}", class_="broken"))
+            else:
+                cells.append(f"{t['cases']:,}")
+        rows.append(cells)
+    parts.append(table(["family", *promises], rows, caption=f"Cases in which each promise was kept, {e['device']}"))
+    parts.append(tag("dl", [part for p in promises for part in (tag("dt", p), tag("dd", record["promises"][p]))], class_="words"))
+    if record["broken"]:
+        listed = [tag("li", check["message"]) for check in record["broken"][:LISTED]]
+        parts.append(tag("ol", listed, class_="broken"))
+    return tag("div", parts)
+
+
+def bits(record: Mapping[str, Any], name: str) -> Markup:
+    """What one comparison of hashes between a GPU and a CPU found."""
+    said = (
+        f"{record['device']}, {record['date']}: {record['cases']:,} cases, {record['elements']:,} elements against the hashes of "
+        f"a CPU; {record['cases_differing']:,} cases differ, in {record['elements_differing']:,} elements."
+    )
+    return tag("p", said, tag("span", f" ({name})", class_="soft"))
+
+
+def errors(ulp: Mapping[tuple[str, str], float]) -> Markup:
+    """The largest error of every elementary function; 0.5 would be correct rounding."""
+    names = list(dict.fromkeys(name for name, _ in ulp))
+    rows = [[name, *(_error(ulp.get((name, kind))) for kind in ("f32", "f64"))] for name in names]
+    return table(
+        ["function", "f32", "f64"],
+        rows,
+        caption="Largest error measured, in units in the last place: 0.5 is correct rounding, red is above 1",
+        class_="ulp",
+    )
+
+
+def _error(value: float | None) -> Markup:
+    if value is None:
+        return tag("span", "")
+    bar = tag("i", class_="error over" if value > 1 else "error", style=f"width:{min(value, 2.0) * 50:.1f}%")
+    return tag("span", tag("span", f"{value:.3f}"), tag("span", bar, class_="gauge", aria_hidden="true"), class_="measured")
+
+
+def measured(results: Sequence[Results]) -> Iterator[Markup]:
+    """Every problem, a folded table for each suite."""
+    for suite in dict.fromkeys(row.suite for r in results for row in r.rows):
+        found = [(row, r) for r in results for row in r.rows if row.suite == suite]
+        rivals = sorted({who for row, _ in found for who in row.ratios})
+        head = ["problem", "plan", "checked with", "µs", "spread", "of floor", *(f"{who} / ours" for who in rivals)]
+        rows = [_cells(row, r, rivals) for row, r in found]
+        made = table(head, rows, caption=f"{suite}: every problem", text_columns=3)
+        yield tag("details", tag("summary", f"{suite}: {len(found)} problems"), made)
+
+
+def _cells(row: Row, r: Results, rivals: Sequence[str]) -> list[Markup | str]:
+    low, middle, high = row.ours
+    floor = f"{r.ceilings.fraction(row):.0%}" if r.ceilings.floor(row) else ""
+    cells: list[Markup | str] = [
+        row.name,
+        row.schedule or row.backend,
+        row.checked,
+        tag("data", micro(middle), value=repr(middle)),
+    ]
+    cells += [f"{micro(low)} to {micro(high)}", floor]
+    for who in rivals:
+        cells.append(tag("data", ratio(row.ratios[who].median), value=repr(row.ratios[who].median)) if who in row.ratios else "")
+    return cells
+
+
+def where(results: Sequence[Results], names: Sequence[str]) -> Markup:
+    """Where and when each file was made."""
+    parts = []
+    for name, r in zip(names, results, strict=True):
+        failed = f", {len(r.failed)} failed" if r.failed else ""
+        said = {
+            "device": r.heading,
+            "problems": f"{len(r.rows):,}{failed}{'' if r.complete else '; stopped before everything was measured'}",
+            "versions": ", ".join(f"{package} {v}" for package, v in r.environment["versions"].items()),
+            "clocks": "; ".join(
+                f"{when}: {', '.join(f'{k} {v:g}' for k, v in rates.items())}" for when, rates in r.clocks.items() if rates
+            ),
+        }
+        words = [part for what, text in said.items() if text for part in (tag("dt", what), tag("dd", text))]
+        parts.append(tag("div", tag("h3", name), tag("dl", words, class_="words")))
+    return tag("div", parts)

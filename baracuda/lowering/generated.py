@@ -1,0 +1,68 @@
+"""What implementations share: executables that are made once for a layout, and the target of generated kernels."""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import UnsupportedError
+from baracuda.core.plan import Executable, Implementation, Layout
+from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
+
+#: Layouts whose executables are remembered; beyond it they are made anew, of kernels that stay loaded.
+MOST_LAYOUTS = 1024
+#: The lowest compute capability that kernels are generated for.
+LOWEST = (8, 0)
+
+_MATH = {ElementKind.F32: MathPrecision.F32, ElementKind.F64: MathPrecision.F64}
+
+
+class MadeOnce(Implementation):
+    """An implementation that remembers the executable of each layout."""
+
+    device: Device
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._made: dict[Layout, Executable] = {}
+        self._lock = threading.RLock()
+
+    @abstractmethod
+    def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
+        """Code for a layout; None where it would have to be compiled and `compiled_only` is set."""
+
+    def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
+        with self._lock:
+            found = self._made.get(layout)
+            if found is None:
+                found = self.make(layout, compiled_only, autotune and not is_general(layout))
+                if found is not None:
+                    if len(self._made) >= MOST_LAYOUTS:
+                        self._made.clear()
+                    self._made[layout] = found
+            return found
+
+
+class Generated(MadeOnce):
+    """An implementation by generated kernels, for the CPU or for a CUDA device, with the canonical guarantee."""
+
+    def __init__(self, device: Device, accumulator: ElementKind) -> None:
+        super().__init__(device)
+        self.guarantee = PrecisionGuarantee.canonical(_MATH.get(accumulator, MathPrecision.INTEGER), accumulator)
+        if device.kind is DeviceKind.CUDA:
+            from baracuda.runtime.cuda import architecture
+
+            major, minor, _ = architecture(device.index)
+            if (major, minor) < LOWEST:
+                lowest = ".".join(map(str, LOWEST))
+                raise UnsupportedError(f"{device} has compute capability {major}.{minor}; expected {lowest} or newer")
+            self.backend, self.arch = BackendKind.FORMULA_CUDA, ArchSku.cuda(major, minor)
+        else:
+            self.backend, self.arch = BackendKind.FORMULA_CPU, ArchSku.host()
+
+
+def is_general(layout: Layout) -> bool:
+    """Whether a layout asks for code for any strides."""
+    return any(o is not None and o.general for o in layout)

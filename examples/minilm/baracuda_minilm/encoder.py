@@ -1,0 +1,69 @@
+"""Many sentences: batches of like length, and their embeddings in the order of the sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import baracuda as bc
+from baracuda_minilm.files import DTYPES, read_weights
+from baracuda_minilm.model import Batch, MiniLM
+
+#: Batches are filled up to a length that this divides: fewer shapes to make kernels for, and no bit changes.
+MULTIPLE = 8
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """A batch, and the numbers of the sentences in it."""
+
+    numbers: list[int]
+    batch: Batch
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(sentences, tokens)"""
+        shape: tuple[int, ...] = self.batch.tokens.shape
+        return shape
+
+
+class Encoder:
+    """The model with its weights on a device, in "f32" or "bf16". With `fast`, products and attention are a library's where
+    there is one, and their bits that library's."""
+
+    def __init__(self, device: bc.Device, dtype: str = "f32", *, fast: bool = False) -> None:
+        self.device, self.dtype = device, DTYPES[dtype]
+        preference = bc.PlanPreference(fastest=True) if fast else None
+        self.model = MiniLM(read_weights(device, dtype), preference=preference)
+
+    def batches(self, tokens: Sequence[Sequence[int]], size: int = 32) -> list[Sentences]:
+        """Sentences of tokens in batches of at most `size`, the short ones first."""
+        order = sorted(range(len(tokens)), key=lambda i: len(tokens[i]))
+        groups = [order[first : first + size] for first in range(0, len(order), size)]
+        return [Sentences(numbers, self.batch([tokens[i] for i in numbers])) for numbers in groups]
+
+    def batch(self, tokens: Sequence[Sequence[int]]) -> Batch:
+        """Sentences of tokens, filled up, on the device."""
+        lengths = np.array([len(ids) for ids in tokens], np.int32)
+        padded = np.zeros((len(tokens), -(-max(lengths) // MULTIPLE) * MULTIPLE), np.int32)
+        shares = np.zeros(padded.shape, self.dtype)
+        for i, ids in enumerate(tokens):
+            padded[i, : len(ids)] = ids
+            shares[i, : len(ids)] = 1 / len(ids)
+        return Batch(*(bc.to_device(x, self.device) for x in (padded, lengths, shares)))
+
+    def embed(self, batches: Iterable[Sentences], watch: Callable[[int], None] = lambda count: None) -> np.ndarray[Any, Any]:
+        """The embeddings of all sentences of the batches, by rising number; `watch` is told how many sentences each batch had.
+
+        Nothing is waited for until all batches are launched.
+        """
+        made = []
+        for one in batches:
+            made.append((one.numbers, self.model(one.batch)))
+            watch(len(one.numbers))
+        numbers = [i for each, _ in made for i in each]
+        values = np.concatenate([bc.to_host(embedded) for _, embedded in made])
+        return values[np.argsort(numbers)]
