@@ -214,15 +214,15 @@ def families() -> str:
     )
     return "\n\n".join([
         "# Performance of the declared ops",
-        "Written by `python -m tools.make_performance` from `benchmarks/results/families-*.json`. A problem is an op, forward or\n"
-        "backward, in one element; *of floor* is the least time that its bytes and operations take over its time, *times* is\n"
+        "Written by `python -m tools.make_performance` from `benchmarks/results/families-*.json`. A problem is an op, forward\n"
+        "or backward, in one element; *of floor* is the least time that its bytes and operations take over its time, *times* is\n"
         "PyTorch's time over ours, a geometric mean over problems.",
         f"## {GPU.upper()}\n\n{gpu[0][1].heading}.",
         by_family(measured, "torch"),
         f"Against torch.compile, {len(found)} problems: {against}. Where a function takes more than about thirty operations,\n"
-        "16-bit elements are bound by arithmetic: PyTorch's approximate instructions are faster there, and not the same on every\n"
-        "device. The backward of `frac`, `round` and other such ops is a constant or a copy in PyTorch, which returns the gradient\n"
-        "itself or a broadcast of it.",
+        "16-bit elements are bound by arithmetic: PyTorch's approximate instructions are faster there, and not the same on\n"
+        "every device. The backward of `frac`, `round` and other such ops is a constant or a copy in PyTorch, which returns the\n"
+        "gradient itself or a broadcast of it.",
         f"## CPU\n\n{cpu[0][1].heading}, PyTorch with as many threads.",
         by_family(rows(cpu), "torch"),
         f"## Bits\n\n{counted}: {bits['cases_differing']} trials differ, in {bits['elements_differing']} elements ({differing}).",

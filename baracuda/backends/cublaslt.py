@@ -55,7 +55,7 @@ def refusal(device: Device, descriptor: Any) -> str | None:
     if device.kind is DeviceKind.CPU:
         return f"the stream is on {device}"
     if bindings() is None:
-        return "nvmath-python is not installed: pip install 'baracuda[cuda]'"
+        return "nvmath-python is not installed: pip install 'baracuda[vendor]'"
     for kind in (descriptor.a_element, descriptor.b_element):
         if kind not in _TYPES:
             return f"cuBLASLt has no products of {kind}"

@@ -42,7 +42,7 @@ def refusal(device: Device, d: Any) -> str | None:
     if device.kind is DeviceKind.CPU:
         return f"the stream is on {device}"
     if frontend() is None:
-        return "nvidia-cudnn-frontend is not installed: pip install 'baracuda[cuda]'"
+        return "nvidia-cudnn-frontend is not installed: pip install 'baracuda[vendor]'"
     if d.element not in _MATH:
         return f"cuDNN has no attention of {d.element}; expected f16 or bf16"
     if d.formula is not None or d.softcap or d.has_mask or d.has_slopes or d.window is not None:

@@ -86,7 +86,8 @@ def with_coordinates(nest: Nest) -> Nest:
         if axes & inner or (inner and graph.axes[n.args[0]] & Axes.INNER):
             axes |= inner
         if axes and directions is Axes.FULL:
-            axes = set(range(len(extents)))
+            own = n.attr.axes
+            axes = {a for a in range(len(extents)) if own & (Axes.INNER if a in inner else Axes.OUTER)}
         operand, offset = operands[i], n.args[0]
         axes = set() if operand.settled else axes
         for a in sorted(a for a in axes if operand.steps(a) != 0 and extents[a] != 1):

@@ -193,7 +193,7 @@ def is_loaded(source: str, arch: str, index: int) -> bool:
     return (source, arch, index) in _functions
 
 
-def load_kernel(source: str, arch: str, index: int, shared: int) -> int:
+def load_kernel(source: str, arch: str, index: int, shared: int, cluster: int = 1) -> int:
     """The driver's handle of a source's kernel on a device, compiled and loaded at most once and never unloaded.
 
     The code is on the device when this returns: by itself the driver would put it there, and allocate, at the first launch.
@@ -214,6 +214,9 @@ def load_kernel(source: str, arch: str, index: int, shared: int) -> int:
             if shared > 32 * 1024:  # with what a kernel declares itself, more than the 48 KiB that need no asking
                 attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
                 check(driver.cuFuncSetAttribute(handle, attribute, shared), "cuFuncSetAttribute")
+            if cluster > 8:  # more than every device with clusters takes
+                attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+                check(driver.cuFuncSetAttribute(handle, attribute, 1), "cuFuncSetAttribute")
             check(driver.cuFuncLoad(handle), "cuFuncLoad")
         finally:
             check(driver.cuCtxPopCurrent(), "cuCtxPopCurrent")

@@ -63,9 +63,7 @@ def _of_indices(reference: Any, shapes: list[Shapes], **words: Any) -> Case:
 
 
 CASES: dict[str, Case] = {
-    "embedding": _of_indices(
-        _embedding, LOOKUPS, keywords=({}, {"padding_idx": 2}), gradient=False, rival=F.embedding
-    ),
+    "embedding": _of_indices(_embedding, LOOKUPS, keywords=({}, {"padding_idx": 2}), gradient=False, rival=F.embedding),
     "vocab_parallel_embedding": _of_indices(_shard, LOOKUPS[:3], keywords=({}, {"offset": 4}), gradient=False, specials=False),
     "embedding_renorm": _of_indices(
         _renorm,

@@ -98,7 +98,7 @@ def test_importing_the_library_is_light() -> None:
 
 
 def test_what_the_commands_do_needs_no_command_line_and_no_framework() -> None:
-    modules = "baracuda.cli.doctor, baracuda.cli.listing, baracuda.cli.verify.run, baracuda.cli.ceilings"
+    modules = "baracuda.cli.doctor, baracuda.cli.listing, baracuda.cli.verify.run, baracuda.cli.bench.run, baracuda.cli.report.page"
     loaded = loaded_after(f"import {modules}\nbaracuda.cli.listing.find('gelu')")
     assert not loaded & (FRAMEWORKS | {"cuda", "click", "rich"})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,8 @@ from baracuda.cli.bench.checks import WrongResultError, check
 from baracuda.cli.bench.clocks import HostClock
 from baracuda.cli.bench.measure import Measurement, allowance, measure, spread
 from baracuda.cli.bench.place import Place
-from baracuda.cli.bench.problem import Invocation, Prepared, Problem, relative_error
+from baracuda.cli.bench.problem import Prepared, Problem, relative_error
 from baracuda.cli.bench.results import FRESH, OURS, Ceilings, Ratio, Results, Row, geometric_mean
-from baracuda.cli.bench.rivals import RIVALS, installed, missing
-from baracuda.cli.bench.rivals.library import NoRivalError
 from baracuda.cli.bench.rivals.torch import Torch
 from baracuda.cli.bench.run import Bench, Selection
 from baracuda.cli.bench.suites import SUITES, problems
@@ -32,6 +30,7 @@ from baracuda.cli.bench.suites.seeds import OPS, Seed
 from baracuda.cli.timing import Call
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from tests.unit.bench import Once, declared
 
 QUICK = Request(quick=True)
 N = 8 * 16
@@ -52,22 +51,6 @@ BYTES = {
     "dequantize_per_token": N + N * 2 + 8 * 4 + 8 * 4,
     "dequantize_per_token_backward": 2 * N * 2 + 8 * 4,
 }
-
-
-class Once:
-    """A clock that runs everything once and calls it a second."""
-
-    device = "cpu"
-    warmups, rounds, round_budget, cache_bytes = 1, 1, 0.0, 1
-
-    def measure(self, batches: Sequence[Sequence[Call]]) -> list[float]:
-        return [float(len([call() for call in batch])) for batch in batches]
-
-    def synchronise(self) -> None:
-        pass
-
-    def bystanders(self) -> float:
-        return 0.0
 
 
 @pytest.fixture(autouse=True)
@@ -93,11 +76,6 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> None:
         raise UnsupportedError("made up")
 
     monkeypatch.setattr(running.ceilings, "product_rate", no_product)
-
-
-def declared(op: str, element: str = "f32", *, backward: bool = False) -> Declared:
-    found = problems("families", Request(dtypes=(element,), quick=True))
-    return next(p for p in found if isinstance(p, Declared) and p.trial.name == op and p.backward is backward)
 
 
 # --- bytes and operations ---------------------------------------------------------------------------------------------
@@ -182,12 +160,11 @@ SMALL = [p for suite in ("gemm", "attention", "demo", "launch") for p in problem
 
 @pytest.mark.parametrize("problem", SMALL, ids=str)
 def test_values_are_checked(problem: Problem, place: Place) -> None:
-    try:
-        prepared = problem.prepare(place, 0)
-    except UnsupportedError as error:
-        assert problem.variant == "fastest"
-        assert "no library has a plan" in str(error)
+    if problem.variant == "fastest" and problem.suite == "attention":  # no library of the CPU has one
+        with pytest.raises(UnsupportedError, match="no library has a plan"):
+            problem.prepare(place, 0)
         return
+    prepared = problem.prepare(place, 0)
     what = check(problem, place, prepared)
     assert what.startswith("float64") or not prepared.outputs
     assert prepared.backend
@@ -198,7 +175,7 @@ def test_values_are_checked(problem: Problem, place: Place) -> None:
             launch()
             tensor[...] += np.float32(0.01) * np.abs(tensor).max()
 
-        with pytest.raises(WrongResultError, match="times the allowed error|expected"):
+        with pytest.raises(WrongResultError, match=r"times the allowed error|expected"):
             check(problem, place, Prepared(spoiled, prepared.tensors, prepared.outputs))
 
 
@@ -232,71 +209,6 @@ def test_relative_error() -> None:
     assert relative_error(np.array([np.nan, 1.0]), np.array([0.0, 1.0])) == float("inf")
 
 
-# --- rivals -----------------------------------------------------------------------------------------------------------
-
-
-def test_rivals_that_are_not_there_are_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {"torch", "torch.compile"} <= set(installed()) <= set(RIVALS)
-    monkeypatch.setattr("baracuda.cli.bench.rivals.find_spec", lambda name: None)
-    assert missing(("jax", "torch"), place) == {
-        "jax": "jax is not installed: pip install jax",
-        "torch": "torch is not installed: pip install torch",
-    }
-    with pytest.raises(InvalidProblemError, match="rival 'mlx'; expected some of torch"):
-        missing(("mlx",), place)
-
-
-@pytest.mark.parametrize("op", ["exp", "layer_norm", "atan2", "cumsum", "cumprod"])
-def test_functions_by_the_names_of_the_catalogue(op: str, place: Place) -> None:
-    problem = declared(op)
-    prepared = problem.prepare(place, 0)
-    found = Torch(place).contenders(problem, [prepared])
-    assert found["torch"].against == FRESH
-    assert all(c.against == OURS for label, c in found.items() if label != "torch")
-
-
-@pytest.mark.parametrize("op", ["tanh", "layer_norm", "mul", "softmin"])
-def test_gradients_by_autograd(op: str, place: Place) -> None:
-    problem = declared(op, backward=True)
-    prepared = problem.prepare(place, 0)
-    (contender,) = Torch(place).contenders(problem, [prepared]).values()
-    assert len(contender.calls[0]()) == len(prepared.outputs)
-
-
-def test_a_function_with_other_values_is_no_rival(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = declared("exp")
-    prepared = problem.prepare(place, 0)
-    monkeypatch.setattr(Torch, "functions", lambda self, op: iter([torch.expm1]))
-    with pytest.raises(NoRivalError, match="y has other values"):
-        Torch(place).contenders(problem, [prepared])
-    monkeypatch.setattr(Torch, "functions", lambda self, op: iter([lambda x: x.sum()]))
-    with pytest.raises(NoRivalError, match=r"y has shape \(\)"):
-        Torch(place).contenders(problem, [prepared])
-    monkeypatch.setattr(Torch, "functions", lambda self, op: iter([torch.expm1, torch.exp]))
-    assert "torch" in Torch(place).contenders(problem, [prepared])
-
-
-def test_a_view_of_an_argument_is_no_work(place: Place) -> None:
-    problem = declared("positive")
-    with pytest.raises(NoRivalError, match="nothing is computed"):
-        Torch(place).contenders(problem, [problem.prepare(place, 0)])
-
-
-def test_tables_come_before_names(place: Place) -> None:
-    problem = Seed("alibi", K.F32, "attention", (1, 2, 8, 8))
-    prepared = problem.prepare(place, 0)
-    library = Torch(place)
-    with pytest.raises(NoRivalError, match="no function of a name"):
-        library.contenders(problem, [prepared])
-    library.tables = [lambda library, problem, tensors: {"torch": lambda: (tensors["y"].clone(),)}]
-    assert "torch" in library.contenders(problem, [prepared])
-
-
-def test_names_lead_nowhere_without_an_invocation() -> None:
-    assert Seed("alibi", K.F32, "attention", (1, 2, 8, 8)).invocation is None
-    assert Seed("softmax", K.F32, "square", (2, 3)).invocation == Invocation("softmax", ("x",), {"axis": -1})
-
-
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
@@ -318,7 +230,7 @@ def test_a_row_of_two_passes(place: Place) -> None:
     measure(found, place, libraries)
     measure(found, place, libraries)
     row = found.row()
-    assert (row.passes, row.checked, row.backend) == (2, "float64 oracle, 32 rows", "formula-cpu")
+    assert (row.passes, row.checked, row.backend) == (2, "float64 oracle", "formula-cpu")
     assert row.us[OURS] == row.us["torch"] == (1e6, 1e6, 1e6)
     assert row.ratios["torch"] == Ratio((1.0, 1.0, 1.0), FRESH)
     assert not row.dropped

@@ -35,7 +35,8 @@ def bars(results: Sequence[Results], rival: str) -> list[Bar]:
         for row in r.rows:
             value = row.ratios[rival].median if rival in row.ratios else 0.0
             if value > 0.0:
-                grouped.setdefault((row.op, row.family), []).append(value)
+                name = f"{row.op}, host: {row.variant}" if row.suite == "launch" else row.op
+                grouped.setdefault((name, row.family), []).append(value)
     found = [Bar(op, fam, geometric_mean(v), min(v), max(v), len(v)) for (op, fam), v in grouped.items()]
     return sorted(found, key=lambda bar: -bar.mean)
 

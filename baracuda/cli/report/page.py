@@ -49,7 +49,9 @@ def read(paths: Sequence[Path]) -> Inputs:
             for file in sorted(path.glob("*.json")):
                 _take(found, file)
         elif not _take(found, path):
-            raise InvalidProblemError(f"{path}: neither results nor a certificate; expected a file of `baracuda bench` or `verify`")
+            raise InvalidProblemError(
+                f"{path}: neither results nor a certificate; expected a file of `baracuda bench` or `verify`"
+            )
     if not (found.results or found.certificates):
         raise InvalidProblemError(f"{', '.join(map(str, paths))}: no results; expected files of `baracuda bench` or `verify`")
     return found

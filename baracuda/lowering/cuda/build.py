@@ -69,5 +69,5 @@ def program_of(
 def _step(launch: Launch, target: Target, index: int) -> Step:
     if max(launch.grid) > GRID_LIMIT:
         raise UnsupportedError(f"a launch of {launch.grid} blocks; expected at most {GRID_LIMIT} along an axis")
-    function = load_kernel(launch.source, target.arch, index, launch.shared)
+    function = load_kernel(launch.source, target.arch, index, launch.shared, launch.cluster)
     return Step(function=function, grid=launch.grid, block=launch.block, shared=launch.shared)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from baracuda.lowering.cuda.kernel import Target
 
-#: Blocks of a cluster that every device with clusters takes.
-PORTABLE = 8
+#: Blocks of a cluster that every device with clusters takes, and that large ones do when asked, if a block has a whole
+#: multiprocessor: those whose groups of multiprocessors have so many.
+PORTABLE, MOST = 8, 16
+_LARGE = 128
 
 
 def has_clusters(target: Target) -> bool:
     return int(target.arch.removeprefix("sm_").rstrip("af")) >= 90
+
+
+def most_blocks(target: Target) -> int:
+    """The largest cluster of blocks that have a multiprocessor each."""
+    return MOST if target.multiprocessors >= _LARGE else PORTABLE
 
 
 #: What stands before a kernel that runs in clusters.
@@ -32,5 +39,24 @@ template <class T> __device__ __forceinline__ T from_block(const T* p, unsigned 
   }
   return x;
 }
+// End of clusters.
+"""
+
+#: Copies that pass no registers, for kernels that load ahead.
+STREAMS = r"""
+// Clusters: N bytes from global to shared memory without passing registers.
+template <int N> __device__ __forceinline__ void copy_async(void* to, const void* from) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  if constexpr (N >= 16) {
+#pragma unroll
+    for (int i = 0; i < N; i += 16)
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at + i), "l"((const char*)from + i) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(N) : "memory");
+  }
+}
+__device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// Waits until at most N of this thread's groups of copies are under way.
+template <int N> __device__ __forceinline__ void wait_copies() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
 // End of clusters.
 """

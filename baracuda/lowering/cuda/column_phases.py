@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from baracuda.formula.expr import READS, Expr
+from baracuda.formula.expr import Expr
 from baracuda.formula.order import segments
 from baracuda.lowering.cuda.clusters import CLUSTERS
 from baracuda.lowering.cuda.column_kernel import ColumnKernel, ColumnShape
+from baracuda.lowering.cuda.kept import Kept
 from baracuda.lowering.cuda.kernel import Frame, Launch
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.rows import OPERATION, identity
-from baracuda.lowering.phases import Phases, cost
+from baracuda.lowering.phases import cost
 
 #: The most segments whose results meet in shared memory at once.
 BATCH = 8
@@ -20,59 +21,10 @@ BATCH = 8
 REGISTERS, _LIGHT = 32, 4
 
 
-class Kept:
-    """What stays with the threads from phase to phase: operands that are needed again, and, with `values`, values that cost
-    much to compute again."""
-
-    def __init__(self, kernel: ColumnKernel, *, values: bool) -> None:
-        phases = kernel.phases
-        #: The values that are kept, and the phase that makes each.
-        self.values = list(phases.kept) if values else []
-        self.made = {n: phases.kept[n] for n in self.values}
-        last = phases.last + 1
-        self.needed = [_needed(phases, p, set(self.values)) for p in range(last)]
-        names = {p.name: i for i, p in enumerate(kernel.frame.ports[: kernel.frame.inputs])}
-        reads = [sorted(names[n] for n in self.needed[p] if kernel.varies(names[n])) for p in range(last)]
-        #: The operands that each phase needs, and those that are needed again.
-        self.reads = reads
-        self.inputs = [i for i in range(kernel.frame.inputs) if sum(i in read for read in reads) > 1]
-        self.types = {f"in{i}": kernel.run_type(i) for i in self.inputs}
-        sizes = {f"in{i}": kernel.run_bytes(i) for i in self.inputs}
-        #: Where each kept run lies among the bytes of a run; a value may take the place of an operand that is not needed after.
-        self.starts: dict[str, int] = {}
-        self.run_bytes = 0
-        free = {i: max(p for p, read in enumerate(reads) if i in read) for i in self.inputs}
-        for name, size in sizes.items():
-            self.starts[name] = self._take(size)
-        for j, n in enumerate(self.values):
-            self.types[f"keep{j}"] = f"Vec<{COMPUTE_TYPE[n.kind]}, {kernel.shape.vector}>"
-            size = n.kind.itemsize * kernel.shape.vector
-            place = next((i for i, p in free.items() if p <= phases.kept[n] and sizes[f"in{i}"] == size), None)
-            if place is None:
-                self.starts[f"keep{j}"] = self._take(size)
-            else:
-                self.starts[f"keep{j}"] = self.starts[f"in{place}"]
-                del free[place]
-
-    def _take(self, size: int) -> int:
-        self.run_bytes += size
-        return self.run_bytes - size
-
-
-def _needed(phases: Phases, phase: int, kept: set[Expr]) -> set[str]:
-    """The inputs that a phase needs where it has the values kept by phases before it."""
-    found: set[str] = set()
-    seen: set[Expr] = set()
-    stack = list(phases.roots(phase))
-    while stack:
-        n = stack.pop()
-        if n in seen or n.op == "reduce" or (n in kept and phases.kept[n] < phase):
-            continue
-        seen.add(n)
-        stack += n.args
-        if n.op in READS:
-            found.add(n.attr[0])
-    return found
+def kept(kernel: ColumnKernel, *, values: bool) -> Kept:
+    """What the threads of a column kernel may keep."""
+    runs = {i: (kernel.run_type(i), kernel.run_bytes(i)) for i in range(kernel.frame.inputs) if kernel.varies(i)}
+    return Kept(kernel.phases, kernel.frame, runs, kernel.shape.vector, values=values)
 
 
 class Columns:
@@ -96,7 +48,7 @@ class Columns:
         self.frame, self.shape, self.cluster = frame, shape, cluster
         self.registers, self.in_shared = registers, in_shared
         self.kernel = ColumnKernel(frame, shape)
-        self.keeps = Kept(self.kernel, values=values and (registers or in_shared))
+        self.keeps = kept(self.kernel, values=values and (registers or in_shared))
         total = segments(frame.nest.row_length)
         self.count = count = count or total
         #: Segments whose results meet in shared memory at once, a power of two.

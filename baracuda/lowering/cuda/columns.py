@@ -20,7 +20,7 @@ from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.order import segments
 from baracuda.lowering.cuda.clusters import PORTABLE, has_clusters
 from baracuda.lowering.cuda.column_kernel import ColumnKernel, ColumnShape, column_shape
-from baracuda.lowering.cuda.column_phases import REGISTERS, Columns, Kept
+from baracuda.lowering.cuda.column_phases import REGISTERS, Columns, kept
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.rows import OPERATION, identity
@@ -78,9 +78,10 @@ def _keeping(frame: Frame, target: Target) -> Columns | None:
     """The layout in which what is needed again stays with the threads; None where it does not fit, or there is nothing."""
     tuning, total = frame.tuning, segments(frame.nest.row_length)
     most = PORTABLE if has_clusters(target) else 1
-    for limit, values, nbytes in product(_KEPT, (True, False), (tuning.column_bytes, tuning.column_bytes // 2)):
+    widths = (tuning.column_bytes, max(_NARROWEST, tuning.column_bytes // 2))
+    for limit, values, nbytes in product(_KEPT, (True, False), widths):
         shape = column_shape(frame.nest, _width(frame, nbytes), tuning.column_threads)
-        keeps = Kept(ColumnKernel(frame, shape), values=values)
+        keeps = kept(ColumnKernel(frame, shape), values=values)
         if not keeps.run_bytes:
             return None
         registers = shape.held * keeps.run_bytes // 4 <= REGISTERS

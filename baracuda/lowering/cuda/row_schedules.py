@@ -9,6 +9,7 @@ from baracuda.formula.gathers import gathers
 from baracuda.formula.order import LANES, SEGMENT, segments
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target, Tuning
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
+from baracuda.lowering.cuda.row_clusters import lower_clustered_rows
 from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape, identity
 from baracuda.lowering.phases import Phases, cost
 from baracuda.lowering.problem import Nest
@@ -74,6 +75,9 @@ def lower_rows(frame: Frame, target: Target) -> Lowered:
     if shape is not None and not few:
         return _resident(frame, shape)
     vector = vector_width(nest)
+    clustered = lower_clustered_rows(frame, target, vector)
+    if clustered is not None:
+        return clustered
     group, chains = group_shape(nest.row_length, vector)
     walking = RowShape(vector, group, chains, max(1, frame.tuning.walkers // group), 1)
     if few or segments(nest.row_length) > 4096:

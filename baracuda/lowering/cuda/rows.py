@@ -79,12 +79,14 @@ class RowKernel:
     """Writes the parts of a kernel over rows. Names in the generated code: `row` the row's number, `live` whether it
     exists, `e` the number of a run's first element in the row, o{i} and x{i} operand i's offsets of row and run."""
 
-    def __init__(self, frame: Frame, shape: RowShape, *, resident: bool, recompute: int = RECOMPUTE) -> None:
+    def __init__(self, frame: Frame, shape: RowShape, *, resident: bool, keeps: bool = False, recompute: int = RECOMPUTE) -> None:
         nest = frame.nest
         self.nest = nest
         self.frame = frame
         self.shape = shape
         self.resident = resident
+        #: Whether values stay with the threads from phase to phase, as arrays keep0, keep1, ...
+        self.keeps = resident or keeps
         self.phases = Phases(nest.graph, recompute)
         self.rank = len(nest.outer)
         self.wide = nest.row_length + SEGMENT * 1024 >= INDEX_LIMIT
@@ -284,10 +286,10 @@ class RowKernel:
         return self.emitter.lines[start:]
 
     def keep_names(self) -> dict[Expr, str]:
-        return {n: f"keep{j}[k][v]" for j, n in enumerate(self.phases.kept)} if self.resident else {}
+        return {n: f"keep{j}[k][v]" for j, n in enumerate(self.phases.kept)} if self.keeps else {}
 
     def declare_kept(self) -> list[str]:
-        if not self.resident:
+        if not self.keeps:
             return []
         size = f"[{self.shape.chains}][{self.shape.vector}]"
         return [f"{COMPUTE_TYPE[n.kind]} keep{j}{size};" for j, n in enumerate(self.phases.kept)]
@@ -302,9 +304,11 @@ class RowKernel:
             ]
         return lines
 
-    def phase_loop(self, phase: int, segment: str, live: str = "live", columns: Sequence[str] = ()) -> list[str]:
+    def phase_loop(
+        self, phase: int, segment: str, live: str = "live", columns: Sequence[str] = (), prefix: str = ""
+    ) -> list[str]:
         """One segment of a phase: accumulates its reductions into acc0, acc1, ..., adds column terms where `columns` names
-        their accumulators, and writes the full outputs."""
+        their accumulators, and writes the full outputs. Outlined functions have names that begin with `prefix`."""
         s, kept = self.shape, self.keep_names()
         needs_inner = len(self.nest.inner) > 1 and any(n.op == "coord" for n in self.phases.elements(phase))
         decode_run = self.decode_run() if needs_inner and self.runs_whole else []
@@ -314,7 +318,7 @@ class RowKernel:
             self.phases.roots(phase),
             lambda names: self._element(phase, kept, names),
             s.vector,
-            f"p{phase}",
+            prefix or f"p{phase}",
             decode_element,
             bound,
         )

@@ -70,7 +70,7 @@ class MiniLM:
         """softmax(q k' / sqrt(depth)) v for each head, the keys behind a sentence's end left out."""
         weight, bias = self.parameters(f"{name}.self.query_key_value")
         q, k, v = self.split(bc.linear(x, weight, bias, preference=self.preference))
-        options = {"key_lengths": lengths, "preference": self.preference}
+        options = {"query_lengths": lengths, "key_lengths": lengths, "preference": self.preference}
         if tape is None:
             y = bc.scaled_dot_product_attention(q, k, v, **options)
         else:
@@ -113,7 +113,7 @@ class MiniLM:
     def attention_backward(self, dy: Tensor, lengths: Tensor, name: str, tape: Tape, grads: Weights) -> Tensor:
         djoined = self.linear_backward(dy, f"{name}.output.dense", tape, grads)
         x, *saved = tape.pop()
-        options = {"key_lengths": lengths, "preference": self.preference}
+        options = {"query_lengths": lengths, "key_lengths": lengths, "preference": self.preference}
         gradients = bc.scaled_dot_product_attention_backward(self.heads_of(djoined), *saved, **options)
         dq, dk, dv = (
             self.linear_backward(self.join(d), f"{name}.self.{part}", [(x, None)], grads)

@@ -168,9 +168,9 @@ class Library(ABC):
 
 
 def _spelled(invocation: Invocation) -> list[Invocation]:
-    """The invocation, and once more with our defaults."""
+    """The invocation with our defaults, and as it is."""
     more = {k: v for k, v in invocation.defaults.items() if k not in invocation.keywords}
-    return [invocation, replace(invocation, keywords={**invocation.keywords, **more})] if more else [invocation]
+    return [replace(invocation, keywords={**invocation.keywords, **more}), invocation] if more else [invocation]
 
 
 def named(module: Any, names: str) -> Iterator[Function]:
