@@ -208,7 +208,8 @@ def _register(op: str, derivative: Callable[[Expr, Expr], Expr]) -> None:
 for _op, _derivative in {
     "erfinv": _erfinv, "erfcx": _erfcx, "ndtr": _ndtr, "log_ndtr": _log_ndtr, "ndtri": _ndtri, "lgamma": _lgamma,
     "gamma": _gamma, "digamma": _digamma, "trigamma": _trigamma, "i0": _i0, "i0e": _i0e, "i1": _i1, "i1e": _i1e,
-    "sinc": _sinc, "bessel_j0": _bessel_j0, "bessel_j1": _bessel_j1, "zeta_reflection": _zeta_reflection, "exp_moderate": lambda x, y: y, "exp1": _exp1,
+    "sinc": _sinc, "bessel_j0": _bessel_j0, "bessel_j1": _bessel_j1, "zeta_reflection": _zeta_reflection,
+    "exp_moderate": lambda x, y: y, "exp1": _exp1,
     "expi": _expi, "dawsn": _dawsn, "spence": _spence, "sine_integral": _sine_integral, "cosine_integral": _cosine_integral,
     "fresnel_s": _fresnel_s, "fresnel_c": _fresnel_c, "bessel_y0": _bessel_y0, "bessel_y1": _bessel_y1,
     "bessel_k0": _bessel_k0, "bessel_k1": _bessel_k1, "bessel_k0e": _bessel_k0e, "bessel_k1e": _bessel_k1e,

@@ -16,6 +16,8 @@ from baracuda.formula.library import needs_library
 from baracuda.ops.formula_plan import FormulaPlan
 from baracuda.ops.op import Op
 from baracuda.ops.op_descriptor import OpDescriptor
+
+
 class OpPlan(FormulaPlan[OpDescriptor, Args]):
     """Base of the plans of declared ops; `args` is the class of their args."""
 

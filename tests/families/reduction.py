@@ -105,7 +105,9 @@ _MOMENTS = tuple({**axes, "correction": c} for axes in AXES for c in (0.0, 1.0))
 
 CASES = {
     "sum": Case(flat(lambda x: _wide(x).sum(-1)), shapes=SPACES, keywords=AXES, absolute=60.0),
-    "prod": Case(flat(lambda x: _wide(x).prod(-1)), ("nonzero",), [((3, 31),), *SPACES[2:]], AXES, tolerance=120.0, specials=False),
+    "prod": Case(
+        flat(lambda x: _wide(x).prod(-1)), ("nonzero",), [((3, 31),), *SPACES[2:]], AXES, tolerance=120.0, specials=False,
+    ),
     "mean": Case(flat(lambda x: _real(x).mean(-1)), shapes=SPACES, keywords=AXES, absolute=8.0),
     "reduce_sum_square": Case(flat(lambda x: (x * x).sum(-1)), shapes=SPACES, keywords=AXES, tolerance=16.0),
     "reduce_log_sum": Case(flat(lambda x: x.sum(-1).log()), ("positive",), FILLED, AXES, absolute=8.0, specials=False),

@@ -14,6 +14,7 @@ segments (a power of two), partial results in the workspace.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 from baracuda.formula.expr import Axes, Expr
@@ -43,7 +44,15 @@ def lower_columns(frame: Frame, target: Target) -> Lowered:
     shape = _shape(frame, target)
     blocks = -(-nest.rows // shape.rows)
     per_chunk = _segments_per_chunk(nest, blocks, target)
-    return _split(frame, shape, blocks, per_chunk) if per_chunk else _whole(frame, shape, target)
+    columns = _keeping(frame, target)
+    if per_chunk and (columns is None or _groups(columns) * columns.cluster < target.multiprocessors):
+        return _split(frame, shape, blocks, per_chunk)
+    return _whole(columns or Columns(frame, shape))
+
+
+def _groups(columns: Columns) -> int:
+    """How many times a block, or a cluster of them, takes rows."""
+    return -(-columns.frame.nest.rows // columns.shape.rows)
 
 
 def _width(frame: Frame, nbytes: int) -> int:
@@ -81,33 +90,38 @@ def _keeping(frame: Frame, target: Target) -> Columns | None:
     widths = (tuning.column_bytes, max(_NARROWEST, tuning.column_bytes // 2))
     for limit, values, nbytes in product(_KEPT, (True, False), widths):
         shape = column_shape(frame.nest, _width(frame, nbytes), tuning.column_threads)
-        keeps = kept(ColumnKernel(frame, shape), values=values)
+        keeps = kept(ColumnKernel(frame.trial(), shape), values=values)
         if not keeps.run_bytes:
             return None
         registers = shape.held * keeps.run_bytes // 4 <= REGISTERS
         groups = -(-frame.nest.rows // shape.rows)
-        for count in (4, 2, 1):  # segments to a block
-            cluster = -(-total // count)
+        for most_segments in (4, 2, 1):  # to a block
+            cluster = -(-total // most_segments)
             if cluster > most or (cluster > 1 and groups * cluster < target.multiprocessors):
                 continue
-            held = min(count, total)
-            in_shared = held > registers
-            columns = Columns(frame, shape, registers=registers, in_shared=in_shared, values=values, count=held, cluster=cluster)
-            if columns.shared <= min(limit, target.shared_bytes):
-                return columns
+            count = min(most_segments, total)
+            make = partial(
+                Columns,
+                shape=shape,
+                registers=registers,
+                in_shared=count > registers,
+                values=values,
+                count=count,
+                cluster=cluster,
+            )
+            if make(frame.trial()).shared <= min(limit, target.shared_bytes):
+                return make(frame)
     return None
 
 
-def _whole(frame: Frame, shape: ColumnShape, target: Target) -> Lowered:
+def _whole(columns: Columns) -> Lowered:
     """One launch, every row in one block or in one cluster."""
-    columns = _keeping(frame, target) or Columns(frame, shape)
-    groups = -(-frame.nest.rows // columns.shape.rows)
-    clustered = columns.cluster > 1
+    frame, clustered = columns.frame, columns.cluster > 1
     body = columns.enter(f"blockIdx.x / {columns.cluster}" if clustered else "blockIdx.x")
     for phase in range(columns.kernel.phases.last + 1):
         body += columns.phase(phase, *(("begin", "end") if clustered else ("0", columns.kernel.segments)))
     body += columns.kernel.store_row_outputs("live && y == 0" + (" && rank == 0" if clustered else ""))
-    launch = columns.launch(body, groups * columns.cluster)
+    launch = columns.launch(body, _groups(columns) * columns.cluster)
     return Lowered((launch,), tuple(frame.words.values), 0, _name(columns))
 
 
@@ -140,7 +154,7 @@ def _split_phase(
     body = columns.enter(f"blockIdx.x / {n_chunks}" if whole else "blockIdx.x")
     body.append(f"const int chunk = {f'blockIdx.x % {n_chunks}' if whole else '0'};")
 
-    def partial(n: Expr, row: str) -> str:
+    def result(n: Expr, row: str) -> str:
         kind = COMPUTE_TYPE[n.kind]
         return f"(({kind}*)({frame.workspace()} + 8 * {reductions.index(n)} * {partials}) + {row})"
 
@@ -155,7 +169,7 @@ def _split_phase(
         body.append(f"const int part = threadIdx.x / {shape.rows};")
         for r, n in enumerate(kernel.reductions(earlier)):
             kind = COMPUTE_TYPE[n.kind]
-            entries = f"{partial(n, 'it')}, {rows}, part * {each}, {each}, {n_chunks}"
+            entries = f"{result(n, 'it')}, {rows}, part * {each}, {each}, {n_chunks}"
             tree = f"column_tree<{OPERATION[n.attr[0]]}, {kind}>({entries}, {identity(n)})"
             body.append(f"tree{earlier}_{r}[threadIdx.x] = it < {rows} ? {tree} : {identity(n)};")
         body += ["}", "__syncthreads();"]
@@ -169,7 +183,7 @@ def _split_phase(
             *columns.phase(phase, "begin", "end"),
         ]
         for n, name in zip(kernel.reductions(phase), columns.names(phase), strict=True):
-            stores = kernel.for_rows([f"{partial(n, 'row')}[chunk * {rows} + v] = {name}[v];"])
+            stores = kernel.for_rows([f"{result(n, 'row')}[chunk * {rows} + v] = {name}[v];"])
             body += ["if (live && y == 0) {", *stores, "}"]
     if phase >= len(kernel.phases.reductions):
         body += kernel.store_row_outputs("live && y == 0 && chunk == 0")

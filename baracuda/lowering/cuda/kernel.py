@@ -157,6 +157,11 @@ class Frame:
         self.workspace_start = workspace
         self.input_index = {p.name: i for i, p in enumerate(graph.inputs)}
 
+    def trial(self) -> Frame:
+        """The same nest with words of its own, to see what a layout would take."""
+        words = Words(self.words.operands, self.words.params)
+        return Frame(self.nest, self.tuning, words, self.addresses, self.workspace_start)
+
     def storage(self, i: int) -> str:
         return STORAGE_TYPE[self.operands[i].kind]
 

@@ -33,9 +33,10 @@ def lower_clustered_rows(frame: Frame, target: Target, vector: int) -> Lowered |
     if not has_clusters(target) or len(nest.inner) != 1 or nest.row_length % vector or gathers(nest.graph):
         return None
     for values in (True, False):
-        rows = _ClusteredRows(frame, vector, target, values=values)
+        rows = _ClusteredRows(frame.trial(), vector, target, values=values)
         if rows.fits and nest.rows * rows.cluster >= target.multiprocessors // 2:
-            return rows.lower(max(1, target.multiprocessors // rows.cluster))
+            clusters = max(1, target.multiprocessors // rows.cluster)
+            return _ClusteredRows(frame, vector, target, values=values).lower(clusters)
     return None
 
 

@@ -1,4 +1,4 @@
-"""The three row schedules: resident, looped and split (see `baracuda.lowering.cuda.rows`)."""
+"""The row schedules: resident, looped and split (see `baracuda.lowering.cuda.rows`; `row_clusters` has the fourth)."""
 
 from __future__ import annotations
 
