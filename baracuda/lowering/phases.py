@@ -142,12 +142,12 @@ class Phases:
                 users = {a for n in need - have for a in n.args} | set(self.roots(phase))
                 both = need & have & users
                 for n in self.elements(earlier):  # in their order: that of a set would show in the kernel's text
-                    if n in both and n not in kept and n.op != "input" and self._cost(n, kept) > self.recompute:
+                    if n in both and n not in kept and n.op != "input" and self.cost(n, kept) > self.recompute:
                         kept[n] = earlier
         return kept
 
-    def _cost(self, root: Expr, kept: dict[Expr, int]) -> int:
-        """What computing a value again would take, given what is kept already."""
+    def cost(self, root: Expr, kept: dict[Expr, int]) -> int:
+        """What computing a value again for each element would take, given what is kept already."""
         cost, seen, stack = 0, set(), [root]
         while stack:
             n = stack.pop()

@@ -46,7 +46,7 @@ class Case:
         Allowed error as a multiple of the element's own rounding (2**-8 for bf16, 2**-11 f16, 2**-23 f32, 2**-52 f64) of
         the size of the result (`absolute` of 1 is added to it).
     gradient
-        Whether the backward is compared with autograd of the reference.
+        Whether the backward is compared with autograd of the reference, or tells it by a trial's keywords.
     specials
         Whether NaN, infinities, zeros and subnormals are mixed into the values of a further trial.
     rival
@@ -60,9 +60,13 @@ class Case:
     elements: Sequence[str] | None = None
     tolerance: float = 4.0
     absolute: float = 0.0
-    gradient: bool = True
+    gradient: bool | Callable[[Mapping[str, Any]], bool] = True
     specials: bool = True
     rival: Callable[..., Any] | None = None
+
+    def has_gradient(self, keywords: Mapping[str, Any]) -> bool:
+        """Whether the backward is compared in a trial with these keywords."""
+        return self.gradient(keywords) if callable(self.gradient) else self.gradient
 
 
 def torch_of(array: Array) -> torch.Tensor:

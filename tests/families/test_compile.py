@@ -46,7 +46,7 @@ def descriptors(op: Op) -> Iterator[OpDescriptor]:
     trial = next(x for x in t.trials_of(op.name) if x.element is element)
     forward, _, _ = describe_call(op, trial.tensors, dict(trial.keywords))
     yield forward
-    if op.differentiable and case.gradient and (element.is_float or element in (ElementKind.C64, ElementKind.C128)):
+    if op.differentiable and trial.gradient and (element.is_float or element in (ElementKind.C64, ElementKind.C128)):
         wrt = tuple(t.differentiated(op, trial.tensors))
         yield replace(forward.forward, wrt=wrt, axes=forward.axes)
 

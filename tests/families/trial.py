@@ -53,7 +53,7 @@ def trial(name: str, element: ElementKind, shapes: Shapes, words: tuple[tuple[st
     """The trial of an op's case."""
     case = cases()[name]
     given = tuple(None if s is None else tuple(s) for s in shapes)
-    return Trial(name, element, given, words, tuple(case.domains), special, case.gradient)
+    return Trial(name, element, given, words, tuple(case.domains), special, case.has_gradient(dict(words)))
 
 
 def elements_of(op: Op, case: Case) -> list[ElementKind]:
