@@ -75,6 +75,9 @@ _EXPORTS = {
         "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "
         "linear_backward scaled_mm"
     ),
+    "baracuda.frontends.linear_losses": (
+        "chunked_logprobs chunked_logprobs_backward linear_cross_entropy linear_cross_entropy_backward"
+    ),
     "baracuda.frontends.local_response": "local_response_norm local_response_norm_backward",
     "baracuda.frontends.margins": "multilabel_margin_loss multilabel_margin_loss_backward",
     "baracuda.frontends.multi_head": "multi_head_attention multi_head_attention_backward",

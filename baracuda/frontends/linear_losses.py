@@ -1,0 +1,204 @@
+"""Losses of a linear layer's logits, a block of rows at a time, so that the matrix of all logits is never there.
+
+A block is `ROWS` rows, whatever the device: the gradients of the weight and the bias are sums over blocks, one after another, in
+the compute kind, and so have the same bits everywhere. The logits are computed again for the backward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.sku import PlanPreference
+from baracuda.core.tensor import TensorMut
+from baracuda.frontends.arrays import empty_like
+from baracuda.frontends.call import describe
+from baracuda.frontends.families import function
+from baracuda.frontends.linear import linear
+from baracuda.frontends.product_function import ProductFunction, Request
+from baracuda.frontends.products import Ref, labelled, mm
+from baracuda.frontends.views import filled, output, placed, slab
+
+#: Rows to a block.
+ROWS = 1024
+
+_REDUCTIONS = ("none", "mean", "sum")
+
+
+@ProductFunction
+def _added(a: Ref, b: Ref, c: Ref | None = None) -> Request:
+    """a.T @ b + c, in the compute kind."""
+    d = labelled(a, b, "km", "kn", "mn", element=a.kind.compute, c_shape=None if c is None else c.shape)
+    return Request(d, {"a": 0, "b": 1} | ({} if c is None else {"c": 2}))
+
+
+class _Layer:
+    """The layer, its targets, and the blocks of rows."""
+
+    def __init__(self, input: Any, weight: Any, target: Any, bias: Any, preference: PlanPreference | None) -> None:
+        self.input, self.weight, self.target, self.bias, self.preference = input, weight, target, bias, preference
+        self.x, self.w, self.t = describe(input, "input"), describe(weight, "weight"), describe(target, "target")
+        if len(self.x.shape) != 2 or len(self.w.shape) != 2 or self.x.shape[1] != self.w.shape[1]:
+            raise InvalidProblemError(
+                f"input and weight: shapes {self.x.shape} and {self.w.shape}; expected (rows, k) and (n, k)"
+            )
+        if self.t.shape != self.x.shape[:1] or not self.t.kind.is_integer:
+            raise InvalidProblemError(
+                f"target: shape {self.t.shape} of {self.t.kind}; expected integers of shape {self.x.shape[:1]}"
+            )
+
+    @property
+    def rows(self) -> int:
+        return self.x.shape[0]
+
+    def blocks(self) -> Iterator[tuple[int, int, Any]]:
+        """First and last row of each block, and its logits."""
+        for first in range(0, self.rows, ROWS):
+            last = min(first + ROWS, self.rows)
+            logits = empty_like(self.input, (last - first, self.w.shape[0]), self.x.kind)
+            linear(slab(self.x, 0, first, last), self.weight, self.bias, preference=self.preference, out=logits)
+            yield first, last, logits
+
+    def loss(self, logits: Any, first: int, last: int, **words: Any) -> Any:
+        """The losses of a block's rows, and what their backward reads."""
+        return function("cross_entropy")(logits, self.of(first, last), axis=1, reduction="none", **words)
+
+    def of(self, first: int, last: int) -> Any:
+        """The targets of a block."""
+        return slab(self.t, 0, first, last)
+
+    def losses(self, **words: Any) -> Any:
+        """One loss for each row."""
+        made, written = output(self.input, (self.rows,), self.x.kind)
+        for first, last, logits in self.blocks():
+            self.loss(logits, first, last, out=slab(written, 0, first, last), **words)
+        return made
+
+    def gradients(self, dlosses: Any, wrt: Sequence[str] | None, **words: Any) -> tuple[Any, ...]:
+        """Those of the input, the weight and the bias, given one number for each row."""
+        names = tuple(wrt) if wrt is not None else ("input", "weight") + (("bias",) if self.bias is not None else ())
+        if any(n not in ("input", "weight", "bias") for n in names) or ("bias" in names and self.bias is None):
+            raise InvalidProblemError(f"wrt: {names}; expected some of input, weight and, where it is given, bias")
+        backward, total, add = function("cross_entropy_backward"), function("sum"), function("add")
+        found: dict[str, Any] = dict.fromkeys(names)
+        dy = describe(dlosses, "dy")
+        written: TensorMut | None = None
+        if "input" in names:
+            found["input"], written = output(self.input, self.x.shape, self.x.kind)
+        for first, last, logits in self.blocks():
+            _, *saved = self.loss(logits, first, last, saved=True, **words)
+            d = backward(slab(dy, 0, first, last), logits, self.of(first, last), None, *saved, axis=1, reduction="none", **words)
+            if written is not None:
+                mm(d, self.weight, out=slab(written, 0, first, last), preference=self.preference)
+            if "weight" in names:
+                found["weight"] = _added(d, slab(self.x, 0, first, last), found["weight"], preference=self.preference)
+            if "bias" in names:
+                part = total(d, axis=0, dtype=self.x.kind.compute)
+                found["bias"] = part if found["bias"] is None else add(found["bias"], part)
+        for name, ref in (("weight", self.w), ("bias", describe(self.bias, "bias") if self.bias is not None else None)):
+            if name in names and ref is not None:
+                made = found[name] if found[name] is not None else filled(self.input, ref.shape, ref.kind, 0.0)
+                found[name] = made if describe(made, name).kind is ref.kind else function("cast")(made, dtype=ref.kind)
+        return tuple(found[n] for n in names)
+
+
+def _check(reduction: str) -> None:
+    if reduction not in _REDUCTIONS:
+        raise InvalidProblemError(f"reduction: {reduction!r}; expected one of {', '.join(_REDUCTIONS)}")
+
+
+def _words(ignore_index: int, label_smoothing: float) -> dict[str, Any]:
+    return {"ignore_index": ignore_index} | ({"label_smoothing": label_smoothing} if label_smoothing else {})
+
+
+def linear_cross_entropy(
+    input: Any,
+    weight: Any,
+    target: Any,
+    bias: Any = None,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+    preference: PlanPreference | None = None,
+) -> Any:
+    """The cross entropy of the logits input @ weight.T + bias, input (rows, k), weight (n, k), target (rows) class indices.
+
+    Rows whose target is `ignore_index` give 0 and do not count towards the mean. Memory: the logits of 1,024 rows.
+
+    Raises `InvalidProblemError` for shapes that do not fit, and what `linear` and `cross_entropy` raise.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> x, w = np.float32([[1, 0], [0, 1]]), np.float32([[2, 0], [0, 2], [0, 0]])
+    >>> round(float(baracuda.linear_cross_entropy(x, w, np.array([0, 2]))), 4)
+    1.2396
+    """
+    _check(reduction)
+    layer = _Layer(input, weight, target, bias, preference)
+    losses = layer.losses(**_words(ignore_index, label_smoothing))
+    if reduction == "none":
+        return losses
+    whole = function("sum")(losses)
+    return whole if reduction == "sum" else function("div")(whole, _counted(layer, ignore_index))
+
+
+def linear_cross_entropy_backward(
+    dy: Any,
+    input: Any,
+    weight: Any,
+    target: Any,
+    bias: Any = None,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+    wrt: Sequence[str] | None = None,
+    preference: PlanPreference | None = None,
+) -> tuple[Any, ...]:
+    """The gradients of `linear_cross_entropy`'s input, weight and bias, given that of its result; `wrt` names some of them."""
+    _check(reduction)
+    layer = _Layer(input, weight, target, bias, preference)
+    each = dy
+    if reduction != "none":
+        one = filled(input, (layer.rows,), layer.x.kind, 1.0)
+        share = dy if reduction == "sum" else function("div")(dy, _counted(layer, ignore_index))
+        each = function("mul")(one, placed(describe(share, "dy"), (), 1))
+    return layer.gradients(each, wrt, **_words(ignore_index, label_smoothing))
+
+
+def _counted(layer: _Layer, ignore_index: int) -> Any:
+    """How many targets count, in the input's element."""
+    counted = function("count_nonzero")(function("ne")(layer.target, ignore_index))
+    return function("cast")(counted, dtype=layer.x.kind)
+
+
+def chunked_logprobs(input: Any, weight: Any, target: Any, bias: Any = None, *, preference: PlanPreference | None = None) -> Any:
+    """The logarithm of the probability of each row's target among the classes of the logits input @ weight.T + bias.
+
+    input is (rows, k), weight (n, k), target (rows) class indices. Memory: the logits of 1,024 rows.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.chunked_logprobs(np.float32([[0.0]]), np.float32([[1], [2]]), np.array([1])).round(4).tolist()
+    [-0.6931]
+    """
+    losses = _Layer(input, weight, target, bias, preference).losses()
+    return function("neg")(losses)
+
+
+def chunked_logprobs_backward(
+    dy: Any,
+    input: Any,
+    weight: Any,
+    target: Any,
+    bias: Any = None,
+    *,
+    wrt: Sequence[str] | None = None,
+    preference: PlanPreference | None = None,
+) -> tuple[Any, ...]:
+    """The gradients of `chunked_logprobs`' input, weight and bias, given that of its result; `wrt` names some of them."""
+    return _Layer(input, weight, target, bias, preference).gradients(function("neg")(dy), wrt)
