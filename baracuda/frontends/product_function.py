@@ -73,12 +73,10 @@ class ProductFunction:
     def __call__(self, *arguments: Any, out: Any = None, preference: PlanPreference | None = None, **options: Any) -> Any:
         if len(arguments) != len(self.tensors):
             arguments = self._bound(arguments, options)
-        key = None
-        if out is None:
-            key = recipe_key(arguments, (preference, *options.items()))
-            found = self._recipes.get(key) if key is not None else None
-            if found is not None:
-                return _shaped(found[0].follow(arguments), found[1])
+        key = recipe_key((*arguments, out), (preference, *options.items()))
+        found = self._recipes.get(key) if key is not None else None
+        if found is not None:
+            return _shaped(found[0].follow(arguments, out), found[1])
         request = self.request(arguments, options)
         d, wish = request.descriptor, preference or PlanPreference()
         values = [arguments[request.read[n]] if n in request.read else None for n in _READ]

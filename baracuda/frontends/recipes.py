@@ -57,17 +57,19 @@ class Recipe:
         self._scratch = plan.workspace_size()
         self._plain = isinstance(example, np.ndarray)
 
-    def follow(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
-        """Allocate and run; the results."""
+    def follow(self, arguments: Sequence[Any], out: Any = None) -> tuple[Any, ...]:
+        """Allocate and run; the results, the first of which is `out` where that is given."""
         like, plan = arguments[self.like], self.plan
-        made = [None if allocate is None else allocate(like) for allocate in self._allocate]
+        made = [None if allocate is None else allocate(like) for allocate in self._allocate[out is not None :]]
+        if out is not None:
+            made.insert(0, out)
         values = [None if i is None else arguments[i] for i in self.read]
         workspace = scratch(like, plan.device, self._scratch) if self._scratch else None
         if self._plain:
             plan.run(None, workspace, self.args(*values, *made))
         else:
             stream = current_stream(like, plan.device)
-            plan.run(stream, workspace, self.args(*values, *(None if r is None else writable(r) for r in made)))
+            plan.run(stream, workspace, self.args(*values, *(r if r is None or r is out else writable(r) for r in made)))
             finish(like, stream)
         return tuple(r for r in made if r is not None)
 

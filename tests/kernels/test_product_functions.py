@@ -334,3 +334,18 @@ def test_every_product_is_in_the_catalogue() -> None:
         if entry.row.op in present:
             assert callable(getattr(baracuda, entry.function))
             assert entry.doc
+
+
+def test_repeated_calls_into_given_tensors() -> None:
+    """The second call follows the recipe of the first, and checks what it is given all the same."""
+    a, b, y = np.float32([[1, 2], [3, 4]]), np.float32([[1, 0], [0, 2]]), np.zeros((2, 2), np.float32)
+    for scale in (1, 2, 3):
+        a *= scale
+        assert baracuda.mm(a, b, out=y) is y
+        np.testing.assert_array_equal(y, a @ b)
+    before = a.copy()
+    with pytest.raises(InvalidProblemError):
+        baracuda.mm(a, b, out=a)
+    with pytest.raises(InvalidProblemError):
+        baracuda.mm(a, b, out=np.zeros((2, 3), np.float32))
+    np.testing.assert_array_equal(a, before)
