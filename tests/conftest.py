@@ -34,6 +34,12 @@ def machine(request: pytest.FixtureRequest) -> Machine:
 
 
 @pytest.fixture(scope="session")
+def device(machine: Machine, request: pytest.FixtureRequest) -> str:
+    """The name of the device of `--device`, which there is."""
+    return str(request.config.getoption("--device"))
+
+
+@pytest.fixture(scope="session")
 def full(request: pytest.FixtureRequest) -> bool:
     """Whether every case is wanted."""
     return bool(request.config.getoption("--full"))

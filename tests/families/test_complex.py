@@ -24,11 +24,6 @@ GROWING = ("exp", "exp2", "sin", "cos", "tan", "sinh", "cosh", "tanh")
 NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
 
 
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.config.getoption("--device"))
-
-
 def call(name: str, *tensors: Any, device: str, **keywords: Any) -> Any:
     found = getattr(baracuda, name)(*(to_device(t, device) for t in tensors), **keywords)
     return tuple(map(to_host, found)) if isinstance(found, tuple) else to_host(found)

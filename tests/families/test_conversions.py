@@ -39,11 +39,6 @@ SPECIAL = [
 ]
 
 
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.config.getoption("--device"))
-
-
 def call(name: str, *tensors: Any, device: str, **keywords: Any) -> Any:
     found = getattr(baracuda, name)(*(to_device(t, device) for t in tensors), **keywords)
     return tuple(map(to_host, found)) if isinstance(found, tuple) else to_host(found)

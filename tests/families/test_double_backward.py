@@ -22,11 +22,6 @@ OPS = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.config.getoption("--device"))
-
-
 def _trials() -> list[t.Trial]:
     found: list[t.Trial] = []
     for name in OPS:

@@ -15,11 +15,6 @@ from tests.families import trial as t
 BACKWARD_ELEMENTS = (ElementKind.F64, ElementKind.F32, ElementKind.BF16, ElementKind.C128)
 
 
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.config.getoption("--device"))
-
-
 def names() -> list[str]:
     return list(ops())
 

@@ -12,11 +12,6 @@ from tests.families.normalization import global_response_norm
 from tests.families.trial import to_device, to_host
 
 
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.config.getoption("--device"))
-
-
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-5), (ml_dtypes.bfloat16, 0.03)])
 def test_gradients(dtype: type, tolerance: float, device: str) -> None:
     rng = np.random.default_rng(5)

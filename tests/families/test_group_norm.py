@@ -12,11 +12,6 @@ import baracuda
 from tests.families.trial import to_device, to_host
 
 
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.config.getoption("--device"))
-
-
 def _tensors() -> list[np.ndarray[Any, Any]]:
     rng = np.random.default_rng(7)
     return [rng.standard_normal(shape).astype(np.float32) for shape in ((4, 6, 5, 7), (6,), (6,), (4, 6, 5, 7))]

@@ -14,11 +14,6 @@ from baracuda.formula import functions as f
 from tests.families.trial import to_device, to_host
 
 
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.config.getoption("--device"))
-
-
 def drawn(seed: int, *shape: int) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(shape)
 

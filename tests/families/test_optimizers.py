@@ -13,11 +13,6 @@ from baracuda.core.elements import ElementKind
 from tests.families.trial import to_device, to_host
 
 
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.config.getoption("--device"))
-
-
 def _drawn(seed: int, *shape: int) -> np.ndarray[Any, Any]:
     return np.random.default_rng(seed).standard_normal(shape)
 

@@ -17,11 +17,6 @@ Array = Any
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5, "bfloat16": 4e-2}
 
 
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.config.getoption("--device"))
-
-
 def _drawn(*shape: int, dtype: Any = np.float64, seed: int = 0) -> Array:
     return np.random.default_rng(seed + sum(shape)).standard_normal(shape).astype(dtype)
 

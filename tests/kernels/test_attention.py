@@ -20,17 +20,9 @@ from baracuda.ops.attention import AttentionArgs, AttentionPlan
 from baracuda.ops.attention_descriptor import AttentionBackwardDescriptor, AttentionDescriptor
 from tests.kernels.attention_cases import CASES, TOLERANCE, Case
 from tests.kernels.attention_reference import Emulation, reference
-from tests.kernels.machine import machine_of
 
 Tensor = torch.Tensor
 OPTIONS = ("causal", "window", "offset", "scale", "softcap")
-
-
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    name = str(request.config.getoption("--device"))
-    machine_of(name)
-    return name
 
 
 def forward(case: Case, t: dict[str, Tensor]) -> tuple[Tensor, Tensor]:

@@ -12,19 +12,11 @@ import torch
 
 import baracuda
 from baracuda.core.errors import InvalidProblemError
-from tests.kernels.machine import machine_of
 from tests.kernels.test_attention import same
 
 Tensor = torch.Tensor
 B, H, G, S, D = 2, 4, 2, 33, 16
 TOLERANCE = {torch.float64: 1e-13, torch.float32: 4e-6, torch.float16: 8e-3, torch.bfloat16: 6e-2}
-
-
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    name = str(request.config.getoption("--device"))
-    machine_of(name)
-    return name
 
 
 def close(found: Tensor, expected: Tensor, tolerance: float) -> None:

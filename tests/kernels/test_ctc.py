@@ -16,16 +16,8 @@ from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.workspace import Workspace
 from baracuda.ops.losses_ctc import CtcLossArgs, CtcLossDescriptor, CtcLossPlan
-from tests.kernels.machine import machine_of
 
 DTYPES = {torch.float64: 1e-12, torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
-
-
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    name = str(request.config.getoption("--device"))
-    machine_of(name)
-    return name
 
 
 def bits(x: torch.Tensor) -> bytes:

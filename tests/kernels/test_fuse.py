@@ -13,11 +13,6 @@ from baracuda.formula.expr import Expr
 from baracuda.formula.functions import exp, max_, mean, rsqrt, sum_, tanh
 
 
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.config.getoption("--device"))
-
-
 def check(fused: Any, reference: Callable[..., torch.Tensor], shapes: Sequence[tuple[int, ...]], device: str) -> None:
     """Value and every gradient, each in its tensor's shape."""
     generator = torch.Generator().manual_seed(1)

@@ -35,11 +35,6 @@ DTYPES = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.config.getoption("--device"))
-
-
 def table(shape: Sequence[int], dtype: Any = np.float32) -> np.ndarray:
     drawn = np.random.default_rng(1).standard_normal(tuple(shape)) * 50
     return np.asarray((drawn + 1j * drawn[::-1]) if np.dtype(dtype).kind == "c" else drawn).astype(dtype)

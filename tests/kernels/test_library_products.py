@@ -17,11 +17,6 @@ HALVES = {torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
 
 
 @pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.config.getoption("--device"))
-
-
-@pytest.fixture
 def library(device: str) -> bc.BackendKind:
     if device == "cpu":
         return bc.BackendKind.BLAS

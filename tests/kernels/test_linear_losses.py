@@ -16,11 +16,6 @@ from baracuda.frontends import linear_losses
 ROWS, K, N = 37, 24, 50
 
 
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.config.getoption("--device"))
-
-
 def problem(dtype: torch.dtype, device: str, rows: int = ROWS) -> tuple[torch.Tensor, ...]:
     torch.manual_seed(rows)
     target = torch.randint(0, N, (rows,))

@@ -35,15 +35,6 @@ from baracuda.lowering.cuda import lower as lower_for_cuda
 from baracuda.lowering.problem import Nest, Operand, Problem, normalise
 from baracuda.runtime.jit import CpuTarget, host
 from tests.kernels.cpu_harness import bits, canonical, guarded, guards_intact, run
-from tests.kernels.machine import machine_of
-
-
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    name = str(request.config.getoption("--device"))
-    machine_of(name)
-    return name
-
 
 # --- gradients, and formulas of several kernels -----------------------------------------------------------------------
 

@@ -27,18 +27,11 @@ from baracuda.formula.scans import (
     scan,
     segmented_cumsum,
 )
-from tests.kernels.machine import machine_of, threads
+from tests.kernels.machine import threads
 
 LENGTHS = (1, 2, 7, 8, 9, 255, 256, 257, 4095, 4096, 4097, 9000)
 WAYS = [(False, False), (True, False), (False, True), (True, True)]
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 2e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
-
-
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> str:
-    name = str(request.config.getoption("--device"))
-    machine_of(name)
-    return name
 
 
 def draw(shape: Sequence[int], seed: int = 0) -> torch.Tensor:
