@@ -11,11 +11,9 @@ import numpy as np
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.call import describe
 from baracuda.frontends.function import Function, bound
-from baracuda.ops.bounds import any_beyond, at_position, first_beyond
+from baracuda.frontends.ranges import checked, outside
 from baracuda.ops.op import Op
 from baracuda.ops.traced import Bound
-
-_any_beyond, _first_beyond, _at_position = Function(any_beyond), Function(first_beyond), Function(at_position)
 
 _BOUNDS = """
 
@@ -32,15 +30,12 @@ def check_indices(index: Any, name: str, limits: Bound) -> None:
         return
     if limits.extent == 0:
         raise InvalidProblemError(f"{name}: it has {ref.shape} indices of an axis of extent 0; expected an extent of 1 or more")
-    held = np.iinfo(ref.kind.numpy)
-    low = max(-limits.extent if limits.wrap else 0, int(held.min))
-    words = {"low": low, "last": min(limits.extent - 1, int(held.max))}
-    if bool(_any_beyond(index, **words)):
-        place = int(_first_beyond(index, **words))
-        value = int(_at_position(index, place=place))
-        where = tuple(int(i) for i in np.unravel_index(place, ref.shape)) if ref.shape else ()
+    low = -limits.extent if limits.wrap else 0
+    found = outside(index, name, low, limits.extent - 1, index)
+    if found is not None:
+        low = max(low, int(np.iinfo(ref.kind.numpy).min))
         raise InvalidProblemError(
-            f"{name}: index {value} at {where} is out of range; expected {low} to {limits.extent - 1} for an extent of "
+            f"{name}: index {found[0]} at {found[1]} is out of range; expected {low} to {limits.extent - 1} for an extent of "
             f"{limits.extent}"
         )
 
@@ -58,9 +53,7 @@ class Indexed(Function):
         return found.replace(parameters=[*found.parameters.values(), word])
 
     def __call__(self, *arguments: Any, bounds: str = "check", **keywords: Any) -> Any:
-        if bounds not in ("check", "clamp"):
-            raise InvalidProblemError(f"bounds: {bounds!r}; expected check or clamp")
-        if bounds == "check":
+        if checked(bounds):
             self._check(arguments, keywords)
         return super().__call__(*arguments, **keywords)
 

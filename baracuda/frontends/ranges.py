@@ -73,27 +73,34 @@ def most_and_sum(lengths: Any, like: Any) -> tuple[int, int]:
     return int(most), int(total)
 
 
-def check_range(index: Any, name: str, low: int, last: int, like: Any, lengths: Any = None) -> None:
-    """Raise `InvalidProblemError` where an element is out of range, with the first one that is. It waits for the device.
+def outside(index: Any, name: str, low: int, last: int, like: Any, lengths: Any = None) -> tuple[int, tuple[int, ...]] | None:
+    """The first element that is out of range, and where it is; None where there is none. It waits for the device.
 
     Of a padded tensor (batch, labels) only the first `lengths` of each row count.
     """
     ref = describe(index, name)
     if 0 in ref.shape:
-        return
+        return None
     held = np.iinfo(ref.kind.numpy)
     words = {"low": max(low, int(held.min)), "last": min(last, int(held.max))}
     if lengths is None:
         found = _call(_any, {"index": index}, like, **words)
     else:
         found = _call(_any_used, {"targets": index, "lengths": lengths}, like, **words)
-    if bool(found[0]):
-        if lengths is not None:
-            (index,) = _call(_used_of, {"targets": index, "lengths": lengths}, like, low=words["low"])
-        place = int(_call(_first, {"index": index}, like, **words)[0])
-        value = int(_call(_at, {"index": index}, like, place=place)[0])
-        where = tuple(int(i) for i in np.unravel_index(place, ref.shape))
-        raise InvalidProblemError(f"{name}: {value} at {where}; expected {low} to {last}")
+    if not bool(found[0]):
+        return None
+    if lengths is not None:
+        (index,) = _call(_used_of, {"targets": index, "lengths": lengths}, like, low=words["low"])
+    place = int(_call(_first, {"index": index}, like, **words)[0])
+    value = int(_call(_at, {"index": index}, like, place=place)[0])
+    return value, tuple(int(i) for i in np.unravel_index(place, ref.shape)) if ref.shape else ()
+
+
+def check_range(index: Any, name: str, low: int, last: int, like: Any, lengths: Any = None) -> None:
+    """Raise `InvalidProblemError` where an element is out of range, with the first one that is (see `outside`)."""
+    found = outside(index, name, low, last, like, lengths)
+    if found is not None:
+        raise InvalidProblemError(f"{name}: {found[0]} at {found[1]}; expected {low} to {last}")
 
 
 def _call(function: Function, tensors: Mapping[str, Any], like: Any, **words: Any) -> tuple[Any, ...]:

@@ -21,6 +21,7 @@ from baracuda.frontends.call import apply, describe, one
 from baracuda.frontends.families import function
 from baracuda.frontends.function import element_of
 from baracuda.frontends.indexed import check_indices
+from baracuda.frontends.ranges import checked
 from baracuda.ops.scatter import ScatterArgs, ScatterDescriptor, ScatterKind, ScatterPlan
 from baracuda.ops.traced import Bound
 
@@ -36,9 +37,7 @@ def kind_of(reduce: str, names: Sequence[str]) -> ScatterKind:
 
 def check_bounds(bounds: str, index: Any, name: str, extent: int, *, wrap: bool) -> None:
     """Raise where an index is out of range, if the caller has asked for that."""
-    if bounds not in ("check", "clamp"):
-        raise InvalidProblemError(f"bounds: {bounds!r}; expected check or clamp")
-    if bounds == "check":
+    if checked(bounds):
         check_indices(index, name, Bound(extent, wrap=wrap))
 
 
