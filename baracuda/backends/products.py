@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import contiguous_strides
@@ -16,8 +16,8 @@ from baracuda.core.plan import Executable, Layout
 from baracuda.core.sku import ArchSku
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.contraction import PRODUCT, Contraction, merged
+from baracuda.lowering.executables import FormulaExecutable, NothingToDo, build
 from baracuda.lowering.generated import MadeOnce, is_general
-from baracuda.lowering.implementation import FormulaExecutable, NothingToDo
 from baracuda.lowering.problem import Operand, Problem, normalise
 from baracuda.lowering.products import ProductImplementation, ProductProblem
 from baracuda.lowering.staged import Place, Staged
@@ -177,15 +177,7 @@ class LibraryProduct(MadeOnce):
         problem = Problem(c.epilogue, shape, (False,) * len(shape), (temporary, *c.operands))
         nest = normalise(problem)
         params = [(n.kind, self.problem.parameters[n.attr]) for n in nest.graph.params]
-        made: Any
-        if self.device.kind is DeviceKind.CUDA:
-            from baracuda.lowering.cuda.build import build as build_cuda
-
-            made = build_cuda(nest, params, self.device.index, compiled_only=compiled_only)
-        else:
-            from baracuda.lowering.cpu.build import build as build_cpu
-
-            made = build_cpu(nest, params, compiled_only=compiled_only)
+        made = build(self.device, nest, params, compiled_only=compiled_only)
         if made is None:
             return None
         ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))

@@ -13,8 +13,8 @@ from baracuda.core.plan import Executable, Layout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.graph import Graph
 from baracuda.lowering.attention import DOT, Attention
+from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, picker
 from baracuda.lowering.generated import Generated
-from baracuda.lowering.implementation import Call, FormulaExecutable, NothingToDo, picker
 from baracuda.lowering.problem import Operand
 from baracuda.runtime.program import Program
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.plan import Executable, OperandLayout
 from baracuda.formula.expr import input_
 from baracuda.formula.graph import Graph, Port
-from baracuda.lowering.implementation import FormulaExecutable
+from baracuda.lowering.executables import FormulaExecutable, build
 from baracuda.lowering.problem import Operand, Problem, normalise
 
 
@@ -30,12 +30,8 @@ def copier(
     ports = Port("from", kind), Port("to", kind)
     graph = Graph(ports[:1], ((ports[1], input_("from", kind)),))
     nest = normalise(Problem(graph, shape, (False,) * len(shape), operands))
-    if device.kind is DeviceKind.CUDA:
-        from baracuda.lowering.cuda.build import build as build_cuda
-
-        made = build_cuda(nest, (), device.index, compiled_only=compiled_only)
-        return None if made is None else FormulaExecutable(*made, None)
-    from baracuda.lowering.cpu.build import build as build_cpu
-
-    found = build_cpu(nest, (), compiled_only=compiled_only)
-    return None if found is None else FormulaExecutable(*found, None)
+    made = build(device, nest, (), compiled_only=compiled_only)
+    if made is None:
+        return None
+    program, call = made
+    return FormulaExecutable(program, call, None)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
@@ -15,11 +14,13 @@ from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Executable, Layout, OperandLayout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
-from baracuda.formula.expr import Axes, input_
+from baracuda.formula.expr import Axes
 from baracuda.formula.functions import reserved_value
 from baracuda.formula.gathers import MARK, TENSOR_EXTENT, Source, parameter_value, separated, sources
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.composite import Copy, InTurn, Relaid, astray, separable, side_by_side
+from baracuda.lowering.copies import copier
+from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, build, picker
 from baracuda.lowering.generated import Generated
 from baracuda.lowering.problem import Nest, Operand, Problem, normalise, reduces, scans
 from baracuda.lowering.staged import Place, Staged, Stages, cut
@@ -37,44 +38,6 @@ class FormulaProblem:
     shape: tuple[int, ...]
     inner: tuple[bool, ...]
     parameters: Mapping[str, float]
-
-
-class Call(Protocol):
-    """A lowered program, ready to be called."""
-
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None: ...
-
-    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]: ...
-
-
-class FormulaExecutable:
-    """A lowered problem for one layout, taking addresses in the order of the plan's tensors."""
-
-    def __init__(self, program: Program, target: Call, pick: Callable[[Sequence[int]], Sequence[int]] | None) -> None:
-        self.workspace_bytes, self.schedule = program.workspace_bytes, program.schedule
-        self.target, self.pick = target, pick
-        if pick is None:  # nothing to rearrange: a call goes straight to the kernel
-            self.call, self.bind = target.call, target.bind  # type: ignore[method-assign]
-
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
-        assert self.pick is not None
-        self.target.call(self.pick(pointers), workspace, stream)
-
-    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
-        assert self.pick is not None
-        return self.target.bind(self.pick(pointers), workspace, stream)
-
-
-class NothingToDo:
-    """The executable of a problem without elements."""
-
-    workspace_bytes, schedule = 0, "empty"
-
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
-        """Return at once."""
-
-    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
-        return lambda: None
 
 
 class FormulaImplementation(Generated):
@@ -230,13 +193,11 @@ class FormulaImplementation(Generated):
             assert lies is not None
             shape, kind = spec.expected_shape(self.descriptor), spec.expected_kind(self.descriptor)
             contiguous = contiguous_strides(shape)
-            operands = (Operand(kind, lies.strides, lies.alignment), Operand(kind, contiguous, 64))
-            ports = Port("from", kind), Port("to", kind)
-            graph = Graph(ports[:1], ((ports[1], input_("from", kind)),))
-            made = self._built(normalise(Problem(graph, shape, (False,) * len(shape), operands)), compiled_only, autotune=False)
-            if made is None:
+            own = OperandLayout(lies.strides, lies.alignment)
+            copy = copier(self.device, kind, shape, own, contiguous, compiled_only=compiled_only)
+            if copy is None:
                 return (None,)
-            copies.append(Copy(i, nbytes, FormulaExecutable(*made, None)))
+            copies.append(Copy(i, nbytes, copy))
             relaid[i] = OperandLayout(contiguous, 64)
             nbytes += -(-prod(shape) * kind.itemsize // 64) * 64
         main = self.executable(tuple(relaid), compiled_only=compiled_only)
@@ -245,14 +206,7 @@ class FormulaImplementation(Generated):
     def _built(self, nest: Nest, compiled_only: bool, autotune: bool) -> tuple[Program, Call] | None:
         gathered = {p.name: o.gathered for p, o in zip(nest.graph.inputs, nest.operands, strict=False)}
         values = [(n.kind, self._parameter(n.attr, gathered)) for n in nest.graph.params]
-        if self.device.kind is DeviceKind.CUDA:
-            from baracuda.lowering.cuda.build import build as build_cuda
-
-            index, tuning = self.device.index, self._tuning
-            return build_cuda(nest, values, index, compiled_only=compiled_only, autotune=autotune, tuning=tuning)
-        from baracuda.lowering.cpu.build import build as build_cpu
-
-        return build_cpu(nest, values, compiled_only=compiled_only)
+        return build(self.device, nest, values, compiled_only=compiled_only, autotune=autotune, tuning=self._tuning)
 
     def _parameter(self, name: str, gathered: Mapping[str, tuple[tuple[int, int], ...]]) -> float:
         if name.startswith(TENSOR_EXTENT):
@@ -277,13 +231,3 @@ def _tensor(port: str) -> str:
 def _part(port: str) -> str | None:
     """Which part of a complex tensor a port is."""
     return port.partition(MARK)[0].partition(".")[2] or None
-
-
-def picker(order: Sequence[tuple[int, int]]) -> Callable[[Sequence[int]], Sequence[int]]:
-    """Takes a program's addresses out of those of the plan's tensors: which of them, and how many bytes on."""
-    if any(offset for _, offset in order):
-        return lambda pointers: [pointers[i] + offset for i, offset in order]
-    if len(order) > 1:
-        return itemgetter(*(i for i, _ in order))
-    ((only, _),) = order
-    return lambda pointers: (pointers[only],)

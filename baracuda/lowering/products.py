@@ -19,8 +19,8 @@ from baracuda.formula.small_floats import stored_as_integers
 from baracuda.lowering.composite import Copy, Relaid
 from baracuda.lowering.contraction import PRODUCT, PRODUCT_PARTS, Contraction
 from baracuda.lowering.copies import copier
+from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, picker
 from baracuda.lowering.generated import Generated
-from baracuda.lowering.implementation import Call, FormulaExecutable, NothingToDo, picker
 from baracuda.lowering.problem import Operand
 from baracuda.runtime.program import Program
 

@@ -43,24 +43,10 @@ class AttentionArgs(Args):
 
 
 @dataclass
-class AttentionBackwardArgs(Args):
+class AttentionBackwardArgs(AttentionArgs):
     """What the forward read, and y and lse as it wrote them; dy: the gradient of y; dq, dk, dv: the gradients; dbias: that
     of one tensor of the score, for each pair of a query and a key."""
 
-    q: Any
-    k: Any
-    v: Any
-    query_lengths: Any = None
-    key_lengths: Any = None
-    bias: Any = None
-    mask: Any = None
-    slopes: Any = None
-    first: Any = None
-    second: Any = None
-    third: Any = None
-    fourth: Any = None
-    y: Any = None
-    lse: Any = None
     dy: Any = None
     dq: Any = None
     dk: Any = None

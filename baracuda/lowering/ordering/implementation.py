@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Executable, Layout
+from baracuda.lowering.executables import FormulaExecutable, NothingToDo
 from baracuda.lowering.generated import Generated
-from baracuda.lowering.implementation import FormulaExecutable, NothingToDo
 from baracuda.lowering.ordering.cpu_sums import OPERANDS, lower_cpu
 from baracuda.lowering.ordering.problem import Scatter, normalise
 from baracuda.runtime.cpu import CpuCall

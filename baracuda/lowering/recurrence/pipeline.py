@@ -19,8 +19,8 @@ from baracuda.formula.expand import expand
 from baracuda.formula.expr import Expr
 from baracuda.formula.functions import reserved_value
 from baracuda.formula.graph import Graph
+from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, build
 from baracuda.lowering.generated import Generated
-from baracuda.lowering.implementation import Call, FormulaExecutable, NothingToDo
 from baracuda.lowering.problem import Operand, Problem, normalise
 from baracuda.lowering.recurrence.problem import Array, Chains, Recurrence, in_primitives, tensors_of
 from baracuda.lowering.staged import Place, Staged
@@ -159,15 +159,7 @@ class PipelineImplementation(Generated):
     def _formula(self, stage: Formula, layout: Layout, compiled_only: bool) -> tuple[Executable | None, list[str]]:
         nest = normalise(self.problem(stage, layout))
         values = [(n.kind, self._parameter(n, stage)) for n in nest.graph.params]
-        made: tuple[Program, Call] | None
-        if self.device.kind is DeviceKind.CUDA:
-            from baracuda.lowering.cuda.build import build as build_cuda
-
-            made = build_cuda(nest, values, self.device.index, compiled_only=compiled_only)
-        else:
-            from baracuda.lowering.cpu.build import build as build_cpu
-
-            made = build_cpu(nest, values, compiled_only=compiled_only)
+        made = build(self.device, nest, values, compiled_only=compiled_only)
         names = [stage.views[p.name].tensor for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
         return (None if made is None else FormulaExecutable(made[0], made[1], None)), names
 
