@@ -69,8 +69,10 @@ def minus_infinity(kind: ElementKind) -> Expr:
 class AlignmentDescriptor(Descriptor):
     """What the descriptors of these losses have in common; each declares these fields."""
 
+    frames: int
     batch_size: int
     num_classes: int
+    max_target_length: int
     element: ElementKind
     target_element: ElementKind
     length_element: ElementKind
@@ -108,6 +110,24 @@ class AlignmentDescriptor(Descriptor):
 
 D = TypeVar("D", bound=AlignmentDescriptor)
 A = TypeVar("A", bound=Args)
+
+
+class AlignmentExpressions(Generic[D]):
+    """The expressions that the stages of one descriptor share; `frame_lengths` names the tensor of each element's frames."""
+
+    def __init__(self, d: D, frame_lengths: str) -> None:
+        self.d, self.kind = d, d.compute
+        self.frames = length(frame_lengths, d.length_element, "frames")
+        self.labels = length("target_lengths", d.length_element, "labels")
+        self.nothing = minus_infinity(self.kind)
+
+    def parameters(self) -> dict[str, float]:
+        """The numbers that the stages read, by name."""
+        d = self.d
+        return {
+            "frames": d.frames, "labels": d.max_target_length, "last class": d.num_classes - 1, "blank": d.blank,
+            "batch": d.batch_size,
+        }  # fmt: skip
 
 
 class AlignmentPlan(Plan[D, A], Generic[D, A]):

@@ -35,11 +35,10 @@ from baracuda.lowering.recurrence.problem import (
 )
 from baracuda.ops.losses_alignment import (
     AlignmentDescriptor,
+    AlignmentExpressions,
     AlignmentPlan,
     class_of,
-    length,
     log_add,
-    minus_infinity,
     probability,
     share_of_mean,
     total_loss,
@@ -122,16 +121,11 @@ class CtcLossBackwardArgs(Args):
     dlog_probs: Any
 
 
-class _Words:
-    """The expressions that the stages of one descriptor share."""
-
+class _Words(AlignmentExpressions[CtcLossDescriptor]):
     def __init__(self, d: CtcLossDescriptor) -> None:
-        self.d, self.kind = d, d.compute
-        self.frames = length("input_lengths", d.length_element, "frames")
-        self.labels = length("target_lengths", d.length_element, "labels")
+        super().__init__(d, "input_lengths")
         self.count = self.labels * 2 + 1
         self.label, self.skip = read("label", _S32, BATCH, LANE), read("skip", _BOOL, BATCH, LANE)
-        self.nothing = minus_infinity(self.kind)
 
     def target(self, number: Expr) -> Expr:
         """The class of a label."""
@@ -172,13 +166,6 @@ class _Words:
         d = self.d
         found = {"label": Temporary(_S32, (d.batch_size, d.lanes)), "skip": Temporary(_BOOL, (d.batch_size, d.lanes))}
         return {**found, "offsets": Temporary(d.length_element, (d.batch_size,))}
-
-    def parameters(self) -> dict[str, float]:
-        d = self.d
-        return {
-            "frames": d.frames, "labels": d.max_target_length, "last class": d.num_classes - 1, "blank": d.blank,
-            "batch": d.batch_size,
-        }  # fmt: skip
 
     def counted(self, loss: Expr) -> Expr:
         """A batch element's loss, or 0 where there is no alignment and that is asked for."""

@@ -22,11 +22,10 @@ from baracuda.lowering.recurrence.pipeline import Formula, Pipeline, Temporary, 
 from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Component, Recurrence, Store, Trace, read, state, state_at
 from baracuda.ops.losses_alignment import (
     AlignmentDescriptor,
+    AlignmentExpressions,
     AlignmentPlan,
     class_of,
-    length,
     log_add,
-    minus_infinity,
     probability,
     share_of_mean,
     total_loss,
@@ -123,16 +122,12 @@ class RnntLossBackwardArgs(Args):
     dlogits: Any
 
 
-class _Words:
-    """The expressions that the stages of one descriptor share."""
-
+class _Words(AlignmentExpressions[RnntLossDescriptor]):
     def __init__(self, d: RnntLossDescriptor) -> None:
-        self.d, self.kind = d, d.compute
-        self.frames = length("logit_lengths", d.length_element, "frames")
-        self.labels = length("target_lengths", d.length_element, "labels")
+        super().__init__(d, "logit_lengths")
         self.count = self.labels + 1
         self.diagonals = select(self.frames > 0, self.frames + self.labels, 0)
-        self.nothing, self.zero = minus_infinity(self.kind), const(0.0, self.kind)
+        self.zero = const(0.0, self.kind)
 
     def log_probability(self, frame: Expr, label: Expr, number: Expr) -> Expr:
         """That of a class in a cell."""
@@ -153,11 +148,7 @@ class _Words:
         return class_of(read("targets", self.d.target_element, BATCH, number))
 
     def parameters(self) -> dict[str, float]:
-        d = self.d
-        return {
-            "frames": d.frames, "labels": d.max_target_length, "last class": d.num_classes - 1, "blank": d.blank,
-            "batch": d.batch_size, "clamp": d.clamp,
-        }  # fmt: skip
+        return {**super().parameters(), "clamp": self.d.clamp}
 
 
 def _norms(d: RnntLossDescriptor) -> Formula:
