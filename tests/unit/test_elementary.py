@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 from mpmath import mp, mpf
@@ -13,25 +11,12 @@ from baracuda.formula import ulp
 from baracuda.formula.expand import definitions, expand_node
 from baracuda.formula.expr import PRIMITIVES, input_, node, topological
 from baracuda.formula.functions import BINARY_FUNCTIONS, UNARY_FUNCTIONS
-from tests.unit.jit import function as compile_function
+from tests.unit.elementary_function import evaluate, same_bits
 
 F32, F64 = ElementKind.F32, ElementKind.F64
 KINDS = pytest.mark.parametrize("kind", [F32, F64], ids=str)
 FUNCTIONS = (*UNARY_FUNCTIONS, *BINARY_FUNCTIONS)
 INF, NAN, HALF_PI = float("inf"), float("nan"), 1.5707963267948966
-
-function = cache(compile_function)
-
-
-def evaluate(op, kind, *args):
-    return function(op, kind, len(args))(*(np.asarray(a, kind.numpy) for a in args))
-
-
-def same_bits(a, b):
-    """Equal as bits, every NaN being the same."""
-    a, b = np.asarray(a), np.asarray(b)
-    unsigned = f"u{a.itemsize}"
-    return bool(np.all((a.view(unsigned) == b.view(unsigned)) | (np.isnan(a) & np.isnan(b))))
 
 
 @KINDS

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 import scipy.special
@@ -18,8 +16,8 @@ from baracuda.formula.expr import PRIMITIVES, input_, node, topological
 from baracuda.formula.gradient import gradient
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.oracle import evaluate as by_oracle
+from tests.unit.elementary_function import evaluate, same_bits
 from tests.unit.jit import compiled
-from tests.unit.jit import function as compile_function
 from tests.unit.special_reference import EXACT, errors, samples
 
 F32, F64 = ElementKind.F32, ElementKind.F64
@@ -27,25 +25,12 @@ KINDS = pytest.mark.parametrize("kind", [F32, F64], ids=str)
 FUNCTIONS = pytest.mark.parametrize("op", s.SPECIAL_FUNCTIONS)
 INF, NAN = float("inf"), float("nan")
 
-function = cache(compile_function)
-
-
-def evaluate(op, kind, x):
-    return function(op, kind)(np.asarray(x, kind.numpy))
-
 
 def of(formula, kind, *args):
     """A formula of this module's words, compiled and applied."""
     ports = tuple(Port(f"x{i}", kind) for i in range(len(args)))
     graph = Graph(ports, ((Port("y", kind), formula(*(input_(p.name, kind) for p in ports))),))
     return compiled(expand(graph))(*(np.asarray(a, kind.numpy) for a in args))
-
-
-def same_bits(a, b):
-    """Equal as bits, every NaN being the same."""
-    a, b = np.asarray(a), np.asarray(b)
-    unsigned = f"u{a.itemsize}"
-    return bool(np.all((a.view(unsigned) == b.view(unsigned)) | (np.isnan(a) & np.isnan(b))))
 
 
 @KINDS
