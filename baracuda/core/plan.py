@@ -362,7 +362,7 @@ class Plan(ABC, Generic[D, A]):
             tensor = take(value, stream=stream, name=spec.name)
             checks.check_tensor(spec, descriptor, tensor, stream.device)
             tensors.append(tensor)
-        checks.check_overlap(cls.tensors, tensors)
+        checks.check_overlap(cls.tensors, descriptor, tensors)
         return tensors
 
     def _compiled(self, layout: Layout) -> Executable:

@@ -81,6 +81,18 @@ class TensorSpec:
         axes: Sequence[int | None] = range(rank - own, rank) if self.axes is None else getattr(descriptor, self.axes)
         return axes
 
+    def covers(self, descriptor: Any) -> bool:
+        """Whether it has an element of its own for each point of the iteration space."""
+        if self.varies is not Axes.FULL:
+            return False
+        space: tuple[int, ...] | None = getattr(descriptor, "iteration_shape", None)
+        if space is None:
+            return True
+        shape = self.expected_shape(descriptor)
+        placement = self.placement(descriptor, len(space), len(shape))
+        over = {axis: extent for axis, extent in zip(placement, shape, strict=True) if axis is not None}
+        return all(extent == 1 or over.get(axis) == extent for axis, extent in enumerate(space)) and len(over) == len(shape)
+
 
 def check_presence(specs: Sequence[TensorSpec], descriptor: Any, values: Sequence[Any]) -> None:
     """Raise unless exactly the tensors that the descriptor asks for are given."""
@@ -114,7 +126,7 @@ def check_tensor(spec: TensorSpec, descriptor: Any, tensor: TensorRef, device: D
         )
 
 
-def check_overlap(specs: Sequence[TensorSpec], tensors: Sequence[TensorRef | None]) -> None:
+def check_overlap(specs: Sequence[TensorSpec], descriptor: Any, tensors: Sequence[TensorRef | None]) -> None:
     """Raise where an output shares memory with another tensor.
 
     An output may be an input's very memory (same address, shape, strides and element) where both have an element for each
@@ -128,9 +140,14 @@ def check_overlap(specs: Sequence[TensorSpec], tensors: Sequence[TensorRef | Non
                 continue
             if not may_share(out, other):
                 continue
-            if not other_spec.written and spec.varies is other_spec.varies is Axes.FULL and same_view(out, other):
+            each = spec.covers(descriptor) and other_spec.covers(descriptor)
+            if not other_spec.written and each and same_view(out, other):
                 continue
-            how = "in place needs the same address, shape, strides and element" if not other_spec.written else "both are written"
+            how = "in place needs the same address, shape, strides and element"
+            if other_spec.written:
+                how = "both are written"
+            elif not each:
+                how = "in place needs an element for each point of the problem"
             raise InvalidProblemError(
                 f"{spec.name}: its memory overlaps that of {other_spec.name}; expected none in common ({how})"
             )

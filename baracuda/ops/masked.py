@@ -95,10 +95,12 @@ def masked_cumprod(x: Expr, mask: Own) -> Expr:
 @op(Rule.EACH, rows=True, axis=None, keepdims=False, takes="float,int,bool")
 def hash_tensor(x: Expr) -> Expr:
     """The exclusive or, as u64, of the bits of every element converted to 64 bits: a float to f64, an integer to s64 or u64. It
-    does not depend on the order of the elements, and of no element it is 0.
+    does not depend on the order of the elements, and of no element it is 0. Every NaN counts as 0x7ff8000000000000.
 
-    Source: torch.hash_tensor with mode 0.
+    Source: torch.hash_tensor with mode 0, where a NaN counts as its own bits.
     """
     if x.kind.is_float:
-        return reduce("xor", bitcast(cast(x, ElementKind.F64), ElementKind.U64))
+        quiet = const(0x7FF8000000000000, ElementKind.U64)
+        bits = bitcast(cast(x, ElementKind.F64), ElementKind.U64)
+        return reduce("xor", select(f.equal(x, x), bits, quiet))
     return reduce("xor", cast(x, ElementKind.U64))

@@ -104,9 +104,9 @@ def torch_dtype(kind: ElementKind) -> torch.dtype:
     return found
 
 
-def to_device(array: Array | None, device: str) -> Any:
-    """The tensor that is given to baracuda: NumPy on the CPU, torch on a GPU."""
-    if array is None or device == "cpu":
+def to_device(array: Array | complex | None, device: str) -> Any:
+    """What is given to baracuda: a NumPy array on the CPU, a torch tensor on a GPU; numbers as they are."""
+    if not isinstance(array, np.ndarray | np.generic) or device == "cpu":
         return array
     names = {"bfloat16": (np.int16, torch.bfloat16), "float8_e4m3fn": (np.uint8, torch.float8_e4m3fn)}
     names |= {"float8_e5m2": (np.uint8, torch.float8_e5m2)}

@@ -3,14 +3,14 @@ streams and graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from baracuda.cli.verify.machine import Held, Host, Machine, threads
+from baracuda.cli.verify.machine import Again, Around, Held, Host, Machine, Work, threads
 from baracuda.cli.verify.placing import Placing
 from baracuda.core.device import Device, Stream
 from baracuda.core.elements import ElementKind
@@ -76,12 +76,12 @@ class Cuda(Machine):
 
         torch.cuda.synchronize()
 
-    def variations(self) -> Iterator[tuple[str, Callable[[Callable[[Stream], None]], None]]]:
+    def variations(self) -> Iterator[tuple[str, Around]]:
         yield "another stream", _on_another_stream
         yield "a replayed graph", _in_a_graph
 
 
-def _on_another_stream(work: Callable[[Stream], None]) -> None:
+def _on_another_stream(work: Work, again: Again) -> None:
     import torch
 
     torch.cuda.synchronize()
@@ -90,16 +90,18 @@ def _on_another_stream(work: Callable[[Stream], None]) -> None:
     other.synchronize()
 
 
-def _in_a_graph(work: Callable[[Stream], None]) -> None:
+def _in_a_graph(work: Work, again: Again) -> None:
     import torch
 
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         work(Stream(Device.cuda(0), torch.cuda.current_stream().cuda_stream))
-    graph.replay()
-    graph.replay()
-    torch.cuda.synchronize()
+    for replay in range(2):
+        if replay:
+            again()
+        graph.replay()
+        torch.cuda.synchronize()
 
 
 @cache

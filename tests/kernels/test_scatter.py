@@ -247,6 +247,7 @@ def test_without_positions_or_destinations(machine: Machine, shape: tuple[int, .
 def test_counting(machine: Machine) -> None:
     for rows, count in ((1, 10), (300, 5000), (3000, 100)):
         run(machine, ScatterDescriptor(ScatterKind.COUNT, (rows,), 0, (count,), K.S64, skip=0), spread="hot")
+        run(machine, ScatterDescriptor(ScatterKind.COUNT, (rows, 6), 0, (count,), K.S64), spread="hot")
 
 
 def test_special_values(machine: Machine) -> None:

@@ -16,8 +16,9 @@ from baracuda.cli.bench.results import FRESH, OURS, Ratio, Row, Spread
 from baracuda.cli.bench.rivals.library import Library, NoRivalError
 from baracuda.cli.timing import Call, Clock, Comparison, Sample, compare, input_sets
 
-#: Launches in a row whose host time is taken on a GPU: few enough that the queue never fills.
-LAUNCHES, BATCHES = 50, 7
+#: Launches in a row whose host time is taken on a GPU: few enough that the queue never fills; rows; and the seconds that the
+#: device may have to work for it, beyond which there are fewer launches.
+LAUNCHES, BATCHES, DEVICE_SECONDS = 50, 7, 0.1
 
 
 @dataclass
@@ -110,7 +111,7 @@ def measure(found: Measurement, place: Place, libraries: Sequence[Library]) -> N
     place.clock.synchronise()
     found.passes.append(compare(clock, contenders))
     if not place.on_cpu and not found.host_us:
-        found.host_us = _host_time(first.launch, place)
+        found.host_us = _host_time(first.launch, place, found.passes[-1].samples[OURS].median)
 
 
 def _contenders(found: Measurement, sets: Sequence[Prepared], libraries: Sequence[Library]) -> Mapping[str, Sequence[Call]]:
@@ -136,14 +137,15 @@ def _contenders(found: Measurement, sets: Sequence[Prepared], libraries: Sequenc
     return contenders
 
 
-def _host_time(launch: Call, place: Place) -> float:
-    """Microseconds of the host for a bound launch, the median over some rows of launches that nothing waits for."""
-    rows = []
+def _host_time(launch: Call, place: Place, seconds: float) -> float:
+    """Microseconds of the host for a bound launch that takes the device so many seconds: the median over some rows of launches
+    that nothing waits for."""
+    count, rows = max(2, min(LAUNCHES, int(DEVICE_SECONDS / BATCHES / max(seconds, 1e-9)))), []
     for _ in range(BATCHES):
         place.clock.synchronise()
         start = time.perf_counter()
-        for _ in range(LAUNCHES):
+        for _ in range(count):
             launch()
-        rows.append((time.perf_counter() - start) / LAUNCHES * 1e6)
+        rows.append((time.perf_counter() - start) / count * 1e6)
     place.clock.synchronise()
     return median(rows)

@@ -133,7 +133,7 @@ class Problem(ABC):
         if self.layout != "in_place":
             return {}
         descriptor = self.descriptor
-        full = [s for s in self.tensors() if s.varies is Axes.FULL]
+        full = [s for s in self.tensors() if s.covers(descriptor)]
         free = [s for s in full if s.written]
         found = {}
         for source in (s for s in full if not s.written):
@@ -236,7 +236,7 @@ def execute(
     if around is None:
         work(machine.stream)
     else:
-        around(work)
+        around(work, lambda: placed.again(poison))
     machine.synchronize()
     return Outcome(plan, placed.inputs, placed.outputs())
 
@@ -271,7 +271,7 @@ class Session:
         if around is None:
             work(self.machine.stream)
         else:
-            around(work)
+            around(work, lambda: self.placed.again(poison))
         self.machine.synchronize()
         return self.placed.outputs()
 

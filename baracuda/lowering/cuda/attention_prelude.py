@@ -49,17 +49,19 @@ template <class S, class X, int LINES, int COLUMNS, int PITCH, int THREADS, int 
         const int i = part + one, a = (int)threadIdx.x + i * THREADS;
         if (TOTAL % THREADS != 0 && a >= TOTAL) break;
         const int line = a / ACROSS, c = a % ACROSS * V, row = first + row_of(line);
-        const int there = row < rows ? from.columns - column - c : 0, valid = there < 0 ? 0 : there > V ? V : there;
-        move(held, i, slot + line * PITCH + c, valid ? from.at(row, column + c) : from.base, valid);
+        const int there = row < rows ? from.columns - column - c : 0;
+        move(held, i, slot + line * PITCH + c, there > 0 ? from.at(row, column + c) : from.base, there);
       }
   }
 
-  static __device__ __forceinline__ void move(Vec<S, V>* held, int i, X* to, const S* from, int valid) {
+  // An access of V neighbours, of which `there` exist.
+  static __device__ __forceinline__ void move(Vec<S, V>* held, int i, X* to, const S* from, int there) {
+    const int valid = held_to<V>(there);
     if constexpr (WAY == DIRECT) {
       copy_async<V * sizeof(S)>(to, from, valid * (int)sizeof(S));
     } else if constexpr (WAY == STAGED) {
       copy_async<V * sizeof(S)>(held + i * THREADS, from, valid * (int)sizeof(S));
-    } else if (valid == V) {
+    } else if (there >= V) {
       held[i] = *reinterpret_cast<const Vec<S, V>*>(from);
     } else {
 #pragma unroll

@@ -38,7 +38,8 @@ template <class T, int N> struct alignas(sizeof(T) * N) Vec { T v[N]; };
 
 // Loads widen to the compute type.
 __device__ __forceinline__ float widen(F16 h) {
-  float f; asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h.bits)); return f;
+  float f; asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h.bits));
+  return __uint_as_float((__float_as_uint(f) & 0x7fffffffu) | (unsigned)(h.bits & 0x8000) << 16);  // a NaN loses its sign there
 }
 __device__ __forceinline__ float widen(BF16 h) { return __uint_as_float((unsigned)h.bits << 16); }
 __device__ __forceinline__ bool widen(Bool x) { return x.byte != 0; }

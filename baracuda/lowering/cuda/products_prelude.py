@@ -42,6 +42,10 @@ __device__ __forceinline__ void await_phase(u64* barrier, unsigned parity) {
   } while (!ended);
 }
 
+// How many of V neighbours are among the `there` that exist. Whether all are is to be asked as `there >= V`: for sm_90, ptxas
+// 13.0 to 13.3 makes `there == V` out of `held_to<V>(there) == V`.
+template <int V> __device__ __forceinline__ int held_to(int there) { return there < 0 ? 0 : there > V ? V : there; }
+
 // The elements of a vector, widened. Two bfloat16 are the halves of a word: one operation each.
 template <class T, class X, int N> __device__ __forceinline__ void widen_all(T (&to)[N], const Vec<X, N>& from) {
 #pragma unroll
@@ -105,16 +109,16 @@ struct Loader {
       if (TOTAL % THREADS != 0 && thread + i * THREADS >= TOTAL) break;
       const int dr = row_from(i), dk = k_from(i);
       const S* from = at + (dr * row_stride + dk * k_stride);
-      int valid = V;
+      int there = V, valid = V;  // how many neighbours exist from here on, and how many of the access do
       if (CHECK) {
         const int r = rows - row - dr, l = left - k - dk;
-        valid = ALONG ? (l > 0 ? r : 0) : (r > 0 ? l : 0);
-        valid = valid < 0 ? 0 : valid > V ? V : valid;
-        if (valid == 0) from = base;
+        there = ALONG ? (l > 0 ? r : 0) : (r > 0 ? l : 0);
+        valid = held_to<V>(there);
+        if (there <= 0) from = base;
       }
       if constexpr (ASYNC) {
         copy_async<V * sizeof(S)>(stage + place(row, k) + place(dr, dk), from, valid * (int)sizeof(S));
-      } else if (!CHECK || valid == V) {
+      } else if (there >= V) {
         held[i] = *reinterpret_cast<const Vec<S, V>*>(from);
       } else {
 #pragma unroll

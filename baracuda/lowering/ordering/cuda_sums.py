@@ -177,7 +177,7 @@ class _Sums:
   const unsigned start = starts[d], count = starts[d + 1] - start;
   Vec<T, V> result;
   const i64 base = {self._base("d", "e")};
-{self._alone() if s.x is not None else "  result.v[0] = Narrow<T, C>::to((C)count);"}
+{self._alone() if s.x is not None else "  for (int v = 0; v < V; ++v) result.v[v] = Narrow<T, C>::to((C)count);"}
   store<V>((T*)W.w[{Y}] + y_row(W, d) + y_column(W, e), result);"""
         return Unit(self.functions, body, (-(-total // _THREADS), 1, 1), _THREADS)
 
