@@ -89,6 +89,7 @@ _EXPORTS = {
         "vecmat_backward"
     ),
     "baracuda.frontends.profile": "profile",
+    "baracuda.frontends.recording": "Recording record",
     "baracuda.frontends.reinterpret": ("bitcast view_as_complex view_as_complex_backward view_as_real view_as_real_backward"),
     "baracuda.frontends.reads_backward": (
         "embedding_backward embedding_bag_backward embedding_grad_dense gather_backward index_select_backward take_flat_backward"

@@ -15,6 +15,7 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.frontends import array
 from baracuda.runtime import memory
+from baracuda.runtime.streams import own_stream
 
 
 def library_of(obj: Any) -> str:
@@ -98,7 +99,7 @@ def current_stream(like: Any, device: Device) -> Stream:
         return Stream(device, sys.modules["torch"].cuda.current_stream(device.index).cuda_stream)
     if library == "cupy":
         return Stream(device, sys.modules["cupy"].cuda.get_current_stream().ptr)
-    return Stream(device)
+    return own_stream(device)
 
 
 def finish(like: Any, stream: Stream) -> None:

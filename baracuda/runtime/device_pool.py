@@ -1,13 +1,15 @@
 """Device memory that is kept for the next tensor of its size instead of being given back to the driver.
 
 All work on such memory is on the device's default stream, so that a block may be used again as soon as nobody holds it: what
-was launched before on it comes before what is launched next.
+was launched before on it comes before what is launched next. Who works elsewhere takes memory from a pool of their own.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from baracuda.core.device import Device
 from baracuda.core.errors import BackendError
@@ -17,31 +19,43 @@ from baracuda.runtime.device_memory import current
 #: Sizes are rounded up to an eighth of the power of two below, and to this many bytes at least.
 _LEAST = 512
 
-_kept: dict[tuple[Device, int], list[int]] = defaultdict(list)
-_lock = threading.Lock()
+
+class Pool:
+    """Blocks that nobody holds, by the ordinal of their device and their size."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[int, int], list[int]] = defaultdict(list)
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Have this thread's blocks come from here, and go back here."""
+        before, _local.pool = getattr(_local, "pool", _SHARED), self
+        try:
+            yield
+        finally:
+            _local.pool = before
 
 
-def _rounded(nbytes: int) -> int:
-    step = max(_LEAST, 1 << max(nbytes.bit_length() - 4, 0))
-    return -(-max(nbytes, 1) // step) * step
+_SHARED, _local, _lock = Pool(), threading.local(), threading.Lock()
 
 
 class Block:
     """Device memory of at least `nbytes` bytes, kept for others when the object is collected."""
 
-    __slots__ = ("device", "nbytes", "pointer")
+    __slots__ = ("_key", "_pool", "nbytes", "pointer")
 
     def __init__(self, nbytes: int, device: Device) -> None:
-        self.device, self.nbytes, self.pointer = device, _rounded(nbytes), 0
-        kept = _kept[device, self.nbytes]
+        step = max(_LEAST, 1 << max(nbytes.bit_length() - 4, 0))
+        self.pointer, self.nbytes = 0, -(-max(nbytes, 1) // step) * step
+        self._pool, self._key = getattr(_local, "pool", _SHARED), (device.index, self.nbytes)
         try:
-            self.pointer = kept.pop()
+            self.pointer = self._pool.kept[self._key].pop()
         except IndexError:
             self.pointer = _allocate(self.nbytes, device)
 
     def __del__(self) -> None:
         if self.pointer:
-            _kept[self.device, self.nbytes].append(self.pointer)
+            self._pool.kept[self._key].append(self.pointer)
 
 
 def _allocate(nbytes: int, device: Device) -> int:
@@ -56,6 +70,6 @@ def _allocate(nbytes: int, device: Device) -> int:
 def trim(device: Device) -> None:
     """Give memory that nobody uses back to the driver, which waits for the device."""
     with _lock, current(device) as driver:
-        for (where, _), pointers in list(_kept.items()):
-            while where is device and pointers:
+        for (index, _), pointers in list(_SHARED.kept.items()):
+            while index == device.index and pointers:
                 check(driver.cuMemFree(pointers.pop()), "cuMemFree")

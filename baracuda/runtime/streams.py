@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from baracuda.core.device import Device, Stream
 from baracuda.runtime.cuda import check
 from baracuda.runtime.device_memory import current
+
+_default = lru_cache(maxsize=256)(Stream)
+_local = threading.local()
+
+
+def own_stream(device: Device) -> Stream:
+    """The stream that work on our own arrays goes to: the device's default one, unless `instead` says otherwise."""
+    stream: Stream | None = getattr(_local, "stream", None)
+    return stream if stream is not None and stream.device is device else _default(device)
+
+
+@contextmanager
+def instead(stream: Stream) -> Iterator[None]:
+    """Have this thread's work on arrays of the stream's device go to that stream."""
+    before, _local.stream = getattr(_local, "stream", None), stream
+    try:
+        yield
+    finally:
+        _local.stream = before
 
 
 class CudaStream:
@@ -52,7 +74,8 @@ class CudaStream:
 
 
 class CudaGraph:
-    """Recorded work, ready to be replayed on the stream that it was recorded on."""
+    """Recorded work, ready to be replayed: by `replay` on the stream that it was recorded on, or by `launch` with the context
+    current already."""
 
     def __init__(self, instance: Any, stream: Stream) -> None:
         self._instance, self.stream = instance, stream
@@ -61,7 +84,11 @@ class CudaGraph:
     def replay(self) -> None:
         """Launch all of it."""
         with current(self.stream.device) as driver:
-            check(driver.cuGraphLaunch(self._instance, self.stream.handle), "cuGraphLaunch")
+            self.launch(driver, self.stream.handle)
+
+    def launch(self, driver: Any, handle: int) -> None:
+        """Launch all of it on the stream of a handle."""
+        check(driver.cuGraphLaunch(self._instance, handle), "cuGraphLaunch")
 
 
 def _destroy(stream: Stream, what: str, handle: Any = None) -> None:

@@ -14,7 +14,6 @@ import numpy as np
 
 from baracuda.cli.verify.machine import Around, Held, Machine
 from baracuda.cli.verify.placing import Placing, place
-from baracuda.core.axes import Axes
 from baracuda.core.device import Stream
 from baracuda.core.errors import Error, UnsupportedError
 from baracuda.core.plan import Args, Executable, OperandLayout, Plan, layout_of

@@ -32,10 +32,12 @@ class Sentences:
 
 class Encoder:
     """The model with its weights on a device, in "f32" or "bf16". With `fast`, products and attention are a library's where
-    there is one, and their bits that library's."""
+    there is one, and their bits that library's. With `recorded`, each shape of batch is recorded when it first comes, and from
+    then on costs the host of a GPU one launch: for many sentences."""
 
-    def __init__(self, device: bc.Device, dtype: str = "f32", *, fast: bool = False) -> None:
-        self.device, self.dtype = device, DTYPES[dtype]
+    def __init__(self, device: bc.Device, dtype: str = "f32", *, fast: bool = False, recorded: bool = False) -> None:
+        self.device, self.dtype, self.recorded = device, DTYPES[dtype], recorded
+        self._recordings: dict[tuple[int, ...], bc.Recording] = {}
         preference = bc.PlanPreference(fastest=True) if fast else None
         self.model = MiniLM(read_weights(device, dtype), preference=preference)
 
@@ -55,6 +57,16 @@ class Encoder:
             shares[i, : len(ids)] = 1 / len(ids)
         return Batch(*(bc.to_device(x, self.device) for x in (padded, lengths, shares)))
 
+    def run(self, batch: Batch) -> Any:
+        """The embeddings of a batch, on the device."""
+        if not self.recorded:
+            return self.model(batch)
+        tensors = batch.tokens, batch.lengths, batch.shares
+        shape = batch.tokens.shape
+        if shape not in self._recordings:
+            self._recordings[shape] = bc.record(lambda *given: self.model(Batch(*given)), *tensors)
+        return self._recordings[shape](*tensors)
+
     def embed(self, batches: Iterable[Sentences], watch: Callable[[int], None] = lambda count: None) -> np.ndarray[Any, Any]:
         """The embeddings of all sentences of the batches, by rising number; `watch` is told how many sentences each batch had.
 
@@ -62,7 +74,7 @@ class Encoder:
         """
         made = []
         for one in batches:
-            made.append((one.numbers, self.model(one.batch)))
+            made.append((one.numbers, self.run(one.batch)))
             watch(len(one.numbers))
         numbers = [i for each, _ in made for i in each]
         values = np.concatenate([bc.to_host(embedded) for _, embedded in made])
