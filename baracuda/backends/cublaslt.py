@@ -163,6 +163,22 @@ class LtCall:
             self._algorithm, self.workspace_bytes = self._chosen()
         self.schedule = f"cublaslt {compute}"
         self._lock = threading.Lock()
+        self._ready()
+
+    def _ready(self) -> None:
+        """Everything of a launch that is the same each time."""
+        from cuda.bindings import driver
+
+        from baracuda.runtime.cuda import primary_context
+
+        lt = _bindings()
+        self._current, self._context, self._library = driver.cuCtxGetCurrent, primary_context(self.index), _handle(self.index)
+        self._multiply, self._set_attribute, self._error = lt.matmul, lt.matmul_desc_set_attribute, lt.cuBLASLtError
+        self._factors_at = (1, 0) if self.problem.swapped else (0, 1)
+        first = self._factors.ctypes.data
+        self._scalars, self._chosen_at = (first, first + self._factors.itemsize), self._algorithm.ctypes.data
+        #: The address that was put into the descriptor last.
+        self._address = np.zeros(1, np.int64)
 
     def _chosen(self) -> tuple[np.ndarray[Any, Any], int]:
         """The heuristic's first algorithm and the workspace that it needs."""
@@ -187,44 +203,38 @@ class LtCall:
 
     def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
         """Launch on a stream."""
-        self.bind(pointers, workspace, stream)()
+        if int(self._current()[1]) == self._context:
+            self._launch(pointers, workspace, stream)
+        else:
+            with context(self.index):
+                self._launch(pointers, workspace, stream)
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
-        from cuda.bindings import driver
+        pointers = tuple(pointers)
+        return lambda: self.call(pointers, workspace, stream)
 
-        from baracuda.runtime.cuda import primary_context
+    def _launch(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+        try:
+            if not self._set_per_call:
+                self._matmul(pointers, workspace, stream)
+                return
+            with self._lock:  # addresses of vectors are part of the descriptor: set and launch at once
+                for attribute, at in self._set_per_call:
+                    if len(self._set_per_call) > 1 or self._address[0] != pointers[at]:
+                        self._address[0] = pointers[at]
+                        self._set_attribute(self._desc, attribute, self._address.ctypes.data, self._address.nbytes)
+                self._matmul(pointers, workspace, stream)
+        except self._error as error:
+            raise BackendError("cublasLtMatmul", str(error)) from error
 
-        lt, p = _bindings(), self.problem
-        left, right = (pointers[1], pointers[0]) if p.swapped else (pointers[0], pointers[1])
+    def _matmul(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+        left, right = self._factors_at
         a, b, c, d = self._layouts
-        factors = self._factors.ctypes.data
-        given = (
-            _handle(self.index), self._desc, factors, left, a, right, b, factors + self._factors.itemsize,
-            pointers[self._added_at], c, pointers[2], d, self._algorithm.ctypes.data, workspace, self.workspace_bytes, stream,
+        alpha, beta = self._scalars
+        self._multiply(
+            self._library, self._desc, alpha, pointers[left], a, pointers[right], b, beta, pointers[self._added_at], c,
+            pointers[2], d, self._chosen_at, workspace, self.workspace_bytes, stream,
         )  # fmt: skip
-        attributes = [(attribute, np.array(pointers[at], np.int64)) for attribute, at in self._set_per_call]
-        wanted, current, matmul = primary_context(self.index), driver.cuCtxGetCurrent, lt.matmul
-
-        def launch() -> None:
-            try:
-                if not attributes:
-                    matmul(*given)
-                    return
-                with self._lock:  # addresses of vectors are part of the descriptor: set and launch at once
-                    for attribute, held in attributes:
-                        lt.matmul_desc_set_attribute(self._desc, attribute, held.ctypes.data, held.nbytes)
-                    matmul(*given)
-            except lt.cuBLASLtError as error:
-                raise BackendError("cublasLtMatmul", str(error)) from error
-
-        def bound() -> None:
-            if int(current()[1]) == wanted:
-                launch()
-            else:
-                with context(self.index):
-                    launch()
-
-        return bound
 
 
 class CublasLtProduct(LibraryProduct):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
 from math import gcd, prod
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,11 @@ SEARCH_LIMIT = 100_000
 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     """Strides in elements of a C-contiguous tensor; an extent of 0 counts as 1."""
+    return _contiguous(tuple(shape))
+
+
+@lru_cache(maxsize=4096)
+def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(accumulate((max(n, 1) for n in shape[:0:-1]), int.__mul__, initial=1))[::-1] if shape else ()
 
 

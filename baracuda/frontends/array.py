@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from types import EllipsisType
 from typing import Any
@@ -14,7 +15,7 @@ from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.tensor import TensorMut
+from baracuda.core.tensor import TensorMut, TensorRef
 
 Index = int | slice | EllipsisType | None
 
@@ -62,23 +63,12 @@ class Array(TensorMut):
 
     def transpose(self, *axes: int) -> Array:
         """The view with the axes in another order, by default in reverse."""
-        order = tuple(a % self.ndim for a in axes) if axes else tuple(range(self.ndim))[::-1]
-        if sorted(order) != list(range(self.ndim)):
-            raise InvalidProblemError(f"axes: {axes}; expected each of the {self.ndim} axes of shape {self.shape} once")
-        return self._view(0, [self.shape[a] for a in order], [self.strides[a] for a in order])
+        return self._view(0, *_transposed(self.shape, self.strides, axes))
 
     def reshape(self, *shape: int) -> Array:
         """The elements in another shape, one extent of which may be -1. A view; raises `InvalidProblemError` where the
         strides do not allow one."""
-        extents = list(shape)
-        if extents.count(-1) == 1 and (rest := -prod(extents)) and self.size % rest == 0:
-            extents[extents.index(-1)] = self.size // rest
-        if prod(extents) != self.size or any(n < 0 for n in extents):
-            raise InvalidProblemError(f"shape: {shape}; expected the {self.size} elements of shape {self.shape}")
-        strides = _strides_in(self.shape, self.strides, extents)
-        if strides is None:
-            raise InvalidProblemError(f"shape: {shape} is no view of shape {self.shape} with strides {self.strides}")
-        return self._view(0, extents, strides)
+        return self._view(0, *_reshaped(self.shape, self.strides, shape))
 
     def __getitem__(self, index: Index | tuple[Index, ...]) -> Array:
         items = list(index) if isinstance(index, tuple) else [index]
@@ -95,23 +85,30 @@ class Array(TensorMut):
                 continue
             n, step = self.shape[axis], self.strides[axis]
             if isinstance(item, slice):
-                span = range(n)[item]
-                start += span.start * step if span else 0
-                shape.append(len(span))
-                strides.append(span.step * step)
+                first, stop, by = item.indices(n)
+                count = len(range(first, stop, by))
+                start += first * step if count else 0
+                shape.append(count)
+                strides.append(by * step)
             elif isinstance(item, int) and -n <= item < n:
                 start += item % n * step
             else:
                 raise InvalidProblemError(f"index: {item!r} of axis {axis}; expected a slice, or an integer below {n}")
             axis += 1
-        return self._view(start, shape, strides)
+        return self._view(start, tuple(shape), tuple(strides))
 
-    def _view(self, start: int, shape: Sequence[int], strides: Sequence[int]) -> Array:
+    def _view(self, start: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
         offset = start * self.kind.itemsize
-        available = self.nbytes_available - offset if self.nbytes_available is not None else None
-        before = self.nbytes_before + offset if self.nbytes_before is not None else None
-        return Array(
-            self.pointer + offset, tuple(shape), tuple(strides), self.kind, self.device, available, before, False, self.owner
+        available, before = self.nbytes_available, self.nbytes_before
+        return _made(
+            self.pointer + offset,
+            shape,
+            strides,
+            self.kind,
+            self.device,
+            None if available is None else available - offset,
+            None if before is None else before + offset,
+            self.owner,
         )
 
     def __len__(self) -> int:
@@ -147,6 +144,63 @@ class Array(TensorMut):
         return f"Array({'x'.join(map(str, self.shape)) or 'scalar'}, {self.kind}, {self.device})"
 
 
+#: Setters of an array's attributes: a dataclass that is frozen takes twice as long to make in the ordinary way.
+_POINTER, _SHAPE, _STRIDES, _KIND, _DEVICE, _AVAILABLE, _BEFORE, _READONLY, _OWNER = (
+    vars(TensorRef)[name].__set__ for name in TensorRef.__dataclass_fields__
+)
+
+
+def _made(
+    pointer: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    kind: ElementKind,
+    device: Device,
+    available: int | None,
+    before: int | None,
+    owner: Any,
+) -> Array:
+    made = object.__new__(Array)
+    _POINTER(made, pointer)
+    _SHAPE(made, shape)
+    _STRIDES(made, strides)
+    _KIND(made, kind)
+    _DEVICE(made, device)
+    _AVAILABLE(made, available)
+    _BEFORE(made, before)
+    _READONLY(made, False)
+    _OWNER(made, owner)
+    return made
+
+
+@lru_cache(maxsize=4096)
+def _transposed(
+    shape: tuple[int, ...], strides: tuple[int, ...], axes: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Shape and strides with the axes in another order, by default in reverse."""
+    rank = len(shape)
+    order = tuple(a % rank for a in axes) if axes and rank else tuple(range(rank))[::-1]
+    if sorted(order) != list(range(rank)) or (axes and not rank):
+        raise InvalidProblemError(f"axes: {axes}; expected each of the {rank} axes of shape {shape} once")
+    return tuple(shape[a] for a in order), tuple(strides[a] for a in order)
+
+
+@lru_cache(maxsize=4096)
+def _reshaped(
+    shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Another shape, one extent of which may be -1, and the strides in it."""
+    extents, size = list(wanted), prod(shape)
+    if extents.count(-1) == 1 and (rest := -prod(extents)) and size % rest == 0:
+        extents[extents.index(-1)] = size // rest
+    if prod(extents) != size or any(n < 0 for n in extents):
+        raise InvalidProblemError(f"shape: {wanted}; expected the {size} elements of shape {shape}")
+    found = _strides_in(shape, strides, extents)
+    if found is None:
+        raise InvalidProblemError(f"shape: {wanted} is no view of shape {shape} with strides {strides}")
+    return tuple(extents), tuple(found)
+
+
 def _strides_in(shape: Sequence[int], strides: Sequence[int], wanted: Sequence[int]) -> list[int] | None:
     """The strides of a tensor in another shape; None where there are none."""
     if 0 in wanted:
@@ -176,9 +230,8 @@ def empty(shape: Sequence[int], kind: ElementKind, device: Device) -> Array:
     """A contiguous array with contents that mean nothing."""
     from baracuda.runtime.device_pool import Block
 
-    block = Block(kind.itemsize * prod(shape), device)
-    extents = tuple(shape)
-    return Array(block.pointer, extents, contiguous_strides(extents), kind, device, block.nbytes, 0, False, block)
+    block, extents = Block(kind.itemsize * prod(shape), device), tuple(shape)
+    return _made(block.pointer, extents, contiguous_strides(extents), kind, device, block.nbytes, 0, block)
 
 
 def to_device(values: Any, device: Device) -> Any:

@@ -67,7 +67,10 @@ def allocator(like: Any, shape: Sequence[int], kind: ElementKind) -> Callable[[A
             return lambda like: memory.empty(shape, kind)
         return lambda like: memory.empty(ordered, kind).transpose(inverse)
     if library == "baracuda":
-        return lambda like: array.empty(ordered, kind, ref.device).transpose(*inverse)
+        device = ref.device
+        if inverse == sorted(inverse):
+            return lambda like: array.empty(shape, kind, device)
+        return lambda like: array.empty(ordered, kind, device).transpose(*inverse)
     raise UnsupportedError(f"no allocation for {type(like).__module__}.{type(like).__qualname__} on {ref.device}; pass out")
 
 

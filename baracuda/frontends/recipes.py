@@ -13,7 +13,9 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Args, Plan
 from baracuda.core.probe import probe
 from baracuda.core.workspace import Workspace
+from baracuda.frontends.array import Array, empty
 from baracuda.frontends.arrays import allocator, current_stream, empty_like, finish, writable
+from baracuda.runtime.streams import own_stream
 
 NUMBERS = (bool, int, float, complex)
 
@@ -56,6 +58,7 @@ class Recipe:
         self._allocate = [None if r is None else allocator(example, *r) for r in results]
         self._scratch = plan.workspace_size()
         self._plain = isinstance(example, np.ndarray)
+        self._own = isinstance(example, Array)
 
     def follow(self, arguments: Sequence[Any], out: Any = None) -> tuple[Any, ...]:
         """Allocate and run; the results, the first of which is `out` where that is given."""
@@ -67,6 +70,8 @@ class Recipe:
         workspace = scratch(like, plan.device, self._scratch) if self._scratch else None
         if self._plain:
             plan.run(None, workspace, self.args(*values, *made))
+        elif self._own:
+            plan.run(own_stream(plan.device), workspace, self.args(*values, *made))
         else:
             stream = current_stream(like, plan.device)
             plan.run(stream, workspace, self.args(*values, *(r if r is None or r is out else writable(r) for r in made)))
@@ -77,6 +82,11 @@ class Recipe:
 def scratch(like: Any, device: Device, nbytes: int) -> Workspace:
     """A workspace for one call: from the library of `like`, but on the CPU, where a call has ended when it returns, the
     thread's own."""
+    if isinstance(like, Array):
+        held = empty((nbytes,), ElementKind.U8, device)
+        made = Workspace((held.pointer, nbytes, device))
+        made.owner = held
+        return made
     if device.kind is not DeviceKind.CPU or nbytes > _KEPT:
         return Workspace(empty_like(like, (nbytes,), ElementKind.U8))
     kept: Workspace | None = getattr(_own, "workspace", None)

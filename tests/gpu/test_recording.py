@@ -28,7 +28,11 @@ def model(preference: PlanPreference | None = None) -> Any:
     def run(x: Any) -> dict[str, Any]:
         hidden = baracuda.linear(x, weight, bias, activation="gelu", preference=preference)
         attended = baracuda.scaled_dot_product_attention(hidden, hidden, hidden, preference=preference)
-        return {"y": baracuda.softmax(attended), "turned": attended.transpose(0, 1, 3, 2), "sums": [baracuda.sum(hidden, axis=-1)]}
+        return {
+            "y": baracuda.softmax(attended),
+            "turned": attended.transpose(0, 1, 3, 2),
+            "sums": [baracuda.sum(hidden, axis=-1)],
+        }
 
     return run
 
@@ -105,7 +109,7 @@ def test_bad_arguments(torch: Any) -> None:
     recorded = baracuda.record(baracuda.exp, array(1, 6, 4))
     with pytest.raises(InvalidProblemError, match=r"exp: recorded for f32 6x4 on cuda:0; got f32 4x6 on cuda:0"):
         recorded(array(1, 4, 6))
-    with pytest.raises(InvalidProblemError, match="argument 0 of exp is a torch.Tensor; expected an Array"):
+    with pytest.raises(InvalidProblemError, match=r"argument 0 of exp is a torch.Tensor; expected an Array"):
         baracuda.record(baracuda.exp, torch.ones(3, device="cuda"))
     with pytest.raises(InvalidProblemError, match="a result is 3; expected an Array"):
         baracuda.record(lambda x: 3, array(1, 2))

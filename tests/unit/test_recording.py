@@ -25,7 +25,7 @@ def test_bad_arguments() -> None:
         recorded(x.astype(np.float64))
     with pytest.raises(InvalidProblemError, match="got f32 1x3 on cpu, f32 1x3 on cpu"):
         recorded(x, x)
-    with pytest.raises(InvalidProblemError, match="argument 0 of softmax is a builtins.list; expected an Array"):
+    with pytest.raises(InvalidProblemError, match=r"argument 0 of softmax is a builtins.list; expected an Array"):
         baracuda.record(baracuda.softmax, [1.0])
     with pytest.raises(InvalidProblemError, match="are on none; expected at least one, on one device"):
         baracuda.record(lambda: x)
