@@ -61,6 +61,7 @@ _EXPORTS = {
         "varlen_attention_backward"
     ),
     "baracuda.frontends.catalogue": "catalogue",
+    "baracuda.frontends.covariances": "corrcoef corrcoef_backward cov cov_backward",
     "baracuda.frontends.diagonals": "trace trace_backward",
     "baracuda.frontends.einsum": (
         "dot_general dot_general_backward einsum einsum_backward kron kron_backward multi_dot multi_dot_backward tensordot "
@@ -71,6 +72,7 @@ _EXPORTS = {
         "cumulative_trapezoid cumulative_trapezoid_backward gradient gradient_backward trapezoid trapezoid_backward unwrap "
         "unwrap_backward"
     ),
+    "baracuda.frontends.interpolation": "interp interp_backward",
     "baracuda.frontends.linear": (
         "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "
         "linear_backward scaled_mm"
@@ -82,6 +84,11 @@ _EXPORTS = {
     "baracuda.frontends.margins": "multilabel_margin_loss multilabel_margin_loss_backward",
     "baracuda.frontends.multi_head": "multi_head_attention multi_head_attention_backward",
     "baracuda.frontends.normalization": "group_norm group_norm_backward group_norm_silu group_norm_silu_backward",
+    "baracuda.frontends.pairs": "pdist pdist_backward",
+    "baracuda.frontends.polynomials": (
+        "polyadd polyadd_backward polyder polyder_backward polyint polyint_backward polymul polymul_backward polysub "
+        "polysub_backward"
+    ),
     "baracuda.frontends.products": (
         "addbmm addbmm_backward addmm addmm_backward addmv addmv_backward addr addr_backward baddbmm baddbmm_backward bmm "
         "bmm_backward dot dot_backward inner inner_backward matmul matmul_backward mm mm_backward mv mv_backward outer "

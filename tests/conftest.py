@@ -10,7 +10,8 @@ from tests.kernels.machine import Machine, machine_of
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--device", default="cpu", choices=("cpu", "cuda"), help="where tests/kernels runs its kernels")
+    places = "where kernels run: cuda is a GPU with PyTorch's tensors, own a GPU with the library's own arrays"
+    parser.addoption("--device", default="cpu", choices=("cpu", "cuda", "own"), help=places)
     parser.addoption("--full", action="store_true", help="run every case instead of a sample, and the slow tests")
 
 

@@ -61,14 +61,44 @@ class Array(TensorMut):
             raise InvalidProblemError(f"mT: shape is {self.shape}; expected two axes or more")
         return self.transpose(*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
 
-    def transpose(self, *axes: int) -> Array:
-        """The view with the axes in another order, by default in reverse."""
-        return self._view(0, *_transposed(self.shape, self.strides, axes))
+    def transpose(self, *axes: Any) -> Array:
+        """The view with the axes, integers or a tuple of them, in another order, by default in reverse."""
+        return self._view(0, *_transposed(self.shape, self.strides, _integers(axes)))
 
-    def reshape(self, *shape: int) -> Array:
-        """The elements in another shape, one extent of which may be -1. A view; raises `InvalidProblemError` where the
-        strides do not allow one."""
-        return self._view(0, *_reshaped(self.shape, self.strides, shape))
+    def swapaxes(self, first: int, second: int) -> Array:
+        """The view with two axes exchanged."""
+        axes = list(range(self.ndim))
+        if not (-self.ndim <= first < self.ndim and -self.ndim <= second < self.ndim):
+            raise InvalidProblemError(f"axes: {first}, {second}; expected two of the {self.ndim} axes of shape {self.shape}")
+        axes[first], axes[second] = axes[second], axes[first]
+        return self.transpose(*axes)
+
+    def reshape(self, *shape: Any) -> Array:
+        """The elements in another shape, integers or a tuple of them, one of which may be -1: a view where the strides allow
+        one, else a copy."""
+        extents = _extents(self.shape, _integers(shape))
+        strides = _strides_in(self.shape, self.strides, extents)
+        return self._view(0, extents, strides) if strides is not None else self._dense().reshape(*extents)
+
+    def view(self, kind: ElementKind) -> Array:
+        """The same memory read as another element. To one of another size the last axis, which is to be contiguous, gets longer
+        or shorter."""
+        old, new = self.kind.itemsize, kind.itemsize
+        last, rest = self.shape[-1] * old if self.shape else old, [s * old for s in self.strides[:-1]]
+        if old != new and (not self.shape or self.strides[-1] != 1 or last % new or any(s % new for s in rest)):
+            raise InvalidProblemError(f"{self.kind} of shape {self.shape} with strides {self.strides} cannot be read as {kind}")
+        shape, strides = self.shape, self.strides
+        if old != new:
+            shape, strides = (*shape[:-1], last // new), (*(s // new for s in rest), 1)
+        return _made(self.pointer, shape, strides, kind, self.device, self.nbytes_available, self.nbytes_before, self.owner)
+
+    def _dense(self) -> Array:
+        """A contiguous copy."""
+        from baracuda.frontends.families import function
+
+        whole = empty(self.shape, self.kind, self.device)
+        function("positive")(self, out=whole)
+        return whole
 
     def __getitem__(self, index: Index | tuple[Index, ...]) -> Array:
         items = list(index) if isinstance(index, tuple) else [index]
@@ -112,19 +142,30 @@ class Array(TensorMut):
         )
 
     def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an array without axes")
         return self.shape[0]
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """The values on the host, once everything launched before is done."""
         from baracuda.runtime import device_memory
 
-        if self.strides == contiguous_strides(self.shape):
-            return device_memory.download(self)
-        from baracuda.frontends.families import function
+        return device_memory.download(self if self.strides == contiguous_strides(self.shape) else self._dense())
 
-        whole = empty(self.shape, self.kind, self.device)
-        function("positive")(self, out=whole)
-        return device_memory.download(whole)
+    def item(self) -> Any:
+        """The one element, as a number of Python's, once it is there."""
+        if self.size != 1:
+            raise InvalidProblemError(f"item: shape is {self.shape}; expected one element")
+        return self.numpy().item()
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -173,6 +214,11 @@ def _made(
     return made
 
 
+def _integers(given: tuple[Any, ...]) -> tuple[int, ...]:
+    """Some integers, or a tuple or list of them."""
+    return tuple(given[0]) if len(given) == 1 and isinstance(given[0], tuple | list) else given
+
+
 @lru_cache(maxsize=4096)
 def _transposed(
     shape: tuple[int, ...], strides: tuple[int, ...], axes: tuple[int, ...]
@@ -186,25 +232,21 @@ def _transposed(
 
 
 @lru_cache(maxsize=4096)
-def _reshaped(
-    shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, ...]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Another shape, one extent of which may be -1, and the strides in it."""
+def _extents(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
+    """Another shape of as many elements, one extent of which may be -1."""
     extents, size = list(wanted), prod(shape)
     if extents.count(-1) == 1 and (rest := -prod(extents)) and size % rest == 0:
         extents[extents.index(-1)] = size // rest
     if prod(extents) != size or any(n < 0 for n in extents):
         raise InvalidProblemError(f"shape: {wanted}; expected the {size} elements of shape {shape}")
-    found = _strides_in(shape, strides, extents)
-    if found is None:
-        raise InvalidProblemError(f"shape: {wanted} is no view of shape {shape} with strides {strides}")
-    return tuple(extents), tuple(found)
+    return tuple(extents)
 
 
-def _strides_in(shape: Sequence[int], strides: Sequence[int], wanted: Sequence[int]) -> list[int] | None:
+@lru_cache(maxsize=4096)
+def _strides_in(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
     """The strides of a tensor in another shape; None where there are none."""
     if 0 in wanted:
-        return list(contiguous_strides(tuple(wanted)))
+        return contiguous_strides(wanted)
     merged: list[tuple[int, int]] = []  # axes that lie one behind the other are one
     for n, s in zip(shape, strides, strict=True):
         if n != 1 and merged and merged[-1][1] == n * s:
@@ -223,7 +265,7 @@ def _strides_in(shape: Sequence[int], strides: Sequence[int], wanted: Sequence[i
             return None
         found.append(step)
         left, step = left // n, step * n
-    return found[::-1]
+    return tuple(found[::-1])
 
 
 def empty(shape: Sequence[int], kind: ElementKind, device: Device) -> Array:
@@ -255,7 +297,7 @@ def to_device(values: Any, device: Device) -> Any:
         return values if values.device is device else to_device(values.numpy(), device)
     from baracuda.runtime import device_memory
 
-    source = np.ascontiguousarray(values)
+    source = np.asarray(values, order="C")  # ascontiguousarray gives a number an axis
     made = empty(source.shape, ElementKind.from_numpy(source.dtype), device)
     device_memory.write(made, source)
     return made

@@ -82,6 +82,19 @@ def gradients(descriptor: OpDescriptor, tensors: Mapping[str, Any], like: Any) -
     return {n: _fitted(made[f"d{n}"], descriptor, n) for n in descriptor.wrt}
 
 
+def chosen(wrt: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
+    """The tensors whose gradients a call asks for, by default all that are known."""
+    found = tuple(known if wrt is None else wrt)
+    if not found or set(found) - set(known):
+        raise InvalidProblemError(f"wrt: {', '.join(map(repr, found)) or 'none'}; expected some of {', '.join(known)}")
+    return found
+
+
+def one_or_all(found: Sequence[Any]) -> Any:
+    """What a function returns: its only result, or a tuple of them."""
+    return found[0] if len(found) == 1 else tuple(found)
+
+
 def differentiable(d: OpDescriptor) -> tuple[str, ...]:
     """The tensors of a forward descriptor whose gradients are computed unless others are asked for."""
     floats = (n for n, (_, k) in d.tensors.items() if k.is_float or k.category is Category.COMPLEX)

@@ -187,7 +187,7 @@ def _bag_weight(dy: Any, indices: Any, at: TensorRef, table: TensorRef, factors:
     elif mode == "mean" and skip is not None:
         factors = broadcast(_bag_factor(indices, padding_idx=skip, dtype=given.kind.compute), at.shape)
     elif factors is not None:
-        factors = _in_kind(factors, given.kind.compute)
+        factors = in_kind(factors, given.kind.compute)
     descriptor = ScatterDescriptor(
         ScatterKind.SUM, table.shape, 0, at.shape, given.kind, at.kind, has_weights=factors is not None, alpha=alpha, skip=skip
     )
@@ -195,8 +195,9 @@ def _bag_weight(dy: Any, indices: Any, at: TensorRef, table: TensorRef, factors:
     return combined(descriptor, dy, index=indices, x=rows, weights=factors)
 
 
-def _in_kind(x: Any, kind: ElementKind) -> Any:
-    return x if describe(x, "per_sample_weights").kind is kind else function("cast")(x, dtype=kind)
+def in_kind(x: Any, kind: ElementKind) -> Any:
+    """A tensor in an element: itself where it has that."""
+    return x if describe(x, "x").kind is kind else function("cast")(x, dtype=kind)
 
 
 # --- elements ---------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The same memory read as another element: views of NumPy, CuPy and PyTorch tensors, copies of nothing."""
+"""The same memory read as another element: views of arrays of NumPy, CuPy, PyTorch and our own, copies of nothing."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ def _viewed(x: Any, kind: ElementKind) -> Any:
     library = library_of(x)
     if library == "torch":
         return x.view(torch_dtype(sys.modules["torch"], kind))
+    if library == "baracuda":
+        return x.view(kind)
     if library in ("numpy", "cupy"):
         return x.view(kind.numpy)
-    raise UnsupportedError(f"no view of {type(x).__module__}.{type(x).__qualname__}; expected a NumPy, CuPy or PyTorch tensor")
+    raise UnsupportedError(
+        f"no view of {type(x).__module__}.{type(x).__qualname__}; expected an Array, or a NumPy, CuPy or PyTorch tensor"
+    )
 
 
 def bitcast(x: Any, dtype: Any) -> Any:

@@ -52,11 +52,12 @@ def cdist(a: Any, b: Any, *, p: float = 2.0, out: Any = None) -> Any:
     [[5.0, 1.0]]
     """
     first, second, _ = _pairs(a, b)
-    (y,) = run(s.distances, {"a": first, "b": second}, a, out, p=_order(p)).values()
+    (y,) = run(s.distances, {"a": first, "b": second}, a, out, p=order_of(p)).values()
     return y
 
 
-def _order(p: float) -> float:
+def order_of(p: float) -> float:
+    """The order of a norm."""
     if not p >= 0:
         raise InvalidProblemError(f"p: {p!r}; expected a number that is not negative")
     return float(p)
@@ -68,7 +69,9 @@ def cdist_backward(dy: Any, a: Any, b: Any, y: Any = None, *, p: float = 2.0, wr
     Points that are one have no gradient (torch's convention); for p = 0 nothing has.
     """
     first, second, rank = _pairs(a, b)
-    distance = describe(cdist(a, b, p=p) if y is None else y, "y")
+    if y is None or (p == math.inf and first.kind.bits == 16):  # which difference is the largest is told before the rounding
+        y = run(s.wide_distances, {"a": first, "b": second}, a, p=order_of(p))["y"]
+    distance = describe(y, "y")
     given = describe(dy, "dy")
     if given.shape != distance.shape:
         raise InvalidProblemError(f"dy: shape is {given.shape}; expected {distance.shape}")
@@ -86,7 +89,7 @@ def cdist_backward(dy: Any, a: Any, b: Any, y: Any = None, *, p: float = 2.0, wr
         over = [i for i in range(rank - 3) if own.shape[i] == 1 != distance.shape[i]]
         tensors = {"dy": placed(given, axes, rank), "a": own, "b": other, "distance": placed(distance, axes, rank)}
         along = (*over, rank - 2 if name == "a" else rank - 3)
-        run(s.distance_slopes, tensors, like, _points(target, rank, axis), p=_order(p), axis=along)
+        run(s.distance_slopes, tensors, like, _points(target, rank, axis), p=order_of(p), axis=along)
     return made[0] if len(made) == 1 else tuple(made)
 
 

@@ -69,7 +69,7 @@ def angle(x: Value) -> Expr:
 @angle.backward
 def _angle_backward(dy: Expr, x: Value) -> dict[str, Value]:
     if not isinstance(x, Complex):
-        return {"dx": dy * 0.0}
+        return {"dx": const(0.0, dy.kind)}
     size = abs(x)
     at_zero = f.equal(size, 0.0)
     slope = dy / size

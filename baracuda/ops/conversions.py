@@ -37,8 +37,8 @@ def cast(x: Value, *, element: ElementKind | None) -> Result:
         return Stored(cast_to(x.re if isinstance(x, Complex) else x, element), element)
     half = part(element)
     if isinstance(x, Complex):
-        return Complex(converted(x.re, half), converted(x.im, half))
-    return Complex(converted(x, half), const(0.0, half))
+        return Stored(Complex(converted(x.re, half), converted(x.im, half)), half)
+    return Stored(Complex(converted(x, half), const(0.0, half)), half)
 
 
 @op(Rule.EACH, results=("y", "amax"), rows=True, axis=None, keepdims=False, element_option=True, constants=("scale",))

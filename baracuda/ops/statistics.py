@@ -53,12 +53,13 @@ def welford_merge(count_a: Expr, mean_a: Expr, m2_a: Expr, count_b: Expr, mean_b
 
 
 def _distances(a: Expr, b: Expr, *, p: int | float = 2) -> Expr:
-    return norm_of(a - b, p)
+    found = norm_of(a - b, p)
+    return f.maximum(found, 0.0) if p == float("inf") else found  # 0 between points without coordinates
 
 
-def _distance_slopes(dy: Expr, a: Expr, b: Expr, distance: Expr, *, p: int | float = 2) -> Expr:
+def _distance_slopes(dy: Expr, a: Expr, b: Expr, distance: Own, *, p: int | float = 2) -> Expr:
     """The sum over the row of dy times the slope of |a - b| by a; 0 where the points are one."""
-    d = a - b
+    d, distance = a - b, cast(distance, a.kind)
     towards = select(d > 0.0, dy, select(d < 0.0, -dy, 0.0))
     if p == 1:
         return f.sum_(towards)
@@ -73,6 +74,7 @@ def _distance_slopes(dy: Expr, a: Expr, b: Expr, distance: Expr, *, p: int | flo
 
 _STATISTICS: dict[str, Any] = {"family": "statistics", "takes": "float"}
 distances = Op(_distances, Rule.COMMON, name="cdist", rows=True, keepdims=False, **_STATISTICS)
+wide_distances = Op(_distances, Rule.COMMON, name="wide_cdist", rows=True, keepdims=False, wide=("y",), **_STATISTICS)
 distance_slopes = Op(_distance_slopes, Rule.COMMON, name="cdist_backward", rows=True, **_STATISTICS)
 
 

@@ -24,10 +24,10 @@ Value: TypeAlias = "Expr | Complex"
 
 @dataclass(frozen=True)
 class Stored:
-    """A result of a formula with the element that it is stored in, where that does not follow from the op's rule, and the axes
-    that it has elements along, where these are more than its expression varies along."""
+    """A result of a formula with the element that it, or each part of a complex one, is stored in, where that does not follow
+    from the op's rule, and the axes that it has elements along, where these are more than its expression varies along."""
 
-    value: Expr
+    value: Value
     element: ElementKind
     axes: Axes | None = None
 

@@ -75,12 +75,24 @@ def _sign_backward(dy: Expr, x: Expr) -> dict[str, Expr]:
 
 @op()
 def sgn(x: Value) -> Value:
-    """x / |x|, and 0 at 0: the sign of a complex number."""
+    """x / |x|, and 0 at 0: the sign of a complex number. The gradient at 0, and by a real number, is zero."""
     if isinstance(x, Expr):
         return _sign(x)
     size = abs(x)
     zero = f.equal(size, 0.0)
     return Complex(select(zero, 0.0, x.re / size), select(zero, 0.0, x.im / size))
+
+
+@sgn.backward
+def _sgn_backward(dy: Value, x: Value) -> dict[str, Value]:
+    if isinstance(x, Expr):
+        return {"dx": const(0.0, x.kind)}
+    assert isinstance(dy, Complex)
+    size = abs(x)
+    zero = f.equal(size, 0.0)
+    re, im = x.re / size, x.im / size
+    along = dy.re * re + dy.im * im
+    return {"dx": Complex(*(select(zero, 0.0, (d - along * u) / size) for d, u in ((dy.re, re), (dy.im, im))))}
 
 
 @op()

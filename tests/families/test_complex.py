@@ -133,3 +133,20 @@ def test_gradients_at_zero(device: str) -> None:
     base, exponent = call("pow_backward", dy + 0j, z, np.array([0j]), device=device)
     np.testing.assert_array_equal(base, z)
     np.testing.assert_array_equal(exponent, z)
+
+
+@pytest.mark.parametrize("name", ["sign", "sgn", "angle"])
+def test_gradients_of_steps_are_zero_everywhere(name: str, device: str) -> None:
+    """At zeros of both signs and NaN too, whatever dy is."""
+    x = np.array([0.0, -0.0, np.nan, np.inf, -1.5, 2.0])
+    dy = np.array([1.0, np.inf, np.nan, -1.0, -2.0, 3.0])
+    assert np.array_equal(np.asarray(call(f"{name}_backward", dy, x, device=device)), np.zeros(6))
+
+
+def test_gradient_of_sgn_at_zero(device: str) -> None:
+    z, dy = np.array([0j, 3 + 4j, -2j]), np.array([1 + 2j, 1 + 2j, 1 + 2j])
+    got = call("sgn_backward", dy, z, device=device)
+    given = torch.from_numpy(z).requires_grad_()
+    torch.sgn(given).backward(torch.from_numpy(dy))
+    assert given.grad is not None
+    np.testing.assert_allclose(got, given.grad.numpy(), rtol=1e-14, atol=1e-15)

@@ -98,7 +98,8 @@ def test_complex_elements(device: str) -> None:
     np.testing.assert_array_equal(call("cast", z, device=device, dtype="complex128"), z.astype(np.complex128))
     np.testing.assert_array_equal(call("cast", z, device=device, dtype="f16"), z.real.astype(np.float16))
     np.testing.assert_array_equal(call("cast", z, device=device, dtype="bool"), [True, False, True, True])
-    np.testing.assert_array_equal(call("cast", z.real, device=device, dtype="complex64"), z.real.astype(np.complex64))
+    for real in (z.real, z.real.astype(np.float16), z.real.astype(ml_dtypes.bfloat16)):
+        np.testing.assert_array_equal(call("cast", real, device=device, dtype="complex64"), real.astype(np.complex64))
 
 
 def test_gradient_of_a_cast(device: str) -> None:

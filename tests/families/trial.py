@@ -105,9 +105,11 @@ def torch_dtype(kind: ElementKind) -> torch.dtype:
 
 
 def to_device(array: Array | complex | None, device: str) -> Any:
-    """What is given to baracuda: a NumPy array on the CPU, a torch tensor on a GPU; numbers as they are."""
+    """What is given to baracuda: a NumPy array on the CPU, a torch tensor or an own array on a GPU; numbers as they are."""
     if not isinstance(array, np.ndarray | np.generic) or device == "cpu":
         return array
+    if device == "own":
+        return baracuda.to_device(array, baracuda.Device.cuda(0))
     names = {"bfloat16": (np.int16, torch.bfloat16), "float8_e4m3fn": (np.uint8, torch.float8_e4m3fn)}
     names |= {"float8_e5m2": (np.uint8, torch.float8_e5m2)}
     if array.dtype.name in names:
@@ -118,6 +120,8 @@ def to_device(array: Array | complex | None, device: str) -> Any:
 
 def to_host(tensor: Any) -> Array:
     """Back to NumPy, bit for bit."""
+    if isinstance(tensor, baracuda.Array):
+        return np.asarray(baracuda.to_host(tensor))
     if not isinstance(tensor, torch.Tensor):
         return np.asarray(tensor)
     kinds = {torch.bfloat16: (torch.int16, "bf16"), torch.float8_e4m3fn: (torch.uint8, "f8e4m3")}

@@ -12,6 +12,7 @@ import torch
 
 import baracuda
 from baracuda.core.errors import InvalidProblemError
+from tests.families.trial import to_device, to_host
 from tests.kernels.test_attention import same
 
 Tensor = torch.Tensor
@@ -152,8 +153,7 @@ def test_decoding_with_a_cache(device: str) -> None:
             baracuda.kv_cache_append(caches[0], k[:, :, :2], positions)
 
 
-@pytest.mark.cpu_only
-def test_multi_head_attention() -> None:
+def test_multi_head_attention(device: str) -> None:
     torch.manual_seed(0)
     module = torch.nn.MultiheadAttention(24, 4, batch_first=True).double()
     x, z = torch.randn(2, 7, 24).double().requires_grad_(), torch.randn(2, 9, 24).double().requires_grad_()
@@ -162,7 +162,8 @@ def test_multi_head_attention() -> None:
     expected.backward(dy)
     weights, biases = module.in_proj_weight.detach().chunk(3), module.in_proj_bias.detach().chunk(3)
     last = module.out_proj.weight, module.out_proj.bias
-    given = (x.detach(), z.detach(), z.detach(), *weights, last[0].detach(), *biases, last[1].detach())
+    given = [t.detach().to(device) for t in (x, z, z, *weights, last[0], *biases, last[1])]
+    dy = dy.to(device)
     y, saved = baracuda.multi_head_attention(*given, heads=4, saved=True)
     close(y, expected, 1e-14)
     found = baracuda.multi_head_attention_backward(dy, *given, saved=saved)
@@ -245,10 +246,11 @@ def frequencies(scaling: str, depth: int, base: float, factor: float, length: in
     return np.array(found)
 
 
-@pytest.mark.cpu_only
 @pytest.mark.parametrize("scaling", ["none", "linear", "ntk", "yarn", "llama3"])
-def test_rope_scaling_tables(scaling: str) -> None:
-    cos, sin = baracuda.rope_scaling_tables(50, 64, base=5e5, scaling=scaling, factor=4.0, original_length=2048, start=7)
+def test_rope_scaling_tables(scaling: str, device: str) -> None:
+    like = to_device(np.zeros(1), device)
+    options = {"base": 5e5, "scaling": scaling, "factor": 4.0, "original_length": 2048, "start": 7, "like": like}
+    cos, sin = map(to_host, baracuda.rope_scaling_tables(50, 64, **options))
     angles = np.arange(7, 57)[:, None] * frequencies(scaling, 64, 5e5, 4.0, 2048)[None]
     size = 0.1 * np.log(4.0) + 1 if scaling == "yarn" else 1.0
     assert cos.dtype == np.float32
@@ -256,22 +258,21 @@ def test_rope_scaling_tables(scaling: str) -> None:
     np.testing.assert_allclose(sin, np.sin(angles) * size, atol=1e-7)
 
 
-@pytest.mark.cpu_only
-def test_bad_rotary_input() -> None:
-    x = np.zeros((2, 4, 8), np.float32)
-    cos, sin = baracuda.rope_scaling_tables(4, 8)
+def test_bad_rotary_input(device: str) -> None:
+    x, integers, doubles = (to_device(np.zeros((2, 4, 8), kind), device) for kind in (np.float32, np.int32, np.float64))
+    cos, sin = baracuda.rope_scaling_tables(4, 8, like=x)
     for arguments, options, words in (
         ((x, cos, sin[:3]), {}, "one shape"),
         ((x[..., :6], cos, sin), {}, "at most 3 angles"),
         ((x, cos, sin), {"axis": -1}, "axis"),
-        ((x.astype(np.int32), cos, sin), {}, "expected a float"),
-        ((x, cos, sin), {"out": np.zeros((2, 4, 8))}, "out"),
+        ((integers, cos, sin), {}, "expected a float"),
+        ((x, cos, sin), {"out": doubles}, "out"),
     ):
         with pytest.raises(InvalidProblemError, match=words):
             baracuda.rope(*arguments, **options)
     for options in ({"depth": 7}, {"scaling": "other"}, {"factor": 0.0}, {"scaling": "yarn", "low": 9.0, "high": 2.0}):
         with pytest.raises(InvalidProblemError):
-            baracuda.rope_scaling_tables(4, **{"depth": 8, **options})
+            baracuda.rope_scaling_tables(4, **{"depth": 8, "like": x, **options})
 
 
 # --- documentation ----------------------------------------------------------------------------------------------------

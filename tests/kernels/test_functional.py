@@ -20,7 +20,8 @@ from tests.kernels.machine import Machine, torch_dtype
 torch = pytest.importorskip("torch")
 
 K_IDS = [str(k) for k in FLOATS]
-LIBRARIES = ("numpy", "torch")
+#: Those of programs without a framework, which are NumPy's on the CPU and our own on a GPU, and PyTorch's.
+LIBRARIES = ("own", "torch")
 
 
 class Library:
@@ -31,32 +32,35 @@ class Library:
 
     def make(self, values: np.ndarray, kind: K | None = None) -> Any:
         kind = kind or K.from_numpy(values.dtype)
-        if self.name == "numpy":
-            return values.astype(kind.numpy)
+        if self.name == "own":
+            return baracuda.to_device(values.astype(kind.numpy), machine_device(self.device))
         if kind.is_float:
             return torch.tensor(values.astype(np.float64)).to(torch_dtype(kind)).to(self.device)
         return torch.tensor(values.astype(kind.numpy)).to(self.device)
 
     def numpy(self, value: Any) -> np.ndarray:
         """The values in float64."""
-        return np.asarray(value.detach().cpu().double() if self.name == "torch" else value).astype(np.float64)
+        host = value.detach().cpu().double().numpy() if self.name == "torch" else baracuda.to_host(value)
+        return host.astype(np.float64)
 
     def owns(self, value: Any) -> bool:
-        if self.name == "numpy":
-            return type(value) is np.ndarray
+        if self.name == "own":
+            return type(value) is (np.ndarray if self.device == "cpu" else baracuda.Array)
         return type(value) is torch.Tensor and value.device.type == self.device
+
+
+def machine_device(name: str) -> baracuda.Device:
+    return baracuda.Device.cpu() if name == "cpu" else baracuda.Device.cuda(0)
 
 
 @pytest.fixture(params=LIBRARIES)
 def library(request: pytest.FixtureRequest, machine: Machine) -> Library:
-    if request.param == "numpy" and machine.name != "cpu":
-        pytest.skip("NumPy arrays are on the CPU")
     return Library(request.param, machine)
 
 
 def bits(library: Library, value: Any) -> np.ndarray:
-    if library.name == "numpy":
-        return canonical_bits(value)
+    if library.name == "own":
+        return canonical_bits(baracuda.to_host(value))
     if value.dtype == torch.bfloat16:
         return np.asarray(value.detach().cpu().contiguous().view(torch.int16).numpy())
     return canonical_bits(value.detach().cpu().numpy())
@@ -103,8 +107,6 @@ def test_results_belong_to_the_caller(library: Library, element: K) -> None:
 
 @pytest.mark.parametrize("element", FLOATS, ids=K_IDS)
 def test_both_libraries_get_the_same_bits(machine: Machine, element: K) -> None:
-    if machine.name != "cpu":
-        pytest.skip("NumPy arrays are on the CPU")
     first, second = (Library(name, machine) for name in LIBRARIES)
     for (name, one), (_, two) in zip(every(first, element), every(second, element), strict=True):
         a, b = one(), two()
@@ -113,11 +115,16 @@ def test_both_libraries_get_the_same_bits(machine: Machine, element: K) -> None:
             assert np.array_equal(first.numpy(left), second.numpy(right)), name
 
 
-def test_layouts_of_torch(library: Library) -> None:
-    """Transposed, stepped and expanded tensors give the bits of their contiguous copies."""
+def test_layouts(library: Library) -> None:
+    """Transposed, stepped, reversed and expanded tensors give the bits of their contiguous copies."""
     base = library.make(data.normal("x", (24, 30)), K.F32)
-    views = [base.T, base[::2, 1::3], base[:, 5], base[None], base[3:4, :] + 0 * base]
-    views.append(base[:1].expand(9, 30) if library.name == "torch" else np.broadcast_to(base[:1], (9, 30)))
+    views = [base.T, base[::2, 1::3], base[:, 5], base[None]]
+    if library.name == "torch":
+        views += [base[:1].expand(9, 30), base[3:4, :] + 0 * base]
+    else:
+        views.append(base[::-1, ::-1])
+    if isinstance(base, np.ndarray):
+        views += [np.broadcast_to(base[:1], (9, 30)), base[3:4, :] + 0 * base]
     for view in views:
         copy = library.make(library.numpy(view), K.F32)
         assert tuple(baracuda.softmax(view).shape) == tuple(view.shape)

@@ -11,33 +11,55 @@ import pytest
 import baracuda
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import Error, InvalidProblemError
+from tests.families.trial import to_device, to_host
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
-pytestmark = pytest.mark.cpu_only
 DTYPES = [torch.float64, torch.complex128]
 Shapes = Sequence[tuple[int, ...]]
 
 
 def close(found: Any, expected: Any) -> None:
+    """Whether a result, on any device, is what is expected, which is on the CPU."""
     assert tuple(found.shape) == tuple(expected.shape)
     assert found.dtype == expected.dtype
-    assert torch.allclose(found, expected, rtol=1e-11, atol=1e-11)
+    assert torch.allclose(found.cpu(), expected, rtol=1e-11, atol=1e-11)
 
 
-def check(forward: Callable, backward: Callable | None, reference: Callable, shapes: Shapes, dtype: Any = torch.float64) -> None:
-    """Value and gradients, of random tensors, against PyTorch."""
-    generator = torch.Generator().manual_seed(3)
-    leaves = [torch.randn(s, dtype=dtype, generator=generator, requires_grad=True) for s in shapes]
-    expected = reference(*leaves)
-    dy = torch.randn(expected.shape, dtype=expected.dtype, generator=generator)
-    given = [x.detach() for x in leaves]
-    close(forward(*given), expected.detach())
-    if backward is not None:
-        found = backward(dy, *given)
-        found = found if isinstance(found, tuple) else (found,)
-        for f, e in zip(found, torch.autograd.grad(expected, leaves, dy), strict=True):
-            close(f, e)
+#: Compares a function, its gradient and PyTorch's function: `check(forward, backward, reference, shapes, dtype)`.
+Check = Callable[..., None]
+
+
+@pytest.fixture
+def check(device: str) -> Check:
+    """Value and gradients, of random tensors on the device, against PyTorch on the CPU."""
+
+    def checked(
+        forward: Callable, backward: Callable | None, reference: Callable, shapes: Shapes, dtype: Any = torch.float64
+    ) -> None:
+        generator = torch.Generator().manual_seed(3)
+        leaves = [torch.randn(s, dtype=dtype, generator=generator, requires_grad=True) for s in shapes]
+        expected = reference(*leaves)
+        dy = torch.randn(expected.shape, dtype=expected.dtype, generator=generator)
+        given = [x.detach().clone().to(device) for x in leaves]
+        value = forward(*given)
+        assert value.device.type == device
+        close(value, expected.detach())
+        if backward is not None:
+            found = backward(dy.to(device), *given)
+            found = found if isinstance(found, tuple) else (found,)
+            for f, e in zip(found, torch.autograd.grad(expected, leaves, dy), strict=True):
+                assert f.device.type == device
+                close(f, e)
+        for x, leaf in zip(given, leaves, strict=True):
+            assert torch.equal(x.cpu(), leaf)
+
+    return checked
+
+
+def called(device: str, function: Callable, *tensors: Any, **options: Any) -> np.ndarray:
+    """What a function gives for NumPy arrays moved to the device, and back on the host."""
+    return to_host(function(*(to_device(t, device) for t in tensors), **options))
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -48,7 +70,7 @@ def check(forward: Callable, backward: Callable | None, reference: Callable, sha
         ((3, 4), (2, 4, 5)), ((6, 2, 3, 4), (4,)), ((4,), (6, 2, 4, 5)), ((1, 30, 4), (5, 4, 50)), ((0, 4), (4, 5)),
     ],
 )  # fmt: skip
-def test_matmul(shapes: Shapes, dtype: Any) -> None:
+def test_matmul(shapes: Shapes, dtype: Any, check: Check) -> None:
     check(baracuda.matmul, baracuda.matmul_backward, torch.matmul, shapes, dtype)
 
 
@@ -65,13 +87,13 @@ PLAIN = {
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", PLAIN)
-def test_plain_products(name: str, dtype: Any) -> None:
+def test_plain_products(name: str, dtype: Any, check: Check) -> None:
     check(getattr(baracuda, name), getattr(baracuda, f"{name}_backward"), getattr(torch, name), PLAIN[name], dtype)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("axis", [-1, -2])
-def test_vecdot(axis: int, dtype: Any) -> None:
+def test_vecdot(axis: int, dtype: Any, check: Check) -> None:
     def reference(a: Any, b: Any) -> Any:
         return torch.linalg.vecdot(a, b, dim=axis)
 
@@ -81,14 +103,14 @@ def test_vecdot(axis: int, dtype: Any) -> None:
     check(lambda a, b: baracuda.vecdot(a, b, axis=axis), backward, reference, ((3, 4), (2, 3, 4)), dtype)
 
 
-def test_names_of_numpy() -> None:
+def test_names_of_numpy(device: str) -> None:
     rng = np.random.default_rng(1)
     a, b = rng.standard_normal((2, 3, 4)), rng.standard_normal((5, 4, 6))
-    assert np.allclose(baracuda.dot(a, b), np.dot(a, b))
-    assert np.allclose(baracuda.dot(a, b[0, :, 0]), np.dot(a, b[0, :, 0]))
-    assert np.allclose(baracuda.dot(a, np.array(2.5)), a * 2.5)
+    assert np.allclose(called(device, baracuda.dot, a, b), np.dot(a, b))
+    assert np.allclose(called(device, baracuda.dot, a, b[0, :, 0]), np.dot(a, b[0, :, 0]))
+    assert np.allclose(called(device, baracuda.dot, a, np.array(2.5)), a * 2.5)
     x, m = rng.standard_normal((5, 3)) + 1j, rng.standard_normal((5, 3, 2)) + 2j
-    assert np.allclose(baracuda.vecmat(x, m), np.einsum("bk,bkn->bn", x.conj(), m))
+    assert np.allclose(called(device, baracuda.vecmat, x, m), np.einsum("bk,bkn->bn", x.conj(), m))
 
 
 ADDED = {
@@ -103,7 +125,7 @@ ADDED = {
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", ADDED)
 @pytest.mark.parametrize("factors", [{}, {"beta": 0.5, "alpha": -2.0}], ids=["plain", "scaled"])
-def test_added_products(name: str, factors: dict[str, float], dtype: Any) -> None:
+def test_added_products(name: str, factors: dict[str, float], dtype: Any, check: Check) -> None:
     forward, backward, reference = getattr(baracuda, name), getattr(baracuda, f"{name}_backward"), getattr(torch, name)
     for shapes in ADDED[name]:
         check(
@@ -115,7 +137,7 @@ def test_added_products(name: str, factors: dict[str, float], dtype: Any) -> Non
         )
 
 
-def test_complex_factors_of_addmm() -> None:
+def test_complex_factors_of_addmm(check: Check) -> None:
     factors = {"beta": 0.5 + 1j, "alpha": 2 - 3j}
     check(
         lambda *x: baracuda.addmm(*x, **factors),
@@ -127,9 +149,9 @@ def test_complex_factors_of_addmm() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_symmetric_product(dtype: Any) -> None:
+def test_symmetric_product(dtype: Any, check: Check, device: str) -> None:
     check(baracuda.symmetric_product, baracuda.symmetric_product_backward, lambda a: a @ a.mT, ((2, 3, 4),), dtype)
-    y = baracuda.symmetric_product(np.random.default_rng(2).standard_normal((40, 30), np.float32))
+    y = called(device, baracuda.symmetric_product, np.random.default_rng(2).standard_normal((40, 30), np.float32))
     assert np.array_equal(y, y.T)
 
 
@@ -138,7 +160,7 @@ def test_symmetric_product(dtype: Any) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("shapes", [((2, 3, 4), (5, 4), (5,)), ((4,), (5, 4), (5,)), ((0, 4), (5, 4), (5,)), ((3, 4), (5, 4))])
-def test_linear(shapes: Shapes, dtype: Any) -> None:
+def test_linear(shapes: Shapes, dtype: Any, check: Check) -> None:
     check(baracuda.linear, baracuda.linear_backward, F.linear, shapes, dtype)
 
 
@@ -154,7 +176,7 @@ ACTIVATIONS = {
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
-def test_activations(name: str) -> None:
+def test_activations(name: str, check: Check, device: str) -> None:
     act = ACTIVATIONS[name]
     check(
         lambda *x: baracuda.linear(*x, activation=name),
@@ -171,51 +193,52 @@ def test_activations(name: str) -> None:
     a, b = torch.randn(3, 4, dtype=torch.float64), torch.randn(4, 5, dtype=torch.float64)
     z = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
     (expected,) = torch.autograd.grad(act(z), z, a @ b)
-    close(baracuda.gemm_epilogue(a, b, derivative_at=z.detach(), activation=name), expected)
-    y, saved = baracuda.linear(a, b.T, activation=name, saved=True)
+    x, w = a.to(device), b.to(device)
+    close(baracuda.gemm_epilogue(x, w, derivative_at=z.detach().to(device), activation=name), expected)
+    y, saved = baracuda.linear(x, w.T, activation=name, saved=True)
     close(saved, a @ b)
     close(y, act(a @ b))
-    given = baracuda.linear_backward(y, a, b.T, activation=name, z=saved, wrt=("weight",))
-    close(given, baracuda.linear_backward(y, a, b.T, activation=name)[1])
+    given = baracuda.linear_backward(y, x, w.T, activation=name, z=saved, wrt=("weight",))
+    close(given, baracuda.linear_backward(y, x, w.T, activation=name)[1].cpu())
 
 
-def test_bilinear() -> None:
+def test_bilinear(check: Check) -> None:
     check(baracuda.bilinear, baracuda.bilinear_backward, F.bilinear, ((2, 3, 4), (2, 3, 5), (6, 4, 5), (6,)))
 
 
-def test_grouped() -> None:
+def test_grouped(check: Check, device: str) -> None:
     def by_rows(a: Any, b: Any) -> Any:
         return torch.cat([a[0:2] @ b[0], a[2:2] @ b[1], a[2:7] @ b[2]])
 
     def by_depth(a: Any, b: Any) -> Any:
         return torch.stack([a[:, 0:2] @ b[0:2], a[:, 2:2] @ b[2:2], a[:, 2:7] @ b[2:7]])
 
-    offs = torch.tensor([2, 2, 7], dtype=torch.int32)
+    offs = torch.tensor([2, 2, 7], dtype=torch.int32, device=device)
     for reference, shapes in ((by_rows, ((7, 4), (3, 4, 5))), (by_depth, ((4, 7), (7, 5)))):
         check(
             lambda a, b: baracuda.grouped_mm(a, b, offs), lambda dy, a, b: baracuda.grouped_mm_backward(dy, a, b, offs),
             reference, shapes,
         )  # fmt: skip
     check(baracuda.grouped_mm, baracuda.grouped_mm_backward, torch.bmm, ((3, 2, 4), (3, 4, 5)))
-    a, b = [np.ones((n, 3)) for n in (1, 2)], [np.ones((3, n)) for n in (4, 5)]
+    a, b = ([to_device(np.ones(s), device) for s in shapes] for shapes in (((1, 3), (2, 3)), ((3, 4), (3, 5))))
     assert [y.shape for y in baracuda.grouped_mm(a, b)] == [(1, 4), (2, 5)]
     for bad in ([2, 1, 7], [2, 3], [2, 3, 6]):
         with pytest.raises(InvalidProblemError, match="offs"):
-            baracuda.grouped_mm(np.ones((7, 4)), np.ones((3, 4, 5)), bad)
+            called(device, baracuda.grouped_mm, np.ones((7, 4)), np.ones((3, 4, 5)), offs=bad)
 
 
-def test_integers_and_scales() -> None:
+def test_integers_and_scales(device: str) -> None:
     rng = np.random.default_rng(4)
     a, b = rng.integers(-128, 128, (5, 9), np.int8), rng.integers(0, 256, (9, 7), np.uint8)
-    assert np.array_equal(baracuda.int_mm(a, b), a.astype(np.int32) @ b.astype(np.int32))
+    assert np.array_equal(called(device, baracuda.int_mm, a, b), a.astype(np.int32) @ b.astype(np.int32))
     sa, sb, bias = rng.random((5, 1), np.float32), rng.random((1, 7), np.float32), rng.random(7, np.float32)
     expected = (a.astype(np.float64) @ b) * sa * sb + bias
-    assert np.allclose(baracuda.scaled_mm(a, b, sa, sb, bias), expected, rtol=1e-5)
+    assert np.allclose(called(device, baracuda.scaled_mm, a, b, sa, sb, bias), expected, rtol=1e-5)
     x, w = (rng.standard_normal(s).astype(K.F8E4M3.numpy) for s in ((6, 40), (40, 10)))
     one = np.float32([0.5])
-    y = baracuda.scaled_mm(x, w, one, one, dtype="f32")
+    y = called(device, baracuda.scaled_mm, x, w, one, one, dtype="f32")
     assert np.allclose(y, (x.astype(np.float64) @ w.astype(np.float64)) / 4, rtol=1e-5, atol=1e-5)
-    assert baracuda.scaled_mm(x, w, one, one).dtype == K.BF16.numpy
+    assert called(device, baracuda.scaled_mm, x, w, one, one).dtype == K.BF16.numpy
 
 
 # --- einsum -----------------------------------------------------------------------------------------------------------
@@ -241,7 +264,7 @@ SUBSCRIPTS: dict[str, Shapes] = {
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("subscripts", SUBSCRIPTS)
-def test_einsum(subscripts: str, dtype: Any) -> None:
+def test_einsum(subscripts: str, dtype: Any, check: Check) -> None:
     check(
         lambda *x: baracuda.einsum(subscripts, *x),
         lambda dy, *x: baracuda.einsum_backward(dy, subscripts, *x),
@@ -252,11 +275,11 @@ def test_einsum(subscripts: str, dtype: Any) -> None:
 
 
 @pytest.mark.parametrize(("subscripts", "shapes"), [("ii->i", ((3, 3),)), ("ii", ((3, 3),)), ("iij,jk->ik", ((2, 2, 3), (3, 4)))])
-def test_diagonals(subscripts: str, shapes: Shapes) -> None:
+def test_diagonals(subscripts: str, shapes: Shapes, check: Check) -> None:
     check(lambda *x: baracuda.einsum(subscripts, *x), None, lambda *x: torch.einsum(subscripts, *x), shapes)
 
 
-def test_general_products() -> None:
+def test_general_products(check: Check) -> None:
     check(baracuda.tensordot, baracuda.tensordot_backward, torch.tensordot, ((2, 3, 4), (3, 4, 5)))
     axes = ((2, 0), (0, -1))
     check(
@@ -285,29 +308,32 @@ def test_general_products() -> None:
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 
-def test_repeated_calls_take_new_tensors_and_layouts() -> None:
+def test_repeated_calls_take_new_tensors_and_layouts(device: str) -> None:
     rng = np.random.default_rng(5)
     for _ in range(3):
-        a, b = rng.standard_normal((6, 7)), rng.standard_normal((7, 8))
-        for x, y in ((a, b), (np.asfortranarray(a), b), (a[:, ::-1], b[::-1]), (a[::2], b)):
-            assert np.allclose(baracuda.mm(x, y), x @ y)
-    out = np.empty((6, 8))
+        x, y = rng.standard_normal((6, 7)), rng.standard_normal((7, 8))
+        a, b, turned = to_device(x, device), to_device(y, device), to_device(np.ascontiguousarray(x.T), device).T
+        for first, wanted in ((a, x @ y), (turned, x @ y), (a[::2], x[::2] @ y)):
+            assert np.allclose(to_host(baracuda.mm(first, b)), wanted)
+        if device == "cpu":  # torch has no negative strides
+            assert np.allclose(baracuda.mm(a[:, ::-1], b[::-1]), x @ y)
+    out = to_device(np.full((6, 8), np.nan), device)
     assert baracuda.mm(a, b, out=out) is out
-    assert np.allclose(out, a @ b)
-    assert np.allclose(baracuda.linear(x=a, weight=b.T, bias=None), a @ b)
+    assert np.allclose(to_host(out), x @ y)
+    assert np.allclose(to_host(baracuda.linear(x=a, weight=b.T, bias=None)), x @ y)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda a: baracuda.mm(a, a), r"\(3, 4\) and \(3, 4\) do not contract"),
-        (lambda a: baracuda.mm(a, a.T.astype(np.float32)), "elements a f64, b f32"),
+        (lambda a: baracuda.mm(a, baracuda.cast(a.T, dtype="f32")), "elements a f64, b f32"),
         (lambda a: baracuda.bmm(a, a), r"a has shape \(3, 4\); expected \(b, m, k\)"),
         (lambda a: baracuda.mm(a), "b: got None"),
         (lambda a: baracuda.mm(a, a.T, a), "got 3 tensors"),
         (lambda a: baracuda.mm(a, a.T, scale=2), "scale: mm has no such parameter"),
         (lambda a: baracuda.addmm(a, a, a.T), "does not broadcast"),
-        (lambda a: baracuda.linear(a, a, np.ones(4)), r"bias has shape \(4,\)"),
+        (lambda a: baracuda.linear(a, a, a[0]), r"bias has shape \(4,\)"),
         (lambda a: baracuda.linear(a, a, activation="swish"), "swish"),
         (lambda a: baracuda.int_mm(a, a.T), "expected s8 or u8"),
         (lambda a: baracuda.einsum("ij,jk->il", a, a.T), "labels of the operands"),
@@ -322,9 +348,9 @@ def test_repeated_calls_take_new_tensors_and_layouts() -> None:
         (lambda a: baracuda.scaled_mm(a, a.T, a, a), "scale_a is f64"),
     ],
 )
-def test_bad_calls(call: Callable[[np.ndarray], Any], message: str) -> None:
+def test_bad_calls(call: Callable[[Any], Any], message: str, device: str) -> None:
     with pytest.raises(Error, match=message):
-        call(np.ones((3, 4)))
+        call(to_device(np.ones((3, 4)), device))
 
 
 def test_every_product_is_in_the_catalogue() -> None:
@@ -336,16 +362,17 @@ def test_every_product_is_in_the_catalogue() -> None:
             assert entry.doc
 
 
-def test_repeated_calls_into_given_tensors() -> None:
+def test_repeated_calls_into_given_tensors(device: str) -> None:
     """The second call follows the recipe of the first, and checks what it is given all the same."""
-    a, b, y = np.float32([[1, 2], [3, 4]]), np.float32([[1, 0], [0, 2]]), np.zeros((2, 2), np.float32)
+    given = np.float32([[1, 2], [3, 4]]), np.float32([[1, 0], [0, 2]]), np.zeros((2, 2), np.float32)
+    a, b, y = (to_device(x, device) for x in given)
     for scale in (1, 2, 3):
         a *= scale
         assert baracuda.mm(a, b, out=y) is y
-        np.testing.assert_array_equal(y, a @ b)
-    before = a.copy()
+        np.testing.assert_array_equal(to_host(y), to_host(a) @ to_host(b))
+    before = to_host(a).copy()
     with pytest.raises(InvalidProblemError):
         baracuda.mm(a, b, out=a)
     with pytest.raises(InvalidProblemError):
-        baracuda.mm(a, b, out=np.zeros((2, 3), np.float32))
-    np.testing.assert_array_equal(a, before)
+        baracuda.mm(a, b, out=to_device(np.zeros((2, 3), np.float32), device))
+    np.testing.assert_array_equal(to_host(a), before)

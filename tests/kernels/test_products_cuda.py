@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +13,11 @@ from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expand import expand
 from baracuda.formula.functions import erf
+from baracuda.lowering.cuda.build import program_of, target_of
 from baracuda.lowering.cuda.kernel import Lowered, Target
 from baracuda.lowering.cuda.products import lower, variants
 from baracuda.runtime.cuda import cubin
+from baracuda.runtime.device_memory import download, upload
 from tests.kernels.machine import Machine
 from tests.kernels.product_cases import LAYOUTS, Product
 
@@ -66,6 +69,17 @@ CASES = (
     Product(4, 64, 200, K.F8E5M2, b="columns"),
 )
 
+#: Products whose last tiles are partial in both directions: an element, its accumulator, what is stored, the epilogue.
+PARTIAL = [
+    Product(300, 392, 80, kind, accumulator, a=a, b=b, epilogue=epilogue, stored=stored)
+    for kind, accumulator, stored, epilogue in (
+        (K.F32, K.F32, None, "bias"), (K.BF16, K.F32, K.BF16, "bias"), (K.F16, K.F32, K.F16, "bias"),
+        (K.S8, K.S32, None, "plain"), (K.F8E4M3, K.F32, None, "plain"),
+    )
+    for a in ("rows", "columns")
+    for b in ("rows", "columns")
+]  # fmt: skip
+
 
 def found(product: Product, target: Target) -> list[Lowered]:
     """The kernels of a product that the test runs: the most promising ones, and those whose tiles have lines of k."""
@@ -109,20 +123,35 @@ def test_refused() -> None:
         lower(replace(Product(4, 4, 4).contraction, k=1 << 31), TARGETS[0])
 
 
-@pytest.mark.parametrize("product", CASES, ids=str)
-def test_bits(machine: Machine, product: Product) -> None:
-    """Every tile gives the bits of the chain, writes nothing else, and reads nothing (NaN) that is not there."""
+@pytest.fixture
+def target(machine: Machine) -> Target:
+    """The GPU's; skips the test where there is none."""
     if machine.name != "cuda":
         pytest.skip("no CUDA device")
-    from baracuda.lowering.cuda.build import program_of, target_of
-    from baracuda.runtime.device_memory import download, upload
+    return target_of(0)
 
-    device, target, blocks = Device.cuda(0), target_of(0), product.blocks()
+
+def check_bits(product: Product, kernels: Iterable[Lowered], target: Target) -> None:
+    """Every kernel gives the bits of the chain, writes nothing else, and reads nothing (NaN) that is not there."""
+    device, blocks = Device.cuda(0), product.blocks()
     wanted = product.expected(blocks)
-    for lowered in found(product, target):
+    for lowered in kernels:
         held = [upload(block, device) for block in blocks]
         _, call = program_of(lowered, len(held), product.parameters, target, 0)
         call.call([h.pointer + p.offset for h, p in zip(held, product.placings, strict=True)], 0, 0)
         for block, want in zip(held[-product.written :], wanted, strict=True):
             different = np.flatnonzero(download(block) != want)
             assert not different.size, f"{lowered.schedule}: {different.size} bytes, the first at {different[0]}"
+
+
+@pytest.mark.parametrize("product", CASES, ids=str)
+def test_bits(target: Target, product: Product) -> None:
+    check_bits(product, found(product, target), target)
+
+
+@pytest.mark.parametrize("product", PARTIAL, ids=str)
+def test_partial_tiles(target: Target, product: Product) -> None:
+    """Under every tile, not the most promising ones alone."""
+    kernels = list(variants(product.contraction, target))
+    assert len(kernels) > TILES
+    check_bits(product, kernels, target)

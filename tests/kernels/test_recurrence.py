@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Plan
 from baracuda.formula import functions as f
 from baracuda.formula.expr import cast, const, param, select
 from baracuda.lowering.recurrence import cpu, cuda
+from baracuda.lowering.recurrence.build import build_cuda
 from baracuda.lowering.recurrence.pipeline import Formula, PipelineImplementation
 from baracuda.lowering.recurrence.problem import (
     BATCH,
@@ -36,10 +38,9 @@ from baracuda.lowering.recurrence.problem import (
 from baracuda.ops.losses_ctc import CtcLossBackwardPlan, CtcLossDescriptor, CtcLossPlan
 from baracuda.ops.losses_rnnt import RnntLossBackwardPlan, RnntLossDescriptor, RnntLossPlan
 from baracuda.runtime.cpu import CpuCall
+from baracuda.runtime.device_memory import DeviceMemory
 from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.program import words
-
-pytestmark = pytest.mark.cpu_only
 
 TARGETS = [replace(host(), vector_bits=bits) for bits in (128, 256, 512) if bits <= host().vector_bits]
 if host().triple.startswith("x86_64"):
@@ -47,26 +48,62 @@ if host().triple.startswith("x86_64"):
 WEIGHT = np.float32(0.375)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """`way` is what a problem's code is made for: on the CPU a target, on a GPU a tuning."""
+    if "way" not in metafunc.fixturenames:
+        return
+    if metafunc.config.getoption("--device") == "cpu":
+        metafunc.parametrize("way", TARGETS, ids=lambda t: f"{t.cpu}-{t.vector_bits}")
+    else:
+        metafunc.parametrize("way", cuda.TUNINGS, ids=lambda t: f"{t.lanes}-{t.ahead}")
+
+
 def run(
     problem: Recurrence | Chains,
     tensors: Mapping[str, np.ndarray[Any, Any]],
-    target: CpuTarget | None = None,
+    device: str,
+    way: CpuTarget | cuda.Tuning | None = None,
     *,
     general: bool = False,
     parameters: Mapping[str, float] | None = None,
 ) -> None:
-    """Carry out a problem on NumPy arrays."""
+    """Carry out a problem on a device, on NumPy arrays without gaps."""
     primitive = in_primitives(problem)
-    names = tensors_of(primitive)
+    given = [tensors[n] for n in tensors_of(primitive)]
     arrays = {
         n: Array(K.from_numpy(t.dtype), t.shape, tuple(s // t.itemsize for s in t.strides), general) for n, t in tensors.items()
     }
-    program = cpu.lower(primitive, arrays, target)
-    assert program is not None
     values = [(n.kind, (parameters or {})[n.attr]) for n in primitive.facts.params]
+    if device != "cpu":
+        assert not isinstance(way, CpuTarget)
+        on_gpu(primitive, arrays, values, given, way)
+        return
+    assert not isinstance(way, cuda.Tuning)
+    program = cpu.lower(primitive, arrays, way)
+    assert program is not None
     workspace = np.full(program.workspace_bytes + 64, 0xFF, np.uint8)
-    call = CpuCall(program, words(program, len(names), values))
-    call.call([tensors[n].ctypes.data for n in names], workspace.ctypes.data)
+    call = CpuCall(program, words(program, len(given), values))
+    call.call([t.ctypes.data for t in given], workspace.ctypes.data)
+
+
+def on_gpu(
+    primitive: Recurrence | Chains,
+    arrays: Mapping[str, Array],
+    values: Sequence[tuple[K, float]],
+    given: Sequence[np.ndarray[Any, Any]],
+    tuning: cuda.Tuning | None,
+) -> None:
+    """Carry out a problem in primitives on copies in a GPU's memory, and copy these back."""
+    made = build_cuda(primitive, arrays, values, 0, tuning=tuning)
+    assert made is not None
+    program, call = made
+    *held, workspace = (DeviceMemory(n, Device.cuda(0)) for n in (*(t.nbytes for t in given), program.workspace_bytes))
+    for memory, t in zip(held, given, strict=True):
+        memory.fill(t.ravel("K"))
+    workspace.fill(np.full(workspace.nbytes, 0xFF, np.uint8))
+    call.call([memory.pointer for memory in held], workspace.pointer, 0)
+    for memory, t in zip(held, given, strict=True):
+        t[...] = np.ndarray(t.shape, t.dtype, memory.read().data, strides=t.strides)
 
 
 def smoothing(batch: int, steps: int, lanes: int, element: K) -> Recurrence:
@@ -113,13 +150,12 @@ def smoothed(x: Any, at: Any, steps: Any, lanes: Any, dtype: Any) -> dict[str, A
     return found
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda t: f"{t.cpu}-{t.vector_bits}")
 @pytest.mark.parametrize("element", [K.F32, K.F64, K.F16, K.BF16], ids=str)
-def test_recurrence(element: K, target: CpuTarget) -> None:
+def test_recurrence(element: K, way: CpuTarget | cuda.Tuning, device: str) -> None:
     """Bit for bit, with neighbours on both sides, ragged lengths, indices out of range, and traces in another layout."""
     rng = np.random.default_rng(1)
     dtype = element.compute.numpy.type
-    for batch, most, every in ((3, 5, 1), (4, 6, 7), (2, 9, 16), (3, 4, 37), (1, 3, 64)):
+    for batch, most, every in ((3, 5, 1), (4, 6, 7), (2, 9, 16), (3, 4, 37), (1, 3, 64), (2, 3, 5000)):
         x = (rng.standard_normal((batch, most, 6)) * 0.5).astype(element.numpy)
         at = rng.integers(-2, 9, (batch, every))
         steps, lanes = np.full(batch, most), np.full(batch, every, np.int32)
@@ -128,7 +164,8 @@ def test_recurrence(element: K, target: CpuTarget) -> None:
         for general, order in ((False, "C"), (True, "C"), (False, "F")):
             found = {n: np.full(w.shape, 99, w.dtype, order) for n, w in wanted.items()}
             given = {"x": np.asarray(x, order=order), "at": np.asarray(at, order=order), "steps": steps, "lanes": lanes}
-            run(smoothing(batch, most, every, element), given | found, target, general=general, parameters={"weight": WEIGHT})
+            problem = smoothing(batch, most, every, element)
+            run(problem, given | found, device, way, general=general, parameters={"weight": WEIGHT})
             for name, w in wanted.items():
                 assert np.array_equal(found[name], w), f"{name} of {(batch, most, every)}, general {general}, order {order}"
 
@@ -151,7 +188,7 @@ def linked(batch: int, steps: int, lanes: int, kind: K) -> Chains:
 
 
 @pytest.mark.parametrize("kind", [K.F32, K.F64], ids=str)
-def test_chains(kind: K) -> None:
+def test_chains(kind: K, device: str) -> None:
     """Sums in rising order of lanes from the first; elements of no chain, of steps that do not count and of keys out of range
     are left alone."""
     rng = np.random.default_rng(2)
@@ -177,15 +214,15 @@ def test_chains(kind: K) -> None:
                 wanted[b, t, k] = dtype(1) - found
     y = np.full_like(wanted, 99)
     tensors = {"head": head, "link": link, "x": x, "scale": scale, "key": key, "steps": count, "y": y}
-    run(linked(batch, steps, lanes, kind), tensors)
+    run(linked(batch, steps, lanes, kind), tensors, device)
     assert np.array_equal(y, wanted)
 
 
-def test_without_state_or_steps() -> None:
+def test_without_state_or_steps(device: str) -> None:
     """What is written once needs neither."""
     none = const(0, K.S32)
     y = np.full((2, 21), 99, np.int32)
-    run(Recurrence(2, 0, 21, none, none, lasts=(Store("y", LANE * 10 + BATCH),)), {"y": y})
+    run(Recurrence(2, 0, 21, none, none, lasts=(Store("y", LANE * 10 + BATCH),)), {"y": y}, device)
     assert np.array_equal(y, np.arange(21) * 10 + np.arange(2)[:, None])
 
 
@@ -203,6 +240,7 @@ def compiled(problem: Recurrence | Chains, arrays: Mapping[str, Array], arch: st
     return lowered.schedule
 
 
+@pytest.mark.cpu_only
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_kernels_compile(arch: str) -> None:
     pytest.importorskip("cuda.core")
@@ -241,6 +279,7 @@ PLANS += [
 ]
 
 
+@pytest.mark.cpu_only
 @pytest.mark.parametrize("number", range(len(PLANS)))
 def test_kernels_of_losses_compile(number: int, full: bool) -> None:
     pytest.importorskip("cuda.core")

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import baracuda
+from baracuda.cli.verify.placing import place
 from baracuda.core.device import Stream
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
@@ -34,7 +35,9 @@ from baracuda.lowering.cuda import Target
 from baracuda.lowering.cuda import lower as lower_for_cuda
 from baracuda.lowering.problem import Nest, Operand, Problem, normalise
 from baracuda.runtime.jit import CpuTarget, host
+from tests.families.trial import to_device, to_host
 from tests.kernels.cpu_harness import bits, canonical, guarded, guards_intact, run
+from tests.kernels.machine import Machine
 
 # --- gradients, and formulas of several kernels -----------------------------------------------------------------------
 
@@ -127,6 +130,56 @@ def test_several_kernels_have_the_bits_of_each(device: str) -> None:
     assert torch.equal(twice, baracuda.fuse(lambda x: cumsum(x, reverse=True))(once).cpu())
 
 
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [K.F32, K.F64, K.S64, K.F16], ids=str)
+def test_general_strides(kind: K, machine: Machine, device: str) -> None:
+    """What a plan runs for layouts that it was not selected for gives the same bits, and writes nothing else."""
+    fused = baracuda.fuse(lambda x: cumsum(x, reverse=True) * x + cast(position(K.S32), x.kind))
+    for shape in ((40, 9), (6, 300), (3, 4500)):
+        x = (np.random.default_rng(6).standard_normal(shape) * 8).astype(kind.numpy)
+        wide = x.astype(np.float64)
+        reference = wide[:, ::-1].cumsum(1)[:, ::-1] * wide + np.arange(shape[1])
+        plan = fused.select(machine.stream, to_device(x, device))
+        workspace, wanted = machine.workspace(plan.workspace_size()), None
+        for layout in ("contiguous", "transposed", "sliced", "negative", "padded"):
+            lies, lies_y = (place(shape, kind, layout, written=written) for written in (False, True))
+            block, block_y = lies.block(0xA5), lies_y.block(0xA5)
+            lies.view(block)[...] = x
+            held, held_y = machine.upload(block), machine.upload(block_y)
+            args = fused.args(plan, held.tensor(lies, written=False), held_y.tensor(lies_y, written=True))
+            plan.run(machine.stream, workspace, args)
+            machine.synchronize()
+            y = held_y.download()
+            wanted = lies_y.view(y).copy() if wanted is None else wanted
+            lies_y.view(block_y)[...] = wanted
+            assert np.array_equal(y, block_y), (shape, layout)
+            assert np.array_equal(held.download(), block), (shape, layout)
+        np.testing.assert_allclose(wanted.astype(np.float64), reference, rtol=1e-3, atol=0.05)
+
+
+def test_in_place(machine: Machine, device: str) -> None:
+    for shape, axis in (((3, 5000), 1), ((5000, 3), 0), ((70, 9), 1)):
+        fused = baracuda.fuse(lambda x: cumsum(x, exclusive=True) + x, axis=axis)
+        x = to_device(np.random.default_rng(8).standard_normal(shape).astype(np.float32), device)
+        apart = to_host(fused(x))
+        plan = fused.select(machine.stream, x)
+        workspace = machine.workspace(plan.workspace_size())
+        plan.run(machine.stream, workspace, fused.args(plan, x, x))
+        machine.synchronize()
+        assert np.array_equal(bits(to_host(x)), bits(apart))
+
+
+def test_large_outputs(device: str) -> None:
+    """On the CPU they are written past the cache."""
+    x = to_device(np.ones((2, 1 << 22), np.float32), device)
+    y = to_host(baracuda.fuse(lambda x: cumsum(x))(x))
+    assert np.array_equal(y[1], np.arange(1, (1 << 22) + 1, dtype=np.float32))
+    z = to_host(baracuda.fuse(lambda x: cumsum(x, reverse=True))(x))
+    assert np.array_equal(z[0], y[1][::-1])
+
+
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
@@ -192,26 +245,6 @@ def test_vector_widths_and_general_strides(kind: K) -> None:
                 assert guards_intact(whole)
                 found.append(bits(y))
         assert all(np.array_equal(f, found[0]) for f in found), number
-
-
-@pytest.mark.cpu_only
-def test_in_place() -> None:
-    for shape, inner in (((3, 5000), (False, True)), ((5000, 3), (True, False)), ((70, 9), (False, True))):
-        x = np.random.default_rng(8).standard_normal(shape).astype(np.float32)
-        apart, same = np.empty_like(x), x.copy()
-        spec = ("x", K.F32, FULL), ("y", K.F32, FULL)
-        run(lambda x: cumsum(x, exclusive=True) + x, shape, inner, [(spec[0], x)], [(spec[1], apart)])
-        run(lambda x: cumsum(x, exclusive=True) + x, shape, inner, [(spec[0], same)], [(spec[1], same)])
-        assert np.array_equal(bits(apart), bits(same))
-
-
-@pytest.mark.cpu_only
-def test_large_outputs_go_past_the_cache() -> None:
-    x = np.ones((2, 1 << 22), np.float32)
-    y = baracuda.fuse(lambda x: cumsum(x))(x)
-    assert np.array_equal(y[1], np.arange(1, (1 << 22) + 1, dtype=np.float32))
-    z = baracuda.fuse(lambda x: cumsum(x, reverse=True))(x)
-    assert np.array_equal(z[0], y[1][::-1])
 
 
 # --- NVRTC ------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.tensor import tensor_mut
+from baracuda.frontends import array as array_module
 from baracuda.frontends.array import Array, to_device, to_host
 
 BASE = 1 << 20
@@ -67,9 +68,9 @@ def test_reshape_and_transpose(shape: list[int], data: st.DataObject) -> None:
     view = theirs.reshape(merged)
     if np.shares_memory(view, base):
         same(ours.reshape(*merged), view, base)
+        same(ours.reshape(tuple(merged)), view, base)
     else:
-        with pytest.raises(InvalidProblemError, match="no view"):
-            ours.reshape(*merged)
+        assert array_module._strides_in(ours.shape, ours.strides, tuple(merged)) is None  # it takes a copy
 
 
 def test_reshape_infers_an_extent() -> None:
@@ -78,6 +79,32 @@ def test_reshape_infers_an_extent() -> None:
     for wrong in ((7,), (-1, -1), (7, -1)):
         with pytest.raises(InvalidProblemError, match="expected the 60 elements"):
             array((3, 4, 5)).reshape(*wrong)
+
+
+def test_swapaxes_and_transpose_of_a_tuple() -> None:
+    base = np.zeros((3, 4, 5), np.float32)
+    same(array((3, 4, 5)).swapaxes(0, -1), base.swapaxes(0, -1), base)
+    same(array((3, 4, 5)).transpose((1, 2, 0)), base.transpose((1, 2, 0)), base)
+    for wrong in ((0, 3), (-4, 0)):
+        with pytest.raises(InvalidProblemError, match="expected two of the 3 axes"):
+            array((3, 4, 5)).swapaxes(*wrong)
+
+
+def test_views_as_another_element() -> None:
+    x = array((3, 4))
+    assert (x.view(ElementKind.S32).shape, x.view(ElementKind.S32).kind) == ((3, 4), ElementKind.S32)
+    assert (x.view(ElementKind.U8).shape, x.view(ElementKind.U8).strides) == ((3, 16), (16, 1))
+    assert (x.view(ElementKind.C64).shape, x.view(ElementKind.C64).strides) == ((3, 2), (2, 1))
+    for wrong in (x.T, x[:, :3], x[0, 0]):
+        with pytest.raises(InvalidProblemError, match="cannot be read as f64"):
+            wrong.view(ElementKind.F64)
+
+
+def test_one_element_is_a_number() -> None:
+    with pytest.raises(InvalidProblemError, match=r"shape is \(3, 4\); expected one element"):
+        bool(array((3, 4)))
+    with pytest.raises(TypeError, match="without axes"):
+        len(array(()))
 
 
 def test_an_array_is_a_tensor() -> None:

@@ -40,8 +40,19 @@ class Runs:
         self.followed = {i: offset for i, offset in offsets.items() if i not in self.scattered}
         sizes = [o.kind.itemsize for o in frame.operands if o.steps(self.last) != 0]
         self.width = min(8, max(2, 16 // max(sizes, default=4)))
+        #: By the imaginary part of a complex operand whose parts are neighbours in memory: the real part. They move together.
+        self.real = {j: i for j in range(len(frame.ports)) if (i := self._real_part(j)) is not None}
         #: The constant tables that the kernel reads.
         self.tables: dict[Expr, str] = {}
+
+    def _real_part(self, j: int) -> int | None:
+        ports, operands = self.frame.ports, self.frame.operands
+        name, dot, part = ports[j].name.rpartition(".")
+        side = range(self.frame.inputs) if j < self.frame.inputs else range(self.frame.inputs, len(ports))
+        i = next((i for i in side if i < j and ports[i].name == f"{name}.re"), None) if dot and part == "im" else None
+        if i is None or operands[i].strides != operands[j].strides or operands[i].gathered or operands[j].gathered:
+            return None
+        return i if operands[j].steps(self.last) == 2 else None
 
     def compute(self, transposed: Mapping[int, str], bound: str, odd: Sequence[Expr] = ()) -> tuple[list[str], str]:
         """The statements that make out{i} of in{i}, and the definitions they need. `transposed` gives the C++ expression of
@@ -113,6 +124,10 @@ class Runs:
 
     def move(self, i: int, *, whole: bool) -> list[str]:
         """Loads in{i} or stores out{i}; `whole` says that the run is known to be so."""
+        if i in self.real.values():
+            return []  # it moves with the imaginary part
+        if i in self.real:
+            return self._move_both(self.real[i], i, whole=whole)
         frame, width, base = self.frame, self.width, f"(p{i} + o{i})"
         operand, stride = frame.operands[i], frame.operands[i].steps(self.last)
         loading = i < frame.inputs
@@ -127,6 +142,31 @@ class Runs:
         p = piece(operand, width, self.last, frame.nest.outer)
         by_piece = f"load<{p}>(in{i}, {base});" if loading else f"store<{p}>({base}, out{i});"
         return [by_piece] if whole else [f"if (left >= {width}) {by_piece}", "else {", *by_element, "}"]
+
+    def _move_both(self, real: int, imaginary: int, *, whole: bool) -> list[str]:
+        """Loads or stores both parts of a complex operand, which take turns in memory."""
+        frame, width, loading = self.frame, self.width, imaginary < self.frame.inputs
+        operand = frame.operands[real]
+        side, base = "in" if loading else "out", f"(p{real} + o{real})"
+        together = replace(operand, strides=(*operand.strides[: self.last], 1))
+        p = piece(together, 2 * width, self.last, frame.nest.outer)
+        parts = (f"{side}{real}.v[v]", f"{side}{imaginary}.v[v]")
+        held = (f"both{imaginary}.v[2 * v]", f"both{imaginary}.v[2 * v + 1]")
+        there = (f"{base}[2 * v]", f"{base}[2 * v + 1]")
+
+        def each(bound: str, left: tuple[str, str], right: tuple[str, str]) -> list[str]:
+            moves = " ".join(f"{a} = {b};" for a, b in zip(left, right, strict=True))
+            return ["#pragma unroll", f"for (int v = 0; v < {width}; ++v) {bound}{{ {moves} }}"]
+
+        both = f"Vec<{frame.storage(real)}, {2 * width}> both{imaginary};"
+        if loading:
+            by_piece = [both, f"load<{p}>(both{imaginary}, {base});", *each("", parts, held)]
+        else:
+            by_piece = [both, *each("", held, parts), f"store<{p}>({base}, both{imaginary});"]
+        if whole:
+            return ["{", *by_piece, "}"]
+        by_element = each("if (v < left) ", *((parts, there) if loading else (there, parts)))
+        return [f"if (left >= {width}) {{", *by_piece, "} else {", *by_element, "}"]
 
     def declare(self, i: int) -> str:
         return f"Vec<{self.frame.storage(i)}, {self.width}> {'in' if i < self.frame.inputs else 'out'}{i};"
