@@ -89,15 +89,13 @@ class Function:
     def __call__(self, *arguments: Any, out: Any = None, **keywords: Any) -> Any:
         if len(arguments) < len(self.op.signature.tensors):
             arguments, keywords = bound(self.op, arguments, keywords)
-        key = None
-        if out is None:
-            key = recipe_key(arguments, keywords.items())
-            recipe = self._recipes.get(key) if key is not None else None
-            if recipe is not None:
-                made = recipe.follow(arguments)
-                return made[0] if len(made) == 1 else made
-        descriptor, tensors, like = describe_call(self.op, arguments, keywords)
         wanted = out if isinstance(out, tuple) else () if out is None else (out,)
+        key = recipe_key((*arguments, *wanted), (len(arguments), *keywords.items()))
+        recipe = self._recipes.get(key) if key is not None else None
+        if recipe is not None:
+            made = recipe.follow(arguments, wanted)
+            return made[0] if len(made) == 1 else made
+        descriptor, tensors, like = describe_call(self.op, arguments, keywords)
         found = Call(descriptor, tensors, like).run(wanted)
         if key is not None:
             self._remember(key, descriptor, arguments, like, found)

@@ -76,7 +76,7 @@ class ProductFunction:
         key = recipe_key((*arguments, out), (preference, *options.items()))
         found = self._recipes.get(key) if key is not None else None
         if found is not None:
-            return _shaped(found[0].follow(arguments, out), found[1])
+            return _shaped(found[0].follow(arguments, () if out is None else (out,)), found[1])
         request = self.request(arguments, options)
         d, wish = request.descriptor, preference or PlanPreference()
         values = [arguments[request.read[n]] if n in request.read else None for n in _READ]

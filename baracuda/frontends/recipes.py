@@ -60,12 +60,16 @@ class Recipe:
         self._plain = isinstance(example, np.ndarray)
         self._own = isinstance(example, Array)
 
-    def follow(self, arguments: Sequence[Any], out: Any = None) -> tuple[Any, ...]:
-        """Allocate and run; the results, the first of which is `out` where that is given."""
+    def follow(self, arguments: Sequence[Any], out: Sequence[Any] = ()) -> tuple[Any, ...]:
+        """Allocate and run; the results, the first of which are those of `out` that are given."""
         like, plan = arguments[self.like], self.plan
-        made = [None if allocate is None else allocate(like) for allocate in self._allocate[out is not None :]]
-        if out is not None:
-            made.insert(0, out)
+        given = iter(out)
+        made = [None if allocate is None else next(given, None) if out else allocate(like) for allocate in self._allocate]
+        if out:
+            made = [
+                allocate(like) if r is None and allocate is not None else r
+                for r, allocate in zip(made, self._allocate, strict=True)
+            ]
         values = [None if i is None else arguments[i] for i in self.read]
         workspace = scratch(like, plan.device, self._scratch) if self._scratch else None
         if self._plain:
@@ -74,7 +78,11 @@ class Recipe:
             plan.run(own_stream(plan.device), workspace, self.args(*values, *made))
         else:
             stream = current_stream(like, plan.device)
-            plan.run(stream, workspace, self.args(*values, *(r if r is None or r is out else writable(r) for r in made)))
+            plan.run(
+                stream,
+                workspace,
+                self.args(*values, *(r if r is None or any(r is o for o in out) else writable(r) for r in made)),
+            )
             finish(like, stream)
         return tuple(r for r in made if r is not None)
 
