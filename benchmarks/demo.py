@@ -1,6 +1,6 @@
 """The demo's model against PyTorch: sentences in a second, on the CPU or on a GPU, in turns in one run.
 
-    python -m benchmarks.demo --device cuda --dtype f32 bf16 --batch 32 256 --out benchmarks/results/demo-h200.json
+    python -m benchmarks.demo --device cuda --dtype f32 bf16 --batch 32 256 --out benchmarks/results/encoder-h200.json
 
 Tokens are on the device before the clock starts; it stops when the last embedding is there. PyTorch runs the same weights on the
 same batches: eagerly, and compiled by torch.compile for their shapes.

@@ -11,10 +11,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from baracuda.cli.bench.results import Results, Row, geometric_mean
+from baracuda.cli.bench.results import KIND, Results, Row, geometric_mean
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
+#: What the sentence encoder's contenders are.
+_DEMO = (
+    "*reproducible* has the bits of every other machine, *fast* takes cuBLASLt and cuDNN, *recorded* is launched as one graph by "
+    "`baracuda.record`; tokens are on the device, the clock stops when the last embedding is there"
+)
 START, END = "<!-- performance -->", "<!-- /performance -->"
 #: The GPU whose results the tables show.
 GPU = "h200"
@@ -28,8 +33,14 @@ Table = Sequence[Sequence[str]]
 
 
 def load(pattern: str) -> list[tuple[str, Results]]:
-    """The results of every file of such a name."""
-    return [(path.name, Results.load(path)) for path in sorted(RESULTS.glob(f"{pattern}.json"))]
+    """The results of every file of `baracuda bench` of such a name."""
+    paths = [path for path in sorted(RESULTS.glob(f"{pattern}.json")) if json.loads(path.read_text()).get("kind") == KIND]
+    return [(path.name, Results.load(path)) for path in paths]
+
+
+def of_suite(suite: str, device: str) -> Measured:
+    """Every row of a suite, whatever it was run with."""
+    return [pair for pair in rows(load(f"*-{device}*")) if pair[0].suite == suite]
 
 
 def rows(files: Iterable[tuple[str, Results]]) -> Measured:
@@ -83,14 +94,17 @@ def median_share(measured: Measured) -> str:
 
 
 def suites(device: str) -> Table:
-    """One line a suite."""
+    """One line a suite; one a guarantee and an element where plans of several were measured."""
+
+    def line(row: Row) -> str:
+        return f"{row.suite}, {row.variant}, {row.element}" if row.variant in ("reproducible", "fastest") else row.suite
+
     body = []
-    for suite in ("seeds", "families", "large", "gemm", "attention", "demo"):
-        measured = rows(load(f"{suite}-{device}*"))
-        if measured:
+    for suite in ("seeds", "families", "large", "gemm", "attention"):
+        for name, measured in grouped(of_suite(suite, device), line).items():
             eager, compiled = ratios(measured, "torch"), ratios(measured, "torch.compile")
             cells = [f"{geometric_mean(found):.2f}" if found else "" for found in (eager, compiled)]
-            body.append([suite, str(len(measured)), median_share(measured), *cells])
+            body.append([name, str(len(measured)), median_share(measured), *cells])
     return body
 
 
@@ -118,6 +132,18 @@ def launches() -> str:
     return markdown(["host time of one call, µs", *ways, "torch eager"], body)
 
 
+def _rate(found: float | None) -> str:
+    return "" if found is None else f"{found:,.0f}"
+
+
+def encoder(device: str) -> str:
+    """Sentences a second of the sentence encoder: one line an element and a size of batches."""
+    runs = json.loads((RESULTS / f"encoder-{device}.json").read_text())["rows"]
+    who = list(dict.fromkeys(name for run in runs for name in run["sentences_per_second"]))
+    body = [[run["dtype"], str(run["batch"]), *(_rate(run["sentences_per_second"].get(name)) for name in who)] for run in runs]
+    return markdown(["element", "batch", *who], body)
+
+
 def readme() -> str:
     files = load(f"seeds-{GPU}*")
     head = ["suite", "problems", "of floor, median", "times torch eager, mean", "times torch.compile, mean"]
@@ -126,8 +152,14 @@ def readme() -> str:
     if on_cpu:
         where = load("*-cpu*")[0][1].heading
         parts += [f"{where}, PyTorch with as many threads, results made in each call:", markdown(head, on_cpu)]
+    encoders = [
+        f"Sentences a second of all-MiniLM-L6-v2 on the GPU ({_DEMO}):",
+        encoder(GPU),
+        "and on the CPU:",
+        encoder("cpu"),
+    ]
     sentence = "The plans written out by hand on the GPU, 8192×8192, ALiBi 8×8×1024×1024; every operand counted once:"
-    return "\n\n".join([*parts, sentence, seeds_table(), "What a call costs the host there:", launches()])
+    return "\n\n".join([*parts, sentence, seeds_table(), "What a call costs the host there:", launches(), *encoders])
 
 
 # --- docs/performance.md ----------------------------------------------------------------------------------------------
@@ -151,9 +183,9 @@ def performance() -> str:
         "Written by `python -m tools.make_performance` from `benchmarks/results`. The columns are explained there.",
     ]
     for suite in ("seeds", "gemm", "attention", "demo", "launch", "large"):
-        files = load(f"{suite}-{GPU}*")
-        if files:
-            parts += [f"## {suite}", f"{files[0][1].heading}.", every(rows(files))]
+        measured = of_suite(suite, GPU)
+        if measured:
+            parts += [f"## {suite}", f"{measured[0][1].heading}.", every(measured)]
     head = [
         "run",
         "problems",

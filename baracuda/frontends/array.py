@@ -85,7 +85,8 @@ class Array(TensorMut):
         or shorter."""
         old, new = self.kind.itemsize, kind.itemsize
         last, rest = self.shape[-1] * old if self.shape else old, [s * old for s in self.strides[:-1]]
-        if old != new and (not self.shape or self.strides[-1] != 1 or last % new or any(s % new for s in rest)):
+        dense = bool(self.shape) and (self.strides[-1] == 1 or self.shape[-1] == 1)
+        if old != new and (not dense or last % new or any(s % new for s in rest)):
             raise InvalidProblemError(f"{self.kind} of shape {self.shape} with strides {self.strides} cannot be read as {kind}")
         shape, strides = self.shape, self.strides
         if old != new:

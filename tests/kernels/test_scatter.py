@@ -241,7 +241,8 @@ def test_axes_of_extent_one_are_summed_along(machine: Machine) -> None:
 def test_without_positions_or_destinations(machine: Machine, shape: tuple[int, ...]) -> None:
     for reduce in ScatterKind:
         element = K.S64 if reduce is ScatterKind.COUNT else K.F32
-        run(machine, ScatterDescriptor(reduce, shape, 0, (0,), element))
+        for positions in ((0,), (0, 3), (2, 0)):
+            run(machine, ScatterDescriptor(reduce, shape, 0, positions, element))
 
 
 def test_counting(machine: Machine) -> None:

@@ -95,6 +95,9 @@ def test_views_as_another_element() -> None:
     assert (x.view(ElementKind.S32).shape, x.view(ElementKind.S32).kind) == ((3, 4), ElementKind.S32)
     assert (x.view(ElementKind.U8).shape, x.view(ElementKind.U8).strides) == ((3, 16), (16, 1))
     assert (x.view(ElementKind.C64).shape, x.view(ElementKind.C64).strides) == ((3, 2), (2, 1))
+    column = array((2, 1), ElementKind.C64)[:, 0][:, None]
+    assert column.strides[-1] == 0
+    assert (column.view(ElementKind.F32).shape, column.view(ElementKind.F32).strides) == ((2, 2), (2, 1))
     for wrong in (x.T, x[:, :3], x[0, 0]):
         with pytest.raises(InvalidProblemError, match="cannot be read as f64"):
             wrong.view(ElementKind.F64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Broken promises that are shown; the certificate has them all.
 SHOWN = 20
+#: Seconds after which an unfinished certificate is written again.
+EVERY = 10.0
 
 
 @click.command(
@@ -43,7 +46,7 @@ SHOWN = 20
 @click.option("--op", "names", multiple=True, help="Only this op, by its name in any framework; may be repeated.")
 @click.option("--quick", is_flag=True, help="One case of each op instead of all.")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Processes (default: one a processor, at most 16 on a GPU).")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the certificate here, as JSON.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the certificate here, as JSON, as it comes.")
 @click.option("--json", "to_stdout", is_flag=True, help="Print the certificate, as JSON, instead of the table.")
 def command(
     device: str,
@@ -65,7 +68,13 @@ def command(
     with progress() as bar:
         task = bar.add_task(f"verify on {device}", total=None)
 
+        written = time.monotonic()
+
         def watch(done: int, total: int, found: Certificate) -> None:
+            nonlocal written
+            if out is not None and time.monotonic() - written > EVERY:
+                write_json(out, found.record())
+                written = time.monotonic()
             broken = f", [red]{len(found.broken)} broken[/red]" if found.broken else ""
             bar.update(task, completed=done, total=total, description=f"verify on {device}{broken}")
 

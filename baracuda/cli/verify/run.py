@@ -194,8 +194,8 @@ def _together(device: str, chosen: Sequence[Item], jobs: int) -> Iterator[Result
     """By several processes; one that dies is a broken promise of what it was working on, and ends the run."""
     chunks = [chosen[i : i + CHUNK] for i in range(0, len(chosen), CHUNK)]
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin)
+    futures = {pool.submit(_chunk, device, chunk): chunk for chunk in chunks}
     try:
-        futures = {pool.submit(_chunk, device, chunk): chunk for chunk in chunks}
         for future in as_completed(futures):
             try:
                 yield future.result()
@@ -203,7 +203,10 @@ def _together(device: str, chosen: Sequence[Item], jobs: int) -> Iterator[Result
                 yield [[[_died(item)]] for item in futures[future]]
                 raise ProcessDiedError from None
     finally:
-        pool.shutdown(cancel_futures=True)
+        workers = list(pool._processes.values()) if not all(future.done() for future in futures) else []
+        pool.shutdown(wait=not workers, cancel_futures=True)
+        for worker in workers:  # an interruption ends what has begun too: an item takes up to a minute
+            worker.terminate()
 
 
 def _begin() -> None:

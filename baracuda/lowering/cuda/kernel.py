@@ -119,7 +119,7 @@ class Words:
         return f"((unsigned){self.word(value)})"
 
     def divisor(self, value: int) -> str:
-        return self.word(magic(value))
+        return self.word(magic(max(value, 1)))  # by an extent of 0 nothing is ever divided
 
     def param(self, n: Expr) -> str:
         """The C++ expression of a parameter."""
