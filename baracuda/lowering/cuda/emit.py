@@ -93,6 +93,10 @@ def statement(n: Expr, args: list[str]) -> str:
         return f"__dsqrt_rn({a})" if kind is ElementKind.F64 else f"__fsqrt_rn({a})"
     if op == "fma":
         return f"{'__fma_rn' if kind is ElementKind.F64 else '__fmaf_rn'}({', '.join(args)})"
+    if op == "max" and kind is ElementKind.S32:
+        for x, other in zip(args, reversed(n.args), strict=True):
+            if other.op == "const" and other.attr == 0:  # docs/dependencies.md, NVRTC, says what a comparison becomes
+                return f"({x} & ~({x} >> 31))"
     if op in _CALL:
         suffix = "f" if kind is ElementKind.F32 and op not in ("max", "min") else ""
         return f"{_CALL[op]}{suffix}({', '.join(args)})"

@@ -109,12 +109,6 @@ __device__ __forceinline__ double minimum(double a, double b) {
 }
 template <class T> __device__ __forceinline__ T maximum(T a, T b) { return a > b ? a : b; }
 template <class T> __device__ __forceinline__ T minimum(T a, T b) { return a < b ? a : b; }
-// No comparison with a constant 0: for sm_90, ptxas 13.0 to 13.3 makes `x == c` out of `max(min(x, c), 0) == c`.
-__device__ __forceinline__ int maximum(int a, int b) {
-  if (__builtin_constant_p(b) && b == 0) return a & ~(a >> 31);
-  if (__builtin_constant_p(a) && a == 0) return b & ~(b >> 31);
-  return a > b ? a : b;
-}
 
 // What two values of a reduction are combined by. Signed integers wrap, which C++ defines only for unsigned ones.
 // Division towards zero, and its remainder. By zero both are 0; the one quotient that overflows wraps.
