@@ -118,6 +118,7 @@ DOMAINS: dict[str, Callable[[str, Sequence[int]], Array]] = {
     "probability": _between(0.02, 0.98),
     "small": lambda seed, shape: normal(seed, shape) * 0.5,
     "nonzero": lambda seed, shape: _between(0.5, 3.0)(seed, shape) * _signs(seed, shape),
+    "factor": lambda seed, shape: _between(0.98, 1.02)(seed, shape) * _signs(seed, shape),
     "sign": _signs,
     "grid": lambda seed, shape: integers(seed, shape, -2, 2).astype(np.float64),
     "mask": lambda seed, shape: uniform(seed, shape) < 0.7,
