@@ -97,7 +97,7 @@ def record(function: Callable[..., Any], *examples: Any) -> Recording:
 
     A model is some hundreds of launches, and for small tensors the host takes longer to make them than the device to do them. A
     recorded function costs the host one launch of a CUDA graph. It has the bits of the function itself. On the CPU, where there
-    is nothing to gain, it is the function itself.
+    is nothing to gain, it is the function itself. The device memory that a recording works in is kept for later recordings.
 
     Parameters
     ----------
