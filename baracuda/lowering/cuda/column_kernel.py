@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from baracuda.formula.expr import READS, Axes, Expr
 from baracuda.formula.gathers import gathers
-from baracuda.formula.order import LANES, SEGMENT, segments
-from baracuda.lowering.cuda.emit import Emitter, rare_values, table_definitions
+from baracuda.formula.order import LANES, SEGMENT
+from baracuda.lowering.cuda.emit import Emitter, rare_values
 from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Frame, offset, piece, unravel
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
+from baracuda.lowering.cuda.row_walk import RowWalk
 from baracuda.lowering.cuda.rows import OPERATION, group_shape, identity
 from baracuda.lowering.phases import Phases, cost
 from baracuda.lowering.problem import Nest
@@ -90,46 +91,21 @@ def column_shape(nest: Nest, width: int, most_threads: int) -> ColumnShape:
     return ColumnShape(vector, across, teams, lanes // teams, chains)
 
 
-class ColumnKernel:
+class ColumnKernel(RowWalk):
     """Writes the parts of a kernel over rows side by side. Names in the generated code: `x` the thread's place across, `y` its
     team, `row` its first row, v the row in the run; `e` the number of an element in its row, in{i}[j] run j of operand i."""
 
     def __init__(self, frame: Frame, shape: ColumnShape) -> None:
-        nest = frame.nest
-        self.frame, self.nest, self.shape = frame, nest, shape
-        self.phases = Phases(nest.graph)
-        self.rank = len(nest.outer)
-        self.wide = nest.row_length + SEGMENT * 1024 >= INDEX_LIMIT
-        self.index = "i64" if self.wide else "int"
-        words = frame.words
-        self.rows = words.signed(nest.rows)
-        self.length = f"(({self.index}){words.word(nest.row_length)})"
-        self.segments = f"((int){words.word(segments(nest.row_length))})"
-        covered = shape.teams * shape.held if nest.row_length <= SEGMENT else SEGMENT
-        self.checked = nest.row_length % covered != 0
-        self.emitter = Emitter(self._row_leaf, read=self._read)
-        self.functions = ""
-        offsets = {frame.input_index[n.attr.name]: n.args[0] for n in gathers(nest.graph)}
-        #: Operands read at indices: those with an address for each element, and where those with one a row begin.
-        self.scattered = {i for i, at in offsets.items() if self.phases.varies(at)}
-        self.followed = {i: at for i, at in offsets.items() if i not in self.scattered}
-        outer, inner = range(self.rank), range(self.rank, self.rank + len(nest.inner))
-        self.outer_strides = [frame.strides(i, outer) for i in range(len(frame.ports))]
-        self.inner_strides = [frame.strides(i, inner) for i in range(len(frame.ports))]
-
-    def definitions(self) -> str:
-        """What must stand before the kernel: constant tables and outlined functions."""
-        return table_definitions(self.emitter.tables) + self.functions
+        self.shape = shape
+        super().__init__(frame)
+        length = self.nest.row_length
+        self.checked = length % (shape.teams * shape.held if length <= SEGMENT else SEGMENT) != 0
 
     def reductions(self, phase: int) -> list[Expr]:
         found = self.phases.reductions
         return found[phase] if phase < len(found) else []
 
     # --- operands -----------------------------------------------------------------------------------------------------
-
-    def varies(self, i: int) -> bool:
-        """Whether an operand has an element for each of the row's, and is walked along it."""
-        return bool(self.frame.ports[i].axes & Axes.INNER) and i not in self.scattered
 
     def beside(self, i: int) -> int | None:
         """An operand's stride from row to row of a run."""
@@ -160,10 +136,6 @@ class ColumnKernel:
         one = f"{run}.v[v] = {each};" if loading else f"{each} = {run}.v[v];"
         return ["#pragma unroll", f"for (int v = 0; v < {width}; ++v) {one}"]
 
-    def _read(self, n: Expr, at: str) -> str:
-        i = self.frame.input_index[n.attr.name]
-        return f"widen(p{i}[o{i} + {at}])"
-
     # --- rows ---------------------------------------------------------------------------------------------------------
 
     def enter(self, block: str) -> list[str]:
@@ -184,10 +156,7 @@ class ColumnKernel:
             lines.append(f"{const}i64 o{i} = {offset(self.outer_strides[i], 'r')};")
         plain = [i for i in range(self.frame.inputs) if i not in self.followed and i not in self.scattered]
         for i in (*plain, *self.followed):
-            if i in self.followed:
-                start = len(self.emitter.lines)
-                value = self.emitter.value(self.followed[i])
-                lines += [*self.emitter.lines[start:], f"o{i} += {value};"]
+            lines += self.followed.get(i, [])
             if not self.varies(i):
                 lines += [f"{self.run_type(i)} in{i};", *self._move(i, f"in{i}", f"p{i} + o{i}")]
         return lines

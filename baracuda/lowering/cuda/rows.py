@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 from baracuda.formula import order
 from baracuda.formula.expr import READS, Axes, Expr
-from baracuda.formula.gathers import gathers
-from baracuda.formula.order import CHAIN, LANES, SEGMENT, segments
-from baracuda.lowering.cuda.emit import Emitter, number, rare_values, table_definitions
+from baracuda.formula.order import CHAIN, LANES, SEGMENT
+from baracuda.lowering.cuda.emit import Emitter, number, rare_values
 from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Frame, offset, piece, unravel
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
-from baracuda.lowering.phases import RECOMPUTE, Phases
+from baracuda.lowering.cuda.row_walk import RowWalk
+from baracuda.lowering.phases import RECOMPUTE
 from baracuda.lowering.problem import Nest
 
 #: The structures of the prelude that combine two values.
@@ -75,40 +75,20 @@ def along_row(n: Expr, nest: Nest, *, runs_whole: bool) -> str:
     return f"(int)y{axis}" + (" + v" if axis == len(nest.inner) - 1 and runs_whole else "")
 
 
-class RowKernel:
+class RowKernel(RowWalk):
     """Writes the parts of a kernel over rows. Names in the generated code: `row` the row's number, `live` whether it
     exists, `e` the number of a run's first element in the row, o{i} and x{i} operand i's offsets of row and run."""
 
     def __init__(self, frame: Frame, shape: RowShape, *, resident: bool, keeps: bool = False, recompute: int = RECOMPUTE) -> None:
-        nest = frame.nest
-        self.nest = nest
-        self.frame = frame
         self.shape = shape
         self.resident = resident
         #: Whether values stay with the threads from phase to phase, as arrays keep0, keep1, ...
         self.keeps = resident or keeps
-        self.phases = Phases(nest.graph, recompute)
-        self.rank = len(nest.outer)
-        self.wide = nest.row_length + SEGMENT * 1024 >= INDEX_LIMIT
-        self.index = "i64" if self.wide else "int"
-        words = frame.words
-        self.rows = words.signed(nest.rows)
-        self.length = f"(({self.index}){words.word(nest.row_length)})"
-        self.segments = f"((int){words.word(segments(nest.row_length))})"
-        self.inner_last = self.rank + len(nest.inner) - 1
-        self.runs_whole = len(nest.inner) <= 1 or nest.inner[-1] % shape.vector == 0
+        super().__init__(frame, recompute)
+        inner = self.nest.inner
+        self.inner_last = self.rank + len(inner) - 1
+        self.runs_whole = len(inner) <= 1 or inner[-1] % shape.vector == 0
         self.checks = self._checks()
-        self.emitter = Emitter(self._row_leaf, read=self._read)
-        offsets = {frame.input_index[n.attr.name]: n.args[0] for n in gathers(nest.graph)}
-        #: The operands read at indices: those with an address for each element, and the statements that compute the offset of
-        #: those with one a row.
-        self.scattered = {i for i, offset in offsets.items() if self.phases.varies(offset)}
-        self.followed = {i: self._offset(i, offset) for i, offset in offsets.items() if i not in self.scattered}
-        self.functions = ""
-        self.outer_strides = [self.frame.strides(i, range(self.rank)) for i in range(len(self.frame.ports))]
-        self.inner_strides = [
-            self.frame.strides(i, range(self.rank, self.rank + len(nest.inner))) for i in range(len(self.frame.ports))
-        ]
 
     def _checks(self) -> str:
         """Which bounds tests elements need: none, one a run, or one an element."""
@@ -118,28 +98,11 @@ class RowKernel:
             return "none"
         return "run" if n % s.vector == 0 else "element"
 
-    def definitions(self) -> str:
-        """What must stand before the kernel: constant tables and outlined functions."""
-        return table_definitions(self.emitter.tables) + self.functions
-
     # --- leaves -------------------------------------------------------------------------------------------------------
-
-    def varies(self, i: int) -> bool:
-        """Whether an operand is walked along the row, with an element for each of the row's."""
-        return bool(self.frame.ports[i].axes & Axes.INNER) and i not in self.scattered
 
     def placed_by_row(self, i: int) -> bool:
         """Whether where an operand's elements are depends on the row."""
         return bool(self.frame.ports[i].axes & Axes.OUTER) or i in self.followed
-
-    def _offset(self, i: int, offset: Expr) -> list[str]:
-        start = len(self.emitter.lines)
-        value = self.emitter.value(offset)
-        return [*self.emitter.lines[start:], f"o{i} += {value};"]
-
-    def _read(self, n: Expr, at: str) -> str:
-        i = self.frame.input_index[n.attr.name]
-        return f"widen(p{i}[o{i} + {at}])"
 
     def _row_leaf(self, n: Expr) -> str | None:
         if n.op == "param":
