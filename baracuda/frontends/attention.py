@@ -19,7 +19,7 @@ from baracuda.core.tensor import TensorRef
 from baracuda.formula.expr import Expr
 from baracuda.formula.graph import Graph
 from baracuda.frontends.arrays import current_stream
-from baracuda.frontends.call import apply, describe, device_of, plan_for
+from baracuda.frontends.call import apply, describe, device_of, one_or_all, plan_for
 from baracuda.frontends.families import function
 from baracuda.frontends.function import MOST_RECIPES
 from baracuda.frontends.recipes import Recipe, recipe_key
@@ -177,7 +177,7 @@ def _backward(
     if d.pair is not None:
         found[d.pair] = _summed(made[3], d).reshape(call.shapes[d.pair])
     results = tuple(found[n] for n in wrt)
-    return results[0] if len(results) == 1 else results
+    return one_or_all(results)
 
 
 def _summed(pairs: Any, d: AttentionBackwardDescriptor) -> Any:

@@ -11,7 +11,7 @@ from baracuda.core.tensor import tensor_mut
 from baracuda.frontends.arrays import empty_like
 from baracuda.frontends.attention import scaled_dot_product_attention as attend
 from baracuda.frontends.attention import scaled_dot_product_attention_backward as attend_backward
-from baracuda.frontends.call import describe
+from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import function
 from baracuda.frontends.functional import alibi_backward
 from baracuda.frontends.views import copy, placed, run, slab, view
@@ -132,7 +132,7 @@ def attention_sink_backward(
         axes = tuple(a for a in range(len(shape)) if a != len(shape) - 3)
         found["sink"] = function("sum")(rows, axis=axes, dtype=describe(sink, "sink").kind)
     results = tuple(found[n] for n in wrt)
-    return results[0] if len(results) == 1 else results
+    return one_or_all(results)
 
 
 def merge_attention_states(a: Any, a_lse: Any, b: Any, b_lse: Any) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError
-from baracuda.frontends.call import describe
+from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.function import Call, describe_call
 from baracuda.ops.op import Op
 from baracuda.ops.op_descriptor import OpDescriptor
@@ -46,7 +46,7 @@ class Backward:
         saved = {n: values[n] for n in op.saves if values[n] is not None}
         named = {n[1:]: values[n] for n in self.cotangents}
         made = tuple(self.of(descriptor.forward, named, tensors, like, saved, wrt).values())
-        return made[0] if len(made) == 1 else made
+        return one_or_all(made)
 
     def of(
         self,
@@ -88,11 +88,6 @@ def chosen(wrt: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
     if not found or set(found) - set(known):
         raise InvalidProblemError(f"wrt: {', '.join(map(repr, found)) or 'none'}; expected some of {', '.join(known)}")
     return found
-
-
-def one_or_all(found: Sequence[Any]) -> Any:
-    """What a function returns: its only result, or a tuple of them."""
-    return found[0] if len(found) == 1 else tuple(found)
 
 
 def differentiable(d: OpDescriptor) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from typing import Any
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
-from baracuda.frontends.backward import chosen, one_or_all
-from baracuda.frontends.call import describe
+from baracuda.frontends.backward import chosen
+from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.product_function import run as product
 from baracuda.frontends.views import placed, run, view
 from baracuda.ops import covariances as c

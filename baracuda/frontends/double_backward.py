@@ -9,7 +9,7 @@ from typing import Any
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.backward import Backward, differentiable
-from baracuda.frontends.call import describe
+from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.function import describe_call
 from baracuda.frontends.views import placed
 from baracuda.ops.op import Op
@@ -51,7 +51,7 @@ class DoubleBackward:
         dys = {n[1:]: values[n] for n in self.cotangents}
         seconds = {n[2:]: values[n] for n in self.seconds}
         made = tuple(self.of(descriptor.forward, dys, seconds, tensors, like, wrt).values())
-        return made[0] if len(made) == 1 else made
+        return one_or_all(made)
 
     def of(
         self,

@@ -16,7 +16,7 @@ from typing import Any
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.arrays import broadcast
-from baracuda.frontends.call import describe
+from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import function
 from baracuda.frontends.product_function import ProductFunction, Request
 from baracuda.frontends.products import Ref, labelled, one_element
@@ -196,7 +196,7 @@ def einsum_backward(
         made = evaluate([_Term(dy, result), *others], kept, preference)
         made = made.reshape(tuple(n if c in kept else 1 for c, n in zip(own, shape, strict=True)))
         found.append(made if tuple(made.shape) == shape else function("mul")(broadcast(made, shape), 1))
-    return found[0] if len(found) == 1 else tuple(found)
+    return one_or_all(found)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2, *, preference: PlanPreference | None = None) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.arrays import current_stream
-from baracuda.frontends.call import apply, describe, device_of, plan_for
+from baracuda.frontends.call import apply, describe, device_of, one_or_all, plan_for
 from baracuda.frontends.recipes import NUMBERS, Recipe, recipe_key
 from baracuda.ops.op import Op
 from baracuda.ops.op_descriptor import OpDescriptor
@@ -94,13 +94,13 @@ class Function:
         recipe = self._recipes.get(key) if key is not None else None
         if recipe is not None:
             made = recipe.follow(arguments, wanted)
-            return made[0] if len(made) == 1 else made
+            return one_or_all(made)
         descriptor, tensors, like = describe_call(self.op, arguments, keywords)
         found = Call(descriptor, tensors, like).run(wanted)
         if key is not None:
             self._remember(key, descriptor, arguments, like, found)
         results = tuple(found.values())
-        return results[0] if len(results) == 1 else results
+        return one_or_all(results)
 
     def _remember(self, key: Any, d: OpDescriptor, arguments: Sequence[Any], like: Any, found: Mapping[str, Any]) -> None:
         cls, names = plan_of(d), self.op.signature.tensors

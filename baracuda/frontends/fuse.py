@@ -10,6 +10,7 @@ from typing import Any
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.backward import Backward
+from baracuda.frontends.call import one_or_all
 from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.function import Call, describe_call
 from baracuda.ops.op import Op
@@ -52,7 +53,7 @@ class Fused:
     def __call__(self, *tensors: Any, **scalars: float) -> Any:
         """Compute; the result, or the tuple of results, is new and of the first full-sized tensor's library."""
         results = tuple(Call(*self._described(tensors, scalars)).run().values())
-        return results[0] if len(results) == 1 else results
+        return one_or_all(results)
 
     def gradient(self, *tensors: Any, dy: Any, wrt: Sequence[str] | None = None, **scalars: float) -> tuple[Any, ...]:
         """The gradients by the tensors named in `wrt` (default: every float tensor, in order), given the gradient of the

@@ -9,7 +9,7 @@ from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
-from baracuda.frontends.call import describe
+from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.views import axis_of, copy, gradients, merged, output, placed, run, slab
 from baracuda.ops import statistics as s
 from baracuda.ops.op import Op
@@ -61,7 +61,7 @@ def _integral_slopes(op: Op, dy: Any, y: Any, x: Any, dx: float, axis: int, wrt:
         into = placed(target, place, len(ref.shape))
         merged([(i, found[p]) for i, p in enumerate(parts[name])], axis, into, own)
         made.append(result)
-    return made[0] if len(made) == 1 else tuple(made)
+    return one_or_all(made)
 
 
 def trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Any:
@@ -174,7 +174,7 @@ def gradient(x: Any, spacing: Any = 1.0, *, axis: int | Sequence[int] | None = N
             into = slab(target, a, part.start, part.stop)
             run(part.op, part.tensors(ref, places, a), x, into, spacing=step, **part.options)
         made.append(result)
-    return made[0] if len(made) == 1 else tuple(made)
+    return one_or_all(made)
 
 
 def gradient_backward(

@@ -8,8 +8,8 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.frontends.backward import chosen, one_or_all
-from baracuda.frontends.call import describe
+from baracuda.frontends.backward import chosen
+from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.reads_backward import in_kind
 from baracuda.frontends.scatter import combined
 from baracuda.frontends.views import output, run, view

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
-from baracuda.frontends.call import describe
+from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import function
 
 _NAMES = ("x", "weight", "bias")
@@ -50,7 +50,7 @@ def _backward(
     found = function(f"{name}_backward")(_split(dy, "dy", 1, groups), *views, *saved, eps=eps, wrt=wanted)
     gradients = found if isinstance(found, tuple) else (found,)
     made = tuple(g.reshape(tuple(named[n].shape)) for n, g in zip(wanted, gradients, strict=True))
-    return made[0] if len(made) == 1 else made
+    return one_or_all(made)
 
 
 def group_norm(

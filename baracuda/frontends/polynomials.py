@@ -13,8 +13,8 @@ from typing import Any
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.frontends.backward import chosen, one_or_all
-from baracuda.frontends.call import describe
+from baracuda.frontends.backward import chosen
+from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import function, ops
 from baracuda.frontends.reads_backward import in_kind
 from baracuda.frontends.recipes import NUMBERS

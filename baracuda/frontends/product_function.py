@@ -11,7 +11,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.arrays import current_stream
-from baracuda.frontends.call import apply, describe, device_of, plan_for
+from baracuda.frontends.call import apply, describe, device_of, one_or_all, plan_for
 from baracuda.frontends.families import function
 from baracuda.frontends.recipes import Recipe, recipe_key
 from baracuda.ops.matmul_descriptor import MatmulDescriptor
@@ -116,7 +116,7 @@ class ProductFunction:
 def _shaped(results: tuple[Any, ...], shape: tuple[int, ...] | None) -> Any:
     if shape is not None:
         results = tuple(r.reshape(shape) for r in results)
-    return results[0] if len(results) == 1 else results
+    return one_or_all(results)
 
 
 class ProductBackward:
@@ -171,7 +171,7 @@ class ProductBackward:
             if name in names:
                 found[name] = _gradient(d, tensor, dy, tensors, found.get(name), preference)
         made = tuple(found[n] for n in names)
-        return made[0] if len(made) == 1 else made
+        return one_or_all(made)
 
 
 def _through_activation(

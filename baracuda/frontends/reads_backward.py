@@ -19,7 +19,7 @@ from baracuda.formula import functions as f
 from baracuda.formula.expr import cast
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.backward import Backward
-from baracuda.frontends.call import describe
+from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import function, ops
 from baracuda.frontends.function import Function
 from baracuda.frontends.scatter import axis_of, check_bounds, combined
@@ -175,7 +175,7 @@ def embedding_bag_backward(
             dy, indices, weight, per_sample_weights, mode=mode, padding_idx=padding_idx, wrt=("per_sample_weights",)
         )
     found = tuple(made[n] for n in names)
-    return found[0] if len(found) == 1 else found
+    return one_or_all(found)
 
 
 def _bag_weight(dy: Any, indices: Any, at: TensorRef, table: TensorRef, factors: Any, mode: str, padding_idx: int | None) -> Any:

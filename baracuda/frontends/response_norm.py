@@ -7,7 +7,7 @@ from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.frontends.call import describe
+from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import function
 from baracuda.frontends.function import Function
 from baracuda.ops.response_norms import channel_lengths, channel_products, input_gradient, weight_gradient
@@ -53,7 +53,7 @@ def global_response_norm_backward(
     if "bias" in names:
         made["bias"] = _over_all(dy, bias, "bias")
     found = tuple(made[n] for n in names)
-    return found[0] if len(found) == 1 else found
+    return one_or_all(found)
 
 
 def _over_all(x: Any, like: Any, name: str) -> Any:

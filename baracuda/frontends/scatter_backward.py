@@ -7,18 +7,15 @@ from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef, tensor_mut
-from baracuda.frontends.call import describe
+from baracuda.frontends.backward import chosen
+from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import function
 from baracuda.frontends.scatter import axis_of, bincount, check_bounds
 from baracuda.frontends.views import copy, filled
 
 
 def _wanted(made: dict[str, Any], wrt: Sequence[str] | None) -> Any:
-    names = tuple(made) if wrt is None else tuple(wrt)
-    if not names or set(names) - set(made):
-        raise InvalidProblemError(f"wrt: {', '.join(map(repr, names))}; expected some of {', '.join(made)}")
-    found = tuple(made[n] for n in names)
-    return found[0] if len(found) == 1 else found
+    return one_or_all([made[n] for n in chosen(wrt, tuple(made))])
 
 
 def _expect(name: str, ref: TensorRef, shape: Sequence[int]) -> None:

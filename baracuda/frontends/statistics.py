@@ -13,7 +13,7 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.frontends.call import describe
+from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import ops
 from baracuda.frontends.views import axis_of, copy, filled, merged, output, placed, run, slab
 from baracuda.ops import statistics as s
@@ -90,7 +90,7 @@ def cdist_backward(dy: Any, a: Any, b: Any, y: Any = None, *, p: float = 2.0, wr
         tensors = {"dy": placed(given, axes, rank), "a": own, "b": other, "distance": placed(distance, axes, rank)}
         along = (*over, rank - 2 if name == "a" else rank - 3)
         run(s.distance_slopes, tensors, like, _points(target, rank, axis), p=order_of(p), axis=along)
-    return made[0] if len(made) == 1 else tuple(made)
+    return one_or_all(made)
 
 
 # --- differences ------------------------------------------------------------------------------------------------------
