@@ -177,8 +177,8 @@ class LtCall:
         self._factors_at = (1, 0) if self.problem.swapped else (0, 1)
         first = self._factors.ctypes.data
         self._scalars, self._chosen_at = (first, first + self._factors.itemsize), self._algorithm.ctypes.data
-        #: The address that was put into the descriptor last.
-        self._address = np.zeros(1, np.int64)
+        #: The addresses that were put into the descriptor last.
+        self._addresses = [np.zeros(1, np.int64) for _ in self._set_per_call]
 
     def _chosen(self) -> tuple[np.ndarray[Any, Any], int]:
         """The heuristic's first algorithm and the workspace that it needs."""
@@ -219,10 +219,10 @@ class LtCall:
                 self._matmul(pointers, workspace, stream)
                 return
             with self._lock:  # addresses of vectors are part of the descriptor: set and launch at once
-                for attribute, at in self._set_per_call:
-                    if len(self._set_per_call) > 1 or self._address[0] != pointers[at]:
-                        self._address[0] = pointers[at]
-                        self._set_attribute(self._desc, attribute, self._address.ctypes.data, self._address.nbytes)
+                for held, (attribute, at) in zip(self._addresses, self._set_per_call, strict=True):
+                    if held[0] != pointers[at]:
+                        held[0] = pointers[at]
+                        self._set_attribute(self._desc, attribute, held.ctypes.data, held.nbytes)
                 self._matmul(pointers, workspace, stream)
         except self._error as error:
             raise BackendError("cublasLtMatmul", str(error)) from error

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Args, Plan
 from baracuda.core.probe import probe
 from baracuda.core.workspace import Workspace
-from baracuda.frontends.array import Array, empty
-from baracuda.frontends.arrays import allocator, current_stream, empty_like, finish, writable
+from baracuda.frontends.array import Array
+from baracuda.frontends.arrays import allocator, current_stream, finish, writable
 from baracuda.runtime.streams import own_stream
 
 NUMBERS = (bool, int, float, complex)
@@ -56,47 +56,48 @@ class Recipe:
         self.plan, self.args, self.read, self.like = plan, args, tuple(read), like
         example = arguments[like]
         self._allocate = [None if r is None else allocator(example, *r) for r in results]
-        self._scratch = plan.workspace_size()
-        self._plain = isinstance(example, np.ndarray)
-        self._own = isinstance(example, Array)
+        self._workspace = _workspaces(plan, example)
+        #: Whether the results are of a library that needs no asking: NumPy, or our own.
+        self._plain = isinstance(example, np.ndarray | Array)
 
     def follow(self, arguments: Sequence[Any], out: Sequence[Any] = ()) -> tuple[Any, ...]:
         """Allocate and run; the results, the first of which are those of `out` that are given."""
-        like, plan = arguments[self.like], self.plan
-        given = iter(out)
-        made = [None if allocate is None else next(given, None) if out else allocate(like) for allocate in self._allocate]
-        if out:
-            made = [
-                allocate(like) if r is None and allocate is not None else r
-                for r, allocate in zip(made, self._allocate, strict=True)
-            ]
-        values = [None if i is None else arguments[i] for i in self.read]
-        workspace = scratch(like, plan.device, self._scratch) if self._scratch else None
-        if self._plain:
-            plan.run(None, workspace, self.args(*values, *made))
-        elif self._own:
-            plan.run(own_stream(plan.device), workspace, self.args(*values, *made))
-        else:
-            stream = current_stream(like, plan.device)
-            plan.run(
-                stream,
-                workspace,
-                self.args(*values, *(r if r is None or any(r is o for o in out) else writable(r) for r in made)),
-            )
+        like, plan, given = arguments[self.like], self.plan, iter(out)
+        made: list[Any] = []
+        written: list[Any] = []
+        for allocate in self._allocate:
+            if allocate is None:
+                written.append(None)
+                continue
+            result = next(given, None)
+            if result is None:
+                result = allocate(like)
+                written.append(result if self._plain else writable(result))
+            else:
+                written.append(result)
+            made.append(result)
+        args = self.args(*(None if i is None else arguments[i] for i in self.read), *written)
+        stream = own_stream(plan.device) if self._plain else current_stream(like, plan.device)
+        plan.run(stream, self._workspace(like) if self._workspace else None, args)
+        if not self._plain:
             finish(like, stream)
-        return tuple(r for r in made if r is not None)
+        return tuple(made)
 
 
-def scratch(like: Any, device: Device, nbytes: int) -> Workspace:
-    """A workspace for one call: from the library of `like`, but on the CPU, where a call has ended when it returns, the
-    thread's own."""
-    if isinstance(like, Array):
-        held = empty((nbytes,), ElementKind.U8, device)
-        made = Workspace((held.pointer, nbytes, device))
-        made.owner = held
-        return made
-    if device.kind is not DeviceKind.CPU or nbytes > _KEPT:
-        return Workspace(empty_like(like, (nbytes,), ElementKind.U8))
+def _workspaces(plan: Plan[Any, Any], example: Any) -> Callable[[Any], Workspace] | None:
+    """What makes the workspace of a call, given a tensor of its library: memory of that library, but on the CPU, where a call has
+    ended when it returns, the thread's own."""
+    nbytes = plan.workspace_size()
+    if not nbytes:
+        return None
+    if plan.device.kind is DeviceKind.CPU and nbytes <= _KEPT:
+        return lambda like: _kept(nbytes)
+    allocate = allocator(example, (nbytes,), ElementKind.U8)
+    return lambda like: Workspace(allocate(like))
+
+
+def _kept(nbytes: int) -> Workspace:
+    """The thread's own workspace."""
     kept: Workspace | None = getattr(_own, "workspace", None)
     if kept is None or kept.nbytes < nbytes:
         kept = _own.workspace = Workspace.allocate(nbytes)

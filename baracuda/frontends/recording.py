@@ -13,8 +13,7 @@ from baracuda.core.errors import BackendError, InvalidProblemError, UnsupportedE
 from baracuda.core.tensor import tensor_ref
 from baracuda.frontends.array import Array, empty
 from baracuda.frontends.families import function
-from baracuda.runtime.cuda import check
-from baracuda.runtime.device_memory import current, synchronize
+from baracuda.runtime.device_memory import copy, synchronize
 from baracuda.runtime.device_pool import Pool
 from baracuda.runtime.streams import CudaStream, instead, own_stream
 
@@ -81,15 +80,14 @@ class Recording:
             raise InvalidProblemError(f"{self._name}: recorded for {_summary(self._expected)}; got {_summary(found)}")
         if self._on_cpu:
             return self.function(*arguments)
-        with _lock, current(self._device) as driver:
+        with _lock:
             self._fill(arguments)
-            self._graph.launch(driver, own_stream(self._device).handle)
-            return _map(self._results, lambda held: _copied(driver, held, empty(held.shape, held.kind, held.device)))
+            self._graph.replay(own_stream(self._device))
+            return _map(self._results, lambda held: _copied(held, empty(held.shape, held.kind, held.device)))
 
     def _fill(self, arguments: tuple[Array, ...]) -> None:
-        with current(self._device) as driver:
-            for held, argument in zip(self._inputs, arguments, strict=True):
-                _copied(driver, argument, held)
+        for held, argument in zip(self._inputs, arguments, strict=True):
+            _copied(argument, held)
 
 
 def record(function: Callable[..., Any], *examples: Any) -> Recording:
@@ -157,11 +155,10 @@ def _map(results: Any, of: Callable[[Array], Any]) -> Any:
     raise InvalidProblemError(f"record: a result is {results!r}; expected an Array, or a tuple, list or dict of them")
 
 
-def _copied(driver: Any, source: Array, target: Array) -> Array:
-    """`target`, which is contiguous, with the values of `source` put into it; the context is current."""
+def _copied(source: Array, target: Array) -> Array:
+    """`target`, which is contiguous, with the values of `source` put into it."""
     if source.strides != target.strides:
         function("positive")(source, out=target)
     elif nbytes := source.size * source.kind.itemsize:
-        stream = own_stream(source.device).handle
-        check(driver.cuMemcpyDtoDAsync(target.pointer, source.pointer, nbytes, stream), "cuMemcpyDtoDAsync")
+        copy(target, source, nbytes, own_stream(source.device).handle)
     return target

@@ -153,10 +153,10 @@ def name(device: Device) -> str:
     return raw.split(b"\0")[0].decode()
 
 
-def copy(target: DeviceMemory, source: DeviceMemory, nbytes: int) -> None:
-    """Put a copy from one block to another on the device's default stream."""
+def copy(target: DeviceMemory | TensorMut, source: DeviceMemory | TensorRef, nbytes: int, stream: int = 0) -> None:
+    """Put a copy of bytes from one place of a device's memory to another on a stream, by default the device's own."""
     with current(target.device) as driver:
-        check(driver.cuMemcpyDtoDAsync(target.pointer, source.pointer, nbytes, 0), "cuMemcpyDtoDAsync")
+        check(driver.cuMemcpyDtoDAsync(target.pointer, source.pointer, nbytes, stream), "cuMemcpyDtoDAsync")
 
 
 def second_level_cache(device: Device) -> int:

@@ -6,21 +6,19 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
-from baracuda.core.device import Device, Stream
+from baracuda.core.device import Device, Stream, as_stream
 from baracuda.runtime.cuda import check
 from baracuda.runtime.device_memory import current
 
-_default = lru_cache(maxsize=256)(Stream)
 _local = threading.local()
 
 
 def own_stream(device: Device) -> Stream:
     """The stream that work on our own arrays goes to: the device's default one, unless `instead` says otherwise."""
     stream: Stream | None = getattr(_local, "stream", None)
-    return stream if stream is not None and stream.device is device else _default(device)
+    return stream if stream is not None and stream.device is device else as_stream(None, device)
 
 
 @contextmanager
@@ -74,21 +72,16 @@ class CudaStream:
 
 
 class CudaGraph:
-    """Recorded work, ready to be replayed: by `replay` on the stream that it was recorded on, or by `launch` with the context
-    current already."""
+    """Recorded work, ready to be replayed, on the stream that it was recorded on or on another one."""
 
     def __init__(self, instance: Any, stream: Stream) -> None:
         self._instance, self.stream = instance, stream
         weakref.finalize(self, _destroy, stream, "cuGraphExecDestroy", instance).atexit = False
 
-    def replay(self) -> None:
+    def replay(self, stream: Stream | None = None) -> None:
         """Launch all of it."""
         with current(self.stream.device) as driver:
-            self.launch(driver, self.stream.handle)
-
-    def launch(self, driver: Any, handle: int) -> None:
-        """Launch all of it on the stream of a handle."""
-        check(driver.cuGraphLaunch(self._instance, handle), "cuGraphLaunch")
+            check(driver.cuGraphLaunch(self._instance, (stream or self.stream).handle), "cuGraphLaunch")
 
 
 def _destroy(stream: Stream, what: str, handle: Any = None) -> None:
