@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -38,6 +39,17 @@ def machine(request: pytest.FixtureRequest) -> Machine:
 def device(machine: Machine, request: pytest.FixtureRequest) -> str:
     """The name of the device of `--device`, which there is."""
     return str(request.config.getoption("--device"))
+
+
+@pytest.fixture
+def one_torch_thread() -> Iterator[None]:
+    """PyTorch computes in the calling thread."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -34,8 +35,14 @@ Table = Sequence[Sequence[str]]
 
 def load(pattern: str) -> list[tuple[str, Results]]:
     """The results of every file of `baracuda bench` of such a name."""
-    paths = [path for path in sorted(RESULTS.glob(f"{pattern}.json")) if json.loads(path.read_text()).get("kind") == KIND]
-    return [(path.name, Results.load(path)) for path in paths]
+    records = ((path.name, _record(path)) for path in sorted(RESULTS.glob(f"{pattern}.json")))
+    return [(name, Results.of(record)) for name, record in records if record.get("kind") == KIND]
+
+
+@cache
+def _record(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
 
 
 def of_suite(suite: str, device: str) -> Measured:

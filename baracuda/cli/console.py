@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from rich.table import Table
 
 #: Columns of tables in files and pipes.
 WIDTH = 200
+#: Seconds after which results that are not complete yet are written again.
+SAVE_SECONDS = 10.0
 #: Exit statuses: all is well; something is broken, missing or not found; the command line is wrong; interrupted.
 OK, BROKEN, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -83,3 +86,21 @@ def write_json(path: Path, record: Mapping[str, Any]) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+class Saved:
+    """A file that is written now and then while what it is to hold grows, and at the end; without a path nothing is written."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path, self._last = path, time.monotonic()
+
+    def now_and_then(self, record: Callable[[], Mapping[str, Any]]) -> None:
+        """Write what `record` gives, if the last time was `SAVE_SECONDS` ago."""
+        if time.monotonic() - self._last > SAVE_SECONDS:
+            self.now(record)
+
+    def now(self, record: Callable[[], Mapping[str, Any]]) -> None:
+        """Write what `record` gives."""
+        if self.path is not None:
+            write_json(self.path, record())
+        self._last = time.monotonic()

@@ -3,10 +3,7 @@ times them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-import torch
 
 from baracuda.cli.bench.checks import check
 from baracuda.cli.bench.place import Place
@@ -19,12 +16,7 @@ from benchmarks.tables import TABLES
 CASES = list(problems(Request(dtypes=("bf16",), quick=True)))
 
 
-@pytest.fixture(autouse=True)
-def _one_torch_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
 
 def test_every_op_has_a_rival() -> None:

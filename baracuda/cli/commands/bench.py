@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,15 +10,13 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from baracuda.cli.console import BROKEN, INTERRUPTED, OK, as_json, console, messages, progress, table, write_json
+from baracuda.cli.console import BROKEN, INTERRUPTED, OK, Saved, as_json, console, messages, progress, table
 from baracuda.core.errors import InvalidProblemError
 
 if TYPE_CHECKING:
     from baracuda.cli.bench.results import Results, Row
     from baracuda.cli.bench.rivals.library import Table
 
-#: Seconds after which the results so far are written again.
-SAVE_SECONDS = 10.0
 #: Changes that are shown at most, of either sort.
 SHOWN = 30
 
@@ -103,19 +100,15 @@ def command(
         task = bar.add_task(f"bench on {device}", total=None)
         if jobs:
             bench.warm(jobs, lambda done, total: bar.update(task, completed=done, total=total, description="compile"))
-        saved = time.monotonic()
+        saved = Saved(out)
 
         def watch(done: int, total: int, name: str, found: Results) -> None:
-            nonlocal saved
             failed = f", [red]{len(found.failed)} failed[/red]" if found.failed else ""
             bar.update(task, completed=done, total=total, description=f"{escape(name)}{failed}")
-            if out is not None and time.monotonic() - saved > SAVE_SECONDS:
-                write_json(out, found.record())
-                saved = time.monotonic()
+            saved.now_and_then(found.record)
 
         results = bench.run(watch)
-    if out is not None:
-        write_json(out, results.record())
+    saved.now(results.record)
     where = console()
     if to_stdout:
         click.echo(as_json(results.record()), nl=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from baracuda.cli.console import BROKEN, INTERRUPTED, OK, as_json, console, messages, progress, table, write_json
+from baracuda.cli.console import BROKEN, INTERRUPTED, OK, Saved, as_json, console, messages, progress, table
 from baracuda.core.errors import InvalidProblemError
 
 if TYPE_CHECKING:
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 #: Broken promises that are shown; the certificate has them all.
 SHOWN = 20
-#: Seconds after which an unfinished certificate is written again.
-EVERY = 10.0
 
 
 @click.command(
@@ -66,21 +63,15 @@ def command(
         raise InvalidProblemError(f"--device {device}; expected cpu, cuda or cuda:N")
     chosen = selection(families, names, quick)
     with progress() as bar:
-        task = bar.add_task(f"verify on {device}", total=None)
-
-        written = time.monotonic()
+        task, saved = bar.add_task(f"verify on {device}", total=None), Saved(out)
 
         def watch(done: int, total: int, found: Certificate) -> None:
-            nonlocal written
-            if out is not None and time.monotonic() - written > EVERY:
-                write_json(out, found.record())
-                written = time.monotonic()
+            saved.now_and_then(found.record)
             broken = f", [red]{len(found.broken)} broken[/red]" if found.broken else ""
             bar.update(task, completed=done, total=total, description=f"verify on {device}{broken}")
 
         certificate = verify(device, chosen, jobs=jobs or default_jobs(device), watch=watch)
-    if out is not None:
-        write_json(out, certificate.record())
+    saved.now(certificate.record)
     if to_stdout:
         click.echo(as_json(certificate.record()), nl=False)
     else:
