@@ -18,13 +18,20 @@ from baracuda.lowering.problem import Nest
 REGISTERS, OVERHEAD = 65536, 40
 #: Bytes of a short row that one thread takes where much is done with them, and how much that is, in additions.
 _IN_THREAD, _MUCH = 64, 4
+#: Additions to write out for the elements of one thread. The compiler takes seconds to minutes beyond it (entmax of bf16 rows
+#: with 64 elements a thread: 650,000 additions, 25 s, 1.2 MB of machine code), and the code outgrows the instruction cache.
+_WRITTEN_OUT = 40_000
 
 
 def vector_width(nest: Nest) -> int:
-    """Elements to a run: 16 bytes of a 16-bit operand or of a 32-bit one."""
-    ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))
+    """Elements to a run: 16 bytes of a 16-bit operand or of a 32-bit one; fewer where what is done with them is long."""
+    ports, phases = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs)), Phases(nest.graph)
     sizes = [o.kind.itemsize for o, p in zip(nest.operands, ports, strict=True) if p.axes & Axes.INNER]
-    return 8 if max(sizes, default=4) <= 2 else 4
+    vector = 8 if max(sizes, default=4) <= 2 else 4
+    work = sum(cost(n) for p in range(phases.last + 1) for n in phases.roots(p))
+    while vector > 1 and work * vector * group_shape(nest.row_length, vector)[1] > _WRITTEN_OUT:
+        vector //= 2
+    return vector
 
 
 def short_row_vector(nest: Nest) -> int:
