@@ -15,6 +15,8 @@ from baracuda.core.tensor import tensor_mut
 
 #: Every allocated workspace starts at a multiple of this many bytes.
 ALIGNMENT = 256
+#: What a workspace that somebody else allocated must at least be aligned to.
+LEAST_ALIGNMENT = 16
 
 
 def allocate_host(nbytes: int, device: Device) -> np.ndarray[Any, Any]:
@@ -44,7 +46,8 @@ class Workspace:
     Raises
     ------
     InvalidProblemError
-        The buffer has gaps, is read-only, is not a tensor, or the pointer or size is negative.
+        The buffer has gaps, is read-only, is not a tensor, does not begin at a multiple of 16 bytes, or the pointer or size is
+        negative.
     """
 
     __slots__ = ("device", "nbytes", "owner", "pointer")
@@ -60,6 +63,7 @@ class Workspace:
             self.owner = None
             if self.pointer < 0 or self.nbytes < 0:
                 raise InvalidProblemError(f"workspace: pointer {self.pointer}, {self.nbytes} bytes; expected 0 or above")
+            self._aligned()
             return
         tensor = tensor_mut(buffer, name="workspace")
         lowest, highest = reach(tensor.shape, tensor.strides)
@@ -71,6 +75,13 @@ class Workspace:
         self.nbytes = (highest - lowest + 1) * tensor.kind.bits // 8
         self.device = tensor.device
         self.owner = tensor.owner
+        self._aligned()
+
+    def _aligned(self) -> None:
+        if self.nbytes and self.pointer % LEAST_ALIGNMENT:
+            raise InvalidProblemError(
+                f"workspace: it begins at {self.pointer:#x}; expected a multiple of {LEAST_ALIGNMENT} bytes"
+            )
 
     @staticmethod
     def allocate(nbytes: int, device: Device | None = None) -> Workspace:

@@ -362,6 +362,8 @@ def test_workspace_refuses() -> None:
         Workspace(np.broadcast_to(x, (2, 4, 8)))
     with pytest.raises(InvalidProblemError, match="-1 bytes"):
         Workspace((0, -1, Device.cpu()))
+    with pytest.raises(InvalidProblemError, match="it begins at 0x1008; expected a multiple of 16 bytes"):
+        Workspace((0x1008, 64, Device.cuda(1)))
     with pytest.raises(InvalidProblemError, match="-1 bytes"):
         Workspace.allocate(-1)
     with pytest.raises(WorkspaceTooSmallError, match="the plan needs 129 bytes, got 128"):

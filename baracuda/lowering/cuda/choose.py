@@ -6,6 +6,7 @@ from baracuda.formula.expr import Axes
 from baracuda.lowering.composite import side_by_side
 from baracuda.lowering.cuda.columns import lower_columns
 from baracuda.lowering.cuda.kernel import Frame, Lowered, Target
+from baracuda.lowering.cuda.looked_up import lower_looked_up
 from baracuda.lowering.cuda.pointwise import lower_runs
 from baracuda.lowering.cuda.row_schedules import lower_rows
 from baracuda.lowering.cuda.scans import lower_scans
@@ -23,4 +24,4 @@ def lower_outer_only(frame: Frame, target: Target) -> Lowered:
     axis = transposed_axis(frame.nest)
     if axis is not None:
         return lower_tiles(frame, axis)
-    return lower_tabulated(frame, target) or lower_runs(frame)
+    return lower_looked_up(frame, target) or lower_tabulated(frame, target) or lower_runs(frame)

@@ -44,6 +44,8 @@ class Runs:
         self.real = {j: i for j in range(len(frame.ports)) if (i := self._real_part(j)) is not None}
         #: The constant tables that the kernel reads.
         self.tables: dict[Expr, str] = {}
+        #: What the names of the functions that it calls begin with.
+        self.prefix = ""
 
     def _real_part(self, j: int) -> int | None:
         ports, operands = self.frame.ports, self.frame.operands
@@ -55,7 +57,7 @@ class Runs:
         return i if operands[j].steps(self.last) == 2 else None
 
     def compute(self, transposed: Mapping[int, str], bound: str, odd: Sequence[Expr] = ()) -> tuple[list[str], str]:
-        """The statements that make out{i} of in{i}, and the definitions they need. `transposed` gives the C++ expression of
+        """The statements that make out{i} of in{i}, and the functions they call. `transposed` gives the C++ expression of
         element v of an input that is not in registers; `bound` is the condition under which element v exists; the variable
         `odd` becomes true where one of the conditions `odd` holds for some element."""
         frame, last, tables = self.frame, self.last, self.tables
@@ -82,7 +84,7 @@ class Runs:
             return made
 
         outputs = frame.nest.graph.outputs
-        rare = rare_values([e for _, e in outputs], element, self.width, "", (), bound)
+        rare = rare_values([e for _, e in outputs], element, self.width, self.prefix, (), bound)
         emitter = element(rare.names)
         narrowed = []
         for k, (_, expr) in enumerate(outputs):
@@ -91,7 +93,11 @@ class Runs:
             narrowed.append(f"out{i}.v[v] = Narrow<{frame.storage(i)}, {COMPUTE_TYPE[expr.kind]}>::to({value});")
         narrowed += [f"odd |= {emitter.value(condition)};" for condition in odd]
         loop = ["#pragma unroll", f"for (int v = 0; v < {self.width}; ++v) {bound}{{", *emitter.lines, *narrowed, "}"]
-        return rare.lines + loop, table_definitions(tables) + rare.functions
+        return rare.lines + loop, rare.functions
+
+    def definitions(self, functions: str) -> str:
+        """What stands before a kernel with functions that `compute` gave."""
+        return table_definitions(self.tables) + functions
 
     def place(self, i: int) -> str:
         """Declares o{i}: the operand's offset of the run."""
@@ -200,9 +206,10 @@ def runs_body(kernel: Runs, threads: int, odd: Sequence[Expr] = (), plain: Runs 
     count = words.signed(runs) if wide else words.unsigned(runs)
     where = [*unravel("i", shape, words, "c", wide=wide), f"const i64 at = (i64)c{last} * {width};"]
     left = f"const i64 left = {words.signed(extents[last])} - at;"
-    compute, definitions = kernel.compute({}, "", odd)
-    checked, checked_definitions = (plain or kernel).compute({}, "if (v < left) ")
-    assert plain is not None or definitions == checked_definitions
+    compute, functions = kernel.compute({}, "", odd)
+    checked, checked_functions = (plain or kernel).compute({}, "if (v < left) ")
+    if plain is not None:
+        functions += checked_functions
     # Runs of which only the very last may be partial: blocks before it need no test at all.
     uniform = last == 0 or extents[last] % width == 0
     whole_runs = prod(extents) // width if uniform else 0
@@ -244,7 +251,7 @@ def runs_body(kernel: Runs, threads: int, odd: Sequence[Expr] = (), plain: Runs 
         *[line for i in outputs for line in kernel.move(i, whole=False)],
         "}}}",
     ]
-    return Body(lines, -(-runs // (unroll * threads)), checked_definitions)
+    return Body(lines, -(-runs // (unroll * threads)), kernel.definitions(functions))
 
 
 def lower_runs(frame: Frame) -> Lowered:

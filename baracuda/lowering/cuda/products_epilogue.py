@@ -61,7 +61,7 @@ def epilogue(c: Contraction, frame: Frame, tile: Tile | Thin) -> tuple[list[str]
     at = {frame.input_index[s]: f"sums{i}{where}" for i, s in enumerate(sums) if s in frame.input_index}
     inputs = [i for i in range(frame.inputs) if i not in at]
     outputs = range(frame.inputs, len(frame.ports))
-    compute, definitions = runs.compute(at, "if (v < left) ")
+    compute, functions = runs.compute(at, "if (v < left) ")
     count = tile.bm * tile.bn // width
     together = min(_TOGETHER if inputs else 1, max(1, count // tile.threads))
     each = [
@@ -87,7 +87,7 @@ def epilogue(c: Contraction, frame: Frame, tile: Tile | Thin) -> tuple[list[str]
         *[line for i in outputs for line in runs.move(i, whole=False)],
         "}}}",
     ]
-    return lines, definitions
+    return lines, runs.definitions(functions)
 
 
 def is_direct(c: Contraction, chunk: int) -> bool:
@@ -102,7 +102,7 @@ def direct_epilogue(c: Contraction, frame: Frame, chunk: int, row: str, column: 
     runs, sums, out = Runs(frame), product_names(c), len(frame.ports) - 1
     runs.width = chunk
     at = {frame.input_index[s]: f"sum{i}[i][j + v]" for i, s in enumerate(sums) if s in frame.input_index}
-    compute, definitions = runs.compute(at, "if (v < left) ")
+    compute, functions = runs.compute(at, "if (v < left) ")
     tm, tn = (f"sizeof(sum0{x}) / sizeof(sum0{x}[0])" for x in ("", "[0]"))
     lines = [
         frame.pointers()[out],
@@ -119,4 +119,4 @@ def direct_epilogue(c: Contraction, frame: Frame, chunk: int, row: str, column: 
         *runs.move(out, whole=False),
         "}}",
     ]
-    return lines, definitions
+    return lines, runs.definitions(functions)

@@ -1,7 +1,8 @@
-"""Pointwise schedules with tables: a long function of one bf16 value is looked up instead of computed.
+"""Pointwise schedules with tables: a long function of one bf16 value, of which more is made than a result of 16 bits, is looked
+up instead of computed (`looked_up` has the functions that are the whole result).
 
-Of a bf16 value there are 65,536, and 8,194 of them are nearly all that occur: zeros and those from 2^-23 up to 2^9. Each block
-computes a function of these once, by the same code as for any element, into a table in shared memory; a run with another
+Of a bf16 value there are 65,536, and 8,194 of them are nearly all that occur: zeros and those from 2^-23 up to 2^9. A function
+of these is computed once, by the same code as for any element, and lies in every block's shared memory; a run with another
 value in it is computed as ever. So the bits are those of the plain schedule. A lookup costs about ten instructions, where a
 copy at full speed leaves time for about thirty an element.
 """
@@ -10,11 +11,13 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from typing import Any
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.expr import Expr, binary, bitcast, cast, compare, const, node, select
+from baracuda.formula.expr import Expr, binary, bitcast, cast, compare, const, node, select, topological
 from baracuda.formula.graph import Graph, substitute
-from baracuda.lowering.cuda.emit import TABULATED, Emitter
+from baracuda.lowering.cuda.emit import TABULATED
+from baracuda.lowering.cuda.filled import copy_tables, fill, table_bytes
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.pointwise import Runs, runs_body, with_one_element
 from baracuda.lowering.phases import cost
@@ -24,9 +27,8 @@ _LOW, _COUNT = (127 - 23) << 7, 32 << 7
 #: Entries to a table: for each sign the magnitudes, then zero.
 _HALF = _COUNT + 1
 _ENTRIES = 2 * _HALF
-#: Additions that a function must cost to be worth a table, and elements that a tensor must have (H200, 2026-11-21: with a
-#: table a function of one operand takes 1.3 to 1.7 times a copy, without one as much at 40 to 60 additions).
-_WORTH, _ELEMENTS = 60, 1 << 22
+#: Additions that a function must cost to be worth a table, and elements that a tensor must have.
+_WORTH, _ELEMENTS = 44, 1 << 22
 #: Tables to a kernel; threads of a block; blocks of a multiprocessor.
 _MOST, _THREADS, _BLOCKS = 2, 512, 2
 
@@ -77,60 +79,62 @@ def _entry(x: Expr) -> tuple[Expr, Expr]:
     return cast(place, ElementKind.S32), compare("ge", above, _COUNT) & compare("ne", magnitude, 0)
 
 
+def _with_tables(graph: Graph, roots: list[tuple[Expr, Expr]]) -> Graph:
+    """The graph with entries of tables in the place of functions."""
+    done = {root: node(TABULATED, (_entry(x)[0],), root.kind, j) for j, (root, x) in enumerate(roots)}
+    return replace(graph, outputs=tuple((p, substitute(e, done)) for p, e in graph.outputs))
+
+
+def _usual(graph: Graph, roots: list[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
+    """The functions that are not on the slow side of a rare branch: it is a function of its own, which sees no table."""
+    hidden: set[Any] = set()
+    usual: set[Any] = set()
+    for n in _with_tables(graph, roots).nodes:
+        if n.op == "rare":
+            seen = set(topological([n.args[0], n.args[2]]))
+            hidden |= {m.attr for m in topological([n.args[1]]) if m.op == TABULATED and m not in seen}
+    stack, seen = [e for _, e in _with_tables(graph, roots).outputs], set()
+    while stack:
+        n = stack.pop()
+        if n not in seen:
+            seen.add(n)
+            usual |= {n.attr} if n.op == TABULATED else set()
+            stack += [n.args[0], n.args[2]] if n.op == "rare" else n.args
+    return [row for j, row in enumerate(roots) if j in usual - hidden]
+
+
 def lower_tabulated(frame: Frame, target: Target) -> Lowered | None:
     """Lower a nest without reductions; None where no function in it is worth a table."""
     if frame.nest.rows < _ELEMENTS or any(o.general for o in frame.operands):
         return None
     with_one_element(frame)
-    roots = _roots(frame)
+    roots = _usual(frame.nest.graph, _roots(frame))
     if not 1 <= len(roots) <= _MOST:
         return None
     original = frame.nest
     plain = Runs(copy(frame))
-    done: dict[Expr, Expr] = {}
-    outside: list[Expr] = []
-    for j, (root, x) in enumerate(roots):
-        number, without = _entry(x)
-        done[root] = node(TABULATED, (number,), root.kind, j)
-        outside.append(without)
-    outputs = tuple((p, substitute(e, done)) for p, e in original.graph.outputs)
-    frame.nest = replace(original, graph=replace(original.graph, outputs=outputs))
+    plain.prefix = "plain_"
+    frame.nest = replace(original, graph=_with_tables(original.graph, roots))
+    outside = [_entry(x)[1] for _, x in roots]
     kernel = Runs(frame)
     kernel.tables = plain.tables
-    filled = _fill(kernel, roots)
+    entry = [
+        f"const int half = number % {_HALF};",
+        f"const unsigned magnitude = half == {_COUNT} ? 0u : {_LOW}u + half;",
+        f"const float entry = __uint_as_float(magnitude << 16 | (unsigned)(number / {_HALF}) << 31);",
+    ]
+    first = fill(frame, _ENTRIES, entry, [root for root, _ in roots], "float", 4)
     body = runs_body(kernel, _THREADS, list(dict.fromkeys(outside)), plain)
-    blocks = min(body.blocks, _BLOCKS * target.multiprocessors)
+    each = table_bytes(_ENTRIES, 4)
+    blocks, size = min(body.blocks, _BLOCKS * target.multiprocessors), each * len(roots)
     lines = [
         *frame.pointers(),
-        "extern __shared__ float dynamic[];",
-        *[f"float* const tabulated{j} = dynamic + {j * _ENTRIES};" for j in range(len(roots))],
-        *filled,
+        *copy_tables(frame, size, _THREADS),
+        *[f"const float* const tabulated{j} = (const float*)tables + {j * each // 4};" for j in range(len(roots))],
         f"for (unsigned block = blockIdx.x; block < {frame.words.unsigned(body.blocks)}; block += gridDim.x) {{",
         *body.lines,
         "}",
     ]
     source = frame.kernel(lines, _THREADS, body.definitions, blocks=_BLOCKS)
-    launch = Launch(source, (blocks, 1, 1), _THREADS, 4 * _ENTRIES * len(roots))
-    return Lowered((launch,), tuple(frame.words.values), 0, f"pointwise v{kernel.width} tables {len(roots)}")
-
-
-def _fill(kernel: Runs, roots: list[tuple[Expr, Expr]]) -> list[str]:
-    """The loop that computes the tables."""
-
-    def leaf(n: Expr) -> str | None:
-        if n.op == "param":
-            return kernel.frame.words.param(n)
-        return "entry" if n.op == "input" else None
-
-    lines = [
-        f"for (int number = threadIdx.x; number < {_ENTRIES}; number += {_THREADS}) {{",
-        f"const int half = number % {_HALF};",
-        f"const unsigned magnitude = half == {_COUNT} ? 0u : {_LOW}u + half;",
-        f"const float entry = __uint_as_float(magnitude << 16 | (unsigned)(number / {_HALF}) << 31);",
-    ]
-    for j, (root, _) in enumerate(roots):
-        emitter = Emitter(leaf)
-        emitter.tables = kernel.tables
-        value = emitter.value(root)
-        lines += ["{", *emitter.lines, f"tabulated{j}[number] = {value};", "}"]
-    return [*lines, "}", "__syncthreads();"]
+    launches = first, Launch(source, (blocks, 1, 1), _THREADS, size)
+    return Lowered(launches, tuple(frame.words.values), size, f"pointwise v{kernel.width} tables {len(roots)}")

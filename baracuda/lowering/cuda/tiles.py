@@ -75,7 +75,7 @@ def lower_tiles(frame: Frame, axis: int) -> Lowered:
             "}}",
         ]
         elements[i] = f"s{i}[(l + v) * {pitch} + t]"
-    compute, definitions = kernel.compute(elements, "if (v < left) ")
+    compute, functions = kernel.compute(elements, "if (v < left) ")
     # A warp covers 8 runs along `last` and 4 rows along `axis`: full lines outside, few bank conflicts inside.
     across, runs = min(8, tile // width), tile * tile // width // threads
     each = [
@@ -106,5 +106,5 @@ def lower_tiles(frame: Frame, axis: int) -> Lowered:
         *[line for i in outputs for line in kernel.move(i, whole=False)],
         "}}",
     ]
-    source = frame.kernel(body, threads, definitions)
+    source = frame.kernel(body, threads, kernel.definitions(functions))
     return Lowered((Launch(source, (prod(shape), 1, 1), threads),), tuple(words.values), 0, f"pointwise tile{tile} v{width}")

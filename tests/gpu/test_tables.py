@@ -1,0 +1,50 @@
+"""Pointwise kernels that look up what they would compute, on every 16-bit value, in tensors as large as they begin at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import baracuda
+from baracuda.cli.verify.bits import canonical_bits
+from tests.families.trial import to_device, to_host
+
+#: Rows of all 16-bit values, of an odd length; half of the elements are still as many as tables begin at.
+ROWS, LENGTH = 257, 65537
+
+UNARY: dict[str, Callable[[Any], Any]] = {
+    "tanh": baracuda.tanh,
+    "celu": lambda x: baracuda.celu(x, alpha=0.7),
+    "erfinv": baracuda.erfinv,
+    "tan": baracuda.tan,
+}
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "pow": baracuda.pow,
+    "i0_backward": lambda dy, x: baracuda.i0_backward(dy, x),
+}
+
+
+def every_value(dtype: Any) -> np.ndarray[Any, Any]:
+    values = np.arange(1 << 16, dtype=np.uint16).view(dtype)
+    return np.resize(values, (ROWS, LENGTH))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16], ids=["f16", "bf16"])
+@pytest.mark.parametrize("name", UNARY)
+def test_a_function_of_every_value(name: str, dtype: Any) -> None:
+    x = every_value(dtype)
+    on_device = to_device(x, "cuda")
+    for given, there in ((x, on_device), (x[:, ::2], on_device[:, ::2]), (x.T, on_device.T)):
+        assert np.array_equal(canonical_bits(to_host(UNARY[name](there))), canonical_bits(UNARY[name](given)))
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_a_function_beside_another_operand(name: str) -> None:
+    x = every_value(ml_dtypes.bfloat16)
+    other = np.roll(x, 4321, axis=1)
+    found = to_host(BINARY[name](to_device(other, "cuda"), to_device(x, "cuda")))
+    assert np.array_equal(canonical_bits(found), canonical_bits(BINARY[name](other, x)))
