@@ -23,6 +23,8 @@ Shape = tuple[int, ...]
 
 #: Elements that values are made for; larger tensors hold them again and again.
 BLOCK = 1 << 16
+#: Elements of the longest row that is made whole.
+LONGEST = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -209,10 +211,10 @@ def bound(
 
 
 def block_shape(shape: Shape) -> Shape:
-    """Whole rows of a shape, as many as a block holds: one at least."""
+    """Whole rows of a shape, as many as a block holds: one at least, or the beginning of a very long one."""
     if not shape or not prod(shape):
         return shape
-    return (max(min(BLOCK, prod(shape)) // shape[-1], 1), shape[-1])
+    return (max(min(BLOCK, prod(shape)) // shape[-1], 1), min(shape[-1], LONGEST))
 
 
 def relative_error(found: Values, expected: Values) -> float:
