@@ -121,6 +121,13 @@ def logarithms() -> None:
         lambda x: (mp.log1p(x) - x) / x**2 / LN2, low, high, {"F32": 9, "F64": 21},
         lambda x: x**2 * LN2 / abs(mp.log1p(x)),
     )  # fmt: skip
+    c, error = minimax(
+        lambda x: (mp.log1p(x) - x) / x**2, mpf("1e-9"), mpf(1), range(9), 24, lambda x: x**2 / mp.log1p(x)
+    )  # fmt: skip
+    lines.append(f"#: (ln(1 + x) - x) / x**2, x in [0, 1], for f32 (error of the logarithm 2**{float(mp.log(error, 2)):.1f})")
+    lines.append("LOG1P = (")
+    lines.extend(rows(c, 4))
+    lines.append(")")
 
 
 def hyperbolics() -> None:

@@ -108,7 +108,7 @@ def minimax(
 
     `held` are coefficients of the first powers that are already chosen. Returns the coefficients and the error reached.
     """
-    with mp.workprec(max(160, 6 * bits)):
+    with mp.workprec(max(160, 6 * bits, 10 * len(powers))):
         grid = _Grid(f, weight, mpf(low), mpf(high), powers, 40 * len(powers))
         chosen = [mpf(c) for c in held]
         while len(chosen) < len(powers):

@@ -9,7 +9,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.derivatives import RULES
 from baracuda.formula.expr import Expr, compare, const, fma, select
-from baracuda.formula.functions import cos, exp, log, rint, sin
+from baracuda.formula.functions import cos, exp, log, rint, sigmoid, sin
 from baracuda.formula.special_functions import (
     bessel_j0,
     bessel_j1,
@@ -99,6 +99,10 @@ def _bessel_j0(x: Expr, y: Expr) -> Expr:
 
 def _bessel_j1(x: Expr, y: Expr) -> Expr:
     return bessel_j0(x) - _by_x(y, x)
+
+
+def _logit(x: Expr, y: Expr) -> Expr:
+    return 1.0 / (x * (1.0 - x))
 
 
 def _sinc(x: Expr, y: Expr) -> Expr:
@@ -209,7 +213,7 @@ for _op, _derivative in {
     "erfinv": _erfinv, "erfcx": _erfcx, "ndtr": _ndtr, "log_ndtr": _log_ndtr, "ndtri": _ndtri, "lgamma": _lgamma,
     "gamma": _gamma, "digamma": _digamma, "trigamma": _trigamma, "i0": _i0, "i0e": _i0e, "i1": _i1, "i1e": _i1e,
     "sinc": _sinc, "bessel_j0": _bessel_j0, "bessel_j1": _bessel_j1, "zeta_reflection": _zeta_reflection,
-    "exp_moderate": lambda x, y: y, "exp1": _exp1,
+    "exp_moderate": lambda x, y: y, "softplus": lambda x, y: sigmoid(x), "logit": _logit, "exp1": _exp1,
     "expi": _expi, "dawsn": _dawsn, "spence": _spence, "sine_integral": _sine_integral, "cosine_integral": _cosine_integral,
     "fresnel_s": _fresnel_s, "fresnel_c": _fresnel_c, "bessel_y0": _bessel_y0, "bessel_y1": _bessel_y1,
     "bessel_k0": _bessel_k0, "bessel_k1": _bessel_k1, "bessel_k0e": _bessel_k0e, "bessel_k1e": _bessel_k1e,

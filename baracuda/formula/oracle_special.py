@@ -70,6 +70,8 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "binomial": lambda n, k: np.where((k < 0) | (k > n), 0.0, special.binom(n, k)),
     "pochhammer": special.poch,
     "power_of_positive": np.power,
+    "logit": special.logit,
+    "softplus": lambda x: np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x))),
     "exp_moderate": np.exp,
     "zeta_reflection": lambda s: np.exp(special.gammaln(s) - s * np.log(2.0 * np.pi)),
 }

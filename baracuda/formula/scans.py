@@ -216,7 +216,7 @@ def _located(kind: ElementKind, index: ElementKind, op: str) -> Combine:
     def later(a: State, b: State) -> State:
         wins = compare("ge" if op == "max" else "le", b[0], a[0])
         if kind.is_float:
-            wins = compare("ne", b[0], b[0]) | (wins & compare("eq", a[0], a[0]))
+            wins = wins | compare("ne", b[0], b[0])
         return select(wins, b[0], a[0]), select(wins, b[1], a[1])
 
     later.__name__ = f"last_{op}"

@@ -15,7 +15,7 @@ from baracuda.formula.functions import exp, expm1, log, log1p, maximum, minimum
 #: Functions of one float argument that `baracuda.formula.elementary` defines by primitives.
 SPECIAL_FUNCTIONS = (
     "erfinv", "erfcx", "ndtr", "log_ndtr", "ndtri", "lgamma", "gamma", "digamma", "trigamma", "i0", "i0e", "i1", "i1e", "sinc",
-    "bessel_j0", "bessel_j1",
+    "bessel_j0", "bessel_j1", "logit", "softplus",
 )  # fmt: skip
 #: The same: integrals, and Bessel functions of the second kind.
 FURTHER_FUNCTIONS = (
@@ -216,6 +216,11 @@ def exp_moderate(x: Expr) -> Expr:
     return _function("exp_moderate", x)
 
 
+def softplus(x: Expr) -> Expr:
+    """ln(1 + e**x)."""
+    return _function("softplus", x)
+
+
 def zeta_reflection(s: Expr) -> Expr:
     """gamma(s) / (2 pi)**s for s >= 1."""
     return _function("zeta_reflection", s)
@@ -230,9 +235,7 @@ def logit(x: Expr, eps: float | None = None) -> Expr:
         if not 0.0 <= eps <= 0.5:
             raise InvalidProblemError(f"logit: eps is {eps}; expected a number from 0 to 1/2")
         x = minimum(maximum(x, eps), const(1.0 - eps, x.kind))
-    # Between 1/4 and 3/4, log1p of 2d / (1/2 - d) with d = x - 1/2, which is exact there, keeps its digits next to 1/2.
-    d = x - 0.5
-    return select(abs(d) <= 0.25, log1p((d + d) / (0.5 - d)), log(x) - log1p(-x))
+    return _function("logit", x)
 
 
 def entr(x: Expr) -> Expr:

@@ -94,7 +94,7 @@ class FormulaImplementation(Generated):
             else:  # one part of a complex tensor: every other element
                 strides = tuple(2 * s for s in strides)
                 gathered = tuple((2 * s, n) for s, n in gathered)
-                alignment = min(lies.alignment, port.kind.itemsize)
+                alignment = lies.alignment if part == "re" else min(lies.alignment, port.kind.itemsize)
                 operands.append(Operand(port.kind, strides, alignment, lies.general, gathered))
         ports = (*graph.inputs, *(p for p, _ in graph.outputs))
         places = {p.name: (given[_tensor(p.name)], p.kind.itemsize if _part(p.name) == "im" else 0) for p in ports}

@@ -7,6 +7,7 @@ from typing import Any
 from baracuda.formula import functions as f
 from baracuda.formula.complex import FUNCTIONS, Complex
 from baracuda.formula.expr import Expr, as_expr, const, select
+from baracuda.formula.special_functions import softplus as softplus_of
 from baracuda.ops.op import op
 from baracuda.ops.traced import Scalar, Value
 
@@ -108,8 +109,20 @@ def selu(x: Expr) -> Expr:
 
 @op()
 def celu(x: Expr, *, alpha: Scalar = 1.0) -> Expr:
-    """x above 0, alpha * (e**(x / alpha) - 1) at and below (Barron 2017)."""
-    return select(x > 0.0, x, alpha * f.expm1(f.minimum(x, 0.0) / alpha))
+    """x above 0, alpha * (e**(x / alpha) - 1) at and below (Barron 2017).
+
+    x is multiplied by the reciprocal of alpha, as PyTorch does.
+    """
+    return select(x >= 0.0, x, alpha * f.expm1(_exponent(x, alpha)))
+
+
+def _exponent(x: Expr, alpha: Scalar) -> Expr:
+    return f.minimum(x, 0.0) * (1.0 / as_expr(alpha, x.kind))
+
+
+@celu.backward
+def _celu_backward(dy: Expr, x: Expr, *, alpha: Scalar = 1.0) -> dict[str, Expr]:
+    return {"dx": dy * select(x >= 0.0, 1.0, f.exp(_exponent(x, alpha)))}
 
 
 @op()
@@ -142,9 +155,18 @@ def mish(x: Expr) -> Expr:
 
 @op()
 def softplus(x: Expr, *, beta: Scalar = 1.0, threshold: Scalar = 20.0) -> Expr:
-    """log(1 + e**(beta x)) / beta, and x itself where beta x is above the threshold."""
+    """log(1 + e**(beta x)) / beta, and x itself where beta x is above the threshold.
+
+    The logarithm is multiplied by the reciprocal of beta.
+    """
     scaled = x * beta
-    return select(scaled > threshold, x, f.log1p(f.exp(f.minimum(scaled, threshold))) / beta)
+    return select(scaled > threshold, x, softplus_of(scaled) * (1.0 / as_expr(beta, x.kind)))
+
+
+@softplus.backward
+def _softplus_backward(dy: Expr, x: Expr, *, beta: Scalar = 1.0, threshold: Scalar = 20.0) -> dict[str, Expr]:
+    scaled = x * beta
+    return {"dx": dy * select(scaled > threshold, 1.0, f.sigmoid(scaled))}
 
 
 @op()

@@ -61,10 +61,19 @@ def reduce_sum_square(x: Expr) -> Expr:
     return f.sum_(x * x)
 
 
-@op(**_REDUCTION)
-def reduce_log_sum(x: Expr) -> Expr:
-    """The logarithm of the sum."""
-    return f.log(f.sum_(x))
+@op(extra=("total",), saves=("total",), results=("y", "total"), **_REDUCTION)
+def reduce_log_sum(x: Expr) -> tuple[Expr, Expr]:
+    """The logarithm of the sum.
+
+    Of the row only its sum is left to the gradient, in `total`, which `saved=True` asks for.
+    """
+    total = f.sum_(x)
+    return f.log(total), total
+
+
+@reduce_log_sum.backward
+def _reduce_log_sum_backward(dy: Expr, total: Expr) -> dict[str, Expr]:
+    return {"dx": dy / total}
 
 
 # --- extremes ---------------------------------------------------------------------------------------------------------

@@ -19,7 +19,8 @@ pytest.importorskip("cuda.bindings.nvrtc")
 TARGETS = (Target("sm_90", 132), Target("sm_80", 108), Target("sm_100", 148))
 #: Rows and row lengths that lead to each schedule.
 SIZES = (
-    (5, 1), (5, 7), (5, 64), (3000, 3), (3000, 64), (3000, 1000), (5, 1000), (5, 5000), (3, 70001), (64, 40000), (8192, 8192),
+    (5, 1), (5, 7), (5, 64), (3000, 3), (3000, 64), (3000, 1000), (5, 1000), (5, 5000), (3, 70001),
+    (5, 70000), (64, 40000), (8192, 8192),
 )  # fmt: skip
 LAYOUTS = ("contiguous", "transposed", "permuted", "sliced", "broadcast", "misaligned")
 

@@ -123,11 +123,20 @@ def _bessel_j(order: int):
     return value
 
 
+def _logit(x: mpf) -> mpf:
+    return mp.log(x / (1 - x)) if 0 < x < 1 else mp.nan
+
+
+def _softplus(x: mpf) -> mpf:
+    return max(x, mpf(0)) + mp.log1p(mp.exp(-min(abs(x), mpf(1100))))
+
+
 EXACT = {
     "erfinv": _erfinv, "erfcx": _erfcx, "ndtr": _ndtr, "log_ndtr": _log_ndtr, "ndtri": _ndtri, "lgamma": _lgamma,
     "gamma": _gamma, "digamma": _digamma, "trigamma": _trigamma, "i0": _bessel(0, False), "i0e": _bessel(0, True),
     "i1": _bessel(1, False), "i1e": _bessel(1, True), "sinc": lambda x: mp.sincpi(x) if x else mpf(1),
-    "bessel_j0": _bessel_j(0), "bessel_j1": _bessel_j(1),
+    "bessel_j0": _bessel_j(0), "bessel_j1": _bessel_j(1), "logit": _logit,
+    "softplus": _softplus,
 }  # fmt: skip
 
 
@@ -167,7 +176,11 @@ def samples(op: str, kind: ElementKind, n: int, rng: np.random.Generator) -> np.
     def one_minus() -> np.ndarray:
         return 1.0 - 2.0 ** -rng.uniform(1, bits, n)
 
-    if op == "erfinv":
+    if op == "logit":
+        parts = [between(0, 1), 2.0 ** -rng.uniform(1, deepest, n), one_minus(), 0.5 + small / 64, between(0.3, 0.7)]
+    elif op == "softplus":
+        parts = [between(-1, 1), small, between(-20, 20), between(-104, 90) if narrow else between(-745, 720), wide]
+    elif op == "erfinv":
         parts = [between(-1, 1), one_minus(), -one_minus(), small / 8, between(0.5, 0.62)]
     elif op == "ndtri":
         deep = 2.0 ** -rng.uniform(1, deepest, n)
@@ -187,6 +200,6 @@ def samples(op: str, kind: ElementKind, n: int, rng: np.random.Generator) -> np.
     x = np.concatenate(parts).astype(kind.numpy)
     if op == "erfinv":
         return x[abs(x) < 1]
-    if op == "ndtri":
+    if op in ("ndtri", "logit"):
         return x[(x > 0) & (x < 1)]
     return x[np.isfinite(x)]

@@ -33,13 +33,21 @@ def of(formula, kind, *args):
     return compiled(expand(graph))(*(np.asarray(a, kind.numpy) for a in args))
 
 
+#: Bounds of the errors of functions that are not faithful in either kind.
+LOOSER = {"logit": 1.25, "softplus": 1.5}
+#: Functions whose f32 formulas are short rather than faithful.
+SHORT = ("erfinv", "lgamma", "i0", "i0e", "i1", "i1e")
+
+
 @KINDS
 @FUNCTIONS
 def test_error_in_ulp(op, kind):
-    """At most 1, or 2 where the reflection of digamma cancels, or 6 of the Bessel functions' envelope."""
+    """At most 1 or what LOOSER says, 2 where the reflection of digamma cancels, 2.5 of what is short in f32, or 6 of the Bessel
+    functions' envelope."""
     x = samples(op, kind, 60, np.random.default_rng(11))
     found = errors(op, kind, evaluate(op, kind, x), x)
-    bound = 6 if op.startswith("bessel") else np.where(x < 0, 2, 1) if op == "digamma" else 1
+    of_kind = 2.5 if kind is F32 and op in SHORT else LOOSER.get(op, 1)
+    bound = 6 if op.startswith("bessel") else np.where(x < 0, 2, 1) if op == "digamma" else of_kind
     worst = int(np.argmax(found / bound))
     assert np.all(found <= bound), f"{found[worst]} ULP at {x[worst]}"
     assert len(x) >= 200
@@ -52,6 +60,8 @@ SPECIAL = {
     "ndtr": [(0.0, 0.5), (-0.0, 0.5), (INF, 1.0), (-INF, 0.0), (-50.0, 0.0), (50.0, 1.0)],
     "log_ndtr": [(INF, 0.0), (-INF, -INF), (100.0, 0.0), (1e30, 0.0)],
     "ndtri": [(0.5, 0.0), (0.0, -INF), (-0.0, -INF), (1.0, INF), (-0.5, NAN), (1.5, NAN), (INF, NAN), (-INF, NAN)],
+    "logit": [(0.5, 0.0), (0.0, -INF), (-0.0, -INF), (1.0, INF), (-0.5, NAN), (1.5, NAN), (INF, NAN), (-INF, NAN)],
+    "softplus": [(INF, INF), (-INF, 0.0), (1e30, 1e30), (-1e30, 0.0), (100.0, 100.0)],
     "lgamma": [(0.0, INF), (-0.0, INF), (1.0, 0.0), (2.0, 0.0), (-1.0, INF), (-7.0, INF), (INF, INF), (-INF, INF)],
     "gamma": [(0.0, INF), (-0.0, -INF), (1.0, 1.0), (2.0, 1.0), (5.0, 24.0), (-1.0, NAN), (-8.0, NAN), (200.0, INF), (INF, INF),
               (-INF, NAN), (-200.5, -0.0), (-201.5, 0.0)],
@@ -156,7 +166,7 @@ def test_words_refuse_integers():
 
 POINTS = {
     "erfinv": (-0.95, 0.95), "ndtri": (0.02, 0.98), "log_ndtr": (-12.0, 6.0), "lgamma": (0.1, 9.0), "gamma": (0.3, 6.0),
-    "digamma": (0.3, 9.0),
+    "digamma": (0.3, 9.0), "logit": (0.02, 0.98),
 }  # fmt: skip
 
 

@@ -105,6 +105,8 @@ class Bench:
         found = [Measurement(problem) for problem in chosen]
         passes = self.selection.passes or (1 if self.selection.quick else PASSES[place.device.kind.value])
         total, done, start = passes * len(found), 0, time.perf_counter()
+        gc.collect()
+        gc.freeze()  # a collection after each problem then looks at nothing but what the problem has made
         try:
             watch(done, total, "ceilings", results)
             results.clocks["before"] = clock_rates(place.device)
@@ -123,6 +125,7 @@ class Bench:
             results.clocks["after"] = clock_rates(place.device)
         except KeyboardInterrupt:
             results.complete = False
+        gc.unfreeze()
         results.seconds = round(time.perf_counter() - start, 1)
         watch(done, total, "", results)
         return results

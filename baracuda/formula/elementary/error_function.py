@@ -3,12 +3,15 @@
 Near zero erf is x + x P(x**2). In the tail erfc(x) = e**(-x**2) R(x), where R(x) (x + c) is a polynomial in
 t = (x - c) / (x + c), a variable in which the whole tail is a short interval (Shepherd & Laframboise, Chebyshev approximation
 of (1 + 2x) exp(x**2) erfc(x), 1981). x**2, t and R are kept as pairs, so that the error does not grow with x.
+
+f32 takes ln erfc(x) + x**2 from polynomials in x, and one exponential of the difference, which is kept as a pair too.
 """
 
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
 from baracuda.formula.elementary import coefficients as c
+from baracuda.formula.elementary import coefficients_single as single
 from baracuda.formula.elementary.pieces import (
     Pair,
     either,
@@ -21,12 +24,13 @@ from baracuda.formula.elementary.pieces import (
     power_of_two,
     round_scaled,
     scale,
+    scale_in_range,
     sign_bit,
     two_product,
     two_sum,
 )
 from baracuda.formula.expand import elementary
-from baracuda.formula.expr import Expr, const, fma
+from baracuda.formula.expr import Expr, const, fma, rare
 
 
 def _scaled_tail(x: Expr) -> Pair:
@@ -80,11 +84,35 @@ def erf_f64(x: Expr) -> Expr:
     return flip_sign(either(a < c.ERF_SMALL, small, 1.0 - _erfc_tail(a)), sign_bit(x))
 
 
-@elementary("erfc", ElementKind.F32, ElementKind.F64)
-def erfc(x: Expr) -> Expr:
+def _ordinary_f32(a: Expr) -> Expr:
+    """erfc(a) for 0 <= a <= ERFC_END: e**(log - a**2)."""
+    kind = a.kind
+    near, near_low = two_product(a, horner(a - single.ERFC_LOG_CENTRE, single.ERFC_LOG[kind]))
+    far, far_low = horner_to_pair(a - single.ERFC_LOG_FAR_CENTRE, single.ERFC_LOG_FAR[kind], 1)
+    beyond = a > single.ERFC_SPLIT
+    log, log_low = either(beyond, far, near), either(beyond, far_low, near_low)
+    h, h_low = two_product(a, a)
+    y, y_low = fast_two_sum(-h, log)  # what it loses for small a, where the square is smaller, does not count
+    n, shifted = round_scaled(y, c.LOG2_E[kind])
+    r = fma(n, -c.LN2_LOW[kind], fma(n, -c.LN2_HIGH[kind], y)) + (y_low + (log_low - h_low))
+    return scale_in_range(horner(r, c.EXP[kind]), shifted)
+
+
+def _of_either_sign(x: Expr, positive: Expr) -> Expr:
+    """erfc(x), that of |x| being given."""
+    return either(x < 0.0, 2.0 - positive, positive)
+
+
+@elementary("erfc", ElementKind.F32)
+def erfc_f32(x: Expr) -> Expr:
+    a = abs(x)
+    return _of_either_sign(x, rare(~(a <= single.ERFC_END), _erfc_tail(a), _ordinary_f32(a)))
+
+
+@elementary("erfc", ElementKind.F64)
+def erfc_f64(x: Expr) -> Expr:
     """1 - x - x P(x**2) for |x| < 5/8, the tail above, 2 - tail below."""
     a = abs(x)
     high, low = fast_two_sum(format_of(x).constant(1.0), -x)
     near = high + fma(-x, horner(x * x, c.ERF[x.kind]), low)
-    tail = _erfc_tail(a)
-    return either(a < 0.625, near, either(x < 0.0, 2.0 - tail, tail))
+    return either(a < 0.625, near, _of_either_sign(x, _erfc_tail(a)))

@@ -20,6 +20,7 @@ from baracuda.formula.elementary.pieces import (
     nan,
     not_below,
     power_of_two,
+    reciprocal,
     sign_bit,
 )
 from baracuda.formula.elementary.root import sqrt_to_pair
@@ -77,7 +78,7 @@ def atanh(x: Expr) -> Expr:
     a = abs(x)
     twice = a + a
     d, d_low = fast_two_sum(f.constant(1.0), -a)
-    inverse = 1.0 / d
+    inverse = reciprocal(d)
     q = twice * inverse
     near = _log1p_pair((q, fma(-q, d_low, fma(-q, d, twice)) * inverse)) * 0.5
     edge = either(compare("eq", a, 1.0), infinity(f), nan(f))

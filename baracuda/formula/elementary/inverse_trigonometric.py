@@ -18,6 +18,7 @@ from baracuda.formula.elementary.pieces import (
     format_of,
     horner,
     nan,
+    reciprocal,
     sign_bit,
 )
 from baracuda.formula.elementary.root import sqrt_to_pair
@@ -54,14 +55,15 @@ def _arctangent(t: Expr, t_low: Expr) -> _Arc:
 
 @elementary("atan", ElementKind.F32, ElementKind.F64)
 def atan(x: Expr) -> Expr:
-    """Of |x| up to 1, or as pi/2 - atan(1/|x|), with the remainder of the division put back."""
+    """Of |x| up to 1, or as pi/2 - atan(1/|x|), with the remainder of the reciprocal put back."""
     f = format_of(x)
     a = abs(x)
     a = either(a > 2.0**60, 2.0**60, a)  # an infinity has no remainder
     steep = a > 1.0
-    n, d = either(steep, f.constant(-1.0), a), either(steep, a, 1.0)
-    t = n / d
-    t_low = -t * fma(-t, d, n)  # without a remainder unless n is -1, and then 1/d is -t
+    d = either(steep, a, f.constant(1.0))
+    inverse = reciprocal(d)
+    t = either(steep, -inverse, a)
+    t_low = either(steep, inverse * fma(inverse, d, f.constant(-1.0)), 0.0)
     base = either(steep, f.constant(c.HALF_PI_HIGH[f.kind]), 0.0)
     return flip_sign(_arctangent(t, t_low).from_base(base), sign_bit(x))
 

@@ -1,4 +1,4 @@
-"""log, log2, log10 and log1p.
+"""log, log2, log10, log1p and logit.
 
 x = 2**k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), then log(1 + f) = f + f**2 Q(f) with a minimax polynomial Q. Zero,
 subnormal, negative and non-finite inputs take the rare path.
@@ -12,6 +12,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.pieces import (
     Format,
+    between,
     either,
     fast_two_sum,
     format_of,
@@ -19,6 +20,7 @@ from baracuda.formula.elementary.pieces import (
     infinity,
     nan,
     power_of_two,
+    reciprocal,
     with_sign_of,
 )
 from baracuda.formula.expand import elementary
@@ -131,3 +133,20 @@ def log1p(x: Expr) -> Expr:
     finite = either(compare("eq", x, -1.0), -infinity(f), either(x < 0.0, nan(f), large))
     in_range = (x > -1.0) & (x < 2.0 ** (f.bias - 2))
     return rare(~in_range, either(x < infinity(f), finite, x), fast)
+
+
+@elementary("logit", ElementKind.F32, ElementKind.F64)
+def logit(x: Expr) -> Expr:
+    """log(q + q_low), the quotient x / (1 - x) as a pair. Where the logarithm is small q is near 1, and q - 1 is exact."""
+    f = format_of(x)
+    d, d_low = fast_two_sum(f.constant(1.0), -x)
+    inverse = reciprocal(d)
+    q = x * inverse
+    q_low = fma(-q, d_low, fma(-q, d, x)) * inverse
+    s = split(q)
+    m_low = q_low * bitcast((f.bias << f.mantissa) - (exponent(q) << f.mantissa), f.kind)
+    fast = log_of_split(s, fma(-s.f, fma(-s.f, m_low, m_low), m_low))
+    least = 2.0 ** (1 - f.bias)
+    inside = either((x > 0.0) & (x < least), log_of_split(split_subnormal(x)), nan(f))
+    ends = either(compare("eq", x, 0.0), -infinity(f), either(compare("eq", x, 1.0), infinity(f), inside))
+    return rare(~between(x, least, 1.0), ends, fast)

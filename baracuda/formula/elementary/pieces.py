@@ -113,6 +113,26 @@ def two_product(a: Expr, b: Expr) -> Pair:
     return high, fma(a, b, -high)
 
 
+#: Bits minus the bits of d are a first value of 1 / d in f32, 5.1% off at most.
+_RECIPROCAL_MAGIC = 0x7EF311C0
+
+
+def reciprocal(d: Expr) -> Expr:
+    """1 / d to about an ULP, for d normal and no larger than half the inverse of the smallest normal number; else any value.
+
+    In f32 by a Newton step of third order and one of second from a value read off the bits: a division is one operation in a
+    formula, but some fifteen on a GPU, with a branch between them.
+    """
+    f = format_of(d)
+    one = f.constant(1.0)
+    if f is F64:
+        return one / d
+    y = bitcast(const(_RECIPROCAL_MAGIC, f.signed) - bitcast(d, f.signed), f.kind)
+    error = fma(-d, y, one)
+    y = fma(y, fma(error, error, error), y)
+    return fma(y, fma(-d, y, one), y)
+
+
 def sign_bit(x: Expr) -> Expr:
     f = format_of(x)
     return bitcast(x, f.unsigned) & f.sign

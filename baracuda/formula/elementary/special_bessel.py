@@ -3,26 +3,34 @@
 The exponentially scaled ones are nearly constant up to x = 8 once they are multiplied by x + 4/3 or so (order 1: divided by x
 and multiplied by the square of x + 9/5), and then polynomials in (x - c) / (x + c); beyond that they are a polynomial in
 16/x - 1 by 1 / sqrt(x). Both are pairs, which e**x multiplies as such.
+
+f32 takes the scaled ones to x = 10 from two polynomials in x.
 """
 
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
 from baracuda.formula.elementary import coefficients_bessel as c
+from baracuda.formula.elementary import coefficients_single as single
 from baracuda.formula.elementary.pieces import (
     Pair,
     either,
     format_of,
     horner_to_pair,
     not_below,
+    power_of_two,
     with_sign_of,
 )
 from baracuda.formula.elementary.root import sqrt_to_pair
 from baracuda.formula.elementary.special_pairs import Table, inverse_of_sum, mapped_polynomial, product, reciprocal, times_exp
 from baracuda.formula.expand import elementary
-from baracuda.formula.expr import Expr, fma, rare
+from baracuda.formula.expr import Expr, const, fma, rare
 
 _SHIFT = {0: c.I0_SHIFT, 1: c.I1_SHIFT}
+_ORDINARY = {
+    0: (single.I0E_CENTRE, single.I0E, single.I0E_FAR_CENTRE, single.I0E_FAR),
+    1: (single.I1E_CENTRE, single.I1E, single.I1E_FAR_CENTRE, single.I1E_FAR),
+}
 _FAR = {0: (c.I0E_LARGE, c.I0E_LARGE_REST), 1: (c.I1E_LARGE, c.I1E_LARGE_REST)}
 
 
@@ -58,34 +66,76 @@ def _scaled(order: int, a: Expr) -> Pair:
     return either(large, far[0], near), either(large, far[1], near_low)
 
 
-def _define_scaled(order: int, x: Expr) -> Expr:
+def _ordinary_f32(order: int, a: Expr) -> Pair:
+    """e**-a I(a) for 0 <= a <= BESSEL_END."""
+    centre, table, far_centre, far_table = _ORDINARY[order]
+    t = a - centre
+    lost = a - (t + centre)  # not 0 for small a only, where these are about the slopes of the logarithms
+    slope = fma(a, 0.23, const(-1.0, a.kind)) if order else None
+    value, low = horner_to_pair(t, table[a.kind], 1)
+    low = fma(lost, value * (-value if slope is None else slope), low)
+    if order:
+        value, low = product((a, format_of(a).constant(0.0)), (value, low))
+    far, far_low = horner_to_pair(a - far_centre, far_table[a.kind], 1)
+    beyond = a > single.BESSEL_SPLIT
+    return either(beyond, far, value), either(beyond, far_low, low)
+
+
+def _scaled_f32(order: int, x: Expr) -> Expr:
+    """e**-|x| I(|x|)."""
+    a = abs(x)
+    near, far = _ordinary_f32(order, a), _far(order, a)
+    edge = either(a < float("inf"), far[0] + far[1], either(a > 0.0, 0.0, a))
+    return rare(~(a <= single.BESSEL_END), edge, near[0] + near[1])
+
+
+def _bounded(a: Expr) -> Expr:
+    """a, or the least argument whose result is infinite."""
+    return either(a > c.BESSEL_INFINITE[a.kind], c.BESSEL_INFINITE[a.kind], a)
+
+
+def _unscaled_f32(order: int, x: Expr) -> Expr:
+    """I(|x|)."""
+    a, zero = abs(x), format_of(x).constant(0.0)
+    near = times_exp(_ordinary_f32(order, a), a, zero)
+    far = times_exp(_far(order, _bounded(a)), _bounded(a), zero).rounded()
+    return rare(~(a <= single.BESSEL_END), far, (near.high + near.low) * power_of_two(near.n))
+
+
+def _scaled_f64(order: int, x: Expr) -> Expr:
     a = abs(x)
     high, low = _scaled(order, a)
     return rare(not_below(x, float("inf")), either(a > 0.0, 0.0, x), high + low)
 
 
-def _define(order: int, x: Expr) -> Expr:
-    f = format_of(x)
-    a = abs(x)
-    a = either(a > c.BESSEL_INFINITE[f.kind], c.BESSEL_INFINITE[f.kind], a)
-    return times_exp(_scaled(order, a), a, f.constant(0.0)).rounded()
+def _unscaled_f64(order: int, x: Expr) -> Expr:
+    a = _bounded(abs(x))
+    return times_exp(_scaled(order, a), a, format_of(x).constant(0.0)).rounded()
+
+
+def _scaled_by_kind(order: int, x: Expr) -> Expr:
+    return _scaled_f32(order, x) if x.kind is ElementKind.F32 else _scaled_f64(order, x)
+
+
+def _unscaled_by_kind(order: int, x: Expr) -> Expr:
+    return _unscaled_f32(order, x) if x.kind is ElementKind.F32 else _unscaled_f64(order, x)
 
 
 @elementary("i0e", ElementKind.F32, ElementKind.F64)
 def i0e(x: Expr) -> Expr:
-    return _define_scaled(0, x)
+    return _scaled_by_kind(0, x)
 
 
 @elementary("i1e", ElementKind.F32, ElementKind.F64)
 def i1e(x: Expr) -> Expr:
-    return with_sign_of(_define_scaled(1, x), x)
+    return with_sign_of(_scaled_by_kind(1, x), x)
 
 
 @elementary("i0", ElementKind.F32, ElementKind.F64)
 def i0(x: Expr) -> Expr:
-    return _define(0, x)
+    return _unscaled_by_kind(0, x)
 
 
 @elementary("i1", ElementKind.F32, ElementKind.F64)
 def i1(x: Expr) -> Expr:
-    return with_sign_of(_define(1, x), x)
+    return with_sign_of(_unscaled_by_kind(1, x), x)

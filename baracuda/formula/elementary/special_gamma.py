@@ -3,6 +3,9 @@
 For x >= 5/2 Stirling's formula, (x - 1/2)(ln x - 1) + c + S(1/x**2) / x; below, lgamma(2 + y) for |y| <= 1/2 less the logarithm
 of what leads there (x, or x (x + 1)). Below zero the reflection G(x) G(-x) = -pi / (x sin(pi x)). Everything is a pair, with
 the logarithm of pow, so that lgamma keeps its digits where terms cancel and gamma, its exponential, has any.
+
+In f32 lgamma of ordinary positive arguments is plainer: below 5/2 a polynomial by (x - 1) (x - 2), and in Stirling's formula
+only the logarithm is a sum of two.
 """
 
 from __future__ import annotations
@@ -12,8 +15,11 @@ from typing import NamedTuple
 from baracuda.core.elements import ElementKind
 from baracuda.formula.elementary import coefficients as elementary_c
 from baracuda.formula.elementary import coefficients_gamma as c
+from baracuda.formula.elementary import coefficients_single as single
+from baracuda.formula.elementary.logarithm import split
 from baracuda.formula.elementary.pieces import (
     Pair,
+    between,
     either,
     fast_two_sum,
     format_of,
@@ -21,6 +27,7 @@ from baracuda.formula.elementary.pieces import (
     horner_to_pair,
     infinity,
     nan,
+    reciprocal,
 )
 from baracuda.formula.elementary.power import log2_to_pair
 from baracuda.formula.elementary.special_pairs import product, split_any, times_exp, total
@@ -88,18 +95,49 @@ def _reflection(a: Expr) -> _Reflection:
 _TINY = 2.0**-60
 
 
-@elementary("lgamma", ElementKind.F32, ElementKind.F64)
-def lgamma(x: Expr) -> Expr:
-    """+inf at zero and the negative integers, and at -inf."""
+def _ordinary_f32(x: Expr) -> Expr:
+    """lgamma(x) for x positive, neither tiny nor huge."""
+    f = format_of(x)
+    k, m = split(x)
+    log = fma(k, elementary_c.LN2_HIGH[f.kind], m)
+    log_low = fma(m * m, horner(m, elementary_c.LOG[f.kind]), fma(k, elementary_c.LN2_HIGH[f.kind], -log) + m)
+    small = x < single.LGAMMA_SMALL
+    u = either(small, x, x - 1.0)
+    near = fma(u, u, -u) * horner(u - (single.LGAMMA_CENTRE - 1.0), single.LGAMMA[f.kind])
+    near = either(small, (near - log_low) - log, near)
+    v, b = reciprocal(x), x - 0.5
+    tail = fma(v, horner(v * v, c.STIRLING[f.kind]), f.constant(c.STIRLING_CONSTANT_LOW[f.kind]))
+    tail = c.STIRLING_CONSTANT_HIGH[f.kind] + tail
+    return either(x < single.LGAMMA_LARGE, near, fma(b, log - 1.0, fma(b, log_low, tail)))
+
+
+def _general(x: Expr, g: Pair) -> Expr:
+    """lgamma(x) for x below _TINY or beyond LGAMMA_LARGEST, g being that of |x|: +inf at zero and the negative integers, and
+    at -inf."""
     f = format_of(x)
     a = abs(x)
-    g = log_gamma(a)
     mirror = _reflection(a)
     high, low = total(mirror.log, g)
     below = either(mirror.pole, infinity(f), -(high + low))
     finite = either(a < _TINY, -log(a), below)
-    outside = either(a > c.LGAMMA_LARGEST[f.kind], infinity(f), finite)
-    return rare(~((x >= _TINY) & (x <= c.LGAMMA_LARGEST[f.kind])), outside, g[0] + g[1])
+    return either(a > c.LGAMMA_LARGEST[f.kind], infinity(f), finite)
+
+
+def _inside(x: Expr) -> Expr:
+    return (x >= _TINY) & (x <= c.LGAMMA_LARGEST[x.kind])
+
+
+@elementary("lgamma", ElementKind.F32)
+def lgamma_f32(x: Expr) -> Expr:
+    g = log_gamma(abs(x))
+    slow = either(_inside(x), g[0] + g[1], _general(x, g))
+    return rare(~between(x, _TINY, single.LGAMMA_END), slow, _ordinary_f32(x))
+
+
+@elementary("lgamma", ElementKind.F64)
+def lgamma_f64(x: Expr) -> Expr:
+    g = log_gamma(abs(x))
+    return rare(~_inside(x), _general(x, g), g[0] + g[1])
 
 
 @elementary("gamma", ElementKind.F32, ElementKind.F64)

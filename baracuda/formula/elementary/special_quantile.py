@@ -2,12 +2,17 @@
 
 Near the middle they are polynomials of the square of the distance from it. In the tail, for a probability p, sqrt(-ln p) or
 sqrt(-2 ln p) is all but the answer: what is left is a small and smooth function of it.
+
+In f32 erfinv is x times a polynomial in w = -ln(1 - x**2) (Giles, Approximating the erfinv function, 2010), or another where w is
+large.
 """
 
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
+from baracuda.formula.elementary import coefficients as elementary_c
 from baracuda.formula.elementary import coefficients_normal as c
+from baracuda.formula.elementary import coefficients_single as single
 from baracuda.formula.elementary.logarithm import split
 from baracuda.formula.elementary.pieces import (
     Pair,
@@ -23,7 +28,7 @@ from baracuda.formula.elementary.pieces import (
 from baracuda.formula.elementary.root import sqrt_to_pair
 from baracuda.formula.elementary.special_pairs import Table, log_to_pair, mapped_polynomial, split_any
 from baracuda.formula.expand import elementary
-from baracuda.formula.expr import Expr, compare, fma, rare
+from baracuda.formula.expr import Expr, compare, const, fma, rare
 
 
 def _corrected(root: Pair, centre: float, table: Table, sign: float) -> Expr:
@@ -34,8 +39,26 @@ def _corrected(root: Pair, centre: float, table: Table, sign: float) -> Expr:
     return high + (low + (s_low + p_low * sign))
 
 
-@elementary("erfinv", ElementKind.F32, ElementKind.F64)
-def erfinv(x: Expr) -> Expr:
+def _at_edge(x: Expr) -> Expr:
+    """erfinv of |x| >= 1, or of NaN, without the sign."""
+    f = format_of(x)
+    return either(compare("eq", abs(x), 1.0), infinity(f), nan(f))
+
+
+@elementary("erfinv", ElementKind.F32)
+def erfinv_f32(x: Expr) -> Expr:
+    """x P(w)."""
+    kind = x.kind
+    k, m = split(fma(-x, x, const(1.0, kind)))
+    log = fma(k, elementary_c.LN2_HIGH[kind], fma(m * m, horner(m, elementary_c.LOG[kind]), m))
+    near = horner(-single.ERFINV_CENTRE - log, single.ERFINV[kind])
+    tail = horner(-single.ERFINV_TAIL_CENTRE - log, single.ERFINV_TAIL[kind])
+    inside = x * either(log < -single.ERFINV_SPLIT, tail, near)
+    return rare(~(abs(x) < 1.0), flip_sign(_at_edge(x), sign_bit(x)), inside)
+
+
+@elementary("erfinv", ElementKind.F64)
+def erfinv_f64(x: Expr) -> Expr:
     """x + x P(x**2) for small |x|, else s + P(t) with s = sqrt(-ln(1 - |x|))."""
     f = format_of(x)
     a = abs(x)
@@ -44,8 +67,7 @@ def erfinv(x: Expr) -> Expr:
     root = sqrt_to_pair(-log, -log_low)
     table = Table(c.ERFINV_TAIL[f.kind], c.ERFINV_TAIL_REST[f.kind], c.ERFINV_TAIL_SLOPE[f.kind])
     far = _corrected(root, c.ERFINV_CENTRE, table, 1.0)
-    edge = either(compare("eq", a, 1.0), infinity(f), nan(f))
-    return flip_sign(rare(~(a < 1.0), edge, either(a < c.ERFINV_SMALL, near, far)), sign_bit(x))
+    return flip_sign(rare(~(a < 1.0), _at_edge(x), either(a < c.ERFINV_SMALL, near, far)), sign_bit(x))
 
 
 @elementary("ndtri", ElementKind.F32, ElementKind.F64)

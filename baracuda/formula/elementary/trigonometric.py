@@ -21,6 +21,7 @@ from baracuda.formula.elementary.pieces import (
     format_of,
     horner,
     not_below,
+    reciprocal,
     round_scaled,
     sign_bit,
 )
@@ -82,14 +83,14 @@ def cos_on(q: Quadrant) -> Expr:
 
 
 def _tan_on(q: Quadrant) -> Expr:
-    """T = tan(high + low) as a pair, or -1/T with the remainder of the division put back."""
+    """T = tan(high + low) as a pair, or -1/T with the remainder of the reciprocal put back."""
     f, u = format_of(q.high), q.high * q.high
     p = horner(u, c.TAN[f.kind])
     # What u lost to rounding counts by the derivative of u P(u), which near pi/4, where it matters, is 4/3 P(u).
     up = fma(u, p, p * (fma(q.high, q.high, -u) * (4.0 / 3.0)))
     near = fma(q.high, up, q.high)
     t, t_low = fast_two_sum(q.high, fma(q.high, up, fma(near * q.low, near, q.low)))
-    inverse = f.constant(-1.0) / t
+    inverse = -reciprocal(t)
     error = fma(inverse, t_low, fma(inverse, t, f.constant(1.0)))
     return either(_odd(q.n), fma(inverse, error, inverse), t)
 

@@ -8,6 +8,7 @@ about five instructions, where a copy at full speed leaves time for about thirty
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr
@@ -21,8 +22,8 @@ _ENTRIES = 1 << 16
 #: Additions that a function must cost to be looked up rather than computed, and elements that a tensor must have: tables take
 #: some microseconds to make and to copy.
 _WORTH, _ELEMENTS = 26, 1 << 23
-#: Threads of a block, of which a multiprocessor has one.
-_THREADS = 1024
+#: Threads of a block, of which a multiprocessor has one; so each thread has many bytes of input in flight.
+_THREADS, _RUN_BYTES = 1024, 96
 #: What nothing can be looked up from: positions, and values that come from elsewhere.
 _ELSEWHERE = frozenset(["coord", "position", "gather", "reduce", "scan"])
 
@@ -51,6 +52,7 @@ def lower_looked_up(frame: Frame, target: Target) -> Lowered | None:
     storage = frame.storage(0)
     entry = [f"{storage} given; given.bits = (unsigned short)number;", "const float entry = widen(given);"]
     first = fill(frame, _ENTRIES, entry, [value], frame.storage(1), 2)
+    frame.tuning = replace(frame.tuning, run_bytes=_RUN_BYTES)
     kernel = _LookedUp(frame)
     body = runs_body(kernel, _THREADS)
     lines = [

@@ -39,9 +39,11 @@ class Runs:
         self.scattered = [i for i, offset in offsets.items() if self.last in moving[offset]]
         self.followed = {i: offset for i, offset in offsets.items() if i not in self.scattered}
         sizes = [o.kind.itemsize for o in frame.operands if o.steps(self.last) != 0]
-        self.width = min(8, max(2, 16 // max(sizes, default=4)))
         #: By the imaginary part of a complex operand whose parts are neighbours in memory: the real part. They move together.
         self.real = {j: i for j in range(len(frame.ports)) if (i := self._real_part(j)) is not None}
+        self.width = min(8, max(2, 16 // max(sizes, default=4)))
+        if self.real:  # both parts of a run in one access: neighbouring threads then fill whole sectors
+            self.width = max(1, 8 // max(sizes))
         #: The constant tables that the kernel reads.
         self.tables: dict[Expr, str] = {}
         #: What the names of the functions that it calls begin with.

@@ -59,8 +59,9 @@ def _checked(c: Contraction) -> Contraction:
 
 
 def _columns(c: Contraction, target: Target) -> int:
-    """Columns that a block of a thin product takes: few enough that every multiprocessor has a block."""
-    columns = 32
+    """Columns that a block of a thin product takes: few enough that every multiprocessor has a block. Where a thread then has
+    several rows, 64 are better than 32 (H200, 8192x8192 in bf16: 16 rows in 102 us instead of 119, 4 in 47 instead of 54)."""
+    columns = 64 if c.m > 2 else 32
     while columns > 8 and prod(c.batch) * -(-c.n // columns) < target.multiprocessors * 3 // 4:
         columns //= 2
     return columns

@@ -1,4 +1,4 @@
-"""The row schedules: resident, looped and split (see `baracuda.lowering.cuda.rows`; `row_clusters` has the fourth)."""
+"""The choice among row schedules, and three of them: resident, looped and split (see `baracuda.lowering.cuda.rows`)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from baracuda.formula.order import LANES, SEGMENT, segments
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target, Tuning
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.row_clusters import lower_clustered_rows
+from baracuda.lowering.cuda.row_follow import lower_following_rows
 from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape, identity
 from baracuda.lowering.phases import Phases, cost
 from baracuda.lowering.problem import Nest
@@ -21,6 +22,8 @@ _IN_THREAD, _MUCH = 64, 4
 #: Additions to write out for the elements of one thread. The compiler takes seconds to minutes beyond it (entmax of bf16 rows
 #: with 64 elements a thread: 650,000 additions, 25 s, 1.2 MB of machine code), and the code outgrows the instruction cache.
 _WRITTEN_OUT = 40_000
+#: Elements to a run of 16-bit operands: a cluster holds rows of them that are twice as long.
+_NARROW = 8
 
 
 def vector_width(nest: Nest) -> int:
@@ -81,13 +84,17 @@ def lower_rows(frame: Frame, target: Target) -> Lowered:
     few = nest.rows < 2 * target.multiprocessors and nest.row_length > 32 * SEGMENT * 2
     if shape is not None and not few:
         return _resident(frame, shape)
-    vector = vector_width(nest)
-    clustered = lower_clustered_rows(frame, target, vector)
-    if clustered is not None:
-        return clustered
+    vector, long = vector_width(nest), few or segments(nest.row_length) > 4096
+    ways = [lower_clustered_rows, *([lower_following_rows] if long else [])]
+    if vector < _NARROW:
+        ways.reverse()
+    for way in ways:
+        lowered = way(frame, target, vector)
+        if lowered is not None:
+            return lowered
     group, chains = group_shape(nest.row_length, vector)
     walking = RowShape(vector, group, chains, max(1, frame.tuning.walkers // group), 1)
-    if few or segments(nest.row_length) > 4096:
+    if long:
         return _split(frame, walking, target)
     return _looped(frame, walking)
 

@@ -2,11 +2,13 @@
 
 A *group* of 128/V threads takes a segment: thread t holds lanes t*V ... t*V+V-1 and their chains, so that the canonical
 order (`baracuda.formula.order`) is a chain in registers, a tree over V in the thread, shuffles over the group, and a tree
-over the segments in shared memory. Three ways to hold a row:
+over the segments in shared memory. Ways to hold a row:
 
 * resident: a group for each segment, the row in registers, every operand read once;
 * looped: groups walk over the segments, and each phase reads the row again (from L2 where it fits);
-* split: as looped, but a row is spread over blocks, one launch a phase, partial results in the workspace.
+* split: as looped, but a row is spread over blocks, one launch a phase, partial results in the workspace;
+* kept over blocks (`row_clusters`): in the shared memory of a cluster, every operand read once;
+* following (`row_follow`): as split, but in one launch, so that each phase finds the row in L2.
 """
 
 from __future__ import annotations

@@ -1,13 +1,16 @@
 """Scan schedules: each thread scans a chunk of 8 elements in registers.
 
 Along rows, a warp is a block of 256 elements and its threads' totals meet in shuffles; up to 16 warps are a tile and meet in
-shared memory; thread blocks walk over the tiles of a row, or take several short rows.
+shared memory, where the row's first warp combines them; thread blocks walk over the tiles of a row, loading the next one while
+they scan one, or take several short rows. Results of more than 16 bytes a chunk are exchanged within a warp before they are
+stored: a store of 16 bytes from each chunk would write half of every 32-byte sector, and memory would be written twice.
 
 Of rows side by side a thread block takes X, so that neighbouring threads read neighbours in memory; 32 teams of threads hold
 the chunks of a block of each row, whose totals are turned around in shared memory to meet in shuffles as well.
 
-Where rows are too few to keep the device busy, one launch leaves the total of each tile in the workspace, a second what lies
-before each tile, and a third scans again with that.
+Where rows are too few to keep the device busy, their tiles go to different thread blocks: along rows, each hands the next what
+lies before it (`scan_chain`); of rows side by side, one launch leaves the total of each tile in the workspace, a second what
+lies before each tile, and a third scans again with that.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from baracuda.lowering.scans import ScanGroup
 
 #: Threads to a warp, blocks to a tile.
 WARP, BLOCKS = 32, SCAN_TILE // SCAN_BLOCK
+#: Bytes of chunks and states that a thread holds where it has the next tile's as well.
+_HELD_BYTES = 128
 
 
 class ScanKernel(RowKernel):
@@ -114,34 +119,52 @@ class ScanKernel(RowKernel):
 
     def chunk(self, position: str) -> list[str]:
         """Declares e, here and full for the chunk that begins at a position in the scan."""
-        e = f"(i64){self.length} - {SCAN_CHUNK} - p" if self.reverse else "p"
+        e = f"{self.length} - {SCAN_CHUNK} - p" if self.reverse else "p"
         return [
-            f"const i64 p = {position}, e = {e};",
+            f"const {self.index} p = {position}, e = {e};",
             f"const bool here = live && p < {self.length}, full = live && p + {SCAN_CHUNK} <= {self.length};",
         ]
 
-    def move(self, i: int) -> list[str]:
-        """Loads in{i} or stores out{i}."""
-        loading, operand = i < self.frame.inputs, self.nest.operands[i]
-        name = f"{'in' if loading else 'out'}{i}"
+    def move(self, i: int, together: int = 1) -> list[str]:
+        """Loads raw{i} or stores out{i}. Where so many neighbouring threads are `together` on a row and each would take several
+        stores, they store neighbouring pieces at a time."""
+        loading, unit = i < self.frame.inputs, self._unit(i)
         base, strides = f"p{i} + o{i}", self.inner_strides[i]
         single = len(self.nest.inner) == 1
-        at = f"(e + v) * {strides[0] or 0}" if single else offset(strides, "y")
-        one = f"{name}.v[v] = ({base})[{at}];" if loading else f"({base})[{at}] = {name}.v[v];"
+        if single:
+            place = f"({base} + e)[v]" if unit else f"({base})[(e + v) * {strides[0] or 0}]"
+        else:
+            place = f"({base})[{offset(strides, 'y')}]"
+        one = f"apart.v[v] = {place};" if loading else f"{place} = out{i}.v[v];"
         decode = [] if single else self.decode_run("(e + v)")
-        exists = f"e + v >= 0 && e + v < {self.length}"
 
         def elements(bound: str) -> list[str]:
             return ["#pragma unroll", f"for (int v = 0; v < {SCAN_CHUNK}; ++v) {bound}{{", *decode, one, "}"]
 
-        if self.runs_whole and operand.steps(self.inner_last) == 1:
-            width = self._piece(i)
-            address = f"{base} + e" if single else f"{base} + ({offset(strides, 'y')})"
-            whole = f"load<{width}>({name}, {address});" if loading else f"store<{width}>({address}, {name});"
-            fast = [*([] if single else self.decode_run()), whole]
-        else:
-            fast = elements("")
-        return ["if (full) {", *fast, "} else if (here) {", *elements(f"if ({exists}) "), "}"]
+        some = elements(f"if (e + v >= 0 && e + v < {self.length}) ")
+        zeros = f"Vec<{self.frame.storage(i)}, {SCAN_CHUNK}> apart = {{}};"
+        if not unit:
+            either = ["if (full) {", *elements(""), "} else if (here) {", *some, "}"]
+            return ["{", zeros, *either, f"raw{i} = apart;", "}"] if loading else either
+        if self._staged(i, together):
+            first = f"({together - 1} - lane)" if self.reverse else "lane"
+            at = f"{base} + (e - {first} * {SCAN_CHUNK})"
+            stored = f"store_together<{self._piece(i)}, {together}>({at}, out{i}, {first}, staging);"
+            return ["if (whole_warp) {", stored, "} else if (here) {", *some, "}"]
+        address = f"{base} + e" if single else f"{base} + ({offset(strides, 'y')})"
+        whole = f"raw{i}.load<{self._piece(i)}>({address});" if loading else f"store<{self._piece(i)}>({address}, out{i});"
+        whole_path = ["if (full) {", *([] if single else self.decode_run()), whole]
+        if loading:
+            return [*whole_path, "} else {", zeros, "if (here) {", *some, "}", f"raw{i}.set(apart);", "}"]
+        return [*whole_path, "} else if (here) {", *some, "}"]
+
+    def _unit(self, i: int) -> bool:
+        """Whether the elements of a chunk are neighbours in memory."""
+        return self.runs_whole and self.nest.operands[i].steps(self.inner_last) == 1
+
+    def _staged(self, i: int, together: int) -> bool:
+        """Whether threads exchange what they store of an operand, so that every store fills whole sectors of memory."""
+        return together > 1 and self._unit(i) and len(self.nest.inner) == 1 and self._piece(i) < SCAN_CHUNK
 
     def _piece(self, i: int) -> int:
         """Elements to a load or store."""
@@ -151,15 +174,31 @@ class ScanKernel(RowKernel):
             width //= 2
         return width
 
-    def load(self, *, apply: bool) -> list[str]:
-        """Loads this thread's chunk of every input that is needed."""
+    def _read_along(self, *, apply: bool) -> list[int]:
+        """The inputs that have an element for each of the row's and are needed."""
         roots = [*self.operands, *((e for _, e in self.outputs) if apply else ())]
         read = {n.attr[0] for n in topological(roots) if n.op == "input"}
-        lines = []
-        for i in range(self.frame.inputs):
-            if self.varies(i) and self.frame.ports[i].name in read:
-                lines += [f"Vec<{self.frame.storage(i)}, {SCAN_CHUNK}> in{i} = {{}};", *self.move(i)]
-        return lines
+        return [i for i in range(self.frame.inputs) if self.varies(i) and self.frame.ports[i].name in read]
+
+    def raw(self, *, apply: bool) -> list[str]:
+        """Declares raw{i} for every input that is needed: a chunk on its way from memory."""
+        kinds = [(i, self.frame.storage(i), self._unit(i)) for i in self._read_along(apply=apply)]
+        return [f"Chunk<{kind}> raw{i};" if unit else f"Vec<{kind}, {SCAN_CHUNK}> raw{i};" for i, kind, unit in kinds]
+
+    def load(self, *, apply: bool) -> list[str]:
+        """Begins to load this thread's chunk of every input that is needed."""
+        return [line for i in self._read_along(apply=apply) for line in self.move(i)]
+
+    def load_at(self, position: str) -> list[str]:
+        """Begins to load the chunk at a position in the scan."""
+        return ["{", *self.chunk(position), *self.load(apply=True), "}"]
+
+    def take(self, *, apply: bool) -> list[str]:
+        """Declares in{i}, the chunk that was loaded."""
+        return [
+            f"const Vec<{self.frame.storage(i)}, {SCAN_CHUNK}> in{i} = raw{i}{'.get()' if self._unit(i) else ''};"
+            for i in self._read_along(apply=apply)
+        ]
 
     # --- states -------------------------------------------------------------------------------------------------------
 
@@ -205,48 +244,105 @@ class ScanKernel(RowKernel):
                 ]
         return lines
 
-    def write(self) -> list[str]:
-        """The outputs at this thread's chunk."""
+    def write(self, together: int = 1) -> list[str]:
+        """The outputs at this thread's chunk, stored with those of its neighbours in the row (see `move`)."""
         lines, assign = [], []
         for j, (i, expr) in enumerate(self.outputs):
             storage = self.frame.storage(i)
             lines.append(f"Vec<{storage}, {SCAN_CHUNK}> out{i};")
             assign.append(f"out{i}.v[v] = Narrow<{storage}, {COMPUTE_TYPE[expr.kind]}>::to({{{j}}});")
         lines += self._each([e for _, e in self.outputs], self.names, "after", assign)
+        if any(self._staged(i, together) for i, _ in self.outputs):
+            lines.append("const bool whole_warp = __all_sync(0xffffffffu, full);")
         for i, _ in self.outputs:
-            lines += self.move(i)
+            lines += self.move(i, together)
         return lines
 
     # --- along rows ---------------------------------------------------------------------------------------------------
 
-    def rows_tile(self, warps: int, *, apply: bool) -> list[str]:
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether registers suffice to load a tile while the one before is scanned. They hold the next chunk, the states, and
+        the elements that outputs read beside scans; with more, a multiprocessor would take a single block of 512 threads."""
+        beside = {n.attr[0] for n in self._reached([e for _, e in self.outputs], through=False) if n.op == "input"}
+        read = [self.frame.ports[i] for i in self._read_along(apply=True)]
+        kinds = [*(p.kind for p in read), *(p.kind for p in read if p.name in beside), *(k for g in self.groups for k in g.kinds)]
+        return SCAN_CHUNK * sum(kind.itemsize for kind in kinds) <= _HELD_BYTES
+
+    def tile_start(self, tile: str) -> str:
+        """Where this thread's chunk of a tile begins, as a position in the scan."""
+        return f"({self.index})({tile}) * {SCAN_TILE} + t * {SCAN_CHUNK}"
+
+    def rows_tile(
+        self, warps: int, *, apply: bool, ahead: Sequence[str] = (), before: Sequence[str] = (), total: Sequence[str] = ()
+    ) -> list[str]:
         """A tile of a row, given `tile`, t (this thread's number in the row) and c{s}, what is before the tile: the outputs
-        if `apply` is set, and n{s}, the tile's total, where a row has several warps."""
+        if `apply` is set. Where a row has several warps, its first has n{s}, the tile's total, does what `total` says and is
+        the only one that needs c{s}, which `before` may make of n{s}. With `ahead`, what loads the next tile into raw{i}, this
+        one is there already."""
         width = min(WARP, self.shape.group)
-        lines = [*self.chunk(f"(i64)tile * {SCAN_TILE} + t * {SCAN_CHUNK}"), *self.load(apply=apply), *self.serial()]
+        lines = self.chunk(self.tile_start("tile"))
+        if ahead:
+            lines += [*self.take(apply=apply), *ahead]
+        else:
+            lines += [*self.raw(apply=apply), *self.load(apply=apply), *self.take(apply=apply)]
+        lines += self.serial()
         for s, state in enumerate(self.states):
             j = state.name
             lines.append(f"s{s} = steps<{j}, {width}>(s{s}, lane);")
             if apply:
                 lines += [f"Some<{j}> b{s} = {{{j}::up(s{s}, 1, {width}), lane > 0}};"]
             if warps > 1:
-                lines.append(f"if (lane == {WARP - 1}) totals{s}[parity][slot][warp] = s{s};")
+                lines.append(f"if (lane == {WARP - 1}) totals{s}[slot][warp] = s{s};")
         if warps > 1:
-            lines.append("__syncthreads();")
+            lines += self._join_blocks(warps, apply=apply, before=before, total=total)
+        if apply:
+            lines += [*self.results(), *self.write(width)]
+        return lines
+
+    def _join_blocks(self, warps: int, *, apply: bool, before: Sequence[str], total: Sequence[str]) -> list[str]:
+        """Puts all before a warp in front of b{s}. The row's first warp combines the warps' totals one after another, and
+        lane w of it keeps what is before warp w."""
+        lines = ["__syncthreads();", *(f"Some<{state.name}> n{s} = none<{state.name}>();" for s, state in enumerate(self.states))]
+        lines.append("if (warp == 0) {")
+        for s, state in enumerate(self.states):
+            j = state.name
+            lines += [
+                f"{j}::State r{s} = totals{s}[slot][0], w{s} = r{s};",
+                "#pragma unroll 4",  # all at once would take more registers than the rest of the kernel
+                f"for (int w = 1; w < {warps}; ++w) {{",
+                f"if (w == lane) w{s} = r{s};",
+                f"r{s} = {j}::join(r{s}, totals{s}[slot][w]);",
+                "}",
+                f"n{s} = some<{j}>(r{s});",
+            ]
+        lines += before
+        for s, state in enumerate(self.states):
+            j = state.name
+            if apply:
+                lines.append(f"if (lane < {warps}) before{s}[slot][lane] = then<{j}>(c{s}, Some<{j}>{{w{s}, lane > 0}}).s;")
+        lines.append("}")
+        if apply:
+            lines += ["__syncthreads();", *(["if (warp == 0) {", *total, "}"] if total else [])]
             for s, state in enumerate(self.states):
                 j = state.name
-                lines += [
-                    f"Some<{j}> n{s} = none<{j}>(), w{s} = none<{j}>();",
-                    "#pragma unroll",
-                    f"for (int w = 0; w < {warps}; ++w) {{",
-                    f"if (w == warp) w{s} = n{s};",
-                    f"n{s} = then<{j}>(n{s}, some<{j}>(totals{s}[parity][slot][w]));",
-                    "}",
-                ]
-                if apply:
-                    lines.append(f"b{s} = then<{j}>(then<{j}>(c{s}, w{s}), b{s});")
-        if apply:
-            lines += [*self.results(), *self.write()]
+                lines.append(f"b{s} = then<{j}>(Some<{j}>{{before{s}[slot][warp], tile > 0 || warp > 0}}, b{s});")
+        return lines
+
+    def rows_shared(self, rows: int, warps: int) -> list[str]:
+        """Declares the arrays in which the totals of a row's warps meet, and where threads exchange what they store."""
+        lines = []
+        if warps > 1:
+            for s, state in enumerate(self.states):
+                lines.append(f"__shared__ {state.name}::State totals{s}[{rows}][{warps}], before{s}[{rows}][{warps}];")
+        width = min(WARP, self.shape.group)
+        sizes = [self.nest.operands[i].kind.itemsize for i, _ in self.outputs if self._staged(i, width)]
+        if sizes:
+            nbytes = SCAN_BLOCK * max(sizes)
+            lines += [
+                f"__shared__ __align__(16) unsigned char stagings[{-(-rows * self.shape.group // WARP)}][{nbytes}];",
+                f"unsigned char* const staging = stagings[threadIdx.x / {WARP}];",
+            ]
         return lines
 
     # --- side by side -------------------------------------------------------------------------------------------------
@@ -254,7 +350,8 @@ class ScanKernel(RowKernel):
     def columns_block(self, across: int, *, apply: bool) -> list[str]:
         """Block number `block` of X rows, given c{s}, what is before the block: the outputs if `apply` is set, and n{s}, the
         block's total."""
-        lines = [*self.chunk(f"(i64)block * {SCAN_BLOCK} + y * {SCAN_CHUNK}"), *self.load(apply=apply), *self.serial()]
+        lines = [*self.chunk(f"({self.index})block * {SCAN_BLOCK} + y * {SCAN_CHUNK}"), *self.raw(apply=apply)]
+        lines += [*self.load(apply=apply), *self.take(apply=apply), *self.serial()]
         lines += [f"totals{s}[parity][y][x] = s{s};" for s in range(len(self.states))]
         lines.append("__syncthreads();")
         for s, state in enumerate(self.states):
@@ -275,5 +372,5 @@ class ScanKernel(RowKernel):
         return lines
 
     def shared(self, extents: str) -> list[str]:
-        """Declares the arrays in which totals meet, twice: for blocks or tiles in turn."""
+        """Declares the arrays in which totals meet, twice: for blocks in turn."""
         return [f"__shared__ {state.name}::State totals{s}[2]{extents};" for s, state in enumerate(self.states)]

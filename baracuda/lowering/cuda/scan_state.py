@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from baracuda.formula.expr import Expr
-from baracuda.formula.order import SCAN_SPAN
+from baracuda.formula.order import SCAN_CHUNK, SCAN_SPAN
 from baracuda.lowering.cuda.emit import Emitter, literal
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.scans import ScanGroup
@@ -41,6 +41,57 @@ template <class J> struct Carry {{
     before = then<J>(spans, tiles);
   }}
 }};
+// A chunk on its way from memory, as words: elements of 16 bits would each get a register, and have to be there for that.
+template <class T> struct Chunk {{
+  static constexpr int words = sizeof(Vec<T, {SCAN_CHUNK}>) / 4;
+  unsigned w[words];
+  __device__ __forceinline__ void hold() {{
+#pragma unroll
+    for (int i = 0; i < words; ++i) asm volatile("" : "+r"(w[i]));
+  }}
+  __device__ __forceinline__ void set(const Vec<T, {SCAN_CHUNK}>& x) {{ memcpy(w, &x, sizeof(x)); hold(); }}
+  __device__ __forceinline__ Vec<T, {SCAN_CHUNK}> get() {{ Vec<T, {SCAN_CHUNK}> x; hold(); memcpy(&x, w, sizeof(x)); return x; }}
+  // In pieces of P elements.
+  template <int P> __device__ __forceinline__ void load(const T* from) {{
+    constexpr int N = P * sizeof(T) / 4;
+    if constexpr (N == 0) {{
+      Vec<T, {SCAN_CHUNK}> x;
+      ::load<P>(x, from);
+      set(x);
+    }} else {{
+#pragma unroll
+      for (int i = 0; i < words / N; ++i) {{
+        const Vec<unsigned, N> piece = reinterpret_cast<const Vec<unsigned, N>*>(from)[i];
+#pragma unroll
+        for (int j = 0; j < N; ++j) w[i * N + j] = piece.v[j];
+      }}
+    }}
+  }}
+}};
+// Where pieces lie so that neither those of one thread nor those of neighbours share a bank; of numbers without a bit in common
+// it is the exclusive or.
+__device__ __forceinline__ constexpr int swizzle(int piece) {{ return piece ^ (piece >> 3 & 7); }}
+// Stores the chunks of G neighbouring threads of a warp, which lie one behind the other from `to` on, so that the threads write
+// neighbouring pieces of P elements at a time. `place` is this thread's place among them; `staging` has room for the chunks of
+// the warp, all of whose threads call it.
+template <int P, int G, class T>
+__device__ __forceinline__ void store_together(T* to, const Vec<T, {SCAN_CHUNK}>& from, int place, unsigned char* staging) {{
+  constexpr int N = {SCAN_CHUNK} / P;
+  typedef Vec<T, P> Piece;
+  Piece* const pieces = (Piece*)staging;
+  const int first = threadIdx.x % 32 / G * G * N, own = swizzle(first + place * N), stored = swizzle(first + place);
+#pragma unroll
+  for (int i = 0; i < N; ++i) {{
+    Piece piece;
+#pragma unroll
+    for (int j = 0; j < P; ++j) piece.v[j] = from.v[i * P + j];
+    pieces[own ^ i] = piece;
+  }}
+  __syncwarp();
+#pragma unroll
+  for (int i = 0; i < N; ++i) reinterpret_cast<Piece*>(to)[i * G + place] = pieces[stored ^ swizzle(i * G)];
+  __syncwarp();
+}}
 """
 
 

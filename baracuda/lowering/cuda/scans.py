@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from baracuda.formula.order import SCAN_BLOCK, SCAN_CHUNK, SCAN_SPAN, SCAN_TILE
 from baracuda.lowering.composite import side_by_side
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
+from baracuda.lowering.cuda.scan_chain import MOST_TILES, ChainedScan
 from baracuda.lowering.cuda.scan_rows import BLOCKS, WARP, ScanKernel
 from baracuda.lowering.scans import ScanGroup, scan_groups
 
@@ -27,8 +28,11 @@ def lower_scans(frame: Frame, target: Target) -> Lowered:
         across = 32 if sum(kind.itemsize for g in groups for kind in g.kinds) <= 4 else 16
         few = -(-nest.rows // across) < target.multiprocessors * 3 // 4
         return _Columns(frame, groups, across, tiles).lower(split=few and tiles >= _LEAST_TILES)
-    few = nest.rows < 2 * target.multiprocessors
-    return _Rows(frame, groups, tiles).lower(split=few and tiles >= _LEAST_TILES)
+    rows = _Rows(frame, groups, tiles)
+    few = nest.rows < 2 * target.multiprocessors and tiles >= _LEAST_TILES
+    if few and nest.rows * tiles < MOST_TILES:
+        return ChainedScan(frame, rows.kernel(), tiles, rows.warps).lower(target)
+    return rows.lower(split=few)
 
 
 class _Schedule(ABC):
@@ -161,32 +165,34 @@ class _Rows(_Schedule):
         return ScanKernel(self.frame, self.groups, self.per_row, self.per_block)
 
     def place(self, block: str) -> list[str]:
-        return [
-            f"const int t = threadIdx.x % {self.per_row}, slot = threadIdx.x / {self.per_row};",
-            f"const int lane = t % {WARP}, warp = t / {WARP};",
-            f"const i64 row = (i64){block} * {self.per_block} + slot;",
-            f"const bool live = row < {self.frame.words.signed(self.nest.rows)};",
-        ]
-
-    def _shared(self, kernel: ScanKernel) -> list[str]:
-        return kernel.shared(f"[{self.per_block}][{self.warps}]") if self.warps > 1 else []
+        if self.per_block == 1:
+            number = ["const int t = threadIdx.x, slot = 0;", f"const i64 row = {block};", "const bool live = true;"]
+        else:
+            number = [
+                f"const int t = threadIdx.x % {self.per_row}, slot = threadIdx.x / {self.per_row};",
+                f"const i64 row = (i64){block} * {self.per_block} + slot;",
+                f"const bool live = row < {self.frame.words.signed(self.nest.rows)};",
+            ]
+        return [*number, f"const int lane = t % {WARP}, warp = t / {WARP};"]
 
     def whole(self, kernel: ScanKernel) -> list[str]:
-        lines = self._shared(kernel)
+        lines = kernel.rows_shared(self.per_block, self.warps)
         names = [state.name for state in kernel.states]
         if self.tiles == 1:
-            lines += ["const i64 tile = 0; const int parity = 0;"]
+            lines.append("const int tile = 0;")
             lines += [f"const Some<{j}> c{s} = none<{j}>();" for s, j in enumerate(names)]
             return lines + kernel.rows_tile(self.warps, apply=True)
         lines += [f"Carry<{j}> carry{s}; carry{s}.start();" for s, j in enumerate(names)]
-        lines.append(f"for (i64 tile = 0; tile * {SCAN_TILE} < {kernel.length}; ++tile) {{")
-        lines += ["const int parity = tile & 1;"]
+        ahead = kernel.load_at(kernel.tile_start("tile + 1")) if kernel.looks_ahead else []
+        if ahead:
+            lines += [*kernel.raw(apply=True), *kernel.load_at(kernel.tile_start("0"))]
+        lines.append(f"for ({kernel.index} tile = 0; tile * {SCAN_TILE} < {kernel.length}; ++tile) {{")
         lines += [f"const Some<{j}> c{s} = carry{s}.before;" for s, j in enumerate(names)]
-        lines += kernel.rows_tile(self.warps, apply=True)
-        return [*lines, *(f"carry{s}.add(n{s}, tile);" for s in range(len(names))), "}"]
+        carried = [f"carry{s}.add(n{s}, tile);" for s in range(len(names))]
+        return [*lines, *kernel.rows_tile(self.warps, apply=True, ahead=ahead, total=carried), "}"]
 
     def tile(self, kernel: ScanKernel, *, apply: bool) -> list[str]:
-        lines = [*self._shared(kernel), "const int parity = 0;", *kernel.rows_tile(self.warps, apply=apply)]
+        lines = [*kernel.rows_shared(self.per_block, self.warps), *kernel.rows_tile(self.warps, apply=apply)]
         if not apply:
             lines.append("const bool leaves = live && t == 0;")
             lines += [f"const Some<{state.name}> m{s} = n{s};" for s, state in enumerate(kernel.states)]

@@ -28,7 +28,7 @@ _LOW, _COUNT = (127 - 23) << 7, 32 << 7
 _HALF = _COUNT + 1
 _ENTRIES = 2 * _HALF
 #: Additions that a function must cost to be worth a table, and elements that a tensor must have.
-_WORTH, _ELEMENTS = 44, 1 << 22
+_WORTH, _ELEMENTS = 60, 1 << 22
 #: Tables to a kernel; threads of a block; blocks of a multiprocessor.
 _MOST, _THREADS, _BLOCKS = 2, 512, 2
 

@@ -1,0 +1,159 @@
+"""Scans of few long rows that read memory once: tiles go to whichever block is free, and each hands the next what is before it.
+
+A tile leaves its total first, and then, once it knows what is before it, what is carried on to the next tile. So a tile looks
+back only as far as the nearest one that has left its carry, and adds the totals since, one after another: the order in which
+a block that walked along the row would have added them. Tiles are taken in order from a counter, those of all rows in turn, so
+that most of what a tile looks for is there (Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from baracuda.formula.order import SCAN_CHUNK, SCAN_SPAN
+from baracuda.lowering.cuda.handing import HANDING, clearing, left_bytes
+from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
+from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
+from baracuda.lowering.cuda.scan_rows import WARP, ScanKernel
+from baracuda.lowering.cuda.scan_state import StateCode
+
+#: Tiles at most, so that 32 bits count them.
+MOST_TILES = 1 << 30
+#: Threads that a multiprocessor takes.
+_THREADS = 2048
+#: Registers of a thread that its elements may take where a multiprocessor holds two blocks of 512.
+_REGISTERS = 48
+
+
+class ChainedScan:
+    """The launches of one nest whose rows have so many tiles, in `warps` full warps each."""
+
+    def __init__(self, frame: Frame, kernel: ScanKernel, tiles: int, warps: int) -> None:
+        self.frame, self.kernel, self.tiles, self.warps = frame, kernel, tiles, warps
+        self.items = tiles * frame.nest.rows
+        #: Where the words of each state begin among those of a tile's total, and of the two parts of its carry; the last is the
+        #: end.
+        self.starts = [0]
+        for state in kernel.states:
+            self.starts.append(self.starts[-1] + sum(left_bytes(kind) for kind in state.group.kinds))
+
+    def lower(self, target: Target) -> Lowered:
+        frame, kernel, threads = self.frame, self.kernel, self.warps * WARP
+        nbytes = 8 + 3 * self.starts[-1] * self.items
+        first, body = clearing(frame, nbytes), self._body()
+        source = frame.kernel(body, threads, HANDING + kernel.scan_definitions(), blocks=self._held())
+        blocks = min(self.items, target.multiprocessors * (_THREADS // threads))
+        launches = (first, Launch(source, (blocks, 1, 1), threads))
+        name = f"scan rows chained t{threads} c{self.tiles}"
+        return Lowered(launches, tuple(frame.words.values), nbytes, name)
+
+    def _held(self) -> int:
+        """Blocks that a multiprocessor should hold: two, where a thread's states and two chunks of inputs leave registers."""
+        nest, kernel = self.frame.nest, self.kernel
+        inputs = sum(nest.operands[i].kind.itemsize for i in range(self.frame.inputs) if kernel.varies(i))
+        elements = 2 * inputs + sum(kind.itemsize for g in kernel.groups for kind in g.kinds)
+        return 2 if elements * SCAN_CHUNK // 4 <= _REGISTERS else 1
+
+    def _body(self) -> list[str]:
+        kernel, frame = self.kernel, self.frame
+        body = [
+            "__shared__ unsigned tickets[2];",
+            *kernel.rows_shared(1, self.warps),
+            *frame.pointers(),
+            f"const int t = threadIdx.x, lane = t % {WARP}, warp = t / {WARP}, slot = 0;",
+            f"unsigned* const counter = (unsigned*){frame.workspace()};",
+            f"const unsigned rows = {frame.words.unsigned(frame.nest.rows)}, items = {frame.words.unsigned(self.items)};",
+            f"const u64 by_rows = {frame.words.divisor(frame.nest.rows)}, states = {frame.workspace(8)};",
+            f"const i64 tiles = {frame.words.signed(self.tiles)};",
+        ]
+        ahead = ["{", *self._enter("next"), *kernel.load_at(kernel.tile_start("tile")), "}"]
+        take = ["unsigned after = 0;", "if (t == 0) after = atomicAdd(counter, 1u);"]
+        return [
+            *body,
+            "if (t == 0) { tickets[0] = atomicAdd(counter, 1u); tickets[1] = atomicAdd(counter, 1u); }",
+            "__syncthreads();",
+            "unsigned item = 0, next = tickets[0];",
+            *kernel.raw(apply=True),
+            *ahead,
+            "item = next; next = tickets[1];",
+            "__syncthreads();",
+            "for (int parity = 0; item < items; parity ^= 1) {",
+            *self._enter("item"),
+            *kernel.uniform(apply=True),
+            *kernel.rows_tile(self.warps, apply=True, ahead=[*ahead, *take], before=self._look_back()),
+            "if (t == 0) tickets[parity] = after;",
+            "__syncthreads();",
+            "item = next;",
+            "next = tickets[parity];",
+            "}",
+        ]
+
+    def _enter(self, item: str) -> list[str]:
+        """The tile and the row of an item, if there is one."""
+        return [
+            f"const bool live = {item} < items;",
+            f"const {self.kernel.index} tile = divide({item}, by_rows);",
+            f"const i64 row = {item} - (unsigned)tile * rows;",
+            *self.kernel.enter_row(),
+        ]
+
+    def _look_back(self) -> list[str]:
+        """c{s}, all before the tile, for the row's first warp, whose n{s} is the tile's total."""
+        states, names = self.kernel.states, [state.name for state in self.kernel.states]
+        lines = ["if (lane == 0) {", *self._leave(0, [f"n{s}.s" for s in range(len(states))]), "}"]
+        lines += [f"{j}::State seen{s} = {{}}; Carry<{j}> carry{s}; carry{s}.start();" for s, j in enumerate(names)]
+        lines += [
+            f"const {self.kernel.index} its = tile - 1 - lane;",  # the tile that this lane looks at
+            "int nearest;",
+            "for (;;) {",
+            "bool total = true, carry = true;",
+            "if (its >= 0) {",
+            *self._find(0, "total", [f"seen{s}" for s in range(len(states))]),
+            *self._find(1, "carry", [f"carry{s}.spans.s" for s in range(len(states))]),
+            *self._find(2, "carry", [f"carry{s}.tiles.s" for s in range(len(states))]),
+            "}",
+            "const unsigned carried = __ballot_sync(0xffffffffu, carry), known = __ballot_sync(0xffffffffu, total);",
+            "nearest = __ffs(carried) - 1;",
+            "if (carried && !(~known & ((1u << nearest) - 1))) break;",
+            "nap();",
+            "}",
+        ]
+        for s, state in enumerate(states):
+            j = state.name
+            lines += [
+                f"carry{s}.spans = {{{_of_lane(state, f'carry{s}.spans.s', 'nearest')}, tile - nearest >= {SCAN_SPAN}}};",
+                f"carry{s}.tiles = {{{_of_lane(state, f'carry{s}.tiles.s', 'nearest')}, (tile - nearest) % {SCAN_SPAN} > 0}};",
+                f"carry{s}.before = then<{j}>(carry{s}.spans, carry{s}.tiles);",
+                "for (int from = nearest - 1; from >= 0; --from)",
+                f"  carry{s}.add(some<{j}>({_of_lane(state, f'seen{s}', 'from')}), tile - 1 - from);",
+                f"const Some<{j}> c{s} = carry{s}.before;",
+                f"carry{s}.add(n{s}, tile);",
+            ]
+        lines += ["if (lane == 0) {", *self._leave(1, [f"carry{s}.spans.s" for s in range(len(states))])]
+        return [*lines, *self._leave(2, [f"carry{s}.tiles.s" for s in range(len(states))]), "}"]
+
+    def _components(self, which: int, tile: str, values: Sequence[str]) -> list[tuple[str, str]]:
+        """Where a tile leaves each component of its total (0), or of what it carries on: of whole spans (1) and of the tiles
+        since (2); and the component of the states given."""
+        found = []
+        for value, state, start in zip(values, self.kernel.states, self.starts, strict=False):
+            at = which * self.starts[-1] + start
+            for c, kind in enumerate(state.group.kinds):
+                found.append((f"states + {3 * self.starts[-1]} * (row * tiles + {tile}) + {at}", f"{value}.c{c}"))
+                at += left_bytes(kind)
+        return found
+
+    def _leave(self, which: int, values: Sequence[str]) -> list[str]:
+        return [f"leave({at}, {value});" for at, value in self._components(which, "tile", values)]
+
+    def _find(self, which: int, known: str, values: Sequence[str]) -> list[str]:
+        return [f"{known} &= find({at}, {value});" for at, value in self._components(which, "its", values)]
+
+
+def _of_lane(state: StateCode, value: str, lane: str) -> str:
+    """The state that a lane of the warp has."""
+    parts = []
+    for c, kind in enumerate(state.group.kinds):
+        moved = f"__shfl_sync(0xffffffffu, {value}.c{c}, {lane})"
+        parts.append(f"(bool){moved}" if COMPUTE_TYPE[kind] == "bool" else moved)
+    return f"{state.name}::State{{{', '.join(parts)}}}"

@@ -1,0 +1,98 @@
+"""Generates baracuda/formula/elementary/coefficients_single.py: the polynomials of the special functions that f32 alone uses.
+
+python -m tools.coefficients_single
+"""
+
+from __future__ import annotations
+
+from mpmath import mp, mpf
+
+from tools.coefficients import BITS, emit_scalar, polynomial
+from tools.coefficients_special import quantile, scaled_erfc, write
+from tools.remez import Function, rounded
+
+
+def about(name: str, comment: str, f: Function, low: mpf, high: mpf, count: int, weight: Function | None = None) -> None:
+    """Fit f from low to high in x - NAME_CENTRE.
+
+    The centre is near the middle, where f is nearly a float: rounding the constant coefficient then costs nothing.
+    """
+    middle = rounded((low + high) / 2, 8)
+    step = mp.ldexp(mpf(1), mp.frexp(high - low)[1] - 9)
+    centres = [middle + k * step for k in range(-24, 25)]
+    centre = min(centres, key=lambda c: abs(rounded(f(c), BITS["F32"]) / f(c) - 1))
+
+    def shifted(of: Function) -> Function:
+        return lambda t: of(centre + t)
+
+    emit_scalar(f"{name}_CENTRE", "the centre of the polynomial below", centre)
+    polynomial(
+        name, f"{comment}, in x - CENTRE", shifted(f), low - centre, high - centre, {"F32": count},
+        shifted(weight or (lambda x: 1 / f(x))),
+    )  # fmt: skip
+
+
+def bessel_functions() -> None:
+    split, end = mpf(4), mpf(10)
+    emit_scalar("BESSEL_SPLIT", "where the two polynomials of the modified Bessel functions meet", split)
+    emit_scalar("BESSEL_END", "where the second ends", end)
+    for order in (0, 1):
+
+        def ratio(x: mpf, order: int = order) -> mpf:
+            return mp.besseli(order, x) * mp.exp(-x) / x**order
+
+        def scaled(x: mpf, order: int = order) -> mpf:
+            return mp.besseli(order, x) * mp.exp(-x)
+
+        about(f"I{order}E", f"exp(-x) I{order}(x){' / x' * order}, x to SPLIT", ratio, mpf("1e-12"), split, 14)
+        about(f"I{order}E_FAR", f"exp(-x) I{order}(x), x from SPLIT to END", scaled, split, end, 13)
+
+
+def gamma_functions() -> None:
+    low, high = mpf("0.75"), mpf("2.5")
+    emit_scalar("LGAMMA_SMALL", "below this lgamma takes the logarithm off that of x + 1", low)
+    emit_scalar("LGAMMA_LARGE", "from here on lgamma is Stirling's formula", high)
+    emit_scalar("LGAMMA_END", "beyond this some more digits are needed, so that lgamma overflows where it should", mpf(2) ** 100)
+
+    def quotient(x: mpf) -> mpf:
+        if min(abs(x - 1), abs(x - 2)) < mpf(10) ** -60:
+            x += mpf(10) ** -60
+        return mp.loggamma(x) / ((x - 1) * (x - 2))
+
+    margin = mpf("1e-4")
+    about("LGAMMA", "lgamma(x) / ((x - 1) (x - 2)), x from SMALL to LARGE", quotient, low - margin, high + margin, 15)
+
+
+def normal_distribution() -> None:
+    split, end = mpf(5), mpf("16.2")
+    emit_scalar("ERFINV_SPLIT", "where the two polynomials of erfinv meet, in w = -ln(1 - x**2)", split)
+
+    def inverse(w: mpf) -> mpf:
+        """erfinv(x) / x at w; for the tail from the probability of what is beyond x."""
+        x = mp.sqrt(-mp.expm1(-w))
+        if w < 1:
+            return mp.erfinv(x) / x
+        return quantile(w + mp.log(1 + x) + mp.log(2)) / mp.sqrt(mpf(2)) / x
+
+    margin = mpf("0.001")
+    about("ERFINV", "erfinv(x) / x by w for x, w to SPLIT", inverse, mpf("1e-12"), split + margin, 12)
+    about("ERFINV_TAIL", "the same beyond", inverse, split - margin, end, 11)
+
+    split, end = mpf("2.5"), mpf("9.1875")
+    emit_scalar("ERFC_SPLIT", "where the two polynomials of erfc meet", split)
+    emit_scalar("ERFC_END", "beyond this erfc is not a normal number", end)
+
+    def log(x: mpf) -> mpf:
+        return mp.log(scaled_erfc(x))
+
+    about("ERFC_LOG", "ln erfc(x) / x + x, x to SPLIT", lambda x: log(x) / x, mpf("1e-12"), split, 11)
+    about("ERFC_LOG_FAR", "ln erfc(x) + x**2, x from SPLIT to END; absolute error", log, split, end, 13, lambda x: mpf(1))
+
+
+def main() -> None:
+    makers = [bessel_functions, gamma_functions, normal_distribution]
+    write("coefficients_single.py", "the special functions in f32", makers, "coefficients_single")
+
+
+if __name__ == "__main__":
+    main()
