@@ -80,7 +80,7 @@ class ChainedScan:
             "for (int parity = 0; item < items; parity ^= 1) {",
             *self._enter("item"),
             *kernel.uniform(apply=True),
-            *kernel.rows_tile(self.warps, apply=True, ahead=[*ahead, *take], before=self._look_back()),
+            *kernel.rows_tile(self.warps, ahead=[*ahead, *take], before=self._look_back()),
             "if (t == 0) tickets[parity] = after;",
             "__syncthreads();",
             "item = next;",

@@ -274,33 +274,30 @@ class ScanKernel(RowKernel):
         return f"({self.index})({tile}) * {SCAN_TILE} + t * {SCAN_CHUNK}"
 
     def rows_tile(
-        self, warps: int, *, apply: bool, ahead: Sequence[str] = (), before: Sequence[str] = (), total: Sequence[str] = ()
+        self, warps: int, *, ahead: Sequence[str] = (), before: Sequence[str] = (), total: Sequence[str] = ()
     ) -> list[str]:
-        """A tile of a row, given `tile`, t (this thread's number in the row) and c{s}, what is before the tile: the outputs
-        if `apply` is set. Where a row has several warps, its first has n{s}, the tile's total, does what `total` says and is
+        """The outputs of a tile of a row, given `tile`, t (this thread's number in the row) and c{s}, what is before the tile.
+        Where a row has several warps, its first has n{s}, the tile's total, does what `total` says and is
         the only one that needs c{s}, which `before` may make of n{s}. With `ahead`, what loads the next tile into raw{i}, this
         one is there already."""
         width = min(WARP, self.shape.group)
         lines = self.chunk(self.tile_start("tile"))
         if ahead:
-            lines += [*self.take(apply=apply), *ahead]
+            lines += [*self.take(apply=True), *ahead]
         else:
-            lines += [*self.raw(apply=apply), *self.load(apply=apply), *self.take(apply=apply)]
+            lines += [*self.raw(apply=True), *self.load(apply=True), *self.take(apply=True)]
         lines += self.serial()
         for s, state in enumerate(self.states):
             j = state.name
             lines.append(f"s{s} = steps<{j}, {width}>(s{s}, lane);")
-            if apply:
-                lines += [f"Some<{j}> b{s} = {{{j}::up(s{s}, 1, {width}), lane > 0}};"]
+            lines.append(f"Some<{j}> b{s} = {{{j}::up(s{s}, 1, {width}), lane > 0}};")
             if warps > 1:
                 lines.append(f"if (lane == {WARP - 1}) totals{s}[slot][warp] = s{s};")
         if warps > 1:
-            lines += self._join_blocks(warps, apply=apply, before=before, total=total)
-        if apply:
-            lines += [*self.results(), *self.write(width)]
-        return lines
+            lines += self._join_blocks(warps, before, total)
+        return [*lines, *self.results(), *self.write(width)]
 
-    def _join_blocks(self, warps: int, *, apply: bool, before: Sequence[str], total: Sequence[str]) -> list[str]:
+    def _join_blocks(self, warps: int, before: Sequence[str], total: Sequence[str]) -> list[str]:
         """Puts all before a warp in front of b{s}. The row's first warp combines the warps' totals one after another, and
         lane w of it keeps what is before warp w."""
         lines = ["__syncthreads();", *(f"Some<{state.name}> n{s} = none<{state.name}>();" for s, state in enumerate(self.states))]
@@ -319,14 +316,11 @@ class ScanKernel(RowKernel):
         lines += before
         for s, state in enumerate(self.states):
             j = state.name
-            if apply:
-                lines.append(f"if (lane < {warps}) before{s}[slot][lane] = then<{j}>(c{s}, Some<{j}>{{w{s}, lane > 0}}).s;")
-        lines.append("}")
-        if apply:
-            lines += ["__syncthreads();", *(["if (warp == 0) {", *total, "}"] if total else [])]
-            for s, state in enumerate(self.states):
-                j = state.name
-                lines.append(f"b{s} = then<{j}>(Some<{j}>{{before{s}[slot][warp], tile > 0 || warp > 0}}, b{s});")
+            lines.append(f"if (lane < {warps}) before{s}[slot][lane] = then<{j}>(c{s}, Some<{j}>{{w{s}, lane > 0}}).s;")
+        lines += ["}", "__syncthreads();", *(["if (warp == 0) {", *total, "}"] if total else [])]
+        for s, state in enumerate(self.states):
+            j = state.name
+            lines.append(f"b{s} = then<{j}>(Some<{j}>{{before{s}[slot][warp], tile > 0 || warp > 0}}, b{s});")
         return lines
 
     def rows_shared(self, rows: int, warps: int) -> list[str]:

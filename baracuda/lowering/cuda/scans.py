@@ -27,12 +27,13 @@ def lower_scans(frame: Frame, target: Target) -> Lowered:
     if side_by_side(nest):
         across = 32 if sum(kind.itemsize for g in groups for kind in g.kinds) <= 4 else 16
         few = -(-nest.rows // across) < target.multiprocessors * 3 // 4
-        return _Columns(frame, groups, across, tiles).lower(split=few and tiles >= _LEAST_TILES)
+        columns = _Columns(frame, groups, across, tiles)
+        return columns.lower_split() if few and tiles >= _LEAST_TILES else columns.lower()
     rows = _Rows(frame, groups, tiles)
     few = nest.rows < 2 * target.multiprocessors and tiles >= _LEAST_TILES
     if few and nest.rows * tiles < MOST_TILES:
         return ChainedScan(frame, rows.kernel(), tiles, rows.warps).lower(target)
-    return rows.lower(split=few)
+    return rows.lower()
 
 
 class _Schedule(ABC):
@@ -59,90 +60,13 @@ class _Schedule(ABC):
     def whole(self, kernel: ScanKernel) -> list[str]:
         """Whole rows, from beginning to end."""
 
-    @abstractmethod
-    def tile(self, kernel: ScanKernel, *, apply: bool) -> list[str]:
-        """One tile: its total m{s} and whether this thread leaves it (`leaves`), or the outputs, given c{s}."""
-
-    def lower(self, *, split: bool) -> Lowered:
-        blocks = -(-self.nest.rows // self.per_block)
-        if not split:
-            kernel = self.kernel()
-            body = [*kernel.frame.pointers(), *self.place("blockIdx.x"), *kernel.enter_row(), *kernel.uniform(apply=True)]
-            body += self.whole(kernel)
-            source = self.frame.kernel(body, self.threads, kernel.scan_definitions())
-            launch = Launch(source, (blocks, 1, 1), self.threads)
-            return Lowered((launch,), tuple(self.frame.words.values), 0, f"scan {self.name}")
-        launches = (self._tiles(blocks, apply=False), self._fold(), self._tiles(blocks, apply=True))
-        workspace = sum(8 * len(g.operands) for g in self.groups) * self.nest.rows * (self.tiles + self.spans)
-        return Lowered(launches, tuple(self.frame.words.values), workspace, f"scan {self.name} split c{self.tiles}")
-
-    def _workspace(self, kernel: ScanKernel) -> list[str]:
-        """Declares tiles{s} and spans{s}: the states of this row's tiles and of its spans in the workspace."""
-        lines, at = [], 0
-        tiles, spans = (f"((i64){self.frame.words.word(n)})" for n in (self.tiles, self.spans))
-        for s, state in enumerate(kernel.states):
-            for name, count, each in (("tiles", self.tiles, tiles), ("spans", self.spans, spans)):
-                start = self.frame.workspace(at)
-                lines.append(f"{state.name}::State* const {name}{s} = ({state.name}::State*)({start}) + row * {each};")
-                at += state.nbytes * self.nest.rows * count
-        return lines
-
-    def _tiles(self, blocks: int, *, apply: bool) -> Launch:
+    def lower(self) -> Lowered:
+        """One launch, whose blocks have whole rows."""
         kernel = self.kernel()
-        tiles = f"((i64){self.frame.words.word(self.tiles)})"
-        body = [
-            *kernel.frame.pointers(),
-            f"const i64 tile = blockIdx.x % {tiles};",
-            *self.place(f"(blockIdx.x / {tiles})"),
-            *kernel.enter_row(),
-            *self._workspace(kernel),
-            *kernel.uniform(apply=apply),
-        ]
-        for s, state in enumerate(kernel.states):
-            if apply:
-                body += [f"Some<{state.name}> c{s} = none<{state.name}>();", "if (live) {"]
-                body += [f"if (tile % {SCAN_SPAN}) c{s} = some<{state.name}>(tiles{s}[tile]);"]
-                earlier = f"some<{state.name}>(spans{s}[tile / {SCAN_SPAN}])"
-                body += [f"if (tile / {SCAN_SPAN}) c{s} = then<{state.name}>({earlier}, c{s});", "}"]
-        body += self.tile(kernel, apply=apply)
-        if not apply:
-            body += [f"if (leaves) tiles{s}[tile] = m{s}.s;" for s in range(len(kernel.states))]
-        source = self.frame.kernel(body, self.threads, kernel.scan_definitions())
-        return Launch(source, (blocks * self.tiles, 1, 1), self.threads)
-
-    def _fold(self) -> Launch:
-        """For each row: a thread to a span, tile after tile; then span after span. Totals give way to what is before them."""
-        kernel = self.kernel()
-        tiles, spans = (f"((i64){self.frame.words.word(n)})" for n in (self.tiles, self.spans))
-        body = ["const i64 row = blockIdx.x;", *self._workspace(kernel)]
-        for s, state in enumerate(kernel.states):
-            j = state.name
-            body += [
-                "{",
-                f"__shared__ {j}::State totals[{_FOLD_THREADS}];",
-                f"Some<{j}> row_before = none<{j}>();",
-                f"for (i64 base = 0; base < {spans}; base += {_FOLD_THREADS}) {{",
-                "const i64 span = base + threadIdx.x;",
-                f"if (span < {spans}) {{",
-                f"Some<{j}> sum = none<{j}>();",
-                f"for (i64 tile = span * {SCAN_SPAN}; tile < (span + 1) * {SCAN_SPAN} && tile < {tiles}; ++tile) {{",
-                f"const {j}::State own = tiles{s}[tile];",
-                f"tiles{s}[tile] = sum.s;",
-                f"sum = then<{j}>(sum, some<{j}>(own));",
-                "}",
-                "totals[threadIdx.x] = sum.s;",
-                "}",
-                "__syncthreads();",
-                "if (threadIdx.x == 0)",
-                f"for (int i = 0; i < {_FOLD_THREADS} && base + i < {spans}; ++i) {{",
-                f"spans{s}[base + i] = row_before.s;",
-                f"row_before = then<{j}>(row_before, some<{j}>(totals[i]));",
-                "}",
-                "__syncthreads();",
-                "}}",
-            ]
-        source = self.frame.kernel(body, _FOLD_THREADS, kernel.scan_definitions())
-        return Launch(source, (self.nest.rows, 1, 1), _FOLD_THREADS)
+        body = [*kernel.frame.pointers(), *self.place("blockIdx.x"), *kernel.enter_row(), *kernel.uniform(apply=True)]
+        source = self.frame.kernel([*body, *self.whole(kernel)], self.threads, kernel.scan_definitions())
+        launch = Launch(source, (-(-self.nest.rows // self.per_block), 1, 1), self.threads)
+        return Lowered((launch,), tuple(self.frame.words.values), 0, f"scan {self.name}")
 
 
 class _Rows(_Schedule):
@@ -181,7 +105,7 @@ class _Rows(_Schedule):
         if self.tiles == 1:
             lines.append("const int tile = 0;")
             lines += [f"const Some<{j}> c{s} = none<{j}>();" for s, j in enumerate(names)]
-            return lines + kernel.rows_tile(self.warps, apply=True)
+            return lines + kernel.rows_tile(self.warps)
         lines += [f"Carry<{j}> carry{s}; carry{s}.start();" for s, j in enumerate(names)]
         ahead = kernel.load_at(kernel.tile_start("tile + 1")) if kernel.looks_ahead else []
         if ahead:
@@ -189,14 +113,7 @@ class _Rows(_Schedule):
         lines.append(f"for ({kernel.index} tile = 0; tile * {SCAN_TILE} < {kernel.length}; ++tile) {{")
         lines += [f"const Some<{j}> c{s} = carry{s}.before;" for s, j in enumerate(names)]
         carried = [f"carry{s}.add(n{s}, tile);" for s in range(len(names))]
-        return [*lines, *kernel.rows_tile(self.warps, apply=True, ahead=ahead, total=carried), "}"]
-
-    def tile(self, kernel: ScanKernel, *, apply: bool) -> list[str]:
-        lines = [*kernel.rows_shared(self.per_block, self.warps), *kernel.rows_tile(self.warps, apply=apply)]
-        if not apply:
-            lines.append("const bool leaves = live && t == 0;")
-            lines += [f"const Some<{state.name}> m{s} = n{s};" for s, state in enumerate(kernel.states)]
-        return lines
+        return [*lines, *kernel.rows_tile(self.warps, ahead=ahead, total=carried), "}"]
 
 
 class _Columns(_Schedule):
@@ -240,10 +157,85 @@ class _Columns(_Schedule):
         carries = [f"Carry<{state.name}> carry{s}; carry{s}.start();" for s, state in enumerate(kernel.states)]
         return carries + self._walk(kernel, "0", "", apply=True, carry=True)
 
-    def tile(self, kernel: ScanKernel, *, apply: bool) -> list[str]:
+    def _tile(self, kernel: ScanKernel, *, apply: bool) -> list[str]:
+        """One tile: its total m{s} and whether this thread leaves it (`leaves`), or the outputs, given c{s}."""
         lines = [f"const Some<{state.name}> d{s} = c{s};" for s, state in enumerate(kernel.states)] if apply else []
         lines += self._walk(kernel, f"tile * {BLOCKS}", f" && block < (tile + 1) * {BLOCKS}", apply=apply, carry=False)
         if not apply:
             lines.append("const bool leaves = live && y == 0;")
             lines += [f"const Some<{state.name}> m{s} = i{s};" for s, state in enumerate(kernel.states)]
         return lines
+
+    def lower_split(self) -> Lowered:
+        """Three launches: the totals of the tiles, what is before each, and the results."""
+        launches = (self._tiles(apply=False), self._fold(), self._tiles(apply=True))
+        workspace = sum(8 * len(g.operands) for g in self.groups) * self.nest.rows * (self.tiles + self.spans)
+        return Lowered(launches, tuple(self.frame.words.values), workspace, f"scan {self.name} split c{self.tiles}")
+
+    def _workspace(self, kernel: ScanKernel) -> list[str]:
+        """Declares tiles{s} and spans{s}: the states of this row's tiles and of its spans in the workspace."""
+        lines, at = [], 0
+        tiles, spans = (f"((i64){self.frame.words.word(n)})" for n in (self.tiles, self.spans))
+        for s, state in enumerate(kernel.states):
+            for name, count, each in (("tiles", self.tiles, tiles), ("spans", self.spans, spans)):
+                start = self.frame.workspace(at)
+                lines.append(f"{state.name}::State* const {name}{s} = ({state.name}::State*)({start}) + row * {each};")
+                at += state.nbytes * self.nest.rows * count
+        return lines
+
+    def _tiles(self, *, apply: bool) -> Launch:
+        kernel = self.kernel()
+        tiles = f"((i64){self.frame.words.word(self.tiles)})"
+        body = [
+            *kernel.frame.pointers(),
+            f"const i64 tile = blockIdx.x % {tiles};",
+            *self.place(f"(blockIdx.x / {tiles})"),
+            *kernel.enter_row(),
+            *self._workspace(kernel),
+            *kernel.uniform(apply=apply),
+        ]
+        for s, state in enumerate(kernel.states):
+            if apply:
+                body += [f"Some<{state.name}> c{s} = none<{state.name}>();", "if (live) {"]
+                body += [f"if (tile % {SCAN_SPAN}) c{s} = some<{state.name}>(tiles{s}[tile]);"]
+                earlier = f"some<{state.name}>(spans{s}[tile / {SCAN_SPAN}])"
+                body += [f"if (tile / {SCAN_SPAN}) c{s} = then<{state.name}>({earlier}, c{s});", "}"]
+        body += self._tile(kernel, apply=apply)
+        if not apply:
+            body += [f"if (leaves) tiles{s}[tile] = m{s}.s;" for s in range(len(kernel.states))]
+        source = self.frame.kernel(body, self.threads, kernel.scan_definitions())
+        return Launch(source, (-(-self.nest.rows // self.per_block) * self.tiles, 1, 1), self.threads)
+
+    def _fold(self) -> Launch:
+        """For each row: a thread to a span, tile after tile; then span after span. Totals give way to what is before them."""
+        kernel = self.kernel()
+        tiles, spans = (f"((i64){self.frame.words.word(n)})" for n in (self.tiles, self.spans))
+        body = ["const i64 row = blockIdx.x;", *self._workspace(kernel)]
+        for s, state in enumerate(kernel.states):
+            j = state.name
+            body += [
+                "{",
+                f"__shared__ {j}::State totals[{_FOLD_THREADS}];",
+                f"Some<{j}> row_before = none<{j}>();",
+                f"for (i64 base = 0; base < {spans}; base += {_FOLD_THREADS}) {{",
+                "const i64 span = base + threadIdx.x;",
+                f"if (span < {spans}) {{",
+                f"Some<{j}> sum = none<{j}>();",
+                f"for (i64 tile = span * {SCAN_SPAN}; tile < (span + 1) * {SCAN_SPAN} && tile < {tiles}; ++tile) {{",
+                f"const {j}::State own = tiles{s}[tile];",
+                f"tiles{s}[tile] = sum.s;",
+                f"sum = then<{j}>(sum, some<{j}>(own));",
+                "}",
+                "totals[threadIdx.x] = sum.s;",
+                "}",
+                "__syncthreads();",
+                "if (threadIdx.x == 0)",
+                f"for (int i = 0; i < {_FOLD_THREADS} && base + i < {spans}; ++i) {{",
+                f"spans{s}[base + i] = row_before.s;",
+                f"row_before = then<{j}>(row_before, some<{j}>(totals[i]));",
+                "}",
+                "__syncthreads();",
+                "}}",
+            ]
+        source = self.frame.kernel(body, _FOLD_THREADS, kernel.scan_definitions())
+        return Launch(source, (self.nest.rows, 1, 1), _FOLD_THREADS)
