@@ -56,6 +56,8 @@ class _Splitter:
     def split(self) -> tuple[list[Part], int]:
         while below := self._below():
             self._save(below)
+        while alone := self._alone():
+            self._save(alone)
         across, along = self._outputs()
         if any(p.axes is Axes.FULL for p, _ in along):
             # In place, an output with an element for each point overwrites what others read: all of these in one part.
@@ -87,6 +89,13 @@ class _Splitter:
             if chosen:
                 return chosen
         return []
+
+    def _alone(self) -> list[Expr]:
+        """Reductions to a single number in outputs with an element for each point, which would compute it once a row; over
+        nothing of their own sort."""
+        roots = [substitute(e, self.replaced) for p, e in self.nest.graph.outputs if p.axes is Axes.FULL]
+        found = [n for n in topological(roots) if n.op == "reduce" and self._axes(n) is Axes.NONE]
+        return [n for n in found if not any(m in found for m in topological(n.args))]
 
     def _save(self, reductions: list[Expr]) -> None:
         """Compute reductions into the workspace and read them from there from now on."""

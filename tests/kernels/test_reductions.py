@@ -20,7 +20,8 @@ from baracuda.formula.expr import Axes, Expr, cast, coord, input_, position, red
 from baracuda.formula.functions import exp, log, max_, mean, min_, sum_, sum_rows, where
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.reductions import argmax, argmin
-from baracuda.lowering.problem import Operand, Problem, normalise
+from baracuda.lowering.parts import split
+from baracuda.lowering.problem import Operand, Problem, normalise, reduces
 from tests.kernels.graph_plan import compute, describe, nest, plan_types
 from tests.kernels.machine import Machine
 
@@ -257,7 +258,15 @@ def over_all(x: Expr) -> tuple[Expr, ...]:
     return reduce("sum", x, Axes.FULL), x - reduce("max", x, Axes.FULL)
 
 
-BOTH_WAYS = (loss, totals, standardised_columns, centred_both_ways, extremes, over_all)
+def normalised_by_numbers(x: Expr) -> tuple[Expr, ...]:
+    """Numbers of the whole, one computed with another."""
+    rows = sum_(x * x)
+    share = rows / reduce("sum", rows * rows, Axes.OUTER)
+    size = reduce("sum", share * rows, Axes.OUTER)
+    return x / size, size, share
+
+
+BOTH_WAYS = (loss, totals, standardised_columns, centred_both_ways, extremes, over_all, normalised_by_numbers)
 SPACES = (
     ((37, 129), (1,)),
     ((40, 3000), (1,)),
@@ -283,6 +292,13 @@ def test_reductions_of_reductions(formula: Any, shape: tuple[int, ...], axes: tu
             expected = reference.run(graph, {"x": x}, shape, descriptor.inner, params)
             for (port, _), got in zip(graph.outputs, compute(machine, descriptor, given), strict=True):
                 assert np.array_equal(canonical_bits(got), canonical_bits(expected[port.name])), (port, layout)
+
+
+def test_a_number_is_computed_once() -> None:
+    """What writes the elements reads it, and reduces nothing."""
+    parts, _ = split(nest(describe(normalised_by_numbers, K.F32, (64, 100), (1,)), "contiguous"))
+    writing = [part.nest.graph for part in parts if any(port.axes is Axes.FULL for port, _ in part.nest.graph.outputs)]
+    assert [reduces(graph, Axes.FULL) for graph in writing] == [[]]
 
 
 def test_in_place_beside_a_row_result(machine: Machine) -> None:

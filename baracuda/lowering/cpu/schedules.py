@@ -38,10 +38,12 @@ def row_odometer(kernel: Kernel) -> Odometer:
 
 
 def column_axis(nest: Nest) -> int | None:
-    """The outer axis to run vectors along, where operands have their neighbours rather there than along the rows."""
+    """The outer axis to run vectors along, where operands have their neighbours rather there than along the rows. What all rows
+    have in common has no say: it stays in the cache."""
     outer, rank = len(nest.outer), len(nest.outer) + len(nest.inner)
     inner = range(outer, rank)
-    varying = [i for i, o in enumerate(nest.operands) if any(o.strides[a] for a in inner)]
+    both_ways = ((i, o) for i, o in enumerate(nest.operands) if any(o.strides[a] for a in range(outer)))
+    varying = [i for i, o in both_ways if any(o.strides[a] for a in inner)]
     if any(o.general for o in nest.operands) or not outer:
         return None
     if nest.row_length <= _TINY:
