@@ -92,6 +92,19 @@ def grouped(measured: Measured, key: Callable[[Row], str]) -> dict[str, Measured
     return found
 
 
+def certificate() -> str:
+    """What `baracuda verify` found on the GPU."""
+    found: dict[str, Any] = json.loads((RESULTS / f"verify-{GPU}.json").read_text())
+    where, promises = found["environment"], found["promises"].values()
+    differing = ", ".join(sorted({broken["plan"] for broken in found["broken"]})) or "none"
+    return (
+        f"`baracuda verify` on {where['device']}, driver {where['driver']}, {where['date']}, "
+        f"{'everything' if found['complete'] else 'stopped early'}: {found['plans']} plans, {found['cases']:,} cases, "
+        f"{found['checks']:,} checks of {len(promises)} promises, among them the reference hashes that every machine must meet; "
+        f"{found['elements']:,} elements, of which {found['differing_elements']:,} differ (plans: {differing})."
+    )
+
+
 def median_share(measured: Measured) -> str:
     found = [r.ceilings.fraction(row) for row, r in measured if row.nbytes > LARGE_BYTES and r.ceilings.floor(row)]
     return f"{median(found):.0%}" if found else ""
@@ -166,7 +179,8 @@ def readme() -> str:
         encoder("cpu"),
     ]
     sentence = "The plans written out by hand on the GPU, 8192×8192, ALiBi 8×8×1024×1024; every operand counted once:"
-    return "\n\n".join([*parts, sentence, seeds_table(), "What a call costs the host there:", launches(), *encoders])
+    calls = ["What a call costs the host there:", launches()]
+    return "\n\n".join([*parts, sentence, seeds_table(), *calls, *encoders, f"The same bits: {certificate()}"])
 
 
 # --- docs/performance.md ----------------------------------------------------------------------------------------------
@@ -211,9 +225,7 @@ def performance() -> str:
         given, fresh = figures(measured, "torch out="), figures(measured, "torch")
         body.append([f"[{name}](../benchmarks/results/{name})", str(len(measured)), elements, *given, *fresh])
     parts += ["## CPU", "PyTorch's time over ours, as many threads each, on a shared machine.", markdown(head, body)]
-    bits: dict[str, Any] = json.loads((RESULTS / f"bits-{GPU}.json").read_text())
-    differ = f"{bits['cases_differing']} differ, in {bits['elements_differing']} of {bits['elements']:,} elements."
-    return "\n\n".join([*parts, "## Bits", f"{bits['cases']} cases on the GPU against the hashes of a CPU: {differ}"]) + "\n"
+    return "\n\n".join([*parts, "## Bits", certificate()]) + "\n"
 
 
 # --- docs/performance-families.md -------------------------------------------------------------------------------------
@@ -243,10 +255,8 @@ def each_op(measured: Measured, compiled: Measured) -> str:
 def families() -> str:
     gpu = [pair for pair in load(f"families-{GPU}*") if any("torch.compile" not in row.ratios for row in pair[1].rows)]
     compiled = rows(pair for pair in load(f"families-{GPU}*") if any("torch.compile" in row.ratios for row in pair[1].rows))
-    measured, cpu = rows(gpu or load(f"families-{GPU}*")), load("families-cpu*")
-    bits: dict[str, Any] = json.loads((RESULTS / f"bits-families-{GPU}.json").read_text())
-    differing = ", ".join(sorted({name.partition(" ")[0] for name in bits["differing"]})) or "none"
-    counted = f"{bits['ops']} ops, {bits['cases']:,} trials, {bits['elements']:,} elements on the GPU against the hashes of a CPU"
+    measured = [pair for pair in rows(gpu or load(f"families-{GPU}*")) if pair[0].suite == "families"]
+    cpu = load("families-cpu*")
     found = ratios(compiled, "torch.compile")
     against = (
         f"geometric mean {geometric_mean(found):.2f}, {sum(r < 0.95 for r in found)} below 0.95" if found else "not measured"
@@ -264,7 +274,7 @@ def families() -> str:
         "gradient itself or a broadcast of it.",
         f"## CPU\n\n{cpu[0][1].heading}, PyTorch with as many threads.",
         by_family(rows(cpu), "torch"),
-        f"## Bits\n\n{counted}: {bits['cases_differing']} trials differ, in {bits['elements_differing']} elements ({differing}).",
+        f"## Bits\n\n{certificate()}",
         f"## Each op on {GPU.upper()}",
         each_op(measured, compiled),
     ]) + "\n"  # fmt: skip

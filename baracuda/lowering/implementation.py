@@ -21,6 +21,7 @@ from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.composite import Copy, InTurn, Relaid, astray, separable, side_by_side
 from baracuda.lowering.copies import copier
 from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, build, picker
+from baracuda.lowering.gathers import merged_axes
 from baracuda.lowering.generated import Generated
 from baracuda.lowering.problem import Nest, Operand, Problem, normalise, reduces, scans
 from baracuda.lowering.staged import Place, Staged, Stages, cut
@@ -89,6 +90,8 @@ class FormulaImplementation(Generated):
             gathered: tuple[tuple[int, int], ...] = ()
             if port.name in read:
                 strides, gathered = self._gathered(spec, read[port.name], strides, given_strides)
+                if read[port.name].flat and not lies.general:
+                    gathered = merged_axes(gathered)
             if part is None:
                 operands.append(Operand(spec.expected_kind(self.descriptor), strides, lies.alignment, lies.general, gathered))
             else:  # one part of a complex tensor: every other element

@@ -16,7 +16,7 @@ from baracuda.cli.verify.bits import canonical_bits
 from baracuda.cli.verify.placing import Placing
 from baracuda.cli.verify.problem import Batch
 from baracuda.cli.verify.problem import Problem as Verified
-from baracuda.cli.verify.value import arguments, compare
+from baracuda.cli.verify.value import arguments, compare, parameters
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import Error, UnsupportedError
 from baracuda.core.plan import Args, Plan
@@ -145,7 +145,7 @@ def _close(case: Rows, outputs: Mapping[str, Values]) -> bool:
     """Whether every output is the oracle's, but for its rounding."""
     problem = case.of.problem(case.fewer)
     given = arguments(case, problem, case.held)
-    ports = evaluate(problem.graph, given, problem.shape, problem.inner, problem.parameters)
+    ports = evaluate(problem.graph, given, problem.shape, problem.inner, parameters(problem, case.held))
     for name, got in outputs.items():
         parts = [ports[p.name].reshape(got.shape) for p, _ in problem.graph.outputs if p.name.partition(".")[0] == name]
         if disagreement(got, parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]) > 1.0:

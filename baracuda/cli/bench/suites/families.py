@@ -31,13 +31,36 @@ Given = tuple["Shape | None", ...]
 
 #: Rows and row length.
 EXTENTS = {"cuda": (8192, 8192), "cpu": (2048, 2048), "quick": (64, 512)}
+#: A batch of images with 64 channels.
+IMAGES = (8192, 64, 10, 10)
 #: Ops whose shapes are not rows by row length: the shapes of their tensors, where 8192 stands for the number of rows, and
 #: the number of rows that indices are of, for the tensor of this number.
 LARGE: Mapping[str, tuple[Given, Mapping[int, int]]] = {
     "embedding": (((8192,), (30000, 1024)), {0: 30000}),
+    "vocab_parallel_embedding": (((8192,), (30000, 1024)), {0: 30000}),
+    "embedding_renorm": (((8192,), (30000, 1024)), {0: 30000}),
+    "embedding_bag": (((8192, 8), (30000, 1024), None), {0: 30000}),
+    "position_embedding_add": (((8192, 8, 1024), (16, 1024), None), {}),
     "gather": (((8192, 8192), (8192, 8192)), {1: 8192}),
+    "take_flat": (((8192, 8192), (8192, 8192)), {1: 8192}),
     "index_select": (((8192, 8192), (8192,)), {1: 8192}),
     "iou_loss": (((8192, 1024, 4),) * 2, {}),
+    "batch_norm": ((IMAGES, *[(64,)] * 4), {}),
+    "batch_norm_stats": ((IMAGES,), {}),
+    "batch_norm_update_stats": ((IMAGES, (64,), (64,)), {}),
+    "batch_norm_elemt": ((IMAGES, *[(64,)] * 4), {}),
+    "batch_norm_backward_reduce": ((IMAGES, IMAGES, (64,), (64,)), {}),
+    "batch_norm_backward_elemt": ((IMAGES, IMAGES, *[(64,)] * 4, (), (64,)), {}),
+    "instance_norm": ((IMAGES, (64,), (64,)), {}),
+    "group_norm": (((8192, 8, 8, 10, 10), (8, 8), (8, 8)), {}),
+    "group_norm_silu": (((8192, 8, 8, 10, 10), (8, 8), (8, 8)), {}),
+    "global_response_norm": (((8192, 7, 7, 128), (128,), (128,)), {}),
+    "qk_norm": ((*[(8192, 16, 4, 64)] * 2, (64,), (64,), (16, 1, 64), (16, 1, 64)), {}),
+    "masked_softmax": (((8192, 8, 1, 1024), None), {}),
+    "softmax_with_sink": (((8192, 8, 1, 1024), (8, 1, 1)), {}),
+    "normalize": (((8192, 8192),), {}),
+    "cosine_similarity": (((8192, 8, 1024),) * 2, {}),
+    "grad_unscale": (((8192, 8, 1024), ()), {}),
 }
 #: Name of a class of extreme shapes, its shape on a GPU, and the axis that is worked along (None: all of them).
 CLASSES: tuple[tuple[str, Shape, int | None], ...] = (
