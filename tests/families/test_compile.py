@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 
-from baracuda.core.elements import ElementKind
+from baracuda.core.elements import ElementKind as K
 from baracuda.core.plan import Layout
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
-from baracuda.lowering.cuda import Target, lower
+from baracuda.lowering.cuda import Lowered, Target, lower
 from baracuda.lowering.implementation import FormulaImplementation
 from baracuda.ops.op import Op
 from baracuda.ops.op_descriptor import OpDescriptor
@@ -46,17 +48,16 @@ def descriptors(op: Op) -> Iterator[OpDescriptor]:
     trial = next(x for x in t.trials_of(op.name) if x.element is element)
     forward, _, _ = describe_call(op, trial.tensors, dict(trial.keywords))
     yield forward
-    if op.differentiable and trial.gradient and (element.is_float or element in (ElementKind.C64, ElementKind.C128)):
+    if op.differentiable and trial.gradient and (element.is_float or element in (K.C64, K.C128)):
         wrt = tuple(t.differentiated(op, trial.tensors))
         yield replace(forward.forward, wrt=wrt, axes=forward.axes)
 
 
-def sources(descriptor: OpDescriptor, target: Target) -> list[str]:
+def lowered(descriptor: OpDescriptor, target: Target) -> list[Lowered]:
     """The kernels of a contiguous layout."""
     offline = Offline(descriptor)
     layout: Layout = plan_of(descriptor).layouts(descriptor)[0]
-    nests = offline.nests(layout)
-    return [launch.source for nest in nests if nest.graph.outputs for launch in lower(nest, target).launches]
+    return [lower(nest, target) for nest in offline.nests(layout) if nest.graph.outputs]
 
 
 @pytest.mark.parametrize("name", [name for name, op in ops().items() if not op.library])
@@ -64,5 +65,36 @@ def test_kernels_compile(name: str, full: bool) -> None:
     turn = list(ops()).index(name) % len(TARGETS)
     for descriptor in descriptors(ops()[name]):
         for target in TARGETS if full else TARGETS[turn : turn + 1]:
-            for source in sources(descriptor, target):
-                assert cubin(source, target.arch)
+            for launch in (launch for found in lowered(descriptor, target) for launch in found.launches):
+                assert cubin(launch.source, target.arch)
+
+
+#: Schedules that only large tensors take, with an op, an element, a shape and keywords that lead there.
+LARGE: tuple[tuple[str, str, K, tuple[int, ...], dict[str, Any]], ...] = (
+    ("looked up", "tanh", K.BF16, (4096, 2048), {}),
+    ("looked up", "erfinv", K.F16, (8400001,), {}),
+    ("tables 1", "i0_backward", K.BF16, (4096, 2048), {}),
+    ("pointwise v2", "complex", K.F32, (512, 512), {}),
+    ("rows following", "var", K.F32, (40, 300000), {"axis": -1}),
+    ("rows following", "var_mean", K.F64, (40, 300000), {"axis": -1}),
+    ("rows split", "logsumexp", K.F32, (40, 300000), {"axis": -1}),
+    ("scan rows chained", "cumsum", K.BF16, (7, 100000), {}),
+    ("scan rows chained", "cummax", K.F32, (7, 100001), {}),
+    ("scan rows chained", "logcumsumexp", K.F64, (200, 300000), {}),
+)
+
+
+@pytest.mark.parametrize(("schedule", "name", "element", "shape", "keywords"), LARGE, ids=str)
+def test_kernels_of_large_tensors_compile(
+    schedule: str, name: str, element: K, shape: tuple[int, ...], keywords: dict[str, Any]
+) -> None:
+    op = ops()[name.removesuffix("_backward")]
+    tensors = [np.broadcast_to(np.zeros((), element.numpy), shape)] * len(op.signature.tensors)
+    descriptor = describe_call(op, tensors, keywords)[0].forward
+    if name != op.name:
+        descriptor = replace(descriptor, wrt=tuple(descriptor.tensors), given=tuple(descriptor.results))
+    for target in TARGETS:
+        found = lowered(descriptor, target)
+        assert any(schedule in part.schedule for part in found), [part.schedule for part in found]
+        for launch in (launch for part in found for launch in part.launches):
+            assert cubin(launch.source, target.arch)
