@@ -19,7 +19,7 @@ from baracuda.lowering import cpu
 from baracuda.lowering.cpu import kernel
 from baracuda.ops.op_plan import plan_of
 from baracuda.runtime.jit import CpuTarget
-from tests.families.test_compile import TARGETS, Offline, descriptors, sources
+from tests.families.test_compile import TARGETS, Offline, descriptors, lowered
 
 pytestmark = pytest.mark.cpu_only
 
@@ -58,7 +58,8 @@ def _texts(names: list[str]) -> Iterator[tuple[str, list[str]]]:
                 if nest.graph.outputs:
                     cpu.lower(nest)
             yield f"{name} {turn} CPU", list(written)
-            yield f"{name} {turn} CUDA", sources(descriptor, TARGETS[0])
+            made = [launch.source for found in lowered(descriptor, TARGETS[0]) for launch in found.launches]
+            yield f"{name} {turn} CUDA", made
 
 
 def _in_another_process(seed: int, names: tuple[str, ...]) -> dict[str, list[str]]:
