@@ -110,12 +110,15 @@ def _roofs(f: Frame, copy: float, peaks: Mapping[str, float]) -> Iterator[Markup
         x, y = x1 + 0.35 * (x2 - x1), y1 + 0.35 * (y2 - y1) - 7
         turn = f"rotate({degrees(atan(slope)):.1f} {x:.1f} {y:.1f})"
         yield tag("text", what, x=round(x, 1), y=round(y, 1), transform=turn, text_anchor="middle", class_="roof-text")
-    for element, rate in sorted(peaks.items(), key=lambda pair: pair[1]):
+    above = 0.0  # where the next higher level is, or the top of the page
+    for element, rate in sorted(peaks.items(), key=lambda pair: -pair[1]):
         begin = min(max(rate / copy, left), right) if copy else left
         (x1, y), (x2, _) = f.at(begin, rate), f.at(right, rate)
         what = f"{element} product {si(rate)}"
+        beside = y - 5 if y - above > f.text + 6 else y + f.text + 2
+        above = y
         yield tag("line", tag("title", what), x1=x1, y1=y, x2=x2, y2=y, class_="roof")
-        yield tag("text", what, x=x2 - 4, y=y - 5, text_anchor="end", class_="roof-text")
+        yield tag("text", what, x=x2 - 4, y=beside, text_anchor="end", class_="roof-text")
 
 
 def _point(f: Frame, row: Row, results: Results) -> Markup:
