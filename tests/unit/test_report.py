@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,15 @@ def test_the_numbers_are_those_of_the_files(text: str) -> None:
         assert f"{error:.3f}" in words
     assert "clocks.sm 1980" in words
     assert "96%" in words  # 2^28 bytes at 4 TB/s are 67.1 us, of 70.1
+
+
+def test_the_first_measurement_of_a_problem_counts(tmp_path: Path) -> None:
+    again = row("exp", "unary", 90.0, 1.5)
+    compiled = replace(again, ratios={"torch.compile": Ratio((1.1, 1.1, 1.1))})
+    for name, rows in (("a", ROWS), ("b", [again, row("log", "unary", 50.0, 1.0)]), ("c", [compiled])):
+        (tmp_path / f"{name}.json").write_text(json.dumps(results(*rows).record()))
+    kept = [[(r.op, r.ours[1]) for r in found.rows] for found in read([tmp_path]).results]
+    assert kept == [[("exp", 70.125), ("softmax", 80.0), ("softmax", 40.0)], [("log", 50.0)], [("exp", 90.0)]]
 
 
 def test_what_is_text_stays_text(text: str) -> None:

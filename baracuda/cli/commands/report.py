@@ -15,8 +15,9 @@ from baracuda.cli.console import OK, console
     help="""Make one self-contained HTML page of results and certificates: a roofline plot, bars of how many times as long other
     libraries take, the determinism certificate, the errors of the elementary functions, and every measurement.
 
-    FILE is what `baracuda bench --out` or `baracuda verify --out` wrote, or a directory of such files. The page loads nothing
-    from anywhere, and fits a phone, a dark screen and paper.
+    FILE is what `baracuda bench --out` or `baracuda verify --out` wrote, or a directory of such files, in the order of their
+    names. Of a problem that several of them have, the first counts. The page loads nothing from anywhere, and fits a phone, a
+    dark screen and paper.
 
     \b
     Examples:

@@ -22,12 +22,11 @@ from baracuda.core.op_table import measured_ulp
 
 @dataclass
 class Inputs:
-    """What the files hold: results and the names of their files, certificates, and comparisons of bits."""
+    """What the files hold: results and the names of their files, and certificates."""
 
     results: list[Results] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     certificates: list[Mapping[str, Any]] = field(default_factory=list)
-    bits: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
 
     @property
     def devices(self) -> list[tuple[str, list[Results]]]:
@@ -39,7 +38,8 @@ class Inputs:
 
 
 def read(paths: Sequence[Path]) -> Inputs:
-    """The files' contents; a directory stands for those of its JSON files that the commands wrote.
+    """The files' contents; a directory stands for those of its JSON files that the commands wrote, in the order of their names.
+    Of a problem that was measured against the same rivals in several files of a device, the first counts.
 
     Raises `InvalidProblemError` for a file that none of the commands wrote, and where there is none.
     """
@@ -54,7 +54,21 @@ def read(paths: Sequence[Path]) -> Inputs:
             )
     if not (found.results or found.certificates):
         raise InvalidProblemError(f"{', '.join(map(str, paths))}: no results; expected files of `baracuda bench` or `verify`")
+    _count_once(found.results)
     return found
+
+
+def _count_once(results: Sequence[Results]) -> None:
+    """Leave out of each file what one before it has with all of its rivals."""
+    seen: dict[tuple[str, str, str], set[str]] = {}
+    for r in results:
+        kept = []
+        for row in r.rows:
+            rivals = seen.get((r.environment["device"], row.suite, row.name))
+            if rivals is None or not rivals >= row.ratios.keys():
+                seen.setdefault((r.environment["device"], row.suite, row.name), set()).update(row.ratios)
+                kept.append(row)
+        r.rows = kept
 
 
 def _take(found: Inputs, path: Path) -> bool:
@@ -68,8 +82,6 @@ def _take(found: Inputs, path: Path) -> bool:
         found.names.append(path.name)
     elif isinstance(held, dict) and held.get("certificate") == "baracuda verify":
         found.certificates.append(held)
-    elif isinstance(held, dict) and {"cases_differing", "elements_differing"} <= held.keys():
-        found.bits.append((path.name, held))
     else:
         return False
     return True
@@ -104,9 +116,8 @@ def _sections(found: Inputs, palette: Mapping[str, tuple[str, str]]) -> Iterator
         yield "summary", "Summary", [_tiles(name, results) for name, results in found.devices]
         yield "roofline", "Roofline", list(_rooflines(found, palette))
         yield "rivals", "Against other libraries", list(_rivals(found))
-    if found.certificates or found.bits:
-        proofs = [tables.certificate(c) for c in found.certificates] + [tables.bits(held, name) for name, held in found.bits]
-        yield "bits", "The same bits", proofs
+    if found.certificates:
+        yield "bits", "The same bits", [tables.certificate(c) for c in found.certificates]
     yield "ulp", "Errors of the elementary functions", [tables.errors(measured_ulp())]
     if found.results:
         yield "measured", "Every measurement", list(tables.measured(found.results))

@@ -46,15 +46,6 @@ def certificate(record: Mapping[str, Any]) -> Markup:
     return tag("div", parts)
 
 
-def bits(record: Mapping[str, Any], name: str) -> Markup:
-    """What one comparison of hashes between a GPU and a CPU found."""
-    said = (
-        f"{record['device']}, {record['date']}: {record['cases']:,} cases, {record['elements']:,} elements against the hashes of "
-        f"a CPU; {record['cases_differing']:,} cases differ, in {record['elements_differing']:,} elements."
-    )
-    return tag("p", said, tag("span", f" ({name})", class_="soft"))
-
-
 def errors(ulp: Mapping[tuple[str, str], float]) -> Markup:
     """The largest error of every elementary function; 0.5 would be correct rounding."""
     names = list(dict.fromkeys(name for name, _ in ulp))
