@@ -51,7 +51,7 @@ def of_suite(suite: str, device: str) -> Measured:
 
 
 def rows(files: Iterable[tuple[str, Results]]) -> Measured:
-    """Every row, with the results that it stands in; of a problem that was measured twice, the later one, with all its rivals."""
+    """Every row, with the results that it stands in; of a problem in several files, the first by name, with all its rivals."""
     found: dict[tuple[str, str], tuple[Row, Results]] = {}
     for _, results in files:
         for row in results.rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from math import gcd, prod
@@ -43,7 +43,7 @@ def has_internal_overlap(shape: Sequence[int], strides: Sequence[int]) -> bool:
     """
     if 0 in shape:
         return False
-    axes = _merged(sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n > 1))
+    axes = merged_axes(sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n > 1))
     while axes and axes[-1][0] > _span(axes[:-1]):  # no sum of smaller steps reaches one step of this axis
         axes.pop()
     if not axes:
@@ -56,7 +56,7 @@ def has_internal_overlap(shape: Sequence[int], strides: Sequence[int]) -> bool:
         return True
 
 
-def _merged(axes: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def merged_axes(axes: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Ascending (stride, extent) pairs, with an axis that continues its predecessor joined to it."""
     merged: list[tuple[int, int]] = []
     for stride, extent in axes:

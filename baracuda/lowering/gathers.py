@@ -7,7 +7,6 @@ operand's strides along such an axis become part of the offset.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,18 +17,6 @@ from baracuda.formula.gathers import Extent, gathers, offset_of
 
 if TYPE_CHECKING:
     from baracuda.lowering.problem import Nest, Operand, Problem
-
-
-def merged_axes(gathered: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """The stride and the extent of each axis that one number counts along, with neighbours that lie like one axis as one: a
-    number is not taken apart for them."""
-    found: list[tuple[int, int]] = []
-    for stride, extent in gathered:
-        if found and found[-1][0] == stride * extent:
-            found[-1] = (stride, found[-1][1] * extent)
-        else:
-            found.append((stride, extent))
-    return tuple(found)
 
 
 def with_offsets(problem: Problem) -> Problem:

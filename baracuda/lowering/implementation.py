@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.layout import contiguous_strides
+from baracuda.core.layout import contiguous_strides, merged_axes
 from baracuda.core.plan import Executable, Layout, OperandLayout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
@@ -21,7 +21,6 @@ from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.composite import Copy, InTurn, Relaid, astray, separable, side_by_side
 from baracuda.lowering.copies import copier
 from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, build, picker
-from baracuda.lowering.gathers import merged_axes
 from baracuda.lowering.generated import Generated
 from baracuda.lowering.problem import Nest, Operand, Problem, normalise, reduces, scans
 from baracuda.lowering.staged import Place, Staged, Stages, cut
@@ -91,7 +90,7 @@ class FormulaImplementation(Generated):
             if port.name in read:
                 strides, gathered = self._gathered(spec, read[port.name], strides, given_strides)
                 if read[port.name].flat and not lies.general:
-                    gathered = merged_axes(gathered)
+                    gathered = tuple(reversed(merged_axes(reversed(gathered))))  # one number counts along what lies like one axis
             if part is None:
                 operands.append(Operand(spec.expected_kind(self.descriptor), strides, lies.alignment, lies.general, gathered))
             else:  # one part of a complex tensor: every other element

@@ -7,6 +7,7 @@ them again would cost more than holding them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,16 +21,20 @@ _COST |= {"input": 0, "const": 0, "param": 0, "coord": 1, "gather": 4}
 RECOMPUTE = 6
 
 
-def cost(root: Expr) -> int:
-    """Roughly how many additions an expression costs, rare branches left out."""
-    total, seen, stack = 0, set[Expr](), [root]
+def usual(roots: Iterable[Expr]) -> set[Expr]:
+    """The nodes that expressions need, rare branches left out."""
+    seen, stack = set[Expr](), list(roots)
     while stack:
         n = stack.pop()
         if n not in seen:
             seen.add(n)
-            total += _COST.get(n.op, 1)
             stack += [n.args[0], n.args[2]] if n.op == "rare" else n.args
-    return total
+    return seen
+
+
+def cost(root: Expr) -> int:
+    """Roughly how many additions an expression costs, rare branches left out."""
+    return sum(_COST.get(n.op, 1) for n in usual([root]))
 
 
 @dataclass(frozen=True)

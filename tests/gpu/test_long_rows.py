@@ -11,7 +11,7 @@ import pytest
 
 import baracuda
 from baracuda.cli.verify.bits import canonical_bits
-from tests.families.trial import to_device, to_host
+from tests.families.trial import as_tuple, to_device, to_host
 
 #: Fewer rows than the device has blocks, of several chunks and tiles; the second are no whole number of either.
 SHAPES = ((40, 262144 + 4096), (7, 100004), (300, 70000))
@@ -31,10 +31,6 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "logcumsumexp": lambda x, w: baracuda.logcumsumexp(x, axis=-1),
     "linear_recurrence": lambda x, w: baracuda.linear_recurrence(x, w),
 }
-
-
-def as_tuple(found: Any) -> tuple[Any, ...]:
-    return found if isinstance(found, tuple) else (found,)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

@@ -125,7 +125,8 @@ class Bench:
             results.clocks["after"] = clock_rates(place.device)
         except KeyboardInterrupt:
             results.complete = False
-        gc.unfreeze()
+        finally:
+            gc.unfreeze()
         results.seconds = round(time.perf_counter() - start, 1)
         watch(done, total, "", results)
         return results

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from baracuda.formula.expr import READS, Expr
 from baracuda.lowering.cuda.emit import Emitter, table_definitions
-from baracuda.lowering.cuda.kernel import Frame, Launch
+from baracuda.lowering.cuda.kernel import Frame, Launch, Target
+from baracuda.lowering.cuda.pointwise import Body
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 
 #: Threads of a block that computes entries.
@@ -49,11 +50,19 @@ def fill(frame: Frame, entries: int, entry: Sequence[str], functions: Sequence[E
     return Launch(source, (-(-entries // _THREADS), 1, 1), _THREADS)
 
 
-def copy_tables(frame: Frame, nbytes: int, threads: int) -> list[str]:
-    """The statements by which a block copies so many bytes of tables, and waits for them: then they begin at `tables`."""
-    return [
+def walk(frame: Frame, target: Target, body: Body, nbytes: int, *, threads: int, held: int, names: Sequence[str] = ()) -> Launch:
+    """Computes runs with so many bytes of tables: each of the `held` blocks of a multiprocessor copies them, takes one share of
+    the runs after another, and finds them at `tables`, which `names` may give parts of a name."""
+    lines = [
+        *frame.pointers(),
         f"extern __shared__ Vec<unsigned, {_BYTES // 4}> tables[];",
         f"const auto* const filled = (const Vec<unsigned, {_BYTES // 4}>*)({frame.workspace()});",
         f"for (int i = threadIdx.x; i < {nbytes // _BYTES}; i += {threads}) tables[i] = filled[i];",
         "__syncthreads();",
+        *names,
+        f"for (unsigned block = blockIdx.x; block < {frame.words.unsigned(body.blocks)}; block += gridDim.x) {{",
+        *body.lines,
+        "}",
     ]
+    source = frame.kernel(lines, threads, body.definitions, blocks=held)
+    return Launch(source, (min(body.blocks, held * target.multiprocessors), 1, 1), threads, nbytes)

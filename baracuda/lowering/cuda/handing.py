@@ -26,7 +26,6 @@ __device__ __forceinline__ u64 load_word(u64 at) {
   u64 word; asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory"); return word;
 }
 __device__ __forceinline__ void nap() { __nanosleep(64); }
-// End of handing over.
 template <class T> __device__ __forceinline__ void leave(u64 at, T x) {
   constexpr int words = (sizeof(T) + 3) / 4;
   unsigned w[words] = {};

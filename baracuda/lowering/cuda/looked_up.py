@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr
-from baracuda.lowering.cuda.filled import copy_tables, fill, table_bytes
-from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
+from baracuda.lowering.cuda.filled import fill, table_bytes, walk
+from baracuda.lowering.cuda.kernel import Frame, Lowered, Target
 from baracuda.lowering.cuda.pointwise import Runs, runs_body, with_one_element
 from baracuda.lowering.phases import cost
 
@@ -55,14 +55,5 @@ def lower_looked_up(frame: Frame, target: Target) -> Lowered | None:
     frame.tuning = replace(frame.tuning, run_bytes=_RUN_BYTES)
     kernel = _LookedUp(frame)
     body = runs_body(kernel, _THREADS)
-    lines = [
-        *frame.pointers(),
-        *copy_tables(frame, size, _THREADS),
-        f"for (unsigned block = blockIdx.x; block < {frame.words.unsigned(body.blocks)}; block += gridDim.x) {{",
-        *body.lines,
-        "}",
-    ]
-    source = frame.kernel(lines, _THREADS, body.definitions, blocks=1)
-    blocks = min(body.blocks, target.multiprocessors)
-    launches = first, Launch(source, (blocks, 1, 1), _THREADS, size)
-    return Lowered(launches, tuple(frame.words.values), size, f"pointwise v{kernel.width} looked up")
+    second = walk(frame, target, body, size, threads=_THREADS, held=1)
+    return Lowered((first, second), tuple(frame.words.values), size, f"pointwise v{kernel.width} looked up")

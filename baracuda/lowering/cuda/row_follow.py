@@ -51,14 +51,10 @@ def lower_following_rows(frame: Frame, target: Target, vector: int) -> Lowered |
     return _FollowingRows(frame, vector, target).lower() if _FollowingRows(frame.trial(), vector, target).fits else None
 
 
-def _row_bytes(nest: Nest, *, outputs: bool) -> int:
-    """Bytes of the operands that have each row's elements."""
-    inputs = len(nest.graph.inputs)
-    ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))
-    held = zip(nest.operands, ports, strict=True)
-    return nest.row_length * sum(
-        o.kind.itemsize for i, (o, p) in enumerate(held) if p.axes == Axes.FULL and (i < inputs or outputs)
-    )
+def _row_bytes(nest: Nest) -> int:
+    """Bytes of the inputs that have each row's elements."""
+    held = zip(nest.operands, nest.graph.inputs, strict=False)
+    return nest.row_length * sum(o.kind.itemsize for o, p in held if p.axes == Axes.FULL)
 
 
 class _FollowingRows:
@@ -74,19 +70,18 @@ class _FollowingRows:
             threads *= 2
         self.shape = RowShape(vector, group, CHAIN, threads // group, 1)
         self.kernel = RowKernel(frame, self.shape, resident=False)
-        phases = self.kernel.phases
-        self.reductions = phases.reductions
-        #: The phases that read the row, and all steps: what a row has one of may take one more, of one item.
-        self.whole = phases.last + 1
-        self.steps = max(self.whole, len(self.reductions) + (1 if phases.row_outputs else 0))
+        self.reductions = self.kernel.phases.reductions
+        #: The phases, which read the row, and all steps: what a row has one of takes one more, of one item.
+        self.whole = len(self.reductions)
+        self.steps = self.whole + 1
         self.chunks = -(-segments(nest.row_length) // self.shape.groups)
         self.shared = self.run_bytes * CHAIN * threads
         per_multiprocessor = min(_BLOCKS, target.shared_bytes // (self.shared + _RESERVED), 2048 // threads)
         self.per_multiprocessor = max(1, per_multiprocessor)
         blocks = target.multiprocessors * self.per_multiprocessor
-        self.slot = self.whole * self.chunks + (self.steps - self.whole)
+        self.slot = self.whole * self.chunks + 1
         wanted = -(-int(_BETWEEN * blocks) // self.slot)
-        cached = max(1, _CACHED // max(1, _row_bytes(nest, outputs=True)))
+        cached = max(1, _CACHED // max(1, _row_bytes(nest)))
         self.distance = min(wanted, cached, nest.rows)
         self.items = (nest.rows + (self.steps - 1) * self.distance) * self.slot
         self.blocks = min(blocks, self.items)
@@ -108,7 +103,7 @@ class _FollowingRows:
         self.fits = (
             ahead
             and self.whole > 1
-            and _row_bytes(nest, outputs=False) <= _ROW
+            and _row_bytes(nest) <= _ROW
             and self.partials <= _MOST_PARTIALS
             and self.items < _MOST_ITEMS
             and self.shared + _RESERVED <= target.shared_bytes
@@ -217,18 +212,15 @@ class _FollowingRows:
         """An item of a phase, or of what a row has one of."""
         kernel, s = self.kernel, self.shape
         lines = self._combine(step)
-        if step >= self.whole:
+        if step == self.whole:
             return [*lines, *kernel.store_row_outputs("threadIdx.x == 0"), *self._hand_over()]
-        reductions = self.reductions[step] if step < len(self.reductions) else []
+        reductions = self.reductions[step]
         lines += kernel.scalars(step) + kernel.declare_accumulators(reductions)
         lines += kernel.phase_loop(step, "segment", "here") + kernel.leaf_values(reductions)
         for r in range(len(reductions)):
             at = f"leaves{step}_{r}[parity][group * {s.leaves} + lane / 32]"
             lines.append(f"if (lane % 32 == 0) {at} = leaf{r};")
-        if not reductions:
-            lines += kernel.store_row_outputs("threadIdx.x == 0 && chunk == 0")
-        lines += self._hand_over()
-        return lines + (self._leave(step, reductions) if reductions else [])
+        return [*lines, *self._hand_over(), *self._leave(step, reductions)]
 
     def _hand_over(self) -> list[str]:
         """The end of an item for most threads: the item after the next is known to all, and all have left their results."""
@@ -254,8 +246,7 @@ class _FollowingRows:
         """The results of all phases before a step, in every thread, once all chunks have left theirs."""
         if step == 0:
             return []
-        before = min(step, len(self.reductions))
-        found = [(p, r, n) for p in range(before) for r, n in enumerate(self.reductions[p])]
+        found = [(p, r, n) for p in range(step) for r, n in enumerate(self.reductions[p])]
         each, own = self.partials, f"threadIdx.x * {self.partials} + i"
         lines, finds = [], []
         for p, r, n in found:
@@ -282,6 +273,6 @@ class _FollowingRows:
         for p, r, n in found:
             part = f"threadIdx.x % 32 < {warps} ? parts{p}_{r}[threadIdx.x % 32] : {identity(n)}"
             lines.append(f"const {COMPUTE_TYPE[n.kind]} red{p}_{r} = across<{OPERATION[n.attr[0]]}, 32>({part});")
-        for p in range(before):
+        for p in range(step):
             self.kernel.name_results(self.reductions[p], [f"red{p}_{r}" for r in range(len(self.reductions[p]))])
         return lines

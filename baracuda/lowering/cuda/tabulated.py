@@ -11,16 +11,15 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr, binary, bitcast, cast, compare, const, node, select, topological
 from baracuda.formula.graph import Graph, substitute
 from baracuda.lowering.cuda.emit import TABULATED
-from baracuda.lowering.cuda.filled import copy_tables, fill, table_bytes
-from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
+from baracuda.lowering.cuda.filled import fill, table_bytes, walk
+from baracuda.lowering.cuda.kernel import Frame, Lowered, Target
 from baracuda.lowering.cuda.pointwise import Runs, runs_body, with_one_element
-from baracuda.lowering.phases import cost
+from baracuda.lowering.phases import cost, usual
 
 #: The lowest magnitude in a table, as the upper half of an f32, and how many there are: 128 to each of 32 exponents.
 _LOW, _COUNT = (127 - 23) << 7, 32 << 7
@@ -87,20 +86,13 @@ def _with_tables(graph: Graph, roots: list[tuple[Expr, Expr]]) -> Graph:
 
 def _usual(graph: Graph, roots: list[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
     """The functions that are not on the slow side of a rare branch: it is a function of its own, which sees no table."""
-    hidden: set[Any] = set()
-    usual: set[Any] = set()
-    for n in _with_tables(graph, roots).nodes:
+    made = _with_tables(graph, roots)
+    looked_up = usual(e for _, e in made.outputs)
+    for n in made.nodes:
         if n.op == "rare":
-            seen = set(topological([n.args[0], n.args[2]]))
-            hidden |= {m.attr for m in topological([n.args[1]]) if m.op == TABULATED and m not in seen}
-    stack, seen = [e for _, e in _with_tables(graph, roots).outputs], set()
-    while stack:
-        n = stack.pop()
-        if n not in seen:
-            seen.add(n)
-            usual |= {n.attr} if n.op == TABULATED else set()
-            stack += [n.args[0], n.args[2]] if n.op == "rare" else n.args
-    return [row for j, row in enumerate(roots) if j in usual - hidden]
+            looked_up -= set(topological([n.args[1]])) - set(topological([n.args[0], n.args[2]]))
+    numbers = {n.attr for n in looked_up if n.op == TABULATED}
+    return [row for j, row in enumerate(roots) if j in numbers]
 
 
 def lower_tabulated(frame: Frame, target: Target) -> Lowered | None:
@@ -126,15 +118,7 @@ def lower_tabulated(frame: Frame, target: Target) -> Lowered | None:
     first = fill(frame, _ENTRIES, entry, [root for root, _ in roots], "float", 4)
     body = runs_body(kernel, _THREADS, list(dict.fromkeys(outside)), plain)
     each = table_bytes(_ENTRIES, 4)
-    blocks, size = min(body.blocks, _BLOCKS * target.multiprocessors), each * len(roots)
-    lines = [
-        *frame.pointers(),
-        *copy_tables(frame, size, _THREADS),
-        *[f"const float* const tabulated{j} = (const float*)tables + {j * each // 4};" for j in range(len(roots))],
-        f"for (unsigned block = blockIdx.x; block < {frame.words.unsigned(body.blocks)}; block += gridDim.x) {{",
-        *body.lines,
-        "}",
-    ]
-    source = frame.kernel(lines, _THREADS, body.definitions, blocks=_BLOCKS)
-    launches = first, Launch(source, (blocks, 1, 1), _THREADS, size)
-    return Lowered(launches, tuple(frame.words.values), size, f"pointwise v{kernel.width} tables {len(roots)}")
+    names = [f"const float* const tabulated{j} = (const float*)tables + {j * each // 4};" for j in range(len(roots))]
+    second = walk(frame, target, body, each * len(roots), threads=_THREADS, held=_BLOCKS, names=names)
+    schedule = f"pointwise v{kernel.width} tables {len(roots)}"
+    return Lowered((first, second), tuple(frame.words.values), second.shared, schedule)
