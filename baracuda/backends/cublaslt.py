@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.backends.products import LibraryProblem, LibraryProduct, Matrix, library_problem
+from baracuda.backends.recorded import recorded
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
@@ -211,7 +212,7 @@ class LtCall:
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
         pointers = tuple(pointers)
-        return lambda: self.call(pointers, workspace, stream)
+        return recorded(self.index, lambda on: self.call(pointers, workspace, on), stream)
 
     def _launch(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
         try:

@@ -14,6 +14,7 @@ from typing import Any
 
 from baracuda.backends.cublaslt import context
 from baracuda.backends.products import Refused
+from baracuda.backends.recorded import recorded, recorder
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
@@ -87,19 +88,18 @@ class GraphCall:
 
     def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
         """Launch on a stream."""
-        self.bind(pointers, workspace, stream)()
+        try:
+            with context(self.index):
+                pack = {uid: pointers[at] for uid, at in self.uids}
+                self.graph.execute(pack, workspace, handle=_handle(self.index, stream))
+        except RuntimeError as error:
+            raise BackendError("cudnnBackendExecute", str(error)) from error
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
-        handle, pack = _handle(self.index, stream), {uid: pointers[at] for uid, at in self.uids}
-
-        def bound() -> None:
-            try:
-                with context(self.index):
-                    self.graph.execute(pack, workspace, handle=handle)
-            except RuntimeError as error:
-                raise BackendError("cudnnBackendExecute", str(error)) from error
-
-        return bound
+        for queue in (stream, recorder(self.index).handle):
+            _handle(self.index, queue)  # made now, because while a stream is recorded it cannot be
+        pointers = tuple(pointers)
+        return recorded(self.index, lambda on: self.call(pointers, workspace, on), stream)
 
 
 class CudnnAttention(MadeOnce):

@@ -32,9 +32,9 @@ def usual(roots: Iterable[Expr]) -> set[Expr]:
     return seen
 
 
-def cost(root: Expr) -> int:
-    """Roughly how many additions an expression costs, rare branches left out."""
-    return sum(_COST.get(n.op, 1) for n in usual([root]))
+def cost(*roots: Expr) -> int:
+    """Roughly how many additions expressions cost together, rare branches left out."""
+    return sum(_COST.get(n.op, 1) for n in usual(roots))
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,13 @@ class CudaGraph:
             check(driver.cuGraphLaunch(self._instance, (stream or self.stream).handle), "cuGraphLaunch")
 
 
+def is_capturing(stream: Stream) -> bool:
+    """Whether what is launched on a stream is recorded rather than run."""
+    with current(stream.device) as driver:
+        status = check(driver.cuStreamIsCapturing(stream.handle), "cuStreamIsCapturing")
+    return bool(status != driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE)
+
+
 def _destroy(stream: Stream, what: str, handle: Any = None) -> None:
     with current(stream.device) as driver:
         check(getattr(driver, what)(stream.handle if handle is None else handle), what)

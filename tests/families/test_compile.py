@@ -74,6 +74,8 @@ LARGE: tuple[tuple[str, str, K, tuple[int, ...], dict[str, Any]], ...] = (
     ("looked up", "tanh", K.BF16, (4096, 2048), {}),
     ("looked up", "erfinv", K.F16, (8400001,), {}),
     ("tables 1", "i0_backward", K.BF16, (4096, 2048), {}),
+    ("tables 2", "gelu_backward", K.BF16, (8192, 4097), {}),
+    ("tables 3", "log1mexp_backward", K.BF16, (33000001,), {}),
     ("pointwise v2", "complex", K.F32, (512, 512), {}),
     ("rows following", "var", K.F32, (40, 300000), {"axis": -1}),
     ("rows following", "var_mean", K.F64, (40, 300000), {"axis": -1}),
@@ -81,6 +83,10 @@ LARGE: tuple[tuple[str, str, K, tuple[int, ...], dict[str, Any]], ...] = (
     ("scan rows chained", "cumsum", K.BF16, (7, 100000), {}),
     ("scan rows chained", "cummax", K.F32, (7, 100001), {}),
     ("scan rows chained", "logcumsumexp", K.F64, (200, 300000), {}),
+    ("scan columns x8 chained", "cumsum", K.F32, (100000, 16), {"axis": 0}),
+    ("scan columns x4 chained", "cumsum", K.F64, (2, 100001, 9), {"axis": 1}),
+    ("scan columns x32 split", "cummax", K.F32, (100001, 16), {"axis": 0}),
+    ("scan columns x16", "logcumsumexp", K.F32, (3, 5000, 4096), {"axis": 1}),
 )
 
 

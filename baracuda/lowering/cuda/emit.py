@@ -10,8 +10,6 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import Expr, const, constant_bits, topological
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 
-#: An entry of a table that the kernel has made in shared memory (`tabulated`): the argument is its number in the table.
-TABULATED = "tabulated"
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^"}
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _UNSIGNED = {ElementKind.S32: "unsigned", ElementKind.S64: "u64", ElementKind.U32: "unsigned", ElementKind.U64: "u64"}
@@ -173,8 +171,6 @@ class Emitter:
         elif n.op == "lookup":
             table = self.tables.setdefault(n, f"table{len(self.tables)}")
             self._define(n, f"{table}[{self.names[n.args[0]]}]")
-        elif n.op == TABULATED:
-            self._define(n, f"tabulated{n.attr}[{self.names[n.args[0]]}]")
         elif n.op == "gather":
             assert self.read is not None, f"{n} is read where no offset is known"
             self._define(n, self.read(n, self.names[n.args[0]]))

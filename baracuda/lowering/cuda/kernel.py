@@ -214,6 +214,13 @@ def translation_unit(
     )
 
 
+def fitting_width(width: int, extent: int, itemsize: int) -> int:
+    """Elements to a run: half of `width` where only such runs fill rows of `extent`, if half still has 8 bytes: a row's last run
+    needs tests, and rows that begin anywhere are loaded in pieces anyway."""
+    half = width // 2
+    return half if extent % width and half * itemsize >= 8 and extent % half == 0 else width
+
+
 def piece(operand: Operand, width: int, unit_axis: int, extents: Sequence[int]) -> int:
     """How many elements of a unit-stride run of `width` one load may move: at most 16 bytes, aligned on every run."""
     if operand.general:

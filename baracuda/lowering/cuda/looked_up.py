@@ -7,11 +7,10 @@ about five instructions, where a copy at full speed leaves time for about thirty
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.expr import Expr
 from baracuda.lowering.cuda.filled import fill, table_bytes, walk
 from baracuda.lowering.cuda.kernel import Frame, Lowered, Target
 from baracuda.lowering.cuda.pointwise import Runs, runs_body, with_one_element
@@ -31,7 +30,7 @@ _ELSEWHERE = frozenset(["coord", "position", "gather", "reduce", "scan"])
 class _LookedUp(Runs):
     """Runs whose one result is an entry of the table."""
 
-    def compute(self, transposed: Mapping[int, str], bound: str, odd: Sequence[Expr] = ()) -> tuple[list[str], str]:
+    def compute(self, transposed: Mapping[int, str], bound: str) -> tuple[list[str], str]:
         storage = self.frame.storage(1)
         one = f"out1.v[v] = (({storage}*)tables)[in0.v[v].bits];"
         return ["#pragma unroll", f"for (int v = 0; v < {self.width}; ++v) {bound}{one}"], ""

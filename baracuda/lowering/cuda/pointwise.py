@@ -7,14 +7,14 @@ other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
 from baracuda.formula.expr import READS, Expr
 from baracuda.formula.gathers import gathers
 from baracuda.lowering.cuda.emit import Emitter, rare_values, table_definitions
-from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Frame, Launch, Lowered, offset, piece, unravel
+from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Frame, Launch, Lowered, fitting_width, offset, piece, unravel
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.gathers import moving_axes
 
@@ -41,7 +41,10 @@ class Runs:
         sizes = [o.kind.itemsize for o in frame.operands if o.steps(self.last) != 0]
         #: By the imaginary part of a complex operand whose parts are neighbours in memory: the real part. They move together.
         self.real = {j: i for j in range(len(frame.ports)) if (i := self._real_part(j)) is not None}
-        self.width = min(8, max(2, 16 // max(sizes, default=4)))
+        widest = max(sizes, default=4)
+        self.width = min(8, max(2, 16 // widest))
+        if self.last > 0:
+            self.width = fitting_width(self.width, frame.nest.outer[self.last], widest)
         if self.real:  # both parts of a run in one access: neighbouring threads then fill whole sectors
             self.width = max(1, 8 // max(sizes))
         #: The constant tables that the kernel reads.
@@ -58,30 +61,31 @@ class Runs:
             return None
         return i if operands[j].steps(self.last) == 2 else None
 
-    def compute(self, transposed: Mapping[int, str], bound: str, odd: Sequence[Expr] = ()) -> tuple[list[str], str]:
+    def leaf(self, n: Expr, transposed: Mapping[int, str]) -> str | None:
+        """The C++ expression of a node that is known for element v of a run; None for one to be computed."""
+        if n.op == "param":
+            return self.frame.words.param(n)
+        if n.op == "coord":
+            return "(int)(at + v)" if n.attr == self.last else f"(int)c{n.attr}"
+        if n.op in READS:
+            i = self.frame.input_index[n.attr[0]]
+            if i in self.scattered:
+                return None
+            if i in transposed:
+                return f"widen({transposed[i]})"
+            return f"widen(in{i}.v[{'0' if self.frame.operands[i].steps(self.last) == 0 else 'v'}])"
+        return None
+
+    def compute(self, transposed: Mapping[int, str], bound: str) -> tuple[list[str], str]:
         """The statements that make out{i} of in{i}, and the functions they call. `transposed` gives the C++ expression of
-        element v of an input that is not in registers; `bound` is the condition under which element v exists; the variable
-        `odd` becomes true where one of the conditions `odd` holds for some element."""
-        frame, last, tables = self.frame, self.last, self.tables
+        element v of an input that is not in registers; `bound` is the condition under which element v exists."""
+        frame, tables = self.frame, self.tables
 
         def element(rare: Mapping[Expr, str]) -> Emitter:
-            def leaf(n: Expr) -> str | None:
-                if n in rare:
-                    return rare[n]
-                if n.op == "param":
-                    return frame.words.param(n)
-                if n.op == "coord":
-                    return "(int)(at + v)" if n.attr == last else f"(int)c{n.attr}"
-                if n.op in READS:
-                    i = frame.input_index[n.attr[0]]
-                    if i in self.scattered:
-                        return None
-                    if i in transposed:
-                        return f"widen({transposed[i]})"
-                    return f"widen(in{i}.v[{'0' if frame.operands[i].steps(last) == 0 else 'v'}])"
-                return None
-
-            made = Emitter(leaf, read=lambda n, at: f"widen(p{(i := frame.input_index[n.attr.name])}[o{i} + {at}])")
+            made = Emitter(
+                lambda n: rare.get(n) or self.leaf(n, transposed),
+                read=lambda n, at: f"widen(p{(i := frame.input_index[n.attr.name])}[o{i} + {at}])",
+            )
             made.tables = tables
             return made
 
@@ -93,7 +97,6 @@ class Runs:
             i = frame.inputs + k
             value = emitter.value(expr)
             narrowed.append(f"out{i}.v[v] = Narrow<{frame.storage(i)}, {COMPUTE_TYPE[expr.kind]}>::to({value});")
-        narrowed += [f"odd |= {emitter.value(condition)};" for condition in odd]
         loop = ["#pragma unroll", f"for (int v = 0; v < {self.width}; ++v) {bound}{{", *emitter.lines, *narrowed, "}"]
         return rare.lines + loop, rare.functions
 
@@ -190,10 +193,11 @@ class Body:
     definitions: str
 
 
-def runs_body(kernel: Runs, threads: int, odd: Sequence[Expr] = (), plain: Runs | None = None) -> Body:
+def runs_body(kernel: Runs, threads: int, plain: Runs | None = None) -> Body:
     """The code that loads, computes and stores the runs of one block.
 
-    `plain` computes the runs that are not whole, and those in which one of the conditions `odd` holds.
+    `plain`, if there, computes the runs that are not whole, and those for which the kernel's statements set a variable `odd`. It
+    is a function of its own: its values would take registers from the others.
     """
     frame, words, extents = kernel.frame, kernel.frame.words, kernel.frame.nest.outer
     width, last = kernel.width, kernel.last
@@ -208,20 +212,18 @@ def runs_body(kernel: Runs, threads: int, odd: Sequence[Expr] = (), plain: Runs 
     count = words.signed(runs) if wide else words.unsigned(runs)
     where = [*unravel("i", shape, words, "c", wide=wide), f"const i64 at = (i64)c{last} * {width};"]
     left = f"const i64 left = {words.signed(extents[last])} - at;"
-    compute, functions = kernel.compute({}, "", odd)
+    compute, functions = kernel.compute({}, "")
     checked, checked_functions = (plain or kernel).compute({}, "if (v < left) ")
-    if plain is not None:
-        functions += checked_functions
     # Runs of which only the very last may be partial: blocks before it need no test at all.
     uniform = last == 0 or extents[last] % width == 0
     whole_runs = prod(extents) // width if uniform else 0
     full = words.signed(whole_runs) if wide else words.unsigned(whole_runs)
     each = f"for (int u = 0; u < {unroll}; ++u) {{ const {index} i = first + u * {threads};"
+    first = f"const {index} first = ({index})block * {unroll * threads} + threadIdx.x;"
+    stores = [line for i in outputs for line in kernel.move(i, whole=True)]
     lines = [
-        f"const {index} first = ({index})block * {unroll * threads} + threadIdx.x;",
-        *(["unsigned todo = ~0u;"] if odd else []),
         f"if (({index})(block + 1) * {unroll * threads} <= {full}) {{",
-        *(["todo = 0;"] if odd else []),
+        *(["todo = 0;"] if plain else []),
         *[f"Vec<{frame.storage(i)}, {width}> in{i}_[{unroll}];" for i in inputs],
         "#pragma unroll",
         each,
@@ -234,25 +236,35 @@ def runs_body(kernel: Runs, threads: int, odd: Sequence[Expr] = (), plain: Runs 
         *[f"auto& in{i} = in{i}_[u];" for i in inputs],
         *[kernel.place(i) for i in kernel.scattered],
         *[line for i in outputs for line in (kernel.place(i), kernel.declare(i))],
-        *(["bool odd = false;"] if odd else []),
         *compute,
-        *(["if (odd) { todo |= 1u << u; continue; }"] if odd else []),
-        *[line for i in outputs for line in kernel.move(i, whole=True)],
-        "}",
-        "}",
-        "if (todo) {" if odd else "else {",
+        *(["if (odd) todo |= 1u << u;", "else {", *stores, "}"] if plain else stores),
+        "}}",
+    ]
+
+    def empty(i: int) -> str:
+        """Declares a run of which parts may never get a value: compilers hold registers for such parts all through a loop."""
+        return kernel.declare(i).replace(";", " = {};")
+
+    rest = [
         "#pragma unroll 1",
         each,
-        f"if ({'(todo >> u & 1) && ' if odd else ''}i < {count}) {{",
+        f"if ({'(todo >> u & 1) && ' if plain else ''}i < {count}) {{",
         *where,
         left,
-        *[line for i in inputs for line in (kernel.place(i), kernel.declare(i), *kernel.move(i, whole=False))],
+        *[line for i in inputs for line in (kernel.place(i), empty(i), *kernel.move(i, whole=False))],
         *[kernel.place(i) for i in kernel.scattered],
-        *[line for i in outputs for line in (kernel.place(i), kernel.declare(i))],
+        *[line for i in outputs for line in (kernel.place(i), empty(i))],
         *checked,
         *[line for i in outputs for line in kernel.move(i, whole=False)],
-        "}}}",
+        "}}",
     ]
+    if plain is None:
+        lines = [first, *lines, "else {", *rest, "}"]
+    else:
+        body = "\n".join(f"  {line}" for line in (*frame.pointers(), first, *rest))
+        head = "__device__ __noinline__ void compute_runs(const Words& W, unsigned block, unsigned todo)"
+        functions += f"{checked_functions}{head} {{\n{body}\n}}\n"
+        lines = [first, "unsigned todo = ~0u;", *lines, "if (todo) compute_runs(W, block, todo);"]
     return Body(lines, -(-runs // (unroll * threads)), kernel.definitions(functions))
 
 

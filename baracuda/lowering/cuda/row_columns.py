@@ -13,29 +13,34 @@ from baracuda.formula.order import CHAIN, LANES, SEGMENT, segments
 from baracuda.lowering.cuda.emit import Emitter, table_definitions
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
-from baracuda.lowering.cuda.row_schedules import OVERHEAD, REGISTERS, resident_phases
+from baracuda.lowering.cuda.row_schedules import OVERHEAD, REGISTERS, registers_held, resident_phases
 from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape, identity
 from baracuda.lowering.phases import Phases
 from baracuda.lowering.problem import Nest
 
 #: Elements a thread, up to which its column terms stay in registers.
 IN_REGISTERS = 16
-#: Elements to a run: more cost registers for two rows a multiprocessor, fewer make more threads wait for each barrier
-#: (2, 4 and 8 measured on an H200, 2026-11-21, bf16 and f32, rows of 64 to 8192).
-VECTOR = 4
+#: Elements to a run, and registers that a row's runs may take in a thread before runs have half as many: more cost registers for
+#: two rows a multiprocessor, fewer make more threads wait for each barrier (H200, 2026-11-22, bf16 and f32, rows of 64 to 8192).
+VECTOR, _CROWDED = 4, 96
 #: Threads a row may take, and bytes of shared memory a block may.
 MOST_THREADS, MOST_SHARED = 512, 100 * 1024
 
 
 def _shape(nest: Nest) -> RowShape | None:
     """The layout of a resident row whose column terms stay on the multiprocessor; None where that does not fit."""
-    vector = VECTOR
+    columns = sum(n.op == "reduce" and bool(n.attr[1] & Axes.OUTER) for n in nest.graph.nodes)
+    wide, narrow = (_laid(nest, vector) for vector in (VECTOR, VECTOR // 2))
+    several = columns > 1 and wide.chains * wide.vector > IN_REGISTERS
+    crowded = several or registers_held(nest, wide) > _CROWDED
+    shape = narrow if crowded and narrow.group * narrow.groups <= MOST_THREADS else wide
+    return shape if shape.group * shape.groups <= MOST_THREADS and len(nest.inner) <= 1 else None
+
+
+def _laid(nest: Nest, vector: int) -> RowShape:
     group, chains = group_shape(nest.row_length, vector)
     groups = segments(nest.row_length)
-    per_row = group * groups
-    if per_row > MOST_THREADS or len(nest.inner) > 1:
-        return None
-    return RowShape(vector, group, chains, groups, max(1, 128 // per_row))
+    return RowShape(vector, group, chains, groups, max(1, 128 // (group * groups)))
 
 
 def _one_pass(graph: Graph) -> bool:
@@ -79,8 +84,7 @@ def lower_rows_and_columns(frame: Frame, target: Target) -> Lowered | None:
     units = segments(nest.rows) * LANES // lanes
     runs = [i for i in range(frame.inputs) if kernel.varies(i)]
     terms = _Terms(kernel, columns, lanes)
-    narrow = [i for i in runs if frame.operands[i].kind.itemsize == 2]  # held as they are, not widened
-    shared, phases = resident_phases(kernel, [f"{terms.chain(c)}.v[v]" for c in range(len(columns))], narrow)
+    shared, phases = resident_phases(kernel, [f"{terms.chain(c)}.v[v]" for c in range(len(columns))])
     n_units = words.signed(units)
     visit = [*kernel.enter_row(), *kernel.declare_runs(runs), *kernel.load_runs(runs, "group"), *phases, "parity ^= 1;"]
     body = [
@@ -112,9 +116,8 @@ def lower_rows_and_columns(frame: Frame, target: Target) -> Lowered | None:
             "#pragma unroll",
             f"for (int k = 0; k < {shape.chains}; ++k) {{",
             kernel.run_start("group"),
-            f"{kind}* const to = ({kind}*){frame.workspace(starts[c])} + unit * {kernel.length};",
-            "#pragma unroll",
-            f"for (int v = 0; v < {shape.vector}; ++v) if (e + v < {kernel.length}) to[e + v] = {terms.chain(c)}.v[v];",
+            f"{kind}* const to = ({kind}*){frame.workspace(starts[c])} + unit * {kernel.length} + e;",
+            *_stored_partials(kernel, n, terms.chain(c)),
             "}",
         ]
     source = frame.kernel(
@@ -124,6 +127,15 @@ def lower_rows_and_columns(frame: Frame, target: Target) -> Lowered | None:
     second = _combine(frame, units, starts)
     schedule = f"rows+columns v{shape.vector} t{shape.threads} r{shape.rows} l{lanes}"
     return Lowered((first, second), tuple(words.values), starts[-1], schedule)
+
+
+def _stored_partials(kernel: RowKernel, n: Expr, chain: str) -> list[str]:
+    """Puts a run's partial results of a column where `to` points; they lie on bounds of 16 bytes where rows are whole runs."""
+    vector = kernel.shape.vector
+    if kernel.checks == "element":
+        return ["#pragma unroll", f"for (int v = 0; v < {vector}; ++v) if (e + v < {kernel.length}) to[v] = {chain}.v[v];"]
+    test = "" if kernel.checks == "none" else f"if (e < {kernel.length}) "
+    return [f"{test}store<{min(vector, 16 // n.kind.itemsize)}>(to, {chain});"]
 
 
 def _partial_starts(columns: list[Expr], count: int) -> list[int]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.gathers import gathers
 from baracuda.formula.order import LANES, SEGMENT, segments
-from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target, Tuning
+from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target, Tuning, fitting_width
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.row_clusters import lower_clustered_rows
 from baracuda.lowering.cuda.row_follow import lower_following_rows
@@ -24,13 +24,17 @@ _IN_THREAD, _MUCH = 64, 4
 _WRITTEN_OUT = 40_000
 #: Elements to a run of 16-bit operands: a cluster holds rows of them that are twice as long.
 _NARROW = 8
+#: Registers that a row's runs of 16-bit operands may take in a thread; threads to a row; and how many threads a multiprocessor
+#: should hold where their runs take no more registers than that.
+_CROWDED, _MOST_THREADS, _HELD_THREADS = 32, 1024, 1024
 
 
 def vector_width(nest: Nest) -> int:
     """Elements to a run: 16 bytes of a 16-bit operand or of a 32-bit one; fewer where what is done with them is long."""
     ports, phases = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs)), Phases(nest.graph)
     sizes = [o.kind.itemsize for o, p in zip(nest.operands, ports, strict=True) if p.axes & Axes.INNER]
-    vector = 8 if max(sizes, default=4) <= 2 else 4
+    widest = max(sizes, default=4)
+    vector = fitting_width(8 if widest <= 2 else 4, nest.inner[-1], widest) if nest.inner else 4
     work = sum(cost(n) for p in range(phases.last + 1) for n in phases.roots(p))
     while vector > 1 and work * vector * group_shape(nest.row_length, vector)[1] > _WRITTEN_OUT:
         vector //= 2
@@ -63,18 +67,25 @@ def registers_held(nest: Nest, shape: RowShape) -> int:
 def resident_shape(nest: Nest, tuning: Tuning) -> RowShape | None:
     """How a resident row is laid over threads; None if it does not fit."""
     vector = max(vector_width(nest), short_row_vector(nest))
+    shape = _laid(nest, tuning, vector)
+    if vector == _NARROW and registers_held(nest, shape) > _CROWDED:  # half as many elements to a thread, of twice as many
+        narrower = _laid(nest, tuning, vector // 2)
+        shape = narrower if narrower.group * narrower.groups <= _MOST_THREADS else shape
+    if shape.group * shape.groups > _MOST_THREADS:
+        return None
+    limit = min(255, REGISTERS // max(shape.threads, 128))
+    return shape if registers_held(nest, shape) + OVERHEAD <= limit else None
+
+
+def _laid(nest: Nest, tuning: Tuning, vector: int) -> RowShape:
+    """Rows over threads, each of which has runs of so many elements."""
     group, chains = group_shape(nest.row_length, vector)
     groups = segments(nest.row_length)
     if groups > 1:  # whole warps to a row
         groups = -(-groups * group // 32) * 32 // group
     per_row = group * groups
-    if per_row > 1024:
-        return None
-    shape = RowShape(
-        vector, group, chains, groups, max(1, (tuning.short_row_threads if per_row <= 32 else tuning.row_threads) // per_row)
-    )
-    limit = min(255, REGISTERS // max(shape.threads, 128))
-    return shape if registers_held(nest, shape) + OVERHEAD <= limit else None
+    threads = tuning.short_row_threads if per_row <= 32 else tuning.row_threads
+    return RowShape(vector, group, chains, groups, max(1, threads // per_row))
 
 
 def lower_rows(frame: Frame, target: Target) -> Lowered:
@@ -107,9 +118,10 @@ def declare(reductions: Sequence[Expr], names: Sequence[str]) -> list[str]:
     return [f"{COMPUTE_TYPE[n.kind]} {name};" for n, name in zip(reductions, names, strict=True)]
 
 
-def resident_phases(kernel: RowKernel, columns: Sequence[str] = (), forget: Sequence[int] = ()) -> tuple[list[str], list[str]]:
-    """Shared declarations, and the phases over a row in registers; `parity` alternates from row to row. What is computed of
-    the inputs in `forget` is computed again in each phase."""
+def resident_phases(kernel: RowKernel, columns: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Shared declarations, and the phases over a row in registers; `parity` alternates from row to row. 16-bit inputs are held
+    as they are, and widened in each phase."""
+    forget = [i for i in range(kernel.frame.inputs) if kernel.varies(i) and kernel.frame.operands[i].kind.itemsize == 2]
     shared: list[str] = []
     lines = kernel.declare_kept()
     for phase in range(kernel.phases.last + 1):
@@ -166,7 +178,10 @@ def _resident(frame: Frame, shape: RowShape) -> Lowered:
         *phases,
     ]
     blocks = -(-nest.rows // shape.rows)
-    source = kernel.frame.kernel([*shared, *body], shape.threads, kernel.definitions())
+    narrow = max(frame.operands[i].kind.itemsize for i in runs) <= 2 if runs else False
+    packed = narrow and shape.vector < _NARROW and registers_held(nest, shape) <= _CROWDED
+    held = max(1, _HELD_THREADS // shape.threads) if packed else 0
+    source = kernel.frame.kernel([*shared, *body], shape.threads, kernel.definitions(), blocks=held)
     launch = Launch(source, (blocks, 1, 1), shape.threads)
     return Lowered((launch,), tuple(frame.words.values), 0, f"rows resident v{shape.vector} t{shape.threads} r{shape.rows}")
 

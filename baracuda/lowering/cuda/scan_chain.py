@@ -4,16 +4,19 @@ A tile leaves its total first, and then, once it knows what is before it, what i
 back only as far as the nearest one that has left its carry, and adds the totals since, one after another: the order in which
 a block that walked along the row would have added them. Tiles are taken in order from a counter, those of all rows in turn, so
 that most of what a tile looks for is there (Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016).
+Of rows side by side a thread block takes several, and a warp looks back for each.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from baracuda.formula.order import SCAN_CHUNK, SCAN_SPAN
 from baracuda.lowering.cuda.handing import HANDING, clearing, left_bytes
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
+from baracuda.lowering.cuda.scan_columns import ColumnKernel, HeldTile
 from baracuda.lowering.cuda.scan_rows import WARP, ScanKernel
 from baracuda.lowering.cuda.scan_state import StateCode
 
@@ -25,62 +28,71 @@ _THREADS = 2048
 _REGISTERS = 48
 
 
-class ChainedScan:
-    """The launches of one nest whose rows have so many tiles, in `warps` full warps each."""
+class _Chain(ABC):
+    """The launches of one nest whose rows have so many tiles. A thread block takes an item: a tile of `across` rows."""
 
-    def __init__(self, frame: Frame, kernel: ScanKernel, tiles: int, warps: int) -> None:
-        self.frame, self.kernel, self.tiles, self.warps = frame, kernel, tiles, warps
-        self.items = tiles * frame.nest.rows
+    name: str
+    #: Blocks that a multiprocessor takes at most.
+    most: int
+
+    def __init__(self, frame: Frame, kernel: ScanKernel, tiles: int, threads: int, across: int) -> None:
+        self.frame, self.kernel, self.tiles, self.threads, self.across = frame, kernel, tiles, threads, across
+        self.sets = -(-frame.nest.rows // across)
+        self.items = tiles * self.sets
         #: Where the words of each state begin among those of a tile's total, and of the two parts of its carry; the last is the
         #: end.
         self.starts = [0]
         for state in kernel.states:
             self.starts.append(self.starts[-1] + sum(left_bytes(kind) for kind in state.group.kinds))
 
-    def lower(self, target: Target) -> Lowered:
-        frame, kernel, threads = self.frame, self.kernel, self.warps * WARP
-        nbytes = 8 + 3 * self.starts[-1] * self.items
-        first, body = clearing(frame, nbytes), self._body()
-        source = frame.kernel(body, threads, HANDING + kernel.scan_definitions(), blocks=self._held())
-        blocks = min(self.items, target.multiprocessors * (_THREADS // threads))
-        launches = (first, Launch(source, (blocks, 1, 1), threads))
-        name = f"scan rows chained t{threads} c{self.tiles}"
-        return Lowered(launches, tuple(frame.words.values), nbytes, name)
+    @abstractmethod
+    def held(self) -> int:
+        """Blocks that a multiprocessor should hold."""
 
-    def _held(self) -> int:
-        """Blocks that a multiprocessor should hold: two, where a thread's states and two chunks of inputs leave registers."""
-        nest, kernel = self.frame.nest, self.kernel
-        inputs = sum(nest.operands[i].kind.itemsize for i in range(self.frame.inputs) if kernel.varies(i))
-        elements = 2 * inputs + sum(kind.itemsize for g in kernel.groups for kind in g.kinds)
-        return 2 if elements * SCAN_CHUNK // 4 <= _REGISTERS else 1
+    @abstractmethod
+    def declare(self) -> list[str]:
+        """Declares shared memory, this thread's coordinates and what holds its elements on their way from memory."""
+
+    @abstractmethod
+    def load(self) -> list[str]:
+        """Begins to load the first tile."""
+
+    @abstractmethod
+    def tile(self) -> list[str]:
+        """The outputs of a tile that is on its way, while the next is loaded."""
+
+    def lower(self, target: Target) -> Lowered:
+        frame = self.frame
+        nbytes = 8 + 3 * self.starts[-1] * self.tiles * frame.nest.rows
+        first, body = clearing(frame, nbytes), self._body()
+        source = frame.kernel(body, self.threads, HANDING + self.kernel.scan_definitions(), blocks=self.held())
+        blocks = min(self.items, target.multiprocessors * self.most)
+        launches = (first, Launch(source, (blocks, 1, 1), self.threads))
+        return Lowered(launches, tuple(frame.words.values), nbytes, f"scan {self.name} chained t{self.threads} c{self.tiles}")
 
     def _body(self) -> list[str]:
         kernel, frame = self.kernel, self.frame
-        body = [
-            "__shared__ unsigned tickets[2];",
-            *kernel.rows_shared(1, self.warps),
-            *frame.pointers(),
-            f"const int t = threadIdx.x, lane = t % {WARP}, warp = t / {WARP}, slot = 0;",
-            f"unsigned* const counter = (unsigned*){frame.workspace()};",
-            f"const unsigned rows = {frame.words.unsigned(frame.nest.rows)}, items = {frame.words.unsigned(self.items)};",
-            f"const u64 by_rows = {frame.words.divisor(frame.nest.rows)}, states = {frame.workspace(8)};",
-            f"const i64 tiles = {frame.words.signed(self.tiles)};",
-        ]
-        ahead = ["{", *self._enter("next"), *kernel.load_at(kernel.tile_start("tile")), "}"]
-        take = ["unsigned after = 0;", "if (t == 0) after = atomicAdd(counter, 1u);"]
         return [
-            *body,
+            "__shared__ unsigned tickets[2];",
+            f"const int t = threadIdx.x, lane = t % {WARP}, warp = t / {WARP};",
+            *self.declare(),
+            *frame.pointers(),
+            f"unsigned* const counter = (unsigned*){frame.workspace()};",
+            f"const unsigned sets = {frame.words.unsigned(self.sets)}, items = {frame.words.unsigned(self.items)};",
+            f"const u64 by_sets = {frame.words.divisor(self.sets)}, states = {frame.workspace(8)};",
+            f"const i64 rows = {frame.words.signed(frame.nest.rows)}, tiles = {frame.words.signed(self.tiles)};",
             "if (t == 0) { tickets[0] = atomicAdd(counter, 1u); tickets[1] = atomicAdd(counter, 1u); }",
             "__syncthreads();",
             "unsigned item = 0, next = tickets[0];",
-            *kernel.raw(apply=True),
-            *ahead,
+            *self.load(),
             "item = next; next = tickets[1];",
             "__syncthreads();",
             "for (int parity = 0; item < items; parity ^= 1) {",
             *self._enter("item"),
             *kernel.uniform(apply=True),
-            *kernel.rows_tile(self.warps, ahead=[*ahead, *take], before=self._look_back()),
+            "unsigned after = 0;",
+            "if (t == 0) after = atomicAdd(counter, 1u);",
+            *self.tile(),
             "if (t == 0) tickets[parity] = after;",
             "__syncthreads();",
             "item = next;",
@@ -89,16 +101,20 @@ class ChainedScan:
         ]
 
     def _enter(self, item: str) -> list[str]:
-        """The tile and the row of an item, if there is one."""
+        """The tile and the rows of an item, if there is one, and of them this thread's."""
         return [
-            f"const bool live = {item} < items;",
-            f"const {self.kernel.index} tile = divide({item}, by_rows);",
-            f"const i64 row = {item} - (unsigned)tile * rows;",
+            f"const {self.kernel.index} tile = divide({item}, by_sets);",
+            f"const i64 first = (i64)({item} - (unsigned)tile * sets) * {self.across}, row = first + x;",
+            f"const bool live = {item} < items && row < rows;",
             *self.kernel.enter_row(),
         ]
 
-    def _look_back(self) -> list[str]:
-        """c{s}, all before the tile, for the row's first warp, whose n{s} is the tile's total."""
+    def ahead(self, load: Sequence[str]) -> list[str]:
+        """Loads of the next tile."""
+        return ["{", *self._enter("next"), *load, "}"]
+
+    def look_back(self) -> list[str]:
+        """c{s}, all before the tile in `row`, for a warp whose n{s} is the tile's total."""
         states, names = self.kernel.states, [state.name for state in self.kernel.states]
         lines = ["if (lane == 0) {", *self._leave(0, [f"n{s}.s" for s in range(len(states))]), "}"]
         lines += [f"{j}::State seen{s} = {{}}; Carry<{j}> carry{s}; carry{s}.start();" for s, j in enumerate(names)]
@@ -148,6 +164,57 @@ class ChainedScan:
 
     def _find(self, which: int, known: str, values: Sequence[str]) -> list[str]:
         return [f"{known} &= find({at}, {value});" for at, value in self._components(which, "its", values)]
+
+
+class ChainedRows(_Chain):
+    """Rows along the unit stride: a tile takes `warps` full warps."""
+
+    def __init__(self, frame: Frame, kernel: ScanKernel, tiles: int, warps: int) -> None:
+        super().__init__(frame, kernel, tiles, warps * WARP, 1)
+        self.warps, self.name, self.most = warps, "rows", _THREADS // (warps * WARP)
+
+    def held(self) -> int:
+        """Two, where a thread's states and two chunks of inputs leave registers."""
+        nest, kernel = self.frame.nest, self.kernel
+        inputs = sum(nest.operands[i].kind.itemsize for i in range(self.frame.inputs) if kernel.varies(i))
+        elements = 2 * inputs + sum(kind.itemsize for g in kernel.groups for kind in g.kinds)
+        return 2 if elements * SCAN_CHUNK // 4 <= _REGISTERS else 1
+
+    def declare(self) -> list[str]:
+        return [*self.kernel.rows_shared(1, self.warps), "const int slot = 0, x = 0;", *self.kernel.raw(apply=True)]
+
+    def load(self) -> list[str]:
+        return self.ahead(self.kernel.load_at(self.kernel.tile_start("tile")))
+
+    def tile(self) -> list[str]:
+        return self.kernel.rows_tile(self.warps, ahead=self.load(), before=self.look_back())
+
+
+class ChainedColumns(_Chain):
+    """Rows side by side."""
+
+    def __init__(self, frame: Frame, kernel: ColumnKernel, tiles: int, held: HeldTile) -> None:
+        super().__init__(frame, kernel, tiles, held.threads, held.across)
+        self.columns, self.held_tile, self.name, self.most = kernel, held, f"columns x{held.across}", 1
+
+    def held(self) -> int:
+        return self.most
+
+    def declare(self) -> list[str]:
+        across = self.across
+        return [
+            *self.columns.tile_shared(self.held_tile),
+            f"const int x = t % {across}, y = t / {across} % {WARP}, team = t / {across * WARP};",
+            *self.columns.hold(self.held_tile),
+        ]
+
+    def load(self) -> list[str]:
+        return self.ahead(self.columns.each_chunk(self.held_tile, self.columns.load_chunk(self.held_tile)))
+
+    def tile(self) -> list[str]:
+        ahead = self.ahead(self.columns.load_chunk(self.held_tile))
+        row = "const i64 row = first + warp;"  # the warp's, which is another than the thread's
+        return self.columns.tile(self.held_tile, ahead, [row, *self.look_back()])
 
 
 def _of_lane(state: StateCode, value: str, lane: str) -> str:

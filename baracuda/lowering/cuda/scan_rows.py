@@ -5,12 +5,8 @@ shared memory, where the row's first warp combines them; thread blocks walk over
 they scan one, or take several short rows. Results of more than 16 bytes a chunk are exchanged within a warp before they are
 stored: a store of 16 bytes from each chunk would write half of every 32-byte sector, and memory would be written twice.
 
-Of rows side by side a thread block takes X, so that neighbouring threads read neighbours in memory; 32 teams of threads hold
-the chunks of a block of each row, whose totals are turned around in shared memory to meet in shuffles as well.
-
-Where rows are too few to keep the device busy, their tiles go to different thread blocks: along rows, each hands the next what
-lies before it (`scan_chain`); of rows side by side, one launch leaves the total of each tile in the workspace, a second what
-lies before each tile, and a third scans again with that.
+Where rows are too few to keep the device busy, their tiles go to different thread blocks, and each hands the next what lies
+before it (`scan_chain`). Rows side by side are in `scan_columns`.
 """
 
 from __future__ import annotations
@@ -131,15 +127,16 @@ class ScanKernel(RowKernel):
         loading, unit = i < self.frame.inputs, self._unit(i)
         base, strides = f"p{i} + o{i}", self.inner_strides[i]
         single = len(self.nest.inner) == 1
-        if single:
-            place = f"({base} + e)[v]" if unit else f"({base})[(e + v) * {strides[0] or 0}]"
-        else:
-            place = f"({base})[{offset(strides, 'y')}]"
+        # Where elements are apart, a pointer that moves on takes two additions for each; an offset takes a product of 64 bits.
+        walks, step = single and not unit, strides[0] or "0"
+        place = "*at" if walks else f"({base} + e)[v]" if single else f"({base})[{offset(strides, 'y')}]"
         one = f"apart.v[v] = {place};" if loading else f"{place} = out{i}.v[v];"
         decode = [] if single else self.decode_run("(e + v)")
+        pointer = [f"auto at = {base} + (i64)e * {step};"] if walks else []
 
         def elements(bound: str) -> list[str]:
-            return ["#pragma unroll", f"for (int v = 0; v < {SCAN_CHUNK}; ++v) {bound}{{", *decode, one, "}"]
+            loop = f"for (int v = 0; v < {SCAN_CHUNK}; ++v{f', at += {step}' if walks else ''}) {bound}{{"
+            return [*pointer, "#pragma unroll", loop, *decode, one, "}"]
 
         some = elements(f"if (e + v >= 0 && e + v < {self.length}) ")
         zeros = f"Vec<{self.frame.storage(i)}, {SCAN_CHUNK}> apart = {{}};"
@@ -180,10 +177,14 @@ class ScanKernel(RowKernel):
         read = {n.attr[0] for n in topological(roots) if n.op == "input"}
         return [i for i in range(self.frame.inputs) if self.varies(i) and self.frame.ports[i].name in read]
 
+    def raw_types(self, *, apply: bool) -> dict[int, str]:
+        """For every input that is needed, what holds a chunk of it on its way from memory."""
+        kinds = [(i, self.frame.storage(i), self._unit(i)) for i in self._read_along(apply=apply)]
+        return {i: f"Chunk<{kind}>" if unit else f"Vec<{kind}, {SCAN_CHUNK}>" for i, kind, unit in kinds}
+
     def raw(self, *, apply: bool) -> list[str]:
         """Declares raw{i} for every input that is needed: a chunk on its way from memory."""
-        kinds = [(i, self.frame.storage(i), self._unit(i)) for i in self._read_along(apply=apply)]
-        return [f"Chunk<{kind}> raw{i};" if unit else f"Vec<{kind}, {SCAN_CHUNK}> raw{i};" for i, kind, unit in kinds]
+        return [f"{kind} raw{i};" for i, kind in self.raw_types(apply=apply).items()]
 
     def load(self, *, apply: bool) -> list[str]:
         """Begins to load this thread's chunk of every input that is needed."""
@@ -294,34 +295,35 @@ class ScanKernel(RowKernel):
             if warps > 1:
                 lines.append(f"if (lane == {WARP - 1}) totals{s}[slot][warp] = s{s};")
         if warps > 1:
-            lines += self._join_blocks(warps, before, total)
+            lines += self.join_blocks(warps, "warp == 0", "[slot][{w}]", "slot", before)
+            lines += ["if (warp == 0) {", *total, "}"] if total else []
+            for s, state in enumerate(self.states):
+                j = state.name
+                lines.append(f"b{s} = then<{j}>(Some<{j}>{{before{s}[slot][warp], tile > 0 || warp > 0}}, b{s});")
         return [*lines, *self.results(), *self.write(width)]
 
-    def _join_blocks(self, warps: int, before: Sequence[str], total: Sequence[str]) -> list[str]:
-        """Puts all before a warp in front of b{s}. The row's first warp combines the warps' totals one after another, and
-        lane w of it keeps what is before warp w."""
+    def join_blocks(self, blocks: int, who: str, last: str, slot: str, before: Sequence[str]) -> list[str]:
+        """Once all threads have left the totals of some blocks that follow one another in a row, the warp for which `who` holds
+        combines them in turn: n{s} is the total of all, c{s} what is before them, which `before` may make of n{s}, and
+        before{s}[slot][b] becomes all before block b. Total b is `last`, a place in totals{s} for a `w`."""
         lines = ["__syncthreads();", *(f"Some<{state.name}> n{s} = none<{state.name}>();" for s, state in enumerate(self.states))]
-        lines.append("if (warp == 0) {")
+        lines.append(f"if ({who}) {{")
         for s, state in enumerate(self.states):
             j = state.name
             lines += [
-                f"{j}::State r{s} = totals{s}[slot][0], w{s} = r{s};",
+                f"{j}::State r{s} = totals{s}{last.format(w=0)}, w{s} = r{s};",
                 "#pragma unroll 4",  # all at once would take more registers than the rest of the kernel
-                f"for (int w = 1; w < {warps}; ++w) {{",
+                f"for (int w = 1; w < {blocks}; ++w) {{",
                 f"if (w == lane) w{s} = r{s};",
-                f"r{s} = {j}::join(r{s}, totals{s}[slot][w]);",
+                f"r{s} = {j}::join(r{s}, totals{s}{last.format(w='w')});",
                 "}",
                 f"n{s} = some<{j}>(r{s});",
             ]
         lines += before
         for s, state in enumerate(self.states):
             j = state.name
-            lines.append(f"if (lane < {warps}) before{s}[slot][lane] = then<{j}>(c{s}, Some<{j}>{{w{s}, lane > 0}}).s;")
-        lines += ["}", "__syncthreads();", *(["if (warp == 0) {", *total, "}"] if total else [])]
-        for s, state in enumerate(self.states):
-            j = state.name
-            lines.append(f"b{s} = then<{j}>(Some<{j}>{{before{s}[slot][warp], tile > 0 || warp > 0}}, b{s});")
-        return lines
+            lines.append(f"if (lane < {blocks}) before{s}[{slot}][lane] = then<{j}>(c{s}, Some<{j}>{{w{s}, lane > 0}}).s;")
+        return [*lines, "}", "__syncthreads();"]
 
     def rows_shared(self, rows: int, warps: int) -> list[str]:
         """Declares the arrays in which the totals of a row's warps meet, and where threads exchange what they store."""
@@ -338,33 +340,3 @@ class ScanKernel(RowKernel):
                 f"unsigned char* const staging = stagings[threadIdx.x / {WARP}];",
             ]
         return lines
-
-    # --- side by side -------------------------------------------------------------------------------------------------
-
-    def columns_block(self, across: int, *, apply: bool) -> list[str]:
-        """Block number `block` of X rows, given c{s}, what is before the block: the outputs if `apply` is set, and n{s}, the
-        block's total."""
-        lines = [*self.chunk(f"({self.index})block * {SCAN_BLOCK} + y * {SCAN_CHUNK}"), *self.raw(apply=apply)]
-        lines += [*self.load(apply=apply), *self.take(apply=apply), *self.serial()]
-        lines += [f"totals{s}[parity][y][x] = s{s};" for s in range(len(self.states))]
-        lines.append("__syncthreads();")
-        for s, state in enumerate(self.states):
-            at = f"totals{s}[parity][threadIdx.x % {WARP}][threadIdx.x / {WARP}]"
-            lines.append(f"{at} = steps<{state.name}, {WARP}>({at}, threadIdx.x % {WARP});")
-        lines.append("__syncthreads();")
-        for s, state in enumerate(self.states):
-            j = state.name
-            lines.append(f"const Some<{j}> n{s} = some<{j}>(totals{s}[parity][{WARP - 1}][x]);")
-            if apply:
-                lines += [
-                    f"Some<{j}> b{s} = none<{j}>();",
-                    f"if (y > 0) b{s} = some<{j}>(totals{s}[parity][y - 1][x]);",
-                    f"b{s} = then<{j}>(c{s}, b{s});",
-                ]
-        if apply:
-            lines += [*self.results(), *self.write()]
-        return lines
-
-    def shared(self, extents: str) -> list[str]:
-        """Declares the arrays in which totals meet, twice: for blocks in turn."""
-        return [f"__shared__ {state.name}::State totals{s}[2]{extents};" for s, state in enumerate(self.states)]

@@ -1,0 +1,46 @@
+"""Bound launches of a library: what it launches is recorded once and launched as a CUDA graph from then on.
+
+Libraries look everything up at each call. On an H200's host (2026-11-22) cuDNN's attention takes 43 microseconds a call and
+cuBLASLt's product 10, and the launch of a recorded one 5; the device may be done in less.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cache
+
+from baracuda.core.device import Device, Stream
+from baracuda.runtime.streams import CudaStream, is_capturing
+
+_lock = threading.Lock()
+
+
+@cache
+def recorder(index: int) -> Stream:
+    """The stream of a device on which launches are recorded."""
+    return _queue(index).stream
+
+
+@cache
+def _queue(index: int) -> CudaStream:
+    return CudaStream(Device.cuda(index))
+
+
+def recorded(index: int, launch: Callable[[int], None], stream: int) -> Callable[[], None]:
+    """A function that launches on `stream` what `launch` does for the handle of a stream.
+
+    Where the stream is being captured itself, the library is called. Raises what `launch` raises, and `BackendError` where it
+    does what cannot be recorded.
+    """
+    with _lock:
+        graph = _queue(index).capture(lambda on: launch(on.handle))
+    target = Stream(Device.cuda(index), stream)
+
+    def bound() -> None:
+        if is_capturing(target):
+            launch(stream)
+        else:
+            graph.replay(target)
+
+    return bound
