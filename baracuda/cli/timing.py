@@ -16,6 +16,7 @@ from statistics import median
 from typing import Protocol
 
 from baracuda.core.device import Device
+from baracuda.runtime.caches import last_level_cache
 from baracuda.runtime.cuda import check
 from baracuda.runtime.device_memory import DeviceMemory, current, second_level_cache, synchronize
 
@@ -83,7 +84,7 @@ class CpuClock:
     round_budget = 4.0
 
     def __init__(self) -> None:
-        self.cache_bytes = _last_level_cache()
+        self.cache_bytes = last_level_cache()
 
     def measure(self, batches: Sequence[Sequence[Call]]) -> list[float]:
         seconds = []
@@ -158,13 +159,6 @@ class CudaClock:
 def clock_for(device: str) -> Clock:
     """The clock of "cpu", "cuda" or "cuda:N"."""
     return CpuClock() if device == "cpu" else CudaClock(int(device.partition(":")[2] or 0))
-
-
-def _last_level_cache() -> int:
-    try:
-        return os.sysconf("SC_LEVEL3_CACHE_SIZE") or 32 * MIB
-    except (AttributeError, ValueError, OSError):  # a system that does not tell
-        return 32 * MIB
 
 
 def input_sets(clock: Clock, working_set: int) -> int:

@@ -13,7 +13,7 @@ from baracuda.lowering.cpu.kernel import Kernel
 from baracuda.lowering.cpu.lanes import load_at, load_lanes, store_lanes
 from baracuda.lowering.cpu.memory import load
 from baracuda.lowering.cpu.primitives import compute_type
-from baracuda.lowering.cpu.streaming import STREAMING_BYTES
+from baracuda.lowering.cpu.streaming import leaves_cache
 from baracuda.lowering.cpu.tree import VectorStack, identity, join, order_free
 from baracuda.lowering.gathers import moving_axes
 
@@ -43,8 +43,7 @@ class ColumnPasses:
         self.step = {i: o.steps(self.axis) for i, o in enumerate(nest.operands)}
         sizes = {i: nest.operands[i].kind.itemsize for i, _ in analysis.element_outputs}
         self.streamable = bool(sizes) and all(self.step[i] == 1 and self.lanes * s >= 16 for i, s in sizes.items())
-        total = sum(sizes.values()) * nest.rows * nest.row_length
-        self.wanted = kernel.integer(int(total >= STREAMING_BYTES))
+        self.wanted = kernel.integer(int(leaves_cache(nest)))
         self.left: Value | None = None
         moving = moving_axes(nest)
         #: The indexed reads whose offset is the same for all rows side by side.

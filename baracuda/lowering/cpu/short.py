@@ -13,7 +13,7 @@ from baracuda.lowering.cpu.kernel import Kernel, element_ns
 from baracuda.lowering.cpu.lanes import first_lanes, load_lanes, store_lanes
 from baracuda.lowering.cpu.memory import load, store, store_all, store_bytes
 from baracuda.lowering.cpu.primitives import compute_type
-from baracuda.lowering.cpu.streaming import STREAMING_BYTES
+from baracuda.lowering.cpu.streaming import leaves_cache
 from baracuda.lowering.cpu.tree import fold_rows, identity, join
 from baracuda.lowering.cpu.walk import Odometer
 from baracuda.lowering.problem import Nest
@@ -61,7 +61,7 @@ class BlockPasses:
         self.left = kernel.integer(nest.row_length - (self.each - 1) * self.lanes)
         sizes = [nest.operands[i].kind.itemsize for i, _ in analysis.element_outputs]
         self.streamable = self.exact and bool(sizes) and all(self.lanes * s >= 16 for s in sizes)
-        self.wanted = kernel.integer(int(sum(sizes) * nest.rows * nest.row_length >= STREAMING_BYTES))
+        self.wanted = kernel.integer(int(leaves_cache(nest)))
 
     def emit(self, pointers: Mapping[int, Value], indices: list[Value]) -> None:
         """Everything about the rows from this address on."""
