@@ -60,7 +60,8 @@ def _across(frame: Frame, groups: list[ScanGroup]) -> int:
         min(operand.kind.itemsize for operand in frame.operands) <= 2,
         sum(k.itemsize for g in groups for k in g.kinds),
     )
-    return 32 if (narrow and state <= 4) or len(frame.operands) > frame.inputs + 1 else 16
+    several = len(frame.operands) > frame.inputs + 1
+    return 32 if frame.nest.rows >= 32 and (several or (narrow and state <= 4)) else 16
 
 
 class _Schedule(ABC, Generic[K]):
