@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from baracuda.cli.bench.problem import Problem
-from baracuda.cli.bench.rivals.library import Library, Results
+from baracuda.cli.bench.rivals.library import Library, Results, Tables
 from baracuda.cli.bench.suites.families import Declared
 from baracuda.cli.bench.suites.seeds import Seed
 from benchmarks.rivals import RIVALS
@@ -25,11 +25,11 @@ def seeds(library: Library, problem: Problem, tensors: Mapping[str, Any]) -> Map
 
 
 def declared(library: Library, problem: Problem, tensors: Mapping[str, Any]) -> Mapping[str, Results]:
-    """The declared ops: what a test's case calls PyTorch's way to do it, or else its reference."""
+    """Declared ops that PyTorch has no function for: what a test's case calls PyTorch's way to do it, or else its reference."""
     if not library.label.startswith("torch") or not isinstance(problem, Declared) or problem.trial.name not in cases():
         return {}
     case = cases()[problem.trial.name]
     return {library.label: library.call(case.rival or case.reference, problem.invocation, tensors)}
 
 
-TABLES = (seeds, declared)
+TABLES = Tables(before=(seeds,), after=(declared,))

@@ -259,13 +259,16 @@ def families() -> str:
     cpu = load("families-cpu*")
     found = ratios(compiled, "torch.compile")
     against = (
-        f"geometric mean {geometric_mean(found):.2f}, {sum(r < 0.95 for r in found)} below 0.95" if found else "not measured"
+        f"geometric mean {geometric_mean(found):.2f}, median {median(found):.2f}, {sum(r < 0.95 for r in found)} below 0.95"
+        if found
+        else "not measured"
     )
     return "\n\n".join([
         "# Performance of the declared ops",
         "Written by `python -m tools.make_performance` from `benchmarks/results/families-*.json`. A problem is an op, forward\n"
         "or backward, in one element; *of floor* is the least time that its bytes and operations take over its time, *times* is\n"
-        "PyTorch's time over ours, a geometric mean over problems.",
+        "PyTorch's time over ours, a geometric mean over problems: that of its function where it has one, else of what its user\n"
+        "would write in several calls.",
         f"## {GPU.upper()}\n\n{gpu[0][1].heading}.",
         by_family(measured, "torch"),
         f"Against torch.compile, {len(found)} problems: {against}. Where a function takes more than about thirty operations,\n"

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from baracuda.backends.products import LibraryProblem, LibraryProduct, Matrix, library_problem
-from baracuda.backends.recorded import recorded
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
@@ -212,7 +211,7 @@ class LtCall:
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
         pointers = tuple(pointers)
-        return recorded(self.index, lambda on: self.call(pointers, workspace, on), stream)
+        return lambda: self.call(pointers, workspace, stream)
 
     def _launch(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
         try:

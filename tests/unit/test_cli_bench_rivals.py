@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
 import pytest
 import torch
 
 from baracuda.cli.bench.place import Place
-from baracuda.cli.bench.problem import Invocation
+from baracuda.cli.bench.problem import Invocation, Problem
 from baracuda.cli.bench.results import FRESH, OURS
 from baracuda.cli.bench.rivals import RIVALS, installed, missing
-from baracuda.cli.bench.rivals.library import NoRivalError
+from baracuda.cli.bench.rivals.library import Library, NoRivalError, Results, Tables
 from baracuda.cli.bench.rivals.torch import Torch
 from baracuda.cli.bench.suites.seeds import Seed
 from baracuda.core.elements import ElementKind as K
@@ -77,8 +81,24 @@ def test_tables_come_before_names(place: Place) -> None:
     library = Torch(place)
     with pytest.raises(NoRivalError, match="no function of a name"):
         library.contenders(problem, [prepared])
-    library.tables = [lambda library, problem, tensors: {"torch": lambda: (tensors["y"].clone(),)}]
+    library.tables = Tables(before=[lambda library, problem, tensors: {"torch": lambda: (tensors["y"].clone(),)}])
     assert "torch" in library.contenders(problem, [prepared])
+
+
+def test_what_takes_several_calls_is_no_rival_where_one_does_it(place: Place) -> None:
+    asked = []
+
+    def several(library: Library, problem: Problem, tensors: Mapping[str, Any]) -> Mapping[str, Results]:
+        asked.append(problem.op)
+        return {"torch": lambda: (torch.sigmoid(tensors["a"]) * tensors["a"] * tensors["b"],)}
+
+    library = Torch(place)
+    library.tables = Tables(after=[several])
+    silu, swiglu = declared("silu"), declared("swiglu")
+    assert "torch" in library.contenders(silu, [silu.prepare(place, 0)])
+    with suppress(NoRivalError):  # whose argument is the gate does not matter here
+        library.contenders(swiglu, [swiglu.prepare(place, 0)])
+    assert asked == ["swiglu"]
 
 
 def test_names_lead_nowhere_without_an_invocation() -> None:

@@ -16,7 +16,7 @@ from baracuda.cli.bench.place import Place
 from baracuda.cli.bench.problem import Problem
 from baracuda.cli.bench.results import Results, Row
 from baracuda.cli.bench.rivals import library, missing
-from baracuda.cli.bench.rivals.library import Library, NoRivalError, Table
+from baracuda.cli.bench.rivals.library import Library, NoRivalError, Tables
 from baracuda.cli.bench.suites import SUITES, problems
 from baracuda.cli.bench.suites.request import Request
 from baracuda.cli.environment import environment
@@ -86,7 +86,7 @@ class Bench:
 
     device: str
     selection: Selection = field(default_factory=Selection)
-    tables: Sequence[Table] = ()
+    tables: Tables = field(default=Tables())
 
     def run(self, watch: Watch = lambda done, total, name, results: None) -> Results:
         """Measure everything. An interruption from the keyboard ends it early; what was found until then is returned.

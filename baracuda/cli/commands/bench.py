@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from baracuda.core.errors import InvalidProblemError
 
 if TYPE_CHECKING:
     from baracuda.cli.bench.results import Results, Row
-    from baracuda.cli.bench.rivals.library import Table
+    from baracuda.cli.bench.rivals.library import Tables
 
 #: Changes that are shown at most, of either sort.
 SHOWN = 30
@@ -65,7 +64,7 @@ SHOWN = 30
 @click.option("--json", "to_stdout", is_flag=True, help="Print the results, as JSON, instead of the table.")
 @click.pass_obj
 def command(
-    tables: Sequence[Table] | None,
+    tables: Tables | None,
     suites: tuple[str, ...],
     device: str,
     dtypes: tuple[str, ...],
@@ -95,7 +94,7 @@ def command(
         set_num_threads(threads)
     chosen = installed() if "all" in rivals else rivals
     selection = Selection(suites or ("seeds",), dtypes, _extents(shape), quick, only, chosen, passes or 0)
-    bench = Bench(device, selection, tables or ())
+    bench = Bench(device, selection, *([tables] if tables else []))
     with progress() as bar:
         task = bar.add_task(f"bench on {device}", total=None)
         if jobs:

@@ -23,6 +23,8 @@ from baracuda.cli.bench.results import FRESH, OURS
 Results = Callable[[], Sequence[Any]]
 Function = Callable[..., Any]
 
+#: Why a call is no rival that gives back what it was given.
+_NOTHING = "nothing is computed"
 #: How much more a rival may be off than we: it rounds between its steps, and approximates functions.
 SLACK = 200.0
 
@@ -44,6 +46,15 @@ class Contender:
 Table = Callable[["Library", Problem, Mapping[str, Any]], Mapping[str, Results]]
 
 
+@dataclass(frozen=True)
+class Tables:
+    """What is asked before the catalogue's names, and where these lead to nothing: what is written in several calls is no rival
+    where the library has one that does it."""
+
+    before: Sequence[Table] = ()
+    after: Sequence[Table] = ()
+
+
 @dataclass
 class Library(ABC):
     """One rival on a device.
@@ -53,11 +64,11 @@ class Library(ABC):
     place
         Where.
     tables
-        What is asked before the catalogue's names.
+        What is asked besides the catalogue's names.
     """
 
     place: Place
-    tables: Sequence[Table] = field(default=())
+    tables: Tables = field(default=Tables())
 
     #: What its contenders are called.
     label = ""
@@ -93,7 +104,22 @@ class Library(ABC):
     def contenders(self, problem: Problem, sets: Sequence[Prepared]) -> dict[str, Contender]:
         """What is timed, by its label. Raises `NoRivalError`."""
         held = [{name: self.tensor(t) for name, t in s.tensors.items()} for s in sets]
-        for table in self.tables:
+        found = self._written(self.tables.before, problem, sets, held)
+        if found:
+            return found
+        try:
+            return self._named(problem, sets, held)
+        except NoRivalError as error:
+            found = {} if str(error).endswith(_NOTHING) else self._written(self.tables.after, problem, sets, held)
+            if not found:
+                raise
+            return found
+
+    def _written(
+        self, tables: Sequence[Table], problem: Problem, sets: Sequence[Prepared], held: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Contender]:
+        """What the first table that has something has. Raises `NoRivalError` where its values are not ours."""
+        for table in tables:
             found = [dict(table(self, problem, tensors)) for tensors in held]
             if found[0]:
                 for label, call in found[0].items():
@@ -101,6 +127,10 @@ class Library(ABC):
                     if reason:
                         raise NoRivalError(f"{label}: {reason}")
                 return {label: self._contender(label, [f[label] for f in found], sets[0]) for label in found[0]}
+        return {}
+
+    def _named(self, problem: Problem, sets: Sequence[Prepared], held: Sequence[Mapping[str, Any]]) -> dict[str, Contender]:
+        """What the catalogue's names lead to. Raises `NoRivalError`."""
         invocation = problem.invocation
         if invocation is None:
             raise NoRivalError("no function of a name of the catalogue's does it")
@@ -151,7 +181,7 @@ class Library(ABC):
             if not hasattr(result, "shape"):
                 return f"{name} is {type(result).__name__}, no tensor"
             if self.given_back(result, ours):
-                return f"{name} is a view of an argument: nothing is computed"
+                return f"{name} is a view of an argument: {_NOTHING}"
             wanted = ours.tensors[name]
             shape = tuple(wanted.shape)
             got = tuple(result.shape)
