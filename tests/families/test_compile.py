@@ -77,6 +77,8 @@ LARGE: tuple[tuple[str, str, K, tuple[int, ...], dict[str, Any]], ...] = (
     ("tables 2", "gelu_backward", K.BF16, (8192, 4097), {}),
     ("tables 3", "log1mexp_backward", K.BF16, (33000001,), {}),
     ("pointwise v2", "complex", K.F32, (512, 512), {}),
+    ("rows resident v1", "entmax", K.BF16, (64, 8192), {}),
+    ("rows resident v4", "layer_norm", K.BF16, (64, 8192), {}),
     ("rows following", "var", K.F32, (40, 300000), {"axis": -1}),
     ("rows following", "var_mean", K.F64, (40, 300000), {"axis": -1}),
     ("rows split", "logsumexp", K.F32, (40, 300000), {"axis": -1}),

@@ -24,9 +24,8 @@ _IN_THREAD, _MUCH = 64, 4
 _WRITTEN_OUT = 40_000
 #: Elements to a run of 16-bit operands: a cluster holds rows of them that are twice as long.
 _NARROW = 8
-#: Registers that a row's runs of 16-bit operands may take in a thread; threads to a row; and how many threads a multiprocessor
-#: should hold where their runs take no more registers than that.
-_CROWDED, _MOST_THREADS, _HELD_THREADS = 32, 1024, 1024
+#: Elements and registers of a row of 16-bit operands that a thread may hold before runs are half as long; threads to a row.
+_MANY, _CROWDED, _MOST_THREADS = 32, 32, 1024
 
 
 def vector_width(nest: Nest) -> int:
@@ -68,7 +67,8 @@ def resident_shape(nest: Nest, tuning: Tuning) -> RowShape | None:
     """How a resident row is laid over threads; None if it does not fit."""
     vector = max(vector_width(nest), short_row_vector(nest))
     shape = _laid(nest, tuning, vector)
-    if vector == _NARROW and registers_held(nest, shape) > _CROWDED:  # half as many elements to a thread, of twice as many
+    many = vector == _NARROW and shape.chains * vector > _MANY
+    if many and registers_held(nest, shape) > _CROWDED:  # half as many elements to a thread, of twice as many
         narrower = _laid(nest, tuning, vector // 2)
         shape = narrower if narrower.group * narrower.groups <= _MOST_THREADS else shape
     if shape.group * shape.groups > _MOST_THREADS:
@@ -121,7 +121,8 @@ def declare(reductions: Sequence[Expr], names: Sequence[str]) -> list[str]:
 def resident_phases(kernel: RowKernel, columns: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Shared declarations, and the phases over a row in registers; `parity` alternates from row to row. 16-bit inputs are held
     as they are, and widened in each phase."""
-    forget = [i for i in range(kernel.frame.inputs) if kernel.varies(i) and kernel.frame.operands[i].kind.itemsize == 2]
+    frame, words = kernel.frame, kernel.shape.vector % 2 == 0
+    forget = [i for i in range(frame.inputs) if words and kernel.varies(i) and frame.operands[i].kind.itemsize == 2]
     shared: list[str] = []
     lines = kernel.declare_kept()
     for phase in range(kernel.phases.last + 1):
@@ -178,10 +179,7 @@ def _resident(frame: Frame, shape: RowShape) -> Lowered:
         *phases,
     ]
     blocks = -(-nest.rows // shape.rows)
-    narrow = max(frame.operands[i].kind.itemsize for i in runs) <= 2 if runs else False
-    packed = narrow and shape.vector < _NARROW and registers_held(nest, shape) <= _CROWDED
-    held = max(1, _HELD_THREADS // shape.threads) if packed else 0
-    source = kernel.frame.kernel([*shared, *body], shape.threads, kernel.definitions(), blocks=held)
+    source = kernel.frame.kernel([*shared, *body], shape.threads, kernel.definitions())
     launch = Launch(source, (blocks, 1, 1), shape.threads)
     return Lowered((launch,), tuple(frame.words.values), 0, f"rows resident v{shape.vector} t{shape.threads} r{shape.rows}")
 
