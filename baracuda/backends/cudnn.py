@@ -96,7 +96,7 @@ class GraphCall:
             raise BackendError("cudnnBackendExecute", str(error)) from error
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
-        for queue in (stream, recorder(self.index).handle):
+        for queue in (stream, recorder(self.index).stream.handle):
             _handle(self.index, queue)  # made now, because while a stream is recorded it cannot be
         pointers = tuple(pointers)
         return recorded(self.index, lambda on: self.call(pointers, workspace, on), stream)

@@ -17,13 +17,8 @@ _lock = threading.Lock()
 
 
 @cache
-def recorder(index: int) -> Stream:
+def recorder(index: int) -> CudaStream:
     """The stream of a device on which launches are recorded."""
-    return _queue(index).stream
-
-
-@cache
-def _queue(index: int) -> CudaStream:
     return CudaStream(Device.cuda(index))
 
 
@@ -34,7 +29,7 @@ def recorded(index: int, launch: Callable[[int], None], stream: int) -> Callable
     does what cannot be recorded.
     """
     with _lock:
-        graph = _queue(index).capture(lambda on: launch(on.handle))
+        graph = recorder(index).capture(lambda on: launch(on.handle))
     target = Stream(Device.cuda(index), stream)
 
     def bound() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-MIB = 1 << 20
-#: What a machine has that does not say, and the most that one program may count on: large caches have many users.
-_USUAL, _MOST = 32 * MIB, 64 * MIB
-_UNITS = {"K": 1 << 10, "M": MIB}
+#: What a machine has that does not say.
+_USUAL = 32 << 20
+_UNITS = {"K": 1 << 10, "M": 1 << 20}
 
 
 @cache
@@ -19,4 +18,4 @@ def last_level_cache() -> int:
         text = size.read_text().strip()
         if text[:-1].isdigit() and text[-1] in _UNITS:
             found = max(found, int(text[:-1]) * _UNITS[text[-1]])
-    return min(found or _USUAL, _MOST)
+    return found or _USUAL

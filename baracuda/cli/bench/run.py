@@ -86,7 +86,7 @@ class Bench:
 
     device: str
     selection: Selection = field(default_factory=Selection)
-    tables: Tables = field(default=Tables())
+    tables: Tables = field(default_factory=Tables)
 
     def run(self, watch: Watch = lambda done, total, name, results: None) -> Results:
         """Measure everything. An interruption from the keyboard ends it early; what was found until then is returned.

@@ -82,6 +82,7 @@ def command(
     """Measure, print, and write the results."""
     from baracuda.cli.bench.results import Results
     from baracuda.cli.bench.rivals import installed
+    from baracuda.cli.bench.rivals.library import Tables
     from baracuda.cli.bench.run import Bench, Selection
     from baracuda.runtime.cpu import set_num_threads
     from baracuda.runtime.cuda import device_count
@@ -94,7 +95,7 @@ def command(
         set_num_threads(threads)
     chosen = installed() if "all" in rivals else rivals
     selection = Selection(suites or ("seeds",), dtypes, _extents(shape), quick, only, chosen, passes or 0)
-    bench = Bench(device, selection, *([tables] if tables else []))
+    bench = Bench(device, selection, tables or Tables())
     with progress() as bar:
         task = bar.add_task(f"bench on {device}", total=None)
         if jobs:

@@ -19,6 +19,8 @@ from baracuda.runtime.caches import last_level_cache
 
 #: The narrowest store that is worth it.
 _LEAST = 16
+#: Bytes of cache that one program may count on: large ones have many users.
+_MOST_CACHE = 64 << 20
 #: Bytes of a cache line: streamed stores fill whole ones.
 _LINE = 64
 
@@ -27,7 +29,7 @@ def leaves_cache(nest: Nest) -> bool:
     """Whether a nest's operands fill the cache, so that what it writes first is gone again when it is done."""
     axes = (*nest.outer, *nest.inner)
     moved = (o.kind.itemsize * prod(n for n, step in zip(axes, o.strides, strict=True) if step) for o in nest.operands)
-    return sum(moved) >= last_level_cache()
+    return sum(moved) >= min(last_level_cache(), _MOST_CACHE)
 
 
 class Streaming:

@@ -14,7 +14,7 @@ from baracuda.lowering.cuda.emit import Emitter, table_definitions
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.row_schedules import OVERHEAD, REGISTERS, registers_held, resident_phases
-from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape, identity
+from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, identity, row_shape
 from baracuda.lowering.phases import Phases
 from baracuda.lowering.problem import Nest
 
@@ -23,24 +23,18 @@ IN_REGISTERS = 16
 #: Elements to a run, and registers that a row's runs may take in a thread before runs have half as many: more cost registers for
 #: two rows a multiprocessor, fewer make more threads wait for each barrier (H200, 2026-11-22, bf16 and f32, rows of 64 to 8192).
 VECTOR, _CROWDED = 4, 96
-#: Threads a row may take, and bytes of shared memory a block may.
-MOST_THREADS, MOST_SHARED = 512, 100 * 1024
+#: Threads of a block that takes several rows; those a row may take, and bytes of shared memory a block may.
+_THREADS, MOST_THREADS, MOST_SHARED = 128, 512, 100 * 1024
 
 
 def _shape(nest: Nest) -> RowShape | None:
     """The layout of a resident row whose column terms stay on the multiprocessor; None where that does not fit."""
     columns = sum(n.op == "reduce" and bool(n.attr[1] & Axes.OUTER) for n in nest.graph.nodes)
-    wide, narrow = (_laid(nest, vector) for vector in (VECTOR, VECTOR // 2))
+    wide, narrow = (row_shape(nest, vector, _THREADS, _THREADS) for vector in (VECTOR, VECTOR // 2))
     several = columns > 1 and wide.chains * wide.vector > IN_REGISTERS
     crowded = several or registers_held(nest, wide) > _CROWDED
     shape = narrow if crowded and narrow.group * narrow.groups <= MOST_THREADS else wide
     return shape if shape.group * shape.groups <= MOST_THREADS and len(nest.inner) <= 1 else None
-
-
-def _laid(nest: Nest, vector: int) -> RowShape:
-    group, chains = group_shape(nest.row_length, vector)
-    groups = segments(nest.row_length)
-    return RowShape(vector, group, chains, groups, max(1, 128 // (group * groups)))
 
 
 def _one_pass(graph: Graph) -> bool:

@@ -11,7 +11,7 @@ from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target, Tuning
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.row_clusters import lower_clustered_rows
 from baracuda.lowering.cuda.row_follow import lower_following_rows
-from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape, identity
+from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape, identity, row_shape
 from baracuda.lowering.phases import Phases, cost
 from baracuda.lowering.problem import Nest
 
@@ -66,26 +66,16 @@ def registers_held(nest: Nest, shape: RowShape) -> int:
 def resident_shape(nest: Nest, tuning: Tuning) -> RowShape | None:
     """How a resident row is laid over threads; None if it does not fit."""
     vector = max(vector_width(nest), short_row_vector(nest))
-    shape = _laid(nest, tuning, vector)
+    threads, short = tuning.row_threads, tuning.short_row_threads
+    shape = row_shape(nest, vector, threads, short)
     many = vector == _NARROW and shape.chains * vector > _MANY
     if many and registers_held(nest, shape) > _CROWDED:  # half as many elements to a thread, of twice as many
-        narrower = _laid(nest, tuning, vector // 2)
+        narrower = row_shape(nest, vector // 2, threads, short)
         shape = narrower if narrower.group * narrower.groups <= _MOST_THREADS else shape
     if shape.group * shape.groups > _MOST_THREADS:
         return None
     limit = min(255, REGISTERS // max(shape.threads, 128))
     return shape if registers_held(nest, shape) + OVERHEAD <= limit else None
-
-
-def _laid(nest: Nest, tuning: Tuning, vector: int) -> RowShape:
-    """Rows over threads, each of which has runs of so many elements."""
-    group, chains = group_shape(nest.row_length, vector)
-    groups = segments(nest.row_length)
-    if groups > 1:  # whole warps to a row
-        groups = -(-groups * group // 32) * 32 // group
-    per_row = group * groups
-    threads = tuning.short_row_threads if per_row <= 32 else tuning.row_threads
-    return RowShape(vector, group, chains, groups, max(1, threads // per_row))
 
 
 def lower_rows(frame: Frame, target: Target) -> Lowered:

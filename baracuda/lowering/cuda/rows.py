@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from baracuda.formula import order
 from baracuda.formula.expr import READS, Axes, Expr
-from baracuda.formula.order import CHAIN, LANES, SEGMENT
+from baracuda.formula.order import CHAIN, LANES, SEGMENT, segments
 from baracuda.lowering.cuda.emit import Emitter, number, rare_values
 from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Frame, offset, piece, unravel
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
@@ -64,6 +64,17 @@ def group_shape(length: int, vector: int) -> tuple[int, int]:
     while threads * vector < length:
         threads *= 2
     return threads, 1
+
+
+def row_shape(nest: Nest, vector: int, threads: int, short: int) -> RowShape:
+    """Rows over threads, each of which has runs of so many elements, in blocks of about `threads`; of `short` where a row takes
+    no more than a warp."""
+    group, chains = group_shape(nest.row_length, vector)
+    groups = segments(nest.row_length)
+    if groups > 1:  # whole warps to a row
+        groups = -(-groups * group // 32) * 32 // group
+    per_row = group * groups
+    return RowShape(vector, group, chains, groups, max(1, (short if per_row <= 32 else threads) // per_row))
 
 
 def along_row(n: Expr, nest: Nest, *, runs_whole: bool) -> str:

@@ -23,14 +23,16 @@ from baracuda.cli.bench.results import FRESH, OURS
 Results = Callable[[], Sequence[Any]]
 Function = Callable[..., Any]
 
-#: Why a call is no rival that gives back what it was given.
-_NOTHING = "nothing is computed"
 #: How much more a rival may be off than we: it rounds between its steps, and approximates functions.
 SLACK = 200.0
 
 
 class NoRivalError(Exception):
     """There is nothing to time; the message says why."""
+
+
+class NothingComputedError(NoRivalError):
+    """What the library has for it gives back what it was given."""
 
 
 @dataclass
@@ -68,7 +70,7 @@ class Library(ABC):
     """
 
     place: Place
-    tables: Tables = field(default=Tables())
+    tables: Tables = field(default_factory=Tables)
 
     #: What its contenders are called.
     label = ""
@@ -109,8 +111,10 @@ class Library(ABC):
             return found
         try:
             return self._named(problem, sets, held)
-        except NoRivalError as error:
-            found = {} if str(error).endswith(_NOTHING) else self._written(self.tables.after, problem, sets, held)
+        except NothingComputedError:
+            raise
+        except NoRivalError:
+            found = self._written(self.tables.after, problem, sets, held)
             if not found:
                 raise
             return found
@@ -123,9 +127,9 @@ class Library(ABC):
             found = [dict(table(self, problem, tensors)) for tensors in held]
             if found[0]:
                 for label, call in found[0].items():
-                    reason = self.refused(problem, sets[0], call)
-                    if reason:
-                        raise NoRivalError(f"{label}: {reason}")
+                    refusal = self.refused(problem, sets[0], call)
+                    if refusal:
+                        raise NoRivalError(f"{label}: {refusal}")
                 return {label: self._contender(label, [f[label] for f in found], sets[0]) for label in found[0]}
         return {}
 
@@ -134,22 +138,22 @@ class Library(ABC):
         invocation = problem.invocation
         if invocation is None:
             raise NoRivalError("no function of a name of the catalogue's does it")
-        reasons = []
+        refusals: list[NoRivalError] = []
         ways = [(f, i) for f in self.functions(invocation.op) for i in _spelled(invocation)]
         for function, invocation in ways:
             try:
                 calls = [self.call(function, invocation, tensors) for tensors in held]
-                reason = self.refused(problem, sets[0], calls[0])
+                refusal = self.refused(problem, sets[0], calls[0])
             except Exception as error:  # whatever it does not take
-                reason = f"{type(error).__name__}: {str(error)[:200]}"
-            if not reason:
+                refusal = NoRivalError(f"{type(error).__name__}: {str(error)[:200]}")
+            if refusal is None:
                 found_calls = {self.label: calls}
                 given = self._into(function, invocation, held, problem, sets[0])
                 if given is not None:
                     found_calls[f"{self.label} out="] = given
                 return {label: self._contender(label, c, sets[0]) for label, c in found_calls.items()}
-            reasons.append(reason)
-        raise NoRivalError(reasons[0] if reasons else f"it has no {invocation.op}")
+            refusals.append(refusal)
+        raise refusals[0] if refusals else NoRivalError(f"it has no {invocation.op}")
 
     def _into(
         self, function: Function, invocation: Invocation, held: Sequence[Mapping[str, Any]], problem: Problem, ours: Prepared
@@ -167,11 +171,11 @@ class Library(ABC):
         """Results that are made in each call stand against our function, which makes them too, where it is timed."""
         return Contender(calls, FRESH if ours.fresh is not None and not label.endswith("out=") else OURS)
 
-    def refused(self, problem: Problem, ours: Prepared, call: Results) -> str:
-        """Why a call is not the problem's: its values are others. "" where they are ours."""
+    def refused(self, problem: Problem, ours: Prepared, call: Results) -> NoRivalError | None:
+        """Why a call is not the problem's: its values are others. None where they are ours."""
         if not ours.outputs:  # the launch suite's functions: nothing is kept to compare with
             call()
-            return ""
+            return None
         ours.launch()
         self.place.clock.synchronise()
         compared = 0
@@ -179,22 +183,22 @@ class Library(ABC):
             if result is None:
                 continue
             if not hasattr(result, "shape"):
-                return f"{name} is {type(result).__name__}, no tensor"
+                return NoRivalError(f"{name} is {type(result).__name__}, no tensor")
             if self.given_back(result, ours):
-                return f"{name} is a view of an argument: {_NOTHING}"
+                return NothingComputedError(f"{name} is a view of an argument: nothing is computed")
             wanted = ours.tensors[name]
             shape = tuple(wanted.shape)
             got = tuple(result.shape)
             if got != shape and [n for n in got if n != 1] != [n for n in shape if n != 1]:
-                return f"{name} has shape {got}; ours {shape}"
+                return NoRivalError(f"{name} has shape {got}; ours {shape}")
             expected = self.place.look(wanted)
             parts = [self.host(result if got == shape else result.reshape(shape), span) for span in spans(shape)]
             found = parts[0] if len(parts) == 1 else np.concatenate([p.reshape(-1) for p in parts])
             error = disagreement(np.asarray(found).astype(expected.dtype), expected, SLACK)
             if not error <= 1.0:
-                return f"{name} has other values: {error:.3g} times what rounding explains"
+                return NoRivalError(f"{name} has other values: {error:.3g} times what rounding explains")
             compared += 1
-        return "" if compared else "it gives no result of ours"
+        return None if compared else NoRivalError("it gives no result of ours")
 
 
 def _spelled(invocation: Invocation) -> list[Invocation]:
