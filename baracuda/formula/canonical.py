@@ -6,7 +6,8 @@ the tests hold both against it. Only for small shapes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from math import prod
 from typing import Any, TypeAlias
 
@@ -15,14 +16,17 @@ import numpy as np
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.formula.exact_fma import fma32, fma64
-from baracuda.formula.expr import PRIMITIVES, Axes, Expr
-from baracuda.formula.functions import reserved_value
+from baracuda.formula.expr import PRIMITIVES, Axes, Expr, topological
+from baracuda.formula.functions import ROW_LENGTH, reserved_value
 from baracuda.formula.graph import Graph
 from baracuda.formula.oracle_reads import read
+from baracuda.formula.order import pool_block
+from baracuda.formula.pooling import block_outputs, pools, unpooled
 from baracuda.formula.scans import Combine, Scan
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Params: TypeAlias = Mapping[str, float]
+Values: TypeAlias = "dict[Expr, Array]"
 
 #: A reduction cuts its elements into segments of this length,
 SEGMENT = 1024
@@ -46,10 +50,11 @@ def run(
         A primitive that this interpreter does not have.
     """
     space = _Space(tuple(shape), tuple(inner))
-    values: dict[Expr, Array] = {}
+    pool = pools(graph, space.shape, space.inner)
+    graph = graph if pool else unpooled(graph)
     with np.errstate(all="ignore"):
-        for n in graph.nodes:
-            values[n] = _node(n, [values[a] for a in n.args], inputs, space, params or {})
+        values = _from_blocks(graph, inputs, space, params or {}) if pool else {}
+        _evaluate((e for _, e in graph.outputs), values, inputs, space, params or {})
         return {
             port.name: np.array(np.broadcast_to(values[expr], space.extents(port.axes))).astype(port.kind.numpy)
             for port, expr in graph.outputs
@@ -65,6 +70,20 @@ class _Space:
 
     def extents(self, axes: Axes) -> tuple[int, ...]:
         return tuple(extent if a in self.axes(axes) else 1 for a, extent in enumerate(self.shape))
+
+
+def _evaluate(roots: Iterable[Expr], values: Values, inputs: Mapping[str, Any], space: _Space, params: Params) -> None:
+    """Add to the values that are known those of some nodes and of what they need."""
+    waiting = list(roots)
+    while waiting:
+        n = waiting[-1]
+        missing = [a for a in n.args if a not in values]
+        if n in values or not missing:
+            waiting.pop()
+        if n not in values and not missing:
+            values[n] = _node(n, [values[a] for a in n.args], inputs, space, params)
+        elif n not in values:
+            waiting += missing
 
 
 def _node(n: Expr, args: list[Array], inputs: Mapping[str, Any], space: _Space, params: Params) -> Array:
@@ -164,6 +183,61 @@ def _identity(op: str, dtype: np.dtype[Any]) -> Any:
     if dtype.kind == "f":
         return dtype.type(-np.inf if op == "max" else np.inf)
     return np.iinfo(dtype).min if op == "max" else np.iinfo(dtype).max
+
+
+# --- pooled sums ------------------------------------------------------------------------------------------------------
+
+
+def _from_blocks(graph: Graph, inputs: Mapping[str, Any], space: _Space, params: Params) -> Values:
+    """The reductions and pooled sums of rows that are cut into blocks, and the nodes below them that do not vary along a row."""
+    leaves = [n for n in graph.nodes if not n.args and n.op != "state"]
+    seen: Values = {}
+    _evaluate(leaves, seen, inputs, space, params)
+    sums = [n for n in graph.nodes if n.op == "pooled"]
+    roots = [*block_outputs(graph), *(a for n in sums for a in n.args[2:])]
+    blocks: list[Values] = []
+    for window in _windows(space):
+        part = _Space(tuple(w.stop - w.start for w in window), space.inner)
+        # What has extent 1 along an axis does not vary along it. The length of a row is that of the block's.
+        own = {
+            n: v[tuple(w if extent > 1 else slice(None) for w, extent in zip(window, v.shape, strict=True))]
+            for n, v in seen.items()
+            if n.attr != ROW_LENGTH
+        }
+        _evaluate(roots, own, inputs, part, params)
+        blocks.append(own)
+
+    def across(op: str, values: list[Array]) -> Array:
+        return row_reduced(op, np.stack(np.broadcast_arrays(*values), axis=-1))
+
+    plain = [n for n in block_outputs(graph) if n not in {p.args[0] for p in sums}]
+    values: Values = {n: across(n.attr[0], [b[n] for b in blocks]) for n in plain}
+    for n in sums:
+        _evaluate(n.args[2:], values, inputs, space, params)
+        values[n] = across("sum", [_moved(n, b, values) for b in blocks])
+    return values
+
+
+def _windows(space: _Space) -> Iterator[tuple[slice, ...]]:
+    """The blocks of a row, in order, over all rows."""
+    inner = space.axes(Axes.INNER)
+    at, length = pool_block([space.shape[a] for a in inner])
+    steps = {a: 1 if i < at else length if i == at else space.shape[a] for i, a in enumerate(inner)}
+    starts = [range(0, extent, steps.get(a, extent) or 1) for a, extent in enumerate(space.shape)]
+    for corner in product(*starts):
+        yield tuple(slice(c, min(c + steps.get(a, n), n)) for a, (c, n) in enumerate(zip(corner, space.shape, strict=True)))
+
+
+def _moved(n: Expr, block: Values, row: Values) -> Array:
+    """What a block counts in a pooled sum."""
+    values: Values = {}
+    for m in topological([n.args[1]]):
+        if m.op == "state":
+            name, i = m.attr
+            values[m] = block[n.args[0]] if name == "part" else (block if name == "own" else row)[n.args[2 + i]]
+        else:
+            values[m] = _pure(m, [values[a] for a in m.args])
+    return values[n.args[1]]
 
 
 # --- scans ------------------------------------------------------------------------------------------------------------

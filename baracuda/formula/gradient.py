@@ -15,6 +15,7 @@ from baracuda.formula.derivatives import RULES, Term
 from baracuda.formula.expr import READS, Axes, Expr, cast, const, input_, reduce, select
 from baracuda.formula.functions import row_length
 from baracuda.formula.graph import Graph, Port, substitute, varies
+from baracuda.formula.pooling import unpooled
 from baracuda.formula.simplify import simplify
 
 
@@ -48,6 +49,7 @@ def gradient(graph: Graph, wrt: Sequence[str], cotangents: Mapping[str, str] | N
     operation without a derivative and for an input that is read at indices. The second derivative of a row's product is right
     where no element is zero.
     """
+    graph = unpooled(graph)
     if cotangents is None:
         cotangents = {p.name: f"d{p.name}" for p, e in graph.outputs if e.kind.is_float}
     outputs = {p.name: (p, e) for p, e in graph.outputs}

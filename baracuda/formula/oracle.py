@@ -21,6 +21,7 @@ from baracuda.formula.functions import reserved_value
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.oracle_reads import read
 from baracuda.formula.oracle_special import SPECIAL
+from baracuda.formula.pooling import unpooled
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -55,7 +56,7 @@ def evaluate(
     operations on the bits of floats, which have no meaning in float64.
     """
     run = Evaluation(graph, inputs, tuple(shape), tuple(inner), params or {})
-    return {port.name: np.array(np.broadcast_to(run.values[expr], run.extents(port.axes))) for port, expr in graph.outputs}
+    return {port.name: np.array(np.broadcast_to(run.values[expr], run.extents(port.axes))) for port, expr in run.graph.outputs}
 
 
 def _dtype(kind: ElementKind) -> np.dtype[Any]:
@@ -75,7 +76,8 @@ class Evaluation:
     ) -> None:
         if len(shape) != len(inner):
             raise InvalidProblemError(f"shape {shape} has rank {len(shape)}, inner {inner} has {len(inner)}")
-        self.shape, self.inner, self.params = shape, inner, params
+        graph = unpooled(graph)
+        self.graph, self.shape, self.inner, self.params = graph, shape, inner, params
         self.dims = {n.attr.name: len(n.attr.dims or ()) for n in graph.nodes if n.op == "gather"}
         self.inputs = {port.name: self._loaded(port, inputs) for port in graph.inputs}
         self.values: dict[Expr, Array] = {}

@@ -53,7 +53,7 @@ def evaluate_with_errors(
     def full(x: Array, port: Any) -> Array:
         return np.array(np.broadcast_to(x, run.extents(port.axes)))
 
-    return {port.name: (full(run.values[e], port), full(run.errors[e], port)) for port, e in graph.outputs}
+    return {port.name: (full(run.values[e], port), full(run.errors[e], port)) for port, e in run.graph.outputs}
 
 
 class _Bounded(Evaluation):

@@ -30,9 +30,18 @@ scan, is taken so:
    result is what the scan begins with.
 
 Again the order depends on n and the direction alone.
+
+**Pooled sums.** Where all that comes out of rows of `POOLED_LENGTH` elements or more is made of reductions of their elements and
+of sums about a centre that such reductions give (a variance, log(sum(exp))), a row is cut into the blocks of `pool_block`. Each
+is reduced as a row of its own, about its own centre, in the order above; then each reduction is taken over the blocks' results,
+in that order again, with the sums moved to the centre of the whole (`baracuda.formula.pooling`). The blocks depend on the extents
+of the reduced axes.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
 
 from baracuda.core.elements import Category, ElementKind
 
@@ -45,6 +54,11 @@ CHAIN = SEGMENT // LANES
 
 #: Elements to a chunk, a block and a tile of a scan, and tiles to a span.
 SCAN_CHUNK, SCAN_BLOCK, SCAN_TILE, SCAN_SPAN = 8, 256, 4096, 64
+
+#: The elements of the shortest row that pooled sums cut into blocks, and about how many a block has: of very long rows more.
+POOLED_LENGTH, POOLED_BLOCK = 16384, 1024
+#: The elements of the longest row whose blocks have `POOLED_BLOCK`; those of longer ones have twice as many.
+POOLED_LONG = 1 << 24
 
 #: The primitive that combines two values.
 COMBINE = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "and": "and", "or": "or", "xor": "xor"}
@@ -67,3 +81,26 @@ def empty(op: str, kind: ElementKind) -> float:
 def segments(n: int) -> int:
     """How many segments a row of n elements has."""
     return -(-n // SEGMENT)
+
+
+def pool_block(extents: Sequence[int]) -> tuple[int, int]:
+    """The axis that pooled sums cut and the elements of that axis to a block: a block is these, with all of the axes behind.
+
+    It has half to twice the elements wanted, as near to them as blocks of one length allow, a multiple of 8 if any is; where no
+    length divides the axis, at most those wanted, and the last block of the axis has fewer.
+    """
+    wanted = POOLED_BLOCK if prod(extents) <= POOLED_LONG else 2 * POOLED_BLOCK
+    axis, behind = len(extents) - 1, 1
+    while axis and behind * extents[axis] < wanted:
+        behind *= extents[axis]
+        axis -= 1
+    fitting = [n for n in range(1, min(extents[axis], 2 * wanted // behind) + 1) if not extents[axis] % n]
+    fitting = [n for n in fitting if 2 * n * behind >= wanted]
+    if not fitting:
+        return axis, max(1, min(extents[axis], wanted // behind))
+
+    def misfit(n: int) -> tuple[bool, float]:
+        size = n * behind
+        return size % 8 != 0, max(size / wanted, wanted / size)
+
+    return axis, min(fitting, key=misfit)

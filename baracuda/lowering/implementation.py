@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,12 @@ from baracuda.formula.expr import Axes
 from baracuda.formula.functions import reserved_value
 from baracuda.formula.gathers import MARK, TENSOR_EXTENT, Source, parameter_value, separated, sources
 from baracuda.formula.graph import Graph, Port
+from baracuda.formula.pooling import pools, unpooled
 from baracuda.lowering.composite import Copy, InTurn, Relaid, astray, separable, side_by_side
 from baracuda.lowering.copies import copier
 from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, build, picker
 from baracuda.lowering.generated import Generated
+from baracuda.lowering.pooled import cut_pools
 from baracuda.lowering.problem import Nest, Operand, Problem, normalise, reduces, scans
 from baracuda.lowering.staged import Place, Staged, Stages, cut
 from baracuda.runtime.program import Program
@@ -57,16 +60,28 @@ class FormulaImplementation(Generated):
         accumulator = next((k for k in (ElementKind.F64, ElementKind.F32) if k in kinds), problem.graph.outputs[0][1].kind)
         super().__init__(device, accumulator)
 
+    @cached_property
+    def _pools(self) -> bool:
+        return pools(self.problem.graph, self.problem.shape, self.problem.inner)
+
     def nest(self, layout: Layout) -> tuple[Nest, list[tuple[int, int]]]:
         """The normalised problem for a layout, and where its operands are: which of the plan's tensors, at which byte."""
-        problem, places = self._laid(layout)
-        nest = normalise(problem)
+        return self._nest(*self._laid(layout))
+
+    def _nest(self, problem: Problem, places: Mapping[str, tuple[int, int]]) -> tuple[Nest, list[tuple[int, int]]]:
+        nest = normalise(replace(problem, graph=unpooled(problem.graph)))
         return nest, [places[p.name] for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
 
     def nests(self, layout: Layout) -> list[Nest]:
         """The nests that a layout takes: several where scans must be cut apart."""
-        stages = cut(self._laid(layout)[0]) if scans(self.problem.graph) else None
+        stages = self._stages(self._laid(layout)[0])
         return [self.nest(layout)[0]] if stages is None else [normalise(problem) for problem in stages.problems]
+
+    def _stages(self, problem: Problem) -> Stages | None:
+        """The stages of a problem that takes several."""
+        if scans(problem.graph):
+            return cut(problem)
+        return cut_pools(problem) if self._pools else None
 
     def _laid(self, layout: Layout) -> tuple[Problem, dict[str, tuple[int, int]]]:
         """The problem for a layout, in primitives, and where each of its ports is.
@@ -132,17 +147,18 @@ class FormulaImplementation(Generated):
                 yield f"tuning {number}", made
 
     def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
-        if scans(self.problem.graph):
-            problem, places = self._laid(layout)
-            stages = cut(problem)
-            if stages is not None:
-                return self._staged(stages, places, compiled_only, autotune)
-        nest, order = self.nest(layout)
+        problem, places = self._laid(layout)
+        stages = self._stages(problem)
+        if stages is not None and not self._pools:
+            return self._staged(stages, places, compiled_only, autotune)
+        nest, order = self._nest(problem, places)
         if not nest.graph.outputs:
             return NothingToDo()
         composed = self._composed(layout, nest, order, compiled_only)
         if composed is not None:
             return composed[0]
+        if stages is not None:
+            return self._staged(stages, places, compiled_only, autotune)
         pick = None if order == [(i, 0) for i in range(len(layout))] else picker(order)
         made = self._built(nest, compiled_only, autotune)
         if made is None:
@@ -153,15 +169,17 @@ class FormulaImplementation(Generated):
     def _staged(
         self, stages: Stages, places: Mapping[str, tuple[int, int]], compiled_only: bool, autotune: bool
     ) -> Executable | None:
-        """A problem with scans that takes several kernels."""
+        """A problem that takes several kernels."""
         parts = []
-        for problem in stages.problems:
+        for i, problem in enumerate(stages.problems):
             nest = normalise(problem)
+            starts = stages.starts[i] if stages.starts else {}
             made = self._built(nest, compiled_only, autotune)
             if made is None:
                 return None
             ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))
-            found = [Place(*places[p.name]) if p.name in places else Place(None, stages.temporaries[p.name]) for p in ports]
+            at = [places.get(p.name) or (None, stages.temporaries[p.name]) for p in ports]
+            found = [Place(tensor, start + starts.get(p.name, 0)) for p, (tensor, start) in zip(ports, at, strict=True)]
             parts.append((FormulaExecutable(*made, None), found))
         return Staged(parts, stages.nbytes)
 

@@ -18,16 +18,18 @@ from baracuda.formula.graph import Graph, Port, substitute
 from baracuda.lowering.problem import Operand, Problem, scans
 
 #: Temporaries begin at multiples of this many bytes.
-_ALIGNMENT = 64
+ALIGNMENT = 64
 
 
 @dataclass(frozen=True)
 class Stages:
-    """The stages of a problem, in order, and the bytes of the workspace that each temporary begins at, by its name."""
+    """The stages of a problem, in order, and the bytes of the workspace that each temporary begins at, by its name; for each
+    stage, how many bytes behind its start an operand is met, where it is not there."""
 
     problems: tuple[Problem, ...]
     temporaries: Mapping[str, int]
     nbytes: int
+    starts: tuple[Mapping[str, int], ...] = ()
 
 
 def cut(problem: Problem) -> Stages | None:
@@ -125,8 +127,8 @@ class _Cutter:
                 for n, i in zip(self.problem.shape, self.problem.inner, strict=True)
             ]
             strides = [s if n != 1 else 0 for s, n in zip(contiguous_strides(extents), extents, strict=True)]
-            self.operands[port.name] = Operand(port.kind, tuple(strides), _ALIGNMENT, self.general)
-            self.nbytes += -(-prod(extents) * port.kind.itemsize // _ALIGNMENT) * _ALIGNMENT
+            self.operands[port.name] = Operand(port.kind, tuple(strides), ALIGNMENT, self.general)
+            self.nbytes += -(-prod(extents) * port.kind.itemsize // ALIGNMENT) * ALIGNMENT
         self._stage(outputs)
         self.inputs += [port for port, _ in outputs]
         self.outputs = [(p, substitute(e, table)) for p, e in self.outputs]

@@ -10,6 +10,7 @@ from typing import Any
 
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast
+from baracuda.formula.pooling import pooled_squares
 from baracuda.ops.layer_norms import affine, normalized_backward, scaled, statistics, through_standardization
 from baracuda.ops.op import op
 from baracuda.ops.traced import Own, Result, Scalar, Stored
@@ -99,7 +100,7 @@ def _batch_statistics(x: Expr, eps: Scalar) -> tuple[Expr, Expr, Expr]:
     n = f.row_length(x.kind)
     mean = f.sum_(x) / n
     d = x - mean
-    squares = f.sum_(d * d)
+    squares = pooled_squares(d * d, n, mean)
     return mean, f.rsqrt(squares / n + eps), squares / (n - 1.0)
 
 

@@ -13,6 +13,7 @@ from baracuda.core.plan import Args, Descriptor, Implementation, Plan
 from baracuda.core.sku import BackendKind
 from baracuda.formula.expr import Expr, input_, param
 from baracuda.formula.graph import Graph, Port
+from baracuda.formula.pooling import settled
 from baracuda.lowering.implementation import FormulaImplementation, FormulaProblem
 
 #: The elements that float formulas are defined on.
@@ -80,4 +81,4 @@ def _graph(cls: Any, descriptor: Any) -> Graph:
     symbols |= {name: param(name, compute) for name in descriptor.parameters}
     results = cls.formula(descriptor, **symbols)
     outputs = tuple((Port(s.name, s.expected_kind(descriptor), s.varies), results[s.name]) for s in given if s.written)
-    return Graph(inputs, outputs, descriptor.inner_axes)
+    return settled(Graph(inputs, outputs, descriptor.inner_axes), descriptor.iteration_shape, descriptor.inner_axes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast
+from baracuda.formula.pooling import pooled_squares
 from baracuda.ops.op import op
 from baracuda.ops.traced import Own, Scalar
 
@@ -12,7 +13,8 @@ def statistics(x: Expr, eps: Scalar) -> tuple[Expr, Expr]:
     """Mean and reciprocal standard deviation of a row, the variance from the deviations."""
     mean = f.mean(x)
     d = x - mean
-    return mean, f.rsqrt(f.mean(d * d) + eps)
+    n = f.row_length(x.kind)
+    return mean, f.rsqrt(pooled_squares(d * d, n, mean) / n + eps)
 
 
 def root_mean_square(x: Expr, eps: Scalar) -> Expr:

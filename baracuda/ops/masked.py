@@ -11,6 +11,7 @@ from baracuda.formula import reductions as r
 from baracuda.formula import scans as s
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, bitcast, cast, const, reduce, select
+from baracuda.formula.pooling import pooled_squares
 from baracuda.ops.op import map_parts, op
 from baracuda.ops.promotion import Rule
 from baracuda.ops.reductions import extreme_of, log_sum_exp, norm_of
@@ -24,8 +25,9 @@ def _kept(x: Value, mask: Expr, instead: float = 0.0) -> Value:
 
 def _variance(x: Expr, mask: Expr, correction: Scalar) -> Expr:
     count = f.sum_(cast(mask, x.kind))
-    d = select(mask, x - f.sum_(select(mask, x, 0.0)) / count, 0.0)
-    return f.sum_(d * d) / f.maximum(count - correction, 0.0)
+    average = f.sum_(select(mask, x, 0.0)) / count
+    d = select(mask, x - average, 0.0)
+    return pooled_squares(d * d, count, average) / f.maximum(count - correction, 0.0)
 
 
 #: Of float rows alone: from x, mask, correction and the order of the norm.

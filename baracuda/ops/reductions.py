@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from baracuda.core.elements import Category, ElementKind
@@ -10,6 +10,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, const, reduce, select
+from baracuda.formula.pooling import pooled, pooled_squares
 from baracuda.ops.comparisons import equal, near, truth
 from baracuda.ops.op import Op, map_parts, op
 from baracuda.ops.promotion import Rule
@@ -218,7 +219,8 @@ def _square(d: Value) -> Expr:
 def _moments(x: Value, correction: Scalar) -> tuple[Expr, Value]:
     """Variance and mean; the variance from the deviations, NaN where the divisor is not positive."""
     average: Value = map_parts(f.sum_, x) / _count(x)
-    deviations = f.sum_(_square(x - average))
+    parts = (average.re, average.im) if isinstance(average, Complex) else (average,)
+    deviations = pooled_squares(_square(x - average), _count(x), *parts)
     return deviations / f.maximum(_count(x) - correction, 0.0), average
 
 
@@ -236,13 +238,13 @@ def std(x: Value, *, correction: Scalar = 0.0) -> Expr:
 
 @op(results=("variance", "average"), **_REDUCTION)
 def var_mean(x: Value, *, correction: Scalar = 0.0) -> tuple[Value, Value]:
-    """`var` and `mean`, in one pass where a row fits in registers."""
+    """`var` and `mean`, in one pass over memory where a row fits on the chip, or is long enough to be cut into blocks."""
     return _moments(x, correction)
 
 
 @op(results=("deviation", "average"), **_REDUCTION)
 def std_mean(x: Value, *, correction: Scalar = 0.0) -> tuple[Value, Value]:
-    """`std` and `mean`, in one pass where a row fits in registers."""
+    """`std` and `mean`, in one pass over memory as `var_mean`."""
     variance, average = _moments(x, correction)
     return f.sqrt(variance), average
 
@@ -251,7 +253,7 @@ def _nan_variance(x: Expr, correction: Scalar) -> Expr:
     gone, count = _is_nan(x), _present(x)
     average = f.sum_(select(gone, 0.0, x)) / count
     d = select(gone, 0.0, x - average)
-    return f.sum_(d * d) / select(count > correction, count - correction, float("nan"))
+    return pooled_squares(d * d, count, average) / select(count > correction, count - correction, float("nan"))
 
 
 @op(**_REDUCTION)
@@ -273,7 +275,11 @@ def log_sum_exp(x: Expr) -> Expr:
     """log(sum e**x) of a row, by its largest element."""
     top = f.max_(x)
     shift = select(abs(top) < float("inf"), top, 0.0)
-    return f.log(f.sum_(f.exp(x - shift))) + shift
+
+    def moved(part: Expr, own: Sequence[Expr], whole: Sequence[Expr]) -> Expr:
+        return part * f.exp(own[0] - whole[1])  # of a block of nothing but -inf 0, whatever the row's shift
+
+    return f.log(pooled(f.sum_(f.exp(x - shift)), moved, top, shift)) + shift
 
 
 @op(Rule.FLOATING, takes="float,int", saves=("y",), **_REDUCTION)

@@ -10,6 +10,7 @@ from typing import Any
 
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast
+from baracuda.formula.pooling import pooled_squares
 from baracuda.ops.channel_norms import all_but_channels, kept_axes, moved
 from baracuda.ops.layer_norms import affine, scaled, statistics
 from baracuda.ops.op import op
@@ -41,7 +42,7 @@ def batch_norm_update_stats(x: Expr, running_mean: Own, running_var: Own, *, mom
     n = f.row_length(x.kind)
     mean = f.sum_(x) / n
     d = x - mean
-    squares = f.sum_(d * d)
+    squares = pooled_squares(d * d, n, mean)
     variance = squares / n
     return {
         "mean": Stored(mean, mean.kind),

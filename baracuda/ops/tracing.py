@@ -17,6 +17,7 @@ from baracuda.formula.expr import READS, Expr, cast, const, input_, param, topol
 from baracuda.formula.gathers import Table
 from baracuda.formula.gradient import gradient
 from baracuda.formula.graph import Graph, Port
+from baracuda.formula.pooling import settled
 from baracuda.lowering.composite import directions
 from baracuda.ops.promotion import Rule, part
 from baracuda.ops.traced import Stored, Value, gradient_class, named_results, smallest_class, summed
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 @cache
 def graph_of(d: OpDescriptor) -> Graph:
     """The graph of a descriptor."""
-    if not d.wrt:
-        return _forward(d, {n: smallest_class(d.varying(n), d.inner) for n in d.tensors})
-    return _backward(d)
+    if d.wrt:
+        return _backward(d)
+    return settled(_forward(d, {n: smallest_class(d.varying(n), d.inner) for n in d.tensors}), d.space, d.inner)
 
 
 def _symbol(d: OpDescriptor, name: str, kind: ElementKind, axes: Axes) -> Value | Table:

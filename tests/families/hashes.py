@@ -11,12 +11,14 @@ from __future__ import annotations
 import argparse
 import sys
 from functools import cache
+from math import prod
 
 from baracuda.cli.verify import reference
 from baracuda.cli.verify.bits import digests
 from baracuda.cli.verify.machine import Host, Machine
 from baracuda.cli.verify.problem import Session
 from baracuda.cli.verify.trials import Trial
+from baracuda.formula.order import POOLED_LENGTH
 from tests.families import trial as t
 
 #: Trials of one op and element that are hashed.
@@ -25,7 +27,7 @@ _EACH = 2
 
 @cache
 def hashed() -> dict[str, t.Trial]:
-    """The hashed trials: of each op and element the first two, and the one with special values."""
+    """The hashed trials: of each op and element the first two, the one with special values, and those of long rows."""
     found: dict[str, t.Trial] = {}
     counts: dict[tuple[str, str], int] = {}
     for trial in t.trials():
@@ -33,7 +35,7 @@ def hashed() -> dict[str, t.Trial]:
             continue
         key = trial.name, trial.element.label
         counts[key] = counts.get(key, 0) + 1
-        if counts[key] <= _EACH or trial.special:
+        if counts[key] <= _EACH or trial.special or (trial.op.rows and prod(trial.shapes[0] or ()) >= POOLED_LENGTH):
             found[str(trial)] = trial
     return found
 

@@ -10,7 +10,6 @@ from baracuda.formula.order import LANES, SEGMENT, segments
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target, Tuning, fitting_width
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.row_clusters import lower_clustered_rows
-from baracuda.lowering.cuda.row_follow import lower_following_rows
 from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, group_shape, identity, row_shape
 from baracuda.lowering.phases import Phases, cost
 from baracuda.lowering.problem import Nest
@@ -86,13 +85,9 @@ def lower_rows(frame: Frame, target: Target) -> Lowered:
     if shape is not None and not few:
         return _resident(frame, shape)
     vector, long = vector_width(nest), few or segments(nest.row_length) > 4096
-    ways = [lower_clustered_rows, *([lower_following_rows] if long else [])]
-    if vector < _NARROW:
-        ways.reverse()
-    for way in ways:
-        lowered = way(frame, target, vector)
-        if lowered is not None:
-            return lowered
+    lowered = lower_clustered_rows(frame, target, vector)
+    if lowered is not None:
+        return lowered
     group, chains = group_shape(nest.row_length, vector)
     walking = RowShape(vector, group, chains, max(1, frame.tuning.walkers // group), 1)
     if long:

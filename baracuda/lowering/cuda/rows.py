@@ -7,8 +7,7 @@ over the segments in shared memory. Ways to hold a row:
 * resident: a group for each segment, the row in registers, every operand read once;
 * looped: groups walk over the segments, and each phase reads the row again (from L2 where it fits);
 * split: as looped, but a row is spread over blocks, one launch a phase, partial results in the workspace;
-* kept over blocks (`row_clusters`): in the shared memory of a cluster, every operand read once;
-* following (`row_follow`): as split, but in one launch, so that each phase finds the row in L2.
+* kept over blocks (`row_clusters`): in the shared memory of a cluster, every operand read once.
 """
 
 from __future__ import annotations

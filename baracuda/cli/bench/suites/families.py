@@ -62,6 +62,9 @@ LARGE: Mapping[str, tuple[Given, Mapping[int, int]]] = {
     "cosine_similarity": (((8192, 8, 1024),) * 2, {}),
     "grad_unscale": (((8192, 8, 1024), ()), {}),
 }
+#: Orders and coefficients by which functions differ, by their keywords: the least, which makes most of them constants, and the
+#: one that is measured.
+ORDERS: Mapping[str, tuple[Any, Any]] = {"n": (0, 5), "m": (0, 2), "d": (1, 3), "p": ((2.0,), (1.0, -2.0, 0.5, 3.0))}
 #: Name of a class of extreme shapes, its shape on a GPU, and the axis that is worked along (None: all of them).
 CLASSES: tuple[tuple[str, Shape, int | None], ...] = (
     ("long", (256, 1_000_000), -1),
@@ -248,6 +251,14 @@ def _along_rows(trials: list[Trial]) -> Trial:
     return next((t for t in trials if dict(t.keywords).get("axis") == -1), trials[0])
 
 
+def _typical(trial: Trial) -> Trial:
+    """The trial with an order in place of the least one."""
+    words = dict(trial.keywords)
+    if not any(words.get(name) == least for name, (least, _) in ORDERS.items()):
+        return trial
+    return replace(trial, keywords=tuple((name, ORDERS[name][1] if name in ORDERS else v) for name, v in words.items()))
+
+
 def problems(request: Request) -> Iterator[Declared]:
     """Every op in each element that it takes, forward and backward."""
     extents = EXTENTS["quick" if request.quick else request.kind]
@@ -259,7 +270,7 @@ def problems(request: Request) -> Iterator[Declared]:
         for name, op in ops().items():
             trials = _trials().get((name, element))
             if trials:
-                trial = _scaled(op, _along_rows(trials), extents)
+                trial = _scaled(op, _typical(_along_rows(trials)), extents)
                 yield Declared(trial)
                 if op.differentiable and trial.gradient and element.is_float:
                     yield Declared(trial, backward=True)
