@@ -53,14 +53,7 @@ class _Pools:
         self.operands = dict(zip((p.name for p in ports), problem.operands, strict=True))
         #: The extents and the strides of the arrays between the stages, of the rows, then of the blocks of a row.
         self.extents = [problem.shape[a] for a in (*self.outer, *self.ahead)] + [whole + bool(left)]
-        self.strides = self._lying()
-
-    def _lying(self) -> list[int]:
-        """Strides in the order of the first operand's: blocks of neighbouring columns lie beside each other."""
-        like = [self._read()[0][1].strides[a] for a in (*self.outer, *self.ahead, self.cut)]
-        order = sorted(range(len(like)), key=lambda i: abs(like[i]), reverse=True)
-        strides = contiguous_strides([self.extents[i] for i in order])
-        return [strides[order.index(i)] for i in range(len(like))]
+        self.strides = contiguous_strides(self.extents)
 
     def stages(self) -> Stages:
         temporaries, nbytes = {}, 0
