@@ -289,7 +289,9 @@ def normalise(problem: Problem) -> Nest:
     if not reduces(graph, Axes.OUTER) and not general:
         first_output = len(graph.inputs)
         outputs_first = operands[first_output:] + operands[:first_output]
-        by_preference = sorted(outputs_first, key=lambda o: not any(o.strides[a] for a in inner))  # elements before results of rows
+        by_preference = sorted(
+            outputs_first, key=lambda o: not any(o.strides[a] for a in inner)
+        )  # elements before results of rows
         outer.sort(key=lambda a: tuple(abs(o.strides[a]) for o in by_preference), reverse=True)
 
     def merge(axes: list[int]) -> list[list[int]]:
