@@ -124,6 +124,12 @@ def _fmod(y: Expr, dy: Expr, operand: int) -> Expr:
     return dy if operand == 0 else -(dy * unary("trunc", x / divisor))
 
 
+@_rule("remainder")
+def _remainder(y: Expr, dy: Expr, operand: int) -> Expr:
+    x, divisor = y.args
+    return dy if operand == 0 else -(dy * unary("floor", x / divisor))
+
+
 @_rule("rint", "floor", "ceil", "trunc", "nearest_integer", "detach")
 def _step(y: Expr, dy: Expr, operand: int) -> None:
     return None

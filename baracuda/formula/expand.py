@@ -54,10 +54,10 @@ def expand_node(n: Expr, args: tuple[Expr, ...]) -> Expr:
     define = definitions().get((n.op, n.kind))
     if define is None:
         raise UnsupportedError(f"{n.op} has no definition on {n.kind}")
-    if n.op == "exp":
-        from baracuda.formula.elementary.softened import exp_of_nonpositive, is_nonpositive
+    if len(args) == 1:
+        from baracuda.formula.elementary.softened import softened
 
-        define = exp_of_nonpositive if is_nonpositive(args[0]) else define
+        define = softened(n, args[0]) or define
     done: dict[Expr, Expr] = {a: a for a in args}
     result = define(*args)
     for inner in topological([result]):

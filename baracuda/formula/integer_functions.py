@@ -53,9 +53,10 @@ def remainder(x: Operand, y: Operand) -> Expr:
     For floats it is `fmod(x, y)`, plus y where the signs differ; a zero has the sign of y.
     """
     a, b = pair(x, y)
+    if a.kind.is_float:
+        return node("remainder", (a, b), a.kind)
     rest = fmod(a, b)
-    result = select(_astray(rest, b), rest + b, rest)
-    return select(_is_zero(rest), _signed_zero(b), result) if a.kind.is_float else result
+    return select(_astray(rest, b), rest + b, rest)
 
 
 def floor_divide(x: Operand, y: Operand) -> Expr:

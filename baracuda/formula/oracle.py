@@ -312,6 +312,7 @@ _FLOAT: dict[str, Callable[..., Any]] = {
     "div": np.divide,
     "fma": lambda a, b, c: np.longdouble(1) * a * b + c,
     "fmod": np.fmod,
+    "remainder": np.remainder,
     "round_to_f16": lambda x: x.astype(ElementKind.F16.numpy),
     "round_to_bf16": lambda x: x.astype(ElementKind.BF16.numpy),
     "round_to_f8e4m3": lambda x: x.astype(ElementKind.F8E4M3.numpy),

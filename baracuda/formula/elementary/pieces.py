@@ -117,8 +117,9 @@ def two_product(a: Expr, b: Expr) -> Pair:
 _RECIPROCAL_MAGIC = 0x7EF311C0
 
 
-def reciprocal(d: Expr) -> Expr:
+def reciprocal(d: Expr, less: float = 0.0) -> Expr:
     """1 / d to about an ULP, for d normal and no larger than half the inverse of the smallest normal number; else any value.
+    `less`, a small part of it, is left out.
 
     In f32 by a Newton step of third order and one of second from a value read off the bits: a division is one operation in a
     formula, but some fifteen on a GPU, with a branch between them.
@@ -126,11 +127,11 @@ def reciprocal(d: Expr) -> Expr:
     f = format_of(d)
     one = f.constant(1.0)
     if f is F64:
-        return one / d
+        return f.constant(1.0 - less) / d
     y = bitcast(const(_RECIPROCAL_MAGIC, f.signed) - bitcast(d, f.signed), f.kind)
     error = fma(-d, y, one)
     y = fma(y, fma(error, error, error), y)
-    return fma(y, fma(-d, y, one), y)
+    return fma(y, fma(-d, y, f.constant(1.0 - less)), y)
 
 
 def sign_bit(x: Expr) -> Expr:

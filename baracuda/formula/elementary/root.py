@@ -20,10 +20,14 @@ from baracuda.formula.elementary.pieces import (
     with_sign_of,
 )
 from baracuda.formula.expand import elementary
-from baracuda.formula.expr import Expr, bitcast, compare, const, fma, rare
+from baracuda.formula.expr import Expr, binary, bitcast, compare, const, fma, rare
+
+#: Factors of e and e**2 in 1/sqrt(1 - e): of the series, and in f32 the best for the e of the first value, to 15 bits.
+_SERIES = (0.5, 0.375)
+_FITTED = {ElementKind.F32: (0.501094400882721, 0.3755468428134918), ElementKind.F64: _SERIES}
 
 
-def _approximate_rsqrt(x: Expr) -> Expr:
+def _approximate_rsqrt(x: Expr, factors: tuple[float, float] = _SERIES) -> Expr:
     """1 / sqrt(x) for x positive and normal to 12 bits or, in f64, to 38; finite for x = 0.
 
     With e = 1 - x y**2, 1/sqrt(x) = y (1 + e/2 + 3 e**2/8 + ...).
@@ -32,7 +36,7 @@ def _approximate_rsqrt(x: Expr) -> Expr:
     y = bitcast(const(c.RSQRT_MAGIC[f.kind], f.signed) - (bitcast(x, f.signed) >> 1), f.kind)
     for _ in range(c.RSQRT_STEPS[f.kind]):
         e = fma(-(x * y), y, f.constant(1.0))
-        y = fma(y, e * fma(e, 0.375, f.constant(0.5)), y)
+        y = fma(y, e * fma(e, factors[1], f.constant(factors[0])), y)
     return y
 
 
@@ -94,11 +98,17 @@ def cbrt(x: Expr) -> Expr:
 
 
 def _length(long: Expr, short: Expr) -> Expr:
-    """sqrt(long**2 + short**2) for long >= short, neither far from 1 unless it does not count."""
+    """sqrt(long**2 + short**2) for long >= short, neither far from 1 unless it does not count.
+
+    The sum of the squares is a pair. The root is one Newton step from a first value of 15 bits or more, which counts the low
+    part, so that little is lost before its last operation.
+    """
     square, square_low = two_product(long, long)
     total = fma(short, short, square)
-    root, low = sqrt_to_pair(total, fma(short, short, square - total) + square_low)
-    return root + low
+    low = fma(short, short, square - total) + square_low
+    y = _approximate_rsqrt(total, _FITTED[long.kind])
+    root = total * y
+    return fma(y * 0.5, fma(-root, root, total) + low, root)
 
 
 def _length_general(ax: Expr, ay: Expr, long: Expr, short: Expr, f: Format) -> Expr:
@@ -111,10 +121,8 @@ def _length_general(ax: Expr, ay: Expr, long: Expr, short: Expr, f: Format) -> E
 
 @elementary("hypot", ElementKind.F32, ElementKind.F64)
 def hypot(x: Expr, y: Expr) -> Expr:
-    """sqrt(x**2 + y**2), the sum of the squares as a pair."""
     f = format_of(x)
     ax, ay = abs(x), abs(y)
-    swap = ax < ay
-    long, short = either(swap, ay, ax), either(swap, ax, ay)
+    long, short = binary("max", ax, ay), binary("min", ax, ay)
     inside = between(long, 2.0 ** (f.mantissa + 5 - f.bias // 2), 2.0 ** (f.bias // 2))
     return rare(~inside, _length_general(ax, ay, long, short, f), _length(long, short))
