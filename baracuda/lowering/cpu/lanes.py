@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.lowering.cpu.ir import Builder, Value, vector
+from baracuda.lowering.cpu.ir import Builder, Value, intrinsic, vector
 from baracuda.lowering.cpu.memory import load, narrow, store, stored_type, widen
 
 
@@ -47,10 +47,17 @@ def store_lanes(
 
 
 def load_at(b: Builder, kind: ElementKind, pointer: Value, offsets: Value) -> Value:
-    """The elements at some offsets, counted in elements (i64)."""
+    """The elements at some offsets, counted in elements (i64); whether a gather or a load each reads them is LLVM's choice, but
+    there is no gather of less than 32 bits."""
     type_, size = stored_type(kind), kind.itemsize
     if offsets.lanes == 1:
         return load(b, kind, b.at(pointer, b.mul(offsets, size)), 1)
+    if size >= 4:
+        many = vector(type_, offsets.lanes)
+        at = b.emit(vector("ptr", offsets.lanes), f"getelementptr {type_}, ptr {pointer.name}, {offsets.type} {offsets.name}")
+        every = Value(vector("i1", offsets.lanes), "splat (i1 true)")
+        name = intrinsic("masked.gather", many, at.type)
+        return widen(b, kind, b.call(many, name, at, Value("i32", str(size)), every, Value(many, "zeroinitializer")))
     raw = Value(vector(type_, offsets.lanes), "zeroinitializer")
     for lane in range(offsets.lanes):
         element = b.load(type_, b.at(pointer, b.mul(b.extract(offsets, lane), size)), size)
