@@ -202,9 +202,12 @@ class Library(ABC):
 
 
 def _spelled(invocation: Invocation) -> list[Invocation]:
-    """The invocation with our defaults, and as it is."""
+    """The invocation with our defaults, and as it is; as it is first where the default is every axis, as others' mostly is."""
     more = {k: v for k, v in invocation.defaults.items() if k not in invocation.keywords}
-    return [replace(invocation, keywords={**invocation.keywords, **more}), invocation] if more else [invocation]
+    if not more:
+        return [invocation]
+    ways = [replace(invocation, keywords={**invocation.keywords, **more}), invocation]
+    return ways[::-1] if isinstance(more.get("axis"), tuple) else ways
 
 
 def named(module: Any, names: str) -> Iterator[Function]:

@@ -193,7 +193,9 @@ class Declared(PlanProblem):
         op = self.trial.op
         names = tuple(n if s is not None else None for n, s in zip(op.signature.tensors, self.trial.shapes, strict=False))
         words, wanted = dict(self.trial.keywords), [n for n in op.results or ("y",) if n not in op.extra]
-        defaults = {"axis": op.axis} if op.rows and isinstance(op.axis, int) else {}
+        defaults: dict[str, Any] = {}
+        if op.rows and (op.axis is None or isinstance(op.axis, int)):
+            defaults["axis"] = tuple(range(len(self.shape))) if op.axis is None else op.axis
         if self.backward:
             return Invocation(op.name, names, words, tuple(self.cotangents), self.wrt, defaults)
         return Invocation(op.name, names, words, tuple(wanted), defaults=defaults)
