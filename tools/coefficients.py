@@ -85,13 +85,15 @@ def polynomial(
     emit(name, f"{comment} ({', '.join(errors)})", found)
 
 
-def parts(name: str, comment: str, value: mpf, names: Iterable[str] = ("HIGH", "LOW")) -> None:
+def parts(
+    name: str, comment: str, value: mpf, names: Iterable[str] = ("HIGH", "LOW"), kinds: Iterable[str] = tuple(BITS)
+) -> None:
     """A constant as a sum of floats, each the rest rounded to nearest."""
-    rest = dict.fromkeys(BITS, value)
+    rest = dict.fromkeys(kinds, value)
     for part in names:
-        now = {kind: rounded(rest[kind], BITS[kind]) for kind in BITS}
+        now = {kind: rounded(rest[kind], BITS[kind]) for kind in rest}
         emit(f"{name}_{part}", f"{comment}, {part.lower()} part", now)
-        rest = {kind: rest[kind] - now[kind] for kind in BITS}
+        rest = {kind: rest[kind] - now[kind] for kind in rest}
 
 
 def exponentials() -> None:

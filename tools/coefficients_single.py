@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from mpmath import mp, mpf
 
-from tools.coefficients import BITS, emit_scalar, polynomial
+from tools.coefficients import BITS, emit_scalar, parts, polynomial
 from tools.coefficients_special import quantile, scaled_erfc, write
 from tools.remez import Function, rounded
 
@@ -46,6 +46,60 @@ def bessel_functions() -> None:
 
         about(f"I{order}E", f"exp(-x) I{order}(x){' / x' * order}, x to SPLIT", ratio, mpf("1e-12"), split, 14)
         about(f"I{order}E_FAR", f"exp(-x) I{order}(x), x from SPLIT to END", scaled, split, end, 13)
+
+
+def oscillating_bessel_functions() -> None:
+    """J0, J1, Y0 and Y1: by x**2 to BESSEL_FAR, then modulus and phase by 1 / x**2."""
+    far, root = mpf(4), mp.sqrt
+    middle = mpf("7.87109375")  # where the four polynomials' constant coefficients are nearly floats
+    emit_scalar("BESSEL_FAR", "where the Bessel functions go over to modulus and phase", far)
+    emit_scalar("BESSEL_MIDDLE", "the centre of the polynomials below it, in x**2", middle)
+    edge = mp.pi / 2 + mpf(3) / 8 / far
+    polynomial(
+        "BESSEL_SINE", "(sin r - r) / r**3 in r**2, r to pi/2 and the phase more; absolute error of the sine",
+        lambda u: (mp.sin(root(u)) / root(u) - 1) / u, mpf("1e-6"), edge**2, {"F32": 4}, lambda u: u * root(u),
+    )  # fmt: skip
+    for order in (0, 1):
+        zero = mp.besseljzero(order, 1) ** 2
+        parts(f"J{order}_SQUARED_ZERO", f"the square of the first zero of J{order}", zero, kinds=("F32",))
+
+        def scaled(d: mpf, order: int = order) -> mpf:
+            x = root(max(d + middle, mpf("1e-20")))
+            return mp.besselj(order, x) / x**order
+
+        def rest(d: mpf, order: int = order) -> mpf:
+            x = root(max(d + middle, mpf("1e-20")))
+            infinite = 2 / (mp.pi * x) if order else mpf(0)
+            return (mp.bessely(order, x) - 2 / mp.pi * mp.log(x) * mp.besselj(order, x) + infinite) / x**order
+
+        def waves(w: mpf, order: int = order) -> tuple[mpf, mpf]:
+            x = 1 / root(max(w, mpf("1e-7")))  # beyond x = 3000 neither changes any more
+            turned = x - mp.pi / 4 - order * mp.pi / 2
+            j, y = mp.besselj(order, x), mp.bessely(order, x)
+            phase = mp.atan2(y * mp.cos(turned) - j * mp.sin(turned), j * mp.cos(turned) + y * mp.sin(turned))
+            return root(x * (j * j + y * y)), x * phase
+
+        name, pole = f"J{order}(x){' / x' * order}", " + 2/(pi x)) / x" if order else ")"
+        polynomial(
+            f"J{order}_NEAR", f"{name} / (x**2 - zero**2) in x**2 - MIDDLE, x to FAR",
+            lambda d, of=scaled, z=zero: of(d) / (d + middle - z), -middle, far * far - middle, {"F32": 8},
+            lambda d, of=scaled, z=zero: (d + middle - z) / of(d),
+        )  # fmt: skip
+        polynomial(
+            f"Y{order}_NEAR", f"(Y{order}(x) - 2/pi ln x J{order}(x){pole} in the same; error by 4",
+            rest, -middle, far * far - middle, {"F32": 8}, lambda d, order=order: (4 if order else 1) * mpf(4),
+        )  # fmt: skip
+        last = 1 / far**2
+        polynomial(
+            f"BESSEL{order}_MODULUS", f"sqrt(x (J{order}(x)**2 + Y{order}(x)**2)) in 1 / x**2, x from FAR",
+            lambda w, of=waves: of(w)[0], 0, last, {"F32": 6 - order}, lambda w, of=waves: 1 / of(w)[0],
+        )  # fmt: skip
+        polynomial(
+            f"BESSEL{order}_PHASE", f"x (phase - x + {2 * order + 1} pi/4) in the same; absolute error by 4",
+            lambda w, of=waves: of(w)[1], 0, last, {"F32": 5}, lambda w: 1 / far,
+        )  # fmt: skip
+    parts("PI", "pi", mp.pi, kinds=("F32",))
+    emit_scalar("ONE_OVER_PI", "1 / pi", rounded(1 / mp.pi, BITS["F32"]))
 
 
 def gamma_functions() -> None:
@@ -90,7 +144,7 @@ def normal_distribution() -> None:
 
 
 def main() -> None:
-    makers = [bessel_functions, gamma_functions, normal_distribution]
+    makers = [bessel_functions, oscillating_bessel_functions, gamma_functions, normal_distribution]
     write("coefficients_single.py", "the special functions in f32", makers, "coefficients_single")
 
 

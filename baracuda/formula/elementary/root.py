@@ -40,7 +40,7 @@ def _approximate_rsqrt(x: Expr, factors: tuple[float, float] = _SERIES) -> Expr:
     return y
 
 
-def _rsqrt_normal(x: Expr) -> Expr:
+def rsqrt_normal(x: Expr) -> Expr:
     """1 / sqrt(x) for x positive and normal. The last step takes x y as a pair, so that e is as good as its own size and only
     the final addition rounds."""
     y = _approximate_rsqrt(x)
@@ -62,10 +62,10 @@ def sqrt_to_pair(x: Expr, x_low: Expr | None = None) -> Pair:
 def rsqrt(x: Expr) -> Expr:
     f = format_of(x)
     shift = f.mantissa + 1 + (f.mantissa + 1) % 2  # even, so that its root is a power of two
-    subnormal = _rsqrt_normal(x * 2.0**shift) * 2.0 ** (shift // 2)
+    subnormal = rsqrt_normal(x * 2.0**shift) * 2.0 ** (shift // 2)
     finite = either(compare("eq", x, 0.0), with_sign_of(infinity(f), x), subnormal)
     edge = either(x < infinity(f), either(x < 0.0, nan(f), finite), either(x > 0.0, 0.0, x))
-    return rare(~is_ordinary(x), edge, _rsqrt_normal(x))
+    return rare(~is_ordinary(x), edge, rsqrt_normal(x))
 
 
 def _cbrt_normal(x: Expr) -> Expr:

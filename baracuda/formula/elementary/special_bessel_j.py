@@ -2,6 +2,8 @@
 
 From 0 a polynomial in x**2; around the first zero z a polynomial by x**2 - z**2, with x - z exact; from x = 5 modulus times
 cosine of the phase, x - pi/4 - n pi/2 + P(1/x**2) / x for order n, which is reduced by pi/2 as the argument of a sine is.
+
+f32 has `special_bessel_single` for ordinary arguments.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from baracuda.formula.elementary import coefficients as elementary_c
 from baracuda.formula.elementary import coefficients_bessel as c
 from baracuda.formula.elementary.payne_hanek import reduce_huge
 from baracuda.formula.elementary.pieces import Pair, either, flip_sign, format_of, horner, infinity, not_below, sign_bit
+from baracuda.formula.elementary.special_bessel_single import j_single
 from baracuda.formula.elementary.special_pairs import total
 from baracuda.formula.elementary.trigonometric import Quadrant, cos_on, reduce_moderate, sin_on
 from baracuda.formula.expand import elementary
@@ -63,9 +66,11 @@ def _far(order: int, a: Expr, q: Quadrant) -> Expr:
 def _define(order: int, a: Expr) -> Expr:
     """J(a) for a >= 0."""
     huge = _far(order, a, Quadrant(*reduce_huge(a))) + (a - a)
-    moderate = _far(order, a, reduce_moderate(a))
-    small = near(order, a)
-    value = either(a < c.BESSEL_J_LARGE, a * small if order else small, moderate)
+    if a.kind is ElementKind.F32:
+        value = j_single(order, a)
+    else:
+        small = near(order, a)
+        value = either(a < c.BESSEL_J_LARGE, a * small if order else small, _far(order, a, reduce_moderate(a)))
     beyond = either(compare("eq", a, infinity(format_of(a))), 0.0, huge)
     return rare(not_below(a, elementary_c.TRIG_LIMIT[a.kind]), beyond, value)
 

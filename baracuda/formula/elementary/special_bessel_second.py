@@ -13,8 +13,9 @@ from baracuda.formula.elementary import coefficients_bessel as j
 from baracuda.formula.elementary import coefficients_bessel_k as ck
 from baracuda.formula.elementary import coefficients_bessel_y as cy
 from baracuda.formula.elementary.payne_hanek import reduce_huge
-from baracuda.formula.elementary.pieces import either, format_of, infinity, not_below, piecewise
+from baracuda.formula.elementary.pieces import between, either, format_of, infinity, not_below, piecewise
 from baracuda.formula.elementary.special_bessel_j import modulus_and_phase, near
+from baracuda.formula.elementary.special_bessel_single import y_single
 from baracuda.formula.elementary.special_pairs import times_exp
 from baracuda.formula.elementary.trigonometric import Quadrant, cos_on, reduce_moderate, sin_on
 from baracuda.formula.expand import elementary
@@ -43,6 +44,13 @@ def _y_far(order: int, x: Expr, q: Quadrant) -> Expr:
 
 
 def _define_y(order: int, x: Expr) -> Expr:
+    general = _y_general(order, x)
+    if x.kind is not ElementKind.F32:
+        return general
+    return rare(~between(x, 2.0**-126, elementary_c.TRIG_LIMIT[x.kind]), general, y_single(order, x))
+
+
+def _y_general(order: int, x: Expr) -> Expr:
     f = format_of(x)
     huge = _y_far(order, x, Quadrant(*reduce_huge(abs(x)))) + (x - x)
     value = either(x < j.BESSEL_J_LARGE, _y_near(order, x), _y_far(order, x, reduce_moderate(x)))
