@@ -12,12 +12,22 @@ from tools.coefficients_special import quantile, scaled_erfc, write
 from tools.remez import Function, rounded
 
 
-def about(name: str, comment: str, f: Function, low: mpf, high: mpf, count: int, weight: Function | None = None) -> None:
+def about(
+    name: str,
+    comment: str,
+    f: Function,
+    low: mpf,
+    high: mpf,
+    count: int,
+    weight: Function | None = None,
+    middle: mpf | None = None,
+) -> None:
     """Fit f from low to high in x - NAME_CENTRE.
 
-    The centre is near the middle, where f is nearly a float: rounding the constant coefficient then costs nothing.
+    The centre is near the middle or what is given for it, where f is nearly a float: rounding the constant coefficient then
+    costs nothing.
     """
-    middle = rounded((low + high) / 2, 8)
+    middle = rounded((low + high) / 2, 8) if middle is None else middle
     step = mp.ldexp(mpf(1), mp.frexp(high - low)[1] - 9)
     centres = [middle + k * step for k in range(-24, 25)]
     centre = min(centres, key=lambda c: abs(rounded(f(c), BITS["F32"]) / f(c) - 1))
@@ -140,11 +150,40 @@ def normal_distribution() -> None:
         return mp.log(scaled_erfc(x))
 
     about("ERFC_LOG", "ln erfc(x) / x + x, x to SPLIT", lambda x: log(x) / x, mpf("1e-12"), split, 11)
-    about("ERFC_LOG_FAR", "ln erfc(x) + x**2, x from SPLIT to END; absolute error", log, split, end, 13, lambda x: mpf(1))
+    about("ERFC_LOG_FAR", "ln erfc(x) + x**2, x from SPLIT to END; absolute error", log, split, end, 12, lambda x: mpf(1), mpf(6))
+
+
+def logarithm_of_normal_distribution() -> None:
+    root, end, constant = mp.sqrt(mpf(2)), mpf(12), lambda x: mpf(1)
+    emit_scalar("NDTR_END", "beyond this log_ndtr and its derivative take longer formulas", end)
+
+    def log(x: mpf) -> mpf:
+        return mp.log(scaled_erfc(x / root) / 2)
+
+    turn, split = mpf("0.265625"), mpf("3.25")
+    emit_scalar("NDTR_LOG_TURN", "from here on log_ndtr comes from ndtr(-x)", turn)
+    emit_scalar("NDTR_LOG_SPLIT", "where the two polynomials of log_ndtr meet", split)
+    about("NDTR_LOG", "ln ndtr(-x) + x**2/2, x from -TURN to SPLIT; absolute error", log, -turn, split, 11, constant, mpf("1"))
+    about("NDTR_LOG_FAR", "the same from SPLIT to NDTR_END", log, split, end, 12, constant, mpf("6.75"))
+    polynomial(
+        "NDTR_LOG1P", "(-ln(1 - q) - q) / q**2 in q, q to ndtr(-TURN); error of the logarithm",
+        lambda q: (-mp.log1p(-q) - q) / q**2, mpf("1e-12"), mpf("0.396"), {"F32": 8}, lambda q: -(q**2) / mp.log1p(-q),
+    )  # fmt: skip
+
+    def mills(x: mpf) -> mpf:
+        return mp.sqrt(2 / mp.pi) / scaled_erfc(x / root)
+
+    split = mpf("4.5")
+    emit_scalar("MILLS_SPLIT", "where the two polynomials of the inverse of Mills' ratio meet", split)
+    comment = "density(x) / ndtr(-x) - x, x to SPLIT; error of the quotient"
+    about("MILLS", comment, lambda x: mills(x) - x, mpf("1e-12"), split, 11, lambda x: 1 / mills(x))
+    about("MILLS_FAR", "the same from SPLIT to NDTR_END", lambda x: mills(x) - x, split, end, 9, lambda x: 1 / mills(x))
 
 
 def main() -> None:
-    makers = [bessel_functions, oscillating_bessel_functions, gamma_functions, normal_distribution]
+    makers = [
+        bessel_functions, oscillating_bessel_functions, gamma_functions, normal_distribution, logarithm_of_normal_distribution,
+    ]  # fmt: skip
     write("coefficients_single.py", "the special functions in f32", makers, "coefficients_single")
 
 

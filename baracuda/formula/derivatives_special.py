@@ -20,11 +20,11 @@ from baracuda.formula.special_functions import (
     bessel_y0,
     bessel_y1,
     digamma,
-    erfcx,
     i0,
     i0e,
     i1,
     i1e,
+    inverse_mills,
     trigamma,
 )
 
@@ -44,8 +44,11 @@ def _ndtr(x: Expr, y: Expr) -> Expr:
 
 
 def _log_ndtr(x: Expr, y: Expr) -> Expr:
-    """The density by ndtr, both without their exponential, so that neither tail underflows to 0 / 0."""
-    return math.sqrt(2.0 / math.pi) / erfcx(x * -math.sqrt(0.5))
+    return inverse_mills(x)
+
+
+def _inverse_mills(x: Expr, y: Expr) -> Expr:
+    return -y * (x + y)
 
 
 def _ndtri(x: Expr, y: Expr) -> Expr:
@@ -217,5 +220,6 @@ for _op, _derivative in {
     "expi": _expi, "dawsn": _dawsn, "spence": _spence, "sine_integral": _sine_integral, "cosine_integral": _cosine_integral,
     "fresnel_s": _fresnel_s, "fresnel_c": _fresnel_c, "bessel_y0": _bessel_y0, "bessel_y1": _bessel_y1,
     "bessel_k0": _bessel_k0, "bessel_k1": _bessel_k1, "bessel_k0e": _bessel_k0e, "bessel_k1e": _bessel_k1e,
+    "inverse_mills": _inverse_mills,
 }.items():  # fmt: skip
     _register(_op, _derivative)

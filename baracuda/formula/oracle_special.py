@@ -40,6 +40,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "erfcx": special.erfcx,
     "ndtr": special.ndtr,
     "log_ndtr": special.log_ndtr,
+    "inverse_mills": lambda x: np.sqrt(2.0 / np.pi) / special.erfcx(x * -np.sqrt(0.5)),
     "ndtri": special.ndtri,
     "lgamma": lambda x: np.where(np.isinf(x), np.inf, special.gammaln(x)),
     "gamma": special.gamma,

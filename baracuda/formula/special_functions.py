@@ -22,8 +22,8 @@ FURTHER_FUNCTIONS = (
     "bessel_y0", "bessel_y1", "bessel_k0", "bessel_k1", "bessel_k0e", "bessel_k1e", "airy_ai", "exp1", "expi", "dawsn", "spence",
     "sine_integral", "cosine_integral", "fresnel_s", "fresnel_c",
 )  # fmt: skip
-#: The same, on a part of the numbers: what other functions are made of.
-PARTIAL_FUNCTIONS = ("zeta_reflection", "exp_moderate")
+#: The same, some of them on a part of the numbers: what other functions and derivatives are made of.
+PARTIAL_FUNCTIONS = ("zeta_reflection", "exp_moderate", "inverse_mills")
 #: The same of two float arguments of one kind.
 SPECIAL_FUNCTIONS_OF_TWO = ("binomial", "pochhammer", "power_of_positive")
 
@@ -52,6 +52,11 @@ def ndtr(x: Expr) -> Expr:
 def log_ndtr(x: Expr) -> Expr:
     """ln(ndtr(x)), accurate in both tails."""
     return _function("log_ndtr", x)
+
+
+def inverse_mills(x: Expr) -> Expr:
+    """The density of the standard normal distribution by ndtr, which is the derivative of log_ndtr."""
+    return _function("inverse_mills", x)
 
 
 def ndtri(p: Expr) -> Expr:

@@ -1,13 +1,17 @@
-"""erfcx, ndtr and log_ndtr.
+"""erfcx, ndtr, log_ndtr and its derivative.
 
 All of them come from e**(x**2) erfc(x) for x >= 0, a polynomial in (x - c) / (x + c), by 1 / (x + 1/2). It is kept as a pair,
-and so is x**2, so that the exponential does not lose what the square has lost to rounding.
+and so is x**2, so that the exponential does not lose what the square has lost to rounding. f32 has
+`special_normal_single` for ordinary arguments of log_ndtr and its derivative.
 """
 
 from __future__ import annotations
 
+import math
+
 from baracuda.core.elements import ElementKind
 from baracuda.formula.elementary import coefficients_normal as c
+from baracuda.formula.elementary import coefficients_single as single
 from baracuda.formula.elementary.logarithm import Split, split
 from baracuda.formula.elementary.pieces import (
     Pair,
@@ -21,9 +25,10 @@ from baracuda.formula.elementary.pieces import (
     two_product,
     two_sum,
 )
+from baracuda.formula.elementary.special_normal_single import inverse_mills_single, log_ndtr_single
 from baracuda.formula.elementary.special_pairs import Table, inverse_of_sum, log_to_pair, mapped_polynomial, product, times_exp
 from baracuda.formula.expand import elementary
-from baracuda.formula.expr import Expr, cast, compare, fma, rare
+from baracuda.formula.expr import Expr, cast, compare, fma, node, rare
 
 
 def _scaled_erfc(x: Expr, x_low: Expr | None = None) -> Pair:
@@ -79,8 +84,7 @@ def ndtr(x: Expr) -> Expr:
     return either(x < 0.0, below, 1.0 - below)
 
 
-@elementary("log_ndtr", ElementKind.F32, ElementKind.F64)
-def log_ndtr(x: Expr) -> Expr:
+def _log_ndtr_general(x: Expr) -> Expr:
     """-x**2/2 + ln(e**(x**2/2) ndtr(x)) for x < 0, else ln(1 - ndtr(-x)), with ndtr(-x) as a pair q and, in the logarithm,
     1 - q or, where that is below sqrt(1/2), twice that."""
     f = format_of(x)
@@ -106,3 +110,28 @@ def log_ndtr(x: Expr) -> Expr:
     near = high + (low + (log_low - either(negative, h_low, 0.0)))
     far = either(x < 0.0, -h, either(x > 0.0, 0.0, x))
     return rare(not_below(x, 2.0 ** (f.mantissa + 10)), far, near)
+
+
+@elementary("log_ndtr", ElementKind.F32)
+def log_ndtr_f32(x: Expr) -> Expr:
+    return rare(~(abs(x) <= single.NDTR_END), _log_ndtr_general(x), log_ndtr_single(x))
+
+
+@elementary("log_ndtr", ElementKind.F64)
+def log_ndtr_f64(x: Expr) -> Expr:
+    return _log_ndtr_general(x)
+
+
+def _inverse_mills_general(x: Expr) -> Expr:
+    """The density by ndtr, both without their exponential, so that neither tail underflows to 0 / 0."""
+    return math.sqrt(2.0 / math.pi) / node("erfcx", (x * -math.sqrt(0.5),), x.kind)
+
+
+@elementary("inverse_mills", ElementKind.F32)
+def inverse_mills_f32(x: Expr) -> Expr:
+    return rare(~(abs(x) <= single.NDTR_END), _inverse_mills_general(x), inverse_mills_single(x))
+
+
+@elementary("inverse_mills", ElementKind.F64)
+def inverse_mills_f64(x: Expr) -> Expr:
+    return _inverse_mills_general(x)
