@@ -57,6 +57,12 @@ def bessel_functions() -> None:
         about(f"I{order}E", f"exp(-x) I{order}(x){' / x' * order}, x to SPLIT", ratio, mpf("1e-12"), split, 14)
         about(f"I{order}E_FAR", f"exp(-x) I{order}(x), x from SPLIT to END", scaled, split, end, 13)
 
+    def slope(x: mpf) -> mpf:
+        return (mp.besseli(1, x) - mp.besseli(0, x)) * mp.exp(-x)
+
+    about("I0E_SLOPE", "the derivative of exp(-x) I0(x), x to SPLIT", slope, mpf("1e-12"), split, 15)
+    about("I0E_SLOPE_FAR", "the same from SPLIT to END", slope, split, end, 14)
+
 
 def oscillating_bessel_functions() -> None:
     """J0, J1, Y0 and Y1: by x**2 to BESSEL_FAR, then modulus and phase by 1 / x**2."""

@@ -22,6 +22,7 @@ from baracuda.formula.special_functions import (
     digamma,
     i0,
     i0e,
+    i0e_slope,
     i1,
     i1e,
     inverse_mills,
@@ -85,7 +86,11 @@ def _i0(x: Expr, y: Expr) -> Expr:
 
 
 def _i0e(x: Expr, y: Expr) -> Expr:
-    return i1e(x) - _sign(x) * y
+    return i0e_slope(x)
+
+
+def _i0e_slope(x: Expr, y: Expr) -> Expr:
+    return _i1e(x, i1e(x)) - _sign(x) * y
 
 
 def _i1(x: Expr, y: Expr) -> Expr:
@@ -220,6 +225,6 @@ for _op, _derivative in {
     "expi": _expi, "dawsn": _dawsn, "spence": _spence, "sine_integral": _sine_integral, "cosine_integral": _cosine_integral,
     "fresnel_s": _fresnel_s, "fresnel_c": _fresnel_c, "bessel_y0": _bessel_y0, "bessel_y1": _bessel_y1,
     "bessel_k0": _bessel_k0, "bessel_k1": _bessel_k1, "bessel_k0e": _bessel_k0e, "bessel_k1e": _bessel_k1e,
-    "inverse_mills": _inverse_mills,
+    "inverse_mills": _inverse_mills, "i0e_slope": _i0e_slope,
 }.items():  # fmt: skip
     _register(_op, _derivative)

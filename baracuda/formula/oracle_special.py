@@ -48,6 +48,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "trigamma": _trigamma,
     "i0": special.i0,
     "i0e": special.i0e,
+    "i0e_slope": lambda x: special.i1e(x) - np.sign(x) * special.i0e(x),
     "i1": special.i1,
     "i1e": special.i1e,
     "sinc": np.sinc,

@@ -23,7 +23,7 @@ FURTHER_FUNCTIONS = (
     "sine_integral", "cosine_integral", "fresnel_s", "fresnel_c",
 )  # fmt: skip
 #: The same, some of them on a part of the numbers: what other functions and derivatives are made of.
-PARTIAL_FUNCTIONS = ("zeta_reflection", "exp_moderate", "inverse_mills")
+PARTIAL_FUNCTIONS = ("zeta_reflection", "exp_moderate", "inverse_mills", "i0e_slope")
 #: The same of two float arguments of one kind.
 SPECIAL_FUNCTIONS_OF_TWO = ("binomial", "pochhammer", "power_of_positive")
 
@@ -92,6 +92,11 @@ def i0(x: Expr) -> Expr:
 def i0e(x: Expr) -> Expr:
     """e**-|x| i0(x)."""
     return _function("i0e", x)
+
+
+def i0e_slope(x: Expr) -> Expr:
+    """The derivative of i0e; 0 at 0."""
+    return _function("i0e_slope", x)
 
 
 def i1(x: Expr) -> Expr:

@@ -33,7 +33,7 @@ def of(formula, kind, *args):
     return compiled(expand(graph))(*(np.asarray(a, kind.numpy) for a in args))
 
 
-#: Bounds of the errors of functions that are not faithful in either kind.
+#: Bounds of the errors of functions that are not faithful in both kinds.
 LOOSER = {"logit": 1.25, "softplus": 1.5, "log_ndtr": 1.3}
 #: Functions whose f32 formulas are short rather than faithful.
 SHORT = ("erfinv", "lgamma", "i0", "i0e", "i1", "i1e")

@@ -1,10 +1,10 @@
-"""The modified Bessel functions i0, i0e, i1 and i1e.
+"""The modified Bessel functions i0, i0e, i1 and i1e, and the derivative of i0e.
 
 The exponentially scaled ones are nearly constant up to x = 8 once they are multiplied by x + 4/3 or so (order 1: divided by x
 and multiplied by the square of x + 9/5), and then polynomials in (x - c) / (x + c); beyond that they are a polynomial in
 16/x - 1 by 1 / sqrt(x). Both are pairs, which e**x multiplies as such.
 
-f32 takes the scaled ones to x = 10 from two polynomials in x.
+f32 takes the scaled ones and the derivative to x = 10 from two polynomials in x each.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from baracuda.formula.elementary import coefficients_single as single
 from baracuda.formula.elementary.pieces import (
     Pair,
     either,
+    flip_sign,
     format_of,
+    horner,
     horner_to_pair,
     not_below,
     power_of_two,
+    sign_bit,
     with_sign_of,
 )
 from baracuda.formula.elementary.root import sqrt_to_pair
 from baracuda.formula.elementary.special_pairs import Table, inverse_of_sum, mapped_polynomial, product, reciprocal, times_exp
 from baracuda.formula.expand import elementary
-from baracuda.formula.expr import Expr, const, fma, rare
+from baracuda.formula.expr import Expr, compare, const, fma, node, rare
 
 _SHIFT = {0: c.I0_SHIFT, 1: c.I1_SHIFT}
 _ORDINARY = {
@@ -124,6 +127,27 @@ def _unscaled_by_kind(order: int, x: Expr) -> Expr:
 @elementary("i0e", ElementKind.F32, ElementKind.F64)
 def i0e(x: Expr) -> Expr:
     return _scaled_by_kind(0, x)
+
+
+def _i0e_slope_general(x: Expr) -> Expr:
+    """I1(x) less I0(x) with the sign of x, both times e**-|x|; 0 at 0, between the slopes on its sides."""
+    e0, e1 = (node(op, (x,), x.kind) for op in ("i0e", "i1e"))
+    return e1 - either(x > 0.0, e0, either(x < 0.0, -e0, x))
+
+
+@elementary("i0e_slope", ElementKind.F32)
+def i0e_slope_f32(x: Expr) -> Expr:
+    """From two polynomials to BESSEL_END."""
+    a, k = abs(x), x.kind
+    near = horner(a - single.I0E_SLOPE_CENTRE, single.I0E_SLOPE[k])
+    far = horner(a - single.I0E_SLOPE_FAR_CENTRE, single.I0E_SLOPE_FAR[k])
+    value = flip_sign(either(a > single.BESSEL_SPLIT, far, near), sign_bit(x))
+    return rare(~(a <= single.BESSEL_END), _i0e_slope_general(x), either(compare("eq", a, 0.0), x, value))
+
+
+@elementary("i0e_slope", ElementKind.F64)
+def i0e_slope_f64(x: Expr) -> Expr:
+    return _i0e_slope_general(x)
 
 
 @elementary("i1e", ElementKind.F32, ElementKind.F64)

@@ -41,8 +41,9 @@ def log_ndtr_single(x: Expr) -> Expr:
     h, h_low = two_product(a * 0.5, a)
     base, base_low = two_sum(start, -h)
     y = fma(t, inner, base)
-    lost = fma(a - (t + either(beyond, c.NDTR_LOG_FAR_CENTRE, const(c.NDTR_LOG_CENTRE, _K))), -0.75, base_low - h_low)
-    y_low = fma(t, fma(t, rest, slope - inner), fma(t, inner, base - y) + lost)
+    unseen = a - (near + c.NDTR_LOG_CENTRE)  # not 0 next to a = 0 only, where the slope of L is about -3/4
+    y_low = fma(t, inner, base - y) + fma(unseen, -0.75, base_low - h_low)
+    y_low = fma(t, fma(t, rest, slope - inner), y_low)
     n, shifted = round_scaled(y, _LOG2_E)
     r = fma(n, -_LN2_HIGH, y)
     e, e_low = fast_two_sum(const(1.0, _K), r)
