@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from baracuda.core.elements import ElementKind
-from baracuda.lowering.cuda.filled import COPIED, fill, table_bytes, walk
+from baracuda.lowering.cuda.filled import fill, table_bytes, walk
 from baracuda.lowering.cuda.kernel import Frame, Lowered, Target
 from baracuda.lowering.cuda.pointwise import Runs, runs_body, with_one_element
 from baracuda.lowering.phases import cost
@@ -53,6 +53,6 @@ def lower_looked_up(frame: Frame, target: Target) -> Lowered | None:
     first = fill(frame, _ENTRIES, entry, [value], frame.storage(1), 2)
     frame.tuning = replace(frame.tuning, run_bytes=_RUN_BYTES)
     kernel = _LookedUp(frame)
-    body = runs_body(kernel, _THREADS, loaded=COPIED)
+    body = runs_body(kernel, _THREADS)
     second = walk(frame, target, body, size, threads=_THREADS, held=1)
     return Lowered((first, second), tuple(frame.words.values), size, f"pointwise v{kernel.width} looked up")

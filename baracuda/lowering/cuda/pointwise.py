@@ -7,7 +7,7 @@ other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -193,9 +193,8 @@ class Body:
     definitions: str
 
 
-def runs_body(kernel: Runs, threads: int, plain: Runs | None = None, loaded: Sequence[str] = ()) -> Body:
-    """The code that loads, computes and stores the runs of one block; `loaded` are statements for all its threads once the loads
-    are under way.
+def runs_body(kernel: Runs, threads: int, plain: Runs | None = None) -> Body:
+    """The code that loads, computes and stores the runs of one block.
 
     `plain`, if there, computes the runs that are not whole, and those for which the kernel's statements set a variable `odd`. It
     is a function of its own: its values would take registers from the others.
@@ -232,7 +231,6 @@ def runs_body(kernel: Runs, threads: int, plain: Runs | None = None, loaded: Seq
         *where,
         *[line for i in inputs for line in (kernel.place(i), f"auto& in{i} = in{i}_[u];", *kernel.move(i, whole=True))],
         "}",
-        *loaded,
         "#pragma unroll",
         each,
         *where,
@@ -249,7 +247,6 @@ def runs_body(kernel: Runs, threads: int, plain: Runs | None = None, loaded: Seq
         return kernel.declare(i).replace(";", " = {};")
 
     rest = [
-        *(() if plain else loaded),
         "#pragma unroll 1",
         each,
         f"if ({'(todo >> u & 1) && ' if plain else ''}i < {count}) {{",

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr, node, topological
 from baracuda.formula.graph import Graph, substitute
-from baracuda.lowering.cuda.filled import COPIED, fill, table_bytes, walk
+from baracuda.lowering.cuda.filled import fill, table_bytes, walk
 from baracuda.lowering.cuda.kernel import Frame, Lowered, Target
 from baracuda.lowering.cuda.pointwise import Runs, runs_body, with_one_element
 from baracuda.lowering.phases import cost, usual
@@ -199,7 +199,7 @@ def lower_tabulated(frame: Frame, target: Target) -> Lowered | None:
     kernel.tables = plain.tables
     count, each = 2 * entries.half, table_bytes(2 * entries.half, 4)
     first = fill(frame, count, entries.entry(), [root for root, _ in roots], "float", 4)
-    body = runs_body(kernel, _THREADS, plain, COPIED)
+    body = runs_body(kernel, _THREADS, plain)
     middles = [each // 4 * j + entries.half for j in range(len(roots))]
     names = [f"const float* const tabulated{j} = (const float*)tables + {middle};" for j, middle in enumerate(middles)]
     second = walk(frame, target, body, each * len(roots), threads=_THREADS, held=1, names=names)
