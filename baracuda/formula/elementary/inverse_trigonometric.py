@@ -91,7 +91,7 @@ def atan2(y: Expr, x: Expr) -> Expr:
     """The angle of the point (x, y), with the special cases of IEEE 754; the quotient of the legs is taken as a pair."""
     f = format_of(x)
     o = _octant(y, x)
-    short, inverse = flip_sign(o.short, o.turn), reciprocal(o.long)
+    short, inverse = flip_sign(o.short, o.turn), 1.0 / o.long
     q = short * inverse
     fast = _arctangent(q, fma(-q, o.long, short) * inverse).from_base(o.base)
 

@@ -26,6 +26,10 @@ def with_one_element(frame: Frame) -> None:
         frame.operands = frame.nest.operands
 
 
+#: Bytes that a thread writes in a kernel that reads nothing.
+_WRITTEN = 64
+
+
 class Runs:
     """Writes the parts of a pointwise kernel. Names in the generated code: c0, c1, ... the coordinates (that of the last
     axis counts runs), `at` the run's first element on the last axis, `left` how many elements exist from there on."""
@@ -206,8 +210,9 @@ def runs_body(kernel: Runs, threads: int, plain: Runs | None = None) -> Body:
     inputs = [i for i in range(frame.inputs) if i not in kernel.scattered]
     outputs = range(frame.inputs, len(frame.ports))
     moved = sum(o.kind.itemsize * width for o in frame.operands[: frame.inputs] if o.steps(last) != 0)
-    # What reads nothing has no loads to wait for: 256 MiB of a constant take an H200 63 us by eight runs, 60.6 by two.
-    unroll = max(2, min(8, frame.tuning.run_bytes // moved)) if moved else 2
+    # What reads nothing has no loads to wait for: 256 MiB of a constant take an H200 63 us by eight runs of 16 bytes, 61 by two.
+    written = sum(o.kind.itemsize * width for o in frame.operands[frame.inputs :])
+    unroll = max(2, min(8, frame.tuning.run_bytes // moved if moved else _WRITTEN // written))
     wide = runs + unroll * threads >= INDEX_LIMIT
     index = "i64" if wide else "unsigned"
     count = words.signed(runs) if wide else words.unsigned(runs)

@@ -250,7 +250,8 @@ def _scaled(op: Op, trial: Trial, extents: tuple[int, int]) -> Trial:
 
 
 def _along_rows(trials: list[Trial]) -> Trial:
-    return next((t for t in trials if dict(t.keywords).get("axis") == -1), trials[0])
+    """The first trial along the last of several axes, or the first."""
+    return next((t for t in trials if dict(t.keywords).get("axis") == -1 and len(t.shapes[0] or ()) > 1), trials[0])
 
 
 def _typical(trial: Trial) -> Trial:
