@@ -11,6 +11,9 @@ import pytest
 
 import baracuda
 from baracuda.cli.verify.bits import canonical_bits
+from baracuda.frontends.families import ops
+from baracuda.frontends.function import describe_call
+from baracuda.ops.op_plan import plan_of
 from tests.families.trial import to_device, to_host
 
 #: Rows of all 16-bit values, of an odd length; half of the elements are still as many as tables begin at.
@@ -54,3 +57,24 @@ def test_a_function_beside_another_operand(name: str) -> None:
     x[::3] = np.where(x[::3] < 0, 0, x[::3])  # as many zeros as a ReLU leaves
     found = to_host(BINARY[name](to_device(other, "cuda"), to_device(x, "cuda")))
     assert np.array_equal(canonical_bits(found), canonical_bits(BINARY[name](other, x)))
+
+
+def test_the_first_call_while_a_graph_is_captured(torch: Any) -> None:
+    """Tables that are there for good are computed beside the capture."""
+    x = every_value(ml_dtypes.bfloat16)
+    given, graph = to_device(x, "cuda"), torch.cuda.CUDAGraph()
+    baracuda.square(given)
+    with torch.cuda.graph(graph):
+        found = baracuda.asinh(given)
+    graph.replay()
+    assert np.array_equal(canonical_bits(to_host(found)), canonical_bits(baracuda.asinh(x)))
+
+
+def test_what_tables_take(torch: Any) -> None:
+    """Workspace where they depend on a parameter, and only there."""
+    x = torch.zeros(1 << 23, dtype=torch.bfloat16, device="cuda")
+    for name, words, least in (("tanh", {}, 0), ("softcap", {"cap": 30.0}, 1)):
+        op = ops()[name]
+        descriptor = describe_call(op, [x], words)[0].forward
+        plan = plan_of(descriptor).select(baracuda.Stream(baracuda.Device.cuda(0), 0), descriptor)
+        assert (plan.workspace_size() > 0) == bool(least), name

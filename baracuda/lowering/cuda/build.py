@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -11,7 +12,7 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.cuda import TUNINGS, Launch, Lowered, Target, Tuning, lower
 from baracuda.lowering.cuda.tune import Variant, fastest
 from baracuda.lowering.problem import Nest
-from baracuda.runtime.cuda import CudaCall, architecture, is_loaded, load_kernel
+from baracuda.runtime.cuda import CudaCall, architecture, computed, is_loaded, load_kernel
 from baracuda.runtime.program import Program, Step, words
 
 #: Launches that the hardware takes in one dimension.
@@ -61,9 +62,30 @@ def program_of(
     lowered: Lowered, operands: int, params: Sequence[tuple[ElementKind, float]], target: Target, index: int
 ) -> tuple[Program, CudaCall]:
     """The program of what was lowered for a number of operands, with its kernels on the device."""
-    steps = tuple(_step(launch, target, index) for launch in lowered.launches)
-    program = Program(steps, lowered.integers, lowered.workspace_bytes, lowered.schedule)
+    integers = list(lowered.integers)
+    for launch in lowered.launches:
+        if launch.kept:
+            integers[launch.kept.integer] = _kept(launch, target, index)
+    steps = tuple(_step(launch, target, index) for launch in lowered.launches if not launch.kept)
+    program = Program(steps, tuple(integers), lowered.workspace_bytes, lowered.schedule)
     return program, CudaCall(program, words(program, operands, params), operands, index)
+
+
+#: The addresses of what launches have computed for good, by source, architecture and device.
+_results: dict[tuple[str, str, int], int] = {}
+_results_lock = threading.Lock()
+
+
+def _kept(launch: Launch, target: Target, index: int) -> int:
+    """The address of what a launch computes once."""
+    assert launch.kept
+    key = launch.source, target.arch, index
+    with _results_lock:
+        if key not in _results:
+            program = Program((_step(launch, target, index),), (), 0, "")
+            call = CudaCall(program, words(program, 0, ()), 0, index)
+            _results[key] = computed(launch.kept.nbytes, lambda to, stream: call.call((), to, stream), index)
+        return _results[key]
 
 
 def _step(launch: Launch, target: Target, index: int) -> Step:

@@ -54,5 +54,6 @@ def lower_looked_up(frame: Frame, target: Target) -> Lowered | None:
     frame.tuning = replace(frame.tuning, run_bytes=_RUN_BYTES)
     kernel = _LookedUp(frame)
     body = runs_body(kernel, _THREADS)
-    second = walk(frame, target, body, size, threads=_THREADS, held=1)
-    return Lowered((first, second), tuple(frame.words.values), size, f"pointwise v{kernel.width} looked up")
+    second = walk(frame, target, body, first.address, size, threads=_THREADS, held=1)
+    launches, schedule = (first.launch, second), f"pointwise v{kernel.width} looked up"
+    return Lowered(launches, tuple(frame.words.values), first.workspace, schedule)

@@ -202,6 +202,6 @@ def lower_tabulated(frame: Frame, target: Target) -> Lowered | None:
     body = runs_body(kernel, _THREADS, plain)
     middles = [each // 4 * j + entries.half for j in range(len(roots))]
     names = [f"const float* const tabulated{j} = (const float*)tables + {middle};" for j, middle in enumerate(middles)]
-    second = walk(frame, target, body, each * len(roots), threads=_THREADS, held=1, names=names)
+    second = walk(frame, target, body, first.address, each * len(roots), threads=_THREADS, held=1, names=names)
     schedule = f"pointwise v{kernel.width} tables {len(roots)}"
-    return Lowered((first, second), tuple(frame.words.values), second.shared, schedule)
+    return Lowered((first.launch, second), tuple(frame.words.values), first.workspace, schedule)
