@@ -19,8 +19,9 @@ from baracuda.ops.totals import total
 class Backward:
     """An op's backward as a function: `baracuda.gelu_backward(dy, x)`.
 
-    It takes the gradients of the results, then the op's own tensors, then the results that it saved; `wrt` names the
-    tensors whose gradients are wanted (default: every one of a float or complex element that is given).
+    It takes the gradients of the results, then the op's own tensors, then the results that it saved, which it computes where they
+    are not given; `wrt` names the tensors whose gradients are wanted (default: every one of a float or complex element that is
+    given).
     """
 
     def __init__(self, op: Op) -> None:
@@ -44,9 +45,12 @@ class Backward:
         own = [values[n] for n in op.signature.tensors]
         descriptor, tensors, like = describe_call(op, own, keywords)
         saved = {n: values[n] for n in op.saves if values[n] is not None}
+        missing = [n for n in op.saves if n not in saved and n in descriptor.forward.results]
+        if missing:
+            made = Call(descriptor.forward, tensors, like).run()
+            saved |= {n: made[n] for n in missing}
         named = {n[1:]: values[n] for n in self.cotangents}
-        made = tuple(self.of(descriptor.forward, named, tensors, like, saved, wrt).values())
-        return one_or_all(made)
+        return one_or_all(tuple(self.of(descriptor.forward, named, tensors, like, saved, wrt).values()))
 
     def of(
         self,

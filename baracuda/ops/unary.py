@@ -11,10 +11,27 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.complex_functions import FUNCTIONS
-from baracuda.formula.expr import Expr, bitcast, const, select, unary
+from baracuda.formula.expr import Expr, bitcast, const, fma, select, unary
 from baracuda.ops.op import Op, op
 from baracuda.ops.promotion import Rule
 from baracuda.ops.traced import Scalar, Value
+
+
+def _sigmoid_backward(dy: Value, y: Value) -> dict[str, Value]:
+    slope = y * (1.0 - y)
+    return {"dx": dy * (slope.conjugate() if isinstance(slope, Complex) else slope)}
+
+
+def _tanh_backward(dy: Value, y: Value) -> dict[str, Value]:
+    slope = (1.0 - y * y).conjugate() if isinstance(y, Complex) else fma(-y, y, const(1.0, y.kind))
+    return {"dx": dy * slope}
+
+
+#: Functions whose derivative costs far less from their value than from their argument.
+_FROM_RESULT: dict[Callable[[Expr], Expr], Callable[..., dict[str, Value]]] = {
+    f.sigmoid: _sigmoid_backward,
+    f.tanh: _tanh_backward,
+}
 
 
 def _elementary(real: Callable[[Expr], Expr]) -> Op:
@@ -24,7 +41,11 @@ def _elementary(real: Callable[[Expr], Expr]) -> Op:
         return FUNCTIONS[real.__name__](x) if isinstance(x, Complex) else real(x)
 
     formula.__doc__ = real.__doc__
-    return op(Rule.FLOATING, name=real.__name__)(formula)
+    slope = _FROM_RESULT.get(real)
+    made = op(Rule.FLOATING, name=real.__name__, saves=("y",) if slope else ())(formula)
+    if slope:
+        made.backward(slope)
+    return made
 
 
 for _function in (

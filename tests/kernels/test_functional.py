@@ -15,6 +15,7 @@ from baracuda.cli.verify import values as data
 from baracuda.cli.verify.bits import canonical_bits
 from baracuda.cli.verify.plans import FLOATS
 from baracuda.core.elements import ElementKind as K
+from tests.families.trial import as_tuple
 from tests.kernels.machine import Machine, torch_dtype
 
 torch = pytest.importorskip("torch")
@@ -229,3 +230,21 @@ def test_examples_in_docstrings(name: str) -> None:
     assert result.failed == 0
     if name == "frontends.functional":
         assert result.attempted >= 28
+
+
+@pytest.mark.parametrize("name", ["tanh", "sigmoid", "softmin", "logsumexp", "layer_norm", "normalize"])
+def test_saved_results_that_are_not_given_are_computed(name: str, machine: Machine) -> None:
+    library = Library("torch", machine)
+    x, dy = (library.make(data.normal(f"{name}{i}", (5, 70)), K.F32) for i in range(2))
+    words = {"axis": -1} if name in ("logsumexp", "normalize") else {}
+    forward, backward = getattr(baracuda, name), getattr(baracuda, f"{name}_backward")
+    dy = dy[:, 0] if name == "logsumexp" else dy
+    made = forward(x, **words, **({"saved": True} if name in ("layer_norm", "normalize") else {}))
+    saves = dict(
+        zip({"layer_norm": ("y", "mean", "rstd"), "normalize": ("y", "norm")}.get(name, ("y",)), as_tuple(made), strict=True)
+    )
+    wanted = as_tuple(backward(dy, x, **{n: v for n, v in saves.items() if n in backward.names}, **words))
+    found = as_tuple(backward(dy, x, **words))
+    assert found
+    for a, b in zip(found, wanted, strict=True):
+        assert torch.equal(a, b)
