@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.lowering.cpu.ir import Builder, Value, intrinsic, vector
+from baracuda.lowering.cpu.ir import Builder, Value, i64, intrinsic, vector
 from baracuda.lowering.cpu.memory import load, narrow, store, stored_type, widen
+
+#: Bytes of the least that a gather reads.
+_GATHERED = 4
 
 
 def load_lanes(b: Builder, kind: ElementKind, pointer: Value, lanes: int, stride: Value | None, left: Value | None) -> Value:
@@ -47,22 +50,27 @@ def store_lanes(
 
 
 def load_at(b: Builder, kind: ElementKind, pointer: Value, offsets: Value) -> Value:
-    """The elements at some offsets, counted in elements (i64); whether a gather or a load each reads them is LLVM's choice, but
-    there is no gather of less than 32 bits."""
-    type_, size = stored_type(kind), kind.itemsize
-    if offsets.lanes == 1:
+    """The elements at some offsets, counted in elements (i64); whether a gather or a load each reads them is LLVM's choice."""
+    type_, size, lanes = stored_type(kind), kind.itemsize, offsets.lanes
+    if lanes == 1:
         return load(b, kind, b.at(pointer, b.mul(offsets, size)), 1)
-    if size >= 4:
-        many = vector(type_, offsets.lanes)
-        at = b.emit(vector("ptr", offsets.lanes), f"getelementptr {type_}, ptr {pointer.name}, {offsets.type} {offsets.name}")
-        every = Value(vector("i1", offsets.lanes), "splat (i1 true)")
-        name = intrinsic("masked.gather", many, at.type)
-        return widen(b, kind, b.call(many, name, at, Value("i32", str(size)), every, Value(many, "zeroinitializer")))
-    raw = Value(vector(type_, offsets.lanes), "zeroinitializer")
-    for lane in range(offsets.lanes):
-        element = b.load(type_, b.at(pointer, b.mul(b.extract(offsets, lane), size)), size)
-        raw = b.emit(raw.type, f"insertelement {raw.type} {raw.name}, {type_} {element.name}, i64 {lane}")
-    return widen(b, kind, raw)
+    if size >= _GATHERED:
+        at = b.emit(vector("ptr", lanes), f"getelementptr {type_}, ptr {pointer.name}, {offsets.type} {offsets.name}")
+        return widen(b, kind, _gather(b, type_, size, at))
+    # No gather reads less than 32 bits: the aligned word that holds an element lies on its page, whatever is beside it.
+    start = b.splat(b.convert("ptrtoint", pointer, "i64"), lanes)
+    address = b.op("add", start, b.op("mul", offsets, b.splat(i64(size), lanes)))
+    word = b.op("and", address, b.splat(i64(-_GATHERED), lanes))
+    held = _gather(b, "i32", _GATHERED, b.convert("inttoptr", word, vector("ptr", lanes)))
+    bits = b.op("shl", b.op("and", address, b.splat(i64(_GATHERED - 1), lanes)), b.splat(i64(3), lanes))
+    shifted = b.op("lshr", held, b.convert("trunc", bits, held.type))
+    return widen(b, kind, b.convert("trunc", shifted, vector(type_, lanes)))
+
+
+def _gather(b: Builder, type_: str, size: int, at: Value) -> Value:
+    many, every = vector(type_, at.lanes), Value(vector("i1", at.lanes), "splat (i1 true)")
+    name = intrinsic("masked.gather", many, at.type)
+    return b.call(many, name, at, Value("i32", str(size)), every, Value(many, "zeroinitializer"))
 
 
 def first_lanes(b: Builder, lanes: int, left: Value) -> Value:
