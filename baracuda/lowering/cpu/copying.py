@@ -43,3 +43,11 @@ def copy_run(
             some(i, _TOGETHER)
     with b.loop(done, count) as i:
         some(i, 1)
+
+
+def repeat(b: Builder, kind: ElementKind, lanes: int, count: Value, target: Value, source: Value) -> None:
+    """One element `count` times, in whole vectors: the last may reach beyond."""
+    type_, size = stored_type(kind), kind.itemsize
+    values = b.splat(b.load(type_, source, size), lanes)
+    with b.loop(0, count, lanes) as i:
+        b.store(values, b.at(target, b.mul(i, size)), size)

@@ -14,7 +14,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr, topological
 from baracuda.formula.order import SEGMENT
 from baracuda.lowering.cpu.analysis import RowAnalysis
-from baracuda.lowering.cpu.copying import copy_run
+from baracuda.lowering.cpu.copying import copy_run, repeat
 from baracuda.lowering.cpu.ir import Value, i64, vector
 from baracuda.lowering.cpu.kernel import Kernel
 from baracuda.lowering.cpu.memory import stored_type
@@ -183,9 +183,12 @@ class Segments:
         return self.b.at(self.buffers[i], self.b.mul(position, self.kernel.nest.operands[i].kind.itemsize))
 
     def _load(self, i: int, address: Value, position: Value, count: Value) -> None:
-        kind = self.kernel.nest.operands[i].kind
+        operand, buffer = self.kernel.nest.operands[i], self._buffer(i, position)
+        if operand.steps(self.axes[-1]) == 0:  # what lands beyond the run is overwritten by the next, or lies in the padding
+            repeat(self.b, operand.kind, self.kernel.lanes, count, buffer, address)
+            return
         stride = None if self.runs[i] else self.strides[i][-1]
-        copy_run(self.b, kind, self.kernel.lanes, count, self._buffer(i, position), None, address, stride)
+        copy_run(self.b, operand.kind, self.kernel.lanes, count, buffer, None, address, stride)
 
     def _store(self, i: int, address: Value, position: Value, count: Value) -> None:
         kind = self.kernel.nest.operands[i].kind
