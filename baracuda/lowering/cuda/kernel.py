@@ -35,8 +35,6 @@ class Tuning:
         Side-by-side rows: bytes along the unit stride that a block takes, and its threads at most.
     resident_threads : int
         Rows with column sums: threads that a multiprocessor should hold.
-    item_bytes : int
-        Rows whose phases follow one another in one launch: bytes of input to a block's item.
     """
 
     run_threads: int = 128
@@ -47,16 +45,15 @@ class Tuning:
     column_bytes: int = 128
     column_threads: int = 512
     resident_threads: int = 512
-    item_bytes: int = 32768
 
 
 #: What autotuning tries, the default first.
 TUNINGS = (
     Tuning(),
-    Tuning(128, 96, 64, 128, 256, 64, 512, 256, 16384),
-    Tuning(256, 64, 256, 512, 128, 128, 1024, 768, 32768),
-    Tuning(512, 48, 512, 256, 256, 128, 256, 512, 65536),
-    Tuning(256, 192, 128, 64, 512, 256, 512, 1024, 16384),
+    Tuning(128, 96, 64, 128, 256, 64, 512, 256),
+    Tuning(256, 64, 256, 512, 128, 128, 1024, 768),
+    Tuning(512, 48, 512, 256, 256, 128, 256, 512),
+    Tuning(256, 192, 128, 64, 512, 256, 512, 1024),
 )
 
 

@@ -30,10 +30,10 @@ _RESERVED = 16 * 1024
 #: Additions to an element of a phase, beyond which a device is busier with them than with memory, and one block a multiprocessor
 #: is too few (H200, 2026-11-21, 256 rows of 1,000,000 f32, against a launch for each phase: normalize 1.21 times as fast, var
 #: 1.02, logsumexp 0.90, softmin 0.87).
-LIGHT = 12
+_LIGHT = 12
 
 
-def dearest(nest: Nest) -> int:
+def _dearest(nest: Nest) -> int:
     """What one element of the dearest phase costs, in additions."""
     phases = Phases(nest.graph)
     return max(phases.cost(root, {}) for p in range(phases.last + 1) for root in phases.roots(p))
@@ -44,7 +44,7 @@ def lower_clustered_rows(frame: Frame, target: Target, vector: int) -> Lowered |
     nest = frame.nest
     if not has_clusters(target) or len(nest.inner) != 1 or nest.row_length % vector or gathers(nest.graph):
         return None
-    if dearest(nest) > LIGHT:
+    if _dearest(nest) > _LIGHT:
         return None
     for values in (True, False):
         rows = _ClusteredRows(frame.trial(), vector, target, values=values)
