@@ -20,7 +20,7 @@ from baracuda.core.axes import Axes
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.core.layout import contiguous_strides
+from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.plan import Implementation, Layout
 from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
@@ -132,7 +132,7 @@ class ScipyExecutable:
         strides = tuple(s * dtype.itemsize for s in contiguous_strides(shape))
         self.places[n] = _Place(-1, offset, dtype, shape, strides)
         if twin is None:
-            self.workspace_bytes = -(-(offset + prod(shape) * dtype.itemsize) // _ALIGNMENT) * _ALIGNMENT
+            self.workspace_bytes = round_up(offset + prod(shape) * dtype.itemsize, _ALIGNMENT)
 
     def _shape(self, n: Expr) -> tuple[int, ...]:
         if n.op == "input":

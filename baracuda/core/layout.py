@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 SEARCH_LIMIT = 100_000
 
 
+def round_up(n: int, step: int) -> int:
+    """The least multiple of `step` that is at least `n`."""
+    return -(-n // step) * step
+
+
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     """Strides in elements of a C-contiguous tensor; an extent of 0 counts as 1."""
     return _contiguous(tuple(shape))

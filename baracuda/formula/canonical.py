@@ -194,7 +194,8 @@ def _from_blocks(graph: Graph, inputs: Mapping[str, Any], space: _Space, params:
     seen: Values = {}
     _evaluate(leaves, seen, inputs, space, params)
     sums = [n for n in graph.nodes if n.op == "pooled"]
-    roots = [*block_outputs(graph), *(a for n in sums for a in n.args[2:])]
+    given = block_outputs(graph)
+    roots = [*given, *(a for n in sums for a in n.args[2:])]
     blocks: list[Values] = []
     for window in _windows(space):
         part = _Space(tuple(w.stop - w.start for w in window), space.inner)
@@ -210,7 +211,7 @@ def _from_blocks(graph: Graph, inputs: Mapping[str, Any], space: _Space, params:
     def across(op: str, values: list[Array]) -> Array:
         return row_reduced(op, np.stack(np.broadcast_arrays(*values), axis=-1))
 
-    plain = [n for n in block_outputs(graph) if n not in {p.args[0] for p in sums}]
+    plain = given.keys() - {n.args[0] for n in sums}
     values: Values = {n: across(n.attr[0], [b[n] for b in blocks]) for n in plain}
     for n in sums:
         _evaluate(n.args[2:], values, inputs, space, params)

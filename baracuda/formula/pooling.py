@@ -37,7 +37,7 @@ def pooled(total: Expr, rule: Rule, *scalars: Expr) -> Expr:
     scalars : Expr
         Values of a row, made of reductions of elements: of a block they are the same reductions of the block's.
 
-    Raises `InvalidProblemError` where `total` is no sum along the row or the scalars vary along it.
+    Raises `InvalidProblemError` where `total` is no sum along the row.
     """
     if total.op != "reduce" or total.attr != ("sum", Axes.INNER):
         raise InvalidProblemError(f"pooled: {total!r}; expected a sum along the row")
@@ -110,6 +110,4 @@ def settled(graph: Graph, shape: Sequence[int], inner: Sequence[bool]) -> Graph:
 
 def block_outputs(graph: Graph) -> Mapping[Expr, Port]:
     """What a block gives to the whole row, each under a name for it: its reductions of elements and its pooled sums."""
-    sums = {n.args[0] for n in graph.nodes if n.op == "pooled"}
-    plain = [n for n in graph.nodes if n.op == "reduce" and n not in sums]
-    return {n: Port(f"#{i}", n.kind, Axes.OUTER) for i, n in enumerate((*plain, *sorted(sums, key=graph.nodes.index)))}
+    return {n: Port(f"#{i}", n.kind, Axes.OUTER) for i, n in enumerate(n for n in graph.nodes if n.op == "reduce")}

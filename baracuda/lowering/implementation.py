@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.layout import contiguous_strides, merged_axes
+from baracuda.core.layout import contiguous_strides, merged_axes, round_up
 from baracuda.core.plan import Executable, Layout, OperandLayout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
@@ -149,7 +149,7 @@ class FormulaImplementation(Generated):
     def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
         problem, places = self._laid(layout)
         stages = self._stages(problem)
-        if stages is not None and not self._pools:
+        if stages is not None and not self._pools:  # scans, whose cut is the same whatever the layout
             return self._staged(stages, places, compiled_only, autotune)
         nest, order = self._nest(problem, places)
         if not nest.graph.outputs:
@@ -219,7 +219,7 @@ class FormulaImplementation(Generated):
                 return (None,)
             copies.append(Copy(i, nbytes, copy))
             relaid[i] = OperandLayout(contiguous, 64)
-            nbytes += -(-prod(shape) * kind.itemsize // 64) * 64
+            nbytes += round_up(prod(shape) * kind.itemsize, 64)
         main = self.executable(tuple(relaid), compiled_only=compiled_only)
         return (None if main is None else Relaid(copies, main, nbytes),)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from baracuda.core.axes import Axes
-from baracuda.core.layout import contiguous_strides
+from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.formula.expr import READS, Expr, coord, input_, rebuild, topological
 from baracuda.formula.graph import Graph, Port, substitute
 from baracuda.lowering.composite import directions
@@ -104,7 +104,7 @@ class _Splitter:
             port = Port(f"#{len(self.saved)}", n.kind, self._axes(n))
             extents = {Axes.OUTER: self.nest.rows, Axes.INNER: self.nest.row_length, Axes.NONE: 1}
             self.saved[port.name] = (port, self.bytes_saved)
-            self.bytes_saved += -(-n.kind.itemsize * extents[port.axes] // _ALIGNMENT) * _ALIGNMENT
+            self.bytes_saved += round_up(n.kind.itemsize * extents[port.axes], _ALIGNMENT)
             outputs.append((port, n))
             made[n] = input_(port.name, port.kind, port.axes)
         for axes in Axes.OUTER, Axes.INNER, Axes.NONE:

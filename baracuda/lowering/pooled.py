@@ -7,15 +7,15 @@ stage reduces over the blocks. The elements are read once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
 from baracuda.core.elements import ElementKind
-from baracuda.core.layout import contiguous_strides
+from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.formula.expr import READS, Axes, Expr, cast, compare, const, coord, input_, rebuild, reduce, select, topological
 from baracuda.formula.functions import ROW_LENGTH
-from baracuda.formula.graph import Graph, Port, substitute
+from baracuda.formula.graph import Graph, substitute
 from baracuda.formula.order import pool_block
 from baracuda.formula.pooling import block_outputs, moved
 from baracuda.lowering.problem import Operand, Problem, position_from
@@ -51,6 +51,9 @@ class _Pools:
         self.given = dict(block_outputs(problem.graph))
         ports = (*problem.graph.inputs, *(p for p, _ in problem.graph.outputs))
         self.operands = dict(zip((p.name for p in ports), problem.operands, strict=True))
+        #: The inputs that the reductions read, with how they lie.
+        read = {n.attr[0] for n in topological(self.given) if n.op in READS}
+        self.read = [(p, self.operands[p.name]) for p in problem.graph.inputs if p.name in read]
         #: The extents and the strides of the arrays between the stages, of the rows, then of the blocks of a row.
         self.extents = [problem.shape[a] for a in (*self.outer, *self.ahead)] + [whole + bool(left)]
         self.strides = contiguous_strides(self.extents)
@@ -59,31 +62,25 @@ class _Pools:
         temporaries, nbytes = {}, 0
         for port in self.given.values():
             temporaries[port.name] = nbytes
-            nbytes += -(-prod(self.extents) * port.kind.itemsize // ALIGNMENT) * ALIGNMENT
-        problems = [self._block_stage(b) for b in self.blocks] + [self._row_stage()]
-        starts = [self._starts(b) for b in self.blocks] + [{}]
-        return Stages(tuple(problems), temporaries, nbytes, tuple(starts))
+            nbytes += round_up(prod(self.extents) * port.kind.itemsize, ALIGNMENT)
+        starts = [self._starts(b) for b in self.blocks]
+        problems = [self._block_stage(b, at) for b, at in zip(self.blocks, starts, strict=True)]
+        return Stages((*problems, self._row_stage()), temporaries, nbytes, (*starts, {}))
 
     def _starts(self, blocks: _Blocks) -> dict[str, int]:
         """How many bytes behind its start each operand's first block begins."""
         if not blocks.start:
             return {}
         first = blocks.start // self.blocks[0].points
-        starts = {p.name: blocks.start * o.strides[self.cut] * o.kind.itemsize for p, o in self._read()}
+        starts = {p.name: blocks.start * o.strides[self.cut] * o.kind.itemsize for p, o in self.read}
         return starts | {p.name: first * self.strides[-1] * p.kind.itemsize for p in self.given.values()}
 
-    def _read(self) -> list[tuple[Port, Operand]]:
-        """The inputs that the reductions read, with how they lie."""
-        read = {n.attr[0] for n in topological(self.given) if n.op in READS}
-        return [(p, self.operands[p.name]) for p in self.problem.graph.inputs if p.name in read]
-
-    def _block_stage(self, blocks: _Blocks) -> Problem:
+    def _block_stage(self, blocks: _Blocks, starts: Mapping[str, int]) -> Problem:
         """What blocks give, as rows: the axis that is cut becomes two, that of the blocks and that of a block's points."""
         shape, cut = self.problem.shape, self.cut
         made = self._rewrites(blocks)
-        starts = self._starts(blocks)
         inputs, operands = [], []
-        for p, o in self._read():
+        for p, o in self.read:
             inputs.append(replace(p, axes=_of_blocks_too(p.axes)))
             strides = (*o.strides[:cut], o.strides[cut] * blocks.points, *o.strides[cut:])
             operands.append(replace(o, strides=strides, alignment=_aligned(o.alignment, starts.get(p.name, 0))))
@@ -120,7 +117,7 @@ class _Pools:
 
         def position(n: Expr, args: tuple[Expr, ...]) -> Expr:
             step = const(blocks.points * self.behind, n.kind)
-            first = position_from([*self.ahead], [shape[a] for a in self.ahead], n.kind) * const(shape[cut] * self.behind, n.kind)
+            first = position_from(self.ahead, [shape[a] for a in self.ahead], n.kind) * const(shape[cut] * self.behind, n.kind)
             return first + cast(coord(cut), n.kind) * step + const(blocks.start * self.behind, n.kind) + n
 
         def parameter(n: Expr, args: tuple[Expr, ...]) -> Expr:

@@ -10,7 +10,7 @@ from typing import Any
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.core.layout import contiguous_strides
+from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.plan import Executable, Layout, OperandLayout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
@@ -209,7 +209,7 @@ class ProductImplementation(Generated):
             if executable is None:
                 return None
             copies.append(Copy(t.number, nbytes, executable))
-            nbytes += -(-prod(t.shape) * t.kind.itemsize // 64) * 64
+            nbytes += round_up(prod(t.shape) * t.kind.itemsize, 64)
             tensors = tensors | {name: replace(t, layout=OperandLayout(target, 64))}
         contraction, order = self._contraction(tensors)
         made = self._built(contraction, compiled_only, autotune)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from baracuda.core.layout import contiguous_strides
+from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.plan import Executable
 from baracuda.formula.expr import READS, Axes, Expr, coord, input_, rebuild, topological
 from baracuda.formula.graph import Graph, Port, substitute
@@ -128,7 +128,7 @@ class _Cutter:
             ]
             strides = [s if n != 1 else 0 for s, n in zip(contiguous_strides(extents), extents, strict=True)]
             self.operands[port.name] = Operand(port.kind, tuple(strides), ALIGNMENT, self.general)
-            self.nbytes += -(-prod(extents) * port.kind.itemsize // ALIGNMENT) * ALIGNMENT
+            self.nbytes += round_up(prod(extents) * port.kind.itemsize, ALIGNMENT)
         self._stage(outputs)
         self.inputs += [port for port, _ in outputs]
         self.outputs = [(p, substitute(e, table)) for p, e in self.outputs]

@@ -224,30 +224,6 @@ def load_kernel(source: str, arch: str, index: int, shared: int, cluster: int = 
         return int(handle)
 
 
-def computed(nbytes: int, launch: Callable[[int, int], None], index: int) -> int:
-    """The address of device memory that is never given back, once `launch`, given it and a stream, has written it.
-
-    Whatever streams are being captured, in any mode, see nothing of it.
-    """
-    from cuda.bindings import driver
-
-    relaxed = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
-    check(driver.cuCtxPushCurrent(primary_context(index)), "cuCtxPushCurrent")
-    try:
-        mode = check(driver.cuThreadExchangeStreamCaptureMode(relaxed), "cuThreadExchangeStreamCaptureMode")
-        try:
-            stream = check(driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
-            address = int(check(driver.cuMemAlloc(nbytes), "cuMemAlloc"))
-            launch(address, int(stream))
-            check(driver.cuStreamSynchronize(stream), "cuStreamSynchronize")
-            check(driver.cuStreamDestroy(stream), "cuStreamDestroy")
-        finally:
-            check(driver.cuThreadExchangeStreamCaptureMode(mode), "cuThreadExchangeStreamCaptureMode")
-    finally:
-        check(driver.cuCtxPopCurrent(), "cuCtxPopCurrent")
-    return address
-
-
 class CudaCall:
     """A program ready to be launched on one device: `call` with addresses, or `bind` them once."""
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 from baracuda.core.device import Device
 from baracuda.core.errors import BackendError
+from baracuda.core.layout import round_up
 from baracuda.runtime.cuda import check
 from baracuda.runtime.device_memory import current
 
@@ -46,7 +47,7 @@ class Block:
 
     def __init__(self, nbytes: int, device: Device) -> None:
         step = max(_LEAST, 1 << max(nbytes.bit_length() - 4, 0))
-        self.pointer, self.nbytes = 0, -(-max(nbytes, 1) // step) * step
+        self.pointer, self.nbytes = 0, round_up(max(nbytes, 1), step)
         self._pool, self._key = getattr(_local, "pool", _SHARED), (device.index, self.nbytes)
         try:
             self.pointer = self._pool.kept[self._key].pop()

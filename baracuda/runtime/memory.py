@@ -21,6 +21,7 @@ import numpy as np
 from baracuda.core import workspace
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
+from baracuda.core.layout import round_up
 
 #: Arrays of fewer bytes are NumPy's own: malloc is fast for them and their pages are warm.
 SMALLEST_POOLED = 64 * 1024
@@ -39,7 +40,7 @@ def _physical_memory() -> int:
 def block_size(nbytes: int) -> int:
     """The size of the block that `nbytes` bytes are put in: a quarter of a power of two, at most a quarter more."""
     step = max(1 << max((nbytes - 1).bit_length() - 3, 0), _PAGE if nbytes < HUGE_PAGE else HUGE_PAGE)
-    return -(-nbytes // step) * step
+    return round_up(nbytes, step)
 
 
 class _Block:

@@ -91,6 +91,18 @@ def is_capturing(stream: Stream) -> bool:
     return bool(status != driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE)
 
 
+@contextmanager
+def beside_captures(device: Device) -> Iterator[None]:
+    """Have this thread allocate and wait while streams are being captured, in whatever mode; no capture sees any of it."""
+    with current(device) as driver:
+        relaxed = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        mode = check(driver.cuThreadExchangeStreamCaptureMode(relaxed), "cuThreadExchangeStreamCaptureMode")
+        try:
+            yield
+        finally:
+            check(driver.cuThreadExchangeStreamCaptureMode(mode), "cuThreadExchangeStreamCaptureMode")
+
+
 def _destroy(stream: Stream, what: str, handle: Any = None) -> None:
     with current(stream.device) as driver:
         check(getattr(driver, what)(stream.handle if handle is None else handle), what)

@@ -121,6 +121,7 @@ def _length_general(ax: Expr, ay: Expr, long: Expr, short: Expr, f: Format) -> E
 
 @elementary("hypot", ElementKind.F32, ElementKind.F64)
 def hypot(x: Expr, y: Expr) -> Expr:
+    """sqrt(x**2 + y**2); where a square leaves the range, of both scaled."""
     f = format_of(x)
     ax, ay = abs(x), abs(y)
     long, short = binary("max", ax, ay), binary("min", ax, ay)

@@ -129,7 +129,8 @@ def i0e(x: Expr) -> Expr:
     return _scaled_by_kind(0, x)
 
 
-def _i0e_slope_general(x: Expr) -> Expr:
+@elementary("i0e_slope", ElementKind.F64)
+def i0e_slope(x: Expr) -> Expr:
     """I1(x) less I0(x) with the sign of x, both times e**-|x|; 0 at 0, between the slopes on its sides."""
     e0, e1 = (node(op, (x,), x.kind) for op in ("i0e", "i1e"))
     return e1 - either(x > 0.0, e0, either(x < 0.0, -e0, x))
@@ -142,12 +143,7 @@ def i0e_slope_f32(x: Expr) -> Expr:
     near = horner(a - single.I0E_SLOPE_CENTRE, single.I0E_SLOPE[k])
     far = horner(a - single.I0E_SLOPE_FAR_CENTRE, single.I0E_SLOPE_FAR[k])
     value = flip_sign(either(a > single.BESSEL_SPLIT, far, near), sign_bit(x))
-    return rare(~(a <= single.BESSEL_END), _i0e_slope_general(x), either(compare("eq", a, 0.0), x, value))
-
-
-@elementary("i0e_slope", ElementKind.F64)
-def i0e_slope_f64(x: Expr) -> Expr:
-    return _i0e_slope_general(x)
+    return rare(~(a <= single.BESSEL_END), i0e_slope(x), either(compare("eq", a, 0.0), x, value))
 
 
 @elementary("i1e", ElementKind.F32, ElementKind.F64)

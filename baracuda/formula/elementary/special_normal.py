@@ -84,7 +84,8 @@ def ndtr(x: Expr) -> Expr:
     return either(x < 0.0, below, 1.0 - below)
 
 
-def _log_ndtr_general(x: Expr) -> Expr:
+@elementary("log_ndtr", ElementKind.F64)
+def log_ndtr(x: Expr) -> Expr:
     """-x**2/2 + ln(e**(x**2/2) ndtr(x)) for x < 0, else ln(1 - ndtr(-x)), with ndtr(-x) as a pair q and, in the logarithm,
     1 - q or, where that is below sqrt(1/2), twice that."""
     f = format_of(x)
@@ -114,24 +115,15 @@ def _log_ndtr_general(x: Expr) -> Expr:
 
 @elementary("log_ndtr", ElementKind.F32)
 def log_ndtr_f32(x: Expr) -> Expr:
-    return rare(~(abs(x) <= single.NDTR_END), _log_ndtr_general(x), log_ndtr_single(x))
+    return rare(~(abs(x) <= single.NDTR_END), log_ndtr(x), log_ndtr_single(x))
 
 
-@elementary("log_ndtr", ElementKind.F64)
-def log_ndtr_f64(x: Expr) -> Expr:
-    return _log_ndtr_general(x)
-
-
-def _inverse_mills_general(x: Expr) -> Expr:
+@elementary("inverse_mills", ElementKind.F64)
+def inverse_mills(x: Expr) -> Expr:
     """The density by ndtr, both without their exponential, so that neither tail underflows to 0 / 0."""
     return math.sqrt(2.0 / math.pi) / node("erfcx", (x * -math.sqrt(0.5),), x.kind)
 
 
 @elementary("inverse_mills", ElementKind.F32)
 def inverse_mills_f32(x: Expr) -> Expr:
-    return rare(~(abs(x) <= single.NDTR_END), _inverse_mills_general(x), inverse_mills_single(x))
-
-
-@elementary("inverse_mills", ElementKind.F64)
-def inverse_mills_f64(x: Expr) -> Expr:
-    return _inverse_mills_general(x)
+    return rare(~(abs(x) <= single.NDTR_END), inverse_mills(x), inverse_mills_single(x))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from baracuda.core.elements import ElementKind
+from baracuda.core.layout import round_up
 from baracuda.lowering.contraction import Contraction
 from baracuda.lowering.cpu.ir import Value
 from baracuda.lowering.cpu.kernel import Kernel, Words
@@ -107,7 +108,7 @@ class Steps:
 
 
 def aligned(nbytes: int) -> int:
-    return -(-nbytes // LINE) * LINE
+    return round_up(nbytes, LINE)
 
 
 def split_evenly(extent: int, most: int, multiple: int) -> int:

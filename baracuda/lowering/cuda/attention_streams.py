@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from baracuda.core.layout import round_up
 from baracuda.lowering.attention import KEYS, Attention
 from baracuda.lowering.cuda.attention_operands import Operands
 from baracuda.lowering.cuda.attention_tiles import PIECE, Depth, Tile, Width, odd_pitch
@@ -99,7 +100,7 @@ class Streams:
         """Columns of a chunk."""
         if isinstance(p, Dots):
             return p.depth.step
-        return -(-max(1, p.width.extent) // self.vector) * self.vector
+        return round_up(max(1, p.width.extent), self.vector)
 
     def _lines(self, p: Phase) -> tuple[int, ...]:
         """Lines of each part of a chunk."""

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
+from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.cuda import TUNINGS, Launch, Lowered, Target, Tuning, lower
 from baracuda.lowering.cuda.tune import Variant, fastest
 from baracuda.lowering.problem import Nest
-from baracuda.runtime.cuda import CudaCall, architecture, computed, is_loaded, load_kernel
+from baracuda.runtime.cuda import CudaCall, architecture, is_loaded, load_kernel
+from baracuda.runtime.device_memory import DeviceMemory
 from baracuda.runtime.program import Program, Step, words
+from baracuda.runtime.streams import CudaStream, beside_captures
 
 #: Launches that the hardware takes in one dimension.
 GRID_LIMIT = (1 << 31) - 1
@@ -71,8 +74,8 @@ def program_of(
     return program, CudaCall(program, words(program, operands, params), operands, index)
 
 
-#: The addresses of what launches have computed for good, by source, architecture and device.
-_results: dict[tuple[str, str, int], int] = {}
+#: What launches have computed for good, by source, architecture and device.
+_results: dict[tuple[str, str, int], DeviceMemory] = {}
 _results_lock = threading.Lock()
 
 
@@ -84,8 +87,18 @@ def _kept(launch: Launch, target: Target, index: int) -> int:
         if key not in _results:
             program = Program((_step(launch, target, index),), (), 0, "")
             call = CudaCall(program, words(program, 0, ()), 0, index)
-            _results[key] = computed(launch.kept.nbytes, lambda to, stream: call.call((), to, stream), index)
-        return _results[key]
+            device = Device.cuda(index)
+            with beside_captures(device):
+                _results[key] = _computed(call, launch.kept.nbytes, device)
+        return _results[key].pointer
+
+
+def _computed(call: CudaCall, nbytes: int, device: Device) -> DeviceMemory:
+    """What a call writes, once it is there."""
+    memory, queue = DeviceMemory(nbytes, device), CudaStream(device)
+    call.call((), memory.pointer, queue.stream.handle)
+    queue.synchronize()
+    return memory
 
 
 def _step(launch: Launch, target: Target, index: int) -> Step:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr
 from baracuda.formula.order import segments
 from baracuda.lowering.cuda.clusters import CLUSTERS
@@ -265,5 +266,5 @@ def _starts(sizes: Sequence[int]) -> list[int]:
     """Where blocks of some sizes begin, one after another, and the end; on bounds of 32 bytes."""
     starts = [0]
     for size in sizes:
-        starts.append(starts[-1] + -(-size // 32) * 32)
+        starts.append(starts[-1] + round_up(size, 32))
     return starts

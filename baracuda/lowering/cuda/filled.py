@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from baracuda.core.layout import round_up
 from baracuda.formula.expr import READS, Expr, topological
 from baracuda.lowering.cuda.emit import Emitter, table_definitions
 from baracuda.lowering.cuda.kernel import Frame, Kept, Launch, Target, Words, translation_unit
@@ -20,7 +21,7 @@ _BYTES = 16
 
 def table_bytes(entries: int, size: int) -> int:
     """The bytes of a table, which a copy takes whole pieces of."""
-    return -(-entries * size // _BYTES) * _BYTES
+    return round_up(entries * size, _BYTES)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr
 from baracuda.formula.gathers import gathers
 from baracuda.formula.order import CHAIN, LANES, segments
@@ -58,7 +59,7 @@ def _starts(sizes: Iterable[int]) -> list[int]:
     """Where blocks of some sizes begin, one after another, and the end; on bounds of 16 bytes."""
     starts = [0]
     for size in sizes:
-        starts.append(starts[-1] + -(-size // 16) * 16)
+        starts.append(starts[-1] + round_up(size, 16))
     return starts
 
 
@@ -94,7 +95,7 @@ class _ClusteredRows:
         leaves = _starts(2 * self.count * 8 for phase in self.reductions for _ in phase)
         self.tickets_at = max((starts[-1] for starts in self.trees_at), default=0)
         self.leaves_at = [self.tickets_at + 16 + start for start in leaves]
-        self.kept_at = -(-self.leaves_at[-1] // 128) * 128
+        self.kept_at = round_up(self.leaves_at[-1], 128)
         self.shared = self.kept_at + self.rounds * self.round_bytes
         whole = all(
             piece(nest.operands[i], vector, kernel.inner_last, (*nest.outer, *nest.inner)) * nest.operands[i].kind.itemsize

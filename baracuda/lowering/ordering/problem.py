@@ -13,6 +13,7 @@ from math import prod
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.layout import round_up
 from baracuda.formula.order import SEGMENT
 
 #: Positions and destinations are numbered in 32 bits.
@@ -240,7 +241,7 @@ def arrays(keys: Keys, digits: Sequence[tuple[int, int]], tiles: int, partial_by
     sizes = (8 * n, 8 * n if len(digits) > 1 else 0, 4 * widest * tiles, 4 * widest, 4 * (keys.count + 1), partial_bytes)
     starts = [0]
     for size in sizes:
-        starts.append(starts[-1] + -(-size // _ALIGNMENT) * _ALIGNMENT)
+        starts.append(starts[-1] + round_up(size, _ALIGNMENT))
     first, second, counts, totals, runs, partials, nbytes = starts
     return Arrays((first, second), counts, totals, runs, partials, nbytes)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from baracuda.core.layout import round_up
 from baracuda.formula.expr import const
 from baracuda.lowering.cpu.evaluate import Evaluator
 from baracuda.lowering.cpu.ir import Value, constant, i64, vector
@@ -44,8 +45,8 @@ class _Recurrence:
     def __init__(self, code: Code, problem: Recurrence) -> None:
         self.code, self.b, self.problem = code, code.b, problem
         self.below, self.above = problem.reach
-        room = -(-problem.lanes // code.lanes) * code.lanes + code.lanes + self.below + self.above
-        self.sizes = [-(-room * c.kind.itemsize // 64) * 64 for c in problem.state]
+        room = round_up(problem.lanes, code.lanes) + code.lanes + self.below + self.above
+        self.sizes = [round_up(room * c.kind.itemsize, 64) for c in problem.state]
         self.set_bytes = sum(self.sizes)
 
     def program(self, compiled_only: bool) -> Program:

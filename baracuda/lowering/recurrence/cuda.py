@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr, const
 from baracuda.lowering.cuda.emit import literal
 from baracuda.lowering.cuda.kernel import Launch, Lowered
@@ -72,7 +73,7 @@ class _Recurrence:
         self.held = problem.lanes <= self.threads * self.per_thread
         self.ahead = max(1, tuning.ahead // self.per_thread)
         self.pitch = problem.lanes + self.below + self.above
-        self.sizes = [-(-2 * self.pitch * c.kind.itemsize // 16) * 16 for c in problem.state]
+        self.sizes = [round_up(2 * self.pitch * c.kind.itemsize, 16) for c in problem.state]
         self.shared = sum(self.sizes) <= _SHARED
         self.outer = code.scope({BATCH: "b"})
         self.kept: dict[Expr, str] = {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
-from baracuda.core.layout import contiguous_strides
+from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.plan import Executable, Layout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
@@ -87,7 +87,7 @@ class Pipeline:
         found, at = {}, 0
         for name, temporary in self.temporaries.items():
             found[name] = at
-            at += -(-max(1, prod(temporary.shape)) * temporary.kind.itemsize // 256) * 256
+            at += round_up(max(1, prod(temporary.shape)) * temporary.kind.itemsize, 256)
         return found, at
 
 
