@@ -88,7 +88,9 @@ LARGE: tuple[tuple[str, str, K, tuple[int, ...], dict[str, Any]], ...] = (
     ("scan columns x8 chained", "cumsum", K.F32, (100000, 16), {"axis": 0}),
     ("scan columns x4 chained", "cumsum", K.F64, (2, 100001, 9), {"axis": 1}),
     ("scan columns x16 split", "cummax", K.F32, (100001, 16), {"axis": 0}),
-    ("scan columns x32", "cummax", K.F32, (3, 5000, 4096), {"axis": 1}),
+    ("scan columns staged x32", "cummax", K.F32, (3, 5000, 4096), {"axis": 1}),
+    ("scan columns staged x32", "cumsum", K.BF16, (2, 5003, 4098), {"axis": 1}),
+    ("scan columns x16", "cumsum", K.F32, (3, 5000, 800), {"axis": 1}),
 )
 
 

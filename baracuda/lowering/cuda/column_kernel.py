@@ -136,6 +136,15 @@ class ColumnKernel(RowWalk):
         one = f"{run}.v[v] = {each};" if loading else f"{each} = {run}.v[v];"
         return ["#pragma unroll", f"for (int v = 0; v < {width}; ++v) {one}"]
 
+    def copied(self, i: int) -> bool:
+        """Whether the runs of operand i can be copied to shared memory without passing registers."""
+        if i in self.scattered or i in self.followed or self.run_bytes(i) not in (4, 8, 16):
+            return False
+        width, nest = self.run_width(i), self.nest
+        return width == 1 or (
+            self.beside(i) == 1 and piece(nest.operands[i], width, self.rank - 1, (*nest.outer, *nest.inner)) == width
+        )
+
     # --- rows ---------------------------------------------------------------------------------------------------------
 
     def enter(self, block: str) -> list[str]:
@@ -145,12 +154,8 @@ class ColumnKernel(RowWalk):
             "extern __shared__ __align__(128) unsigned char dynamic[];",
             *self.frame.pointers(),
             f"const int x = threadIdx.x % {s.across}, y = threadIdx.x / {s.across};",
-            f"const i64 mine = (i64)({block}) * {s.rows} + x * {s.vector};",
-            f"const bool live = mine < {self.rows};",
-            f"const i64 row = live ? mine : {self.rows} - {s.vector};",
+            *self._place(block),
         ]
-        wide = self.nest.rows >= INDEX_LIMIT
-        lines += unravel("row" if wide else "(unsigned)row", self.nest.outer, self.frame.words, "r", wide=wide)
         for i in range(len(self.frame.ports)):
             const = "" if i in self.followed else "const "
             lines.append(f"{const}i64 o{i} = {offset(self.outer_strides[i], 'r')};")
@@ -160,6 +165,20 @@ class ColumnKernel(RowWalk):
             if not self.varies(i):
                 lines += [f"{self.run_type(i)} in{i};", *self._move(i, f"in{i}", f"p{i} + o{i}")]
         return lines
+
+    def _place(self, block: str) -> list[str]:
+        """Declares a thread's rows in a block, and their coordinates."""
+        s, wide = self.shape, self.nest.rows >= INDEX_LIMIT
+        return [
+            f"const i64 mine = (i64)({block}) * {s.rows} + x * {s.vector};",
+            f"const bool live = mine < {self.rows};",
+            f"const i64 row = live ? mine : {self.rows} - {s.vector};",
+            *unravel("row" if wide else "(unsigned)row", self.nest.outer, self.frame.words, "r", wide=wide),
+        ]
+
+    def elsewhere(self, block: str, operands: Sequence[int]) -> list[str]:
+        """Declares, in a scope of its own, where operands lie for another block than this."""
+        return [*self._place(block), *(f"const i64 o{i} = {offset(self.outer_strides[i], 'r')};" for i in operands)]
 
     def _row_leaf(self, n: Expr) -> str | None:
         if n.op == "param":
@@ -235,14 +254,19 @@ class ColumnKernel(RowWalk):
             return f"b{i} + k * ({self.inner_strides[i][0] or 0} * {LANES})"
         return f"p{i} + o{i} + ({offset(self.inner_strides[i], 'y')})"
 
-    def load_runs(self, operands: Sequence[int], segment: str, first: str) -> list[str]:
-        """Loads a lane's runs of a segment into in{i}[`first`], in{i}[`first` + 1], ..."""
+    def load_runs(self, operands: Sequence[int], segment: str, first: str, to: str = "") -> list[str]:
+        """Loads a lane's runs of a segment into in{i}[`first`], in{i}[`first` + 1], ...; or begins to copy them to where
+        those begin that `to` names, with a place for an operand's number, a thread's neighbours between its runs."""
         if not operands:
             return []
         lines = ["{", *self.first_runs(operands, segment), "#pragma unroll", f"for (int k = 0; k < {self.shape.chains}; ++k) {{"]
         lines += [self._at(segment), f"if ({self.valid()}) {{", *self._decode()]
         for i in operands:
-            lines += self._move(i, f"in{i}[{first} + k]", self._pointer(i))
+            if to:
+                at = f"{to.format(i)} + ({first} + k) * {self.shape.threads}"
+                lines.append(f"copy_async<{self.run_bytes(i)}>({at}, {self._pointer(i)});")
+            else:
+                lines += self._move(i, f"in{i}[{first} + k]", self._pointer(i))
         return [*lines, "}", "}", "}"]
 
     def element(self, phase: int, kept: Mapping[Expr, str], run: str, rare: Mapping[Expr, str]) -> Emitter:

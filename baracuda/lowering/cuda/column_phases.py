@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr
 from baracuda.formula.order import segments
-from baracuda.lowering.cuda.clusters import CLUSTERS
+from baracuda.lowering.cuda.clusters import CLUSTERS, STREAMS
 from baracuda.lowering.cuda.column_kernel import ColumnKernel, ColumnShape
 from baracuda.lowering.cuda.kept import Kept
 from baracuda.lowering.cuda.kernel import Frame, Launch
@@ -20,6 +20,8 @@ BATCH = 8
 #: Registers of a thread that kept operands may take, or loads in flight; twice as many where little is done with a load, which
 #: is so much in additions.
 REGISTERS, _LIGHT = 32, 4
+#: Threads that a multiprocessor should hold, and those where they copy ahead and have twice the registers.
+_THREADS, AHEAD_THREADS = 1024, 512
 
 
 def kept(kernel: ColumnKernel, *, values: bool) -> Kept:
@@ -32,7 +34,9 @@ class Columns:
     """A column kernel: phases over some segments, with what is kept between them.
 
     A block has at most `count` segments of each of its rows (all of them by default); `cluster` blocks have a row together.
-    What is kept is kept in `registers` for the first segment, and in shared memory (`in_shared`) for the others.
+    What is kept is kept in `registers` for the first segment, and in shared memory (`in_shared`) for the others. With `ahead`,
+    a block takes rows of one segment after others, and while it has them in registers those after are copied to shared memory,
+    each run to a place of the thread that will take it.
     """
 
     def __init__(
@@ -45,8 +49,9 @@ class Columns:
         values: bool = False,
         count: int = 0,
         cluster: int = 1,
+        ahead: bool = False,
     ) -> None:
-        self.frame, self.shape, self.cluster = frame, shape, cluster
+        self.frame, self.shape, self.cluster, self.ahead = frame, shape, cluster, ahead
         self.registers, self.in_shared = registers, in_shared
         self.kernel = ColumnKernel(frame, shape)
         self.keeps = kept(self.kernel, values=values and (registers or in_shared))
@@ -65,7 +70,14 @@ class Columns:
         self.kept_at = max((starts[-1] for starts in self.trees_at), default=0)
         self.slots = (count - registers) * shape.held * shape.threads if in_shared else 0
         self.exchange_at = self.kept_at + self.slots * self.keeps.run_bytes
-        self.shared = self.exchange_at + (8 * shape.rows * sum(len(r) for r in reductions) if cluster > 1 else 0)
+        #: Where the runs of each operand are that are copied ahead.
+        self.ahead_at, end = {}, round_up(self.exchange_at, 128)
+        for i in self.keeps.inputs if ahead else ():
+            self.ahead_at[i] = end
+            end += shape.held * shape.threads * self.kernel.run_bytes(i)
+        self.shared = (
+            end if ahead else self.exchange_at + (8 * shape.rows * sum(len(r) for r in reductions) if cluster > 1 else 0)
+        )
 
     def names(self, phase: int) -> list[str]:
         return [f"red{phase}_{r}" for r in range(len(self.kernel.reductions(phase)))]
@@ -82,12 +94,27 @@ class Columns:
         if self.registers:
             lines += [f"{kind} {name}[{shape.held}];" for name, kind in keeps.types.items()]
             first = "begin" if self.cluster > 1 else "0"
+        if self.ahead:
+            lines += ["wait_copies<0>();", "#pragma unroll", f"for (int j = 0; j < {shape.held}; ++j) {{"]
+            lines += [f"in{i}[j] = {self._slots(i)}[j * {shape.threads}];" for i in keeps.inputs] + ["}"]
+        elif self.registers:
             lines += self._for_lanes(self.kernel.load_runs(keeps.inputs, first, f"l * {shape.chains}"), unroll=True)
         if self.in_shared:
             for name, start in keeps.starts.items():
                 at = f"(char*)dynamic + {self.kept_at + start * self.slots}"
                 lines.append(f"{keeps.types[name]}* const kept_{name} = ({keeps.types[name]}*)({at}) + threadIdx.x;")
         return lines
+
+    def _slots(self, i: int) -> str:
+        """Where the runs of an operand that are copied ahead begin for a thread."""
+        return f"(({self.kernel.run_type(i)}*)(dynamic + {self.ahead_at[i]}) + threadIdx.x)"
+
+    def fetch(self, block: str) -> list[str]:
+        """Begins to copy what another block keeps."""
+        names = [f"auto* const ahead{i} = {self._slots(i)};" for i in self.keeps.inputs]
+        runs = self.kernel.load_runs(self.keeps.inputs, "0", f"l * {self.shape.chains}", "ahead{}")
+        copies = [*self.kernel.elsewhere(block, self.keeps.inputs), *names, *self._for_lanes(runs, unroll=True)]
+        return ["{", *copies, "}", "commit_copies();"]
 
     def _loads_first(self, phase: int) -> bool:
         """Whether a phase loads all of a thread's lanes before it does anything with them."""
@@ -258,7 +285,10 @@ class Columns:
         threads, definitions = self.shape.threads, self.kernel.definitions()
         if self.cluster > 1:  # no block ends while others read its shared memory
             body, definitions = [*body, "cluster_barrier();"], CLUSTERS + definitions
-        source = self.frame.kernel(body, threads, definitions, blocks=max(1, min(2, 1024 // threads)), cluster=self.cluster)
+        if self.ahead:
+            definitions = STREAMS + definitions
+        held = (AHEAD_THREADS if self.ahead else _THREADS) // threads
+        source = self.frame.kernel(body, threads, definitions, blocks=max(1, min(2, held)), cluster=self.cluster)
         return Launch(source, (blocks, 1, 1), threads, self.shared, self.cluster)
 
 

@@ -21,7 +21,7 @@ from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.order import segments
 from baracuda.lowering.cuda.clusters import PORTABLE, has_clusters
 from baracuda.lowering.cuda.column_kernel import ColumnKernel, ColumnShape, column_shape
-from baracuda.lowering.cuda.column_phases import REGISTERS, Columns, kept
+from baracuda.lowering.cuda.column_phases import AHEAD_THREADS, REGISTERS, Columns, kept
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.rows import OPERATION, identity
@@ -35,6 +35,8 @@ _NARROWEST = 64
 #: Bytes of shared memory that a block may take: so many that two share a multiprocessor, so that one loads while one computes,
 #: or else all there is.
 _KEPT = (108 * 1024, 220 * 1024)
+#: Bytes of shared memory that the system takes of a multiprocessor's, for two blocks.
+_RESERVED = 2 * 1024
 
 
 def lower_columns(frame: Frame, target: Target) -> Lowered:
@@ -44,6 +46,9 @@ def lower_columns(frame: Frame, target: Target) -> Lowered:
     shape = _shape(frame, target)
     blocks = -(-nest.rows // shape.rows)
     per_chunk = _segments_per_chunk(nest, blocks, target)
+    ahead = _ahead(frame, target)
+    if ahead:
+        return _in_turn(ahead, target)
     columns = _keeping(frame, target)
     if per_chunk and (columns is None or _groups(columns) * columns.cluster < target.multiprocessors):
         return _split(frame, shape, blocks, per_chunk)
@@ -114,6 +119,41 @@ def _keeping(frame: Frame, target: Target) -> Columns | None:
     return None
 
 
+def _ahead(frame: Frame, target: Target) -> Columns | None:
+    """The layout in which blocks copy ahead; None where rows are not one segment, there are too few, or a thread has little of
+    them. The wider a block, the better: what it reads of an element's rows should fill whole lines of memory."""
+    if segments(frame.nest.row_length) > 1:
+        return None
+    for threads, values in product((AHEAD_THREADS // 2, AHEAD_THREADS), (True, False)):
+        shape = column_shape(frame.nest, _width(frame, frame.tuning.column_bytes), threads)
+        columns = Columns(frame.trial(), shape, registers=True, values=values, ahead=True)
+        inputs, nbytes = columns.keeps.inputs, shape.held * columns.keeps.run_bytes
+        if not inputs or not all(columns.kernel.copied(i) for i in inputs):
+            return None
+        blocks = AHEAD_THREADS // shape.threads
+        fits = nbytes <= 8 * REGISTERS and blocks * columns.shared <= target.shared_bytes - _RESERVED
+        if fits and nbytes >= 4 * REGISTERS and _groups(columns) >= 2 * blocks * target.multiprocessors:
+            return Columns(frame, shape, registers=True, values=values, ahead=True)
+    return None
+
+
+def _in_turn(columns: Columns, target: Target) -> Lowered:
+    """One launch, whose blocks take rows until there are none."""
+    words, groups = columns.frame.words, _groups(columns)
+    groups_word = words.unsigned(groups)
+    place = f"const int x = threadIdx.x % {columns.shape.across}, y = threadIdx.x / {columns.shape.across};"
+    shared = "extern __shared__ __align__(128) unsigned char dynamic[];"
+    body = [shared, *columns.frame.pointers(), place, *columns.fetch("blockIdx.x")]
+    body.append(f"for (unsigned group = blockIdx.x; group < {groups_word}; group += gridDim.x) {{")
+    body += columns.enter("group")
+    body += [f"if (group + gridDim.x < {groups_word}) {{", *columns.fetch("group + gridDim.x"), "}"]
+    for phase in range(columns.kernel.phases.last + 1):
+        body += columns.phase(phase, "0", columns.kernel.segments)
+    body += [*columns.kernel.store_row_outputs("live && y == 0"), "}"]
+    launch = columns.launch(body, min(groups, target.multiprocessors * (AHEAD_THREADS // columns.shape.threads)))
+    return Lowered((launch,), tuple(words.values), 0, _name(columns))
+
+
 def _whole(columns: Columns) -> Lowered:
     """One launch, every row in one block or in one cluster."""
     frame, clustered = columns.frame, columns.cluster > 1
@@ -128,6 +168,7 @@ def _whole(columns: Columns) -> Lowered:
 def _name(columns: Columns) -> str:
     s = columns.shape
     kept = "".join(f" {where}" for where, is_ in (("registers", columns.registers), ("shared", columns.in_shared)) if is_)
+    kept += " ahead" if columns.ahead else ""
     spread = f" over {columns.cluster}" if columns.cluster > 1 else ""
     return f"columns{' kept' if kept else ''}{kept}{spread} v{s.vector} x{s.rows} t{s.threads}"
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from baracuda.formula.order import SCAN_CHUNK, SCAN_SPAN
+from baracuda.formula.order import SCAN_CHUNK, SCAN_SPAN, SCAN_TILE
+from baracuda.lowering.cuda.clusters import STREAMS
 from baracuda.lowering.cuda.handing import HANDING, clearing, left_bytes
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
@@ -34,6 +35,8 @@ class _Chain(ABC):
     name: str
     #: Blocks that a multiprocessor takes at most.
     most: int
+    #: Bytes of shared memory for elements on their way.
+    staged = 0
 
     def __init__(self, frame: Frame, kernel: ScanKernel, tiles: int, threads: int, across: int) -> None:
         self.frame, self.kernel, self.tiles, self.threads, self.across = frame, kernel, tiles, threads, across
@@ -65,9 +68,10 @@ class _Chain(ABC):
         frame = self.frame
         nbytes = 8 + 3 * self.starts[-1] * self.tiles * frame.nest.rows
         first, body = clearing(frame, nbytes), self._body()
-        source = frame.kernel(body, self.threads, HANDING + self.kernel.scan_definitions(), blocks=self.held())
+        definitions = (STREAMS if self.staged else "") + HANDING + self.kernel.scan_definitions()
+        source = frame.kernel(body, self.threads, definitions, blocks=self.held())
         blocks = min(self.items, target.multiprocessors * self.most)
-        launches = (first, Launch(source, (blocks, 1, 1), self.threads))
+        launches = (first, Launch(source, (blocks, 1, 1), self.threads, self.staged))
         return Lowered(launches, tuple(frame.words.values), nbytes, f"scan {self.name} chained t{self.threads} c{self.tiles}")
 
     def _body(self) -> list[str]:
@@ -193,9 +197,11 @@ class ChainedRows(_Chain):
 class ChainedColumns(_Chain):
     """Rows side by side."""
 
-    def __init__(self, frame: Frame, kernel: ColumnKernel, tiles: int, held: HeldTile) -> None:
+    def __init__(self, frame: Frame, kernel: ColumnKernel, tiles: int, held: HeldTile, room: int) -> None:
         super().__init__(frame, kernel, tiles, held.threads, held.across)
         self.columns, self.held_tile, self.name, self.most = kernel, held, f"columns x{held.across}", 1
+        self.staging = kernel.staged(held.threads, SCAN_TILE, 1, room)
+        self.staged = self.staging.nbytes if self.staging else 0
 
     def held(self) -> int:
         return self.most
@@ -206,15 +212,18 @@ class ChainedColumns(_Chain):
             *self.columns.tile_shared(self.held_tile),
             f"const int x = t % {across}, y = t / {across} % {WARP}, team = t / {across * WARP};",
             *self.columns.hold(self.held_tile),
+            *(self.staging.declare() if self.staging else []),
         ]
 
     def load(self) -> list[str]:
+        if self.staging:
+            return self.ahead([*self.staging.enter(), *self.staging.copy(f"({self.kernel.index})tile * {SCAN_TILE}", "0")])
         return self.ahead(self.columns.each_chunk(self.held_tile, self.columns.load_chunk(self.held_tile)))
 
     def tile(self) -> list[str]:
-        ahead = self.ahead(self.columns.load_chunk(self.held_tile))
+        ahead = self.load() if self.staging else self.ahead(self.columns.load_chunk(self.held_tile))
         row = "const i64 row = first + warp;"  # the warp's, which is another than the thread's
-        return self.columns.tile(self.held_tile, ahead, [row, *self.look_back()])
+        return self.columns.tile(self.held_tile, ahead, [row, *self.look_back()], self.staging)
 
 
 def _of_lane(state: StateCode, value: str, lane: str) -> str:

@@ -18,14 +18,15 @@ from dataclasses import dataclass
 from baracuda.formula.order import SCAN_BLOCK, SCAN_CHUNK, SCAN_TILE
 from baracuda.lowering.cuda.kernel import Frame
 from baracuda.lowering.cuda.scan_rows import BLOCKS, WARP, ScanKernel
+from baracuda.lowering.cuda.scan_staging import Staging, piece_width
 from baracuda.lowering.scans import ScanGroup
 
 #: Bytes of elements that a thread holds of a tile, where each takes at least a register, and threads of a block.
 _TILE_BYTES, _TILE_THREADS = 128, 1024
 #: Rows side by side that a thread block takes at least where it holds whole tiles, so that it fills half of a sector.
 _LEAST_ACROSS = 4
-#: Bytes of shared memory that need not be asked for.
-_SHARED_BYTES = 48 * 1024
+#: Bytes of shared memory that need not be asked for. What states take is less.
+SHARED_BYTES = 48 * 1024
 
 
 @dataclass(frozen=True)
@@ -74,16 +75,20 @@ class ColumnKernel(ScanKernel):
         """Where this thread's chunk of a block begins, as a position in the scan."""
         return f"({self.index})({block}) * {SCAN_BLOCK} + y * {SCAN_CHUNK}"
 
-    def block(self, *, apply: bool, ahead: Sequence[str] = ()) -> list[str]:
+    def block(self, *, apply: bool, ahead: Sequence[str] = (), staging: Staging | None = None) -> list[str]:
         """Block number `block`: the chunks' totals, and if `apply` is set the outputs, given begun{s}, what is before the block.
-        With `ahead`, what loads the next block into raw{i}, this one is there already."""
+        With `ahead`, what loads the next block into raw{i}, or with `staging` begins to copy a later one, this one is there
+        already."""
         lines = self.chunk(self.block_start("block"))
-        if ahead:
+        if staging:
+            lines += [*staging.arrive(), *self.take_staged(staging, "y", f"block % {staging.stages}")]
+        elif ahead:
             lines += [*self.take(apply=apply), *ahead]
         else:
             lines += [*self.raw(apply=apply), *self.load(apply=apply), *self.take(apply=apply)]
         lines += [*self.serial(), *(f"totals{s}[parity][y][x] = s{s};" for s in range(len(self.states)))]
         lines.append("__syncthreads();")
+        lines += ahead if staging else []  # everyone has taken this block, whose place the copies take
         for s, state in enumerate(self.states):
             at = f"totals{s}[parity][threadIdx.x % {WARP}][threadIdx.x / {WARP}]"
             lines.append(f"{at} = steps<{state.name}, {WARP}>({at}, threadIdx.x % {WARP});")
@@ -95,6 +100,25 @@ class ColumnKernel(ScanKernel):
             earlier = f"Some<{j}>{{begun{s}[parity][x], block > 0}}"
             lines += [*self._before_chunk(s, "parity"), f"b{s} = then<{j}>({earlier}, b{s});"]
         return [*lines, *self.results(), *self.write()]
+
+    def staged(self, threads: int, positions: int, most: int, room: int) -> Staging | None:
+        """Regions of so many positions on their way through shared memory, at most `most` at a time and no more than have room in
+        so many bytes; None where the inputs do not lie so, or none fits."""
+        inputs = self._read_along(apply=True)
+        width = 0 if any(self._unit(i) for i in inputs) else piece_width(self.frame, inputs, self.across)
+        for stages in range(most, 0, -1) if width else ():
+            staging = Staging(self, inputs, width, self.across, threads, positions, stages)
+            if staging.nbytes <= room:
+                return staging
+        return None
+
+    def take_staged(self, staging: Staging, chunk: str, stage: str) -> list[str]:
+        """Declares in{i}, a chunk of a region that has arrived."""
+        lines = []
+        for i in staging.inputs:
+            lines.append(f"Vec<{self.frame.storage(i)}, {SCAN_CHUNK}> in{i};")
+            lines += staging.take(i, chunk, stage, f"in{i}")
+        return lines
 
     def _before_chunk(self, s: int, block: str) -> list[str]:
         """b{s}: all of a block of totals before this thread's chunk."""
@@ -117,7 +141,7 @@ class ColumnKernel(ScanKernel):
         tile = HeldTile(_TILE_THREADS // WARP * held // BLOCKS, held)
         state = sum(len(g.kinds) * max(kind.itemsize for kind in g.kinds) for g in self.groups)
         shared = state * (BLOCKS * WARP * (tile.across + 1) + tile.across * BLOCKS)
-        fits = held * SCAN_CHUNK * 4 * registers <= _TILE_BYTES and shared < _SHARED_BYTES and len(self.nest.inner) == 1
+        fits = held * SCAN_CHUNK * 4 * registers <= _TILE_BYTES and shared < SHARED_BYTES and len(self.nest.inner) == 1
         return tile if fits and tile.across >= _LEAST_ACROSS else None
 
     def tile_shared(self, tile: HeldTile) -> list[str]:
@@ -145,12 +169,19 @@ class ColumnKernel(ScanKernel):
         """Begins to load chunk q of `tile`."""
         return self.load_at(tile.position(self.index))
 
-    def tile(self, tile: HeldTile, ahead: Sequence[str], before: Sequence[str]) -> list[str]:
+    def tile(self, tile: HeldTile, ahead: Sequence[str], before: Sequence[str], staging: Staging | None = None) -> list[str]:
         """The outputs of a tile, given `tile`, which is held. `before` makes c{s}, what is before it, of n{s}, its total, for the
-        first warps, each of which has a row, and `ahead` loads chunk q of the next tile."""
+        first warps, each of which has a row. `ahead` loads chunk q of the next tile, or with `staging` begins to copy all of it;
+        the tile is then what has been copied."""
         chunk = [*self.chunk(tile.position(self.index)), *self.take(apply=True)]
         left = [f"totals{s}[{tile.block}][y][x] = s{s};" for s in range(len(self.states))]
-        lines = [*self.each_chunk(tile, [*chunk, *self.serial(), *left]), "__syncthreads();"]
+        lines, arrived = [], []
+        if staging:
+            lines = staging.arrive()
+            for i in staging.inputs:
+                arrived += staging.take(i, f"{tile.block} * {WARP} + y", "0", f"raw{i}")
+        lines += [*self.each_chunk(tile, [*arrived, *chunk, *self.serial(), *left]), "__syncthreads();"]
+        lines += ahead if staging else []
         lines.append(f"for (int i = warp; i < {BLOCKS * tile.across}; i += {tile.threads // WARP}) {{")
         for s, state in enumerate(self.states):
             at = f"totals{s}[i / {tile.across}][lane][i % {tile.across}]"
@@ -164,4 +195,5 @@ class ColumnKernel(ScanKernel):
             earlier = f"Some<{j}>{{before{s}[x][{tile.block}], tile > 0 || {tile.block} > 0}}"
             again += [*self._before_chunk(s, tile.block), f"b{s} = then<{j}>({earlier}, b{s});"]
         again += [*self.results(), *self.write()]
-        return lines + [line for q in range(tile.held) for line in (*self.with_chunk(q, again), *self.with_chunk(q, ahead))]
+        after = [] if staging else ahead
+        return lines + [line for q in range(tile.held) for line in (*self.with_chunk(q, again), *self.with_chunk(q, after))]

@@ -7,10 +7,12 @@ from typing import Generic, TypeVar
 
 from baracuda.formula.order import SCAN_BLOCK, SCAN_CHUNK, SCAN_SPAN, SCAN_TILE
 from baracuda.lowering.composite import side_by_side
+from baracuda.lowering.cuda.clusters import STREAMS
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.scan_chain import MOST_TILES, ChainedColumns, ChainedRows
-from baracuda.lowering.cuda.scan_columns import ColumnKernel
+from baracuda.lowering.cuda.scan_columns import SHARED_BYTES, ColumnKernel
 from baracuda.lowering.cuda.scan_rows import BLOCKS, WARP, ScanKernel
+from baracuda.lowering.cuda.scan_staging import Staging
 from baracuda.lowering.scans import ScanGroup, scan_groups
 
 K = TypeVar("K", bound=ScanKernel)
@@ -21,6 +23,8 @@ _SHORT_THREADS = 256
 _HELD_THREADS = 1024
 #: Threads of the launch that combines the totals of tiles.
 _FOLD_THREADS = 128
+#: Blocks of rows side by side on their way through shared memory at a time, at most.
+_STAGES = 4
 #: Rows are cut where they have at least so many tiles.
 _LEAST_TILES = 4
 
@@ -43,13 +47,15 @@ def _lower_columns(frame: Frame, groups: list[ScanGroup], tiles: int, target: Ta
     """Whole rows to a thread block where they keep the device busy; else tiles, held if that is possible."""
     nest, columns = frame.nest, _Columns(frame, groups, _across(frame, groups), tiles)
     blocks, enough = -(-nest.rows // columns.per_block), target.multiprocessors * 3 // 4
+    room = target.shared_bytes - SHARED_BYTES
     if tiles >= _LEAST_TILES and blocks * columns.threads < enough * _HELD_THREADS:
         held = ColumnKernel(frame.trial(), groups, columns.per_block).held_tile()
         if held is not None and nest.rows * tiles < MOST_TILES:
-            return ChainedColumns(frame, ColumnKernel(frame, groups, held.across), tiles, held).lower(target)
+            return ChainedColumns(frame, ColumnKernel(frame, groups, held.across), tiles, held, room).lower(target)
         if blocks < enough:
             return columns.lower_split()
-    return columns.lower()
+    staged = _Columns(frame, groups, WARP, tiles, room)
+    return (staged if nest.rows >= WARP * enough and staged.stages > 1 else columns).lower()
 
 
 def _across(frame: Frame, groups: list[ScanGroup]) -> int:
@@ -70,6 +76,8 @@ class _Schedule(ABC, Generic[K]):
     name: str
     threads: int
     per_block: int
+    #: Bytes of shared memory for elements on their way.
+    shared = 0
 
     def __init__(self, frame: Frame, groups: list[ScanGroup], tiles: int) -> None:
         self.frame, self.groups, self.tiles = frame, groups, tiles
@@ -97,8 +105,9 @@ class _Schedule(ABC, Generic[K]):
         kernel = self.kernel()
         body = [*kernel.frame.pointers(), *self.place("blockIdx.x"), *kernel.enter_row(), *kernel.uniform(apply=True)]
         body += self.whole(kernel)
-        source = self.frame.kernel(body, self.threads, kernel.scan_definitions(), blocks=self.held(kernel))
-        launch = Launch(source, (-(-self.nest.rows // self.per_block), 1, 1), self.threads)
+        definitions = (STREAMS if self.shared else "") + kernel.scan_definitions()
+        source = self.frame.kernel(body, self.threads, definitions, blocks=self.held(kernel))
+        launch = Launch(source, (-(-self.nest.rows // self.per_block), 1, 1), self.threads, self.shared)
         return Lowered((launch,), tuple(self.frame.words.values), 0, f"scan {self.name}")
 
 
@@ -152,10 +161,16 @@ class _Rows(_Schedule[ScanKernel]):
 class _Columns(_Schedule[ColumnKernel]):
     """Rows side by side."""
 
-    def __init__(self, frame: Frame, groups: list[ScanGroup], across: int, tiles: int) -> None:
+    def __init__(self, frame: Frame, groups: list[ScanGroup], across: int, tiles: int, room: int = 0) -> None:
         super().__init__(frame, groups, tiles)
         self.per_block, self.threads = across, across * WARP
-        self.name = f"columns x{across}"
+        self.name = f"columns{' staged' if room else ''} x{across}"
+        self.room = room
+        staging = self._staging(ColumnKernel(frame.trial(), groups, across))
+        self.shared, self.stages = (staging.nbytes, staging.stages) if staging else (0, 0)
+
+    def _staging(self, kernel: ColumnKernel) -> Staging | None:
+        return kernel.staged(self.threads, SCAN_BLOCK, _STAGES, self.room) if self.nest.row_length > SCAN_BLOCK else None
 
     def kernel(self) -> ColumnKernel:
         return ColumnKernel(self.frame, self.groups, self.per_block)
@@ -163,12 +178,12 @@ class _Columns(_Schedule[ColumnKernel]):
     def place(self, block: str) -> list[str]:
         return [
             f"const int x = threadIdx.x % {self.per_block}, y = threadIdx.x / {self.per_block};",
-            f"const i64 row = (i64){block} * {self.per_block} + x;",
+            f"const i64 first = (i64){block} * {self.per_block}, row = first + x;",
             f"const bool live = row < {self.frame.words.signed(self.nest.rows)};",
         ]
 
     def held(self, kernel: ColumnKernel) -> int:
-        return _HELD_THREADS // self.threads if kernel.looks_ahead else 0
+        return _HELD_THREADS // self.threads if self.shared or kernel.looks_ahead else 0
 
     def _walk(self, kernel: ColumnKernel, first: str, more: str, *, apply: bool, carry: bool) -> list[str]:
         """Blocks from the first on, while there are more; i{s} is what of its tile is before each. Of a row's threads the first
@@ -178,11 +193,19 @@ class _Columns(_Schedule[ColumnKernel]):
         lines += [f"Some<{j}> i{s} = none<{j}>();" for s, j in enumerate(names)]
         if apply and not carry:
             lines += [f"if (y == 0) begun{s}[0][x] = d{s}.s;" for s in range(len(names))]
-        ahead = kernel.load_at(kernel.block_start("block + 1")) if carry and kernel.looks_ahead else []
-        if ahead:
+        staging = self._staging(kernel) if carry else None
+        ahead = []
+        if staging:
+            lines += [*staging.declare(), *staging.enter()]
+            for s in range(staging.stages):
+                lines += staging.copy(f"{s * SCAN_BLOCK}", f"{s}")
+            at = f"({kernel.index})(block + {staging.stages}) * {SCAN_BLOCK}"
+            ahead = staging.copy(at, f"block % {staging.stages}")
+        elif carry and kernel.looks_ahead:
+            ahead = kernel.load_at(kernel.block_start("block + 1"))
             lines += [*kernel.raw(apply=apply), *kernel.load_at(kernel.block_start(first))]
         lines.append(f"for (i64 block = {first}; block * {SCAN_BLOCK} < {kernel.length}{more}; ++block) {{")
-        lines += ["const int parity = block & 1;", *kernel.block(apply=apply, ahead=ahead), "if (y == 0) {"]
+        lines += ["const int parity = block & 1;", *kernel.block(apply=apply, ahead=ahead, staging=staging), "if (y == 0) {"]
         for s, j in enumerate(names):
             lines.append(f"i{s} = then<{j}>(i{s}, some<{j}>(totals{s}[parity][{WARP - 1}][x]));")
             if carry:
