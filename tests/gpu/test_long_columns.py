@@ -14,7 +14,16 @@ from baracuda.cli.verify.bits import canonical_bits
 from tests.families.trial import as_tuple, to_device, to_host
 
 #: Batches of rows along axis 1: enough rows for whole ones to each block, in pieces of several widths and of one; and few.
-SHAPES = ((1, 1024, 6404), (3, 2111, 2050), (2, 700, 3333), (9, 1000, 1028), (4, 20000, 250), (2, 9000, 40), (1, 70001, 6))
+SHAPES = (
+    (1, 1024, 6404),
+    (3, 2111, 2050),
+    (2, 700, 3333),
+    (9, 1000, 1028),
+    (4, 20000, 250),
+    (2, 9000, 500),
+    (2, 9000, 40),
+    (1, 70001, 6),
+)
 DTYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "f64": np.float64}
 
 #: Of the values, and of others like them.

@@ -25,6 +25,9 @@ CLUSTERS = r"""
 __device__ __forceinline__ void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+// The same in two halves, for blocks that only keep abreast: what was written may still be on its way.
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 // A value in the shared memory of another block of the cluster, at the place that p points to in this block's.
 template <class T> __device__ __forceinline__ T from_block(const T* p, unsigned rank) {
   unsigned at = (unsigned)__cvta_generic_to_shared(p);

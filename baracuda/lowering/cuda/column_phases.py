@@ -70,14 +70,16 @@ class Columns:
         self.kept_at = max((starts[-1] for starts in self.trees_at), default=0)
         self.slots = (count - registers) * shape.held * shape.threads if in_shared else 0
         self.exchange_at = self.kept_at + self.slots * self.keeps.run_bytes
+        #: Bytes that blocks of a cluster exchange; twice where they take rows after others: the slowest may still read what the
+        #: fastest would write. Behind them is the number of the rows to come.
+        self.exchanged = 8 * shape.rows * sum(len(r) for r in reductions) if cluster > 1 else 0
+        self.tickets_at = self.exchange_at + 2 * self.exchanged
         #: Where the runs of each operand are that are copied ahead.
-        self.ahead_at, end = {}, round_up(self.exchange_at, 128)
+        self.ahead_at, end = {}, round_up(self.tickets_at + 16, 128)
         for i in self.keeps.inputs if ahead else ():
             self.ahead_at[i] = end
             end += shape.held * shape.threads * self.kernel.run_bytes(i)
-        self.shared = (
-            end if ahead else self.exchange_at + (8 * shape.rows * sum(len(r) for r in reductions) if cluster > 1 else 0)
-        )
+        self.shared = end if ahead else self.exchange_at + self.exchanged
 
     def names(self, phase: int) -> list[str]:
         return [f"red{phase}_{r}" for r in range(len(self.kernel.reductions(phase)))]
@@ -86,24 +88,32 @@ class Columns:
         """Declares what the threads of a block work on, and what they keep."""
         lines, shape, keeps = self.kernel.enter(block), self.shape, self.keeps
         if self.cluster > 1:
-            count = self.frame.words.word(self.count)
-            lines += [
-                f"const int rank = blockIdx.x % {self.cluster}, begin = rank * (int){count};",
-                f"const int end = {self.kernel.segments} - begin < {count} ? {self.kernel.segments} : begin + (int){count};",
-            ]
+            lines += self.part()
         if self.registers:
             lines += [f"{kind} {name}[{shape.held}];" for name, kind in keeps.types.items()]
-            first = "begin" if self.cluster > 1 else "0"
         if self.ahead:
             lines += ["wait_copies<0>();", "#pragma unroll", f"for (int j = 0; j < {shape.held}; ++j) {{"]
             lines += [f"in{i}[j] = {self._slots(i)}[j * {shape.threads}];" for i in keeps.inputs] + ["}"]
         elif self.registers:
-            lines += self._for_lanes(self.kernel.load_runs(keeps.inputs, first, f"l * {shape.chains}"), unroll=True)
+            lines += self._for_lanes(self.kernel.load_runs(keeps.inputs, self.first, f"l * {shape.chains}"), unroll=True)
         if self.in_shared:
             for name, start in keeps.starts.items():
                 at = f"(char*)dynamic + {self.kept_at + start * self.slots}"
                 lines.append(f"{keeps.types[name]}* const kept_{name} = ({keeps.types[name]}*)({at}) + threadIdx.x;")
         return lines
+
+    @property
+    def first(self) -> str:
+        """A block's first segment."""
+        return "begin" if self.cluster > 1 else "0"
+
+    def part(self) -> list[str]:
+        """Declares which segments a block of a cluster has."""
+        count = self.frame.words.word(self.count)
+        return [
+            f"const int rank = blockIdx.x % {self.cluster}, begin = rank * (int){count};",
+            f"const int end = {self.kernel.segments} - begin < {count} ? {self.kernel.segments} : begin + (int){count};",
+        ]
 
     def _slots(self, i: int) -> str:
         """Where the runs of an operand that are copied ahead begin for a thread."""
@@ -112,7 +122,7 @@ class Columns:
     def fetch(self, block: str) -> list[str]:
         """Begins to copy what another block keeps."""
         names = [f"auto* const ahead{i} = {self._slots(i)};" for i in self.keeps.inputs]
-        runs = self.kernel.load_runs(self.keeps.inputs, "0", f"l * {self.shape.chains}", "ahead{}")
+        runs = self.kernel.load_runs(self.keeps.inputs, self.first, f"l * {self.shape.chains}", "ahead{}")
         copies = [*self.kernel.elsewhere(block, self.keeps.inputs), *names, *self._for_lanes(runs, unroll=True)]
         return ["{", *copies, "}", "commit_copies();"]
 
@@ -186,9 +196,12 @@ class Columns:
         before = sum(len(r) for r in self.kernel.phases.reductions[:phase])
         for r, (n, name) in enumerate(zip(reductions, self.names(phase), strict=True)):
             kind, at = COMPUTE_TYPE[n.kind], self.exchange_at + 8 * shape.rows * (before + r)
-            lines.append(f"{kind}* const mine{phase}_{r} = ({kind}*)((char*)dynamic + {at});")
+            turn = f" + parity * {self.exchanged}" if self.ahead else ""
+            lines.append(f"{kind}* const mine{phase}_{r} = ({kind}*)((char*)dynamic + {at}{turn});")
             lines += ["if (y == 0) {", *self.kernel.for_rows([f"mine{phase}_{r}[x * {shape.vector} + v] = {name}[v];"]), "}"]
+        lines += ["if (leader) tickets[parity] = ticket;"] if self.ahead and not phase else []
         lines.append("cluster_barrier();")
+        lines += ["const i64 after = from_block(tickets + parity, 0);"] if self.ahead and not phase else []
         entries = shape.rows * self.cluster
         lines.append(f"for (int i = threadIdx.x; i < {entries}; i += {shape.threads}) {{")
         for r in range(len(reductions)):

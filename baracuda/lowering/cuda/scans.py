@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
+from baracuda.core.layout import round_up
 from baracuda.formula.order import SCAN_BLOCK, SCAN_CHUNK, SCAN_SPAN, SCAN_TILE
 from baracuda.lowering.composite import side_by_side
-from baracuda.lowering.cuda.clusters import STREAMS
+from baracuda.lowering.cuda.clusters import CLUSTERS, STREAMS, has_clusters
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.scan_chain import MOST_TILES, ChainedColumns, ChainedRows
 from baracuda.lowering.cuda.scan_columns import SHARED_BYTES, ColumnKernel
@@ -25,6 +26,10 @@ _HELD_THREADS = 1024
 _FOLD_THREADS = 128
 #: Blocks of rows side by side on their way through shared memory at a time, at most.
 _STAGES = 4
+#: Thread blocks that keep abreast where elements pass through shared memory: rows side by side are then read together, so that
+#: what memory has at hand is used (H200, 2026-11-22, cumsum of f32, against blocks on their own: 16384 x 16384 along the first
+#: axis 608 us and 632, 256 x 1024 x 1024 along the second 534 and 536; four abreast 608 and 543).
+_ABREAST = 2
 #: Rows are cut where they have at least so many tiles.
 _LEAST_TILES = 4
 
@@ -54,7 +59,7 @@ def _lower_columns(frame: Frame, groups: list[ScanGroup], tiles: int, target: Ta
             return ChainedColumns(frame, ColumnKernel(frame, groups, held.across), tiles, held, room).lower(target)
         if blocks < enough:
             return columns.lower_split()
-    staged = _Columns(frame, groups, WARP, tiles, room)
+    staged = _Columns(frame, groups, WARP, tiles, room, _ABREAST if has_clusters(target) else 1)
     return (staged if nest.rows >= WARP * enough and staged.stages > 1 else columns).lower()
 
 
@@ -76,8 +81,8 @@ class _Schedule(ABC, Generic[K]):
     name: str
     threads: int
     per_block: int
-    #: Bytes of shared memory for elements on their way.
-    shared = 0
+    #: Bytes of shared memory for elements on their way, and blocks that keep abreast.
+    shared, abreast = 0, 1
 
     def __init__(self, frame: Frame, groups: list[ScanGroup], tiles: int) -> None:
         self.frame, self.groups, self.tiles = frame, groups, tiles
@@ -105,9 +110,10 @@ class _Schedule(ABC, Generic[K]):
         kernel = self.kernel()
         body = [*kernel.frame.pointers(), *self.place("blockIdx.x"), *kernel.enter_row(), *kernel.uniform(apply=True)]
         body += self.whole(kernel)
-        definitions = (STREAMS if self.shared else "") + kernel.scan_definitions()
-        source = self.frame.kernel(body, self.threads, definitions, blocks=self.held(kernel))
-        launch = Launch(source, (-(-self.nest.rows // self.per_block), 1, 1), self.threads, self.shared)
+        definitions = (CLUSTERS if self.abreast > 1 else "") + (STREAMS if self.shared else "") + kernel.scan_definitions()
+        source = self.frame.kernel(body, self.threads, definitions, blocks=self.held(kernel), cluster=self.abreast)
+        blocks = round_up(-(-self.nest.rows // self.per_block), self.abreast)
+        launch = Launch(source, (blocks, 1, 1), self.threads, self.shared, self.abreast)
         return Lowered((launch,), tuple(self.frame.words.values), 0, f"scan {self.name}")
 
 
@@ -161,11 +167,11 @@ class _Rows(_Schedule[ScanKernel]):
 class _Columns(_Schedule[ColumnKernel]):
     """Rows side by side."""
 
-    def __init__(self, frame: Frame, groups: list[ScanGroup], across: int, tiles: int, room: int = 0) -> None:
+    def __init__(self, frame: Frame, groups: list[ScanGroup], across: int, tiles: int, room: int = 0, abreast: int = 1) -> None:
         super().__init__(frame, groups, tiles)
         self.per_block, self.threads = across, across * WARP
         self.name = f"columns{' staged' if room else ''} x{across}"
-        self.room = room
+        self.room, self.abreast = room, abreast
         staging = self._staging(ColumnKernel(frame.trial(), groups, across))
         self.shared, self.stages = (staging.nbytes, staging.stages) if staging else (0, 0)
 
@@ -194,13 +200,13 @@ class _Columns(_Schedule[ColumnKernel]):
         if apply and not carry:
             lines += [f"if (y == 0) begun{s}[0][x] = d{s}.s;" for s in range(len(names))]
         staging = self._staging(kernel) if carry else None
-        ahead = []
+        ahead, together = [], staging is not None and self.abreast > 1
         if staging:
             lines += [*staging.declare(), *staging.enter()]
             for s in range(staging.stages):
                 lines += staging.copy(f"{s * SCAN_BLOCK}", f"{s}")
             at = f"({kernel.index})(block + {staging.stages}) * {SCAN_BLOCK}"
-            ahead = staging.copy(at, f"block % {staging.stages}")
+            ahead = [*staging.copy(at, f"block % {staging.stages}"), *(["cluster_arrive();"] if together else [])]
         elif carry and kernel.looks_ahead:
             ahead = kernel.load_at(kernel.block_start("block + 1"))
             lines += [*kernel.raw(apply=apply), *kernel.load_at(kernel.block_start(first))]
@@ -214,7 +220,7 @@ class _Columns(_Schedule[ColumnKernel]):
             if apply:
                 before = f"carry{s}.before" if carry else f"d{s}"
                 lines.append(f"begun{s}[parity ^ 1][x] = then<{j}>({before}, i{s}).s;")
-        return [*lines, "}}"]
+        return [*lines, "}", *(["cluster_wait();"] if together else []), "}"]
 
     def whole(self, kernel: ColumnKernel) -> list[str]:
         carries = [f"Carry<{state.name}> carry{s}; carry{s}.start();" for s, state in enumerate(kernel.states)]
