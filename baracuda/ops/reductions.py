@@ -80,19 +80,19 @@ def _reduce_log_sum_backward(dy: Expr, total: Expr) -> dict[str, Expr]:
 # --- extremes ---------------------------------------------------------------------------------------------------------
 
 
-@op(takes="float,int,bool", **_REDUCTION)
+@op(takes="float,int,bool", saves=("y",), **_REDUCTION)
 def max_(x: Expr) -> Expr:
     """The largest element; NaN if one is NaN. Ties share the gradient equally. Over no element: -inf, or the least integer."""
     return reduce("or", x) if x.kind is ElementKind.BOOL else f.max_(x)
 
 
-@op(takes="float,int,bool", **_REDUCTION)
+@op(takes="float,int,bool", saves=("y",), **_REDUCTION)
 def min_(x: Expr) -> Expr:
     """The smallest element; NaN if one is NaN. Ties share the gradient equally. Over no element: +inf, or the largest integer."""
     return reduce("and", x) if x.kind is ElementKind.BOOL else f.min_(x)
 
 
-@op(results=("smallest", "largest"), **_REDUCTION)
+@op(results=("smallest", "largest"), saves=("smallest", "largest"), **_REDUCTION)
 def aminmax(x: Expr) -> tuple[Expr, Expr]:
     """The smallest and the largest element, in one pass."""
     return f.min_(x), f.max_(x)
@@ -230,7 +230,7 @@ def var(x: Value, *, correction: Scalar = 0.0) -> Expr:
     return _moments(x, correction)[0]
 
 
-@op(**_REDUCTION)
+@op(saves=("y",), **_REDUCTION)
 def std(x: Value, *, correction: Scalar = 0.0) -> Expr:
     """The square root of `var`."""
     return f.sqrt(_moments(x, correction)[0])
@@ -321,13 +321,13 @@ def norm_of(x: Value, order: float) -> Expr:
     return f.pow_(f.sum_(f.pow_(size, float(order))), 1.0 / order)
 
 
-@op(Rule.FLOATING, **_REDUCTION)
+@op(Rule.FLOATING, saves=("y",), **_REDUCTION)
 def vector_norm(x: Value, *, ord: int | float = 2) -> Expr:
     """(sum |x|**ord)**(1/ord); the largest or smallest |x| for inf and -inf, how many are not 0 for 0."""
     return norm_of(x, ord)
 
 
-@op(Rule.FLOATING, **_REDUCTION)
+@op(Rule.FLOATING, saves=("y",), **_REDUCTION)
 def dist(a: Value, b: Value, *, p: int | float = 2) -> Expr:
     """`vector_norm` of a - b with order p."""
     return norm_of(a - b, p)
