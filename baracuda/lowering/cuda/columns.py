@@ -130,12 +130,12 @@ def _ahead(frame: Frame, target: Target) -> Columns | None:
         shape = column_shape(frame.nest, _width(frame, frame.tuning.column_bytes), threads)
         make = partial(Columns, shape=shape, registers=True, values=values, count=1, cluster=cluster, ahead=True)
         columns = make(frame.trial())
-        inputs, nbytes = columns.keeps.inputs, shape.held * columns.keeps.run_bytes
+        inputs, registers = columns.keeps.inputs, shape.held * columns.keeps.run_bytes // 4
         if not inputs or not all(columns.kernel.copied(i) for i in inputs):
             return None
         blocks = AHEAD_THREADS // shape.threads
-        fits = nbytes <= 8 * REGISTERS and blocks * columns.shared <= target.shared_bytes - _RESERVED
-        if fits and nbytes >= 4 * REGISTERS and _groups(columns) >= 2 * blocks * (target.multiprocessors // cluster):
+        fits = REGISTERS <= registers <= 2 * REGISTERS and blocks * columns.shared <= target.shared_bytes - _RESERVED
+        if fits and _groups(columns) >= 2 * blocks * (target.multiprocessors // cluster):
             return make(frame)
     return None
 
@@ -152,16 +152,15 @@ def _worth_a_cluster(frame: Frame, cluster: int, target: Target) -> bool:
 def _in_turn(columns: Columns, target: Target) -> Lowered:
     """One launch, whose blocks take rows until there are none. Clusters are handed theirs by a counter in the workspace, which
     is set first: how many run at once is the device's affair."""
-    frame = columns.frame
-    words, groups = columns.frame.words, _groups(columns)
-    groups_word = words.signed(groups)
-    place = f"const int x = threadIdx.x % {columns.shape.across}, y = threadIdx.x / {columns.shape.across};"
-    shared = "extern __shared__ __align__(128) unsigned char dynamic[];"
+    frame, words, clustered = columns.frame, columns.frame.words, columns.cluster > 1
     most = target.multiprocessors * (AHEAD_THREADS // columns.shape.threads) // columns.cluster
-    begin = ("begin", "end") if columns.cluster > 1 else ("0", columns.kernel.segments)
-    at_once = min(groups, most)
-    body = [shared, *frame.pointers(), place]
-    if columns.cluster > 1:
+    at_once, groups = min(_groups(columns), most), words.signed(_groups(columns))
+    body = [
+        "extern __shared__ __align__(128) unsigned char dynamic[];",
+        *frame.pointers(),
+        f"const int x = threadIdx.x % {columns.shape.across}, y = threadIdx.x / {columns.shape.across};",
+    ]
+    if clustered:
         body += [
             *columns.part(),
             "const bool leader = rank == 0 && threadIdx.x == 0;",
@@ -169,19 +168,19 @@ def _in_turn(columns: Columns, target: Target) -> Lowered:
             "int parity = 0;",
             f"i64 group = blockIdx.x / {columns.cluster}, next = group + {words.signed(at_once)};",
             *columns.fetch("group"),
-            f"for (; group < {groups_word}; parity ^= 1) {{",
+            f"for (; group < {groups}; parity ^= 1) {{",
             f"i64 ticket = 0; if (leader) ticket = atomicAdd((u64*){frame.workspace()}, 1ull);",
         ]
     else:
         body += [
             "i64 group = blockIdx.x, next = group + gridDim.x;",
             *columns.fetch("group"),
-            f"for (; group < {groups_word}; group = next, next += gridDim.x) {{",
+            f"for (; group < {groups}; group = next, next += gridDim.x) {{",
         ]
-    body += [*columns.enter("group"), f"if (next < {groups_word}) {{", *columns.fetch("next"), "}"]
+    body += [*columns.enter("group"), f"if (next < {groups}) {{", *columns.fetch("next"), "}"]
     for phase in range(columns.kernel.phases.last + 1):
-        body += columns.phase(phase, *begin)
-    if columns.cluster == 1:
+        body += columns.phase(phase, *(("begin", "end") if clustered else ("0", columns.kernel.segments)))
+    if not clustered:
         body += [*columns.kernel.store_row_outputs("live && y == 0"), "}"]
         return Lowered((columns.launch(body, at_once),), tuple(words.values), 0, _name(columns))
     body += [*columns.kernel.store_row_outputs("live && y == 0 && rank == 0"), "group = next;", "next = after;", "}"]
