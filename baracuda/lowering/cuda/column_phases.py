@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr
 from baracuda.formula.order import segments
-from baracuda.lowering.cuda.clusters import CLUSTERS, STREAMS
+from baracuda.lowering.cuda.clusters import STREAMS
 from baracuda.lowering.cuda.column_kernel import ColumnKernel, ColumnShape
 from baracuda.lowering.cuda.kept import Kept
 from baracuda.lowering.cuda.kernel import Frame, Launch
+from baracuda.lowering.cuda.mailbox import Mailbox
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.rows import OPERATION, identity
 from baracuda.lowering.phases import cost
@@ -63,23 +64,21 @@ class Columns:
         self.single = total == 1
         self.several = count > registers
         assert self.one_batch or not (registers or in_shared), "what is kept is combined at once"
-        entries = max(self.batch * shape.leaves, shape.threads // shape.rows, cluster) * shape.rows
+        entries = max(self.batch * shape.leaves, shape.threads // shape.rows) * shape.rows
         reductions = self.kernel.phases.reductions
         #: Where each reduction of a phase has its tree in shared memory, and where the trees end.
         self.trees_at = [_starts([entries * n.kind.itemsize for n in r]) for r in reductions]
         self.kept_at = max((starts[-1] for starts in self.trees_at), default=0)
         self.slots = (count - registers) * shape.held * shape.threads if in_shared else 0
         self.exchange_at = self.kept_at + self.slots * self.keeps.run_bytes
-        #: Bytes that blocks of a cluster exchange; twice where they take rows after others: the slowest may still read what the
-        #: fastest would write. Behind them is the number of the rows to come.
-        self.exchanged = 8 * shape.rows * sum(len(r) for r in reductions) if cluster > 1 else 0
-        self.tickets_at = self.exchange_at + 2 * self.exchanged
+        sent = [[(COMPUTE_TYPE[n.kind], n.kind.itemsize, shape.rows * cluster) for n in r] for r in reductions]
+        self.mailbox = Mailbox(cluster, round_up(self.exchange_at, 16), sent, tickets=ahead) if cluster > 1 else None
         #: Where the runs of each operand are that are copied ahead.
-        self.ahead_at, end = {}, round_up(self.tickets_at + 16, 128)
+        self.ahead_at, end = {}, round_up(self.mailbox.end if self.mailbox else self.exchange_at, 128)
         for i in self.keeps.inputs if ahead else ():
             self.ahead_at[i] = end
             end += shape.held * shape.threads * self.kernel.run_bytes(i)
-        self.shared = end if ahead else self.exchange_at + self.exchanged
+        self.shared = end
 
     def names(self, phase: int) -> list[str]:
         return [f"red{phase}_{r}" for r in range(len(self.kernel.reductions(phase)))]
@@ -87,8 +86,8 @@ class Columns:
     def enter(self, block: str) -> list[str]:
         """Declares what the threads of a block work on, and what they keep."""
         lines, shape, keeps = self.kernel.enter(block), self.shape, self.keeps
-        if self.cluster > 1:
-            lines += self.part()
+        if self.mailbox and not self.ahead:
+            lines += [*self.part(), "const unsigned round = 0;", *self.mailbox.open()]
         if self.registers:
             lines += [f"{kind} {name}[{shape.held}];" for name, kind in keeps.types.items()]
         if self.ahead:
@@ -192,23 +191,18 @@ class Columns:
 
     def _exchange(self, phase: int) -> list[str]:
         """Makes the results of a block's segments those of whole rows, over the blocks of a cluster."""
+        assert self.mailbox
         shape, reductions, lines = self.shape, self.kernel.reductions(phase), []
-        before = sum(len(r) for r in self.kernel.phases.reductions[:phase])
+        if self.ahead and not phase:
+            lines.append(f"if (leader) {self.mailbox.send_ticket()}")
+        sends = []
+        for r, name in enumerate(self.names(phase)):
+            at = f"rank * {shape.rows} + x * {shape.vector} + v"
+            sends += self.kernel.for_rows([self.mailbox.send(phase, r, at, f"{name}[v]", "to")])
+        lines += [f"for (int to = y; to < {self.cluster}; to += {shape.teams}) {{", *sends, "}", *self.mailbox.arrive(phase)]
+        lines += ["const i64 after = tickets[round & 1];"] if self.ahead and not phase else []
         for r, (n, name) in enumerate(zip(reductions, self.names(phase), strict=True)):
-            kind, at = COMPUTE_TYPE[n.kind], self.exchange_at + 8 * shape.rows * (before + r)
-            turn = f" + parity * {self.exchanged}" if self.ahead else ""
-            lines.append(f"{kind}* const mine{phase}_{r} = ({kind}*)((char*)dynamic + {at}{turn});")
-            lines += ["if (y == 0) {", *self.kernel.for_rows([f"mine{phase}_{r}[x * {shape.vector} + v] = {name}[v];"]), "}"]
-        lines += ["if (leader) tickets[parity] = ticket;"] if self.ahead and not phase else []
-        lines.append("cluster_barrier();")
-        lines += ["const i64 after = from_block(tickets + parity, 0);"] if self.ahead and not phase else []
-        entries = shape.rows * self.cluster
-        lines.append(f"for (int i = threadIdx.x; i < {entries}; i += {shape.threads}) {{")
-        for r in range(len(reductions)):
-            lines.append(f"tree{phase}_{r}[i] = from_block(mine{phase}_{r} + i % {shape.rows}, i / {shape.rows});")
-        lines += ["}", "__syncthreads();"]
-        for r, (n, name) in enumerate(zip(reductions, self.names(phase), strict=True)):
-            lines.append(self.tree(n, f"tree{phase}_{r}", str(self.cluster), name))
+            lines.append(self.tree(n, self.mailbox.values(phase, r), str(self.cluster), name))
         return lines
 
     def _forget(self, phase: int) -> list[str]:
@@ -296,8 +290,8 @@ class Columns:
 
     def launch(self, body: Sequence[str], blocks: int) -> Launch:
         threads, definitions = self.shape.threads, self.kernel.definitions()
-        if self.cluster > 1:  # no block ends while others read its shared memory
-            body, definitions = [*body, "cluster_barrier();"], CLUSTERS + definitions
+        if self.mailbox:
+            definitions = self.mailbox.definitions + definitions
         if self.ahead:
             definitions = STREAMS + definitions
         held = (AHEAD_THREADS if self.ahead else _THREADS) // threads

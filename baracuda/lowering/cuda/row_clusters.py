@@ -10,15 +10,16 @@ Rows are handed out one by one by a counter in the workspace: how many clusters 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr
 from baracuda.formula.gathers import gathers
 from baracuda.formula.order import CHAIN, LANES, segments
-from baracuda.lowering.cuda.clusters import CLUSTERS, STREAMS, has_clusters, most_blocks
+from baracuda.lowering.cuda.clusters import STREAMS, has_clusters, most_blocks
 from baracuda.lowering.cuda.kept import Kept
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target, offset, piece, unravel
+from baracuda.lowering.cuda.mailbox import Mailbox
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.cuda.rows import OPERATION, RowKernel, RowShape, identity
 from baracuda.lowering.phases import Phases
@@ -55,14 +56,6 @@ def lower_clustered_rows(frame: Frame, target: Target, vector: int) -> Lowered |
     return None
 
 
-def _starts(sizes: Iterable[int]) -> list[int]:
-    """Where blocks of some sizes begin, one after another, and the end; on bounds of 16 bytes."""
-    starts = [0]
-    for size in sizes:
-        starts.append(starts[-1] + round_up(size, 16))
-    return starts
-
-
 class _ClusteredRows:
     """One layout of rows over a cluster, and its kernel."""
 
@@ -88,14 +81,9 @@ class _ClusteredRows:
         self.cluster = -(-total // (most * of_round))
         self.count = -(-total // self.cluster)
         self.rounds = -(-self.count // of_round) - 1
-        #: Where each reduction of a phase has the results of all segments, and, twice, those of the block's.
-        self.trees_at = []
-        for phase in self.reductions:
-            self.trees_at.append(_starts(total * n.kind.itemsize for n in phase))
-        leaves = _starts(2 * self.count * 8 for phase in self.reductions for _ in phase)
-        self.tickets_at = max((starts[-1] for starts in self.trees_at), default=0)
-        self.leaves_at = [self.tickets_at + 16 + start for start in leaves]
-        self.kept_at = round_up(self.leaves_at[-1], 128)
+        sent = [[(COMPUTE_TYPE[n.kind], n.kind.itemsize, total) for n in phase] for phase in self.reductions]
+        self.mailbox = Mailbox(self.cluster, 0, sent, tickets=True)
+        self.kept_at = round_up(self.mailbox.end, 128)
         self.shared = self.kept_at + self.rounds * self.round_bytes
         whole = all(
             piece(nest.operands[i], vector, kernel.inner_last, (*nest.outer, *nest.inner)) * nest.operands[i].kind.itemsize
@@ -119,7 +107,7 @@ class _ClusteredRows:
         clusters = min(clusters, frame.nest.rows)
         first = frame.kernel([f"*(u64*){frame.workspace()} = {clusters};"], 1)
         body = self._body()
-        definitions = CLUSTERS + STREAMS + self.kernel.definitions()
+        definitions = self.mailbox.definitions + STREAMS + self.kernel.definitions()
         source = frame.kernel(body, _THREADS, definitions, blocks=1, cluster=self.cluster)
         launches = (
             Launch(first, (1, 1, 1), 1),
@@ -137,7 +125,7 @@ class _ClusteredRows:
             *kernel.place(),
             f"const int rank = blockIdx.x % {self.cluster}, begin = rank * {self.count};",
             f"const int count = {kernel.segments} - begin < {self.count} ? {kernel.segments} - begin : {self.count};",
-            f"i64* const tickets = (i64*)(dynamic + {self.tickets_at});",
+            *self.mailbox.open(),
             "const bool leader = rank == 0 && threadIdx.x == 0;",
         ]
         for name, start in keeps.starts.items():
@@ -146,7 +134,7 @@ class _ClusteredRows:
         body += [f"{keeps.types[f'in{i}']} in{i}[{CHAIN}];" for i in keeps.inputs]
         body += [
             *kernel.declare_kept(),
-            "int parity = 0;",
+            "unsigned round = 0;",
             f"i64 row = blockIdx.x / {self.cluster};",
             f"for (int r = 0; r < {self.rounds}; ++r) {{",
             *self._fetch("row"),
@@ -163,9 +151,8 @@ class _ClusteredRows:
             *kernel.store_row_outputs("leader"),
             f"if (next >= {kernel.rows}) break;",
             "row = next;",
-            "parity ^= 1;",
+            "++round;",
             "}",
-            "cluster_barrier();",  # no block ends while others read its shared memory
         ]
         return body
 
@@ -212,12 +199,7 @@ class _ClusteredRows:
         kernel, reductions = self.kernel, self._reductions(phase)
         names = [f"red{phase}_{r}" for r in range(len(reductions))]
         lines = kernel.scalars(phase)
-        number = sum(len(r) for r in self.reductions[:phase])
-        for r, (n, name) in enumerate(zip(reductions, names, strict=True)):
-            kind, at = COMPUTE_TYPE[n.kind], self.leaves_at[number + r]
-            lines.append(f"{kind} {name};")
-            lines.append(f"{kind}* const tree{phase}_{r} = ({kind}*)(dynamic + {self.trees_at[phase][r]});")
-            lines.append(f"{kind}* const leaves{phase}_{r} = ({kind}*)(dynamic + {at} + {8 * self.count} * parity);")
+        lines += [f"{COMPUTE_TYPE[n.kind]} {name};" for n, name in zip(reductions, names, strict=True)]
         last = phase == kernel.phases.last
         lines += ["#pragma unroll 1", f"for (int r = 0; r < {self.rounds}; ++r) {{", *self._place("r", "")]
         lines += [f"wait_copies<{self.rounds - 1}>();"] if phase == 0 else []
@@ -251,7 +233,7 @@ class _ClusteredRows:
         return lines
 
     def _work(self, phase: int, place: str) -> list[str]:
-        """A phase over a round that is in registers; a segment's results go to shared memory."""
+        """A phase over a round that is in registers; a segment's results go to all blocks."""
         kernel, reductions = self.kernel, self._reductions(phase)
         others = [i for i in self.keeps.reads[phase] if i not in self.keeps.inputs]
         lines = [
@@ -262,23 +244,17 @@ class _ClusteredRows:
             *kernel.leaf_values(reductions),
         ]
         for r in range(len(reductions)):
-            lines.append(f"if (here && lane == 0) leaves{phase}_{r}[local] = leaf{r};")
+            lines.append(f"if (here && lane < {self.cluster}) {self.mailbox.send(phase, r, 'segment', f'leaf{r}', 'lane')}")
         return lines
 
     def _exchange(self, phase: int, reductions: Sequence[Expr], names: Sequence[str]) -> list[str]:
-        """The results of all segments of the row, from the blocks that have them, and of the row, in every thread. What blocks
-        exchange has two places in turn, because the slowest may still read the one when the fastest is a row further."""
+        """The results of all segments of the row, from the blocks that have them, and of the row, in every thread."""
         kernel, lines = self.kernel, []
-        lines += ["if (leader) tickets[parity] = ticket;"] if phase == 0 else []
-        lines.append("cluster_barrier();")
-        lines += ["const i64 next = from_block(tickets + parity, 0);"] if phase == 0 else []
-        lines.append(f"for (int i = threadIdx.x; i < {kernel.segments}; i += {_THREADS}) {{")
-        lines.append(f"const int block = i / {self.count}, local = i - block * {self.count};")
-        lines += [f"tree{phase}_{r}[i] = from_block(leaves{phase}_{r} + local, block);" for r in range(len(reductions))]
-        lines += ["}", "__syncthreads();"]
+        lines += [f"if (leader) {self.mailbox.send_ticket()}"] if phase == 0 else []
+        lines += self.mailbox.arrive(phase)
+        lines += ["const i64 next = tickets[round & 1];"] if phase == 0 else []
         for r, (n, name) in enumerate(zip(reductions, names, strict=True)):
-            operands = f"tree{phase}_{r}, {kernel.segments}, {identity(n)}, threadIdx.x, {_THREADS}"
+            operands = f"{self.mailbox.values(phase, r)}, {kernel.segments}, {identity(n)}, threadIdx.x, {_THREADS}"
             lines.append(f"{name} = tree<{OPERATION[n.attr[0]]}>({operands});")
-        lines.append("__syncthreads();")
         kernel.name_results(reductions, names)
         return lines

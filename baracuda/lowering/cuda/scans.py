@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from baracuda.core.layout import round_up
 from baracuda.formula.order import SCAN_BLOCK, SCAN_CHUNK, SCAN_SPAN, SCAN_TILE
 from baracuda.lowering.composite import side_by_side
-from baracuda.lowering.cuda.clusters import CLUSTERS, STREAMS, has_clusters
+from baracuda.lowering.cuda.clusters import ABREAST, STREAMS, has_clusters
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
 from baracuda.lowering.cuda.scan_chain import MOST_TILES, ChainedColumns, ChainedRows
 from baracuda.lowering.cuda.scan_columns import SHARED_BYTES, ColumnKernel
@@ -29,7 +29,7 @@ _STAGES = 4
 #: Thread blocks that keep abreast where elements pass through shared memory: rows side by side are then read together, so that
 #: what memory has at hand is used (H200, 2026-11-22, cumsum of f32, against blocks on their own: 16384 x 16384 along the first
 #: axis 608 us and 632, 256 x 1024 x 1024 along the second 534 and 536; four abreast 608 and 543).
-_ABREAST = 2
+_BESIDE = 2
 #: Rows are cut where they have at least so many tiles.
 _LEAST_TILES = 4
 
@@ -59,7 +59,7 @@ def _lower_columns(frame: Frame, groups: list[ScanGroup], tiles: int, target: Ta
             return ChainedColumns(frame, ColumnKernel(frame, groups, held.across), tiles, held, room).lower(target)
         if blocks < enough:
             return columns.lower_split()
-    staged = _Columns(frame, groups, WARP, tiles, room, _ABREAST if has_clusters(target) else 1)
+    staged = _Columns(frame, groups, WARP, tiles, room, _BESIDE if has_clusters(target) else 1)
     return (staged if nest.rows >= WARP * enough and staged.stages > 1 else columns).lower()
 
 
@@ -110,7 +110,7 @@ class _Schedule(ABC, Generic[K]):
         kernel = self.kernel()
         body = [*kernel.frame.pointers(), *self.place("blockIdx.x"), *kernel.enter_row(), *kernel.uniform(apply=True)]
         body += self.whole(kernel)
-        definitions = (CLUSTERS if self.abreast > 1 else "") + (STREAMS if self.shared else "") + kernel.scan_definitions()
+        definitions = (ABREAST if self.abreast > 1 else "") + (STREAMS if self.shared else "") + kernel.scan_definitions()
         source = self.frame.kernel(body, self.threads, definitions, blocks=self.held(kernel), cluster=self.abreast)
         blocks = round_up(-(-self.nest.rows // self.per_block), self.abreast)
         launch = Launch(source, (blocks, 1, 1), self.threads, self.shared, self.abreast)
