@@ -12,6 +12,7 @@ from baracuda.lowering.cpu.scans import lower_scans
 from baracuda.lowering.cpu.schedules import lower_rows
 from baracuda.lowering.cpu.split import lower_split, part_segments
 from baracuda.lowering.cpu.sums import in_one_pass, lower_sums
+from baracuda.lowering.cpu.tabulated import lower_tabulated
 from baracuda.lowering.parts import split
 from baracuda.lowering.problem import Nest, reduces, scans
 from baracuda.runtime.jit import CpuTarget, host
@@ -38,12 +39,16 @@ def _schedule(nest: Nest, target: CpuTarget) -> Callable[[Nest, Words, CpuTarget
     if scans(nest.graph):
         return lower_scans
     if not reduces(nest.graph, Axes.FULL):
-        return lower_pointwise
+        return _lower_pointwise
     if reduces(nest.graph, Axes.OUTER):
         return lower_sums if in_one_pass(nest.graph) else _lower_parts
     if part_segments(nest, lanes_of(nest, target)):
         return lower_split
     return lower_rows
+
+
+def _lower_pointwise(nest: Nest, words: Words, target: CpuTarget) -> Program:
+    return lower_tabulated(nest, words, target) or lower_pointwise(nest, words, target)
 
 
 def _lower_parts(nest: Nest, words: Words, target: CpuTarget) -> Program:

@@ -15,12 +15,13 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.expr import Expr, node, topological
-from baracuda.formula.graph import Graph, substitute
+from baracuda.formula.expr import Expr, node
+from baracuda.formula.graph import Graph
 from baracuda.lowering.cuda.filled import fill, table_bytes, walk
 from baracuda.lowering.cuda.kernel import Frame, Lowered, Target
 from baracuda.lowering.cuda.pointwise import Runs, runs_body, with_one_element
 from baracuda.lowering.phases import cost, usual
+from baracuda.lowering.tables import functions, looked_up, usually
 
 #: An entry of a table: the argument is the value it is for, the attribute the table's number.
 _ENTRY = "tabulated"
@@ -118,62 +119,14 @@ class _Tabulated(Runs):
         return [*places, *(f"odd |= {find}(place{i}, in{i});" for i in given), *lines], _PLACES + functions
 
 
-def _sources(graph: Graph) -> dict[Expr, frozenset[Expr] | None]:
-    """The inputs that each node depends on; None for more than these and parameters."""
-    found: dict[Expr, frozenset[Expr] | None] = {}
-    for n in graph.nodes:
-        if n.op == "input":
-            found[n] = frozenset([n])
-        elif n.op in ("coord", "position", "gather", "reduce", "scan"):
-            found[n] = None
-        else:
-            below = [found[a] for a in n.args]
-            found[n] = None if None in below else frozenset[Expr]().union(*(b for b in below if b is not None))
-    return found
-
-
 def _issued(graph: Graph) -> int:
     """Roughly how many additions an element's results cost on a GPU, rare branches left out."""
     roots = [e for _, e in graph.outputs]
     return cost(*roots) + _DIVISION * sum(n.op in ("div", "sqrt") for n in usual(roots))
 
 
-def _roots(frame: Frame) -> list[tuple[Expr, Expr]]:
-    """The functions of one bf16 input worth a table, as large as they come, each with its input."""
-    graph, last = frame.nest.graph, len(frame.nest.outer) - 1
-    sources = _sources(graph)
-
-    def source(n: Expr) -> Expr | None:
-        below = sources[n]
-        if below is None or len(below) != 1:
-            return None
-        (x,) = below
-        varies = frame.operands[frame.input_index[x.attr[0]]].steps(last) != 0
-        return x if x.attr[1] is ElementKind.BF16 and varies else None
-
-    ends = {e for _, e in graph.outputs}
-    for n in graph.nodes:
-        if source(n) is None:
-            ends.update(n.args)
-    found = [(n, x) for n in graph.nodes if n in ends and n.kind is ElementKind.F32 and (x := source(n)) is not None]
-    return [(n, x) for n, x in found if cost(n) >= _FUNCTION]
-
-
-def _with_tables(graph: Graph, roots: list[tuple[Expr, Expr]]) -> Graph:
-    """The graph with entries of tables in the place of functions."""
-    done = {root: node(_ENTRY, (x,), root.kind, j) for j, (root, x) in enumerate(roots)}
-    return replace(graph, outputs=tuple((p, substitute(e, done)) for p, e in graph.outputs))
-
-
-def _usual(graph: Graph, roots: list[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
-    """The functions that are not on the slow side of a rare branch: it is a function of its own, which sees no table."""
-    made = _with_tables(graph, roots)
-    looked_up = usual(e for _, e in made.outputs)
-    for n in made.nodes:
-        if n.op == "rare":
-            looked_up -= set(topological([n.args[1]])) - set(topological([n.args[0], n.args[2]]))
-    numbers = {n.attr for n in looked_up if n.op == _ENTRY}
-    return [row for j, row in enumerate(roots) if j in numbers]
+def _entry(number: int, x: Expr) -> Expr:
+    return node(_ENTRY, (x,), ElementKind.F32, number)
 
 
 def lower_tabulated(frame: Frame, target: Target) -> Lowered | None:
@@ -183,9 +136,9 @@ def lower_tabulated(frame: Frame, target: Target) -> Lowered | None:
     whole = len(original.graph.inputs) == len(original.graph.outputs) == 1 and frame.operands[1].kind.itemsize == 2
     if whole or original.rows * _issued(original.graph) < _SAVED_IN_ALL or any(o.general for o in frame.operands):
         return None
-    roots = _usual(original.graph, _roots(frame))
+    roots = usually(original.graph, functions(original, (ElementKind.BF16,), last, _FUNCTION), _entry)
     entries = _range(len(roots), target) if 1 <= len(roots) <= _TABLES else None
-    made = _with_tables(original.graph, roots)
+    made = looked_up(original.graph, roots, _entry)
     rest = _issued(made)
     saved = _issued(original.graph) - rest
     moved = sum(o.kind.itemsize for o in frame.operands if o.steps(last) != 0)
