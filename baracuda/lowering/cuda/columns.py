@@ -6,7 +6,9 @@ chains and a tree over a thread's lanes in registers, a tree over the teams of a
 `BATCH` segments in shared memory, and the same tree over batches.
 
 What several phases read stays with the thread that will read it again, so nobody waits for anybody: in registers where a row
-is one segment and that is little, else in shared memory where it fits. What does not fit is read again.
+is one segment and that is little, else in shared memory where it fits. What does not fit is read again. Where there are many rows
+of a segment, or of so many that a cluster of blocks has one each, blocks take rows after others, and copy those to come to shared
+memory while they work on those they have in registers.
 
 Where the rows make too few blocks to fill the device, each is spread over blocks: one launch a phase, a block for some
 segments (a power of two), partial results in the workspace.

@@ -2,12 +2,14 @@
 
 A thread block takes a few neighbouring rows, so that neighbouring threads read neighbours in memory; 32 teams of threads hold
 the chunks of a block of 256 elements of each row, and the chunks' totals are turned around in shared memory to meet in shuffles.
-Thread blocks walk along their rows from block to block, and load the next while they scan one.
+Thread blocks walk along their rows from block to block, and load the next while they scan one, or have several on their way
+through shared memory (`scan_staging`).
 
 Where rows are too few for that, thread blocks take whole tiles, of which every thread holds several chunks (`HeldTile`). It
-scans them twice: for their totals, and again when it knows what is before the tile. As it is done with a chunk, it loads that
-of its next tile into the same registers, and each tile hands the next what is before it (`scan_chain`). Where neither suffices,
-there are three launches: the totals of all tiles, what is before each, and the results.
+scans them twice: for their totals, and again when it knows what is before the tile. Its next tile is copied to shared memory
+meanwhile; where that has no room, a chunk of the next tile is loaded into the registers of one that is done. Each tile hands the
+next what is before it (`scan_chain`). Where neither suffices, there are three launches: the totals of all tiles, what is before
+each, and the results.
 """
 
 from __future__ import annotations

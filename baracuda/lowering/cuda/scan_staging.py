@@ -2,8 +2,8 @@
 
 A thread's chunk is 8 elements that lie a row of memory apart: loads of one element each, of which registers hold few. Here the
 threads copy a region, of so many positions by the rows of a block, in pieces of up to 16 bytes that pass no registers, and
-several regions are under way at a time (16384 x 16384 f32 along the first axis, H200, 2026-11-22: cumsum 691 us with the next
-block in registers).
+several regions are under way at a time (H200, 2026-11-22, 16384 x 16384 f32 along the first axis: cumsum 691 us with the next
+block in registers, 595 with four on their way).
 """
 
 from __future__ import annotations
