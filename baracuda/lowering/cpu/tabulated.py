@@ -13,7 +13,7 @@ import numpy as np
 
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
-from baracuda.core.workspace import allocate_host
+from baracuda.core.workspace import LEAST_ALIGNMENT, allocate_host
 from baracuda.formula.expr import READS, Axes, Expr, cast, input_, node
 from baracuda.formula.gathers import Source
 from baracuda.formula.graph import Graph, Port
@@ -75,7 +75,7 @@ def _filled(nest: Nest, words: Words, target: CpuTarget, number: int, root: Expr
     """The step that computes a table."""
     name, kind, axes = x.attr
     graph = Graph((Port(name, kind, axes),), ((Port(_table(number), _TABLE, axes), root),), (False,))
-    operands = (Operand(kind, (1,)), Operand(_TABLE, (1,)))
+    operands = (Operand(kind, (1,)), Operand(_TABLE, (1,), LEAST_ALIGNMENT))
     places = [Place(words.add(_every_value().ctypes.data)), words.scratch(number * _NBYTES)]
     return pointwise_step(Nest(graph, (_VALUES,), (), operands), words, target, places)[0]
 
@@ -92,7 +92,7 @@ def _read(nest: Nest, words: Words, target: CpuTarget, found: Functions) -> tupl
         if name in read:
             inputs.append((Port(name, _BITS, p.axes), Operand(_BITS, o.strides, o.alignment), place))
     for j in range(len(found)):
-        table = Operand(_TABLE, (0,) * len(nest.outer), gathered=((1, _VALUES),), settled=True)
+        table = Operand(_TABLE, (0,) * len(nest.outer), LEAST_ALIGNMENT, gathered=((1, _VALUES),), settled=True)
         inputs.append((Port(_table(j), _TABLE, Axes.NONE), table, words.scratch(j * _NBYTES)))
     outputs = [(nest.operands[count + k], words.place(count + k)) for k in range(len(graph.outputs))]
     operands = (*(o for _, o, _ in inputs), *(o for o, _ in outputs))
