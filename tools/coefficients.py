@@ -130,6 +130,13 @@ def logarithms() -> None:
     lines.append("LOG1P = (")
     lines.extend(rows(c, 4))
     lines.append(")")
+    first = rounded(mpf("0.695"), 24)
+    emit_scalar("LOG_OF_SUM_FIRST", "the least 1 + f of the logarithm of a sum", first)
+    polynomial(
+        "LOG_OF_SUM", "(ln(1 + f) - f) / f**2, 1 + f from there to twice that; error of the logarithm, ln 2 larger where f < 0",
+        lambda x: (mp.log1p(x) - x) / x**2, first - 1 - mpf("1e-7"), 2 * first - 1 + mpf("1e-7"), {"F32": 9},
+        lambda x: x**2 / (mp.log1p(x) + (LN2 if x < 0 else 0)),
+    )  # fmt: skip
 
 
 def hyperbolics() -> None:
@@ -275,6 +282,15 @@ def hyperbolic_sines() -> None:
     )  # fmt: skip
 
 
+def inverse_hyperbolics() -> None:
+    root = mp.sqrt
+    polynomial(
+        "ATANH", "(atanh(s) - s) / s**3 in s**2, s to 0.275; error of the arctangent",
+        lambda u: (mp.atanh(root(u)) / root(u) - 1) / u, mpf("1e-12"), mpf("0.275") ** 2, {"F32": 4},
+        lambda u: u * root(u) / mp.atanh(root(u)),
+    )  # fmt: skip
+
+
 def decimal() -> None:
     ten = mp.log(10)
     emit("LOG2_10", "log2(10)", {kind: rounded(ten / LN2, bits) for kind, bits in BITS.items()})
@@ -311,6 +327,7 @@ def main() -> None:
     exponentials()
     inverse_trigonometry()
     hyperbolic_sines()
+    inverse_hyperbolics()
     decimal()
     cube_roots()
     head = preamble(

@@ -117,20 +117,24 @@ def two_product(a: Expr, b: Expr) -> Pair:
 _RECIPROCAL_MAGIC = 0x7EF311C0
 
 
+def approximate_reciprocal(d: Expr) -> Expr:
+    """1 / d in f32 to 12 bits, for d as in `reciprocal`: a Newton step of third order from a value read off the bits."""
+    y = bitcast(const(_RECIPROCAL_MAGIC, F32.signed) - bitcast(d, F32.signed), F32.kind)
+    error = fma(-d, y, F32.constant(1.0))
+    return fma(y, fma(error, error, error), y)
+
+
 def reciprocal(d: Expr, less: float = 0.0) -> Expr:
     """1 / d to about an ULP, for d normal and no larger than half the inverse of the smallest normal number; else any value.
     `less`, a small part of it, is left out.
 
-    In f32 by a Newton step of third order and one of second from a value read off the bits: a division is one operation in a
-    formula, but some fifteen on a GPU, with a branch between them.
+    In f32 by a Newton step from `approximate_reciprocal`: a division is one operation in a formula, but some fifteen on a GPU,
+    with a branch between them.
     """
     f = format_of(d)
-    one = f.constant(1.0)
     if f is F64:
         return f.constant(1.0 - less) / d
-    y = bitcast(const(_RECIPROCAL_MAGIC, f.signed) - bitcast(d, f.signed), f.kind)
-    error = fma(-d, y, one)
-    y = fma(y, fma(error, error, error), y)
+    y = approximate_reciprocal(d)
     return fma(y, fma(-d, y, f.constant(1.0 - less)), y)
 
 

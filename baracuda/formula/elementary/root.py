@@ -58,6 +58,14 @@ def sqrt_to_pair(x: Expr, x_low: Expr | None = None) -> Pair:
     return s, half * (rest if x_low is None else rest + x_low)
 
 
+def sqrt_with_slope(x: Expr) -> Pair:
+    """sqrt(x) to little more than half an ULP, and its derivative 1 / (2 sqrt(x)) to 15 bits, by which what is left of an
+    argument is turned into what is left of the root; for x as in `_approximate_rsqrt`."""
+    y = _approximate_rsqrt(x, _FITTED[x.kind])
+    slope, root = y * 0.5, x * y
+    return fma(slope, fma(-root, root, x), root), slope
+
+
 @elementary("rsqrt", ElementKind.F32, ElementKind.F64)
 def rsqrt(x: Expr) -> Expr:
     f = format_of(x)
