@@ -237,7 +237,11 @@ def trigonometry() -> None:
     )  # fmt: skip
     polynomial(
         "TAN", "(tan(r) - r) / r**3 in r**2, |r| <= pi/4; error of the tangent",
-        lambda u: (mp.tan(root(u)) / root(u) - 1) / u, 0, edge, {"F32": 7, "F64": 15}, lambda u: u * root(u) / mp.tan(root(u)),
+        lambda u: (mp.tan(root(u)) / root(u) - 1) / u, 0, edge, {"F64": 15}, lambda u: u * root(u) / mp.tan(root(u)),
+    )  # fmt: skip
+    polynomial(
+        "COT", "(1 - r cot(r)) / r**2 in r**2, |r| <= pi/4; error of the tangent",
+        lambda u: (1 - root(u) / mp.tan(root(u))) / u, mpf("1e-12"), edge, {"F32": 5}, lambda u: u * mp.tan(root(u)) / root(u),
     )  # fmt: skip
 
 

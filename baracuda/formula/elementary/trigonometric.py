@@ -22,6 +22,7 @@ from baracuda.formula.elementary.pieces import (
     horner,
     not_below,
     reciprocal,
+    rough_reciprocal,
     round_scaled,
     sign_bit,
 )
@@ -82,7 +83,39 @@ def cos_on(q: Quadrant) -> Expr:
     return flip_sign(value, _sign_from_bit_1(format_of(u), q.n + 1))
 
 
-def _tan_on(q: Quadrant) -> Expr:
+def _reduce_briefly(a: Expr) -> Quadrant:
+    """`reduce_moderate` in two operations less.
+
+    first - high is exact by Dekker's argument if |first| is above what is taken from it, and else because nothing was lost in
+    `high`, as there.
+    """
+    k = a.kind
+    n, shifted = round_scaled(a, c.TWO_OVER_PI[k])
+    first = fma(n, -c.HALF_PI_HIGH[k], a)
+    high = first - n * c.HALF_PI_MIDDLE[k]
+    low = fma(n, -c.HALF_PI_LOW[k], fma(n, -c.HALF_PI_MIDDLE[k], first - high))
+    return Quadrant(high, low, shifted)
+
+
+def _tan_on_f32(q: Quadrant) -> Expr:
+    """With c = r cot(r), which is in [pi/4, 1], the quotient r / c or -c / r, from a reciprocal of 14 bits and the remainder.
+
+    The remainder counts what rounding took from c, and `low`, whose share is low / r (2 - c) of the quotient to a few bits. Near
+    a multiple of pi/2 `low` may be 2**-9 of `high`, so the reciprocal of r includes it; that of c, which is 1 there, is exact.
+    """
+    f, u = format_of(q.high), q.high * q.high
+    p = horner(u, c.COT[f.kind])
+    cotangent = fma(-u, p, f.constant(1.0))
+    missing = 1.0 - cotangent
+    cross = fma(q.low, 1.0 + missing, -(q.high * fma(-u, p, missing)))
+    odd = _odd(q.n)
+    above, below = either(odd, -cotangent, q.high), either(odd, q.high, cotangent)
+    y = rough_reciprocal(below + q.low)
+    quotient = above * y
+    return fma(fma(cross, y, fma(-quotient, below, above)), y, quotient)
+
+
+def _tan_on_f64(q: Quadrant) -> Expr:
     """T = tan(high + low) as a pair, or -1/T with the remainder of the reciprocal put back."""
     f, u = format_of(q.high), q.high * q.high
     p = horner(u, c.TAN[f.kind])
@@ -95,10 +128,10 @@ def _tan_on(q: Quadrant) -> Expr:
     return either(_odd(q.n), fma(inverse, error, inverse), t)
 
 
-def _define(x: Expr, on: Callable[[Quadrant], Expr]) -> Expr:
+def _define(x: Expr, on: Callable[[Quadrant], Expr], moderate: Callable[[Expr], Quadrant] = reduce_moderate) -> Expr:
     """The function of |x| on either reduction; NaN for what is not finite."""
     a = abs(x)
-    return rare(not_below(x, c.TRIG_LIMIT[x.kind]), on(Quadrant(*reduce_huge(a))) + (x - x), on(reduce_moderate(a)))
+    return rare(not_below(x, c.TRIG_LIMIT[x.kind]), on(Quadrant(*reduce_huge(a))) + (x - x), on(moderate(a)))
 
 
 @elementary("sin", ElementKind.F32, ElementKind.F64)
@@ -111,6 +144,11 @@ def cos(x: Expr) -> Expr:
     return _define(x, cos_on)
 
 
-@elementary("tan", ElementKind.F32, ElementKind.F64)
-def tan(x: Expr) -> Expr:
-    return flip_sign(_define(x, _tan_on), sign_bit(x))
+@elementary("tan", ElementKind.F32)
+def tan_f32(x: Expr) -> Expr:
+    return flip_sign(_define(x, _tan_on_f32, _reduce_briefly), sign_bit(x))
+
+
+@elementary("tan", ElementKind.F64)
+def tan_f64(x: Expr) -> Expr:
+    return flip_sign(_define(x, _tan_on_f64), sign_bit(x))
