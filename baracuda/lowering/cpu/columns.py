@@ -19,6 +19,10 @@ from baracuda.lowering.gathers import moving_axes
 
 #: Elements along a row by which reading is ahead of computing.
 _AHEAD = 2
+#: Bytes by which it is ahead along what is read at an index, and those of a stretch, read between those of others, from which
+#: on the hardware does that better (a bag of 8 rows of 1024 elements, time against PyTorch's: bf16 0.74 without and 1.05 with
+#: it, f32 1.34 without and 0.99 with it).
+_FURTHER, _FORESEEN = 384, 256
 
 
 class ColumnPasses:
@@ -84,8 +88,12 @@ class ColumnPasses:
         """An indexed read at one element of all rows, whose operands are at these addresses."""
         b, index, kind = self.b, self.kernel.input_index[n.attr.name], n.attr.storage
         if n in self.together:
-            offset = b.mul(b.extract(offsets[0], 0), kind.itemsize)
-            return self._vectors(index, b.at(pointers[index], offset))
+            pointer = b.at(pointers[index], b.mul(b.extract(offsets[0], 0), kind.itemsize))
+            stretch = self.count * self.lanes * kind.itemsize
+            if self.step[index] == 1 and stretch < _FORESEEN:
+                for line in range(0, stretch, 64):
+                    b.prefetch(b.at(pointer, _FURTHER + line))
+            return self._vectors(index, pointer)
         return [load_at(b, kind, pointers[index], o) for o in offsets]
 
     def _row_leaf(self, n: Expr) -> Group | None:
