@@ -289,7 +289,7 @@ def hyperbolic_sines() -> None:
 def inverse_hyperbolics() -> None:
     root = mp.sqrt
     polynomial(
-        "ATANH", "(atanh(s) - s) / s**3 in s**2, s to 0.275; error of the arctangent",
+        "ATANH", "(atanh(s) - s) / s**3 in s**2, s to 0.275; error of the inverse",
         lambda u: (mp.atanh(root(u)) / root(u) - 1) / u, mpf("1e-12"), mpf("0.275") ** 2, {"F32": 4},
         lambda u: u * root(u) / mp.atanh(root(u)),
     )  # fmt: skip
