@@ -253,9 +253,9 @@ def each_op(measured: Measured, compiled: Measured) -> str:
 
 
 def families() -> str:
-    gpu = [pair for pair in load(f"families-{GPU}*") if any("torch.compile" not in row.ratios for row in pair[1].rows)]
-    compiled = rows(pair for pair in load(f"families-{GPU}*") if any("torch.compile" in row.ratios for row in pair[1].rows))
-    measured = [pair for pair in rows(gpu or load(f"families-{GPU}*")) if pair[0].suite == "families"]
+    gpu = load(f"families-{GPU}*")
+    measured = [pair for pair in rows(gpu) if pair[0].suite == "families"]
+    compiled = [pair for pair in measured if "torch.compile" in pair[0].ratios]
     cpu = load("families-cpu*")
     found = ratios(compiled, "torch.compile")
     against = (
