@@ -125,27 +125,27 @@ def _celu_backward(dy: Expr, x: Expr, *, alpha: Scalar = 1.0) -> dict[str, Expr]
     return {"dx": dy * select(x >= 0.0, 1.0, f.exp(_exponent(x, alpha)))}
 
 
-@op(smooth=True)
+@op()
 def gelu(x: Expr, *, approximate: str = "none") -> Expr:
     """x * Phi(x) with the normal distribution's Phi (Hendrycks and Gimpel 2016); approximate="tanh" for the tanh form, which
     is the default of jax.nn and not of torch."""
     return gelu_of(x, approximate)
 
 
-@op(smooth=True)
+@op()
 def quick_gelu(x: Expr) -> Expr:
     """x * sigmoid(1.702 x)."""
     return x * f.sigmoid(1.702 * x)
 
 
-@op(smooth=True)
+@op()
 def silu(x: Value) -> Value:
     """x * sigmoid(x) (Elfwing et al. 2017)."""
     gate: Value = _sigmoid(x)
     return x * gate
 
 
-@op(smooth=True)
+@op()
 def mish(x: Expr) -> Expr:
     """x * tanh(log(1 + e**x)) (Misra 2019), by e**x alone: tanh(log1p(e)) = e (e + 2) / (e (e + 2) + 2)."""
     e = f.exp(f.minimum(x, 20.0))
@@ -181,7 +181,7 @@ def tanhshrink(x: Value) -> Value:
     return x - (FUNCTIONS["tanh"](x) if isinstance(x, Complex) else f.tanh(x))
 
 
-@op(smooth=True)
+@op()
 def logsigmoid(x: Expr) -> Expr:
     """log(sigmoid(x)) = min(x, 0) - log(1 + e**-|x|)."""
     return f.minimum(x, 0.0) - f.log1p(f.exp(-abs(x)))

@@ -87,9 +87,6 @@ class Op:
     once
         Whether only its first derivative is right: its formula, or that of its backward, goes through steps that differentiation
         does not see, such as a search or a rounding.
-    smooth
-        Whether the result has a finite slope wherever it is finite: the gradient is then dy times the slope, a function of the
-        tensors alone, worked out once.
     check
         Raises where the tensors' shapes and elements, by name, and the row axes are not what the op asks for beyond
         broadcasting.
@@ -118,7 +115,6 @@ class Op:
         wide: Sequence[str] = (),
         once: bool = False,
         library: bool = False,
-        smooth: bool = False,
         check: Callable[[Mapping[str, tuple[Shape, ElementKind]], tuple[int, ...]], None] | None = None,
         space: Callable[[Mapping[str, Shape], Mapping[str, Any]], Space] | None = None,
         bounds: Callable[[Mapping[str, Shape], Mapping[str, Any]], Sequence[tuple[str, Bound]]] | None = None,
@@ -138,7 +134,7 @@ class Op:
         self.differentiable = (row is None or row.backward == "yes") if differentiable is None else differentiable
         self.element_option = element_option
         self.wide, self.check, self.library = frozenset(wide), check, library
-        self.once, self.smooth = once, smooth
+        self.once = once
         self.space, self.bounds = space, bounds
         self.signature: Signature = signature(formula)
         clash = {*(self.results or ("y",))} & {*self.signature.tensors}

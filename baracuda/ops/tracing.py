@@ -16,9 +16,8 @@ from baracuda.formula.complex import Complex
 from baracuda.formula.expr import READS, Expr, cast, const, input_, param, topological
 from baracuda.formula.gathers import Table
 from baracuda.formula.gradient import gradient
-from baracuda.formula.graph import Graph, Port, substitute
+from baracuda.formula.graph import Graph, Port
 from baracuda.formula.pooling import settled
-from baracuda.formula.simplify import simplify
 from baracuda.lowering.composite import directions
 from baracuda.ops.promotion import Rule, part
 from baracuda.ops.traced import Stored, Value, gradient_class, named_results, smallest_class, summed
@@ -195,19 +194,7 @@ def _backward(d: OpDescriptor) -> Graph:
     counted = d.given or [n for n in d.forward.results if n not in d.op.extra]
     chosen = [n for n in floats if n.partition(".")[0] in counted]
     made = gradient(forward, wrt, {n: f"d{n}" for n in chosen}, d.op.saves)
-    if d.op.smooth and d.promoted.is_float:
-        (result,) = chosen
-        made = _by_slope(made, f"d{result}")
     return _read(list(made.inputs), _rounded_late(d, made.outputs), d.inner)
-
-
-def _by_slope(graph: Graph, cotangent: str) -> Graph:
-    """The gradients as the cotangent times slopes."""
-    (port,) = (p for p in graph.inputs if p.name == cotangent)
-    dy = input_(port.name, port.kind, port.axes)
-    one = {dy: const(1.0, dy.kind)}
-    slopes = simplify(replace(graph, outputs=tuple((p, substitute(e, one)) for p, e in graph.outputs)))
-    return replace(graph, outputs=tuple((p, dy * e) for p, e in slopes.outputs))
 
 
 def _rounded_late(d: OpDescriptor, outputs: tuple[tuple[Port, Expr], ...]) -> tuple[tuple[Port, Expr], ...]:
