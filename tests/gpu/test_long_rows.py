@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
-import numpy as np
 import pytest
 
 import baracuda
-from baracuda.cli.verify.bits import canonical_bits
-from tests.families.trial import as_tuple, to_device, to_host
+from tests.gpu.cpu_bits import DTYPES, assert_bits_of_the_cpu
 
 #: Fewer rows than the device has blocks, of several chunks and tiles; the second are no whole number of either.
 SHAPES = ((40, 262144 + 4096), (7, 100004), (300, 70000))
-DTYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "f64": np.float64}
 
 #: Of the values, and of others like them.
 CALLS: dict[str, Callable[[Any, Any], Any]] = {
@@ -37,11 +33,4 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", CALLS)
 def test_the_bits_of_the_cpu(name: str, dtype: str, shape: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(1)
-    x, w = (rng.standard_normal(shape).astype(DTYPES[dtype]) for _ in range(2))
-    w *= np.asarray(0.5, w.dtype)
-    expected = [canonical_bits(y) for y in as_tuple(CALLS[name](x, w))]
-    given = to_device(x, "cuda"), to_device(w, "cuda")
-    for _ in range(3):
-        for found, want in zip(as_tuple(CALLS[name](*given)), expected, strict=True):
-            assert np.array_equal(canonical_bits(to_host(found)), want)
+    assert_bits_of_the_cpu(CALLS[name], shape, dtype, scale=0.5, times=3)

@@ -89,10 +89,8 @@ class ColumnPasses:
         b, index, kind = self.b, self.kernel.input_index[n.attr.name], n.attr.storage
         if n in self.together:
             pointer = b.at(pointers[index], b.mul(b.extract(offsets[0], 0), kind.itemsize))
-            stretch = self.count * self.lanes * kind.itemsize
-            if self.step[index] == 1 and stretch < _FORESEEN:
-                for line in range(0, stretch, 64):
-                    b.prefetch(b.at(pointer, _FURTHER + line))
+            if self.step[index] == 1 and self._stretch(index) < _FORESEEN:
+                self._ask_for(index, b.at(pointer, _FURTHER))
             return self._vectors(index, pointer)
         return [load_at(b, kind, pointers[index], o) for o in offsets]
 
@@ -158,6 +156,15 @@ class ColumnPasses:
         for n in self.analysis.uniform(roots, set()):
             self.rows.value(n)
 
+    def _stretch(self, index: int) -> int:
+        """Bytes of an operand that lie side by side at one element of all rows."""
+        return self.count * self.lanes * self.kernel.nest.operands[index].kind.itemsize
+
+    def _ask_for(self, index: int, pointer: Value) -> None:
+        """Begin to fetch an operand at one element of all rows."""
+        for line in range(0, self._stretch(index), 64):
+            self.b.prefetch(self.b.at(pointer, line))
+
     def _prefetch(self, roots: list[Expr], position: Value) -> None:
         """Ask for what the pass reads a few elements further on: rows apart, no hardware foresees it."""
         b = self.b
@@ -167,8 +174,7 @@ class ColumnPasses:
         ahead = b.min(b.add(position, i64(_AHEAD)), b.sub(self.length, 1))
         pointers, _ = self._at(ahead, chosen)
         for i in chosen:
-            for offset in range(0, self.count * self.lanes * self.kernel.nest.operands[i].kind.itemsize, 64):
-                b.prefetch(b.at(pointers[i], offset))
+            self._ask_for(i, pointers[i])
 
     def prepare(self, p: int) -> None:
         """Compute what pass p needs of whole rows."""

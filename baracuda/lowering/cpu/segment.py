@@ -184,9 +184,8 @@ class Segments:
 
     def _load(self, i: int, address: Value, position: Value, count: Value) -> None:
         operand, buffer = self.kernel.nest.operands[i], self._buffer(i, position)
-        if (
-            self.axes and operand.steps(self.axes[-1]) == 0
-        ):  # what lands beyond the run is overwritten by the next, or lies in the padding
+        if self.axes and operand.steps(self.axes[-1]) == 0:
+            # What lands beyond the run is overwritten by the next, or lies in the padding.
             repeat(self.b, operand.kind, self.kernel.lanes, count, buffer, address)
             return
         stride = None if self.runs[i] else self.strides[i][-1]

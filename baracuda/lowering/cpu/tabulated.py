@@ -43,11 +43,15 @@ def lower_tabulated(nest: Nest, words: Words, target: CpuTarget) -> Program | No
     """Lower a nest without reductions; None where tables would not make it faster."""
     if prod(nest.outer) < _TIMES * _VALUES or any(o.general for o in nest.operands):
         return None
+    if not any(o.kind in _KINDS for o in nest.operands):
+        return None
     found = usually(nest.graph, functions(nest, _KINDS, len(nest.outer) - 1, _FOUND + 1), _entry)
     dearest = sorted(found, key=lambda row: cost(row[0]), reverse=True)
-    found = max((dearest[: n + 1] for n in range(_TABLES)), key=lambda some: _saved(nest.graph, some))
-    if _saved(nest.graph, found) < _SAVED:
+    choices = [dearest[: n + 1] for n in range(_TABLES)]
+    saved = [_saved(nest.graph, some) for some in choices]
+    if max(saved) < _SAVED:
         return None
+    found = choices[saved.index(max(saved))]
     steps = [_filled(nest, words, target, j, root, x) for j, (root, x) in enumerate(found)]
     step, name = _read(nest, words, target, found)
     return Program((*steps, step), tuple(words.integers), len(found) * _NBYTES, f"{name} tables {len(found)}")
@@ -97,11 +101,8 @@ def _read(nest: Nest, words: Words, target: CpuTarget, found: Functions) -> tupl
     made = looked_up(graph, found, _entry)
     read = {n.attr[0] for n in made.nodes if n.op in READS}
     rows = [(p, nest.operands[i], words.place(i)) for i, p in enumerate(graph.inputs)]
-    bits = {_bits_of(p.name): (p, o, place) for p, o, place in rows}
+    rows += [(Port(_bits_of(p.name), _BITS, p.axes), Operand(_BITS, o.strides, o.alignment), place) for p, o, place in rows]
     inputs = [row for row in rows if row[0].name in read]
-    for name, (p, o, place) in bits.items():
-        if name in read:
-            inputs.append((Port(name, _BITS, p.axes), Operand(_BITS, o.strides, o.alignment), place))
     for j in range(len(found)):
         table = Operand(_TABLE, (0,) * len(nest.outer), LEAST_ALIGNMENT, gathered=((1, _VALUES),), settled=True)
         inputs.append((Port(_table(j), _TABLE, Axes.NONE), table, words.scratch(j * _NBYTES)))

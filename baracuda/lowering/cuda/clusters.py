@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from baracuda.lowering.cuda.kernel import Target
+from baracuda.lowering.cuda.kernel import Frame, Launch, Target
 
 #: Blocks of a cluster that every device with clusters takes, and that large ones do when asked, if a block has a whole
 #: multiprocessor: those whose groups of multiprocessors have so many.
@@ -17,6 +17,16 @@ def has_clusters(target: Target) -> bool:
 def most_blocks(target: Target) -> int:
     """The largest cluster of blocks that have a multiprocessor each."""
     return MOST if target.multiprocessors >= _LARGE else PORTABLE
+
+
+def counter(frame: Frame, first: int) -> Launch:
+    """The launch that has the counter of rows, at the start of the workspace, begin with a number."""
+    return Launch(frame.kernel([f"*(u64*){frame.workspace()} = {first};"], 1), (1, 1, 1), 1)
+
+
+def next_ticket(frame: Frame) -> str:
+    """The statement by which the thread that is `leader` takes a number from the counter, as `ticket`."""
+    return f"i64 ticket = 0; if (leader) ticket = atomicAdd((u64*){frame.workspace()}, 1ull);"
 
 
 #: What stands before a kernel whose blocks keep abreast.

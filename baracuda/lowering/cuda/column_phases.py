@@ -94,7 +94,7 @@ class Columns:
             lines += ["wait_copies<0>();", "#pragma unroll", f"for (int j = 0; j < {shape.held}; ++j) {{"]
             lines += [f"in{i}[j] = {self._slots(i)}[j * {shape.threads}];" for i in keeps.inputs] + ["}"]
         elif self.registers:
-            lines += self._for_lanes(self.kernel.load_runs(keeps.inputs, self.first, f"l * {shape.chains}"), unroll=True)
+            lines += self._for_lanes(self.kernel.load_runs(keeps.inputs, self.part_of_row[0], f"l * {shape.chains}"), unroll=True)
         if self.in_shared:
             for name, start in keeps.starts.items():
                 at = f"(char*)dynamic + {self.kept_at + start * self.slots}"
@@ -102,9 +102,14 @@ class Columns:
         return lines
 
     @property
-    def first(self) -> str:
-        """A block's first segment."""
-        return "begin" if self.cluster > 1 else "0"
+    def part_of_row(self) -> tuple[str, str]:
+        """The first of a block's segments, and the one behind its last."""
+        return ("begin", "end") if self.cluster > 1 else ("0", self.kernel.segments)
+
+    def work(self) -> list[str]:
+        """All phases over a block's segments, and the outputs of whole rows."""
+        lines = [line for p in range(self.kernel.phases.last + 1) for line in self.phase(p, *self.part_of_row)]
+        return lines + self.kernel.store_row_outputs("live && y == 0" + (" && rank == 0" if self.cluster > 1 else ""))
 
     def part(self) -> list[str]:
         """Declares which segments a block of a cluster has."""
@@ -121,7 +126,7 @@ class Columns:
     def fetch(self, block: str) -> list[str]:
         """Begins to copy what another block keeps."""
         names = [f"auto* const ahead{i} = {self._slots(i)};" for i in self.keeps.inputs]
-        runs = self.kernel.load_runs(self.keeps.inputs, self.first, f"l * {self.shape.chains}", "ahead{}")
+        runs = self.kernel.load_runs(self.keeps.inputs, self.part_of_row[0], f"l * {self.shape.chains}", "ahead{}")
         copies = [*self.kernel.elsewhere(block, self.keeps.inputs), *names, *self._for_lanes(runs, unroll=True)]
         return ["{", *copies, "}", "commit_copies();"]
 

@@ -21,7 +21,7 @@ from itertools import product
 
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.order import segments
-from baracuda.lowering.cuda.clusters import PORTABLE, has_clusters, most_blocks
+from baracuda.lowering.cuda.clusters import PORTABLE, counter, has_clusters, most_blocks, next_ticket
 from baracuda.lowering.cuda.column_kernel import ColumnKernel, ColumnShape, column_shape
 from baracuda.lowering.cuda.column_phases import AHEAD_THREADS, REGISTERS, Columns, kept
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target
@@ -172,7 +172,7 @@ def _in_turn(columns: Columns, target: Target) -> Lowered:
             f"i64 group = blockIdx.x / {columns.cluster}, next = group + {words.signed(at_once)};",
             *columns.fetch("group"),
             f"for (; group < {groups}; ++round) {{",
-            f"i64 ticket = 0; if (leader) ticket = atomicAdd((u64*){frame.workspace()}, 1ull);",
+            next_ticket(frame),
         ]
     else:
         body += [
@@ -181,26 +181,19 @@ def _in_turn(columns: Columns, target: Target) -> Lowered:
             f"for (; group < {groups}; group = next, next += gridDim.x) {{",
         ]
     body += [*columns.enter("group"), f"if (next < {groups}) {{", *columns.fetch("next"), "}"]
-    for phase in range(columns.kernel.phases.last + 1):
-        body += columns.phase(phase, *(("begin", "end") if clustered else ("0", columns.kernel.segments)))
+    body += columns.work()
     if not clustered:
-        body += [*columns.kernel.store_row_outputs("live && y == 0"), "}"]
-        return Lowered((columns.launch(body, at_once),), tuple(words.values), 0, _name(columns))
-    body += [*columns.kernel.store_row_outputs("live && y == 0 && rank == 0"), "group = next;", "next = after;", "}"]
-    counter = frame.kernel([f"*(u64*){frame.workspace()} = {2 * at_once};"], 1)
-    launches = (Launch(counter, (1, 1, 1), 1), columns.launch(body, at_once * columns.cluster))
+        return Lowered((columns.launch([*body, "}"], at_once),), tuple(words.values), 0, _name(columns))
+    body += ["group = next;", "next = after;", "}"]
+    launches = (counter(frame, 2 * at_once), columns.launch(body, at_once * columns.cluster))
     return Lowered(launches, tuple(words.values), 8, _name(columns))
 
 
 def _whole(columns: Columns) -> Lowered:
     """One launch, every row in one block or in one cluster."""
-    frame, clustered = columns.frame, columns.cluster > 1
-    body = columns.enter(f"blockIdx.x / {columns.cluster}" if clustered else "blockIdx.x")
-    for phase in range(columns.kernel.phases.last + 1):
-        body += columns.phase(phase, *(("begin", "end") if clustered else ("0", columns.kernel.segments)))
-    body += columns.kernel.store_row_outputs("live && y == 0" + (" && rank == 0" if clustered else ""))
-    launch = columns.launch(body, _groups(columns) * columns.cluster)
-    return Lowered((launch,), tuple(frame.words.values), 0, _name(columns))
+    body = columns.enter(f"blockIdx.x / {columns.cluster}" if columns.cluster > 1 else "blockIdx.x")
+    launch = columns.launch([*body, *columns.work()], _groups(columns) * columns.cluster)
+    return Lowered((launch,), tuple(columns.frame.words.values), 0, _name(columns))
 
 
 def _name(columns: Columns) -> str:

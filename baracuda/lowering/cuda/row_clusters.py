@@ -16,7 +16,7 @@ from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr
 from baracuda.formula.gathers import gathers
 from baracuda.formula.order import CHAIN, LANES, segments
-from baracuda.lowering.cuda.clusters import STREAMS, has_clusters, most_blocks
+from baracuda.lowering.cuda.clusters import STREAMS, counter, has_clusters, most_blocks, next_ticket
 from baracuda.lowering.cuda.kept import Kept
 from baracuda.lowering.cuda.kernel import Frame, Launch, Lowered, Target, offset, piece, unravel
 from baracuda.lowering.cuda.mailbox import Mailbox
@@ -105,12 +105,12 @@ class _ClusteredRows:
         """The kernel, over so many clusters at most, after one that sets the counter."""
         frame = self.frame
         clusters = min(clusters, frame.nest.rows)
-        first = frame.kernel([f"*(u64*){frame.workspace()} = {clusters};"], 1)
+        first = counter(frame, clusters)
         body = self._body()
         definitions = self.mailbox.definitions + STREAMS + self.kernel.definitions()
         source = frame.kernel(body, _THREADS, definitions, blocks=1, cluster=self.cluster)
         launches = (
-            Launch(first, (1, 1, 1), 1),
+            first,
             Launch(source, (clusters * self.cluster, 1, 1), _THREADS, self.shared, self.cluster),
         )
         return Lowered(
@@ -143,7 +143,7 @@ class _ClusteredRows:
             "for (;;) {",
             "const bool live = true;",
             *kernel.enter_row(),
-            f"i64 ticket = 0; if (leader) ticket = atomicAdd((u64*){frame.workspace()}, 1ull);",
+            next_ticket(frame),
         ]
         for phase in range(kernel.phases.last + 1):
             body += self._phase(phase)

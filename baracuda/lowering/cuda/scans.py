@@ -59,8 +59,11 @@ def _lower_columns(frame: Frame, groups: list[ScanGroup], tiles: int, target: Ta
             return ChainedColumns(frame, ColumnKernel(frame, groups, held.across), tiles, held, room).lower(target)
         if blocks < enough:
             return columns.lower_split()
-    staged = _Columns(frame, groups, WARP, tiles, room, _BESIDE if has_clusters(target) else 1)
-    return (staged if nest.rows >= WARP * enough and staged.stages > 1 else columns).lower()
+    if nest.rows >= WARP * enough:
+        staged = _Columns(frame, groups, WARP, tiles, room, _BESIDE if has_clusters(target) else 1)
+        if staged.stages > 1:
+            return staged.lower()
+    return columns.lower()
 
 
 def _across(frame: Frame, groups: list[ScanGroup]) -> int:
@@ -172,7 +175,7 @@ class _Columns(_Schedule[ColumnKernel]):
         self.per_block, self.threads = across, across * WARP
         self.name = f"columns{' staged' if room else ''} x{across}"
         self.room, self.abreast = room, abreast
-        staging = self._staging(ColumnKernel(frame.trial(), groups, across))
+        staging = self._staging(ColumnKernel(frame.trial(), groups, across)) if room else None
         self.shared, self.stages = (staging.nbytes, staging.stages) if staging else (0, 0)
 
     def _staging(self, kernel: ColumnKernel) -> Staging | None:
@@ -199,7 +202,7 @@ class _Columns(_Schedule[ColumnKernel]):
         lines += [f"Some<{j}> i{s} = none<{j}>();" for s, j in enumerate(names)]
         if apply and not carry:
             lines += [f"if (y == 0) begun{s}[0][x] = d{s}.s;" for s in range(len(names))]
-        staging = self._staging(kernel) if carry else None
+        staging = self._staging(kernel) if carry and self.shared else None
         ahead, together = [], staging is not None and self.abreast > 1
         if staging:
             lines += [*staging.declare(), *staging.enter()]
