@@ -11,7 +11,7 @@ import numpy as np
 from baracuda.backends.products import LibraryProblem, LibraryProduct, Matrix
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Executable
+from baracuda.core.plan import Executable, Scalars
 from baracuda.core.sku import BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.products import ProductProblem
@@ -52,7 +52,7 @@ class BlasCall:
     def __init__(self, problem: LibraryProblem) -> None:
         self.problem = problem
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
         """Multiply at once."""
         self.bind(pointers, workspace, stream)()
 

@@ -6,7 +6,6 @@ same bits on the same device. They are not the same for other numbers of rows, n
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -16,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from baracuda.backends.products import LibraryProblem, LibraryProduct, Matrix, library_problem
+from baracuda.core import locks
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
-from baracuda.core.plan import Executable
+from baracuda.core.plan import Executable, Scalars
 from baracuda.core.sku import BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.contraction import PRODUCT, Contraction
@@ -119,7 +119,7 @@ def _layout(m: Matrix, batch: int) -> int:
 
 class LtCall:
     """One product with its algorithm. Takes the addresses of a, b and y, then of those of c, bias, a_scale and b_scale that
-    `extra` names."""
+    `extra` names. `scaled` says that alpha and beta are numbers of the call."""
 
     def __init__(
         self,
@@ -133,9 +133,10 @@ class LtCall:
         added: Matrix | None = None,
         epilogue: int = 1,
         extra: Sequence[str] = (),
+        scaled: bool = False,
     ) -> None:
         lt = _bindings()
-        self.index, self.problem, self.extra = index, problem, tuple(extra)
+        self.index, self.problem, self.extra, self._scaled = index, problem, tuple(extra), scaled
         kind = problem.left.kind
         scale = kind if kind in (_K.C64, _K.C128) else accumulator
         compute = _COMPUTE_TF32 if tf32 else _COMPUTE[accumulator]
@@ -162,7 +163,7 @@ class LtCall:
             self._factors = np.array([alpha, beta]).astype(scale.numpy)
             self._algorithm, self.workspace_bytes = self._chosen()
         self.schedule = f"cublaslt {compute}"
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._ready()
 
     def _ready(self) -> None:
@@ -201,36 +202,39 @@ class LtCall:
             raise UnsupportedError(f"cuBLASLt has no algorithm for {self.problem}")
         return results["algo"].copy(), int(results["workspace_size"][0])
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
         """Launch on a stream."""
         if int(self._current()[1]) == self._context:
-            self._launch(pointers, workspace, stream)
+            self._launch(pointers, workspace, stream, scalars)
         else:
             with context(self.index):
-                self._launch(pointers, workspace, stream)
+                self._launch(pointers, workspace, stream, scalars)
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
         pointers = tuple(pointers)
         return lambda: self.call(pointers, workspace, stream)
 
-    def _launch(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+    def _launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
         try:
             if not self._set_per_call:
-                self._matmul(pointers, workspace, stream)
+                self._matmul(pointers, workspace, stream, scalars)
                 return
             with self._lock:  # addresses of vectors are part of the descriptor: set and launch at once
                 for held, (attribute, at) in zip(self._addresses, self._set_per_call, strict=True):
                     if held[0] != pointers[at]:
                         held[0] = pointers[at]
                         self._set_attribute(self._desc, attribute, held.ctypes.data, held.nbytes)
-                self._matmul(pointers, workspace, stream)
+                self._matmul(pointers, workspace, stream, scalars)
         except self._error as error:
             raise BackendError("cublasLtMatmul", str(error)) from error
 
-    def _matmul(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+    def _matmul(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
         left, right = self._factors_at
         a, b, c, d = self._layouts
         alpha, beta = self._scalars
+        if self._scaled and scalars is not None:
+            factors = np.array([scalars["alpha"], scalars["beta"] if "c" in self.extra else 0.0]).astype(self._factors.dtype)
+            alpha, beta = factors.ctypes.data, factors.ctypes.data + factors.itemsize
         self._multiply(
             self._library, self._desc, alpha, pointers[left], a, pointers[right], b, beta, pointers[self._added_at], c,
             pointers[2], d, self._chosen_at, workspace, self.workspace_bytes, stream,
@@ -288,6 +292,6 @@ class CublasLtProduct(LibraryProduct):
         beta = d.beta if added is not None else 0.0
         call = LtCall(
             self.device.index, problem, c.accumulator, tf32=self.tf32, alpha=d.alpha, beta=beta, added=added, epilogue=epilogue,
-            extra=extra,
+            extra=extra, scaled=True,
         )  # fmt: skip
         return call, ("a", "b", "y", *extra)

@@ -6,7 +6,6 @@ the device and on the extents.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import ModuleType
@@ -15,10 +14,11 @@ from typing import Any
 from baracuda.backends.cublaslt import context
 from baracuda.backends.products import Refused
 from baracuda.backends.recorded import recorded, recorder
+from baracuda.core import locks
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
-from baracuda.core.plan import Executable, Layout
+from baracuda.core.plan import Executable, Layout, Scalars
 from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.generated import MadeOnce, is_general
@@ -62,7 +62,7 @@ def refusal(device: Device, d: Any) -> str | None:
 
 
 _handles: dict[tuple[int, int], Any] = {}
-_lock = threading.RLock()
+_lock = locks.reentrant_lock()
 
 
 def _handle(index: int, stream: int) -> Any:
@@ -86,7 +86,7 @@ class GraphCall:
         self.index, self.graph, self.uids = index, graph, tuple(uids)
         self.workspace_bytes = int(graph.get_workspace_size())
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
         """Launch on a stream."""
         try:
             with context(self.index):

@@ -12,7 +12,7 @@ from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.plan import Executable, Layout
+from baracuda.core.plan import Executable, Layout, Scalars
 from baracuda.core.sku import ArchSku
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.contraction import PRODUCT, Contraction, merged
@@ -21,6 +21,7 @@ from baracuda.lowering.generated import MadeOnce, is_general
 from baracuda.lowering.problem import Operand, Problem, normalise
 from baracuda.lowering.products import ProductImplementation, ProductProblem
 from baracuda.lowering.staged import Place, Staged
+from baracuda.runtime.program import Parameter
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Refused:
     def __init__(self, reason: str) -> None:
         self.reason = reason
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
         """Raise `UnsupportedError`."""
         raise UnsupportedError(self.reason)
 
@@ -176,7 +177,7 @@ class LibraryProduct(MadeOnce):
         product = self.product(library_problem(c, temporary))
         problem = Problem(c.epilogue, shape, (False,) * len(shape), (temporary, *c.operands))
         nest = normalise(problem)
-        params = [(n.kind, self.problem.parameters[n.attr]) for n in nest.graph.params]
+        params = [Parameter(n.kind, self.problem.parameters[n.attr], n.attr) for n in nest.graph.params]
         made = build(self.device, nest, params, compiled_only=compiled_only)
         if made is None:
             return None

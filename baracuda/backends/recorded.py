@@ -6,14 +6,14 @@ recorded 9 to 18; the device may be done in less. A product of cuBLASLt takes 6 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import cache
 
+from baracuda.core import locks
 from baracuda.core.device import Device, Stream
 from baracuda.runtime.streams import CudaStream, is_capturing
 
-_lock = threading.Lock()
+_lock = locks.lock()
 
 
 @cache

@@ -21,7 +21,7 @@ from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import contiguous_strides, round_up
-from baracuda.core.plan import Implementation, Layout
+from baracuda.core.plan import Implementation, Layout, Scalars
 from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expr import Expr
@@ -148,7 +148,7 @@ class ScipyExecutable:
 
     # --- execution ----------------------------------------------------------------------------------------------------
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
         """Run with these addresses."""
         values: dict[Expr, Any] = {}
         done: set[int] = set()
@@ -157,7 +157,7 @@ class ScipyExecutable:
                 if n.op == "const":
                     values[n] = n.value
                 elif n.op == "param":
-                    values[n] = n.kind.numpy.type(self.problem.parameters[n.attr])
+                    values[n] = n.kind.numpy.type((scalars or self.problem.parameters)[n.attr])
                 else:
                     values[n] = self._computed(n, values, pointers, workspace, done)
             for port, value in self.problem.graph.outputs:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
+from baracuda.core import locks
 from baracuda.core import spec as checks
 from baracuda.core.device import Device, Stream, as_stream
 from baracuda.core.elements import ElementKind
@@ -54,6 +54,8 @@ class OperandLayout:
 
 
 Layout = tuple[OperandLayout | None, ...]
+#: Numbers of a call by the names of the parameters that they are; None for those that the plan was selected with.
+Scalars: TypeAlias = "Mapping[str, float] | None"
 
 
 class Executable(Protocol):
@@ -62,8 +64,8 @@ class Executable(Protocol):
     workspace_bytes: int
     schedule: str
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
-        """Run with these addresses."""
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
+        """Run with these addresses and numbers."""
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
         """A function of no arguments that runs with these addresses."""
@@ -228,7 +230,7 @@ class Plan(ABC, Generic[D, A]):
         self._tables = tuple(PROBES_MUT if s.written else PROBES for s in self.tensors)
         self._entries: dict[tuple[Any, ...], _Entry] = {}
         self._last: tuple[list[Any], _Entry] = ([], _Entry())
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._workspace_bytes = workspace_bytes
         self._primary = primary
 

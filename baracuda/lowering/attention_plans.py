@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from baracuda.core.device import Device, DeviceKind
-from baracuda.core.elements import ElementKind
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Executable, Layout
 from baracuda.core.spec import TensorSpec
@@ -16,7 +15,7 @@ from baracuda.lowering.attention import DOT, Attention
 from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, picker
 from baracuda.lowering.generated import Generated
 from baracuda.lowering.problem import Operand
-from baracuda.runtime.program import Program
+from baracuda.runtime.program import Parameter, Program
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class AttentionImplementation(Generated):
         if not any(all(s.expected_shape(self.descriptor)) for s in written):
             return NothingToDo()
         problem = self.attention(layout)
-        params = [(n.kind, self.problem.parameters[n.attr]) for n in problem.params]
+        params = [Parameter(n.kind, self.problem.parameters[n.attr], n.attr) for n in problem.params]
         made = self._built(problem, params, compiled_only, autotune)
         if made is None:
             return None
@@ -91,7 +90,7 @@ class AttentionImplementation(Generated):
         return FormulaExecutable(*made, picker(present))
 
     def _built(
-        self, problem: Attention, params: Sequence[tuple[ElementKind, float]], compiled_only: bool, autotune: bool
+        self, problem: Attention, params: Sequence[Parameter], compiled_only: bool, autotune: bool
     ) -> tuple[Program, Call] | None:
         if self.device.kind is DeviceKind.CUDA:
             from baracuda.lowering.cuda.attention import build as build_cuda

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from baracuda.core.axes import Axes
-from baracuda.core.plan import Executable
+from baracuda.core.plan import Executable, Scalars
 from baracuda.formula.expr import Expr, topological
 from baracuda.formula.graph import Graph
 from baracuda.lowering.gathers import runs_of_gathers
@@ -21,9 +21,9 @@ class InTurn:
         self.workspace_bytes = max(p.workspace_bytes for p in parts)
         self.schedule = " + ".join(p.schedule for p in parts)
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
         for part in self.parts:
-            part.call(pointers, workspace, stream)
+            part.call(pointers, workspace, stream, scalars)
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
         launches = [part.bind(pointers, workspace, stream) for part in self.parts]
@@ -58,10 +58,10 @@ class Relaid:
             moved[copy.tensor] = workspace + copy.start
         return moved
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
         for copy in self.copies:
             copy.executable.call((pointers[copy.tensor], workspace + copy.start), 0, stream)
-        self.main.call(self._moved(pointers, workspace), workspace + self.nbytes, stream)
+        self.main.call(self._moved(pointers, workspace), workspace + self.nbytes, stream, scalars)
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
         launches = [c.executable.bind((pointers[c.tensor], workspace + c.start), 0, stream) for c in self.copies]

@@ -7,9 +7,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
 from baracuda.core.device import Device, DeviceKind
-from baracuda.core.elements import ElementKind
+from baracuda.core.plan import Scalars
 from baracuda.lowering.problem import Nest
-from baracuda.runtime.program import Program
+from baracuda.runtime.program import Parameter, Program
 
 if TYPE_CHECKING:
     from baracuda.lowering.cuda import Tuning
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Call(Protocol):
     """A lowered program, ready to be called."""
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None: ...
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None: ...
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]: ...
 
@@ -32,9 +32,9 @@ class FormulaExecutable:
         if pick is None:  # nothing to rearrange: a call goes straight to the kernel
             self.call, self.bind = target.call, target.bind  # type: ignore[method-assign]
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
         assert self.pick is not None
-        self.target.call(self.pick(pointers), workspace, stream)
+        self.target.call(self.pick(pointers), workspace, stream, scalars)
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
         assert self.pick is not None
@@ -46,7 +46,7 @@ class NothingToDo:
 
     workspace_bytes, schedule = 0, "empty"
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
         """Return at once."""
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
@@ -56,7 +56,7 @@ class NothingToDo:
 def build(
     device: Device,
     nest: Nest,
-    params: Sequence[tuple[ElementKind, float]],
+    params: Sequence[Parameter],
     *,
     compiled_only: bool = False,
     autotune: bool = False,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,11 @@ from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.layout import contiguous_strides, merged_axes, round_up
+from baracuda.core.lazy import cached_property
 from baracuda.core.plan import Executable, Layout, OperandLayout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
-from baracuda.formula.expr import Axes
+from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.functions import reserved_value
 from baracuda.formula.gathers import MARK, TENSOR_EXTENT, Source, parameter_value, separated, sources
 from baracuda.formula.graph import Graph, Port
@@ -27,7 +27,7 @@ from baracuda.lowering.generated import Generated
 from baracuda.lowering.pooled import cut_pools
 from baracuda.lowering.problem import Nest, Operand, Problem, normalise, reduces, scans
 from baracuda.lowering.staged import Place, Staged, Stages, cut
-from baracuda.runtime.program import Program
+from baracuda.runtime.program import Parameter, Program
 
 if TYPE_CHECKING:
     from baracuda.lowering.cuda import Tuning
@@ -225,18 +225,21 @@ class FormulaImplementation(Generated):
 
     def _built(self, nest: Nest, compiled_only: bool, autotune: bool) -> tuple[Program, Call] | None:
         gathered = {p.name: o.gathered for p, o in zip(nest.graph.inputs, nest.operands, strict=False)}
-        values = [(n.kind, self._parameter(n.attr, gathered)) for n in nest.graph.params]
+        values = [self._parameter(n, gathered) for n in nest.graph.params]
         return build(self.device, nest, values, compiled_only=compiled_only, autotune=autotune, tuning=self._tuning)
 
-    def _parameter(self, name: str, gathered: Mapping[str, tuple[tuple[int, int], ...]]) -> float:
+    def _parameter(self, n: Expr, gathered: Mapping[str, tuple[tuple[int, int], ...]]) -> Parameter:
+        name: str = n.attr
         if name.startswith(TENSOR_EXTENT):
             tensor, axis = name.removeprefix(TENSOR_EXTENT).split(" ")
             spec = next(s for s in self.specs if s.name == _tensor(tensor))
-            return spec.expected_shape(self.descriptor)[int(axis)]
+            return Parameter(n.kind, spec.expected_shape(self.descriptor)[int(axis)])
         reserved = parameter_value(name, gathered)
         if reserved is None:
             reserved = reserved_value(name, self.problem.shape, self.problem.inner)
-        return self.problem.parameters[name] if reserved is None else reserved
+        if reserved is not None:
+            return Parameter(n.kind, reserved)
+        return Parameter(n.kind, self.problem.parameters[name], name)
 
 
 def _port(nest: Nest, i: int) -> Port:

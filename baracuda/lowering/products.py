@@ -22,7 +22,7 @@ from baracuda.lowering.copies import copier
 from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, picker
 from baracuda.lowering.generated import Generated
 from baracuda.lowering.problem import Operand
-from baracuda.runtime.program import Program
+from baracuda.runtime.program import Parameter, Program
 
 Strides = dict[str, int]
 
@@ -221,7 +221,7 @@ class ProductImplementation(Generated):
         return Relaid(copies, main, nbytes) if copies else main
 
     def _built(self, contraction: Contraction, compiled_only: bool, autotune: bool) -> tuple[Program, Call] | None:
-        params = [(n.kind, self.problem.parameters[n.attr]) for n in contraction.epilogue.params]
+        params = [Parameter(n.kind, self.problem.parameters[n.attr], n.attr) for n in contraction.epilogue.params]
         if self.device.kind is DeviceKind.CUDA:
             from baracuda.lowering.cuda.products import build as build_cuda
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from baracuda.core.layout import contiguous_strides, round_up
-from baracuda.core.plan import Executable
+from baracuda.core.plan import Executable, Scalars
 from baracuda.formula.expr import READS, Axes, Expr, coord, input_, rebuild, topological
 from baracuda.formula.graph import Graph, Port, substitute
 from baracuda.lowering.problem import Operand, Problem, scans
@@ -178,9 +178,9 @@ class Staged:
     def _addresses(self, places: Sequence[Place], pointers: Sequence[int], workspace: int) -> list[int]:
         return [(workspace if p.tensor is None else pointers[p.tensor]) + p.start for p in places]
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int) -> None:
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
         for part, places in self.parts:
-            part.call(self._addresses(places, pointers, workspace), workspace + self.nbytes, stream)
+            part.call(self._addresses(places, pointers, workspace), workspace + self.nbytes, stream, scalars)
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
         launches = [

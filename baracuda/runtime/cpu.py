@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
+from baracuda.core.plan import Scalars
 from baracuda.runtime import pool
 from baracuda.runtime.pool import get_num_threads, set_num_threads
-from baracuda.runtime.program import Program
+from baracuda.runtime.program import Program, Template
 
 __all__ = ["CpuCall", "get_num_threads", "set_num_threads"]
 
@@ -27,10 +28,12 @@ class CpuCall:
     done; `stream` is there for the sake of devices that have streams, and unused.
     """
 
-    def __init__(self, program: Program, template: Sequence[int]) -> None:
+    def __init__(self, program: Program, template: Template) -> None:
         self.program = program
-        self._template = struct.pack(f"<{len(template)}Q", *template)
-        self._words = ctypes.c_uint64 * len(template)
+        self._first, self._parameters = template.variable, template.parameters
+        words = template.words
+        self._template = struct.pack(f"<{len(words)}Q", *words)
+        self._words = ctypes.c_uint64 * len(words)
         steps = [s for s in program.steps if s.units > 0]
         self._alone = all(s.units <= s.grain for s in steps)
         packed = [len(steps), int(self._alone)]
@@ -42,21 +45,21 @@ class CpuCall:
         if not self._alone:
             pool.start()
 
-    def _pack(self, pointers: Sequence[int], workspace: int) -> ctypes.Array[ctypes.c_uint64]:
+    def _pack(self, pointers: Sequence[int], workspace: int, scalars: Scalars) -> ctypes.Array[ctypes.c_uint64]:
         words = self._words.from_buffer_copy(self._template)
-        words[: len(pointers) + 1] = [*pointers, workspace]
+        words[: self._first] = [*pointers, workspace, *self._parameters(scalars)]
         return words
 
-    def call(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0) -> None:
+    def call(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0, scalars: Scalars = None) -> None:
         """Run all steps on operands at these addresses, in the order of the graph's inputs and outputs."""
-        words = self._pack(pointers, workspace)
+        words = self._pack(pointers, workspace, scalars)
         if not self._alone:
             pool.start()
         self._execute(self._fixed[0], ctypes.addressof(words), self._fixed[1])
 
     def bind(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0) -> Callable[[], None]:
         """The same call with everything in place: what is returned makes one native call and nothing else."""
-        words = self._pack(pointers, workspace)
+        words = self._pack(pointers, workspace, None)
         bound = partial(self._execute, self._fixed[0], ctypes.c_void_p(ctypes.addressof(words)), self._fixed[1])
         bound.keep = (words, self)  # type: ignore[attr-defined]
         return bound

@@ -12,8 +12,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
 
 from baracuda.core.elements import ElementKind
+from baracuda.core.plan import Scalars
 
 
 @dataclass(frozen=True)
@@ -42,13 +46,66 @@ class Program:
     schedule: str
 
 
+class Parameter(NamedTuple):
+    """A number that a program reads: rounded to `kind`, `value` unless a call brings another one under `name`. One without a
+    name follows from the shapes and is the same in each call."""
+
+    kind: ElementKind
+    value: float
+    name: str | None = None
+
+
+_F32, _U32, _F64, _U64 = (struct.Struct(f"<{letter}") for letter in "fIdQ")
+
+
 def pack_param(value: float, kind: ElementKind) -> int:
     """The bits of a parameter's value, rounded once to `kind`, in the low end of a word."""
-    raw = kind.numpy.type(value).tobytes()
+    if type(value) is float:
+        if kind is ElementKind.F64:
+            return int(_U64.unpack(_F64.pack(value))[0])
+        if kind is ElementKind.F32:
+            try:
+                return int(_U32.unpack(_F32.pack(value))[0])
+            except OverflowError:  # beyond the range: NumPy rounds it to infinity
+                pass
+    with np.errstate(over="ignore"):
+        raw = kind.numpy.type(value).tobytes()
     return int.from_bytes(raw.ljust(8, b"\0"), "little")
 
 
-def words(program: Program, operands: int, params: Sequence[tuple[ElementKind, float]]) -> list[int]:
-    """The template: zeros for the addresses, then parameters and integers."""
-    packed = [pack_param(value, kind) for kind, value in params]
-    return [0] * (operands + 1) + packed + [struct.unpack("<Q", struct.pack("<q", i))[0] for i in program.integers]
+class Template:
+    """The words of a call before it is made: zeros for the addresses, then parameters and integers.
+
+    Attributes
+    ----------
+    words
+        All of them.
+    operands
+        How many addresses there are, besides that of the workspace.
+    """
+
+    def __init__(self, program: Program, operands: int, parameters: Sequence[Parameter | tuple[ElementKind, float]]) -> None:
+        rows = [Parameter(*p) for p in parameters]
+        self.operands = operands
+        self._parameters = tuple(pack_param(p.value, p.kind) for p in rows)
+        self._named = tuple((i, p.name, p.kind) for i, p in enumerate(rows) if p.name is not None)
+        self.integers = [struct.unpack("<Q", struct.pack("<q", i))[0] for i in program.integers]
+
+    @property
+    def words(self) -> list[int]:
+        return [*[0] * (self.operands + 1), *self._parameters, *self.integers]
+
+    @property
+    def variable(self) -> int:
+        """How many words at the beginning a call may bring: addresses, that of the workspace, and parameters."""
+        return self.operands + 1 + len(self._parameters)
+
+    def parameters(self, scalars: Scalars) -> Sequence[int]:
+        """The parameters' words in a call that brings these numbers."""
+        if scalars is None or not self._named:
+            return self._parameters
+        packed = list(self._parameters)
+        for i, name, kind in self._named:
+            if name in scalars:
+                packed[i] = pack_param(scalars[name], kind)
+        return packed

@@ -15,7 +15,7 @@ from baracuda.lowering.cpu import lower
 from baracuda.lowering.problem import Operand, Problem, normalise
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.program import Program, words
+from baracuda.runtime.program import Program, Template
 
 Spec = tuple[str, ElementKind, Axes]
 GUARD = 96
@@ -125,7 +125,7 @@ def run(
     by_name = {spec[0]: a for spec, a in (*inputs, *outputs)}
     arrays = [by_name[p.name] for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
     workspace = np.full(made.workspace_bytes + 64, 0x5A, np.uint8)
-    call = CpuCall(made, words(made, len(arrays), given))
+    call = CpuCall(made, Template(made, len(arrays), given))
     start = -(-address(workspace) // 64) * 64
     call.call([address(a) for a in arrays], start)
     return made

@@ -18,7 +18,7 @@ from baracuda.formula.expr import Axes
 from baracuda.formula.functions import sum_
 from baracuda.runtime.cpu import CpuCall, get_num_threads, set_num_threads
 from baracuda.runtime.pool import available_cpus
-from baracuda.runtime.program import words
+from baracuda.runtime.program import Template
 from tests.kernels.cpu_harness import address, bits, canonical, program, trace
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +37,7 @@ def row_sum(shape: tuple[int, int]) -> tuple[CpuCall, np.ndarray, np.ndarray, np
     y = np.zeros(shape[0], np.float32)
     graph = trace(sum_, [("x", K.F32, Axes.FULL)], [("y", K.F32, Axes.OUTER)])
     made, _ = program(graph, shape, (False, True), [x, y])
-    return CpuCall(made, words(made, 2, [])), x, y, np.zeros(made.workspace_bytes + 64, np.uint8)
+    return CpuCall(made, Template(made, 2, [])), x, y, np.zeros(made.workspace_bytes + 64, np.uint8)
 
 
 @pytest.mark.parametrize("shape", [(3, 300000), (500, 3000)])

@@ -40,7 +40,7 @@ from baracuda.ops.losses_rnnt import RnntLossBackwardPlan, RnntLossDescriptor, R
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.device_memory import DeviceMemory
 from baracuda.runtime.jit import CpuTarget, host
-from baracuda.runtime.program import words
+from baracuda.runtime.program import Template
 
 TARGETS = [replace(host(), vector_bits=bits) for bits in (128, 256, 512) if bits <= host().vector_bits]
 if host().triple.startswith("x86_64"):
@@ -82,7 +82,7 @@ def run(
     program = cpu.lower(primitive, arrays, way)
     assert program is not None
     workspace = np.full(program.workspace_bytes + 64, 0xFF, np.uint8)
-    call = CpuCall(program, words(program, len(given), values))
+    call = CpuCall(program, Template(program, len(given), values))
     call.call([t.ctypes.data for t in given], workspace.ctypes.data)
 
 

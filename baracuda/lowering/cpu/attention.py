@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.attention import Attention
 from baracuda.lowering.attention_fold import folded
@@ -18,20 +17,18 @@ from baracuda.lowering.cpu.attention_work import nest_of
 from baracuda.lowering.cpu.kernel import NotCompiled, Words
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.jit import CpuTarget, host
-from baracuda.runtime.program import Program, words
+from baracuda.runtime.program import Parameter, Program, Template
 
 _LONGEST = 1 << 29
 
 
-def build(
-    problem: Attention, params: Sequence[tuple[ElementKind, float]], *, compiled_only: bool = False
-) -> tuple[Program, CpuCall] | None:
+def build(problem: Attention, params: Sequence[Parameter], *, compiled_only: bool = False) -> tuple[Program, CpuCall] | None:
     """The program of an attention; None where it would have to be compiled and `compiled_only` is set.
 
     params are the values of `problem.params`, in their order.
     """
     program = lower(problem, compiled_only=compiled_only)
-    return None if program is None else (program, CpuCall(program, words(program, len(problem.operands), params)))
+    return None if program is None else (program, CpuCall(program, Template(program, len(problem.operands), params)))
 
 
 def lower(problem: Attention, target: CpuTarget | None = None, *, compiled_only: bool = False) -> Program | None:

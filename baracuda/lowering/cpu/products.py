@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from baracuda.core.elements import ElementKind
 from baracuda.lowering.contraction import Contraction, merged
 from baracuda.lowering.cpu.kernel import NotCompiled, Words
 from baracuda.lowering.cpu.products_blocked import blocked
@@ -16,18 +15,18 @@ from baracuda.lowering.cpu.products_plan import Product, Steps
 from baracuda.lowering.cpu.products_strips import MOST_ROWS, strips
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.jit import CpuTarget, host
-from baracuda.runtime.program import Program, words
+from baracuda.runtime.program import Parameter, Program, Template
 
 
 def build(
-    contraction: Contraction, params: Sequence[tuple[ElementKind, float]], *, compiled_only: bool = False
+    contraction: Contraction, params: Sequence[Parameter], *, compiled_only: bool = False
 ) -> tuple[Program, CpuCall] | None:
     """The program of a product; None where it would have to be compiled and `compiled_only` is set.
 
     params are the values of the epilogue's parameters, in their order.
     """
     program = lower(contraction, compiled_only=compiled_only)
-    return None if program is None else (program, CpuCall(program, words(program, len(contraction.tensors), params)))
+    return None if program is None else (program, CpuCall(program, Template(program, len(contraction.tensors), params)))
 
 
 def lower(contraction: Contraction, target: CpuTarget | None = None, *, compiled_only: bool = False) -> Program | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.attention import KEYS, Attention
 from baracuda.lowering.cuda.attention_backward import KeyGradient, QueryGradient
@@ -23,7 +22,7 @@ from baracuda.lowering.cuda.kernel import Launch, Lowered, Target, Words
 from baracuda.lowering.cuda.tune import Variant, fastest_on
 from baracuda.lowering.problem import Operand
 from baracuda.runtime.cuda import CudaCall, is_loaded
-from baracuda.runtime.program import Program
+from baracuda.runtime.program import Parameter, Program
 
 #: Tiles that autotuning tries.
 _TRIED = 3
@@ -101,7 +100,7 @@ def _extents(a: Attention) -> list[tuple[tuple[int, ...], Operand]]:
 
 def build(
     problem: Attention,
-    params: Sequence[tuple[ElementKind, float]],
+    params: Sequence[Parameter],
     index: int,
     *,
     compiled_only: bool = False,

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
+from baracuda.core import locks
 from baracuda.core.device import Device
-from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.cuda import TUNINGS, Launch, Lowered, Target, Tuning, lower
 from baracuda.lowering.cuda.tune import Variant, fastest
 from baracuda.lowering.problem import Nest
 from baracuda.runtime.cuda import CudaCall, architecture, is_loaded, load_kernel
 from baracuda.runtime.device_memory import DeviceMemory
-from baracuda.runtime.program import Program, Step, words
+from baracuda.runtime.program import Parameter, Program, Step, Template
 from baracuda.runtime.streams import CudaStream, beside_captures
 
 #: Launches that the hardware takes in one dimension.
@@ -36,7 +35,7 @@ def _lowered(nest: Nest, target: Target) -> Lowered:
 
 def build(
     nest: Nest,
-    params: Sequence[tuple[ElementKind, float]],
+    params: Sequence[Parameter],
     index: int,
     *,
     compiled_only: bool = False,
@@ -62,7 +61,7 @@ def build(
 
 
 def program_of(
-    lowered: Lowered, operands: int, params: Sequence[tuple[ElementKind, float]], target: Target, index: int
+    lowered: Lowered, operands: int, params: Sequence[Parameter], target: Target, index: int
 ) -> tuple[Program, CudaCall]:
     """The program of what was lowered for a number of operands, with its kernels on the device."""
     integers = list(lowered.integers)
@@ -71,12 +70,12 @@ def program_of(
             integers[launch.kept.integer] = _kept(launch, target, index)
     steps = tuple(_step(launch, target, index) for launch in lowered.launches if not launch.kept)
     program = Program(steps, tuple(integers), lowered.workspace_bytes, lowered.schedule)
-    return program, CudaCall(program, words(program, operands, params), operands, index)
+    return program, CudaCall(program, Template(program, operands, params), index)
 
 
 #: What launches have computed for good, by source, architecture and device.
 _results: dict[tuple[str, str, int], DeviceMemory] = {}
-_results_lock = threading.Lock()
+_results_lock = locks.lock()
 
 
 def _kept(launch: Launch, target: Target, index: int) -> int:
@@ -86,7 +85,7 @@ def _kept(launch: Launch, target: Target, index: int) -> int:
     with _results_lock:
         if key not in _results:
             program = Program((_step(launch, target, index),), (), 0, "")
-            call = CudaCall(program, words(program, 0, ()), 0, index)
+            call = CudaCall(program, Template(program, 0, ()), index)
             device = Device.cuda(index)
             with beside_captures(device):
                 _results[key] = _computed(call, launch.kept.nbytes, device)

@@ -19,7 +19,7 @@ from baracuda.lowering.cuda.products_tiles import THIN, Thin, Tile, thin_tile, t
 from baracuda.lowering.cuda.tune import Variant, fastest_on
 from baracuda.lowering.problem import Operand
 from baracuda.runtime.cuda import CudaCall, is_loaded
-from baracuda.runtime.program import Program
+from baracuda.runtime.program import Parameter, Program
 
 #: Tiles that autotuning tries.
 _TRIED = 4
@@ -134,7 +134,7 @@ def lower(c: Contraction, target: Target) -> Lowered:
 
 def build(
     c: Contraction,
-    params: Sequence[tuple[ElementKind, float]],
+    params: Sequence[Parameter],
     index: int,
     *,
     compiled_only: bool = False,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.cuda.build import GRID_LIMIT, target_of
 from baracuda.lowering.cuda.kernel import Lowered
@@ -13,7 +12,7 @@ from baracuda.lowering.ordering.cpu_sums import OPERANDS
 from baracuda.lowering.ordering.cuda_sums import lower_cuda
 from baracuda.lowering.ordering.problem import Scatter
 from baracuda.runtime.cuda import CudaCall, is_loaded, load_kernel
-from baracuda.runtime.program import Program, Step, words
+from baracuda.runtime.program import Parameter, Program, Step, Template
 
 
 @lru_cache(maxsize=1024)
@@ -22,7 +21,7 @@ def _lowered(scatter: Scatter) -> Lowered:
 
 
 def build(
-    scatter: Scatter, params: Sequence[tuple[ElementKind, float]], index: int, *, compiled_only: bool = False
+    scatter: Scatter, params: Sequence[Parameter], index: int, *, compiled_only: bool = False
 ) -> tuple[Program, CudaCall] | None:
     """The program of a normalised problem on a device; None where `compiled_only` is set and a kernel is not there yet."""
     arch, lowered = target_of(index).arch, _lowered(scatter)
@@ -35,4 +34,4 @@ def build(
         function = load_kernel(launch.source, arch, index, launch.shared)
         steps.append(Step(function=function, grid=launch.grid, block=launch.block, shared=launch.shared))
     program = Program(tuple(steps), lowered.integers, lowered.workspace_bytes, lowered.schedule)
-    return program, CudaCall(program, words(program, OPERANDS, params), OPERANDS, index)
+    return program, CudaCall(program, Template(program, OPERANDS, params), index)

@@ -12,7 +12,7 @@ from baracuda.lowering.generated import Generated
 from baracuda.lowering.ordering.cpu_sums import OPERANDS, lower_cpu
 from baracuda.lowering.ordering.problem import Scatter, normalise
 from baracuda.runtime.cpu import CpuCall
-from baracuda.runtime.program import words
+from baracuda.runtime.program import Parameter, Template
 
 
 class ScatterImplementation(Generated):
@@ -36,7 +36,7 @@ class ScatterImplementation(Generated):
         program = lower_cpu(scatter, compiled_only=compiled_only)
         if program is None:
             return None
-        return FormulaExecutable(program, CpuCall(program, words(program, OPERANDS, params)), None)
+        return FormulaExecutable(program, CpuCall(program, Template(program, OPERANDS, params)), None)
 
-    def _params(self, scatter: Scatter) -> Sequence[tuple[ElementKind, float]]:
-        return [] if self.alpha is None else [(scatter.compute, self.alpha)]
+    def _params(self, scatter: Scatter) -> Sequence[Parameter]:
+        return [] if self.alpha is None else [Parameter(scatter.compute, self.alpha, "alpha")]

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.cuda.build import GRID_LIMIT, target_of
 from baracuda.lowering.recurrence import cpu, cuda
 from baracuda.lowering.recurrence.problem import Array, Chains, Recurrence, tensors_of
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.cuda import CudaCall, is_loaded, load_kernel
-from baracuda.runtime.program import Program, Step, words
+from baracuda.runtime.program import Parameter, Program, Step, Template
 
-#: The kind and the value of each parameter.
-Values = Sequence[tuple[ElementKind, float]]
+Values = Sequence[Parameter]
 
 
 def build_cpu(
@@ -22,7 +20,7 @@ def build_cpu(
 ) -> tuple[Program, CpuCall] | None:
     """The program of a problem in primitives; None where it would have to be compiled and `compiled_only` is set."""
     program = cpu.lower(problem, arrays, compiled_only=compiled_only)
-    return None if program is None else (program, CpuCall(program, words(program, len(tensors_of(problem)), params)))
+    return None if program is None else (program, CpuCall(program, Template(program, len(tensors_of(problem)), params)))
 
 
 def build_cuda(
@@ -45,4 +43,4 @@ def build_cuda(
     function = load_kernel(launch.source, arch, index, launch.shared)
     step = Step(function=function, grid=launch.grid, block=launch.block, shared=launch.shared)
     program = Program((step,), lowered.integers, lowered.workspace_bytes, lowered.schedule)
-    return program, CudaCall(program, words(program, operands, params), operands, index)
+    return program, CudaCall(program, Template(program, operands, params), index)

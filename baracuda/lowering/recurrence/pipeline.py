@@ -24,7 +24,7 @@ from baracuda.lowering.generated import Generated
 from baracuda.lowering.problem import Operand, Problem, normalise
 from baracuda.lowering.recurrence.problem import Array, Chains, Recurrence, in_primitives, tensors_of
 from baracuda.lowering.staged import Place, Staged
-from baracuda.runtime.program import Program
+from baracuda.runtime.program import Parameter, Program
 
 if TYPE_CHECKING:
     from baracuda.lowering.recurrence.cuda import Tuning
@@ -158,7 +158,7 @@ class PipelineImplementation(Generated):
 
     def _formula(self, stage: Formula, layout: Layout, compiled_only: bool) -> tuple[Executable | None, list[str]]:
         nest = normalise(self.problem(stage, layout))
-        values = [(n.kind, self._parameter(n, stage)) for n in nest.graph.params]
+        values = [self._parameter(n, stage) for n in nest.graph.params]
         made = build(self.device, nest, values, compiled_only=compiled_only)
         names = [stage.views[p.name].tensor for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
         return (None if made is None else FormulaExecutable(made[0], made[1], None)), names
@@ -167,7 +167,7 @@ class PipelineImplementation(Generated):
         self, stage: Recurrence | Chains, arrays: Mapping[str, Array], compiled_only: bool
     ) -> tuple[Executable | None, list[str]]:
         problem = in_primitives(stage)
-        values = [(n.kind, self.pipeline.parameters[n.attr]) for n in problem.facts.params]
+        values = [Parameter(n.kind, self.pipeline.parameters[n.attr], n.attr) for n in problem.facts.params]
         made: tuple[Program, Call] | None
         if self.device.kind is DeviceKind.CUDA:
             from baracuda.lowering.recurrence.build import build_cuda
@@ -180,6 +180,8 @@ class PipelineImplementation(Generated):
             made = build_cpu(problem, arrays, values, compiled_only=compiled_only)
         return (None if made is None else FormulaExecutable(made[0], made[1], None)), list(tensors_of(problem))
 
-    def _parameter(self, n: Expr, stage: Formula) -> float:
+    def _parameter(self, n: Expr, stage: Formula) -> Parameter:
         reserved = reserved_value(n.attr, stage.shape, stage.inner)
-        return self.pipeline.parameters[n.attr] if reserved is None else reserved
+        if reserved is not None:
+            return Parameter(n.kind, reserved)
+        return Parameter(n.kind, self.pipeline.parameters[n.attr], n.attr)

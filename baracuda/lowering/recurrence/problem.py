@@ -17,9 +17,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from baracuda.core.elements import ElementKind
+from baracuda.core.lazy import cached_property
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes, Expr, coord, node, topological
 from baracuda.formula.gathers import Source, gather
