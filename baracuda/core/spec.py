@@ -167,9 +167,23 @@ def check_shape(name: str, shape: Sequence[int], least: int = 0, most: int = MAX
 
 
 def check_axis(name: str, axis: int, rank: int) -> None:
-    """Raise unless an axis is in -rank ... rank-1."""
+    """Raise unless an axis is in -rank ... rank-1; of a tensor without axes, unless it is 0 or -1, as in PyTorch."""
+    rank = max(rank, 1)
     if isinstance(axis, bool) or not isinstance(axis, int) or not -rank <= axis < rank:
         raise InvalidProblemError(f"{name}: {axis!r}; expected an axis from {-rank} to {rank - 1}")
+
+
+def check_axes(name: str, axes: Sequence[int], rank: int) -> None:
+    """Raise unless each is an axis and none is named twice."""
+    for axis in axes:
+        check_axis(name, axis, rank)
+    if len({axis % max(rank, 1) for axis in axes}) != len(axes):
+        raise InvalidProblemError(f"{name}: {tuple(axes)} names an axis twice; expected different axes")
+
+
+def counted(axes: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Axes counted from 0. Those of a tensor without axes are none: its only element is a row of one."""
+    return tuple(axis % rank for axis in axes) if rank else ()
 
 
 def check_element(name: str, element: object, supported: Sequence[ElementKind]) -> None:

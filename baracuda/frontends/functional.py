@@ -13,7 +13,7 @@ from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.spec import check_axis
+from baracuda.core.spec import check_axis, counted
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.call import apply, describe, one
 from baracuda.ops.alibi import AlibiArgs, AlibiBackwardArgs, AlibiBackwardPlan, AlibiDescriptor, AlibiPlan
@@ -68,7 +68,7 @@ def softmax(x: Any, axis: int = -1, *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    x : tensor of rank 1 to 8 in f16, bf16, f32 or f64, any strides.
+    x : tensor of rank 0 to 8 in f16, bf16, f32 or f64, any strides.
     axis : the axis that sums to 1.
     out : where to write the result; may be `x` itself.
 
@@ -129,7 +129,7 @@ def _norm_mask(axis: int | Sequence[int], rank: int) -> int:
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
     for a in axes:
         check_axis("axis", a, rank)
-    return sum(1 << a for a in {a % rank for a in axes})
+    return sum(1 << a for a in set(counted(axes, rank)))
 
 
 def rms_norm(x: Any, gamma: Any = None, *, axis: int | Sequence[int] = -1, eps: float = 1e-6, return_rms: bool = False) -> Any:
@@ -137,7 +137,7 @@ def rms_norm(x: Any, gamma: Any = None, *, axis: int | Sequence[int] = -1, eps: 
 
     Parameters
     ----------
-    x : tensor of rank 1 to 8 in f16, bf16, f32 or f64.
+    x : tensor of rank 0 to 8 in f16, bf16, f32 or f64.
     gamma : weight with the shape of the normalised axes, or None.
     axis : the normalised axes, a suffix of all axes.
     eps : added to the mean square.

@@ -22,10 +22,13 @@ class _Problem:
             raise InvalidProblemError(f"reduction: {reduction!r}; expected one of {', '.join(_REDUCTIONS)}")
         self.x, listed = describe(x, "input"), describe(target, "target")
         shape = self.x.shape
-        if not shape or listed.shape != shape or not listed.kind.is_integer:
+        if listed.shape != shape or not listed.kind.is_integer:
             raise InvalidProblemError(
                 f"target: shape {listed.shape} of {listed.kind}; expected class indices of the shape {shape} of input"
             )
+        if not shape:  # a number is the score of one class
+            shape = (1,)
+            self.x, listed = (placed(ref, (), 1) for ref in (self.x, listed))
         self.rank = len(shape) + 1
         (found,) = run(m.listed, {"target": listed}, x).values()
         columns, rows = self._column(self.x), self._row(self.x)
@@ -46,10 +49,10 @@ class _Problem:
 def multilabel_margin_loss(input: Any, target: Any, *, reduction: str = "mean", out: Any = None) -> Any:
     """sum max(0, 1 - input[j] + input[i]) / classes over the classes j that a row's target lists and all i that it does not.
 
-    input is (..., classes); target, integers of the same shape, lists class indices up to the first negative one. A class that
-    is listed twice counts twice, as in torch; a row that lists a class that there is not gives NaN. "none" gives one loss a
-    row; "sum" and "mean" go over the rows. The work is classes**2 a row; beside the result, target and how often each class is
-    listed (f32) are held once more.
+    input is (..., classes), or a number, the score of one class; target, integers of the same shape, lists class indices up to
+    the first negative one. A class that is listed twice counts twice, as in torch; a row that lists a class that there is not
+    gives NaN. "none" gives one loss a row; "sum" and "mean" go over the rows. The work is classes**2 a row; beside the result,
+    target and how often each class is listed (f32) are held once more.
 
     Examples
     --------
@@ -76,8 +79,9 @@ def multilabel_margin_loss_backward(dy: Any, input: Any, target: Any, *, reducti
     rows = 1
     for n in problem.batch if reduction == "mean" else ():
         rows *= n
-    result, target_view = output(input, problem.x.shape, problem.x.kind)
+    shape = describe(input, "input").shape
+    result, target_view = output(input, shape, problem.x.kind)
     tensors = {**problem.tensors, "dy": placed(given, range(len(expected)), problem.rank)}
-    into = placed(target_view, range(problem.rank - 1), problem.rank)
+    into = placed(target_view, range(len(shape)), problem.rank)
     run(m.slopes, tensors, input, into, scale=problem.scale / max(rows, 1))
     return result

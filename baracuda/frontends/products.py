@@ -107,13 +107,18 @@ def vecmat(a: Ref, b: Ref) -> Request:
     return _product("vecmat", a, b, f"{left}k", f"{right}kn", f"{batch}n", conjugate_a=_is_complex(a))
 
 
+def _multiplied(name: str, a: Ref, b: Ref) -> Request:
+    """The product of a number and a tensor."""
+    axes = "cdefghij"[: len(a.shape) + len(b.shape)]
+    return _product(name, a, b, axes[: len(a.shape)], axes[len(a.shape) :], axes)
+
+
 @ProductFunction
 def dot(a: Ref, b: Ref) -> Request:
     """The sum of a[k] * b[k] of two vectors; of more axes as `jax.numpy.dot` and NumPy: the last axis of a with the last but one
     of b, all others kept; a number multiplies."""
     if not a.shape or not b.shape:
-        axes = "".join(chr(ord("c") + i) for i in range(len(a.shape) + len(b.shape)))
-        return _product("dot", a, b, axes[: len(a.shape)], axes[len(a.shape) :], axes)
+        return _multiplied("dot", a, b)
     free_a, free_b = "mopqrst"[: len(a.shape) - 1], "uvwxyzn"[7 - len(b.shape) + 1 :]
     return _product("dot", a, b, f"{free_a}k", f"{free_b[:-1]}k{free_b[-1:]}" if len(b.shape) > 1 else "k", free_a + free_b)
 
@@ -143,9 +148,9 @@ def vecdot(a: Ref, b: Ref, *, axis: int = -1) -> Request:
 
 @ProductFunction
 def inner(a: Ref, b: Ref) -> Request:
-    """The sums over the last axes of both, all others kept: those of a, then those of b."""
+    """The sums over the last axes of both, all others kept: those of a, then those of b; a number multiplies."""
     if not a.shape or not b.shape:
-        raise InvalidProblemError(f"inner: shapes {a.shape} and {b.shape}; expected at least one axis each")
+        return _multiplied("inner", a, b)
     free_a, free_b = "mopqrst"[: len(a.shape) - 1], "nuvwxyz"[: len(b.shape) - 1]
     return _product("inner", a, b, f"{free_a}k", f"{free_b}k", free_a + free_b)
 

@@ -56,12 +56,20 @@ def axis_of(axis: int, shape: Sequence[int], name: str) -> int:
     return axis % len(shape)
 
 
+def _as_rows(*tensors: Any) -> list[Any]:
+    """The tensors, each that is a number as a row of one."""
+    return [t if t is None or describe(t, "a tensor beside x").shape else t.reshape(1) for t in tensors]
+
+
 # --- along one axis ---------------------------------------------------------------------------------------------------
 
 
 def _index_reduce(
     x: Any, index: Any, source: Any, axis: int, reduce: ScatterKind, alpha: float | None, joined: bool, bounds: str, out: Any
 ) -> Any:
+    if not describe(x, "x").shape:
+        x, index, source, out = _as_rows(x, index, source, out)
+        return _index_reduce(x, index, source, axis, reduce, alpha, joined, bounds, out).reshape(())
     base, at = describe(x, "x"), describe(index, "index")
     axis = axis_of(axis, base.shape, "x")
     descriptor = ScatterDescriptor(
@@ -142,6 +150,10 @@ def scatter_reduce(
     >>> baracuda.scatter_reduce(np.float32([1, 2]), np.array([1, 1]), np.float32([5, 4]), reduce="amax").tolist()
     [1.0, 5.0]
     """
+    if not describe(x, "x").shape:
+        x, index, source, out = _as_rows(x, index, source, out)
+        made = scatter_reduce(x, index, source, reduce=reduce, axis=axis, include_self=include_self, bounds=bounds, out=out)
+        return made.reshape(())
     base, at, brought = describe(x, "x"), describe(index, "index"), describe(source, "source")
     axis = axis_of(axis, base.shape, "x")
     if not len(at.shape) == len(base.shape) == len(brought.shape):

@@ -64,7 +64,9 @@ def output(like: Any, shape: Shape, kind: ElementKind) -> tuple[Any, TensorMut]:
 
 
 def axis_of(axis: int, rank: int) -> int:
-    """An axis, counted from 0."""
+    """An axis of a tensor that has one at least, counted from 0."""
+    if not rank:
+        raise InvalidProblemError(f"axis: {axis!r} of a scalar; expected a tensor of one axis or more")
     check_axis("axis", axis, rank)
     return axis % rank
 

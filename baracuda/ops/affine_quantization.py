@@ -23,7 +23,7 @@ _CODES = (ElementKind.S8, ElementKind.U8, ElementKind.S16, ElementKind.U16)
 
 
 def _along(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(sorted(a % rank for a in axes))
+    return tuple(sorted(axes))
 
 
 _PER_AXIS: dict[str, Any] = {"rows": True, "places": {"scale": _along, "zero_point": _along}}

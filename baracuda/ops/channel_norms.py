@@ -27,8 +27,7 @@ def _from_second(rank: int) -> tuple[int, ...]:
 
 def kept_axes(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
     """The axes that statistics are not taken over."""
-    over = {a % rank for a in axes}
-    return tuple(a for a in range(rank) if a not in over)
+    return tuple(a for a in range(rank) if a not in axes)
 
 
 def _channel(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:

@@ -26,6 +26,8 @@ Limits = Sequence[tuple[str, Bound]]
 def _axis(shapes: Shapes, options: Options) -> int:
     """The axis that is read at indices."""
     rank = len(shapes["x"])
+    if not rank:
+        raise InvalidProblemError("x: it is a scalar; expected one axis or more, to read along")
     check_axis("axis", options["axis"], rank)
     return int(options["axis"]) % rank
 

@@ -106,9 +106,9 @@ def class_axis(rank: int) -> int:
 
 def beside_classes(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
     """The axes of a tensor with one element for each row."""
-    return tuple(a for a in range(rank) if a not in {b % rank for b in axes})
+    return tuple(a for a in range(rank) if a not in axes)
 
 
 def along_classes(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
     """The axes of a tensor with one element for each class."""
-    return tuple(a % rank for a in axes) if rank else axes
+    return axes

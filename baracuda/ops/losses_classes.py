@@ -30,14 +30,14 @@ _CLASSES: dict[str, Any] = {
 
 
 def _one_class_axis(tensors: Tensors, axes: tuple[int, ...]) -> None:
-    if len(axes) != 1:
+    if len(axes) != min(len(tensors["input"][0]), 1):  # a number is the score of one class
         raise InvalidProblemError(f"axis: {axes}; expected one axis, along which the classes lie")
 
 
 def _indices_or_probabilities(tensors: Tensors, axes: tuple[int, ...]) -> None:
     _one_class_axis(tensors, axes)
     shape, (target, kind) = tensors["input"][0], tensors["target"]
-    expected = shape if kind.is_float else shape[: axes[0]] + shape[axes[0] + 1 :]
+    expected = shape if kind.is_float else tuple(n for a, n in enumerate(shape) if a not in axes)
     if target != expected:
         what = "probabilities" if kind.is_float else "class indices"
         raise InvalidProblemError(f"target: shape {target} of {kind}; expected {what} of shape {expected} for input {shape}")

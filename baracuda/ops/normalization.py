@@ -20,7 +20,7 @@ from baracuda.ops.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
 @dataclass(frozen=True)
 class RMSNormBackwardDescriptor(FormulaDescriptor):
     """The gradient of RMS norm over the axes whose bits are set in `norm_axes_mask` (bit a for axis a), which must be a
-    non-empty suffix of the axes of `input_shape` (rank 1 to 8); `has_gamma` says whether there is a weight."""
+    non-empty suffix of the axes of `input_shape` (of a scalar none, 0); `has_gamma` says whether there is a weight."""
 
     input_shape: tuple[int, ...]
     norm_axes_mask: int
@@ -28,10 +28,10 @@ class RMSNormBackwardDescriptor(FormulaDescriptor):
     element: ElementKind
 
     def validate(self) -> None:
-        check_shape("input_shape", self.input_shape, least=1)
+        check_shape("input_shape", self.input_shape)
         check_element("element", self.element, FLOATS)
         rank = len(self.input_shape)
-        suffixes = [(1 << rank) - (1 << a) for a in range(rank)]
+        suffixes = [(1 << rank) - (1 << a) for a in range(rank)] or [0]
         if isinstance(self.norm_axes_mask, bool) or self.norm_axes_mask not in suffixes:
             expected = ", ".join(map(bin, suffixes))
             got = bin(self.norm_axes_mask) if isinstance(self.norm_axes_mask, int) else repr(self.norm_axes_mask)

@@ -10,7 +10,7 @@ from typing import Any
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.spec import check_axis, check_shape
+from baracuda.core.spec import check_axes, check_shape, counted
 from baracuda.formula.expr import Expr
 from baracuda.formula.graph import Graph
 from baracuda.lowering.composite import directions
@@ -81,10 +81,7 @@ class OpDescriptor(FormulaDescriptor):
         if not self.tensors:
             raise InvalidProblemError(f"{op}: no tensor among {', '.join(names)}; expected at least one")
         check_shape("the broadcast shape", self.space)
-        for axis in self.axes:
-            check_axis("axis", axis, len(self.space))
-        if len(self.inner_set) != len(self.axes):
-            raise InvalidProblemError(f"axis: {self.axes} names an axis twice; expected different axes")
+        check_axes("axis", self.axes, len(self.space))
         if op.check is not None:
             op.check(self.tensors, tuple(sorted(self.inner_set)))
         known = {**op.signature.scalars, **dict.fromkeys(names)}
@@ -121,7 +118,7 @@ class OpDescriptor(FormulaDescriptor):
             return space_of(shapes, self.made.axes, self.made)
         rank = max([len(s) for n, s in shapes.items() if n not in self.op.places], default=0)
         placed = {n: place for n, place in self.op.places.items() if n in shapes and len(shapes[n]) != rank}
-        return space_of(shapes, {n: place(rank, self.axes) for n, place in placed.items()})
+        return space_of(shapes, {n: place(rank, counted(self.axes, rank)) for n, place in placed.items()})
 
     @cached_property
     def made(self) -> Space | None:
@@ -141,7 +138,7 @@ class OpDescriptor(FormulaDescriptor):
 
     @cached_property
     def inner_set(self) -> frozenset[int]:
-        return frozenset(a % len(self.space) for a in self.axes)
+        return frozenset(counted(self.axes, len(self.space)))
 
     @cached_property
     def inner(self) -> tuple[bool, ...]:
@@ -182,7 +179,7 @@ class OpDescriptor(FormulaDescriptor):
             return tuple(self.made.axes[name])
         shape, rank = self.tensors[name][0], len(self.space)
         if name in self.op.places and len(shape) != rank:
-            return self.op.places[name](rank, self.axes)
+            return self.op.places[name](rank, counted(self.axes, rank))
         return tuple(range(rank - len(shape), rank))
 
     def varying(self, name: str) -> tuple[bool, ...]:

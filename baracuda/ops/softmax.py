@@ -10,7 +10,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.plan import Args
 from baracuda.core.sku import OpCategory
-from baracuda.core.spec import TensorSpec, check_axis, check_element, check_shape
+from baracuda.core.spec import TensorSpec, check_axis, check_element, check_shape, counted
 from baracuda.formula.expr import Expr
 from baracuda.formula.functions import exp, log, max_, sum_
 from baracuda.ops.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
@@ -25,7 +25,7 @@ class SoftmaxKind(enum.Enum):
 
 @dataclass(frozen=True)
 class SoftmaxDescriptor(FormulaDescriptor):
-    """A softmax along `softmax_axis` of a tensor of `input_shape` (rank 1 to 8) and `element` (f16, bf16, f32, f64)."""
+    """A softmax along `softmax_axis` of a tensor of `input_shape` (rank 0 to 8) and `element` (f16, bf16, f32, f64)."""
 
     kind: SoftmaxKind
     input_shape: tuple[int, ...]
@@ -35,7 +35,7 @@ class SoftmaxDescriptor(FormulaDescriptor):
     def validate(self) -> None:
         if not isinstance(self.kind, SoftmaxKind):
             raise InvalidProblemError(f"kind: {self.kind!r}; expected one of {', '.join(map(str, SoftmaxKind))}")
-        check_shape("input_shape", self.input_shape, least=1)
+        check_shape("input_shape", self.input_shape)
         check_axis("softmax_axis", self.softmax_axis, len(self.input_shape))
         check_element("element", self.element, FLOATS)
 
@@ -46,7 +46,7 @@ class SoftmaxDescriptor(FormulaDescriptor):
     @property
     def inner_axes(self) -> tuple[bool, ...]:
         rank = len(self.input_shape)
-        return tuple(a == self.softmax_axis % rank for a in range(rank))
+        return tuple(a in counted((self.softmax_axis,), rank) for a in range(rank))
 
 
 @dataclass

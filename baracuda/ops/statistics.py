@@ -16,7 +16,7 @@ from baracuda.ops.traced import Own, Scalar, Value
 
 
 def _row_axes(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(sorted(a % rank for a in axes))
+    return tuple(sorted(axes))
 
 
 @op(rows=True, axis=None, keepdims=False, places={"weights": _row_axes}, takes="float,complex")
