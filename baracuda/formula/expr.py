@@ -10,13 +10,13 @@ operations whose bits every backend agrees on (contract rule 1). Only primitives
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from baracuda.core import locks
 from baracuda.core.axes import Axes as Axes
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
@@ -137,7 +137,7 @@ class Expr:
 
 
 _interned: weakref.WeakValueDictionary[tuple[Hashable, ...], Expr] = weakref.WeakValueDictionary()
-_lock = threading.Lock()
+_lock = locks.lock()
 
 
 def node(op: str, args: tuple[Expr, ...], kind: ElementKind, attr: Hashable = None) -> Expr:

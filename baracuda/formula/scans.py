@@ -9,12 +9,12 @@ The order in which states are combined is that of `baracuda.formula.order`.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from baracuda.core import locks
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.formula import order, scan_gradients
@@ -70,7 +70,7 @@ class Scan:
 
 
 _interned: weakref.WeakValueDictionary[tuple[Hashable, ...], Combine] = weakref.WeakValueDictionary()
-_lock = threading.Lock()
+_lock = locks.lock()
 
 
 def _interned_combine(name: str, results: State, identity: State, backward: Backward | None) -> Combine:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
+from baracuda.core import locks
 from baracuda.core.device import Device, Stream
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Args, Descriptor, Plan, layout_of
@@ -19,7 +19,7 @@ from baracuda.frontends.arrays import current_stream, empty_like, finish, writab
 MOST_PLANS = 4096
 
 _plans: dict[tuple[Any, ...], Plan[Any, Any]] = {}
-_lock = threading.Lock()
+_lock = locks.lock()
 
 
 def describe(obj: Any, name: str) -> TensorRef:

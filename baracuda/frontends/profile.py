@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from baracuda.core import locks
 from baracuda.core.device import Device, DeviceKind, as_stream
 from baracuda.core.plan import Plan
 from baracuda.core.sku import BackendKind, PrecisionGuarantee
@@ -43,7 +43,7 @@ class Profile:
     def __init__(self) -> None:
         self._spans: list[tuple[Plan[Any, Any], float]] = []
         self._events: list[tuple[Plan[Any, Any], Any, Any]] = []
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
 
     @property
     def times(self) -> list[PlanTime]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from baracuda.core import locks
 from baracuda.core.device import DeviceKind
 from baracuda.core.errors import BackendError, InvalidProblemError, UnsupportedError
 from baracuda.core.tensor import tensor_ref
@@ -19,7 +19,7 @@ from baracuda.runtime.streams import CudaStream, instead, own_stream
 
 #: What recorded work reads and writes lies in a pool of its own, which all recordings share: no two of them run at once, because
 #: everything that they launch is on one stream, and what one call launches is launched under the lock.
-_pool, _lock = Pool(), threading.RLock()
+_pool, _lock = Pool(), locks.reentrant_lock()
 
 
 class Recording:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from abc import abstractmethod
 
+from baracuda.core import locks
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
@@ -27,7 +27,7 @@ class MadeOnce(Implementation):
     def __init__(self, device: Device) -> None:
         self.device = device
         self._made: dict[Layout, Executable] = {}
-        self._lock = threading.RLock()
+        self._lock = locks.reentrant_lock()
 
     @abstractmethod
     def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:

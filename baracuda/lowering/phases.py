@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
+from baracuda.core.lazy import cached_property
 from baracuda.formula.expr import READS, Axes, Expr, topological
 from baracuda.formula.graph import Graph, Port
 

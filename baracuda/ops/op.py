@@ -12,11 +12,11 @@ kernels, the catalogue row and the tests.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.lazy import cached_property
 from baracuda.core.op_table import table
 from baracuda.core.sku import OpCategory
 from baracuda.formula.expr import Expr

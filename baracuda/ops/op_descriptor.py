@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.lazy import cached_property
 from baracuda.core.spec import check_axes, check_shape, counted
 from baracuda.formula.expr import Expr
 from baracuda.formula.graph import Graph

@@ -16,12 +16,13 @@ import os
 import stat
 import sys
 import tempfile
-import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from baracuda.core import locks
 
 _MAGIC = b"baracuda kernel\x00"
 _FORMAT = 1
@@ -204,35 +205,34 @@ class _Turn:
     __slots__ = ("lock", "users")
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = locks.lock()
         self.users = 0
 
 
-_lock = threading.Lock()
+_lock = locks.lock()
 _turns: dict[str, _Turn] = {}
 
 
 @contextmanager
 def _exclusive(name: str) -> Iterator[None]:
-    turns, guard = _turns, _lock
-    with guard:
+    turns = _turns
+    with _lock:
         turn = turns.setdefault(name, _Turn())
         turn.users += 1
     try:
         with turn.lock:
             yield
     finally:
-        with guard:
+        with _lock:
             turn.users -= 1
             if not turn.users:
                 del turns[name]
 
 
 def _after_fork() -> None:
-    """A lock that another thread held at the fork would never be released in the child."""
-    global _lock, _turns
-    _lock, _turns = threading.Lock(), {}
+    """Other threads' turns would never end in the child."""
+    global _turns
+    _turns = {}
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+locks.in_child(_after_fork)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from baracuda.core import locks
 from baracuda.core.device import Device
 from baracuda.core.errors import BackendError
 from baracuda.core.layout import round_up
@@ -37,7 +38,7 @@ class Pool:
             _local.pool = before
 
 
-_SHARED, _local, _lock = Pool(), threading.local(), threading.Lock()
+_SHARED, _local, _lock = Pool(), threading.local(), locks.lock()
 
 
 class Block:

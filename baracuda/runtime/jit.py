@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import platform
-import threading
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 
+from baracuda.core import locks
 from baracuda.core.errors import BackendError, UnsupportedError
 from baracuda.runtime.cache import cached
 
@@ -87,7 +89,12 @@ def assembly(ir: str, target: CpuTarget) -> str:
     return text
 
 
-_lock = threading.Lock()
+#: LLVM's own state cannot be renewed in a forked child, so a fork waits for who is compiling, and for llvmlite's own lock, under
+#: which objects that nobody holds any more are given back.
+_lock = locks.reentrant_lock()
+locks.hold_during_forks(_lock)
+locks.hold_during_forks(getattr(llvm.ffi.lib, "_lock", nullcontext()))
+_numbers = count()  # of libraries, which need names of their own
 _loaded: dict[tuple[str, CpuTarget], Any] = {}
 
 
@@ -118,7 +125,7 @@ def load(ir: str, names: tuple[str, ...], target: CpuTarget | None = None) -> di
             builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
             for name in names:
                 builder.export_symbol(name)
-            library = builder.link(_linker(), f"baracuda{len(_loaded)}")
+            library = builder.link(_linker(), f"baracuda{next(_numbers)}")
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
             _loaded[ir, target] = library
         return {name: library[name] for name in names}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-import threading
 from collections import deque
 from collections.abc import Callable
 from functools import cache
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.core import workspace
+from baracuda.core import locks, workspace
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.layout import round_up
@@ -74,7 +73,7 @@ class Pool:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._returned: deque[_Block] = deque()
         self._free: dict[int, list[_Block]] = {}  # by size; the size used longest ago comes first
         self._cached = 0
@@ -113,9 +112,9 @@ class Pool:
         self._settle()
         return released
 
-    def forget_lock(self) -> None:
-        """In the child of a fork: the thread that held the lock, if one did, is not there to let go of it."""
-        self._lock = threading.Lock()
+    def recount(self) -> None:
+        """In the child of a fork: another thread may have been in the middle of taking or sorting in."""
+        self._cached = sum(size * len(blocks) for size, blocks in self._free.items())
 
     def _settle(self) -> None:
         """Sort returned blocks in. If the lock is taken, its holder does so after letting go of it."""
@@ -171,8 +170,7 @@ def _lease_type(size: int) -> Callable[[Pool, _Block], Any]:
 
 #: The pool that `empty` takes blocks from: at most a quarter of the machine's memory and 8 GiB wait in it.
 POOL = Pool(min(_physical_memory() // 4, 8 << 30))
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=POOL.forget_lock)
+locks.in_child(POOL.recount)
 
 
 @cache

@@ -11,6 +11,7 @@ import os
 import threading
 from functools import cache
 
+from baracuda.core import locks
 from baracuda.core.errors import InvalidProblemError
 from baracuda.runtime import scheduler
 from baracuda.runtime.jit import load
@@ -19,7 +20,7 @@ _MUTEX_BYTES = 256  # larger than any platform's pthread_mutex_t or pthread_cond
 
 _control = (ctypes.c_uint64 * (scheduler.CONTROL_WORDS + 8))()
 _primitives = (ctypes.c_uint64 * (2 * _MUTEX_BYTES // 8))()
-_lock = threading.Lock()
+_lock = locks.lock()
 _workers = 0
 _ready = False
 
@@ -116,12 +117,10 @@ def get_num_threads() -> int:
 
 def _after_fork() -> None:
     """The child has no workers and perhaps a call of a thread that is gone; the next call starts afresh."""
-    global _lock, _ready
-    _lock = threading.Lock()
+    global _ready
     if _ready:
         _reset()
         _ready = False
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+locks.in_child(_after_fork)

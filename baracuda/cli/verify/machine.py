@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from baracuda.cli.verify.placing import Placing
 from baracuda.core.device import Device, Stream
+from baracuda.core.lazy import cached_property
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.workspace import Workspace
 from baracuda.runtime.cpu import get_num_threads, set_num_threads

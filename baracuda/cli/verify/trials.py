@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from baracuda.cli.verify.machine import Host
 from baracuda.cli.verify.placing import Placing
 from baracuda.cli.verify.problem import Array, Batch, Problem, Session
 from baracuda.core.elements import Category, ElementKind
+from baracuda.core.lazy import cached_property
 from baracuda.core.plan import Args
 from baracuda.frontends.backward import differentiable, groups
 from baracuda.frontends.families import ops

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
 from math import prod, sqrt
 from typing import Any
 
@@ -19,6 +18,7 @@ from baracuda.cli.timing import Call
 from baracuda.cli.verify import values as data
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.lazy import cached_property
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.array import to_host
 from baracuda.frontends.families import ops
