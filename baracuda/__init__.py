@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from baracuda.core import locks as _locks  # noqa: F401  (a fork waits for what threads import, from the first module on)
+
 __version__ = "0.1.0"
 
 #: Public name to the module that defines it. Modules are loaded when a name is first used.

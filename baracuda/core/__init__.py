@@ -10,6 +10,8 @@ layout      arithmetic of shapes and strides: what a tensor covers, and whether 
 axes        which axes of an iteration space a value varies along
 spec        what a plan's tensors must look like, as data
 plan        descriptors, args and plans: select once, run many times
+locks       locks that a forked child can use, and what a fork waits for
+lazy        attributes worked out when first asked for
 workspace   scratch memory that the caller owns
 sku         the identity of a kernel, what it guarantees, and what a caller may insist on
 version     the version of the canonical arithmetic

@@ -184,7 +184,7 @@ def test_an_attribute_is_worked_out_once_and_no_thread_waits_for_another():
 
 #: Threads compile from the first moment on, and the main thread forks: each child computes what nobody has compiled yet.
 PROGRAM = """
-import itertools, os, sys, threading, time
+import faulthandler, itertools, os, sys, threading, time
 import numpy as np
 import baracuda
 
@@ -207,10 +207,11 @@ def compile_on(start):
 for start in (1000, 2_000_000):
     threading.Thread(target=compile_on, args=(start,), daemon=True).start()
 bad = []
-for child in range(24):
+for child in range(20):
     pid = os.fork()
     if not pid:
         status = 2
+        faulthandler.dump_traceback_later(20)
         try:
             status = check(3 + child)
         finally:
