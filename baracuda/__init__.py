@@ -26,13 +26,14 @@ _EXPORTS = {
     "baracuda.core.tensor": "TensorMut TensorRef",
     "baracuda.core.version": "ARITHMETIC_VERSION",
     "baracuda.core.workspace": "Workspace",
-    "baracuda.ops.alibi": "AlibiArgs AlibiBackwardArgs AlibiBackwardPlan AlibiDescriptor AlibiPlan",
+    "baracuda.ops.alibi": "AlibiArgs AlibiBackwardArgs AlibiBackwardDescriptor AlibiBackwardPlan AlibiDescriptor AlibiPlan",
     "baracuda.ops.attention": "AttentionArgs AttentionBackwardArgs AttentionBackwardPlan AttentionPlan",
     "baracuda.ops.attention_descriptor": "AttentionBackwardDescriptor AttentionDescriptor",
     "baracuda.ops.losses_ctc": "CtcLossArgs CtcLossBackwardArgs CtcLossBackwardPlan CtcLossDescriptor CtcLossPlan",
     "baracuda.ops.losses_rnnt": "RnntLossArgs RnntLossBackwardArgs RnntLossBackwardPlan RnntLossDescriptor RnntLossPlan",
     "baracuda.ops.binary": (
-        "BinaryKind BinaryParamArgs BinaryParamBackwardArgs BinaryParamBackwardPlan BinaryParamDescriptor BinaryParamPlan"
+        "BinaryKind BinaryParamArgs BinaryParamBackwardArgs BinaryParamBackwardDescriptor BinaryParamBackwardPlan "
+        "BinaryParamDescriptor BinaryParamPlan"
     ),
     "baracuda.ops.matmul_descriptor": "MatmulDescriptor",
     "baracuda.ops.matrix_products": "MatmulArgs MatmulPlan",
@@ -46,9 +47,11 @@ _EXPORTS = {
         "QuantizePerTokenDescriptor QuantizePerTokenPlan"
     ),
     "baracuda.ops.scatter": "ScatterArgs ScatterDescriptor ScatterKind ScatterPlan",
-    "baracuda.ops.softmax": "SoftmaxArgs SoftmaxBackwardArgs SoftmaxBackwardPlan SoftmaxDescriptor SoftmaxKind SoftmaxPlan",
+    "baracuda.ops.softmax": (
+        "SoftmaxArgs SoftmaxBackwardArgs SoftmaxBackwardDescriptor SoftmaxBackwardPlan SoftmaxDescriptor SoftmaxKind SoftmaxPlan"
+    ),
     "baracuda.frontends.functional": (
-        "alibi alibi_backward dequantize_per_token dequantize_per_token_backward lerp lerp_backward log_softmax "
+        "alibi alibi_backward dequantize_per_token dequantize_per_token_backward log_softmax "
         "log_softmax_backward quantize_per_token quantize_per_token_backward rms_norm rms_norm_backward softmax softmax_backward"
     ),
     "baracuda.frontends.array": "Array to_device to_host",
@@ -75,6 +78,7 @@ _EXPORTS = {
         "unwrap_backward"
     ),
     "baracuda.frontends.interpolation": "interp interp_backward",
+    "baracuda.frontends.lerp": "lerp lerp_backward",
     "baracuda.frontends.linear": (
         "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "
         "linear_backward scaled_mm"

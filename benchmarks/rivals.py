@@ -292,12 +292,12 @@ def _dequantize_into(t: Tensors, d: Any) -> Results:
 
 
 def _dequantize_backward(t: Tensors, d: Any) -> Results:
-    dy, scale = t["dy"], t["scale"]
+    dy, scale = t["d_output"], t["scale"]
     return lambda: (dy * scale.to(dy.dtype)[:, None],)
 
 
 def _dequantize_backward_into(t: Tensors, d: Any) -> Results:
-    dy, scale, dq = t["dy"], t["scale"], t["dq"]
+    dy, scale, dq = t["d_output"], t["scale"], t["d_input"]
     return lambda: (torch.mul(dy, scale.to(dy.dtype)[:, None], out=dq),)
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
 import baracuda
+from baracuda.core.axes import Axes
 from baracuda.core.plan import Plan
 from baracuda.core.spec import TensorSpec
+from baracuda.ops.formula_plan import FormulaPlan
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "plans.md"
 _INTRODUCTION = """\
@@ -21,6 +24,12 @@ Made by `tools/make_docs.py` from the plans themselves.
 Every plan is used in the same way: `Plan.select(stream, descriptor, preference)`, then `run(stream, workspace, args)` or
 `bind(stream, workspace, args)`. In the tables, *shape* and *element* name attributes of the descriptor, and an element
 called `compute` is f64 for f64 and f32 for every other floating-point kind.
+
+The backward plans of softmax, RMS norm, ALiBi, lerp and per-token dequantization have the names, fields, checks and limits of
+those in the Rust crate baracuda-kernels 0.0.1-alpha.68, their originals. Beyond these every plan takes extents of 64 bits and
+tensors of any strides, negative ones among them, and 0 in inputs, which are broadcast; a generated kernel works in place where
+its plan says so, computes and sums f64 in f64, and promises the same bits in every batch and on every device. What else goes
+beyond an original, its plan says.
 """
 
 
@@ -44,15 +53,34 @@ def _text(obj: Any) -> str:
 
 def _signature(cls: Any) -> str:
     """The fields of a dataclass, as they are passed."""
-    parameters = inspect.signature(cls).parameters.values()
-    return f"{cls.__name__}({', '.join(p.name if p.default is p.empty else f'{p.name}={p.default!r}' for p in parameters)})"
+    given: list[str] = []
+    for p in inspect.signature(cls).parameters.values():
+        if p.kind is p.KEYWORD_ONLY and "*" not in given:
+            given.append("*")
+        given.append(p.name if p.default is p.empty else f"{p.name}={p.default!r}")
+    return f"{cls.__name__}({', '.join(given)})"
 
 
-def _row(spec: TensorSpec) -> str:
+def _in_place(specs: Sequence[TensorSpec]) -> str:
+    """Which outputs may be the memory of which inputs."""
+    pairs = []
+    for out in (s for s in specs if s.written and s.varies is Axes.FULL):
+        like = [f"`{s.name}`" for s in specs if not s.written and _lies(s) == _lies(out)]
+        if like:
+            pairs.append(f"`{out.name}` over {' or '.join(like)}")
+    return f"In place: {', '.join(pairs)}.\n" if pairs else ""
+
+
+def _lies(spec: TensorSpec) -> tuple[object, ...]:
+    return spec.shape, spec.element, spec.axes, spec.varies
+
+
+def _row(spec: TensorSpec, descriptor: Any) -> str:
     notes = [f"only where `{spec.when}`"] if spec.when else []
     notes += ["may be None"] if spec.optional else []
     what = "; ".join([spec.doc, *notes])
-    return f"| `{spec.name}` | {'output' if spec.written else 'input'} | `{spec.shape}` | `{spec.element}` | {what} |"
+    shape = f"{spec.shape}()" if callable(getattr(descriptor, spec.shape, None)) else spec.shape
+    return f"| `{spec.name}` | {'output' if spec.written else 'input'} | `{shape}` | `{spec.element}` | {what} |"
 
 
 def _plan(plan: Any) -> Iterator[str]:
@@ -62,8 +90,11 @@ def _plan(plan: Any) -> Iterator[str]:
     yield f"`{_signature(descriptor)}`: {_text(descriptor)}\n"
     yield f"Tensors of `{args.__name__}`:\n"
     yield "| name | | shape | element | what it is |\n| --- | --- | --- | --- | --- |"
-    yield from map(_row, plan.tensors)
+    order = [f.name for f in fields(args)]
+    yield from (_row(spec, descriptor) for spec in sorted(plan.tensors, key=lambda spec: order.index(spec.name)))
     yield ""
+    if issubclass(plan, FormulaPlan):
+        yield _in_place(plan.tensors)
 
 
 def text() -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
+from math import inf
+from numbers import Real
 from typing import Any
 
 from baracuda.core.axes import Axes
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.layout import has_internal_overlap, may_share, same_view
+from baracuda.core.layout import contiguous_strides, has_internal_overlap, may_share, same_view
 from baracuda.core.tensor import TensorRef
 
 MAX_RANK = 8
@@ -27,9 +30,12 @@ class TensorSpec:
     doc : str
         What the tensor is, for documentation.
     shape : str
-        The descriptor's attribute that holds the expected shape.
+        The descriptor's attribute that holds the expected shape, or its method that returns it.
     element : str
         The attribute that holds the expected element kind.
+    lies_as : str | None
+        The attribute that holds the shape that the tensor has in the formula, for one that may also be given as a vector of
+        that many elements, the last axis fastest.
     axes : str | None
         The attribute that says along which axes of the iteration space the tensor's axes lie, None for one that is read at an
         index. None in place of the attribute: along all of them, in order (extents of 1 are broadcast).
@@ -53,9 +59,15 @@ class TensorSpec:
     written: bool = False
     when: str | None = None
     optional: bool = False
+    lies_as: str | None = None
 
     def expected_shape(self, descriptor: Any) -> tuple[int, ...]:
-        return tuple(getattr(descriptor, self.shape))
+        shape = getattr(descriptor, self.shape)
+        return tuple(shape() if callable(shape) else shape)
+
+    def formula_shape(self, descriptor: Any) -> tuple[int, ...]:
+        """The shape that it has in the formula."""
+        return self.expected_shape(descriptor) if self.lies_as is None else tuple(getattr(descriptor, self.lies_as))
 
     def expected_kind(self, descriptor: Any) -> ElementKind:
         kind = getattr(descriptor, self.element)
@@ -71,6 +83,9 @@ class TensorSpec:
     def strides_over(self, descriptor: Any, rank: int, shape: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
         """The tensor's strides over the iteration space: 0 where it does not vary."""
         over = [0] * rank
+        if self.lies_as is not None and len(shape) == 1:
+            shape = self.formula_shape(descriptor)
+            strides = [strides[0] * step for step in contiguous_strides(shape)]
         for axis, extent, stride in zip(self.placement(descriptor, rank, len(shape)), shape, strides, strict=True):
             if axis is not None:
                 over[axis] = stride if extent != 1 else 0
@@ -88,7 +103,7 @@ class TensorSpec:
         space: tuple[int, ...] | None = getattr(descriptor, "iteration_shape", None)
         if space is None:
             return True
-        shape = self.expected_shape(descriptor)
+        shape = self.formula_shape(descriptor)
         placement = self.placement(descriptor, len(space), len(shape))
         over = {axis: extent for axis, extent in zip(placement, shape, strict=True) if axis is not None}
         return all(extent == 1 or over.get(axis) == extent for axis, extent in enumerate(space)) and len(over) == len(shape)
@@ -190,6 +205,23 @@ def check_element(name: str, element: object, supported: Sequence[ElementKind]) 
     """Raise unless an element kind is one of the supported ones."""
     if element not in supported:
         raise UnsupportedError(f"{name}: {element}; expected one of {', '.join(map(str, supported))}")
+
+
+def check_number(name: str, value: object, least: float | None = None) -> None:
+    """Raise unless a value is a real number, NumPy's among them; with `least` a finite one that is no less."""
+    number: float | None = None
+    if isinstance(value, Real) and not isinstance(value, bool):
+        with suppress(OverflowError):  # of an int beyond every float
+            number = float(value)
+    if number is None or not (least is None or least <= number < inf):
+        expected = "a number" if least is None else f"a finite number, {least:g} or above"
+        raise InvalidProblemError(f"{name}: {value!r}; expected {expected}")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Raise unless a value is True or False."""
+    if not isinstance(value, bool):
+        raise InvalidProblemError(f"{name}: {value!r}; expected True or False")
 
 
 def field_summary(value: Any) -> str:

@@ -77,7 +77,7 @@ def apply(
     device = device_of(like)
     stream = current_stream(like, device)
     values = [*inputs, *(r if g is not None or r is None else writable(r) for g, r in zip(given, results, strict=True))]
-    args = args_type(*values)
+    args = args_type(**{spec.name: value for spec, value in zip(cls.tensors, values, strict=True)})
     plan = plan_for(cls, descriptor, stream, values, preference)
     size = plan.workspace_size()
     workspace = Workspace(empty_like(like, (size,), ElementKind.U8)) if size else None

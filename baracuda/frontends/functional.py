@@ -8,22 +8,19 @@ Errors are those of the plan: named, raised before anything is written.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.spec import check_axis, counted
-from baracuda.frontends.arrays import broadcast
+from baracuda.core.spec import check_axes, check_flag, counted
 from baracuda.frontends.call import apply, describe, one
-from baracuda.ops.alibi import AlibiArgs, AlibiBackwardArgs, AlibiBackwardPlan, AlibiDescriptor, AlibiPlan
-from baracuda.ops.binary import (
-    BinaryKind,
-    BinaryParamArgs,
-    BinaryParamBackwardArgs,
-    BinaryParamBackwardPlan,
-    BinaryParamDescriptor,
-    BinaryParamPlan,
+from baracuda.ops.alibi import (
+    AlibiArgs,
+    AlibiBackwardArgs,
+    AlibiBackwardDescriptor,
+    AlibiBackwardPlan,
+    AlibiDescriptor,
+    AlibiPlan,
 )
 from baracuda.ops.normalization import (
     RMSNormArgs,
@@ -50,6 +47,7 @@ from baracuda.ops.quantization import (
 from baracuda.ops.softmax import (
     SoftmaxArgs,
     SoftmaxBackwardArgs,
+    SoftmaxBackwardDescriptor,
     SoftmaxBackwardPlan,
     SoftmaxDescriptor,
     SoftmaxKind,
@@ -95,7 +93,7 @@ def log_softmax(x: Any, axis: int = -1, *, out: Any = None) -> Any:
 
 def _softmax_backward(kind: SoftmaxKind, dy: Any, y: Any, axis: int, out: Any) -> Any:
     ref = describe(y, "y")
-    descriptor = SoftmaxDescriptor(kind, ref.shape, axis, ref.kind)
+    descriptor = SoftmaxBackwardDescriptor(kind, ref.shape, axis, ref.kind)
     return one(apply(SoftmaxBackwardPlan, SoftmaxBackwardArgs, descriptor, y, (dy, y), [(ref.shape, ref.kind)], [out]))
 
 
@@ -126,22 +124,40 @@ def log_softmax_backward(dy: Any, y: Any, axis: int = -1, *, out: Any = None) ->
 
 
 def _norm_mask(axis: int | Sequence[int], rank: int) -> int:
-    axes = (axis,) if isinstance(axis, int) else tuple(axis)
-    for a in axes:
-        check_axis("axis", a, rank)
-    return sum(1 << a for a in set(counted(axes, rank)))
+    axes = tuple(axis) if isinstance(axis, Sequence) else (axis,)
+    check_axes("axis", axes, rank)
+    return sum(1 << a for a in counted(axes, rank))
 
 
-def rms_norm(x: Any, gamma: Any = None, *, axis: int | Sequence[int] = -1, eps: float = 1e-6, return_rms: bool = False) -> Any:
+def _in_element(value: Any, name: str, element: ElementKind) -> ElementKind | None:
+    """What a plan reads a tensor in that may be stored in the element or in its compute kind; None for the latter."""
+    return element if describe(value, name).kind is element else None
+
+
+def _is_flat(gamma: Any, mask: int) -> bool:
+    """Whether a weight is a vector over several axes."""
+    return gamma is not None and mask.bit_count() > 1 and len(describe(gamma, "gamma").shape) == 1
+
+
+def rms_norm(
+    x: Any,
+    gamma: Any = None,
+    *,
+    axis: int | Sequence[int] = -1,
+    eps: float = 1e-6,
+    return_rms: bool = False,
+    rms_element: ElementKind | None = None,
+) -> Any:
     """x / sqrt(mean(x^2) + eps) * gamma over trailing axes.
 
     Parameters
     ----------
     x : tensor of rank 0 to 8 in f16, bf16, f32 or f64.
-    gamma : weight with the shape of the normalised axes, or None.
+    gamma : weight with the shape of the normalised axes, or a vector of as many elements, or None.
     axis : the normalised axes, a suffix of all axes.
-    eps : added to the mean square.
+    eps : added to the mean square; a finite number, 0 or above.
     return_rms : whether to return (y, rms), which the backward pass needs.
+    rms_element : what rms is stored in: the element of x, or the kind it is computed in (f32 for 16-bit floats), the default.
 
     Examples
     --------
@@ -150,14 +166,17 @@ def rms_norm(x: Any, gamma: Any = None, *, axis: int | Sequence[int] = -1, eps: 
     [[0.8485, 1.1314]]
     """
     ref = describe(x, "x")
-    descriptor = RMSNormDescriptor(ref.shape, _norm_mask(axis, len(ref.shape)), gamma is not None, ref.kind, eps)
-    outputs = [(ref.shape, ref.kind), (descriptor.rms_shape, ref.kind.compute)]
+    mask = _norm_mask(axis, len(ref.shape))
+    how: dict[str, Any] = {"rms_element": rms_element, "flat_gamma": _is_flat(gamma, mask)}
+    descriptor = RMSNormDescriptor(ref.shape, mask, gamma is not None, ref.kind, eps, **how)
+    outputs = [(ref.shape, ref.kind), (descriptor.rms_shape(), descriptor.rms_kind)]
     y, rms = apply(RMSNormPlan, RMSNormArgs, descriptor, x, (x, gamma), outputs)
     return (y, rms) if return_rms else y
 
 
 def rms_norm_backward(dy: Any, x: Any, rms: Any, gamma: Any = None, *, axis: int | Sequence[int] = -1) -> tuple[Any, Any]:
-    """(dx, dgamma) of `rms_norm`, from the saved rms; dgamma is None without gamma.
+    """(dx, dgamma) of `rms_norm`, from the saved rms, in the element of x or in f32 (f64); dgamma has the shape of gamma and is
+    None without it.
 
     Examples
     --------
@@ -169,18 +188,19 @@ def rms_norm_backward(dy: Any, x: Any, rms: Any, gamma: Any = None, *, axis: int
     (np.True_, None)
     """
     ref = describe(x, "x")
-    has_gamma = gamma is not None
-    descriptor = RMSNormBackwardDescriptor(ref.shape, _norm_mask(axis, len(ref.shape)), has_gamma, ref.kind)
+    mask, has_gamma = _norm_mask(axis, len(ref.shape)), gamma is not None
+    how: dict[str, Any] = {"rms_element": _in_element(rms, "rms", ref.kind), "flat_gamma": _is_flat(gamma, mask)}
+    descriptor = RMSNormBackwardDescriptor(ref.shape, mask, has_gamma, ref.kind, **how)
     outputs = [(ref.shape, ref.kind), (descriptor.gamma_shape, ref.kind) if has_gamma else None]
     dx, dgamma = apply(RMSNormBackwardPlan, RMSNormBackwardArgs, descriptor, x, (dy, x, gamma, rms), outputs)
     return dx, dgamma
 
 
-def _alibi_descriptor(ref: Any, name: str) -> AlibiDescriptor:
+def _attention_shape(ref: Any, name: str) -> tuple[int, int, int, int]:
     if len(ref.shape) != 4:
         raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected [batch, heads, queries, keys]")
     batch, heads, queries, keys = ref.shape
-    return AlibiDescriptor(batch, heads, queries, keys, ref.kind)
+    return batch, heads, queries, keys
 
 
 def alibi(scores: Any, slopes: Any, *, out: Any = None) -> Any:
@@ -193,7 +213,7 @@ def alibi(scores: Any, slopes: Any, *, out: Any = None) -> Any:
     [[0.0, 1.0], [-1.0, 0.0]]
     """
     ref = describe(scores, "scores")
-    descriptor = _alibi_descriptor(ref, "scores")
+    descriptor = AlibiDescriptor(*_attention_shape(ref, "scores"), ref.kind)
     return one(apply(AlibiPlan, AlibiArgs, descriptor, scores, (scores, slopes), [(ref.shape, ref.kind)], [out]))
 
 
@@ -207,51 +227,13 @@ def alibi_backward(dy: Any, *, dscores: bool = True, dslopes: bool = True) -> tu
     >>> baracuda.alibi_backward(dy, dscores=False)[1].tolist()
     [-1.0]
     """
+    check_flag("dscores", dscores)
+    check_flag("dslopes", dslopes)
     ref = describe(dy, "dy")
-    descriptor = _alibi_descriptor(ref, "dy")
+    descriptor = AlibiBackwardDescriptor(*_attention_shape(ref, "dy"), ref.kind)
     outputs = [(ref.shape, ref.kind) if dscores else None, (descriptor.heads, ref.kind) if dslopes else None]
     first, second = apply(AlibiBackwardPlan, AlibiBackwardArgs, descriptor, dy, (dy,), outputs)
     return first, second
-
-
-def lerp(a: Any, b: Any, weight: float, *, out: Any = None) -> Any:
-    """a + weight * (b - a), elementwise, broadcasting.
-
-    Examples
-    --------
-    >>> import numpy as np, baracuda
-    >>> baracuda.lerp(np.zeros(2, np.float32), np.float32([1, 2]), 0.5).tolist()
-    [0.5, 1.0]
-    """
-    first, second = describe(a, "a"), describe(b, "b")
-    shape = _broadcast_shape(first.shape, second.shape)
-    like = a if prod(first.shape) == prod(shape) else b
-    descriptor = BinaryParamDescriptor(BinaryKind.LERP, shape, first.kind, weight)
-    inputs = (broadcast(a, shape), broadcast(b, shape))
-    return one(apply(BinaryParamPlan, BinaryParamArgs, descriptor, like, inputs, [(shape, first.kind)], [out]))
-
-
-def lerp_backward(dy: Any, weight: float) -> tuple[Any, Any]:
-    """(da, db) = ((1 - weight) * dy, weight * dy).
-
-    Examples
-    --------
-    >>> import numpy as np, baracuda
-    >>> [g.tolist() for g in baracuda.lerp_backward(np.ones(1, np.float32), 0.25)]
-    [[0.75], [0.25]]
-    """
-    ref = describe(dy, "dy")
-    descriptor = BinaryParamDescriptor(BinaryKind.LERP, ref.shape, ref.kind, weight)
-    da, db = apply(BinaryParamBackwardPlan, BinaryParamBackwardArgs, descriptor, dy, (dy,), [(ref.shape, ref.kind)] * 2)
-    return da, db
-
-
-def _broadcast_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
-    rank = max(len(a), len(b))
-    left, right = (1,) * (rank - len(a)) + tuple(a), (1,) * (rank - len(b)) + tuple(b)
-    if any(m != n and 1 not in (m, n) for m, n in zip(left, right, strict=True)):
-        raise InvalidProblemError(f"shapes {tuple(a)} and {tuple(b)} do not broadcast")
-    return tuple(n if m == 1 else m for m, n in zip(left, right, strict=True))
 
 
 def _tokens(ref: Any, name: str) -> tuple[int, int]:
@@ -276,7 +258,8 @@ def quantize_per_token(
 ) -> Any:
     """clamp(round_half_even(x / scale[n]) + zero_point[n]) to the range of `quantized` (s8 or u8).
 
-    x is [tokens, features]; scale [tokens] in f32 (f64 where x is); zero_point [tokens] in s32, or None for 0.
+    x is [tokens, features]; scale [tokens] in the element of x or in f32 (f64 where x is); zero_point [tokens] in s32, or None
+    for 0.
 
     Examples
     --------
@@ -285,7 +268,8 @@ def quantize_per_token(
     [[0, 2, 127]]
     """
     ref, q = describe(x, "x"), _quantized(quantized)
-    descriptor = QuantizePerTokenDescriptor(*_tokens(ref, "x"), ref.kind, q, zero_point is not None)
+    stored = _in_element(scale, "scale", ref.kind)
+    descriptor = QuantizePerTokenDescriptor(*_tokens(ref, "x"), ref.kind, q, zero_point is not None, scale_element=stored)
     inputs = (x, scale, zero_point)
     return one(apply(QuantizePerTokenPlan, QuantizePerTokenArgs, descriptor, x, inputs, [(ref.shape, q)], [out]))
 
@@ -303,7 +287,8 @@ def quantize_per_token_backward(
     [[0.5, 0.0]]
     """
     ref, q = describe(x, "x"), _quantized(quantized)
-    descriptor = QuantizePerTokenBackwardDescriptor(*_tokens(ref, "x"), ref.kind, q, zero_point is not None)
+    stored = _in_element(scale, "scale", ref.kind)
+    descriptor = QuantizePerTokenBackwardDescriptor(*_tokens(ref, "x"), ref.kind, q, zero_point is not None, scale_element=stored)
     inputs = (dq, x, scale, zero_point)
     outputs = [(ref.shape, ref.kind)]
     return one(apply(QuantizePerTokenBackwardPlan, QuantizePerTokenBackwardArgs, descriptor, x, inputs, outputs, [out]))
@@ -312,7 +297,7 @@ def quantize_per_token_backward(
 def dequantize_per_token(
     q: Any, scale: Any, zero_point: Any = None, *, element: ElementKind = ElementKind.F32, out: Any = None
 ) -> Any:
-    """(q - zero_point[n]) * scale[n], in `element`.
+    """(q - zero_point[n]) * scale[n], in `element`; scale is in that or in f32 (f64 for f64).
 
     Examples
     --------
@@ -321,13 +306,15 @@ def dequantize_per_token(
     [[0.5, -1.0]]
     """
     ref = describe(q, "q")
-    descriptor = DequantizePerTokenDescriptor(*_tokens(ref, "q"), element, ref.kind, zero_point is not None)
+    stored = _in_element(scale, "scale", element)
+    descriptor = DequantizePerTokenDescriptor(*_tokens(ref, "q"), element, ref.kind, zero_point is not None, scale_element=stored)
     inputs = (q, scale, zero_point)
     return one(apply(DequantizePerTokenPlan, DequantizePerTokenArgs, descriptor, q, inputs, [(ref.shape, element)], [out]))
 
 
-def dequantize_per_token_backward(dy: Any, scale: Any, *, quantized: ElementKind | str = "s8", out: Any = None) -> Any:
-    """dy * scale[n]: the gradient with respect to the code as a real value.
+def dequantize_per_token_backward(d_output: Any, scale: Any, *, quantized: ElementKind | str = "s8", out: Any = None) -> Any:
+    """d_output * scale[n]: the gradient with respect to the code as a real value; scale is in the element of d_output or in f32
+    (f64 for f64).
 
     Examples
     --------
@@ -335,7 +322,9 @@ def dequantize_per_token_backward(dy: Any, scale: Any, *, quantized: ElementKind
     >>> baracuda.dequantize_per_token_backward(np.ones((1, 2), np.float32), np.float32([0.5])).tolist()
     [[0.5, 0.5]]
     """
-    ref = describe(dy, "dy")
-    descriptor = DequantizePerTokenBackwardDescriptor(*_tokens(ref, "dy"), ref.kind, _quantized(quantized), False)
-    outputs = [(ref.shape, ref.kind)]
-    return one(apply(DequantizePerTokenBackwardPlan, DequantizePerTokenBackwardArgs, descriptor, dy, (dy, scale), outputs, [out]))
+    ref = describe(d_output, "d_output")
+    stored = _in_element(scale, "scale", ref.kind)
+    shape = _tokens(ref, "d_output")
+    descriptor = DequantizePerTokenBackwardDescriptor(*shape, ref.kind, _quantized(quantized), scale_element=stored)
+    plan, args, outputs = DequantizePerTokenBackwardPlan, DequantizePerTokenBackwardArgs, [(ref.shape, ref.kind)]
+    return one(apply(plan, args, descriptor, d_output, (d_output, scale), outputs, [out]))

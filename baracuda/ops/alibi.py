@@ -16,8 +16,9 @@ from baracuda.ops.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
 
 
 @dataclass(frozen=True)
-class AlibiDescriptor(FormulaDescriptor):
-    """Attention scores of shape [batch_size, num_heads, query_len, key_len] in f16, bf16, f32 or f64."""
+class AlibiBackwardDescriptor(FormulaDescriptor):
+    """The gradients of ALiBi for scores of shape [batch_size, num_heads, query_len, key_len] in f16, bf16, f32 or f64.
+    `AlibiDescriptor` does as well."""
 
     batch_size: int
     num_heads: int
@@ -51,6 +52,11 @@ class AlibiDescriptor(FormulaDescriptor):
         return (1,)
 
 
+@dataclass(frozen=True)
+class AlibiDescriptor(AlibiBackwardDescriptor):
+    """Attention scores of shape [batch_size, num_heads, query_len, key_len] in f16, bf16, f32 or f64."""
+
+
 @dataclass
 class AlibiArgs(Args):
     """scores: A; slopes: one for each head; y: the biased scores."""
@@ -78,7 +84,7 @@ def _alibi(descriptor: AlibiDescriptor, scores: Expr, slopes: Expr) -> dict[str,
     return {"y": fma(slopes, _distance(scores.kind), scores)}
 
 
-def _alibi_backward(descriptor: AlibiDescriptor, dy: Expr) -> dict[str, Expr]:
+def _alibi_backward(descriptor: AlibiBackwardDescriptor, dy: Expr) -> dict[str, Expr]:
     return {"dscores": dy, "dslopes": sum_(dy * _distance(dy.kind))}
 
 
@@ -97,8 +103,14 @@ class AlibiPlan(FormulaPlan[AlibiDescriptor, AlibiArgs]):
     formula = _alibi
 
 
-class AlibiBackwardPlan(FormulaPlan[AlibiDescriptor, AlibiBackwardArgs]):
-    """dscores = dy; dslopes[h] = the sum over b, i and j of dy[b,h,i,j] * (j - i). An output that is None is not computed."""
+class AlibiBackwardPlan(FormulaPlan[AlibiBackwardDescriptor, AlibiBackwardArgs]):
+    """dscores = dy; dslopes[h] = the sum over b, i and j of dy[b,h,i,j] * (j - i). An output that is None is not computed.
+
+    f16 and bf16 are computed in f32 and rounded once. All four promises hold.
+
+    Beyond the original: dy and dscores that are not contiguous; slopes of scores without elements have the gradient 0, where
+    the original leaves dslopes as it is; a workspace where the sum of a head is cut into segments.
+    """
 
     category, op = OpCategory.ATTENTION, "alibi_backward"
     tensors = (

@@ -11,7 +11,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.plan import Args
 from baracuda.core.sku import OpCategory
-from baracuda.core.spec import TensorSpec, check_element, check_shape
+from baracuda.core.spec import TensorSpec, check_element, check_number, check_shape
 from baracuda.formula.expr import Expr
 from baracuda.ops.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
 
@@ -23,8 +23,9 @@ class BinaryKind(enum.Enum):
 
 
 @dataclass(frozen=True)
-class BinaryParamDescriptor(FormulaDescriptor):
-    """A binary operation on tensors of `shape` (rank 0 to 8) and `element` (f16, bf16, f32, f64) with the scalar `param`."""
+class BinaryParamBackwardDescriptor(FormulaDescriptor):
+    """The gradients of the binary operation `kind` with the scalar `param` on tensors of `shape` (rank 0 to 8, shared by dy, da
+    and db) and `element` (f16, bf16, f32, f64). `BinaryParamDescriptor` does as well."""
 
     kind: BinaryKind
     shape: tuple[int, ...]
@@ -36,8 +37,7 @@ class BinaryParamDescriptor(FormulaDescriptor):
             raise InvalidProblemError(f"kind: {self.kind!r}; expected one of {', '.join(map(str, BinaryKind))}")
         check_shape("shape", self.shape)
         check_element("element", self.element, FLOATS)
-        if isinstance(self.param, bool) or not isinstance(self.param, (int, float)):
-            raise InvalidProblemError(f"param: {self.param!r}; expected a number")
+        check_number("param", self.param)
 
     @property
     def iteration_shape(self) -> tuple[int, ...]:
@@ -46,6 +46,11 @@ class BinaryParamDescriptor(FormulaDescriptor):
     @property
     def parameters(self) -> Mapping[str, float]:
         return {"w": float(self.param)}
+
+
+@dataclass(frozen=True)
+class BinaryParamDescriptor(BinaryParamBackwardDescriptor):
+    """A binary operation on tensors of `shape` (rank 0 to 8) and `element` (f16, bf16, f32, f64) with the scalar `param`."""
 
 
 @dataclass
@@ -70,7 +75,7 @@ def _binary(descriptor: BinaryParamDescriptor, a: Expr, b: Expr, w: Expr) -> dic
     return {"y": a + w * (b - a)}
 
 
-def _binary_backward(descriptor: BinaryParamDescriptor, dy: Expr, w: Expr) -> dict[str, Expr]:
+def _binary_backward(descriptor: BinaryParamBackwardDescriptor, dy: Expr, w: Expr) -> dict[str, Expr]:
     return {"da": (1.0 - w) * dy, "db": w * dy}
 
 
@@ -90,8 +95,14 @@ class BinaryParamPlan(FormulaPlan[BinaryParamDescriptor, BinaryParamArgs]):
     formula = _binary
 
 
-class BinaryParamBackwardPlan(FormulaPlan[BinaryParamDescriptor, BinaryParamBackwardArgs]):
-    """LERP: da = (1 - w) * dy, db = w * dy."""
+class BinaryParamBackwardPlan(FormulaPlan[BinaryParamBackwardDescriptor, BinaryParamBackwardArgs]):
+    """LERP: da = (1 - w) * dy, db = w * dy.
+
+    No saved tensors, and no gradient of w, which is a constant: `baracuda.lerp_backward` has that of a tensor of weights. f16
+    and bf16 are computed in f32 and rounded once, with w rounded to f32. All four promises hold.
+
+    Beyond the original: tensors that are not contiguous, rank 0, and for f64 a w of 64 bits.
+    """
 
     category, op = OpCategory.BINARY, "binary_param_backward"
     tensors = (

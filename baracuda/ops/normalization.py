@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 from baracuda.core.axes import Axes
@@ -11,7 +12,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.plan import Args
 from baracuda.core.sku import OpCategory
-from baracuda.core.spec import TensorSpec, check_element, check_shape
+from baracuda.core.spec import TensorSpec, check_element, check_flag, check_number, check_shape
 from baracuda.formula.expr import Expr
 from baracuda.formula.functions import mean, sqrt, sum_rows
 from baracuda.ops.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
@@ -20,22 +21,55 @@ from baracuda.ops.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
 @dataclass(frozen=True)
 class RMSNormBackwardDescriptor(FormulaDescriptor):
     """The gradient of RMS norm over the axes whose bits are set in `norm_axes_mask` (bit a for axis a), which must be a
-    non-empty suffix of the axes of `input_shape` (of a scalar none, 0); `has_gamma` says whether there is a weight."""
+    non-empty suffix of the axes of `input_shape` (rank 1 to 8, shared by dy, x and dx; of a scalar none, 0). `has_gamma` says
+    whether there is a weight, and so its gradient. `RMSNormDescriptor` does as well.
+
+    `rms_element` is the element that rms is stored in: `element` itself, in which it is rounded once, or its compute kind, the
+    default. With `flat_gamma` gamma and dgamma are vectors of `norm_total_extent()` elements; without, they have the shape of
+    the normalised axes.
+    """
 
     input_shape: tuple[int, ...]
     norm_axes_mask: int
     has_gamma: bool
     element: ElementKind
+    rms_element: ElementKind | None = field(default=None, kw_only=True)
+    flat_gamma: bool = field(default=False, kw_only=True)
 
     def validate(self) -> None:
         check_shape("input_shape", self.input_shape)
         check_element("element", self.element, FLOATS)
-        rank = len(self.input_shape)
+        check_flag("has_gamma", self.has_gamma)
+        check_flag("flat_gamma", self.flat_gamma)
+        if self.rms_element is not None:
+            check_element("rms_element", self.rms_element, (self.element, self.element.compute))
+        rank, mask = len(self.input_shape), self.norm_axes_mask
         suffixes = [(1 << rank) - (1 << a) for a in range(rank)] or [0]
-        if isinstance(self.norm_axes_mask, bool) or self.norm_axes_mask not in suffixes:
+        if isinstance(mask, bool) or not isinstance(mask, int) or mask not in suffixes:
             expected = ", ".join(map(bin, suffixes))
-            got = bin(self.norm_axes_mask) if isinstance(self.norm_axes_mask, int) else repr(self.norm_axes_mask)
+            got = bin(mask) if isinstance(mask, int) else repr(mask)
             raise InvalidProblemError(f"norm_axes_mask: {got}; expected a non-empty suffix of {rank} axes, one of {expected}")
+
+    def rms_shape(self) -> tuple[int, ...]:
+        """The shape of the saved rms: `input_shape` with extents of 1 along the normalised axes."""
+        return tuple(1 if inner else n for n, inner in zip(self.input_shape, self.inner_axes, strict=True))
+
+    def norm_total_extent(self) -> int:
+        """The number of elements that are normalised together: the product of the normalised axes' extents."""
+        return prod(self.norm_shape)
+
+    @property
+    def norm_shape(self) -> tuple[int, ...]:
+        """The extents of the normalised axes."""
+        return tuple(n for n, inner in zip(self.input_shape, self.inner_axes, strict=True) if inner)
+
+    @property
+    def gamma_shape(self) -> tuple[int, ...]:
+        return (self.norm_total_extent(),) if self.flat_gamma else self.norm_shape
+
+    @property
+    def rms_kind(self) -> ElementKind:
+        return self.rms_element or self.element.compute
 
     @property
     def iteration_shape(self) -> tuple[int, ...]:
@@ -44,18 +78,6 @@ class RMSNormBackwardDescriptor(FormulaDescriptor):
     @property
     def inner_axes(self) -> tuple[bool, ...]:
         return tuple(bool(self.norm_axes_mask >> a & 1) for a in range(len(self.input_shape)))
-
-    @property
-    def gamma_shape(self) -> tuple[int, ...]:
-        return tuple(n for n, inner in zip(self.input_shape, self.inner_axes, strict=True) if inner)
-
-    @property
-    def rms_shape(self) -> tuple[int, ...]:
-        return tuple(1 if inner else n for n, inner in zip(self.input_shape, self.inner_axes, strict=True))
-
-    @property
-    def compute(self) -> ElementKind:
-        return self.element.compute
 
 
 @dataclass(frozen=True)
@@ -66,8 +88,7 @@ class RMSNormDescriptor(RMSNormBackwardDescriptor):
 
     def validate(self) -> None:
         super().validate()
-        if not isinstance(self.eps, (int, float)) or not 0 <= self.eps < float("inf"):
-            raise InvalidProblemError(f"eps: {self.eps!r}; expected a finite number, 0 or above")
+        check_number("eps", self.eps, least=0)
 
     @property
     def parameters(self) -> Mapping[str, float]:
@@ -96,8 +117,8 @@ class RMSNormBackwardArgs(Args):
     dgamma: Any
 
 
-_GAMMA = TensorSpec("gamma", "the weight", shape="gamma_shape", varies=Axes.INNER, when="has_gamma")
-_RMS = TensorSpec("rms", "the root mean square, normalised axes of extent 1", "rms_shape", "compute", varies=Axes.OUTER)
+_GAMMA = TensorSpec("gamma", "the weight", "gamma_shape", varies=Axes.INNER, when="has_gamma", lies_as="norm_shape")
+_RMS = TensorSpec("rms", "the root mean square, normalised axes of extent 1", "rms_shape", "rms_kind", varies=Axes.OUTER)
 
 
 def _rms_norm(descriptor: RMSNormDescriptor, x: Expr, eps: Expr, gamma: Expr | None = None) -> dict[str, Expr]:
@@ -121,8 +142,9 @@ def _rms_norm_backward(
 class RMSNormPlan(FormulaPlan[RMSNormDescriptor, RMSNormArgs]):
     """rms = sqrt(mean(x^2) + eps) over the normalised axes; y = x / rms * gamma.
 
-    rms is saved in the compute kind (f32 for f16 and bf16) for the backward pass. Source: Zhang and Sennrich, Root Mean
-    Square Layer Normalization, 2019. All four promises hold.
+    rms is saved for the backward pass, in the compute kind (f32 for f16 and bf16) or rounded to the element; y is computed
+    with the rms before that rounding. Source: Zhang and Sennrich, Root Mean Square Layer Normalization, 2019. All four
+    promises hold.
     """
 
     category, op = OpCategory.NORMALIZATION, "rms_norm"
@@ -130,15 +152,22 @@ class RMSNormPlan(FormulaPlan[RMSNormDescriptor, RMSNormArgs]):
         TensorSpec("x", "the input"),
         _GAMMA,
         TensorSpec("y", "the result", written=True),
-        TensorSpec(_RMS.name, _RMS.doc, _RMS.shape, _RMS.element, varies=_RMS.varies, written=True),
+        replace(_RMS, written=True),
     )
     formula = _rms_norm
 
 
 class RMSNormBackwardPlan(FormulaPlan[RMSNormBackwardDescriptor, RMSNormBackwardArgs]):
-    """dx = dy*gamma/rms - x * sum(dy*gamma*x) / (rms^3 * M), with M the number of normalised cells; dgamma = the sum over
-    the rows of dy * x / rms. Computed as dx = (g - n * mean(g * n)) / rms with g = dy*gamma and n = x/rms, which neither
-    overflows nor underflows where rms^3 would."""
+    """dx = dy*gamma/rms - x * sum(dy*gamma*x) / (rms^3 * M), with M = norm_total_extent(); dgamma = the sum over the rows of
+    dy * x / rms.
+
+    Computed as dx = (g - n * mean(g * n)) / rms with g = dy*gamma and n = x/rms, which neither overflows nor underflows where
+    rms^3 would. f16 and bf16 are computed in f32 and rounded once. All four promises hold.
+
+    Beyond the original: rank 0, rms in the compute kind (the default), gamma and dgamma in the shape of the normalised axes (the
+    default), a norm_total_extent() that does not saturate, a dgamma of 0 where there are no rows, which the original leaves as
+    it is, and a workspace for partial sums of dgamma and of long rows.
+    """
 
     category, op = OpCategory.NORMALIZATION, "rms_norm_backward"
     tensors = (
@@ -147,6 +176,6 @@ class RMSNormBackwardPlan(FormulaPlan[RMSNormBackwardDescriptor, RMSNormBackward
         _GAMMA,
         _RMS,
         TensorSpec("dx", "the gradient of x", written=True),
-        TensorSpec("dgamma", "the gradient of gamma", "gamma_shape", varies=Axes.INNER, when="has_gamma", written=True),
+        replace(_GAMMA, name="dgamma", doc="the gradient of gamma", written=True),
     )
     formula = _rms_norm_backward

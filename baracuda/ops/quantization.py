@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Args
 from baracuda.core.sku import OpCategory
-from baracuda.core.spec import TensorSpec, check_element, check_shape
+from baracuda.core.spec import TensorSpec, check_element, check_flag, check_shape
 from baracuda.formula.expr import Expr, cast, const
 from baracuda.formula.functions import clamp, equal, nearest_integer, rint, where
 from baracuda.ops.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
@@ -19,23 +19,21 @@ RANGE = {ElementKind.S8: (-128, 127), ElementKind.U8: (0, 255)}
 
 
 @dataclass(frozen=True)
-class QuantizePerTokenDescriptor(FormulaDescriptor):
-    """n tokens of d elements: real values in `element` (f16, bf16, f32, f64), codes in `quantized` (s8, u8).
-
-    Scales are in the compute kind of `element`, zero points in s32 (at most 2^20 in magnitude); without `has_zero_point` the
-    zero point is 0.
-    """
+class _PerTokenDescriptor(FormulaDescriptor):
+    """n tokens of d elements, and the element of the scales."""
 
     n: int
     d: int
     element: ElementKind
     quantized: ElementKind
-    has_zero_point: bool = True
+    scale_element: ElementKind | None = field(default=None, kw_only=True)
 
     def validate(self) -> None:
         check_shape("(n, d)", self.input_shape, least=2, most=2)
         check_element("element", self.element, FLOATS)
         check_element("quantized", self.quantized, tuple(RANGE))
+        if self.scale_element is not None:
+            check_element("scale_element", self.scale_element, (self.element, self.element.compute))
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -54,8 +52,23 @@ class QuantizePerTokenDescriptor(FormulaDescriptor):
         return (0,)
 
     @property
-    def compute(self) -> ElementKind:
-        return self.element.compute
+    def scale_kind(self) -> ElementKind:
+        return self.scale_element or self.element.compute
+
+
+@dataclass(frozen=True)
+class QuantizePerTokenDescriptor(_PerTokenDescriptor):
+    """n tokens of d elements: real values in `element` (f16, bf16, f32, f64), codes in `quantized` (s8, u8).
+
+    Scales are in `scale_element`: `element` itself or its compute kind, the default. Zero points are in s32 (at most 2^20 in
+    magnitude); without `has_zero_point` the zero point is 0.
+    """
+
+    has_zero_point: bool = True
+
+    def validate(self) -> None:
+        super().validate()
+        check_flag("has_zero_point", self.has_zero_point)
 
     @property
     def zero_point_kind(self) -> ElementKind:
@@ -73,8 +86,13 @@ class QuantizePerTokenBackwardDescriptor(QuantizePerTokenDescriptor):
 
 
 @dataclass(frozen=True)
-class DequantizePerTokenBackwardDescriptor(QuantizePerTokenDescriptor):
-    """The same fields as `QuantizePerTokenDescriptor`; the gradient depends on neither codes nor zero points."""
+class DequantizePerTokenBackwardDescriptor(_PerTokenDescriptor):
+    """The gradient of n tokens of d elements in `element` (f16, bf16, f32, f64). `quantized` (s8, u8) is the element of the
+    forward's codes, which the gradient depends on as little as on zero points: it is the same in either. Scales are in
+    `scale_element`: `element` itself or its compute kind, the default. `DequantizePerTokenDescriptor` does as well."""
+
+    element: ElementKind = ElementKind.F32
+    quantized: ElementKind = ElementKind.S8
 
 
 @dataclass
@@ -110,14 +128,14 @@ class DequantizePerTokenArgs(Args):
 
 @dataclass
 class DequantizePerTokenBackwardArgs(Args):
-    """dy: the gradient of y; scale: [n]; dq: the gradient of q, in real values."""
+    """scale: [n]; d_output: the gradient of the values [n, d]; d_input: the gradient of the codes [n, d], in real values."""
 
-    dy: Any
     scale: Any
-    dq: Any
+    d_output: Any
+    d_input: Any
 
 
-_SCALE = TensorSpec("scale", "the scale of each token", "token_shape", "compute", "token_axis", Axes.OUTER)
+_SCALE = TensorSpec("scale", "the scale of each token", "token_shape", "scale_kind", "token_axis", Axes.OUTER)
 _ZERO = TensorSpec(
     "zero_point",
     "the code of 0 for each token",
@@ -155,8 +173,8 @@ def _dequantize(descriptor: QuantizePerTokenDescriptor, q: Expr, scale: Expr, ze
     return {"y": cast(q if zero_point is None else q - zero_point, scale.kind) * scale}
 
 
-def _dequantize_backward(descriptor: QuantizePerTokenDescriptor, dy: Expr, scale: Expr) -> dict[str, Expr]:
-    return {"dq": dy * scale}
+def _dequantize_backward(descriptor: DequantizePerTokenBackwardDescriptor, d_output: Expr, scale: Expr) -> dict[str, Expr]:
+    return {"d_input": d_output * scale}
 
 
 class QuantizePerTokenPlan(FormulaPlan[QuantizePerTokenDescriptor, QuantizePerTokenArgs]):
@@ -193,9 +211,18 @@ class DequantizePerTokenPlan(FormulaPlan[QuantizePerTokenDescriptor, DequantizeP
     formula = _dequantize
 
 
-class DequantizePerTokenBackwardPlan(FormulaPlan[QuantizePerTokenDescriptor, DequantizePerTokenBackwardArgs]):
-    """dq = dy * scale[n]: straight through the rounding, the gradient with respect to the code as a real value."""
+class DequantizePerTokenBackwardPlan(FormulaPlan[DequantizePerTokenBackwardDescriptor, DequantizePerTokenBackwardArgs]):
+    """d_input = d_output * scale[n]: straight through the rounding, the gradient with respect to the code as a real value.
+
+    f16 and bf16 are computed in f32 and rounded once. All four promises hold.
+
+    Beyond the original, whose elements are type parameters: scales in the compute kind (the default).
+    """
 
     category, op = OpCategory.QUANTIZATION, "dequantize_per_token_backward"
-    tensors = (TensorSpec("dy", "the gradient of y"), _SCALE, TensorSpec("dq", "the gradient of q", written=True))
+    tensors = (
+        TensorSpec("d_output", "the gradient of the values"),
+        _SCALE,
+        TensorSpec("d_input", "the gradient of the codes", written=True),
+    )
     formula = _dequantize_backward

@@ -24,8 +24,9 @@ class SoftmaxKind(enum.Enum):
 
 
 @dataclass(frozen=True)
-class SoftmaxDescriptor(FormulaDescriptor):
-    """A softmax along `softmax_axis` of a tensor of `input_shape` (rank 0 to 8) and `element` (f16, bf16, f32, f64)."""
+class SoftmaxBackwardDescriptor(FormulaDescriptor):
+    """The gradient of the softmax `kind` along `softmax_axis` (counted from the end where negative) of a tensor of `input_shape`
+    (rank 0 to 8, shared by dy, y and dx) and `element` (f16, bf16, f32, f64). `SoftmaxDescriptor` does as well."""
 
     kind: SoftmaxKind
     input_shape: tuple[int, ...]
@@ -47,6 +48,11 @@ class SoftmaxDescriptor(FormulaDescriptor):
     def inner_axes(self) -> tuple[bool, ...]:
         rank = len(self.input_shape)
         return tuple(a in counted((self.softmax_axis,), rank) for a in range(rank))
+
+
+@dataclass(frozen=True)
+class SoftmaxDescriptor(SoftmaxBackwardDescriptor):
+    """A softmax along `softmax_axis` of a tensor of `input_shape` (rank 0 to 8) and `element` (f16, bf16, f32, f64)."""
 
 
 @dataclass
@@ -74,7 +80,7 @@ def _softmax(descriptor: SoftmaxDescriptor, x: Expr) -> dict[str, Expr]:
     return {"y": e * (1.0 / sum_(e))}
 
 
-def _softmax_backward(descriptor: SoftmaxDescriptor, dy: Expr, y: Expr) -> dict[str, Expr]:
+def _softmax_backward(descriptor: SoftmaxBackwardDescriptor, dy: Expr, y: Expr) -> dict[str, Expr]:
     if descriptor.kind is SoftmaxKind.LOG_SOFTMAX:
         return {"dx": dy - exp(y) * sum_(dy)}
     return {"dx": y * (dy - sum_(y * dy))}
@@ -100,8 +106,13 @@ class SoftmaxPlan(FormulaPlan[SoftmaxDescriptor, SoftmaxArgs]):
     formula = _softmax
 
 
-class SoftmaxBackwardPlan(FormulaPlan[SoftmaxDescriptor, SoftmaxBackwardArgs]):
-    """dx = y * (dy - sum(y * dy)) for softmax, dx = dy - exp(y) * sum(dy) for log-softmax; y is the saved result."""
+class SoftmaxBackwardPlan(FormulaPlan[SoftmaxBackwardDescriptor, SoftmaxBackwardArgs]):
+    """dx = y * (dy - sum(y * dy)) for softmax, dx = dy - exp(y) * sum(dy) for log-softmax; y is the saved result.
+
+    f16 and bf16 are computed in f32 and rounded once. A tensor without elements is left alone. All four promises hold.
+
+    Beyond the original: rank 0, an axis counted from the end, and a workspace where a long row is cut into segments.
+    """
 
     category, op = OpCategory.SOFTMAX, "softmax_backward"
     tensors = (

@@ -59,7 +59,7 @@ def _inner(d: Any) -> tuple[int, ...]:
 
 def _rms_norm(d: Any, v: Mapping[str, np.ndarray]) -> Results:
     x = v["x"]
-    rms = np.sqrt((x * x).mean(_inner(d), keepdims=True) + d.eps) if x.size else np.full(d.rms_shape, np.nan)
+    rms = np.sqrt((x * x).mean(_inner(d), keepdims=True) + d.eps) if x.size else np.full(d.rms_shape(), np.nan)
     y = x / rms * v.get("gamma", 1.0)
     return {"y": (y, abs(y)), "rms": (rms, rms)}
 
@@ -132,8 +132,8 @@ def _dequantize(d: Any, v: Mapping[str, np.ndarray]) -> Results:
 
 
 def _dequantize_backward(d: Any, v: Mapping[str, np.ndarray]) -> Results:
-    dq = v["dy"] * v["scale"][:, None]
-    return {"dq": (dq, abs(dq))}
+    d_input = v["d_output"] * v["scale"][:, None]
+    return {"d_input": (d_input, abs(d_input))}
 
 
 REFERENCES: dict[str, Reference] = {

@@ -73,7 +73,7 @@ def _dequantize(v: Values, real: Any, d: Any) -> dict[str, np.ndarray]:
 
 
 def _dequantize_backward(v: Values, real: Any, d: Any) -> dict[str, np.ndarray]:
-    return {"dq": v["dy"] * v["scale"][:, None]}
+    return {"d_input": v["d_output"] * v["scale"][:, None]}
 
 
 PLANS: dict[str, Callable[[Values, Any, Any], dict[str, np.ndarray]]] = {

@@ -108,7 +108,7 @@ def test_fake_quantization(machine: Machine, kind: str, element: K) -> None:
     x, scale, zero = (forward.inputs[n] for n in ("x", "scale", "zero_point"))
     dy = data.rounded(data.normal("dy", x.shape), element)
     after = Case(subject("dequantize_per_token_backward_s8"), x.shape, element)
-    dq = execute(machine, after, values={"dy": dy, "scale": scale}).outputs["dq"]
+    dq = execute(machine, after, values={"d_output": dy, "scale": scale}).outputs["d_input"]
     before = Case(subject(f"quantize_per_token_backward_{kind}"), x.shape, element)
     dx = execute(machine, before, values={"dq": dq, "x": x, "scale": scale, "zero_point": zero}).outputs["dx"]
     low, high = {"s8": (-128, 127), "u8": (0, 255)}[kind]

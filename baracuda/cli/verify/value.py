@@ -79,7 +79,8 @@ def arguments(case: Problem, problem: FormulaProblem, inputs: Mapping[str, Array
     found = {}
     for port in problem.graph.inputs:
         name, _, part = port.name.partition(".")
-        array, spec = inputs[name], specs[name]
+        spec = specs[name]
+        array = inputs[name].reshape(spec.formula_shape(descriptor))
         axes = range(rank - array.ndim, rank) if spec.axes is None else getattr(descriptor, spec.axes)
         behind = [i for i, axis in enumerate(axes) if axis is None]  # axes that are read at indices
         shape = [1] * rank + [array.shape[i] for i in behind]
