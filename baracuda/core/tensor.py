@@ -65,7 +65,7 @@ class TensorMut(TensorRef):
 
 
 def _checked(tensor: TensorRef, name: str) -> TensorRef:
-    """The tensor, once its address is aligned and its elements are known to lie in its buffer."""
+    """The tensor, if its address is aligned and its elements lie in its buffer, as far as that is known."""
     if 0 in tensor.shape:
         return tensor
     if tensor.pointer == 0:
@@ -199,7 +199,7 @@ def tensor_ref(obj: Any, *, stream: Stream | None = None, name: str = "tensor") 
     Parameters
     ----------
     obj
-        A NumPy array, a `torch.Tensor`, any DLPack producer, or a `TensorRef`, which is returned as it is. A packed kind
+        A NumPy array, a `torch.Tensor`, any DLPack producer, or a `TensorRef`, which is only checked. A packed kind
         in NumPy has one element to a byte and so strides of 2; it can be read but not written.
     stream
         The stream that the tensor will be used on. DLPack producers make it wait for their pending work; NumPy arrays and
@@ -219,7 +219,7 @@ def tensor_ref(obj: Any, *, stream: Stream | None = None, name: str = "tensor") 
         Its shape and strides leave its buffer.
     """
     if isinstance(obj, TensorRef):
-        return obj
+        return _checked(obj, name)
     if isinstance(obj, np.ndarray):
         return _checked(_from_numpy(obj, name), name)
     torch = sys.modules.get("torch")
@@ -241,11 +241,11 @@ def tensor_mut(obj: Any, *, stream: Stream | None = None, name: str = "tensor") 
         Also where the tensor is read-only, and where it is a torch tensor that requires grad while gradients are being
         recorded, because autograd would not see the write.
     """
-    if isinstance(obj, TensorMut):
-        return obj
     tensor = tensor_ref(obj, stream=stream, name=name)
     if tensor.readonly:
         raise InvalidProblemError(f"{name}: it is read-only; expected a tensor that can be written")
+    if isinstance(tensor, TensorMut):
+        return tensor
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(obj, torch.Tensor) and obj.requires_grad and torch.is_grad_enabled():
         raise InvalidProblemError(f"{name}: it requires grad, and no write is recorded; pass .detach() or use torch.no_grad()")

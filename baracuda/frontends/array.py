@@ -91,7 +91,8 @@ class Array(TensorMut):
         shape, strides = self.shape, self.strides
         if old != new:
             shape, strides = (*shape[:-1], last // new), (*(s // new for s in rest), 1)
-        return _made(self.pointer, shape, strides, kind, self.device, self.nbytes_available, self.nbytes_before, self.owner)
+        available, before = self.nbytes_available, self.nbytes_before
+        return _made(self.pointer, shape, strides, kind, self.device, available, before, self.owner, self.readonly)
 
     def _dense(self) -> Array:
         """A contiguous copy."""
@@ -140,6 +141,7 @@ class Array(TensorMut):
             None if available is None else available - offset,
             None if before is None else before + offset,
             self.owner,
+            self.readonly,
         )
 
     def __len__(self) -> int:
@@ -176,7 +178,7 @@ class Array(TensorMut):
         return {
             "shape": self.shape,
             "typestr": self.dtype.str,
-            "data": (self.pointer, False),
+            "data": (self.pointer, self.readonly),
             "strides": tuple(s * size for s in self.strides),
             "version": 3,
             "stream": 1,
@@ -201,6 +203,7 @@ def _made(
     available: int | None,
     before: int | None,
     owner: Any,
+    readonly: bool = False,
 ) -> Array:
     made = object.__new__(Array)
     _POINTER(made, pointer)
@@ -210,9 +213,15 @@ def _made(
     _DEVICE(made, device)
     _AVAILABLE(made, available)
     _BEFORE(made, before)
-    _READONLY(made, False)
+    _READONLY(made, readonly)
     _OWNER(made, owner)
     return made
+
+
+def of(ref: TensorRef) -> Array:
+    """The array of a tensor's memory, which is on a CUDA device."""
+    available, before = ref.nbytes_available, ref.nbytes_before
+    return _made(ref.pointer, ref.shape, ref.strides, ref.kind, ref.device, available, before, ref.owner, ref.readonly)
 
 
 def _integers(given: tuple[Any, ...]) -> tuple[int, ...]:
@@ -313,4 +322,8 @@ def _probe(array: Any) -> probe.Probed:
     return (Array, array.kind, array.device, array.shape, array.strides), array.pointer
 
 
-probe.PROBES[Array] = probe.PROBES_MUT[Array] = _probe
+def _probe_mut(array: Any) -> probe.Probed | None:
+    return None if array.readonly else _probe(array)
+
+
+probe.PROBES[Array], probe.PROBES_MUT[Array] = _probe, _probe_mut

@@ -28,6 +28,63 @@ def library_of(obj: Any) -> str:
     return type(obj).__module__.partition(".")[0].removesuffix("lib")
 
 
+#: Types of arguments that functions take as they are.
+_PLAIN = frozenset([np.ndarray, array.Array, type(None), bool, int, float, complex, str])
+#: Libraries whose tensors have views of their own, and can be allocated.
+_LIBRARIES = frozenset(["numpy", "cupy", "jax"])
+
+
+class _Lent:
+    """The memory of another library's tensor, as NumPy takes it."""
+
+    def __init__(self, ref: TensorRef) -> None:
+        self.owner, size = ref.owner, ref.kind.itemsize
+        self.__array_interface__ = {
+            "shape": ref.shape,
+            "typestr": f"|V{size}",  # of any element; NumPy has no letters for some
+            "data": (ref.pointer, ref.readonly),
+            "strides": tuple(s * size for s in ref.strides),
+            "version": 3,
+        }
+
+
+def adopted(obj: Any, name: str = "tensor") -> Any:
+    """A caller's tensor as functions need it: with a shape, a device, views, and a library to allocate results with.
+
+    Tensors of NumPy, PyTorch, CuPy and JAX, arrays of our own, and what is no tensor are returned as they are. Any other
+    producer of DLPack, and a bare `TensorRef`, becomes a NumPy array or an `Array` of the same memory, or a `TensorRef` where
+    its element is packed. A tensor that PyTorch conjugates or negates lazily becomes one that holds its values, which is a
+    copy. Of a list or tuple each member is adopted. `name` is what errors call it; they are those of `tensor_ref`.
+    """
+    if type(obj) in _PLAIN:
+        return obj
+    if type(obj) in (list, tuple):
+        return all_adopted(obj, name)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(obj, torch.Tensor):
+        return obj.resolve_conj().resolve_neg() if obj.is_conj() or obj.is_neg() else obj
+    foreign = hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__") and library_of(obj) not in _LIBRARIES
+    if not (foreign or isinstance(obj, TensorRef)):
+        return obj
+    ref = tensor_ref(obj, name=name)
+    if isinstance(ref, array.Array) or ref.kind.bits < 8:
+        return ref
+    if ref.device.kind is DeviceKind.CUDA:
+        return array.of(ref)
+    if 0 in ref.shape:
+        return np.empty(ref.shape, ref.kind.numpy)
+    return np.asarray(_Lent(ref)).view(ref.kind.numpy)
+
+
+def all_adopted(values: Any, name: str = "tensor") -> Any:
+    """Each value of a list or tuple `adopted`; the very sequence where none of them changes."""
+    for value in values:
+        if type(value) not in _PLAIN:
+            made = [adopted(v, name) for v in values]
+            return values if all(a is b for a, b in zip(made, values, strict=True)) else type(values)(made)
+    return values
+
+
 def _memory_order(shape: Sequence[int], like: TensorRef) -> list[int]:
     """The axes from slowest to fastest as `like` lies in memory; logical order unless it has the same shape."""
     if tuple(shape) != like.shape:
