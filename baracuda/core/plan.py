@@ -12,7 +12,7 @@ from baracuda.core import locks
 from baracuda.core import spec as checks
 from baracuda.core.device import Device, Stream, as_stream
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.probe import PROBES, PROBES_MUT
 from baracuda.core.sku import ArchSku, BackendKind, Candidate, KernelSku, OpCategory, PlanPreference, PrecisionGuarantee
@@ -278,8 +278,11 @@ class Plan(ABC, Generic[D, A]):
 
     # --- execution ----------------------------------------------------------------------------------------------------
 
-    def run(self, stream: Any, workspace: Workspace | None, args: A) -> None:
-        """Compute. Raises a named error, and writes nothing, where the args are not what the descriptor says."""
+    def run(self, stream: Any, workspace: Any, args: A) -> None:
+        """Compute. Raises a named error, and writes nothing, where the args are not what the descriptor says.
+
+        The workspace is a `Workspace`, or anything that one is made from, of at least `workspace_size()` bytes.
+        """
         values = self._values(args)
         keys: list[Any] = []
         pointers: list[int] = []
@@ -305,7 +308,7 @@ class Plan(ABC, Generic[D, A]):
             return
         self._run_checked(stream, workspace, values, None)
 
-    def bind(self, stream: Any, workspace: Workspace | None, args: A) -> Callable[[], None]:
+    def bind(self, stream: Any, workspace: Any, args: A) -> Callable[[], None]:
         """The launch alone, for these very tensors: a function of no arguments, safe to call again and again while they
         live. Unlike `run` it may compile a kernel for the layout of the args."""
         handle = self._handle(stream)
@@ -315,12 +318,14 @@ class Plan(ABC, Generic[D, A]):
         executable = self._implementation.executable(layout, autotune=self.preference.autotune)
         if executable is None or executable.workspace_bytes > self._workspace_bytes:
             executable = self._compiled(layout)
-        scratch = self._scratch(workspace) if self._workspace_bytes else 0
+        if self._workspace_bytes:
+            workspace = Workspace.of(workspace, self._workspace_bytes, self.device)
+        scratch = workspace.pointer if self._workspace_bytes else 0
         launch = executable.bind([t.pointer if t is not None else 0 for t in tensors], scratch, handle)
         launch.__dict__["operands"] = (tensors, workspace)  # they live as long as the launch
         return launch
 
-    def _run_checked(self, stream: Any, workspace: Workspace | None, values: Sequence[Any], entry: _Entry | None) -> None:
+    def _run_checked(self, stream: Any, workspace: Any, values: Sequence[Any], entry: _Entry | None) -> None:
         """The long way round: every check, then the run; what was verified is remembered in `entry`."""
         handle = self._handle(stream)
         tensors = self.checked(self.descriptor, values, Stream(self.device, handle))
@@ -337,13 +342,8 @@ class Plan(ABC, Generic[D, A]):
     def _handle(self, stream: Any) -> int:
         return as_stream(stream, self.device).handle
 
-    def _scratch(self, workspace: Workspace | None) -> int:
-        if workspace is None:
-            workspace = Workspace((0, 0, self.device))
-        workspace.require(self._workspace_bytes)
-        if workspace.device != self.device:
-            raise InvalidProblemError(f"workspace: it is on {workspace.device}; expected {self.device}")
-        return workspace.pointer
+    def _scratch(self, workspace: Any) -> int:
+        return Workspace.of(workspace, self._workspace_bytes, self.device).pointer
 
     def _entry(self, keys: list[Any]) -> _Entry:
         with self._lock:

@@ -41,13 +41,13 @@ class Workspace:
     ----------
     buffer
         A contiguous, writable tensor of any kind (NumPy, PyTorch or a DLPack producer), or `(pointer, nbytes, device)`
-        for memory that the caller keeps alive.
+        for memory that the caller keeps alive. Plans take all of these as their workspace too.
 
     Raises
     ------
     InvalidProblemError
-        The buffer has gaps, is read-only, is not a tensor, does not begin at a multiple of 16 bytes, or the pointer or size is
-        negative.
+        The buffer has gaps, is read-only, is not a tensor, does not begin at a multiple of 16 bytes, is null, or the pointer or
+        size is negative.
     """
 
     __slots__ = ("device", "nbytes", "owner", "pointer")
@@ -59,10 +59,15 @@ class Workspace:
 
     def __init__(self, buffer: Any) -> None:
         if isinstance(buffer, tuple):
-            self.pointer, self.nbytes, self.device = buffer
+            whole = [isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in buffer]
+            if whole != [True, True, False] or not isinstance(buffer[2], Device):
+                raise InvalidProblemError(f"workspace: {buffer!r}; expected a pointer, a number of bytes and a Device")
+            self.pointer, self.nbytes, self.device = int(buffer[0]), int(buffer[1]), buffer[2]
             self.owner = None
             if self.pointer < 0 or self.nbytes < 0:
                 raise InvalidProblemError(f"workspace: pointer {self.pointer}, {self.nbytes} bytes; expected 0 or above")
+            if self.nbytes and not self.pointer:
+                raise InvalidProblemError(f"workspace: a null pointer for {self.nbytes} bytes; expected memory")
             self._aligned()
             return
         tensor = tensor_mut(buffer, name="workspace")
@@ -101,6 +106,23 @@ class Workspace:
         if allocator is None:
             raise UnsupportedError(f"workspace: nothing here allocates on {device}; pass a buffer to Workspace(...) instead")
         return Workspace(allocator(nbytes, device))
+
+    @staticmethod
+    def of(given: Any, nbytes: int, device: Device) -> Workspace:
+        """What a plan was given as its workspace, if it is enough: a `Workspace`, what one is made from, or None for no memory.
+
+        Raises
+        ------
+        WorkspaceTooSmallError
+            It has fewer than `nbytes` bytes.
+        InvalidProblemError
+            It is on another device, or cannot be a workspace.
+        """
+        workspace = given if isinstance(given, Workspace) else Workspace((0, 0, device) if given is None else given)
+        workspace.require(nbytes)
+        if workspace.device != device:
+            raise InvalidProblemError(f"workspace: it is on {workspace.device}; expected {device}")
+        return workspace
 
     def require(self, nbytes: int) -> None:
         """Raise `WorkspaceTooSmallError` if there are fewer than `nbytes` bytes."""

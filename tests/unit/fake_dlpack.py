@@ -1,4 +1,5 @@
-"""A DLPack producer built by hand: any device, type, flags and version, over memory that need not exist."""
+"""DLPack producers: one built by hand, of any device, type, flags and version over memory that need not exist, and one with
+nothing but DLPack."""
 
 from __future__ import annotations
 
@@ -65,3 +66,19 @@ class FakeTensor:
         if "max_version" in arguments and not self.versioned:
             raise TypeError("__dlpack__() got an unexpected keyword argument 'max_version'")
         return self.capsule
+
+
+class Bare:
+    """A producer with nothing but DLPack."""
+
+    __slots__ = ("__weakref__", "_of")
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self._of.__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        device: tuple[int, int] = self._of.__dlpack_device__()
+        return device

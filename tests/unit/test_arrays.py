@@ -20,24 +20,7 @@ from baracuda.core.probe import probe_mut
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut, tensor_ref
 from baracuda.frontends.array import Array
 from baracuda.frontends.arrays import adopted, all_adopted
-from tests.unit.fake_dlpack import FakeTensor
-
-
-class Bare:
-    """A producer with nothing but DLPack."""
-
-    __slots__ = ("__weakref__", "_of")
-
-    def __init__(self, of: Any) -> None:
-        self._of = of
-
-    def __dlpack__(self, **keywords: Any) -> Any:
-        return self._of.__dlpack__(**keywords)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        device: tuple[int, int] = self._of.__dlpack_device__()
-        return device
-
+from tests.unit.fake_dlpack import Bare, FakeTensor
 
 VIEWS = {
     "contiguous": lambda x: x,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import weakref
@@ -13,6 +14,7 @@ import pytest
 import torch
 from numpy.lib.stride_tricks import as_strided
 
+import baracuda
 from baracuda.core import probe as probes
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
@@ -26,7 +28,7 @@ from baracuda.core.errors import (
 from baracuda.core.probe import probe, probe_mut
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut, tensor_ref
 from baracuda.core.workspace import ALIGNMENT, Workspace
-from tests.unit.fake_dlpack import FakeTensor
+from tests.unit.fake_dlpack import Bare, FakeTensor
 
 WHOLE = [k for k in ElementKind if k.bits >= 8]
 
@@ -364,11 +366,82 @@ def test_workspace_refuses() -> None:
         Workspace((0, -1, Device.cpu()))
     with pytest.raises(InvalidProblemError, match="it begins at 0x1008; expected a multiple of 16 bytes"):
         Workspace((0x1008, 64, Device.cuda(1)))
+    with pytest.raises(InvalidProblemError, match="a null pointer for 64 bytes"):
+        Workspace((0, 64, Device.cpu()))
+    for wrong in ((0x1000, 64), (0x1000, 64, "cpu"), (0x1000, 64.0, Device.cpu()), (0x1000, True, Device.cpu()), ()):
+        with pytest.raises(InvalidProblemError, match="expected a pointer, a number of bytes and a Device"):
+            Workspace(wrong)
     with pytest.raises(InvalidProblemError, match="-1 bytes"):
         Workspace.allocate(-1)
     with pytest.raises(WorkspaceTooSmallError, match="the plan needs 129 bytes, got 128"):
         Workspace(x).require(129)
     Workspace(x).require(128)
+
+
+WORKSPACES = {
+    "Workspace": lambda n: Workspace.allocate(n),
+    "NumPy": lambda n: np.empty(n, np.uint8),
+    "another element and order": lambda n: np.empty((4, -(-n // 8)), np.float32).T,
+    "torch": lambda n: torch.empty(n, dtype=torch.uint8),
+    "DLPack alone": lambda n: Bare(np.empty(n, np.uint8)),
+    "TensorRef": lambda n: tensor_mut(np.empty(n, np.uint8)),
+    "pointer": lambda n: (KEPT.ctypes.data, n, Device.cpu()),
+}
+KEPT = np.empty(1 << 16, np.uint8)
+
+
+@pytest.fixture(scope="module")
+def planned() -> tuple[Any, Any, np.ndarray[Any, Any]]:
+    """A plan that needs a workspace, its args, and what it computes."""
+    x = np.random.default_rng(3).standard_normal((2, 40_000)).astype(np.float32)
+    descriptor = baracuda.logsumexp.describe(x)
+    y = np.empty(descriptor.described["y"][0], np.float32)
+    plan = baracuda.LogsumexpPlan.select(None, descriptor)
+    assert 0 < plan.workspace_size() <= KEPT.nbytes
+    return plan, baracuda.LogsumexpArgs(x, y), y
+
+
+@pytest.mark.parametrize("what", WORKSPACES)
+def test_plans_take_what_a_workspace_is_made_from(what: str, planned: Any) -> None:
+    plan, args, y = planned
+    plan.run(None, Workspace.allocate(plan.workspace_size()), args)
+    expected = y.copy()
+    y[...] = np.nan
+    plan.run(None, WORKSPACES[what](plan.workspace_size()), args)
+    assert y.tobytes() == expected.tobytes()
+    y[...] = np.nan
+    bound = plan.bind(None, WORKSPACES[what](plan.workspace_size()), args)
+    gc.collect()
+    bound()
+    assert y.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda n: None, WorkspaceTooSmallError, "got 0"),
+        (lambda n: np.empty(n - 1, np.uint8), WorkspaceTooSmallError, "got"),
+        (lambda n: np.broadcast_to(np.empty(1, np.uint8), (n,)), InvalidProblemError, "read-only"),
+        (lambda n: np.empty(2 * n, np.uint8)[::2], InvalidProblemError, "has gaps"),
+        (lambda n: KEPT[-KEPT.ctypes.data % 16 + 1 :], InvalidProblemError, "multiple of 16"),
+        (lambda n: FakeTensor(shape=(n,), dtype=(1, 8, 1), device=(2, 0)), InvalidProblemError, "on cuda:0; expected cpu"),
+        (lambda n: Workspace((0x1000, n, Device.cuda(0))), InvalidProblemError, "on cuda:0; expected cpu"),
+        (lambda n: n, InvalidProblemError, "workspace: got a builtins.int"),
+        (lambda n: b"bytes", InvalidProblemError, "workspace: got a builtins.bytes"),
+    ],
+)
+def test_plans_refuse_what_is_no_workspace_and_write_nothing(make: Any, error: Any, message: str, planned: Any) -> None:
+    plan, args, y = planned
+    y[...] = 7
+    for _ in range(2):  # the second time the tensors are known
+        with pytest.raises(error, match=message):
+            plan.run(None, make(plan.workspace_size()), args)
+        with pytest.raises(error, match=message):
+            plan.bind(None, make(plan.workspace_size()), args)
+        assert (y == 7).all()
+        plan.run(None, Workspace.allocate(plan.workspace_size()), args)
+        assert (y != 7).all()
+        y[...] = 7
 
 
 @pytest.mark.parametrize("nbytes", [0, 1, 1000, 1 << 16, (1 << 21) + 5])
