@@ -106,6 +106,7 @@ class CudnnAttention(MadeOnce):
     """cuDNN's attention, forward or backward."""
 
     backend = BackendKind.CUDNN
+    fixes_numbers = True
 
     def __init__(self, device: Device, specs: Sequence[TensorSpec], descriptor: Any) -> None:
         from baracuda.runtime.cuda import architecture

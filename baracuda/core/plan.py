@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
@@ -12,8 +12,10 @@ from baracuda.core import locks
 from baracuda.core import spec as checks
 from baracuda.core.device import Device, Stream, as_stream
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import UnsupportedError
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.identity import identity
 from baracuda.core.layout import contiguous_strides
+from baracuda.core.lazy import cached_property
 from baracuda.core.probe import PROBES, PROBES_MUT
 from baracuda.core.sku import ArchSku, BackendKind, Candidate, KernelSku, OpCategory, PlanPreference, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
@@ -21,9 +23,53 @@ from baracuda.core.tensor import TensorRef, tensor_mut, tensor_ref
 from baracuda.core.workspace import Workspace
 
 
+def variable(value: Any, special: Sequence[complex] = ()) -> Any:
+    """What stands in a structure for a number that the kernel is given at run time: the number itself where the formula has
+    a form of its own for it (those of `special`, and None), else one that means any other of its type."""
+    if value is None or isinstance(value, bool) or value in special:
+        return value
+    return type(value)(next(n for n in range(len(special) + 1) if n not in special))
+
+
 @dataclass(frozen=True)
 class Descriptor:
-    """Base of every descriptor: what is computed, without handles or pointers. Frozen and hashable; checked when made."""
+    """Base of every descriptor: what is computed, without handles or pointers. Frozen and hashable; checked when made.
+
+    Two descriptors are equal where their fields have equal types and bits: 1, 1.0 and True are different, and so are 0.0 and
+    -0.0. `numbers` names the fields that kernels are given at run time, with the values that have code of their own.
+    """
+
+    numbers: ClassVar[tuple[tuple[str, tuple[complex, ...]], ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls.__eq__ = Descriptor.__eq__  # type: ignore[method-assign]
+        cls.__hash__ = Descriptor.__hash__  # type: ignore[method-assign]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(self) is type(other) and self._identity == other._identity)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _identity(self) -> tuple[Hashable, ...]:
+        return tuple(identity(getattr(self, f.name)) for f in fields(self))
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((type(self), self._identity))
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """The numbers that kernels are given at run time, by name."""
+        return {}
+
+    @cached_property
+    def structure(self) -> Any:
+        """This descriptor with numbers that only say "some number": what code and plans depend on. Descriptors that differ in
+        `parameters` alone have the same one."""
+        changed = {name: variable(getattr(self, name), special) for name, special in self.numbers}
+        return replace(self, **changed) if changed else self
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -77,6 +123,8 @@ class Implementation(ABC):
     backend: BackendKind
     arch: ArchSku
     guarantee: PrecisionGuarantee
+    #: Whether its code holds the descriptor's numbers, so that a call cannot bring others.
+    fixes_numbers: ClassVar[bool] = False
 
     @abstractmethod
     def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
@@ -98,7 +146,7 @@ class _Entry:
 
     def __init__(self) -> None:
         self.verified: dict[tuple[int, ...], Executable] = {}
-        self.latest: tuple[list[int], Callable[[Sequence[int], int, int], None]] | None = None
+        self.latest: tuple[list[int], Callable[[Sequence[int], int, int, Scalars], None]] | None = None
 
 
 #: Sets of addresses remembered for one layout; beyond it they are verified anew.
@@ -232,6 +280,7 @@ class Plan(ABC, Generic[D, A]):
         self._last: tuple[list[Any], _Entry] = ([], _Entry())
         self._lock = locks.lock()
         self._workspace_bytes = workspace_bytes
+        self._numbers = descriptor.parameters.keys()
         self._primary = primary
 
     # --- questions ----------------------------------------------------------------------------------------------------
@@ -239,6 +288,11 @@ class Plan(ABC, Generic[D, A]):
     def workspace_size(self) -> int:
         """Bytes of scratch memory that `run` needs, whatever the layout of its operands."""
         return self._workspace_bytes
+
+    @property
+    def fixes_numbers(self) -> bool:
+        """Whether it computes with the descriptor's numbers alone: `run` then takes no others."""
+        return self._implementation.fixes_numbers
 
     def precision_guarantee(self) -> PrecisionGuarantee:
         """What the path this plan took promises."""
@@ -278,11 +332,14 @@ class Plan(ABC, Generic[D, A]):
 
     # --- execution ----------------------------------------------------------------------------------------------------
 
-    def run(self, stream: Any, workspace: Any, args: A) -> None:
+    def run(self, stream: Any, workspace: Any, args: A, scalars: Scalars = None) -> None:
         """Compute. Raises a named error, and writes nothing, where the args are not what the descriptor says.
 
         The workspace is a `Workspace`, or anything that one is made from, of at least `workspace_size()` bytes.
+        `scalars` are the numbers of this call, by their names in `descriptor.parameters`, in place of the descriptor's own.
         """
+        if scalars is not None and (self.fixes_numbers or scalars.keys() != self._numbers):
+            self._refuse(scalars)
         values = self._values(args)
         keys: list[Any] = []
         pointers: list[int] = []
@@ -300,13 +357,19 @@ class Plan(ABC, Generic[D, A]):
             if latest is None or latest[0] != pointers:
                 executable = entry.verified.get(tuple(pointers))
                 if executable is None:
-                    self._run_checked(stream, workspace, values, entry)
+                    self._run_checked(stream, workspace, values, scalars, entry)
                     return
                 latest = entry.latest = (pointers, executable.call)
             handle = stream.handle if type(stream) is Stream and stream.device is self.device else self._handle(stream)
-            latest[1](pointers, self._scratch(workspace) if self._workspace_bytes else 0, handle)
+            latest[1](pointers, self._scratch(workspace) if self._workspace_bytes else 0, handle, scalars)
             return
-        self._run_checked(stream, workspace, values, None)
+        self._run_checked(stream, workspace, values, scalars, None)
+
+    def _refuse(self, scalars: Mapping[str, float]) -> None:
+        if self.fixes_numbers:
+            raise UnsupportedError(f"scalars: {dict(scalars)}; {self._implementation.backend} computes with the descriptor's")
+        expected = ", ".join(sorted(self._numbers)) or "none"
+        raise InvalidProblemError(f"scalars: {', '.join(scalars) or 'none'}; expected {expected}")
 
     def bind(self, stream: Any, workspace: Any, args: A) -> Callable[[], None]:
         """The launch alone, for these very tensors: a function of no arguments, safe to call again and again while they
@@ -325,7 +388,9 @@ class Plan(ABC, Generic[D, A]):
         launch.__dict__["operands"] = (tensors, workspace)  # they live as long as the launch
         return launch
 
-    def _run_checked(self, stream: Any, workspace: Any, values: Sequence[Any], entry: _Entry | None) -> None:
+    def _run_checked(
+        self, stream: Any, workspace: Any, values: Sequence[Any], scalars: Scalars, entry: _Entry | None
+    ) -> None:
         """The long way round: every check, then the run; what was verified is remembered in `entry`."""
         handle = self._handle(stream)
         tensors = self.checked(self.descriptor, values, Stream(self.device, handle))
@@ -337,7 +402,7 @@ class Plan(ABC, Generic[D, A]):
                 entry.verified.clear()
                 entry.latest = None
             entry.verified[pointers] = executable
-        executable.call(pointers, scratch, handle)
+        executable.call(pointers, scratch, handle, scalars)
 
     def _handle(self, stream: Any) -> int:
         return as_stream(stream, self.device).handle

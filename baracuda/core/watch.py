@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from baracuda.core.plan import Plan
+from baracuda.core.plan import Plan, Scalars
 
 #: What is called in place of a run: the plan, the stream it was given, and the run itself.
 Around = Callable[[Plan[Any, Any], Any, Callable[[], None]], None]
@@ -20,8 +20,8 @@ def watched(around: Around) -> Iterator[None]:
     """
     plain = Plan.run
 
-    def run(plan: Plan[Any, Any], stream: Any, workspace: Any, args: Any) -> None:
-        around(plan, stream, lambda: plain(plan, stream, workspace, args))
+    def run(plan: Plan[Any, Any], stream: Any, workspace: Any, args: Any, scalars: Scalars = None) -> None:
+        around(plan, stream, lambda: plain(plan, stream, workspace, args, scalars))
 
     Plan.run = run  # type: ignore[method-assign, assignment]
     try:

@@ -14,6 +14,7 @@ from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import AtLeast, Finite, Number
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
 from baracuda.formula.expr import Expr
@@ -126,7 +127,26 @@ def _traced(score: Callable[..., Expr], kinds: tuple[ElementKind, ...], element:
 _recipes: dict[Any, Recipe] = {}
 
 
-def _remember(call: _Call, cls: Any, args: Any, d: AttentionDescriptor, made: Sequence[Any], shapes: Sequence[Any]) -> None:
+#: The numbers of attention that kernels are given at run time, with the values that have code of their own.
+_SPECIAL = dict(AttentionDescriptor.numbers)
+_SCALE, _SOFTCAP = Number(), Number((AtLeast(0), Finite()))
+
+
+def _numbers(scale: float | None, softcap: float) -> dict[str, float]:
+    """The numbers of a call that are given."""
+    given = {} if scale is None else {"scale": _SCALE.check("scale", scale)}
+    return given | {"softcap": _SOFTCAP.check("softcap", softcap)}
+
+
+def _remember(
+    call: _Call,
+    cls: Any,
+    args: Any,
+    d: AttentionDescriptor,
+    made: Sequence[Any],
+    shapes: Sequence[Any],
+    preference: PlanPreference | None,
+) -> None:
     """Keep how a call went, where its tensors are read as they were given."""
     if call.key is None:
         return
@@ -137,10 +157,10 @@ def _remember(call: _Call, cls: Any, args: Any, d: AttentionDescriptor, made: Se
     read = [s.name for s in cls.tensors if not s.written]
     places = [names.index(n) if given.get(n) is not None else None for n in read]
     values = [*(given.get(n) for n in read), *made]
-    plan = plan_for(cls, d, current_stream(given["q"], device_of(given["q"])), values, key[-1] or PlanPreference())
+    plan = plan_for(cls, d, current_stream(given["q"], device_of(given["q"])), values, preference or PlanPreference())
     if len(_recipes) >= MOST_RECIPES:
         _recipes.clear()
-    _recipes[key] = Recipe(plan, args, places, shapes, names.index("q"), arguments)
+    _recipes[key] = Recipe(plan, args, places, shapes, names.index("q"), arguments, d)
 
 
 def _forward(call: _Call, saved: bool, out: Any, preference: PlanPreference | None) -> Any:
@@ -149,7 +169,7 @@ def _forward(call: _Call, saved: bool, out: Any, preference: PlanPreference | No
     given = [None if out is None else call.widened(out)]
     values = [call.tensors.get(n) for n in _READ]
     y, lse = apply(AttentionPlan, AttentionArgs, d, call.tensors["q"], values, outputs, given, preference or PlanPreference())
-    _remember(call, AttentionPlan, AttentionArgs, d, (y, lse), outputs)
+    _remember(call, AttentionPlan, AttentionArgs, d, (y, lse), outputs, preference)
     y = out if out is not None else call.narrowed(y)
     return (y, call.narrowed(lse)) if saved else y
 
@@ -172,7 +192,7 @@ def _backward(
         AttentionBackwardPlan, AttentionBackwardArgs, d, tensors["q"], values, wanted, given, preference or PlanPreference()
     )
     if d.pair is None and list(wrt) == [n for n in "qkv" if n in wrt]:
-        _remember(call, AttentionBackwardPlan, AttentionBackwardArgs, d, made, wanted)
+        _remember(call, AttentionBackwardPlan, AttentionBackwardArgs, d, made, wanted, preference)
     found = dict(zip(("q", "k", "v"), (call.narrowed(x) for x in made[:3]), strict=True))
     if d.pair is not None:
         found[d.pair] = _summed(made[3], d).reshape(call.shapes[d.pair])
@@ -247,12 +267,12 @@ def scaled_dot_product_attention(
     (1, 2, 3, 4)
     """
     given = (q, k, v, query_lengths, key_lengths, bias, mask, slopes)
-    key = None
+    numbers, key = _numbers(scale, softcap), None
     if out is None:
-        key = recipe_key(given, ("y", saved, causal, window, offset, scale, softcap, preference))
+        key = recipe_key(given, ("y", saved, causal, window, offset, preference), numbers, _SPECIAL)
         recipe = _recipes.get(key) if key is not None else None
         if recipe is not None:
-            made = recipe.follow(given)
+            made = recipe.follow(given, (), numbers)
             return made if saved else made[0]
     own = dict(zip(_GIVEN, given, strict=True))
     options = {"causal": causal, "window": window, "offset": offset, "scale": scale, "softcap": softcap}
@@ -296,12 +316,12 @@ def scaled_dot_product_attention_backward(
     >>> dq, dk, dv = baracuda.scaled_dot_product_attention_backward(dy, q, k, v, y, lse)
     """
     given = (q, k, v, query_lengths, key_lengths, bias, mask, slopes, y, lse, dy)
-    key = None
+    numbers, key = _numbers(scale, softcap), None
     if not out:
-        key = recipe_key(given, (tuple(wrt), causal, window, offset, scale, softcap, preference))
+        key = recipe_key(given, (tuple(wrt), causal, window, offset, preference), numbers, _SPECIAL)
         recipe = _recipes.get(key) if key is not None else None
         if recipe is not None:
-            made = recipe.follow(given)
+            made = recipe.follow(given, (), numbers)
             return made if len(made) > 1 else made[0]
     own = dict(zip((*_GIVEN, "y", "lse", "dy"), given, strict=True))
     options = {"causal": causal, "window": window, "offset": offset, "scale": scale, "softcap": softcap}

@@ -9,8 +9,9 @@ from typing import Any
 
 from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError
+from baracuda.frontends.binding import Bound
 from baracuda.frontends.call import describe, one_or_all
-from baracuda.frontends.function import Call, describe_call
+from baracuda.frontends.function import Call, binding_of, describe_bound, describe_call
 from baracuda.ops.op import Op
 from baracuda.ops.op_descriptor import OpDescriptor
 from baracuda.ops.totals import total
@@ -32,18 +33,16 @@ class Backward:
         plain = [n for n in op.results or ("y",) if n not in op.extra]
         self.cotangents = tuple(f"d{n}" for n in plain)
         self.names = (*self.cotangents, *op.signature.tensors, *op.saves)
-        positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        self.__signature__ = inspect.Signature([inspect.Parameter(n, positional) for n in self.names])
+        self.binding = binding_of(op, self.__name__, self.names)
+        positional, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+        more = [inspect.Parameter(n, keyword, default=None) for n in (*self.binding.domains, "wrt")]
+        self.__signature__ = inspect.Signature([*(inspect.Parameter(n, positional) for n in self.names), *more])
 
     def __call__(self, *arguments: Any, wrt: Sequence[str] | None = None, **keywords: Any) -> Any:
-        op = self.op
-        if len(arguments) > len(self.names):
-            raise InvalidProblemError(f"{self.__name__}: got {len(arguments)} tensors; expected {', '.join(self.names)}")
-        values = dict(zip(self.names, arguments, strict=False))
-        for name in self.names[len(arguments) :]:
-            values[name] = keywords.pop(name, None)
-        own = [values[n] for n in op.signature.tensors]
-        descriptor, tensors, like = describe_call(op, own, keywords)
+        op, call = self.op, self.binding(arguments, keywords)
+        values = dict(zip(self.names, call.tensors, strict=True))
+        own = Bound(tuple(values[n] for n in op.signature.tensors), call.numbers, call.options)
+        descriptor, tensors, like = describe_bound(op, own)
         saved = {n: values[n] for n in op.saves if values[n] is not None}
         missing = [n for n in op.saves if n not in saved and n in descriptor.forward.results]
         if missing:

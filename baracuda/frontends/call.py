@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from baracuda.core import locks
@@ -42,17 +42,22 @@ def plan_for(
     values: Sequence[Any],
     preference: PlanPreference = PlanPreference(),  # noqa: B008  (frozen)
 ) -> Plan[Any, Any]:
-    """The cached plan for these layouts."""
-    key = (cls, descriptor, stream.device, preference, *map(_key, values))
-    plan = _plans.get(key)
+    """The cached plan for these layouts, and for any numbers but where its code holds them (`Plan.fixes_numbers`)."""
+    where = (stream.device, preference, *map(_key, values))
+    plan = _plans.get((cls, descriptor.structure, *where)) or _plans.get((cls, descriptor, *where))
     if plan is None:
         layout = layout_of(cls.checked(descriptor, values, stream))
         plan = cls.select_layouts(stream.device, descriptor, preference, [layout])
         with _lock:
             while len(_plans) >= MOST_PLANS:
                 _plans.pop(next(iter(_plans)))
-            _plans[key] = plan
+            _plans[(cls, descriptor if plan.fixes_numbers else descriptor.structure, *where)] = plan
     return plan
+
+
+def scalars_of(plan: Plan[Any, Any], descriptor: Descriptor) -> Mapping[str, float] | None:
+    """The numbers that a call of a plan from the cache brings."""
+    return None if plan.fixes_numbers else descriptor.parameters
 
 
 def apply(
@@ -81,7 +86,7 @@ def apply(
     plan = plan_for(cls, descriptor, stream, values, preference)
     size = plan.workspace_size()
     workspace = Workspace(empty_like(like, (size,), ElementKind.U8)) if size else None
-    plan.run(stream, workspace, args)
+    plan.run(stream, workspace, args, scalars_of(plan, descriptor))
     finish(like, stream)
     return tuple(results)
 

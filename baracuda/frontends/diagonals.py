@@ -6,9 +6,9 @@ from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
+from baracuda.frontends.binding import element_of
 from baracuda.frontends.call import describe
 from baracuda.frontends.families import ops
-from baracuda.frontends.function import element_of
 from baracuda.frontends.views import axis_of, copy, output, placed, run, view, zero_op
 
 

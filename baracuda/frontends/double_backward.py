@@ -9,8 +9,9 @@ from typing import Any
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.backward import Backward, differentiable
+from baracuda.frontends.binding import Bound
 from baracuda.frontends.call import describe, one_or_all
-from baracuda.frontends.function import describe_call
+from baracuda.frontends.function import binding_of, describe_bound
 from baracuda.frontends.views import placed
 from baracuda.ops.op import Op
 from baracuda.ops.op_descriptor import OpDescriptor
@@ -38,16 +39,15 @@ class DoubleBackward:
         self.cotangents = tuple(f"d{n}" for n in op.results or ("y",) if n not in op.extra)
         self.seconds = tuple(f"dd{n}" for n in op.signature.tensors if n not in op.constants)
         self.names = (*self.seconds, *self.cotangents, *op.signature.tensors)
+        self.binding = binding_of(op, self.__name__, self.names)
         positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
         self.__signature__ = inspect.Signature([inspect.Parameter(n, positional, default=None) for n in self.names])
 
     def __call__(self, *arguments: Any, wrt: Sequence[str] | None = None, **keywords: Any) -> Any:
-        if len(arguments) > len(self.names):
-            raise InvalidProblemError(f"{self.__name__}: got {len(arguments)} tensors; expected {', '.join(self.names)}")
-        values = dict(zip(self.names, arguments, strict=False))
-        for name in self.names[len(arguments) :]:
-            values[name] = keywords.pop(name, None)
-        descriptor, tensors, like = describe_call(self.op, [values[n] for n in self.op.signature.tensors], keywords)
+        call = self.binding(arguments, keywords)
+        values = dict(zip(self.names, call.tensors, strict=True))
+        own = Bound(tuple(values[n] for n in self.op.signature.tensors), call.numbers, call.options)
+        descriptor, tensors, like = describe_bound(self.op, own)
         dys = {n[1:]: values[n] for n in self.cotangents}
         seconds = {n[2:]: values[n] for n in self.seconds}
         made = tuple(self.of(descriptor.forward, dys, seconds, tensors, like, wrt).values())

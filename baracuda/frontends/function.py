@@ -10,9 +10,10 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import Domain
 from baracuda.frontends.arrays import current_stream
+from baracuda.frontends.binding import AXES, ELEMENT, FLAG, Binding, Bound
 from baracuda.frontends.call import apply, describe, device_of, one_or_all, plan_for
 from baracuda.frontends.recipes import NUMBERS, Recipe, recipe_key
 from baracuda.ops.op import Op
@@ -51,7 +52,8 @@ class Call:
 
 
 class Function:
-    """An op as a function: `baracuda.gelu(x)`. Tensors are positional, everything else is by keyword."""
+    """An op as a function: `baracuda.gelu(x)`. Tensors come first; what follows them is given by name, or by position in the
+    order of the signature."""
 
     def __init__(self, op: Op) -> None:
         self.op = op
@@ -59,48 +61,49 @@ class Function:
         self.__name__ = self.__qualname__ = op.name
         self.__doc__ = op.doc
         self.__module__ = "baracuda"
+        self.binding = op_binding(op)
         self.__signature__ = self._signature()
 
     def _signature(self) -> inspect.Signature:
-        found = inspect.signature(self.op.formula)
-        known = {*self.op.signature.tensors, *self.op.signature.scalars, *self.op.signature.options}
-        parameters = [p.replace(annotation=p.empty) for p in found.parameters.values() if p.name in known]
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        extra: list[tuple[str, Any]] = []
-        if self.op.rows:
-            extra.append(("axis", None if callable(self.op.axis) else self.op.axis))
-        if self.op.keepdims is not None:
-            extra.append(("keepdims", self.op.keepdims))
-        if self.op.extra:
-            extra.append(("saved", False))
-        if self.op.element_option:
-            extra.append(("dtype", None))
-        extra.append(("out", None))
-        return inspect.Signature([*parameters, *(inspect.Parameter(n, keyword, default=v) for n, v in extra)])
+        defaults = {
+            **{p.name: p.default for p in inspect.signature(self.op.formula).parameters.values()},
+            "axis": None if callable(self.op.axis) else self.op.axis,
+            "keepdims": self.op.keepdims,
+            "saved": False,
+            "dtype": None,
+            **self.op.signature.options,
+        }
+        positional, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+        parameters = [inspect.Parameter(n, positional, default=defaults[n]) for n in self.op.signature.tensors]
+        ordered = True
+        for name in self.binding.domains:
+            default = defaults[name]
+            follows = default is not inspect.Parameter.empty or all(p.default is p.empty for p in parameters)
+            ordered = ordered and name in self.binding.by_position and follows
+            parameters.append(inspect.Parameter(name, positional if ordered else keyword, default=default))
+        return inspect.Signature([*parameters, inspect.Parameter("out", keyword, default=None)])
 
     # --- from arguments to a descriptor -------------------------------------------------------------------------------
 
     def describe(self, *arguments: Any, wrt: Sequence[str] = (), given: Sequence[str] = (), **keywords: Any) -> OpDescriptor:
         """The descriptor of a call with these arguments."""
-        return describe_call(self.op, arguments, keywords, tuple(wrt), tuple(given))[0]
+        return describe_bound(self.op, self.binding(arguments, keywords), tuple(wrt), tuple(given))[0]
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
     def __call__(self, *arguments: Any, out: Any = None, **keywords: Any) -> Any:
-        if len(arguments) < len(self.op.signature.tensors):
-            arguments, keywords = bound(self.op, arguments, keywords)
+        call = self.binding(arguments, keywords)
         wanted = out if isinstance(out, tuple) else () if out is None else (out,)
-        key = recipe_key((*arguments, *wanted), (len(arguments), *keywords.items()))
+        numbers = with_numbers(self.op, call)
+        key = recipe_key((*call.tensors, *wanted), call.options.items(), numbers, self.op.literals)
         recipe = self._recipes.get(key) if key is not None else None
         if recipe is not None:
-            made = recipe.follow(arguments, wanted)
-            return one_or_all(made)
-        descriptor, tensors, like = describe_call(self.op, arguments, keywords)
-        found = Call(descriptor, tensors, like).run(wanted)
+            return one_or_all(recipe.follow(call.tensors, wanted, numbers))
+        descriptor, tensors, like = describe_bound(self.op, call)
+        results = Call(descriptor, tensors, like).run(wanted)
         if key is not None:
-            self._remember(key, descriptor, arguments, like, found)
-        results = tuple(found.values())
-        return one_or_all(results)
+            self._remember(key, descriptor, call.tensors, like, results)
+        return one_or_all(tuple(results.values()))
 
     def _remember(self, key: Any, d: OpDescriptor, arguments: Sequence[Any], like: Any, found: Mapping[str, Any]) -> None:
         cls, names = plan_of(d), self.op.signature.tensors
@@ -112,45 +115,70 @@ class Function:
         if len(self._recipes) >= MOST_RECIPES:
             self._recipes.clear()
         index = next(i for i, a in enumerate(arguments) if a is like)
-        self._recipes[key] = Recipe(plan, cls.args, read, results, index, arguments)
+        self._recipes[key] = Recipe(plan, cls.args, read, results, index, arguments, d, d.whole_numbers)
 
 
-def bound(op: Op, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """One argument for each of the op's tensors, None where none is given, and the keywords that are not tensors."""
-    names, rest = op.signature.tensors, dict(keywords)
-    if len(arguments) > len(names):
-        raise InvalidProblemError(f"{op}: got {len(arguments)} tensors; expected {', '.join(names)}")
-    return (*arguments, *(rest.pop(n, None) for n in names[len(arguments) :])), rest
+def binding_of(op: Op, name: str, tensors: Sequence[str]) -> Binding:
+    """The parameters of a function of an op: those that PyTorch takes by position in its order, axes first."""
+    signature = op.signature
+    domains: dict[str, Domain] = {}
+    keyword_only = {"saved", "dtype"}
+    if op.rows:
+        domains["axis"] = AXES
+    if op.keepdims is not None:
+        domains["keepdims"] = FLAG
+    domains |= {n: d for n, d in signature.domains.items() if n not in domains}
+    if op.extra:
+        domains["saved"] = FLAG
+    if op.element_option:
+        domains["dtype"] = ELEMENT
+    defaults = {**signature.scalars, **signature.options, "dtype": None}
+    return Binding(
+        name, tensors, domains, numbers=frozenset(signature.scalars), keyword_only=frozenset(keyword_only), defaults=defaults
+    )
+
+
+def with_numbers(op: Op, call: Bound) -> dict[str, Any]:
+    """The numbers of a call by name, those that stand for tensors among them."""
+    tensors = op.signature.tensors
+    in_place = {n: v for n, v in zip(tensors, call.tensors, strict=False) if isinstance(v, NUMBERS)}
+    return {**in_place, **call.numbers} if in_place else call.numbers
 
 
 def describe_call(
     op: Op, arguments: Sequence[Any], keywords: Mapping[str, Any], wrt: tuple[str, ...] = (), given: tuple[str, ...] = ()
 ) -> tuple[OpDescriptor, dict[str, Any], Any]:
     """The descriptor of a call, its tensors by name, and the one whose library and device are used."""
+    return describe_bound(op, op_binding(op)(tuple(arguments), keywords), wrt, given)
+
+
+def op_binding(op: Op) -> Binding:
+    """The parameters of an op's own function, made once."""
+    binding: Binding | None = op.derived.get("binding")
+    if binding is None:
+        binding = op.derived["binding"] = binding_of(op, op.name, op.signature.tensors)
+    return binding
+
+
+def describe_bound(
+    op: Op, call: Bound, wrt: tuple[str, ...] = (), given: tuple[str, ...] = ()
+) -> tuple[OpDescriptor, dict[str, Any], Any]:
+    """The descriptor of a call whose arguments are understood, its tensors by name, and the one whose library and device are
+    used."""
     signature = op.signature
-    arguments, keywords = bound(op, arguments, keywords)
-    named = dict(zip(signature.tensors, arguments, strict=True))
+    named = dict(zip(signature.tensors, call.tensors, strict=True))
     tensors = {n: v for n, v in named.items() if v is not None and not isinstance(v, NUMBERS)}
-    numbers = {n: v for n, v in named.items() if isinstance(v, NUMBERS)}
     if not tensors:
         raise InvalidProblemError(f"{op}: no tensor among {', '.join(signature.tensors)}; expected at least one")
     refs = {n: describe(v, n) for n, v in tensors.items()}
-    axis = keywords.pop("axis", op.axis) if op.rows else ()
-    keepdims = bool(keywords.pop("keepdims", op.keepdims)) if op.keepdims is not None else True
-    element = element_of(keywords.pop("dtype", None)) if op.element_option else None
+    options = dict(call.options)
+    axis = options.pop("axis", op.axis) if op.rows else ()
+    keepdims = options.pop("keepdims", op.keepdims) if op.keepdims is not None else True
+    element = options.pop("dtype", None) if op.element_option else None
+    saved = options.pop("saved", False) if op.extra else False
     wanted: tuple[str, ...] = ()
-    if op.extra and not wrt and not keywords.pop("saved", False):
+    if op.extra and not wrt and not saved:
         wanted = tuple(n for n in op.results if n not in op.extra)
-    scalars: dict[str, Any] = dict(numbers)
-    options: dict[str, Any] = {}
-    for name, value in keywords.items():
-        if name in signature.options:
-            options[name] = value
-        elif name in signature.scalars:
-            scalars[name] = _number(name, value)
-        else:
-            expected = [*signature.tensors, *signature.scalars, *signature.options]
-            raise InvalidProblemError(f"{name}: {op} has no such parameter; expected some of {', '.join(expected)}")
     shapes = [refs[n].shape if n in refs else None for n in signature.tensors]
     rank = max((len(s) for s in shapes if s is not None), default=0)
     if callable(op.axis) and (axis is None or callable(axis)):
@@ -163,7 +191,7 @@ def describe_call(
         axes,
         keepdims,
         element,
-        tuple(sorted(scalars.items())),
+        tuple(sorted(with_numbers(op, call).items())),
         tuple(sorted(options.items())),
         wanted,
         wrt,
@@ -171,20 +199,3 @@ def describe_call(
     )
     like = max(tensors.values(), key=lambda t: len(t.shape))
     return descriptor, tensors, like
-
-
-def _number(name: str, value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InvalidProblemError(f"{name}: {value!r}; expected a number")
-    return value
-
-
-def element_of(dtype: Any) -> ElementKind | None:
-    """An element kind from one, from a NumPy or torch dtype, or from a name."""
-    if dtype is None or isinstance(dtype, ElementKind):
-        return dtype
-    name = str(dtype).removeprefix("torch.")
-    for kind in ElementKind:
-        if name in (kind.label, kind.numpy.name):
-            return kind
-    return ElementKind.from_numpy(dtype)

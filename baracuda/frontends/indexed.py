@@ -10,7 +10,7 @@ import numpy as np
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.call import describe
-from baracuda.frontends.function import Function, bound
+from baracuda.frontends.function import Function, describe_bound
 from baracuda.frontends.ranges import checked, outside
 from baracuda.ops.op import Op
 from baracuda.ops.traced import Bound
@@ -58,10 +58,8 @@ class Indexed(Function):
         return super().__call__(*arguments, **keywords)
 
     def _check(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
-        names = self.op.signature.tensors
-        values, rest = bound(self.op, arguments, keywords)
-        tensors = {n: v for n, v in zip(names, values, strict=True) if v is not None}
-        descriptor = self.describe(*values, **{k: v for k, v in rest.items() if k != "out"})
+        call = self.binding(arguments, {k: v for k, v in keywords.items() if k != "out"})
+        descriptor, tensors, _ = describe_bound(self.op, call)
         for name, limits in descriptor.limits:
             index = tensors[name]
             check_indices(index if limits.component is None else index[..., limits.component], name, limits)

@@ -12,8 +12,8 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.arrays import empty_like
+from baracuda.frontends.binding import element_of
 from baracuda.frontends.call import describe
-from baracuda.frontends.function import element_of
 from baracuda.frontends.product_function import ProductBackward, ProductFunction, Request
 from baracuda.frontends.products import Ref, bmm, labelled, leading, matmul, mm, of_rank, one_element
 

@@ -8,9 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import meaning
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.arrays import current_stream
+from baracuda.frontends.backward import chosen
+from baracuda.frontends.binding import Binding, Bound, domain
 from baracuda.frontends.call import apply, describe, device_of, one_or_all, plan_for
 from baracuda.frontends.families import function
 from baracuda.frontends.recipes import Recipe, recipe_key
@@ -20,6 +23,8 @@ from baracuda.ops.matrix_products import MatmulArgs, MatmulPlan
 #: Recipes kept for one function.
 MOST_RECIPES = 512
 
+#: The numbers of products that kernels are given at run time, with the values that have code of their own.
+_SPECIAL = dict(MatmulDescriptor.numbers)
 _READ = [s.name for s in MatmulPlan.tensors if not s.written]
 
 
@@ -64,20 +69,28 @@ class ProductFunction:
         given = inspect.signature(describe).parameters.values()
         self.required = [p.name for p in given if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty]
         self.tensors = [p.name for p in given if p.kind is p.POSITIONAL_OR_KEYWORD]
-        self.options = [p.name for p in given if p.kind is p.KEYWORD_ONLY]
+        options = [p for p in given if p.kind is p.KEYWORD_ONLY]
+        self.domains = {p.name: domain(meaning(p.annotation, describe)) for p in options}
+        self.defaults = {p.name: p.default for p in options}
+        self.numbers = frozenset(self.domains) & frozenset(_SPECIAL)
+        self.binding = self.bind(self.__name__, self.tensors)
         keyword = inspect.Parameter.KEYWORD_ONLY
         extra = [inspect.Parameter(n, keyword, default=None) for n in ("out", "preference")]
         self.__signature__ = inspect.Signature([*(p.replace(annotation=p.empty) for p in given), *extra])
         self._recipes: dict[Any, tuple[Recipe, tuple[int, ...] | None]] = {}
 
-    def __call__(self, *arguments: Any, out: Any = None, preference: PlanPreference | None = None, **options: Any) -> Any:
-        if len(arguments) != len(self.tensors):
-            arguments = self._bound(arguments, options)
-        key = recipe_key((*arguments, out), (preference, *options.items()))
+    def bind(self, name: str, tensors: Sequence[str]) -> Binding:
+        """The parameters of a function that takes these tensors, and the options of this one."""
+        return Binding(name, tensors, self.domains, numbers=self.numbers, defaults=self.defaults)
+
+    def __call__(self, *given: Any, out: Any = None, preference: PlanPreference | None = None, **options: Any) -> Any:
+        call = self.binding(given, options)
+        arguments = call.tensors
+        key = recipe_key((*arguments, out), (preference, *call.options.items()), call.numbers, _SPECIAL)
         found = self._recipes.get(key) if key is not None else None
         if found is not None:
-            return _shaped(found[0].follow(arguments, () if out is None else (out,)), found[1])
-        request = self.request(arguments, options)
+            return _shaped(found[0].follow(arguments, () if out is None else (out,), call.numbers), found[1])
+        request = self.request(call)
         d, wish = request.descriptor, preference or PlanPreference()
         values = [arguments[request.read[n]] if n in request.read else None for n in _READ]
         outputs = [(d.y_shape, d.element), (d.y_shape, d.element) if d.saves else None]
@@ -90,27 +103,19 @@ class ProductFunction:
             read = tuple(request.read.get(n) for n in _READ)
             if len(self._recipes) >= MOST_RECIPES:
                 self._recipes.clear()
-            self._recipes[key] = Recipe(plan, MatmulArgs, read, outputs, request.read["a"], arguments), request.shape
+            whole = [(n, d.element.compute) for n in self.numbers] if d.element.is_integer else []
+            recipe = Recipe(plan, MatmulArgs, read, outputs, request.read["a"], arguments, d, whole)
+            self._recipes[key] = recipe, request.shape
         return _shaped(tuple(r for r in results if r is not None), request.shape)
 
-    def _bound(self, arguments: Sequence[Any], options: dict[str, Any]) -> tuple[Any, ...]:
-        """One argument for each tensor, None where none is given; those by keyword are taken out of the options."""
-        if len(arguments) > len(self.tensors):
-            raise InvalidProblemError(f"{self.__name__}: got {len(arguments)} tensors; expected {', '.join(self.tensors)}")
-        return (*arguments, *(options.pop(n, None) for n in self.tensors[len(arguments) :]))
-
-    def request(self, arguments: Sequence[Any], options: Mapping[str, Any]) -> Request:
+    def request(self, call: Bound) -> Request:
         """What a call with these arguments asks for."""
-        for name in options:
-            if name not in self.options:
-                expected = ", ".join([*self.tensors, *self.options, "out", "preference"])
-                raise InvalidProblemError(f"{name}: {self.__name__} has no such parameter; expected some of {expected}")
         refs: list[TensorRef | None] = []
-        for name, value in zip(self.tensors, arguments, strict=True):
+        for name, value in zip(self.tensors, call.tensors, strict=True):
             if value is None and name in self.required:
                 raise InvalidProblemError(f"{name}: got None; {self.__name__} expected a tensor")
             refs.append(None if value is None else describe(value, name))
-        return self.describe(*refs, **options)
+        return self.describe(*refs, **call.numbers, **call.options)
 
 
 def _shaped(results: tuple[Any, ...], shape: tuple[int, ...] | None) -> Any:
@@ -134,27 +139,24 @@ class ProductBackward:
         positional, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
         given = [p for p in forward.__signature__.parameters.values() if p.name not in ("out", "saved")]
         names = [inspect.Parameter("dy", positional), *(p for p in given if p.kind is positional)]
+        self.binding = forward.bind(self.__name__, ["dy", *forward.tensors])
         extra = [inspect.Parameter(n, keyword, default=None) for n in ("z", "wrt")]
         self.__signature__ = inspect.Signature([*names, *extra, *(p for p in given if p.kind is keyword)])
 
     def __call__(
         self,
-        dy: Any,
-        *arguments: Any,
+        *given: Any,
         z: Any = None,
         wrt: Sequence[str] | None = None,
         preference: PlanPreference | None = None,
         **options: Any,
     ) -> Any:
-        forward = self.forward
-        arguments = forward._bound(arguments, options)
-        request = forward.request(arguments, options)
+        forward, call = self.forward, self.binding(given, options)
+        dy, *arguments = call.tensors
+        request = forward.request(replace(call, tensors=tuple(arguments)))
         d = request.descriptor
-        given = [n for n, v in zip(forward.tensors, arguments, strict=True) if v is not None]
-        names = given if wrt is None else list(wrt)
-        for name in names:
-            if name not in given:
-                raise InvalidProblemError(f"wrt: {name}; expected some of {', '.join(given)}")
+        there = [n for n, v in zip(forward.tensors, arguments, strict=True) if v is not None]
+        names = chosen(wrt, there)
         shape = describe(dy, "dy").shape
         if shape != request.result_shape:
             raise InvalidProblemError(f"dy: shape is {shape}; expected {request.result_shape}")

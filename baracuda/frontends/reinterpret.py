@@ -8,8 +8,8 @@ from typing import Any
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.frontends.arrays import library_of, torch_dtype
+from baracuda.frontends.binding import element_of
 from baracuda.frontends.call import describe
-from baracuda.frontends.function import element_of
 from baracuda.ops.promotion import part, whole
 
 

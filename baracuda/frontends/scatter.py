@@ -17,9 +17,9 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.spec import check_axis
+from baracuda.frontends.binding import element_of
 from baracuda.frontends.call import apply, describe, one
 from baracuda.frontends.families import function
-from baracuda.frontends.function import element_of
 from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.ranges import checked
 from baracuda.ops.scatter import ScatterArgs, ScatterDescriptor, ScatterKind, ScatterPlan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from baracuda.formula import functions as f
 from baracuda.formula.complex import FUNCTIONS, Complex
@@ -17,6 +17,10 @@ _SQRT_2_OVER_PI = 0.7978845608028654
 
 def _sigmoid(x: Any) -> Any:
     return FUNCTIONS["sigmoid"](x) if isinstance(x, Complex) else f.sigmoid(x)
+
+
+#: How gelu is computed: exactly, or by tanh.
+Approximation: TypeAlias = Literal["none", "tanh"]
 
 
 def gelu_of(x: Expr, approximate: str) -> Expr:
@@ -126,7 +130,7 @@ def _celu_backward(dy: Expr, x: Expr, *, alpha: Scalar = 1.0) -> dict[str, Expr]
 
 
 @op()
-def gelu(x: Expr, *, approximate: str = "none") -> Expr:
+def gelu(x: Expr, *, approximate: Approximation = "none") -> Expr:
     """x * Phi(x) with the normal distribution's Phi (Hendrycks and Gimpel 2016); approximate="tanh" for the tanh form, which
     is the default of jax.nn and not of torch."""
     return gelu_of(x, approximate)
@@ -244,7 +248,7 @@ def prelu(x: Expr, weight: Expr) -> Expr:
 
 
 @op()
-def bias_gelu(x: Expr, bias: Expr, *, approximate: str = "none") -> Expr:
+def bias_gelu(x: Expr, bias: Expr, *, approximate: Approximation = "none") -> Expr:
     """gelu(x + bias)."""
     return gelu_of(x + bias, approximate)
 
@@ -272,7 +276,7 @@ def swiglu(a: Expr, b: Expr) -> Expr:
 
 
 @op()
-def geglu(a: Expr, b: Expr, *, approximate: str = "none") -> Expr:
+def geglu(a: Expr, b: Expr, *, approximate: Approximation = "none") -> Expr:
     """gelu(a) * b (Shazeer 2020)."""
     return gelu_of(a, approximate) * b
 

@@ -64,6 +64,8 @@ class AttentionDescriptor(Descriptor):
         Shape and element of each tensor that it reads: four axes, each whole or 1.
     """
 
+    numbers = (("scale", (1,)), ("softcap", (0,)))
+
     batch: int
     heads: int
     key_heads: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import lru_cache
 from math import inf
 
 from baracuda.core.elements import ElementKind
@@ -15,6 +15,7 @@ from baracuda.formula.gradient import gradient
 from baracuda.formula.graph import Graph, Port, substitute
 from baracuda.lowering.attention import DOT, GRADIENT
 from baracuda.ops.attention_descriptor import OTHERS, AttentionBackwardDescriptor, AttentionDescriptor
+from baracuda.ops.formula_plan import MOST_GRAPHS
 
 #: The scaled dot product among the inputs of a formula of the caller's own, and the score among the outputs of every formula.
 SCALED, SCORE = "scaled", "s"
@@ -65,16 +66,24 @@ def _composed(d: AttentionDescriptor, s: Expr, read: dict[str, Expr]) -> Expr:
     return s
 
 
-@cache
 def score_graph(d: AttentionDescriptor) -> Graph:
     """The score in primitives."""
+    return _score_graph(d.structure)
+
+
+@lru_cache(MOST_GRAPHS)
+def _score_graph(d: AttentionDescriptor) -> Graph:
     return expand(score_formula(d))
 
 
-@cache
 def slope_graph(d: AttentionBackwardDescriptor) -> Graph:
     """The derivative of the score, in primitives: from `ds` and the score's inputs to `ddot`, and to `dbias` where the gradient
     of a tensor is stored for each pair."""
+    return _slope_graph(d.structure)
+
+
+@lru_cache(MOST_GRAPHS)
+def _slope_graph(d: AttentionBackwardDescriptor) -> Graph:
     made = gradient(score_formula(d), [DOT, *([d.pair] if d.pair else [])], {SCORE: GRADIENT})
     renamed = ("ddot", "dbias")
     kinds = (d.compute, d.dbias_element if d.pair else d.compute)

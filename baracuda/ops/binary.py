@@ -27,6 +27,8 @@ class BinaryParamBackwardDescriptor(FormulaDescriptor):
     """The gradients of the binary operation `kind` with the scalar `param` on tensors of `shape` (rank 0 to 8, shared by dy, da
     and db) and `element` (f16, bf16, f32, f64). `BinaryParamDescriptor` does as well."""
 
+    numbers = (("param", ()),)
+
     kind: BinaryKind
     shape: tuple[int, ...]
     element: ElementKind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
@@ -53,15 +53,13 @@ def mul(a: Value, b: Value) -> Value:
 
 
 @op()
-def div(a: Value, b: Value, *, rounding_mode: str | None = None) -> Value:
+def div(a: Value, b: Value, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Value:
     """a / b; of integers, in f32. rounding_mode="trunc" rounds the quotient towards zero, "floor" down: then integers stay
     integers, one divided by 0 is 0, and the gradient is zero."""
     if rounding_mode is None:
         if isinstance(a, Expr) and isinstance(b, Expr) and not a.kind.is_float:
             a, b = cast(a, ElementKind.F32), cast(b, ElementKind.F32)
         return a / b
-    if rounding_mode not in ("trunc", "floor"):
-        raise InvalidProblemError(f"rounding_mode: {rounding_mode!r}; expected None, 'trunc' or 'floor'")
     if isinstance(a, Complex) or isinstance(b, Complex):
         raise InvalidProblemError(f"rounding_mode: {rounding_mode!r} of a complex quotient; expected None")
     if rounding_mode == "trunc":

@@ -8,7 +8,7 @@ derived gradients are those by everything else.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
@@ -117,7 +117,7 @@ def embedding_bag(
     weight: Table,
     per_sample_weights: Expr | None = None,
     *,
-    mode: str = "mean",
+    mode: Literal["sum", "mean", "max"] = "mean",
     padding_idx: int | None = None,
 ) -> Expr:
     """The sum, mean or maximum of the rows of a table that each bag names, in one pass: nothing of the size of the rows is
@@ -135,8 +135,6 @@ def embedding_bag(
     >>> baracuda.embedding_bag(np.array([[0, 2]]), np.float32([[1, 2], [3, 4], [5, 6]]), mode="sum").tolist()
     [[6.0, 8.0]]
     """
-    if mode not in ("sum", "mean", "max"):
-        raise InvalidProblemError(f"mode: {mode!r}; expected sum, mean or max")
     if per_sample_weights is not None and mode != "sum":
         raise InvalidProblemError(f"per_sample_weights: given with mode {mode!r}; expected mode sum")
     row = _row_of(weight, indices)

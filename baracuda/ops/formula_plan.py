@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Any, ClassVar, TypeVar
 
 from baracuda.core.device import Device, DeviceKind
@@ -16,6 +16,8 @@ from baracuda.formula.graph import Graph, Port
 from baracuda.formula.pooling import settled
 from baracuda.lowering.implementation import FormulaImplementation, FormulaProblem
 
+#: Graphs kept; without one of them a plan that is selected again traces its formula again.
+MOST_GRAPHS = 1024
 #: The elements that float formulas are defined on.
 FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
 
@@ -32,11 +34,6 @@ class FormulaDescriptor(Descriptor):
     def inner_axes(self) -> tuple[bool, ...]:
         """For each axis of the space, whether a row runs along it; none for a pointwise formula."""
         return (False,) * len(self.iteration_shape)
-
-    @property
-    def parameters(self) -> Mapping[str, float]:
-        """The scalars of the formula, given to the kernel at run time."""
-        return {}
 
 
 D = TypeVar("D", bound=FormulaDescriptor)
@@ -55,7 +52,7 @@ class FormulaPlan(Plan[D, A]):
     @classmethod
     def graph(cls, descriptor: D) -> Graph:
         """The traced formula of a descriptor, with all the outputs it may have."""
-        return _graph(cls, descriptor)
+        return _graph(cls, descriptor.structure)
 
     @classmethod
     def problem(cls, descriptor: D) -> FormulaProblem:
@@ -72,7 +69,7 @@ class FormulaPlan(Plan[D, A]):
         )
 
 
-@cache
+@lru_cache(MOST_GRAPHS)
 def _graph(cls: Any, descriptor: Any) -> Graph:
     given = [s for s in cls.tensors if s.presence(descriptor) is not False]
     inputs = tuple(Port(s.name, s.expected_kind(descriptor), s.varies) for s in given if not s.written)

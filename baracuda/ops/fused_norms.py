@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError
 from baracuda.formula import functions as f
 from baracuda.formula.conversions import cast_to, saturate_to
 from baracuda.formula.expr import Expr, cast, select
@@ -126,7 +127,12 @@ def _gated_rms_norm_backward(
 
 @op(rows=True, results=("y", "row_scale"))
 def rms_norm_quant(
-    x: Expr, weight: Own | None = None, scale: Own | None = None, *, eps: Scalar = 1e-6, dtype: str = "s8"
+    x: Expr,
+    weight: Own | None = None,
+    scale: Own | None = None,
+    *,
+    eps: Scalar = 1e-6,
+    dtype: Literal["s8", "f8e4m3", "f8e5m2"] = "s8",
 ) -> dict[str, Result]:
     """x / sqrt(mean(x**2) + eps) * weight / scale over the row, rounded to nearest even and saturated to dtype: "s8",
     "f8e4m3" or "f8e5m2".
@@ -134,8 +140,6 @@ def rms_norm_quant(
     Without a scale each row has its own: its largest magnitude over the largest number of dtype (127 for s8), or 1 for a row
     of zeros; these are a second result, in the kind that x computes in. NaN becomes 0 in s8.
     """
-    if dtype not in _QUANTIZED:
-        raise InvalidProblemError(f"dtype: {dtype!r}; expected one of {', '.join(_QUANTIZED)}")
     kind = _QUANTIZED[dtype]
     y = scaled(x * (1.0 / root_mean_square(x, eps)), weight)
     if scale is not None:

@@ -10,16 +10,16 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
-from baracuda.core.errors import InvalidProblemError
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr
 from baracuda.ops.op import Op, op
 from baracuda.ops.promotion import Rule
 
 Formula = Callable[..., Any]
-REDUCTIONS = ("none", "mean", "sum")
+Reduction: TypeAlias = Literal["none", "mean", "sum"]
+REDUCTIONS: tuple[str, ...] = get_args(Reduction)
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,10 @@ def _declare(
     def declare(formula: Formula) -> Op:
         @functools.wraps(formula)
         def with_reduction(*tensors: Any, reduction: str = reduction, **words: Any) -> Any:
-            if reduction not in modes:
-                raise InvalidProblemError(f"reduction: {reduction!r}; expected one of {', '.join(modes)}")
             return reduced(formula(*tensors, **words), reduction)
 
         found = inspect.signature(formula)
-        word = inspect.Parameter("reduction", inspect.Parameter.KEYWORD_ONLY, default=reduction, annotation="str")
+        word = inspect.Parameter("reduction", inspect.Parameter.KEYWORD_ONLY, default=reduction, annotation=Literal[modes])
         with_reduction.__signature__ = found.replace(parameters=[*found.parameters.values(), word])  # type: ignore[attr-defined]
         return op(rule, rows=True, keepdims=False, **keywords)(with_reduction)
 

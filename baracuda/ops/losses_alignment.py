@@ -5,7 +5,7 @@ clamped to what there is, the reduction over the batch, and plans that are pipel
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import inf
 from typing import Generic, TypeVar
@@ -69,6 +69,8 @@ def minus_infinity(kind: ElementKind) -> Expr:
 class AlignmentDescriptor(Descriptor):
     """What the descriptors of these losses have in common; each declares these fields."""
 
+    numbers = (("blank", ()),)
+
     frames: int
     batch_size: int
     num_classes: int
@@ -78,6 +80,10 @@ class AlignmentDescriptor(Descriptor):
     length_element: ElementKind
     blank: int
     reduction: str
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        return {"blank": self.blank}
 
     def check(self, **extents: int) -> None:
         """Raise the named error of the first common field that is wrong."""

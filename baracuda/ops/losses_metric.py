@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Axes, Expr, const, reduce, select
-from baracuda.ops.losses import REDUCTIONS, beside_classes, class_axis, row_loss
+from baracuda.ops.losses import Reduction, beside_classes, class_axis, row_loss
 from baracuda.ops.losses_pointwise import positive_part, softplus_of_negative
 from baracuda.ops.op import op
 from baracuda.ops.traced import Own, Scalar, Shape, Value
@@ -107,17 +107,13 @@ def triplet_margin_with_distance_loss(
     positive: Expr,
     negative: Expr,
     *,
-    distance_function: str | Callable[[Any, Any], Expr] = "euclidean",
+    distance_function: Literal["euclidean", "manhattan", "chebyshev", "cosine"] | Callable[[Any, Any], Expr] = "euclidean",
     margin: Scalar = 1.0,
     swap: bool = False,
 ) -> Expr:
     """`triplet_margin_loss` with another distance: "euclidean", "manhattan", "chebyshev", "cosine" (1 - cosine similarity), or a
     formula of two rows that gives one value for them."""
-    distance = _DISTANCES.get(distance_function) if isinstance(distance_function, str) else distance_function
-    if distance is None:
-        raise InvalidProblemError(
-            f"distance_function: {distance_function!r}; expected a formula or one of {', '.join(_DISTANCES)}"
-        )
+    distance = _DISTANCES[distance_function] if isinstance(distance_function, str) else distance_function
     return _triplet(distance, anchor, positive, negative, margin, swap)
 
 
@@ -135,7 +131,13 @@ def _diagonal(x: Expr) -> Expr:
 
 
 @op(rows=True, keepdims=False, check=_square)
-def info_nce_loss(logits: Expr, *, method: str = "softmax", symmetric: bool = True, reduction: str = "mean") -> Expr:
+def info_nce_loss(
+    logits: Expr,
+    *,
+    method: Literal["softmax", "sigmoid"] = "softmax",
+    symmetric: bool = True,
+    reduction: Reduction = "mean",
+) -> Expr:
     """The contrastive loss of a square matrix of similarities (scaled by the temperature), whose pairs lie on the diagonal.
 
     - "softmax": the cross entropy of each row and its diagonal element, a mean over the rows; with `symmetric` the mean of that
@@ -160,10 +162,6 @@ def info_nce_loss(logits: Expr, *, method: str = "softmax", symmetric: bool = Tr
 
 
 def _both_ways(method: str, symmetric: bool, reduction: str) -> bool:
-    if method not in ("softmax", "sigmoid"):
-        raise InvalidProblemError(f"method: {method!r}; expected softmax or sigmoid")
-    if reduction not in REDUCTIONS:
-        raise InvalidProblemError(f"reduction: {reduction!r}; expected one of {', '.join(REDUCTIONS)}")
     both = symmetric and method == "softmax"
     if both and reduction == "none":
         raise InvalidProblemError("reduction: 'none' of a loss of rows and columns; expected mean or sum, or symmetric=False")

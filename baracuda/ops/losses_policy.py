@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from baracuda.core.errors import InvalidProblemError
+from typing import Literal
+
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast
 from baracuda.ops.losses import Weighted, pointwise_loss
@@ -21,7 +22,7 @@ def dpo_loss(
     *,
     beta: Scalar = 0.1,
     label_smoothing: Scalar = 0.0,
-    loss_type: str = "sigmoid",
+    loss_type: Literal["sigmoid", "hinge", "ipo"] = "sigmoid",
 ) -> Expr:
     """Direct preference optimisation (Rafailov et al. 2023) of the log-probabilities of whole answers, under the policy and
     under the reference: with h = (chosen - rejected) - (reference_chosen - reference_rejected),
@@ -37,10 +38,8 @@ def dpo_loss(
         return sides + softplus_of_negative(z)
     if loss_type == "hinge":
         return positive_part(1.0 - beta * h)
-    if loss_type == "ipo":
-        d = h - 0.5 / beta
-        return d * d
-    raise InvalidProblemError(f"loss_type: {loss_type!r}; expected one of {', '.join(_PREFERENCES)}")
+    d = h - 0.5 / beta
+    return d * d
 
 
 @pointwise_loss(constants=("old_log_probs", "advantages", "reference_log_probs", "mask"))

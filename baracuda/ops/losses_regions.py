@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Literal
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
@@ -24,9 +25,6 @@ def dice_loss(input: Expr, target: Expr, *, smooth: Scalar = 1.0) -> Expr:
     return 1.0 - (2.0 * f.sum_(input * target) + smooth) / (f.sum_(input) + f.sum_(target) + smooth)
 
 
-_KINDS = ("iou", "giou", "diou", "ciou")
-
-
 def _four(tensors: Mapping[str, tuple[Shape, ElementKind]], axes: tuple[int, ...]) -> None:
     last = max(len(shape) for shape, _ in tensors.values()) - 1
     for name, (shape, _) in tensors.items():
@@ -41,7 +39,7 @@ def _corners(box: Expr) -> tuple[Expr, Expr, Expr, Expr]:
 
 
 @row_loss(axis=-1, reduction="none", check=_four)
-def iou_loss(boxes1: Expr, boxes2: Expr, *, kind: str = "giou", eps: Scalar = 1e-7) -> Expr:
+def iou_loss(boxes1: Expr, boxes2: Expr, *, kind: Literal["iou", "giou", "diou", "ciou"] = "giou", eps: Scalar = 1e-7) -> Expr:
     """1 - IoU, the intersection over the union of two boxes (x1, y1, x2, y2), x1 <= x2 and y1 <= y2, along the last axis; eps
     is added to denominators. By kind:
 
@@ -50,8 +48,6 @@ def iou_loss(boxes1: Expr, boxes2: Expr, *, kind: str = "giou", eps: Scalar = 1e
     - "ciou": and plus a * v for v = 4 / pi**2 * (the difference of arctan(width / height))**2 and a = v / (1 - IoU + v), which
       has no gradient
     """
-    if kind not in _KINDS:
-        raise InvalidProblemError(f"kind: {kind!r}; expected one of {', '.join(_KINDS)}")
     ax1, ay1, ax2, ay2 = _corners(boxes1)
     bx1, by1, bx2, by2 = _corners(boxes2)
     width = f.minimum(ax2, bx2) - f.maximum(ax1, bx1)

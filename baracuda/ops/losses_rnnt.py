@@ -6,12 +6,14 @@ is reached from the frame before, by a blank, and from the label before, which a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.lazy import cached_property
 from baracuda.core.plan import Args
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec
@@ -59,6 +61,14 @@ class RnntLossDescriptor(AlignmentDescriptor):
         self.check(frames=self.frames, max_target_length=self.max_target_length)
         if not isinstance(self.clamp, (int, float)) or self.clamp != self.clamp:
             raise InvalidProblemError(f"clamp: {self.clamp!r}; expected a number, not positive for none")
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        return {**super().parameters, "clamp": self.clamp}
+
+    @cached_property
+    def structure(self) -> RnntLossDescriptor:
+        return replace(self, blank=0, clamp=1.0 if self.clamp > 0 else -1.0)
 
     @property
     def lanes(self) -> int:

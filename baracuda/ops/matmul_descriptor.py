@@ -52,6 +52,8 @@ class MatmulDescriptor(Descriptor):
         Whether a factor, of complex elements, is conjugated.
     """
 
+    numbers = (("alpha", (1,)), ("beta", (0, 1)))
+
     a_shape: Shape
     b_shape: Shape
     a_axes: str

@@ -84,6 +84,8 @@ class RMSNormBackwardDescriptor(FormulaDescriptor):
 class RMSNormDescriptor(RMSNormBackwardDescriptor):
     """RMS norm; `eps` is added to the mean square. The other fields are those of `RMSNormBackwardDescriptor`."""
 
+    numbers = (("eps", ()),)
+
     eps: float = 1e-6
 
     def validate(self) -> None:

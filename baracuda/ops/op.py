@@ -67,7 +67,7 @@ class Op:
     constants
         Float tensors without a gradient unless it is asked for by name.
     literals
-        For a tensor, the Python numbers that become constants of the formula where they are given in its place; others are
+        For a scalar, or a tensor that a Python number stands for, the numbers that are constants of the formula; others are
         parameters at run time.
     byte_floats
         Whether it takes 8-bit floats, as casts do.
@@ -141,6 +141,8 @@ class Op:
         if clash:
             raise InvalidProblemError(f"{self.name}: {', '.join(clash)} is a tensor and a result; expected different names")
         self.given_backward: Formula | None = None
+        #: What is made of the op once and lives as long as it does, by name: plan classes, the binding of its function.
+        self.derived: dict[Any, Any] = {}
         self.module = formula.__module__
         self.doc = formula.__doc__ or ""
 
@@ -162,6 +164,10 @@ class Op:
     def accepts(self, kind: ElementKind) -> bool:
         """Whether the op is defined on an element."""
         return kind.category in self.takes and (self.byte_floats or not (kind.is_float and kind.bits < 16))
+
+    def is_literal(self, name: str, value: complex) -> bool:
+        """Whether a number is a constant of the formula: whether code depends on it."""
+        return value in self.literals.get(name, ())
 
     def __repr__(self) -> str:
         return self.name

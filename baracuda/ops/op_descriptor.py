@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.lazy import cached_property
+from baracuda.core.plan import variable
 from baracuda.core.spec import check_axes, check_shape, counted
 from baracuda.formula.expr import Expr
 from baracuda.formula.graph import Graph
@@ -25,7 +28,7 @@ from baracuda.ops.traced import (
     space_of,
     varying,
 )
-from baracuda.ops.tracing import graph_of, reads
+from baracuda.ops.tracing import graph_of, reads, scalar_kind
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,8 @@ class OpDescriptor(FormulaDescriptor):
                     raise InvalidProblemError(
                         f"{name}: {op} has no such {what}; expected some of {', '.join(expected) or 'none'}"
                     )
+        for name, kind in self.whole_numbers:
+            check_whole(name, self.numbers_given[name], kind)
         for name, value in self.options:
             if hasattr(value, "__dlpack__"):
                 raise UnsupportedError(f"{name}: got a tensor; {op} takes an option, a constant of its kernel, there")
@@ -153,14 +158,27 @@ class OpDescriptor(FormulaDescriptor):
         return self.inner
 
     @cached_property
+    def numbers_given(self) -> dict[str, Any]:
+        """Every number of the call, by name: those that stand for tensors, and the scalars; None for one that is left out."""
+        return {**self.op.signature.scalars, **dict(self.scalars)}
+
+    @cached_property
     def parameters(self) -> Mapping[str, float]:
-        found: dict[str, float] = {}
-        for name, value in {**self.op.signature.scalars, **dict(self.scalars)}.items():
-            if isinstance(value, complex):
-                found |= {f"{name}.re": value.real, f"{name}.im": value.imag}
-            elif value is not None:
-                found[name] = value
-        return found
+        return parts_of(self.numbers_given)
+
+    @cached_property
+    def structure(self) -> OpDescriptor:
+        literals = self.op.literals
+        scalars = tuple((n, variable(v, literals.get(n, ()))) for n, v in self.numbers_given.items())
+        return replace(self, scalars=tuple(sorted(scalars)))
+
+    @cached_property
+    def whole_numbers(self) -> list[tuple[str, ElementKind]]:
+        """The numbers of the call that an integer kind must hold, with that kind."""
+        tensors, given = self.op.signature.tensors, self.numbers_given
+        kind = self.promoted.compute
+        rows = ((n, kind if n in tensors else scalar_kind(self, n)) for n, v in given.items() if v is not None)
+        return [(n, k) for n, k in rows if k.is_integer]
 
     @cached_property
     def promoted(self) -> ElementKind:
@@ -251,3 +269,21 @@ class OpDescriptor(FormulaDescriptor):
     def _result_shape(self, axes: Axes, kept: tuple[int, ...]) -> Shape:
         keep = {True: bool(axes & Axes.INNER), False: bool(axes & Axes.OUTER)}
         return tuple(self.space[a] if keep[self.inner[a]] else 1 for a in kept)
+
+
+def check_whole(name: str, value: Any, kind: ElementKind) -> None:
+    """Raise unless a number that an integer kind is to hold is whole and in its range."""
+    limits = np.iinfo(kind.numpy)
+    if isinstance(value, complex) or not limits.min <= value <= limits.max or value != int(value):
+        raise InvalidProblemError(f"{name}: {value!r}; expected a whole number in the range of {kind}")
+
+
+def parts_of(numbers: Mapping[str, Any]) -> dict[str, float]:
+    """Numbers as parameters: the parts of a complex one apart, without those that are None."""
+    parameters: dict[str, float] = {}
+    for name, value in numbers.items():
+        if isinstance(value, complex):
+            parameters[f"{name}.re"], parameters[f"{name}.im"] = value.real, value.imag
+        elif value is not None:
+            parameters[name] = value
+    return parameters

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import field, make_dataclass, replace
-from functools import cache
 from typing import Any, ClassVar
 
 from baracuda.backends import scipy_special
@@ -57,21 +56,28 @@ def _made(op: Op, name: str, specs: tuple[TensorSpec, ...]) -> type[OpPlan]:
     return type(f"{stem(name)}Plan", (OpPlan,), {**body, "__doc__": op.doc})
 
 
-@cache
 def forward_plan(op: Op, results: tuple[str, ...]) -> type[OpPlan]:
     """The plan class of an op with these results."""
+    if (plan := op.derived.get((op.name, results))) is not None:
+        return plan  # type: ignore[no-any-return]
     inputs = tuple(_spec(n, "an input") for n in op.signature.tensors)
-    return _made(op, op.name, inputs + tuple(_spec(n, "a result", written=True) for n in results))
+    return _once(op, op.name, results, inputs + tuple(_spec(n, "a result", written=True) for n in results))
 
 
-@cache
 def backward_plan(op: Op, results: tuple[str, ...]) -> type[OpPlan]:
     """The plan class of an op's backward: gradients of results, inputs, saved results, then gradients of inputs."""
+    if (plan := op.derived.get((f"{op.name}_backward", results))) is not None:
+        return plan  # type: ignore[no-any-return]
     specs = [_spec(f"d{n}", f"the gradient of {n}") for n in results]
     specs += [_spec(n, "an input of the forward pass") for n in op.signature.tensors]
     specs += [_spec(n, "a saved result") for n in results if n not in op.signature.tensors]
     specs += [_spec(f"d{n}", f"the gradient of {n}", written=True) for n in op.signature.tensors]
-    return _made(op, f"{op.name}_backward", tuple(specs))
+    return _once(op, f"{op.name}_backward", results, tuple(specs))
+
+
+def _once(op: Op, name: str, results: tuple[str, ...], specs: tuple[TensorSpec, ...]) -> type[OpPlan]:
+    """The plan class of that name: the first that any thread made."""
+    return op.derived.setdefault((name, results), _made(op, name, specs))  # type: ignore[no-any-return]
 
 
 def plan_of(descriptor: OpDescriptor) -> type[OpPlan]:

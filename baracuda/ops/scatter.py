@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -75,6 +75,8 @@ class ScatterDescriptor(Descriptor):
     Values of the index out of range are held to the nearest end of the axis, and so are the numbers of rows.
     """
 
+    numbers = (("alpha", ()),)
+
     reduce: ScatterKind
     shape: tuple[int, ...]
     axis: int
@@ -118,6 +120,10 @@ class ScatterDescriptor(Descriptor):
                 )
         if self.sources is not None and (self.axis or self.aligned or not self.has_x or self.sources < 1):
             raise InvalidProblemError(f"sources: {self.sources}; expected 1 or more, axis 0, an x, and not aligned")
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        return {} if self.alpha is None else {"alpha": self.alpha}
 
     @property
     def has_x(self) -> bool:

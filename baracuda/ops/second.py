@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from baracuda.core.elements import Category
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import Expr, cast, input_
 from baracuda.formula.graph import Graph, substitute
+from baracuda.ops.formula_plan import MOST_GRAPHS
 from baracuda.ops.op import Op
 from baracuda.ops.op_descriptor import OpDescriptor
 from baracuda.ops.traced import Stored, Value
 
 
-@cache
 def backward_op(forward: OpDescriptor, wrt: tuple[str, ...], given: tuple[str, ...]) -> Op:
     """The op that computes, from the gradients of the results `given` and the tensors of a forward descriptor, the gradients
     of the tensors `wrt`, called "slope_x" for x. What the backward reads of saved results is computed from the tensors again,
@@ -26,6 +26,11 @@ def backward_op(forward: OpDescriptor, wrt: tuple[str, ...], given: tuple[str, .
     Raises `UnsupportedError` for an op without a gradient or whose gradient has none (`once`), on complex numbers, and for one
     that reads at indices.
     """
+    return _backward_op(forward.structure, wrt, given)
+
+
+@lru_cache(MOST_GRAPHS)
+def _backward_op(forward: OpDescriptor, wrt: tuple[str, ...], given: tuple[str, ...]) -> Op:
     op = forward.op
     if any(k.category is Category.COMPLEX for _, k in forward.tensors.values()):
         raise UnsupportedError(f"{op}: second derivatives of complex numbers; expected real tensors")

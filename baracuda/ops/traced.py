@@ -5,17 +5,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, get_args, get_origin
 
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import Domain, Number, Whole, domain_of, meaning
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, reduce
 from baracuda.formula.graph import Graph, Port
 
-#: A number given at run time: a parameter of the kernel, not a constant in it.
-Scalar: TypeAlias = "Expr | float"
+#: Marks what is given at run time: a parameter of the kernel, not a constant in it.
+RUN_TIME = "run time"
+#: A number given at run time, and a whole one; `Annotated[Scalar, Above(0)]` is one with bounds.
+Scalar: TypeAlias = Annotated["Expr | float", Number(), RUN_TIME]
+WholeScalar: TypeAlias = Annotated["Expr | int", Whole(), RUN_TIME]
 #: A tensor that keeps its own element and does not take part in promotion: masks, indices, statistics, weights of a norm.
 Own: TypeAlias = Expr
 Shape: TypeAlias = "tuple[int, ...]"
@@ -34,8 +38,6 @@ class Stored:
 
 Result: TypeAlias = "Expr | Complex | Stored"
 
-_OPTION_TYPES = ("int", "bool", "str", "tuple")
-
 
 @dataclass(frozen=True)
 class Signature:
@@ -50,7 +52,11 @@ class Signature:
     scalars
         Keyword-only parameters given to the kernel at run time, with their defaults.
     options
-        Keyword-only parameters that change the formula (annotated int, bool, str or tuple), with their defaults.
+        Keyword-only parameters that change the formula (annotated bool, int, Literal or tuple), with their defaults.
+    domains
+        What scalars and options may be (`baracuda.core.parameters`).
+    whole
+        The scalars that are whole numbers, in s64.
     wants_element
         Whether the formula has a parameter `element: ElementKind`, filled with the element that its result is stored in; in
         an op whose inputs keep each their own, with the one that the caller asks for, or None.
@@ -61,6 +67,8 @@ class Signature:
     own: frozenset[str]
     scalars: Mapping[str, Any]
     options: Mapping[str, Any]
+    domains: Mapping[str, Domain]
+    whole: frozenset[str] = frozenset()
     wants_element: bool = False
 
 
@@ -69,6 +77,7 @@ def signature(function: Callable[..., Any]) -> Signature:
     tensors, optional, own = [], set(), set()
     scalars: dict[str, Any] = {}
     options: dict[str, Any] = {}
+    domains: dict[str, Domain] = {}
     wants_element = False
     for p in inspect.signature(function).parameters.values():
         annotation = str(p.annotation)
@@ -76,7 +85,9 @@ def signature(function: Callable[..., Any]) -> Signature:
             wants_element = True
             continue
         if p.kind is p.KEYWORD_ONLY:
-            (options if annotation.startswith(_OPTION_TYPES) else scalars)[p.name] = p.default
+            meant = Scalar if p.annotation is p.empty else meaning(p.annotation, function)
+            (scalars if _at_run_time(meant) else options)[p.name] = p.default
+            domains[p.name] = domain_of(meant)
             continue
         tensors.append(p.name)
         if p.default is None:
@@ -85,7 +96,12 @@ def signature(function: Callable[..., Any]) -> Signature:
             own.add(p.name)
     if not tensors:
         raise InvalidProblemError(f"{function.__name__}: it takes no tensor; expected at least one positional parameter")
-    return Signature(tuple(tensors), frozenset(optional), frozenset(own), scalars, options, wants_element)
+    whole = frozenset(n for n in scalars if isinstance(domains[n], Whole))
+    return Signature(tuple(tensors), frozenset(optional), frozenset(own), scalars, options, domains, whole, wants_element)
+
+
+def _at_run_time(annotation: Any) -> bool:
+    return RUN_TIME in get_args(annotation) or any(_at_run_time(a) for a in get_args(annotation) if get_origin(a) is Annotated)
 
 
 #: The axis of the iteration space that each axis of a tensor lies along; None for one that is read at an index.

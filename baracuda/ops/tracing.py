@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from baracuda.core.axes import Axes
 from baracuda.core.elements import Category, ElementKind
@@ -19,6 +17,7 @@ from baracuda.formula.gradient import gradient
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.pooling import settled
 from baracuda.lowering.composite import directions
+from baracuda.ops.formula_plan import MOST_GRAPHS
 from baracuda.ops.promotion import Rule, part
 from baracuda.ops.traced import Stored, Value, gradient_class, named_results, smallest_class, summed
 
@@ -26,9 +25,13 @@ if TYPE_CHECKING:
     from baracuda.ops.op_descriptor import OpDescriptor
 
 
-@cache
 def graph_of(d: OpDescriptor) -> Graph:
     """The graph of a descriptor."""
+    return _graph_of(d.structure)
+
+
+@lru_cache(MOST_GRAPHS)
+def _graph_of(d: OpDescriptor) -> Graph:
     if d.wrt:
         return _backward(d)
     return settled(_forward(d, {n: smallest_class(d.varying(n), d.inner) for n in d.tensors}), d.space, d.inner)
@@ -74,16 +77,26 @@ def _compute(kind: ElementKind) -> ElementKind:
 def _keywords(d: OpDescriptor) -> dict[str, Any]:
     """Scalars as parameters, options as they are."""
     defaults = d.op.signature.scalars
-    scalars = {n: _parameter(d, n, _scalar_kind(d, v)) if n in d.parameters else None for n, v in defaults.items()}
+    scalars = {n: _scalar(d, n) for n in defaults}
     stored = d.element if d.op.rule is Rule.EACH else d.promoted
     element = {"element": stored} if d.op.signature.wants_element else {}
     return {**scalars, **d.op.signature.options, **dict(d.options), **element}
 
 
-def _scalar_kind(d: OpDescriptor, default: Any) -> ElementKind:
-    """A scalar computes in the op's kind; among integers, one whose default is a float is an f64."""
+def _scalar(d: OpDescriptor, name: str) -> Expr | float | None:
+    """A scalar as the formula sees it: a parameter, a number that the formula has a form of its own for, or None."""
+    value: float | None = d.numbers_given[name]
+    if value is None or d.op.is_literal(name, value):
+        return value
+    return param(name, scalar_kind(d, name))
+
+
+def scalar_kind(d: OpDescriptor, name: str) -> ElementKind:
+    """A scalar computes in the op's kind; among integers, one whose default is a float is an f64. A whole number is an s64."""
+    if name in d.op.signature.whole:
+        return ElementKind.S64
     kind = _compute(d.promoted)
-    return ElementKind.F64 if isinstance(default, float) and not kind.is_float else kind
+    return ElementKind.F64 if isinstance(d.op.signature.scalars.get(name), float) and not kind.is_float else kind
 
 
 def _operands(d: OpDescriptor, classes: Mapping[str, Axes]) -> dict[str, Value | Table | None]:
@@ -103,24 +116,15 @@ def _number(d: OpDescriptor, name: str) -> Value | None:
         return None
     if isinstance(value, complex):
         return Complex(param(f"{name}.re", kind), param(f"{name}.im", kind))
-    if value in d.op.literals.get(name, ()):
+    if d.op.is_literal(name, value):
         return const(value, kind)
-    number = _parameter(d, name, kind)
+    number = param(name, kind)
     return Complex(number, const(0.0, kind)) if d.promoted.category is Category.COMPLEX else number
 
 
 def reads(value: Expr) -> bool:
     """Whether an expression depends on a tensor."""
     return any(n.op in READS for n in topological([value]))
-
-
-def _parameter(d: OpDescriptor, name: str, kind: ElementKind) -> Expr:
-    """A number given at run time, which an integer kind must hold."""
-    value = d.parameters[name]
-    limits = np.iinfo(kind.numpy) if kind.is_integer else None
-    if limits is not None and not (limits.min <= value <= limits.max and value == int(value)):
-        raise InvalidProblemError(f"{name}: {value!r}; expected a whole number in the range of {kind}")
-    return param(name, kind)
 
 
 def _storage(d: OpDescriptor, value: Value) -> ElementKind:

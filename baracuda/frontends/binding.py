@@ -1,0 +1,151 @@
+"""What the arguments of a call mean: the one place where names, positions, options and numbers of every function are checked.
+
+Tensors come first and in order. What follows them by position are the other parameters, in the order of the signature, which is
+PyTorch's. PyTorch's names `dim` and `keepdim` stand for `axis` and `keepdims`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import Domain, Either, Flag, Free, Instance, Nothing, Several, Whole, domain_of
+from baracuda.core.sku import PlanPreference
+
+ALIASES = {"dim": "axis", "keepdim": "keepdims"}
+
+AXES = Either((Whole(), Several(Whole()), Nothing()))
+NAMES = Either((Several(Instance(str, "a name")), Instance(str, "a name", None), Nothing()))
+FREE, FLAG = Free(), Flag()
+PREFERENCE = Either((Instance(PlanPreference, "a PlanPreference"), Nothing()))
+
+
+def element_of(dtype: Any) -> ElementKind | None:
+    """An element kind from one, from a NumPy or torch dtype, or from a name."""
+    if dtype is None or isinstance(dtype, ElementKind):
+        return dtype
+    name = str(dtype).removeprefix("torch.")
+    for kind in ElementKind:
+        if name in (kind.label, kind.numpy.name):
+            return kind
+    return ElementKind.from_numpy(dtype)
+
+
+ELEMENT = Either((Instance(ElementKind, "an element, or the dtype or name of one", element_of), Nothing()))
+
+
+def domain(annotation: Any) -> Domain:
+    """`domain_of`, which knows the words of the library too: elements, preferences, the names of tensors."""
+    special = {PlanPreference: PREFERENCE, ElementKind: ELEMENT, Any: FREE}
+    if annotation in special:
+        return special[annotation]
+    if get_origin(annotation) in (Union, UnionType):
+        parts = [domain(a) for a in get_args(annotation) if a is not NoneType]
+        if any(p in special.values() for p in parts):
+            return Either((*parts, Nothing()))
+    return domain_of(annotation)
+
+
+class ArgumentError(InvalidProblemError, TypeError):
+    """A call with arguments that a function does not have, or without one that it needs."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Arguments, understood: one for each tensor, None where none is given; then numbers and options that are given."""
+
+    tensors: tuple[Any, ...]
+    numbers: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+class Binding:
+    """The parameters of one function.
+
+    Parameters
+    ----------
+    function
+        Its name, for messages.
+    tensors
+        The names of the tensors, in order.
+    domains
+        For every other parameter, in the order in which they may be given by position, what it may be.
+    numbers
+        Those of them that are numbers of the call: the kernel's parameters at run time.
+    keyword_only
+        Those that are never taken by position.
+    defaults
+        The defaults of those that have one: given as they are, they count as left out.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        tensors: Sequence[str],
+        domains: Mapping[str, Domain],
+        *,
+        numbers: frozenset[str] = frozenset(),
+        keyword_only: frozenset[str] = frozenset(),
+        defaults: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.function, self.tensors, self.domains, self.numbers = function, tuple(tensors), dict(domains), numbers
+        self.by_position = tuple(n for n in domains if n not in keyword_only)
+        self.defaults = dict(defaults or {})
+        self.aliases = {alias: name for alias, name in ALIASES.items() if name in self.domains and alias not in self.domains}
+        self._count, self._rest = len(self.tensors), (None,) * len(self.tensors)
+
+    def __call__(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Bound:
+        """Raises `ArgumentError` for arguments that there is no parameter for, and the error of the first that is not what it
+        may be."""
+        count = self._count
+        given = len(arguments)
+        if not keywords and given <= count:
+            return Bound(arguments if given == count else arguments + self._rest[given:])
+        tensors = list(arguments[:count]) + list(self._rest[given:])
+        numbers: dict[str, Any] = {}
+        options: dict[str, Any] = {}
+        taken = self.tensors[:given]
+        if given > count:
+            if given - count > len(self.by_position):
+                expected = self._listed(self.by_position)
+                raise ArgumentError(f"{self.function}: got {given} arguments by position; expected {expected}")
+            keywords = {**self._positions(arguments[count:], keywords), **keywords}
+        for name, value in keywords.items():
+            name = self.aliases.get(name, name)
+            domain = self.domains.get(name)
+            if domain is None:
+                if name not in self.tensors:
+                    raise self._unknown(name)
+                if name in taken:
+                    raise ArgumentError(f"{self.function}: {name} is given twice")
+                tensors[self.tensors.index(name)] = value
+                continue
+            kept = numbers if name in self.numbers else options
+            if name in kept:
+                raise ArgumentError(f"{self.function}: {name} is given twice")
+            if value is None and (name in self.numbers or self.defaults.get(name, self) is None):
+                continue  # as if left out
+            kept[name] = domain.check(name, value)
+        return Bound(tuple(tensors), numbers, options)
+
+    def _positions(self, extra: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+        """What follows the tensors, by name."""
+        named = dict(zip(self.by_position, extra, strict=False))
+        for name in keywords:
+            if self.aliases.get(name, name) in named:
+                raise ArgumentError(f"{self.function}: {name} is given twice")
+        return named
+
+    def _unknown(self, name: str) -> ArgumentError:
+        known = [*self.tensors, *self.domains]
+        near = get_close_matches(name, known, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        return ArgumentError(f"{name}: {self.function} has no such parameter; expected some of {', '.join(known)}{hint}")
+
+    def _listed(self, more: Sequence[str]) -> str:
+        return f"at most {len(self.tensors) + len(more)}: {', '.join([*self.tensors, *more])}"
