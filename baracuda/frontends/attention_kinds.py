@@ -11,6 +11,7 @@ from baracuda.core.tensor import tensor_mut
 from baracuda.frontends.arrays import empty_like
 from baracuda.frontends.attention import scaled_dot_product_attention as attend
 from baracuda.frontends.attention import scaled_dot_product_attention_backward as attend_backward
+from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import function
 from baracuda.frontends.functional import alibi_backward
@@ -122,16 +123,17 @@ def attention_sink_backward(
     dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, sink: Any, *, wrt: Sequence[str] = ("q", "k", "v", "sink"), **options: Any
 ) -> Any:
     """The gradients of `attention_sink`, in the order of `wrt`, with y and lse as it returned them."""
-    others = [n for n in wrt if n != "sink"]
+    names = chosen(wrt, ("q", "k", "v", "bias", "slopes", "sink"))
+    others = [n for n in names if n != "sink"]
     made = attend_backward(dy, q, k, v, y, lse, wrt=others, **options) if others else ()
     found = dict(zip(others, made if len(others) > 1 else (made,), strict=False))
-    if "sink" in wrt:
+    if "sink" in names:
         shape = tuple(dy.shape)
         tensors = {"dy": dy, "y": y, "lse": _beside("lse", lse, shape), "sink": _sinks(sink, len(shape))}
         (rows,) = run(states.sink_slope, tensors, dy, axis=-1).values()
         axes = tuple(a for a in range(len(shape)) if a != len(shape) - 3)
         found["sink"] = function("sum")(rows, axis=axes, dtype=describe(sink, "sink").kind)
-    results = tuple(found[n] for n in wrt)
+    results = tuple(found[n] for n in names)
     return one_or_all(results)
 
 
@@ -180,12 +182,17 @@ def _pieces(starts: Any, name: str, total: int) -> list[tuple[int, int]]:
     return list(pairwise(listed))
 
 
-def _packed(q: Any, k: Any, starts: Any, key_starts: Any) -> list[tuple[slice, slice]]:
-    shapes = describe(q, "q").shape, describe(k, "k").shape
-    if any(len(s) != 3 for s in shapes):
-        raise InvalidProblemError(f"shapes q {shapes[0]}, k {shapes[1]}; expected (total, heads, depth), the sequences packed")
-    rows = _pieces(starts, "starts", shapes[0][0])
-    columns = rows if key_starts is None else _pieces(key_starts, "key_starts", shapes[1][0])
+def _packed(q: Any, k: Any, v: Any, starts: Any, key_starts: Any) -> list[tuple[slice, slice]]:
+    q_shape, k_shape, v_shape = (describe(x, n).shape for n, x in (("q", q), ("k", k), ("v", v)))
+    if any(len(s) != 3 for s in (q_shape, k_shape, v_shape)) or k_shape[:2] != v_shape[:2]:
+        raise InvalidProblemError(
+            f"shapes q {q_shape}, k {k_shape}, v {v_shape}; expected (total, heads, depth), the sequences packed, and one "
+            "total and number of heads of k and v"
+        )
+    rows = _pieces(starts, "starts", q_shape[0])
+    if key_starts is None and k_shape[0] != q_shape[0]:
+        raise InvalidProblemError(f"key_starts: None with {q_shape[0]} rows of q and {k_shape[0]} of k; expected where k's begin")
+    columns = rows if key_starts is None else _pieces(key_starts, "key_starts", k_shape[0])
     if len(rows) != len(columns):
         raise InvalidProblemError(f"key_starts: {len(columns)} sequences; expected {len(rows)}")
     return [(slice(*r), slice(*c)) for r, c in zip(rows, columns, strict=True)]
@@ -200,7 +207,7 @@ def varlen_attention(q: Any, k: Any, v: Any, starts: Any, key_starts: Any = None
     `scaled_dot_product_attention` that do not depend on the sequence: causal, window, offset, scale, softcap and slopes.
     """
     d, w = describe(q, "q"), describe(v, "v")
-    pieces = _packed(q, k, starts, key_starts)
+    pieces = _packed(q, k, v, starts, key_starts)
     y = empty_like(q, (*d.shape[:2], w.shape[-1]), d.kind)
     lse = empty_like(q, (d.shape[1], d.shape[0]), d.kind.compute) if saved else None
     for rows, columns in pieces:
@@ -216,7 +223,11 @@ def varlen_attention_backward(
     dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, starts: Any, key_starts: Any = None, **options: Any
 ) -> tuple[Any, Any, Any]:
     """The gradients of q, k and v of `varlen_attention`, packed likewise."""
-    pieces = _packed(q, k, starts, key_starts)
+    pieces = _packed(q, k, v, starts, key_starts)
+    expected = (*describe(q, "q").shape[:2], *describe(v, "v").shape[2:])
+    for name, x, shape in (("dy", dy, expected), ("y", y, expected), ("lse", lse, expected[1::-1])):
+        if describe(x, name).shape != shape:
+            raise InvalidProblemError(f"{name}: shape is {tuple(x.shape)}; expected {shape}")
     whole = [empty_like(x, describe(x, n).shape, describe(x, n).kind) for n, x in (("q", q), ("k", k), ("v", v))]
     for rows, columns in pieces:
         if rows.start == rows.stop == columns.start == columns.stop:

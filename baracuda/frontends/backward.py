@@ -70,7 +70,7 @@ class Backward:
                 raise InvalidProblemError(f"d{name}: shape is {shape}; expected {results[name][0]}")
         if not given:
             raise InvalidProblemError(f"{self.__name__}: every gradient of a result is None; expected at least one")
-        names = tuple(wrt) if wrt is not None else differentiable(descriptor)
+        names = differentiable(descriptor) if wrt is None else chosen(wrt, tuple(descriptor.tensors))
         known = {**{f"d{n}": dy for n, dy in given.items()}, **(saved or {}), **tensors}
         found: dict[str, Any] = {}
         for group, axes in groups(descriptor, names):
@@ -86,10 +86,10 @@ def gradients(descriptor: OpDescriptor, tensors: Mapping[str, Any], like: Any) -
 
 
 def chosen(wrt: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
-    """The tensors whose gradients a call asks for, by default all that are known."""
+    """The tensors whose gradients a call asks for, each once, by default all that are known."""
     found = tuple(known if wrt is None else wrt)
-    if not found or set(found) - set(known):
-        raise InvalidProblemError(f"wrt: {', '.join(map(repr, found)) or 'none'}; expected some of {', '.join(known)}")
+    if not found or set(found) - set(known) or len({*found}) != len(found):
+        raise InvalidProblemError(f"wrt: {', '.join(map(repr, found)) or 'none'}; expected some of {', '.join(known)}, each once")
     return found
 
 

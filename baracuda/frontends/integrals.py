@@ -9,6 +9,7 @@ from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
+from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.views import axis_of, copy, gradients, merged, output, placed, run, slab
 from baracuda.ops import statistics as s
@@ -17,23 +18,29 @@ from baracuda.ops.op import Op
 # --- integrals --------------------------------------------------------------------------------------------------------
 
 
-def _abscissae(x: Any, shape: Sequence[int], axis: int) -> TensorRef | None:
+def _abscissae(x: Any, shape: Sequence[int], axis: int, name: str = "x") -> TensorRef | None:
     """x in the space of y: one number for each point of the axis, or for each element."""
     if x is None:
         return None
-    ref = describe(x, "x")
-    rank = len(shape)
-    found: TensorRef = placed(ref, (axis,) if len(ref.shape) == 1 else range(rank - len(ref.shape), rank), rank)
-    if any(m not in (1, n) for m, n in zip(found.shape, shape, strict=True)) or found.shape[axis] != shape[axis]:
-        raise InvalidProblemError(f"x: shape is {ref.shape}; expected ({shape[axis]},) or {tuple(shape)}")
-    return found
+    ref, rank = describe(x, name), len(shape)
+    if len(ref.shape) <= rank:
+        found: TensorRef = placed(ref, _places(ref, axis, rank), rank)
+        if all(m in (1, n) for m, n in zip(found.shape, shape, strict=True)) and found.shape[axis] == shape[axis]:
+            return found
+    raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected ({shape[axis]},) or {tuple(shape)}")
+
+
+def _places(x: TensorRef, axis: int, rank: int) -> Sequence[int]:
+    """The axes of y's space that those of x lie along."""
+    return (axis,) if len(x.shape) == 1 else range(rank - len(x.shape), rank)
 
 
 def _neighbours(y: TensorRef, x: TensorRef | None, axis: int) -> dict[str, Any]:
     n = y.shape[axis]
-    found = {"lower": slab(y, axis, 0, n - 1), "upper": slab(y, axis, min(n, 1), n)}
+    lower, upper = (0, max(n - 1, 0)), (min(n, 1), n)
+    found = {"lower": slab(y, axis, *lower), "upper": slab(y, axis, *upper)}
     if x is not None:
-        found |= {"x_lower": slab(x, axis, 0, n - 1), "x_upper": slab(x, axis, min(n, 1), n)}
+        found |= {"x_lower": slab(x, axis, *lower), "x_upper": slab(x, axis, *upper)}
     return found
 
 
@@ -48,7 +55,7 @@ def _integral_slopes(op: Op, dy: Any, y: Any, x: Any, dx: float, axis: int, wrt:
     ref = describe(y, "y")
     axis = axis_of(axis, len(ref.shape))
     abscissae = _abscissae(x, ref.shape, axis)
-    names = (("y",) if x is None else ("y", "x")) if wrt is None else tuple(wrt)
+    names = chosen(wrt, ("y",) if x is None else ("y", "x"))
     parts = {"y": ("lower", "upper"), "x": ("x_lower", "x_upper")}
     wanted = [p for n in names for p in parts[n]]
     found = gradients(op, _neighbours(ref, abscissae, axis), dy, y, wanted, axis=axis, dx=dx)
@@ -57,9 +64,8 @@ def _integral_slopes(op: Op, dy: Any, y: Any, x: Any, dx: float, axis: int, wrt:
         own = y if name == "y" else x
         told = describe(own, name)
         result, target = output(own, told.shape, told.kind)
-        place = (axis,) if len(told.shape) == 1 else range(len(ref.shape) - len(told.shape), len(ref.shape))
-        into = placed(target, place, len(ref.shape))
-        merged([(i, found[p]) for i, p in enumerate(parts[name])], axis, into, own)
+        into = placed(target, _places(told, axis, len(ref.shape)), len(ref.shape))
+        merged([(i, found[p]) for i, p in enumerate(parts[name])] if ref.shape[axis] else [], axis, into, own)
         made.append(result)
     return one_or_all(made)
 
@@ -144,13 +150,15 @@ def _axes_and_spacings(x: Any, spacing: Any, axis: int | Sequence[int] | None) -
     shape = describe(x, "x").shape
     rank = len(shape)
     axes = list(range(rank)) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    if not axes or len({a % rank for a in axes if -rank <= a < rank}) != len(axes):
+        raise InvalidProblemError(f"axis: {axis!r} of shape {shape}; expected different axes that it has, one at least")
     each = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(axes)
     if len(each) != len(axes):
         raise InvalidProblemError(f"spacing: {len(each)} for {len(axes)} axes; expected as many")
     found: list[tuple[int, float, TensorRef | None]] = []
-    for a, step in zip((axis_of(a, rank) for a in axes), each, strict=True):
+    for a, step in zip((a % rank for a in axes), each, strict=True):
         number = isinstance(step, (int, float))
-        found.append((a, float(step) if number else 1.0, None if number else _abscissae(step, shape, a)))
+        found.append((a, float(step) if number else 1.0, None if number else _abscissae(step, shape, a, "spacing")))
     return found
 
 

@@ -11,11 +11,12 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.sku import PlanPreference
-from baracuda.frontends.arrays import empty_like
+from baracuda.core.tensor import TensorMut
 from baracuda.frontends.binding import element_of
 from baracuda.frontends.call import describe
 from baracuda.frontends.product_function import ProductBackward, ProductFunction, Request
 from baracuda.frontends.products import Ref, bmm, labelled, leading, matmul, mm, of_rank, one_element
+from baracuda.frontends.views import merged, output, slab
 
 _FREE = "mopqrst"
 
@@ -175,8 +176,8 @@ def _ends(offs: Any, groups: int | None, rows: int) -> list[int]:
     """Where each group of rows ends, on the host."""
     ends = [int(e) for e in (offs.tolist() if hasattr(offs, "tolist") else offs)]
     rising = all(low <= high for low, high in zip([0, *ends], ends, strict=False))
-    if (groups is not None and len(ends) != groups) or not rising or (ends[-1] if ends else 0) != rows:
-        expected = f"{'some' if groups is None else groups} numbers that rise to {rows}"
+    if (groups is not None and len(ends) != groups) or not rising or (ends[-1] if ends else 0) > rows:
+        expected = f"{'some' if groups is None else groups} numbers that rise, at most to {rows}"
         raise InvalidProblemError(f"grouped_mm: offs {ends}; expected {expected}")
     return ends
 
@@ -184,7 +185,8 @@ def _ends(offs: Any, groups: int | None, rows: int) -> list[int]:
 def grouped_mm(a: Any, b: Any, offs: Any = None, *, preference: PlanPreference | None = None) -> Any:
     """Products of groups of rows with a matrix each, as in a mixture of experts (`torch.nn.functional.grouped_mm`).
 
-    - a (rows, k), b (groups, k, n): rows from offs[g - 1] to offs[g] of a by b[g]; the result is (rows, n).
+    - a (rows, k), b (groups, k, n): rows from offs[g - 1] to offs[g] of a by b[g]; the result is (rows, n), with zeros for rows
+      after the last group.
     - a (m, rows), b (rows, n): the products over each group's rows; the result is (groups, m, n).
     - a and b of three axes, without offs: `bmm`.
     - lists of matrices, without offs: the list of their products.
@@ -208,7 +210,9 @@ def grouped_mm(a: Any, b: Any, offs: Any = None, *, preference: PlanPreference |
     rowwise = ranks == (2, 3)
     ends = _ends(offs, right.shape[0] if rowwise else None, left.shape[0] if rowwise else left.shape[1])
     shape = (left.shape[0], right.shape[2]) if rowwise else (len(ends), left.shape[0], right.shape[1])
-    y = empty_like(a, shape, left.kind)
+    y, target = output(a, shape, left.kind)
+    if rowwise:
+        _zeroed(target, 0, ends, a)
     for g, (low, high) in enumerate(zip([0, *ends], ends, strict=False)):
         if rowwise:
             matmul(a[low:high], b[g], out=y[low:high], preference=preference)
@@ -217,10 +221,15 @@ def grouped_mm(a: Any, b: Any, offs: Any = None, *, preference: PlanPreference |
     return y
 
 
+def _zeroed(target: TensorMut, axis: int, ends: list[int], like: Any) -> None:
+    """Zeros where no group is."""
+    merged([], axis, slab(target, axis, ends[-1] if ends else 0, target.shape[axis]), like)
+
+
 def grouped_mm_backward(
     dy: Any, a: Any, b: Any, offs: Any = None, *, preference: PlanPreference | None = None
 ) -> tuple[Any, Any]:
-    """(da, db) of `grouped_mm`."""
+    """(da, db) of `grouped_mm`; zeros for what belongs to no group."""
     if isinstance(a, (list, tuple)):
         backward = ProductBackward(mm)
         pairs = [backward(d, x, y, preference=preference) for d, x, y in zip(dy, a, b, strict=True)]
@@ -228,12 +237,19 @@ def grouped_mm_backward(
     if offs is None:
         da, db = ProductBackward(bmm)(dy, a, b, preference=preference)
         return da, db
-    if len(b.shape) == 3:
-        da = grouped_mm(dy, _turned(b), offs, preference=preference)
-        return da, grouped_mm(_turned(a), dy, offs, preference=preference)
-    ends = [0, *_ends(offs, None, a.shape[1])]
-    da, db = empty_like(a, a.shape, describe(a, "a").kind), empty_like(b, b.shape, describe(b, "b").kind)
-    for g, (low, high) in enumerate(pairwise(ends)):
+    given, left, right = describe(dy, "dy"), describe(a, "a"), describe(b, "b")
+    rowwise = len(right.shape) == 3
+    ends = _ends(offs, right.shape[0] if rowwise else None, left.shape[0 if rowwise else 1])
+    expected = (left.shape[0], right.shape[2]) if rowwise else (len(ends), left.shape[0], right.shape[1])
+    if given.shape != expected:
+        raise InvalidProblemError(f"dy: shape is {given.shape}; expected {expected}")
+    if rowwise:
+        da = grouped_mm(dy, _turned(b), ends, preference=preference)
+        return da, grouped_mm(_turned(a), dy, ends, preference=preference)
+    (da, left_target), (db, right_target) = output(a, left.shape, left.kind), output(b, right.shape, right.kind)
+    _zeroed(left_target, 1, ends, a)
+    _zeroed(right_target, 0, ends, b)
+    for g, (low, high) in enumerate(pairwise([0, *ends])):
         matmul(dy[g], _turned(b[low:high]), out=da[:, low:high], preference=preference)
         matmul(_turned(a[:, low:high]), dy[g], out=db[low:high], preference=preference)
     return da, db

@@ -13,6 +13,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut
 from baracuda.frontends.arrays import empty_like
+from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe
 from baracuda.frontends.families import function
 from baracuda.frontends.linear import linear
@@ -77,9 +78,7 @@ class _Layer:
 
     def gradients(self, dlosses: Any, wrt: Sequence[str] | None, **words: Any) -> tuple[Any, ...]:
         """Those of the input, the weight and the bias, given one number for each row."""
-        names = tuple(wrt) if wrt is not None else ("input", "weight") + (("bias",) if self.bias is not None else ())
-        if any(n not in ("input", "weight", "bias") for n in names) or ("bias" in names and self.bias is None):
-            raise InvalidProblemError(f"wrt: {names}; expected some of input, weight and, where it is given, bias")
+        names = chosen(wrt, ("input", "weight") + (("bias",) if self.bias is not None else ()))
         backward, total, add = function("cross_entropy_backward"), function("sum"), function("add")
         found: dict[str, Any] = dict.fromkeys(names)
         dy = describe(dlosses, "dy")

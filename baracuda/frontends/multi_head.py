@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.attention import scaled_dot_product_attention, scaled_dot_product_attention_backward
+from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe
 from baracuda.frontends.linear import linear, linear_backward
 
@@ -109,10 +110,7 @@ def multi_head_attention_backward(
     weights = dict(zip(_PROJECTED, (q_weight, k_weight, v_weight, out_weight), strict=True))
     biases = dict(zip(_PROJECTED, (q_bias, k_bias, v_bias, out_bias), strict=True))
     known = [*inputs, *(f"{n}_weight" for n in weights), *(f"{n}_bias" for n, b in biases.items() if b is not None)]
-    wanted = tuple(known if wrt is None else wrt)
-    for name in wanted:
-        if name not in known:
-            raise InvalidProblemError(f"wrt: {name}; expected some of {', '.join(known)}")
+    wanted = chosen(wrt, known)
     inner = [n for n in _INPUTS if {n, f"{n}_weight", f"{n}_bias"} & {*wanted}]
     found = _through(dy, "out", _joined(saved.y), weights, biases, wanted, needed=bool(inner))
     if inner:

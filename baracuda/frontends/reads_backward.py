@@ -18,7 +18,7 @@ from baracuda.core.tensor import TensorRef
 from baracuda.formula import functions as f
 from baracuda.formula.expr import cast
 from baracuda.frontends.arrays import broadcast
-from baracuda.frontends.backward import Backward
+from baracuda.frontends.backward import Backward, chosen
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import function, ops
 from baracuda.frontends.function import Function
@@ -157,10 +157,7 @@ def embedding_bag_backward(
         raise UnsupportedError(f"mode: {mode!r}; expected sum or mean")
     if per_sample_weights is not None and mode != "sum":
         raise InvalidProblemError(f"per_sample_weights: given with mode {mode!r}; expected mode sum")
-    names = tuple(wrt) if wrt is not None else ("weight", *(["per_sample_weights"] if per_sample_weights is not None else []))
-    unknown = set(names) - {"weight", "per_sample_weights"}
-    if unknown or not names:
-        raise InvalidProblemError(f"wrt: {', '.join(map(repr, names))}; expected weight, per_sample_weights or both")
+    names = chosen(wrt, ("weight", *(["per_sample_weights"] if per_sample_weights is not None else [])))
     at, table = describe(indices, "indices"), describe(weight, "weight")
     if len(at.shape) != 2 or not table.shape:
         raise InvalidProblemError(f"indices: shape is {at.shape}; expected (bags, indices of a bag), and a table with rows")

@@ -7,6 +7,7 @@ from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import function
 from baracuda.frontends.function import Function
@@ -41,7 +42,7 @@ def global_response_norm_backward(
 ) -> Any:
     """The gradients of `global_response_norm`'s x, weight and bias, those named in `wrt` or all that are given."""
     given = {"x": x, "weight": weight, "bias": bias}
-    names = tuple(n for n, v in given.items() if v is not None) if wrt is None else tuple(wrt)
+    names = chosen(wrt, tuple(n for n, v in given.items() if v is not None))
     axes = _between(x)
     made: dict[str, Any] = {}
     if {"x", "weight"} & {*names}:

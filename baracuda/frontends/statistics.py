@@ -7,14 +7,17 @@ contributions that one element makes are added in the order of the formula.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
+from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import ops
+from baracuda.frontends.recipes import NUMBERS
 from baracuda.frontends.views import axis_of, copy, filled, merged, output, placed, run, slab
 from baracuda.ops import statistics as s
 
@@ -63,22 +66,23 @@ def order_of(p: float) -> float:
     return float(p)
 
 
-def cdist_backward(dy: Any, a: Any, b: Any, y: Any = None, *, p: float = 2.0, wrt: Sequence[str] = ("a", "b")) -> Any:
-    """The gradients of `cdist`'s points, those named in `wrt`; y is its result, computed again where it is not given.
+def cdist_backward(dy: Any, a: Any, b: Any, y: Any = None, *, p: float = 2.0, wrt: Sequence[str] | None = None) -> Any:
+    """The gradients of `cdist`'s points, those named in `wrt` or both; y is its result, computed again where it is not given.
 
     Points that are one have no gradient (torch's convention); for p = 0 nothing has.
     """
     first, second, rank = _pairs(a, b)
     if y is None or (p == math.inf and first.kind.bits == 16):  # which difference is the largest is told before the rounding
         y = run(s.wide_distances, {"a": first, "b": second}, a, p=order_of(p))["y"]
-    distance = describe(y, "y")
-    given = describe(dy, "dy")
-    if given.shape != distance.shape:
-        raise InvalidProblemError(f"dy: shape is {given.shape}; expected {distance.shape}")
+    given, distance = describe(dy, "dy"), describe(y, "y")
+    expected = tuple(n if m == 1 else m for m, n in zip(first.shape[:-1], second.shape[:-1], strict=True))
+    for name, ref in (("dy", given), ("y", distance)):
+        if ref.shape != expected:
+            raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {expected}")
     axes = range(rank - 1)
     roles = {"a": (first, second, a, rank - 3), "b": (second, first, b, rank - 2)}
     made = []
-    for name in wrt:
+    for name in chosen(wrt, tuple(roles)):
         own, other, like, axis = roles[name]
         ref = describe(like, name)
         gradient, target = output(like, ref.shape, ref.kind)
@@ -96,46 +100,66 @@ def cdist_backward(dy: Any, a: Any, b: Any, y: Any = None, *, p: float = 2.0, wr
 # --- differences ------------------------------------------------------------------------------------------------------
 
 
-def _as_tensor(value: Any, like: Any, shape: tuple[int, ...], kind: ElementKind) -> TensorRef:
-    """A tensor, or a number repeated to a shape."""
-    if not isinstance(value, (int, float, complex)):
-        return describe(value, "a tensor beside x")
-    return describe(filled(like, shape, kind, value), "a tensor beside x")
+def _in_a_row(x: Any, axis: int, prepend: Any, append: Any) -> dict[str, TensorRef]:
+    """What stands one after another along an axis, by name: x, what comes before it and what comes after it."""
+    ref, found = describe(x, "x"), {}
+    for name, value in (("prepend", prepend), ("x", x), ("append", append)):
+        if value is None:
+            continue
+        before, behind = ref.shape[:axis], ref.shape[axis + 1 :]
+        number = isinstance(value, NUMBERS)
+        found[name] = piece = describe(filled(x, (*before, 1, *behind), ref.kind, value) if number else value, name)
+        if len(piece.shape) != len(ref.shape) or (piece.shape[:axis], piece.shape[axis + 1 :]) != (before, behind):
+            raise InvalidProblemError(f"{name}: shape is {piece.shape}; expected {ref.shape}, that of x, but for axis {axis}")
+    return found
 
 
-def _joined(parts: Sequence[Any], axis: int, like: Any) -> TensorRef:
-    """Tensors one after another along an axis; the only one where there is one."""
-    refs = [describe(p, "a tensor beside x") for p in parts]
-    if len(refs) == 1:
-        return refs[0]
-    shape, main = list(refs[0].shape), describe(like, "x")
-    shape[axis] = sum(r.shape[axis] for r in refs)
-    _, target = output(like, shape, main.kind)
+def _joined(pieces: Sequence[TensorRef], axis: int, like: Any) -> TensorRef:
+    """Tensors one after another along an axis, in the element of `like`; the only one where there is one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    shape = list(pieces[0].shape)
+    shape[axis] = sum(p.shape[axis] for p in pieces)
+    _, target = output(like, shape, describe(like, "x").kind)
     start = 0
-    for ref in refs:
-        copy(ref, slab(target, axis, start, start + ref.shape[axis]), like)
-        start += ref.shape[axis]
+    for piece in pieces:
+        copy(piece, slab(target, axis, start, start + piece.shape[axis]), like)
+        start += piece.shape[axis]
     return target
+
+
+def _pieces_of(whole: TensorRef, axis: int, tensors: Mapping[str, Any], sizes: Mapping[str, int], wrt: Sequence[str]) -> Any:
+    """Of the gradient of tensors that stand one after another along an axis, `sizes` long, the parts that belong to `wrt`; each
+    in the shape and element of its tensor."""
+    starts = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
+    made = []
+    for name in wrt:
+        own, part = describe(tensors[name], name), slab(whole, axis, starts[name], starts[name] + sizes[name])
+        result, target = output(tensors[name], part.shape, own.kind)
+        copy(part, target, tensors[name])
+        made.append(result.reshape(own.shape))
+    return one_or_all(made)
 
 
 def _difference(x: TensorRef, axis: int, like: Any, out: Any) -> Any:
     op = ops()["ne" if x.kind is ElementKind.BOOL else "sub"]
     n = x.shape[axis]
-    tensors = dict(zip(op.signature.tensors, (slab(x, axis, min(n, 1), n), slab(x, axis, 0, n - 1)), strict=True))
+    tensors = dict(zip(op.signature.tensors, (slab(x, axis, min(n, 1), n), slab(x, axis, 0, max(n - 1, 0))), strict=True))
     (y,) = run(op, tensors, like, out).values()
     return y
 
 
-def _beside(prepend: Any, append: Any, x: TensorRef, axis: int, like: Any) -> tuple[list[TensorRef], list[TensorRef]]:
-    one = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
-    made = [[] if v is None else [_as_tensor(v, like, one, x.kind)] for v in (prepend, append)]
-    return made[0], made[1]
+def _times(n: Any) -> int:
+    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+        raise InvalidProblemError(f"n: {n!r}; expected a number of differences that is not negative")
+    return n
 
 
 def diff(x: Any, *, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """x[1:] - x[:-1] along an axis, n times over; of bool, whether neighbours differ.
 
-    prepend and append, tensors or numbers, stand before and after x along the axis. Integers wrap.
+    prepend and append, tensors or numbers, stand before and after x along the axis; they have x's shape but for that axis.
+    Integers wrap.
 
     Examples
     --------
@@ -145,15 +169,13 @@ def diff(x: Any, *, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
     """
     ref = describe(x, "x")
     axis = axis_of(axis, len(ref.shape))
-    if n < 0:
-        raise InvalidProblemError(f"n: {n}; expected a number of differences that is not negative")
-    before, after = _beside(prepend, append, ref, axis, x)
-    found: Any = _joined([*before, ref, *after], axis, x)
-    if n == 0:
+    times, row = _times(n), _in_a_row(x, axis, prepend, append)
+    found: Any = _joined(tuple(row.values()), axis, x)
+    if times == 0:
         result, target = output(x, found.shape, ref.kind)
         copy(found, target, x)
         return result
-    for _ in range(n):
+    for _ in range(min(times, max(found.shape[axis], 1))):  # after so many nothing is left
         found = _difference(describe(found, "x"), axis, x, None)
     return found
 
@@ -171,27 +193,40 @@ def _difference_slopes(dy: TensorRef, axis: int, into: TensorMut, like: Any) -> 
     copy(slab(dy, axis, n - 1, n), slab(into, axis, n, n + 1), like)
 
 
-def diff_backward(dy: Any, x: Any, *, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """The gradient of `diff`'s x."""
+def diff_backward(
+    dy: Any,
+    x: Any,
+    *,
+    n: int = 1,
+    axis: int = -1,
+    prepend: Any = None,
+    append: Any = None,
+    wrt: Sequence[str] | None = None,
+) -> Any:
+    """The gradients of `diff`'s x, prepend and append, those named in `wrt` or of all tensors that are given, in this order.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy, x, end = np.float32([1, 2, 4]), np.float32([3, 5, 6]), np.float32([8])
+    >>> [g.tolist() for g in baracuda.diff_backward(dy, x, append=end)]
+    [[-1.0, -1.0, -2.0], [4.0]]
+    """
     ref, found = describe(x, "x"), describe(dy, "dy")
     axis = axis_of(axis, len(ref.shape))
-    first, last = (
-        0 if v is None else 1 if isinstance(v, (int, float, complex)) else describe(v, "x").shape[axis] for v in (prepend, append)
-    )
-    length = ref.shape[axis] + first + last
-    expected = (*ref.shape[:axis], max(length - n, 0), *ref.shape[axis + 1 :])
+    tensors = {"x": x, "prepend": prepend, "append": append}
+    names = chosen(wrt, [k for k, v in tensors.items() if v is not None and not isinstance(v, NUMBERS)])
+    times, row = _times(n), _in_a_row(x, axis, prepend, append)
+    sizes = {name: piece.shape[axis] for name, piece in row.items()}
+    length = sum(sizes.values())
+    expected = (*ref.shape[:axis], max(length - times, 0), *ref.shape[axis + 1 :])
     if found.shape != expected:
         raise InvalidProblemError(f"dy: shape is {found.shape}; expected {expected}")
-    for k in range(min(n, length), 0, -1):
+    for k in range(min(times, length), 0, -1):
         _, target = output(x, (*ref.shape[:axis], length - k + 1, *ref.shape[axis + 1 :]), ref.kind)
         _difference_slopes(found, axis, target, x)
         found = target
-    result, target = output(x, ref.shape, ref.kind)
-    if expected[axis] == 0:
-        merged([], 0, target, x)
-    else:
-        copy(slab(found, axis, first, first + ref.shape[axis]), target, x)
-    return result
+    return _pieces_of(found, axis, tensors, sizes, names)
 
 
 def ediff1d(x: Any, to_end: Any = None, to_begin: Any = None) -> Any:
@@ -203,28 +238,54 @@ def ediff1d(x: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     >>> baracuda.ediff1d(np.float32([[1, 4], [9, 16]]), to_end=0.0).tolist()
     [3.0, 5.0, 7.0, 0.0]
     """
-    row = x.reshape(-1)
-    ref = describe(row, "x")
-    ends = [None if v is None else _flat(v, row, ref.kind) for v in (to_begin, to_end)]
-    sizes = [0 if v is None else v.shape[0] for v in ends]
-    between = max(ref.shape[0] - 1, 0)
-    result, target = output(row, (sizes[0] + between + sizes[1],), ref.kind)
-    for end, start in zip(ends, (0, sizes[0] + between), strict=True):
-        if end is not None:
-            copy(end, slab(target, 0, start, start + end.shape[0]), row)
-    _difference(ref, 0, row, slab(target, 0, sizes[0], sizes[0] + between))
+    row, ref = x.reshape(-1), describe(x, "x")
+    ends = {name: _flat(v, row, ref.kind, name) for name, v in (("to_begin", to_begin), ("to_end", to_end)) if v is not None}
+    sizes = _lengths(ref, to_end, to_begin)
+    result, target = output(row, (sum(sizes.values()),), ref.kind)
+    start = 0
+    for name, size in sizes.items():
+        into = slab(target, 0, start, start + size)
+        if name == "x":
+            _difference(describe(row, "x"), 0, row, into)
+        elif size:
+            copy(ends[name], into, row)
+        start += size
     return result
 
 
-def _flat(value: Any, like: Any, kind: ElementKind) -> TensorRef:
-    return _as_tensor(value if isinstance(value, (int, float, complex)) else value.reshape(-1), like, (1,), kind)
+def _flat(value: Any, like: Any, kind: ElementKind, name: str) -> TensorRef:
+    return describe(filled(like, (1,), kind, value) if isinstance(value, NUMBERS) else value.reshape(-1), name)
 
 
-def ediff1d_backward(dy: Any, x: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """The gradient of `ediff1d`'s x."""
-    ref = describe(x, "x")
-    size = math.prod(ref.shape)
-    first = 0 if to_begin is None else math.prod(getattr(to_begin, "shape", (1,)))
-    made, target = output(x, (size,), ref.kind)
-    _difference_slopes(slab(describe(dy, "dy"), 0, first, first + max(size - 1, 0)), 0, target, x)
-    return made.reshape(ref.shape)
+def _lengths(x: TensorRef, to_end: Any, to_begin: Any) -> dict[str, int]:
+    """How many elements of `ediff1d`'s result are what is given for its ends, and how many are differences."""
+
+    def size(value: Any, name: str) -> int:
+        return 0 if value is None else 1 if isinstance(value, NUMBERS) else math.prod(describe(value, name).shape)
+
+    return {"to_begin": size(to_begin, "to_begin"), "x": max(math.prod(x.shape) - 1, 0), "to_end": size(to_end, "to_end")}
+
+
+def ediff1d_backward(dy: Any, x: Any, to_end: Any = None, to_begin: Any = None, *, wrt: Sequence[str] | None = None) -> Any:
+    """The gradients of `ediff1d`'s x, to_end and to_begin, those named in `wrt` or of all tensors that are given, in this order.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.ediff1d_backward(np.float32([1, 3, 8]), np.float32([[1, 4], [9, 16]])).tolist()
+    [[-1.0, -2.0], [-5.0, 8.0]]
+    """
+    ref, given = describe(x, "x"), describe(dy, "dy")
+    tensors = {"x": x, "to_end": to_end, "to_begin": to_begin}
+    names = chosen(wrt, [k for k, v in tensors.items() if v is not None and not isinstance(v, NUMBERS)])
+    sizes = _lengths(ref, to_end, to_begin)
+    if given.shape != (sum(sizes.values()),):
+        raise InvalidProblemError(f"dy: shape is {given.shape}; expected {(sum(sizes.values()),)}")
+    made = {k: _pieces_of(given, 0, tensors, sizes, [k]) for k in names if k != "x"}
+    if "x" in names:
+        flat, target = output(x, (math.prod(ref.shape),), ref.kind)
+        if target.shape[0]:
+            start = sizes["to_begin"]
+            _difference_slopes(slab(given, 0, start, start + sizes["x"]), 0, target, x)
+        made["x"] = flat.reshape(ref.shape)
+    return one_or_all([made[k] for k in names])

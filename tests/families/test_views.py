@@ -106,7 +106,7 @@ def test_diff_beside_other_tensors(device: str) -> None:
     leaf = torch.from_numpy(x).requires_grad_()
     want = torch.diff(leaf, 2, prepend=torch.from_numpy(before), append=torch.zeros(5, 1, dtype=torch.float64))
     (slope,) = torch.autograd.grad(want, leaf, torch.from_numpy(dy))
-    _close(baracuda.diff_backward(to_device(dy, device), to_device(x, device), n=2, **given), slope)
+    _close(baracuda.diff_backward(to_device(dy, device), to_device(x, device), n=2, **given, wrt=("x",)), slope)
 
 
 def test_diff_of_integers_wraps_and_of_bool_differs(device: str) -> None:
@@ -121,7 +121,8 @@ def test_ediff1d(device: str) -> None:
     np.testing.assert_allclose(to_host(got), np.ediff1d(x, end, 7.0), atol=1e-12)
     dy, leaf = _drawn(17), torch.from_numpy(x).requires_grad_()
     (slope,) = torch.autograd.grad(torch.diff(leaf.reshape(-1)), leaf, torch.from_numpy(dy[1:15]))
-    _close(baracuda.ediff1d_backward(to_device(dy, device), to_device(x, device), to_device(end, device), 7.0), slope)
+    made = baracuda.ediff1d_backward(to_device(dy, device), to_device(x, device), to_device(end, device), 7.0, wrt=("x",))
+    _close(made, slope)
 
 
 @pytest.mark.parametrize("name", ["trapezoid", "cumulative_trapezoid"])

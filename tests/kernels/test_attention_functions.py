@@ -4,6 +4,7 @@ rotary embedding."""
 from __future__ import annotations
 
 import doctest
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,33 @@ def test_varlen_attention(device: str) -> None:
         assert all(same(g[a:b].swapaxes(0, 1), s[0]) for g, s in zip(gradients, slopes, strict=True))
     with pytest.raises(InvalidProblemError, match="starts"):
         baracuda.varlen_attention(*packed[1:], [0, 40])
+
+
+def test_varlen_attention_of_queries_and_keys_of_their_own_lengths(device: str) -> None:
+    """A sequence without queries gives its keys no gradient, one without keys its queries none: zeros, written."""
+    starts, key_starts = [0, 3, 3, 7, 9], [0, 5, 9, 9, 11]
+    q, k, v, dy = (torch.randn(n, H, D, device=device) for n in (9, 11, 11, 9))
+    leaves = [t.detach().requires_grad_() for t in (q, k, v)]
+    pieces = []
+    for (a, b), (c, d) in zip(pairwise(starts), pairwise(key_starts), strict=True):
+        one = [x[i:j].swapaxes(0, 1) for x, i, j in zip(leaves, (a, c, c), (b, d, d), strict=True)]
+        scores = one[0] @ one[1].swapaxes(-1, -2) / D**0.5
+        pieces.append((scores.softmax(-1) @ one[2]).swapaxes(0, 1))
+    want = torch.cat(pieces)
+    y, lse = baracuda.varlen_attention(q, k, v, starts, key_starts, saved=True)
+    torch.testing.assert_close(y, want.detach(), rtol=1e-4, atol=1e-5)
+    made = baracuda.varlen_attention_backward(dy, q, k, v, y, lse, starts, key_starts)
+    for g, s in zip(made, torch.autograd.grad(want, leaves, dy), strict=True):
+        torch.testing.assert_close(g, s, rtol=1e-4, atol=1e-5)
+    for call, message in (
+        (lambda: baracuda.varlen_attention(q, k, v, starts), "key_starts: None with 9 rows of q and 11 of k"),
+        (lambda: baracuda.varlen_attention_backward(dy, q, k, v, y, lse, starts), "key_starts: None with 9 rows of q and 11"),
+        (lambda: baracuda.varlen_attention(q, k, v[:9], starts, key_starts), "one total and number of heads of k and v"),
+        (lambda: baracuda.varlen_attention_backward(dy[:8], q, k, v, y, lse, starts, key_starts), "dy: shape is"),
+        (lambda: baracuda.varlen_attention_backward(dy, q, k, v, y, lse[:, :8], starts, key_starts), "lse: shape is"),
+    ):
+        with pytest.raises(InvalidProblemError, match=message):
+            call()
 
 
 def test_names_are_options(device: str) -> None:

@@ -219,10 +219,25 @@ def test_grouped(check: Check, device: str) -> None:
             lambda a, b: baracuda.grouped_mm(a, b, offs), lambda dy, a, b: baracuda.grouped_mm_backward(dy, a, b, offs),
             reference, shapes,
         )  # fmt: skip
+    few = [1, 1, 4]  # rows after the last group belong to none
+
+    def some_rows(a: Any, b: Any) -> Any:
+        return torch.cat([a[0:1] @ b[0], a[1:4] @ b[2], a[4:] @ torch.zeros_like(b[0])])
+
+    def some_depth(a: Any, b: Any) -> Any:
+        return torch.stack([a[:, 0:1] @ b[0:1], a[:, 1:1] @ b[1:1], a[:, 1:4] @ b[1:4]])
+
+    for reference, shapes in ((some_rows, ((7, 4), (3, 4, 5))), (some_depth, ((4, 7), (7, 5)))):
+        check(
+            lambda a, b: baracuda.grouped_mm(a, b, few), lambda dy, a, b: baracuda.grouped_mm_backward(dy, a, b, few),
+            reference, shapes,
+        )  # fmt: skip
     check(baracuda.grouped_mm, baracuda.grouped_mm_backward, torch.bmm, ((3, 2, 4), (3, 4, 5)))
+    with pytest.raises(InvalidProblemError, match=r"dy: shape is \(6, 5\); expected \(7, 5\)"):
+        called(device, baracuda.grouped_mm_backward, *(np.ones(s) for s in ((6, 5), (7, 4), (3, 4, 5))), offs=few)
     a, b = ([to_device(np.ones(s), device) for s in shapes] for shapes in (((1, 3), (2, 3)), ((3, 4), (3, 5))))
     assert [y.shape for y in baracuda.grouped_mm(a, b)] == [(1, 4), (2, 5)]
-    for bad in ([2, 1, 7], [2, 3], [2, 3, 6]):
+    for bad in ([2, 1, 7], [2, 3], [2, 3, 8]):
         with pytest.raises(InvalidProblemError, match="offs"):
             called(device, baracuda.grouped_mm, np.ones((7, 4)), np.ones((3, 4, 5)), offs=bad)
 
@@ -344,7 +359,8 @@ def test_repeated_calls_take_new_tensors_and_layouts(device: str) -> None:
         (lambda a: baracuda.dot_general(a, a, (((0,), (1,)), ((), ()))), "do not contract along axes 0 and 1"),
         (lambda a: baracuda.multi_dot([a, a]), "do not contract"),
         (lambda a: baracuda.mm_backward(a, a, a.T), r"dy: shape is \(3, 4\); expected \(3, 3\)"),
-        (lambda a: baracuda.mm_backward(a @ a.T, a, a.T, wrt=("x",)), "wrt: x"),
+        (lambda a: baracuda.mm_backward(a @ a.T, a, a.T, wrt=("x",)), "wrt: 'x'"),
+        (lambda a: baracuda.mm_backward(a @ a.T, a, a.T, wrt=("a", "a")), "each once"),
         (lambda a: baracuda.scaled_mm(a, a.T, a, a), "scale_a is f64"),
     ],
 )
