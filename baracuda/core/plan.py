@@ -388,9 +388,7 @@ class Plan(ABC, Generic[D, A]):
         launch.__dict__["operands"] = (tensors, workspace)  # they live as long as the launch
         return launch
 
-    def _run_checked(
-        self, stream: Any, workspace: Any, values: Sequence[Any], scalars: Scalars, entry: _Entry | None
-    ) -> None:
+    def _run_checked(self, stream: Any, workspace: Any, values: Sequence[Any], scalars: Scalars, entry: _Entry | None) -> None:
         """The long way round: every check, then the run; what was verified is remembered in `entry`."""
         handle = self._handle(stream)
         tensors = self.checked(self.descriptor, values, Stream(self.device, handle))

@@ -1,9 +1,9 @@
 """The derivative of each operation: what a node's adjoint contributes to the adjoint of one operand.
 
 A rule is written in the node itself wherever that is cheaper and better than starting again from the operands
-(tanh' = 1 - tanh**2). Conventions at corners are PyTorch's: abs'(0) = 0, sqrt'(0) = inf, a tie of maximum or minimum is
-shared in halves, a tie of a row's max or min in equal parts, d(x**0)/dx = 0. The gradients of atan2 and, unlike PyTorch's,
-of hypot are 0 at the origin.
+(tanh' = 1 - tanh**2). Conventions at corners are PyTorch's: abs'(0) = 0, sqrt'(0) = inf but root'(0) = 0, a tie of maximum or
+minimum is shared in halves, a tie of a row's max or min in equal parts, d(x**0)/dx = 0. The gradients of atan2 and, unlike
+PyTorch's, of hypot are 0 at the origin.
 """
 
 from __future__ import annotations
@@ -99,6 +99,11 @@ def _abs(y: Expr, dy: Expr, operand: int) -> Expr:
 @_rule("sqrt")
 def _sqrt(y: Expr, dy: Expr, operand: int) -> Expr:
     return dy / (y + y)
+
+
+@_rule("root")
+def _root(y: Expr, dy: Expr, operand: int) -> Term:
+    return Term(dy / (y + y), ((compare("eq", y, 0.0), False),))
 
 
 @_rule("max", "min")

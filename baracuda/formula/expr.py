@@ -241,9 +241,15 @@ def pair(a: Operand, b: Operand) -> tuple[Expr, Expr]:
 _RIGHT_IDENTITY = {"add": -0.0, "sub": 0.0, "mul": 1.0, "div": 1.0}
 
 
+#: What arithmetic of bool means: the larger and the sum are true where either is, the smaller and the product where both are.
+_OF_BOOL = {"add": "or", "mul": "and", "max": "or", "min": "and", "prod": "and"}
+
+
 def binary(op: str, a: Operand, b: Operand) -> Expr:
     """A binary operation on operands of one kind, giving that kind."""
     a, b = pair(a, b)
+    if a.kind is ElementKind.BOOL:
+        op = _OF_BOOL.get(op, op)
     _check(op, a.kind)
     if a.kind.is_float:
         if op in _RIGHT_IDENTITY and _is_const(b, _RIGHT_IDENTITY[op]):
@@ -267,9 +273,18 @@ def fma(a: Operand, b: Operand, c: Expr) -> Expr:
 
 
 def compare(op: str, a: Operand, b: Operand) -> Expr:
-    """A comparison; every one but `ne` is false when either side is NaN."""
+    """A comparison; every one but `ne` is false when either side is NaN. False is below true."""
     a, b = pair(a, b)
+    if a.kind is ElementKind.BOOL:
+        return _compare_bool(op, a, b)
     return node(op, (a, b), ElementKind.BOOL)
+
+
+def _compare_bool(op: str, a: Expr, b: Expr) -> Expr:
+    if op in ("eq", "ne"):
+        return a ^ b if op == "ne" else ~(a ^ b)
+    low, high = (a, b) if op in ("lt", "le") else (b, a)
+    return ~low & high if op in ("lt", "gt") else ~low | high
 
 
 def select(condition: Expr, a: Operand, b: Operand, *, op: str = "select") -> Expr:
@@ -314,8 +329,8 @@ def reduce(op: str, x: Expr, over: Axes = Axes.INNER) -> Expr:
     """
     if op not in COMBINE:
         raise InvalidProblemError(f"reduce: {op!r}; expected one of {', '.join(COMBINE)}")
-    if x.kind is ElementKind.BOOL:
-        op = {"max": "or", "min": "and", "prod": "and"}.get(op, op)
+    if x.kind is ElementKind.BOOL and op != "sum":
+        op = _OF_BOOL.get(op, op)
     _check(COMBINE[op], x.kind)
     return node("reduce", (x,), x.kind, (op, over))
 

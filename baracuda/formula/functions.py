@@ -178,6 +178,12 @@ def sqrt(x: Expr) -> Expr:
     return unary("sqrt", x)
 
 
+def root(x: Expr) -> Expr:
+    """The square root of what grows as a square, a norm's or a deviation's: its derivative at 0 is 0, where that of `sqrt` is
+    infinite."""
+    return _function("root", x)
+
+
 def cbrt(x: Expr) -> Expr:
     """The cube root."""
     return _function("cbrt", x)

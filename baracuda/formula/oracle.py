@@ -318,6 +318,7 @@ _FLOAT: dict[str, Callable[..., Any]] = {
     "round_to_f8e4m3": lambda x: x.astype(ElementKind.F8E4M3.numpy),
     "round_to_f8e5m2": lambda x: x.astype(ElementKind.F8E5M2.numpy),
     "sqrt": np.sqrt,
+    "root": np.sqrt,
     "rint": np.rint,
     "nearest_integer": lambda x: np.rint(np.nan_to_num(x)).astype(np.int64),
     "floor": np.floor,

@@ -9,6 +9,7 @@ from baracuda.formula.complex import FUNCTIONS, Complex
 from baracuda.formula.expr import Expr, as_expr, const, select
 from baracuda.formula.special_functions import softplus as softplus_of
 from baracuda.ops.op import op
+from baracuda.ops.promotion import Rule
 from baracuda.ops.traced import Scalar, Value
 
 _SQRT_HALF = 0.7071067811865476
@@ -173,13 +174,13 @@ def _softplus_backward(dy: Expr, x: Expr, *, beta: Scalar = 1.0, threshold: Scal
     return {"dx": dy * select(scaled > threshold, 1.0, f.sigmoid(scaled))}
 
 
-@op()
+@op(Rule.FLOATING)
 def softsign(x: Value) -> Value:
     """x / (1 + |x|)."""
     return x / (1.0 + abs(x))
 
 
-@op()
+@op(Rule.FLOATING)
 def tanhshrink(x: Value) -> Value:
     """x - tanh(x)."""
     return x - (FUNCTIONS["tanh"](x) if isinstance(x, Complex) else f.tanh(x))

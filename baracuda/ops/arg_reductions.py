@@ -12,13 +12,13 @@ from baracuda.ops.op import op
 _ARG: dict[str, Any] = {"rows": True, "axis": None, "keepdims": False}
 
 
-@op(takes="float,int,bool", **_ARG)
+@op(**_ARG)
 def argmax(x: Expr) -> Expr:
     """The number in the row of the largest element, as s64; the lowest on ties, and the first NaN where there is one."""
     return r.argmax(x)
 
 
-@op(takes="float,int,bool", **_ARG)
+@op(**_ARG)
 def argmin(x: Expr) -> Expr:
     """The number in the row of the smallest element, as s64; the lowest on ties, and the first NaN where there is one."""
     return r.argmin(x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from baracuda.core.elements import Category, ElementKind
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.formula import functions as f
 from baracuda.formula import integer_functions as whole
 from baracuda.formula.complex import FUNCTIONS, Complex
@@ -30,7 +30,7 @@ def _is_nan(x: Expr) -> Expr:
 
 @op()
 def add(a: Value, b: Value, *, alpha: Scalar | None = None) -> Value:
-    """a + alpha b, with alpha 1 where it is not given; integers wrap."""
+    """a + alpha b, with alpha 1 where it is not given; integers wrap, and of bool it is whether either is true."""
     return a + (b if alpha is None else b * alpha)
 
 
@@ -48,18 +48,21 @@ def rsub(a: Value, b: Value, *, alpha: Scalar | None = None) -> Value:
 
 @op()
 def mul(a: Value, b: Value) -> Value:
-    """a * b; integers wrap. A product of complex numbers is (ac - bd) + (ad + bc)i, without C99's recovery of infinities."""
+    """a * b; integers wrap, and of bool it is whether both are true. A product of complex numbers is (ac - bd) + (ad + bc)i,
+    without C99's recovery of infinities."""
     return a * b
 
 
 @op()
 def div(a: Value, b: Value, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Value:
-    """a / b; of integers, in f32. rounding_mode="trunc" rounds the quotient towards zero, "floor" down: then integers stay
-    integers, one divided by 0 is 0, and the gradient is zero."""
+    """a / b; of integers and bool, in f32. rounding_mode="trunc" rounds the quotient towards zero, "floor" down: then integers
+    stay integers, one divided by 0 is 0, and the gradient is zero."""
     if rounding_mode is None:
         if isinstance(a, Expr) and isinstance(b, Expr) and not a.kind.is_float:
             a, b = cast(a, ElementKind.F32), cast(b, ElementKind.F32)
         return a / b
+    if isinstance(a, Expr) and a.kind is ElementKind.BOOL:
+        raise UnsupportedError(f"rounding_mode: {rounding_mode!r} of a quotient of bool; expected None, or numbers")
     if isinstance(a, Complex) or isinstance(b, Complex):
         raise InvalidProblemError(f"rounding_mode: {rounding_mode!r} of a complex quotient; expected None")
     if rounding_mode == "trunc":
@@ -171,7 +174,7 @@ def _in_f64(x: Value) -> Value:
     return map_parts(lambda v: cast(v, ElementKind.F64), x)
 
 
-@op(Rule.EACH, takes="float,int,complex", literals={"exponent": _COMMON_EXPONENTS})
+@op(Rule.EACH, literals={"exponent": _COMMON_EXPONENTS})
 def float_power(x: Value, exponent: Value) -> Value:
     """x**exponent as `pow`, computed and stored in f64 or complex128."""
     return _power(_in_f64(x), _in_f64(exponent))

@@ -20,7 +20,7 @@ def equal(a: Value, b: Value) -> Expr:
         assert isinstance(a, Complex)
         assert isinstance(b, Complex)
         return compare("eq", a.re, b.re) & compare("eq", a.im, b.im)
-    return ~(a ^ b) if a.kind is ElementKind.BOOL else compare("eq", a, b)
+    return compare("eq", a, b)
 
 
 @op()
@@ -67,7 +67,7 @@ def _any_part(test: Callable[[Expr], Expr], x: Value) -> Expr:
 
 
 def _never(x: Expr) -> Expr:
-    return compare("ne", x, x) if x.kind is not ElementKind.BOOL else x ^ x
+    return compare("ne", x, x)
 
 
 def _nan(x: Value) -> Expr:

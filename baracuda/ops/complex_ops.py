@@ -11,6 +11,7 @@ from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, const, select
 from baracuda.ops.op import op
+from baracuda.ops.promotion import Rule
 from baracuda.ops.traced import Value
 
 
@@ -57,7 +58,7 @@ def resolve_neg(x: Value) -> Value:
     return x
 
 
-@op()
+@op(Rule.FLOATING)
 def angle(x: Value) -> Expr:
     """The angle of x in radians, from -pi to pi; of a real number 0 or pi, and NaN of NaN. The gradient at 0, and by a real
     number, is zero."""

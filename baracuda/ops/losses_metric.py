@@ -9,53 +9,32 @@ from typing import Any, Literal
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.formula import functions as f
-from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Axes, Expr, const, reduce, select
 from baracuda.ops.losses import Reduction, beside_classes, class_axis, row_loss
 from baracuda.ops.losses_pointwise import positive_part, softplus_of_negative
 from baracuda.ops.op import op
+from baracuda.ops.promotion import Rule
+from baracuda.ops.reductions import norm_of
 from baracuda.ops.traced import Own, Scalar, Shape, Value
 
 #: Added to each sum of squares in the cosine embedding loss.
 _COSINE_EPS = 1e-12
 
 
-def _root(x: Expr) -> Expr:
-    """sqrt(x), with gradient 0 at 0."""
-    return select(f.equal(x, 0.0), 0.0, f.sqrt(x))
-
-
-def _norm(d: Value, p: float) -> Expr:
-    """The p-norm of a row; its gradient is 0 where it is 0."""
-    if p == 2:
-        return _root(f.sum_(d.re * d.re + d.im * d.im if isinstance(d, Complex) else d * d))
-    size: Expr = abs(d)
-    if p == 1:
-        return f.sum_(size)
-    if p == math.inf:
-        return f.max_(size)
-    if p == 0:
-        return f.sum_(select(f.equal(size, 0.0), const(0.0, size.kind), 1.0))
-    if not p > 0:
-        raise InvalidProblemError(f"p: {p!r}; expected a number from 0 to infinity")
-    total = f.sum_(select(f.equal(size, 0.0), 0.0, f.pow_(size, p)))
-    return select(f.equal(total, 0.0), 0.0, f.pow_(total, 1.0 / p))
-
-
 @op(rows=True, axis=class_axis, keepdims=False)
 def cosine_similarity(x1: Expr, x2: Expr, *, eps: Scalar = 1e-8) -> Expr:
     """sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps)) along the axis, by default the second one. A norm below
     eps has no gradient."""
-    return f.sum_(x1 * x2) / (f.maximum(_norm(x1, 2), eps) * f.maximum(_norm(x2, 2), eps))
+    return f.sum_(x1 * x2) / (f.maximum(norm_of(x1, 2), eps) * f.maximum(norm_of(x2, 2), eps))
 
 
-@op(rows=True, keepdims=False)
+@op(Rule.FLOATING, rows=True, keepdims=False)
 def pairwise_distance(x1: Value, x2: Value, *, p: int | float = 2, eps: Scalar = 1e-6) -> Expr:
-    """The p-norm of x1 - x2 + eps along the last axis, p from 0 to infinity."""
-    return _norm(x1 - x2 + eps, p)
+    """The p-norm of x1 - x2 + eps along the last axis, of any order p as `vector_norm`."""
+    return norm_of(x1 - x2 + eps, p)
 
 
-@row_loss(axis=class_axis, places={"target": beside_classes}, constants=("target",))
+@row_loss(Rule.FLOATING, axis=class_axis, places={"target": beside_classes}, constants=("target",))
 def cosine_embedding_loss(input1: Expr, input2: Expr, target: Own, *, margin: Scalar = 0.0) -> Expr:
     """1 - c where target is 1, max(0, c - margin) where it is -1, for c = sum(input1 * input2) / sqrt((|input1|**2 + 1e-12) *
     (|input2|**2 + 1e-12)) along the second axis; 0 for another target."""
@@ -72,7 +51,7 @@ def _triplet(distance: Callable[[Any, Any], Expr], a: Value, p: Value, n: Value,
     return positive_part(margin + distance(a, p) - apart)
 
 
-@row_loss(axis=-1)
+@row_loss(Rule.FLOATING, axis=-1)
 def triplet_margin_loss(
     anchor: Value,
     positive: Value,
@@ -85,7 +64,7 @@ def triplet_margin_loss(
 ) -> Expr:
     """max(0, margin + |anchor - positive| - |anchor - negative|) in the p-norm of `pairwise_distance`, along the last axis;
     with `swap` the last distance is the smaller one of negative to anchor and to positive (Balntas et al. 2016)."""
-    return _triplet(lambda a, b: _norm(a - b + eps, p), anchor, positive, negative, margin, swap)
+    return _triplet(lambda a, b: norm_of(a - b + eps, p), anchor, positive, negative, margin, swap)
 
 
 def _cosine_distance(a: Expr, b: Expr) -> Expr:
@@ -94,14 +73,14 @@ def _cosine_distance(a: Expr, b: Expr) -> Expr:
 
 
 _DISTANCES: dict[str, Callable[[Any, Any], Expr]] = {
-    "euclidean": lambda a, b: _norm(a - b + 1e-6, 2),
-    "manhattan": lambda a, b: _norm(a - b, 1),
-    "chebyshev": lambda a, b: _norm(a - b, math.inf),
+    "euclidean": lambda a, b: norm_of(a - b + 1e-6, 2),
+    "manhattan": lambda a, b: norm_of(a - b, 1),
+    "chebyshev": lambda a, b: norm_of(a - b, math.inf),
     "cosine": _cosine_distance,
 }
 
 
-@row_loss(axis=-1)
+@row_loss(Rule.FLOATING, axis=-1)
 def triplet_margin_with_distance_loss(
     anchor: Expr,
     positive: Expr,

@@ -35,7 +35,7 @@ def _variance(x: Expr, mask: Expr, correction: Scalar) -> Expr:
 _FLOATS: dict[str, Callable[[Expr, Expr, Scalar, float], Expr]] = {
     "mean": lambda x, mask, _, order: f.sum_(select(mask, x, 0.0)) / f.sum_(cast(mask, x.kind)),
     "var": lambda x, mask, correction, order: _variance(x, mask, correction),
-    "std": lambda x, mask, correction, order: f.sqrt(_variance(x, mask, correction)),
+    "std": lambda x, mask, correction, order: f.root(_variance(x, mask, correction)),
     "norm": lambda x, mask, _, order: norm_of(select(mask, x, float("inf") if order == float("-inf") else 0.0), order),
     "logsumexp": lambda x, mask, _, order: log_sum_exp(select(mask, x, float("-inf"))),
 }

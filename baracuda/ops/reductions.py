@@ -34,7 +34,7 @@ def sum_(x: Value) -> Value:
     return map_parts(f.sum_, x)
 
 
-@op(Rule.ACCUMULATING, element_option=True, takes="float,int", **_REDUCTION)
+@op(Rule.ACCUMULATING, element_option=True, takes="float,int,bool", **_REDUCTION)
 def prod(x: Expr) -> Expr:
     """The product, in the canonical order. Integers and bool are multiplied in s64 (u64) unless dtype says otherwise."""
     return f.prod(x)
@@ -80,16 +80,16 @@ def _reduce_log_sum_backward(dy: Expr, total: Expr) -> dict[str, Expr]:
 # --- extremes ---------------------------------------------------------------------------------------------------------
 
 
-@op(takes="float,int,bool", saves=("y",), **_REDUCTION)
+@op(saves=("y",), **_REDUCTION)
 def max_(x: Expr) -> Expr:
     """The largest element; NaN if one is NaN. Ties share the gradient equally. Over no element: -inf, or the least integer."""
-    return reduce("or", x) if x.kind is ElementKind.BOOL else f.max_(x)
+    return f.max_(x)
 
 
-@op(takes="float,int,bool", saves=("y",), **_REDUCTION)
+@op(saves=("y",), **_REDUCTION)
 def min_(x: Expr) -> Expr:
     """The smallest element; NaN if one is NaN. Ties share the gradient equally. Over no element: +inf, or the largest integer."""
-    return reduce("and", x) if x.kind is ElementKind.BOOL else f.min_(x)
+    return f.min_(x)
 
 
 @op(results=("smallest", "largest"), saves=("smallest", "largest"), **_REDUCTION)
@@ -232,8 +232,8 @@ def var(x: Value, *, correction: Scalar = 0.0) -> Expr:
 
 @op(saves=("y",), **_REDUCTION)
 def std(x: Value, *, correction: Scalar = 0.0) -> Expr:
-    """The square root of `var`."""
-    return f.sqrt(_moments(x, correction)[0])
+    """The square root of `var`. The gradient of a row that does not vary is 0."""
+    return f.root(_moments(x, correction)[0])
 
 
 @op(results=("variance", "average"), **_REDUCTION)
@@ -246,7 +246,7 @@ def var_mean(x: Value, *, correction: Scalar = 0.0) -> tuple[Value, Value]:
 def std_mean(x: Value, *, correction: Scalar = 0.0) -> tuple[Value, Value]:
     """`std` and `mean`, in one pass over memory as `var_mean`."""
     variance, average = _moments(x, correction)
-    return f.sqrt(variance), average
+    return f.root(variance), average
 
 
 def _nan_variance(x: Expr, correction: Scalar) -> Expr:
@@ -265,7 +265,7 @@ def nanvar(x: Expr, *, correction: Scalar = 0.0) -> Expr:
 @op(**_REDUCTION)
 def nanstd(x: Expr, *, correction: Scalar = 0.0) -> Expr:
     """The square root of `nanvar`."""
-    return f.sqrt(_nan_variance(x, correction))
+    return f.root(_nan_variance(x, correction))
 
 
 # --- exponentials and norms -------------------------------------------------------------------------------------------
@@ -306,7 +306,9 @@ def _logmeanexp_backward(dy: Expr, x: Expr) -> dict[str, Expr]:
 
 
 def norm_of(x: Value, order: float) -> Expr:
-    """The norm of a row; the order is a constant of the kernel."""
+    """The norm of a row; the order is a constant of the kernel. Its gradient is 0 where it is 0."""
+    if not isinstance(order, (int, float)) or order != order:
+        raise InvalidProblemError(f"order of a norm: {order!r}; expected a number")
     size = abs(x)
     if order == float("inf"):
         return f.max_(size)
@@ -317,8 +319,10 @@ def norm_of(x: Value, order: float) -> Expr:
     if order == 1:
         return f.sum_(size)
     if order == 2:
-        return f.sqrt(f.sum_(_square(x)))
-    return f.pow_(f.sum_(f.pow_(size, float(order))), 1.0 / order)
+        return f.root(f.sum_(_square(x)))
+    total = f.sum_(f.pow_(size, float(order)))
+    norm = f.pow_(total, 1.0 / order)
+    return select(f.equal(total, 0.0), 0.0, norm) if order > 0 else norm
 
 
 @op(Rule.FLOATING, saves=("y",), **_REDUCTION)

@@ -31,7 +31,7 @@ def global_response_norm(
 
 
 def _length(x: Expr) -> Stored:
-    return Stored(y := f.sqrt(f.sum_(x * x)), y.kind)
+    return Stored(y := f.root(f.sum_(x * x)), y.kind)
 
 
 def _products(dy: Expr, x: Expr) -> Stored:

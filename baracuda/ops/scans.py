@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from baracuda.core.elements import ElementKind
@@ -27,18 +28,22 @@ def cumprod(x: Expr, *, reverse: bool = False, exclusive: bool = False) -> Expr:
     return s.cumprod(x, reverse=reverse, exclusive=exclusive)
 
 
+def _located(word: Callable[..., tuple[Expr, Expr]], x: Expr, reverse: bool) -> tuple[Expr, Expr]:
+    number = cast(x, ElementKind.S32) if x.kind is ElementKind.BOOL else x
+    values, indices = word(number, reverse=reverse)
+    return cast(values, x.kind), cast(indices, ElementKind.S64)
+
+
 @op(results=("values", "indices"), once=True, **_SCAN)
 def cummax(x: Expr, *, reverse: bool = False) -> tuple[Expr, Expr]:
     """The running maximum and, as s64, the last place it was found at; from the first NaN on NaN."""
-    values, indices = s.cummax_with_index(x, reverse=reverse)
-    return values, cast(indices, ElementKind.S64)
+    return _located(s.cummax_with_index, x, reverse)
 
 
 @op(results=("values", "indices"), once=True, **_SCAN)
 def cummin(x: Expr, *, reverse: bool = False) -> tuple[Expr, Expr]:
     """The running minimum and, as s64, the last place it was found at; from the first NaN on NaN."""
-    values, indices = s.cummin_with_index(x, reverse=reverse)
-    return values, cast(indices, ElementKind.S64)
+    return _located(s.cummin_with_index, x, reverse)
 
 
 @op(takes="float", once=True, **_SCAN)

@@ -142,8 +142,8 @@ def _unwrapped(lower: Expr, upper: Expr, *, period: Scalar = 1.0, discont: Scala
 
 _AREAS: dict[str, Any] = {"family": "statistics", "takes": "float,complex", "rows": True}
 _SLOPES: dict[str, Any] = {"family": "statistics", "takes": "float,complex"}
-area = Op(_area, Rule.COMMON, name="trapezoid", keepdims=False, **_AREAS)
-running_area = Op(_running_area, Rule.COMMON, name="cumulative_trapezoid", **_AREAS)
-slope_of_two = Op(_slope, Rule.COMMON, name="gradient", **_SLOPES)
-slope_of_three = Op(_slope_of_three, Rule.COMMON, name="gradient_of_three", **_SLOPES)
+area = Op(_area, Rule.FLOATING, name="trapezoid", keepdims=False, **_AREAS)
+running_area = Op(_running_area, Rule.FLOATING, name="cumulative_trapezoid", **_AREAS)
+slope_of_two = Op(_slope, Rule.FLOATING, name="gradient", **_SLOPES)
+slope_of_three = Op(_slope_of_three, Rule.FLOATING, name="gradient_of_three", **_SLOPES)
 unwrapped = Op(_unwrapped, Rule.COMMON, name="unwrap", rows=True, **_STATISTICS)

@@ -11,7 +11,7 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.complex_functions import FUNCTIONS
-from baracuda.formula.expr import Expr, bitcast, const, fma, select, unary
+from baracuda.formula.expr import Expr, bitcast, cast, const, fma, select, unary
 from baracuda.ops.op import Op, op
 from baracuda.ops.promotion import Rule
 from baracuda.ops.traced import Scalar, Value
@@ -58,7 +58,7 @@ for _function in (
 @op()
 def abs_(x: Value) -> Expr:
     """|x|; the smallest signed integer stays itself."""
-    if isinstance(x, Expr) and x.kind.category is Category.UNSIGNED:
+    if isinstance(x, Expr) and x.kind.category in (Category.UNSIGNED, Category.BOOL):
         return x
     return abs(x)
 
@@ -76,6 +76,8 @@ def positive(x: Value) -> Value:
 
 
 def _sign(x: Expr) -> Expr:
+    if x.kind is ElementKind.BOOL:
+        return x
     zero, one = const(0, x.kind), const(1, x.kind)
     positive_ = select(x > zero, one, x) if x.kind.is_float else select(x > zero, one, zero)
     if x.kind.category is Category.UNSIGNED:
@@ -135,7 +137,9 @@ def reciprocal(x: Value) -> Value:
 
 @op()
 def square(x: Value) -> Value:
-    """x * x."""
+    """x * x; of bool as s64, as in PyTorch."""
+    if isinstance(x, Expr) and x.kind is ElementKind.BOOL:
+        return cast(x, ElementKind.S64)
     return x * x
 
 
@@ -187,13 +191,13 @@ def _modf_backward(dfractional: Expr) -> dict[str, Expr]:
     return {"dx": dfractional}
 
 
-@op()
+@op(Rule.FLOATING)
 def deg2rad(x: Expr) -> Expr:
     """x * pi / 180."""
     return x * 0.017453292519943295
 
 
-@op()
+@op(Rule.FLOATING)
 def rad2deg(x: Expr) -> Expr:
     """x * 180 / pi."""
     return x * 57.29577951308232

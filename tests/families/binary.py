@@ -93,7 +93,9 @@ CASES = {
     "sub": Case(lambda a, b, alpha=1: a - b * alpha, keywords=ALPHA, absolute=4.0),
     "rsub": Case(lambda a, b, alpha=1: b - a * alpha, keywords=ALPHA, absolute=4.0),
     "mul": Case(torch.mul, absolute=4.0),
-    "div": Case(_div, domains=("any", "nonzero"), elements=(*REAL, "s8", "s32", "u8", "complex64", "complex128"), absolute=1.0),
+    "div": Case(
+        _div, domains=("any", "nonzero"), elements=(*REAL, "s8", "s32", "u8", "bool", "complex64", "complex128"), absolute=1.0
+    ),
     "floor_divide": Case(floor_divide, domains=("any", "nonzero"), specials=False, elements=("f64", *INTEGERS)),
     "remainder": Case(remainder, domains=("any", "nonzero"), specials=False),
     "fmod": Case(fmod, domains=("any", "nonzero"), specials=False),

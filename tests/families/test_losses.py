@@ -163,7 +163,7 @@ def test_equal_rows_have_finite_gradients() -> None:
         ("iou_loss", [(3, 5), (3, 5)], {}, "boxes of 4"),
         ("iou_loss", [(3, 4), (3, 4)], {"kind": "area"}, "expected one of iou, giou"),
         ("dpo_loss", [(3,)] * 4, {"loss_type": "kto"}, "expected one of sigmoid"),
-        ("pairwise_distance", [(3, 4), (3, 4)], {"p": -1}, "expected a number from 0"),
+        ("pairwise_distance", [(3, 4), (3, 4)], {"p": float("nan")}, "order of a norm: nan"),
         ("triplet_margin_with_distance_loss", [(3, 4)] * 3, {"distance_function": "taxi"}, "expected a formula or one of"),
     ],
 )  # fmt: skip

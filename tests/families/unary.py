@@ -50,7 +50,7 @@ class _StraightThrough(torch.autograd.Function):
 
 
 CASES = {
-    "abs": Case(torch.abs),
+    "abs": Case(lambda x: x if x.dtype is torch.bool else torch.abs(x)),
     "neg": Case(torch.neg),
     "positive": Case(lambda x: x * 1),
     "sign": Case(lambda x: torch.where(x.isnan(), x, torch.sign(x))),

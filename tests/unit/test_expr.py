@@ -117,7 +117,7 @@ def test_kinds() -> None:
         (lambda: X + I, "kinds f32 and s32"),
         (lambda: X & Y, "and is not defined on f32; expected one of abs, add"),
         (lambda: I / I, "div is not defined on s32"),
-        (lambda: C + C, "add is not defined on bool"),
+        (lambda: C - C, "sub is not defined on bool"),
         (lambda: unary("sqrt", I), "sqrt is not defined on s32"),
         (lambda: f.exp(I), "exp is defined on f32 and f64, got s32"),
         (lambda: fma(X, Y, cast(X, F64)), "fma needs one kind, got f32, f32, f64"),

@@ -20,7 +20,7 @@ from baracuda.formula.elementary.pieces import (
     with_sign_of,
 )
 from baracuda.formula.expand import elementary
-from baracuda.formula.expr import Expr, binary, bitcast, compare, const, fma, rare
+from baracuda.formula.expr import Expr, binary, bitcast, compare, const, fma, rare, unary
 
 #: Factors of e and e**2 in 1/sqrt(1 - e): of the series, and in f32 the best for the e of the first value, to 15 bits.
 _SERIES = (0.5, 0.375)
@@ -94,6 +94,11 @@ def _cbrt_normal(x: Expr) -> Expr:
     t2, t2_low = two_product(t, t)
     rest = fma(-t2_low, t, fma(-t2, t, x))
     return fma(square * (1 / 3), rest, t)
+
+
+@elementary("root", ElementKind.F32, ElementKind.F64)
+def root(x: Expr) -> Expr:
+    return unary("sqrt", x)
 
 
 @elementary("cbrt", ElementKind.F32, ElementKind.F64)
