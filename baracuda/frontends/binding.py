@@ -7,7 +7,7 @@ PyTorch's. PyTorch's names `dim` and `keepdim` stand for `axis` and `keepdims`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
@@ -16,6 +16,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import Domain, Either, Flag, Free, Instance, Nothing, Several, Whole, domain_of
 from baracuda.core.sku import PlanPreference
+from baracuda.frontends.arrays import all_adopted
 
 ALIASES = {"dim": "axis", "keepdim": "keepdims"}
 
@@ -53,6 +54,13 @@ def domain(annotation: Any) -> Domain:
 
 class ArgumentError(InvalidProblemError, TypeError):
     """A call with arguments that a function does not have, or without one that it needs."""
+
+
+def unknown_parameter(function: str, name: str, known: Sequence[str]) -> ArgumentError:
+    """The error for a parameter that a function does not have."""
+    near = get_close_matches(name, known, 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return ArgumentError(f"{name}: {function} has no such parameter; expected some of {', '.join(known)}{hint}")
 
 
 @dataclass(frozen=True)
@@ -100,8 +108,14 @@ class Binding:
         self._count, self._rest = len(self.tensors), (None,) * len(self.tensors)
 
     def __call__(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Bound:
-        """Raises `ArgumentError` for arguments that there is no parameter for, and the error of the first that is not what it
-        may be."""
+        """The arguments of a caller, whose tensors may be of any library (`arrays.adopted`)."""
+        call = self.bind(arguments, keywords)
+        tensors = all_adopted(call.tensors, self.function)
+        return call if tensors is call.tensors else replace(call, tensors=tensors)
+
+    def bind(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Bound:
+        """The arguments of a call. Raises `ArgumentError` for those that there is no parameter for, and the error of the first
+        that is not what it may be."""
         count = self._count
         given = len(arguments)
         if not keywords and given <= count:
@@ -120,7 +134,7 @@ class Binding:
             domain = self.domains.get(name)
             if domain is None:
                 if name not in self.tensors:
-                    raise self._unknown(name)
+                    raise unknown_parameter(self.function, name, [*self.tensors, *self.domains])
                 if name in taken:
                     raise ArgumentError(f"{self.function}: {name} is given twice")
                 tensors[self.tensors.index(name)] = value
@@ -140,12 +154,6 @@ class Binding:
             if self.aliases.get(name, name) in named:
                 raise ArgumentError(f"{self.function}: {name} is given twice")
         return named
-
-    def _unknown(self, name: str) -> ArgumentError:
-        known = [*self.tensors, *self.domains]
-        near = get_close_matches(name, known, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        return ArgumentError(f"{name}: {self.function} has no such parameter; expected some of {', '.join(known)}{hint}")
 
     def _listed(self, more: Sequence[str]) -> str:
         return f"at most {len(self.tensors) + len(more)}: {', '.join([*self.tensors, *more])}"

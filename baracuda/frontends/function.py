@@ -149,7 +149,7 @@ def describe_call(
     op: Op, arguments: Sequence[Any], keywords: Mapping[str, Any], wrt: tuple[str, ...] = (), given: tuple[str, ...] = ()
 ) -> tuple[OpDescriptor, dict[str, Any], Any]:
     """The descriptor of a call, its tensors by name, and the one whose library and device are used."""
-    return describe_bound(op, op_binding(op)(tuple(arguments), keywords), wrt, given)
+    return describe_bound(op, op_binding(op).bind(tuple(arguments), keywords), wrt, given)
 
 
 def op_binding(op: Op) -> Binding:
