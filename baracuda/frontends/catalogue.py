@@ -50,13 +50,14 @@ _ATTENTION = frozenset([
     "decode_attention", "multi_head_attention",
 ])  # fmt: skip
 _BYTES = (ElementKind.S8, ElementKind.U8)
-#: Functions of either sort that take other elements than the table says.
+_FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
+#: Functions of any sort that take other elements than the table says, or than plans written out by hand.
 _ELEMENTS = {
+    "lerp": (*_FLOATS, ElementKind.C64, ElementKind.C128),
     "view_as_complex": (ElementKind.F32, ElementKind.F64),
     "int_mm": _BYTES,
     "scaled_mm": (ElementKind.F8E4M3, ElementKind.F8E5M2, *_BYTES),
 }
-_FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
 
 
 _EVERYWHERE = "same bits on every CPU and GPU"
@@ -154,7 +155,8 @@ def catalogue() -> tuple[Entry, ...]:
         elif name in _BY_HAND:
             doc = inspect.getdoc(getattr(import_module("baracuda"), name)) or ""
             plan = f"{_BY_HAND[name]}Plan"
-            found.append(Entry(row, name, f"{name}_backward", plan, _FLOATS, _EVERYWHERE, (), doc))
+            elements = _ELEMENTS.get(name, _FLOATS)
+            found.append(Entry(row, name, f"{name}_backward", plan, elements, _EVERYWHERE, (), doc))
         elif name in _COMPOSED | _PRODUCTS | _SCATTERS | _ATTENTION:
             found.append(_composed(row))
         else:

@@ -248,7 +248,7 @@ _QUANTIZED = {"s8": ElementKind.S8, "int8": ElementKind.S8, "u8": ElementKind.U8
 def _quantized(kind: ElementKind | str) -> ElementKind:
     if isinstance(kind, ElementKind):
         return kind
-    if kind not in _QUANTIZED:
+    if not isinstance(kind, str) or kind not in _QUANTIZED:
         raise UnsupportedError(f"quantized: {kind!r}; expected one of {', '.join(_QUANTIZED)}")
     return _QUANTIZED[kind]
 

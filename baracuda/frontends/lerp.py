@@ -9,7 +9,8 @@ from typing import Any
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.spec import check_number
+from baracuda.core.spec import check_element, check_number
+from baracuda.core.tensor import TensorRef
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.call import apply, describe, one
 from baracuda.frontends.families import function
@@ -22,6 +23,9 @@ from baracuda.ops.binary import (
     BinaryParamDescriptor,
     BinaryParamPlan,
 )
+from baracuda.ops.formula_plan import FLOATS
+
+_ELEMENTS = (*FLOATS, ElementKind.C64, ElementKind.C128)
 
 
 def _number(weight: Any, element: ElementKind) -> Any:
@@ -31,10 +35,17 @@ def _number(weight: Any, element: ElementKind) -> Any:
             return complex(weight)
         check_number("weight", weight)
         return weight if isinstance(weight, int) else float(weight)  # type: ignore[arg-type]
-    kind = describe(weight, "weight").kind
-    if kind is not element:
-        raise InvalidProblemError(f"weight: element is {kind}; expected {element}, that of the other tensors")
+    _described(weight, "weight", element)
     return None
+
+
+def _described(tensor: Any, name: str, element: ElementKind | None = None) -> TensorRef:
+    """A tensor of an element that there is a lerp of, and of this one where it is given."""
+    ref = describe(tensor, name)
+    check_element(name, ref.kind, _ELEMENTS)
+    if element not in (None, ref.kind):
+        raise InvalidProblemError(f"{name}: element is {ref.kind}; expected {element}, that of the other tensors")
+    return ref
 
 
 def lerp(a: Any, b: Any, weight: Any, *, out: Any = None) -> Any:
@@ -57,9 +68,8 @@ def lerp(a: Any, b: Any, weight: Any, *, out: Any = None) -> Any:
     >>> baracuda.lerp(np.zeros(2, np.float32), np.float32([1, 2]), np.float32([0, 1])).tolist()
     [0.0, 2.0]
     """
-    first, second = describe(a, "a"), describe(b, "b")
-    if second.kind is not first.kind:
-        raise InvalidProblemError(f"b: element is {second.kind}; expected {first.kind}, that of a")
+    first = _described(a, "a")
+    second = _described(b, "b", first.kind)
     number = _number(weight, first.kind)
     shape = _broadcast_shape(first.shape, second.shape)
     if number is None or first.kind.category is Category.COMPLEX:
@@ -86,7 +96,7 @@ def lerp_backward(dy: Any, weight: Any, a: Any = None, b: Any = None) -> tuple[A
     >>> [g.tolist() for g in baracuda.lerp_backward(np.ones(2, np.float32), w, a, b)]
     [[0.75, 0.5], [0.25, 0.5], [2.0, 3.0]]
     """
-    ref = describe(dy, "dy")
+    ref = _described(dy, "dy")
     number = _number(weight, ref.kind)
     if (a is None) is not (b is None) or (a is None and number is None):
         missing = "a" if a is None else "b"
@@ -96,6 +106,8 @@ def lerp_backward(dy: Any, weight: Any, a: Any = None, b: Any = None) -> tuple[A
         outputs = [(ref.shape, ref.kind)] * 2
         return apply(BinaryParamBackwardPlan, BinaryParamBackwardArgs, descriptor, dy, (dy,), outputs)
     left, right = (dy, dy) if a is None else (a, b)  # with a number, only their shapes matter
+    _described(left, "a", ref.kind)
+    _described(right, "b", ref.kind)
     made: tuple[Any, ...] = function("lerp_tensor_backward")(dy, left, right, weight if number is None else number)
     return made
 

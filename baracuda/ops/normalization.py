@@ -130,8 +130,8 @@ def _rms_norm(descriptor: RMSNormDescriptor, x: Expr, eps: Expr, gamma: Expr | N
 
 
 def _rms_norm_backward(
-    descriptor: RMSNormBackwardDescriptor, dy: Expr, x: Expr, rms: Expr, gamma: Expr | None = None
-) -> dict[str, Expr]:
+    descriptor: RMSNormBackwardDescriptor, dy: Expr, x: Expr, rms: Expr, gamma: Expr | None = None, eps: Expr | None = None
+) -> dict[str, Expr]:  # eps is in rms already; a descriptor of the forward pass names it again
     inverse = 1.0 / rms
     g = dy if gamma is None else dy * gamma
     normal = x * inverse

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+import baracuda
 from baracuda.cli.verify.plans import FLOATS, SHAPES, SUBJECTS, Case, Subject
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.plan import OperandLayout
 from baracuda.lowering.cuda import Target, lower
 from baracuda.lowering.implementation import FormulaImplementation
+from baracuda.ops.formula_plan import FormulaPlan
 from baracuda.runtime.cuda import cubin
 
 pytest.importorskip("cuda.core")
@@ -30,14 +33,13 @@ pytestmark = pytest.mark.cpu_only
 class Offline(FormulaImplementation):
     """What lowers a problem, without the device that it would run on."""
 
-    def __init__(self, case: Case) -> None:
-        plan, descriptor = case.subject.plan, case.descriptor
+    def __init__(self, plan: type[FormulaPlan[Any, Any]], descriptor: Any) -> None:
         self.problem, self.specs, self.descriptor = plan.problem(descriptor), plan.tensors, descriptor
 
 
 def kernels(case: Case, target: Target, *, general: bool) -> tuple[str, list[str]]:
     """The schedule of a case and the sources of its launches."""
-    offline, places = Offline(case), case.placings()
+    offline, places = Offline(case.subject.plan, case.descriptor), case.placings()
 
     def lies(name: str) -> OperandLayout | None:
         place = places.get(name)
@@ -87,6 +89,19 @@ def test_kernels_compile(tried: Subject, full: bool) -> None:
         for key, source in sources(tried, target, full).items():
             code = cubin(source, target.arch)
             assert code[:4] == b"\x7fELF", f"{tried.label}: {key}"
+
+
+@pytest.mark.parametrize("shape", [(3000, 5, 8), (5, 20, 50), (3, 70, 1001)], ids=str)
+def test_other_shapes_and_elements_of_tensors_compile(shape: tuple[int, ...]) -> None:
+    """A weight that is a vector over several axes, and statistics in the element."""
+    options: dict[str, Any] = {"rms_element": K.BF16, "flat_gamma": True}
+    backward = baracuda.RMSNormBackwardDescriptor(shape, 0b110, True, K.BF16, **options)
+    forward = baracuda.RMSNormDescriptor(shape, 0b110, True, K.BF16, **options)
+    for plan, descriptor in ((baracuda.RMSNormBackwardPlan, backward), (baracuda.RMSNormPlan, forward)):
+        for layout in plan.layouts(descriptor):
+            nest, _ = Offline(plan, descriptor).nest(layout)
+            for launch in lower(nest, TARGETS[0]).launches:
+                assert cubin(launch.source, TARGETS[0].arch)[:4] == b"\x7fELF"
 
 
 def test_bad_source_is_an_error() -> None:

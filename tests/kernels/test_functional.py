@@ -212,6 +212,54 @@ def test_errors_are_those_of_the_plan(library: Library) -> None:
         baracuda.softmax(x, out=x[:, :3])
 
 
+@pytest.mark.parametrize("axis", [True, 0.0, 1.5, "1", 2, None], ids=repr)
+def test_what_is_no_axis(library: Library, axis: Any) -> None:
+    x = library.make(np.ones((3, 4)), K.F32)
+    rms = library.make(np.ones((3, 1)), K.F32)
+    calls = [
+        lambda: baracuda.softmax(x, axis), lambda: baracuda.log_softmax(x, axis), lambda: baracuda.softmax_backward(x, x, axis),
+        lambda: baracuda.log_softmax_backward(x, x, axis), lambda: baracuda.rms_norm(x, axis=axis),
+        lambda: baracuda.rms_norm_backward(x, x, rms, axis=axis), lambda: baracuda.rms_norm(x, axis=(0, axis)),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(InvalidProblemError, match=r"axis: .*; expected an axis from -2 to 1"):
+            call()
+
+
+def test_what_are_no_axes_of_a_norm(library: Library) -> None:
+    x = library.make(np.ones((3, 4)), K.F32)
+    with pytest.raises(InvalidProblemError, match="names an axis twice"):
+        baracuda.rms_norm(x, axis=(1, -1))
+    for axis in ((), 0, []):
+        with pytest.raises(InvalidProblemError, match="expected a non-empty suffix of 2 axes"):
+            baracuda.rms_norm(x, axis=axis)
+
+
+@pytest.mark.parametrize("eps", [-1e-6, float("nan"), float("inf"), True, None, "1", 1j, 10**400], ids=repr)
+def test_what_is_no_eps(library: Library, eps: Any) -> None:
+    with pytest.raises(InvalidProblemError, match=r"eps: .*; expected a finite number, 0 or above"):
+        baracuda.rms_norm(library.make(np.ones((3, 4)), K.F32), eps=eps)
+
+
+def test_numbers_of_numpy_are_numbers(library: Library) -> None:
+    x, y = (library.make(data.normal(seed, (3, 4)), K.F32) for seed in "xy")
+    for number in (0.25, 1):
+        for kind in (np.float32, np.float64):
+            for call in (lambda n: baracuda.rms_norm(x, eps=n), lambda n: baracuda.lerp(x, y, n)):
+                assert np.array_equal(bits(library, call(kind(number))), bits(library, call(number)))
+
+
+def test_other_options_that_are_none(library: Library) -> None:
+    """Flags are True or False, and codes are s8 or u8."""
+    dy, x, scale = (library.make(np.ones(shape), K.F32) for shape in ((1, 1, 2, 2), (3, 4), (3,)))
+    for option in ({"dscores": 1}, {"dslopes": None}):
+        with pytest.raises(InvalidProblemError, match=r"dscores: 1|dslopes: None"):
+            baracuda.alibi_backward(dy, **option)
+    for quantized in ("s16", None, ["s8"]):
+        with pytest.raises(UnsupportedError, match=r"quantized: .*; expected one of s8, int8, u8, uint8"):
+            baracuda.quantize_per_token(x, scale, quantized=quantized)
+
+
 def test_plans_are_reused(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second call with the same shapes selects nothing."""
     x = library.make(data.normal("x", (6, 40)), K.F32)
