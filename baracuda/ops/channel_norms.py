@@ -13,7 +13,7 @@ from baracuda.formula.expr import Expr, cast
 from baracuda.formula.pooling import pooled_squares
 from baracuda.ops.layer_norms import affine, normalized_backward, scaled, statistics, through_standardization
 from baracuda.ops.op import op
-from baracuda.ops.traced import Own, Result, Scalar, Stored
+from baracuda.ops.traced import Own, Result, Scalar, Stored, stored_like
 
 
 def all_but_channels(rank: int) -> tuple[int, ...]:
@@ -41,7 +41,7 @@ _AFFINE = ("weight", "bias")
 def moved(running: Expr, value: Expr, momentum: Scalar) -> Stored:
     """A running statistic moved towards a new value, in its own element."""
     old = cast(running, value.kind)
-    return Stored(cast(old + momentum * (value - old), running.kind), running.attr[1])
+    return stored_like(old + momentum * (value - old), running)
 
 
 def _normalized_gradients(dy: Expr, x: Expr, mean: Expr, rstd: Expr, weight: Expr | None, *, from_x: bool) -> dict[str, Expr]:

@@ -15,12 +15,7 @@ from typing import Any
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, const, select
 from baracuda.ops.op import op
-from baracuda.ops.traced import Own, Scalar, Stored
-
-
-def stored_like(value: Expr, tensor: Expr) -> Stored:
-    """What replaces a tensor, in its element."""
-    return Stored(cast(value, tensor.kind), tensor.attr[1])
+from baracuda.ops.traced import Own, Scalar, Stored, stored_like
 
 
 def moved(average: Expr, value: Expr, beta: float) -> Expr:

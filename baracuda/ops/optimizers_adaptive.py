@@ -7,7 +7,7 @@ from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, const, reduce, select
 from baracuda.ops.op import op
 from baracuda.ops.optimizers import bias_correction, decayed, descent, moved, replaced
-from baracuda.ops.traced import Own, Scalar, Stored
+from baracuda.ops.traced import Own, Scalar, Stored, stored_like
 
 
 @op(results=("new_param", "new_state_sum"))
@@ -185,5 +185,5 @@ def loss_scale_update(
     grown = scale * growth_factor
     grown = select(grown < float("inf"), grown, scale)
     new_scale = select(found_inf, scale * backoff_factor, select(due, grown, scale))
-    tracker = Stored(select(due, const(0, count.kind), count), growth_tracker.attr[1])
+    tracker = stored_like(select(due, const(0, count.kind), count), growth_tracker)
     return {"new_scale": new_scale, "new_growth_tracker": tracker}

@@ -12,7 +12,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import Domain, Number, Whole, domain_of, meaning
 from baracuda.formula.complex import Complex
-from baracuda.formula.expr import Expr, reduce
+from baracuda.formula.expr import Expr, cast, reduce
 from baracuda.formula.graph import Graph, Port
 
 #: Marks what is given at run time: a parameter of the kernel, not a constant in it.
@@ -37,6 +37,13 @@ class Stored:
 
 
 Result: TypeAlias = "Expr | Complex | Stored"
+
+
+def stored_like(value: Expr, tensor: Expr) -> Stored:
+    """What takes the place of a tensor, in its element."""
+    if tensor.op != "input":
+        raise InvalidProblemError(f"{tensor.attr}: got a number; expected a tensor, whose element a result has")
+    return Stored(cast(value, tensor.kind), tensor.attr[1])
 
 
 @dataclass(frozen=True)
