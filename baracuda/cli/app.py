@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 import click
@@ -50,23 +51,46 @@ def group() -> None:
 
 
 def run(arguments: Sequence[str] | None = None, given: object = None) -> int:
-    """Run a command; returns the exit status: what the command returned, 1 for an error with a name, 2 for a command line that
-    is wrong, 130 for an interruption. `given` is the object that the command takes from a program that calls it."""
+    """Run a command; returns the exit status: what the command returned, 1 for an error with a name and where results could not
+    be written, 2 for a command line that is wrong, 130 for an interruption. `given` is the object that the command takes from
+    a program that calls it."""
     listed = None if arguments is None else list(arguments)
     try:
         status = group.main(listed, prog_name="baracuda", standalone_mode=False, obj=given)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here, where what becomes of it can be said
     except click.ClickException as error:
         error.show()
         return int(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return _said("interrupted", INTERRUPTED)
     except click.exceptions.Exit as done:
         return int(done.exit_code)
     except Error as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return BROKEN
+        return _said(f"{type(error).__name__}: {error}", BROKEN)
     except BrokenPipeError:
-        sys.stdout = None  # the reader has gone; Python would complain once more at exit
-        return OK
+        return _unwritten()
+    except (OSError, UnicodeEncodeError) as error:
+        _said(f"{type(error).__name__}: {error}", BROKEN)
+        return _unwritten()
+    except SystemExit as done:  # Rich's answer to a pipe that nobody reads
+        return done.code if isinstance(done.code, int) else OK if done.code is None else BROKEN
     return status if isinstance(status, int) else OK
+
+
+def _said(message: str, status: int) -> int:
+    """The status, once one line is on standard error, if that can be written."""
+    with suppress(OSError, AttributeError):
+        sys.stderr.write(" ".join(message.split("\n")) + "\n")
+        sys.stderr.flush()
+    return status
+
+
+def _unwritten() -> int:
+    """The status where standard output may hold what cannot be written: Python would try, and complain, once more at exit."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        sys.stdout = None
+    return BROKEN

@@ -1,10 +1,7 @@
-"""What the commands share: one console, progress bars, JSON files, exit statuses."""
+"""What the commands share: one console, progress bars, files that grow, exit statuses."""
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +19,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+
+from baracuda.cli.files import write_json
 
 #: Columns of tables in files and pipes.
 WIDTH = 200
@@ -67,25 +66,6 @@ def table(*columns: tuple[str, str], title: str = "") -> Table:
     for name, justify in columns:
         made.add_column(name, justify="right" if justify == "right" else "left", overflow="fold")
     return made
-
-
-def as_json(record: Any) -> str:
-    """Indented, with a line at the end."""
-    return json.dumps(record, indent=1, default=str, allow_nan=False) + "\n"
-
-
-def write_json(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a file in one step, so that an interruption leaves the old one or the new one; its folder is made."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(".tmp", path.name, path.parent)
-    try:
-        with open(descriptor, "w") as file:
-            file.write(as_json(record))
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 class Saved:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from baracuda.cli import demo, main
 from baracuda.cli.app import COMMANDS
-from baracuda.cli.console import write_json
+from baracuda.cli.files import write_json
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
@@ -72,6 +77,92 @@ def test_json_is_written_in_one_step(tmp_path: Path) -> None:
         write_json(path, {"a": float("nan")})
     assert json.loads(path.read_text()) == {"a": [1, 2.5]}
     assert [p.name for p in path.parent.iterdir()] == ["record.json"]
+
+
+#: What is done to write a file, in order: the modules' functions.
+STEPS = [(tempfile, "mkstemp"), (os, "fsync"), (os, "chmod"), (os, "replace")]
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(("module", "step"), STEPS, ids=lambda v: v if isinstance(v, str) else "")
+def test_an_interruption_leaves_the_old_file_or_the_new_one(
+    module: Any, step: str, after: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, done = tmp_path / "record.json", getattr(module, step)
+    write_json(path, {"old": 1})
+
+    def interrupted(*arguments: Any, **keywords: Any) -> Any:
+        if after:
+            done(*arguments, **keywords)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, step, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            write_json(path, {"new": 2})
+    assert json.loads(path.read_text()) == ({"new": 2} if after and step == "replace" else {"old": 1})
+    if step != "mkstemp":
+        assert [p.name for p in tmp_path.iterdir()] == ["record.json"]
+
+
+def test_a_process_that_is_killed_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    code = (
+        "import itertools, sys\nfrom pathlib import Path\nfrom baracuda.cli.files import write_json\n"
+        "for i in itertools.count():\n    write_json(Path(sys.argv[1]), {'rows': [i] * 20000})"
+    )
+    for signal_, delay in ((signal.SIGKILL, 0.05), (signal.SIGTERM, 0.11), (signal.SIGINT, 0.17), (signal.SIGKILL, 0.23)):
+        with subprocess.Popen([sys.executable, "-c", code, str(path)], stderr=subprocess.DEVNULL) as writer:
+            while not path.exists():
+                time.sleep(0.005)
+            time.sleep(delay)
+            writer.send_signal(signal_)
+        rows = json.loads(path.read_text())["rows"]
+        assert len(rows) == 20000
+        assert len(set(rows)) == 1
+
+
+def test_links_are_followed_and_devices_written_to(tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to("target.json")
+    write_json(tmp_path / "link.json", {"a": 1})
+    assert (tmp_path / "link.json").is_symlink()
+    assert json.loads((tmp_path / "target.json").read_text()) == {"a": 1}
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cat", str(tmp_path / "pipe")], stdout=subprocess.PIPE) as reader:
+        write_json(tmp_path / "pipe", {"b": 2})
+        out, _ = reader.communicate()
+    assert json.loads(out) == {"b": 2}
+    assert not (tmp_path / "pipe").is_file()
+
+
+PRINTING = [["list"], ["list", "--json"], ["--version"], ["--help"], ["doctor", "--help"]]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+def test_a_full_disk_is_a_line_and_status_1(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "baracuda", *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "OSError: [Errno 28] No space left on device\n"
+
+
+@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+def test_a_pipe_that_nobody_reads_is_quiet_and_status_1(arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-m", "baracuda", *arguments], stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_what_cannot_be_read_or_written_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("no folder")
+    results = Path(__file__).parents[2] / "benchmarks" / "results" / "launch-h200.json"
+    assert main(["report", str(results), "--out", str(tmp_path / "file" / "page.html")]) == 1
+    err = capsys.readouterr().err
+    assert "ExistsError: " in err or "NotADirectoryError: " in err
+    assert err.count("\n") == 1
 
 
 @without_gpu

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,7 +21,7 @@ from baracuda.cli.report.markup import Markup, table, tag
 from baracuda.cli.report.numbers import micro, number, ratio, si
 from baracuda.cli.report.page import Inputs, page, read
 from baracuda.cli.report.roofline import roofline
-from baracuda.cli.report.style import VERDICTS
+from baracuda.cli.report.style import STEPS, VERDICTS, left, style, width
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.op_table import measured_ulp
 
@@ -150,7 +153,7 @@ def test_what_is_text_stays_text(text: str) -> None:
 def test_the_roofline_has_a_mark_for_each_problem() -> None:
     copies = row("copy", "unary", 60.0, 1.0, operations=1.0)
     small = row("small", "unary", 5.0, 1.0, nbytes=100, operations=1e5)
-    drawn = roofline([results(*ROWS, copies, small)], {"unary": None, "softmax": None}, "Roofline")
+    drawn = roofline([results(*ROWS, copies, small)], {"unary": 0, "softmax": 1}, "Roofline")
     assert drawn is not None
     found = Page(drawn)
     marks = [a["data-name"] for t, a in found.elements if "data-name" in a]
@@ -165,11 +168,13 @@ def test_the_roofline_has_a_mark_for_each_problem() -> None:
 def test_bars_are_sorted_and_grow_with_the_logarithm() -> None:
     found = bars.bars([results(*ROWS)], "torch")
     assert [(b.op, b.problems, b.least, b.most) for b in found] == [("softmax", 2, 2.0, 3.5), ("exp", 1, 1.25, 1.25)]
-    chart = Page(bars.chart([bars.Bar("a", "unary", 4.0, 4.0, 4.0, 1), bars.Bar("b", "unary", 0.5, 0.5, 0.5, 1)], "torch"))
-    drawn = [str(a["style"]) for a in chart.all("i", class_="bar b-unary")]
-    assert drawn[-2:] == ["left:33.33%;width:66.67%", "left:0.00%;width:33.33%"]  # from 1/2 to 4: 1 is a third of the way
+    two = [bars.Bar("a", "unary", 4.0, 4.0, 4.0, 1), bars.Bar("b", "unary", 0.5, 0.5, 0.5, 1)]
+    chart = Page(bars.chart(two, "torch", {"unary": 3}))
+    drawn = [str(a["class"]) for a in chart.all("i") if str(a["class"]).startswith("bar ")]
+    third, rest = round(STEPS / 3), round(2 * STEPS / 3)  # from 1/2 to 4: 1 is a third of the way
+    assert drawn[-2:] == [f"bar b-3 l{third} w{rest}", f"bar b-3 l0 w{third}"]
     many = [bars.Bar(f"op{i}", "unary", 2.0, 2.0, 2.0, 1) for i in range(bars.SHOWN + 1)]
-    assert Page(bars.chart(many, "torch")).all("details")
+    assert Page(bars.chart(many, "torch", {"unary": 0})).all("details")
 
 
 def test_a_rival_against_fresh_results_is_counted() -> None:
@@ -206,6 +211,129 @@ def test_numbers_for_people() -> None:
     assert [number(v) for v in (100.0, 1.0, 0.01)] == ["100", "1", "0.01"]
     assert [micro(v) for v in (1234.5, 12.34, 1.234)] == ["1,234", "12.3", "1.23"]
     assert [ratio(v) for v in (123.4, 12.34, 1.234)] == ["123", "12.3", "1.23"]
+
+
+#: What would run, load or change something if it came to stand in the page as it is.
+HOSTILE = (
+    "</style></title><script>alert(1)</script><img src=x onerror=alert(2)>\"' onload='x' }*{--c:url(//x)}/*\x00\ud800 javascript:"
+)
+KINDS: dict[str, Any] = {"results": json.loads(json.dumps(results(*ROWS).record())), "certificate": CERTIFICATE}
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The place of every value within a JSON value, and with None at its end that of every name of an object."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, part in inner:
+        yield (*path, step)
+        yield from places(part, (*path, step))
+        if isinstance(value, dict):
+            yield (*path, step, None)
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def changed(value: Any, path: tuple[Any, ...], to: Any) -> Any:
+    """A JSON value with what stands at a place, or the name there, another one."""
+    copied = json.loads(json.dumps(value))
+    *way, last = path if path[-1] is not None else path[:-1]
+    holder = at(copied, tuple(way))
+    if path[-1] is None:
+        holder[to] = holder.pop(last)
+    else:
+        holder[last] = to
+    return copied
+
+
+def harmless(written: str) -> None:
+    """Fails where a page has an element, an attribute, a class or a rule that pages of ours do not have."""
+    found = Page(written.encode().decode())  # it can be written
+    assert not {t for t, _ in found.elements} & {"script", "img", "iframe", "object", "embed", "link", "base", "form"}
+    names = {name for _, attributes in found.elements for name in attributes}
+    assert not {n for n in names if n.startswith("on")} | (names & {"style", "src", "srcdoc", "action"})
+    assert all(str(a["href"]).startswith("#") for _, a in found.elements if "href" in a)
+    classes = {c for _, a in found.elements for c in str(a.get("class") or "").split()}
+    assert all(re.fullmatch(r"[a-z]+(-text)?|[fb]-\d+|[lw]\d+", c) for c in classes)
+    (sheet,) = re.findall(r"<style>(.*?)</style>", written, re.S)
+    colours_used = len(re.findall(r"\.f-\d", sheet)) // 2  # by day and by night
+    assert sheet == style(list(colours.families(map(str, range(colours_used))).values()))
+
+
+TEXTS = [(k, p) for k, value in KINDS.items() for p in places(value) if p[-1] is None or isinstance(at(value, p), str)]
+
+
+@pytest.mark.parametrize(("kind", "path"), TEXTS, ids=lambda v: ".".join(map(str, v)) if isinstance(v, tuple) else v)
+def test_no_text_of_a_file_becomes_more_than_text(kind: str, path: tuple[Any, ...], tmp_path: Path) -> None:
+    file = tmp_path / "file.json"
+    file.write_text(json.dumps(changed(KINDS[kind], path, HOSTILE)))
+    try:
+        written = page(read([file]))
+    except InvalidProblemError:  # a name that must be there
+        return
+    harmless(written)
+
+
+def test_every_text_at_once_and_the_name_of_the_file(tmp_path: Path) -> None:
+    names = dict.fromkeys(("op", "family", "element", "schedule", "checked", "variant", "suite"), HOSTILE)
+    file = tmp_path / "<img src=x onerror=alert(3)>.json"
+    file.write_text(json.dumps(results(*(replace(r, **names) for r in ROWS)).record()))
+    harmless(page(read([file])))
+
+
+def test_the_policy_allows_this_style_sheet_and_nothing_else(text: str) -> None:
+    (policy,) = (str(a["content"]) for a in Page(text).all("meta", http_equiv="Content-Security-Policy"))
+    sheet = text[text.index("<style>") + 7 : text.index("</style>")]
+    digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
+    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    assert text.index("Content-Security-Policy") < text.index("<title>")
+    harmless(text)
+
+
+def test_every_place_and_width_has_its_rule() -> None:
+    sheet = style([])
+    for percent in (0.0, 0.1, 33.3, 100.0, -5.0, 250.0):
+        assert re.search(rf"\.{left(percent)}\{{left:[0-9.]+%\}}", sheet)
+        assert re.search(rf"\.{width(percent)}\{{width:[0-9.]+%\}}", sheet)
+    assert f".{left(50.0)}{{left:50%}}" in sheet
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, [], {}, "text", True, 1.5, -1, float("nan"), float("inf"), 10**400, 1e300, [1], {"a": 1}]
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wrong_value_anywhere_is_an_error_with_a_name_or_does_not_matter(kind: str, wrong: Any, tmp_path: Path) -> None:
+    file = tmp_path / "file.json"
+    messages = []
+    for path in places(KINDS[kind]):
+        if path[-1] is None:
+            continue
+        file.write_text(json.dumps(changed(KINDS[kind], path, wrong)))
+        try:
+            Page(page(read([file])))
+        except InvalidProblemError as error:
+            messages.append(str(error))
+    assert len(messages) > 5
+    assert all(m.startswith(str(file)) and "\n" not in m for m in messages)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"[" * 100_000, b'{"a":' * 100_000, b"\xff\xfe", b"", b"1" * 10_000, b"null", b'"baracuda bench"',
+        b'{"kind": ["baracuda bench"]}', b'{"kind": "baracuda bench"}', b'{"certificate": "baracuda verify"}',
+    ],
+)  # fmt: skip
+def test_a_file_that_is_none_of_ours_is_a_line(raw: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "bad.json"
+    file.write_bytes(raw)
+    for arguments in (["report", str(file)], ["bench", "launch", "--quick", "--compare", str(file)]):
+        assert main(arguments) == 1
+        said = capsys.readouterr().err
+        assert said.startswith("InvalidProblemError: ")
+        assert said.count("\n") == 1
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

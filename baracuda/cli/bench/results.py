@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from baracuda.cli.files import read_json
+from baracuda.cli.schema import NOT_NEGATIVE, POSITIVE, Maybe, check
 from baracuda.core.errors import InvalidProblemError
 
 #: What stands first in every file.
 KIND = "baracuda bench"
 #: The contender that is this library with outputs made in advance; with results made in each call.
 OURS, FRESH = "ours", "ours, fresh"
+#: What a file of results holds, as JSON.
+_SPREAD = (float, float, float)
+_ROW = {
+    **dict.fromkeys(("suite", "op", "family", "element", "shape_class"), str),
+    **{f"{name}?": str for name in ("variant", "backend", "guarantee", "schedule", "checked")},
+    "shape": [int],
+    "us": {str: _SPREAD},
+    "nbytes?": NOT_NEGATIVE,
+    "operations?": NOT_NEGATIVE,
+    "ratios?": {str: {"spread": _SPREAD, "against": str}},
+    "dropped?": {str: str},
+    "host_us?": float,
+    "passes?": int,
+    "cold?": bool,
+    "disturbance?": float,
+}
+#: What tables of any file say of where it was made.
+WHERE = {
+    "device": str, "date": str, "versions": {str: str}, "kind?": str, "arch?": str, "driver?": str, "system?": str,
+    "threads?": Maybe(int),
+}  # fmt: skip
+_RESULTS = {
+    "kind": str,
+    "environment": WHERE,
+    "suites?": [str],
+    "clocks?": {str: {str: float}},
+    "ceilings?": {"copy_bandwidth?": NOT_NEGATIVE, "products?": {str: POSITIVE}},
+    "rows": [_ROW],
+    "failed?": {str: str},
+    "skipped?": {str: str},
+    "complete?": bool,
+    "seconds?": float,
+}
 #: Processors used by others, above which a time on the CPU says little.
 DISTURBED = 0.1
 
@@ -189,12 +223,16 @@ class Results:
 
     @staticmethod
     def of(record: Mapping[str, Any]) -> Results:
-        """From JSON; raises `InvalidProblemError` for another kind of file."""
+        """From JSON; raises `InvalidProblemError` for another kind of file, and for one with a wrong value."""
         if not isinstance(record, Mapping) or record.get("kind") != KIND:
             raise InvalidProblemError(f"kind: {record.get('kind') if isinstance(record, Mapping) else None!r}; expected {KIND!r}")
+        check(record, _RESULTS, "results")
+        for i, row in enumerate(record["rows"]):
+            check(row["us"], {OURS: (float, POSITIVE, float)}, f"results.rows[{i}].us")
         given = {f.name: record[f.name] for f in fields(Results) if f.name in record}
         given["suites"] = tuple(given.get("suites", ()))
-        given["ceilings"] = Ceilings(**given.get("ceilings", {}))
+        ceilings = given.get("ceilings", {})
+        given["ceilings"] = Ceilings(ceilings.get("copy_bandwidth", 0.0), ceilings.get("products", {}))
         given["rows"] = [Row.of(row) for row in given["rows"]]
         return Results(**given)
 
@@ -202,8 +240,8 @@ class Results:
     def load(path: Path) -> Results:
         """From a file; raises `InvalidProblemError` where it is none of these."""
         try:
-            return Results.of(json.loads(path.read_text()))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            return Results.of(read_json(path))
+        except InvalidProblemError as error:
             raise InvalidProblemError(f"{path}: {error}; expected a file that `baracuda bench --out` wrote") from error
 
     @property

@@ -9,7 +9,8 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from baracuda.cli.console import BROKEN, INTERRUPTED, OK, Saved, as_json, console, messages, progress, table
+from baracuda.cli.console import BROKEN, INTERRUPTED, OK, Saved, console, messages, progress, table
+from baracuda.cli.files import as_json
 from baracuda.core.errors import InvalidProblemError
 
 if TYPE_CHECKING:

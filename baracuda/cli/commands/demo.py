@@ -10,7 +10,8 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from baracuda.cli.console import BROKEN, OK, as_json, console, messages, progress, table
+from baracuda.cli.console import BROKEN, OK, console, messages, progress, table
+from baracuda.cli.files import as_json
 from baracuda.core.sku import PROMISES
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from baracuda.cli.console import BROKEN, INTERRUPTED, OK, as_json, console, messages, progress, table, write_json
+from baracuda.cli.console import BROKEN, INTERRUPTED, OK, console, messages, progress, table
+from baracuda.cli.files import as_json, write_json
 
 if TYPE_CHECKING:
     from baracuda.cli.doctor import Measured, Report

@@ -7,7 +7,8 @@ from typing import Any
 import click
 from rich.markup import escape
 
-from baracuda.cli.console import BROKEN, OK, as_json, console, table
+from baracuda.cli.console import BROKEN, OK, console, table
+from baracuda.cli.files import as_json
 from baracuda.core.sku import PROMISES, BackendKind
 
 BACKENDS = tuple(map(str, BackendKind))

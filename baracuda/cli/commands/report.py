@@ -8,6 +8,7 @@ import click
 from rich.markup import escape
 
 from baracuda.cli.console import OK, console
+from baracuda.cli.files import write_text
 
 
 @click.command(
@@ -39,8 +40,7 @@ def command(files: tuple[Path, ...], out: Path) -> int:
 
     found = read(files)
     text = page(found)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(text, encoding="utf-8")
+    write_text(out, text)
     counted = f"{sum(len(r.rows) for r in found.results):,} measurements, {len(found.certificates)} certificates"
     console().print(f"{escape(str(out))}: {counted}, {len(text.encode()) / 1024:,.0f} KiB")
     return OK

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log2
 
 from baracuda.cli.bench.results import DISTURBED, Results, geometric_mean
 from baracuda.cli.report.markup import Markup, tag
 from baracuda.cli.report.numbers import ratio
+from baracuda.cli.report.style import left, width
 
 #: The widest scale, in powers of two.
 LEAST, MOST = -4, 6
+#: The narrowest bar, in percent.
+_THIN = 0.4
 #: Bars that are shown without being asked for.
 SHOWN = 40
 
@@ -51,23 +54,24 @@ def disturbed(results: Sequence[Results], rival: str) -> int:
     return sum(rival in row.ratios and row.disturbance > DISTURBED for r in results for row in r.rows)
 
 
-def chart(found: Sequence[Bar], rival: str) -> Markup:
-    """The bars of one rival: by family, then by op, those beyond the first ones folded away."""
+def chart(found: Sequence[Bar], rival: str, numbers: Mapping[str, int]) -> Markup:
+    """The bars of one rival: by family, then by op, those beyond the first ones folded away. `numbers` are those of the families'
+    colours."""
     low = max(min(-1, floor(log2(min(b.mean for b in found)))), LEAST)
     high = min(max(1, ceil(log2(max(b.mean for b in found)))), MOST)
     families = _by_family(found)
     mean = geometric_mean(b.mean for b in found)
     slower = sum(b.mean < 0.95 for b in found)
     said = f"{len(found)} ops, geometric mean {ratio(mean)}; {slower} below 0.95"
-    parts = [tag("p", said, class_="soft"), _list(families, f"{rival}: time over ours, by family", low, high)]
+    parts = [tag("p", said, class_="soft"), _list(families, f"{rival}: time over ours, by family", low, high, numbers)]
     shown, folded = (found, []) if len(found) <= SHOWN else (found[: SHOWN // 2], found[SHOWN // 2 :])
     least = sorted(found, key=lambda b: b.mean)[: SHOWN // 2][::-1] if folded else []
     if len(found) > 1:
-        parts.append(_list(shown, f"{rival}: time over ours, {'the highest' if folded else 'by op'}", low, high))
+        parts.append(_list(shown, f"{rival}: time over ours, {'the highest' if folded else 'by op'}", low, high, numbers))
     if folded:
-        parts.append(_list(least, f"{rival}: time over ours, the lowest", low, high))
+        parts.append(_list(least, f"{rival}: time over ours, the lowest", low, high, numbers))
         every = tag("summary", f"All {len(found)} ops against {rival}")
-        parts.append(tag("details", every, _list(found, f"{rival}: time over ours, by op", low, high)))
+        parts.append(tag("details", every, _list(found, f"{rival}: time over ours, by op", low, high, numbers)))
     return tag("div", parts)
 
 
@@ -83,15 +87,15 @@ def _by_family(found: Sequence[Bar]) -> list[Bar]:
     return sorted(made, key=lambda bar: -bar.mean)
 
 
-def _list(found: Sequence[Bar], caption: str, low: int, high: int) -> Markup:
+def _list(found: Sequence[Bar], caption: str, low: int, high: int, numbers: Mapping[str, int]) -> Markup:
     """A table whose second column is drawn."""
     ticks = [
-        tag("span", _tick(p), style=f"left:{_place(2.0**p, low, high):.2f}%", class_="keep" if p % 2 == 0 else None)
+        tag("span", _tick(p), class_=f"{left(_place(2.0**p, low, high))}{' keep' if p % 2 == 0 else ''}")
         for p in range(low, high + 1)
     ]
     scale = tag("th", tag("div", ticks, class_="ticks"), scope="col", aria_label="bar")
     head = tag("tr", tag("th", "op", scope="col"), scale, tag("th", "times", scope="col", class_="n"))
-    rows = [_row(bar, low, high) for bar in found]
+    rows = [_row(bar, low, high, numbers) for bar in found]
     return tag("table", tag("caption", caption), tag("thead", head), tag("tbody", rows), class_="bars")
 
 
@@ -104,19 +108,18 @@ def _place(value: float, low: int, high: int) -> float:
     return 100.0 * (min(max(log2(value), low), high) - low) / (high - low)
 
 
-def _row(bar: Bar, low: int, high: int) -> Markup:
+def _row(bar: Bar, low: int, high: int, numbers: Mapping[str, int]) -> Markup:
     one, end = _place(1.0, low, high), _place(bar.mean, low, high)
-    left, width = min(one, end), abs(end - one)
     spread = ""
     if bar.problems > 1:
         a, b = _place(bar.least, low, high), _place(bar.most, low, high)
-        spread = tag("i", class_="range", style=f"left:{a:.2f}%;width:{max(b - a, 0.3):.2f}%")
+        spread = tag("i", class_=f"range {left(a)} {width(max(b - a, _THIN))}")
     said = f"{bar.op}: {ratio(bar.mean)}"
     if bar.problems > 1:
         said += f", {ratio(bar.least)} to {ratio(bar.most)} on {bar.problems} problems"
     inside = [
-        tag("i", class_="one", style=f"left:{one:.2f}%"),
-        tag("i", class_=f"bar b-{bar.family}", style=f"left:{left:.2f}%;width:{max(width, 0.3):.2f}%"),
+        tag("i", class_=f"one {left(one)}"),
+        tag("i", class_=f"bar b-{numbers[bar.family]} {left(min(one, end))} {width(max(abs(end - one), _THIN))}"),
         spread,
     ]
     drawn = tag("td", tag("div", inside, class_="track", title=said))

@@ -23,6 +23,11 @@ def families(names: Iterable[str]) -> dict[str, tuple[str, str]]:
     return found
 
 
+def numbers(palette: Iterable[str]) -> dict[str, int]:
+    """The number of each family: the page's classes are named by it, because a family's name comes from a file."""
+    return {name: number for number, name in enumerate(palette)}
+
+
 def oklch(lightness: float, chroma: float, hue: float) -> str:
     """A colour of OKLCH (Ottosson, A perceptual color space for image processing, 2020) in sRGB, as #rrggbb, with less chroma
     where sRGB has not so much."""

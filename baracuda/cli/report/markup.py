@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from html import escape
+
+#: What no page may hold: control characters, halves of a surrogate pair, and what Unicode leaves undefined for good.
+_UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
 
 class Markup(str):
@@ -26,9 +30,14 @@ def tag(name: str, /, *children: Markup | str | float | Iterable[Markup | str] |
     for key, value in attributes.items():
         if value is not None and value is not False:
             written = key.rstrip("_").replace("_", "-")
-            words.append(written if value is True else f'{written}="{escape(str(value))}"')
+            words.append(written if value is True else f'{written}="{_escaped(value)}"')
     inside = "".join(_child(c) for c in children)
     return Markup(f"<{' '.join(words)}>" if name in _VOID else f"<{' '.join(words)}>{inside}</{name}>")
+
+
+def _escaped(value: object) -> str:
+    """Text as it stands within an element or an attribute: the one way from a value to the page."""
+    return escape(_UNFIT.sub("\ufffd", str(value)))
 
 
 def _child(child: Markup | str | float | Iterable[Markup | str] | None) -> str:
@@ -37,7 +46,7 @@ def _child(child: Markup | str | float | Iterable[Markup | str] | None) -> str:
     if isinstance(child, Markup):
         return child
     if isinstance(child, (str, int, float)):
-        return escape(str(child), quote=False)
+        return _escaped(child)
     return "".join(map(_child, child))
 
 

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-import json
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from baracuda import __version__
-from baracuda.cli.bench.results import KIND, Results, geometric_mean
+from baracuda.cli.bench.results import KIND, WHERE, Results, geometric_mean
+from baracuda.cli.files import read_json
 from baracuda.cli.report import bars, colours, tables
 from baracuda.cli.report.markup import Markup, tag
 from baracuda.cli.report.numbers import ratio
 from baracuda.cli.report.roofline import roofline
 from baracuda.cli.report.style import style
+from baracuda.cli.schema import check
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.op_table import measured_ulp
+
+#: What stands first in every certificate, and what is read of one.
+CERTIFICATE = "baracuda verify"
+_CERTIFICATE = {
+    **dict.fromkeys(("plans", "cases", "checks", "elements", "differing_elements", "broken_promises"), int),
+    "environment": WHERE,
+    "kept": bool,
+    "complete": bool,
+    "promises": {str: str},
+    "families": {str: {str: {"cases": int, "broken": int}}},
+    "broken": [{"message": str}],
+}
 
 
 @dataclass
@@ -73,17 +88,18 @@ def _count_once(results: Sequence[Results]) -> None:
 
 def _take(found: Inputs, path: Path) -> bool:
     """Add a file; whether it is one of ours."""
-    try:
-        held = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise InvalidProblemError(f"{path}: {error}; expected JSON") from error
-    if isinstance(held, dict) and held.get("kind") == KIND:
-        found.results.append(Results.load(path))
-        found.names.append(path.name)
-    elif isinstance(held, dict) and held.get("certificate") == "baracuda verify":
-        found.certificates.append(held)
-    else:
+    held = read_json(path)
+    if not isinstance(held, dict) or (held.get("kind") != KIND and held.get("certificate") != CERTIFICATE):
         return False
+    try:
+        if held.get("kind") == KIND:
+            found.results.append(Results.of(held))
+            found.names.append(path.name)
+        else:
+            check(held, _CERTIFICATE, "certificate")
+            found.certificates.append(held)
+    except InvalidProblemError as error:
+        raise InvalidProblemError(f"{path}: {error}") from error
     return True
 
 
@@ -91,15 +107,17 @@ def page(found: Inputs) -> str:
     """The whole page."""
     names = list(dict.fromkeys(row.family for r in found.results for row in r.rows))
     palette = colours.families(sorted(names))
-    sections = [s for s in _sections(found, palette) if s is not None]
+    sections = [s for s in _sections(found, colours.numbers(palette)) if s is not None]
     links = [tag("li", tag("a", title, href=f"#{key}")) for key, title, _ in sections]
     devices = " and ".join(name for name, _ in found.devices) or "no device"
+    sheet = style(list(palette.values()))
     head = [
         tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_policy(sheet)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", f"baracuda on {devices}"),
-        tag("style", Markup(style(palette))),
+        tag("style", sheet),
     ]
     body = [
         tag("header", tag("h1", f"baracuda {__version__} on {devices}"), tag("nav", tag("ul", links), aria_label="Contents")),
@@ -108,14 +126,20 @@ def page(found: Inputs) -> str:
     return f"<!DOCTYPE html>\n{tag('html', tag('head', head), tag('body', body), lang='en')}\n"
 
 
+def _policy(sheet: Markup) -> str:
+    """Nothing is loaded or run, and no style counts but this sheet."""
+    digest = b64encode(sha256(sheet.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
 _Section = tuple[str, str, list[Markup]]
 
 
-def _sections(found: Inputs, palette: Mapping[str, tuple[str, str]]) -> Iterator[_Section | None]:
+def _sections(found: Inputs, numbers: Mapping[str, int]) -> Iterator[_Section | None]:
     if found.results:
         yield "summary", "Summary", [_tiles(name, results) for name, results in found.devices]
-        yield "roofline", "Roofline", list(_rooflines(found, palette))
-        yield "rivals", "Against other libraries", list(_rivals(found))
+        yield "roofline", "Roofline", list(_rooflines(found, numbers))
+        yield "rivals", "Against other libraries", list(_rivals(found, numbers))
     if found.certificates:
         yield "bits", "The same bits", [tables.certificate(c) for c in found.certificates]
     yield "ulp", "Errors of the elementary functions", [tables.errors(measured_ulp())]
@@ -153,16 +177,16 @@ def _tiles(device: str, results: Sequence[Results]) -> Markup:
     return tag("div", tag("h3", device), tag("ul", tiles, class_="tiles"))
 
 
-def _rooflines(found: Inputs, palette: Mapping[str, tuple[str, str]]) -> Iterator[Markup]:
-    for device, results in found.devices:
-        drawn = roofline(results, palette, f"Roofline of {device}")
+def _rooflines(found: Inputs, numbers: Mapping[str, int]) -> Iterator[Markup]:
+    for place, (device, results) in enumerate(found.devices):
+        drawn = roofline(results, numbers, f"Roofline of {device}", place)
         if drawn is not None:
             yield tag("h3", device)
             yield drawn
     yield tag("p", _ROOFLINE, class_="soft")
 
 
-def _rivals(found: Inputs) -> Iterator[Markup]:
+def _rivals(found: Inputs, numbers: Mapping[str, int]) -> Iterator[Markup]:
     said = (
         "The rival's time over ours, in one run: above 1 we are faster. A thin line goes from the least to the greatest problem."
     )
@@ -174,4 +198,4 @@ def _rivals(found: Inputs) -> Iterator[Markup]:
             if busy:
                 warning = f"{busy} problems were timed while other processes used the processors; their ratios say little."
                 yield tag("p", warning, class_="broken")
-            yield bars.chart(bars.bars(results, rival), rival)
+            yield bars.chart(bars.bars(results, rival), rival, numbers)

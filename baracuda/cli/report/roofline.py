@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import atan, ceil, degrees, floor, log10
-from zlib import crc32
 
 from baracuda.cli.bench.results import Results, Row
 from baracuda.cli.report.markup import Markup, tag
@@ -49,8 +48,9 @@ def rows_of(results: Sequence[Results]) -> list[tuple[Row, Results]]:
     return [(row, r) for row, r in rows if row.operations / row.nbytes >= LEAST]
 
 
-def roofline(results: Sequence[Results], colours: Mapping[str, object], title: str) -> Markup | None:
-    """The plot of one device's results, for wide and for narrow pages; None where there is nothing to draw."""
+def roofline(results: Sequence[Results], numbers: Mapping[str, int], title: str, place: int = 0) -> Markup | None:
+    """The plot of one device's results, for wide and for narrow pages; None where there is nothing to draw. `numbers` are those
+    of the families' colours, `place` that of the plot on its page."""
     found = rows_of(results)
     if not found:
         return None
@@ -63,17 +63,24 @@ def roofline(results: Sequence[Results], colours: Mapping[str, object], title: s
             peaks[element] = max(peaks.get(element, 0.0), rate)
     across = (floor(log10(min(x)) - 0.1), ceil(log10(max(x)) + 0.1))
     up = (floor(log10(min(y)) - 0.1), ceil(log10(max([*y, *peaks.values()])) + 0.1))
-    wide = _drawing(Frame(760, 470, 12, across, up), found, copy, peaks, title, "wide")
-    narrow = _drawing(Frame(380, 430, 12, across, up), found, copy, peaks, title, "narrow")
-    return tag("figure", wide, narrow, _legend(found, colours), class_="plot")
+    wide = _drawing(Frame(760, 470, 12, across, up), found, copy, peaks, numbers, title, place, "wide")
+    narrow = _drawing(Frame(380, 430, 12, across, up), found, copy, peaks, numbers, title, place, "narrow")
+    return tag("figure", wide, narrow, _legend(found, numbers), class_="plot")
 
 
 def _drawing(
-    frame: Frame, found: Sequence[tuple[Row, Results]], copy: float, peaks: Mapping[str, float], title: str, class_: str
+    frame: Frame,
+    found: Sequence[tuple[Row, Results]],
+    copy: float,
+    peaks: Mapping[str, float],
+    numbers: Mapping[str, int],
+    title: str,
+    place: int,
+    class_: str,
 ) -> Markup:
-    key = f"{class_}-{crc32(title.encode()):x}"
+    key = f"plot-{place}-{class_}"
     parts = [tag("title", title, id=key), *_grid(frame), *_roofs(frame, copy, peaks)]
-    parts += [_point(frame, row, results) for row, results in found]
+    parts += [_point(frame, row, results, numbers[row.family]) for row, results in found]
     return tag(
         "svg", parts, viewBox=f"0 0 {frame.width} {frame.height}", role="img", aria_labelledby=key, class_=f"roofline {class_}",
         xmlns="http://www.w3.org/2000/svg",
@@ -121,11 +128,11 @@ def _roofs(f: Frame, copy: float, peaks: Mapping[str, float]) -> Iterator[Markup
         yield tag("text", what, x=x2 - 4, y=beside, text_anchor="end", class_="roof-text")
 
 
-def _point(f: Frame, row: Row, results: Results) -> Markup:
+def _point(f: Frame, row: Row, results: Results, colour: int) -> Markup:
     x, y = f.at(row.operations / row.nbytes, row.operations / row.seconds)
     share = f", {results.ceilings.fraction(row):.0%} of its floor" if results.ceilings.floor(row) else ""
     label = tag("title", f"{row.name}: {row.ours[1]:,.1f} us, {si(row.operations / row.seconds)}op/s{share}")
-    given: dict[str, object] = {"class_": f"point f-{row.family}", "data_name": row.name}
+    given: dict[str, object] = {"class_": f"point f-{colour}", "data_name": row.name}
     mark = MARKS.get(row.element, "circle")
     if mark == "circle":
         return tag("circle", label, cx=x, cy=y, r=3, **given)
@@ -137,9 +144,11 @@ def _point(f: Frame, row: Row, results: Results) -> Markup:
     return tag("path", label, d=shape[mark], transform=f"translate({x} {y})", **given)
 
 
-def _legend(found: Sequence[tuple[Row, Results]], colours: Mapping[str, object]) -> Markup:
+def _legend(found: Sequence[tuple[Row, Results]], numbers: Mapping[str, int]) -> Markup:
     families = {row.family for row, _ in found}
     marks = {MARKS.get(row.element, "circle"): row.element for row, _ in found}
-    swatches = [tag("span", tag("i", class_=f"swatch b-{name}"), name.replace("_", " ")) for name in colours if name in families]
+    swatches = [
+        tag("span", tag("i", class_=f"swatch b-{n}"), name.replace("_", " ")) for name, n in numbers.items() if name in families
+    ]
     shapes = ", ".join(f"{mark}: {element}" for mark, element in marks.items())
     return tag("figcaption", tag("span", swatches, class_="legend"), tag("span", f"Marks: {shapes}.", class_="soft"))

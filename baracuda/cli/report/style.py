@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from baracuda.cli.report.colours import DARK, LIGHT
+from baracuda.cli.report.markup import Markup
 
 _RULES = """
 *{box-sizing:border-box}
@@ -72,12 +73,31 @@ figure,.tiles li,tr{break-inside:avoid}*{print-color-adjust:exact;-webkit-print-
 VERDICTS = (("#0a6b2d", "#b3261e"), ("#6dd58c", "#f2b8b5"))
 
 
-def style(families: Mapping[str, tuple[str, str]]) -> str:
-    """The style sheet of a page with these families' colours, light and dark."""
+#: Places and widths are classes, in steps of a part of the whole, because a page without inline styles needs no leave for them.
+STEPS = 500
+_PLACES = "".join(f".l{i}{{left:{100 * i / STEPS:g}%}}.w{i}{{width:{100 * i / STEPS:g}%}}" for i in range(STEPS + 1))
+
+
+def left(percent: float) -> str:
+    """The class of what begins at so many percent of the width around it."""
+    return f"l{_step(percent)}"
+
+
+def width(percent: float) -> str:
+    """The class of what is as wide as so many percent of what is around it."""
+    return f"w{_step(percent)}"
+
+
+def _step(percent: float) -> int:
+    return round(min(max(percent, 0.0), 100.0) * STEPS / 100)
+
+
+def style(families: Sequence[tuple[str, str]]) -> Markup:
+    """The style sheet of a page with these families' colours, light and dark. Nothing in it comes from a file."""
     light, dark = _variables(LIGHT, VERDICTS[0]), _variables(DARK, VERDICTS[1])
-    colours = ["".join(f".f-{name},.b-{name}{{--c:{pair[i]}}}" for name, pair in families.items()) for i in (0, 1)]
+    colours = ["".join(f".f-{n},.b-{n}{{--c:{pair[i]}}}" for n, pair in enumerate(families)) for i in (0, 1)]
     night = f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}{colours[1]}}}"
-    return f":root{{color-scheme:light dark;{light}}}{_RULES}{colours[0]}{night}"
+    return Markup(f":root{{color-scheme:light dark;{light}}}{_RULES}{_PLACES}{colours[0]}{night}")
 
 
 def _variables(colours: Mapping[str, str], verdicts: tuple[str, str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from baracuda.cli.bench.results import Results, Row
 from baracuda.cli.report.markup import Markup, table, tag
 from baracuda.cli.report.numbers import micro, ratio
+from baracuda.cli.report.style import width
 
 #: Broken promises that are listed.
 LISTED = 50
@@ -61,7 +62,7 @@ def errors(ulp: Mapping[tuple[str, str], float]) -> Markup:
 def _error(value: float | None) -> Markup:
     if value is None:
         return tag("span", "")
-    bar = tag("i", class_="error over" if value > 1 else "error", style=f"width:{min(value, 2.0) * 50:.1f}%")
+    bar = tag("i", class_=f"error {'over ' if value > 1 else ''}{width(value * 50)}")
     return tag("span", tag("span", f"{value:.3f}"), tag("span", bar, class_="gauge", aria_hidden="true"), class_="measured")
 
 
