@@ -72,6 +72,7 @@ _EXPORTS = {
         "dot_general dot_general_backward einsum einsum_backward kron kron_backward multi_dot multi_dot_backward tensordot "
         "tensordot_backward"
     ),
+    "baracuda.frontends.equality": "array_equal",
     "baracuda.frontends.fuse": "fuse",
     "baracuda.frontends.integrals": (
         "cumulative_trapezoid cumulative_trapezoid_backward gradient gradient_backward trapezoid trapezoid_backward unwrap "

@@ -14,6 +14,7 @@ from baracuda.frontends.product_function import run as product
 from baracuda.frontends.views import placed, run, view
 from baracuda.ops import covariances as c
 from baracuda.ops.matmul_descriptor import MatmulDescriptor
+from baracuda.ops.promotion import Rule, common, result_element
 
 Weights = dict[str, TensorRef]
 
@@ -44,6 +45,12 @@ def _weights(x: TensorRef, fweights: Any, aweights: Any) -> Weights:
             raise InvalidProblemError(f"{name}: element is {ref.kind}; expected {what}")
         found[name] = ref
     return found
+
+
+def _element(x: TensorRef, weights: Weights) -> ElementKind:
+    """The element of the result: that of x and aweights together, f32 for integers."""
+    kinds = [x.kind, *(w.kind for name, w in weights.items() if name == "aweights")]
+    return result_element(Rule.FLOATING, common(kinds))
 
 
 def _scale(x: TensorRef, correction: float) -> float:
@@ -88,12 +95,12 @@ def _both_ways(dy: Any, x: TensorRef, like: Any, *, diagonal: bool) -> Any:
 def cov(x: Any, *, correction: float = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """The covariances of variables: sum_k w[k] * (x[i,k] - mean_i) * conj(x[j,k] - mean_j) / norm.
 
-    x is (variables, observations) of a float or complex element; the result is (variables, variables), or a number for one
-    variable, for which x may be (observations). w is fweights * aweights, of which each, if given, has one element for each
-    observation: fweights an integer, how often it was observed; aweights a float, its importance. Weights should not be
-    negative; that is not checked, since it would wait for the device. The mean is weighted by w. With W = sum w, norm is
-    W - correction, with aweights W - correction * sum(w * aweights) / W, and 0 where that is below: of too few observations
-    the result is NaN or infinite.
+    x is (variables, observations); the result is (variables, variables), or a number for one variable, for which x may be
+    (observations), in the common element of x and aweights, f32 for integers. w is fweights * aweights, of which each, if
+    given, has one element for each observation: fweights an integer, how often it was observed; aweights a float, its
+    importance. Weights should not be negative; that is not checked, since it would wait for the device. The mean is weighted by
+    w. With W = sum w, norm is W - correction, with aweights W - correction * sum(w * aweights) / W, and 0 where that is below: of
+    too few observations the result is NaN or infinite.
 
     Deviations are taken in the kind that is computed in (f32 for 16-bit floats) and their products summed in one chain of fused
     multiply-adds in rising k: the same bits on every device, and without weights a matrix that is symmetric to the bit. Raises
@@ -109,9 +116,9 @@ def cov(x: Any, *, correction: float = 1, fweights: Any = None, aweights: Any = 
     weights = _weights(rows, fweights, aweights)
     if weights:
         made = run(c.weighted_deviations, {"x": rows, **weights}, x, correction=float(correction))
-        return _squeezed(_gram(made["scaled"], made["deviation"], rows.kind))
+        return _squeezed(_gram(made["scaled"], made["deviation"], _element(rows, weights)))
     (deviation,) = run(c.deviations, {"x": rows}, x).values()
-    return _squeezed(_gram(deviation, deviation, rows.kind, _scale(rows, correction)))
+    return _squeezed(_gram(deviation, deviation, _element(rows, weights), _scale(rows, correction)))
 
 
 def cov_backward(
@@ -150,8 +157,8 @@ def cov_backward(
 def corrcoef(x: Any) -> Any:
     """Pearson's correlation coefficients of variables: cov[i, j] / sqrt(cov[i, i] * cov[j, j]), held to [-1, 1].
 
-    x is (variables, observations) of a float or complex element; the result is (variables, variables), or a number for one
-    variable, for which x may be (observations). Both parts of a complex coefficient are held to [-1, 1]. The correlation of a
+    x is (variables, observations); the result is (variables, variables), or a number for one variable, for which x may be
+    (observations); of integers in f32. Both parts of a complex coefficient are held to [-1, 1]. The correlation of a
     variable with itself is exactly 1, and NaN with any where it does not vary. The sums of products are those of `cov`: the same
     bits on every device. Raises `InvalidProblemError` for more than two axes. Source: torch.corrcoef.
 
@@ -167,7 +174,7 @@ def corrcoef(x: Any) -> Any:
     products, n = describe(made, "products"), rows.shape[0]
     squares = view(products, 0, (n,), (sum(products.strides),))
     tensors = {"products": products, "row": placed(squares, (0,), 2), "column": placed(squares, (1,), 2)}
-    return _squeezed(run(c.correlations, tensors, x, dtype=rows.kind)["y"])
+    return _squeezed(run(c.correlations, tensors, x, dtype=_element(rows, {}))["y"])
 
 
 def corrcoef_backward(dy: Any, x: Any) -> Any:

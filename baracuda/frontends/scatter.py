@@ -80,12 +80,13 @@ def _index_reduce(
 
 
 def index_add(
-    x: Any, index: Any, source: Any, *, axis: int = 0, alpha: float = 1.0, bounds: str = "check", out: Any = None
+    x: Any, index: Any, source: Any, *, axis: int = 0, alpha: complex = 1.0, bounds: str = "check", out: Any = None
 ) -> Any:
     """x with alpha * source added to its slices along an axis: y[index[p]] = x[index[p]] + alpha * the sum of source[p].
 
     x has any element but bool and the 8-bit floats; source has the shape of x with the axes of index in place of `axis`. The sum
-    is taken before x is added, and rounded with it once. `out` may be `x`. Source: torch.index_add.
+    is taken before x is added, and rounded with it once; a complex alpha is multiplied to source before the sum. `out` may be
+    `x`. Source: torch.index_add.
 
     Examples
     --------
@@ -93,6 +94,8 @@ def index_add(
     >>> baracuda.index_add(np.zeros(3, np.float32), np.array([2, 0, 2]), np.float32([1, 2, 3])).tolist()
     [2.0, 0.0, 4.0]
     """
+    if isinstance(alpha, complex):
+        source, alpha = function("mul")(source, alpha), 1.0
     factor = None if alpha == 1 else alpha
     return _index_reduce(x, index, source, axis, ScatterKind.SUM, factor, True, bounds, out)
 

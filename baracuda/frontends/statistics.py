@@ -159,7 +159,7 @@ def diff(x: Any, *, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
     """x[1:] - x[:-1] along an axis, n times over; of bool, whether neighbours differ.
 
     prepend and append, tensors or numbers, stand before and after x along the axis; they have x's shape but for that axis.
-    Integers wrap.
+    Integers wrap. With n = 0 the result is x, without them, as in torch.diff.
 
     Examples
     --------
@@ -170,11 +170,11 @@ def diff(x: Any, *, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
     ref = describe(x, "x")
     axis = axis_of(axis, len(ref.shape))
     times, row = _times(n), _in_a_row(x, axis, prepend, append)
-    found: Any = _joined(tuple(row.values()), axis, x)
     if times == 0:
-        result, target = output(x, found.shape, ref.kind)
-        copy(found, target, x)
+        result, target = output(x, ref.shape, ref.kind)
+        copy(ref, target, x)
         return result
+    found: Any = _joined(tuple(row.values()), axis, x)
     for _ in range(min(times, max(found.shape[axis], 1))):  # after so many nothing is left
         found = _difference(describe(found, "x"), axis, x, None)
     return found
@@ -218,10 +218,15 @@ def diff_backward(
     names = chosen(wrt, [k for k, v in tensors.items() if v is not None and not isinstance(v, NUMBERS)])
     times, row = _times(n), _in_a_row(x, axis, prepend, append)
     sizes = {name: piece.shape[axis] for name, piece in row.items()}
-    length = sum(sizes.values())
+    length = sum(sizes.values()) if times else ref.shape[axis]
     expected = (*ref.shape[:axis], max(length - times, 0), *ref.shape[axis + 1 :])
     if found.shape != expected:
         raise InvalidProblemError(f"dy: shape is {found.shape}; expected {expected}")
+    if times == 0:  # what would stand beside x has no part
+        beside = {name: filled(tensors[name], row[name].shape, row[name].kind, 0) for name in names if name != "x"}
+        own, target = output(x, ref.shape, ref.kind)
+        copy(found, target, x)
+        return one_or_all([own if name == "x" else beside[name] for name in names])
     for k in range(min(times, length), 0, -1):
         _, target = output(x, (*ref.shape[:axis], length - k + 1, *ref.shape[axis + 1 :]), ref.kind)
         _difference_slopes(found, axis, target, x)

@@ -25,16 +25,16 @@ def _real(x: Value) -> Expr:
     return x.re if isinstance(x, Complex) else x
 
 
-def _weights(kind: Any, fweights: Expr | None, aweights: Expr | None) -> Expr:
+def _weights(kind: Any, fweights: Expr | None, aweights: Value | None) -> Expr:
     """The weight of each observation; at least one of the two is given."""
-    given = [cast(w, kind) for w in (fweights, aweights) if w is not None]
+    given = [cast(_real(w), kind) for w in (fweights, aweights) if w is not None]
     return given[0] if len(given) == 1 else given[0] * given[1]
 
 
-def _norm(weights: Expr, aweights: Expr | None, correction: Scalar) -> Expr:
+def _norm(weights: Expr, aweights: Value | None, correction: Scalar) -> Expr:
     """What a weighted sum of products of deviations is divided by: never below 0, so that too few observations give NaN."""
     total = f.sum_(weights)
-    taken = correction if aweights is None else correction * f.sum_(weights * cast(aweights, weights.kind)) / total
+    taken = correction if aweights is None else correction * f.sum_(weights * cast(_real(aweights), weights.kind)) / total
     return f.maximum(total - taken, 0.0)
 
 
@@ -46,9 +46,9 @@ def _deviations(x: Value) -> Value:
 
 
 def _weighted_deviations(
-    x: Value, fweights: Own | None = None, aweights: Own | None = None, *, correction: Scalar = 1.0
+    x: Value, fweights: Own | None = None, aweights: Value | None = None, *, correction: Scalar = 1.0
 ) -> dict[str, Value]:
-    """The deviations from the weighted mean, and the same by weight / norm."""
+    """The deviations from the weighted mean, and the same by weight / norm; in the common element of x and aweights."""
     w = _weights(x.kind, fweights, aweights)
     deviation = x - map_parts(f.sum_, x * w) / f.sum_(w)
     return {"deviation": deviation, "scaled": deviation * (w / _norm(w, aweights, correction))}
@@ -121,8 +121,8 @@ _STATISTICS: dict[str, Any] = {"family": "statistics", "takes": "float,complex"}
 _ROWS: dict[str, Any] = {"rows": True, **_STATISTICS}
 _SCALED: dict[str, Any] = {"results": ("deviation", "scaled"), "wide": ("deviation", "scaled")}
 _DIRECTED: dict[str, Any] = {"results": ("direction", "norm"), "wide": ("direction", "norm")}
-deviations = Op(_deviations, Rule.COMMON, name="deviations", wide=("y",), **_ROWS)
-weighted_deviations = Op(_weighted_deviations, Rule.COMMON, name="weighted_deviations", **_SCALED, **_ROWS)
+deviations = Op(_deviations, Rule.FLOATING, name="deviations", wide=("y",), **_ROWS)
+weighted_deviations = Op(_weighted_deviations, Rule.FLOATING, name="weighted_deviations", **_SCALED, **_ROWS)
 directions = Op(_directions, Rule.COMMON, name="directions", **_DIRECTED, **_ROWS)
 correlations = Op(_correlations, Rule.COMMON, name="corrcoef", element_option=True, **_STATISTICS)
 both_ways = Op(_both_ways, Rule.COMMON, name="both_ways", wide=("y",), **_STATISTICS)

@@ -180,12 +180,16 @@ def poisson_nll_loss(input: Expr, target: Expr, *, log_input: bool = True, full:
     return loss + select(target > 1.0, target * f.log(target) - target + 0.5 * f.log(2.0 * math.pi * target), 0.0)
 
 
-@pointwise_loss()
+def _but_the_last(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(range(rank - 1))
+
+
+@pointwise_loss(places={"var": _but_the_last})
 def gaussian_nll_loss(input: Expr, target: Expr, var: Expr, *, full: bool = False, eps: Scalar = 1e-6) -> Expr:
     """(log(v) + (input - target)**2 / v) / 2 with v = max(var, eps), plus log(2 pi) / 2 where `full` is set.
 
-    `var` broadcasts: a variance for each row has the extent 1 along it. The gradient passes the limit eps unchanged, as in
-    PyTorch. A negative variance counts as eps.
+    `var` is a number, or broadcasts to the input and has its rank; or it lacks the last axis and is one variance for each row.
+    The gradient passes the limit eps unchanged, as in PyTorch. A negative variance counts as eps.
     """
     v = f.maximum(var, eps)
     d = input - target

@@ -66,7 +66,7 @@ class ScatterDescriptor(Descriptor):
         If given, x has this many rows, and an integer tensor with the index's shape and element says which of them a
         position brings; only for axis 0.
     alpha
-        A factor of the combination, before the base is added.
+        A factor of the combination, a real number, before the base is added.
     wrap
         Whether a negative index counts from the end.
     skip
@@ -101,9 +101,9 @@ class ScatterDescriptor(Descriptor):
         kind = self.element
         if kind.bits < 8 or (kind.is_float and kind.bits < 16) or kind.category is Category.BOOL:
             raise UnsupportedError(f"element: {kind}; expected a float of 16 bits or more, an integer or a complex number")
-        plain = self.reduce is ScatterKind.SUM and self.alpha is None and not self.has_weights
+        plain = self.reduce is ScatterKind.SUM and not self.has_weights
         if kind.category is Category.COMPLEX and not plain:
-            raise UnsupportedError(f"element: {kind} with {self.reduce}; complex numbers are only summed, without a factor")
+            raise UnsupportedError(f"element: {kind} with {self.reduce}; complex numbers are only summed, without weights")
         beside = [n for n, v in (("has_base", self.has_base), ("has_weights", self.has_weights), ("alpha", self.alpha)) if v]
         if beside and self.reduce is ScatterKind.COUNT:
             raise InvalidProblemError(f"{', '.join(beside)}: given; expected none where positions are counted")

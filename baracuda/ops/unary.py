@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 
 from baracuda.core.elements import Category, ElementKind
+from baracuda.core.errors import UnsupportedError
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.complex_functions import FUNCTIONS
@@ -143,6 +144,21 @@ def square(x: Value) -> Value:
     return x * x
 
 
+def _of_decimals(x: Expr, decimals: int) -> Expr:
+    """x rounded to so many digits after the point, halves to even: by way of x times, or over, a power of ten."""
+    if not x.kind.is_float:
+        if decimals < 0:
+            raise UnsupportedError(f"decimals: {decimals} of {x.kind}; expected 0 or more for integers")
+        return x
+    if decimals == 0:
+        return unary("rint", x)
+    power = 10.0 ** abs(decimals)
+    if decimals < 0:
+        return unary("rint", x / power) * power
+    large = x * power
+    return select(abs(large) < float("inf"), unary("rint", large) / power, x)  # what overflows has no digits after the point
+
+
 def _rounding(name: str, how: str, doc: str) -> Op:
     def formula(x: Expr) -> Expr:
         return unary(how, x) if x.kind.is_float else x
@@ -159,8 +175,19 @@ def _rounding(name: str, how: str, doc: str) -> Op:
 
 ceil = _rounding("ceil", "ceil", "The smallest integer not below x. Its gradient is zero.")
 floor = _rounding("floor", "floor", "The largest integer not above x. Its gradient is zero.")
-round_ = _rounding("round", "rint", "x rounded to an integer, halves to even. Its gradient is zero.")
 trunc = _rounding("trunc", "trunc", "x rounded towards zero. Its gradient is zero.")
+
+
+@op(differentiable=True)
+def round_(x: Expr, *, decimals: int = 0) -> Expr:
+    """x rounded to an integer, or to `decimals` digits after the point (before it where negative), halves to even, as
+    rint(x * 10**decimals) / 10**decimals. Its gradient is zero. Source: torch.round."""
+    return _of_decimals(x, decimals)
+
+
+@round_.backward
+def _round_backward(dy: Expr, x: Expr, *, decimals: int) -> dict[str, Expr]:
+    return {"dx": const(0.0, dy.kind)}
 
 
 @op()

@@ -76,3 +76,46 @@ def test_there_is_no_difference_of_bool(name: str, device: str) -> None:
     tensors = [to_device(t, device) for t in ([BOOLS] if name == "neg" else [BOOLS, OTHERS["bool"]])]
     with pytest.raises(Error, match=f"{name}: bool"):
         getattr(baracuda, name)(*tensors)
+
+
+def test_round_to_tens_and_to_digits(device: str) -> None:
+    x = np.float32([1.25, -1234.5678, 25, 35, np.inf, np.nan, 3e38])
+    for decimals in (-1, 0, 3):
+        got = to_host(baracuda.round(to_device(x, device), decimals=decimals))
+        want = torch.round(torch.from_numpy(x), decimals=decimals).numpy()
+        want[-1] = got[-1] if decimals < 0 else x[-1]  # whose product with 1000 is infinite in PyTorch
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+    with pytest.raises(Error, match="decimals: -1 of s64"):
+        baracuda.round(to_device(INTEGERS, device), decimals=-1)
+
+
+@pytest.mark.parametrize("alpha", [2.5, 1 - 2j])
+def test_complex_index_add_with_alpha(alpha: complex, device: str) -> None:
+    x, index = np.complex64([1 + 1j, 2, 3j]), np.array([2, 0, 2])
+    source = np.complex64([1j, 4, 2 - 1j])
+    got = to_host(baracuda.index_add(*(to_device(t, device) for t in (x, index, source)), alpha=alpha))
+    want = torch.from_numpy(x).index_add(0, torch.from_numpy(index), torch.from_numpy(source), alpha=alpha)
+    np.testing.assert_allclose(got, want.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("p", [-1.0, -np.inf])
+def test_distances_of_negative_order(p: float, device: str) -> None:
+    a, b = np.float32([[3, -4, 1], [2, 0, 0.5]]), np.float32([[1, 1, 0], [0, 5, 3]])
+    got = to_host(baracuda.pairwise_distance(to_device(a, device), to_device(b, device), p=p))
+    np.testing.assert_allclose(got, F.pairwise_distance(torch.from_numpy(a), torch.from_numpy(b), p=p).numpy(), rtol=1e-5)
+
+
+def test_tensors_of_different_shapes_are_not_equal(device: str) -> None:
+    x = to_device(np.ones(3, np.float32), device)
+    for other in (np.ones(4, np.float32), np.ones((1, 3), np.float32), np.float32([1, 2, 1])):
+        assert not to_host(baracuda.array_equal(x, to_device(other, device)))
+    assert to_host(baracuda.array_equal(x, x))
+    with pytest.raises(Error, match="shapes"):
+        baracuda.array_equal(x, to_device(np.ones(4, np.float32), device), axis=0)
+
+
+def test_no_difference_is_x_alone(device: str) -> None:
+    x, end = to_device(np.float32([1, 2]), device), to_device(np.float32([7]), device)
+    assert to_host(baracuda.diff(x, n=0, append=end)).tolist() == [1, 2]
+    dx, dend = baracuda.diff_backward(x, x, n=0, append=end)
+    assert (to_host(dx).tolist(), to_host(dend).tolist()) == ([1, 2], [0])

@@ -83,7 +83,9 @@ CASES = {
     "sigmoid": Case(torch.sigmoid, domains=("small",), tolerance=6.0, absolute=1.0),  # between the poles at +-pi i
     "ceil": Case(torch.ceil),
     "floor": Case(torch.floor),
-    "round": Case(torch.round),
+    "round": Case(
+        lambda x, decimals=0: torch.round(x, decimals=decimals) if x.is_floating_point() else x, keywords=({}, {"decimals": 2})
+    ),
     "trunc": Case(torch.trunc),
     "frac": Case(torch.frac),
     "modf": Case(_modf),
