@@ -483,3 +483,47 @@ def test_quantize_and_dequantize_with_scales_in_the_element(machine: Machine, el
     assert same(codes, b.quantize_per_token(x, wide))
     assert same(b.quantize_per_token_backward(x, x, scale), b.quantize_per_token_backward(x, x, wide))
     assert same(b.dequantize_per_token(codes, scale, element=element), b.dequantize_per_token(codes, wide, element=element))
+
+
+# --- what a launch may report, in all five -----------------------------------------------------------------------------
+
+
+def test_errors() -> None:
+    """Each error of the originals by its name, with what it carries; CutlassInternal(status) is BackendError(library, status)."""
+    for error in (b.UnsupportedError, b.InvalidProblemError, b.MisalignedOperandError):
+        assert issubclass(error, b.Error)
+    for sized in (b.BufferTooSmallError("dy", needed=8, got=4), b.WorkspaceTooSmallError(needed=8, got=4)):
+        assert isinstance(sized, b.Error)
+        assert (sized.needed, sized.got) == (8, 4)
+    failed = b.BackendError("cublas", 7)
+    assert (failed.library, failed.status) == ("cublas", 7)
+
+
+def test_a_misaligned_operand(machine: Machine) -> None:
+    """Of each plan and each of its tensors."""
+    d, softmax, alibi, lerp = rms_descriptor(), softmax_descriptor(), alibi_descriptor(), lerp_descriptor()
+    token = b.DequantizePerTokenBackwardDescriptor(4, 6)
+    for plan, args in (
+        (b.RMSNormBackwardPlan.select(machine.stream, d), rms_args(machine, d)),
+        (b.SoftmaxBackwardPlan.select(machine.stream, softmax), softmax_args(machine, softmax)),
+        (b.AlibiBackwardPlan.select(machine.stream, alibi), alibi_args(machine, alibi)),
+        (b.BinaryParamBackwardPlan.select(machine.stream, lerp), lerp_args(machine, lerp)),
+        (b.DequantizePerTokenBackwardPlan.select(machine.stream, token), token_args(machine, token)),
+    ):
+        for name in names(type(args)):
+            tensor = getattr(args, name)
+            where = tensor.data_ptr() + 2, tuple(tensor.shape), tensor.stride(), K.F32, machine.stream.device
+            refused(machine, plan, replace(args, **{name: b.TensorMut(*where)}), b.MisalignedOperandError, f"{name}: address")
+
+
+def test_a_workspace_that_is_too_small(machine: Machine) -> None:
+    """Where there is one at all."""
+    d = rms_descriptor(input_shape=(3000, 5, 8))
+    plan, args = b.RMSNormBackwardPlan.select(machine.stream, d), rms_args(machine, d)
+    if not (needed := plan.workspace_size()):
+        pytest.skip("the sums of this device take none")
+    with pytest.raises(b.WorkspaceTooSmallError) as caught:
+        plan.run(machine.stream, machine.workspace(needed - 1), args)
+    assert (caught.value.needed, caught.value.got) == (needed, needed - 1)
+    assert args.dx.isnan().all()
+    assert args.dgamma.isnan().all()
