@@ -25,6 +25,8 @@ from baracuda.formula.special_functions import (
     i0e_slope,
     i1,
     i1e,
+    igamma_by_a,
+    igamma_by_x,
     inverse_mills,
     trigamma,
 )
@@ -207,7 +209,30 @@ def _zeta_reflection(s: Expr, y: Expr) -> Expr:
     return y * (digamma(s) - math.log(2.0 * math.pi))
 
 
-RULES.update(binomial=_binomial, pochhammer=_pochhammer, power_of_positive=_power_of_positive)
+def _igamma(y: Expr, dy: Expr, operand: int) -> Expr:
+    return dy * (igamma_by_x if operand else igamma_by_a)(*y.args)
+
+
+def _igammac(y: Expr, dy: Expr, operand: int) -> Expr:
+    return -_igamma(y, dy, operand)
+
+
+def _igamma_by_x(y: Expr, dy: Expr, operand: int) -> Expr:
+    a, x = y.args
+    return dy * (y * ((a - 1.0) / x - 1.0 if operand else log(x) - digamma(a)))
+
+
+def _igamma_by_a(y: Expr, dy: Expr, operand: int) -> Expr:
+    if not operand:
+        raise UnsupportedError("igamma_by_a has no derivative by a; expected one by x, or the first derivative of igamma by a")
+    a, x = y.args
+    return dy * (igamma_by_x(a, x) * (log(x) - digamma(a)))
+
+
+RULES.update(
+    binomial=_binomial, pochhammer=_pochhammer, power_of_positive=_power_of_positive, igamma=_igamma, igammac=_igammac,
+    igamma_by_x=_igamma_by_x, igamma_by_a=_igamma_by_a,
+)  # fmt: skip
 
 
 def _register(op: str, derivative: Callable[[Expr, Expr], Expr]) -> None:

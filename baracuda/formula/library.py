@@ -54,14 +54,6 @@ def _exp(x: Expr) -> Expr:
     return call("exp2", x * (1.0 / math.log(2.0)))
 
 
-def _gammainc_by_x(a: Expr, x: Expr, y: Expr) -> Expr:
-    return _exp(call("xlogy", a - 1.0, x) - x - call("gammaln", a))
-
-
-def _gammaincc_by_x(a: Expr, x: Expr, y: Expr) -> Expr:
-    return -_gammainc_by_x(a, x, y)
-
-
 def _betainc_by_x(a: Expr, b: Expr, x: Expr, y: Expr) -> Expr:
     return _exp(call("xlogy", a - 1.0, x) + call("xlog1py", b - 1.0, -x) - call("betaln", a, b))
 
@@ -79,8 +71,6 @@ def _loggamma(z: Complex, w: Complex) -> Complex:
 SLOPES: Mapping[str, Mapping[int, Slope]] = {
     "hyp1f1": {2: _hyp1f1_by_x},
     "hyp2f1": {3: _hyp2f1_by_x},
-    "gammainc": {1: _gammainc_by_x},
-    "gammaincc": {1: _gammaincc_by_x},
     "betainc": {2: _betainc_by_x},
 }
 COMPLEX_SLOPES: Mapping[str, ComplexSlope] = {"wofz": _wofz, "loggamma": _loggamma}

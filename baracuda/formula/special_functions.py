@@ -26,6 +26,8 @@ FURTHER_FUNCTIONS = (
 PARTIAL_FUNCTIONS = ("zeta_reflection", "exp_moderate", "inverse_mills", "i0e_slope")
 #: The same of two float arguments of one kind.
 SPECIAL_FUNCTIONS_OF_TWO = ("binomial", "pochhammer", "power_of_positive")
+#: The incomplete gamma functions, of two, and their derivatives.
+INCOMPLETE_GAMMA_FUNCTIONS = ("igamma", "igammac", "igamma_by_a", "igamma_by_x")
 
 
 def _function(op: str, x: Expr) -> Expr:
@@ -219,6 +221,26 @@ def pochhammer(x: Operand, m: Operand) -> Expr:
 def power_of_positive(x: Operand, y: Operand) -> Expr:
     """x**y for x positive, normal and finite and y finite."""
     return _function_of_two("power_of_positive", x, y)
+
+
+def igamma(a: Operand, x: Operand) -> Expr:
+    """The regularised lower incomplete gamma function P(a, x); NaN for a or x below zero."""
+    return _function_of_two("igamma", a, x)
+
+
+def igammac(a: Operand, x: Operand) -> Expr:
+    """The regularised upper incomplete gamma function Q(a, x) = 1 - P(a, x); NaN for a or x below zero."""
+    return _function_of_two("igammac", a, x)
+
+
+def igamma_by_a(a: Operand, x: Operand) -> Expr:
+    """The derivative of igamma by a; at a = 0 that from above."""
+    return _function_of_two("igamma_by_a", a, x)
+
+
+def igamma_by_x(a: Operand, x: Operand) -> Expr:
+    """The derivative of igamma by x, x**(a-1) e**-x / gamma(a)."""
+    return _function_of_two("igamma_by_x", a, x)
 
 
 def exp_moderate(x: Expr) -> Expr:

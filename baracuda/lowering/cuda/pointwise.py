@@ -28,6 +28,9 @@ def with_one_element(frame: Frame) -> None:
 
 #: Bytes that a thread writes in a kernel that reads nothing.
 _WRITTEN = 64
+#: From how many nodes on a thread computes one element at a time: the code of several would leave the instruction cache, and
+#: take as many times as long to compile.
+_LONG = 800
 
 
 class Runs:
@@ -51,6 +54,8 @@ class Runs:
             self.width = fitting_width(self.width, frame.nest.outer[self.last], widest)
         if self.real:  # both parts of a run in one access: neighbouring threads then fill whole sectors
             self.width = max(1, 8 // max(sizes))
+        if len(frame.nest.graph.nodes) > _LONG:
+            self.width = 1
         #: The constant tables that the kernel reads.
         self.tables: dict[Expr, str] = {}
         #: What the names of the functions that it calls begin with.
