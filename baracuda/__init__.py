@@ -134,7 +134,9 @@ def __getattr__(name: str) -> Any:
         try:
             value = import_module("baracuda.frontends.families").attribute(name)
         except KeyError:
-            raise AttributeError(f"module 'baracuda' has no attribute {name!r}") from None
+            near = import_module("difflib").get_close_matches(name, __dir__(), 3)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise AttributeError(f"module 'baracuda' has no attribute {name!r}{hint}", name=name) from None
     globals()[name] = value
     return value
 

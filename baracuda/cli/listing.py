@@ -91,8 +91,11 @@ def find(
     absent
         Whether ops that baracuda does not have yet are among them; they always are where `name` is exactly theirs.
 
-    Raises `InvalidProblemError` for an element that there is none of.
+    Raises `InvalidProblemError` for an element or a family that there is none of.
     """
+    families = dict.fromkeys(e.row.family for e in catalogue())
+    if family and family not in families:
+        raise InvalidProblemError(f"family {family!r}; expected one of {', '.join(families)}")
     kind = _element(element) if element else None
     exact = named(name) if name else ()
     entries = exact

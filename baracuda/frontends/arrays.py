@@ -78,11 +78,12 @@ def adopted(obj: Any, name: str = "tensor") -> Any:
 
 def all_adopted(values: Any, name: str = "tensor") -> Any:
     """Each value of a list or tuple `adopted`; the very sequence where none of them changes."""
-    for value in values:
-        if type(value) not in _PLAIN:
-            made = [adopted(v, name) for v in values]
-            return values if all(a is b for a, b in zip(made, values, strict=True)) else type(values)(made)
-    return values
+    made = None
+    for i, value in enumerate(values):
+        if type(value) not in _PLAIN and (own := adopted(value, name)) is not value:
+            made = made or list(values)
+            made[i] = own
+    return values if made is None else type(values)(made)
 
 
 def _memory_order(shape: Sequence[int], like: TensorRef) -> list[int]:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import baracuda
+
 PACKAGE = Path(__file__).resolve().parents[2] / "baracuda"
 #: For each layer, the layers it may import, itself apart.
 MAY_IMPORT = {
@@ -108,3 +110,34 @@ def test_a_call_brings_no_framework() -> None:
     loaded = loaded_after("import numpy as np, baracuda\nbaracuda.softmax(np.zeros(3, np.float32))")
     assert "llvmlite" in loaded
     assert not loaded & (FRAMEWORKS | {"scipy", "cuda"})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        ("sofmax", "softmax"),
+        ("Softmax", "softmax"),
+        ("gelu_backwards", "gelu_backward"),
+        ("SofmaxPlan", "SoftmaxPlan"),
+        ("matmull", "matmul"),
+        ("ctc_los", "ctc_loss"),
+        ("Elementkind", "ElementKind"),
+    ],
+)
+def test_a_misspelt_name_is_answered_with_the_nearest(wrong: str, near: str) -> None:
+    with pytest.raises(
+        AttributeError, match=rf"^module 'baracuda' has no attribute '{wrong}'; did you mean (\w+ or )*{near}( or |$)"
+    ):
+        getattr(baracuda, wrong)
+
+
+def test_a_name_like_no_other_gets_no_answer() -> None:
+    with pytest.raises(AttributeError, match=r"^module 'baracuda' has no attribute 'zzzzqqqq'$"):
+        _ = baracuda.zzzzqqqq
+    assert not hasattr(baracuda, "__wrapped__")
+
+
+def test_importing_takes_less_than_a_tenth_of_a_second() -> None:
+    code = "import time; t = time.perf_counter(); import baracuda; print(time.perf_counter() - t)"
+    times = [float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout) for _ in range(3)]
+    assert min(times) < 0.1

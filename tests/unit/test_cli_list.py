@@ -113,3 +113,10 @@ def test_wrong_options_are_status_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "--backend", "tpu"]) == 2
     assert main(["list", "--guarantee", "luck"]) == 2
     assert "'luck' is not one of" in capsys.readouterr().err
+
+
+def test_a_family_that_there_is_none_of_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--family", "sofmax"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("InvalidProblemError: family 'sofmax'; expected one of ")
+    assert "softmax" in err
