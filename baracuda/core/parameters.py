@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.errors import Error, InvalidProblemError
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,19 @@ class Below:
 
 
 @dataclass(frozen=True)
+class OtherThan:
+    """The parameter is anything but this, and not NaN."""
+
+    value: float
+
+    def __call__(self, value: Any) -> bool:
+        return bool(value == value and value != self.value)
+
+    def __str__(self) -> str:
+        return f"other than {self.value}"
+
+
+@dataclass(frozen=True)
 class Finite:
     """The parameter is neither infinite nor NaN."""
 
@@ -85,8 +98,8 @@ class Finite:
         return "finite"
 
 
-Bound = AtLeast | AtMost | Above | Below | Finite
-_BOUNDS = (AtLeast, AtMost, Above, Below, Finite)
+Bound = AtLeast | AtMost | Above | Below | OtherThan | Finite
+_BOUNDS = (AtLeast, AtMost, Above, Below, OtherThan, Finite)
 
 #: Stands for a value that a domain does not have.
 _NOT = object()
@@ -195,19 +208,23 @@ class Nothing(Domain):
 
 @dataclass(frozen=True)
 class Several(Domain):
-    """A tuple or a list of values of one domain, as many as `count` where that is given."""
+    """A tuple or a list of values of one domain, as many as `count` where that is given, else `least` or more."""
 
     each: Domain
     count: int | None = None
+    least: int = 0
 
     def take(self, value: Any) -> Any:
-        if not isinstance(value, (tuple, list)) or (self.count is not None and len(value) != self.count):
+        if not isinstance(value, (tuple, list)) or len(value) < self.least:
+            return _NOT
+        if self.count is not None and len(value) != self.count:
             return _NOT
         taken = tuple(self.each.take(v) for v in value)
         return _NOT if any(t is _NOT for t in taken) else taken
 
     def __str__(self) -> str:
-        return f"a tuple of {'any length' if self.count is None else self.count}, each {self.each}"
+        many = f"{self.least} or more" if self.least else "any length"
+        return f"a tuple of {many if self.count is None else self.count}, each {self.each}"
 
 
 @dataclass(frozen=True)
@@ -238,7 +255,7 @@ class Instance(Domain):
             return _NOT
         try:
             return self.of(value)
-        except (InvalidProblemError, TypeError, ValueError, KeyError):
+        except (Error, TypeError, ValueError, KeyError):
             return _NOT
 
     def __str__(self) -> str:
@@ -320,7 +337,7 @@ def bounded(domain: Domain, bounds: tuple[Bound, ...]) -> Domain:
     if isinstance(domain, Number):
         return Number(domain.bounds + bounds, domain.complex_too)
     if isinstance(domain, Several):
-        return Several(bounded(domain.each, bounds), domain.count)
+        return Several(bounded(domain.each, bounds), domain.count, domain.least)
     if isinstance(domain, Either):
         return Either(tuple(bounded(d, bounds) for d in domain.domains))
     return domain

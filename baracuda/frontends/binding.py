@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from inspect import Parameter
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import Domain, Either, Flag, Free, Instance, Nothing, Several, Whole, domain_of
+from baracuda.core.parameters import Domain, Either, Flag, Free, Instance, Nothing, Several, Whole, check_order, domain_of
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.arrays import all_adopted
 
 ALIASES = {"dim": "axis", "keepdim": "keepdims"}
 
 AXES = Either((Whole(), Several(Whole()), Nothing()))
+ROW_AXES = Either((Whole(), Several(Whole(), least=1), Nothing()))
 NAMES = Either((Several(Instance(str, "a name")), Instance(str, "a name", None), Nothing()))
 FREE, FLAG = Free(), Flag()
 PREFERENCE = Either((Instance(PlanPreference, "a PlanPreference"), Nothing()))
@@ -89,6 +91,8 @@ class Binding:
         Those that are never taken by position.
     defaults
         The defaults of those that have one: given as they are, they count as left out.
+    ordered
+        Pairs of numbers of which the first may not be above the second.
     """
 
     def __init__(
@@ -100,11 +104,13 @@ class Binding:
         numbers: frozenset[str] = frozenset(),
         keyword_only: frozenset[str] = frozenset(),
         defaults: Mapping[str, Any] | None = None,
+        ordered: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.function, self.tensors, self.domains, self.numbers = function, tuple(tensors), dict(domains), numbers
         self.by_position = tuple(n for n in domains if n not in keyword_only)
-        self.defaults = dict(defaults or {})
+        self.defaults, self.ordered = dict(defaults or {}), tuple(ordered)
         self.aliases = {alias: name for alias, name in ALIASES.items() if name in self.domains and alias not in self.domains}
+        self.required = tuple(n for n, v in self.defaults.items() if v is Parameter.empty)
         self._count, self._rest = len(self.tensors), (None,) * len(self.tensors)
 
     def __call__(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Bound:
@@ -118,7 +124,7 @@ class Binding:
         that is not what it may be."""
         count = self._count
         given = len(arguments)
-        if not keywords and given <= count:
+        if not keywords and given <= count and not self.required:
             return Bound(arguments if given == count else arguments + self._rest[given:])
         tensors = list(arguments[:count]) + list(self._rest[given:])
         numbers: dict[str, Any] = {}
@@ -142,9 +148,14 @@ class Binding:
             kept = numbers if name in self.numbers else options
             if name in kept:
                 raise ArgumentError(f"{self.function}: {name} is given twice")
-            if value is None and (name in self.numbers or self.defaults.get(name, self) is None):
+            if value is None and self.defaults.get(name, self) is None:
                 continue  # as if left out
             kept[name] = domain.check(name, value)
+        for name in self.required:
+            if name not in options and name not in numbers:
+                raise ArgumentError(f"{name}: {self.function} needs it; expected {self.domains[name]}")
+        if self.ordered and numbers:
+            check_order({**self.defaults, **numbers}, self.ordered)
         return Bound(tuple(tensors), numbers, options)
 
     def _positions(self, extra: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:

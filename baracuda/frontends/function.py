@@ -13,7 +13,7 @@ from typing import Any
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import Domain
 from baracuda.frontends.arrays import current_stream
-from baracuda.frontends.binding import AXES, ELEMENT, FLAG, Binding, Bound
+from baracuda.frontends.binding import AXES, ELEMENT, FLAG, ROW_AXES, Binding, Bound
 from baracuda.frontends.call import apply, describe, device_of, one_or_all, plan_for
 from baracuda.frontends.recipes import NUMBERS, Recipe, recipe_key
 from baracuda.ops.op import Op
@@ -22,6 +22,11 @@ from baracuda.ops.op_plan import plan_of
 
 #: Recipes kept for one op.
 MOST_RECIPES = 512
+
+_NO_AXES = """
+
+    Differs from PyTorch: axis=() names no axes, as in NumPy, so that each element is a row of its own; PyTorch takes all of them.
+"""
 
 
 class Call:
@@ -59,7 +64,7 @@ class Function:
         self.op = op
         self._recipes: dict[Any, Recipe] = {}
         self.__name__ = self.__qualname__ = op.name
-        self.__doc__ = op.doc
+        self.__doc__ = op.doc.rstrip() + _NO_AXES if op.rowless else op.doc
         self.__module__ = "baracuda"
         self.binding = op_binding(op)
         self.__signature__ = self._signature()
@@ -122,9 +127,10 @@ def binding_of(op: Op, name: str, tensors: Sequence[str]) -> Binding:
     """The parameters of a function of an op: those that PyTorch takes by position in its order, axes first."""
     signature = op.signature
     domains: dict[str, Domain] = {}
+    defaults = {**signature.scalars, **signature.options}
     keyword_only = {"saved", "dtype"}
     if op.rows:
-        domains["axis"] = AXES
+        domains["axis"] = AXES if op.rowless else ROW_AXES
     if op.keepdims is not None:
         domains["keepdims"] = FLAG
     domains |= {n: d for n, d in signature.domains.items() if n not in domains}
@@ -132,9 +138,15 @@ def binding_of(op: Op, name: str, tensors: Sequence[str]) -> Binding:
         domains["saved"] = FLAG
     if op.element_option:
         domains["dtype"] = ELEMENT
-    defaults = {**signature.scalars, **signature.options, "dtype": None}
+        defaults["dtype"] = None
     return Binding(
-        name, tensors, domains, numbers=frozenset(signature.scalars), keyword_only=frozenset(keyword_only), defaults=defaults
+        name,
+        tensors,
+        domains,
+        numbers=frozenset(signature.scalars),
+        keyword_only=frozenset(keyword_only),
+        defaults=defaults,
+        ordered=op.ordered,
     )
 
 

@@ -26,7 +26,8 @@ class Fused:
 
     def __init__(self, function: Callable[..., Any], axis: int | Sequence[int]) -> None:
         self.axes = (axis,) if isinstance(axis, int) else tuple(axis)
-        self.op = Op(function, Rule.EACH, name=function.__name__, family="fused", takes="any", rows=True, axis=self.axes)
+        rows: dict[str, Any] = {"rows": True, "axis": self.axes, "rowless": True}  # none where the formula is pointwise
+        self.op = Op(function, Rule.EACH, name=function.__name__, family="fused", takes="any", **rows)
         self._backward = Backward(self.op)
         update_wrapper(self, function)
 

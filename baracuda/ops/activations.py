@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
+from baracuda.core.parameters import Above, Finite, OtherThan
 from baracuda.formula import functions as f
 from baracuda.formula.complex import FUNCTIONS, Complex
 from baracuda.formula.expr import Expr, as_expr, const, select
 from baracuda.formula.special_functions import softplus as softplus_of
 from baracuda.ops.op import op
 from baracuda.ops.promotion import Rule
-from baracuda.ops.traced import Scalar, Value
+from baracuda.ops.traced import NonNegative, Positive, Scalar, Value
 
 _SQRT_HALF = 0.7071067811865476
 _SQRT_2_OVER_PI = 0.7978845608028654
@@ -59,20 +60,20 @@ def threshold(x: Expr, *, threshold: Scalar = 0, value: Scalar = 0) -> Expr:
     return select(x <= threshold, value, x)
 
 
-@op()
+@op(ordered=(("min_val", "max_val"),))
 def hardtanh(x: Expr, *, min_val: Scalar = -1, max_val: Scalar = 1) -> Expr:
     """x limited to min_val ... max_val. The gradient at the limits is 0."""
     return select(x <= min_val, min_val, select(x >= max_val, max_val, x))
 
 
 @op()
-def hardshrink(x: Expr, *, lambd: Scalar = 0.5) -> Expr:
+def hardshrink(x: Expr, *, lambd: NonNegative = 0.5) -> Expr:
     """0 for |x| <= lambd, else x."""
     return select(abs(x) <= lambd, 0.0, x)
 
 
 @op()
-def softshrink(x: Expr, *, lambd: Scalar = 0.5) -> Expr:
+def softshrink(x: Expr, *, lambd: NonNegative = 0.5) -> Expr:
     """x moved towards 0 by lambd, and 0 for |x| <= lambd."""
     return select(x > lambd, x - lambd, select(x < -lambd, x + lambd, x * 0.0))
 
@@ -113,7 +114,7 @@ def selu(x: Expr) -> Expr:
 
 
 @op()
-def celu(x: Expr, *, alpha: Scalar = 1.0) -> Expr:
+def celu(x: Expr, *, alpha: Annotated[Scalar, OtherThan(0)] = 1.0) -> Expr:
     """x above 0, alpha * (e**(x / alpha) - 1) at and below (Barron 2017).
 
     x is multiplied by the reciprocal of alpha, as PyTorch does.
@@ -159,7 +160,7 @@ def mish(x: Expr) -> Expr:
 
 
 @op()
-def softplus(x: Expr, *, beta: Scalar = 1.0, threshold: Scalar = 20.0) -> Expr:
+def softplus(x: Expr, *, beta: Positive = 1.0, threshold: Scalar = 20.0) -> Expr:
     """log(1 + e**(beta x)) / beta, and x itself where beta x is above the threshold.
 
     The logarithm is multiplied by the reciprocal of beta.
@@ -199,7 +200,7 @@ def log1mexp(x: Expr) -> Expr:
 
 
 @op()
-def squareplus(x: Expr, *, b: Scalar = 4.0) -> Expr:
+def squareplus(x: Expr, *, b: NonNegative = 4.0) -> Expr:
     """(x + sqrt(x**2 + b)) / 2 (Barron 2021), for x < 0 as b / (sqrt(x**2 + b) - x) / 2, which does not cancel."""
     root = f.hypot(x, f.sqrt(as_expr(b, x.kind)))
     return select(x < 0.0, 0.5 * b / (root - x), 0.5 * x + 0.5 * root)
@@ -218,7 +219,7 @@ def sparse_sigmoid(x: Expr) -> Expr:
 
 
 @op()
-def softcap(x: Expr, *, cap: Scalar = 30.0) -> Expr:
+def softcap(x: Expr, *, cap: Annotated[Scalar, Above(0), Finite()] = 30.0) -> Expr:
     """cap * tanh(x / cap): a soft limit of the logits (Gemma 2)."""
     return cap * f.tanh(x / cap)
 
@@ -295,7 +296,7 @@ def bilinear_glu(a: Expr, b: Expr) -> Expr:
 
 
 @op()
-def swiglu_clamped(a: Expr, b: Expr, *, alpha: Scalar = 1.702, limit: Scalar = 7.0) -> Expr:
+def swiglu_clamped(a: Expr, b: Expr, *, alpha: Scalar = 1.702, limit: NonNegative = 7.0) -> Expr:
     """g * sigmoid(alpha g) * (u + 1) with g = min(a, limit) and u = b limited to -limit ... limit (gpt-oss)."""
     gate, up = f.minimum(a, limit), f.clamp(b, -limit, limit)
     return gate * f.sigmoid(alpha * gate) * (up + 1.0)

@@ -5,12 +5,18 @@ from __future__ import annotations
 from baracuda.formula.expr import Expr, cast, select
 from baracuda.formula.scans import linear_recurrence
 from baracuda.ops.op import op
-from baracuda.ops.traced import Own, Scalar
+from baracuda.ops.traced import Own, UnitInterval
 
 
 @op(rows=True, results=("y", "returns"))
 def gae_advantage(
-    rewards: Expr, values: Expr, next_values: Expr, done: Own | None = None, *, gamma: Scalar = 0.99, lam: Scalar = 0.95
+    rewards: Expr,
+    values: Expr,
+    next_values: Expr,
+    done: Own | None = None,
+    *,
+    gamma: UnitInterval = 0.99,
+    lam: UnitInterval = 0.95,
 ) -> dict[str, Expr]:
     """Generalised advantage estimation (Schulman et al. 2016) along the axis of time, and the returns, y + values:
 

@@ -17,7 +17,7 @@ from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, const, select
 from baracuda.ops.op import op
 from baracuda.ops.promotion import Rule
-from baracuda.ops.traced import Own, Scalar, Stored
+from baracuda.ops.traced import NonNegative, Own, Positive, Scalar, Stored
 
 _CODES = (ElementKind.S8, ElementKind.U8, ElementKind.S16, ElementKind.U16)
 
@@ -115,7 +115,8 @@ def _straight_through(
     return {"dx": select(_inside(x, scale, zero_point, quant_min, quant_max), dy, 0.0)}
 
 
-_SIMULATED: dict[str, Any] = {"constants": ("scale", "zero_point"), "once": True}
+_RANGE = (("quant_min", "quant_max"),)
+_SIMULATED: dict[str, Any] = {"constants": ("scale", "zero_point"), "once": True, "ordered": _RANGE}
 
 
 @op(**_SIMULATED)
@@ -144,7 +145,7 @@ def fake_quantize_per_channel(
 
 
 @op(rows=True, once=True)
-def fake_quantize_per_token(x: Expr, *, quant_max: Scalar = 127.0, eps: Scalar = 1e-12) -> Expr:
+def fake_quantize_per_token(x: Expr, *, quant_max: Positive = 127.0, eps: NonNegative = 1e-12) -> Expr:
     """Each row rounded to a grid of its own: round(x / scale) * scale with scale = max(max |x|, eps) / quant_max. dx is dy."""
     scale = f.maximum(f.max_(abs(x)), eps) / quant_max
     return f.rint(x / scale) * scale
@@ -159,7 +160,7 @@ def _(dy: Expr, *, quant_max: Scalar, eps: Scalar) -> dict[str, Expr]:
     return {"dx": dy}
 
 
-@op(once=True)
+@op(once=True, ordered=_RANGE)
 def fake_quantize_learnable(
     x: Expr,
     scale: Own,

@@ -13,7 +13,7 @@ from baracuda.formula.expr import Expr, cast
 from baracuda.formula.pooling import pooled_squares
 from baracuda.ops.layer_norms import affine, normalized_backward, scaled, statistics, through_standardization
 from baracuda.ops.op import op
-from baracuda.ops.traced import Own, Result, Scalar, Stored, stored_like
+from baracuda.ops.traced import NonNegative, Own, Result, Scalar, Stored, UnitInterval, stored_like
 
 
 def all_but_channels(rank: int) -> tuple[int, ...]:
@@ -70,8 +70,8 @@ def batch_norm(
     bias: Own | None = None,
     *,
     training: bool = False,
-    momentum: Scalar = 0.1,
-    eps: Scalar = 1e-5,
+    momentum: UnitInterval = 0.1,
+    eps: NonNegative = 1e-5,
 ) -> dict[str, Result]:
     """(x - mean) / sqrt(var + eps) * weight + bias with one mean and variance a channel (Ioffe and Szegedy 2015).
 
@@ -114,8 +114,8 @@ def _batch_norm_backward(
     weight: Own | None = None,
     *,
     training: bool = False,
-    momentum: Scalar = 0.1,
-    eps: Scalar = 1e-5,
+    momentum: UnitInterval = 0.1,
+    eps: NonNegative = 1e-5,
 ) -> dict[str, Expr]:
     if mean is not None and rstd is not None:
         return _normalized_gradients(dy, x, mean, rstd, weight, from_x=True)
@@ -136,7 +136,7 @@ _PER_SAMPLE: dict[str, Any] = {
 
 
 @op(places=dict.fromkeys(_AFFINE, _channel), **_PER_SAMPLE)
-def instance_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: Scalar = 1e-5) -> dict[str, Expr]:
+def instance_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: NonNegative = 1e-5) -> dict[str, Expr]:
     """(x - mean) / sqrt(var + eps) * weight + bias with the mean and variance of each channel of each sample (Ulyanov et al.
     2016). With running statistics in their place it is `batch_norm`."""
     mean, rstd = statistics(x, eps)
@@ -145,7 +145,7 @@ def instance_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *
 
 @instance_norm.backward
 def _instance_norm_backward(
-    dy: Expr, x: Expr, mean: Expr, rstd: Expr, weight: Own | None = None, *, eps: Scalar = 1e-5
+    dy: Expr, x: Expr, mean: Expr, rstd: Expr, weight: Own | None = None, *, eps: NonNegative = 1e-5
 ) -> dict[str, Expr]:
     return _normalized_gradients(dy, x, mean, rstd, weight, from_x=True)
 
@@ -158,7 +158,7 @@ _GROUPED = dict.fromkeys(_AFFINE, _grouped)
 
 
 @op(places=_GROUPED, **_PER_SAMPLE)
-def group_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: Scalar = 1e-5) -> dict[str, Expr]:
+def group_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: NonNegative = 1e-5) -> dict[str, Expr]:
     """(x - mean) / sqrt(var + eps) * weight + bias with the mean and variance of each group of channels of each sample (Wu and
     He 2018). x is (samples, groups, channels of a group, ...), weight and bias (groups, channels of a group)."""
     mean, rstd = statistics(x, eps)
@@ -169,7 +169,7 @@ group_norm.backward(normalized_backward)
 
 
 @op(places=_GROUPED, **_PER_SAMPLE)
-def group_norm_silu(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: Scalar = 1e-5) -> dict[str, Expr]:
+def group_norm_silu(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: NonNegative = 1e-5) -> dict[str, Expr]:
     """silu(group_norm(x)), in one pass; the tensors are those of `group_norm`."""
     mean, rstd = statistics(x, eps)
     z = affine((x - mean) * rstd, weight, bias)
@@ -185,7 +185,7 @@ def _group_norm_silu_backward(
     weight: Own | None = None,
     bias: Own | None = None,
     *,
-    eps: Scalar = 1e-5,
+    eps: NonNegative = 1e-5,
 ) -> dict[str, Expr]:
     n = (x - mean) * rstd
     z = affine(n, weight, bias)

@@ -9,7 +9,7 @@ from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, compare, const
 from baracuda.ops.op import Op, op
-from baracuda.ops.traced import Scalar, Value
+from baracuda.ops.traced import NonNegative, Scalar, Value
 
 _INF = float("inf")
 
@@ -57,7 +57,7 @@ def near(a: Value, b: Value, rtol: Scalar, atol: Scalar, *, equal_nan: bool) -> 
 
 
 @op()
-def isclose(a: Value, b: Value, *, rtol: Scalar = 1e-5, atol: Scalar = 1e-8, equal_nan: bool = False) -> Expr:
+def isclose(a: Value, b: Value, *, rtol: NonNegative = 1e-5, atol: NonNegative = 1e-8, equal_nan: bool = False) -> Expr:
     """|a - b| <= atol + rtol |b|; infinities are close to themselves alone. Integers are compared in f64."""
     return near(a, b, rtol, atol, equal_nan=equal_nan)
 

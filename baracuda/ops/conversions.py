@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.parameters import AtLeast
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.conversions import cast_to, saturate_to
@@ -104,7 +107,9 @@ def frexp(x: Expr) -> tuple[Expr, Expr]:
 
 
 @op(once=True)
-def reduce_precision(x: Expr, *, exponent_bits: int = 8, mantissa_bits: int = 7) -> Expr:
+def reduce_precision(
+    x: Expr, *, exponent_bits: Annotated[int, AtLeast(1)] = 8, mantissa_bits: Annotated[int, AtLeast(0)] = 7
+) -> Expr:
     """x rounded, halves to even, to a float of so many bits of exponent and stored significand. Where these are fewer bits of
     exponent than x has, what is too large becomes infinity and what is below the normal numbers a zero. The gradient is dy
     rounded likewise."""
@@ -118,8 +123,6 @@ def _reduce_precision_backward(dy: Expr, *, exponent_bits: int = 8, mantissa_bit
 
 def _reduced(x: Expr, exponent_bits: int, mantissa_bits: int) -> Expr:
     form = format_of(x)
-    if exponent_bits < 1 or mantissa_bits < 0:
-        raise InvalidProblemError(f"exponent_bits, mantissa_bits: {exponent_bits}, {mantissa_bits}; expected at least 1 and 0")
     sign = bitcast(x, form.unsigned) & form.sign
     size = bitcast(abs(x), form.unsigned)
     cut = form.mantissa - mantissa_bits

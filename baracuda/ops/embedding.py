@@ -8,17 +8,18 @@ derived gradients are those by everything else.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import AtLeast
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, const, coord, select
 from baracuda.formula.gathers import Table, table_extent, take
 from baracuda.ops.op import op
 from baracuda.ops.promotion import Rule
 from baracuda.ops.reductions import norm_of
-from baracuda.ops.traced import Bound, Own, Scalar, Shape, Space, Stored
+from baracuda.ops.traced import Bound, NonNegative, Own, Positive, Scalar, Shape, Space, Stored, WholeScalar
 
 Shapes = Mapping[str, Shape]
 Options = Mapping[str, Any]
@@ -69,19 +70,19 @@ def embedding(indices: Own, weight: Table, *, padding_idx: int | None = None) ->
 
 
 @op(space=_looked_up)
-def vocab_parallel_embedding(indices: Own, weight: Table, *, offset: Scalar = 0) -> Expr:
+def vocab_parallel_embedding(indices: Own, weight: Table, *, offset: Annotated[WholeScalar, AtLeast(0)] = 0) -> Expr:
     """What one shard of a table contributes to `embedding`: weight[indices - offset] where the shard has the row, else 0.
 
-    The shard's first row is number `offset` (below 2**24) of all. The sum over the shards is the row of the whole table; an index
+    The shard's first row is number `offset` of all. The sum over the shards is the row of the whole table; an index
     in no shard leaves 0, which the caller has to rule out. Source: the vocabulary-parallel embedding of Megatron-LM.
     """
-    row = indices - cast(as_expr(offset, ElementKind.F32), indices.kind)
+    row = indices - cast(as_expr(offset, ElementKind.S64), indices.kind)
     inside = (row >= 0) & (row < table_extent(weight, 0, row.kind))
     return select(inside, _row_of(weight, row), 0.0)
 
 
 @op(rows=True, space=_looked_up, bounds=_in_table, differentiable=False)
-def embedding_renorm(indices: Own, weight: Table, *, max_norm: Scalar = 1.0, norm_type: int | float = 2) -> Expr:
+def embedding_renorm(indices: Own, weight: Table, *, max_norm: NonNegative = 1.0, norm_type: int | float = 2) -> Expr:
     """`embedding` of a table whose rows are scaled down to a norm: row * max_norm / (||row|| + 1e-7) where the norm of order
     norm_type is above max_norm.
 
@@ -154,25 +155,18 @@ def embedding_bag(
 # --- from indices alone -----------------------------------------------------------------------------------------------
 
 
-def _classes(options: Options) -> int:
-    count = options["num_classes"]
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise InvalidProblemError(f"num_classes: {count!r}; expected the number of classes, 1 or more")
-    return count
-
-
 def _one_hot_space(shapes: Shapes, options: Options) -> Space:
     rank = len(shapes["indices"])
-    return Space({"indices": tuple(range(rank))}, {rank: _classes(options)})
+    return Space({"indices": tuple(range(rank))}, {rank: options["num_classes"]})
 
 
 @op(
     takes="int,float,bool",
     element_option=True,
     space=_one_hot_space,
-    bounds=lambda shapes, options: [("indices", Bound(_classes(options)))],
+    bounds=lambda shapes, options: [("indices", Bound(options["num_classes"]))],
 )
-def one_hot(indices: Own, *, num_classes: int, element: ElementKind) -> Stored:
+def one_hot(indices: Own, *, num_classes: Annotated[int, AtLeast(1)], element: ElementKind) -> Stored:
     """1 where the last axis, of extent num_classes, has the number that the index says, else 0; in the element of the indices
     unless `dtype` names another.
 
@@ -192,19 +186,16 @@ def one_hot(indices: Own, *, num_classes: int, element: ElementKind) -> Stored:
 
 
 def _steps_space(shapes: Shapes, options: Options) -> Space:
-    count = options["dim"]
-    if not isinstance(count, int) or isinstance(count, bool) or count < 2:
-        raise InvalidProblemError(f"dim: {count!r}; expected the length of a vector, 2 or more")
     rank = len(shapes["timesteps"])
-    return Space({"timesteps": tuple(range(rank))}, {rank: count})
+    return Space({"timesteps": tuple(range(rank))}, {rank: options["dim"]})
 
 
 @op(Rule.FLOATING, takes="float,int", space=_steps_space)
 def timestep_embedding(
     timesteps: Expr,
     *,
-    dim: int,
-    max_period: Scalar = 10000.0,
+    dim: Annotated[int, AtLeast(2)],
+    max_period: Positive = 10000.0,
     downscale_freq_shift: Scalar = 0.0,
     flip_sin_to_cos: bool = True,
     scale: Scalar = 1.0,

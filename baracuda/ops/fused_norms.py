@@ -17,7 +17,7 @@ from baracuda.ops.layer_norms import (
     through_standardization,
 )
 from baracuda.ops.op import op
-from baracuda.ops.traced import Own, Result, Scalar, Stored
+from baracuda.ops.traced import NonNegative, Own, Result, Stored
 
 #: The elements that `rms_norm_quant` writes.
 _QUANTIZED = {k.label: k for k in (ElementKind.S8, ElementKind.F8E4M3, ElementKind.F8E5M2)}
@@ -28,7 +28,7 @@ _QUANTIZED = {k.label: k for k in (ElementKind.S8, ElementKind.F8E4M3, ElementKi
 
 @op(rows=True, results=("y", "s", "rms"), saves=("s", "rms"), extra=("rms",))
 def fused_add_rms_norm(
-    x: Expr, residual: Expr, weight: Own | None = None, *, eps: Scalar = 1e-6, element: ElementKind
+    x: Expr, residual: Expr, weight: Own | None = None, *, eps: NonNegative = 1e-6, element: ElementKind
 ) -> dict[str, Expr]:
     """s = x + residual, and y = s / sqrt(mean(s**2) + eps) * weight over the row.
 
@@ -41,7 +41,14 @@ def fused_add_rms_norm(
 
 @fused_add_rms_norm.backward
 def _fused_add_rms_norm_backward(
-    dy: Expr | None, ds: Expr | None, s: Expr, rms: Expr, weight: Own | None = None, *, eps: Scalar = 1e-6, element: ElementKind
+    dy: Expr | None,
+    ds: Expr | None,
+    s: Expr,
+    rms: Expr,
+    weight: Own | None = None,
+    *,
+    eps: NonNegative = 1e-6,
+    element: ElementKind,
 ) -> dict[str, Expr]:
     if dy is None:
         assert ds is not None
@@ -60,7 +67,7 @@ def fused_add_layer_norm(
     weight: Own | None = None,
     bias: Own | None = None,
     *,
-    eps: Scalar = 1e-5,
+    eps: NonNegative = 1e-5,
     element: ElementKind,
 ) -> dict[str, Expr]:
     """s = x + residual, and y = (s - mean) / sqrt(var + eps) * weight + bias over the row.
@@ -81,7 +88,7 @@ def _fused_add_layer_norm_backward(
     rstd: Expr,
     weight: Own | None = None,
     *,
-    eps: Scalar = 1e-5,
+    eps: NonNegative = 1e-5,
     element: ElementKind,
 ) -> dict[str, Expr]:
     if dy is None:
@@ -98,7 +105,7 @@ def _fused_add_layer_norm_backward(
 
 @op(rows=True, results=("y", "rms"), saves=("rms",), extra=("rms",))
 def gated_rms_norm(
-    x: Expr, z: Expr, weight: Own | None = None, *, eps: Scalar = 1e-6, norm_before_gate: bool = True
+    x: Expr, z: Expr, weight: Own | None = None, *, eps: NonNegative = 1e-6, norm_before_gate: bool = True
 ) -> dict[str, Expr]:
     """rms_norm(x) * weight * silu(z) over the row (Qwen3-Next), or with norm_before_gate=False
     rms_norm(x * silu(z)) * weight (Mamba-2)."""
@@ -111,7 +118,7 @@ def gated_rms_norm(
 
 @gated_rms_norm.backward
 def _gated_rms_norm_backward(
-    dy: Expr, x: Expr, z: Expr, rms: Expr, weight: Own | None = None, *, eps: Scalar = 1e-6, norm_before_gate: bool = True
+    dy: Expr, x: Expr, z: Expr, rms: Expr, weight: Own | None = None, *, eps: NonNegative = 1e-6, norm_before_gate: bool = True
 ) -> dict[str, Expr]:
     sigmoid = f.sigmoid(z)
     gate, inverse = z * sigmoid, 1.0 / rms
@@ -131,7 +138,7 @@ def rms_norm_quant(
     weight: Own | None = None,
     scale: Own | None = None,
     *,
-    eps: Scalar = 1e-6,
+    eps: NonNegative = 1e-6,
     dtype: Literal["s8", "f8e4m3", "f8e5m2"] = "s8",
 ) -> dict[str, Result]:
     """x / sqrt(mean(x**2) + eps) * weight / scale over the row, rounded to nearest even and saturated to dtype: "s8",
@@ -165,7 +172,7 @@ def qk_norm(
     cos: Own | None = None,
     sin: Own | None = None,
     *,
-    eps: Scalar = 1e-6,
+    eps: NonNegative = 1e-6,
 ) -> dict[str, Expr]:
     """RMS norm of each head of a query or key, then its rotary embedding.
 
@@ -194,7 +201,7 @@ def _qk_norm_backward(
     cos: Own | None = None,
     sin: Own | None = None,
     *,
-    eps: Scalar = 1e-6,
+    eps: NonNegative = 1e-6,
 ) -> dict[str, Expr]:
     inverse = 1.0 / rms
     n, m = first * inverse, second * inverse

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Annotated
 
 import numpy as np
 
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import AtLeast, AtMost
 from baracuda.formula import functions as f
 from baracuda.formula import special_functions as s
 from baracuda.formula import zeta as z
@@ -66,14 +67,12 @@ def poch(x: Expr, m: Expr) -> Expr:
 
 
 @op(Rule.FLOATING, takes="float")
-def multigammaln(a: Expr, *, d: int = 1) -> Expr:
+def multigammaln(a: Expr, *, d: Annotated[int, AtLeast(1), AtMost(64)] = 1) -> Expr:
     """ln of the multivariate gamma function: d (d-1)/4 ln pi + sum over j < d of lgamma(a - j/2); NaN for a <= (d-1)/2.
 
     a: any shape, float. d: the dimension, an option, 1 to 64. The error is a few roundings of the largest term. Raises
     `InvalidProblemError` for another d.
     """
-    if not 1 <= d <= 64:
-        raise InvalidProblemError(f"d: {d}; expected a dimension from 1 to 64")
     total = const(d * (d - 1) / 4.0 * math.log(math.pi), a.kind)
     for j in range(d):
         total = total + s.lgamma(a - 0.5 * j)
@@ -81,7 +80,7 @@ def multigammaln(a: Expr, *, d: int = 1) -> Expr:
 
 
 @op(Rule.FLOATING, takes="float")
-def polygamma(x: Expr, *, n: int = 0) -> Expr:
+def polygamma(x: Expr, *, n: Annotated[int, AtLeast(0), AtMost(20)] = 0) -> Expr:
     """The derivative of order n of digamma: (-1)**(n+1) n! zeta(n + 1, x), below 0 by reflection; infinite at its poles.
 
     x: any shape, float. n: the order, an option from 0 to 20. Within n + 4 ULP for x > 0. Raises `InvalidProblemError` for

@@ -8,9 +8,10 @@ formula.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import AtLeast
 from baracuda.core.spec import check_axis
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, const, select
@@ -154,7 +155,7 @@ def index_get(
 
 def _nd_space(shapes: Shapes, options: Options) -> Space:
     x, indices, batch = shapes["x"], shapes["indices"], options["batch_dims"]
-    if not indices or not 0 <= batch < len(indices) or not 1 <= indices[-1] <= len(x) - batch:
+    if not indices or not batch < len(indices) or not 1 <= indices[-1] <= len(x) - batch:
         raise InvalidProblemError(
             f"indices: shape is {indices} for x of shape {x} and batch_dims {batch}; expected a last axis with an index for "
             f"each of 1 to {len(x) - batch} axes of x"
@@ -170,7 +171,7 @@ def _in_components(shapes: Shapes, options: Options) -> Limits:
 
 
 @op(byte_floats=True, space=_nd_space, bounds=_in_components)
-def gather_nd(x: Table, indices: Own, *, batch_dims: int = 0) -> Value:
+def gather_nd(x: Table, indices: Own, *, batch_dims: Annotated[int, AtLeast(0)] = 0) -> Value:
     """x at the tuples of indices that lie along the last axis of `indices`, for the axes of x behind the first batch_dims, which
     both share. The result has the shape of indices without its last axis, followed by the axes of x that are left.
 

@@ -6,7 +6,7 @@ from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast
 from baracuda.formula.pooling import pooled_squares
 from baracuda.ops.op import op
-from baracuda.ops.traced import Own, Scalar
+from baracuda.ops.traced import NonNegative, Own, Scalar
 
 
 def statistics(x: Expr, eps: Scalar) -> tuple[Expr, Expr]:
@@ -44,7 +44,7 @@ def through_root_mean_square(g: Expr, n: Expr, inverse: Expr) -> Expr:
 
 
 @op(rows=True, results=("y", "mean", "rstd"), saves=("mean", "rstd"), extra=("mean", "rstd"))
-def layer_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: Scalar = 1e-5) -> dict[str, Expr]:
+def layer_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: NonNegative = 1e-5) -> dict[str, Expr]:
     """(x - mean) / sqrt(var + eps) * weight + bias over the row (Ba et al. 2016)."""
     mean, rstd = statistics(x, eps)
     return {"y": affine((x - mean) * rstd, weight, bias), "mean": mean, "rstd": rstd}
@@ -60,7 +60,7 @@ def normalized_backward(
 
 
 @op(rows=True, results=("y", "mean", "rstd"), saves=("mean", "rstd"), extra=("mean", "rstd"))
-def ada_layer_norm(x: Expr, scale: Own, shift: Own, *, eps: Scalar = 1e-6) -> dict[str, Expr]:
+def ada_layer_norm(x: Expr, scale: Own, shift: Own, *, eps: NonNegative = 1e-6) -> dict[str, Expr]:
     """(x - mean) / sqrt(var + eps) * (1 + scale) + shift over the row (Peebles and Xie 2023, DiT).
 
     scale and shift broadcast to x, for example with shape (samples, 1, features) to (samples, tokens, features).
@@ -78,7 +78,7 @@ def _ada_layer_norm_backward(dy: Expr, x: Expr, scale: Own, mean: Expr, rstd: Ex
 
 
 @op(rows=True, results=("y", "mean", "rstd"), saves=("mean", "rstd"), extra=("mean", "rstd"))
-def standardize(x: Expr, *, eps: Scalar = 1e-5) -> dict[str, Expr]:
+def standardize(x: Expr, *, eps: NonNegative = 1e-5) -> dict[str, Expr]:
     """(x - mean) / sqrt(var + eps) over the row, as jax.nn.standardize; over several axes ONNX's MeanVarianceNormalization."""
     mean, rstd = statistics(x, eps)
     return {"y": (x - mean) * rstd, "mean": mean, "rstd": rstd}

@@ -76,7 +76,7 @@ def pointwise_loss(
 
     The formula may return a `Weighted`. The other keywords are those of `op`.
     """
-    return _declare(_over_points, f.row_length, rule, reduction, modes, axis=None, **keywords)
+    return _declare(_over_points, f.row_length, rule, reduction, modes, axis=None, rowless=True, **keywords)
 
 
 def row_loss(

@@ -7,17 +7,18 @@ shape and any integer element. An index that is no class and not `ignore_index` 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import AtLeast
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, const, position, select
 from baracuda.formula.gathers import at_row
 from baracuda.ops.losses import Weighted, along_classes, beside_classes, class_axis, gradient_of_rows, row_loss
 from baracuda.ops.losses_pointwise import softplus_of_negative
 from baracuda.ops.op import op
-from baracuda.ops.traced import Own, Scalar, Shape
+from baracuda.ops.traced import NonNegative, Own, Scalar, Shape, UnitInterval, WholeScalar
 
 Tensors: TypeAlias = "Mapping[str, tuple[Shape, ElementKind]]"
 
@@ -163,7 +164,7 @@ _SAVED: dict[str, Any] = {
 
 @row_loss(**_SAVED)
 def cross_entropy(
-    input: Expr, target: Own, weight: Own | None = None, *, ignore_index: int = -100, label_smoothing: Scalar | None = None
+    input: Expr, target: Own, weight: Own | None = None, *, ignore_index: int = -100, label_smoothing: UnitInterval | None = None
 ) -> dict[str, Any]:
     """The cross entropy of softmax(input) and a target, in one pass over the scores.
 
@@ -199,9 +200,9 @@ def z_loss_cross_entropy(
     target: Own,
     weight: Own | None = None,
     *,
-    z_loss: Scalar = 1e-4,
+    z_loss: NonNegative = 1e-4,
     ignore_index: int = -100,
-    label_smoothing: Scalar | None = None,
+    label_smoothing: UnitInterval | None = None,
 ) -> dict[str, Any]:
     """`cross_entropy` plus z_loss * lse**2 for each row that counts, which keeps the scores' sum of exponentials near 1
     (Chowdhery et al. 2022, PaLM)."""
@@ -236,11 +237,11 @@ def _(
     places={"target": beside_classes},
     check=_one_class_axis,
 )
-def vocab_parallel_cross_entropy(input: Expr, target: Own, *, offset: Scalar = 0) -> dict[str, Expr]:
+def vocab_parallel_cross_entropy(input: Expr, target: Own, *, offset: Annotated[WholeScalar, AtLeast(0)] = 0) -> dict[str, Expr]:
     """What one shard of the classes contributes to the cross entropy: lse, the logarithm of the sum of its exponentials, and
     picked, the target's score where the target is in the shard, else 0. Both are stored in the kind it computes in.
 
-    The shard's first class is number `offset` (below 2**24) of all. Across shards, with L = logsumexp(lse) and P = sum(picked),
+    The shard's first class is number `offset` of all. Across shards, with L = logsumexp(lse) and P = sum(picked),
     the loss of a row is L - P. A target in no shard leaves P = 0, which the caller has to rule out.
 
     The backward takes any lse: given L, dlse = dy and dpicked = -dy, it gives the shard's part of the loss's gradient,
@@ -251,12 +252,12 @@ def vocab_parallel_cross_entropy(input: Expr, target: Own, *, offset: Scalar = 0
     return {"lse": top + f.log(f.sum_(f.exp(input - top))), "picked": at.read(input)}
 
 
-def _in_shard(target: Expr, offset: Scalar) -> Target:
-    return Target(target - cast(as_expr(offset, ElementKind.F32), target.kind))
+def _in_shard(target: Expr, offset: WholeScalar) -> Target:
+    return Target(target - cast(as_expr(offset, ElementKind.S64), target.kind))
 
 
 @vocab_parallel_cross_entropy.backward
-def _(dlse: Expr | None, dpicked: Expr | None, input: Expr, target: Expr, lse: Expr, *, offset: Scalar) -> dict[str, Expr]:
+def _(dlse: Expr | None, dpicked: Expr | None, input: Expr, target: Expr, lse: Expr, *, offset: WholeScalar) -> dict[str, Expr]:
     """dinput = dlse * e**(input - lse) + dpicked * onehot(target - offset)."""
     zero = const(0.0, input.kind)
     softmax = zero if dlse is None else dlse * f.exp(input - lse)
@@ -291,11 +292,11 @@ def _(
 
 
 @row_loss(check=_one_class_axis, **_CLASSES)
-def multi_margin_loss(input: Expr, target: Own, weight: Own | None = None, *, p: int = 1, margin: Scalar = 1.0) -> Expr:
+def multi_margin_loss(
+    input: Expr, target: Own, weight: Own | None = None, *, p: Literal[1, 2] = 1, margin: NonNegative = 1.0
+) -> Expr:
     """The mean over the classes of weight[t] * max(0, margin - input[t] + input)**p, where the target class t itself counts 0;
     p is 1 or 2. A mean is over the rows, whatever their weights."""
-    if p not in (1, 2):
-        raise InvalidProblemError(f"p: {p!r}; expected 1 or 2")
     at = Target(target)
     z = margin - at.pick(input) + input
     z = select(z <= 0.0, 0.0, z if p == 1 else z * z)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import AtLeast, AtMost
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Axes, Expr, const, reduce, select
 from baracuda.ops.losses import Reduction, beside_classes, class_axis, row_loss
@@ -15,14 +16,14 @@ from baracuda.ops.losses_pointwise import positive_part, softplus_of_negative
 from baracuda.ops.op import op
 from baracuda.ops.promotion import Rule
 from baracuda.ops.reductions import norm_of
-from baracuda.ops.traced import Own, Scalar, Shape, Value
+from baracuda.ops.traced import NonNegative, Own, Positive, Scalar, Shape, Value
 
 #: Added to each sum of squares in the cosine embedding loss.
 _COSINE_EPS = 1e-12
 
 
 @op(rows=True, axis=class_axis, keepdims=False)
-def cosine_similarity(x1: Expr, x2: Expr, *, eps: Scalar = 1e-8) -> Expr:
+def cosine_similarity(x1: Expr, x2: Expr, *, eps: NonNegative = 1e-8) -> Expr:
     """sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps)) along the axis, by default the second one. A norm below
     eps has no gradient."""
     return f.sum_(x1 * x2) / (f.maximum(norm_of(x1, 2), eps) * f.maximum(norm_of(x2, 2), eps))
@@ -35,7 +36,9 @@ def pairwise_distance(x1: Value, x2: Value, *, p: int | float = 2, eps: Scalar =
 
 
 @row_loss(Rule.FLOATING, axis=class_axis, places={"target": beside_classes}, constants=("target",))
-def cosine_embedding_loss(input1: Expr, input2: Expr, target: Own, *, margin: Scalar = 0.0) -> Expr:
+def cosine_embedding_loss(
+    input1: Expr, input2: Expr, target: Own, *, margin: Annotated[Scalar, AtLeast(-1), AtMost(1)] = 0.0
+) -> Expr:
     """1 - c where target is 1, max(0, c - margin) where it is -1, for c = sum(input1 * input2) / sqrt((|input1|**2 + 1e-12) *
     (|input2|**2 + 1e-12)) along the second axis; 0 for another target."""
     size = (f.sum_(input1 * input1) + _COSINE_EPS) * (f.sum_(input2 * input2) + _COSINE_EPS)
@@ -57,7 +60,7 @@ def triplet_margin_loss(
     positive: Value,
     negative: Value,
     *,
-    margin: Scalar = 1.0,
+    margin: Positive = 1.0,
     p: int | float = 2,
     eps: Scalar = 1e-6,
     swap: bool = False,
@@ -87,7 +90,7 @@ def triplet_margin_with_distance_loss(
     negative: Expr,
     *,
     distance_function: Literal["euclidean", "manhattan", "chebyshev", "cosine"] | Callable[[Any, Any], Expr] = "euclidean",
-    margin: Scalar = 1.0,
+    margin: Positive = 1.0,
     swap: bool = False,
 ) -> Expr:
     """`triplet_margin_loss` with another distance: "euclidean", "manhattan", "chebyshev", "cosine" (1 - cosine similarity), or a

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
+from baracuda.core.parameters import AtMost
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, as_expr, compare, select
 from baracuda.ops.losses import REDUCTIONS, Weighted, pointwise_loss
 from baracuda.ops.promotion import Rule
-from baracuda.ops.traced import Scalar, Value
+from baracuda.ops.traced import NonNegative, Positive, Scalar, UnitInterval, Value
 
 _BATCHMEAN = (*REDUCTIONS, "batchmean")
 
@@ -48,14 +50,14 @@ def l1_loss(input: Value, target: Value, weight: Value | None = None) -> Expr | 
 
 
 @pointwise_loss()
-def smooth_l1_loss(input: Expr, target: Expr, *, beta: Scalar = 1.0) -> Expr:
+def smooth_l1_loss(input: Expr, target: Expr, *, beta: NonNegative = 1.0) -> Expr:
     """d**2 / (2 beta) for d = |input - target| below beta, else d - beta / 2; the absolute difference for beta = 0."""
     d = abs(input - target)
     return select(d < beta, 0.5 * d * d / beta, d - 0.5 * beta)
 
 
 @pointwise_loss(constants=("weight",))
-def huber_loss(input: Expr, target: Expr, weight: Expr | None = None, *, delta: Scalar = 1.0) -> Expr:
+def huber_loss(input: Expr, target: Expr, weight: Expr | None = None, *, delta: Positive = 1.0) -> Expr:
     """weight times d**2 / 2 for d = |input - target| up to delta, delta * (d - delta / 2) beyond; a mean is over the number of
     elements, whatever their weights."""
     d = abs(input - target)
@@ -105,7 +107,7 @@ def _with_logits(x: Expr, yes: Expr, no: Expr) -> Expr:
 
 
 @pointwise_loss(reduction="none")
-def focal_loss(input: Expr, target: Expr, *, alpha: Scalar = 0.25, gamma: Scalar = 2.0) -> Expr:
+def focal_loss(input: Expr, target: Expr, *, alpha: Annotated[Scalar, AtMost(1)] = 0.25, gamma: NonNegative = 2.0) -> Expr:
     """The sigmoid focal loss (Lin et al. 2017): with p the probability given to the target,
 
         (alpha * target + (1 - alpha) * (1 - target)) * (1 - p)**gamma * -log(p)
@@ -125,14 +127,14 @@ def soft_margin_loss(input: Expr, target: Expr) -> Expr:
 
 
 @pointwise_loss(Rule.FLOATING)
-def hinge_embedding_loss(input: Expr, target: Expr, *, margin: Scalar = 1.0) -> Expr:
+def hinge_embedding_loss(input: Expr, target: Expr, *, margin: NonNegative = 1.0) -> Expr:
     """input where target is 1, max(0, margin - input) where it is -1; their sum for another target."""
     apart = select(f.equal(target, 1.0), 0.0, positive_part(margin - input))
     return apart + select(f.equal(target, -1.0), 0.0, input)
 
 
 @pointwise_loss(Rule.FLOATING)
-def margin_ranking_loss(input1: Expr, input2: Expr, target: Expr, *, margin: Scalar = 0.0) -> Expr:
+def margin_ranking_loss(input1: Expr, input2: Expr, target: Expr, *, margin: NonNegative = 0.0) -> Expr:
     """max(0, margin - target * (input1 - input2)), target 1 where input1 is to rank higher, else -1."""
     return positive_part(margin - target * (input1 - input2))
 
@@ -150,7 +152,7 @@ def kl_div(input: Expr, target: Expr, *, log_target: bool = False) -> Expr:
 
 
 @pointwise_loss(modes=_BATCHMEAN)
-def jsd_loss(input: Expr, target: Expr, *, beta: Scalar = 0.5) -> Expr:
+def jsd_loss(input: Expr, target: Expr, *, beta: UnitInterval = 0.5) -> Expr:
     """The generalised Jensen-Shannon divergence of P = e**target and Q = e**input (logarithms of probabilities), term by term:
 
         beta * P * (target - log M) + (1 - beta) * Q * (input - log M),  M = beta * P + (1 - beta) * Q
@@ -171,7 +173,7 @@ def _term(p: Expr, log_p: Expr, log_m: Expr) -> Expr:
 
 
 @pointwise_loss(Rule.FLOATING, takes="float,int")
-def poisson_nll_loss(input: Expr, target: Expr, *, log_input: bool = True, full: bool = False, eps: Scalar = 1e-8) -> Expr:
+def poisson_nll_loss(input: Expr, target: Expr, *, log_input: bool = True, full: bool = False, eps: NonNegative = 1e-8) -> Expr:
     """e**input - target * input; input - target * log(input + eps) without log_input. `full` adds Stirling's approximation of
     log(target!), target * log(target) - target + log(2 pi target) / 2, for a target above 1."""
     loss = f.exp(input) - target * input if log_input else input - target * f.log(input + eps)
@@ -185,7 +187,7 @@ def _but_the_last(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @pointwise_loss(places={"var": _but_the_last})
-def gaussian_nll_loss(input: Expr, target: Expr, var: Expr, *, full: bool = False, eps: Scalar = 1e-6) -> Expr:
+def gaussian_nll_loss(input: Expr, target: Expr, var: Expr, *, full: bool = False, eps: NonNegative = 1e-6) -> Expr:
     """(log(v) + (input - target)**2 / v) / 2 with v = max(var, eps), plus log(2 pi) / 2 where `full` is set.
 
     `var` is a number, or broadcasts to the input and has its rank; or it lacks the last axis and is one variance for each row.

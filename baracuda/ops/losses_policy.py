@@ -8,7 +8,7 @@ from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast
 from baracuda.ops.losses import Weighted, pointwise_loss
 from baracuda.ops.losses_pointwise import positive_part, softplus_of_negative
-from baracuda.ops.traced import Own, Scalar
+from baracuda.ops.traced import NonNegative, Own, Positive, UnitInterval
 
 _PREFERENCES = ("sigmoid", "hinge", "ipo")
 
@@ -20,8 +20,8 @@ def dpo_loss(
     reference_chosen: Expr,
     reference_rejected: Expr,
     *,
-    beta: Scalar = 0.1,
-    label_smoothing: Scalar = 0.0,
+    beta: Positive = 0.1,
+    label_smoothing: UnitInterval = 0.0,
     loss_type: Literal["sigmoid", "hinge", "ipo"] = "sigmoid",
 ) -> Expr:
     """Direct preference optimisation (Rafailov et al. 2023) of the log-probabilities of whole answers, under the policy and
@@ -50,9 +50,9 @@ def ppo_clip_loss(
     reference_log_probs: Expr | None = None,
     mask: Own | None = None,
     *,
-    clip_low: Scalar = 0.2,
-    clip_high: Scalar = 0.2,
-    kl_weight: Scalar = 0.04,
+    clip_low: UnitInterval = 0.2,
+    clip_high: NonNegative = 0.2,
+    kl_weight: NonNegative = 0.04,
 ) -> Expr | Weighted:
     """The clipped policy loss (Schulman et al. 2017): with r = e**(log_probs - old_log_probs),
 

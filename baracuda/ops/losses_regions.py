@@ -11,7 +11,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, position, select
 from baracuda.ops.losses import row_loss
-from baracuda.ops.traced import Scalar, Shape
+from baracuda.ops.traced import NonNegative, Shape
 
 
 def _all_but_the_first(rank: int) -> tuple[int, ...]:
@@ -19,7 +19,7 @@ def _all_but_the_first(rank: int) -> tuple[int, ...]:
 
 
 @row_loss(axis=_all_but_the_first)
-def dice_loss(input: Expr, target: Expr, *, smooth: Scalar = 1.0) -> Expr:
+def dice_loss(input: Expr, target: Expr, *, smooth: NonNegative = 1.0) -> Expr:
     """1 - (2 sum(input * target) + smooth) / (sum(input) + sum(target) + smooth) of each sample's probabilities: over all axes
     but the first (Milletari et al. 2016)."""
     return 1.0 - (2.0 * f.sum_(input * target) + smooth) / (f.sum_(input) + f.sum_(target) + smooth)
@@ -39,7 +39,9 @@ def _corners(box: Expr) -> tuple[Expr, Expr, Expr, Expr]:
 
 
 @row_loss(axis=-1, reduction="none", check=_four)
-def iou_loss(boxes1: Expr, boxes2: Expr, *, kind: Literal["iou", "giou", "diou", "ciou"] = "giou", eps: Scalar = 1e-7) -> Expr:
+def iou_loss(
+    boxes1: Expr, boxes2: Expr, *, kind: Literal["iou", "giou", "diou", "ciou"] = "giou", eps: NonNegative = 1e-7
+) -> Expr:
     """1 - IoU, the intersection over the union of two boxes (x1, y1, x2, y2), x1 <= x2 and y1 <= y2, along the last axis; eps
     is added to denominators. By kind:
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.parameters import Finite
 from baracuda.formula import functions as f
 from baracuda.formula import reductions as r
 from baracuda.formula import scans as s
@@ -52,8 +53,15 @@ _REALS: dict[str, Callable[[Expr, Expr], Expr]] = {
 }
 
 
-@op(rows=True, axis=None, keepdims=False)
-def masked_reduce(x: Value, mask: Own, *, reduction: Masked = "sum", correction: Scalar = 1.0, ord: int | float = 2) -> Value:
+@op(rows=True, axis=None, keepdims=False, rowless=True)
+def masked_reduce(
+    x: Value,
+    mask: Own,
+    *,
+    reduction: Masked = "sum",
+    correction: Annotated[Scalar, Finite()] = 1.0,
+    ord: int | float = 2,
+) -> Value:
     """A reduction of the elements whose mask is true, as in torch.masked.
 
     `reduction` is "sum", "prod", "mean", "amax", "amin", "argmax", "argmin", "var", "std" (with n - correction), "norm" (of
@@ -95,7 +103,7 @@ def masked_cumprod(x: Expr, mask: Own) -> Expr:
     return s.cumprod(select(mask, x, const(1, x.kind)))
 
 
-@op(Rule.EACH, rows=True, axis=None, keepdims=False, takes="float,int,bool")
+@op(Rule.EACH, rows=True, axis=None, keepdims=False, rowless=True, takes="float,int,bool")
 def hash_tensor(x: Expr) -> Expr:
     """The exclusive or, as u64, of the bits of every element converted to 64 bits: a float to f64, an integer to s64 or u64. It
     does not depend on the order of the elements, and of no element it is 0. Every NaN counts as 0x7ff8000000000000.

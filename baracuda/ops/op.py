@@ -1,7 +1,7 @@
 """What an op is: a formula, the elements it takes, and the names of its results. One decorator declares it.
 
     @op()
-    def softcap(x: Expr, *, cap: Scalar = 30.0) -> Expr:
+    def softcap(x: Expr, *, cap: Annotated[Scalar, Above(0), Finite()] = 30.0) -> Expr:
         '''cap * tanh(x / cap): a soft limit of the logits.'''
         return cap * tanh(x / cap)
 
@@ -84,6 +84,11 @@ class Op:
         Results that are stored in the kind the op computes in.
     library
         Whether a library computes it, for some elements at least, because it has no formula yet.
+    ordered
+        Pairs of numbers of which the first may not be above the second.
+    rowless
+        For an op that runs along rows: whether `axis` may name none, so that each element is a row of its own. As in NumPy, a
+        reduction then gives x.
     once
         Whether only its first derivative is right: its formula, or that of its backward, goes through steps that differentiation
         does not see, such as a search or a rounding.
@@ -113,6 +118,8 @@ class Op:
         differentiable: bool | None = None,
         element_option: bool = False,
         wide: Sequence[str] = (),
+        ordered: Sequence[tuple[str, str]] = (),
+        rowless: bool = False,
         once: bool = False,
         library: bool = False,
         check: Callable[[Mapping[str, tuple[Shape, ElementKind]], tuple[int, ...]], None] | None = None,
@@ -134,7 +141,7 @@ class Op:
         self.differentiable = (row is None or row.backward == "yes") if differentiable is None else differentiable
         self.element_option = element_option
         self.wide, self.check, self.library = frozenset(wide), check, library
-        self.once = once
+        self.once, self.ordered, self.rowless = once, tuple(ordered), rowless
         self.space, self.bounds = space, bounds
         self.signature: Signature = signature(formula)
         clash = {*(self.results or ("y",))} & {*self.signature.tensors}

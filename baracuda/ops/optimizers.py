@@ -10,12 +10,13 @@ digits. `weight_decay` of None leaves it out; `maximize` goes up the gradient in
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
+from baracuda.core.parameters import Above, Below
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, const, select
 from baracuda.ops.op import op
-from baracuda.ops.traced import Own, Scalar, Stored, stored_like
+from baracuda.ops.traced import NonNegative, Own, Scalar, Stored, UnitInterval, stored_like
 
 
 def moved(average: Expr, value: Expr, beta: float) -> Expr:
@@ -53,9 +54,9 @@ def sgd_step(
     lr: Own,
     momentum_buffer: Own | None = None,
     *,
-    momentum: Scalar = 0.0,
-    dampening: Scalar = 0.0,
-    weight_decay: Scalar | None = None,
+    momentum: UnitInterval = 0.0,
+    dampening: UnitInterval = 0.0,
+    weight_decay: NonNegative | None = None,
     nesterov: bool = False,
     maximize: bool = False,
     first: bool = False,
@@ -81,22 +82,22 @@ def sgd_step(
 
 
 @op()
-def weight_decay_decoupled(param: Expr, lr: Own, *, weight_decay: Scalar = 0.01) -> Expr:
+def weight_decay_decoupled(param: Expr, lr: Own, *, weight_decay: NonNegative = 0.01) -> Expr:
     """param * (1 - lr * weight_decay) (Loshchilov and Hutter 2019)."""
     return param * (1.0 - cast(lr, param.kind) * weight_decay)
 
 
-@op(results=("new_param", "new_prev", "new_step_size"))
+@op(results=("new_param", "new_prev", "new_step_size"), ordered=(("step_min", "step_max"),))
 def rprop_step(
     param: Own,
     grad: Expr,
     prev: Own,
     step_size: Own,
     *,
-    etaminus: Scalar = 0.5,
-    etaplus: Scalar = 1.2,
-    step_min: Scalar = 1e-6,
-    step_max: Scalar = 50.0,
+    etaminus: Annotated[Scalar, Above(0), Below(1)] = 0.5,
+    etaplus: Annotated[Scalar, Above(1)] = 1.2,
+    step_min: NonNegative = 1e-6,
+    step_max: NonNegative = 50.0,
     maximize: bool = False,
 ) -> dict[str, Stored]:
     """A step of an element's own size against the sign of its gradient; the size grows where the sign stays and shrinks, with
@@ -122,7 +123,7 @@ def lion_step(
     *,
     beta1: int | float = 0.9,
     beta2: int | float = 0.99,
-    weight_decay: Scalar | None = None,
+    weight_decay: NonNegative | None = None,
     maximize: bool = False,
 ) -> dict[str, Stored]:
     """param * (1 - lr * weight_decay) - lr * sign(beta1 * exp_avg + (1 - beta1) * grad), and the average with beta2 (Chen et
@@ -175,8 +176,8 @@ def adam_step(
     *,
     beta1: int | float = 0.9,
     beta2: int | float = 0.999,
-    eps: Scalar = 1e-8,
-    weight_decay: Scalar | None = None,
+    eps: NonNegative = 1e-8,
+    weight_decay: NonNegative | None = None,
     maximize: bool = False,
 ) -> dict[str, Stored]:
     """param - lr * m / (1 - beta1**step) / (sqrt(v / (1 - beta2**step)) + eps), m and v the moving averages of the gradient and
@@ -202,8 +203,8 @@ def adamw_step(
     *,
     beta1: int | float = 0.9,
     beta2: int | float = 0.999,
-    eps: Scalar = 1e-8,
-    weight_decay: Scalar = 0.01,
+    eps: NonNegative = 1e-8,
+    weight_decay: NonNegative = 0.01,
     maximize: bool = False,
 ) -> dict[str, Stored]:
     """`adam_step` from param * (1 - lr * weight_decay): the decay does not go through the moving averages.
@@ -236,8 +237,8 @@ def adamax_step(
     *,
     beta1: int | float = 0.9,
     beta2: int | float = 0.999,
-    eps: Scalar = 1e-8,
-    weight_decay: Scalar | None = None,
+    eps: NonNegative = 1e-8,
+    weight_decay: NonNegative | None = None,
     maximize: bool = False,
 ) -> dict[str, Stored]:
     """param - lr * m / (1 - beta1**step) / u, u = max(beta2 * u, |grad| + eps) (Kingma and Ba 2015; torch.optim.Adamax)."""
@@ -261,9 +262,9 @@ def nadam_step(
     *,
     beta1: int | float = 0.9,
     beta2: int | float = 0.999,
-    eps: Scalar = 1e-8,
+    eps: NonNegative = 1e-8,
     momentum_decay: int | float = 4e-3,
-    weight_decay: Scalar | None = None,
+    weight_decay: NonNegative | None = None,
     decoupled_weight_decay: bool = False,
     maximize: bool = False,
 ) -> dict[str, Stored]:
@@ -299,8 +300,8 @@ def radam_step(
     *,
     beta1: int | float = 0.9,
     beta2: int | float = 0.999,
-    eps: Scalar = 1e-8,
-    weight_decay: Scalar | None = None,
+    eps: NonNegative = 1e-8,
+    weight_decay: NonNegative | None = None,
     decoupled_weight_decay: bool = False,
     maximize: bool = False,
 ) -> dict[str, Stored]:

@@ -3,11 +3,15 @@ conventions as in `baracuda.ops.optimizers`."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from baracuda.core.elements import ElementKind
+from baracuda.core.parameters import Above, AtLeast, Below
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, const, reduce, select
 from baracuda.ops.op import op
 from baracuda.ops.optimizers import bias_correction, decayed, descent, moved, replaced
-from baracuda.ops.traced import Own, Scalar, Stored, stored_like
+from baracuda.ops.traced import NonNegative, Own, Scalar, Stored, UnitInterval, WholeScalar, stored_like
 
 
 @op(results=("new_param", "new_state_sum"))
@@ -18,9 +22,9 @@ def adagrad_step(
     lr: Own,
     step: Own,
     *,
-    lr_decay: Scalar = 0.0,
-    eps: Scalar = 1e-10,
-    weight_decay: Scalar | None = None,
+    lr_decay: NonNegative = 0.0,
+    eps: NonNegative = 1e-10,
+    weight_decay: NonNegative | None = None,
     maximize: bool = False,
 ) -> dict[str, Stored]:
     """param - lr / (1 + (step - 1) * lr_decay) * grad / (sqrt(state_sum) + eps), with grad**2 added to state_sum before (Duchi
@@ -42,9 +46,9 @@ def rmsprop_step(
     momentum_buffer: Own | None = None,
     *,
     alpha: int | float = 0.99,
-    eps: Scalar = 1e-8,
-    momentum: Scalar = 0.0,
-    weight_decay: Scalar | None = None,
+    eps: NonNegative = 1e-8,
+    momentum: UnitInterval = 0.0,
+    weight_decay: NonNegative | None = None,
     maximize: bool = False,
 ) -> dict[str, Stored]:
     """param - lr * grad / (sqrt(v) + eps), v the moving average of grad**2 with alpha, less the square of that of grad where a
@@ -72,8 +76,8 @@ def adadelta_step(
     lr: Own,
     *,
     rho: int | float = 0.9,
-    eps: Scalar = 1e-6,
-    weight_decay: Scalar | None = None,
+    eps: NonNegative = 1e-6,
+    weight_decay: NonNegative | None = None,
     maximize: bool = False,
 ) -> dict[str, Stored]:
     """param - lr * d, d = sqrt(acc_delta + eps) / sqrt(square_avg + eps) * grad, with moving averages of grad**2 (before) and of
@@ -94,9 +98,9 @@ def sophia_step(
     lr: Own,
     *,
     beta1: int | float = 0.96,
-    gamma: Scalar = 0.01,
-    eps: Scalar = 1e-12,
-    weight_decay: Scalar | None = None,
+    gamma: NonNegative = 0.01,
+    eps: NonNegative = 1e-12,
+    weight_decay: NonNegative | None = None,
     maximize: bool = False,
 ) -> dict[str, Stored]:
     """param * (1 - lr * weight_decay) - lr * clip(m / max(gamma * hessian, eps), 1), m the moving average of the gradient and
@@ -121,8 +125,8 @@ def schedule_free_adamw_step(
     *,
     beta1: int | float = 0.9,
     beta2: int | float = 0.999,
-    eps: Scalar = 1e-8,
-    weight_decay: Scalar | None = None,
+    eps: NonNegative = 1e-8,
+    weight_decay: NonNegative | None = None,
     maximize: bool = False,
 ) -> dict[str, Stored]:
     """AdamW without a schedule (Defazio et al. 2024): param, where gradients are taken, is y = beta1 * x + (1 - beta1) * z for
@@ -153,7 +157,7 @@ def ema_update(average: Own, value: Expr, *, decay: int | float = 0.999) -> dict
 
 
 @op()
-def clip_grad_value(grad: Expr, *, clip_value: Scalar = 1.0) -> Expr:
+def clip_grad_value(grad: Expr, *, clip_value: NonNegative = 1.0) -> Expr:
     """The gradient limited to [-clip_value, clip_value]; NaN stays NaN."""
     return f.clamp(grad, -(clip_value * const(1.0, grad.kind)), clip_value)
 
@@ -170,9 +174,9 @@ def loss_scale_update(
     growth_tracker: Own,
     found_inf: Own,
     *,
-    growth_factor: Scalar = 2.0,
-    backoff_factor: Scalar = 0.5,
-    growth_interval: int = 2000,
+    growth_factor: Annotated[Scalar, Above(1)] = 2.0,
+    backoff_factor: Annotated[Scalar, Above(0), Below(1)] = 0.5,
+    growth_interval: Annotated[WholeScalar, AtLeast(1)] = 2000,
 ) -> dict[str, Expr | Stored]:
     """The scale of a loss after a step: times backoff_factor where found_inf (bool) says so; times growth_factor after
     growth_interval steps without, which growth_tracker, an integer, counts. A scale that would be infinite stays.
@@ -181,7 +185,7 @@ def loss_scale_update(
     """
     one = const(1, growth_tracker.kind)
     count = select(found_inf, const(0, growth_tracker.kind), growth_tracker + one)
-    due = f.equal(count, const(growth_interval, count.kind))
+    due = f.equal(cast(count, ElementKind.S64), growth_interval)
     grown = scale * growth_factor
     grown = select(grown < float("inf"), grown, scale)
     new_scale = select(found_inf, scale * backoff_factor, select(due, grown, scale))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
-from typing import Any
+from typing import Annotated
 
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import AtLeast, AtMost
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, compare, const, fma, select
 from baracuda.ops.op import Op, op
@@ -45,27 +45,20 @@ def _everywhere(x: Expr, value: float) -> Expr:
     return select(compare("ne", x, x), x, value)
 
 
-def _degree(n: Any) -> int:
-    if not 0 <= index(n) <= MOST:
-        raise InvalidProblemError(f"n: {n}; expected a degree from 0 to {MOST}")
-    return index(n)
-
-
 def _declare(name: str, symbol: str, first: Callable[[Expr], Expr], step: Step, recurrence: str, shifted: bool = False) -> Op:
-    def formula(x: Expr, *, n: int = 1) -> Expr:
-        degree = _degree(n)
+    def formula(x: Expr, *, n: Annotated[int, AtLeast(0), AtMost(MOST)] = 1) -> Expr:
         v = fma(x, 2.0, const(-1.0, x.kind)) if shifted else x
         before, p = const(1.0, x.kind), first(v)
-        for k in range(1, degree):
+        for k in range(1, n):
             before, p = p, step(v, p, before, k)
-        return p if degree else _everywhere(x, 1.0)
+        return p if n else _everywhere(x, 1.0)
 
     argument = "2x - 1" if shifted else "x"
     formula.__doc__ = f"""{symbol}_n({argument}) for a degree n from 0 to {MOST}, by {recurrence}.
 
     The degree is an option, not a tensor as in torch: the kernel has one step for each. The error is at most about n + 1
     roundings of the largest of the polynomials up to degree n at x. x: any shape, float. Raises `InvalidProblemError` for another
-    degree, `UnsupportedError` for a tensor of degrees.
+    degree and for a tensor of degrees.
     """
     return op(Rule.FLOATING, name=name)(formula)
 
@@ -93,7 +86,7 @@ def polyval(x: Value, *, p: tuple[complex, ...] = ()) -> Value:
     """p[0] x**(N-1) + ... + p[N-2] x + p[N-1] by Horner's rule, with a fused multiply-add in each step of real numbers.
 
     x: any shape, float or complex. p: the coefficients, highest power first, as in NumPy; real ones for a real x. They are an
-    option, constants of the kernel. Raises `InvalidProblemError` where there is none, `UnsupportedError` for a tensor of them.
+    option, constants of the kernel. Raises `InvalidProblemError` where there is none and for a tensor of them.
     """
     if not p:
         raise InvalidProblemError("p: no coefficients; expected at least one")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import Finite
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, const, reduce, select
@@ -14,10 +15,10 @@ from baracuda.formula.pooling import pooled, pooled_squares
 from baracuda.ops.comparisons import equal, near, truth
 from baracuda.ops.op import Op, map_parts, op
 from baracuda.ops.promotion import Rule
-from baracuda.ops.traced import Own, Scalar, Value
+from baracuda.ops.traced import NonNegative, Own, Scalar, Value
 
 #: What every reduction of the array API has in common.
-_REDUCTION: dict[str, Any] = {"rows": True, "axis": None, "keepdims": False}
+_REDUCTION: dict[str, Any] = {"rows": True, "axis": None, "keepdims": False, "rowless": True}
 
 
 def _count(x: Value) -> Expr:
@@ -137,13 +138,13 @@ def all_finite_check(x: Expr, *, scale: Scalar = 1.0) -> tuple[Expr, Expr]:
     return x * scale, reduce("or", ~(abs(x) < float("inf")))
 
 
-@op(rows=True, axis=None, keepdims=False, takes="float,int,complex")
-def allclose(a: Value, b: Value, *, rtol: Scalar = 1e-5, atol: Scalar = 1e-8, equal_nan: bool = False) -> Expr:
+@op(takes="float,int,complex", **_REDUCTION)
+def allclose(a: Value, b: Value, *, rtol: NonNegative = 1e-5, atol: NonNegative = 1e-8, equal_nan: bool = False) -> Expr:
     """Whether every element `isclose`."""
     return reduce("and", near(a, b, rtol, atol, equal_nan=equal_nan))
 
 
-@op(rows=True, axis=None, keepdims=False)
+@op(**_REDUCTION)
 def array_equiv(a: Value, b: Value) -> Expr:
     """Whether every element of a equals that of b, after broadcasting; NaN equals nothing."""
     return reduce("and", equal(a, b))
@@ -155,7 +156,7 @@ def _same_shape(tensors: Mapping[str, tuple[tuple[int, ...], ElementKind]], axes
         raise InvalidProblemError(f"array_equal: shapes {shapes[0]} and {shapes[1]}; expected the same (see array_equiv)")
 
 
-@op(rows=True, axis=None, keepdims=False, check=_same_shape)
+@op(check=_same_shape, **_REDUCTION)
 def array_equal(a: Value, b: Value) -> Expr:
     """Whether every element of a equals that of b, which has the same shape; NaN equals nothing."""
     return reduce("and", equal(a, b))
@@ -225,25 +226,25 @@ def _moments(x: Value, correction: Scalar) -> tuple[Expr, Value]:
 
 
 @op(**_REDUCTION)
-def var(x: Value, *, correction: Scalar = 0.0) -> Expr:
+def var(x: Value, *, correction: Annotated[Scalar, Finite()] = 0.0) -> Expr:
     """sum |x - mean|**2 / (n - correction); correction is 0 as in NumPy and the array API (torch's default is 1)."""
     return _moments(x, correction)[0]
 
 
 @op(saves=("y",), **_REDUCTION)
-def std(x: Value, *, correction: Scalar = 0.0) -> Expr:
+def std(x: Value, *, correction: Annotated[Scalar, Finite()] = 0.0) -> Expr:
     """The square root of `var`. The gradient of a row that does not vary is 0."""
     return f.root(_moments(x, correction)[0])
 
 
 @op(results=("variance", "average"), **_REDUCTION)
-def var_mean(x: Value, *, correction: Scalar = 0.0) -> tuple[Value, Value]:
+def var_mean(x: Value, *, correction: Annotated[Scalar, Finite()] = 0.0) -> tuple[Value, Value]:
     """`var` and `mean`, in one pass over memory where a row fits on the chip, or is long enough to be cut into blocks."""
     return _moments(x, correction)
 
 
 @op(results=("deviation", "average"), **_REDUCTION)
-def std_mean(x: Value, *, correction: Scalar = 0.0) -> tuple[Value, Value]:
+def std_mean(x: Value, *, correction: Annotated[Scalar, Finite()] = 0.0) -> tuple[Value, Value]:
     """`std` and `mean`, in one pass over memory as `var_mean`."""
     variance, average = _moments(x, correction)
     return f.root(variance), average
@@ -257,13 +258,13 @@ def _nan_variance(x: Expr, correction: Scalar) -> Expr:
 
 
 @op(**_REDUCTION)
-def nanvar(x: Expr, *, correction: Scalar = 0.0) -> Expr:
+def nanvar(x: Expr, *, correction: Annotated[Scalar, Finite()] = 0.0) -> Expr:
     """The variance of what is not NaN; NaN where no more than `correction` elements are left."""
     return _nan_variance(x, correction)
 
 
 @op(**_REDUCTION)
-def nanstd(x: Expr, *, correction: Scalar = 0.0) -> Expr:
+def nanstd(x: Expr, *, correction: Annotated[Scalar, Finite()] = 0.0) -> Expr:
     """The square root of `nanvar`."""
     return f.root(_nan_variance(x, correction))
 

@@ -6,7 +6,7 @@ from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, select
 from baracuda.ops.op import Op, op
 from baracuda.ops.promotion import Rule
-from baracuda.ops.traced import Own, Scalar, Stored
+from baracuda.ops.traced import NonNegative, Own, Scalar, Stored
 
 
 def _shares(lengths: Expr, eps: Scalar) -> tuple[Expr, Expr]:
@@ -17,7 +17,7 @@ def _shares(lengths: Expr, eps: Scalar) -> tuple[Expr, Expr]:
 
 @op(rows=True)
 def global_response_norm(
-    x: Expr, weight: Own | None = None, bias: Own | None = None, norms: Own | None = None, *, eps: Scalar = 1e-6
+    x: Expr, weight: Own | None = None, bias: Own | None = None, norms: Own | None = None, *, eps: NonNegative = 1e-6
 ) -> Expr:
     """x + weight * x * n + bias, n = norms / (mean of norms + eps) over the row, which are the channels (Woo et al. 2023).
 

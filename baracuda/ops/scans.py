@@ -11,7 +11,7 @@ from baracuda.formula import scans as s
 from baracuda.formula.expr import Expr, cast, select
 from baracuda.ops.op import map_parts, op
 from baracuda.ops.promotion import Rule
-from baracuda.ops.traced import Scalar, Value
+from baracuda.ops.traced import UnitInterval, Value
 
 _SCAN: dict[str, Any] = {"rows": True, "axis": -1}
 
@@ -65,7 +65,7 @@ def nancumprod(x: Expr, *, reverse: bool = False, exclusive: bool = False) -> Ex
 
 
 @op(**_SCAN)
-def ema_scan(x: Expr, *, decay: Scalar = 0.9) -> Expr:
+def ema_scan(x: Expr, *, decay: UnitInterval = 0.9) -> Expr:
     """h_t = decay * h_(t-1) + (1 - decay) * x_t with h before the first element 0: the exponential moving average."""
     return s.linear_recurrence(decay, (1.0 - decay) * x)
 

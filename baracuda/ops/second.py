@@ -57,6 +57,7 @@ def _backward_op(forward: OpDescriptor, wrt: tuple[str, ...], given: tuple[str, 
     cotangents = [inspect.Parameter(f"d{n}", own, annotation="Own") for n in given]
     taken = inspect.signature(op.formula).parameters.values()
     formula.__signature__ = inspect.Signature([*cotangents, *taken])  # type: ignore[attr-defined]
+    formula.__wrapped__ = op.formula  # type: ignore[attr-defined]  # in whose module the annotations have their meaning
     return Op(
         formula,
         op.rule,

@@ -7,7 +7,7 @@ from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, const, position, select
 from baracuda.formula.reductions import argmax
 from baracuda.ops.op import op
-from baracuda.ops.traced import Own, Scalar
+from baracuda.ops.traced import Own, Positive, Scalar, WholeScalar
 
 _INFINITY = float("inf")
 
@@ -37,7 +37,9 @@ def _softmin_backward(dy: Expr, y: Expr) -> dict[str, Expr]:
 
 
 @op(rows=True, saves=("y",))
-def masked_softmax(x: Expr, mask: Own | None = None, *, scale: Scalar = 1.0, causal: bool = False, diagonal: Scalar = 0) -> Expr:
+def masked_softmax(
+    x: Expr, mask: Own | None = None, *, scale: Scalar = 1.0, causal: bool = False, diagonal: WholeScalar = 0
+) -> Expr:
     """softmax(x * scale + mask) over the row.
 
     A mask of bool keeps x where it is true; one of floats is added. causal=True keeps, of the last two axes (queries, keys),
@@ -50,7 +52,7 @@ def masked_softmax(x: Expr, mask: Own | None = None, *, scale: Scalar = 1.0, cau
     elif mask is not None:
         z = z + cast(mask, z.kind)
     if causal:
-        last = cast(as_expr(diagonal, z.kind), ElementKind.S32)
+        last = cast(as_expr(diagonal, ElementKind.S64), ElementKind.S32)
         z = select(f.index(-1) - f.index(-2) <= last, z, -_INFINITY)
     largest = f.max_(z)
     e = f.exp(z - select(f.equal(largest, -_INFINITY), 0.0, largest))
@@ -60,7 +62,7 @@ def masked_softmax(x: Expr, mask: Own | None = None, *, scale: Scalar = 1.0, cau
 
 @masked_softmax.backward
 def _masked_softmax_backward(
-    dy: Expr, y: Expr, *, scale: Scalar = 1.0, causal: bool = False, diagonal: Scalar = 0
+    dy: Expr, y: Expr, *, scale: Scalar = 1.0, causal: bool = False, diagonal: WholeScalar = 0
 ) -> dict[str, Expr]:
     dz = _through_softmax(dy, y)
     return {"dx": dz * scale, "dmask": dz}
@@ -100,7 +102,7 @@ def hardmax(x: Expr) -> Expr:
 
 
 @op(rows=True, results=("y", "soft"), saves=("y", "soft"), extra=("soft",), constants=("noise",))
-def gumbel_softmax(x: Expr, noise: Expr, *, tau: Scalar = 1.0, hard: bool = False) -> dict[str, Expr]:
+def gumbel_softmax(x: Expr, noise: Expr, *, tau: Positive = 1.0, hard: bool = False) -> dict[str, Expr]:
     """softmax((x + noise) / tau) over the row, with noise that the caller has drawn from the Gumbel distribution
     (Jang et al. 2017).
 
@@ -113,6 +115,6 @@ def gumbel_softmax(x: Expr, noise: Expr, *, tau: Scalar = 1.0, hard: bool = Fals
 
 
 @gumbel_softmax.backward
-def _gumbel_softmax_backward(dy: Expr, y: Expr, soft: Expr, *, tau: Scalar = 1.0, hard: bool = False) -> dict[str, Expr]:
+def _gumbel_softmax_backward(dy: Expr, y: Expr, soft: Expr, *, tau: Positive = 1.0, hard: bool = False) -> dict[str, Expr]:
     dz = _through_softmax(dy, soft if hard else y) / tau
     return {"dx": dz, "dnoise": dz}

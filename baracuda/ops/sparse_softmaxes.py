@@ -8,6 +8,9 @@ settles which elements count, and these determine t in closed form; no order of 
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from baracuda.core.parameters import Above, AtMost
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, const, select
 from baracuda.ops.op import op
@@ -68,7 +71,7 @@ def _entmax15_backward(dy: Expr, y: Expr) -> dict[str, Expr]:
 
 
 @op(rows=True, saves=("y",), once=True)
-def entmax(x: Expr, *, alpha: Scalar = 1.5) -> Expr:
+def entmax(x: Expr, *, alpha: Annotated[Scalar, Above(1), AtMost(2)] = 1.5) -> Expr:
     """alpha-entmax of the row for 1 < alpha <= 2 (Peters et al. 2019): max((alpha - 1) x - t, 0)**(1 / (alpha - 1)) with the t
     that makes the sum 1; `sparsemax` and `entmax15` are quicker for 2 and 1.5, and exact to rounding."""
     z = (x - f.max_(x)) * (alpha - 1.0)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
+from baracuda.core.parameters import AtLeast, AtMost
 from baracuda.formula import functions as f
 from baracuda.formula import special_functions as s
 from baracuda.formula.expr import Expr, select
@@ -53,7 +55,7 @@ def fresnel(x: Expr) -> tuple[Expr, Expr]:
 
 
 @op(Rule.FLOATING, takes="float")
-def logit(x: Expr, *, eps: Scalar | None = None) -> Expr:
+def logit(x: Expr, *, eps: Annotated[Scalar, AtLeast(0), AtMost(0.5)] | None = None) -> Expr:
     """log(x / (1 - x)), with x limited to eps ... 1 - eps where eps is given."""
     return s.logit(x if eps is None else select(x < eps, eps, select(x > 1.0 - eps, 1.0 - eps, x)))
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from operator import index
-from typing import Any
+from typing import Annotated
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import AtLeast, AtMost
 from baracuda.formula import functions as f
 from baracuda.formula import special_functions as s
 from baracuda.formula.complex import Complex
@@ -15,14 +15,6 @@ from baracuda.formula.elementary.coefficients_owen import OWEN
 from baracuda.formula.expr import Expr, const, fma, select
 from baracuda.ops.op import op
 from baracuda.ops.promotion import Rule
-
-
-def _order(name: str, value: Any, least: int, most: int) -> int:
-    found = index(value)
-    if not least <= found <= most:
-        raise InvalidProblemError(f"{name}: {found}; expected an order from {least} to {most}")
-    return found
-
 
 # --- exponential integrals --------------------------------------------------------------------------------------------
 
@@ -54,13 +46,13 @@ def _expn(n: int, x: Expr) -> Expr:
 
 
 @op(Rule.FLOATING, takes="float")
-def expn(x: Expr, *, n: int = 1) -> Expr:
+def expn(x: Expr, *, n: Annotated[int, AtLeast(0), AtMost(50)] = 1) -> Expr:
     """The exponential integral E_n(x), the integral of e**(-x t) / t**n from t = 1; NaN below zero.
 
     x: any shape, float. n: the order, an option from 0 to 50. E_(k+1) = (e**-x - x E_k) / k up to x = 2, beyond a continued
     fraction with a fixed number of terms; within 10 ULP. Raises `InvalidProblemError` for another order.
     """
-    return _expn(_order("n", n, 0, 50), x)
+    return _expn(n, x)
 
 
 @expn.backward
@@ -115,14 +107,14 @@ def _downwards(n: int, x: Expr) -> Expr:
 
 
 @op(Rule.FLOATING, takes="float")
-def bessel_jn(x: Expr, *, n: int = 0) -> Expr:
+def bessel_jn(x: Expr, *, n: Annotated[int, AtLeast(-40), AtMost(40)] = 0) -> Expr:
     """The Bessel function of the first kind of an integer order, J_n(x).
 
     x: any shape, float. n: the order, an option from -40 to 40. By its power series, the recurrence downwards for |x| up to n,
     and the recurrence upwards from J_0 and J_1 beyond; within some n ULP of the largest of them. Raises `InvalidProblemError`
     for another order.
     """
-    return _bessel_jn(_order("n", n, -40, 40), x)
+    return _bessel_jn(n, x)
 
 
 @bessel_jn.backward
@@ -134,27 +126,27 @@ def _(dy: Expr, x: Expr, *, n: int = 0) -> dict[str, Expr]:
 
 
 @op(Rule.FLOATING, takes="float")
-def sph_harm_y(theta: Expr, phi: Expr, *, n: int = 0, m: int = 0) -> Complex:
+def sph_harm_y(theta: Expr, phi: Expr, *, n: Annotated[int, AtLeast(0), AtMost(64)] = 0, m: int = 0) -> Complex:
     """The spherical harmonic Y_n^m of the polar angle theta and the azimuth phi, with the phase of Condon and Shortley.
 
     theta, phi: broadcast, float; the result is complex, complex64 or for f64 complex128. n, m: degree from 0 to 64 and order up
     to n in size, options. By the recurrence of the normalised Legendre functions in n, within some 2 n roundings of 1. Raises
     `InvalidProblemError` for another degree or order.
     """
-    degree = _order("n", n, 0, 64)
-    order = _order("m", m, -degree, degree)
-    size = abs(order)
+    size = abs(m)
+    if size > n:
+        raise InvalidProblemError(f"m: {m}; expected an order from {-n} to {n}")
     x, sine = f.cos(theta), abs(f.sin(theta))
     now = const(math.sqrt(1.0 / (4.0 * math.pi)), x.kind)
     for k in range(1, size + 1):
         now = now * (sine * -math.sqrt((2 * k + 1) / (2 * k)))
     before = const(0.0, x.kind)
-    for k in range(size + 1, degree + 1):
+    for k in range(size + 1, n + 1):
         c = math.sqrt((4 * k * k - 1) / (k * k - size * size))
         d = c * math.sqrt(max((k - 1) ** 2 - size * size, 0) / (4 * (k - 1) ** 2 - 1)) if k > 1 else 0.0
         before, now = now, fma(x * c, now, before * -d)
-    sign = (-1.0) ** size if order < 0 else 1.0
-    turn = phi * float(order)
+    sign = (-1.0) ** size if m < 0 else 1.0
+    turn = phi * float(m)
     return Complex(now * f.cos(turn) * sign, now * f.sin(turn) * sign)
 
 

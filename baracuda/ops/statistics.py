@@ -19,7 +19,7 @@ def _row_axes(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(axes))
 
 
-@op(rows=True, axis=None, keepdims=False, places={"weights": _row_axes}, takes="float,complex")
+@op(rows=True, axis=None, keepdims=False, rowless=True, places={"weights": _row_axes}, takes="float,complex")
 def average(x: Value, weights: Value | None = None) -> Value:
     """sum(x * weights) / sum(weights), or the mean without weights.
 

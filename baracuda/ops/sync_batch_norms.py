@@ -14,7 +14,7 @@ from baracuda.formula.pooling import pooled_squares
 from baracuda.ops.channel_norms import all_but_channels, kept_axes, moved
 from baracuda.ops.layer_norms import affine, scaled, statistics
 from baracuda.ops.op import op
-from baracuda.ops.traced import Own, Result, Scalar, Stored
+from baracuda.ops.traced import NonNegative, Own, Result, Stored, UnitInterval
 
 _PIECE: dict[str, Any] = {"family": "normalization", "takes": "float", "rows": True, "differentiable": False}
 _CHANNELS: dict[str, Any] = {**_PIECE, "axis": all_but_channels, "keepdims": False}
@@ -25,7 +25,7 @@ def _along_channels(*names: str) -> dict[str, Any]:
 
 
 @op(**_CHANNELS, results=("mean", "invstd"))
-def batch_norm_stats(x: Expr, *, eps: Scalar = 1e-5) -> dict[str, Result]:
+def batch_norm_stats(x: Expr, *, eps: NonNegative = 1e-5) -> dict[str, Result]:
     """Mean and 1 / sqrt(var + eps) of each channel, in the kind that x computes in."""
     mean, invstd = statistics(x, eps)
     return {"mean": Stored(mean, mean.kind), "invstd": Stored(invstd, invstd.kind)}
@@ -36,7 +36,7 @@ def batch_norm_stats(x: Expr, *, eps: Scalar = 1e-5) -> dict[str, Result]:
     results=("mean", "var", "new_running_mean", "new_running_var"),
     places=_along_channels("running_mean", "running_var"),
 )
-def batch_norm_update_stats(x: Expr, running_mean: Own, running_var: Own, *, momentum: Scalar = 0.1) -> dict[str, Result]:
+def batch_norm_update_stats(x: Expr, running_mean: Own, running_var: Own, *, momentum: UnitInterval = 0.1) -> dict[str, Result]:
     """Mean and variance of each channel, and the running statistics moved towards them by `momentum` (towards the variance
     with n - 1)."""
     n = f.row_length(x.kind)
@@ -66,8 +66,8 @@ def batch_norm_gather_stats(
     running_mean: Own | None = None,
     running_var: Own | None = None,
     *,
-    momentum: Scalar = 0.1,
-    eps: Scalar = 1e-5,
+    momentum: UnitInterval = 0.1,
+    eps: NonNegative = 1e-5,
 ) -> dict[str, Result]:
     """The statistics of all elements from those of each device: means and invstds are (devices, channels), counts (devices),
     the elements that each device has to a channel.

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias, get_args, get_origin
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import Domain, Number, Whole, domain_of, meaning
+from baracuda.core.parameters import Above, AtLeast, AtMost, Domain, Number, Whole, domain_of, meaning
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, reduce
 from baracuda.formula.graph import Graph, Port
@@ -20,6 +20,10 @@ RUN_TIME = "run time"
 #: A number given at run time, and a whole one; `Annotated[Scalar, Above(0)]` is one with bounds.
 Scalar: TypeAlias = Annotated["Expr | float", Number(), RUN_TIME]
 WholeScalar: TypeAlias = Annotated["Expr | int", Whole(), RUN_TIME]
+#: Numbers within the bounds that parameters have most often.
+Positive: TypeAlias = Annotated[Scalar, Above(0)]
+NonNegative: TypeAlias = Annotated[Scalar, AtLeast(0)]
+UnitInterval: TypeAlias = Annotated[Scalar, AtLeast(0), AtMost(1)]
 #: A tensor that keeps its own element and does not take part in promotion: masks, indices, statistics, weights of a norm.
 Own: TypeAlias = Expr
 Shape: TypeAlias = "tuple[int, ...]"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import AtLeast
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, select
 from baracuda.ops.channel_norms import kept_axes
 from baracuda.ops.op import op
 from baracuda.ops.reductions import norm_of
-from baracuda.ops.traced import Own, Scalar, Value
+from baracuda.ops.traced import NonNegative, Own, Value
 
 
 def _all_but_first(rank: int) -> tuple[int, ...]:
@@ -16,14 +19,14 @@ def _all_but_first(rank: int) -> tuple[int, ...]:
 
 
 @op(rows=True, axis=1, results=("y", "norm"), saves=("norm",), extra=("norm",))
-def normalize(x: Value, *, p: int | float = 2, eps: Scalar = 1e-12) -> dict[str, Value]:
+def normalize(x: Value, *, p: int | float = 2, eps: NonNegative = 1e-12) -> dict[str, Value]:
     """x / max(||x||_p, eps) over the row; p is a constant of the kernel. `saved` adds the norm."""
     norm = norm_of(x, p)
     return {"y": x / f.maximum(norm, eps), "norm": norm}
 
 
 @op(rows=True, axis=_all_but_first, results=("y", "norm"), saves=("norm",), extra=("norm",))
-def renorm(x: Value, *, p: int | float = 2, maxnorm: Scalar = 1.0) -> dict[str, Value]:
+def renorm(x: Value, *, p: int | float = 2, maxnorm: NonNegative = 1.0) -> dict[str, Value]:
     """x * maxnorm / (||x||_p + 1e-7) where the norm over `axis` is above maxnorm, else x.
 
     torch's dim is the axis that `axis` leaves out, by default the first.
@@ -59,7 +62,7 @@ def _weight_norm_backward(dw: Expr, v: Expr, g: Own, norm: Expr) -> dict[str, Ex
     once=True,
 )
 def spectral_norm(
-    weight: Expr, u: Own, v: Own | None = None, *, n_power_iterations: int = 1, eps: Scalar = 1e-12
+    weight: Expr, u: Own, v: Own | None = None, *, n_power_iterations: Annotated[int, AtLeast(0)] = 1, eps: NonNegative = 1e-12
 ) -> dict[str, Expr]:
     """weight / sigma, sigma its largest singular value by power iteration (Miyato et al. 2018).
 
@@ -92,8 +95,8 @@ def _spectral_norm_backward(
     u: Own,
     v: Own | None = None,
     *,
-    n_power_iterations: int = 1,
-    eps: Scalar = 1e-12,
+    n_power_iterations: Annotated[int, AtLeast(0)] = 1,
+    eps: NonNegative = 1e-12,
 ) -> dict[str, Expr]:
     outward = y * 0.0 if dy is None else dy / sigma
     along = dsigma

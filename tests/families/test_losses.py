@@ -151,7 +151,7 @@ def test_equal_rows_have_finite_gradients() -> None:
 @pytest.mark.parametrize(
     ("name", "tensors", "words", "said"),
     [
-        ("mse_loss", [(3,), (3,)], {"reduction": "average"}, "reduction: 'average'; expected one of none, mean, sum"),
+        ("mse_loss", [(3,), (3,)], {"reduction": "average"}, "reduction: 'average'; expected one of 'none', 'mean', 'sum'"),
         ("mse_loss", [(3,), (3,)], {"reduction": "batchmean"}, "batchmean"),
         ("kl_div", [(), ()], {"reduction": "batchmean"}, "axis 0"),
         ("cross_entropy", [(3, 5), (4,)], {}, "target: shape (4,)"),
@@ -159,12 +159,12 @@ def test_equal_rows_have_finite_gradients() -> None:
         ("cross_entropy", [(3, 5), (3, 5)], {"axis": (0, 1)}, "expected one axis"),
         ("info_nce_loss", [(3, 4)], {}, "expected a square matrix"),
         ("info_nce_loss", [(3, 3)], {"reduction": "none"}, "symmetric=False"),
-        ("info_nce_loss", [(3, 3)], {"method": "cosine"}, "expected softmax or sigmoid"),
+        ("info_nce_loss", [(3, 3)], {"method": "cosine"}, "expected 'softmax' or 'sigmoid'"),
         ("iou_loss", [(3, 5), (3, 5)], {}, "boxes of 4"),
-        ("iou_loss", [(3, 4), (3, 4)], {"kind": "area"}, "expected one of iou, giou"),
-        ("dpo_loss", [(3,)] * 4, {"loss_type": "kto"}, "expected one of sigmoid"),
+        ("iou_loss", [(3, 4), (3, 4)], {"kind": "area"}, "expected one of 'iou', 'giou'"),
+        ("dpo_loss", [(3,)] * 4, {"loss_type": "kto"}, "expected one of 'sigmoid'"),
         ("pairwise_distance", [(3, 4), (3, 4)], {"p": float("nan")}, "order of a norm: nan"),
-        ("triplet_margin_with_distance_loss", [(3, 4)] * 3, {"distance_function": "taxi"}, "expected a formula or one of"),
+        ("triplet_margin_with_distance_loss", [(3, 4)] * 3, {"distance_function": "taxi"}, "'cosine' or a function"),
     ],
 )  # fmt: skip
 def test_errors_say_what_was_wrong(name: str, tensors: list[tuple[int, ...]], words: dict[str, Any], said: str) -> None:
