@@ -1,4 +1,4 @@
-"""Functions of ops that read tensors at indices: they see to it that the indices are in range."""
+"""Functions of ops that read tensors at indices, or take class indices: they see to it that the indices are in range."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ _BOUNDS = """
     this waits for the stream, and cannot be captured in a graph), and raises `InvalidProblemError` with the first index that is
     and what was expected. bounds="clamp" reads nothing and takes the nearest index that is in range, as plans do.
 """
+_CLASSES = """
+
+    bounds="check" (the default) first reduces class indices to whether one is no class and not ignored, reads that boolean (on a
+    GPU this waits for the stream, and cannot be captured in a graph), and raises `InvalidProblemError` with the first one that is
+    and what was expected. bounds="clamp" reads nothing; a row whose target is no class then gives NaN, as plans do.
+"""
 
 
 def check_indices(index: Any, name: str, limits: Bound) -> None:
@@ -31,12 +37,13 @@ def check_indices(index: Any, name: str, limits: Bound) -> None:
     if limits.extent == 0:
         raise InvalidProblemError(f"{name}: it has {ref.shape} indices of an axis of extent 0; expected an extent of 1 or more")
     low = -limits.extent if limits.wrap else 0
-    found = outside(index, name, low, limits.extent - 1, index)
+    found = outside(index, name, low, limits.extent - 1, index, ignored=limits.ignored)
     if found is not None:
         low = max(low, int(np.iinfo(ref.kind.numpy).min))
+        spared = "" if limits.ignored is None else f", or {limits.ignored}, which is ignored"
         raise InvalidProblemError(
             f"{name}: index {found[0]} at {found[1]} is out of range; expected {low} to {limits.extent - 1} for an extent of "
-            f"{limits.extent}"
+            f"{limits.extent}{spared}"
         )
 
 
@@ -45,7 +52,7 @@ class Indexed(Function):
 
     def __init__(self, op: Op) -> None:
         super().__init__(op)
-        self.__doc__ = op.doc.rstrip() + _BOUNDS
+        self.__doc__ = op.doc.rstrip() + (_CLASSES if op.space is None else _BOUNDS)
 
     def _signature(self) -> inspect.Signature:
         found = super()._signature()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut
@@ -16,10 +17,13 @@ from baracuda.frontends.arrays import empty_like
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe
 from baracuda.frontends.families import function
+from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.linear import linear
 from baracuda.frontends.product_function import ProductFunction, Request
 from baracuda.frontends.products import Ref, labelled, mm
+from baracuda.frontends.ranges import checked
 from baracuda.frontends.views import filled, output, placed, slab
+from baracuda.ops.traced import Bound
 
 #: Rows to a block.
 ROWS = 1024
@@ -37,8 +41,19 @@ def _added(a: Ref, b: Ref, c: Ref | None = None) -> Request:
 class _Layer:
     """The layer, its targets, and the blocks of rows."""
 
-    def __init__(self, input: Any, weight: Any, target: Any, bias: Any, preference: PlanPreference | None) -> None:
+    def __init__(
+        self,
+        input: Any,
+        weight: Any,
+        target: Any,
+        bias: Any,
+        preference: PlanPreference | None,
+        class_weight: Any = None,
+        ignore_index: int | None = None,
+        bounds: str = "clamp",
+    ) -> None:
         self.input, self.weight, self.target, self.bias, self.preference = input, weight, target, bias, preference
+        self.class_weight = class_weight
         self.x, self.w, self.t = describe(input, "input"), describe(weight, "weight"), describe(target, "target")
         if len(self.x.shape) != 2 or len(self.w.shape) != 2 or self.x.shape[1] != self.w.shape[1]:
             raise InvalidProblemError(
@@ -48,6 +63,11 @@ class _Layer:
             raise InvalidProblemError(
                 f"target: shape {self.t.shape} of {self.t.kind}; expected integers of shape {self.x.shape[:1]}"
             )
+        if class_weight is not None and describe(class_weight, "class_weight").shape != self.w.shape[:1]:
+            shape = describe(class_weight, "class_weight").shape
+            raise InvalidProblemError(f"class_weight: shape is {shape}; expected {self.w.shape[:1]}, one for each class")
+        if checked(bounds):
+            check_indices(target, "target", Bound(self.w.shape[0], classes=True, ignored=ignore_index))
 
     @property
     def rows(self) -> int:
@@ -63,7 +83,8 @@ class _Layer:
 
     def loss(self, logits: Any, first: int, last: int, **words: Any) -> Any:
         """The losses of a block's rows, and what their backward reads."""
-        return function("cross_entropy")(logits, self.of(first, last), axis=1, reduction="none", **words)
+        target = self.of(first, last)
+        return function("cross_entropy")(logits, target, self.class_weight, axis=1, reduction="none", bounds="clamp", **words)
 
     def of(self, first: int, last: int) -> Any:
         """The targets of a block."""
@@ -87,7 +108,8 @@ class _Layer:
             found["input"], written = output(self.input, self.x.shape, self.x.kind)
         for first, last, logits in self.blocks():
             _, *saved = self.loss(logits, first, last, saved=True, **words)
-            d = backward(slab(dy, 0, first, last), logits, self.of(first, last), None, *saved, axis=1, reduction="none", **words)
+            given = slab(dy, 0, first, last), logits, self.of(first, last), self.class_weight, *saved
+            d = backward(*given, axis=1, reduction="none", **words)
             if written is not None:
                 mm(d, self.weight, out=slab(written, 0, first, last), preference=self.preference)
             if "weight" in names:
@@ -117,16 +139,20 @@ def linear_cross_entropy(
     target: Any,
     bias: Any = None,
     *,
+    class_weight: Any = None,
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
     reduction: str = "mean",
+    bounds: str = "check",
     preference: PlanPreference | None = None,
 ) -> Any:
     """The cross entropy of the logits input @ weight.T + bias, input (rows, k), weight (n, k), target (rows) class indices.
 
-    Rows whose target is `ignore_index` give 0 and do not count towards the mean. Memory: the logits of 1,024 rows.
+    class_weight (n) has a factor for each class, by whose sum over the rows a mean divides. Rows whose target is `ignore_index`
+    give 0 and do not count towards the mean. Memory: the logits of 1,024 rows.
 
-    Raises `InvalidProblemError` for shapes that do not fit, and what `linear` and `cross_entropy` raise.
+    Raises `InvalidProblemError` for shapes that do not fit, for a target that is no class (bounds="clamp" does not check, as in
+    `cross_entropy`), and what `linear` and `cross_entropy` raise.
 
     Examples
     --------
@@ -136,7 +162,7 @@ def linear_cross_entropy(
     1.2395
     """
     _check(reduction)
-    layer = _Layer(input, weight, target, bias, preference)
+    layer = _Layer(input, weight, target, bias, preference, class_weight, ignore_index, bounds)
     losses = layer.losses(**_words(ignore_index, label_smoothing))
     if reduction == "none":
         return losses
@@ -151,6 +177,7 @@ def linear_cross_entropy_backward(
     target: Any,
     bias: Any = None,
     *,
+    class_weight: Any = None,
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
     reduction: str = "mean",
@@ -159,7 +186,7 @@ def linear_cross_entropy_backward(
 ) -> tuple[Any, ...]:
     """The gradients of `linear_cross_entropy`'s input, weight and bias, given that of its result; `wrt` names some of them."""
     _check(reduction)
-    layer = _Layer(input, weight, target, bias, preference)
+    layer = _Layer(input, weight, target, bias, preference, class_weight)
     each = dy
     if reduction != "none":
         one = filled(input, (layer.rows,), layer.x.kind, 1.0)
@@ -169,15 +196,23 @@ def linear_cross_entropy_backward(
 
 
 def _counted(layer: _Layer, ignore_index: int) -> Any:
-    """How many targets count, in the input's element."""
-    counted = function("count_nonzero")(function("ne")(layer.target, ignore_index))
-    return function("cast")(counted, dtype=layer.x.kind)
+    """How many targets count, or the sum of their weights, in the input's element."""
+    counts = function("ne")(layer.target, ignore_index)
+    if layer.class_weight is None:
+        return function("cast")(function("count_nonzero")(counts), dtype=layer.x.kind)
+    index = function("cast")(layer.target, dtype=ElementKind.S64)
+    weights = function("index_select")(layer.class_weight, index, axis=0, bounds="clamp")
+    total = function("sum")(function("where")(counts, weights, 0.0), dtype=layer.x.kind.compute)
+    return function("cast")(total, dtype=layer.x.kind)
 
 
-def chunked_logprobs(input: Any, weight: Any, target: Any, bias: Any = None, *, preference: PlanPreference | None = None) -> Any:
+def chunked_logprobs(
+    input: Any, weight: Any, target: Any, bias: Any = None, *, bounds: str = "check", preference: PlanPreference | None = None
+) -> Any:
     """The logarithm of the probability of each row's target among the classes of the logits input @ weight.T + bias.
 
-    input is (rows, k), weight (n, k), target (rows) class indices. Memory: the logits of 1,024 rows.
+    input is (rows, k), weight (n, k), target (rows) class indices. Memory: the logits of 1,024 rows. Raises
+    `InvalidProblemError` for a target that is no class; with bounds="clamp", which does not check, it gives NaN.
 
     Examples
     --------
@@ -185,7 +220,7 @@ def chunked_logprobs(input: Any, weight: Any, target: Any, bias: Any = None, *, 
     >>> baracuda.chunked_logprobs(np.float32([[0.0]]), np.float32([[1], [2]]), np.array([1])).astype(float).round(4).tolist()
     [-0.6931]
     """
-    losses = _Layer(input, weight, target, bias, preference).losses()
+    losses = _Layer(input, weight, target, bias, preference, bounds=bounds).losses()
     return function("neg")(losses)
 
 

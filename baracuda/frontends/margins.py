@@ -8,6 +8,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.call import describe
 from baracuda.frontends.families import ops
+from baracuda.frontends.ranges import check_range, checked
 from baracuda.frontends.views import output, placed, run
 from baracuda.ops import multilabel_margins as m
 
@@ -31,6 +32,7 @@ class _Problem:
             self.x, listed = (placed(ref, (), 1) for ref in (self.x, listed))
         self.rank = len(shape) + 1
         (found,) = run(m.listed, {"target": listed}, x).values()
+        self.listed = found
         columns, rows = self._column(self.x), self._row(self.x)
         (self.counts,) = run(m.counts, {"scores": columns, "listed": self._row(found)}, x).values()
         counted = describe(self.counts, "counts")
@@ -46,12 +48,13 @@ class _Problem:
         return placed(describe(tensor, "x"), (*range(self.rank - 2), self.rank - 1), self.rank)
 
 
-def multilabel_margin_loss(input: Any, target: Any, *, reduction: str = "mean", out: Any = None) -> Any:
+def multilabel_margin_loss(input: Any, target: Any, *, reduction: str = "mean", bounds: str = "check", out: Any = None) -> Any:
     """sum max(0, 1 - input[j] + input[i]) / classes over the classes j that a row's target lists and all i that it does not.
 
     input is (..., classes), or a number, the score of one class; target, integers of the same shape, lists class indices up to
     the first negative one. A class that is listed twice counts twice, as in torch; a row that lists a class that there is not
-    gives NaN. "none" gives one loss a row; "sum" and "mean" go over the rows. The work is classes**2 a row; beside the result,
+    raises `InvalidProblemError` (on a GPU the check waits for the stream), or with bounds="clamp", which checks nothing, gives
+    NaN. "none" gives one loss a row; "sum" and "mean" go over the rows. The work is classes**2 a row; beside the result,
     target and how often each class is listed (f32) are held once more.
 
     Examples
@@ -62,6 +65,8 @@ def multilabel_margin_loss(input: Any, target: Any, *, reduction: str = "mean", 
     0.85
     """
     problem = _Problem(input, target, reduction)
+    if checked(bounds):
+        check_range(problem.listed, "target", -1, problem.x.shape[-1] - 1, input)
     (rows,) = run(m.losses, problem.tensors, input, scale=problem.scale).values()
     op = ops()["mean" if reduction == "mean" else "sum"]
     axes = () if reduction == "none" else tuple(range(len(problem.batch)))

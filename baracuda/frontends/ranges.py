@@ -73,8 +73,11 @@ def most_and_sum(lengths: Any, like: Any) -> tuple[int, int]:
     return int(most), int(total)
 
 
-def outside(index: Any, name: str, low: int, last: int, like: Any, lengths: Any = None) -> tuple[int, tuple[int, ...]] | None:
-    """The first element that is out of range, and where it is; None where there is none. It waits for the device.
+def outside(
+    index: Any, name: str, low: int, last: int, like: Any, lengths: Any = None, ignored: int | None = None
+) -> tuple[int, tuple[int, ...]] | None:
+    """The first element that is out of range, and not `ignored`, and where it is; None where there is none. It waits for the
+    device.
 
     Of a padded tensor (batch, labels) only the first `lengths` of each row count.
     """
@@ -83,15 +86,16 @@ def outside(index: Any, name: str, low: int, last: int, like: Any, lengths: Any 
         return None
     held = np.iinfo(ref.kind.numpy)
     words = {"low": max(low, int(held.min)), "last": min(last, int(held.max))}
+    spared = words["low"] if ignored is None or not held.min <= ignored <= held.max else ignored
     if lengths is None:
-        found = _call(_any, {"index": index}, like, **words)
+        found = _call(_any, {"index": index}, like, ignored=spared, **words)
     else:
         found = _call(_any_used, {"targets": index, "lengths": lengths}, like, **words)
     if not bool(found[0]):
         return None
     if lengths is not None:
         (index,) = _call(_used_of, {"targets": index, "lengths": lengths}, like, low=words["low"])
-    place = int(_call(_first, {"index": index}, like, **words)[0])
+    place = int(_call(_first, {"index": index}, like, ignored=spared, **words)[0])
     value = int(_call(_at, {"index": index}, like, place=place)[0])
     return value, tuple(int(i) for i in np.unravel_index(place, ref.shape)) if ref.shape else ()
 

@@ -10,17 +10,17 @@ from baracuda.ops.promotion import Rule
 from baracuda.ops.traced import Scalar
 
 
-def _beyond(index: Expr, low: Scalar, last: Scalar) -> Expr:
-    return (index < low) | (index > last)
+def _beyond(index: Expr, low: Scalar, last: Scalar, ignored: Scalar) -> Expr:
+    return ((index < low) | (index > last)) & f.not_equal(index, ignored)
 
 
-def _any_beyond(index: Expr, *, low: Scalar = 0, last: Scalar = 0) -> Expr:
-    return f.max_(_beyond(index, low, last))
+def _any_beyond(index: Expr, *, low: Scalar = 0, last: Scalar = 0, ignored: Scalar = 0) -> Expr:
+    return f.max_(_beyond(index, low, last, ignored))
 
 
-def _first_beyond(index: Expr, *, low: Scalar = 0, last: Scalar = 0) -> Expr:
+def _first_beyond(index: Expr, *, low: Scalar = 0, last: Scalar = 0, ignored: Scalar = 0) -> Expr:
     here = position(ElementKind.S64)
-    return f.min_(select(_beyond(index, low, last), here, const((1 << 63) - 1, ElementKind.S64)))
+    return f.min_(select(_beyond(index, low, last, ignored), here, const((1 << 63) - 1, ElementKind.S64)))
 
 
 def _at_position(index: Expr, *, place: Scalar = 0) -> Expr:

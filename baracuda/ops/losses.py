@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -16,6 +16,7 @@ from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr
 from baracuda.ops.op import Op, op
 from baracuda.ops.promotion import Rule
+from baracuda.ops.traced import Bound, Shape
 
 Formula = Callable[..., Any]
 Reduction: TypeAlias = Literal["none", "mean", "sum"]
@@ -105,6 +106,12 @@ def class_axis(rank: int) -> int:
 def beside_classes(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
     """The axes of a tensor with one element for each row."""
     return tuple(a for a in range(rank) if a not in axes)
+
+
+def class_indices(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Sequence[tuple[str, Bound]]:
+    """What a target of class indices must be in."""
+    classes = [shapes["input"][a] for a in options["axis"]] or [1]
+    return [("target", Bound(classes[0], classes=True, ignored=options.get("ignore_index")))]
 
 
 def along_classes(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,7 +1,8 @@
 """Losses of one row of class scores each.
 
 The classes lie along `axis`: by default the second axis, or the only one. A target that is a class index has the other axes'
-shape and any integer element. An index that is no class and not `ignore_index` makes its row's loss NaN.
+shape and any integer element. An index that is no class and not `ignore_index` is an error, or, where functions do not check
+(bounds="clamp") and of plans, makes its row's loss NaN.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from baracuda.core.parameters import AtLeast
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, const, position, select
 from baracuda.formula.gathers import at_row
-from baracuda.ops.losses import Weighted, along_classes, beside_classes, class_axis, gradient_of_rows, row_loss
+from baracuda.ops.losses import Weighted, along_classes, beside_classes, class_axis, class_indices, gradient_of_rows, row_loss
 from baracuda.ops.losses_pointwise import softplus_of_negative
 from baracuda.ops.op import op
 from baracuda.ops.traced import NonNegative, Own, Scalar, Shape, UnitInterval, WholeScalar
@@ -27,6 +28,7 @@ _CLASSES: dict[str, Any] = {
     "axis": class_axis,
     "places": {"target": beside_classes, "weight": along_classes},
     "constants": ("weight",),
+    "bounds": class_indices,
 }
 
 

@@ -101,8 +101,8 @@ class OpDescriptor(FormulaDescriptor):
                 raise UnsupportedError(f"{name}: got a tensor; {op} takes an option, a constant of its kernel, there")
             if isinstance(value, list):
                 raise InvalidProblemError(f"{name}: got a list; expected a tuple")
-        for name, _ in self.limits:
-            if self.tensors[name][1] not in (ElementKind.S32, ElementKind.S64):
+        for name, bound in self.limits:
+            if not bound.classes and self.tensors[name][1] not in (ElementKind.S32, ElementKind.S64):
                 raise InvalidProblemError(f"{name}: element is {self.tensors[name][1]}; expected indices in s32 or s64")
         kind = self.promoted
         if not op.accepts(kind):
@@ -139,7 +139,9 @@ class OpDescriptor(FormulaDescriptor):
         if self.op.bounds is None:
             return ()
         shapes = {n: s for n, (s, _) in self.tensors.items()}
-        return self.op.bounds(shapes, {**self.op.signature.options, **dict(self.options)})
+        rows = {"axis": counted(self.axes, len(self.space))} if self.op.rows else {}
+        found = self.op.bounds(shapes, {**self.op.signature.options, **dict(self.options), **rows})
+        return [(n, bound) for n, bound in found if not bound.classes or self.tensors[n][1].is_integer]
 
     @cached_property
     def inner_set(self) -> frozenset[int]:

@@ -135,11 +135,16 @@ class Space:
 @dataclass(frozen=True)
 class Bound:
     """What indices must be in: from 0, or with `wrap` from -extent, to extent - 1. `component` says which of the last axis
-    of the tensor of indices it is about; None: all of it."""
+    of the tensor of indices it is about; None: all of it.
+
+    Of `classes` it holds where their element is an integer, of any size, and `ignored` may stand among them.
+    """
 
     extent: int
     wrap: bool = False
     component: int | None = None
+    classes: bool = False
+    ignored: int | None = None
 
 
 def space_of(shapes: Mapping[str, Shape], placed: Mapping[str, Placing], made: Space | None = None) -> Shape:

@@ -55,8 +55,30 @@ def test_targets_of_every_integer_element(device: str, dtype: str) -> None:
 @pytest.mark.parametrize("bad", [-1, 9, -(2**40), 2**32 + 3])
 def test_an_index_that_is_no_class_gives_nan(device: str, name: str, bad: int) -> None:
     x, t = on(device, drawn(1, 3, 9), np.array([2, bad, 8]))
-    assert np.isnan(to_host(getattr(baracuda, name)(x, t, reduction="none"))).tolist() == [False, True, False]
-    assert np.isnan(to_host(getattr(baracuda, name)(x, t)))
+    unchecked = getattr(baracuda, name)(x, t, reduction="none", bounds="clamp")
+    assert np.isnan(to_host(unchecked)).tolist() == [False, True, False]
+    assert np.isnan(to_host(getattr(baracuda, name)(x, t, bounds="clamp")))
+
+
+@pytest.mark.parametrize("name", ["cross_entropy", "nll_loss", "z_loss_cross_entropy", "multi_margin_loss"])
+@pytest.mark.parametrize("bad", [-1, 9, -(2**40), 2**32 + 3])
+def test_an_index_that_is_no_class_is_refused(device: str, name: str, bad: int) -> None:
+    x, t = on(device, drawn(1, 3, 9), np.array([2, bad, 8]))
+    with pytest.raises(baracuda.InvalidProblemError, match=rf"target: index {bad} at \(1,\) is out of range; expected 0 to 8"):
+        getattr(baracuda, name)(x, t)
+
+
+def test_ignored_targets_of_any_integer_and_probabilities_are_no_bad_classes(device: str) -> None:
+    x = drawn(1, 3, 9)
+    for dtype, ignored in ((np.int64, -100), (np.int32, 9), (np.int8, -1), (np.uint8, 255), (np.uint8, -100)):
+        t = np.array([2, ignored if ignored >= np.iinfo(dtype).min else 3, 8]).astype(dtype)
+        want = F.cross_entropy(torch.from_numpy(x), torch.from_numpy(t.astype(np.int64)), ignore_index=ignored).numpy()
+        got = to_host(baracuda.cross_entropy(*on(device, x, t), ignore_index=ignored))
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+    assert to_host(baracuda.cross_entropy(*on(device, x, np.full_like(x, 100.0)))) > 0.0
+    (bad,) = on(device, np.array([[3, 0, 4, -1]]))
+    with pytest.raises(baracuda.InvalidProblemError, match=r"target: 4 at \(0, 2\); expected -1 to 3"):
+        baracuda.multilabel_margin_loss(*on(device, drawn(1, 1, 4)), bad)
 
 
 def test_ignored_rows_count_nothing_whatever_they_hold(device: str) -> None:

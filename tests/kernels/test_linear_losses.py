@@ -56,6 +56,37 @@ def test_values_and_gradients(
         close(gradient, leaf.grad, dtype)
 
 
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_class_weights(reduction: str, device: str) -> None:
+    x, w, target, b = problem(torch.float64, device)
+    factors = torch.rand(N, dtype=torch.float64)
+    leaves = [t.cpu().clone().requires_grad_() for t in (x, w, b)]
+    want = F.cross_entropy(F.linear(*leaves), target.cpu(), factors, reduction=reduction)
+    words: dict[str, Any] = {"class_weight": factors.to(device), "reduction": reduction}
+    close(baracuda.linear_cross_entropy(x, w, target, b, **words), want, torch.float64)
+    dy = torch.randn(want.shape, dtype=torch.float64)
+    want.backward(dy)
+    for gradient, leaf in zip(
+        baracuda.linear_cross_entropy_backward(dy.to(device), x, w, target, b, **words), leaves, strict=True
+    ):
+        assert leaf.grad is not None
+        close(gradient, leaf.grad, torch.float64)
+    with pytest.raises(InvalidProblemError, match="class_weight: shape is"):
+        baracuda.linear_cross_entropy(x, w, target, b, class_weight=factors[1:])
+
+
+@pytest.mark.parametrize("bad", [-1, N, 2**40])
+def test_targets_that_are_no_class(bad: int, device: str) -> None:
+    x, w, target, b = problem(torch.float32, device)
+    target[3] = bad
+    for function in (baracuda.linear_cross_entropy, baracuda.chunked_logprobs):
+        if function is baracuda.chunked_logprobs:
+            target[target == -100] = 0
+        with pytest.raises(InvalidProblemError, match=rf"target: index {bad} at \(3,\)"):
+            function(x, w, target, b)
+        assert function(x, w, target, b, bounds="clamp").isnan().any()
+
+
 def test_log_probabilities(device: str) -> None:
     x, w, target, b = problem(torch.float64, device)
     target = target.clamp(min=0)

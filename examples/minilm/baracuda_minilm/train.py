@@ -25,7 +25,7 @@ def loss_and_gradients(model: MiniLM, batch: Batch, device: bc.Device, scale: fl
     left, right = y[:n], y[n:]
     scores = bc.mul(bc.mm(left, right.T), scale)
     pairs = bc.to_device(np.arange(n), device)
-    loss, *saved = bc.cross_entropy(scores, pairs, axis=1, saved=True)
+    loss, *saved = bc.cross_entropy(scores, pairs, axis=1, saved=True, bounds="clamp")
     dloss = bc.to_device(np.full(loss.shape, scale, loss.dtype), device)
     dscores = bc.cross_entropy_backward(dloss, scores, pairs, None, *saved, axis=1)
     dy = bc.to_device(np.empty(y.shape, y.dtype), device)
