@@ -72,6 +72,7 @@ _EXPORTS = {
         "dot_general dot_general_backward einsum einsum_backward kron kron_backward multi_dot multi_dot_backward tensordot "
         "tensordot_backward"
     ),
+    "baracuda.frontends.elements_backward": "gather_nd_backward index_get_backward vocab_parallel_embedding_backward",
     "baracuda.frontends.equality": "array_equal",
     "baracuda.frontends.fuse": "fuse",
     "baracuda.frontends.integrals": (
@@ -109,7 +110,10 @@ _EXPORTS = {
         "embedding_backward embedding_bag_backward embedding_grad_dense gather_backward index_select_backward take_flat_backward"
     ),
     "baracuda.frontends.response_norm": "global_response_norm global_response_norm_backward",
-    "baracuda.frontends.scatter_backward": ("index_add_backward scatter_add_backward segment_mean_backward segment_sum_backward"),
+    "baracuda.frontends.scatter_backward": (
+        "index_add_backward index_reduce_backward scatter_add_backward scatter_reduce_backward segment_max_backward "
+        "segment_mean_backward segment_min_backward segment_prod_backward segment_sum_backward"
+    ),
     "baracuda.frontends.rotary": "rope rope_backward rope_scaling_tables",
     "baracuda.frontends.scatter": (
         "bincount index_add index_reduce scatter_add scatter_reduce segment_max segment_mean segment_min segment_prod segment_sum"

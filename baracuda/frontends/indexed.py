@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.call import describe
 from baracuda.frontends.function import Function, describe_bound
@@ -32,6 +33,8 @@ _CLASSES = """
 def check_indices(index: Any, name: str, limits: Bound) -> None:
     """Raise `InvalidProblemError` where an index is out of range, with the first one that is. It waits for the device."""
     ref = describe(index, name)
+    if ref.kind not in (ElementKind.S32, ElementKind.S64):
+        raise InvalidProblemError(f"{name}: element is {ref.kind}; expected indices in s32 or s64")
     if 0 in ref.shape:
         return
     if limits.extent == 0:

@@ -1,59 +1,219 @@
-"""The gradients of scatters and segments that are linear: reads at the same indices."""
+"""The gradients of scatters and segments with any combination, by what is combined and by what it is combined with.
+
+A product gives each factor the product of the others, also where factors are zero; a maximum or a minimum shares its gradient
+evenly among the elements that it is. Everything that destinations are asked for, sums and products and how many come, is a
+combination by destination again, in the canonical order, so that gradients have the same bits on every device.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
 from typing import Any
 
+from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.tensor import TensorRef, tensor_mut
+from baracuda.core.tensor import TensorRef
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import function
-from baracuda.frontends.scatter import axis_of, bincount, check_bounds
-from baracuda.frontends.views import copy, filled
+from baracuda.frontends.scatter import axis_of, check_bounds, combined, kind_of
+from baracuda.frontends.views import merged, output, placed, run, view
+from baracuda.ops import scatter_slopes as s
+from baracuda.ops.op import Op
+from baracuda.ops.scatter import ScatterDescriptor, ScatterKind
 
 
-def _wanted(made: dict[str, Any], wrt: Sequence[str] | None) -> Any:
-    return one_or_all([made[n] for n in chosen(wrt, tuple(made))])
+@dataclass(frozen=True)
+class _Problem:
+    """Elements and where they go.
+
+    Attributes
+    ----------
+    dy
+        The gradient of the destinations' results.
+    x
+        What the destinations have of their own, None where that is nothing; counted with the elements where `joined`.
+    source, index
+        The elements and their destinations along the axis: with `aligned` each element's own, else those of slices, of one axis.
+    wrap
+        Whether a negative index counts from the end.
+    """
+
+    dy: Any
+    x: Any
+    source: Any
+    index: Any
+    axis: int
+    reduce: ScatterKind
+    aligned: bool
+    joined: bool
+    wrap: bool
+
+    @property
+    def kind(self) -> ElementKind:
+        return describe(self.dy, "dy").kind
+
+    @property
+    def rank(self) -> int:
+        return len(describe(self.dy, "dy").shape)
+
+    def combined(self, reduce: ScatterKind, source: Any, own: Any, element: ElementKind) -> Any:
+        """The combination of some elements and the destinations' own, for each destination."""
+        shape, at = describe(self.dy, "dy").shape, describe(self.index, "index")
+        if reduce is ScatterKind.COUNT and not self.aligned:
+            shape, axis = (shape[self.axis],), 0
+        else:
+            axis = self.axis
+        descriptor = ScatterDescriptor(
+            reduce, shape, axis, at.shape, element, at.kind,
+            aligned=self.aligned, has_base=own is not None, joined=self.joined, wrap=self.wrap,
+        )  # fmt: skip
+        return combined(descriptor, self.dy, index=self.index, x=source, base=own)
+
+    @cached_property
+    def count(self) -> Any:
+        """How many elements go to each destination, or place along the axis."""
+        return self.combined(ScatterKind.COUNT, None, None, ElementKind.S64)
+
+    @cached_property
+    def known(self) -> dict[str, Any]:
+        """What a slope reads of the destinations beside their gradient."""
+        if self.reduce is ScatterKind.MEAN:
+            return {"count": self.count}
+        if self.reduce is ScatterKind.PROD:
+            made = run(s.factors, {"v": self.source}, self.dy)
+            mine = {} if self.x is None else run(s.factors, {"v": self.x}, self.dy)
+            rows = (("others", ScatterKind.PROD, self.kind.compute), ("zeros", ScatterKind.SUM, ElementKind.S32))
+            return {n: self.combined(reduce, made[n], mine.get(n), element) for n, reduce, element in rows}
+        if self.reduce in (ScatterKind.MAX, ScatterKind.MIN):
+            best = self.combined(self.reduce, self.source, self.x, self.kind)
+            (made,) = self._read(s.is_best_at, {"best": best}).values()
+            own = None if self.x is None else run(s.is_best, {"v": self.x, "best": best}, self.dy)["y"]
+            return {"best": best, "ties": self.combined(ScatterKind.SUM, made, own, ElementKind.S32)}
+        return {}
+
+    def _read(self, op: Op, tables: Mapping[str, Any], out: Any = None, **words: Any) -> dict[str, Any]:
+        """An op of elements and of what their destinations have."""
+        limits, rank = describe(self.index, "index").shape, self.rank
+        if self.aligned:  # of destinations beside the axis no more than the index reaches
+            limits = (*limits[: self.axis], describe(self.dy, "dy").shape[self.axis], *limits[self.axis + 1 :])
+            refs = {n: describe(t, n) for n, t in tables.items()}
+            tables = {n: view(ref, 0, limits, ref.strides) if len(ref.shape) == rank else ref for n, ref in refs.items()}
+        tensors = {**tables, "v": self.source, "index": self.index}
+        return run(op, tensors, self.dy, out, axis=self.axis, wrap=self.wrap, **words)
+
+    def of_source(self, out: Any = None) -> Any:
+        """The gradient of the elements."""
+        words = {"joined": self.joined and self.x is not None} if self.reduce is ScatterKind.MEAN else {}
+        return self._read(_SLOPES[self.reduce][0], {"dy": self.dy, **self.known}, out, **words)["y"]
+
+    def of_x(self) -> Any:
+        """The gradient of what the destinations have of their own."""
+        if not self.joined:
+            return run(s.alone, {"dy": self.dy, "count": self._spread(self.count)}, self.dy)["y"]
+        op = _SLOPES[self.reduce][1]
+        if op is None:
+            return self.dy
+        words = {"joined": True} if self.reduce is ScatterKind.MEAN else {}
+        known = {n: self._spread(t) for n, t in self.known.items()}
+        return run(op, {"dy": self.dy, "v": self.x, **known}, self.dy, **words)["y"]
+
+    def _spread(self, table: Any) -> Any:
+        """What destinations, or places along the axis, have, in the space of the destinations."""
+        ref = describe(table, "a number for each place")
+        return ref if len(ref.shape) == self.rank else placed(ref, (self.axis,), self.rank)
 
 
-def _expect(name: str, ref: TensorRef, shape: Sequence[int]) -> None:
-    if ref.shape != tuple(shape):
-        raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {tuple(shape)}")
+#: The ops that give the gradient of the elements, and of the destinations' own.
+_SLOPES: dict[ScatterKind, tuple[Op, Op | None]] = {
+    ScatterKind.SUM: (s.sum_at, None),
+    ScatterKind.MEAN: (s.mean_at, s.mean),
+    ScatterKind.PROD: (s.product_at, s.product),
+    ScatterKind.MAX: (s.best_at, s.best),
+    ScatterKind.MIN: (s.best_at, s.best),
+}
 
 
-def index_add_backward(
+def _check(name: str, ref: TensorRef, shape: Sequence[int], kind: ElementKind) -> None:
+    if ref.shape != tuple(shape) or ref.kind is not kind:
+        raise InvalidProblemError(f"{name}: {ref.kind} of shape {ref.shape}; expected {kind} of {tuple(shape)}")
+
+
+def _wanted(problem: _Problem, wrt: Sequence[str] | None, source: Any) -> Any:
+    """The gradients of x and source, those named in `wrt` or both."""
+    made = {n: source() if n == "source" else problem.of_x() for n in chosen(wrt, ("x", "source"))}
+    return one_or_all(tuple(made.values()))
+
+
+def _of_numbers(backward: Callable[..., Any], dy: Any, x: Any, index: Any, source: Any, wrt: Any, **words: Any) -> Any:
+    """The gradients of a number and of what is combined with it: those of a row of one."""
+    rows = (t if describe(t, "a tensor beside x").shape else t.reshape(1) for t in (dy, x, index, source))
+    names, shapes = chosen(wrt, ("x", "source")), {"x": (), "source": describe(source, "source").shape}
+    made = backward(*rows, wrt=names, **words)
+    each = made if isinstance(made, tuple) else (made,)
+    return one_or_all(tuple(g.reshape(shapes[n]) for n, g in zip(names, each, strict=True)))
+
+
+# --- element by element -----------------------------------------------------------------------------------------------
+
+
+def scatter_reduce_backward(
     dy: Any,
     x: Any,
     index: Any,
     source: Any,
     *,
-    axis: int = 0,
-    alpha: float = 1.0,
+    reduce: str,
+    axis: int = -1,
+    include_self: bool = True,
     wrt: Sequence[str] | None = None,
     bounds: str = "check",
 ) -> Any:
-    """The gradients of `index_add`'s x, which is dy itself, and source, alpha * dy at index; those named in `wrt` or both.
+    """The gradients of `scatter_reduce`'s x and source, those named in `wrt` or both; 0 where index does not reach.
+
+    Of a product each factor gets the product of the others, of a mean dy over the number of elements, of amax and amin an equal
+    share each element that is the result. Unless include_self, x has a gradient only where nothing goes, and no share of a tie
+    (torch's source has too small a share there where x is equal to the result).
 
     Examples
     --------
     >>> import numpy as np, baracuda
-    >>> dy, index, source = np.float32([1, 2, 3]), np.array([2, 0]), np.zeros(2, np.float32)
-    >>> baracuda.index_add_backward(dy, dy, index, source, alpha=2.0, wrt=("source",)).tolist()
-    [6.0, 2.0]
+    >>> dy, x, index, source = np.float32([1, 2]), np.float32([5, 3]), np.array([0, 0, 1]), np.float32([0, 4, 3])
+    >>> [g.tolist() for g in baracuda.scatter_reduce_backward(dy, x, index, source, reduce="prod")]
+    [[0.0, 6.0], [20.0, 0.0, 6.0]]
+    >>> [g.tolist() for g in baracuda.scatter_reduce_backward(dy, x, index, source, reduce="amax")]
+    [[1.0, 1.0], [0.0, 0.0, 1.0]]
     """
-    given, at = describe(dy, "dy"), describe(index, "index")
-    _expect("dy", given, describe(x, "x").shape)
-    axis = axis_of(axis, given.shape, "x")
-    shape = (*given.shape[:axis], *at.shape, *given.shape[axis + 1 :])
-    _expect("source", describe(source, "source"), shape)
-    made = {"x": dy}
-    if wrt is None or "source" in wrt:
-        flat = index if len(at.shape) == 1 else index.reshape(-1)
-        read = function("index_select")(dy, flat, axis=axis, bounds=bounds).reshape(shape)
-        made["source"] = read if alpha == 1 else function("mul")(read, alpha)
-    return _wanted(made, wrt or ("x", "source"))
+    if not describe(x, "x").shape:
+        return _of_numbers(
+            scatter_reduce_backward, dy, x, index, source, wrt, reduce=reduce, axis=axis, include_self=include_self, bounds=bounds
+        )
+    base, at, brought, given = describe(x, "x"), describe(index, "index"), describe(source, "source"), describe(dy, "dy")
+    axis = axis_of(axis, base.shape, "x")
+    _check("dy", given, base.shape, base.kind)
+    _check("source", brought, brought.shape, base.kind)
+    if not len(at.shape) == len(base.shape) == len(brought.shape):
+        raise InvalidProblemError(f"index, source: shapes {at.shape} and {brought.shape}; expected the rank of x, {base.shape}")
+    limits = [m if a == axis else min(m, n) for a, (m, n) in enumerate(zip(brought.shape, base.shape, strict=True))]
+    if any(n > m for n, m in zip(at.shape, limits, strict=True)):
+        raise InvalidProblemError(f"index: shape is {at.shape}; expected at most {tuple(limits)}, of what source and x both have")
+    kind = kind_of(reduce, ("sum", "prod", "mean", "amax", "amin"))
+    check_bounds(bounds, index, "index", base.shape[axis], wrap=True)
+    part = view(brought, 0, at.shape, brought.strides)
+    problem = _Problem(dy, x, part, index, axis, kind, aligned=True, joined=include_self, wrap=True)
+
+    def of_source() -> Any:
+        if at.shape == brought.shape:
+            return problem.of_source()
+        result, target = output(source, brought.shape, brought.kind)
+        merged([], 0, target, source)
+        problem.of_source(view(target, 0, at.shape, target.strides))
+        return result
+
+    return _wanted(problem, wrt, of_source)
 
 
 def scatter_add_backward(
@@ -76,29 +236,101 @@ def scatter_add_backward(
     >>> baracuda.scatter_add_backward(dy, dy, index, source, wrt=("source",)).tolist()
     [[3.0, 3.0, 0.0]]
     """
-    given, at, brought = describe(dy, "dy"), describe(index, "index"), describe(source, "source")
-    _expect("dy", given, describe(x, "x").shape)
-    axis = axis_of(axis, given.shape, "x")
-    made = {"x": dy}
-    if wrt is None or "source" in wrt:
-        limits = (*at.shape[:axis], given.shape[axis], *at.shape[axis + 1 :])
-        part = dy if limits == given.shape else dy[tuple(slice(n) for n in limits)]
-        found = function("gather")(part, index, axis=axis, bounds=bounds)
-        if brought.shape != at.shape:
-            whole = filled(dy, brought.shape, given.kind, 0)
-            copy(found, tensor_mut(whole[tuple(slice(n) for n in at.shape)]), dy)
-            found = whole
-        made["source"] = found
-    return _wanted(made, wrt or ("x", "source"))
+    return scatter_reduce_backward(dy, x, index, source, reduce="sum", axis=axis, wrt=wrt, bounds=bounds)
 
 
-def _segments(dy: Any, x: Any, ids: Any, bounds: str) -> Any:
-    """dy at the segment of each row of x."""
+# --- along one axis ---------------------------------------------------------------------------------------------------
+
+
+def index_reduce_backward(
+    dy: Any,
+    x: Any,
+    index: Any,
+    source: Any,
+    *,
+    reduce: str,
+    axis: int = 0,
+    include_self: bool = True,
+    wrt: Sequence[str] | None = None,
+    bounds: str = "check",
+) -> Any:
+    """The gradients of `index_reduce`'s x and source, those named in `wrt` or both, as `scatter_reduce_backward` gives them.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy, x, index, source = np.float32([1, 2]), np.float32([5, 3]), np.array([0, 0]), np.float32([0, 4])
+    >>> [g.tolist() for g in baracuda.index_reduce_backward(dy, x, index, source, reduce="mean", include_self=False)]
+    [[0.0, 2.0], [0.5, 0.5]]
+    """
+    kind = kind_of(reduce, ("prod", "mean", "amax", "amin"))
+    return _index_backward(dy, x, index, source, axis, kind, include_self, wrt, bounds)
+
+
+def _index_backward(
+    dy: Any, x: Any, index: Any, source: Any, axis: int, reduce: ScatterKind, joined: bool, wrt: Sequence[str] | None, bounds: str
+) -> Any:
+    if not describe(x, "x").shape:
+        words = {"axis": axis, "reduce": reduce, "joined": joined, "bounds": bounds}
+        return _of_numbers(_index_backward, dy, x, index, source, wrt, **words)
+    base, at, brought, given = describe(x, "x"), describe(index, "index"), describe(source, "source"), describe(dy, "dy")
+    axis = axis_of(axis, base.shape, "x")
+    _check("dy", given, base.shape, base.kind)
+    _check("source", brought, (*base.shape[:axis], *at.shape, *base.shape[axis + 1 :]), base.kind)
+    check_bounds(bounds, index, "index", base.shape[axis], wrap=True)
+    problem = _slices(dy, x, source, index, axis, reduce, joined=joined, wrap=True)
+    return _wanted(problem, wrt, lambda: problem.of_source().reshape(brought.shape))
+
+
+def index_add_backward(
+    dy: Any,
+    x: Any,
+    index: Any,
+    source: Any,
+    *,
+    axis: int = 0,
+    alpha: float = 1.0,
+    wrt: Sequence[str] | None = None,
+    bounds: str = "check",
+) -> Any:
+    """The gradients of `index_add`'s x, which is dy itself, and source, alpha * dy at index; those named in `wrt` or both.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy, index, source = np.float32([1, 2, 3]), np.array([2, 0]), np.zeros(2, np.float32)
+    >>> baracuda.index_add_backward(dy, dy, index, source, alpha=2.0, wrt=("source",)).tolist()
+    [6.0, 2.0]
+    """
+    names = chosen(wrt, ("x", "source"))
+    made = _index_backward(dy, x, index, source, axis, ScatterKind.SUM, True, names, bounds)
+    each = dict(zip(names, made if isinstance(made, tuple) else (made,), strict=True))
+    if alpha != 1 and "source" in each:
+        each["source"] = function("mul")(each["source"], alpha)
+    return one_or_all(tuple(each.values()))
+
+
+def _slices(dy: Any, x: Any, source: Any, index: Any, axis: int, reduce: ScatterKind, *, joined: bool, wrap: bool) -> _Problem:
+    """The problem of slices, whose index is taken as one axis."""
+    shape, count = describe(dy, "dy").shape, prod(describe(index, "index").shape)
+    slices = source.reshape((*shape[:axis], count, *shape[axis + 1 :]))
+    return _Problem(dy, x, slices, index.reshape((count,)), axis, reduce, aligned=False, joined=joined, wrap=wrap)
+
+
+# --- segments ---------------------------------------------------------------------------------------------------------
+
+
+def _segments(dy: Any, x: Any, ids: Any, reduce: ScatterKind, bounds: str) -> Any:
     given, at, ref = describe(dy, "dy"), describe(ids, "segment_ids"), describe(x, "x")
-    _expect("segment_ids", at, ref.shape[: len(at.shape)])
-    _expect("dy", given, (*given.shape[:1], *ref.shape[len(at.shape) :]))
+    rank = len(at.shape)
+    if not given.shape or ref.shape[:rank] != at.shape:
+        raise InvalidProblemError(
+            f"dy, segment_ids: shapes {given.shape} and {at.shape}; expected segments along dy's first axis, and the first "
+            f"extents of x, {ref.shape}"
+        )
+    _check("dy", given, (given.shape[0], *ref.shape[rank:]), ref.kind)
     check_bounds(bounds, ids, "segment_ids", given.shape[0], wrap=False)
-    return function("index_select")(dy, ids.reshape(-1), axis=0, bounds="clamp").reshape(ref.shape)
+    return _slices(dy, None, x, ids, 0, reduce, joined=True, wrap=False).of_source().reshape(ref.shape)
 
 
 def segment_sum_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "check") -> Any:
@@ -110,7 +342,7 @@ def segment_sum_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "ch
     >>> baracuda.segment_sum_backward(np.float32([5, 6]), np.zeros(3, np.float32), np.array([1, 0, 1])).tolist()
     [6.0, 5.0, 6.0]
     """
-    return _segments(dy, x, segment_ids, bounds)
+    return _segments(dy, x, segment_ids, ScatterKind.SUM, bounds)
 
 
 def segment_mean_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "check") -> Any:
@@ -122,13 +354,41 @@ def segment_mean_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "c
     >>> baracuda.segment_mean_backward(np.float32([5, 6]), np.zeros(3, np.float32), np.array([1, 0, 1])).tolist()
     [3.0, 5.0, 3.0]
     """
-    given = describe(dy, "dy")
-    if not given.shape:
-        raise InvalidProblemError("dy: it is a scalar; expected segments along its first axis")
-    check_bounds(bounds, segment_ids, "segment_ids", given.shape[0], wrap=False)
-    count = bincount(segment_ids, length=given.shape[0], bounds="clamp").reshape((-1,) + (1,) * (len(given.shape) - 1))
-    number = function("cast")(function("maximum")(count, 1), dtype=given.kind.compute)
-    share = function("div")(dy, number)  # in f32 for 16-bit floats, which cannot hold every count
-    if given.kind.compute is not given.kind:
-        share = function("cast")(share, dtype=given.kind)
-    return _segments(share, x, segment_ids, "clamp")
+    return _segments(dy, x, segment_ids, ScatterKind.MEAN, bounds)
+
+
+def segment_prod_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "check") -> Any:
+    """The gradient of `segment_prod`'s x: dy of the row's segment by the product of the segment's other rows.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy, x = np.float32([1, 2]), np.float32([3, 0, 4])
+    >>> baracuda.segment_prod_backward(dy, x, np.array([1, 1, 0])).tolist()
+    [0.0, 6.0, 1.0]
+    """
+    return _segments(dy, x, segment_ids, ScatterKind.PROD, bounds)
+
+
+def segment_max_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "check") -> Any:
+    """The gradient of `segment_max`'s x: dy of the row's segment, in equal shares for the elements that are its largest.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.segment_max_backward(np.float32([1, 2]), np.float32([3, 3, 4]), np.array([1, 1, 0])).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    return _segments(dy, x, segment_ids, ScatterKind.MAX, bounds)
+
+
+def segment_min_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "check") -> Any:
+    """The gradient of `segment_min`'s x: dy of the row's segment, in equal shares for the elements that are its smallest.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.segment_min_backward(np.float32([1, 2]), np.float32([3, 5, 4]), np.array([1, 1, 0])).tolist()
+    [2.0, 0.0, 1.0]
+    """
+    return _segments(dy, x, segment_ids, ScatterKind.MIN, bounds)

@@ -13,11 +13,13 @@ from typing import Annotated, Any
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import AtLeast
 from baracuda.core.spec import check_axis
+from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
-from baracuda.formula.expr import Expr, const, select
+from baracuda.formula.expr import Expr, as_expr, cast, const, coord, select
 from baracuda.formula.gathers import Table, take
-from baracuda.ops.op import op
-from baracuda.ops.traced import Bound, Own, Shape, Space, Value
+from baracuda.ops.op import Op, op
+from baracuda.ops.promotion import Rule
+from baracuda.ops.traced import Bound, Own, Scalar, Shape, Space, Value
 
 Shapes = Mapping[str, Shape]
 Options = Mapping[str, Any]
@@ -124,11 +126,12 @@ def _get_space(shapes: Shapes, options: Options) -> Space:
     return Space({**axes, "x": (*(None for _ in given), *range(rank, rank + rest))})
 
 
-def _in_axes(shapes: Shapes, options: Options) -> Limits:
+def in_axes(shapes: Shapes, options: Options) -> Limits:
+    """What the index tensors that are given must be in, the first axis's first."""
     return [(n, Bound(shapes["x"][k], wrap=True)) for k, n in enumerate(_given(shapes))]
 
 
-@op(byte_floats=True, space=_get_space, bounds=_in_axes)
+@op(byte_floats=True, space=_get_space, bounds=in_axes)
 def index_get(
     x: Table,
     index0: Own,
@@ -153,24 +156,31 @@ def index_get(
     return take(x, *given, wrap=True)
 
 
-def _nd_space(shapes: Shapes, options: Options) -> Space:
+def check_tuples(shapes: Shapes, options: Options) -> None:
+    """Raise where the last axis of indices has not an index for each of some axes of x."""
     x, indices, batch = shapes["x"], shapes["indices"], options["batch_dims"]
-    if not indices or not batch < len(indices) or not 1 <= indices[-1] <= len(x) - batch:
+    if not indices or not 0 <= batch < len(indices) or not 1 <= indices[-1] <= len(x) - batch:
         raise InvalidProblemError(
             f"indices: shape is {indices} for x of shape {x} and batch_dims {batch}; expected a last axis with an index for "
             f"each of 1 to {len(x) - batch} axes of x"
         )
+
+
+def _nd_space(shapes: Shapes, options: Options) -> Space:
+    check_tuples(shapes, options)
+    x, indices, batch = shapes["x"], shapes["indices"], options["batch_dims"]
     rank, read = len(indices) - 1, indices[-1]
     axes = (*range(batch), *(None for _ in range(read)), *range(rank, rank + len(x) - batch - read))
     return Space({"x": axes, "indices": (*range(rank), None)})
 
 
-def _in_components(shapes: Shapes, options: Options) -> Limits:
+def in_components(shapes: Shapes, options: Options) -> Limits:
+    """What each component of tuples of indices must be in."""
     extents = shapes["x"][options["batch_dims"] :][: shapes["indices"][-1]]
     return [("indices", Bound(n, wrap=True, component=k)) for k, n in enumerate(extents)]
 
 
-@op(byte_floats=True, space=_nd_space, bounds=_in_components)
+@op(byte_floats=True, space=_nd_space, bounds=in_components)
 def gather_nd(x: Table, indices: Own, *, batch_dims: Annotated[int, AtLeast(0)] = 0) -> Value:
     """x at the tuples of indices that lie along the last axis of `indices`, for the axes of x behind the first batch_dims, which
     both share. The result has the shape of indices without its last axis, followed by the axes of x that are left.
@@ -181,6 +191,56 @@ def gather_nd(x: Table, indices: Own, *, batch_dims: Annotated[int, AtLeast(0)] 
     kind = indices.parts[0][1]
     parts = [take(indices, const(k, kind)) for k in range(len(x.dims))]
     return take(x, *(p for p in parts if isinstance(p, Expr)), wrap=True)
+
+
+# --- for the gradients by what is read --------------------------------------------------------------------------------
+
+
+def _number(
+    index0: Expr,
+    index1: Expr | None = None,
+    index2: Expr | None = None,
+    index3: Expr | None = None,
+    index4: Expr | None = None,
+    index5: Expr | None = None,
+    index6: Expr | None = None,
+    index7: Expr | None = None,
+    *,
+    batch: int = 0,
+    n0: Scalar = 1,
+    n1: Scalar = 1,
+    n2: Scalar = 1,
+    n3: Scalar = 1,
+    n4: Scalar = 1,
+    n5: Scalar = 1,
+    n6: Scalar = 1,
+    n7: Scalar = 1,
+) -> Expr:
+    """The number of an element among those of the first axes, the last axis fastest, given its index along each and their
+    extents; the first `batch` of them are the axes of the indices themselves."""
+    extents = [as_expr(n, index0.kind) for n in (n0, n1, n2, n3, n4, n5, n6, n7)]
+    given = [i for i in (index0, index1, index2, index3, index4, index5, index6, index7) if i is not None]
+    places = [cast(coord(a), index0.kind) for a in range(batch)]
+    for i, n in zip(given, extents[batch:], strict=False):
+        places.append(f.maximum(f.minimum(select(i < 0, i + n, i), n - 1), 0))
+    total = places[0]
+    for place, n in zip(places[1:], extents[1:], strict=False):
+        total = total * n + place
+    return total
+
+
+def _row_of_shard(index: Expr, *, offset: Scalar = 0, rows: Scalar = 1) -> Expr:
+    """The row of a shard that begins at row `offset` of all; -1 for one that it does not have."""
+    row = index - offset
+    return select((row >= 0) & (row < rows), row, -1)
+
+
+_NUMBERS: dict[str, Any] = {"family": "indexing", "takes": "int", "differentiable": False}
+number = Op(_number, Rule.COMMON, name="number_of_element", element_option=True, **_NUMBERS)
+row_of_shard = Op(_row_of_shard, Rule.COMMON, name="row_of_shard", **_NUMBERS)
+
+
+# --- masked fills -----------------------------------------------------------------------------------------------------
 
 
 @op(constants=("mask",))

@@ -45,10 +45,13 @@ def prod(x: Expr) -> Expr:
 def _prod_backward(dy: Expr, x: Expr) -> dict[str, Expr]:
     """dy times the product of the others: with one zero in the row only that element has a gradient, with more none has."""
     zero = f.equal(x, 0.0)
-    zeros = f.sum_(cast(zero, x.kind))
-    others = f.prod(select(zero, 1.0, x))
+    return {"dx": dy * slope_of_factor(x, f.prod(select(zero, 1.0, x)), f.sum_(cast(zero, x.kind)))}
+
+
+def slope_of_factor(x: Expr, others: Expr, zeros: Expr) -> Expr:
+    """The product of all factors but x, given that of all that are not zero and how many are."""
     without = select(f.equal(zeros, 0.0), others / x, 0.0)
-    return {"dx": dy * select(zero, select(f.equal(zeros, 1.0), others, 0.0), without)}
+    return select(f.equal(x, 0.0), select(f.equal(zeros, 1.0), others, 0.0), without)
 
 
 @op(Rule.FLOATING, element_option=True, takes="float,int,bool,complex", **_REDUCTION)

@@ -1,0 +1,110 @@
+"""The gradients of elements that were read at an index for each of several axes, and of the rows of a table's shard: sums by
+destination, as those of `baracuda.frontends.reads_backward`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
+from baracuda.frontends.call import describe
+from baracuda.frontends.indexed import check_indices
+from baracuda.frontends.ranges import checked
+from baracuda.frontends.scatter import combined
+from baracuda.frontends.views import run, view
+from baracuda.ops import indexing
+from baracuda.ops.scatter import ScatterDescriptor, ScatterKind
+from baracuda.ops.traced import Bound, space_of
+
+
+def _summed(dy: Any, x: Any, indices: Mapping[str, Any], extents: Sequence[int], positions: Sequence[int], batch: int) -> Any:
+    """The sums of dy by the number, among the elements of the first axes, that the indices of a position lead to."""
+    given, shape = describe(dy, "dy"), describe(x, "x").shape
+    rest = shape[len(extents) :]
+    if given.shape != (*positions, *rest):
+        raise InvalidProblemError(f"dy: shape is {given.shape}; expected {(*positions, *rest)}")
+    words = {f"n{k}": n for k, n in enumerate(extents)}
+    (at,) = run(indexing.number, indices, dy, dtype=ElementKind.S64, batch=batch, **words).values()
+    descriptor = ScatterDescriptor(ScatterKind.SUM, (prod(extents), *rest), 0, tuple(positions), given.kind, ElementKind.S64)
+    return combined(descriptor, dy, index=at, x=dy).reshape(shape)
+
+
+def index_get_backward(
+    dy: Any,
+    x: Any,
+    index0: Any,
+    index1: Any = None,
+    index2: Any = None,
+    index3: Any = None,
+    index4: Any = None,
+    index5: Any = None,
+    index6: Any = None,
+    index7: Any = None,
+    *,
+    bounds: str = "check",
+) -> Any:
+    """The gradient of `index_get`'s x: for each element the sum of dy where it was read.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy, x, rows, columns = np.float32([1, 2, 4]), np.zeros((2, 2), np.float32), np.array([1, 0, 1]), np.array([0, 1, 0])
+    >>> baracuda.index_get_backward(dy, x, rows, columns).tolist()
+    [[0.0, 2.0], [5.0, 0.0]]
+    """
+    every = (index0, index1, index2, index3, index4, index5, index6, index7)
+    indices = {f"index{k}": i for k, i in enumerate(every) if i is not None}
+    refs = {n: describe(i, n) for n, i in indices.items()}
+    shapes = {"x": describe(x, "x").shape, **{n: r.shape for n, r in refs.items()}}
+    limits = indexing.in_axes(shapes, {})
+    positions = space_of({n: r.shape for n, r in refs.items()}, {})
+    if checked(bounds):
+        for name, limit in limits:
+            check_indices(indices[name], name, limit)
+    return _summed(dy, x, indices, [limit.extent for _, limit in limits], positions, 0)
+
+
+def gather_nd_backward(dy: Any, x: Any, indices: Any, *, batch_dims: int = 0, bounds: str = "check") -> Any:
+    """The gradient of `gather_nd`'s x: for each element the sum of dy where it was read.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy, x, at = np.float32([1, 2, 4]), np.zeros((2, 2), np.float32), np.array([[1, 0], [0, 1], [1, 0]])
+    >>> baracuda.gather_nd_backward(dy, x, at).tolist()
+    [[0.0, 2.0], [5.0, 0.0]]
+    """
+    at, read = describe(indices, "indices"), describe(x, "x")
+    shapes, options = {"x": read.shape, "indices": at.shape}, {"batch_dims": batch_dims}
+    indexing.check_tuples(shapes, options)
+    positions, count = at.shape[:-1], batch_dims + at.shape[-1]
+    if positions[:batch_dims] != read.shape[:batch_dims]:
+        raise InvalidProblemError(f"indices: shape is {at.shape}; expected it to begin with {read.shape[:batch_dims]}, as x does")
+    if checked(bounds):
+        for _, limit in indexing.in_components(shapes, options):
+            check_indices(indices[..., limit.component], "indices", Bound(limit.extent, wrap=True))
+    step = at.strides[-1]
+    parts = {f"index{k}": view(at, k * step, positions, at.strides[:-1]) for k in range(at.shape[-1])}
+    return _summed(dy, x, parts, read.shape[:count], positions, batch_dims)
+
+
+def vocab_parallel_embedding_backward(dy: Any, indices: Any, weight: Any, *, offset: int = 0) -> Any:
+    """The gradient of `vocab_parallel_embedding`'s weight: for each row of the shard the sum of dy where it was read.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy, weight = np.float32([[1], [2], [4]]), np.zeros((2, 1), np.float32)
+    >>> baracuda.vocab_parallel_embedding_backward(dy, np.array([3, 0, 3]), weight, offset=2).tolist()
+    [[0.0], [5.0]]
+    """
+    given, at, table = describe(dy, "dy"), describe(indices, "indices"), describe(weight, "weight")
+    if not table.shape or given.shape != (*at.shape, *table.shape[1:]):
+        raise InvalidProblemError(
+            f"dy: shape is {given.shape}; expected {at.shape}, that of indices, followed by that of a row of {table.shape}"
+        )
+    (rows,) = run(indexing.row_of_shard, {"index": indices}, dy, offset=offset, rows=table.shape[0]).values()
+    descriptor = ScatterDescriptor(ScatterKind.SUM, table.shape, 0, at.shape, given.kind, at.kind, skip=-1)
+    return combined(descriptor, dy, index=rows, x=dy)
