@@ -20,6 +20,7 @@ from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import function
 from baracuda.frontends.product_function import ProductFunction, Request
 from baracuda.frontends.products import Ref, labelled, one_element
+from baracuda.frontends.views import copy, merged, output, view
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -75,6 +76,22 @@ def _path(terms: tuple[str, ...], result: str, shapes: tuple[tuple[int, ...], ..
     return tuple(tuple(pair) for pair in found)
 
 
+def _sizes(terms: Sequence[tuple[str, Sequence[int]]]) -> dict[str, int]:
+    """The extent of each label, given the labels and the shape of each tensor."""
+    sizes: dict[str, int] = {}
+    for labels, shape in terms:
+        own: dict[str, int] = {}
+        for label, n in zip(labels, shape, strict=True):
+            if own.setdefault(label, n) != n:
+                raise InvalidProblemError(f"einsum: label {label!r} has extents {own[label]} and {n} in {labels}{tuple(shape)}")
+        for label, n in own.items():
+            if sizes.setdefault(label, n) != n and 1 not in (sizes[label], n):
+                every = ", ".join(f"{t}{tuple(s)}" for t, s in terms)
+                raise InvalidProblemError(f"einsum: label {label!r} has extents {sizes[label]} and {n} in {every}")
+            sizes[label] = n if sizes[label] == 1 else sizes[label]
+    return sizes
+
+
 def _diagonal(term: _Term) -> _Term:
     """A view in which each label occurs once."""
     x, labels = term.tensor, term.labels
@@ -82,8 +99,6 @@ def _diagonal(term: _Term) -> _Term:
         while labels.count(label) > 1:
             i = labels.index(label)
             j = labels.index(label, i + 1)
-            if x.shape[i] != x.shape[j]:
-                raise InvalidProblemError(f"einsum: axes {i} and {j} of shape {tuple(x.shape)} have one label")
             x = x.diagonal(0, i, j)
             labels = labels[:i] + labels[i + 1 : j] + labels[j + 1 :] + label
     return _Term(x, labels, term.conjugate)
@@ -106,15 +121,8 @@ def _permuted(x: Any, order: Sequence[int]) -> Any:
 
 def evaluate(terms: Sequence[_Term], result: str, preference: PlanPreference | None = None) -> Any:
     """The sum over the labels that `result` lacks of the product of some tensors."""
-    left = [_diagonal(t) for t in terms]
-    sizes: dict[str, int] = {}
-    for t in left:
-        for label, n in zip(t.labels, t.tensor.shape, strict=True):
-            if sizes.setdefault(label, n) != n and 1 not in (sizes[label], n):
-                shapes = ", ".join(f"{t.labels}{tuple(t.tensor.shape)}" for t in left)
-                raise InvalidProblemError(f"einsum: label {label!r} has extents {sizes[label]} and {n} in {shapes}")
-            sizes[label] = max(sizes[label], n) if n != 0 else 0
-    left = [_without_ones(t, sizes) for t in left]
+    sizes = _sizes([(t.labels, tuple(t.tensor.shape)) for t in terms])
+    left = [_without_ones(_diagonal(t), sizes) for t in terms]
     if len(left) == 1:
         done = _summed(left[0], set(result))
         if done.conjugate:
@@ -179,24 +187,48 @@ def einsum_backward(
     dy: Any, subscripts: str, *operands: Any, wrt: Sequence[int] | None = None, preference: PlanPreference | None = None
 ) -> Any:
     """The gradients of `einsum`'s operands, those numbered in `wrt` or all of them: each is the sum of products of dy and the
-    other operands, conjugated where they are complex. Raises `InvalidProblemError` for an operand with a label twice."""
-    ranks = [len(describe(x, f"operand {i}").shape) for i, x in enumerate(operands)]
-    labels, result = _parsed(subscripts, ranks)
-    is_complex = not describe(dy, "dy").kind.is_float
+    other operands, conjugated where they are complex. Of an operand with a label twice it lies on the diagonal, 0 beside it.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.einsum_backward(np.float32([3, 4]), "ii->i", np.ones((2, 2), np.float32)).tolist()
+    [[3.0, 0.0], [0.0, 4.0]]
+    """
+    refs = [describe(x, f"operand {i}") for i, x in enumerate(operands)]
+    labels, result = _parsed(subscripts, [len(r.shape) for r in refs])
+    sizes = _sizes([(t, r.shape) for t, r in zip(labels, refs, strict=True)])
+    given = describe(dy, "dy")
+    if given.shape != tuple(sizes[c] for c in result):
+        raise InvalidProblemError(f"dy: shape is {given.shape}; expected {tuple(sizes[c] for c in result)}")
+    numbers = tuple(range(len(operands)) if wrt is None else wrt)
+    if not numbers or len({*numbers} & {*range(len(operands))}) != len(numbers):
+        raise InvalidProblemError(f"wrt: {numbers}; expected some of 0 to {len(operands) - 1}, each once")
+    is_complex = not given.kind.is_float
     found = []
-    for i in range(len(operands)) if wrt is None else wrt:
-        own = labels[i]
-        if len(set(own)) != len(own):
-            raise InvalidProblemError(f"einsum_backward: operand {i} has the labels {own!r}; expected different ones")
+    for i in numbers:
         others = [_Term(x, t, is_complex) for j, (x, t) in enumerate(zip(operands, labels, strict=True)) if j != i]
-        known = set(result).union(*(t.labels for t in others))
-        shape = tuple(operands[i].shape)
-        sizes = {c: n for t in (*others, _Term(dy, result)) for c, n in zip(t.labels, t.tensor.shape, strict=True) if n != 1}
-        kept = "".join(c for c, n in zip(own, shape, strict=True) if c in known and n == sizes.get(c, 1))
-        made = evaluate([_Term(dy, result), *others], kept, preference)
-        made = made.reshape(tuple(n if c in kept else 1 for c, n in zip(own, shape, strict=True)))
-        found.append(made if tuple(made.shape) == shape else function("mul")(broadcast(made, shape), 1))
+        found.append(_gradient(operands[i], labels[i], [_Term(dy, result), *others], preference))
     return one_or_all(found)
+
+
+def _gradient(x: Any, labels: str, factors: Sequence[_Term], preference: PlanPreference | None) -> Any:
+    """That of one operand, given dy and the other operands: of its diagonal where it has a label twice, repeated along labels
+    that none of these has."""
+    ref = describe(x, "operand")
+    own = "".join(dict.fromkeys(labels))
+    shape = tuple(ref.shape[labels.index(c)] for c in own)
+    sizes = _sizes([(t.labels, tuple(t.tensor.shape)) for t in factors])
+    kept = "".join(c for c, n in zip(own, shape, strict=True) if n == sizes.get(c))
+    made = evaluate(factors, kept, preference)
+    made = made.reshape(tuple(n if c in kept else 1 for c, n in zip(own, shape, strict=True)))
+    if own == labels:
+        return made if tuple(made.shape) == shape else function("mul")(broadcast(made, shape), 1)
+    result, target = output(x, ref.shape, ref.kind)
+    merged([], 0, target, x)
+    steps = tuple(sum(s for c, s in zip(labels, target.strides, strict=True) if c == label) for label in own)
+    copy(broadcast(made, shape), view(target, 0, shape, steps), x)
+    return result
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2, *, preference: PlanPreference | None = None) -> Any:
@@ -306,7 +338,9 @@ def kron(a: Any, b: Any, *, preference: PlanPreference | None = None) -> Any:
 
 def kron_backward(dy: Any, a: Any, b: Any, *, preference: PlanPreference | None = None) -> tuple[Any, Any]:
     """(da, db) of `kron`."""
-    first, second, labels, _ = _interleaved(a, b)
+    first, second, labels, shape = _interleaved(a, b)
+    if describe(dy, "dy").shape != shape:
+        raise InvalidProblemError(f"dy: shape is {tuple(dy.shape)}; expected {shape}")
     sizes = dict(zip(first, a.shape, strict=True)) | dict(zip(second, b.shape, strict=True))
     apart = dy.reshape(tuple(sizes[c] for c in labels))
     da, db = einsum_backward(apart, f"{first},{second}->{labels}", a, b, preference=preference)

@@ -289,9 +289,38 @@ def test_einsum(subscripts: str, dtype: Any, check: Check) -> None:
     )
 
 
-@pytest.mark.parametrize(("subscripts", "shapes"), [("ii->i", ((3, 3),)), ("ii", ((3, 3),)), ("iij,jk->ik", ((2, 2, 3), (3, 4)))])
-def test_diagonals(subscripts: str, shapes: Shapes, check: Check) -> None:
-    check(lambda *x: baracuda.einsum(subscripts, *x), None, lambda *x: torch.einsum(subscripts, *x), shapes)
+#: Labels twice in an operand, labels that one operand alone has and that are summed, extents of 1 that broadcast, nothing.
+CORNERS: list[tuple[str, Shapes]] = [
+    ("ii->i", ((3, 3),)),
+    ("ii", ((3, 3),)),
+    ("ii->i", ((0, 0),)),
+    ("iii->i", ((2, 2, 2),)),
+    ("iji->j", ((3, 4, 3),)),
+    ("ijij,j->i", ((2, 3, 2, 3), (3,))),
+    ("iij,jk->ik", ((2, 2, 3), (3, 4))),
+    ("iij,jkk,k->i", ((2, 2, 3), (3, 4, 4), (4,))),
+    ("ii,ii->i", ((3, 3), (3, 3))),
+    ("...ii,...i->...", ((2, 3, 3), (3,))),
+    ("ij,jk->k", ((2, 3), (3, 4))),
+    ("ij,kl->", ((2, 3), (4, 5))),
+    ("ij,jk->ik", ((2, 1), (3, 4))),
+    ("ij,ij->i", ((1, 3), (2, 3))),
+    ("ii,i->i", ((1, 1), (3,))),
+    ("ij,jk->ik", ((2, 0), (0, 4))),
+    (",i->i", ((), (4,))),
+]
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128], ids=str)
+@pytest.mark.parametrize(("subscripts", "shapes"), CORNERS)
+def test_corners_of_einsum(subscripts: str, shapes: Shapes, dtype: Any, check: Check) -> None:
+    check(
+        lambda *x: baracuda.einsum(subscripts, *x),
+        lambda dy, *x: baracuda.einsum_backward(dy, subscripts, *x),
+        lambda *x: torch.einsum(subscripts, *x),
+        shapes,
+        dtype,
+    )
 
 
 def test_general_products(check: Check) -> None:
@@ -355,6 +384,11 @@ def test_repeated_calls_take_new_tensors_and_layouts(device: str) -> None:
         (lambda a: baracuda.einsum("ij,jk->ik", a), "names 2 operands"),
         (lambda a: baracuda.einsum("ij,jk->ik", a, a), "label 'j' has extents 4 and 3"),
         (lambda a: baracuda.einsum("ijk->i", a), "rank"),
+        (lambda a: baracuda.einsum("ii->i", a), r"label 'i' has extents 3 and 4 in ii\(3, 4\)"),
+        (lambda a: baracuda.einsum_backward(a, "ij->j", a), r"dy: shape is \(3, 4\); expected \(4,\)"),
+        (lambda a: baracuda.einsum_backward(a, "ij->ij", a, wrt=(0, 0)), r"wrt: \(0, 0\); expected some of 0 to 0, each once"),
+        (lambda a: baracuda.einsum_backward(a, "ij->ij", a, wrt=(1,)), "expected some of 0 to 0"),
+        (lambda a: baracuda.kron_backward(a, a, a), r"dy: shape is \(3, 4\); expected \(9, 16\)"),
         (lambda a: baracuda.tensordot(a, a, 3), "axes 3"),
         (lambda a: baracuda.dot_general(a, a, (((0,), (1,)), ((), ()))), "do not contract along axes 0 and 1"),
         (lambda a: baracuda.multi_dot([a, a]), "do not contract"),
