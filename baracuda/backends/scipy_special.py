@@ -20,6 +20,7 @@ from baracuda.core.axes import Axes
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.host import value_of
 from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.plan import Implementation, Layout, Scalars
 from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
@@ -157,7 +158,7 @@ class ScipyExecutable:
                 if n.op == "const":
                     values[n] = n.value
                 elif n.op == "param":
-                    values[n] = n.kind.numpy.type((scalars or self.problem.parameters)[n.attr])
+                    values[n] = n.kind.numpy.type(value_of(n.attr, scalars or self.problem.parameters))
                 else:
                     values[n] = self._computed(n, values, pointers, workspace, done)
             for port, value in self.problem.graph.outputs:

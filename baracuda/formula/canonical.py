@@ -15,6 +15,7 @@ import numpy as np
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.host import HostName, value_of
 from baracuda.formula.exact_fma import fma32, fma64
 from baracuda.formula.expr import PRIMITIVES, Axes, Expr, topological
 from baracuda.formula.functions import ROW_LENGTH, reserved_value
@@ -101,7 +102,9 @@ def _node(n: Expr, args: list[Array], inputs: Mapping[str, Any], space: _Space, 
         np.broadcast_to(array, space.extents(axes))
         return array.astype(dtype)  # widening: exact
     if n.op == "param":
-        given = params.get(n.attr, reserved_value(n.attr, space.shape, space.inner))
+        given = reserved_value(n.attr, space.shape, space.inner)
+        if given is None and (n.attr in params or isinstance(n.attr, HostName)):
+            given = value_of(n.attr, params)
         if given is None:
             raise InvalidProblemError(f"parameter {n.attr!r} is missing; got {', '.join(params) or 'none'}")
         return np.full(ones, dtype.type(given))

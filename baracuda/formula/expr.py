@@ -20,9 +20,10 @@ from baracuda.core import locks
 from baracuda.core.axes import Axes as Axes
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.formula.host import HostNumber
 from baracuda.formula.order import COMBINE
 
-Operand: TypeAlias = "Expr | float | int | bool"
+Operand: TypeAlias = "Expr | HostNumber | float | int | bool"
 
 
 FLOAT_ARITHMETIC = frozenset(
@@ -196,7 +197,9 @@ def position(kind: ElementKind = ElementKind.S64) -> Expr:
 
 
 def as_expr(value: Operand, kind: ElementKind) -> Expr:
-    """`value` itself, or the constant of `kind` that a Python number stands for."""
+    """`value` itself, or the constant of `kind` that a Python number stands for, the parameter that a `HostNumber` does."""
+    if isinstance(value, HostNumber):
+        return param(value.name, kind)
     return value if isinstance(value, Expr) else const(value, kind)
 
 
@@ -337,7 +340,7 @@ def reduce(op: str, x: Expr, over: Axes = Axes.INNER) -> Expr:
 
 def power(x: Expr, exponent: Operand) -> Expr:
     """x**exponent: repeated multiplication for the exponents 1, 2 and 3, reciprocal for -1, else `pow`."""
-    if not isinstance(exponent, Expr):
+    if not isinstance(exponent, (Expr, HostNumber)):
         if exponent in (1, 2, 3):
             result = x
             for _ in range(int(exponent) - 1):

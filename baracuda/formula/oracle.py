@@ -16,6 +16,7 @@ from scipy import special
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.host import HostName, value_of
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.functions import reserved_value
 from baracuda.formula.graph import Graph, Port
@@ -144,12 +145,12 @@ class Evaluation:
         return operation(*args)
 
     def _parameter(self, n: Expr) -> Any:
-        if n.attr not in self.params:
+        if n.attr not in self.params and not isinstance(n.attr, HostName):
             reserved = reserved_value(n.attr, self.shape, self.inner)
             if reserved is not None:
                 return reserved
             raise InvalidProblemError(f"parameter {n.attr!r} is missing; got {', '.join(self.params) or 'none'}")
-        return n.kind.numpy.type(self.params[n.attr])
+        return n.kind.numpy.type(value_of(n.attr, self.params))
 
     def _scanned(self, n: Expr, args: list[Array]) -> Array:
         """The running state after 1, 2, 4, ... elements, each from two of the one before: the last is after all of them."""

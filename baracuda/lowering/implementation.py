@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.host import value_of
 from baracuda.core.layout import contiguous_strides, merged_axes, round_up
 from baracuda.core.lazy import cached_property
 from baracuda.core.plan import Executable, Layout, OperandLayout
@@ -239,7 +240,7 @@ class FormulaImplementation(Generated):
             reserved = reserved_value(name, self.problem.shape, self.problem.inner)
         if reserved is not None:
             return Parameter(n.kind, reserved)
-        return Parameter(n.kind, self.problem.parameters[name], name)
+        return Parameter(n.kind, value_of(name, self.problem.parameters), name)
 
 
 def _port(nest: Nest, i: int) -> Port:

@@ -3,8 +3,8 @@
 Each result is called new_... and stored in the element of what it replaces; written there (`out=(param, exp_avg, ...)`) the
 step is in place. The arithmetic is in the kind that the gradient computes in: f32 for 16-bit gradients, so that parameters and
 state may be wider. `lr` and `step` (the number of this step, from 1) are tensors without axes or numbers; as tensors they may
-change from call to call without another plan. Decay rates (beta1, ...) are constants of the kernel, so that 1 - beta keeps its
-digits. `weight_decay` of None leaves it out; `maximize` goes up the gradient instead of down.
+change from call to call without another plan, and so may all numbers. With decay rates (beta1, ...) the host computes in double,
+so that 1 - beta keeps its digits. `weight_decay` of None leaves it out; `maximize` goes up the gradient instead of down.
 """
 
 from __future__ import annotations
@@ -12,26 +12,27 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any
 
-from baracuda.core.parameters import Above, Below
+from baracuda.core.parameters import Above, AtLeast, Below
 from baracuda.formula import functions as f
+from baracuda.formula import host
 from baracuda.formula.expr import Expr, cast, const, select
 from baracuda.ops.op import op
-from baracuda.ops.traced import NonNegative, Own, Scalar, Stored, UnitInterval, stored_like
+from baracuda.ops.traced import Decay, Host, NonNegative, Own, Scalar, Stored, UnitInterval, stored_like
 
 
-def moved(average: Expr, value: Expr, beta: float) -> Expr:
+def moved(average: Expr, value: Expr, beta: Host) -> Expr:
     """beta * average + (1 - beta) * value, exact where both are equal."""
     return average + (value - average) * (1.0 - beta)
 
 
-def decayed(average: Expr, value: Expr, beta: float) -> Expr:
+def decayed(average: Expr, value: Expr, beta: Host) -> Expr:
     """beta * average + (1 - beta) * value, for what is never negative: nothing cancels."""
     return average * beta + value * (1.0 - beta)
 
 
-def bias_correction(beta: float, step: Expr) -> Expr:
+def bias_correction(beta: Host, step: Expr) -> Expr:
     """1 - beta**step."""
-    return -f.expm1(step * (math.log(beta) if beta else -math.inf))
+    return -f.expm1(step * host.log(beta))
 
 
 def descent(param: Expr, grad: Expr, weight_decay: Scalar | None, *, maximize: bool) -> tuple[Expr, Expr]:
@@ -121,8 +122,8 @@ def lion_step(
     exp_avg: Own,
     lr: Own,
     *,
-    beta1: int | float = 0.9,
-    beta2: int | float = 0.99,
+    beta1: Decay = 0.9,
+    beta2: Decay = 0.99,
     weight_decay: NonNegative | None = None,
     maximize: bool = False,
 ) -> dict[str, Stored]:
@@ -143,7 +144,7 @@ _MOMENTS = ("new_param", "new_exp_avg", "new_exp_avg_sq", "new_max_exp_avg_sq")
 
 
 def _adam(
-    p: Expr, g: Expr, state: dict[str, Expr | None], rate: Expr, step: Expr, betas: tuple[float, float], eps: Scalar
+    p: Expr, g: Expr, state: dict[str, Expr | None], rate: Expr, step: Expr, betas: tuple[Host, Host], eps: Scalar
 ) -> dict[str, Any]:
     """The parameter and the state, in the kind of the gradient."""
     first, second, largest = (None if s is None else cast(s, g.kind) for s in state.values())
@@ -174,8 +175,8 @@ def adam_step(
     step: Own,
     max_exp_avg_sq: Own | None = None,
     *,
-    beta1: int | float = 0.9,
-    beta2: int | float = 0.999,
+    beta1: Decay = 0.9,
+    beta2: Decay = 0.999,
     eps: NonNegative = 1e-8,
     weight_decay: NonNegative | None = None,
     maximize: bool = False,
@@ -201,8 +202,8 @@ def adamw_step(
     step: Own,
     max_exp_avg_sq: Own | None = None,
     *,
-    beta1: int | float = 0.9,
-    beta2: int | float = 0.999,
+    beta1: Decay = 0.9,
+    beta2: Decay = 0.999,
     eps: NonNegative = 1e-8,
     weight_decay: NonNegative = 0.01,
     maximize: bool = False,
@@ -235,8 +236,8 @@ def adamax_step(
     lr: Own,
     step: Own,
     *,
-    beta1: int | float = 0.9,
-    beta2: int | float = 0.999,
+    beta1: Decay = 0.9,
+    beta2: Decay = 0.999,
     eps: NonNegative = 1e-8,
     weight_decay: NonNegative | None = None,
     maximize: bool = False,
@@ -260,10 +261,10 @@ def nadam_step(
     step: Own,
     mu_product: Own,
     *,
-    beta1: int | float = 0.9,
-    beta2: int | float = 0.999,
+    beta1: Decay = 0.9,
+    beta2: Decay = 0.999,
     eps: NonNegative = 1e-8,
-    momentum_decay: int | float = 4e-3,
+    momentum_decay: Annotated[Host, AtLeast(0)] = 4e-3,
     weight_decay: NonNegative | None = None,
     decoupled_weight_decay: bool = False,
     maximize: bool = False,
@@ -298,8 +299,8 @@ def radam_step(
     lr: Own,
     step: Own,
     *,
-    beta1: int | float = 0.9,
-    beta2: int | float = 0.999,
+    beta1: Decay = 0.9,
+    beta2: Decay = 0.999,
     eps: NonNegative = 1e-8,
     weight_decay: NonNegative | None = None,
     decoupled_weight_decay: bool = False,

@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from baracuda.core.elements import ElementKind
-from baracuda.core.parameters import Above, AtLeast, Below
+from baracuda.core.parameters import Above, AtLeast, AtMost, Below
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, const, reduce, select
 from baracuda.ops.op import op
 from baracuda.ops.optimizers import bias_correction, decayed, descent, moved, replaced
-from baracuda.ops.traced import NonNegative, Own, Scalar, Stored, UnitInterval, WholeScalar, stored_like
+from baracuda.ops.traced import Decay, Host, NonNegative, Own, Scalar, Stored, UnitInterval, WholeScalar, stored_like
 
 
 @op(results=("new_param", "new_state_sum"))
@@ -45,7 +45,7 @@ def rmsprop_step(
     grad_avg: Own | None = None,
     momentum_buffer: Own | None = None,
     *,
-    alpha: int | float = 0.99,
+    alpha: Annotated[Host, AtLeast(0), AtMost(1)] = 0.99,
     eps: NonNegative = 1e-8,
     momentum: UnitInterval = 0.0,
     weight_decay: NonNegative | None = None,
@@ -75,7 +75,7 @@ def adadelta_step(
     acc_delta: Own,
     lr: Own,
     *,
-    rho: int | float = 0.9,
+    rho: Annotated[Host, AtLeast(0), AtMost(1)] = 0.9,
     eps: NonNegative = 1e-6,
     weight_decay: NonNegative | None = None,
     maximize: bool = False,
@@ -97,7 +97,7 @@ def sophia_step(
     hessian: Own,
     lr: Own,
     *,
-    beta1: int | float = 0.96,
+    beta1: Decay = 0.96,
     gamma: NonNegative = 0.01,
     eps: NonNegative = 1e-12,
     weight_decay: NonNegative | None = None,
@@ -123,8 +123,8 @@ def schedule_free_adamw_step(
     step: Own,
     averaging: Own,
     *,
-    beta1: int | float = 0.9,
-    beta2: int | float = 0.999,
+    beta1: Decay = 0.9,
+    beta2: Decay = 0.999,
     eps: NonNegative = 1e-8,
     weight_decay: NonNegative | None = None,
     maximize: bool = False,
@@ -151,8 +151,8 @@ def schedule_free_adamw_step(
 
 
 @op(results=("new_average",))
-def ema_update(average: Own, value: Expr, *, decay: int | float = 0.999) -> dict[str, Stored]:
-    """average + (1 - decay) * (value - average), in average's element; decay is a constant of the kernel."""
+def ema_update(average: Own, value: Expr, *, decay: Annotated[Host, AtLeast(0), AtMost(1)] = 0.999) -> dict[str, Stored]:
+    """average + (1 - decay) * (value - average), in average's element."""
     return replaced({"new_average": moved(cast(average, value.kind), value, decay)}, average=average)
 
 

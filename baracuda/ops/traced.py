@@ -10,20 +10,27 @@ from typing import Annotated, Any, TypeAlias, get_args, get_origin
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import Above, AtLeast, AtMost, Domain, Number, Whole, domain_of, meaning
+from baracuda.core.parameters import Above, AtLeast, AtMost, Below, Domain, Number, Whole, domain_of, meaning
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, reduce
 from baracuda.formula.graph import Graph, Port
+from baracuda.formula.host import HostNumber
 
 #: Marks what is given at run time: a parameter of the kernel, not a constant in it.
 RUN_TIME = "run time"
 #: A number given at run time, and a whole one; `Annotated[Scalar, Above(0)]` is one with bounds.
 Scalar: TypeAlias = Annotated["Expr | float", Number(), RUN_TIME]
 WholeScalar: TypeAlias = Annotated["Expr | int", Whole(), RUN_TIME]
+#: Marks a number with which the host computes before a kernel is given the result.
+ON_HOST = "on the host"
+#: A number that the formula computes with in double (`baracuda.formula.host`): the kernel is given 1 - beta, not beta.
+Host: TypeAlias = Annotated["HostNumber | float", Number(), RUN_TIME, ON_HOST]
 #: Numbers within the bounds that parameters have most often.
 Positive: TypeAlias = Annotated[Scalar, Above(0)]
 NonNegative: TypeAlias = Annotated[Scalar, AtLeast(0)]
 UnitInterval: TypeAlias = Annotated[Scalar, AtLeast(0), AtMost(1)]
+#: The share of a moving average that stays.
+Decay: TypeAlias = Annotated[Host, AtLeast(0), Below(1)]
 #: A tensor that keeps its own element and does not take part in promotion: masks, indices, statistics, weights of a norm.
 Own: TypeAlias = Expr
 Shape: TypeAlias = "tuple[int, ...]"
@@ -68,6 +75,8 @@ class Signature:
         What scalars and options may be (`baracuda.core.parameters`).
     whole
         The scalars that are whole numbers, in s64.
+    host
+        The scalars that the host computes with before the kernel is given the result.
     wants_element
         Whether the formula has a parameter `element: ElementKind`, filled with the element that its result is stored in; in
         an op whose inputs keep each their own, with the one that the caller asks for, or None.
@@ -80,12 +89,13 @@ class Signature:
     options: Mapping[str, Any]
     domains: Mapping[str, Domain]
     whole: frozenset[str] = frozenset()
+    host: frozenset[str] = frozenset()
     wants_element: bool = False
 
 
 def signature(function: Callable[..., Any]) -> Signature:
     """Read from a Python function: tensors are positional, scalars and options keyword-only."""
-    tensors, optional, own = [], set(), set()
+    tensors, optional, own, host = [], set(), set(), set()
     scalars: dict[str, Any] = {}
     options: dict[str, Any] = {}
     domains: dict[str, Domain] = {}
@@ -97,7 +107,9 @@ def signature(function: Callable[..., Any]) -> Signature:
             continue
         if p.kind is p.KEYWORD_ONLY:
             meant = Scalar if p.annotation is p.empty else meaning(p.annotation, function)
-            (scalars if _at_run_time(meant) else options)[p.name] = p.default
+            (scalars if _marked(meant, RUN_TIME) else options)[p.name] = p.default
+            if _marked(meant, ON_HOST):
+                host.add(p.name)
             domains[p.name] = domain_of(meant)
             continue
         tensors.append(p.name)
@@ -108,11 +120,13 @@ def signature(function: Callable[..., Any]) -> Signature:
     if not tensors:
         raise InvalidProblemError(f"{function.__name__}: it takes no tensor; expected at least one positional parameter")
     whole = frozenset(n for n in scalars if isinstance(domains[n], Whole))
-    return Signature(tuple(tensors), frozenset(optional), frozenset(own), scalars, options, domains, whole, wants_element)
+    return Signature(
+        tuple(tensors), frozenset(optional), frozenset(own), scalars, options, domains, whole, frozenset(host), wants_element
+    )
 
 
-def _at_run_time(annotation: Any) -> bool:
-    return RUN_TIME in get_args(annotation) or any(_at_run_time(a) for a in get_args(annotation) if get_origin(a) is Annotated)
+def _marked(annotation: Any, mark: str) -> bool:
+    return mark in get_args(annotation) or any(_marked(a, mark) for a in get_args(annotation) if get_origin(a) is Annotated)
 
 
 #: The axis of the iteration space that each axis of a tensor lies along; None for one that is read at an index.

@@ -15,6 +15,7 @@ from baracuda.formula.expr import READS, Expr, cast, const, input_, param, topol
 from baracuda.formula.gathers import Table
 from baracuda.formula.gradient import gradient
 from baracuda.formula.graph import Graph, Port
+from baracuda.formula.host import HostNumber
 from baracuda.formula.pooling import settled
 from baracuda.lowering.composite import directions
 from baracuda.ops.formula_plan import MOST_GRAPHS
@@ -83,18 +84,21 @@ def _keywords(d: OpDescriptor) -> dict[str, Any]:
     return {**scalars, **d.op.signature.options, **dict(d.options), **element}
 
 
-def _scalar(d: OpDescriptor, name: str) -> Expr | float | None:
+def _scalar(d: OpDescriptor, name: str) -> Expr | HostNumber | float | None:
     """A scalar as the formula sees it: a parameter, a number that the formula has a form of its own for, or None."""
     value: float | None = d.numbers_given[name]
     if value is None or d.op.is_literal(name, value):
         return value
-    return param(name, scalar_kind(d, name))
+    return HostNumber(name) if name in d.op.signature.host else param(name, scalar_kind(d, name))
 
 
 def scalar_kind(d: OpDescriptor, name: str) -> ElementKind:
-    """A scalar computes in the op's kind; among integers, one whose default is a float is an f64. A whole number is an s64."""
+    """A scalar computes in the op's kind; among integers, one whose default is a float is an f64. A whole number is an s64, and
+    the host's are f64 until they are beside an expression."""
     if name in d.op.signature.whole:
         return ElementKind.S64
+    if name in d.op.signature.host:
+        return ElementKind.F64
     kind = _compute(d.promoted)
     return ElementKind.F64 if isinstance(d.op.signature.scalars.get(name), float) and not kind.is_float else kind
 

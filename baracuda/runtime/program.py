@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baracuda.core.elements import ElementKind
+from baracuda.core.host import HostName
 from baracuda.core.plan import Scalars
 
 
@@ -47,8 +48,8 @@ class Program:
 
 
 class Parameter(NamedTuple):
-    """A number that a program reads: rounded to `kind`, `value` unless a call brings another one under `name`. One without a
-    name follows from the shapes and is the same in each call."""
+    """A number that a program reads: rounded to `kind`, `value` unless a call brings another one under `name`, or what a
+    `HostName` is computed from. One without a name follows from the shapes and is the same in each call."""
 
     kind: ElementKind
     value: float
@@ -108,4 +109,6 @@ class Template:
         for i, name, kind in self._named:
             if name in scalars:
                 packed[i] = pack_param(scalars[name], kind)
+            elif isinstance(name, HostName):
+                packed[i] = pack_param(name.of(scalars), kind)
         return packed
