@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from baracuda.core import locks
 from baracuda.core.device import Device
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.layout import round_up
 from baracuda.lowering.cuda import TUNINGS, Launch, Lowered, Target, Tuning, lower
 from baracuda.lowering.cuda.tune import Variant, fastest
 from baracuda.lowering.problem import Nest
@@ -103,5 +104,7 @@ def _computed(call: CudaCall, nbytes: int, device: Device) -> DeviceMemory:
 def _step(launch: Launch, target: Target, index: int) -> Step:
     if max(launch.grid) > GRID_LIMIT:
         raise UnsupportedError(f"a launch of {launch.grid} blocks; expected at most {GRID_LIMIT} along an axis")
-    function = load_kernel(launch.source, target.arch, index, launch.shared, launch.cluster)
-    return Step(function=function, grid=launch.grid, block=launch.block, shared=launch.shared)
+    # Compilers join the loads of neighbours in shared memory, also where the second is not asked for: up to 16 bytes are there.
+    shared = round_up(launch.shared, 16)
+    function = load_kernel(launch.source, target.arch, index, shared, launch.cluster)
+    return Step(function=function, grid=launch.grid, block=launch.block, shared=shared)
