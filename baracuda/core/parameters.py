@@ -348,6 +348,13 @@ def is_optional(domain: Domain) -> bool:
     return domain.take(None) is None
 
 
+def is_whole(domain: Domain) -> bool:
+    """Whether whole numbers are in it, and no others."""
+    if isinstance(domain, Either):
+        return all(is_whole(d) for d in domain.domains if not isinstance(d, Nothing))
+    return isinstance(domain, Whole)
+
+
 def check_order(values: Mapping[str, Any], pairs: Sequence[tuple[str, str]]) -> None:
     """Raise unless the first number of each pair is at most the second, where both are given."""
     for low, high in pairs:

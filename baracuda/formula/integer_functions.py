@@ -29,6 +29,16 @@ def _is_zero(x: Expr) -> Expr:
     return compare("eq", x, 0)
 
 
+def is_number(x: Expr, number: Expr | int) -> Expr:
+    """Whether an integer is this one, an s64, which its kind need not have."""
+    wide = as_expr(number, ElementKind.S64)
+    own = cast(wide, x.kind)
+    held = compare("eq", cast(own, ElementKind.S64), wide)
+    if x.kind.category is Category.UNSIGNED:
+        held = held & compare("ge", wide, 0)
+    return compare("eq", x, own) & held
+
+
 # --- division ---------------------------------------------------------------------------------------------------------
 
 

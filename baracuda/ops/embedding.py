@@ -16,6 +16,7 @@ from baracuda.core.parameters import AtLeast
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, const, coord, select
 from baracuda.formula.gathers import Table, table_extent, take
+from baracuda.formula.integer_functions import is_number
 from baracuda.ops.op import op
 from baracuda.ops.promotion import Rule
 from baracuda.ops.reductions import norm_of
@@ -52,7 +53,7 @@ def _looked_up(shapes: Shapes, options: Options) -> Space:
 
 
 @op(space=_looked_up, bounds=_in_table)
-def embedding(indices: Own, weight: Table, *, padding_idx: int | None = None) -> Expr:
+def embedding(indices: Own, weight: Table, *, padding_idx: WholeScalar | None = None) -> Expr:
     """weight[indices]: the rows of a table at indices, copied bit for bit.
 
     indices has any shape, weight is (rows, ...); the result has the shape of indices followed by that of a row. padding_idx is
@@ -119,14 +120,14 @@ def embedding_bag(
     per_sample_weights: Expr | None = None,
     *,
     mode: Literal["sum", "mean", "max"] = "mean",
-    padding_idx: int | None = None,
+    padding_idx: WholeScalar | None = None,
 ) -> Expr:
     """The sum, mean or maximum of the rows of a table that each bag names, in one pass: nothing of the size of the rows is
     written.
 
     indices is (bags, indices of a bag), weight (rows, ...); the result is (bags, ...). With mode "sum", per_sample_weights, of
-    the shape of indices, are factors of the rows. Indices equal to padding_idx count for nothing, and a bag in which nothing
-    counts gives 0. Each column is summed in the canonical order over the bag.
+    the shape of indices, are factors of the rows. Indices equal to padding_idx, which may count from the end, count
+    for nothing, and a bag in which nothing counts gives 0. Each column is summed in the canonical order over the bag.
 
     Source: torch.nn.functional.embedding_bag.
 
@@ -139,7 +140,10 @@ def embedding_bag(
     if per_sample_weights is not None and mode != "sum":
         raise InvalidProblemError(f"per_sample_weights: given with mode {mode!r}; expected mode sum")
     row = _row_of(weight, indices)
-    counts = None if padding_idx is None else f.not_equal(indices, padding_idx)
+    counts = None
+    if padding_idx is not None:
+        padding = as_expr(padding_idx, ElementKind.S64)
+        counts = ~is_number(indices, select(padding < 0, padding + table_extent(weight, 0, ElementKind.S64), padding))
     if per_sample_weights is not None:
         row = row * per_sample_weights
     count = f.row_length(row.kind) if counts is None else f.sum_(cast(counts, row.kind))

@@ -16,6 +16,7 @@ from baracuda.core.parameters import AtLeast
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, const, position, select
 from baracuda.formula.gathers import at_row
+from baracuda.formula.integer_functions import is_number
 from baracuda.ops.losses import Weighted, along_classes, beside_classes, class_axis, class_indices, gradient_of_rows, row_loss
 from baracuda.ops.losses_pointwise import softplus_of_negative
 from baracuda.ops.op import op
@@ -49,7 +50,7 @@ def _indices_or_probabilities(tensors: Tensors, axes: tuple[int, ...]) -> None:
 class Target:
     """A row's target class: whether it is a class, whether it is ignored, and where in the row it is."""
 
-    def __init__(self, index: Expr, ignore_index: int | None = None) -> None:
+    def __init__(self, index: Expr, ignore_index: WholeScalar | None = None) -> None:
         if not index.kind.is_integer:
             raise InvalidProblemError(
                 f"target: its element computes in {index.kind}; expected class indices, of an integer element"
@@ -57,8 +58,7 @@ class Target:
         self.valid = index < f.row_length(index.kind)
         if index.kind.category is Category.SIGNED:
             self.valid = (index >= 0) & self.valid
-        representable = ignore_index is not None and (ignore_index >= 0 or index.kind.category is Category.SIGNED)
-        self.ignored = f.equal(index, const(ignore_index, index.kind)) if representable else None
+        self.ignored = None if ignore_index is None else is_number(index, ignore_index)
         self.index = index
         self.here = f.equal(position(ElementKind.S32), select(self.valid, cast(index, ElementKind.S32), -1))
 
@@ -90,7 +90,7 @@ class Target:
 
 
 def _cross_entropy(
-    x: Expr, target: Expr, weight: Expr | None, ignore_index: int, smoothing: Scalar | None, z_loss: Scalar | None = None
+    x: Expr, target: Expr, weight: Expr | None, ignore_index: WholeScalar, smoothing: Scalar | None, z_loss: Scalar | None = None
 ) -> dict[str, Any]:
     top = f.max_(x)
     shifted = x - top
@@ -132,7 +132,7 @@ def _cross_entropy_backward(
     lse: Expr,
     total: Expr,
     reduction: str,
-    ignore_index: int,
+    ignore_index: WholeScalar,
     smoothing: Scalar | None,
     z_loss: Scalar | None = None,
 ) -> dict[str, Expr]:
@@ -166,7 +166,12 @@ _SAVED: dict[str, Any] = {
 
 @row_loss(**_SAVED)
 def cross_entropy(
-    input: Expr, target: Own, weight: Own | None = None, *, ignore_index: int = -100, label_smoothing: UnitInterval | None = None
+    input: Expr,
+    target: Own,
+    weight: Own | None = None,
+    *,
+    ignore_index: WholeScalar = -100,
+    label_smoothing: UnitInterval | None = None,
 ) -> dict[str, Any]:
     """The cross entropy of softmax(input) and a target, in one pass over the scores.
 
@@ -189,7 +194,7 @@ def _(
     total: Expr,
     *,
     reduction: str,
-    ignore_index: int,
+    ignore_index: WholeScalar,
     label_smoothing: Scalar | None,
 ) -> dict[str, Expr]:
     """dinput = dy * weight[t] * (softmax(input) - onehot(t))."""
@@ -203,7 +208,7 @@ def z_loss_cross_entropy(
     weight: Own | None = None,
     *,
     z_loss: NonNegative = 1e-4,
-    ignore_index: int = -100,
+    ignore_index: WholeScalar = -100,
     label_smoothing: UnitInterval | None = None,
 ) -> dict[str, Any]:
     """`cross_entropy` plus z_loss * lse**2 for each row that counts, which keeps the scores' sum of exponentials near 1
@@ -222,7 +227,7 @@ def _(
     *,
     reduction: str,
     z_loss: Scalar,
-    ignore_index: int,
+    ignore_index: WholeScalar,
     label_smoothing: Scalar | None,
 ) -> dict[str, Expr]:
     """As that of `cross_entropy`, with dy * 2 * z_loss * lse * softmax(input) more."""
@@ -270,7 +275,7 @@ def _(dlse: Expr | None, dpicked: Expr | None, input: Expr, target: Expr, lse: E
 
 
 @row_loss(results=("y", "total"), saves=("total",), extra=("total",), check=_one_class_axis, **_CLASSES)
-def nll_loss(input: Expr, target: Own, weight: Own | None = None, *, ignore_index: int = -100) -> dict[str, Any]:
+def nll_loss(input: Expr, target: Own, weight: Own | None = None, *, ignore_index: WholeScalar = -100) -> dict[str, Any]:
     """-weight[t] * input[t] for the target class t; a mean is over the sum of the weights of the rows that count, which is
     saved as total. Of a row nothing but input[t] is read."""
     at = Target(target, ignore_index)
@@ -281,7 +286,7 @@ def nll_loss(input: Expr, target: Own, weight: Own | None = None, *, ignore_inde
 
 @nll_loss.backward
 def _(
-    dy: Expr, input: Expr, target: Expr, weight: Expr | None, total: Expr, *, reduction: str, ignore_index: int
+    dy: Expr, input: Expr, target: Expr, weight: Expr | None, total: Expr, *, reduction: str, ignore_index: WholeScalar
 ) -> dict[str, Expr]:
     """dinput = -dy * weight[t] * onehot(t)."""
     at = Target(target, ignore_index)

@@ -79,7 +79,7 @@ class Op:
         that are given and the options. A tensor with an axis that is read at an index comes to the formula as a `Table`.
     bounds
         For an op that reads at indices, or whose target is a class: the tensors of indices and what they must be in, given
-        shapes and options, of an op with rows their axes as "axis". The function checks them unless `bounds="clamp"`.
+        shapes, options and numbers, of an op with rows their axes as "axis". The function checks them unless `bounds="clamp"`.
     wide
         Results that are stored in the kind the op computes in.
     library

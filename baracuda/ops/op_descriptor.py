@@ -140,7 +140,8 @@ class OpDescriptor(FormulaDescriptor):
             return ()
         shapes = {n: s for n, (s, _) in self.tensors.items()}
         rows = {"axis": counted(self.axes, len(self.space))} if self.op.rows else {}
-        found = self.op.bounds(shapes, {**self.op.signature.options, **dict(self.options), **rows})
+        options = {**self.op.signature.options, **dict(self.options)}
+        found = self.op.bounds(shapes, {**options, **self.numbers_given, **rows})
         return [(n, bound) for n, bound in found if not bound.classes or self.tensors[n][1].is_integer]
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias, get_args, get_origin
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import Above, AtLeast, AtMost, Below, Domain, Number, Whole, domain_of, meaning
+from baracuda.core.parameters import Above, AtLeast, AtMost, Below, Domain, Number, Whole, domain_of, is_whole, meaning
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, reduce
 from baracuda.formula.graph import Graph, Port
@@ -119,7 +119,7 @@ def signature(function: Callable[..., Any]) -> Signature:
             own.add(p.name)
     if not tensors:
         raise InvalidProblemError(f"{function.__name__}: it takes no tensor; expected at least one positional parameter")
-    whole = frozenset(n for n in scalars if isinstance(domains[n], Whole))
+    whole = frozenset(n for n in scalars if is_whole(domains[n]))
     return Signature(
         tuple(tensors), frozenset(optional), frozenset(own), scalars, options, domains, whole, frozenset(host), wants_element
     )
