@@ -93,6 +93,10 @@ _EXPORTS = {
     "baracuda.frontends.multi_head": "multi_head_attention multi_head_attention_backward",
     "baracuda.frontends.normalization": "group_norm group_norm_backward group_norm_silu group_norm_silu_backward",
     "baracuda.frontends.pairs": "pdist pdist_backward",
+    "baracuda.frontends.plans_double_backward": (
+        "alibi_double_backward dequantize_per_token_double_backward lerp_double_backward log_softmax_double_backward "
+        "quantize_per_token_double_backward rms_norm_double_backward softmax_double_backward"
+    ),
     "baracuda.frontends.polynomials": (
         "polyadd polyadd_backward polyder polyder_backward polyint polyint_backward polymul polymul_backward polysub "
         "polysub_backward"
