@@ -19,7 +19,7 @@ from baracuda.formula.gathers import Table, table_extent, take
 from baracuda.formula.integer_functions import is_number
 from baracuda.ops.op import op
 from baracuda.ops.promotion import Rule
-from baracuda.ops.reductions import norm_of
+from baracuda.ops.reductions import ORDERS, Order, norm_of
 from baracuda.ops.traced import Bound, NonNegative, Own, Positive, Scalar, Shape, Space, Stored, WholeScalar
 
 Shapes = Mapping[str, Shape]
@@ -82,8 +82,8 @@ def vocab_parallel_embedding(indices: Own, weight: Table, *, offset: Annotated[W
     return select(inside, _row_of(weight, row), 0.0)
 
 
-@op(rows=True, space=_looked_up, bounds=_in_table, differentiable=False)
-def embedding_renorm(indices: Own, weight: Table, *, max_norm: NonNegative = 1.0, norm_type: int | float = 2) -> Expr:
+@op(rows=True, space=_looked_up, bounds=_in_table, differentiable=False, literals={"norm_type": ORDERS})
+def embedding_renorm(indices: Own, weight: Table, *, max_norm: NonNegative = 1.0, norm_type: Order = 2) -> Expr:
     """`embedding` of a table whose rows are scaled down to a norm: row * max_norm / (||row|| + 1e-7) where the norm of order
     norm_type is above max_norm.
 

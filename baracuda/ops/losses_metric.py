@@ -15,7 +15,7 @@ from baracuda.ops.losses import Reduction, beside_classes, class_axis, row_loss
 from baracuda.ops.losses_pointwise import positive_part, softplus_of_negative
 from baracuda.ops.op import op
 from baracuda.ops.promotion import Rule
-from baracuda.ops.reductions import norm_of
+from baracuda.ops.reductions import ORDERS, Order, norm_of
 from baracuda.ops.traced import NonNegative, Own, Positive, Scalar, Shape, Value
 
 #: Added to each sum of squares in the cosine embedding loss.
@@ -29,8 +29,8 @@ def cosine_similarity(x1: Expr, x2: Expr, *, eps: NonNegative = 1e-8) -> Expr:
     return f.sum_(x1 * x2) / (f.maximum(norm_of(x1, 2), eps) * f.maximum(norm_of(x2, 2), eps))
 
 
-@op(Rule.FLOATING, rows=True, keepdims=False)
-def pairwise_distance(x1: Value, x2: Value, *, p: int | float = 2, eps: Scalar = 1e-6) -> Expr:
+@op(Rule.FLOATING, rows=True, keepdims=False, literals={"p": ORDERS})
+def pairwise_distance(x1: Value, x2: Value, *, p: Order = 2, eps: Scalar = 1e-6) -> Expr:
     """The p-norm of x1 - x2 + eps along the last axis, of any order p as `vector_norm`."""
     return norm_of(x1 - x2 + eps, p)
 
@@ -54,14 +54,14 @@ def _triplet(distance: Callable[[Any, Any], Expr], a: Value, p: Value, n: Value,
     return positive_part(margin + distance(a, p) - apart)
 
 
-@row_loss(Rule.FLOATING, axis=-1)
+@row_loss(Rule.FLOATING, axis=-1, literals={"p": ORDERS})
 def triplet_margin_loss(
     anchor: Value,
     positive: Value,
     negative: Value,
     *,
     margin: Positive = 1.0,
-    p: int | float = 2,
+    p: Order = 2,
     eps: Scalar = 1e-6,
     swap: bool = False,
 ) -> Expr:

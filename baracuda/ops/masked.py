@@ -13,10 +13,11 @@ from baracuda.formula import reductions as r
 from baracuda.formula import scans as s
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, bitcast, cast, const, reduce, select
+from baracuda.formula.host import HostNumber
 from baracuda.formula.pooling import pooled_squares
 from baracuda.ops.op import map_parts, op
 from baracuda.ops.promotion import Rule
-from baracuda.ops.reductions import extreme_of, log_sum_exp, norm_of
+from baracuda.ops.reductions import ORDERS, Order, extreme_of, log_sum_exp, norm_of
 from baracuda.ops.traced import Own, Scalar, Value
 
 
@@ -32,12 +33,17 @@ def _variance(x: Expr, mask: Expr, correction: Scalar) -> Expr:
     return pooled_squares(d * d, count, average) / f.maximum(count - correction, 0.0)
 
 
+def _norm(x: Expr, mask: Expr, order: Order) -> Expr:
+    least = not isinstance(order, HostNumber) and order == float("-inf")
+    return norm_of(select(mask, x, float("inf") if least else 0.0), order)
+
+
 #: Of float rows alone: from x, mask, correction and the order of the norm.
-_FLOATS: dict[str, Callable[[Expr, Expr, Scalar, float], Expr]] = {
+_FLOATS: dict[str, Callable[[Expr, Expr, Scalar, Order], Expr]] = {
     "mean": lambda x, mask, _, order: f.sum_(select(mask, x, 0.0)) / f.sum_(cast(mask, x.kind)),
     "var": lambda x, mask, correction, order: _variance(x, mask, correction),
     "std": lambda x, mask, correction, order: f.root(_variance(x, mask, correction)),
-    "norm": lambda x, mask, _, order: norm_of(select(mask, x, float("inf") if order == float("-inf") else 0.0), order),
+    "norm": lambda x, mask, _, order: _norm(x, mask, order),
     "logsumexp": lambda x, mask, _, order: log_sum_exp(select(mask, x, float("-inf"))),
 }
 #: What becomes of the elements that count.
@@ -53,14 +59,14 @@ _REALS: dict[str, Callable[[Expr, Expr], Expr]] = {
 }
 
 
-@op(rows=True, axis=None, keepdims=False, rowless=True)
+@op(rows=True, axis=None, keepdims=False, rowless=True, literals={"ord": ORDERS})
 def masked_reduce(
     x: Value,
     mask: Own,
     *,
     reduction: Masked = "sum",
     correction: Annotated[Scalar, Finite()] = 1.0,
-    ord: int | float = 2,
+    ord: Order = 2,
 ) -> Value:
     """A reduction of the elements whose mask is true, as in torch.masked.
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import Finite
+from baracuda.core.parameters import Finite, OtherThan
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
-from baracuda.formula.expr import Expr, cast, const, reduce, select
+from baracuda.formula.expr import Expr, as_expr, cast, const, reduce, select
+from baracuda.formula.host import HostNumber
 from baracuda.formula.pooling import pooled, pooled_squares
 from baracuda.ops.comparisons import equal, near, truth
 from baracuda.ops.op import Op, map_parts, op
 from baracuda.ops.promotion import Rule
-from baracuda.ops.traced import NonNegative, Own, Scalar, Value
+from baracuda.ops.traced import Host, NonNegative, Own, Scalar, Value
 
 #: What every reduction of the array API has in common.
 _REDUCTION: dict[str, Any] = {"rows": True, "axis": None, "keepdims": False, "rowless": True}
@@ -309,11 +311,19 @@ def _logmeanexp_backward(dy: Expr, x: Expr) -> dict[str, Expr]:
     return {"dx": dy * e / f.sum_(e)}
 
 
-def norm_of(x: Value, order: float) -> Expr:
-    """The norm of a row; the order is a constant of the kernel. Its gradient is 0 where it is 0."""
-    if not isinstance(order, (int, float)) or order != order:
-        raise InvalidProblemError(f"order of a norm: {order!r}; expected a number")
+#: The order of a norm: any number, at run time but for those of `ORDERS`.
+Order: TypeAlias = Annotated[Host, OtherThan(math.nan)]
+#: The orders that a norm has a form of its own for, or its gradient, where the powers are products.
+ORDERS = (0, 1, 2, math.inf, -math.inf, 3, 4, 1 / 2, 1 / 3, 1 / 4)
+
+
+def norm_of(x: Value, order: Order) -> Expr:
+    """The norm of a row. Its gradient is 0 where it is 0."""
     size = abs(x)
+    if isinstance(order, HostNumber):
+        total = f.sum_(f.pow_(size, order))
+        nothing = f.equal(total, 0.0) & (as_expr(order, size.kind) > 0.0)
+        return select(nothing, 0.0, f.pow_(total, 1.0 / order))
     if order == float("inf"):
         return f.max_(size)
     if order == float("-inf"):
@@ -329,14 +339,14 @@ def norm_of(x: Value, order: float) -> Expr:
     return select(f.equal(total, 0.0), 0.0, norm) if order > 0 else norm
 
 
-@op(Rule.FLOATING, saves=("y",), **_REDUCTION)
-def vector_norm(x: Value, *, ord: int | float = 2) -> Expr:
+@op(Rule.FLOATING, saves=("y",), literals={"ord": ORDERS}, **_REDUCTION)
+def vector_norm(x: Value, *, ord: Order = 2) -> Expr:
     """(sum |x|**ord)**(1/ord); the largest or smallest |x| for inf and -inf, how many are not 0 for 0."""
     return norm_of(x, ord)
 
 
-@op(Rule.FLOATING, saves=("y",), **_REDUCTION)
-def dist(a: Value, b: Value, *, p: int | float = 2) -> Expr:
+@op(Rule.FLOATING, saves=("y",), literals={"p": ORDERS}, **_REDUCTION)
+def dist(a: Value, b: Value, *, p: Order = 2) -> Expr:
     """`vector_norm` of a - b with order p."""
     return norm_of(a - b, p)
 

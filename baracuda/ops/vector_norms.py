@@ -5,28 +5,28 @@ from __future__ import annotations
 from typing import Annotated
 
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import AtLeast
+from baracuda.core.parameters import Above, AtLeast
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, select
 from baracuda.ops.channel_norms import kept_axes
 from baracuda.ops.op import op
-from baracuda.ops.reductions import norm_of
-from baracuda.ops.traced import NonNegative, Own, Value
+from baracuda.ops.reductions import ORDERS, Order, norm_of
+from baracuda.ops.traced import Host, NonNegative, Own, Value
 
 
 def _all_but_first(rank: int) -> tuple[int, ...]:
     return tuple(range(1, rank))
 
 
-@op(rows=True, axis=1, results=("y", "norm"), saves=("norm",), extra=("norm",))
-def normalize(x: Value, *, p: int | float = 2, eps: NonNegative = 1e-12) -> dict[str, Value]:
-    """x / max(||x||_p, eps) over the row; p is a constant of the kernel. `saved` adds the norm."""
+@op(rows=True, axis=1, results=("y", "norm"), saves=("norm",), extra=("norm",), literals={"p": ORDERS})
+def normalize(x: Value, *, p: Order = 2, eps: NonNegative = 1e-12) -> dict[str, Value]:
+    """x / max(||x||_p, eps) over the row. `saved` adds the norm."""
     norm = norm_of(x, p)
     return {"y": x / f.maximum(norm, eps), "norm": norm}
 
 
-@op(rows=True, axis=_all_but_first, results=("y", "norm"), saves=("norm",), extra=("norm",))
-def renorm(x: Value, *, p: int | float = 2, maxnorm: NonNegative = 1.0) -> dict[str, Value]:
+@op(rows=True, axis=_all_but_first, results=("y", "norm"), saves=("norm",), extra=("norm",), literals={"p": ORDERS})
+def renorm(x: Value, *, p: Annotated[Host, Above(0)] = 2, maxnorm: NonNegative = 1.0) -> dict[str, Value]:
     """x * maxnorm / (||x||_p + 1e-7) where the norm over `axis` is above maxnorm, else x.
 
     torch's dim is the axis that `axis` leaves out, by default the first.

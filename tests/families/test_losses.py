@@ -185,7 +185,7 @@ def test_equal_rows_have_finite_gradients() -> None:
         ("iou_loss", [(3, 5), (3, 5)], {}, "boxes of 4"),
         ("iou_loss", [(3, 4), (3, 4)], {"kind": "area"}, "expected one of 'iou', 'giou'"),
         ("dpo_loss", [(3,)] * 4, {"loss_type": "kto"}, "expected one of 'sigmoid'"),
-        ("pairwise_distance", [(3, 4), (3, 4)], {"p": float("nan")}, "order of a norm: nan"),
+        ("pairwise_distance", [(3, 4), (3, 4)], {"p": float("nan")}, "p: nan; expected a number other than nan"),
         ("triplet_margin_with_distance_loss", [(3, 4)] * 3, {"distance_function": "taxi"}, "'cosine' or a function"),
     ],
 )  # fmt: skip
