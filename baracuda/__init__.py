@@ -18,7 +18,7 @@ _EXPORTS = {
     "baracuda.core.device": "Device DeviceKind Stream",
     "baracuda.core.elements": "ElementKind",
     "baracuda.core.errors": (
-        "BackendError BufferTooSmallError Error InvalidProblemError MisalignedOperandError UnsupportedError "
+        "BackendError BufferTooSmallError Error InvalidProblemError MisalignedOperandError OutOfMemoryError UnsupportedError "
         "WorkspaceTooSmallError"
     ),
     "baracuda.core.plan": "Args Descriptor Plan",

@@ -37,6 +37,14 @@ class MisalignedOperandError(Error, ValueError):
     """A pointer is not a multiple of its element's size."""
 
 
+class OutOfMemoryError(Error, MemoryError):
+    """There is no memory of that size left."""
+
+    def __init__(self, needed: int, where: object) -> None:
+        super().__init__(f"{needed} bytes are not to be had on {where}")
+        self.needed = needed
+
+
 class BackendError(Error, RuntimeError):
     """A library or driver call failed."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from math import inf
+from math import inf, prod
 from numbers import Real
 from typing import Any
 
@@ -17,6 +17,8 @@ from baracuda.core.layout import contiguous_strides, has_internal_overlap, may_s
 from baracuda.core.tensor import TensorRef
 
 MAX_RANK = 8
+#: Shapes have fewer elements, so that bytes are counted in 64 bits.
+MOST_ELEMENTS = 1 << 60
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,8 @@ def check_shape(name: str, shape: Sequence[int], least: int = 0, most: int = MAX
         raise error(f"{name}: {tuple(shape)} has rank {len(shape)}; expected {least} to {most}")
     if any(n < 0 for n in shape):
         raise InvalidProblemError(f"{name}: {tuple(shape)} has a negative extent; expected 0 or more")
+    if max((*shape, prod(shape))) >= MOST_ELEMENTS:  # words of kernels have 64 bits
+        raise InvalidProblemError(f"{name}: {tuple(shape)} has {prod(shape)} elements; expected fewer than 2**60")
 
 
 def check_axis(name: str, axis: int, rank: int) -> None:

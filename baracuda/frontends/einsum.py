@@ -44,6 +44,8 @@ class _Term:
 
 def _parsed(subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]:
     """The labels of each operand and of the result, with an ellipsis written out."""
+    if not isinstance(subscripts, str):
+        raise InvalidProblemError(f"einsum: {subscripts!r}; expected subscripts, as in 'ij,jk->ik'")
     text = subscripts.replace(" ", "")
     left, arrow, right = text.partition("->")
     terms = left.split(",")
@@ -253,8 +255,21 @@ def _pairs(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]
         if not 0 <= axes <= min(rank, len(describe(b, "b").shape)):
             raise InvalidProblemError(f"tensordot: axes {axes} for shapes {tuple(a.shape)} and {tuple(b.shape)}")
         return tuple(range(rank - axes, rank)), tuple(range(axes))
-    first, second = ((x,) if isinstance(x, int) else tuple(x) for x in axes)
-    return first, second
+    first, second = _two("axes", axes)
+    return _axes("axes", first), _axes("axes", second)
+
+
+def _two(name: str, value: Any) -> tuple[Any, Any]:
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        raise InvalidProblemError(f"{name}: {value!r}; expected a number of axes, or the axes of a and those of b")
+    return value[0], value[1]
+
+
+def _axes(name: str, value: Any) -> tuple[int, ...]:
+    axes = (value,) if isinstance(value, int) else value
+    if not isinstance(axes, (list, tuple)) or not all(isinstance(x, int) and not isinstance(x, bool) for x in axes):
+        raise InvalidProblemError(f"{name}: {value!r}; expected axes, which are ints")
+    return tuple(axes)
 
 
 def _positive(axes: Sequence[int], rank: int) -> tuple[int, ...]:
@@ -267,9 +282,9 @@ Numbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequen
 def _subscripts(a: Any, b: Any, dimension_numbers: Numbers) -> tuple[str, str, str]:
     """The labels of a and of b, and of the result: batch, free of a, free of b."""
     shapes = describe(a, "a").shape, describe(b, "b").shape
-    ((ca, cb), (ba, bb)) = dimension_numbers
-    rank_a, rank_b = len(shapes[0]), len(shapes[1])
-    ca, cb, ba, bb = (_positive(x, r) for x, r in ((ca, rank_a), (cb, rank_b), (ba, rank_a), (bb, rank_b)))
+    name, (rank_a, rank_b) = "dimension_numbers", map(len, shapes)
+    (ca, cb), (ba, bb) = (_two(name, pair) for pair in _two(name, dimension_numbers))
+    ca, cb, ba, bb = (_positive(_axes(name, x), r) for x, r in ((ca, rank_a), (cb, rank_b), (ba, rank_a), (bb, rank_b)))
     for x, y in ((ca, cb), (ba, bb)):
         if len(x) != len(y) or not all(0 <= i < rank_a for i in x) or not all(0 <= j < rank_b for j in y):
             raise InvalidProblemError(f"axes {x} and {y} of shapes {shapes[0]} and {shapes[1]}; expected pairs of axes")
@@ -314,6 +329,8 @@ def multi_dot_backward(dy: Any, tensors: Sequence[Any], *, preference: PlanPrefe
 
 
 def _chain(tensors: Sequence[Any]) -> str:
+    if not isinstance(tensors, (list, tuple)):
+        raise InvalidProblemError(f"multi_dot: {type(tensors).__name__}; expected a list of matrices")
     shapes = [describe(x, f"tensor {i}").shape for i, x in enumerate(tensors)]
     inside = all(len(s) == 2 for s in shapes[1:-1])
     if len(shapes) < 2 or not inside or any(len(s) not in (1, 2) for s in (shapes[0], shapes[-1])):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.backward import chosen
@@ -14,6 +15,7 @@ from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.views import axis_of, copy, gradients, merged, output, placed, run, slab
 from baracuda.ops import statistics as s
 from baracuda.ops.op import Op
+from baracuda.ops.promotion import Rule, result_element
 
 # --- integrals --------------------------------------------------------------------------------------------------------
 
@@ -23,6 +25,8 @@ def _abscissae(x: Any, shape: Sequence[int], axis: int, name: str = "x") -> Tens
     if x is None:
         return None
     ref, rank = describe(x, name), len(shape)
+    if ref.kind.category is Category.COMPLEX:
+        raise InvalidProblemError(f"{name}: element is {ref.kind}; expected real places")
     if len(ref.shape) <= rank:
         found: TensorRef = placed(ref, _places(ref, axis, rank), rank)
         if all(m in (1, n) for m, n in zip(found.shape, shape, strict=True)) and found.shape[axis] == shape[axis]:
@@ -177,7 +181,7 @@ def gradient(x: Any, spacing: Any = 1.0, *, axis: int | Sequence[int] | None = N
     """
     ref, made = describe(x, "x"), []
     for a, step, places in _axes_and_spacings(x, spacing, axis):
-        result, target = output(x, ref.shape, ref.kind)
+        result, target = output(x, ref.shape, result_element(Rule.FLOATING, ref.kind))
         for part in _stencils(ref.shape[a], edge_order):
             into = slab(target, a, part.start, part.stop)
             run(part.op, part.tensors(ref, places, a), x, into, spacing=step, **part.options)

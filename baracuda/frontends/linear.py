@@ -157,7 +157,7 @@ def bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None, *, preference: Pla
     refs = {n: describe(t, n) for n, t in (("x1", x1), ("x2", x2), ("weight", weight))}
     one_element("bilinear", **refs)
     first, second, w = (r.shape for r in refs.values())
-    if len(w) != 3 or not first or first[:-1] != second[:-1] or (first[-1], second[-1]) != w[1:]:
+    if len(w) != 3 or not first or not second or first[:-1] != second[:-1] or (first[-1], second[-1]) != w[1:]:
         raise InvalidProblemError(f"bilinear: shapes {first}, {second} and {w}; expected (..., i), (..., j) and (o, i, j)")
     return _batched_dot(_by_inputs(x1, weight, preference=preference), x2, bias, preference=preference)
 
@@ -174,12 +174,25 @@ def bilinear_backward(
 
 def _ends(offs: Any, groups: int | None, rows: int) -> list[int]:
     """Where each group of rows ends, on the host."""
-    ends = [int(e) for e in (offs.tolist() if hasattr(offs, "tolist") else offs)]
+    ends = offs.tolist() if hasattr(offs, "tolist") else offs
+    if not isinstance(ends, (list, tuple)) or not all(isinstance(e, int) and not isinstance(e, bool) for e in ends):
+        raise InvalidProblemError(f"grouped_mm: offs {offs!r}; expected a row of whole numbers")
     rising = all(low <= high for low, high in zip([0, *ends], ends, strict=False))
     if (groups is not None and len(ends) != groups) or not rising or (ends[-1] if ends else 0) > rows:
         expected = f"{'some' if groups is None else groups} numbers that rise, at most to {rows}"
         raise InvalidProblemError(f"grouped_mm: offs {ends}; expected {expected}")
-    return ends
+    return list(ends)
+
+
+def _by_rows(left: Ref, right: Ref, offs: Any) -> bool:
+    """Whether groups are of rows of a, and not of what is summed over."""
+    ranks = len(left.shape), len(right.shape)
+    if offs is None or ranks not in ((2, 3), (2, 2)):
+        raise InvalidProblemError(
+            f"grouped_mm: shapes {left.shape} and {right.shape} with offs={offs!r}; expected (rows, k) and (groups, k, n), or "
+            "(m, rows) and (rows, n), with offs, or (b, m, k) and (b, k, n) without"
+        )
+    return ranks == (2, 3)
 
 
 def grouped_mm(a: Any, b: Any, offs: Any = None, *, preference: PlanPreference | None = None) -> Any:
@@ -194,20 +207,16 @@ def grouped_mm(a: Any, b: Any, offs: Any = None, *, preference: PlanPreference |
     offs is read on the host. The groups run one after another.
     """
     if isinstance(a, (list, tuple)):
+        if not isinstance(b, (list, tuple)) or offs is not None:
+            raise InvalidProblemError("grouped_mm: a is a list of matrices; expected b to be one as well, and no offs")
         if len(a) != len(b):
             raise InvalidProblemError(f"grouped_mm: {len(a)} and {len(b)} matrices; expected as many")
         return [mm(x, y, preference=preference) for x, y in zip(a, b, strict=True)]
     left, right = describe(a, "a"), describe(b, "b")
     one_element("grouped_mm", a=left, b=right)
-    ranks = len(left.shape), len(right.shape)
-    if ranks == (3, 3) and offs is None:
+    if offs is None and len(left.shape) == len(right.shape) == 3:
         return bmm(a, b, preference=preference)
-    if offs is None or ranks not in ((2, 3), (2, 2)):
-        raise InvalidProblemError(
-            f"grouped_mm: shapes {left.shape} and {right.shape} with offs={offs!r}; expected (rows, k) and (groups, k, n), or "
-            "(m, rows) and (rows, n), with offs, or (b, m, k) and (b, k, n) without"
-        )
-    rowwise = ranks == (2, 3)
+    rowwise = _by_rows(left, right, offs)
     ends = _ends(offs, right.shape[0] if rowwise else None, left.shape[0] if rowwise else left.shape[1])
     shape = (left.shape[0], right.shape[2]) if rowwise else (len(ends), left.shape[0], right.shape[1])
     y, target = output(a, shape, left.kind)
@@ -238,7 +247,7 @@ def grouped_mm_backward(
         da, db = ProductBackward(bmm)(dy, a, b, preference=preference)
         return da, db
     given, left, right = describe(dy, "dy"), describe(a, "a"), describe(b, "b")
-    rowwise = len(right.shape) == 3
+    rowwise = _by_rows(left, right, offs)
     ends = _ends(offs, right.shape[0] if rowwise else None, left.shape[0 if rowwise else 1])
     expected = (left.shape[0], right.shape[2]) if rowwise else (len(ends), left.shape[0], right.shape[1])
     if given.shape != expected:

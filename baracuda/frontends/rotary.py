@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.spec import check_axis
 from baracuda.core.tensor import TensorRef, tensor_mut
 from baracuda.frontends.arrays import library_of
 from baracuda.frontends.call import describe
@@ -33,6 +34,8 @@ def _table(name: str, table: Any, ref: TensorRef, axis: int) -> Any:
     found = describe(table, name)
     if not found.kind.is_float:
         raise InvalidProblemError(f"{name}: element is {found.kind}; expected a float")
+    if not found.shape:
+        raise InvalidProblemError(f"{name}: it is a scalar; expected (..., pairs)")
     rank = len(ref.shape)
     return placed(found, (axis % rank, rank - 1), rank) if len(found.shape) == 2 and rank > 2 else found
 
@@ -40,6 +43,7 @@ def _table(name: str, table: Any, ref: TensorRef, axis: int) -> Any:
 def _rotate(x: Any, cos: Any, sin: Any, interleaved: bool, axis: int, inverse: bool, out: Any) -> Any:
     ref = describe(x, "x")
     rank = len(ref.shape)
+    check_axis("axis", axis, rank)
     if rank < 2 or not -rank <= axis < rank - 1 or axis == -1:
         raise InvalidProblemError(f"axis: {axis} of x {ref.shape}; expected the axis of the sequence, before the last one")
     if not ref.kind.is_float:

@@ -243,7 +243,7 @@ def ediff1d(x: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     >>> baracuda.ediff1d(np.float32([[1, 4], [9, 16]]), to_end=0.0).tolist()
     [3.0, 5.0, 7.0, 0.0]
     """
-    row, ref = x.reshape(-1), describe(x, "x")
+    ref, row = describe(x, "x"), x.reshape(-1)
     ends = {name: _flat(v, row, ref.kind, name) for name, v in (("to_begin", to_begin), ("to_end", to_end)) if v is not None}
     sizes = _lengths(ref, to_end, to_begin)
     result, target = output(row, (sum(sizes.values()),), ref.kind)

@@ -102,6 +102,11 @@ class ProductImplementation(Generated):
         self.problem, self.specs, self.descriptor = problem, specs, descriptor
         self._epilogue = stored_as_integers(expand(problem.epilogue))
 
+    @property
+    def _terms(self) -> int:
+        """How many products each sum has. Where it is none, no axis of the factors is walked."""
+        return prod(self.problem.extents[x] for x in self.problem.summed)
+
     # --- layouts ------------------------------------------------------------------------------------------------------
 
     def _tensors(self, layout: Layout) -> dict[str, _Tensor]:
@@ -123,6 +128,8 @@ class ProductImplementation(Generated):
     def _to_copy(self, tensors: Mapping[str, _Tensor]) -> list[str]:
         """The factors whose summed axes are not walked as one."""
         p, general = self.problem, _general(tensors)
+        if not self._terms:
+            return []
         strides = {n: p.strides(n, tensors[n].shape, tensors[n].layout.strides) for n in "ab"}
         return [n for n in "ab" if len(p.groups(p.summed, [strides[n]], merge=not general)) > 1]
 
@@ -148,7 +155,7 @@ class ProductImplementation(Generated):
             else:
                 chosen.append("")
         batch.sort(key=lambda g: p.y_axes.index(g[0]))
-        summed = p.groups(p.summed, [strides["a"], strides["b"]], merge=True)
+        summed = p.groups(p.summed, [strides["a"], strides["b"]], merge=True) if self._terms else []
 
         def along(name: str, groups: Sequence[str], scale: int = 1) -> tuple[int, ...]:
             return tuple(scale * strides[name][g[-1]] if g else 0 for g in groups)
@@ -181,7 +188,7 @@ class ProductImplementation(Generated):
             batch=tuple(map(p.extent, batch)),
             m=p.extent(chosen[0]),
             n=p.extent(chosen[1]),
-            k=p.extent(k) if summed else prod(p.extents[x] for x in p.summed),
+            k=p.extent(k) if summed else self._terms,
             a=a,
             b=b,
             accumulator=p.accumulator,

@@ -1,4 +1,4 @@
-"""Where the largest and the smallest elements are."""
+"""Where the largest and the smallest elements are. A row without elements has none, and is an error."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from baracuda.formula import functions as f
 from baracuda.formula import reductions as r
 from baracuda.formula.expr import Expr, select
 from baracuda.ops.op import op
+from baracuda.ops.reductions import over_something
 
-_ARG: dict[str, Any] = {"rows": True, "axis": None, "keepdims": False}
+_ARG: dict[str, Any] = {"rows": True, "axis": None, "keepdims": False, "check": over_something}
 
 
 @op(**_ARG)

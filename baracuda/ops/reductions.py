@@ -98,15 +98,23 @@ def min_(x: Expr) -> Expr:
     return f.min_(x)
 
 
-@op(results=("smallest", "largest"), saves=("smallest", "largest"), **_REDUCTION)
+def over_something(tensors: Mapping[str, tuple[tuple[int, ...], ElementKind]], axes: tuple[int, ...]) -> None:
+    """Raise where a row has no element, and so none that is the largest, but there are rows."""
+    for name, (shape, _) in tensors.items():
+        rows = [n for a, n in enumerate(shape) if a not in axes]
+        if all(rows) and not all(shape):
+            raise InvalidProblemError(f"{name}: shape is {shape}; expected an element or more along {axes}, to name one of them")
+
+
+@op(results=("smallest", "largest"), saves=("smallest", "largest"), check=over_something, **_REDUCTION)
 def aminmax(x: Expr) -> tuple[Expr, Expr]:
-    """The smallest and the largest element, in one pass."""
+    """The smallest and the largest element, in one pass; there must be one."""
     return f.min_(x), f.max_(x)
 
 
-@op(**_REDUCTION)
+@op(check=over_something, **_REDUCTION)
 def ptp(x: Expr) -> Expr:
-    """The largest element minus the smallest."""
+    """The largest element minus the smallest; there must be one."""
     return f.max_(x) - f.min_(x)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from baracuda.core import locks, workspace
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
+from baracuda.core.errors import OutOfMemoryError
 from baracuda.core.layout import round_up
 
 #: Arrays of fewer bytes are NumPy's own: malloc is fast for them and their pages are warm.
@@ -95,7 +96,18 @@ class Pool:
                 block = blocks.pop()
                 self._cached -= size
         self._settle()
-        return _Block(size) if block is None else block
+        return self._new(size) if block is None else block
+
+    def _new(self, size: int) -> _Block:
+        """Memory from the system; where it has none, what waits here goes back to it first."""
+        try:
+            return _Block(size)
+        except (OSError, OverflowError, ValueError):
+            self.release_cached()
+        try:
+            return _Block(size)
+        except (OSError, OverflowError, ValueError) as error:
+            raise OutOfMemoryError(size, Device.cpu()) from error
 
     def give_back(self, block: _Block) -> None:
         """Let a block be used again."""
@@ -188,6 +200,8 @@ def empty(shape: tuple[int, ...], kind: ElementKind) -> np.ndarray[Any, Any]:
     ------
     UnsupportedError
         The kind is packed; allocate its bytes as U8.
+    OutOfMemoryError
+        The system has no memory of that size.
     """
     dtype, itemsize = _dtype(kind)
     nbytes = itemsize * prod(shape)
