@@ -102,7 +102,8 @@ def multi_head_attention_backward(
     wrt: Sequence[str] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """The gradients of `multi_head_attention`'s tensors by their names; `wrt` names those wanted, by default all that are given.
+    """The gradients of `multi_head_attention`'s tensors by their names; `wrt` names those wanted, by default all that are given,
+    and may name one of the options bias and slopes.
 
     saved is what the forward returned; the options are the forward's, without heads and key_heads.
     """
@@ -110,15 +111,19 @@ def multi_head_attention_backward(
     weights = dict(zip(_PROJECTED, (q_weight, k_weight, v_weight, out_weight), strict=True))
     biases = dict(zip(_PROJECTED, (q_bias, k_bias, v_bias, out_bias), strict=True))
     known = [*inputs, *(f"{n}_weight" for n in weights), *(f"{n}_bias" for n, b in biases.items() if b is not None)]
-    wanted = chosen(wrt, known)
-    inner = [n for n in _INPUTS if {n, f"{n}_weight", f"{n}_bias"} & {*wanted}]
+    scores = [n for n in ("bias", "slopes") if options.get(n) is not None]
+    wanted = chosen(known if wrt is None else wrt, [*known, *scores])
+    inner = [n for n in _INPUTS if {n, f"{n}_weight", f"{n}_bias"} & {*wanted}] + [n for n in scores if n in wanted]
     found = _through(dy, "out", _joined(saved.y), weights, biases, wanted, needed=bool(inner))
     if inner:
         shape = tuple(saved.y.shape)
         dheads = found.pop("out").reshape(shape[0], shape[2], shape[1], shape[3]).swapaxes(1, 2)
         made = scaled_dot_product_attention_backward(dheads, *saved, wrt=inner, **options)
         for name, gradient in zip(inner, made if len(inner) > 1 else (made,), strict=True):
-            found |= _through(_joined(gradient), name, inputs[name], weights, biases, wanted, needed=name in wanted)
+            if name in inputs:
+                found |= _through(_joined(gradient), name, inputs[name], weights, biases, wanted, needed=name in wanted)
+            else:
+                found[name] = gradient
     return {n: found[n] for n in wanted}
 
 
