@@ -23,6 +23,8 @@ pytestmark = pytest.mark.cpu_only
 
 X = np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4)
 WHOLE = np.array([2**53 + 1, -7, 3])
+TARGET = np.array([0, 2, 1])
+ONE = np.ones(1, np.float32)
 Q = np.random.default_rng(0).standard_normal((1, 2, 5, 8), np.float32)
 
 
@@ -146,6 +148,18 @@ CALLS: dict[str, Callable[[float], Any]] = {
     "attention softcap": lambda n: baracuda.scaled_dot_product_attention(Q, Q, Q, softcap=n + 1),
     "index_add": _index_add,
     "huber loss": lambda n: baracuda.huber_loss(X, X[::-1], delta=n),
+    "decay of an average": lambda n: baracuda.ema_update(X, X + 1, decay=n),
+    "decays of adam": lambda n: baracuda.adam_step(X, X, X, abs(X), 0.1, 3, beta1=n, beta2=n / 2),
+    "decays of nadam": lambda n: baracuda.nadam_step(X, X, X, abs(X), 0.1, 3, 0.9, beta1=n, momentum_decay=n),
+    "decays of radam": lambda n: baracuda.radam_step(X, X, X, abs(X), 0.1, 9, beta1=n, beta2=n),
+    "rho of adadelta": lambda n: baracuda.adadelta_step(X, X, abs(X), abs(X), 0.1, rho=n),
+    "order of a norm": lambda n: baracuda.vector_norm(X, ord=n + 1, axis=1),
+    "order of a norm backward": lambda n: baracuda.vector_norm_backward(X[:, 0], X, ord=n + 1, axis=1),
+    "order of a distance": lambda n: baracuda.pairwise_distance(X, X[::-1], p=n + 1),
+    "order under a mask": lambda n: baracuda.masked_reduce(X, X > 0, reduction="norm", ord=n + 1),
+    "ignored class": lambda n: baracuda.cross_entropy(X, TARGET, ignore_index=round(n * 32) % 4),
+    "padding of a bag": lambda n: baracuda.embedding_bag(TARGET[None], X, padding_idx=round(n * 32) % 3),
+    "growth interval": lambda n: baracuda.loss_scale_update(ONE, np.array([3]), np.array([False]), growth_interval=round(n * 64)),
 }
 
 
@@ -159,6 +173,18 @@ def test_another_number_is_not_remembered(name: str) -> None:
     results = [_bits(compute(n)) for n in numbers]
     assert _held() == before
     assert results == [_bits(compute(n)) for n in numbers]
+
+
+def test_a_long_training_remembers_nothing() -> None:
+    """20,000 calls whose numbers change from one to the next."""
+    names = [n for n in CALLS if "double" not in n and "attention" not in n and not n.startswith("addmm")]
+    for name in names:
+        CALLS[name](0.0625)
+        CALLS[name](0.09375)
+    before = _held()
+    for i in range(20_000):
+        CALLS[names[i % len(names)]](0.05 + 0.9 * i / 20_000)
+    assert _held() == before
 
 
 @pytest.mark.parametrize("name", ["leaky_relu", "layer norm", "addmm", "attention", "index_add", "lerp", "huber loss"])
