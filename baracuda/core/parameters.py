@@ -92,7 +92,10 @@ class Finite:
     """The parameter is neither infinite nor NaN."""
 
     def __call__(self, value: Any) -> bool:
-        return math.isfinite(value)
+        try:
+            return math.isfinite(value)
+        except OverflowError:  # a whole number that no float is near
+            return False
 
     def __str__(self) -> str:
         return "finite"
@@ -102,7 +105,7 @@ Bound = AtLeast | AtMost | Above | Below | OtherThan | Finite
 _BOUNDS = (AtLeast, AtMost, Above, Below, OtherThan, Finite)
 
 #: Stands for a value that a domain does not have.
-_NOT = object()
+NOT = object()
 
 
 class Domain(ABC):
@@ -111,20 +114,21 @@ class Domain(ABC):
     def check(self, name: str, value: Any) -> Any:
         """The value in the form that the library works with; raises `InvalidProblemError` where it is none of the domain."""
         taken = self.take(value)
-        if taken is _NOT:
-            raise InvalidProblemError(f"{name}: {_quoted(value)}; expected {self}")
+        if taken is NOT:
+            raise InvalidProblemError(f"{name}: {quoted(value)}; expected {self}")
         return taken
 
     @abstractmethod
     def take(self, value: Any) -> Any:
-        """The value as the library works with it, or `_NOT`."""
+        """The value as the library works with it, or `NOT`."""
 
     @abstractmethod
     def __str__(self) -> str:
         """What is expected, for messages."""
 
 
-def _quoted(value: Any) -> str:
+def quoted(value: Any) -> str:
+    """A value as messages show it."""
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
 
@@ -139,7 +143,7 @@ class Flag(Domain):
     """True or False."""
 
     def take(self, value: Any) -> Any:
-        return bool(value) if isinstance(value, (bool, np.bool_)) else _NOT
+        return bool(value) if isinstance(value, (bool, np.bool_)) else NOT
 
     def __str__(self) -> str:
         return "True or False"
@@ -153,7 +157,7 @@ class Choice(Domain):
 
     def take(self, value: Any) -> Any:
         value = _plain(value)
-        return next((c for c in self.choices if type(c) is type(value) and c == value), _NOT)
+        return next((c for c in self.choices if type(c) is type(value) and c == value), NOT)
 
     def __str__(self) -> str:
         shown = [repr(c) for c in self.choices]
@@ -169,7 +173,7 @@ class Whole(Domain):
     def take(self, value: Any) -> Any:
         value = _plain(value)
         if isinstance(value, bool) or not isinstance(value, int) or not all(b(value) for b in self.bounds):
-            return _NOT
+            return NOT
         return int(value)
 
     def __str__(self) -> str:
@@ -188,8 +192,8 @@ class Number(Domain):
         if type(value) is not float:
             wanted = (int, float, complex) if self.complex_too else (int, float)
             if isinstance(value, bool) or not isinstance(value, wanted):
-                return _NOT
-        return value if not self.bounds or all(b(value) for b in self.bounds) else _NOT
+                return NOT
+        return value if not self.bounds or all(b(value) for b in self.bounds) else NOT
 
     def __str__(self) -> str:
         return " ".join(["a number", " and ".join(map(str, self.bounds))]).strip()
@@ -200,7 +204,7 @@ class Nothing(Domain):
     """None."""
 
     def take(self, value: Any) -> Any:
-        return None if value is None else _NOT
+        return None if value is None else NOT
 
     def __str__(self) -> str:
         return "None"
@@ -216,11 +220,11 @@ class Several(Domain):
 
     def take(self, value: Any) -> Any:
         if not isinstance(value, (tuple, list)) or len(value) < self.least:
-            return _NOT
+            return NOT
         if self.count is not None and len(value) != self.count:
-            return _NOT
+            return NOT
         taken = tuple(self.each.take(v) for v in value)
-        return _NOT if any(t is _NOT for t in taken) else taken
+        return NOT if any(t is NOT for t in taken) else taken
 
     def __str__(self) -> str:
         many = f"{self.least} or more" if self.least else "any length"
@@ -234,7 +238,7 @@ class Either(Domain):
     domains: tuple[Domain, ...]
 
     def take(self, value: Any) -> Any:
-        return next((taken for d in self.domains if (taken := d.take(value)) is not _NOT), _NOT)
+        return next((taken for d in self.domains if (taken := d.take(value)) is not NOT), NOT)
 
     def __str__(self) -> str:
         return " or ".join(map(str, self.domains))
@@ -252,11 +256,11 @@ class Instance(Domain):
         if isinstance(value, self.type_):
             return value
         if self.of is None:
-            return _NOT
+            return NOT
         try:
             return self.of(value)
         except (Error, TypeError, ValueError, KeyError):
-            return _NOT
+            return NOT
 
     def __str__(self) -> str:
         return self.what
@@ -267,7 +271,7 @@ class Function(Domain):
     """Something to call."""
 
     def take(self, value: Any) -> Any:
-        return value if callable(value) else _NOT
+        return value if callable(value) else NOT
 
     def __str__(self) -> str:
         return "a function"

@@ -5,7 +5,13 @@ is checked here before the function's own code runs, for all of them.
     def similarity(y: Any, x: Any, weight: Any = None, *, p: Annotated[float, Above(0)] = 2.0) -> Any: ...
 
 A parameter annotated `Any` is a tensor and has a pattern (`baracuda.frontends.shapes`); every other one has an annotation that
-says what it may be (`baracuda.core.parameters`). `out` is a tensor to write, which the plan checks.
+says what it may be (`baracuda.core.parameters`). `out` is a tensor to write, which the plan checks. Patterns give names their
+meaning in the order in which they stand.
+
+A function with `**options` hands them on to another declared function, which the decorator is told first, and after it the names
+of those that it does not hand on:
+
+    @declared(scaled_dot_product_attention, "out", q="... : float", ...)
 """
 
 from __future__ import annotations
@@ -15,111 +21,210 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+import numpy as np
+
+from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import Domain, meaning
+from baracuda.core.identity import identity
+from baracuda.core.parameters import Domain, meaning, quoted
+from baracuda.core.probe import PROBES
+from baracuda.core.sku import PlanPreference
 from baracuda.frontends.arrays import adopted
 from baracuda.frontends.binding import ALIASES, ArgumentError, domain, unknown_parameter
 from baracuda.frontends.call import describe
 from baracuda.frontends.recipes import NUMBERS
-from baracuda.frontends.shapes import Pattern, check_shapes, pattern
+from baracuda.frontends.shapes import Names, Pattern, Shape, pattern
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Every declared function by name, with what it takes.
 DECLARED: dict[str, Declaration] = {}
 
+#: Calls that one function remembers to have checked.
+MOST_CALLS = 256
+#: Types whose values say all that a check depends on, and hold nothing.
+_PLAIN = frozenset([str, *NUMBERS, ElementKind, PlanPreference])
+
 
 class Declaration:
     """What one function takes: patterns of its tensors and domains of its other parameters."""
 
-    def __init__(self, function: Callable[..., Any], patterns: Mapping[str, str]) -> None:
-        self.name = function.__name__
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        patterns: Mapping[str, str | Callable[..., Shape | None]],
+        target: Callable[..., Any] | None = None,
+        without: tuple[str, ...] = (),
+    ) -> None:
+        self.name, self.function = function.__name__, function
         self.signature = inspect.signature(function)
-        self.patterns = {name: pattern(text) for name, text in patterns.items()}
-        self.domains: dict[str, Domain] = {}
-        self.variadic = self.open = ""
+        self.patterns = {name: pattern(declared) for name, declared in patterns.items()}
         parameters = self.signature.parameters.values()
-        for p in parameters:
-            if p.kind is p.VAR_KEYWORD:
-                self.open = p.name
-            elif p.name not in self.patterns and p.name != "out":
-                self.domains[p.name] = domain(meaning(p.annotation, function))
-            if p.kind is p.VAR_POSITIONAL:
-                self.variadic = p.name
+        of_any_number = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        self.positions = [p.name for p in parameters if p.kind not in of_any_number]
+        self.by_position = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        self.variadic = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "")
+        self.required = [p.name for p in parameters if p.default is p.empty and p.name in self.positions]
+        self.defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+        own = {p.name: p.annotation for p in parameters if p.name not in patterns and p.name != "out"}
+        free = [n for n, a in own.items() if a in (Any, "Any") and n in (*self.positions, self.variadic)]
         missing = [n for n in patterns if n not in self.signature.parameters]
-        free = [n for n, d in self.domains.items() if self.signature.parameters[n].annotation in (Any, "Any")]
         if missing or free:
             raise TypeError(f"{self.name}: patterns of {missing}, which are no parameters, and none of {free}, which are tensors")
-        self.positions = [p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
-        self.before = next((i for i, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), None)
-        self.required = {p.name for p in parameters if p.default is p.empty and p.name in self.positions}
+        named = {n: a for n, a in own.items() if n in self.positions}
+        self.domains: dict[str, Domain] = {n: domain(meaning(a, function)) for n, a in named.items()}
+        self.handed_on: list[str] = []
+        if target is not None:
+            theirs: Declaration = target.__dict__["declaration"]
+            words = [n for n in theirs.positions if n not in theirs.by_position and n not in (*self.positions, *without)]
+            self.handed_on, beside = words, {n: d for n, d in theirs.domains.items() if n in words}
+            self.domains |= beside
+            self.defaults |= {n: theirs.defaults[n] for n in words if n in theirs.defaults}
+        elif any(p.kind is p.VAR_KEYWORD for p in parameters):
+            raise TypeError(f"{self.name}: takes any options, and hands them on to no function")
         self.aliases = {a: n for a, n in ALIASES.items() if n in self.positions and a not in self.positions}
+        self._tensors = [n in patterns for n in self.by_position]
+        self._checked_calls: set[Any] = set()
+
+    def __call__(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """The function's result for arguments that are what they may be."""
+        if keywords and self.aliases and not keywords.keys().isdisjoint(self.aliases):
+            keywords = self._renamed(keywords)
+        key = self._key(arguments, keywords)
+        if key is not None and key in self._checked_calls:
+            return self.function(*arguments, **keywords)
+        given, rest = self.bind(arguments, keywords)
+        values = {n: self._taken(n, v) for n, v in given.items() if not (v is None and self.defaults.get(n, self) is None)}
+        others = tuple(self._taken(self.variadic, v, f"{self.variadic}[{i}]") for i, v in enumerate(rest))
+        self._check_tensors(values, others)
+        if key is not None and all(_is_same(v, given[n]) for n, v in values.items()) and all(map(_is_same, others, rest)):
+            if len(self._checked_calls) >= MOST_CALLS:
+                self._checked_calls.clear()
+            self._checked_calls.add(key)
+        first = [values.pop(n) for n in self.by_position] if others else []
+        return self.function(*first, *others, **values)
 
     def bind(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, ...]]:
-        """The arguments by name, and those of a variable number; each is what it may be."""
-        most = len(self.positions) if self.before is None else self.before
-        if len(arguments) > most and self.before is None:
-            expected = f"at most {most}: {', '.join(self.positions)}"
-            raise ArgumentError(f"{self.name}: got {len(arguments)} arguments by position; expected {expected}")
-        given = dict(zip(self.positions, arguments[:most], strict=False))
-        for word, value in keywords.items():
-            name = self.aliases.get(word, word)
+        """The arguments by name, and those of a variable number."""
+        names, most = self.by_position, len(self.by_position)
+        if len(arguments) > most and not self.variadic:
+            raise ArgumentError(
+                f"{self.name}: got {len(arguments)} arguments by position; expected at most {most}: {', '.join(names)}"
+            )
+        given = dict(zip(names, arguments[:most], strict=False))
+        for name, value in keywords.items():
             if name in given:
                 raise ArgumentError(f"{self.name}: {name} is given twice")
-            if name not in self.positions and not self.open:
-                raise unknown_parameter(self.name, word, self.positions)
+            if name not in self.positions and name not in self.handed_on:
+                raise unknown_parameter(self.name, name, [*self.positions, *self.handed_on])
             given[name] = value
-        absent = [n for n in self.positions if n in self.required and n not in given]
+        absent = [n for n in self.required if n not in given]
         if absent:
             raise ArgumentError(f"{self.name}: {', '.join(absent)} missing; expected {', '.join(self.positions)}")
-        values = {n: self._checked(n, v) for n, v in given.items() if not self._left_out(n, v)}
-        rest = tuple(self._checked(self.variadic, v) for v in arguments[most:])
-        self._check_shapes(values, rest)
-        return values, rest
+        return given, arguments[most:]
 
-    def _left_out(self, name: str, value: Any) -> bool:
-        """Whether a value says no more than that none is given."""
-        parameter = self.signature.parameters.get(name)
-        return value is None and parameter is not None and parameter.default is None
+    def _renamed(self, keywords: Mapping[str, Any]) -> dict[str, Any]:
+        """Keywords with PyTorch's names of parameters as ours."""
+        renamed: dict[str, Any] = {}
+        for word, value in keywords.items():
+            name = self.aliases.get(word, word)
+            if name in renamed:
+                raise ArgumentError(f"{self.name}: {name} is given twice")
+            renamed[name] = value
+        return renamed
 
-    def _checked(self, name: str, value: Any) -> Any:
-        known = self.domains.get(name)
-        if known is not None:
-            return known.check(name, value)
+    def _key(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+        """What the checks of a call depend on: layouts of tensors, and values of all else but of numbers in place of tensors;
+        None where that takes the long way to find out."""
+        key: list[Any] = [len(arguments), *keywords]
+        for value in (*arguments, *keywords.values()) if keywords else arguments:
+            kind = type(value)
+            read = PROBES.get(kind)
+            if read is not None:
+                probed = read(value)
+                if probed is None:
+                    return None
+                key.append(probed[0])
+            elif kind in _PLAIN:
+                at = len(key) - len(keywords) - 1
+                in_place = kind is not str and at < len(arguments) and (at >= len(self._tensors) or self._tensors[at])
+                key.append(kind if in_place else identity(value))
+            elif kind is tuple and all(type(v) in _PLAIN for v in value):
+                key.append(identity(value))
+            else:
+                return None
+        return tuple(key)
+
+    def _taken(self, name: str, value: Any, said: str = "") -> Any:
+        """A value in the form that functions work with; raises where it is none of its parameter's."""
+        said = said or name
+        if name in self.domains:
+            return self.domains[name].check(said, value)
         wanted = self.patterns.get(name)
-        if wanted is None:
+        if wanted is None or (value is None and wanted.none):
             return value
+        if isinstance(value, np.generic) and wanted.number:
+            value = value.item()
         if isinstance(value, NUMBERS):
-            if not wanted.number:
-                raise InvalidProblemError(f"{name}: {value!r}; expected a tensor")
-            return value
-        return adopted(value, name)
+            fits = wanted.number
+        elif isinstance(value, (list, tuple)):
+            of_numbers = bool(value) and all(isinstance(v, (*NUMBERS, np.number)) for v in value)
+            fits = wanted.numbers if of_numbers else bool(wanted.each) or (wanted.numbers and not value)
+        else:
+            fits = bool(wanted.alternatives) and value is not None
+        if not fits:
+            if wanted.number or wanted.numbers or wanted.each:
+                raise InvalidProblemError(f"{said}: {quoted(value)}; expected {wanted}")
+            describe(value, said)  # raises
+        return adopted(value, said)
 
-    def _check_shapes(self, values: Mapping[str, Any], rest: tuple[Any, ...]) -> None:
-        tensors = []
-        for name, value in (*values.items(), *((self.variadic, v) for v in rest)):
-            if name not in self.patterns or isinstance(value, NUMBERS):
-                continue
-            many = isinstance(value, (list, tuple))
-            for i, tensor in enumerate(value if many else (value,)):
-                said = f"{name}[{i}]" if many else name
-                tensors.append((said, name, describe(tensor, said)))
-        check_shapes(self.patterns, tensors)
+    def _check_tensors(self, values: Mapping[str, Any], others: tuple[Any, ...]) -> None:
+        """Raise unless the tensors, and what stands in their place, are of their patterns."""
+        names: Names = {**self.defaults, **{n: v for n, v in values.items() if n in self.domains}}
+        for name, wanted in self.patterns.items():
+            if name == self.variadic:
+                for i, value in enumerate(others):
+                    names = _checked(f"{name}[{i}]", value, wanted, names)
+            elif name in values:
+                names = _checked(name, values[name], wanted, names)
 
 
-def declared(**patterns: str) -> Callable[[F], F]:
-    """Decorator: check every call of a function by its annotations and by the patterns of its tensors."""
+def _checked(name: str, value: Any, wanted: Pattern, names: Names) -> Names:
+    """The names with those that a tensor, or what stands in its place, gives a meaning."""
+    if value is None or isinstance(value, NUMBERS):
+        return names
+    if not isinstance(value, (list, tuple)):
+        ref = describe(value, name)
+        wanted.check_kind(name, ref.kind, names)
+        return wanted.check_shape(name, ref.shape, names)
+    if not wanted.each or (wanted.numbers and all(isinstance(v, (*NUMBERS, np.number)) for v in value)):
+        return wanted.check_shape(name, (len(value),), names)
+    for i, member in enumerate(value):
+        if isinstance(member, NUMBERS) and wanted.number:
+            continue
+        ref = describe(member, f"{name}[{i}]")
+        wanted.check_kind(f"{name}[{i}]", ref.kind, names)
+        names = wanted.check_shape(f"{name}[{i}]", ref.shape, names, member=True)
+    return names
+
+
+def _is_same(taken: Any, given: Any) -> bool:
+    """Whether a value is taken just as it was given."""
+    return taken is given or (type(given) is tuple and type(taken) is tuple and taken == given)
+
+
+def declared(
+    target: Callable[..., Any] | None = None, /, *without: str, **patterns: str | Callable[..., Shape | None]
+) -> Callable[[F], F]:
+    """Decorator: check every call of a function by its annotations and by the patterns of its tensors; `target` is the function
+    that its `**options` are handed on to, all but those called as `without` says."""
 
     def decorate(function: F) -> F:
-        declaration = DECLARED[function.__name__] = Declaration(function, patterns)
+        declaration = DECLARED[function.__name__] = Declaration(function, patterns, target, without)
 
         @functools.wraps(function)
         def checked(*arguments: Any, **keywords: Any) -> Any:
-            values, rest = declaration.bind(arguments, keywords)
-            if rest:
-                first = [values.pop(n) for n in declaration.positions[: declaration.before]]
-                return function(*first, *rest, **values)
-            return function(**values)
+            return declaration(arguments, keywords)
 
         checked.__dict__["declaration"] = declaration
         return checked  # type: ignore[return-value]

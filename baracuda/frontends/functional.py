@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.spec import check_axes, check_flag, counted
+from baracuda.core.spec import check_axes, counted
 from baracuda.frontends.call import apply, describe, one
+from baracuda.frontends.declared import declared
+from baracuda.frontends.words import Eps, FloatElement, Quantized
 from baracuda.ops.alibi import (
     AlibiArgs,
     AlibiBackwardArgs,
@@ -61,6 +62,7 @@ def _softmax(kind: SoftmaxKind, x: Any, axis: int, out: Any) -> Any:
     return one(apply(SoftmaxPlan, SoftmaxArgs, descriptor, x, (x,), [(ref.shape, ref.kind)], [out]))
 
 
+@declared(x="... : float")
 def softmax(x: Any, axis: int = -1, *, out: Any = None) -> Any:
     """exp(x - max x) / sum exp(x - max x) along an axis.
 
@@ -79,6 +81,7 @@ def softmax(x: Any, axis: int = -1, *, out: Any = None) -> Any:
     return _softmax(SoftmaxKind.SOFTMAX, x, axis, out)
 
 
+@declared(x="... : float")
 def log_softmax(x: Any, axis: int = -1, *, out: Any = None) -> Any:
     """x - max x - log(sum exp(x - max x)) along an axis; parameters as for `softmax`.
 
@@ -97,6 +100,7 @@ def _softmax_backward(kind: SoftmaxKind, dy: Any, y: Any, axis: int, out: Any) -
     return one(apply(SoftmaxBackwardPlan, SoftmaxBackwardArgs, descriptor, y, (dy, y), [(ref.shape, ref.kind)], [out]))
 
 
+@declared(y="*shape : T float", dy="*shape : T")
 def softmax_backward(dy: Any, y: Any, axis: int = -1, *, out: Any = None) -> Any:
     """y * (dy - sum(y * dy)): the gradient of x, from the gradient and the saved result of `softmax`.
 
@@ -110,6 +114,7 @@ def softmax_backward(dy: Any, y: Any, axis: int = -1, *, out: Any = None) -> Any
     return _softmax_backward(SoftmaxKind.SOFTMAX, dy, y, axis, out)
 
 
+@declared(y="*shape : T float", dy="*shape : T")
 def log_softmax_backward(dy: Any, y: Any, axis: int = -1, *, out: Any = None) -> Any:
     """dy - exp(y) * sum(dy): the gradient of x, from the gradient and the saved result of `log_softmax`.
 
@@ -139,12 +144,13 @@ def _is_flat(gamma: Any, mask: int) -> bool:
     return gamma is not None and mask.bit_count() > 1 and len(describe(gamma, "gamma").shape) == 1
 
 
+@declared(x="... : T float", gamma="... : T")
 def rms_norm(
     x: Any,
     gamma: Any = None,
     *,
     axis: int | Sequence[int] = -1,
-    eps: float = 1e-6,
+    eps: Eps = 1e-6,
     return_rms: bool = False,
     rms_element: ElementKind | None = None,
 ) -> Any:
@@ -174,6 +180,7 @@ def rms_norm(
     return (y, rms) if return_rms else y
 
 
+@declared(x="*shape : T float", dy="*shape : T", rms="... : float", gamma="... : T")
 def rms_norm_backward(dy: Any, x: Any, rms: Any, gamma: Any = None, *, axis: int | Sequence[int] = -1) -> tuple[Any, Any]:
     """(dx, dgamma) of `rms_norm`, from the saved rms, in the element of x or in f32 (f64); dgamma has the shape of gamma and is
     None without it.
@@ -196,13 +203,7 @@ def rms_norm_backward(dy: Any, x: Any, rms: Any, gamma: Any = None, *, axis: int
     return dx, dgamma
 
 
-def _attention_shape(ref: Any, name: str) -> tuple[int, int, int, int]:
-    if len(ref.shape) != 4:
-        raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected [batch, heads, queries, keys]")
-    batch, heads, queries, keys = ref.shape
-    return batch, heads, queries, keys
-
-
+@declared(scores="batch heads queries keys : T float", slopes="heads : T")
 def alibi(scores: Any, slopes: Any, *, out: Any = None) -> Any:
     """scores[b,h,i,j] + slopes[h] * (j - i).
 
@@ -213,10 +214,12 @@ def alibi(scores: Any, slopes: Any, *, out: Any = None) -> Any:
     [[0.0, 1.0], [-1.0, 0.0]]
     """
     ref = describe(scores, "scores")
-    descriptor = AlibiDescriptor(*_attention_shape(ref, "scores"), ref.kind)
+    batch, heads, queries, keys = ref.shape
+    descriptor = AlibiDescriptor(batch, heads, queries, keys, ref.kind)
     return one(apply(AlibiPlan, AlibiArgs, descriptor, scores, (scores, slopes), [(ref.shape, ref.kind)], [out]))
 
 
+@declared(dy="batch heads queries keys : float")
 def alibi_backward(dy: Any, *, dscores: bool = True, dslopes: bool = True) -> tuple[Any, Any]:
     """(dscores, dslopes) of `alibi`; the flags say which to compute, None stands for the other.
 
@@ -227,34 +230,17 @@ def alibi_backward(dy: Any, *, dscores: bool = True, dslopes: bool = True) -> tu
     >>> baracuda.alibi_backward(dy, dscores=False)[1].tolist()
     [-1.0]
     """
-    check_flag("dscores", dscores)
-    check_flag("dslopes", dslopes)
     ref = describe(dy, "dy")
-    descriptor = AlibiBackwardDescriptor(*_attention_shape(ref, "dy"), ref.kind)
+    batch, heads, queries, keys = ref.shape
+    descriptor = AlibiBackwardDescriptor(batch, heads, queries, keys, ref.kind)
     outputs = [(ref.shape, ref.kind) if dscores else None, (descriptor.heads, ref.kind) if dslopes else None]
     first, second = apply(AlibiBackwardPlan, AlibiBackwardArgs, descriptor, dy, (dy,), outputs)
     return first, second
 
 
-def _tokens(ref: Any, name: str) -> tuple[int, int]:
-    if len(ref.shape) != 2:
-        raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected [tokens, features]")
-    return ref.shape[0], ref.shape[1]
-
-
-_QUANTIZED = {"s8": ElementKind.S8, "int8": ElementKind.S8, "u8": ElementKind.U8, "uint8": ElementKind.U8}
-
-
-def _quantized(kind: ElementKind | str) -> ElementKind:
-    if isinstance(kind, ElementKind):
-        return kind
-    if not isinstance(kind, str) or kind not in _QUANTIZED:
-        raise UnsupportedError(f"quantized: {kind!r}; expected one of {', '.join(_QUANTIZED)}")
-    return _QUANTIZED[kind]
-
-
+@declared(x="tokens features : float", scale="tokens : float", zero_point="tokens : s32")
 def quantize_per_token(
-    x: Any, scale: Any, zero_point: Any = None, *, quantized: ElementKind | str = "s8", out: Any = None
+    x: Any, scale: Any, zero_point: Any = None, *, quantized: Quantized = ElementKind.S8, out: Any = None
 ) -> Any:
     """clamp(round_half_even(x / scale[n]) + zero_point[n]) to the range of `quantized` (s8 or u8).
 
@@ -267,15 +253,17 @@ def quantize_per_token(
     >>> baracuda.quantize_per_token(np.float32([[0.5, 1.5, 999]]), np.float32([1])).tolist()
     [[0, 2, 127]]
     """
-    ref, q = describe(x, "x"), _quantized(quantized)
+    ref = describe(x, "x")
     stored = _in_element(scale, "scale", ref.kind)
-    descriptor = QuantizePerTokenDescriptor(*_tokens(ref, "x"), ref.kind, q, zero_point is not None, scale_element=stored)
+    tokens, features = ref.shape
+    descriptor = QuantizePerTokenDescriptor(tokens, features, ref.kind, quantized, zero_point is not None, scale_element=stored)
     inputs = (x, scale, zero_point)
-    return one(apply(QuantizePerTokenPlan, QuantizePerTokenArgs, descriptor, x, inputs, [(ref.shape, q)], [out]))
+    return one(apply(QuantizePerTokenPlan, QuantizePerTokenArgs, descriptor, x, inputs, [(ref.shape, quantized)], [out]))
 
 
+@declared(x="tokens features : T float", dq="tokens features : T", scale="tokens : float", zero_point="tokens : s32")
 def quantize_per_token_backward(
-    dq: Any, x: Any, scale: Any, zero_point: Any = None, *, quantized: ElementKind | str = "s8", out: Any = None
+    dq: Any, x: Any, scale: Any, zero_point: Any = None, *, quantized: Quantized = ElementKind.S8, out: Any = None
 ) -> Any:
     """dq / scale[n] where the code was inside the clamp, 0 elsewhere.
 
@@ -286,16 +274,20 @@ def quantize_per_token_backward(
     >>> baracuda.quantize_per_token_backward(np.ones((1, 2), np.float32), x, scale).tolist()
     [[0.5, 0.0]]
     """
-    ref, q = describe(x, "x"), _quantized(quantized)
+    ref = describe(x, "x")
     stored = _in_element(scale, "scale", ref.kind)
-    descriptor = QuantizePerTokenBackwardDescriptor(*_tokens(ref, "x"), ref.kind, q, zero_point is not None, scale_element=stored)
+    tokens, features = ref.shape
+    descriptor = QuantizePerTokenBackwardDescriptor(
+        tokens, features, ref.kind, quantized, zero_point is not None, scale_element=stored
+    )
     inputs = (dq, x, scale, zero_point)
     outputs = [(ref.shape, ref.kind)]
     return one(apply(QuantizePerTokenBackwardPlan, QuantizePerTokenBackwardArgs, descriptor, x, inputs, outputs, [out]))
 
 
+@declared(q="tokens features : s8 u8", scale="tokens : float", zero_point="tokens : s32")
 def dequantize_per_token(
-    q: Any, scale: Any, zero_point: Any = None, *, element: ElementKind = ElementKind.F32, out: Any = None
+    q: Any, scale: Any, zero_point: Any = None, *, element: FloatElement = ElementKind.F32, out: Any = None
 ) -> Any:
     """(q - zero_point[n]) * scale[n], in `element`; scale is in that or in f32 (f64 for f64).
 
@@ -307,12 +299,14 @@ def dequantize_per_token(
     """
     ref = describe(q, "q")
     stored = _in_element(scale, "scale", element)
-    descriptor = DequantizePerTokenDescriptor(*_tokens(ref, "q"), element, ref.kind, zero_point is not None, scale_element=stored)
+    tokens, features = ref.shape
+    descriptor = DequantizePerTokenDescriptor(tokens, features, element, ref.kind, zero_point is not None, scale_element=stored)
     inputs = (q, scale, zero_point)
     return one(apply(DequantizePerTokenPlan, DequantizePerTokenArgs, descriptor, q, inputs, [(ref.shape, element)], [out]))
 
 
-def dequantize_per_token_backward(d_output: Any, scale: Any, *, quantized: ElementKind | str = "s8", out: Any = None) -> Any:
+@declared(d_output="tokens features : float", scale="tokens : float")
+def dequantize_per_token_backward(d_output: Any, scale: Any, *, quantized: Quantized = ElementKind.S8, out: Any = None) -> Any:
     """d_output * scale[n]: the gradient with respect to the code as a real value; scale is in the element of d_output or in f32
     (f64 for f64).
 
@@ -324,7 +318,7 @@ def dequantize_per_token_backward(d_output: Any, scale: Any, *, quantized: Eleme
     """
     ref = describe(d_output, "d_output")
     stored = _in_element(scale, "scale", ref.kind)
-    shape = _tokens(ref, "d_output")
-    descriptor = DequantizePerTokenBackwardDescriptor(*shape, ref.kind, _quantized(quantized), scale_element=stored)
+    tokens, features = ref.shape
+    descriptor = DequantizePerTokenBackwardDescriptor(tokens, features, ref.kind, quantized, scale_element=stored)
     plan, args, outputs = DequantizePerTokenBackwardPlan, DequantizePerTokenBackwardArgs, [(ref.shape, ref.kind)]
     return one(apply(plan, args, descriptor, d_output, (d_output, scale), outputs, [out]))

@@ -1,68 +1,54 @@
-"""Shapes of a function's tensors as patterns, so that what it takes is data: "*batch n k", "n-1", "... : int".
+"""Shapes and elements of a function's tensors as patterns, so that what it takes is data: "*batch n k", "n-1", "n : s32 s64".
 
 A pattern is words for axes, and after a colon words for elements. An axis is a name, which stands for one extent in all patterns
-of a function; a number; a name or number with +, - or * another; `...` for any axes, and `*name` for any axes that are the same
-wherever the name stands. "?" is any shape at all. Several patterns are alternatives where "or" stands between them; the
-alternative "number" is a Python number in place of a tensor.
+of a function; a number; a name or number with +, - or * another (below 0 it is 0); `...` for any axes, and `*name` for any axes
+that are the same wherever the name stands. `n@axis` is the axis that the option `axis` says. Options that are whole numbers are
+names too. "?" is any shape at all, "()" that of a number. Several patterns are alternatives where "or" stands between them:
+
+number         a Python number in place of a tensor
+numbers        a list of Python numbers in place of a tensor of one axis
+none           None, where the parameter has no default
+list m n       a list of tensors, of this pattern each
+
+Words for elements are labels of elements; "float" (of 16 bits or more), "int", "complex" and "bool" for all of a category; and a
+capital letter, which stands for one element wherever it stands.
+
+A function in place of a pattern is given the names that it has as parameters, `*batch` as `batch`, and options, and returns the
+shape, or None for any; where one of the names has no meaning in a call, the shape may be any.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.tensor import TensorRef
 
 Shape = tuple[int, ...]
-Names = dict[str, "int | Shape"]
+#: What names stand for: extents, runs of axes, elements with the name of the tensor that has it first, options.
+Names = dict[str, Any]
 
 _TERM = re.compile(r"([+\-*])|(\d+)|([a-z]\w*)")
 _ELEMENTS = {
-    "float": frozenset([Category.FLOAT]),
-    "int": frozenset([Category.SIGNED, Category.UNSIGNED]),
-    "bool": frozenset([Category.BOOL]),
-    "complex": frozenset([Category.COMPLEX]),
+    **{kind.label: {kind} for kind in ElementKind},
+    "float": {kind for kind in ElementKind if kind.is_float and kind.bits >= 16},
+    "int": {kind for kind in ElementKind if kind.is_integer},
+    "complex": {kind for kind in ElementKind if kind.category is Category.COMPLEX},
 }
 
 
-@dataclass(frozen=True)
-class Alternative:
-    """One pattern of axes. `run` is where `...` or `*name` stands among them, None where nowhere."""
-
-    axes: tuple[str, ...]
-    run: int | None
-
-    def matches(self, shape: Shape, names: Names) -> Names | None:
-        """The names with those that this pattern gives a meaning; None where the shape does not fit."""
-        if self.axes == ("?",):
-            return names
-        beyond = len(shape) - len(self.axes) + (self.run is not None)
-        if beyond < 0 or (self.run is None and beyond):
-            return None
-        meant = dict(names)
-        extents: list[int | Shape] = list(shape)
-        if self.run is not None:
-            extents[self.run : self.run + beyond] = [tuple(shape[self.run : self.run + beyond])]
-        for axis, extent in zip(self.axes, extents, strict=True):
-            if axis == "...":
-                continue
-            if axis not in meant and axis.lstrip("*").isidentifier():
-                meant[axis] = extent
-            elif (meant[axis] if axis in meant else _value(axis, meant)) not in (extent, None):
-                return None
-        return meant
-
-    def __str__(self) -> str:
-        return "any" if self.axes == ("?",) else f"({', '.join(self.axes)}{',' * (len(self.axes) == 1)})"
+def _is_run(word: str | int) -> bool:
+    return isinstance(word, str) and (word == "..." or (word[0] == "*" and word[1:].isidentifier()))
 
 
-def _value(axis: str, names: Names) -> int | None:
-    """The extent that an expression stands for; None where a name in it has no meaning yet."""
+def _value(word: str, names: Mapping[str, Any]) -> int | None:
+    """The extent that a word stands for; None where a name in it has no meaning yet."""
     total, operation = 0, "+"
-    for sign, number, name in _TERM.findall(axis):
+    for sign, number, name in _TERM.findall(word):
         if sign:
             operation = sign
             continue
@@ -70,60 +56,168 @@ def _value(axis: str, names: Names) -> int | None:
         if not isinstance(term, int):
             return None
         total = total + term if operation == "+" else total - term if operation == "-" else total * term
-    return total
+    return max(total, 0)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """One pattern of axes."""
+
+    words: tuple[str, ...]
+
+    def match(self, name: str, shape: Shape, names: Names) -> Names | None:
+        """The names with those that this pattern gives a meaning; None where the shape does not fit."""
+        if self.words == ("?",):
+            return names
+        meant = dict(names)
+        for at, word in enumerate(self.words):
+            if "@" in word:
+                extent, option = word.split("@")
+                axis = _axis(option, names[option], name, shape)
+                ahead, behind = self.words[:at], self.words[at + 1 :]
+                fits = _fit(ahead, shape[:axis], meant) and _fit((extent, *behind), shape[axis:], meant)
+                return meant if fits else None
+        return meant if _fit(self.words, shape, meant) else None
+
+    def text(self, names: Names) -> str:
+        """The pattern with what has a meaning put in."""
+        if self.words == ("?",):
+            return "any shape"
+        written: list[str] = []
+        for word in _written(self.words, names):
+            name = str(word).partition("@")[0]
+            known = None if isinstance(word, int) or _is_run(name) else _value(name, names)
+            written.append(name if known is None else str(known))
+        return f"({', '.join(written)}{',' * (len(written) == 1 and not _is_run(written[0]))})"
+
+
+def _axis(option: str, axis: Any, name: str, shape: Shape) -> int:
+    rank = len(shape)
+    if rank == 0:
+        raise InvalidProblemError(f"{name}: it is a scalar; expected one axis or more, of which {option} {axis} is one")
+    if not -rank <= axis < rank:
+        raise InvalidProblemError(f"{option}: {axis}; expected {-rank} to {rank - 1} for {name} of shape {shape}")
+    return int(axis) % rank
+
+
+def _written(words: Sequence[str], names: Names) -> list[str | int]:
+    """Words with the runs that have a meaning written out."""
+    written: list[str | int] = []
+    for word in words:
+        known = names.get(word[1:]) if word[0] == "*" else None
+        written += known if isinstance(known, tuple) else (word,)
+    return written
+
+
+def _fit(words: Sequence[str], shape: Shape, names: Names) -> bool:
+    """Whether words stand for a shape; names that have no meaning yet get theirs."""
+    written = _written(words, names)
+    runs = [i for i, w in enumerate(written) if _is_run(w)]
+    if len(runs) > 1:  # what they stand for is not known in this call
+        return True
+    beyond = len(shape) - len(written) + len(runs)
+    if beyond < 0 or (beyond and not runs):
+        return False
+    for run in runs:
+        axes = shape[run : run + beyond]
+        names[str(written[run])[1:]] = axes
+        written[run : run + 1] = axes
+    for word, extent in zip(written, shape, strict=True):
+        if isinstance(word, str):
+            if word.isidentifier() and word not in names:
+                names[word] = extent
+            word = extent if (known := _value(word, names)) is None else known
+        if word != extent:
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A shape that a function of names says."""
+
+    of: Callable[..., Shape | None]
+    needs: tuple[str, ...]
+
+    def shape(self, names: Names) -> Shape | None:
+        return self.of(*(names[n] for n in self.needs)) if all(n in names for n in self.needs) else None
+
+    def match(self, name: str, shape: Shape, names: Names) -> Names | None:
+        return names if self.shape(names) in (shape, None) else None
+
+    def text(self, names: Names) -> str:
+        return str(self.shape(names))
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """What one tensor may be."""
+    """What one parameter may be.
 
-    alternatives: tuple[Alternative, ...]
-    categories: frozenset[Category]
-    number: bool
-    text: str
+    Attributes
+    ----------
+    alternatives, each
+        The shapes of a tensor, and of each tensor of a list.
+    kinds, element
+        Its elements, any where there are none, and the name that stands for its element.
+    number, numbers, none
+        Whether it may be a number, a list of numbers, None.
+    """
 
-    def check(self, name: str, tensor: TensorRef, names: Names) -> Names:
-        """The names with those that this tensor gives a meaning; raises the named error where the tensor is not of the
-        pattern."""
-        if self.categories and tensor.kind.category not in self.categories:
-            raise UnsupportedError(f"{name}: element is {tensor.kind}; expected one of {_kinds(self.categories)}")
-        for alternative in self.alternatives:
-            meant = alternative.matches(tensor.shape, names)
+    alternatives: tuple[Axes | Computed, ...] = ()
+    each: tuple[Axes, ...] = ()
+    kinds: frozenset[ElementKind] = frozenset()
+    element: str = ""
+    number: bool = False
+    numbers: bool = False
+    none: bool = False
+
+    def check_kind(self, name: str, kind: ElementKind, names: Names) -> None:
+        """Raise unless a tensor's element is one of the pattern; its name gets a meaning."""
+        if self.kinds and kind not in self.kinds:
+            expected = [str(k) for k in ElementKind if k in self.kinds]
+            raise UnsupportedError(f"{name}: element is {kind}; expected {'one of ' * (len(expected) > 1)}{', '.join(expected)}")
+        if self.element:
+            first, of = names.setdefault(self.element, (kind, name))
+            if first is not kind:
+                raise InvalidProblemError(f"{name}: element is {kind}; expected {first}, that of {of}")
+
+    def check_shape(self, name: str, shape: Shape, names: Names, member: bool = False) -> Names:
+        """The names with those that this shape gives a meaning; raises where it is none of the pattern."""
+        alternatives = self.each if member else self.alternatives
+        for alternative in alternatives:
+            meant = alternative.match(name, shape, names)
             if meant is not None:
                 return meant
-        expected = " or ".join(str(a) for a in self.alternatives)
-        known = ", ".join(f"{n.lstrip('*')} = {v}" for n, v in names.items() if re.search(rf"\b{n.lstrip('*')}\b", self.text))
-        raise InvalidProblemError(f"{name}: shape is {tensor.shape}; expected {expected}{f' where {known}' if known else ''}")
+        raise InvalidProblemError(f"{name}: shape is {shape}; expected {' or '.join(a.text(names) for a in alternatives)}")
+
+    def __str__(self) -> str:
+        words = {"a number": self.number, "a list of numbers": self.numbers, "a list of tensors": self.each}
+        return " or ".join(["a tensor"] * bool(self.alternatives) + [w for w, there in words.items() if there])
 
 
-def _kinds(categories: frozenset[Category]) -> str:
-    return ", ".join(str(k) for k in ElementKind if k.category in categories)
-
-
-def pattern(text: str) -> Pattern:
+def pattern(declared: str | Callable[..., Shape | None]) -> Pattern:
     """Read a pattern; raises ValueError where it is none."""
-    axes, _, elements = text.partition(":")
-    alternatives, number = [], False
+    if not isinstance(declared, str):
+        return Pattern((Computed(declared, tuple(inspect.signature(declared).parameters)),))
+    axes, _, elements = declared.partition(":")
+    alternatives: list[Axes | Computed] = []
+    each: list[Axes] = []
+    flags = {"number": False, "numbers": False, "none": False}
     for words in (part.split() for part in re.split(r"\bor\b", axes)):
-        if words == ["number"]:
-            number = True
+        if not words:
+            raise ValueError(f"{declared!r}: no words for axes; expected some, () for a number")
+        if len(words) == 1 and words[0] in flags:
+            flags[words[0]] = True
             continue
-        runs = [i for i, w in enumerate(words) if w == "..." or w.startswith("*")]
-        if len(runs) > 1:
-            raise ValueError(f"{text!r}: {len(runs)} runs of axes; expected one at most")
-        alternatives.append(Alternative(tuple(words), runs[0] if runs else None))
-    unknown = [w for w in elements.split() if w not in _ELEMENTS]
-    if unknown:
-        raise ValueError(f"{text!r}: elements {unknown}; expected some of {', '.join(_ELEMENTS)}")
-    categories = frozenset[Category]().union(*(_ELEMENTS[w] for w in elements.split()))
-    return Pattern(tuple(alternatives), categories, number, axes)
-
-
-def check_shapes(patterns: Mapping[str, Pattern], tensors: Sequence[tuple[str, str, TensorRef]]) -> None:
-    """Raise unless tensors are what their patterns say: for each its name, the name of its pattern, and the tensor. Patterns give
-    names their meaning in the order in which they were declared."""
-    names: Names = {}
-    for declared, wanted in patterns.items():
-        for name, of, tensor in tensors:
-            if of == declared:
-                names = wanted.check(name, tensor, names)
+        in_list = words[0] == "list"
+        words = words[in_list:]
+        if len([w for w in words if w == "..." or "@" in w]) > 1:
+            raise ValueError(f"{declared!r}: {' '.join(words)}; expected one run of any axes, or one axis of an option")
+        (each if in_list else alternatives).append(Axes(() if words == ["()"] else tuple(words)))
+    kinds: frozenset[ElementKind] = frozenset()
+    names = [w for w in elements.split() if w.isupper()]
+    for word in elements.split():
+        if word not in _ELEMENTS and word not in names:
+            raise ValueError(f"{declared!r}: element {word}; expected some of {', '.join(_ELEMENTS)}, or a capital letter")
+        kinds |= _ELEMENTS.get(word, set())
+    return Pattern(tuple(alternatives), tuple(each), kinds, "".join(names), **flags)

@@ -204,7 +204,7 @@ def test_errors_are_those_of_the_plan(library: Library) -> None:
         baracuda.quantize_per_token(x[0], x[:, 0])
     with pytest.raises(UnsupportedError, match="quantized: 'int4'; expected one of s8"):
         baracuda.quantize_per_token(x, x[:, 0], quantized="int4")
-    with pytest.raises(UnsupportedError, match="element: s32"):
+    with pytest.raises(UnsupportedError, match="x: element is s32; expected one of f16, bf16, f32, f64"):
         baracuda.softmax(library.make(np.arange(6), K.S32))
     with pytest.raises(InvalidProblemError, match=r"x: got a builtins\.list"):
         baracuda.softmax([1.0, 2.0])
@@ -222,7 +222,7 @@ def test_what_is_no_axis(library: Library, axis: Any) -> None:
         lambda: baracuda.rms_norm_backward(x, x, rms, axis=axis), lambda: baracuda.rms_norm(x, axis=(0, axis)),
     ]  # fmt: skip
     for call in calls:
-        with pytest.raises(InvalidProblemError, match=r"axis: .*; expected an axis from -2 to 1"):
+        with pytest.raises(InvalidProblemError, match=r"axis: .*; expected (an axis from -2 to 1|a whole number)"):
             call()
 
 
@@ -237,7 +237,7 @@ def test_what_are_no_axes_of_a_norm(library: Library) -> None:
 
 @pytest.mark.parametrize("eps", [-1e-6, float("nan"), float("inf"), True, None, "1", 1j, 10**400], ids=repr)
 def test_what_is_no_eps(library: Library, eps: Any) -> None:
-    with pytest.raises(InvalidProblemError, match=r"eps: .*; expected a finite number, 0 or above"):
+    with pytest.raises(InvalidProblemError, match=r"eps: .*; expected a number at least 0 and finite"):
         baracuda.rms_norm(library.make(np.ones((3, 4)), K.F32), eps=eps)
 
 
@@ -256,7 +256,7 @@ def test_other_options_that_are_none(library: Library) -> None:
         with pytest.raises(InvalidProblemError, match=r"dscores: 1|dslopes: None"):
             baracuda.alibi_backward(dy, **option)
     for quantized in ("s16", None, ["s8"]):
-        with pytest.raises(UnsupportedError, match=r"quantized: .*; expected one of s8, int8, u8, uint8"):
+        with pytest.raises(UnsupportedError, match=r"quantized: .*; expected one of s8, u8"):
             baracuda.quantize_per_token(x, scale, quantized=quantized)
 
 
