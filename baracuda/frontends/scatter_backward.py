@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.lazy import cached_property
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all

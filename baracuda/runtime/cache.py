@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from baracuda.core import locks
@@ -29,6 +30,12 @@ _FORMAT = 1
 _DIGEST_BYTES = 32
 _SUFFIX = ".kernel"
 _TEMPORARY = ".tmp"
+
+
+#: Bytes of entries on disk, beyond which those that were written longest ago are deleted; and how many entries a process writes
+#: from one look at that to the next.
+MOST_BYTES = 2 << 30
+_LOOK_EVERY = 256
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,8 @@ def cached(category: str, key: str, build: Callable[[], bytes]) -> bytes:
         payload = build()
         if directory is not None:
             _write(directory, name, _MAGIC + _digest(identity, payload) + payload)
+            if next(_written) % _LOOK_EVERY == 0:
+                _forget_oldest(directory)
         return payload
 
 
@@ -128,6 +137,27 @@ def _write(directory: Path, name: str, raw: bytes) -> None:
     except OSError:
         with suppress(OSError):
             os.unlink(temporary)
+
+
+_written = count(1)
+
+
+def _forget_oldest(directory: Path) -> None:
+    """Bring a cache that has outgrown its size down to three quarters of it; what is wanted again is built again."""
+    entries = []
+    for entry in _files(directory, _SUFFIX):
+        with suppress(OSError):
+            status = entry.stat(follow_symlinks=False)
+            entries.append((status.st_mtime, status.st_size, entry.path))
+    total = sum(size for _, size, _ in entries)
+    if total <= MOST_BYTES:
+        return
+    for _, size, path in sorted(entries):
+        if total <= MOST_BYTES * 3 // 4:
+            break
+        with suppress(OSError):
+            os.unlink(path)
+            total -= size
 
 
 def _files(directory: Path | None, suffix: str) -> Iterator[os.DirEntry[str]]:

@@ -142,7 +142,9 @@ def _driver() -> tuple[int, int, int, int]:
 @cache
 def _native_launch() -> Callable[[int], int]:
     address = jit.load(_LAUNCH_IR, ("baracuda_cuda_launch",))["baracuda_cuda_launch"]
-    return ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
+    launch = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
+    launch.address = address  # type: ignore[attr-defined]  # the code is there as long as the function
+    return launch
 
 
 @cache

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import platform
+from collections import OrderedDict
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from typing import Any
+from weakref import WeakValueDictionary
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -95,15 +98,39 @@ _lock = locks.reentrant_lock()
 locks.hold_during_forks(_lock)
 locks.hold_during_forks(getattr(llvm.ffi.lib, "_lock", nullcontext()))
 _numbers = count()  # of libraries, which need names of their own
-_loaded: dict[tuple[str, CpuTarget], Any] = {}
+
+#: Libraries that stay loaded although no program uses them; beyond it those that were asked for longest ago are unloaded.
+MOST_LIBRARIES = 2048
+
+_Key = tuple[str, CpuTarget]
+_recent: OrderedDict[_Key, Any] = OrderedDict()
+_loaded: WeakValueDictionary[_Key, Any] = WeakValueDictionary()  # every library that something uses, or that is recent
+
+
+class Address(int):
+    """The address of a function of a library, which stays loaded as long as the address is held."""
+
+    library: Any
 
 
 @cache
 def _linker() -> Any:
     linker = llvm.create_lljit_compiler(_machine(host()), use_jit_link=True)
-    # Worker threads may be inside compiled code when the interpreter goes down, so this reference is never given back.
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(linker))
+    _keep_for_ever(linker)
     return linker
+
+
+def _keep_for_ever(holder: Any) -> None:
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(holder))
+
+
+def _keep_all() -> None:
+    """Threads may be inside compiled code when the interpreter goes down, so nothing is unloaded from then on."""
+    for library in list(_loaded.values()):
+        _keep_for_ever(library)
+
+
+atexit.register(_keep_all)
 
 
 def is_loaded(ir: str, target: CpuTarget) -> bool:
@@ -111,11 +138,8 @@ def is_loaded(ir: str, target: CpuTarget) -> bool:
     return (ir, target) in _loaded
 
 
-def load(ir: str, names: tuple[str, ...], target: CpuTarget | None = None) -> dict[str, int]:
-    """The addresses of the functions `names` that the module `ir` defines, compiled at most once.
-
-    Code stays loaded for the life of the process.
-    """
+def load(ir: str, names: tuple[str, ...], target: CpuTarget | None = None) -> dict[str, Address]:
+    """The addresses of the functions `names` that the module `ir` defines, compiled at most once while any of them is held."""
     target = target or host()
     with _lock:
         library = _loaded.get((ir, target))
@@ -125,7 +149,15 @@ def load(ir: str, names: tuple[str, ...], target: CpuTarget | None = None) -> di
             builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
             for name in names:
                 builder.export_symbol(name)
-            library = builder.link(_linker(), f"baracuda{next(_numbers)}")
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
-            _loaded[ir, target] = library
-        return {name: library[name] for name in names}
+            library = _loaded[ir, target] = builder.link(_linker(), f"baracuda{next(_numbers)}")
+        _recent[ir, target] = library
+        _recent.move_to_end((ir, target))
+        if len(_recent) > MOST_LIBRARIES:
+            _recent.popitem(last=False)
+        return {name: _address(library, name) for name in names}
+
+
+def _address(library: Any, name: str) -> Address:
+    address = Address(library[name])
+    address.library = library
+    return address

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+from collections.abc import Mapping
 from functools import cache
 
 from baracuda.core import locks
@@ -45,8 +46,8 @@ def _word(index: int) -> ctypes.c_uint64:
 
 
 @cache
-def native() -> dict[str, int]:
-    """Addresses of the compiled scheduler."""
+def native() -> Mapping[str, int]:
+    """Addresses of the compiled scheduler, held for the life of the process."""
     return load(scheduler.scheduler_ir(), ("baracuda_execute", "baracuda_worker"))
 
 

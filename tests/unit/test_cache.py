@@ -347,3 +347,19 @@ def test_many_processes(directory: Path) -> None:
     for i in range(10):
         cached("cpu", str(i), Build(b"fresh"))
     assert cache_info().entries == 10
+
+
+def test_a_cache_that_outgrows_its_size_forgets_what_was_written_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("BARACUDA_CACHE_DIR", str(tmp_path / "kernels"))
+    monkeypatch.setattr(cache, "MOST_BYTES", 40_000)
+    monkeypatch.setattr(cache, "_LOOK_EVERY", 1)
+    for i in range(30):
+        cached("cpu", f"key {i}", lambda: bytes(4000))
+        for age, entry in enumerate(sorted((tmp_path / "kernels").iterdir(), key=lambda p: p.stat().st_mtime_ns)):
+            os.utime(entry, (1000 + i + age * 1e-3, 1000 + i + age * 1e-3))
+    assert cache.cache_info().bytes <= 40_000 + 5000
+    built: list[int] = []
+    assert cached("cpu", "key 29", lambda: built.append(1) or b"") == bytes(4000)
+    assert not built
+    cached("cpu", "key 0", lambda: built.append(1) or bytes(4000))
+    assert built
