@@ -122,6 +122,7 @@ _EXPORTS = {
     "baracuda.frontends.scatter": (
         "bincount index_add index_reduce scatter_add scatter_reduce segment_max segment_mean segment_min segment_prod segment_sum"
     ),
+    "baracuda.frontends.scaled_backward": "scaled_mm_backward",
     "baracuda.frontends.statistics": "cdist cdist_backward diff diff_backward ediff1d ediff1d_backward",
     "baracuda.frontends.synchronised": "sync_batch_norm sync_batch_norm_backward",
     "baracuda.runtime.cache": "cache_info clear_cache",

@@ -256,6 +256,30 @@ def test_integers_and_scales(device: str) -> None:
     assert called(device, baracuda.scaled_mm, x, w, one, one).dtype == K.BF16.numpy
 
 
+@pytest.mark.parametrize("element", [K.S8, K.F8E4M3, K.F8E5M2], ids=str)
+@pytest.mark.parametrize("shapes", [((5, 1), (1, 7)), ((), (1,)), ((1, 1), (1, 7)), ((5, 1), ())], ids=str)
+def test_gradients_of_scaled_products(element: K, shapes: tuple[Any, Any], device: str) -> None:
+    """Of the factors as real numbers, of either scale and of the bias; PyTorch has none."""
+    rng = np.random.default_rng(4)
+    wide = [rng.integers(-9, 9, s) if element is K.S8 else rng.standard_normal(s) for s in ((5, 9), (9, 7))]
+    a, b = (v.astype(element.numpy) for v in wide)
+    sa, sb, bias, dy = (rng.standard_normal(s).astype(np.float32) for s in (*shapes, (7,), (5, 7)))
+    leaves = [torch.from_numpy(np.array(v.astype(np.float64))).requires_grad_() for v in (a, b, sa, sb, bias)]
+    y = (leaves[0] @ leaves[1]) * leaves[2] * leaves[3] + leaves[4]
+    slopes = torch.autograd.grad(y, leaves, torch.from_numpy(dy.astype(np.float64)))
+    given = [to_device(v, device) for v in (dy, a, b, np.asarray(sa), np.asarray(sb), bias)]
+    names = ("a", "b", "scale_a", "scale_b", "bias")
+    for wrt in (None, *((n,) for n in names)):
+        made = baracuda.scaled_mm_backward(*given, wrt=wrt)
+        for n, g in zip(wrt or names, made if wrt is None else (made,), strict=True):
+            want = slopes[names.index(n)].numpy()
+            assert to_host(g).shape == want.shape
+            assert to_host(g).dtype == np.float32
+            np.testing.assert_allclose(to_host(g), want, rtol=2e-5, atol=2e-5 * np.abs(want).max(), err_msg=n)
+    with pytest.raises(InvalidProblemError, match=r"dy: shape is \(5, 6\); expected \(5, 7\)"):
+        baracuda.scaled_mm_backward(to_device(dy[:, :6], device), *given[1:])
+
+
 # --- einsum -----------------------------------------------------------------------------------------------------------
 
 SUBSCRIPTS: dict[str, Shapes] = {
