@@ -10,13 +10,15 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef, tensor_mut
 from baracuda.frontends.arrays import empty_like, writable
 from baracuda.frontends.call import apply, describe, one
+from baracuda.frontends.declared import declared
 from baracuda.frontends.ranges import check_range, checked, lengths_of, most_and_sum
 from baracuda.frontends.views import view
+from baracuda.frontends.words import Bounds, Count, Reduction
 from baracuda.ops.losses_ctc import CtcLossArgs, CtcLossBackwardArgs, CtcLossBackwardPlan, CtcLossDescriptor, CtcLossPlan
 from baracuda.ops.losses_rnnt import RnntLossArgs, RnntLossBackwardArgs, RnntLossBackwardPlan, RnntLossDescriptor, RnntLossPlan
 
-Lengths = Any
-
+#: Of a batch, of its only element, and as numbers.
+_LENGTHS = "batch or () or numbers or number : s32 s64"
 
 # --- what the arguments are -------------------------------------------------------------------------------------------
 
@@ -28,18 +30,16 @@ class _Ctc:
         self,
         log_probs: Any,
         targets: Any,
-        input_lengths: Lengths,
-        target_lengths: Lengths,
+        input_lengths: Any,
+        target_lengths: Any,
         *,
-        bounds: str,
+        bounds: Bounds,
         max_target_length: int | None,
         **words: Any,
     ) -> None:
         self.given = describe(log_probs, "log_probs")
         check = checked(bounds)
         shape = self.given.shape
-        if len(shape) not in (2, 3):
-            raise InvalidProblemError(f"log_probs: shape is {shape}; expected (frames, batch, classes) or (frames, classes)")
         self.single = len(shape) == 2
         frames, batch, classes = (shape[0], 1, shape[1]) if self.single else shape
         self.log_probs = self.batched(self.given) if self.single else log_probs
@@ -49,8 +49,6 @@ class _Ctc:
         self.targets = targets
         if self.single and len(labels.shape) == 1:
             self.targets = labels = view(labels, 0, (1, *labels.shape), (0, *labels.strides))
-        if len(labels.shape) not in (1, 2):
-            raise InvalidProblemError(f"targets: shape is {labels.shape}; expected (batch, labels) or (sum of target_lengths,)")
         extent = labels.shape[-1]
         total = extent if len(labels.shape) == 1 else None
         if check:
@@ -104,17 +102,26 @@ def _written(like: Any, shape: Sequence[int], kind: ElementKind, out: Any) -> tu
 # --- connectionist temporal classification ----------------------------------------------------------------------------
 
 
+_CTC: dict[str, str] = {
+    "log_probs": "frames batch classes or frames classes : T float",
+    "targets": "batch labels or labels : s32 s64",
+    "input_lengths": _LENGTHS,
+    "target_lengths": _LENGTHS,
+}
+
+
+@declared(**_CTC)
 def ctc_loss(
     log_probs: Any,
     targets: Any,
-    input_lengths: Lengths,
-    target_lengths: Lengths,
+    input_lengths: Any,
+    target_lengths: Any,
     *,
     blank: int = 0,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     zero_infinity: bool = False,
-    max_target_length: int | None = None,
-    bounds: str = "check",
+    max_target_length: Count | None = None,
+    bounds: Bounds = "check",
     saved: bool = False,
     out: Any = None,
 ) -> Any:
@@ -158,20 +165,21 @@ def ctc_loss(
     return (loss, *found[1:]) if saved else loss
 
 
+@declared(dy="... : float", **_CTC, nll="... : float", log_alpha="... : float")
 def ctc_loss_backward(
     dy: Any,
     log_probs: Any,
     targets: Any,
-    input_lengths: Lengths,
-    target_lengths: Lengths,
+    input_lengths: Any,
+    target_lengths: Any,
     nll: Any = None,
     log_alpha: Any = None,
     *,
     blank: int = 0,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     zero_infinity: bool = False,
-    max_target_length: int | None = None,
-    bounds: str = "check",
+    max_target_length: Count | None = None,
+    bounds: Bounds = "check",
     out: Any = None,
 ) -> Any:
     """The gradient of `ctc_loss`'s log_probs, given that of the loss: (e**log_probs - occupancy of the class) * dloss.
@@ -203,16 +211,14 @@ def ctc_loss_backward(
 
 
 def _rnnt(
-    logits: Any, targets: Any, logit_lengths: Lengths, target_lengths: Lengths, *, bounds: str, blank: int, **words: Any
+    logits: Any, targets: Any, logit_lengths: Any, target_lengths: Any, *, bounds: Bounds, blank: int, **words: Any
 ) -> tuple[RnntLossDescriptor, tuple[Any, ...]]:
     """The descriptor and the tensors of an RNN-T loss."""
     x, labels = describe(logits, "logits"), describe(targets, "targets")
     check = checked(bounds)
-    if len(x.shape) != 4 or x.shape[2] == 0:
-        raise InvalidProblemError(f"logits: shape is {x.shape}; expected (batch, frames, labels + 1, classes)")
     batch, frames, lanes, classes = x.shape
-    if labels.shape != (batch, lanes - 1):
-        raise InvalidProblemError(f"targets: shape is {labels.shape}; expected {(batch, lanes - 1)} for logits of {x.shape}")
+    if lanes == 0:
+        raise InvalidProblemError(f"logits: shape is {x.shape}; expected (batch, frames, labels + 1, classes)")
     if not -classes <= blank < classes:
         raise InvalidProblemError(f"blank: {blank!r}; expected a class from {-classes} to {classes - 1}")
     first = lengths_of(logit_lengths, "logit_lengths", batch, x)
@@ -235,17 +241,26 @@ def _rnnt(
     return descriptor, (logits, targets, first, second)
 
 
+_RNNT: dict[str, str] = {
+    "logits": "batch frames steps classes : T float",
+    "targets": "batch steps-1 : s32 s64",
+    "logit_lengths": _LENGTHS,
+    "target_lengths": _LENGTHS,
+}
+
+
+@declared(**_RNNT)
 def rnnt_loss(
     logits: Any,
     targets: Any,
-    logit_lengths: Lengths,
-    target_lengths: Lengths,
+    logit_lengths: Any,
+    target_lengths: Any,
     *,
     blank: int = -1,
     clamp: float = -1.0,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     fused_log_softmax: bool = True,
-    bounds: str = "check",
+    bounds: Bounds = "check",
     saved: bool = False,
     out: Any = None,
 ) -> Any:
@@ -281,21 +296,22 @@ def rnnt_loss(
     return tuple(x for x in found if x is not None) if saved else found[0]
 
 
+@declared(dy="... : float", **_RNNT, nll="... : float", log_alpha="... : float", log_norm="... : float")
 def rnnt_loss_backward(
     dy: Any,
     logits: Any,
     targets: Any,
-    logit_lengths: Lengths,
-    target_lengths: Lengths,
+    logit_lengths: Any,
+    target_lengths: Any,
     nll: Any = None,
     log_alpha: Any = None,
     log_norm: Any = None,
     *,
     blank: int = -1,
     clamp: float = -1.0,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     fused_log_softmax: bool = True,
-    bounds: str = "check",
+    bounds: Bounds = "check",
     out: Any = None,
 ) -> Any:
     """The gradient of `rnnt_loss`'s logits, given that of the loss; 0 beyond the lengths.

@@ -14,16 +14,17 @@ from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import AtLeast, Finite, Number
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
 from baracuda.formula.expr import Expr
 from baracuda.formula.graph import Graph
 from baracuda.frontends.arrays import current_stream
 from baracuda.frontends.call import apply, describe, device_of, one_or_all, plan_for
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.function import MOST_RECIPES
 from baracuda.frontends.recipes import Recipe, recipe_key
+from baracuda.frontends.words import Eps, FiniteFloat
 from baracuda.ops.attention import AttentionArgs, AttentionBackwardArgs, AttentionBackwardPlan, AttentionPlan
 from baracuda.ops.attention_descriptor import OTHERS, AttentionBackwardDescriptor, AttentionDescriptor
 from baracuda.ops.attention_score import custom
@@ -60,7 +61,6 @@ class _Call:
         self.lead = 4 - rank
         self.tensors: dict[str, Any] = {"q": self.widened(q), "k": self.widened(k), "v": self.widened(v)}
         shapes = {n: (1,) * self.lead + r.shape for n, r in refs.items()}
-        _check_shapes(refs, shapes)
         named = {n: t for n, t in tensors.items() if t is not None}
         others = list(others)
         if len(others) > len(OTHERS):
@@ -99,19 +99,6 @@ class _Call:
         return x if self.lead == 0 or x is None else x[(0,) * self.lead]
 
 
-def _check_shapes(refs: Mapping[str, TensorRef], shapes: Mapping[str, tuple[int, ...]]) -> None:
-    q, k, v = shapes["q"], shapes["k"], shapes["v"]
-    for name, got, expected in (
-        ("k", k, (q[0], k[1], k[2], q[3])),
-        ("v", v, (q[0], k[1], k[2], v[3])),
-    ):
-        if got != expected:
-            raise InvalidProblemError(f"{name}: shape {got} beside q {q} and k {k}; expected {expected}")
-    if len({r.kind for r in refs.values()}) > 1:
-        listed = ", ".join(f"{n} {r.kind}" for n, r in refs.items())
-        raise InvalidProblemError(f"elements {listed}; expected one element, cast the others")
-
-
 def _with_axes(x: Any, ref: TensorRef) -> Any:
     """A tensor that broadcasts, with all four axes."""
     if len(ref.shape) > 4:
@@ -129,13 +116,11 @@ _recipes: dict[Any, Recipe] = {}
 
 #: The numbers of attention that kernels are given at run time, with the values that have code of their own.
 _SPECIAL = dict(AttentionDescriptor.numbers)
-_SCALE, _SOFTCAP = Number(), Number((AtLeast(0), Finite()))
 
 
 def _numbers(scale: float | None, softcap: float) -> dict[str, float]:
     """The numbers of a call that are given."""
-    given = {} if scale is None else {"scale": _SCALE.check("scale", scale)}
-    return given | {"softcap": _SOFTCAP.check("softcap", softcap)}
+    return {"softcap": softcap} if scale is None else {"scale": scale, "softcap": softcap}
 
 
 def _remember(
@@ -209,6 +194,20 @@ def _summed(pairs: Any, d: AttentionBackwardDescriptor) -> Any:
     return function("sum")(pairs, axis=axes, dtype=getattr(d, f"{d.pair}_element")) if axes else pairs
 
 
+_TENSORS: dict[str, str] = {
+    "q": "*batch heads queries depth or queries depth : T float",
+    "k": "*batch key_heads keys depth or keys depth : T",
+    "v": "*batch key_heads keys value_depth or keys value_depth : T",
+}
+_LENGTHS = dict.fromkeys(("query_lengths", "key_lengths"), "elements : s32")
+_SCORES = {"mask": "...", "bias": "... : float", "slopes": "heads or *batch heads : float"}
+_RESULTS: dict[str, str] = {
+    **dict.fromkeys(("y", "dy"), "*batch heads queries value_depth or queries value_depth : T"),
+    "lse": "*batch heads queries or queries : f32 f64",
+}
+
+
+@declared(**_TENSORS, **_SCORES, **_LENGTHS)
 def scaled_dot_product_attention(
     q: Any,
     k: Any,
@@ -220,8 +219,8 @@ def scaled_dot_product_attention(
     causal: bool = False,
     window: tuple[int | None, int | None] | None = None,
     offset: int = 0,
-    scale: float | None = None,
-    softcap: float = 0.0,
+    scale: FiniteFloat | None = None,
+    softcap: Eps = 0.0,
     query_lengths: Any = None,
     key_lengths: Any = None,
     saved: bool = False,
@@ -281,6 +280,7 @@ def scaled_dot_product_attention(
     return _forward(call, saved, out, preference)
 
 
+@declared(**_TENSORS, **_RESULTS, **_SCORES, **_LENGTHS)
 def scaled_dot_product_attention_backward(
     dy: Any,
     q: Any,
@@ -295,8 +295,8 @@ def scaled_dot_product_attention_backward(
     causal: bool = False,
     window: tuple[int | None, int | None] | None = None,
     offset: int = 0,
-    scale: float | None = None,
-    softcap: float = 0.0,
+    scale: FiniteFloat | None = None,
+    softcap: Eps = 0.0,
     query_lengths: Any = None,
     key_lengths: Any = None,
     wrt: Sequence[str] = ("q", "k", "v"),
@@ -330,6 +330,7 @@ def scaled_dot_product_attention_backward(
     return _backward(call, dy, y, lse, wrt, preference, out)
 
 
+@declared(**_TENSORS, **_LENGTHS, tensors="...")
 def flex_attention(
     q: Any,
     k: Any,
@@ -339,7 +340,7 @@ def flex_attention(
     causal: bool = False,
     window: tuple[int | None, int | None] | None = None,
     offset: int = 0,
-    scale: float | None = None,
+    scale: FiniteFloat | None = None,
     query_lengths: Any = None,
     key_lengths: Any = None,
     saved: bool = False,
@@ -366,6 +367,7 @@ def flex_attention(
     return _forward(_Call(q, k, v, lengths, options, score, tensors), saved, out, preference)
 
 
+@declared(**_TENSORS, **_RESULTS, **_LENGTHS, tensors="...")
 def flex_attention_backward(
     dy: Any,
     q: Any,
@@ -378,7 +380,7 @@ def flex_attention_backward(
     causal: bool = False,
     window: tuple[int | None, int | None] | None = None,
     offset: int = 0,
-    scale: float | None = None,
+    scale: FiniteFloat | None = None,
     query_lengths: Any = None,
     key_lengths: Any = None,
     wrt: Sequence[str] = ("q", "k", "v"),

@@ -9,10 +9,10 @@ from typing import Any
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.spec import check_element, check_number
-from baracuda.core.tensor import TensorRef
+from baracuda.core.spec import check_number
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.call import apply, describe, one
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.ops.binary import (
     BinaryKind,
@@ -23,31 +23,19 @@ from baracuda.ops.binary import (
     BinaryParamDescriptor,
     BinaryParamPlan,
 )
-from baracuda.ops.formula_plan import FLOATS
-
-_ELEMENTS = (*FLOATS, ElementKind.C64, ElementKind.C128)
 
 
 def _number(weight: Any, element: ElementKind) -> Any:
-    """The number that a weight is; None for a tensor of weights, which must have the tensors' element."""
+    """The number that a weight is; None for a tensor of weights."""
     if isinstance(weight, Complex):
         if element.category is Category.COMPLEX and not isinstance(weight, Real):
             return complex(weight)
         check_number("weight", weight)
         return weight if isinstance(weight, int) else float(weight)  # type: ignore[arg-type]
-    _described(weight, "weight", element)
     return None
 
 
-def _described(tensor: Any, name: str, element: ElementKind | None = None) -> TensorRef:
-    """A tensor of an element that there is a lerp of, and of this one where it is given."""
-    ref = describe(tensor, name)
-    check_element(name, ref.kind, _ELEMENTS)
-    if element not in (None, ref.kind):
-        raise InvalidProblemError(f"{name}: element is {ref.kind}; expected {element}, that of the other tensors")
-    return ref
-
-
+@declared(a="... : T float complex", b="... : T", weight="... or number : T")
 def lerp(a: Any, b: Any, weight: Any, *, out: Any = None) -> Any:
     """a + weight * (b - a), elementwise, broadcasting.
 
@@ -68,8 +56,7 @@ def lerp(a: Any, b: Any, weight: Any, *, out: Any = None) -> Any:
     >>> baracuda.lerp(np.zeros(2, np.float32), np.float32([1, 2]), np.float32([0, 1])).tolist()
     [0.0, 2.0]
     """
-    first = _described(a, "a")
-    second = _described(b, "b", first.kind)
+    first, second = describe(a, "a"), describe(b, "b")
     number = _number(weight, first.kind)
     shape = _broadcast_shape(first.shape, second.shape)
     if number is None or first.kind.category is Category.COMPLEX:
@@ -80,6 +67,7 @@ def lerp(a: Any, b: Any, weight: Any, *, out: Any = None) -> Any:
     return one(apply(BinaryParamPlan, BinaryParamArgs, descriptor, like, inputs, [(shape, first.kind)], [out]))
 
 
+@declared(dy="... : T float complex", weight="... or number : T", a="... : T", b="... : T")
 def lerp_backward(dy: Any, weight: Any, a: Any = None, b: Any = None) -> tuple[Any, ...]:
     """(da, db) = ((1 - weight) * dy, weight * dy) for a number; (da, db, dweight) for a tensor of weights.
 
@@ -96,7 +84,7 @@ def lerp_backward(dy: Any, weight: Any, a: Any = None, b: Any = None) -> tuple[A
     >>> [g.tolist() for g in baracuda.lerp_backward(np.ones(2, np.float32), w, a, b)]
     [[0.75, 0.5], [0.25, 0.5], [2.0, 3.0]]
     """
-    ref = _described(dy, "dy")
+    ref = describe(dy, "dy")
     number = _number(weight, ref.kind)
     if (a is None) is not (b is None) or (a is None and number is None):
         missing = "a" if a is None else "b"
@@ -106,8 +94,6 @@ def lerp_backward(dy: Any, weight: Any, a: Any = None, b: Any = None) -> tuple[A
         outputs = [(ref.shape, ref.kind)] * 2
         return apply(BinaryParamBackwardPlan, BinaryParamBackwardArgs, descriptor, dy, (dy,), outputs)
     left, right = (dy, dy) if a is None else (a, b)  # with a number, only their shapes matter
-    _described(left, "a", ref.kind)
-    _described(right, "b", ref.kind)
     made: tuple[Any, ...] = function("lerp_tensor_backward")(dy, left, right, weight if number is None else number)
     return made
 
