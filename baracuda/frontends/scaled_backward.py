@@ -33,7 +33,8 @@ def scaled_mm_backward(
     """The gradients of `scaled_mm`'s tensors, those named in `wrt` or of all that are given.
 
     Those of a and b are of their values as real numbers, in the element of dy: s @ b.T and a.T @ s for
-    s = dy * scale_a * scale_b, with the products in f32. A scale's is the sum, over the results that it is a factor of, of dy * (a @ b) by the other scale.
+    s = dy * scale_a * scale_b, with the products in f32. A scale's is the sum, over the results that it is a factor of, of
+    dy * (a @ b) by the other scale.
 
     Examples
     --------
