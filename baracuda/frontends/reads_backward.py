@@ -16,17 +16,22 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.tensor import TensorRef
 from baracuda.formula import functions as f
-from baracuda.formula.expr import cast
+from baracuda.formula.expr import Expr, as_expr, cast, select
+from baracuda.formula.gathers import Table, take
+from baracuda.formula.integer_functions import is_number
+from baracuda.formula.reductions import argmax
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.backward import Backward, chosen
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.families import function, ops
 from baracuda.frontends.function import Function
 from baracuda.frontends.scatter import axis_of, check_bounds, combined
+from baracuda.frontends.views import filled, run
+from baracuda.ops.embedding import embedding_bag
 from baracuda.ops.op import Op
 from baracuda.ops.promotion import Rule
 from baracuda.ops.scatter import ScatterDescriptor, ScatterKind
-from baracuda.ops.traced import Own, Stored
+from baracuda.ops.traced import Own, Space, Stored, Value, WholeScalar
 
 
 def _expect(dy: TensorRef, shape: Sequence[int]) -> None:
@@ -144,7 +149,7 @@ def embedding_bag_backward(
     """The gradients of `embedding_bag`'s weight and per_sample_weights, those named in `wrt` or all that are given.
 
     dy is (bags, ...). With mode "mean" what a bag brings is multiplied by 1 over its number of indices, rounded once, as in
-    torch. Mode "max" is not supported: which index a maximum came from is not known here.
+    torch; with "max" the first of a bag's largest elements gets dy of its column.
 
     Examples
     --------
@@ -153,8 +158,8 @@ def embedding_bag_backward(
     >>> baracuda.embedding_bag_backward(dy, np.array([[0, 2]]), weight).tolist()
     [[1.0, 2.0], [0.0, 0.0], [1.0, 2.0]]
     """
-    if mode not in ("sum", "mean"):
-        raise UnsupportedError(f"mode: {mode!r}; expected sum or mean")
+    if mode not in ("sum", "mean", "max"):
+        raise UnsupportedError(f"mode: {mode!r}; expected sum, mean or max")
     if per_sample_weights is not None and mode != "sum":
         raise InvalidProblemError(f"per_sample_weights: given with mode {mode!r}; expected mode sum")
     names = chosen(wrt, ("weight", *(["per_sample_weights"] if per_sample_weights is not None else [])))
@@ -165,7 +170,10 @@ def embedding_bag_backward(
     check_bounds(bounds, indices, "indices", table.shape[0], wrap=False)
     made = {}
     if "weight" in names:
-        made["weight"] = _bag_weight(dy, indices, at, table, per_sample_weights, mode, padding_idx)
+        if mode == "max":
+            made["weight"] = _bag_largest(dy, indices, weight, padding_idx)
+        else:
+            made["weight"] = _bag_weight(dy, indices, at, table, per_sample_weights, mode, padding_idx)
     if "per_sample_weights" in names:
         backward = Backward(ops()["embedding_bag"])
         made["per_sample_weights"] = backward(
@@ -190,6 +198,57 @@ def _bag_weight(dy: Any, indices: Any, at: TensorRef, table: TensorRef, factors:
     )
     rows = broadcast(dy.reshape((at.shape[0], 1, *table.shape[1:])), (*at.shape, *table.shape[1:]))
     return combined(descriptor, dy, index=indices, x=rows, weights=factors)
+
+
+def _largest(indices: Own, weight: Table, *, padding: WholeScalar | None = None) -> Stored:
+    """Where in a bag a column's largest element comes from."""
+    row = take(weight, indices)
+    assert isinstance(row, Expr)
+    if padding is not None:
+        row = select(is_number(indices, as_expr(padding, ElementKind.S64)), float("-inf"), row)
+    return Stored(argmax(row), ElementKind.S64)
+
+
+def _in_bag(indices: Table, place: Own) -> Value:
+    """The index that stands at a place in a bag."""
+    return take(indices, place)
+
+
+_in_bags = Op(
+    _in_bag,
+    Rule.COMMON,
+    name="indices_in_bags",
+    family="embedding",
+    takes="int",
+    space=lambda shapes, options: Space({"indices": (0, None), "place": tuple(range(len(shapes["place"])))}),
+    differentiable=False,
+)
+_largest_of_bags = Op(
+    _largest,
+    Rule.COMMON,
+    name="largest_of_bags",
+    family="embedding",
+    takes="float",
+    rows=True,
+    axis=1,
+    keepdims=False,
+    space=embedding_bag.space,
+    differentiable=False,
+)
+
+
+def _bag_largest(dy: Any, indices: Any, weight: Any, padding_idx: int | None) -> Any:
+    given, at, table = describe(dy, "dy"), describe(indices, "indices"), describe(weight, "weight")
+    if not all(at.shape):  # nothing is read
+        return filled(dy, table.shape, given.kind, 0)
+    skip = _padding(padding_idx, table.shape[0])
+    words = {} if skip is None else {"padding": skip}
+    (places,) = run(_largest_of_bags, {"indices": indices, "weight": weight}, dy, **words).values()
+    (winners,) = run(_in_bags, {"indices": indices, "place": places}, dy).values()
+    descriptor = ScatterDescriptor(
+        ScatterKind.SUM, table.shape, 0, given.shape, given.kind, at.kind, aligned=True, skip=skip
+    )  # fmt: skip
+    return combined(descriptor, dy, index=winners, x=dy)
 
 
 def in_kind(x: Any, kind: ElementKind) -> Any:

@@ -50,7 +50,7 @@ def test_embedding(padding: int | None, scaled: bool, device: str) -> None:
     assert close(found, table.grad)
 
 
-@pytest.mark.parametrize("mode", ["sum", "mean"])
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
 @pytest.mark.parametrize("padding", [None, 3])
 def test_embedding_bag(mode: str, padding: int | None, device: str) -> None:
     table, index = torch.randn(7, 5, requires_grad=True), torch.randint(0, 7, (40, 6))
