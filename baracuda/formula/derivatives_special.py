@@ -9,7 +9,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.derivatives import RULES
 from baracuda.formula.expr import Expr, compare, const, fma, select
-from baracuda.formula.functions import cos, exp, log, rint, sigmoid, sin
+from baracuda.formula.functions import cos, exp, log, log1p, rint, sigmoid, sin
 from baracuda.formula.special_functions import (
     bessel_j0,
     bessel_j1,
@@ -19,6 +19,9 @@ from baracuda.formula.special_functions import (
     bessel_k1e,
     bessel_y0,
     bessel_y1,
+    betainc_by_a,
+    betainc_by_b,
+    betainc_by_x,
     digamma,
     i0,
     i0e,
@@ -229,9 +232,36 @@ def _igamma_by_a(y: Expr, dy: Expr, operand: int) -> Expr:
     return dy * (igamma_by_x(a, x) * (log(x) - digamma(a)))
 
 
+def _betainc(y: Expr, dy: Expr, operand: int) -> Expr:
+    return dy * (betainc_by_a, betainc_by_b, betainc_by_x)[operand](*y.args)
+
+
+def _slope_of_beta_density(y: Expr, operand: int) -> Expr:
+    """The derivative of ln(x**a (1-x)**b / beta(a, b)) by a or b."""
+    a, b, x = y.args
+    return (log1p(-x) - digamma(b) if operand else log(x) - digamma(a)) + digamma(a + b)
+
+
+def _betainc_by_x(y: Expr, dy: Expr, operand: int) -> Expr:
+    a, b, x = y.args
+    return dy * (y * ((a - 1.0) / x - (b - 1.0) / (1.0 - x) if operand == 2 else _slope_of_beta_density(y, operand)))
+
+
+def _of_betainc_by(parameter: int) -> Callable[[Expr, Expr, int], Expr]:
+    def rule(y: Expr, dy: Expr, operand: int) -> Expr:
+        if operand != 2:
+            raise UnsupportedError(
+                f"{y.op} has no derivative by {'ab'[operand]}; expected one by x, or the first derivative of betainc by a or b"
+            )
+        return dy * (betainc_by_x(*y.args) * _slope_of_beta_density(y, parameter))
+
+    return rule
+
+
 RULES.update(
     binomial=_binomial, pochhammer=_pochhammer, power_of_positive=_power_of_positive, igamma=_igamma, igammac=_igammac,
-    igamma_by_x=_igamma_by_x, igamma_by_a=_igamma_by_a,
+    igamma_by_x=_igamma_by_x, igamma_by_a=_igamma_by_a, betainc=_betainc, betainc_by_x=_betainc_by_x,
+    betainc_by_a=_of_betainc_by(0), betainc_by_b=_of_betainc_by(1),
 )  # fmt: skip
 
 

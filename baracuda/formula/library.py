@@ -50,14 +50,6 @@ def _hyp2f1_by_x(a: Expr, b: Expr, c: Expr, x: Expr, y: Expr) -> Expr:
     return a * b / c * call("hyp2f1", a + 1.0, b + 1.0, c + 1.0, x)
 
 
-def _exp(x: Expr) -> Expr:
-    return call("exp2", x * (1.0 / math.log(2.0)))
-
-
-def _betainc_by_x(a: Expr, b: Expr, x: Expr, y: Expr) -> Expr:
-    return _exp(call("xlogy", a - 1.0, x) + call("xlog1py", b - 1.0, -x) - call("betaln", a, b))
-
-
 def _wofz(z: Complex, w: Complex) -> Complex:
     """-2 z w + 2i / sqrt(pi)."""
     return z * w * -2.0 + 2j / math.sqrt(math.pi)
@@ -71,7 +63,6 @@ def _loggamma(z: Complex, w: Complex) -> Complex:
 SLOPES: Mapping[str, Mapping[int, Slope]] = {
     "hyp1f1": {2: _hyp1f1_by_x},
     "hyp2f1": {3: _hyp2f1_by_x},
-    "betainc": {2: _betainc_by_x},
 }
 COMPLEX_SLOPES: Mapping[str, ComplexSlope] = {"wofz": _wofz, "loggamma": _loggamma}
 

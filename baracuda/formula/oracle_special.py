@@ -63,6 +63,37 @@ def _igamma_by_a(a: Array, x: Array) -> Any:
     return np.where((x == 0.0) | np.isinf(x), np.where(a > 0.0, 0.0, np.nan), value)
 
 
+def _betainc_by_x(a: Array, b: Array, x: Array) -> Any:
+    return np.exp(special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b))
+
+
+def _betainc_slope(a: Array, b: Array, x: Array, y: Array) -> Array:
+    """The derivative of I_x(a, b) by a, y being 1 - x: as that of igamma, in t = x e**-s, or 1 - t = y e**-s."""
+    mean = special.psi(a) - special.psi(a + b)
+    with np.errstate(all="ignore"):
+        below = _half_line(
+            lambda s: -a * s + (b - 1.0) * np.log1p(-x * np.expm1(-s) / y),
+            lambda s: np.log(x) - s - mean,
+            np.maximum(a - (b - 1.0) * x / y, 0.0) + np.minimum(a, np.sqrt(a)),
+        )
+        above = _half_line(
+            lambda s: -b * s + (a - 1.0) * np.log1p(-y * np.expm1(-s) / x),
+            lambda s: np.log1p(-y * np.exp(-s)) - mean,
+            np.maximum(b - (a - 1.0) * y / x, 0.0) + np.minimum(b, np.sqrt(b)),
+        )
+        density = np.exp(special.xlogy(a, x) + special.xlogy(b, y) - special.betaln(a, b))
+        value = np.where(np.log(x) < mean, below / y, -above / x) * density
+    return np.where((x == 0.0) | (y == 0.0), 0.0, value)
+
+
+def _betainc_by_a(a: Array, b: Array, x: Array) -> Any:
+    return _betainc_slope(a, b, x, 1.0 - x)
+
+
+def _betainc_by_b(a: Array, b: Array, x: Array) -> Any:
+    return -_betainc_slope(b, a, 1.0 - x, x)
+
+
 #: By the name of the node.
 SPECIAL: dict[str, Callable[..., Any]] = {
     "erfinv": special.erfinv,
@@ -105,6 +136,10 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "igammac": special.gammaincc,
     "igamma_by_a": _igamma_by_a,
     "igamma_by_x": _igamma_by_x,
+    "betainc": special.betainc,
+    "betainc_by_a": _betainc_by_a,
+    "betainc_by_b": _betainc_by_b,
+    "betainc_by_x": _betainc_by_x,
     "logit": special.logit,
     "softplus": lambda x: np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x))),
     "exp_moderate": np.exp,

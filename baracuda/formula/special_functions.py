@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from baracuda.core.errors import InvalidProblemError
-from baracuda.formula.expr import Expr, Operand, compare, const, node, pair, select
+from baracuda.formula.expr import Expr, Operand, as_expr, compare, const, node, pair, select
 from baracuda.formula.functions import exp, expm1, log, log1p, maximum, minimum
 
 #: Functions of one float argument that `baracuda.formula.elementary` defines by primitives.
@@ -28,6 +28,8 @@ PARTIAL_FUNCTIONS = ("zeta_reflection", "exp_moderate", "inverse_mills", "i0e_sl
 SPECIAL_FUNCTIONS_OF_TWO = ("binomial", "pochhammer", "power_of_positive")
 #: The incomplete gamma functions, of two, and their derivatives.
 INCOMPLETE_GAMMA_FUNCTIONS = ("igamma", "igammac", "igamma_by_a", "igamma_by_x")
+#: The incomplete beta function, of three, and its derivatives.
+INCOMPLETE_BETA_FUNCTIONS = ("betainc", "betainc_by_a", "betainc_by_b", "betainc_by_x")
 
 
 def _function(op: str, x: Expr) -> Expr:
@@ -241,6 +243,33 @@ def igamma_by_a(a: Operand, x: Operand) -> Expr:
 def igamma_by_x(a: Operand, x: Operand) -> Expr:
     """The derivative of igamma by x, x**(a-1) e**-x / gamma(a)."""
     return _function_of_two("igamma_by_x", a, x)
+
+
+def _function_of_three(op: str, a: Operand, b: Operand, x: Expr) -> Expr:
+    args = (as_expr(a, x.kind), as_expr(b, x.kind), x)
+    if len({v.kind for v in args}) != 1 or not x.kind.is_float:
+        raise InvalidProblemError(f"{op} is defined on f32 or f64, got {', '.join(str(v.kind) for v in args)}")
+    return node(op, args, x.kind)
+
+
+def betainc(a: Operand, b: Operand, x: Expr) -> Expr:
+    """The regularised incomplete beta function I_x(a, b); NaN for a or b below zero and for x outside [0, 1]."""
+    return _function_of_three("betainc", a, b, x)
+
+
+def betainc_by_a(a: Operand, b: Operand, x: Expr) -> Expr:
+    """The derivative of betainc by a."""
+    return _function_of_three("betainc_by_a", a, b, x)
+
+
+def betainc_by_b(a: Operand, b: Operand, x: Expr) -> Expr:
+    """The derivative of betainc by b."""
+    return _function_of_three("betainc_by_b", a, b, x)
+
+
+def betainc_by_x(a: Operand, b: Operand, x: Expr) -> Expr:
+    """The derivative of betainc by x, x**(a-1) (1-x)**(b-1) / beta(a, b)."""
+    return _function_of_three("betainc_by_x", a, b, x)
 
 
 def exp_moderate(x: Expr) -> Expr:

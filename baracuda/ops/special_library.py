@@ -19,7 +19,6 @@ from baracuda.ops.traced import Value
 
 #: Real functions: the op, SciPy's name, the tensors, and what it is.
 _REAL = (
-    ("betainc", "betainc", "a b x", "The regularised incomplete beta function I_x(a, b)."),
     ("hyp1f1", "hyp1f1", "a b x", "Kummer's function M(a, b, x), the confluent hypergeometric function."),
     ("hyp2f1", "hyp2f1", "a b c x", "Gauss's hypergeometric function 2F1(a, b; c; x)."),
 )

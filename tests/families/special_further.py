@@ -139,7 +139,8 @@ _OWEN = (
 _IGAMMA = (sp.gammainc, SPECIAL["igamma_by_a"], lambda a, x: np.exp(sp.xlogy(a - 1, x) - x - sp.gammaln(a)))
 _IGAMMAC = (sp.gammaincc, lambda a, x: -_IGAMMA[1](a, x), lambda a, x: -_IGAMMA[2](a, x))
 _BETAINC = (
-    sp.betainc, None, None, lambda a, b, x: np.exp(sp.xlogy(a - 1, x) + sp.xlog1py(b - 1, -x) - sp.betaln(a, b))
+    sp.betainc, SPECIAL["betainc_by_a"], SPECIAL["betainc_by_b"],
+    lambda a, b, x: np.exp(sp.xlogy(a - 1, x) + sp.xlog1py(b - 1, -x) - sp.betaln(a, b)),
 )  # fmt: skip
 
 CASES = {

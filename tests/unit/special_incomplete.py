@@ -1,4 +1,4 @@
-"""The incomplete gamma functions by mpmath, from their series and continued fractions, and arguments on which they are hard."""
+"""The incomplete gamma and beta functions by mpmath, from their series and fractions, and arguments on which they are hard."""
 
 from __future__ import annotations
 
@@ -86,6 +86,63 @@ def gamma_samples(n: int, kind, rng: np.random.Generator) -> tuple[np.ndarray, n
     x = np.choose(rng.integers(0, 3, len(a)), [np.where(near > 0, near, far), far, seam])
     x[:n] = 10.0 ** rng.uniform(-8, 1.5, n)
     return a.astype(kind.numpy), x.astype(kind.numpy)
+
+
+def betainc(a: mpf, b: mpf, x: mpf, *, upper: bool = False) -> mpf:
+    """I_x(a, b) or 1 - I, for positive a and b and 0 < x < 1, to about `PRECISION` bits."""
+    with mp.workprec(PRECISION + _guard(a, b, mp.log(x), mp.log(1 - x))):
+        swapped = x > (a + 1) / (a + b + 2)
+        p, q, z = (b, a, 1 - x) if swapped else (a, b, x)
+        logs = mp.loggamma(p + q) - mp.loggamma(p + 1) - mp.loggamma(q)
+        term = total = mpf(1)
+        n = 0
+        while term > total * mpf(2) ** -(mp.prec + 10):
+            n += 1
+            term = term * z * (p + q + n - 1) / (p + n)
+            total += term
+        value = mp.exp(p * mp.log(z) + q * mp.log(1 - z) + logs) * total
+        return value if swapped == upper else 1 - value
+
+
+def _betainc_by(which: int):
+    """The derivative by a or b, from the smaller one of I and 1 - I."""
+
+    def slope(*at: mpf) -> mpf:
+        a, b, x = at
+        upper = x > a / (a + b)
+
+        def along(moved: mpf) -> mpf:
+            return betainc(*(moved if i == which else v for i, v in enumerate(at)), upper=upper)
+
+        value = by_difference(along, at[which], min(at[which], mp.sqrt(at[which])))
+        return -value if upper else value
+
+    return slope
+
+
+def betainc_by_x(a: mpf, b: mpf, x: mpf) -> mpf:
+    with mp.workprec(PRECISION + _guard(a, b, mp.log(x), mp.log(1 - x))):
+        logs = mp.loggamma(a + b) - mp.loggamma(a) - mp.loggamma(b)
+        return mp.exp((a - 1) * mp.log(x) + (b - 1) * mp.log(1 - x) + logs)
+
+
+EXACT_BETA = {"betainc": betainc, "betainc_by_a": _betainc_by(0), "betainc_by_b": _betainc_by(1), "betainc_by_x": betainc_by_x}
+
+
+def beta_samples(n: int, kind, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Points of every formula and of the seams between them: a and b of every size to 1e4, alike and apart, x near the mean and
+    far from it."""
+    a = np.concatenate([10.0 ** rng.uniform(-1, 4, 2 * n), rng.uniform(0.5, 30, n), np.arange(1, n + 1) / 2, np.full(n, 100.0)])
+    b = np.concatenate([10.0 ** rng.uniform(-1, 4, n), a[n : 2 * n] * 2.0 ** rng.uniform(-3, 3, n), rng.uniform(0.5, 30, n),
+                        np.arange(n, 0, -1) / 2, 100.0 * 10.0 ** rng.uniform(0, 2, n)])  # fmt: skip
+    swapped = rng.random(len(a)) < 0.5
+    a, b = np.where(swapped, a, b), np.where(swapped, b, a)
+    mean = a / (a + b)
+    near = mean + rng.uniform(-8, 8, len(a)) * np.sqrt(mean * (1 - mean) / (a + b))
+    seam = (a + 3) / (a + b + 6) * (1 + rng.choice([-1e-9, 0, 1e-9], len(a)))
+    x = np.choose(rng.integers(0, 3, len(a)), [near, rng.uniform(0, 1, len(a)), seam])
+    x = np.where((x > 0) & (x < 1), x, mean).astype(kind.numpy)
+    return a.astype(kind.numpy), b.astype(kind.numpy), np.minimum(x, np.nextafter(kind.numpy.type(1), kind.numpy.type(0)))
 
 
 def relative_errors(function, got: np.ndarray, *args: np.ndarray) -> np.ndarray:

@@ -99,3 +99,36 @@ def near_the_mean(
         parts.append((value, slope_v, slope_u))
         power = next_power
     return Mean(total, by_v, by_u, by_parameter)
+
+
+class Dual(NamedTuple):
+    """A value and its derivative; None for one that is 0."""
+
+    value: Expr
+    slope: Expr | None = None
+
+    def plus(self, constant: Expr) -> Dual:
+        return Dual(self.value + constant, self.slope)
+
+    def scaled(self, by: Expr | float) -> Dual:
+        return Dual(self.value * by, None if self.slope is None else self.slope * by)
+
+    def times(self, other: Dual) -> Dual:
+        value = self.value * other.value
+        if self.slope is None:
+            return Dual(value, None if other.slope is None else self.value * other.slope)
+        slope = self.slope * other.value
+        return Dual(value, slope if other.slope is None else fma(self.value, other.slope, slope))
+
+    def times_plus(self, other: Dual, more: Dual) -> Dual:
+        """The product, and one more addend."""
+        slope = more.slope
+        for a, b in ((self.value, other.slope), (other.value, self.slope)):
+            if b is not None:
+                slope = a * b if slope is None else fma(a, b, slope)
+        return Dual(fma(self.value, other.value, more.value), slope)
+
+
+def moved(a: Dual, step: Expr, times: float) -> Dual:
+    """a + times * step."""
+    return Dual(fma(step, times, a.value), a.slope)
