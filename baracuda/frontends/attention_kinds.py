@@ -73,6 +73,9 @@ def alibi_bias(slopes: Any, queries: int, keys: int, *, out: Any = None) -> Any:
     ref = describe(slopes, "slopes")
     if len(ref.shape) != 1:
         raise InvalidProblemError(f"slopes: shape is {ref.shape}; expected one axis, the heads")
+    for name, count in (("queries", queries), ("keys", keys)):
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise InvalidProblemError(f"{name}: {count!r}; expected 0 or more")
     repeated = view(ref, 0, (*ref.shape, queries, keys), (*ref.strides, 0, 0))
     (y,) = run(states.bias_of_slopes, {"slopes": repeated}, slopes, out).values()
     return y
@@ -98,10 +101,11 @@ def _beside(name: str, x: Any, shape: Sequence[int]) -> Any:
     return placed(ref, range(len(ref.shape)), len(shape))
 
 
-def _sinks(sink: Any, rank: int) -> Any:
-    ref = describe(sink, "sink")
-    if len(ref.shape) != 1 or rank < 3:
-        raise InvalidProblemError(f"sink: shape is {ref.shape}; expected (heads,), beside tensors with an axis of heads")
+def _sinks(sink: Any, shape: Sequence[int]) -> Any:
+    ref, rank = describe(sink, "sink"), len(shape)
+    if rank < 3 or ref.shape != tuple(shape[rank - 3 : rank - 2]):
+        heads = f"({shape[rank - 3]},), one for each head" if rank >= 3 else "(heads,), beside tensors with an axis of heads"
+        raise InvalidProblemError(f"sink: shape is {ref.shape}; expected {heads}")
     return placed(ref, (rank - 3,), rank)
 
 
@@ -114,7 +118,7 @@ def attention_sink(q: Any, k: Any, v: Any, sink: Any, *, saved: bool = False, **
     """
     plain, plain_lse = attend(q, k, v, saved=True, **options)
     shape = tuple(plain.shape)
-    tensors = {"x": plain, "x_lse": _beside("lse", plain_lse, shape), "sink": _sinks(sink, len(shape))}
+    tensors = {"x": plain, "x_lse": _beside("lse", plain_lse, shape), "sink": _sinks(sink, shape)}
     found = run(states.with_sink, tensors, plain, plain, axis=-1)
     return (found["y"], found["lse"][..., 0]) if saved else found["y"]
 
@@ -129,7 +133,7 @@ def attention_sink_backward(
     found = dict(zip(others, made if len(others) > 1 else (made,), strict=False))
     if "sink" in names:
         shape = tuple(dy.shape)
-        tensors = {"dy": dy, "y": y, "lse": _beside("lse", lse, shape), "sink": _sinks(sink, len(shape))}
+        tensors = {"dy": dy, "y": y, "lse": _beside("lse", lse, shape), "sink": _sinks(sink, shape)}
         (rows,) = run(states.sink_slope, tensors, dy, axis=-1).values()
         axes = tuple(a for a in range(len(shape)) if a != len(shape) - 3)
         found["sink"] = function("sum")(rows, axis=axes, dtype=describe(sink, "sink").kind)

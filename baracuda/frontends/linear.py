@@ -240,6 +240,10 @@ def grouped_mm_backward(
 ) -> tuple[Any, Any]:
     """(da, db) of `grouped_mm`; zeros for what belongs to no group."""
     if isinstance(a, (list, tuple)):
+        if not isinstance(b, (list, tuple)) or not isinstance(dy, (list, tuple)) or not len(dy) == len(a) == len(b):
+            raise InvalidProblemError(
+                f"grouped_mm_backward: a is a list of {len(a)} matrices; expected dy and b to be one as well"
+            )
         backward = ProductBackward(mm)
         pairs = [backward(d, x, y, preference=preference) for d, x, y in zip(dy, a, b, strict=True)]
         return [p[0] for p in pairs], [p[1] for p in pairs]

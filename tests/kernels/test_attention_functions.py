@@ -133,6 +133,19 @@ def test_varlen_attention_of_queries_and_keys_of_their_own_lengths(device: str) 
             call()
 
 
+def test_bad_sinks_and_extents(device: str) -> None:
+    q, k, v, _ = tensors(device)
+    sink = torch.zeros(H + 1, device=device)
+    for call, message in (
+        (lambda: baracuda.attention_sink(q, k, v, sink), r"sink: shape is \(5,\); expected \(4,\), one for each head"),
+        (lambda: baracuda.attention_sink(q, k, v, sink[:1]), r"expected \(4,\), one for each head"),
+        (lambda: baracuda.alibi_bias(sink, -1, 3), "queries: -1; expected 0 or more"),
+        (lambda: baracuda.alibi_bias(sink, 3, 2.0), "keys: 2.0; expected 0 or more"),
+    ):
+        with pytest.raises(InvalidProblemError, match=message):
+            call()
+
+
 def test_names_are_options(device: str) -> None:
     q, k, v, dy = tensors(device)
     slopes = torch.rand(H, device=device)

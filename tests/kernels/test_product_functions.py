@@ -420,6 +420,7 @@ def test_repeated_calls_take_new_tensors_and_layouts(device: str) -> None:
         (lambda a: baracuda.mm_backward(a @ a.T, a, a.T, wrt=("x",)), "wrt: 'x'"),
         (lambda a: baracuda.mm_backward(a @ a.T, a, a.T, wrt=("a", "a")), "each once"),
         (lambda a: baracuda.scaled_mm(a, a.T, a, a), "scale_a is f64"),
+        (lambda a: baracuda.grouped_mm_backward([a], [a, a], [a.T, a.T]), "a list of 2 matrices; expected dy and b"),
     ],
 )
 def test_bad_calls(call: Callable[[Any], Any], message: str, device: str) -> None:
