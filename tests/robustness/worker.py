@@ -1,0 +1,79 @@
+"""The process that is attacked: makes calls one after another and says on stdout, line by line, what became of them.
+
+    start 17        call 17 begins, so that it is known which one ended the process
+    {...}           a finding
+    {"done": ...}   how many calls had which outcome
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import json
+import resource
+import sys
+import time
+from collections import Counter
+from dataclasses import asdict
+from functools import cache
+
+from tests.robustness import attack
+from tests.robustness.samples import Sample, samples
+
+#: Address space of a worker: what is asked for beyond it is memory that there is not.
+_MOST_MEMORY = 6 << 30
+
+
+#: A prime: samples are taken in steps of it, so that the first calls of a run are of all families.
+_STEP = 7919
+
+
+def number(i: int, part: int, parts: int, only: str = "") -> tuple[Sample, int]:
+    """The sample and the seed of call `i` of a part of all samples."""
+    own = _part(part, parts, only)
+    turn, at = divmod(i, len(own))
+    return own[at * _STEP % len(own)], turn
+
+
+@cache
+def _part(part: int, parts: int, only: str) -> tuple[Sample, ...]:
+    return tuple(s for s in samples() if only in s.name)[part::parts]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--part", type=int, required=True)
+    parser.add_argument("--parts", type=int, required=True)
+    parser.add_argument("--first", type=int, required=True)
+    parser.add_argument("--calls", type=int, required=True)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="")
+    given = parser.parse_args()
+    faulthandler.enable()
+    import torch
+
+    torch.set_num_threads(1)
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    attack.install()
+    outcomes: Counter[str] = Counter()
+    changes: Counter[str] = Counter()
+    stated = time.monotonic()
+    for i in range(given.first, given.calls):
+        sample, turn = number(i, given.part, given.parts, given.only)
+        print(f"start {i}", flush=True)
+        found = attack.attack(sample, given.seed + turn)
+        outcomes[found.outcome] += 1
+        changes.update(c.partition(":")[0] for c in found.changes)
+        if found.wrong:
+            print(json.dumps(asdict(found), default=str), flush=True)
+        if time.monotonic() - stated > 2 or i + 1 == given.calls:
+            print(json.dumps({"done": i + 1, "outcomes": outcomes, "changes": changes}), flush=True)
+            outcomes.clear()
+            changes.clear()
+            stated = time.monotonic()
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
