@@ -255,8 +255,9 @@ def scaled_dot_product_attention(
     out
         Where y is written.
 
-    A query that sees no key gives +0, where PyTorch gives NaN or the mean of v. Raises `InvalidProblemError` for shapes that do
-    not fit, elements that differ, and options out of range.
+    Raises `InvalidProblemError` for shapes that do not fit, elements that differ, and options out of range.
+
+    Differs from PyTorch: a query that sees no key gives +0, not NaN or the mean of v.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """What the arguments of a call mean: the one place where names, positions, options and numbers of every function are checked.
 
-Tensors come first and in order. What follows them by position are the other parameters, in the order of the signature, which is
-PyTorch's. PyTorch's names `dim` and `keepdim` stand for `axis` and `keepdims`.
+Tensors come first and in order. What follows them by position are the other parameters in PyTorch's order, as far as that has
+nothing in between that the function does not take. PyTorch's names `dim` and `keepdim` stand for `axis` and `keepdims`.
 """
 
 from __future__ import annotations
@@ -108,12 +108,14 @@ class Binding:
         For every other parameter, in the order in which they may be given by position, what it may be.
     numbers
         Those of them that are numbers of the call: the kernel's parameters at run time.
-    keyword_only
-        Those that are never taken by position.
+    positions
+        Those that may be given by position, in order; None: all.
     defaults
         The defaults of those that have one: given as they are, they count as left out.
     ordered
         Pairs of numbers of which the first may not be above the second.
+    aliases
+        What else parameters may be called.
     """
 
     def __init__(
@@ -123,14 +125,15 @@ class Binding:
         domains: Mapping[str, Domain],
         *,
         numbers: frozenset[str] = frozenset(),
-        keyword_only: frozenset[str] = frozenset(),
+        positions: Sequence[str] | None = None,
         defaults: Mapping[str, Any] | None = None,
         ordered: Sequence[tuple[str, str]] = (),
+        aliases: Mapping[str, str] = ALIASES,
     ) -> None:
         self.function, self.tensors, self.domains, self.numbers = function, tuple(tensors), dict(domains), numbers
-        self.by_position = tuple(n for n in domains if n not in keyword_only)
+        self.by_position = tuple(domains if positions is None else positions)
         self.defaults, self.ordered = dict(defaults or {}), tuple(ordered)
-        self.aliases = {alias: name for alias, name in ALIASES.items() if name in self.domains and alias not in self.domains}
+        self.aliases = {alias: name for alias, name in aliases.items() if name in self.domains and alias not in self.domains}
         self.required = tuple(n for n, v in self.defaults.items() if v is Parameter.empty)
         self._count, self._rest = len(self.tensors), (None,) * len(self.tensors)
 

@@ -13,7 +13,7 @@ from typing import Any
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import Domain
 from baracuda.frontends.arrays import current_stream
-from baracuda.frontends.binding import AXES, ELEMENT, FLAG, ROW_AXES, Binding, Bound
+from baracuda.frontends.binding import ALIASES, AXES, ELEMENT, FLAG, ROW_AXES, Binding, Bound
 from baracuda.frontends.call import apply, describe, device_of, one_or_all, plan_for
 from baracuda.frontends.recipes import NUMBERS, Recipe, recipe_key
 from baracuda.ops.op import Op
@@ -80,11 +80,11 @@ class Function:
         }
         positional, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
         parameters = [inspect.Parameter(n, positional, default=defaults[n]) for n in self.op.signature.tensors]
-        ordered = True
-        for name in self.binding.domains:
+        ordered, by_position = True, self.binding.by_position
+        for name in (*by_position, *(n for n in self.binding.domains if n not in by_position)):
             default = defaults[name]
             follows = default is not inspect.Parameter.empty or all(p.default is p.empty for p in parameters)
-            ordered = ordered and name in self.binding.by_position and follows
+            ordered = ordered and name in by_position and follows
             parameters.append(inspect.Parameter(name, positional if ordered else keyword, default=default))
         return inspect.Signature([*parameters, inspect.Parameter("out", keyword, default=None)])
 
@@ -124,16 +124,16 @@ class Function:
 
 
 def binding_of(op: Op, name: str, tensors: Sequence[str]) -> Binding:
-    """The parameters of a function of an op: those that PyTorch takes by position in its order, axes first."""
+    """The parameters of a function of an op."""
     signature = op.signature
     domains: dict[str, Domain] = {}
     defaults = {**signature.scalars, **signature.options}
-    keyword_only = {"saved", "dtype"}
     if op.rows:
         domains["axis"] = AXES if op.rowless else ROW_AXES
     if op.keepdims is not None:
         domains["keepdims"] = FLAG
     domains |= {n: d for n, d in signature.domains.items() if n not in domains}
+    positions = tuple(domains) if op.positions is None else op.positions
     if op.extra:
         domains["saved"] = FLAG
     if op.element_option:
@@ -144,9 +144,10 @@ def binding_of(op: Op, name: str, tensors: Sequence[str]) -> Binding:
         tensors,
         domains,
         numbers=frozenset(signature.scalars),
-        keyword_only=frozenset(keyword_only),
+        positions=positions,
         defaults=defaults,
         ordered=op.ordered,
+        aliases={a: n for a, n in ALIASES.items() if not (op.crosswise and n == "axis")},
     )
 
 

@@ -73,13 +73,19 @@ def div(a: Value, b: Value, *, rounding_mode: Literal["trunc", "floor"] | None =
 
 @op()
 def floor_divide(a: Expr, b: Expr) -> Expr:
-    """a / b rounded down, as Python's //; of floats, (a - remainder) / b. An integer divided by 0 is 0, and MIN // -1 wraps."""
+    """a / b rounded down, as Python's //; of floats, (a - remainder) / b. An integer divided by 0 is 0, and MIN // -1 wraps.
+
+    Differs from PyTorch: on a CPU it raises where an integer is divided by 0.
+    """
     return whole.floor_divide(a, b)
 
 
 @op()
 def remainder(a: Expr, b: Expr) -> Expr:
-    """The remainder of a / b rounded down, with the sign of b, as Python's %; exact for floats; by an integer 0 it is 0."""
+    """The remainder of a / b rounded down, with the sign of b, as Python's %; exact for floats; by an integer 0 it is 0.
+
+    Differs from PyTorch: on a CPU it raises where an integer is divided by 0.
+    """
     return whole.remainder(a, b)
 
 
@@ -90,7 +96,10 @@ def _remainder_backward(dy: Expr, a: Expr, b: Expr) -> dict[str, Expr]:
 
 @op()
 def fmod(a: Expr, b: Expr) -> Expr:
-    """The remainder of a / b rounded towards zero, with the sign of a, as C's fmod; exact for floats; by an integer 0 it is 0."""
+    """The remainder of a / b rounded towards zero, with the sign of a, as C's fmod; exact for floats; by an integer 0 it is 0.
+
+    Differs from PyTorch: on a CPU it raises where an integer is divided by 0.
+    """
     return whole.fmod(a, b)
 
 

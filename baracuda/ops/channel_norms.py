@@ -61,6 +61,7 @@ def _normalized_gradients(dy: Expr, x: Expr, mean: Expr, rstd: Expr, weight: Exp
     extra=("mean", "rstd"),
     constants=_RUNNING,
     places=dict.fromkeys((*_RUNNING, *_AFFINE), kept_axes),
+    positions=("training", "momentum", "eps"),
 )
 def batch_norm(
     x: Expr,
@@ -78,6 +79,8 @@ def batch_norm(
     They are the running statistics or, with training=True or where there are none, x's own. In the second case `saved` adds
     mean and rstd, and running statistics that are given are not changed: the new ones are results, moved by `momentum` towards
     x's mean and its variance with n - 1.
+
+    Differs from PyTorch: it writes the new running statistics over those that it is given.
     """
     if running_mean is not None and running_var is not None and not training:
         mean, rstd = _running_statistics(running_mean, running_var, x, eps)
@@ -132,13 +135,17 @@ _PER_SAMPLE: dict[str, Any] = {
     "results": ("y", "mean", "rstd"),
     "saves": ("mean", "rstd"),
     "extra": ("mean", "rstd"),
+    "positions": (),
 }
 
 
 @op(places=dict.fromkeys(_AFFINE, _channel), **_PER_SAMPLE)
 def instance_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: NonNegative = 1e-5) -> dict[str, Expr]:
     """(x - mean) / sqrt(var + eps) * weight + bias with the mean and variance of each channel of each sample (Ulyanov et al.
-    2016). With running statistics in their place it is `batch_norm`."""
+    2016). With running statistics in their place it is `batch_norm`.
+
+    Differs from PyTorch: there running statistics come second.
+    """
     mean, rstd = statistics(x, eps)
     return {"y": affine((x - mean) * rstd, weight, bias), "mean": mean, "rstd": rstd}
 
@@ -160,7 +167,10 @@ _GROUPED = dict.fromkeys(_AFFINE, _grouped)
 @op(places=_GROUPED, **_PER_SAMPLE)
 def group_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: NonNegative = 1e-5) -> dict[str, Expr]:
     """(x - mean) / sqrt(var + eps) * weight + bias with the mean and variance of each group of channels of each sample (Wu and
-    He 2018). x is (samples, groups, channels of a group, ...), weight and bias (groups, channels of a group)."""
+    He 2018). x is (samples, groups, channels of a group, ...), weight and bias (groups, channels of a group).
+
+    Differs from PyTorch: there x is (samples, channels, ...), and the number of groups comes second.
+    """
     mean, rstd = statistics(x, eps)
     return {"y": affine((x - mean) * rstd, weight, bias), "mean": mean, "rstd": rstd}
 

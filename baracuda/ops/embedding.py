@@ -82,13 +82,22 @@ def vocab_parallel_embedding(indices: Own, weight: Table, *, offset: Annotated[W
     return select(inside, _row_of(weight, row), 0.0)
 
 
-@op(rows=True, space=_looked_up, bounds=_in_table, differentiable=False, literals={"norm_type": ORDERS})
+@op(
+    rows=True,
+    space=_looked_up,
+    bounds=_in_table,
+    differentiable=False,
+    literals={"norm_type": ORDERS},
+    positions=("max_norm", "norm_type"),
+)
 def embedding_renorm(indices: Own, weight: Table, *, max_norm: NonNegative = 1.0, norm_type: Order = 2) -> Expr:
     """`embedding` of a table whose rows are scaled down to a norm: row * max_norm / (||row|| + 1e-7) where the norm of order
     norm_type is above max_norm.
 
-    weight is (rows, columns). torch's max_norm also writes those rows back into the table; here nothing is overwritten.
+    weight is (rows, columns).
     Source: torch.nn.functional.embedding with max_norm.
+
+    Differs from PyTorch: it writes those rows back into the table; here nothing is overwritten.
     """
     row = _row_of(weight, indices)
     norm = norm_of(row, norm_type)
@@ -113,7 +122,7 @@ def _bags(shapes: Shapes, options: Options) -> Space:
     return Space(axes)
 
 
-@op(rows=True, axis=1, keepdims=False, constants=("weight",), space=_bags, bounds=_in_table)
+@op(rows=True, axis=1, keepdims=False, constants=("weight",), space=_bags, bounds=_in_table, positions=())
 def embedding_bag(
     indices: Own,
     weight: Table,
@@ -130,6 +139,8 @@ def embedding_bag(
     for nothing, and a bag in which nothing counts gives 0. Each column is summed in the canonical order over the bag.
 
     Source: torch.nn.functional.embedding_bag.
+
+    Differs from PyTorch: bags are rows of indices, not told apart by offsets, which come third there.
 
     Examples
     --------
@@ -174,7 +185,9 @@ def one_hot(indices: Own, *, num_classes: Annotated[int, AtLeast(1)], element: E
     """1 where the last axis, of extent num_classes, has the number that the index says, else 0; in the element of the indices
     unless `dtype` names another.
 
-    Source: torch.nn.functional.one_hot, which also finds num_classes from the indices.
+    Source: torch.nn.functional.one_hot.
+
+    Differs from PyTorch: num_classes is not found from the indices, whose element the result has unless `dtype` names another.
 
     Examples
     --------

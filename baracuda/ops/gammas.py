@@ -85,6 +85,8 @@ def polygamma(x: Expr, *, n: Annotated[int, AtLeast(0), AtMost(20)] = 0) -> Expr
 
     x: any shape, float. n: the order, an option from 0 to 20. Within n + 4 ULP for x > 0. Raises `InvalidProblemError` for
     another order. See `baracuda.formula.zeta`.
+
+    Differs from PyTorch: there the order comes first.
     """
     return z.polygamma(n, x)
 

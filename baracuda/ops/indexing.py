@@ -54,7 +54,9 @@ def _select_space(shapes: Shapes, options: Options) -> Space:
 def index_select(x: Table, index: Own, *, axis: int = 0) -> Value:
     """The slices of x along an axis at the numbers that index, of one axis, has.
 
-    Source: torch.index_select and the array API's take. Unlike torch's, a negative index counts from the end.
+    Source: torch.index_select and the array API's take.
+
+    Differs from PyTorch: its dim comes second, and it takes no negative index; here one counts from the end.
 
     Examples
     --------
@@ -76,8 +78,9 @@ def _gather_space(shapes: Shapes, options: Options) -> Space:
 def gather(x: Table, index: Own, *, axis: int = -1) -> Value:
     """x at each element's own index along an axis: y[i, j] = x[i, index[i, j]] for axis 1.
 
-    x and index broadcast along the other axes. Source: the array API's take_along_axis. torch.gather lets index be shorter than x
-    along the other axes: there, slice x first.
+    x and index broadcast along the other axes. Source: the array API's take_along_axis; torch.take_along_dim.
+
+    Differs from PyTorch: in its gather dim comes second, and index may be shorter than x along the other axes: slice x first.
 
     Examples
     --------
@@ -246,7 +249,10 @@ row_of_shard = Op(_row_of_shard, Rule.COMMON, name="row_of_shard", **_NUMBERS)
 @op(constants=("mask",))
 def masked_fill(x: Value, mask: Own, value: Value) -> Value:
     """value where the mask (bool) is true, else x; all three broadcast, and value is a number or a tensor. x and value promote
-    to a common element. Source: torch.masked_fill, whose value takes the element of x."""
+    to a common element. Source: torch.masked_fill.
+
+    Differs from PyTorch: there value takes the element of x.
+    """
     if not isinstance(x, Complex):
         assert isinstance(value, Expr)
         return select(mask, value, x)

@@ -43,9 +43,12 @@ def through_root_mean_square(g: Expr, n: Expr, inverse: Expr) -> Expr:
     return inverse * (g - n * f.mean(g * n))
 
 
-@op(rows=True, results=("y", "mean", "rstd"), saves=("mean", "rstd"), extra=("mean", "rstd"))
+@op(rows=True, results=("y", "mean", "rstd"), saves=("mean", "rstd"), extra=("mean", "rstd"), positions=())
 def layer_norm(x: Expr, weight: Own | None = None, bias: Own | None = None, *, eps: NonNegative = 1e-5) -> dict[str, Expr]:
-    """(x - mean) / sqrt(var + eps) * weight + bias over the row (Ba et al. 2016)."""
+    """(x - mean) / sqrt(var + eps) * weight + bias over the row (Ba et al. 2016).
+
+    Differs from PyTorch: which axes are normalized `axis` says, by default the last; PyTorch's normalized_shape comes second.
+    """
     mean, rstd = statistics(x, eps)
     return {"y": affine((x - mean) * rstd, weight, bias), "mean": mean, "rstd": rstd}
 

@@ -1,7 +1,8 @@
 """What every loss has in common: how the losses of elements or rows become one number.
 
 `reduction` is "none", "sum", "mean", or "batchmean" where a loss has it: the sum over the extent of the first axis. A loss
-with weights returns them beside it (`Weighted`), and its mean is the sum of the losses over the sum of the weights.
+with weights returns them beside it (`Weighted`), and its mean is the sum of the losses over the sum of the weights. By position a
+loss takes what PyTorch's takes before its size_average, which no loss here has; axis, keepdims and reduction are keywords.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def _declare(
     rule: Rule,
     reduction: str,
     modes: tuple[str, ...],
+    positions: tuple[str, ...] = (),
     **keywords: Any,
 ) -> Callable[[Formula], Op]:
     def reduced(loss: Any, mode: str) -> Any:
@@ -65,7 +67,7 @@ def _declare(
         found = inspect.signature(formula)
         word = inspect.Parameter("reduction", inspect.Parameter.KEYWORD_ONLY, default=reduction, annotation=Literal[modes])
         with_reduction.__signature__ = found.replace(parameters=[*found.parameters.values(), word])  # type: ignore[attr-defined]
-        return op(rule, rows=True, keepdims=False, **keywords)(with_reduction)
+        return op(rule, rows=True, keepdims=False, positions=positions, **keywords)(with_reduction)
 
     return declare
 

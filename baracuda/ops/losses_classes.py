@@ -303,7 +303,10 @@ def multi_margin_loss(
     input: Expr, target: Own, weight: Own | None = None, *, p: Literal[1, 2] = 1, margin: NonNegative = 1.0
 ) -> Expr:
     """The mean over the classes of weight[t] * max(0, margin - input[t] + input)**p, where the target class t itself counts 0;
-    p is 1 or 2. A mean is over the rows, whatever their weights."""
+    p is 1 or 2. A mean is over the rows, whatever their weights.
+
+    Differs from PyTorch: the weight comes third, p and margin are keywords.
+    """
     at = Target(target)
     z = margin - at.pick(input) + input
     z = select(z <= 0.0, 0.0, z if p == 1 else z * z)

@@ -22,20 +22,20 @@ from baracuda.ops.traced import NonNegative, Own, Positive, Scalar, Shape, Value
 _COSINE_EPS = 1e-12
 
 
-@op(rows=True, axis=class_axis, keepdims=False)
+@op(rows=True, axis=class_axis, keepdims=False, positions=("axis", "eps"))
 def cosine_similarity(x1: Expr, x2: Expr, *, eps: NonNegative = 1e-8) -> Expr:
     """sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps)) along the axis, by default the second one. A norm below
     eps has no gradient."""
     return f.sum_(x1 * x2) / (f.maximum(norm_of(x1, 2), eps) * f.maximum(norm_of(x2, 2), eps))
 
 
-@op(Rule.FLOATING, rows=True, keepdims=False, literals={"p": ORDERS})
+@op(Rule.FLOATING, rows=True, keepdims=False, literals={"p": ORDERS}, positions=("p", "eps", "keepdims"))
 def pairwise_distance(x1: Value, x2: Value, *, p: Order = 2, eps: Scalar = 1e-6) -> Expr:
     """The p-norm of x1 - x2 + eps along the last axis, of any order p as `vector_norm`."""
     return norm_of(x1 - x2 + eps, p)
 
 
-@row_loss(Rule.FLOATING, axis=class_axis, places={"target": beside_classes}, constants=("target",))
+@row_loss(Rule.FLOATING, axis=class_axis, places={"target": beside_classes}, constants=("target",), positions=("margin",))
 def cosine_embedding_loss(
     input1: Expr, input2: Expr, target: Own, *, margin: Annotated[Scalar, AtLeast(-1), AtMost(1)] = 0.0
 ) -> Expr:
@@ -54,7 +54,7 @@ def _triplet(distance: Callable[[Any, Any], Expr], a: Value, p: Value, n: Value,
     return positive_part(margin + distance(a, p) - apart)
 
 
-@row_loss(Rule.FLOATING, axis=-1, literals={"p": ORDERS})
+@row_loss(Rule.FLOATING, axis=-1, literals={"p": ORDERS}, positions=("margin", "p", "eps", "swap"))
 def triplet_margin_loss(
     anchor: Value,
     positive: Value,

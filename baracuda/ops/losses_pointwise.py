@@ -86,7 +86,10 @@ def _log_cosh_loss_backward(dy: Expr, input: Expr, target: Expr, *, reduction: s
 
 @pointwise_loss(constants=("weight",))
 def binary_cross_entropy(input: Expr, target: Expr, weight: Expr | None = None) -> Expr:
-    """-weight * (target * log(input) + (1 - target) * log(1 - input)), each logarithm limited to -100 below."""
+    """-weight * (target * log(input) + (1 - target) * log(1 - input)), each logarithm limited to -100 below.
+
+    Differs from PyTorch: it raises for an input that is no probability, where here the loss is NaN or limited.
+    """
     yes, no = f.maximum(f.log(input), -100.0), f.maximum(f.log1p(-input), -100.0)
     loss = (target - 1.0) * no - target * yes
     return loss if weight is None else loss * weight
@@ -126,14 +129,14 @@ def soft_margin_loss(input: Expr, target: Expr) -> Expr:
     return f.maximum(-z, 0.0) + softplus_of_negative(z)
 
 
-@pointwise_loss(Rule.FLOATING)
+@pointwise_loss(Rule.FLOATING, positions=("margin",))
 def hinge_embedding_loss(input: Expr, target: Expr, *, margin: NonNegative = 1.0) -> Expr:
     """input where target is 1, max(0, margin - input) where it is -1; their sum for another target."""
     apart = select(f.equal(target, 1.0), 0.0, positive_part(margin - input))
     return apart + select(f.equal(target, -1.0), 0.0, input)
 
 
-@pointwise_loss(Rule.FLOATING)
+@pointwise_loss(Rule.FLOATING, positions=("margin",))
 def margin_ranking_loss(input1: Expr, input2: Expr, target: Expr, *, margin: NonNegative = 0.0) -> Expr:
     """max(0, margin - target * (input1 - input2)), target 1 where input1 is to rank higher, else -1."""
     return positive_part(margin - target * (input1 - input2))
@@ -172,7 +175,7 @@ def _term(p: Expr, log_p: Expr, log_m: Expr) -> Expr:
     return select(f.equal(p, 0.0), 0.0, p * (log_p - log_m))
 
 
-@pointwise_loss(Rule.FLOATING, takes="float,int")
+@pointwise_loss(Rule.FLOATING, takes="float,int", positions=("log_input", "full"))
 def poisson_nll_loss(input: Expr, target: Expr, *, log_input: bool = True, full: bool = False, eps: NonNegative = 1e-8) -> Expr:
     """e**input - target * input; input - target * log(input + eps) without log_input. `full` adds Stirling's approximation of
     log(target!), target * log(target) - target + log(2 pi target) / 2, for a target above 1."""
@@ -186,7 +189,7 @@ def _but_the_last(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(range(rank - 1))
 
 
-@pointwise_loss(places={"var": _but_the_last})
+@pointwise_loss(places={"var": _but_the_last}, positions=("full", "eps", "reduction"))
 def gaussian_nll_loss(input: Expr, target: Expr, var: Expr, *, full: bool = False, eps: NonNegative = 1e-6) -> Expr:
     """(log(v) + (input - target)**2 / v) / 2 with v = max(var, eps), plus log(2 pi) / 2 where `full` is set.
 

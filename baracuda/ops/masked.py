@@ -114,7 +114,9 @@ def hash_tensor(x: Expr) -> Expr:
     """The exclusive or, as u64, of the bits of every element converted to 64 bits: a float to f64, an integer to s64 or u64. It
     does not depend on the order of the elements, and of no element it is 0. Every NaN counts as 0x7ff8000000000000.
 
-    Source: torch.hash_tensor with mode 0, where a NaN counts as its own bits.
+    Source: torch.hash_tensor with mode 0.
+
+    Differs from PyTorch: there a NaN counts as its own bits.
     """
     if x.kind.is_float:
         quiet = const(0x7FF8000000000000, ElementKind.U64)

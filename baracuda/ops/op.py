@@ -86,6 +86,11 @@ class Op:
         Whether a library computes it, for some elements at least, because it has no formula yet.
     ordered
         Pairs of numbers of which the first may not be above the second.
+    positions
+        The parameters that may follow the tensors by position, in PyTorch's order; None: the axes, then all others in the order
+        of the formula's signature.
+    crosswise
+        Whether `axis` names the axes that PyTorch's dim leaves out, so that dim= is refused.
     rowless
         For an op that runs along rows: whether `axis` may name none, so that each element is a row of its own. As in NumPy, a
         reduction then gives x.
@@ -120,6 +125,8 @@ class Op:
         wide: Sequence[str] = (),
         ordered: Sequence[tuple[str, str]] = (),
         rowless: bool = False,
+        positions: Sequence[str] | None = None,
+        crosswise: bool = False,
         once: bool = False,
         library: bool = False,
         check: Callable[[Mapping[str, tuple[Shape, ElementKind]], tuple[int, ...]], None] | None = None,
@@ -142,6 +149,7 @@ class Op:
         self.element_option = element_option
         self.wide, self.check, self.library = frozenset(wide), check, library
         self.once, self.ordered, self.rowless = once, tuple(ordered), rowless
+        self.positions, self.crosswise = None if positions is None else tuple(positions), crosswise
         self.space, self.bounds = space, bounds
         self.signature: Signature = signature(formula)
         clash = {*(self.results or ("y",))} & {*self.signature.tensors}

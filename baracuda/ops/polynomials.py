@@ -56,9 +56,11 @@ def _declare(name: str, symbol: str, first: Callable[[Expr], Expr], step: Step, 
     argument = "2x - 1" if shifted else "x"
     formula.__doc__ = f"""{symbol}_n({argument}) for a degree n from 0 to {MOST}, by {recurrence}.
 
-    The degree is an option, not a tensor as in torch: the kernel has one step for each. The error is at most about n + 1
+    The degree is an option: the kernel has one step for each. The error is at most about n + 1
     roundings of the largest of the polynomials up to degree n at x. x: any shape, float. Raises `InvalidProblemError` for another
     degree and for a tensor of degrees.
+
+    Differs from PyTorch: there the degree may be a tensor, and of a negative one the polynomial is 0.
     """
     return op(Rule.FLOATING, name=name)(formula)
 

@@ -88,13 +88,19 @@ def _reduce_log_sum_backward(dy: Expr, total: Expr) -> dict[str, Expr]:
 
 @op(saves=("y",), **_REDUCTION)
 def max_(x: Expr) -> Expr:
-    """The largest element; NaN if one is NaN. Ties share the gradient equally. Over no element: -inf, or the least integer."""
+    """The largest element; NaN if one is NaN. Ties share the gradient equally. Over no element: -inf, or the least integer.
+
+    Differs from PyTorch: with an axis its max gives indices too, as `argmax` does, and over no element it raises. This is amax.
+    """
     return f.max_(x)
 
 
 @op(saves=("y",), **_REDUCTION)
 def min_(x: Expr) -> Expr:
-    """The smallest element; NaN if one is NaN. Ties share the gradient equally. Over no element: +inf, or the largest integer."""
+    """The smallest element; NaN if one is NaN. Ties share the gradient equally. Over no element: +inf, or the largest integer.
+
+    Differs from PyTorch: with an axis its min gives indices too, as `argmin` does, and over no element it raises. This is amin.
+    """
     return f.min_(x)
 
 
@@ -151,9 +157,12 @@ def all_finite_check(x: Expr, *, scale: Scalar = 1.0) -> tuple[Expr, Expr]:
     return x * scale, reduce("or", ~(abs(x) < float("inf")))
 
 
-@op(takes="float,int,complex", **_REDUCTION)
+@op(takes="float,int,complex", positions=("rtol", "atol", "equal_nan"), **_REDUCTION)
 def allclose(a: Value, b: Value, *, rtol: NonNegative = 1e-5, atol: NonNegative = 1e-8, equal_nan: bool = False) -> Expr:
-    """Whether every element `isclose`."""
+    """Whether every element `isclose`.
+
+    Differs from PyTorch: the result is a tensor, nothing is waited for.
+    """
     return reduce("and", near(a, b, rtol, atol, equal_nan=equal_nan))
 
 
@@ -225,6 +234,9 @@ def nanmin(x: Expr) -> Expr:
 
 # --- moments ----------------------------------------------------------------------------------------------------------
 
+#: PyTorch's third by position is unbiased, a way to say correction that there is not here.
+_MOMENTS: dict[str, Any] = {**_REDUCTION, "positions": ("axis",)}
+
 
 def _square(d: Value) -> Expr:
     return d.re * d.re + d.im * d.im if isinstance(d, Complex) else d * d
@@ -238,27 +250,39 @@ def _moments(x: Value, correction: Scalar) -> tuple[Expr, Value]:
     return deviations / f.maximum(_count(x) - correction, 0.0), average
 
 
-@op(**_REDUCTION)
+@op(**_MOMENTS)
 def var(x: Value, *, correction: Annotated[Scalar, Finite()] = 0.0) -> Expr:
-    """sum |x - mean|**2 / (n - correction); correction is 0 as in NumPy and the array API (torch's default is 1)."""
+    """sum |x - mean|**2 / (n - correction); correction is 0 as in NumPy and the array API.
+
+    Differs from PyTorch: its correction is 1 unless given.
+    """
     return _moments(x, correction)[0]
 
 
-@op(saves=("y",), **_REDUCTION)
+@op(saves=("y",), **_MOMENTS)
 def std(x: Value, *, correction: Annotated[Scalar, Finite()] = 0.0) -> Expr:
-    """The square root of `var`. The gradient of a row that does not vary is 0."""
+    """The square root of `var`.
+
+    Differs from PyTorch: its correction is 1 unless given, and the gradient of a row that does not vary is NaN, here 0.
+    """
     return f.root(_moments(x, correction)[0])
 
 
-@op(results=("variance", "average"), **_REDUCTION)
+@op(results=("variance", "average"), **_MOMENTS)
 def var_mean(x: Value, *, correction: Annotated[Scalar, Finite()] = 0.0) -> tuple[Value, Value]:
-    """`var` and `mean`, in one pass over memory where a row fits on the chip, or is long enough to be cut into blocks."""
+    """`var` and `mean`, in one pass over memory where a row fits on the chip, or is long enough to be cut into blocks.
+
+    Differs from PyTorch: its correction is 1 unless given.
+    """
     return _moments(x, correction)
 
 
-@op(results=("deviation", "average"), **_REDUCTION)
+@op(results=("deviation", "average"), **_MOMENTS)
 def std_mean(x: Value, *, correction: Annotated[Scalar, Finite()] = 0.0) -> tuple[Value, Value]:
-    """`std` and `mean`, in one pass over memory as `var_mean`."""
+    """`std` and `mean`, in one pass over memory as `var_mean`.
+
+    Differs from PyTorch: its correction is 1 unless given.
+    """
     variance, average = _moments(x, correction)
     return f.root(variance), average
 
@@ -270,13 +294,13 @@ def _nan_variance(x: Expr, correction: Scalar) -> Expr:
     return pooled_squares(d * d, count, average) / select(count > correction, count - correction, float("nan"))
 
 
-@op(**_REDUCTION)
+@op(**_MOMENTS)
 def nanvar(x: Expr, *, correction: Annotated[Scalar, Finite()] = 0.0) -> Expr:
     """The variance of what is not NaN; NaN where no more than `correction` elements are left."""
     return _nan_variance(x, correction)
 
 
-@op(**_REDUCTION)
+@op(**_MOMENTS)
 def nanstd(x: Expr, *, correction: Annotated[Scalar, Finite()] = 0.0) -> Expr:
     """The square root of `nanvar`."""
     return f.root(_nan_variance(x, correction))
@@ -347,13 +371,13 @@ def norm_of(x: Value, order: Order) -> Expr:
     return select(f.equal(total, 0.0), 0.0, norm) if order > 0 else norm
 
 
-@op(Rule.FLOATING, saves=("y",), literals={"ord": ORDERS}, **_REDUCTION)
+@op(Rule.FLOATING, saves=("y",), literals={"ord": ORDERS}, positions=("ord", "axis", "keepdims"), **_REDUCTION)
 def vector_norm(x: Value, *, ord: Order = 2) -> Expr:
     """(sum |x|**ord)**(1/ord); the largest or smallest |x| for inf and -inf, how many are not 0 for 0."""
     return norm_of(x, ord)
 
 
-@op(Rule.FLOATING, saves=("y",), literals={"p": ORDERS}, **_REDUCTION)
+@op(Rule.FLOATING, saves=("y",), literals={"p": ORDERS}, positions=("p",), **_REDUCTION)
 def dist(a: Value, b: Value, *, p: Order = 2) -> Expr:
     """`vector_norm` of a - b with order p."""
     return norm_of(a - b, p)

@@ -45,6 +45,8 @@ def masked_softmax(
     A mask of bool keeps x where it is true; one of floats is added. causal=True keeps, of the last two axes (queries, keys),
     only keys up to the query's number plus `diagonal`, as torch.tril. A row of which nothing is kept, or that is all -inf,
     gives zeros.
+
+    Differs from PyTorch: softmax of such a row is NaN there.
     """
     z = x * scale
     if mask is not None and mask.kind is ElementKind.BOOL:
@@ -101,13 +103,15 @@ def hardmax(x: Expr) -> Expr:
     return _one_hot_of_largest(x)
 
 
-@op(rows=True, results=("y", "soft"), saves=("y", "soft"), extra=("soft",), constants=("noise",))
+@op(rows=True, results=("y", "soft"), saves=("y", "soft"), extra=("soft",), constants=("noise",), positions=("tau", "hard"))
 def gumbel_softmax(x: Expr, noise: Expr, *, tau: Positive = 1.0, hard: bool = False) -> dict[str, Expr]:
     """softmax((x + noise) / tau) over the row, with noise that the caller has drawn from the Gumbel distribution
     (Jang et al. 2017).
 
     hard=True gives 1 for the first of the largest and 0 for the others, and passes gradients as if it did not; its backward
     reads `soft`, what hard=False gives, and that of hard=False only y.
+
+    Differs from PyTorch: the noise is the caller's, and comes second.
     """
     z = (x + noise) / tau
     soft = _softmax(z)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import Above, AtLeast
@@ -18,26 +18,46 @@ def _all_but_first(rank: int) -> tuple[int, ...]:
     return tuple(range(1, rank))
 
 
-@op(rows=True, axis=1, results=("y", "norm"), saves=("norm",), extra=("norm",), literals={"p": ORDERS})
+#: Slices and their norms.
+_ACROSS: dict[str, Any] = {
+    "rows": True,
+    "axis": _all_but_first,
+    "saves": ("norm",),
+    "extra": ("norm",),
+    "crosswise": True,
+}
+
+
+@op(
+    rows=True,
+    axis=1,
+    results=("y", "norm"),
+    saves=("norm",),
+    extra=("norm",),
+    literals={"p": ORDERS},
+    positions=("p", "axis", "eps"),
+)
 def normalize(x: Value, *, p: Order = 2, eps: NonNegative = 1e-12) -> dict[str, Value]:
     """x / max(||x||_p, eps) over the row. `saved` adds the norm."""
     norm = norm_of(x, p)
     return {"y": x / f.maximum(norm, eps), "norm": norm}
 
 
-@op(rows=True, axis=_all_but_first, results=("y", "norm"), saves=("norm",), extra=("norm",), literals={"p": ORDERS})
+@op(results=("y", "norm"), literals={"p": ORDERS}, positions=("p",), **_ACROSS)
 def renorm(x: Value, *, p: Annotated[Host, Above(0)] = 2, maxnorm: NonNegative = 1.0) -> dict[str, Value]:
     """x * maxnorm / (||x||_p + 1e-7) where the norm over `axis` is above maxnorm, else x.
 
-    torch's dim is the axis that `axis` leaves out, by default the first.
+    Differs from PyTorch: `axis` has the axes that its dim leaves out, by default all but the first.
     """
     norm = norm_of(x, p)
     return {"y": x * select(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0), "norm": norm}
 
 
-@op(rows=True, axis=_all_but_first, results=("w", "norm"), saves=("norm",), extra=("norm",))
+@op(results=("w", "norm"), positions=(), **_ACROSS)
 def weight_norm(v: Expr, g: Own) -> dict[str, Expr]:
-    """v * (g / ||v||) (Salimans and Kingma 2016), with the norm over all axes but the first, as torch has it for dim=0.
+    """v * (g / ||v||) (Salimans and Kingma 2016), with the norm over `axis`, by default all axes but the first.
+
+    Differs from PyTorch: `axis` has the axes that its dim leaves out.
 
     g broadcasts to v: its shape is v's with 1 along `axis`. `saved` adds the norm, torch's norm_except_dim.
     """
@@ -60,6 +80,8 @@ def _weight_norm_backward(dw: Expr, v: Expr, g: Own, norm: Expr) -> dict[str, Ex
     constants=("u", "v"),
     places={"u": kept_axes},
     once=True,
+    positions=(),
+    crosswise=True,
 )
 def spectral_norm(
     weight: Expr, u: Own, v: Own | None = None, *, n_power_iterations: Annotated[int, AtLeast(0)] = 1, eps: NonNegative = 1e-12
@@ -70,6 +92,8 @@ def spectral_norm(
     of a row's. Each iteration takes v = W'u / max(||W'u||, eps) and u = Wv / max(||Wv||, eps); sigma = u'Wv, and the results
     are y, sigma, u and v. Without iterations, as in evaluation, v is needed and y and sigma are the results. The gradient
     takes u and v as constant.
+
+    Differs from PyTorch: the new u and v are results, nothing is overwritten.
     """
     left, right = cast(u, weight.kind), None if v is None else cast(v, weight.kind)
     for _ in range(n_power_iterations):

@@ -1,0 +1,154 @@
+"""What follows the tensors by position means what it means in PyTorch, for every op that PyTorch has too."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import baracuda
+from baracuda.core.op_table import table
+from baracuda.frontends.families import function, ops
+
+#: PyTorch's names of what is ours by another; tensors apart.
+NAMES = {"dim": "axis", "keepdim": "keepdims", "p": "ord", "d": "ord"}
+
+#: Where what PyTorch takes by position is not what we take there, and why that is no trap.
+DEVIATIONS = {
+    "embedding_renorm": "the table comes first; a table of floats is refused as indices",
+    "index_select": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
+    "polygamma": "the order comes first; a tensor is no order, so PyTorch's order is refused",
+    "layer_norm": "normalized_shape comes second; a tuple is no weight",
+    "group_norm": "the number of groups comes second; a number is refused as a weight",
+    "instance_norm": "running statistics come second; they have the shape of a weight, so the docstring warns",
+    "gumbel_softmax": "the noise comes second; it is drawn inside there",
+    "huber_loss": "the weight comes third; a reduction is no weight",
+    "mse_loss": "the weight comes third instead of size_average, which is no tensor",
+    "l1_loss": "the weight comes third instead of size_average, which is no tensor",
+    "multi_margin_loss": "the weight comes third instead of p, which has no default place here",
+    "binary_cross_entropy_with_logits": "pos_weight comes fourth instead of size_average, which is no tensor",
+    "embedding_bag": "per_sample_weights come third instead of offsets; PyTorch's bags are one row of indices",
+    "weight_norm": "the power comes second in a function that is not public",
+}
+
+
+def _schemas(path: str) -> Iterator[list[tuple[str, bool]]]:
+    """The parameters by position of a function of PyTorch's, each way that it can be called: names, and whether tensors."""
+    called = torch.nn.functional
+    try:
+        for word in path.split("."):
+            called = getattr(called, word)
+        parameters = inspect.signature(called).parameters.values()
+        yield [(p.name, "Tensor" in str(p.annotation)) for p in parameters if p.kind is not p.KEYWORD_ONLY]
+        return
+    except (AttributeError, TypeError, ValueError):
+        pass
+    name = path.rpartition(".")[2]
+    for full in (name, f"special_{name}", f"linalg_{name}"):
+        packet = getattr(torch.ops.aten, full, None)
+        for overload in packet.overloads() if packet is not None else ():
+            given = [a for a in getattr(packet, overload)._schema.arguments if not a.kwarg_only]
+            if any("Tensor" in str(a.type) for a in given) and not any("Dimname" in str(a.type) for a in given):
+                yield [(a.name, "Tensor" in str(a.type)) for a in given]
+
+
+def _paths(name: str) -> list[str]:
+    row = table()[name]
+    words = row.nn_functional or row.torch
+    return [w.strip() for w in words.split(",") if w.strip()]
+
+
+def _agrees(theirs: list[tuple[str, bool]], tensors: tuple[str, ...], more: tuple[str, ...]) -> bool:
+    """Whether everything that we take by position is what PyTorch takes there, as far as it takes anything."""
+    names = [name for name, _ in theirs]
+    for i, (name, is_tensor) in enumerate(theirs[: len(tensors) + len(more)]):
+        if i < len(tensors):
+            if not is_tensor or tensors[i] in names[:i] + names[i + 1 :]:
+                return False
+        elif NAMES.get(name, name) != NAMES.get(more[i - len(tensors)], more[i - len(tensors)]):
+            return False
+    return True
+
+
+def _compared() -> list[str]:
+    return [
+        n
+        for n in sorted(ops())
+        if n in table() and function(n).binding.domains and any(True for p in _paths(n) for _ in _schemas(p))
+    ]
+
+
+@pytest.mark.parametrize("name", _compared())
+def test_positions_are_pytorchs(name: str) -> None:
+    binding = function(name).binding
+    every = [s for path in _paths(name) for s in _schemas(path)]
+    agrees = any(_agrees(theirs, binding.tensors, binding.by_position) for theirs in every)
+    assert agrees or name in DEVIATIONS, f"{binding.tensors} {binding.by_position}; PyTorch has {every}"
+    assert not (agrees and name in DEVIATIONS), "it deviates no longer"
+
+
+def test_enough_is_compared() -> None:
+    assert len(_compared()) > 70
+    assert set(DEVIATIONS) <= set(_compared())
+
+
+X = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
+Y = X.flip(0)
+F = torch.nn.functional
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "more"),
+    [
+        (baracuda.sum, torch.sum, (0,)),
+        (baracuda.mean, torch.mean, ((0, 1), True)),
+        (baracuda.var, lambda x, dim: torch.var(x, dim, correction=0), (1,)),
+        (baracuda.leaky_relu, F.leaky_relu, (0.1,)),
+        (baracuda.hardtanh, F.hardtanh, (-0.5, 0.25)),
+        (baracuda.softmax, torch.softmax, (0,)),
+        (baracuda.log_softmax, torch.log_softmax, (0,)),
+        (baracuda.cumsum, torch.cumsum, (0,)),
+        (baracuda.normalize, F.normalize, (1.0, 0)),
+        (baracuda.vector_norm, torch.linalg.vector_norm, (1, 0, True)),
+        (partial(baracuda.pairwise_distance, Y), partial(F.pairwise_distance, Y), (1.0, 0.5)),
+        (partial(baracuda.isclose, Y), partial(torch.isclose, Y), (1e-3, 0.5)),
+        (partial(baracuda.cosine_similarity, Y), partial(F.cosine_similarity, Y), (0, 0.1)),
+    ],
+)  # fmt: skip
+def test_values_by_position(ours: Any, theirs: Any, more: tuple[Any, ...]) -> None:
+    torch.testing.assert_close(ours(X, *more), theirs(X, *more))
+
+
+@pytest.mark.parametrize("name", ["renorm", "weight_norm", "spectral_norm"])
+def test_a_dim_that_means_the_other_axes_is_refused(name: str) -> None:
+    binding = function(name).binding
+    with pytest.raises(baracuda.InvalidProblemError, match=rf"^dim: {name} has no such parameter"):
+        binding((), {"dim": 0})
+    assert binding((), {"axis": 0}).options == {"axis": 0}
+    assert "Differs from PyTorch: `axis`" in getattr(baracuda, name).__doc__ or name == "spectral_norm"
+
+
+@pytest.mark.parametrize("name", sorted(DEVIATIONS))
+def test_a_deviation_that_is_no_error_is_documented(name: str) -> None:
+    """What PyTorch's order gives is refused, or the docstring says so."""
+    documented = "Differs from PyTorch" in getattr(baracuda, name).__doc__
+    refused = "refused" in DEVIATIONS[name] or "no tensor" in DEVIATIONS[name] or "is no weight" in DEVIATIONS[name]
+    assert documented or refused, name
+
+
+def test_a_number_of_groups_is_no_weight() -> None:
+    with pytest.raises(baracuda.InvalidProblemError, match=r"^weight: "):
+        baracuda.group_norm(np.ones((2, 4, 3)), 2)
+
+
+def test_the_signature_has_what_goes_by_position_first() -> None:
+    assert list(inspect.signature(baracuda.vector_norm).parameters) == ["x", "ord", "axis", "keepdims", "out"]
+    parameters = inspect.signature(baracuda.mse_loss).parameters
+    assert parameters["axis"].kind is inspect.Parameter.KEYWORD_ONLY
+    with pytest.raises(baracuda.InvalidProblemError, match="at most 3"):
+        baracuda.mse_loss(np.ones(2), np.ones(2), None, 0)
