@@ -74,12 +74,12 @@ def _betainc_slope(a: Array, b: Array, x: Array, y: Array) -> Array:
         below = _half_line(
             lambda s: -a * s + (b - 1.0) * np.log1p(-x * np.expm1(-s) / y),
             lambda s: np.log(x) - s - mean,
-            np.maximum(a - (b - 1.0) * x / y, 0.0) + np.minimum(a, np.sqrt(a)),
+            np.maximum(a - np.maximum(b - 1.0, 0.0) * x / y, 0.0) + np.minimum(a, np.sqrt(a)),
         )
         above = _half_line(
             lambda s: -b * s + (a - 1.0) * np.log1p(-y * np.expm1(-s) / x),
             lambda s: np.log1p(-y * np.exp(-s)) - mean,
-            np.maximum(b - (a - 1.0) * y / x, 0.0) + np.minimum(b, np.sqrt(b)),
+            np.maximum(b - np.maximum(a - 1.0, 0.0) * y / x, 0.0) + np.minimum(b, np.sqrt(b)),
         )
         density = np.exp(special.xlogy(a, x) + special.xlogy(b, y) - special.betaln(a, b))
         value = np.where(np.log(x) < mean, below / y, -above / x) * density
