@@ -33,7 +33,7 @@ from baracuda.frontends.arrays import adopted
 from baracuda.frontends.binding import ALIASES, ArgumentError, domain, unknown_parameter
 from baracuda.frontends.call import describe
 from baracuda.frontends.recipes import NUMBERS
-from baracuda.frontends.shapes import Names, Pattern, Shape, pattern
+from baracuda.frontends.shapes import Declared, Names, Pattern, pattern
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,7 +52,7 @@ class Declaration:
     def __init__(
         self,
         function: Callable[..., Any],
-        patterns: Mapping[str, str | Callable[..., Shape | None]],
+        patterns: Mapping[str, Declared],
         target: Callable[..., Any] | None = None,
         without: tuple[str, ...] = (),
     ) -> None:
@@ -213,9 +213,7 @@ def _is_same(taken: Any, given: Any) -> bool:
     return taken is given or (type(given) is tuple and type(taken) is tuple and taken == given)
 
 
-def declared(
-    target: Callable[..., Any] | None = None, /, *without: str, **patterns: str | Callable[..., Shape | None]
-) -> Callable[[F], F]:
+def declared(target: Callable[..., Any] | None = None, /, *without: str, **patterns: Declared) -> Callable[[F], F]:
     """Decorator: check every call of a function by its annotations and by the patterns of its tensors; `target` is the function
     that its `**options` are handed on to, all but those called as `without` says."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from baracuda.core.elements import ElementKind
@@ -10,24 +9,27 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.declared import declared
 from baracuda.frontends.reads_backward import in_kind
 from baracuda.frontends.scatter import combined
 from baracuda.frontends.views import output, run, view
+from baracuda.frontends.words import Wrt
 from baracuda.ops import interpolation as s
 from baracuda.ops.scatter import ScatterDescriptor, ScatterKind
 
 
 def _samples(x: Any, xp: Any, fp: Any) -> dict[str, TensorRef]:
     found = {"x": describe(x, "x"), "xp": describe(xp, "xp"), "fp": describe(fp, "fp")}
-    places = found["xp"].shape
-    if len(places) != 1 or places[0] == 0:
-        raise InvalidProblemError(f"xp: shape is {places}; expected one axis of at least one place")
-    if found["fp"].shape != places:
-        raise InvalidProblemError(f"fp: shape is {found['fp'].shape}; expected {places}, that of xp")
+    if found["xp"].shape == (0,):
+        raise InvalidProblemError("xp: shape is (0,); expected one axis of at least one place")
     return found
 
 
-def interp(x: Any, xp: Any, fp: Any, *, left: float | None = None, right: float | None = None, out: Any = None) -> Any:
+_SAMPLES: dict[str, str] = {"x": "*shape : float", "xp": "places : float", "fp": "places : float"}
+
+
+@declared(**_SAMPLES)
+def interp(x: Any, xp: Any, fp: Any, left: float | None = None, right: float | None = None, *, out: Any = None) -> Any:
     """The piecewise linear function through the samples fp at the places xp, at each x: f0 + (x - x0) / (x1 - x0) * (f1 - f0)
     between the places x0 and x1 beside x, rounded with a fused multiply-add; exactly f0 at x0.
 
@@ -53,15 +55,16 @@ def _steps(tensors: dict[str, TensorRef]) -> int:
     return tensors["xp"].shape[0].bit_length()
 
 
+@declared(**_SAMPLES, dy="*shape : float")
 def interp_backward(
     dy: Any,
     x: Any,
     xp: Any,
     fp: Any,
-    *,
     left: float | None = None,
     right: float | None = None,
-    wrt: Sequence[str] | None = None,
+    *,
+    wrt: Wrt = None,
 ) -> Any:
     """The gradients of `interp`'s x, xp and fp, those named in `wrt` or all.
 
@@ -72,8 +75,6 @@ def interp_backward(
     tensors = _samples(x, xp, fp)
     names = chosen(wrt, tuple(tensors))
     given, shape = describe(dy, "dy"), tensors["x"].shape
-    if given.shape != shape:
-        raise InvalidProblemError(f"dy: shape is {given.shape}; expected {shape}")
     computed = max((t.kind.compute for t in (given, *tensors.values())), key=lambda kind: kind.bits)
     of_places, of_samples, ends = (_pair(x, shape, kind) for kind in (computed, computed, ElementKind.S32))
     targets = (None, *of_samples[1], *of_places[1], *ends[1])

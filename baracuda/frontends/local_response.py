@@ -8,7 +8,9 @@ from typing import Any
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.call import describe
+from baracuda.frontends.declared import declared
 from baracuda.frontends.views import output, placed, run, slab, windows
+from baracuda.frontends.words import FiniteFloat, Positive
 from baracuda.ops import response_norms as r
 
 _CHANNELS = 1
@@ -29,12 +31,10 @@ def _pieces(channels: int, before: int, after: int) -> Iterator[tuple[int, int, 
         yield c, 1, start, min(c + after + 1, channels) - start
 
 
-def _checked(x: Any, size: int) -> TensorRef:
+def _described(x: Any) -> TensorRef:
     ref = describe(x, "x")
-    if len(ref.shape) < 2 or len(ref.shape) > 7:
-        raise InvalidProblemError(f"x: shape is {ref.shape}; expected (samples, channels, ...) of 2 to 7 axes")
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise InvalidProblemError(f"size: {size!r}; expected a positive number of channels")
+    if len(ref.shape) > 7:
+        raise InvalidProblemError(f"x: shape is {ref.shape}; expected 7 axes at most")
     return ref
 
 
@@ -44,7 +44,8 @@ def _point(tensor: TensorRef, start: int, count: int) -> Any:
     return placed(slab(tensor, _CHANNELS, start, start + count), range(rank), rank + 1)
 
 
-def local_response_norm(x: Any, size: int, *, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
+@declared(x="samples channels ... : float")
+def local_response_norm(x: Any, size: Positive, alpha: FiniteFloat = 1e-4, beta: FiniteFloat = 0.75, k: FiniteFloat = 1.0) -> Any:
     """x / (k + alpha * mean)**beta, mean the sum of squares of `size` channels around an element's own over `size`
     (Krizhevsky et al. 2012; torch's convention: what is beyond the channels is 0).
 
@@ -58,7 +59,7 @@ def local_response_norm(x: Any, size: int, *, alpha: float = 1e-4, beta: float =
     >>> baracuda.local_response_norm(x, 3, alpha=3.0, beta=2.0, k=-1.0)[0, :, 0].tolist()
     [1.0, 0.25, 1.0]
     """
-    ref = _checked(x, size)
+    ref = _described(x)
     result, target = output(x, ref.shape, ref.kind)
     for c, count, start, extent in _pieces(ref.shape[_CHANNELS], size // 2, (size - 1) // 2):
         tensors = {"x": _point(ref, c, count), "window": windows(ref, _CHANNELS, start, count, extent)}
@@ -66,11 +67,12 @@ def local_response_norm(x: Any, size: int, *, alpha: float = 1e-4, beta: float =
     return result
 
 
-def local_response_norm_backward(dy: Any, x: Any, size: int, *, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
+@declared(x="samples channels *rest : float", dy="samples channels *rest : float")
+def local_response_norm_backward(
+    dy: Any, x: Any, size: Positive, alpha: FiniteFloat = 1e-4, beta: FiniteFloat = 0.75, k: FiniteFloat = 1.0
+) -> Any:
     """The gradient of `local_response_norm`'s x. It holds two tensors of x's shape, in the kind x computes in, meanwhile."""
-    ref, given = _checked(x, size), describe(dy, "dy")
-    if given.shape != ref.shape:
-        raise InvalidProblemError(f"dy: shape is {given.shape}; expected {ref.shape}")
+    ref, given = _described(x), describe(dy, "dy")
     before, after, share = size // 2, (size - 1) // 2, alpha / size
     channels, wide = ref.shape[_CHANNELS], ref.kind.compute
     (_, kept), (_, slopes), (result, target) = (output(x, ref.shape, kind) for kind in (wide, wide, ref.kind))

@@ -7,7 +7,10 @@ from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
+from baracuda.frontends.shapes import Declared
+from baracuda.frontends.words import Eps, Positive, Wrt
 
 _NAMES = ("x", "weight", "bias")
 
@@ -17,9 +20,7 @@ def _split(x: Any, name: str, axis: int, groups: int | None) -> Any:
     if x is None or groups is None:
         return x
     shape = describe(x, name).shape
-    if len(shape) <= axis:
-        raise InvalidProblemError(f"{name}: shape is {shape}; expected an axis {axis} of channels")
-    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1 or shape[axis] % groups:
+    if shape[axis] % groups:
         raise InvalidProblemError(f"num_groups: {groups!r}; expected a divisor of the {shape[axis]} channels of {name}")
     return x.reshape((*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]))
 
@@ -42,7 +43,7 @@ def _backward(
     saved: Sequence[Any],
     groups: int | None,
     eps: float,
-    wrt: Sequence[str] | None,
+    wrt: Wrt,
 ) -> Any:
     named = {n: v for n, v in zip(_NAMES, tensors, strict=True) if v is not None}
     wanted = tuple(named) if wrt is None else tuple(wrt)
@@ -53,8 +54,22 @@ def _backward(
     return one_or_all(made)
 
 
+def _channels(channels: int, rest: tuple[int, ...], num_groups: int | None) -> tuple[int, ...]:
+    """The shape of what there is of each channel."""
+    return (channels, *rest[:1]) if num_groups is None else (channels,)
+
+
+def _groups(samples: int, channels: int, num_groups: int | None) -> tuple[int, ...]:
+    return (samples, channels if num_groups is None else num_groups)
+
+
+_FORWARD: dict[str, Declared] = {"x": "samples channels *rest : float", "weight": _channels, "bias": _channels}
+_OF_BACKWARD: dict[str, Declared] = {**_FORWARD, "dy": "samples channels *rest : float", "mean": _groups, "rstd": _groups}
+
+
+@declared(**_FORWARD)
 def group_norm(
-    x: Any, weight: Any = None, bias: Any = None, *, num_groups: int | None = None, eps: float = 1e-5, saved: bool = False
+    x: Any, weight: Any = None, bias: Any = None, *, num_groups: Positive | None = None, eps: Eps = 1e-5, saved: bool = False
 ) -> Any:
     """(x - mean) / sqrt(var + eps) * weight + bias with one mean and variance for each sample's groups of channels (Wu and He
     2018).
@@ -62,17 +77,21 @@ def group_norm(
     x is (samples, channels, ...), weight and bias (channels); without num_groups the channels are two axes already, groups and
     channels of a group. `saved` adds mean and 1 / sqrt(var + eps), (samples, groups). Raises `InvalidProblemError` unless
     num_groups divides the channels.
+
+    Differs from PyTorch: num_groups is a keyword.
     """
     return _forward("group_norm", (x, weight, bias), num_groups, eps, saved)
 
 
+@declared(**_FORWARD)
 def group_norm_silu(
-    x: Any, weight: Any = None, bias: Any = None, *, num_groups: int | None = None, eps: float = 1e-5, saved: bool = False
+    x: Any, weight: Any = None, bias: Any = None, *, num_groups: Positive | None = None, eps: Eps = 1e-5, saved: bool = False
 ) -> Any:
     """silu(group_norm(x)) in one pass, with the parameters of `group_norm`."""
     return _forward("group_norm_silu", (x, weight, bias), num_groups, eps, saved)
 
 
+@declared(**_OF_BACKWARD)
 def group_norm_backward(
     dy: Any,
     x: Any,
@@ -81,14 +100,15 @@ def group_norm_backward(
     mean: Any = None,
     rstd: Any = None,
     *,
-    num_groups: int | None = None,
-    eps: float = 1e-5,
-    wrt: Sequence[str] | None = None,
+    num_groups: Positive | None = None,
+    eps: Eps = 1e-5,
+    wrt: Wrt = None,
 ) -> Any:
     """The gradients of `group_norm`'s tensors, those named in `wrt` or all that are given; mean and rstd are its results."""
     return _backward("group_norm", dy, (x, weight, bias), (mean, rstd), num_groups, eps, wrt)
 
 
+@declared(**_OF_BACKWARD)
 def group_norm_silu_backward(
     dy: Any,
     x: Any,
@@ -97,9 +117,9 @@ def group_norm_silu_backward(
     mean: Any = None,
     rstd: Any = None,
     *,
-    num_groups: int | None = None,
-    eps: float = 1e-5,
-    wrt: Sequence[str] | None = None,
+    num_groups: Positive | None = None,
+    eps: Eps = 1e-5,
+    wrt: Wrt = None,
 ) -> Any:
     """The gradients of `group_norm_silu`'s tensors, as `group_norm_backward`."""
     return _backward("group_norm_silu", dy, (x, weight, bias), (mean, rstd), num_groups, eps, wrt)

@@ -7,32 +7,35 @@ the same bits on every device; 16-bit floats compute in f32 and are rounded once
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from baracuda.core.elements import Category, ElementKind
-from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import AtLeast, AtMost
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function, ops
 from baracuda.frontends.reads_backward import in_kind
 from baracuda.frontends.recipes import NUMBERS
+from baracuda.frontends.shapes import Declared
 from baracuda.frontends.views import filled, merged, output, placed, run, slab, view, windows
+from baracuda.frontends.words import Wrt
 from baracuda.ops import polynomial_arithmetic as s
 from baracuda.ops.op import Op
 from baracuda.ops.promotion import common, promote
 
 _SEQUENCES = (list, tuple)
+_ELEMENTS = "float complex"
+_BOTH: dict[str, Declared] = {"a": f"m : {_ELEMENTS}", "b": f"n : {_ELEMENTS}"}
+_SUM: dict[str, Declared] = {**_BOTH, "dy": (lambda m, n: (max(m, n),), _ELEMENTS)}
+_PRODUCT: dict[str, Declared] = {**_BOTH, "dy": (lambda m, n: (_length(m, n),), _ELEMENTS)}
+_POLYNOMIAL = f"n : {_ELEMENTS}"
+_CONSTANTS = f"m or 1 or number or numbers : {_ELEMENTS}"
 
-
-def _coefficients(value: Any, name: str, size: int | None = None) -> TensorRef:
-    ref = describe(value, name)
-    if len(ref.shape) != 1 or size not in (None, ref.shape[0]):
-        raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {'one axis' if size is None else (size,)}")
-    if ref.kind.category is not Category.COMPLEX and not (ref.kind.is_float and ref.kind.bits >= 16):
-        raise UnsupportedError(f"{name}: element is {ref.kind}; expected a float of 16 bits or more, or a complex element")
-    return ref
+#: How often a polynomial is derived or integrated.
+Order = Annotated[int, AtLeast(0), AtMost(s.MOST_ORDER)]
 
 
 def _converted(source: TensorRef, target: TensorMut, like: Any) -> None:
@@ -45,7 +48,7 @@ def _converted(source: TensorRef, target: TensorMut, like: Any) -> None:
 
 def _combined(name: str, a: Any, b: Any) -> Any:
     """The sum or difference of polynomials; coefficients that one lacks count as 0."""
-    refs = {"a": _coefficients(a, "a"), "b": _coefficients(b, "b")}
+    refs = {"a": describe(a, "a"), "b": describe(b, "b")}
     kind = promote(refs["a"].kind, refs["b"].kind)
     wide = {n: describe(in_kind(v, kind), n) for n, v in (("a", a), ("b", b))}
     short, size = sorted(r.shape[0] for r in refs.values())
@@ -63,10 +66,9 @@ def _slice(tensor: TensorRef, size: int, low: int, high: int) -> Any:
     return slab(tensor, 0, low - ahead, high - ahead)
 
 
-def _combined_backward(dy: Any, a: Any, b: Any, wrt: Sequence[str] | None, *, negative: str = "") -> Any:
-    refs = {"a": _coefficients(a, "a"), "b": _coefficients(b, "b")}
+def _combined_backward(dy: Any, a: Any, b: Any, wrt: Wrt, *, negative: str = "") -> Any:
+    refs = {"a": describe(a, "a"), "b": describe(b, "b")}
     size = max(r.shape[0] for r in refs.values())
-    _coefficients(dy, "dy", size)
     made = []
     for name in chosen(wrt, tuple(refs)):
         given = describe(function("neg")(dy) if name == negative else dy, "dy")
@@ -76,6 +78,7 @@ def _combined_backward(dy: Any, a: Any, b: Any, wrt: Sequence[str] | None, *, ne
     return one_or_all(made)
 
 
+@declared(**_BOTH)
 def polyadd(a: Any, b: Any) -> Any:
     """The sum of two polynomials: a + b, the shorter one with zeros before it.
 
@@ -91,11 +94,13 @@ def polyadd(a: Any, b: Any) -> Any:
     return _combined("add", a, b)
 
 
-def polyadd_backward(dy: Any, a: Any, b: Any, *, wrt: Sequence[str] | None = None) -> Any:
+@declared(**_SUM)
+def polyadd_backward(dy: Any, a: Any, b: Any, *, wrt: Wrt = None) -> Any:
     """The gradients of `polyadd`'s a and b, those named in `wrt` or both: the last elements of dy."""
     return _combined_backward(dy, a, b, wrt)
 
 
+@declared(**_BOTH)
 def polysub(a: Any, b: Any) -> Any:
     """The difference of two polynomials: a - b, the shorter one with zeros before it.
 
@@ -110,7 +115,8 @@ def polysub(a: Any, b: Any) -> Any:
     return _combined("sub", a, b)
 
 
-def polysub_backward(dy: Any, a: Any, b: Any, *, wrt: Sequence[str] | None = None) -> Any:
+@declared(**_SUM)
+def polysub_backward(dy: Any, a: Any, b: Any, *, wrt: Wrt = None) -> Any:
     """The gradients of `polysub`'s a and b, those named in `wrt` or both: the last elements of dy, and of -dy."""
     return _combined_backward(dy, a, b, wrt, negative="b")
 
@@ -123,6 +129,7 @@ def _length(m: int, n: int) -> int:
     return max(m, 1) + max(n, 1) - 1
 
 
+@declared(**_BOTH)
 def polymul(a: Any, b: Any) -> Any:
     """The product of two polynomials, which is the whole convolution of their coefficients: y[t] = sum_k a[k] * b[t - k].
 
@@ -138,18 +145,18 @@ def polymul(a: Any, b: Any) -> Any:
     >>> baracuda.polymul(np.float32([1, 2]), np.float32([1, 0, -3])).tolist()
     [1.0, 2.0, -3.0, -6.0]
     """
-    short, long = sorted((_coefficients(a, "a"), _coefficients(b, "b")), key=lambda r: r.shape[0])
+    short, long = sorted((describe(a, "a"), describe(b, "b")), key=lambda r: r.shape[0])
     if not short.shape[0]:
         return filled(a, (_length(0, long.shape[0]),), promote(short.kind, long.kind), 0.0)
     return run(s.product, {"a": short, "b": long}, a)["y"]
 
 
-def polymul_backward(dy: Any, a: Any, b: Any, *, wrt: Sequence[str] | None = None) -> Any:
+@declared(**_PRODUCT)
+def polymul_backward(dy: Any, a: Any, b: Any, *, wrt: Wrt = None) -> Any:
     """The gradients of `polymul`'s a and b, those named in `wrt` or both: da[k] = sum_j dy[k + j] * conj(b[j]), in the canonical
     order over j, and db likewise; of a real a the real part."""
-    refs = {"a": _coefficients(a, "a"), "b": _coefficients(b, "b")}
-    size = _length(*(r.shape[0] for r in refs.values()))
-    given, made = _coefficients(dy, "dy", size), []
+    refs = {"a": describe(a, "a"), "b": describe(b, "b")}
+    given, made = describe(dy, "dy"), []
     for name in chosen(wrt, tuple(refs)):
         own, other = refs[name], refs["b" if name == "a" else "a"]
         if not (own.shape[0] and other.shape[0]):
@@ -163,17 +170,12 @@ def polymul_backward(dy: Any, a: Any, b: Any, *, wrt: Sequence[str] | None = Non
 # --- derivatives and integrals ----------------------------------------------------------------------------------------
 
 
-def _order(m: Any) -> int:
-    if isinstance(m, bool) or not isinstance(m, int) or not 0 <= m <= s.MOST_ORDER:
-        raise InvalidProblemError(f"m: {m!r}; expected an order from 0 to {s.MOST_ORDER}")
-    return m
-
-
 def _scaled(op: Op, coefficients: TensorRef, target: TensorMut, like: Any, degree: int, order: int) -> None:
     run(op, {"c": coefficients}, like, target, degree=float(degree), order=order)
 
 
-def polyder(p: Any, *, m: int = 1) -> Any:
+@declared(p=_POLYNOMIAL)
+def polyder(p: Any, m: Order = 1) -> Any:
     """The derivative of order m of a polynomial: p[t] * d * (d - 1) * ... * (d - m + 1) with d = N - 1 - t, the degree, the
     smallest factor first.
 
@@ -187,29 +189,23 @@ def polyder(p: Any, *, m: int = 1) -> Any:
     >>> baracuda.polyder(np.float32([1, 1, 1, 1])).tolist()
     [3.0, 2.0, 1.0]
     """
-    ref, order = _coefficients(p, "p"), _order(m)
+    ref, order = describe(p, "p"), m
     size = max(ref.shape[0] - order, 0)
     y, target = output(p, (size,), ref.kind)
     _scaled(s.derivative, slab(ref, 0, 0, size), target, p, size - 1, order)
     return y
 
 
-def polyder_backward(dy: Any, p: Any, *, m: int = 1) -> Any:
+@declared(p=_POLYNOMIAL, dy=f"n-m : {_ELEMENTS}")
+def polyder_backward(dy: Any, p: Any, m: Order = 1) -> Any:
     """The gradient of `polyder`'s p: dy by the same factors, and 0 for what the derivative does without."""
-    ref, order = _coefficients(p, "p"), _order(m)
+    ref, order = describe(p, "p"), m
     size = max(ref.shape[0] - order, 0)
-    given = _coefficients(in_kind(dy, ref.kind), "dy", size)
+    given = describe(in_kind(dy, ref.kind), "dy")
     gradient, target = output(p, ref.shape, ref.kind)
     _scaled(s.derivative, given, slab(target, 0, 0, size), p, size - 1, order)
     merged([], 0, slab(target, 0, size, ref.shape[0]), p)
     return gradient
-
-
-def _tensor_of_constants(k: Any, order: int) -> TensorRef:
-    ref = _coefficients(k, "k")
-    if ref.shape[0] not in (1, order):
-        raise InvalidProblemError(f"k: shape is {ref.shape}; expected {(order,)}, one for each integration, or (1,)")
-    return ref
 
 
 def _constants(k: Any, order: int, kind: ElementKind, like: Any) -> TensorRef:
@@ -217,14 +213,13 @@ def _constants(k: Any, order: int, kind: ElementKind, like: Any) -> TensorRef:
     if k is None or isinstance(k, NUMBERS):
         return describe(filled(like, (order,), kind, 0.0 if k is None else k), "k")
     if isinstance(k, _SEQUENCES):
-        if len(k) != order or not all(isinstance(v, NUMBERS) for v in k):
+        if len(k) != order:
             raise InvalidProblemError(f"k: {k!r}; expected {order} numbers, one for each integration")
         _, target = output(like, (order,), kind)
         merged([(i, filled(like, (1,), kind, v)) for i, v in enumerate(k)], 0, target, like)
         return target
-    count = _tensor_of_constants(k, order).shape[0]
     ref = describe(in_kind(k, kind), "k")
-    found: TensorRef = view(ref, 0, (order,), (ref.strides[0] if count == order else 0,))
+    found: TensorRef = view(ref, 0, (order,), (ref.strides[0] if ref.shape == (order,) else 0,))
     return found
 
 
@@ -233,10 +228,11 @@ def _integral_kind(p: TensorRef, k: Any) -> ElementKind:
         return p.kind
     if isinstance(k, (*_SEQUENCES, *NUMBERS)):
         return common([p.kind], k if isinstance(k, _SEQUENCES) else [k])
-    return promote(p.kind, _coefficients(k, "k").kind)
+    return promote(p.kind, describe(k, "k").kind)
 
 
-def polyint(p: Any, k: Any = None, *, m: int = 1) -> Any:
+@declared(p=_POLYNOMIAL, k=_CONSTANTS)
+def polyint(p: Any, k: Any = None, *, m: Order = 1) -> Any:
     """The integral of order m of a polynomial: p[t] / (d + 1) / ... / (d + m) with d = N - 1 - t, the degree, and then the
     constants of integration, of which the j-th is divided by (m - 1 - j)! for the integrations that follow its own.
 
@@ -251,23 +247,24 @@ def polyint(p: Any, k: Any = None, *, m: int = 1) -> Any:
     >>> baracuda.polyint(np.float32([3, 2]), 7.0).tolist()
     [1.5, 2.0, 7.0]
     """
-    ref, order = _coefficients(p, "p"), _order(m)
+    ref, order = describe(p, "p"), m
     kind = _integral_kind(ref, k)
     constants, size = _constants(k, order, kind, p), ref.shape[0]
     y, target = output(p, (size + order,), kind)
-    _scaled(s.integral, _coefficients(in_kind(p, kind), "p"), slab(target, 0, 0, size), p, size - 1, order)
+    _scaled(s.integral, describe(in_kind(p, kind), "p"), slab(target, 0, 0, size), p, size - 1, order)
     _scaled(s.integral, constants, slab(target, 0, size, size + order), p, -1, order)
     return y
 
 
-def polyint_backward(dy: Any, p: Any, k: Any = None, *, m: int = 1, wrt: Sequence[str] | None = None) -> Any:
+@declared(p=_POLYNOMIAL, k=_CONSTANTS, dy=f"n+m : {_ELEMENTS}")
+def polyint_backward(dy: Any, p: Any, k: Any = None, *, m: Order = 1, wrt: Wrt = None) -> Any:
     """The gradients of `polyint`'s p and k, those named in `wrt` or of all tensors that are given: dy by the same divisors, for
     one constant of all integrations their sum."""
-    refs, order = {"p": _coefficients(p, "p")}, _order(m)
+    refs, order = {"p": describe(p, "p")}, m
     size = refs["p"].shape[0]
     if k is not None and not isinstance(k, (*_SEQUENCES, *NUMBERS)):
-        refs["k"] = _tensor_of_constants(k, order)
-    given, made = _coefficients(dy, "dy", size + order), []
+        refs["k"] = describe(k, "k")
+    given, made = describe(dy, "dy"), []
     for name in chosen(wrt, tuple(refs)):
         low, high, degree = (0, size, size - 1) if name == "p" else (size, size + order, -1)
         found, target = output(dy, (high - low,), given.kind)

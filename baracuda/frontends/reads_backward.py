@@ -7,13 +7,12 @@ gradient is summed in the canonical order, so that it has the same bits on every
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, select
@@ -23,33 +22,30 @@ from baracuda.formula.reductions import argmax
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.backward import Backward, chosen
 from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function, ops
 from baracuda.frontends.function import Function
 from baracuda.frontends.scatter import axis_of, check_bounds, combined
 from baracuda.frontends.views import filled, run
+from baracuda.frontends.words import Bounds, Count, Wrt
 from baracuda.ops.embedding import embedding_bag
 from baracuda.ops.op import Op
 from baracuda.ops.promotion import Rule
 from baracuda.ops.scatter import ScatterDescriptor, ScatterKind
 from baracuda.ops.traced import Own, Space, Stored, Value, WholeScalar
 
-
-def _expect(dy: TensorRef, shape: Sequence[int]) -> None:
-    if dy.shape != tuple(shape):
-        raise InvalidProblemError(f"dy: shape is {dy.shape}; expected {tuple(shape)}")
-
-
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
+@declared(indices="*places : s32 s64", dy="*places *row")
 def embedding_grad_dense(
     dy: Any,
     indices: Any,
-    num_rows: int,
+    num_rows: Count,
     *,
     padding_idx: int | None = None,
     scale_grad_by_freq: bool = False,
-    bounds: str = "check",
+    bounds: Bounds = "check",
     out: Any = None,
 ) -> Any:
     """The gradient of a table of num_rows rows that was read at indices: for each row, the sum of dy where it was read.
@@ -67,10 +63,6 @@ def embedding_grad_dense(
     """
     given, at = describe(dy, "dy"), describe(indices, "indices")
     rank = len(at.shape)
-    if given.shape[:rank] != at.shape:
-        raise InvalidProblemError(f"dy: shape is {given.shape}; expected it to begin with {at.shape}, that of indices")
-    if isinstance(num_rows, bool) or not isinstance(num_rows, int) or num_rows < 0:
-        raise InvalidProblemError(f"num_rows: {num_rows!r}; expected 0 or more")
     reduce = ScatterKind.MEAN if scale_grad_by_freq else ScatterKind.SUM
     descriptor = ScatterDescriptor(reduce, (num_rows, *given.shape[rank:]), 0, at.shape, given.kind, at.kind)
     check_bounds(bounds, indices, "indices", num_rows, wrap=False)
@@ -85,6 +77,7 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
     return padding_idx % rows
 
 
+@declared(indices="*places : s32 s64", weight="rows *row", dy="*places *row")
 def embedding_backward(
     dy: Any,
     indices: Any,
@@ -92,7 +85,7 @@ def embedding_backward(
     *,
     padding_idx: int | None = None,
     scale_grad_by_freq: bool = False,
-    bounds: str = "check",
+    bounds: Bounds = "check",
     out: Any = None,
 ) -> Any:
     """The gradient of `embedding`'s weight: `embedding_grad_dense` for the rows of weight.
@@ -103,12 +96,9 @@ def embedding_backward(
     >>> baracuda.embedding_backward(np.ones((2, 1), np.float32), np.array([1, 1]), np.zeros((2, 1), np.float32)).tolist()
     [[0.0], [2.0]]
     """
-    table = describe(weight, "weight")
-    if not table.shape:
-        raise InvalidProblemError("weight: it is a scalar; expected a table with rows along its first axis")
-    _expect(describe(dy, "dy"), (*describe(indices, "indices").shape, *table.shape[1:]))
+    rows = describe(weight, "weight").shape[0]
     return embedding_grad_dense(
-        dy, indices, table.shape[0], padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq, bounds=bounds, out=out
+        dy, indices, rows, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq, bounds=bounds, out=out
     )
 
 
@@ -135,16 +125,19 @@ _bag_factor = Function(
 )
 
 
+@declared(
+    indices="bags places : s32 s64", weight="rows *row", dy="bags *row", per_sample_weights="bags places : float",
+)  # fmt: skip
 def embedding_bag_backward(
     dy: Any,
     indices: Any,
     weight: Any,
     per_sample_weights: Any = None,
     *,
-    mode: str = "mean",
+    mode: Literal["sum", "mean", "max"] = "mean",
     padding_idx: int | None = None,
-    wrt: Sequence[str] | None = None,
-    bounds: str = "check",
+    wrt: Wrt = None,
+    bounds: Bounds = "check",
 ) -> Any:
     """The gradients of `embedding_bag`'s weight and per_sample_weights, those named in `wrt` or all that are given.
 
@@ -158,15 +151,10 @@ def embedding_bag_backward(
     >>> baracuda.embedding_bag_backward(dy, np.array([[0, 2]]), weight).tolist()
     [[1.0, 2.0], [0.0, 0.0], [1.0, 2.0]]
     """
-    if mode not in ("sum", "mean", "max"):
-        raise UnsupportedError(f"mode: {mode!r}; expected sum, mean or max")
     if per_sample_weights is not None and mode != "sum":
         raise InvalidProblemError(f"per_sample_weights: given with mode {mode!r}; expected mode sum")
     names = chosen(wrt, ("weight", *(["per_sample_weights"] if per_sample_weights is not None else [])))
     at, table = describe(indices, "indices"), describe(weight, "weight")
-    if len(at.shape) != 2 or not table.shape:
-        raise InvalidProblemError(f"indices: shape is {at.shape}; expected (bags, indices of a bag), and a table with rows")
-    _expect(describe(dy, "dy"), (at.shape[0], *table.shape[1:]))
     check_bounds(bounds, indices, "indices", table.shape[0], wrap=False)
     made = {}
     if "weight" in names:
@@ -259,7 +247,8 @@ def in_kind(x: Any, kind: ElementKind) -> Any:
 # --- elements ---------------------------------------------------------------------------------------------------------
 
 
-def index_select_backward(dy: Any, x: Any, index: Any, *, axis: int = 0, bounds: str = "check", out: Any = None) -> Any:
+@declared(x="*before extent@axis *after", index="*places : s32 s64", dy="*before *places *after")
+def index_select_backward(dy: Any, x: Any, index: Any, *, axis: int = 0, bounds: Bounds = "check", out: Any = None) -> Any:
     """The gradient of `index_select`'s x: for each slice the sum of dy where it was read.
 
     Examples
@@ -270,13 +259,19 @@ def index_select_backward(dy: Any, x: Any, index: Any, *, axis: int = 0, bounds:
     """
     given, read, at = describe(dy, "dy"), describe(x, "x"), describe(index, "index")
     axis = axis_of(axis, read.shape, "x")
-    _expect(given, (*read.shape[:axis], *at.shape, *read.shape[axis + 1 :]))
     descriptor = ScatterDescriptor(ScatterKind.SUM, read.shape, axis, at.shape, given.kind, at.kind, wrap=True)
     check_bounds(bounds, index, "index", read.shape[axis], wrap=True)
     return combined(descriptor, dy, out, index=index, x=dy)
 
 
-def gather_backward(dy: Any, x: Any, index: Any, *, axis: int = -1, bounds: str = "check", out: Any = None) -> Any:
+def _read(places: tuple[int, ...], before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...]:
+    """What is read at places of a tensor: beside the axis it is as long as the tensor where the index has an extent of 1."""
+    shape = (*before, 0, *after)
+    return tuple(m if n == 1 and a != len(before) else n for a, (n, m) in enumerate(zip(places, shape, strict=False)))
+
+
+@declared(x="*before extent@axis *after", index="*places : s32 s64", dy=_read)
+def gather_backward(dy: Any, x: Any, index: Any, *, axis: int = -1, bounds: Bounds = "check", out: Any = None) -> Any:
     """The gradient of `gather`'s x: for each element the sum of dy where it was read, and along the axes that x was broadcast.
 
     Examples
@@ -290,15 +285,13 @@ def gather_backward(dy: Any, x: Any, index: Any, *, axis: int = -1, bounds: str 
     axis = axis_of(axis, read.shape, "x")
     if len(at.shape) != len(read.shape):
         raise InvalidProblemError(f"index: shape is {at.shape}; expected the rank of x, whose shape is {read.shape}")
-    pairs = enumerate(zip(at.shape, read.shape, strict=True))
-    shape = tuple(n if a == axis or n != 1 else m for a, (n, m) in pairs)
-    _expect(given, shape)
-    descriptor = ScatterDescriptor(ScatterKind.SUM, read.shape, axis, shape, given.kind, at.kind, aligned=True, wrap=True)
+    descriptor = ScatterDescriptor(ScatterKind.SUM, read.shape, axis, given.shape, given.kind, at.kind, aligned=True, wrap=True)
     check_bounds(bounds, index, "index", read.shape[axis], wrap=True)
-    return combined(descriptor, dy, out, index=broadcast(index, shape), x=dy)
+    return combined(descriptor, dy, out, index=broadcast(index, given.shape), x=dy)
 
 
-def take_flat_backward(dy: Any, x: Any, index: Any, *, bounds: str = "check") -> Any:
+@declared(x="...", index="*places : s32 s64", dy="*places")
+def take_flat_backward(dy: Any, x: Any, index: Any, *, bounds: Bounds = "check") -> Any:
     """The gradient of `take_flat`'s x: for each element the sum of dy where it was read.
 
     Examples
@@ -308,7 +301,6 @@ def take_flat_backward(dy: Any, x: Any, index: Any, *, bounds: str = "check") ->
     [[0.0, 0.0], [0.0, 3.0]]
     """
     given, read, at = describe(dy, "dy"), describe(x, "x"), describe(index, "index")
-    _expect(given, at.shape)
     count = prod(read.shape)
     descriptor = ScatterDescriptor(ScatterKind.SUM, (count,), 0, at.shape, given.kind, at.kind, wrap=True)
     check_bounds(bounds, index, "index", count, wrap=True)

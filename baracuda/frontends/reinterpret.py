@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from baracuda.core.elements import Category, ElementKind
+from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.frontends.arrays import library_of, torch_dtype
-from baracuda.frontends.binding import element_of
 from baracuda.frontends.call import describe
+from baracuda.frontends.declared import declared
+from baracuda.frontends.words import WholeBytes
 from baracuda.ops.promotion import part, whole
 
 
@@ -26,7 +27,8 @@ def _viewed(x: Any, kind: ElementKind) -> Any:
     )
 
 
-def bitcast(x: Any, dtype: Any) -> Any:
+@declared(x="...")
+def bitcast(x: Any, dtype: WholeBytes) -> Any:
     """x's memory read as the element `dtype`: a view, in x's own library, which writes reach.
 
     To a smaller element the last axis gets longer by the quotient of the sizes, to a larger one shorter; it must then be
@@ -38,9 +40,7 @@ def bitcast(x: Any, dtype: Any) -> Any:
     >>> hex(baracuda.bitcast(np.float32([1]), "u32")[0])
     '0x3f800000'
     """
-    ref, kind = describe(x, "x"), element_of(dtype)
-    if kind is None or kind.bits < 8:
-        raise InvalidProblemError(f"dtype: {dtype!r}; expected an element of 8 bits or more")
+    ref, kind = describe(x, "x"), dtype
     if kind.bits != ref.kind.bits:
         size, last = max(kind.bits // ref.kind.bits, 1), ref.shape[-1] if ref.shape else 0
         if not ref.shape or (ref.strides[-1] != 1 and last > 1) or last % size:
@@ -51,6 +51,7 @@ def bitcast(x: Any, dtype: Any) -> Any:
     return _viewed(x, kind)
 
 
+@declared(x="... : complex64 complex128")
 def view_as_real(x: Any) -> Any:
     """A complex tensor as a real one with one more axis, of the real and the imaginary part: a view, which writes reach.
 
@@ -60,12 +61,14 @@ def view_as_real(x: Any) -> Any:
     >>> baracuda.view_as_real(np.complex64([1 + 2j])).tolist()
     [[1.0, 2.0]]
     """
-    ref = describe(x, "x")
-    if ref.kind.category is not Category.COMPLEX:
-        raise InvalidProblemError(f"x: {ref.kind}; expected a complex element")
-    return _viewed(x[..., None], part(ref.kind))
+    return _as_real(x, "x")
 
 
+def _as_real(x: Any, name: str) -> Any:
+    return _viewed(x[..., None], part(describe(x, name).kind))
+
+
+@declared(x="... 2 : f32 f64")
 def view_as_complex(x: Any) -> Any:
     """A real tensor whose last axis is real and imaginary part, contiguous, as a complex one without it: a view.
 
@@ -75,19 +78,23 @@ def view_as_complex(x: Any) -> Any:
     >>> baracuda.view_as_complex(np.float32([[1, 2]])).tolist()
     [(1+2j)]
     """
-    ref = describe(x, "x")
-    if ref.kind not in (ElementKind.F32, ElementKind.F64):
-        raise InvalidProblemError(f"x: {ref.kind}; expected f32 or f64")
-    if ref.shape[-1:] != (2,) or ref.strides[-1] != 1 or any(s % 2 for s in ref.strides[:-1]):
-        raise InvalidProblemError(f"x: shape {ref.shape} with strides {ref.strides}; expected a contiguous last axis of 2")
+    return _as_complex(x, "x")
+
+
+def _as_complex(x: Any, name: str) -> Any:
+    ref = describe(x, name)
+    if ref.strides[-1] != 1 or any(s % 2 for s in ref.strides[:-1]):
+        raise InvalidProblemError(f"{name}: shape {ref.shape} with strides {ref.strides}; expected a contiguous last axis of 2")
     return _viewed(x, whole(ref.kind))[..., 0]
 
 
+@declared(dy="... 2 : f32 f64")
 def view_as_real_backward(dy: Any) -> Any:
     """The gradient of `view_as_real`'s x: dy as complex numbers, a view."""
-    return view_as_complex(dy)
+    return _as_complex(dy, "dy")
 
 
+@declared(dy="... : complex64 complex128")
 def view_as_complex_backward(dy: Any) -> Any:
     """The gradient of `view_as_complex`'s x: dy as real numbers, a view."""
-    return view_as_real(dy)
+    return _as_real(dy, "dy")

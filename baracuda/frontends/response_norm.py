@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.function import Function
+from baracuda.frontends.words import Eps, Wrt
 from baracuda.ops.response_norms import channel_lengths, channel_products, input_gradient, weight_gradient
 from baracuda.ops.totals import total
 
@@ -21,13 +21,18 @@ _lengths, _products, _dx, _dweight, _total = map(
 
 def _between(x: Any) -> tuple[int, ...]:
     """The axes between samples and channels."""
-    rank = len(describe(x, "x").shape)
-    if rank < 3:
-        raise InvalidProblemError(f"x: rank is {rank}; expected samples, one or more axes, and channels")
-    return tuple(range(1, rank - 1))
+    return tuple(range(1, len(describe(x, "x").shape) - 1))
 
 
-def global_response_norm(x: Any, weight: Any = None, bias: Any = None, norms: Any = None, *, eps: float = 1e-6) -> Any:
+def _lengths_of_channels(samples: int, rest: tuple[int, ...], channels: int) -> tuple[int, ...]:
+    return (samples, 1, *(1 for _ in rest), channels)
+
+
+_TENSORS: dict[str, str] = {"x": "samples between *rest channels : float", "weight": "channels", "bias": "channels"}
+
+
+@declared(**_TENSORS, norms=_lengths_of_channels)
+def global_response_norm(x: Any, weight: Any = None, bias: Any = None, norms: Any = None, *, eps: Eps = 1e-6) -> Any:
     """x + weight * x * n + bias with n = g / (mean of g over the channels + eps), g the length of each channel of a sample
     (Woo et al. 2023, ConvNeXt V2).
 
@@ -37,8 +42,9 @@ def global_response_norm(x: Any, weight: Any = None, bias: Any = None, norms: An
     return function("global_response_norm")(x, weight, bias, lengths, eps=eps)
 
 
+@declared(**_TENSORS, dy="samples between *rest channels : float")
 def global_response_norm_backward(
-    dy: Any, x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-6, wrt: Sequence[str] | None = None
+    dy: Any, x: Any, weight: Any = None, bias: Any = None, *, eps: Eps = 1e-6, wrt: Wrt = None
 ) -> Any:
     """The gradients of `global_response_norm`'s x, weight and bias, those named in `wrt` or all that are given."""
     given = {"x": x, "weight": weight, "bias": bias}

@@ -10,11 +10,13 @@ numbers        a list of Python numbers in place of a tensor of one axis
 none           None, where the parameter has no default
 list m n       a list of tensors, of this pattern each
 
-Words for elements are labels of elements; "float" (of 16 bits or more), "int", "complex" and "bool" for all of a category; and a
-capital letter, which stands for one element wherever it stands.
+Words for elements are labels of elements, of which a tensor with another one is wrong (`InvalidProblemError`); "float" (of 16
+bits or more), "int" and "complex" for all of a category, of which others are not supported (`UnsupportedError`); and a capital
+letter, which stands for one element wherever it stands.
 
 A function in place of a pattern is given the names that it has as parameters, `*batch` as `batch`, and options, and returns the
-shape, or None for any; where one of the names has no meaning in a call, the shape may be any.
+shape, or None for any; where one of the names has no meaning in a call, the shape may be any. Words for elements may stand beside
+it, as a second member of a pair.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from baracuda.core.elements import Category, ElementKind
@@ -33,8 +35,8 @@ Shape = tuple[int, ...]
 Names = dict[str, Any]
 
 _TERM = re.compile(r"([+\-*])|(\d+)|([a-z]\w*)")
-_ELEMENTS = {
-    **{kind.label: {kind} for kind in ElementKind},
+_LABELS = {kind.label: {kind} for kind in ElementKind}
+_CATEGORIES = {
     "float": {kind for kind in ElementKind if kind.is_float and kind.bits >= 16},
     "int": {kind for kind in ElementKind if kind.is_integer},
     "complex": {kind for kind in ElementKind if kind.category is Category.COMPLEX},
@@ -159,6 +161,8 @@ class Pattern:
         The shapes of a tensor, and of each tensor of a list.
     kinds, element
         Its elements, any where there are none, and the name that stands for its element.
+    supported
+        Whether other elements are not supported, rather than wrong.
     number, numbers, none
         Whether it may be a number, a list of numbers, None.
     """
@@ -167,6 +171,7 @@ class Pattern:
     each: tuple[Axes, ...] = ()
     kinds: frozenset[ElementKind] = frozenset()
     element: str = ""
+    supported: bool = False
     number: bool = False
     numbers: bool = False
     none: bool = False
@@ -175,7 +180,8 @@ class Pattern:
         """Raise unless a tensor's element is one of the pattern; its name gets a meaning."""
         if self.kinds and kind not in self.kinds:
             expected = [str(k) for k in ElementKind if k in self.kinds]
-            raise UnsupportedError(f"{name}: element is {kind}; expected {'one of ' * (len(expected) > 1)}{', '.join(expected)}")
+            error = UnsupportedError if self.supported else InvalidProblemError
+            raise error(f"{name}: element is {kind}; expected {'one of ' * (len(expected) > 1)}{', '.join(expected)}")
         if self.element:
             first, of = names.setdefault(self.element, (kind, name))
             if first is not kind:
@@ -195,10 +201,16 @@ class Pattern:
         return " or ".join(["a tensor"] * bool(self.alternatives) + [w for w, there in words.items() if there])
 
 
-def pattern(declared: str | Callable[..., Shape | None]) -> Pattern:
+#: A pattern; a function that says a shape; or that, and words for elements.
+Declared = str | Callable[..., Shape | None] | tuple[Callable[..., Shape | None], str]
+
+
+def pattern(declared: Declared) -> Pattern:
     """Read a pattern; raises ValueError where it is none."""
     if not isinstance(declared, str):
-        return Pattern((Computed(declared, tuple(inspect.signature(declared).parameters)),))
+        of, elements = declared if isinstance(declared, tuple) else (declared, "")
+        computed = Computed(of, tuple(inspect.signature(of).parameters))
+        return replace(pattern(f"? : {elements}"), alternatives=(computed,))
     axes, _, elements = declared.partition(":")
     alternatives: list[Axes | Computed] = []
     each: list[Axes] = []
@@ -215,9 +227,11 @@ def pattern(declared: str | Callable[..., Shape | None]) -> Pattern:
             raise ValueError(f"{declared!r}: {' '.join(words)}; expected one run of any axes, or one axis of an option")
         (each if in_list else alternatives).append(Axes(() if words == ["()"] else tuple(words)))
     kinds: frozenset[ElementKind] = frozenset()
+    known = {**_LABELS, **_CATEGORIES}
     names = [w for w in elements.split() if w.isupper()]
     for word in elements.split():
-        if word not in _ELEMENTS and word not in names:
-            raise ValueError(f"{declared!r}: element {word}; expected some of {', '.join(_ELEMENTS)}, or a capital letter")
-        kinds |= _ELEMENTS.get(word, set())
-    return Pattern(tuple(alternatives), tuple(each), kinds, "".join(names), **flags)
+        if word not in known and word not in names:
+            raise ValueError(f"{declared!r}: element {word}; expected some of {', '.join(known)}, or a capital letter")
+        kinds |= known.get(word, set())
+    supported = any(w in _CATEGORIES for w in elements.split())
+    return Pattern(tuple(alternatives), tuple(each), kinds, "".join(names), supported, **flags)

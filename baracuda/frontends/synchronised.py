@@ -8,8 +8,10 @@ from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.frontends.call import describe
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.views import filled
+from baracuda.frontends.words import Eps
 
 #: From a tensor of this device, those of every device, one after another along a new first axis.
 Gather = Callable[[Any], Any]
@@ -25,6 +27,10 @@ def _itself(value: Any) -> Any:
     return value
 
 
+_OF_CHANNELS = dict.fromkeys(("weight", "bias", "running_mean", "running_var"), "channels : float")
+
+
+@declared(x="samples channels ... : float", **_OF_CHANNELS)
 def sync_batch_norm(
     x: Any,
     weight: Any = None,
@@ -34,7 +40,7 @@ def sync_batch_norm(
     *,
     gather: Gather = _alone,
     momentum: float = 0.1,
-    eps: float = 1e-5,
+    eps: Eps = 1e-5,
 ) -> tuple[Any, ...]:
     """Batch norm of (samples, channels, ...) with the mean and variance of the elements of every device.
 
@@ -63,6 +69,10 @@ def sync_batch_norm(
     return (y, mean, invstd, count, *running)
 
 
+@declared(
+    x="samples channels *rest : float", dy="samples channels *rest : float", weight="channels or none : float",
+    mean="channels : float", invstd="channels : float", count="()",
+)  # fmt: skip
 def sync_batch_norm_backward(
     dy: Any, x: Any, weight: Any, mean: Any, invstd: Any, count: Any, *, add: Add = _itself
 ) -> tuple[Any, Any, Any]:

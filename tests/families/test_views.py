@@ -249,9 +249,9 @@ def test_views_share_their_memory(device: str) -> None:
 
 
 def test_views_that_cannot_be_are_refused() -> None:
-    with pytest.raises(baracuda.InvalidProblemError, match="expected a contiguous last axis of 2"):
+    with pytest.raises(baracuda.InvalidProblemError, match=r"x: shape is \(4, 3\); expected \(\.\.\., 2\)"):
         baracuda.view_as_complex(np.zeros((4, 3), np.float32))
-    with pytest.raises(baracuda.InvalidProblemError, match="expected a complex element"):
+    with pytest.raises(baracuda.InvalidProblemError, match="x: element is f32; expected one of complex64, complex128"):
         baracuda.view_as_real(np.zeros(3, np.float32))
     with pytest.raises(baracuda.InvalidProblemError, match="a multiple of 2 elements to read as f64"):
         baracuda.bitcast(np.zeros((2, 3), np.float32), "f64")

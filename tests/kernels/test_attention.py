@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,7 @@ def test_order(case: Case, device: str) -> None:
     y, lse = forward(case, t)
     found = backward(case, t, y, lse)
     d = AttentionBackwardDescriptor(
-        **{n: getattr(case.descriptor, n) for n in AttentionDescriptor.__dataclass_fields__} | {"lse": True}
+        **{n: getattr(case.descriptor, n) for n in (f.name for f in fields(AttentionDescriptor))} | {"lse": True}
     )
     arrays = {n: array(x) for n, x in given.items()}
     emulation = Emulation(d, arrays)
@@ -345,8 +345,8 @@ def test_bad_input() -> None:
         ((q, torch.zeros(2, 2, 6, 9), k), {}, "k: shape"),
         ((q, k, torch.zeros(2, 2, 7, 8)), {}, "v: shape"),
         ((q, torch.zeros(2, 3, 6, 8), torch.zeros(2, 3, 6, 8)), {}, "key_heads: 3"),
-        ((q, k, k.double()), {}, "elements q f32"),
-        ((q, k, k[0]), {}, "expected 2 to 4 axes"),
+        ((q, k, k.double()), {}, "v: element is f64; expected f32, that of q"),
+        ((q, k, k[0]), {}, r"v: shape is \(2, 6, 8\); expected \(2, 2, 6, value_depth\)"),
         ((q, k, k, torch.zeros(5, 6)), {}, "mask: element is f32"),
         ((q, k, k, torch.ones(5, 7, dtype=torch.bool)), {}, "mask: shape"),
         ((q, k, k), {"bias": torch.zeros(3, 1, 5, 6)}, "bias: shape"),

@@ -111,7 +111,7 @@ def test_bad_input_is_refused() -> None:
     x, xp = np.zeros(3, np.float32), np.arange(4, dtype=np.float32)
     with pytest.raises(baracuda.InvalidProblemError, match=r"xp: shape is \(0,\); expected one axis of at least one place"):
         baracuda.interp(x, xp[:0], xp[:0])
-    with pytest.raises(baracuda.InvalidProblemError, match=r"fp: shape is \(3,\); expected \(4,\), that of xp"):
+    with pytest.raises(baracuda.InvalidProblemError, match=r"fp: shape is \(3,\); expected \(4,\)"):
         baracuda.interp(x, xp, xp[:3])
     with pytest.raises(baracuda.InvalidProblemError, match="left: 'a'; expected a number"):
         baracuda.interp(x, xp, xp, left="a")  # type: ignore[arg-type]

@@ -150,20 +150,20 @@ def test_elements_promote_and_gradients_keep_theirs(device: str) -> None:
 def test_bad_input_is_refused() -> None:
     row, grid = np.zeros(3, np.float32), np.zeros((2, 3), np.float32)
     for name in ("polyadd", "polysub", "polymul"):
-        with pytest.raises(baracuda.InvalidProblemError, match=r"b: shape is \(2, 3\); expected one axis"):
+        with pytest.raises(baracuda.InvalidProblemError, match=r"b: shape is \(2, 3\); expected \(n,\)"):
             getattr(baracuda, name)(row, grid)
-        with pytest.raises(baracuda.UnsupportedError, match="a: element is s64; expected a float"):
+        with pytest.raises(baracuda.UnsupportedError, match="a: element is s64; expected one of f16"):
             getattr(baracuda, name)(np.zeros(3, np.int64), row)
         with pytest.raises(baracuda.InvalidProblemError, match=r"dy: shape is \(2,\); expected"):
             getattr(baracuda, f"{name}_backward")(row[:2], row, row)
         with pytest.raises(baracuda.InvalidProblemError, match="wrt: 'c'; expected some of a, b"):
             getattr(baracuda, f"{name}_backward")(row, row, row[:1], wrt=("c",))
     for name in ("polyder", "polyint"):
-        with pytest.raises(baracuda.InvalidProblemError, match="m: -1; expected an order from 0 to 256"):
+        with pytest.raises(baracuda.InvalidProblemError, match="m: -1; expected a whole number at least 0 and at most 256"):
             getattr(baracuda, name)(row, m=-1)
-        with pytest.raises(baracuda.InvalidProblemError, match=r"p: shape is \(2, 3\); expected one axis"):
+        with pytest.raises(baracuda.InvalidProblemError, match=r"p: shape is \(2, 3\); expected \(n,\)"):
             getattr(baracuda, name)(grid)
-    with pytest.raises(baracuda.InvalidProblemError, match=r"k: shape is \(3,\); expected \(2,\), one for each integration"):
+    with pytest.raises(baracuda.InvalidProblemError, match=r"k: shape is \(3,\); expected \(2,\) or \(1,\)"):
         baracuda.polyint(row, row, m=2)
     with pytest.raises(baracuda.InvalidProblemError, match=r"k: \[1.0\]; expected 2 numbers"):
         baracuda.polyint(row, [1.0], m=2)
