@@ -3,6 +3,13 @@
 Two floats of 16 bits promote to f32, as in PyTorch; an integer with a float takes the float; u64 with a signed integer has
 no common element and is an error. A Python number takes the tensors' element where it is of their kind, and f32 where it is
 a float among integers.
+
+A tensor without axes promotes as any other, as in the array API and NumPy 2: an element follows from elements, never from
+shapes. f16 of any shape times an f32 without axes is f32.
+
+Differs from PyTorch: there a tensor without axes counts only where it is of a higher category (bool, integers, floats, complex
+numbers) than all that have axes: the product above is f16. A model that relies on it passes a Python number instead, or casts the
+tensor.
 """
 
 from __future__ import annotations
