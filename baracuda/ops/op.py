@@ -156,6 +156,7 @@ class Op:
         if clash:
             raise InvalidProblemError(f"{self.name}: {', '.join(clash)} is a tensor and a result; expected different names")
         self.given_backward: Formula | None = None
+        self.given_again: Formula | None = None
         #: What is made of the op once and lives as long as it does, by name: plan classes, the binding of its function.
         self.derived: dict[Any, Any] = {}
         self.module = formula.__module__
@@ -165,6 +166,12 @@ class Op:
         """Decorator: use this formula of the gradients instead of the derived one. It takes the gradients of the results
         (`dy`), the op's own tensors, the saved results, and returns {"dx": ...}."""
         self.given_backward = formula
+        return formula
+
+    def backward_again(self, formula: Formula) -> Formula:
+        """Decorator: differentiate this formula of the gradients for second derivatives, where the one that is computed tells
+        cases apart by tensors whose slopes would get lost with it."""
+        self.given_again = formula
         return formula
 
     def __call__(self, *tensors: Value, **keywords: Any) -> Any:

@@ -50,6 +50,19 @@ def _prod_backward(dy: Expr, x: Expr) -> dict[str, Expr]:
     return {"dx": dy * slope_of_factor(x, f.prod(select(zero, 1.0, x)), f.sum_(cast(zero, x.kind)))}
 
 
+@prod.backward_again
+def _prod_backward_again(dy: Expr, x: Expr) -> dict[str, Expr]:
+    """The same, with what is zero because another factor is zero written as a multiple of that factor: of the sum of the zeros,
+    whose value is 0 and whose slope by each of them is 1."""
+    zero = f.equal(x, 0.0)
+    rest = select(zero, 1.0, x)
+    zeros, others, missing = f.sum_(cast(zero, x.kind)), f.prod(rest), f.sum_(select(zero, x, 0.0))
+    one = f.equal(zeros, 1.0)
+    of_zero = select(one, others, select(f.equal(zeros, 2.0), others * (missing - x), 0.0))
+    of_rest = others / rest * select(f.equal(zeros, 0.0), 1.0, select(one, missing, 0.0))
+    return {"dx": dy * select(zero, of_zero, of_rest)}
+
+
 def slope_of_factor(x: Expr, others: Expr, zeros: Expr) -> Expr:
     """The product of all factors but x, given that of all that are not zero and how many are."""
     without = select(f.equal(zeros, 0.0), others / x, 0.0)
@@ -211,6 +224,12 @@ def nanprod(x: Expr) -> Expr:
 @nanprod.backward
 def _nanprod_backward(dy: Expr, x: Expr) -> dict[str, Expr]:
     (plain,) = _prod_backward(dy, select(_is_nan(x), 1.0, x)).values()
+    return {"dx": select(_is_nan(x), 0.0, plain)}
+
+
+@nanprod.backward_again
+def _nanprod_backward_again(dy: Expr, x: Expr) -> dict[str, Expr]:
+    (plain,) = _prod_backward_again(dy, select(_is_nan(x), 1.0, x)).values()
     return {"dx": select(_is_nan(x), 0.0, plain)}
 
 

@@ -42,7 +42,7 @@ def _backward_op(forward: OpDescriptor, wrt: tuple[str, ...], given: tuple[str, 
     whole = (
         forward if forward.axes else replace(forward, shapes=tuple(None if s is None else forward.space for s in forward.shapes))
     )
-    backward = replace(whole, wrt=wrt, given=given).graph
+    backward = replace(whole, op=_differentiated(op), wrt=wrt, given=given).graph
     results = {p.name: e for p, e in whole.graph.outputs}
     names = (*(f"d{n}" for n in given), *op.signature.tensors)
 
@@ -72,6 +72,30 @@ def _backward_op(forward: OpDescriptor, wrt: tuple[str, ...], given: tuple[str, 
         places=op.places,
         differentiable=True,
     )
+
+
+def _differentiated(op: Op) -> Op:
+    """The op whose formula of the gradients is differentiated: itself, or with the formula that it gives for that."""
+    if op.given_again is None:
+        return op
+    made = Op(
+        op.formula,
+        op.rule,
+        name=op.name,
+        family=op.category.value,
+        takes="any",
+        results=op.results,
+        rows=op.rows,
+        axis=op.axis,
+        keepdims=op.keepdims,
+        constants=tuple(op.constants),
+        literals=op.literals,
+        places=op.places,
+        differentiable=True,
+        element_option=op.element_option,
+    )
+    made.backward(op.given_again)
+    return made
 
 
 def _inputs(graph: Graph, values: dict[str, Expr]) -> dict[Expr, Expr]:

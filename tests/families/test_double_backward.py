@@ -112,3 +112,17 @@ def test_a_condition_counts_before_a_scan() -> None:
     x, m = np.ones((1, 4)), np.array([[True, False, True, True]])
     (dx,) = masked.gradient(x, m, dy=np.array([[1.0, 10.0, 100.0, 1000.0]]), wrt=("x",))
     assert dx.tolist() == [[1101.0, 1100.0, 1100.0, 1000.0]]
+
+
+@pytest.mark.parametrize("name", ["prod", "nanprod"])
+def test_second_derivatives_of_products_with_zeros(name: str, device: str) -> None:
+    """Rows with no zero, with one, with two, with three."""
+    x = np.array([[1.0, 2.0, 3.0, 4.0], [1.0, 0.0, 2.0, 3.0], [0.0, 0.0, 4.0, 2.0], [0.0, 0.0, 0.0, 2.0]])
+    rng = np.random.default_rng(0)
+    leaf, dy = torch.from_numpy(x).requires_grad_(), torch.from_numpy(rng.standard_normal(4)).requires_grad_()
+    ddx = rng.standard_normal(x.shape)
+    (first,) = torch.autograd.grad(leaf.prod(1), leaf, dy, create_graph=True)
+    want = torch.autograd.grad(first, [dy, leaf], torch.from_numpy(ddx))
+    given = [t.to_device(v, device) for v in (ddx, dy.detach().numpy(), x)]
+    for got, slope, what in zip(getattr(baracuda, f"{name}_double_backward")(*given, axis=1), want, ("dy", "x"), strict=True):
+        _same(got, slope, what)
