@@ -37,10 +37,10 @@ def document() -> str:
         f"the test suite runs it: {len(present)} of {len(entries)}. Every plan here promises the same bits on every CPU and GPU,",
         "unless it says another thing.",
         "",
-        "Tensors of several elements promote as in the array API (`baracuda/ops/promotion.py`): an element follows from elements,",
-        "never from shapes, so that one without axes counts as any other. In PyTorch it counts only where it is of a higher category",
-        "than those with axes: f16 of any shape times an f32 without axes is f16 there and f32 here. A Python number takes the element",
-        "of the tensors where it is of their category.",
+        "Tensors of several elements promote as in the array API (`baracuda/ops/promotion.py`): an element follows from",
+        "elements, never from shapes, so that one without axes counts as any other. In PyTorch it counts only where it is",
+        "of a higher category than those with axes: f16 of any shape times an f32 without axes is f16 there and f32 here.",
+        "A Python number takes the element of the tensors where it is of their category.",
         "",
     ]
     for family in families:
