@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.core.axes import Axes
-from baracuda.core.elements import ElementKind
+from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.lazy import cached_property
 from baracuda.core.plan import variable
@@ -81,6 +81,8 @@ class OpDescriptor(FormulaDescriptor):
                 check_shape(name, shape)
             elif name not in op.signature.optional and name not in numbers:
                 raise InvalidProblemError(f"{name}: got None; expected a tensor")
+            elif op.space is not None and name not in op.signature.optional:
+                raise InvalidProblemError(f"{name}: {numbers[name]!r}; expected a tensor")
         if not self.tensors:
             raise InvalidProblemError(f"{op}: no tensor among {', '.join(names)}; expected at least one")
         check_shape("the broadcast shape", self.space)
@@ -97,14 +99,14 @@ class OpDescriptor(FormulaDescriptor):
         for name, kind in self.whole_numbers:
             check_whole(name, self.numbers_given[name], kind)
         for name, value in self.options:
-            if hasattr(value, "__dlpack__"):
-                raise UnsupportedError(f"{name}: got a tensor; {op} takes an option, a constant of its kernel, there")
-            if isinstance(value, list):
-                raise InvalidProblemError(f"{name}: got a list; expected a tuple")
+            op.signature.domains[name].check(name, value)
         for name, bound in self.limits:
             if not bound.classes and self.tensors[name][1] not in (ElementKind.S32, ElementKind.S64):
                 raise InvalidProblemError(f"{name}: element is {self.tensors[name][1]}; expected indices in s32 or s64")
         kind = self.promoted
+        complexes = (n for n, (_, k) in self.tensors.items() if k.category is Category.COMPLEX)
+        if Category.COMPLEX not in op.takes and (name := next(complexes, None)) is not None:
+            raise UnsupportedError(f"{name}: element is {self.tensors[name][1]}; {op} takes no complex numbers")
         if not op.accepts(kind):
             raise UnsupportedError(f"{op}: {kind}; expected one of {', '.join(str(k) for k in ElementKind if op.accepts(k))}")
 
