@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from baracuda.formula.scans import Scan
 
 
-def _reaching(y: Expr, dy: Expr, passes: Expr) -> Expr:
+def reaching(y: Expr, dy: Expr, passes: Expr) -> Expr:
     """G where element i passes on `passes` times what reaches it."""
     from baracuda.formula.scans import linear_recurrence
 
@@ -40,7 +40,7 @@ def prod(y: Expr, dy: Expr, operand: int) -> Expr:
     from baracuda.formula.scans import cumprod
 
     (x,) = y.args
-    return cumprod(x, reverse=y.attr.reverse, exclusive=True) * _reaching(y, dy, x)
+    return cumprod(x, reverse=y.attr.reverse, exclusive=True) * reaching(y, dy, x)
 
 
 def affine(y: Expr, dy: Expr, operand: int) -> Expr | None:
@@ -50,9 +50,9 @@ def affine(y: Expr, dy: Expr, operand: int) -> Expr | None:
     a, _ = y.args
     if y.attr.component == 0:  # the running product of a
         reverse = y.attr.reverse
-        return None if operand else cumprod(a, reverse=reverse, exclusive=True) * _reaching(y, dy, a)
-    reaching = _reaching(y, dy, a)
-    return reaching if operand else reaching * sibling(y, 1, exclusive=True)
+        return None if operand else cumprod(a, reverse=reverse, exclusive=True) * reaching(y, dy, a)
+    reached = reaching(y, dy, a)
+    return reached if operand else reached * sibling(y, 1, exclusive=True)
 
 
 def scaled_sum(y: Expr, dy: Expr, operand: int) -> Expr | None:
@@ -63,10 +63,10 @@ def scaled_sum(y: Expr, dy: Expr, operand: int) -> Expr | None:
     if y.attr.component == 0 or operand == 1:
         return None
     (x, _), largest, before = y.args, sibling(y, 0), sibling(y, 0, exclusive=True)
-    return _reaching(y, dy, _ratio(before, largest)) * _ratio(x, largest)
+    return reaching(y, dy, ratio(before, largest)) * ratio(x, largest)
 
 
-def _ratio(x: Expr, largest: Expr) -> Expr:
+def ratio(x: Expr, largest: Expr) -> Expr:
     """e**(x - largest), 1 where both are the same infinity."""
     return exp(select(compare("eq", x, largest), 0.0, x - largest))
 

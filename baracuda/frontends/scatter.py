@@ -84,9 +84,9 @@ def index_add(
 ) -> Any:
     """x with alpha * source added to its slices along an axis: y[index[p]] = x[index[p]] + alpha * the sum of source[p].
 
-    x has any element but bool and the 8-bit floats; source has the shape of x with the axes of index in place of `axis`. The sum
-    is taken before x is added, and rounded with it once; a complex alpha is multiplied to source before the sum. `out` may be
-    `x`. Source: torch.index_add.
+    x has any element but the 8-bit floats; of bool a sum is whether one is true. source has the shape of x with the axes of index
+    in place of `axis`. The sum is taken before x is added, and rounded with it once; a complex alpha is multiplied to source
+    before the sum. `out` may be `x`. Source: torch.index_add.
 
     Examples
     --------
@@ -94,7 +94,9 @@ def index_add(
     >>> baracuda.index_add(np.zeros(3, np.float32), np.array([2, 0, 2]), np.float32([1, 2, 3])).tolist()
     [2.0, 0.0, 4.0]
     """
-    if isinstance(alpha, complex):
+    if describe(x, "x").kind is ElementKind.BOOL:
+        source, alpha = source if alpha else function("ne")(source, source), 1.0
+    elif isinstance(alpha, complex):
         source, alpha = function("mul")(source, alpha), 1.0
     factor = None if alpha == 1 else alpha
     return _index_reduce(x, index, source, axis, ScatterKind.SUM, factor, True, bounds, out)

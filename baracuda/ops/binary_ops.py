@@ -297,11 +297,14 @@ def nextafter(a: Expr, b: Expr, *, element: ElementKind) -> Expr:
     return select(f.equal(a, b), b, select(_is_nan(a) | _is_nan(b), a + b, found))
 
 
-@op(takes="float,complex")
+@op(Rule.FLOATING, takes="float,complex")
 def ldexp(x: Value, exponent: Own) -> Value:
-    """x * 2**exponent, rounded once; exponent is an integer tensor."""
-    if not exponent.kind.is_integer:
-        raise InvalidProblemError(f"exponent: {exponent.kind}; expected an integer element")
+    """x * 2**exponent, rounded once for an integer exponent; for a float one the product with exp2(exponent). The result has x's
+    element, f32 for integers."""
+    if exponent.kind.is_float:
+        return x * f.exp2(cast(exponent, x.kind))
+    if exponent.kind is ElementKind.BOOL:
+        exponent = cast(exponent, ElementKind.S32)
     if isinstance(x, Complex):
         return Complex(scale_by_power_of_two(x.re, exponent), scale_by_power_of_two(x.im, exponent))
     return scale_by_power_of_two(x, exponent)

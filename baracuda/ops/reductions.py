@@ -9,8 +9,10 @@ from typing import Annotated, Any, TypeAlias
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import Finite, OtherThan
+from baracuda.formula import complex_scans
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
+from baracuda.formula.complex_functions import FUNCTIONS
 from baracuda.formula.expr import Expr, as_expr, cast, const, reduce, select
 from baracuda.formula.host import HostNumber
 from baracuda.formula.pooling import pooled, pooled_squares
@@ -37,17 +39,26 @@ def sum_(x: Value) -> Value:
     return map_parts(f.sum_, x)
 
 
-@op(Rule.ACCUMULATING, element_option=True, takes="float,int,bool", **_REDUCTION)
-def prod(x: Expr) -> Expr:
-    """The product, in the canonical order. Integers and bool are multiplied in s64 (u64) unless dtype says otherwise."""
-    return f.prod(x)
+@op(Rule.ACCUMULATING, element_option=True, **_REDUCTION)
+def prod(x: Value) -> Value:
+    """The product, in the canonical order; of complex numbers the last of the running products. Integers and bool are multiplied
+    in s64 (u64) unless dtype says otherwise."""
+    return complex_scans.prod(x) if isinstance(x, Complex) else f.prod(x)
 
 
 @prod.backward
-def _prod_backward(dy: Expr, x: Expr) -> dict[str, Expr]:
+def _prod_backward(dy: Value, x: Value) -> dict[str, Value]:
+    if isinstance(x, Complex):
+        assert isinstance(dy, Complex)
+        return {"dx": complex_scans.prod_backward(dy, x)}
+    assert isinstance(dy, Expr)
+    return {"dx": _slope_of_product(dy, x)}
+
+
+def _slope_of_product(dy: Expr, x: Expr) -> Expr:
     """dy times the product of the others: with one zero in the row only that element has a gradient, with more none has."""
     zero = f.equal(x, 0.0)
-    return {"dx": dy * slope_of_factor(x, f.prod(select(zero, 1.0, x)), f.sum_(cast(zero, x.kind)))}
+    return dy * slope_of_factor(x, f.prod(select(zero, 1.0, x)), f.sum_(cast(zero, x.kind)))
 
 
 @prod.backward_again
@@ -223,8 +234,7 @@ def nanprod(x: Expr) -> Expr:
 
 @nanprod.backward
 def _nanprod_backward(dy: Expr, x: Expr) -> dict[str, Expr]:
-    (plain,) = _prod_backward(dy, select(_is_nan(x), 1.0, x)).values()
-    return {"dx": select(_is_nan(x), 0.0, plain)}
+    return {"dx": select(_is_nan(x), 0.0, _slope_of_product(dy, select(_is_nan(x), 1.0, x)))}
 
 
 @nanprod.backward_again
@@ -339,15 +349,29 @@ def log_sum_exp(x: Expr) -> Expr:
     return f.log(pooled(f.sum_(f.exp(x - shift)), moved, top, shift)) + shift
 
 
-@op(Rule.FLOATING, takes="float,int", saves=("y",), **_REDUCTION)
-def logsumexp(x: Expr) -> Expr:
-    """log(sum e**x), by the largest element; -inf over nothing but -inf, +inf with a +inf."""
-    return log_sum_exp(x)
+def _finite(x: Expr) -> Expr:
+    return select(abs(x) < float("inf"), x, 0.0)
+
+
+@op(Rule.FLOATING, takes="float,int,complex", saves=("y",), **_REDUCTION)
+def logsumexp(x: Value) -> Value:
+    """log(sum e**x), by the largest element, of complex numbers by the largest real part; -inf over nothing but -inf, +inf with
+    a +inf."""
+    if not isinstance(x, Complex):
+        return log_sum_exp(x)
+    shift = _finite(f.max_(x.re))
+    total = map_parts(f.sum_, FUNCTIONS["exp"](x - shift))
+    return FUNCTIONS["log"](total) + shift  # type: ignore[no-any-return]
 
 
 @logsumexp.backward
-def _logsumexp_backward(dy: Expr, x: Expr, y: Expr) -> dict[str, Expr]:
-    return {"dx": dy * f.exp(x - select(abs(y) < float("inf"), y, 0.0))}
+def _logsumexp_backward(dy: Value, x: Value, y: Value) -> dict[str, Value]:
+    if isinstance(x, Complex):
+        assert isinstance(y, Complex)
+        share: Complex = FUNCTIONS["exp"](x - Complex(_finite(y.re), y.im))
+        return {"dx": dy * share.conjugate()}
+    assert isinstance(y, Expr)
+    return {"dx": dy * f.exp(x - _finite(y))}
 
 
 @op(**_REDUCTION)

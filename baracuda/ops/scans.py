@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from baracuda.core.elements import ElementKind
+from baracuda.formula import complex_scans as c
 from baracuda.formula import functions as f
+from baracuda.formula import scan_gradients
 from baracuda.formula import scans as s
+from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, select
 from baracuda.ops.op import map_parts, op
 from baracuda.ops.promotion import Rule
@@ -22,10 +25,21 @@ def cumsum(x: Value, *, reverse: bool = False, exclusive: bool = False) -> Value
     return map_parts(lambda v: s.cumsum(v, reverse=reverse, exclusive=exclusive), x)
 
 
-@op(Rule.ACCUMULATING, element_option=True, takes="float,int", **_SCAN)
-def cumprod(x: Expr, *, reverse: bool = False, exclusive: bool = False) -> Expr:
+@op(Rule.ACCUMULATING, element_option=True, **_SCAN)
+def cumprod(x: Value, *, reverse: bool = False, exclusive: bool = False) -> Value:
     """The running product; its gradient is right where elements are zero."""
+    if isinstance(x, Complex):
+        return c.cumprod(x, reverse=reverse, exclusive=exclusive)
     return s.cumprod(x, reverse=reverse, exclusive=exclusive)
+
+
+@cumprod.backward
+def _cumprod_backward(dy: Value, x: Value, *, reverse: bool, exclusive: bool) -> dict[str, Value]:
+    if isinstance(x, Complex):
+        assert isinstance(dy, Complex)
+        return {"dx": c.cumprod_backward(dy, x, reverse=reverse, exclusive=exclusive)}
+    assert isinstance(dy, Expr)
+    return {"dx": scan_gradients.prod(s.cumprod(x, reverse=reverse, exclusive=exclusive), dy, 0)}
 
 
 def _located(word: Callable[..., tuple[Expr, Expr]], x: Expr, reverse: bool) -> tuple[Expr, Expr]:
@@ -46,10 +60,31 @@ def cummin(x: Expr, *, reverse: bool = False) -> tuple[Expr, Expr]:
     return _located(s.cummin_with_index, x, reverse)
 
 
-@op(takes="float", once=True, **_SCAN)
-def logcumsumexp(x: Expr, *, reverse: bool = False, exclusive: bool = False) -> Expr:
-    """log of the running sum of e**x, each sum scaled by its largest element."""
+@op(once=True, **_SCAN)
+def logcumsumexp(x: Value, *, reverse: bool = False, exclusive: bool = False) -> Value:
+    """log of the running sum of e**x, each sum scaled by its largest element, of complex numbers by the largest real part."""
+    if isinstance(x, Complex):
+        return c.logcumsumexp(x, reverse=reverse, exclusive=exclusive)
     return s.logcumsumexp(x, reverse=reverse, exclusive=exclusive)
+
+
+@logcumsumexp.backward
+def _logcumsumexp_backward(dy: Value, x: Value, *, reverse: bool, exclusive: bool) -> dict[str, Value]:
+    if isinstance(x, Complex):
+        assert isinstance(dy, Complex)
+        return {"dx": c.logcumsumexp_backward(dy, x, reverse=reverse, exclusive=exclusive)}
+    assert isinstance(dy, Expr)
+    y = s.logcumsumexp(x, reverse=reverse, exclusive=exclusive)
+    return {"dx": _slope_of_logcumsumexp(dy, y)}
+
+
+def _slope_of_logcumsumexp(dy: Expr, y: Expr) -> Expr:
+    """As differentiation has it, of m + log(s): dy / s to the sum s, and nothing to the largest element m."""
+    _, logarithm = y.args
+    (total,) = logarithm.args
+    slope = scan_gradients.scaled_sum(total, dy / total, 0)
+    assert slope is not None
+    return slope
 
 
 @op(**_SCAN)

@@ -37,6 +37,15 @@ class ScatterKind(enum.Enum):
     __hash__ = object.__hash__  # members are singletons; Enum's own hash is several times slower
 
 
+#: What combinations of bool are: a sum is true where one is, a product where all are.
+_OF_BOOL = {
+    ScatterKind.SUM: ScatterKind.MAX,
+    ScatterKind.MAX: ScatterKind.MAX,
+    ScatterKind.PROD: ScatterKind.MIN,
+    ScatterKind.MIN: ScatterKind.MIN,
+}
+
+
 @dataclass(frozen=True)
 class ScatterDescriptor(Descriptor):
     """Elements that go where an index says, combined destination by destination.
@@ -99,8 +108,10 @@ class ScatterDescriptor(Descriptor):
         object.__setattr__(self, "axis", self.axis % len(self.shape))
         check_element("index_element", self.index_element, INDEX_KINDS)
         kind = self.element
-        if kind.bits < 8 or (kind.is_float and kind.bits < 16) or kind.category is Category.BOOL:
-            raise UnsupportedError(f"element: {kind}; expected a float of 16 bits or more, an integer or a complex number")
+        if kind.bits < 8 or (kind.is_float and kind.bits < 16):
+            raise UnsupportedError(f"element: {kind}; expected a float of 16 bits or more, an integer, bool or a complex number")
+        if kind is ElementKind.BOOL and not (self.has_base and self.reduce in _OF_BOOL and not self.parameters):
+            raise UnsupportedError(f"element: {kind} with {self.reduce}; bool is combined with a base, by sum, prod, max or min")
         plain = self.reduce is ScatterKind.SUM and not self.has_weights
         if kind.category is Category.COMPLEX and not plain:
             raise UnsupportedError(f"element: {kind} with {self.reduce}; complex numbers are only summed, without weights")
@@ -172,22 +183,23 @@ class ScatterDescriptor(Descriptor):
             return None if at is None else _lies(at, kind, shape, places, n, len(inner))
 
         place = lies(index, self.index_element, self.index_shape, outer, rank)
-        result = lies(y, self.element, self.shape, result_places, len(destinations))
+        stored = ElementKind.U8 if self.element is ElementKind.BOOL else self.element  # as bytes, which are 0 or 1
+        result = lies(y, stored, self.shape, result_places, len(destinations))
         assert place is not None
         assert result is not None
         extent = self.shape[self.axis]
         keys = Keys(self.index_shape, place, steps, scale, extent, prod(destinations), self.wrap, self.skip)
         summed = self.reduce in (ScatterKind.MEAN, ScatterKind.COUNT)
         return Scatter(
-            op="sum" if summed else self.reduce.value,
+            op="sum" if summed else (_OF_BOOL[self.reduce] if self.element is ElementKind.BOOL else self.reduce).value,
             mean=self.reduce is ScatterKind.MEAN,
             keys=keys,
             destinations=destinations,
             inner=inner,
-            x=lies(x, self.element, self.x_shape, x_places, rank if self.sources is None else 1),
+            x=lies(x, stored, self.x_shape, x_places, rank if self.sources is None else 1),
             rows=lies(rows, self.index_element, self.index_shape, outer, rank),
             weights=lies(weights, self.compute_element, self.index_shape, outer, rank),
-            base=lies(base, self.element, self.shape, result_places, len(destinations)),
+            base=lies(base, stored, self.shape, result_places, len(destinations)),
             y=result,
             scaled=self.alpha is not None,
             sources=self.sources or 0,

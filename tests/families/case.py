@@ -45,6 +45,8 @@ class Case:
     tolerance
         Allowed error as a multiple of the element's own rounding (2**-8 for bf16, 2**-11 f16, 2**-23 f32, 2**-52 f64) of
         the size of the result (`absolute` of 1 is added to it).
+    modulus
+        Whether the error of a part of a complex result counts against its modulus, as that of products does.
     gradient
         Whether the backward is compared with autograd of the reference, or tells it by a trial's keywords.
     specials
@@ -60,6 +62,7 @@ class Case:
     elements: Sequence[str] | None = None
     tolerance: float = 4.0
     absolute: float = 0.0
+    modulus: bool = False
     gradient: bool | Callable[[Mapping[str, Any]], bool] = True
     specials: bool = True
     rival: Callable[..., Any] | None = None

@@ -109,6 +109,7 @@ CASES = {
     "sum": Case(flat(lambda x: _wide(x).sum(-1)), shapes=SPACES, keywords=AXES, absolute=60.0),
     "prod": Case(
         flat(lambda x: _wide(x).prod(-1)), ("nonzero",), [((3, 31),), *SPACES[2:]], AXES, tolerance=120.0, specials=False,
+        modulus=True,
     ),
     "mean": Case(flat(lambda x: _real(x).mean(-1)), shapes=SPACES, keywords=AXES, absolute=8.0),
     "reduce_sum_square": Case(flat(lambda x: (x * x).sum(-1)), shapes=SPACES, keywords=AXES, tolerance=16.0),
@@ -145,7 +146,7 @@ CASES = {
         flat(lambda x, correction=0.0: _nanvar(x, correction).sqrt()),
         shapes=FILLED[:2], keywords=_MOMENTS, tolerance=16.0, absolute=0.001,
     ),
-    "logsumexp": Case(flat(lambda x: _real(x).logsumexp(-1)), shapes=LONG, keywords=AXES, absolute=2.0),
+    "logsumexp": Case(flat(lambda x: _real(x).logsumexp(-1)), shapes=LONG, keywords=AXES, absolute=2.0, modulus=True),
     "logmeanexp": Case(
         flat(lambda x: x.logsumexp(-1) - np.log(x.shape[-1])), shapes=FILLED, keywords=AXES, absolute=8.0, specials=False
     ),

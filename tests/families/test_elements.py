@@ -119,3 +119,35 @@ def test_no_difference_is_x_alone(device: str) -> None:
     assert to_host(baracuda.diff(x, n=0, append=end)).tolist() == [1, 2]
     dx, dend = baracuda.diff_backward(x, x, n=0, append=end)
     assert (to_host(dx).tolist(), to_host(dend).tolist()) == ([1, 2], [0])
+
+
+@pytest.mark.parametrize("reduce", ["sum", "prod", "amax", "amin"])
+def test_bool_goes_to_its_places(reduce: str, device: str) -> None:
+    x, index, source = BOOLS, np.array([[0, 0, 2], [1, 1, 1]]), OTHERS["bool"]
+    got = baracuda.scatter_reduce(*(to_device(t, device) for t in (x, index, source)), reduce=reduce)
+    want = torch.from_numpy(x).scatter_reduce(1, torch.from_numpy(index), torch.from_numpy(source), reduce)
+    np.testing.assert_array_equal(to_host(got), want.numpy())
+
+
+@pytest.mark.parametrize("alpha", [1, 0])
+def test_bool_index_add(alpha: int, device: str) -> None:
+    x, index, source = BOOLS[0], np.array([1, 1]), BOOLS[1, 1:]
+    got = baracuda.index_add(*(to_device(t, device) for t in (x, index, source)), alpha=alpha)
+    want = torch.from_numpy(x).index_add(0, torch.from_numpy(index), torch.from_numpy(source), alpha=alpha)
+    np.testing.assert_array_equal(to_host(got), want.numpy())
+
+
+@pytest.mark.parametrize("exponent", [np.array([3, -2, 0]), np.array([True, False, True]), np.float32([0.5, -1.5, 2])])
+def test_ldexp_of_any_exponent(exponent: np.ndarray, device: str) -> None:
+    integers = np.array([4, 5, -6])
+    for x in (integers,) if exponent.dtype == bool else (integers, np.float32([1, -3, 0.5])):
+        got = to_host(baracuda.ldexp(to_device(x, device), to_device(exponent, device)))
+        want = torch.ldexp(torch.from_numpy(x), torch.from_numpy(exponent)).numpy()
+        assert got.dtype == want.dtype
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def test_products_of_no_complex_number(device: str) -> None:
+    x = to_device(np.zeros((2, 0), np.complex64), device)
+    assert to_host(baracuda.prod(x, axis=1)).tolist() == [1, 1]
+    assert to_host(baracuda.cumprod(x, axis=1)).shape == (2, 0)

@@ -24,7 +24,7 @@ def test_every_op_has_a_case(name: str) -> None:
     assert name in t.cases()
 
 
-def compare(got: np.ndarray, want: np.ndarray, trial: t.Trial, spread: float) -> None:
+def compare(got: np.ndarray, want: np.ndarray, trial: t.Trial, spread: float, modulus: np.ndarray | None = None) -> None:
     """Equal within the rounding of the result's element; NaN and infinities in the same places."""
     assert got.shape == want.shape, f"shape {got.shape}; expected {want.shape}"
     label = ElementKind.from_numpy(got.dtype).label
@@ -34,7 +34,7 @@ def compare(got: np.ndarray, want: np.ndarray, trial: t.Trial, spread: float) ->
         return
     if got.dtype.kind == "c":
         for part in ("real", "imag"):
-            compare(getattr(got, part), getattr(want, part), trial, spread)
+            compare(getattr(got, part), getattr(want, part), trial, spread, np.abs(want) if trial.case.modulus else None)
         return
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = want.astype(got.dtype).astype(np.float64)
@@ -45,7 +45,7 @@ def compare(got: np.ndarray, want: np.ndarray, trial: t.Trial, spread: float) ->
     close_to_edge = np.abs(want) > 0.99 * float(ml_dtypes.finfo(got.dtype).max)
     np.testing.assert_array_equal(result[edge & ~close_to_edge], rounded[edge & ~close_to_edge], err_msg="infinity elsewhere")
     unit = t.ROUNDING[label]
-    size = np.abs(want[finite])
+    size = np.where(np.isfinite(modulus), modulus, np.abs(want))[finite] if modulus is not None else np.abs(want[finite])
     typical = float(np.mean(size)) if size.size else 0.0
     least = float(ml_dtypes.finfo(got.dtype).smallest_subnormal)
     allowed = trial.case.tolerance * unit * (size + spread * typical + trial.case.absolute) + least

@@ -75,7 +75,10 @@ def _across(frame: Frame, groups: list[ScanGroup]) -> int:
         sum(k.itemsize for g in groups for k in g.kinds),
     )
     several = len(frame.operands) > frame.inputs + 1
-    return 32 if frame.nest.rows >= 32 and (several or (narrow and state <= 4)) else 16
+    across = 32 if frame.nest.rows >= 32 and (several or (narrow and state <= 4)) else 16
+    while across > 1 and 2 * state * (WARP * (across + 1) + across) > SHARED_BYTES:  # as `ColumnKernel.shared` declares
+        across //= 2
+    return across
 
 
 class _Schedule(ABC, Generic[K]):
