@@ -205,6 +205,8 @@ class Plan(ABC, Generic[D, A]):
         cls, device: Device, descriptor: D, preference: PlanPreference, layouts: Sequence[Layout]
     ) -> Iterator[tuple[Candidate, Implementation | None]]:
         """The candidates in order of preference; each is compiled when it is asked for."""
+        if not isinstance(preference, PlanPreference):
+            raise InvalidProblemError(f"preference: {preference!r}; expected a PlanPreference or None")
         found = cls.implementations(device, descriptor)
         for backend, make in sorted(found, key=lambda pair: not pair[0].is_library) if preference.fastest else found:
             if preference.backend not in (None, backend):

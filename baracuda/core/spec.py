@@ -175,7 +175,7 @@ def check_overlap(specs: Sequence[TensorSpec], descriptor: Any, tensors: Sequenc
 
 def check_shape(name: str, shape: Sequence[int], least: int = 0, most: int = MAX_RANK) -> None:
     """Raise unless a shape has a rank in range and no negative extent; `UnsupportedError` for a rank that no plan takes."""
-    if isinstance(shape, (str, bytes)) or not all(isinstance(n, int) and not isinstance(n, bool) for n in shape):
+    if not isinstance(shape, (tuple, list)) or not all(isinstance(n, int) and not isinstance(n, bool) for n in shape):
         raise InvalidProblemError(f"{name}: {shape!r}; expected a tuple of ints")
     if not least <= len(shape) <= most:
         error = UnsupportedError if len(shape) > MAX_RANK else InvalidProblemError

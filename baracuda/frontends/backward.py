@@ -87,8 +87,11 @@ def gradients(descriptor: OpDescriptor, tensors: Mapping[str, Any], like: Any) -
 
 def chosen(wrt: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
     """The tensors whose gradients a call asks for, each once, by default all that are known."""
-    found = tuple(known if wrt is None else wrt)
-    if not found or set(found) - set(known) or len({*found}) != len(found):
+    given: Any = known if wrt is None else wrt
+    if not isinstance(given, (tuple, list)):
+        raise InvalidProblemError(f"wrt: {given!r}; expected a tuple of names, some of {', '.join(known)}")
+    found = tuple(given)
+    if not found or any(n not in known for n in found) or len(set(found)) != len(found):
         raise InvalidProblemError(f"wrt: {', '.join(map(repr, found)) or 'none'}; expected some of {', '.join(known)}, each once")
     return found
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.arrays import broadcast
-from baracuda.frontends.backward import Backward, differentiable
+from baracuda.frontends.backward import Backward, chosen, differentiable
 from baracuda.frontends.binding import Bound
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.function import binding_of, describe_bound
@@ -70,16 +70,17 @@ class DoubleBackward:
         if not given or not told:
             what = "every gradient of a result" if not given else "every gradient of a gradient"
             raise InvalidProblemError(f"{self.__name__}: {what} is None; expected at least one")
+        shapes = {f"d{n}": row[0] for n, row in results.items()} | {f"dd{n}": row[0] for n, row in forward.tensors.items()}
         for name, ref in {**{f"d{n}": v for n, v in given.items()}, **{f"dd{n}": v for n, v in told.items()}}.items():
-            expected = forward.tensors[name[2:]][0] if name[2:] in told else results[name[1:]][0]
-            if ref.shape != expected:
-                raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {expected}")
+            if name not in shapes:
+                raise InvalidProblemError(f"{name}: got a tensor; expected None, for there is none that it is the gradient of")
+            if ref.shape != shapes[name]:
+                raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {shapes[name]}")
         op = backward_op(forward, tuple(told), tuple(given))
         whole = {f"d{n}": placed(ref, results[n][2], rank) for n, ref in given.items()}
-        shapes = [ref.shape for ref in whole.values()]
         descriptor = OpDescriptor(
             op,
-            (*shapes, *forward.shapes),
+            (*(ref.shape for ref in whole.values()), *forward.shapes),
             (*(ref.kind for ref in whole.values()), *forward.elements),
             forward.axes,
             scalars=forward.scalars,
@@ -89,6 +90,6 @@ class DoubleBackward:
         for name, ref in told.items():
             lies = placed(ref, forward.placement(name), rank)
             counted[f"slope_{name}"] = broadcast(lies, descriptor.results[f"slope_{name}"][0])
-        names = tuple(wrt) if wrt is not None else (*whole, *differentiable(forward))
+        names = (*whole, *differentiable(forward)) if wrt is None else chosen(wrt, (*whole, *forward.tensors))
         made = Backward(op).of(descriptor, counted, {**whole, **tensors}, like, wrt=names)
         return {n: made[n].reshape(given[n[1:]].shape) if n in whole else made[n] for n in names}

@@ -13,7 +13,7 @@ from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.arrays import current_stream
 from baracuda.frontends.backward import chosen
-from baracuda.frontends.binding import Binding, Bound, domain
+from baracuda.frontends.binding import PREFERENCE, Binding, Bound, domain
 from baracuda.frontends.call import apply, describe, device_of, one_or_all, plan_for
 from baracuda.frontends.families import function
 from baracuda.frontends.recipes import Recipe, recipe_key
@@ -85,6 +85,8 @@ class ProductFunction:
 
     def __call__(self, *given: Any, out: Any = None, preference: PlanPreference | None = None, **options: Any) -> Any:
         call = self.binding(given, options)
+        if preference is not None:
+            PREFERENCE.check("preference", preference)
         arguments = call.tensors
         key = recipe_key((*arguments, out), (preference, *call.options.items()), call.numbers, _SPECIAL)
         found = self._recipes.get(key) if key is not None else None
@@ -152,6 +154,8 @@ class ProductBackward:
         **options: Any,
     ) -> Any:
         forward, call = self.forward, self.binding(given, options)
+        if preference is not None:
+            PREFERENCE.check("preference", preference)
         dy, *arguments = call.tensors
         request = forward.request(replace(call, tensors=tuple(arguments)))
         d = request.descriptor

@@ -104,9 +104,9 @@ class OpDescriptor(FormulaDescriptor):
             if not bound.classes and self.tensors[name][1] not in (ElementKind.S32, ElementKind.S64):
                 raise InvalidProblemError(f"{name}: element is {self.tensors[name][1]}; expected indices in s32 or s64")
         kind = self.promoted
-        complexes = (n for n, (_, k) in self.tensors.items() if k.category is Category.COMPLEX)
-        if Category.COMPLEX not in op.takes and (name := next(complexes, None)) is not None:
-            raise UnsupportedError(f"{name}: element is {self.tensors[name][1]}; {op} takes no complex numbers")
+        for name, (_, own) in self.tensors.items():
+            if own.category is Category.COMPLEX and own.category not in op.takes:
+                raise UnsupportedError(f"{name}: element is {own}; {op} takes no complex numbers")
         if not op.accepts(kind):
             raise UnsupportedError(f"{op}: {kind}; expected one of {', '.join(str(k) for k in ElementKind if op.accepts(k))}")
 
