@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from baracuda.core.elements import Category, ElementKind
@@ -10,8 +9,10 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.declared import declared
 from baracuda.frontends.product_function import run as product
 from baracuda.frontends.views import placed, run, view
+from baracuda.frontends.words import FiniteFloat, Wrt
 from baracuda.ops import covariances as c
 from baracuda.ops.matmul_descriptor import MatmulDescriptor
 from baracuda.ops.promotion import Rule, common, result_element
@@ -22,8 +23,6 @@ Weights = dict[str, TensorRef]
 def _variables(x: Any) -> TensorRef:
     """x as (variables, observations)."""
     ref = describe(x, "x")
-    if len(ref.shape) > 2:
-        raise InvalidProblemError(f"x: shape is {ref.shape}; expected (variables, observations) or (observations)")
     found: TensorRef = placed(ref, range(2 - len(ref.shape), 2), 2)
     return found
 
@@ -31,18 +30,12 @@ def _variables(x: Any) -> TensorRef:
 def _weights(x: TensorRef, fweights: Any, aweights: Any) -> Weights:
     """The weights that are given, by name."""
     found: Weights = {}
-    whole = (Category.SIGNED, Category.UNSIGNED)
-    for name, value, what, categories in (
-        ("fweights", fweights, "an integer", whole),
-        ("aweights", aweights, "a float", (Category.FLOAT,)),
-    ):
+    for name, value in {"fweights": fweights, "aweights": aweights}.items():
         if value is None:
             continue
         ref = describe(value, name)
         if ref.shape != x.shape[1:]:
             raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {x.shape[1:]}, one for each observation")
-        if ref.kind.category not in categories:
-            raise InvalidProblemError(f"{name}: element is {ref.kind}; expected {what}")
         found[name] = ref
     return found
 
@@ -92,7 +85,12 @@ def _both_ways(dy: Any, x: TensorRef, like: Any, *, diagonal: bool) -> Any:
     return run(c.both_ways, {"dy": square, "turned": turned}, like, diagonal=diagonal)["y"]
 
 
-def cov(x: Any, *, correction: float = 1, fweights: Any = None, aweights: Any = None) -> Any:
+_X = "variables observations or observations or ()"
+_WEIGHTED: dict[str, str] = {"x": _X, "fweights": "observations : int", "aweights": "observations : float"}
+
+
+@declared(**_WEIGHTED)
+def cov(x: Any, *, correction: FiniteFloat = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """The covariances of variables: sum_k w[k] * (x[i,k] - mean_i) * conj(x[j,k] - mean_j) / norm.
 
     x is (variables, observations); the result is (variables, variables), or a number for one variable, for which x may be
@@ -104,7 +102,7 @@ def cov(x: Any, *, correction: float = 1, fweights: Any = None, aweights: Any = 
 
     Deviations are taken in the kind that is computed in (f32 for 16-bit floats) and their products summed in one chain of fused
     multiply-adds in rising k: the same bits on every device, and without weights a matrix that is symmetric to the bit. Raises
-    `InvalidProblemError` for other shapes and elements of the weights. Source: torch.cov.
+    `InvalidProblemError` for other shapes, `UnsupportedError` for other elements of the weights. Source: torch.cov.
 
     Examples
     --------
@@ -121,14 +119,15 @@ def cov(x: Any, *, correction: float = 1, fweights: Any = None, aweights: Any = 
     return _squeezed(_gram(deviation, deviation, _element(rows, weights), _scale(rows, correction)))
 
 
+@declared(**_WEIGHTED, dy="variables variables or ()")
 def cov_backward(
     dy: Any,
     x: Any,
     *,
-    correction: float = 1,
+    correction: FiniteFloat = 1,
     fweights: Any = None,
     aweights: Any = None,
-    wrt: Sequence[str] | None = None,
+    wrt: Wrt = None,
 ) -> Any:
     """The gradients of `cov`'s x and aweights, those named in `wrt` or all that are given.
 
@@ -154,6 +153,7 @@ def cov_backward(
     return one_or_all([made[n] for n in names])
 
 
+@declared(x=_X)
 def corrcoef(x: Any) -> Any:
     """Pearson's correlation coefficients of variables: cov[i, j] / sqrt(cov[i, i] * cov[j, j]), held to [-1, 1].
 
@@ -177,6 +177,7 @@ def corrcoef(x: Any) -> Any:
     return _squeezed(run(c.correlations, tensors, x, dtype=_element(rows, {}))["y"])
 
 
+@declared(x=_X, dy="variables variables or ()")
 def corrcoef_backward(dy: Any, x: Any) -> Any:
     """The gradient of `corrcoef`'s x.
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.declared import declared
 from baracuda.frontends.views import axis_of, copy, gradients, merged, output, placed, run, slab
+from baracuda.frontends.words import FiniteFloat, PositiveFloat, Wrt
 from baracuda.ops import statistics as s
 from baracuda.ops.op import Op
 from baracuda.ops.promotion import Rule, result_element
@@ -55,7 +57,7 @@ def _integral(op: Op, y: Any, x: Any, dx: float, axis: int) -> Any:
     return found
 
 
-def _integral_slopes(op: Op, dy: Any, y: Any, x: Any, dx: float, axis: int, wrt: Sequence[str] | None) -> Any:
+def _integral_slopes(op: Op, dy: Any, y: Any, x: Any, dx: float, axis: int, wrt: Wrt) -> Any:
     ref = describe(y, "y")
     axis = axis_of(axis, len(ref.shape))
     abscissae = _abscissae(x, ref.shape, axis)
@@ -74,7 +76,11 @@ def _integral_slopes(op: Op, dy: Any, y: Any, x: Any, dx: float, axis: int, wrt:
     return one_or_all(made)
 
 
-def trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Any:
+_SAMPLES: dict[str, str] = {"y": "*before extent@axis *after", "x": "..."}
+
+
+@declared(**_SAMPLES)
+def trapezoid(y: Any, x: Any = None, *, dx: FiniteFloat = 1.0, axis: int = -1) -> Any:
     """The integral of samples y by the trapezoidal rule: sum (x[i+1] - x[i]) * (y[i] + y[i+1]) / 2 along an axis.
 
     x are the places of the samples, one number for each point of the axis or one for each of y; without it they are dx apart.
@@ -88,14 +94,14 @@ def trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Any:
     return _integral(s.area, y, x, dx, axis)
 
 
-def trapezoid_backward(
-    dy: Any, y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1, wrt: Sequence[str] | None = None
-) -> Any:
+@declared(**_SAMPLES, dy="*before *after")
+def trapezoid_backward(dy: Any, y: Any, x: Any = None, *, dx: FiniteFloat = 1.0, axis: int = -1, wrt: Wrt = None) -> Any:
     """The gradients of `trapezoid`'s y and x, those named in `wrt` or all that are given; dy is that of the integral."""
     return _integral_slopes(s.area, dy, y, x, dx, axis, wrt)
 
 
-def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Any:
+@declared(**_SAMPLES)
+def cumulative_trapezoid(y: Any, x: Any = None, *, dx: FiniteFloat = 1.0, axis: int = -1) -> Any:
     """The integral up to each sample but the first by the trapezoidal rule; parameters as for `trapezoid`.
 
     Examples
@@ -107,8 +113,9 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = 
     return _integral(s.running_area, y, x, dx, axis)
 
 
+@declared(**_SAMPLES, dy="*before extent-1 *after")
 def cumulative_trapezoid_backward(
-    dy: Any, y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1, wrt: Sequence[str] | None = None
+    dy: Any, y: Any, x: Any = None, *, dx: FiniteFloat = 1.0, axis: int = -1, wrt: Wrt = None
 ) -> Any:
     """The gradients of `cumulative_trapezoid`'s y and x, those named in `wrt` or all that are given."""
     return _integral_slopes(s.running_area, dy, y, x, dx, axis, wrt)
@@ -136,8 +143,6 @@ class _Stencil:
 
 
 def _stencils(n: int, edge_order: int) -> list[_Stencil]:
-    if edge_order not in (1, 2):
-        raise InvalidProblemError(f"edge_order: {edge_order!r}; expected 1 or 2")
     if n <= edge_order:
         raise InvalidProblemError(f"x: {n} points along an axis; expected at least {edge_order + 1}")
     inside = [_Stencil(s.slope_of_three, 1, n - 1, (0, 1, 2), {"at": 1})] if n > 2 else []
@@ -166,7 +171,11 @@ def _axes_and_spacings(x: Any, spacing: Any, axis: int | Sequence[int] | None) -
     return found
 
 
-def gradient(x: Any, spacing: Any = 1.0, *, axis: int | Sequence[int] | None = None, edge_order: int = 1) -> Any:
+_SPACING = "... or number or numbers or list ..."
+
+
+@declared(x="...", spacing=_SPACING)
+def gradient(x: Any, spacing: Any = 1.0, *, axis: int | Sequence[int] | None = None, edge_order: Literal[1, 2] = 1) -> Any:
     """The slopes of samples x along each of some axes (default: all): of the parabola through an element and its neighbours;
     at the ends of a line (edge_order 1) or of the parabola through the last three (2).
 
@@ -189,15 +198,16 @@ def gradient(x: Any, spacing: Any = 1.0, *, axis: int | Sequence[int] | None = N
     return one_or_all(made)
 
 
+@declared(x="*shape", spacing=_SPACING, dy="*shape or list *shape")
 def gradient_backward(
-    dy: Any, x: Any, spacing: Any = 1.0, *, axis: int | Sequence[int] | None = None, edge_order: int = 1
+    dy: Any, x: Any, spacing: Any = 1.0, *, axis: int | Sequence[int] | None = None, edge_order: Literal[1, 2] = 1
 ) -> Any:
     """The gradient of `gradient`'s x, given that of each of its results (a tuple where there are several)."""
     ref = describe(x, "x")
     lines = _axes_and_spacings(x, spacing, axis)
     given = [describe(v, "dy") for v in (dy if isinstance(dy, (tuple, list)) else (dy,))]
-    if len(given) != len(lines) or any(g.shape != ref.shape for g in given):
-        raise InvalidProblemError(f"dy: shapes {[g.shape for g in given]}; expected {len(lines)} of {ref.shape}")
+    if len(given) != len(lines):
+        raise InvalidProblemError(f"dy: {len(given)} of them; expected {len(lines)}, one for each axis")
     totals = []
     for (a, step, places), slopes in zip(lines, given, strict=True):
         pieces: list[tuple[int, Any]] = []
@@ -217,7 +227,8 @@ def gradient_backward(
 # --- angles -----------------------------------------------------------------------------------------------------------
 
 
-def unwrap(x: Any, *, discont: float | None = None, axis: int = -1, period: float = 2.0 * math.pi) -> Any:
+@declared(x="*before extent@axis *after")
+def unwrap(x: Any, discont: FiniteFloat | None = None, axis: int = -1, *, period: PositiveFloat = 2.0 * math.pi) -> Any:
     """Angles along an axis, each moved by whole periods so that no step is longer than half of one: x + the running sum of
     what each step is short of its nearest one. Steps shorter than `discont` (default and least: half a period) stay.
 
@@ -238,6 +249,7 @@ def unwrap(x: Any, *, discont: float | None = None, axis: int = -1, period: floa
     return result[0]
 
 
+@declared(dy="...")
 def unwrap_backward(dy: Any) -> Any:
     """The gradient of `unwrap`'s x, which is dy: the whole periods that are added do not depend on x."""
     ref = describe(dy, "dy")

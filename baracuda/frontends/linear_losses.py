@@ -6,16 +6,17 @@ the compute kind, and so have the same bits everywhere. The logits are computed 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import AtLeast, AtMost
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut
 from baracuda.frontends.arrays import empty_like
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.linear import linear
@@ -23,12 +24,19 @@ from baracuda.frontends.product_function import ProductFunction, Request
 from baracuda.frontends.products import Ref, labelled, mm
 from baracuda.frontends.ranges import checked
 from baracuda.frontends.views import filled, output, placed, slab
+from baracuda.frontends.words import Bounds, Reduction, Wrt
 from baracuda.ops.traced import Bound
 
 #: Rows to a block.
 ROWS = 1024
 
-_REDUCTIONS = ("none", "mean", "sum")
+_LAYER: dict[str, str] = {
+    "input": "rows width : T float",
+    "weight": "classes width : T",
+    "target": "rows : int",
+    "bias": "classes : T",
+}
+Smoothing = Annotated[float, AtLeast(0), AtMost(1)]
 
 
 @ProductFunction
@@ -55,17 +63,6 @@ class _Layer:
         self.input, self.weight, self.target, self.bias, self.preference = input, weight, target, bias, preference
         self.class_weight = class_weight
         self.x, self.w, self.t = describe(input, "input"), describe(weight, "weight"), describe(target, "target")
-        if len(self.x.shape) != 2 or len(self.w.shape) != 2 or self.x.shape[1] != self.w.shape[1]:
-            raise InvalidProblemError(
-                f"input and weight: shapes {self.x.shape} and {self.w.shape}; expected (rows, k) and (n, k)"
-            )
-        if self.t.shape != self.x.shape[:1] or not self.t.kind.is_integer:
-            raise InvalidProblemError(
-                f"target: shape {self.t.shape} of {self.t.kind}; expected integers of shape {self.x.shape[:1]}"
-            )
-        if class_weight is not None and describe(class_weight, "class_weight").shape != self.w.shape[:1]:
-            shape = describe(class_weight, "class_weight").shape
-            raise InvalidProblemError(f"class_weight: shape is {shape}; expected {self.w.shape[:1]}, one for each class")
         if checked(bounds):
             check_indices(target, "target", Bound(self.w.shape[0], classes=True, ignored=ignore_index))
 
@@ -97,7 +94,7 @@ class _Layer:
             self.loss(logits, first, last, out=slab(written, 0, first, last), **words)
         return made
 
-    def gradients(self, dlosses: Any, wrt: Sequence[str] | None, **words: Any) -> tuple[Any, ...]:
+    def gradients(self, dlosses: Any, wrt: Wrt, **words: Any) -> tuple[Any, ...]:
         """Those of the input, the weight and the bias, given one number for each row."""
         names = chosen(wrt, ("input", "weight") + (("bias",) if self.bias is not None else ()))
         backward, total, add = function("cross_entropy_backward"), function("sum"), function("add")
@@ -124,15 +121,11 @@ class _Layer:
         return tuple(found[n] for n in names)
 
 
-def _check(reduction: str) -> None:
-    if reduction not in _REDUCTIONS:
-        raise InvalidProblemError(f"reduction: {reduction!r}; expected one of {', '.join(_REDUCTIONS)}")
-
-
 def _words(ignore_index: int, label_smoothing: float) -> dict[str, Any]:
     return {"ignore_index": ignore_index} | ({"label_smoothing": label_smoothing} if label_smoothing else {})
 
 
+@declared(**_LAYER, class_weight="classes : float")
 def linear_cross_entropy(
     input: Any,
     weight: Any,
@@ -141,9 +134,9 @@ def linear_cross_entropy(
     *,
     class_weight: Any = None,
     ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-    reduction: str = "mean",
-    bounds: str = "check",
+    label_smoothing: Smoothing = 0.0,
+    reduction: Reduction = "mean",
+    bounds: Bounds = "check",
     preference: PlanPreference | None = None,
 ) -> Any:
     """The cross entropy of the logits input @ weight.T + bias, input (rows, k), weight (n, k), target (rows) class indices.
@@ -161,7 +154,6 @@ def linear_cross_entropy(
     >>> round(float(baracuda.linear_cross_entropy(x, w, np.array([0, 2]))), 4)
     1.2395
     """
-    _check(reduction)
     layer = _Layer(input, weight, target, bias, preference, class_weight, ignore_index, bounds)
     losses = layer.losses(**_words(ignore_index, label_smoothing))
     if reduction == "none":
@@ -170,6 +162,11 @@ def linear_cross_entropy(
     return whole if reduction == "sum" else function("div")(whole, _counted(layer, ignore_index))
 
 
+def _losses(rows: int, reduction: str) -> tuple[int, ...]:
+    return (rows,) if reduction == "none" else ()
+
+
+@declared(**_LAYER, class_weight="classes : float", dy=_losses)
 def linear_cross_entropy_backward(
     dy: Any,
     input: Any,
@@ -179,13 +176,12 @@ def linear_cross_entropy_backward(
     *,
     class_weight: Any = None,
     ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-    reduction: str = "mean",
-    wrt: Sequence[str] | None = None,
+    label_smoothing: Smoothing = 0.0,
+    reduction: Reduction = "mean",
+    wrt: Wrt = None,
     preference: PlanPreference | None = None,
 ) -> tuple[Any, ...]:
     """The gradients of `linear_cross_entropy`'s input, weight and bias, given that of its result; `wrt` names some of them."""
-    _check(reduction)
     layer = _Layer(input, weight, target, bias, preference, class_weight)
     each = dy
     if reduction != "none":
@@ -206,8 +202,9 @@ def _counted(layer: _Layer, ignore_index: int) -> Any:
     return function("cast")(total, dtype=layer.x.kind)
 
 
+@declared(**_LAYER)
 def chunked_logprobs(
-    input: Any, weight: Any, target: Any, bias: Any = None, *, bounds: str = "check", preference: PlanPreference | None = None
+    input: Any, weight: Any, target: Any, bias: Any = None, *, bounds: Bounds = "check", preference: PlanPreference | None = None
 ) -> Any:
     """The logarithm of the probability of each row's target among the classes of the logits input @ weight.T + bias.
 
@@ -224,6 +221,7 @@ def chunked_logprobs(
     return function("neg")(losses)
 
 
+@declared(**_LAYER, dy="rows")
 def chunked_logprobs_backward(
     dy: Any,
     input: Any,
@@ -231,7 +229,7 @@ def chunked_logprobs_backward(
     target: Any,
     bias: Any = None,
     *,
-    wrt: Sequence[str] | None = None,
+    wrt: Wrt = None,
     preference: PlanPreference | None = None,
 ) -> tuple[Any, ...]:
     """The gradients of `chunked_logprobs`' input, weight and bias, given that of its result; `wrt` names some of them."""

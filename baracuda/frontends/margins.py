@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.call import describe
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import ops
 from baracuda.frontends.ranges import check_range, checked
 from baracuda.frontends.views import output, placed, run
+from baracuda.frontends.words import Bounds, Reduction
 from baracuda.ops import multilabel_margins as m
 
-_REDUCTIONS = ("none", "mean", "sum")
+_SCORES: dict[str, str] = {"input": "*shape : float", "target": "*shape : int"}
 
 
 class _Problem:
     """Scores and targets, and how often each class is listed, as columns and as rows of pairs of classes."""
 
-    def __init__(self, x: Any, target: Any, reduction: str) -> None:
-        if reduction not in _REDUCTIONS:
-            raise InvalidProblemError(f"reduction: {reduction!r}; expected one of {', '.join(_REDUCTIONS)}")
+    def __init__(self, x: Any, target: Any) -> None:
         self.x, listed = describe(x, "input"), describe(target, "target")
         shape = self.x.shape
-        if listed.shape != shape or not listed.kind.is_integer:
-            raise InvalidProblemError(
-                f"target: shape {listed.shape} of {listed.kind}; expected class indices of the shape {shape} of input"
-            )
         if not shape:  # a number is the score of one class
             shape = (1,)
             self.x, listed = (placed(ref, (), 1) for ref in (self.x, listed))
@@ -48,7 +43,10 @@ class _Problem:
         return placed(describe(tensor, "x"), (*range(self.rank - 2), self.rank - 1), self.rank)
 
 
-def multilabel_margin_loss(input: Any, target: Any, *, reduction: str = "mean", bounds: str = "check", out: Any = None) -> Any:
+@declared(**_SCORES)
+def multilabel_margin_loss(
+    input: Any, target: Any, *, reduction: Reduction = "mean", bounds: Bounds = "check", out: Any = None
+) -> Any:
     """sum max(0, 1 - input[j] + input[i]) / classes over the classes j that a row's target lists and all i that it does not.
 
     input is (..., classes), or a number, the score of one class; target, integers of the same shape, lists class indices up to
@@ -64,7 +62,7 @@ def multilabel_margin_loss(input: Any, target: Any, *, reduction: str = "mean", 
     >>> round(float(baracuda.multilabel_margin_loss(x, target)), 4)
     0.85
     """
-    problem = _Problem(input, target, reduction)
+    problem = _Problem(input, target)
     if checked(bounds):
         check_range(problem.listed, "target", -1, problem.x.shape[-1] - 1, input)
     (rows,) = run(m.losses, problem.tensors, input, scale=problem.scale).values()
@@ -74,19 +72,21 @@ def multilabel_margin_loss(input: Any, target: Any, *, reduction: str = "mean", 
     return made
 
 
-def multilabel_margin_loss_backward(dy: Any, input: Any, target: Any, *, reduction: str = "mean") -> Any:
+def _losses(shape: tuple[int, ...], reduction: str) -> tuple[int, ...]:
+    return shape[:-1] if reduction == "none" else ()
+
+
+@declared(**_SCORES, dy=_losses)
+def multilabel_margin_loss_backward(dy: Any, input: Any, target: Any, *, reduction: Reduction = "mean") -> Any:
     """The gradient of `multilabel_margin_loss`'s input."""
-    problem = _Problem(input, target, reduction)
+    problem = _Problem(input, target)
     given: TensorRef = describe(dy, "dy")
-    expected = problem.batch if reduction == "none" else ()
-    if given.shape != expected:
-        raise InvalidProblemError(f"dy: shape is {given.shape}; expected {expected}")
     rows = 1
     for n in problem.batch if reduction == "mean" else ():
         rows *= n
     shape = describe(input, "input").shape
     result, target_view = output(input, shape, problem.x.kind)
-    tensors = {**problem.tensors, "dy": placed(given, range(len(expected)), problem.rank)}
+    tensors = {**problem.tensors, "dy": placed(given, range(len(given.shape)), problem.rank)}
     into = placed(target_view, range(len(shape)), problem.rank)
     run(m.slopes, tensors, input, into, scale=problem.scale / max(rows, 1))
     return result

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.errors import UnsupportedError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.call import describe
-from baracuda.frontends.statistics import cdist_backward, order_of
+from baracuda.frontends.declared import declared
+from baracuda.frontends.statistics import cdist_backward
 from baracuda.frontends.views import filled, run
+from baracuda.frontends.words import Order
 from baracuda.ops import pairs as s
 
 
 def _points(x: Any) -> TensorRef:
     ref = describe(x, "x")
-    if len(ref.shape) != 2:
-        raise InvalidProblemError(f"x: shape is {ref.shape}; expected (points, coordinates)")
     if ref.shape[0] > s.MOST_POINTS:
         raise UnsupportedError(f"x: {ref.shape[0]} points; expected at most {s.MOST_POINTS}")
     return ref
 
 
-def pdist(x: Any, *, p: float = 2.0, out: Any = None) -> Any:
+@declared(x="points coordinates")
+def pdist(x: Any, p: Order = 2.0, *, out: Any = None) -> Any:
     """The distances (sum |x[i] - x[j]|**p)**(1/p) of the pairs i < j of points, those of i = 0 first.
 
     x is (points, coordinates) of a float element; the result has points * (points - 1) / 2 elements and is the upper triangle of
@@ -35,10 +36,15 @@ def pdist(x: Any, *, p: float = 2.0, out: Any = None) -> Any:
     >>> baracuda.pdist(np.float32([[0, 0], [3, 4], [0, 1]])).tolist()
     [5.0, 1.0, 4.242640495300293]
     """
-    return run(s.pair_distances, {"x": _points(x)}, x, out, p=order_of(p))["y"]
+    return run(s.pair_distances, {"x": _points(x)}, x, out, p=float(p))["y"]
 
 
-def pdist_backward(dy: Any, x: Any, y: Any = None, *, p: float = 2.0) -> Any:
+def _pairs(points: int) -> tuple[int]:
+    return (s.pairs_of(points),)
+
+
+@declared(x="points coordinates", dy=_pairs, y=_pairs)
+def pdist_backward(dy: Any, x: Any, y: Any = None, *, p: Order = 2.0) -> Any:
     """The gradient of `pdist`'s x; y is its result, computed again where it is not given.
 
     It is that of `cdist`, with dy at the place of both (i, j) and (j, i). Points that are one have no gradient (torch's
@@ -46,10 +52,6 @@ def pdist_backward(dy: Any, x: Any, y: Any = None, *, p: float = 2.0) -> Any:
     """
     ref = _points(x)
     points = ref.shape[0]
-    expected = (s.pairs_of(points),)
-    for name, value in {"dy": dy, "y": y}.items():
-        if value is not None and describe(value, name).shape != expected:
-            raise InvalidProblemError(f"{name}: shape is {describe(value, name).shape}; expected {expected}")
     if points < 2:
         return filled(x, ref.shape, ref.kind, 0.0)
     dy, y = (None if v is None else run(s.square, {"pairs": v}, x, points=points)["y"] for v in (dy, y))

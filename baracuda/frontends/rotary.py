@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import sys
 from math import pi
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.spec import check_axis
+from baracuda.core.parameters import AtLeast
 from baracuda.core.tensor import TensorRef, tensor_mut
 from baracuda.frontends.arrays import library_of
 from baracuda.frontends.call import describe
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.views import copy, output, placed, run, slab, view
+from baracuda.frontends.words import Count, FiniteFloat, Positive, PositiveFloat
 from baracuda.ops.rotary import rotation
-
-_SCALINGS = ("none", "linear", "ntk", "yarn", "llama3")
 
 
 def _halves(tensor: TensorRef, pairs: int, interleaved: bool) -> tuple[Any, Any]:
@@ -32,10 +32,6 @@ def _halves(tensor: TensorRef, pairs: int, interleaved: bool) -> tuple[Any, Any]
 def _table(name: str, table: Any, ref: TensorRef, axis: int) -> Any:
     """A table of angles laid along the sequence and the pairs of x."""
     found = describe(table, name)
-    if not found.kind.is_float:
-        raise InvalidProblemError(f"{name}: element is {found.kind}; expected a float")
-    if not found.shape:
-        raise InvalidProblemError(f"{name}: it is a scalar; expected (..., pairs)")
     rank = len(ref.shape)
     return placed(found, (axis % rank, rank - 1), rank) if len(found.shape) == 2 and rank > 2 else found
 
@@ -43,11 +39,8 @@ def _table(name: str, table: Any, ref: TensorRef, axis: int) -> Any:
 def _rotate(x: Any, cos: Any, sin: Any, interleaved: bool, axis: int, inverse: bool, out: Any) -> Any:
     ref = describe(x, "x")
     rank = len(ref.shape)
-    check_axis("axis", axis, rank)
-    if rank < 2 or not -rank <= axis < rank - 1 or axis == -1:
+    if axis % rank == rank - 1:
         raise InvalidProblemError(f"axis: {axis} of x {ref.shape}; expected the axis of the sequence, before the last one")
-    if not ref.kind.is_float:
-        raise InvalidProblemError(f"x: element is {ref.kind}; expected a float")
     tables = _table("cos", cos, ref, axis), _table("sin", sin, ref, axis)
     pairs = tables[0].shape[-1]
     if tables[0].shape != tables[1].shape or 2 * pairs > ref.shape[-1]:
@@ -70,6 +63,10 @@ def _rotate(x: Any, cos: Any, sin: Any, interleaved: bool, axis: int, inverse: b
     return result
 
 
+_TABLES: dict[str, str] = {"cos": "*table pairs : float", "sin": "*table pairs : float"}
+
+
+@declared(x="*before extent@axis *after : float", **_TABLES)
 def rope(x: Any, cos: Any, sin: Any, *, interleaved: bool = False, axis: int = -2, out: Any = None) -> Any:
     """Pairs of elements of the last axis turned by angles: (a, b) becomes (a cos - b sin, b cos + a sin).
 
@@ -103,22 +100,24 @@ def rope(x: Any, cos: Any, sin: Any, *, interleaved: bool = False, axis: int = -
     return _rotate(x, cos, sin, interleaved, axis, False, out)
 
 
+@declared(dy="*before extent@axis *after : float", **_TABLES)
 def rope_backward(dy: Any, cos: Any, sin: Any, *, interleaved: bool = False, axis: int = -2, out: Any = None) -> Any:
     """The gradient of `rope`'s x: dy turned back."""
     return _rotate(dy, cos, sin, interleaved, axis, True, out)
 
 
+@declared(like="...")
 def rope_scaling_tables(
-    length: int,
-    depth: int,
+    length: Count,
+    depth: Annotated[int, AtLeast(2)],
     *,
-    base: float = 10000.0,
-    scaling: str = "none",
-    factor: float = 1.0,
-    original_length: int = 8192,
-    low: float | None = None,
-    high: float | None = None,
-    attention_factor: float | None = None,
+    base: PositiveFloat = 10000.0,
+    scaling: Literal["none", "linear", "ntk", "yarn", "llama3"] = "none",
+    factor: PositiveFloat = 1.0,
+    original_length: Positive = 8192,
+    low: PositiveFloat | None = None,
+    high: PositiveFloat | None = None,
+    attention_factor: FiniteFloat | None = None,
     start: int = 0,
     like: Any = None,
 ) -> tuple[Any, Any]:
@@ -144,12 +143,8 @@ def rope_scaling_tables(
     >>> cos.shape
     (4096, 64)
     """
-    if depth < 2 or depth % 2:
+    if depth % 2:
         raise InvalidProblemError(f"depth: {depth}; expected an even number, 2 or more")
-    if scaling not in _SCALINGS:
-        raise InvalidProblemError(f"scaling: {scaling!r}; expected one of {', '.join(_SCALINGS)}")
-    if not factor > 0 or not base > 0:
-        raise InvalidProblemError(f"factor {factor}, base {base}; expected numbers above 0")
     if scaling == "ntk" and depth > 2:
         base = base * _power(factor, depth / (depth - 2))
     pairs = np.arange(depth // 2, dtype=np.float64)

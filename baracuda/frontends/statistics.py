@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from typing import Any
 
 from baracuda.core.elements import ElementKind
@@ -16,9 +16,11 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import ops
 from baracuda.frontends.recipes import NUMBERS
 from baracuda.frontends.views import axis_of, copy, filled, merged, output, placed, run, slab
+from baracuda.frontends.words import Count, Order, Wrt
 from baracuda.ops import statistics as s
 
 # --- distances --------------------------------------------------------------------------------------------------------
@@ -27,11 +29,6 @@ from baracuda.ops import statistics as s
 def _pairs(a: Any, b: Any) -> tuple[TensorRef, TensorRef, int]:
     """Points of a along the last axis but two, those of b along the last but one, coordinates along the last; and the rank."""
     first, second = describe(a, "a"), describe(b, "b")
-    for name, ref in (("a", first), ("b", second)):
-        if len(ref.shape) < 2:
-            raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected (..., points, coordinates)")
-    if first.shape[-1] != second.shape[-1]:
-        raise InvalidProblemError(f"a, b: points of {first.shape[-1]} and {second.shape[-1]} coordinates; expected as many")
     rank = max(len(first.shape), len(second.shape)) + 1
     return _points(first, rank, rank - 3), _points(second, rank, rank - 2), rank
 
@@ -41,7 +38,14 @@ def _points(tensor: TensorRef, rank: int, axis: int) -> Any:
     return placed(tensor, (*batch, axis, rank - 1), rank)
 
 
-def cdist(a: Any, b: Any, *, p: float = 2.0, out: Any = None) -> Any:
+def _of_pairs(a_batch: tuple[int, ...], b_batch: tuple[int, ...], m: int, n: int) -> tuple[int, ...]:
+    """The shape of distances."""
+    batch = [q if p == 1 else p for p, q in zip_longest(a_batch[::-1], b_batch[::-1], fillvalue=1)]
+    return (*batch[::-1], m, n)
+
+
+@declared(a="... m coordinates", b="... n coordinates")
+def cdist(a: Any, b: Any, p: Order = 2.0, *, out: Any = None) -> Any:
     """The distances (sum |a[..., i, :] - b[..., j, :]|**p)**(1/p) of every point of a from every point of b.
 
     a is (..., m, k), b (..., n, k), the result (..., m, n); the axes before broadcast. p is a constant of the kernel: 0 counts
@@ -55,30 +59,20 @@ def cdist(a: Any, b: Any, *, p: float = 2.0, out: Any = None) -> Any:
     [[5.0, 1.0]]
     """
     first, second, _ = _pairs(a, b)
-    (y,) = run(s.distances, {"a": first, "b": second}, a, out, p=order_of(p)).values()
+    (y,) = run(s.distances, {"a": first, "b": second}, a, out, p=float(p)).values()
     return y
 
 
-def order_of(p: float) -> float:
-    """The order of a norm."""
-    if not p >= 0:
-        raise InvalidProblemError(f"p: {p!r}; expected a number that is not negative")
-    return float(p)
-
-
-def cdist_backward(dy: Any, a: Any, b: Any, y: Any = None, *, p: float = 2.0, wrt: Sequence[str] | None = None) -> Any:
+@declared(a="*a_batch m coordinates", b="*b_batch n coordinates", dy=_of_pairs, y=_of_pairs)
+def cdist_backward(dy: Any, a: Any, b: Any, y: Any = None, *, p: Order = 2.0, wrt: Wrt = None) -> Any:
     """The gradients of `cdist`'s points, those named in `wrt` or both; y is its result, computed again where it is not given.
 
     Points that are one have no gradient (torch's convention); for p = 0 nothing has.
     """
     first, second, rank = _pairs(a, b)
     if y is None or (p == math.inf and first.kind.bits == 16):  # which difference is the largest is told before the rounding
-        y = run(s.wide_distances, {"a": first, "b": second}, a, p=order_of(p))["y"]
+        y = run(s.wide_distances, {"a": first, "b": second}, a, p=float(p))["y"]
     given, distance = describe(dy, "dy"), describe(y, "y")
-    expected = tuple(n if m == 1 else m for m, n in zip(first.shape[:-1], second.shape[:-1], strict=True))
-    for name, ref in (("dy", given), ("y", distance)):
-        if ref.shape != expected:
-            raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {expected}")
     axes = range(rank - 1)
     roles = {"a": (first, second, a, rank - 3), "b": (second, first, b, rank - 2)}
     made = []
@@ -93,7 +87,7 @@ def cdist_backward(dy: Any, a: Any, b: Any, y: Any = None, *, p: float = 2.0, wr
         over = [i for i in range(rank - 3) if own.shape[i] == 1 != distance.shape[i]]
         tensors = {"dy": placed(given, axes, rank), "a": own, "b": other, "distance": placed(distance, axes, rank)}
         along = (*over, rank - 2 if name == "a" else rank - 3)
-        run(s.distance_slopes, tensors, like, _points(target, rank, axis), p=order_of(p), axis=along)
+        run(s.distance_slopes, tensors, like, _points(target, rank, axis), p=float(p), axis=along)
     return one_or_all(made)
 
 
@@ -108,9 +102,7 @@ def _in_a_row(x: Any, axis: int, prepend: Any, append: Any) -> dict[str, TensorR
             continue
         before, behind = ref.shape[:axis], ref.shape[axis + 1 :]
         number = isinstance(value, NUMBERS)
-        found[name] = piece = describe(filled(x, (*before, 1, *behind), ref.kind, value) if number else value, name)
-        if len(piece.shape) != len(ref.shape) or (piece.shape[:axis], piece.shape[axis + 1 :]) != (before, behind):
-            raise InvalidProblemError(f"{name}: shape is {piece.shape}; expected {ref.shape}, that of x, but for axis {axis}")
+        found[name] = describe(filled(x, (*before, 1, *behind), ref.kind, value) if number else value, name)
     return found
 
 
@@ -149,13 +141,15 @@ def _difference(x: TensorRef, axis: int, like: Any, out: Any) -> Any:
     return y
 
 
-def _times(n: Any) -> int:
-    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-        raise InvalidProblemError(f"n: {n!r}; expected a number of differences that is not negative")
-    return n
+_ROW: dict[str, str] = {
+    "x": "*before extent@axis *after",
+    "prepend": "*before ahead *after or number",
+    "append": "*before behind *after or number",
+}
 
 
-def diff(x: Any, *, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+@declared(**_ROW)
+def diff(x: Any, n: Count = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """x[1:] - x[:-1] along an axis, n times over; of bool, whether neighbours differ.
 
     prepend and append, tensors or numbers, stand before and after x along the axis; they have x's shape but for that axis.
@@ -169,7 +163,7 @@ def diff(x: Any, *, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
     """
     ref = describe(x, "x")
     axis = axis_of(axis, len(ref.shape))
-    times, row = _times(n), _in_a_row(x, axis, prepend, append)
+    times, row = n, _in_a_row(x, axis, prepend, append)
     if times == 0:
         result, target = output(x, ref.shape, ref.kind)
         copy(ref, target, x)
@@ -193,15 +187,16 @@ def _difference_slopes(dy: TensorRef, axis: int, into: TensorMut, like: Any) -> 
     copy(slab(dy, axis, n - 1, n), slab(into, axis, n, n + 1), like)
 
 
+@declared(**_ROW, dy="...")
 def diff_backward(
     dy: Any,
     x: Any,
     *,
-    n: int = 1,
+    n: Count = 1,
     axis: int = -1,
     prepend: Any = None,
     append: Any = None,
-    wrt: Sequence[str] | None = None,
+    wrt: Wrt = None,
 ) -> Any:
     """The gradients of `diff`'s x, prepend and append, those named in `wrt` or of all tensors that are given, in this order.
 
@@ -216,7 +211,7 @@ def diff_backward(
     axis = axis_of(axis, len(ref.shape))
     tensors = {"x": x, "prepend": prepend, "append": append}
     names = chosen(wrt, [k for k, v in tensors.items() if v is not None and not isinstance(v, NUMBERS)])
-    times, row = _times(n), _in_a_row(x, axis, prepend, append)
+    times, row = n, _in_a_row(x, axis, prepend, append)
     sizes = {name: piece.shape[axis] for name, piece in row.items()}
     length = sum(sizes.values()) if times else ref.shape[axis]
     expected = (*ref.shape[:axis], max(length - times, 0), *ref.shape[axis + 1 :])
@@ -234,6 +229,10 @@ def diff_backward(
     return _pieces_of(found, axis, tensors, sizes, names)
 
 
+_FLAT: dict[str, str] = {"x": "...", "to_end": "... or number", "to_begin": "... or number"}
+
+
+@declared(**_FLAT)
 def ediff1d(x: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """The differences of neighbours of x, taken as one row, after to_begin and before to_end (tensors or numbers).
 
@@ -271,7 +270,8 @@ def _lengths(x: TensorRef, to_end: Any, to_begin: Any) -> dict[str, int]:
     return {"to_begin": size(to_begin, "to_begin"), "x": max(math.prod(x.shape) - 1, 0), "to_end": size(to_end, "to_end")}
 
 
-def ediff1d_backward(dy: Any, x: Any, to_end: Any = None, to_begin: Any = None, *, wrt: Sequence[str] | None = None) -> Any:
+@declared(**_FLAT, dy="differences")
+def ediff1d_backward(dy: Any, x: Any, to_end: Any = None, to_begin: Any = None, *, wrt: Wrt = None) -> Any:
     """The gradients of `ediff1d`'s x, to_end and to_begin, those named in `wrt` or of all tensors that are given, in this order.
 
     Examples

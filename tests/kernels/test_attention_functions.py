@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import baracuda
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from tests.families.trial import to_device, to_host
 from tests.kernels.test_attention import same
 
@@ -333,14 +333,15 @@ def test_bad_rotary_input(device: str) -> None:
     x, integers, doubles = (to_device(np.zeros((2, 4, 8), kind), device) for kind in (np.float32, np.int32, np.float64))
     cos, sin = baracuda.rope_scaling_tables(4, 8, like=x)
     for arguments, options, words in (
-        ((x, cos, sin[:3]), {}, "one shape"),
+        ((x, cos, sin[:3]), {}, r"sin: shape is \(3, 4\); expected \(4, 4\)"),
         ((x[..., :6], cos, sin), {}, "at most 3 angles"),
         ((x, cos, sin), {"axis": -1}, "axis"),
-        ((integers, cos, sin), {}, "expected a float"),
         ((x, cos, sin), {"out": doubles}, "out"),
     ):
         with pytest.raises(InvalidProblemError, match=words):
             baracuda.rope(*arguments, **options)
+    with pytest.raises(UnsupportedError, match="x: element is s32; expected one of f16"):
+        baracuda.rope(integers, cos, sin)
     for options in ({"depth": 7}, {"scaling": "other"}, {"factor": 0.0}, {"scaling": "yarn", "low": 9.0, "high": 2.0}):
         with pytest.raises(InvalidProblemError):
             baracuda.rope_scaling_tables(4, **{"depth": 8, "like": x, **options})
