@@ -33,7 +33,7 @@ _CLASSES = """
 def check_indices(index: Any, name: str, limits: Bound) -> None:
     """Raise `InvalidProblemError` where an index is out of range, with the first one that is. It waits for the device."""
     ref = describe(index, name)
-    if ref.kind not in (ElementKind.S32, ElementKind.S64):
+    if not limits.classes and ref.kind not in (ElementKind.S32, ElementKind.S64):
         raise InvalidProblemError(f"{name}: element is {ref.kind}; expected indices in s32 or s64")
     if 0 in ref.shape:
         return
