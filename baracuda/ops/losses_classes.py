@@ -33,13 +33,13 @@ _CLASSES: dict[str, Any] = {
 }
 
 
-def _one_class_axis(tensors: Tensors, axes: tuple[int, ...]) -> None:
+def _one_class_axis(tensors: Tensors, axes: tuple[int, ...], options: Mapping[str, Any]) -> None:
     if len(axes) != min(len(tensors["input"][0]), 1):  # a number is the score of one class
         raise InvalidProblemError(f"axis: {axes}; expected one axis, along which the classes lie")
 
 
-def _indices_or_probabilities(tensors: Tensors, axes: tuple[int, ...]) -> None:
-    _one_class_axis(tensors, axes)
+def _indices_or_probabilities(tensors: Tensors, axes: tuple[int, ...], options: Mapping[str, Any]) -> None:
+    _one_class_axis(tensors, axes, options)
     shape, (target, kind) = tensors["input"][0], tensors["target"]
     expected = shape if kind.is_float else tuple(n for a, n in enumerate(shape) if a not in axes)
     if target != expected:

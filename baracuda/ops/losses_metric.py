@@ -102,7 +102,7 @@ def triplet_margin_with_distance_loss(
 # --- contrastive ------------------------------------------------------------------------------------------------------
 
 
-def _square(tensors: Mapping[str, tuple[Shape, ElementKind]], axes: tuple[int, ...]) -> None:
+def _square(tensors: Mapping[str, tuple[Shape, ElementKind]], axes: tuple[int, ...], options: Mapping[str, Any]) -> None:
     shape, _ = tensors["logits"]
     if len(shape) != 2 or shape[0] != shape[1] or axes != (1,):
         raise InvalidProblemError(f"logits: shape {shape}, rows along {axes}; expected a square matrix, rows along axis 1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
@@ -25,7 +25,7 @@ def dice_loss(input: Expr, target: Expr, *, smooth: NonNegative = 1.0) -> Expr:
     return 1.0 - (2.0 * f.sum_(input * target) + smooth) / (f.sum_(input) + f.sum_(target) + smooth)
 
 
-def _four(tensors: Mapping[str, tuple[Shape, ElementKind]], axes: tuple[int, ...]) -> None:
+def _four(tensors: Mapping[str, tuple[Shape, ElementKind]], axes: tuple[int, ...], options: Mapping[str, Any]) -> None:
     last = max(len(shape) for shape, _ in tensors.values()) - 1
     for name, (shape, _) in tensors.items():
         if not shape or shape[-1] != 4 or axes != (last,):

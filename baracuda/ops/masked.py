@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, TypeAlias
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
@@ -17,7 +17,7 @@ from baracuda.formula.host import HostNumber
 from baracuda.formula.pooling import pooled_squares
 from baracuda.ops.op import map_parts, op
 from baracuda.ops.promotion import Rule
-from baracuda.ops.reductions import ORDERS, Order, extreme_of, log_sum_exp, norm_of
+from baracuda.ops.reductions import ORDERS, Order, Tensors, extreme_of, log_sum_exp, norm_of, over_something
 from baracuda.ops.traced import Own, Scalar, Value
 
 
@@ -59,7 +59,12 @@ _REALS: dict[str, Callable[[Expr, Expr], Expr]] = {
 }
 
 
-@op(rows=True, axis=None, keepdims=False, rowless=True, literals={"ord": ORDERS})
+def _to_name_one(tensors: Tensors, axes: tuple[int, ...], options: Mapping[str, Any]) -> None:
+    if options["reduction"] in ("argmax", "argmin"):
+        over_something(tensors, axes, options)
+
+
+@op(rows=True, axis=None, keepdims=False, check=_to_name_one, rowless=True, literals={"ord": ORDERS})
 def masked_reduce(
     x: Value,
     mask: Own,

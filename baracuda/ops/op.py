@@ -99,7 +99,7 @@ class Op:
         does not see, such as a search or a rounding.
     check
         Raises where the tensors' shapes and elements, by name, and the row axes are not what the op asks for beyond
-        broadcasting.
+        broadcasting, given the options.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Op:
         crosswise: bool = False,
         once: bool = False,
         library: bool = False,
-        check: Callable[[Mapping[str, tuple[Shape, ElementKind]], tuple[int, ...]], None] | None = None,
+        check: Callable[[Mapping[str, tuple[Shape, ElementKind]], tuple[int, ...], Mapping[str, Any]], None] | None = None,
         space: Callable[[Mapping[str, Shape], Mapping[str, Any]], Space] | None = None,
         bounds: Callable[[Mapping[str, Shape], Mapping[str, Any]], Sequence[tuple[str, Bound]]] | None = None,
     ) -> None:

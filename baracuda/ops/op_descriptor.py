@@ -88,7 +88,7 @@ class OpDescriptor(FormulaDescriptor):
         check_shape("the broadcast shape", self.space)
         check_axes("axis", self.axes, len(self.space))
         if op.check is not None:
-            op.check(self.tensors, tuple(sorted(self.inner_set)))
+            op.check(self.tensors, tuple(sorted(self.inner_set)), {**op.signature.options, **dict(self.options)})
         known = {**op.signature.scalars, **dict.fromkeys(names)}
         for what, given, expected in (("scalar", self.scalars, known), ("option", self.options, op.signature.options)):
             for name, _ in given:

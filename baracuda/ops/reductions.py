@@ -128,7 +128,10 @@ def min_(x: Expr) -> Expr:
     return f.min_(x)
 
 
-def over_something(tensors: Mapping[str, tuple[tuple[int, ...], ElementKind]], axes: tuple[int, ...]) -> None:
+Tensors: TypeAlias = "Mapping[str, tuple[tuple[int, ...], ElementKind]]"
+
+
+def over_something(tensors: Tensors, axes: tuple[int, ...], options: Mapping[str, Any]) -> None:
     """Raise where a row has no element, and so none that is the largest, but there are rows."""
     for name, (shape, _) in tensors.items():
         rows = [n for a, n in enumerate(shape) if a not in axes]
@@ -196,7 +199,7 @@ def array_equiv(a: Value, b: Value) -> Expr:
     return reduce("and", equal(a, b))
 
 
-def _same_shape(tensors: Mapping[str, tuple[tuple[int, ...], ElementKind]], axes: tuple[int, ...]) -> None:
+def _same_shape(tensors: Tensors, axes: tuple[int, ...], options: Mapping[str, Any]) -> None:
     shapes = [shape for shape, _ in tensors.values()]
     if len(set(shapes)) > 1:
         raise InvalidProblemError(f"array_equal: shapes {shapes[0]} and {shapes[1]}; expected the same (see array_equiv)")

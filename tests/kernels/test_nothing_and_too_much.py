@@ -34,6 +34,14 @@ def test_no_element_is_the_largest_of_none(name: str, device: str) -> None:
         assert to_host(found).shape == (2, 0)
 
 
+def test_no_masked_element_is_the_largest_of_none(device: str) -> None:
+    x, mask = to_device(ones(0, 3), device), to_device(np.ones((0, 3), bool), device)
+    for reduction in ("argmax", "argmin"):
+        with pytest.raises(InvalidProblemError, match="expected an element or more"):
+            baracuda.masked_reduce(x, mask, axis=0, reduction=reduction)
+    assert to_host(baracuda.masked_reduce(x, mask, axis=0, reduction="amax")).tolist() == [-np.inf] * 3
+
+
 PRODUCTS: list[tuple[str, Callable[..., Any], list[tuple[int, ...]]]] = [
     ("matmul", np.matmul, [(3, 0), (0, 4)]),
     ("dot", np.dot, [(0,), (0,)]),
