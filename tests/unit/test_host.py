@@ -14,9 +14,10 @@ from baracuda.core.device import Device, Stream
 from baracuda.core.elements import ElementKind
 from baracuda.core.host import value_of
 from baracuda.formula import host
-from baracuda.formula.expr import const, input_
+from baracuda.formula.expr import Expr, const, input_
 from baracuda.formula.host import HostNumber
 from baracuda.frontends.families import function
+from baracuda.ops.traced import Host
 
 STREAM = Stream(Device.cpu())
 X = input_("x", ElementKind.F32)
@@ -78,3 +79,15 @@ def test_a_plan_computes_them_from_the_numbers_it_is_given() -> None:
     plan = baracuda.EmaUpdatePlan.select(STREAM, descriptor)
     plan.run(STREAM, None, baracuda.EmaUpdateArgs(average, value, out), {"decay": 0.25})
     assert np.array_equal(out, average + (value - average) * np.float32(0.75))
+
+
+def test_a_formula_of_ones_own_computes_with_them() -> None:
+    @baracuda.fuse
+    def moved(x: Expr, to: Expr, *, beta: Host = 0.5) -> Expr:
+        return x + (to - x) * (1.0 - beta)
+
+    x, y = np.float32([1, 2, 3]), np.float32([3, 3, 3])
+    for beta in (0.9, 0.1):
+        assert np.array_equal(moved(x, y, beta=beta), x + (y - x) * np.float32(1.0 - beta))
+        slope = moved.gradient(x, y, dy=np.ones(3, np.float32), wrt=("to",), beta=beta)[0]
+        assert np.array_equal(slope, np.full(3, 1.0 - beta, np.float32))
