@@ -26,8 +26,8 @@ def pdist(x: Any, p: Order = 2.0, *, out: Any = None) -> Any:
     """The distances (sum |x[i] - x[j]|**p)**(1/p) of the pairs i < j of points, those of i = 0 first.
 
     x is (points, coordinates) of a float element; the result has points * (points - 1) / 2 elements and is the upper triangle of
-    `cdist` of x with itself, row by row and bit by bit. p is a constant of the kernel: 0 counts the coordinates that differ, inf
-    takes the largest difference. Nothing of size points**2 is stored. Raises `InvalidProblemError` for another rank or a negative
+    `cdist` of x with itself, row by row and bit by bit. p = 0 counts the coordinates that differ, inf takes
+    the largest difference. Nothing of size points**2 is stored. Raises `InvalidProblemError` for another rank or a negative
     p, `UnsupportedError` for more than 65536 points. Source: torch.pdist.
 
     Examples

@@ -48,9 +48,8 @@ def _of_pairs(a_batch: tuple[int, ...], b_batch: tuple[int, ...], m: int, n: int
 def cdist(a: Any, b: Any, p: Order = 2.0, *, out: Any = None) -> Any:
     """The distances (sum |a[..., i, :] - b[..., j, :]|**p)**(1/p) of every point of a from every point of b.
 
-    a is (..., m, k), b (..., n, k), the result (..., m, n); the axes before broadcast. p is a constant of the kernel: 0 counts
-    the coordinates that differ, inf takes the largest difference. Differences are summed directly, in the canonical order, so
-    that close points lose no digit as in torch's product of matrices; nothing of size m * n * k is stored.
+    a is (..., m, k), b (..., n, k), the result (..., m, n); the axes before broadcast. p = 0 counts the coordinates that
+    differ, inf takes the largest difference. Differences are summed directly, in the canonical order, so that close points lose no digit as in torch's product of matrices; nothing of size m * n * k is stored.
 
     Examples
     --------

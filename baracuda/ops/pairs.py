@@ -14,6 +14,7 @@ from baracuda.formula.expr import Expr, cast, const, coord, select
 from baracuda.formula.gathers import Table, table_extent, take
 from baracuda.ops.op import Op
 from baracuda.ops.promotion import Rule
+from baracuda.ops.reductions import ORDERS, Order
 from baracuda.ops.statistics import distances
 from baracuda.ops.traced import Shape, Space
 
@@ -48,7 +49,7 @@ def _distances_space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) ->
     return Space({"x": (None, 1)}, {0: pairs_of(shapes["x"][0])})
 
 
-def _distances(x: Table, *, p: int | float = 2) -> Expr:
+def _distances(x: Table, *, p: Order = 2) -> Expr:
     i, j = _pair(cast(coord(0), _F64), table_extent(x, 0, _F64))
     a, b = (take(x, cast(k, _S32)) for k in (i, j))
     made: Expr = distances(a, b, p=p)
@@ -71,6 +72,14 @@ def _square(pairs: Table, *, points: int = 0) -> Expr:
 
 _STATISTICS: dict[str, Any] = {"family": "statistics", "takes": "float"}
 pair_distances = Op(
-    _distances, Rule.COMMON, name="pdist", rows=True, axis=1, keepdims=False, space=_distances_space, **_STATISTICS
+    _distances,
+    Rule.COMMON,
+    name="pdist",
+    rows=True,
+    axis=1,
+    keepdims=False,
+    space=_distances_space,
+    literals={"p": ORDERS},
+    **_STATISTICS,
 )
 square = Op(_square, Rule.COMMON, name="square_of_pairs", space=_square_space, differentiable=False, **_STATISTICS)

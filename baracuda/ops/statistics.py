@@ -8,10 +8,11 @@ from typing import Any
 from baracuda.formula import functions as f
 from baracuda.formula import scans as s
 from baracuda.formula.expr import Expr, cast, select
+from baracuda.formula.host import HostNumber
 from baracuda.formula.integer_functions import remainder
 from baracuda.ops.op import Op, map_parts, op
 from baracuda.ops.promotion import Rule
-from baracuda.ops.reductions import norm_of
+from baracuda.ops.reductions import ORDERS, Order, norm_of
 from baracuda.ops.traced import Own, Scalar, Value
 
 
@@ -52,30 +53,32 @@ def welford_merge(count_a: Expr, mean_a: Expr, m2_a: Expr, count_b: Expr, mean_b
 # --- distances --------------------------------------------------------------------------------------------------------
 
 
-def _distances(a: Expr, b: Expr, *, p: int | float = 2) -> Expr:
+def _distances(a: Expr, b: Expr, *, p: Order = 2) -> Expr:
     found = norm_of(a - b, p)
-    return f.maximum(found, 0.0) if p == float("inf") else found  # 0 between points without coordinates
+    largest = not isinstance(p, HostNumber) and p == float("inf")
+    return f.maximum(found, 0.0) if largest else found  # 0 between points without coordinates
 
 
-def _distance_slopes(dy: Expr, a: Expr, b: Expr, distance: Own, *, p: int | float = 2) -> Expr:
+def _distance_slopes(dy: Expr, a: Expr, b: Expr, distance: Own, *, p: Order = 2) -> Expr:
     """The sum over the row of dy times the slope of |a - b| by a; 0 where the points are one."""
     d, distance = a - b, cast(distance, a.kind)
     towards = select(d > 0.0, dy, select(d < 0.0, -dy, 0.0))
-    if p == 1:
+    if isinstance(p, HostNumber) or p not in (1, 2, float("inf")):
+        slope = towards * f.pow_(abs(d) / distance, p - 1.0)
+    elif p == 1:
         return f.sum_(towards)
-    if p == float("inf"):
-        return f.sum_(select(f.equal(abs(d), distance), towards, 0.0))
-    if p == 2:
+    elif p == 2:
         slope = dy * (d / distance)
     else:
-        slope = towards * f.pow_(abs(d) / distance, float(p) - 1.0)
+        return f.sum_(select(f.equal(abs(d), distance), towards, 0.0))
     return f.sum_(select(f.equal(d, 0.0), 0.0, slope))
 
 
 _STATISTICS: dict[str, Any] = {"family": "statistics", "takes": "float"}
-distances = Op(_distances, Rule.COMMON, name="cdist", rows=True, keepdims=False, **_STATISTICS)
-wide_distances = Op(_distances, Rule.COMMON, name="wide_cdist", rows=True, keepdims=False, wide=("y",), **_STATISTICS)
-distance_slopes = Op(_distance_slopes, Rule.COMMON, name="cdist_backward", rows=True, **_STATISTICS)
+_DISTANCES: dict[str, Any] = {"rows": True, "literals": {"p": ORDERS}, **_STATISTICS}
+distances = Op(_distances, Rule.COMMON, name="cdist", keepdims=False, **_DISTANCES)
+wide_distances = Op(_distances, Rule.COMMON, name="wide_cdist", keepdims=False, wide=("y",), **_DISTANCES)
+distance_slopes = Op(_distance_slopes, Rule.COMMON, name="cdist_backward", **_DISTANCES)
 
 
 # --- along an axis ----------------------------------------------------------------------------------------------------

@@ -156,6 +156,8 @@ CALLS: dict[str, Callable[[float], Any]] = {
     "order of a norm": lambda n: baracuda.vector_norm(X, ord=n + 1, axis=1),
     "order of a norm backward": lambda n: baracuda.vector_norm_backward(X[:, 0], X, ord=n + 1, axis=1),
     "order of a distance": lambda n: baracuda.pairwise_distance(X, X[::-1], p=n + 1),
+    "order of all distances": lambda n: baracuda.cdist(X, X[::-1], p=n + 1),
+    "order of all distances backward": lambda n: baracuda.cdist_backward(X[:, :3], X, X[::-1], p=n + 1),
     "order under a mask": lambda n: baracuda.masked_reduce(X, X > 0, reduction="norm", ord=n + 1),
     "ignored class": lambda n: baracuda.cross_entropy(X, TARGET, ignore_index=round(n * 32) % 4),
     "padding of a bag": lambda n: baracuda.embedding_bag(TARGET[None], X, padding_idx=round(n * 32) % 3),
