@@ -49,7 +49,8 @@ def cdist(a: Any, b: Any, p: Order = 2.0, *, out: Any = None) -> Any:
     """The distances (sum |a[..., i, :] - b[..., j, :]|**p)**(1/p) of every point of a from every point of b.
 
     a is (..., m, k), b (..., n, k), the result (..., m, n); the axes before broadcast. p = 0 counts the coordinates that
-    differ, inf takes the largest difference. Differences are summed directly, in the canonical order, so that close points lose no digit as in torch's product of matrices; nothing of size m * n * k is stored.
+    differ, inf takes the largest difference. Differences are summed directly, in the canonical order, so that close points lose
+    no digit as in torch's product of matrices; nothing of size m * n * k is stored.
 
     Examples
     --------
