@@ -65,6 +65,7 @@ _EXPORTS = {
         "merge_attention_states_backward sliding_window_attention sliding_window_attention_backward varlen_attention "
         "varlen_attention_backward"
     ),
+    "baracuda.frontends.bags": "embedding_bag",
     "baracuda.frontends.catalogue": "catalogue",
     "baracuda.frontends.covariances": "corrcoef corrcoef_backward cov cov_backward",
     "baracuda.frontends.diagonals": "trace trace_backward",

@@ -7,10 +7,12 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.call import describe
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.views import filled
 
 
+@declared(a="*a", b="*b")
 def array_equal(a: Any, b: Any, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, out: Any = None) -> Any:
     """Whether a and b have one shape and every element of a equals that of b; NaN equals nothing.
 

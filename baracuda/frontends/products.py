@@ -136,7 +136,9 @@ def vdot(a: Ref, b: Ref) -> Request:
 
 @ProductFunction
 def vecdot(a: Ref, b: Ref, *, axis: int = -1) -> Request:
-    """The sums of conj(a) * b along an axis, numbered from the end, the others broadcast."""
+    """The sums of conj(a) * b along an axis, the others broadcast; of tensors of different ranks it is numbered from the end."""
+    if len(a.shape) == len(b.shape) and 0 <= axis < len(a.shape):
+        axis -= len(a.shape)
     if not -min(len(a.shape), len(b.shape)) <= axis <= -1:
         raise InvalidProblemError(f"vecdot: axis {axis} for shapes {a.shape} and {b.shape}; expected one of both, from the end")
     left, right, batch = leading(a, b, 0, 0)

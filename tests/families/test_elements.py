@@ -151,3 +151,21 @@ def test_products_of_no_complex_number(device: str) -> None:
     x = to_device(np.zeros((2, 0), np.complex64), device)
     assert to_host(baracuda.prod(x, axis=1)).tolist() == [1, 1]
     assert to_host(baracuda.cumprod(x, axis=1)).shape == (2, 0)
+
+
+def test_vecdot_along_any_axis(device: str) -> None:
+    a, b = np.float32([[1, 2, 3], [4, 5, 6]]), np.float32([[2, 0, 1], [-1, 3, 2]])
+    for axis in (0, 1, -1, -2):
+        got = to_host(baracuda.vecdot(to_device(a, device), to_device(b, device), axis=axis))
+        np.testing.assert_array_equal(got, torch.linalg.vecdot(torch.from_numpy(a), torch.from_numpy(b), dim=axis).numpy())
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_rows_of_a_bag_of_limited_norm(mode: Any, device: str) -> None:
+    indices, weight = np.array([[0, 2, 1], [3, 1, 1]]), np.float32([[3, 4], [0.1, 0.2], [-5, 12], [1, -1]])
+    words: dict[str, Any] = {"mode": mode, "padding_idx": 1, "max_norm": 2.0}
+    given = to_device(indices, device), to_device(weight, device)
+    got = to_host(baracuda.embedding_bag(*given, **words))
+    want = F.embedding_bag(torch.from_numpy(indices), torch.from_numpy(weight.copy()), **words)
+    np.testing.assert_allclose(got, want.numpy(), rtol=1e-6)
+    np.testing.assert_array_equal(to_host(given[1]), weight)  # which torch changes
