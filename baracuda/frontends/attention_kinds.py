@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import AtLeast, Finite
 from baracuda.core.tensor import tensor_mut
 from baracuda.frontends.arrays import empty_like
 from baracuda.frontends.attention import scaled_dot_product_attention as attend
 from baracuda.frontends.attention import scaled_dot_product_attention_backward as attend_backward
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.functional import alibi_backward
 from baracuda.frontends.views import copy, placed, run, slab, view
+from baracuda.frontends.words import Count
 from baracuda.ops import attention_states as states
 
+Window = Count | tuple[int | None, int | None]
+Softcap = Annotated[float, AtLeast(0), Finite()]
 
-def sliding_window_attention(q: Any, k: Any, v: Any, window: int | tuple[int | None, int | None], **options: Any) -> Any:
+_ANY = dict.fromkeys(("q", "k", "v"), "... : T float")
+_ANY_BACKWARD = {**_ANY, **dict.fromkeys(("y", "dy"), "... : T"), "lse": "... : f32 f64"}
+
+
+@declared(attend, **_ANY)
+def sliding_window_attention(q: Any, k: Any, v: Any, window: Window, **options: Any) -> Any:
     """Attention in which query i sees the keys from i + offset - before to i + offset + after (Beltagy et al., Longformer, 2020).
 
     window is (before, after), None for no bound, or one number for both sides; with causal=True none after i + offset is seen.
@@ -28,40 +38,44 @@ def sliding_window_attention(q: Any, k: Any, v: Any, window: int | tuple[int | N
     return attend(q, k, v, window=_sides(window), **options)
 
 
-def sliding_window_attention_backward(
-    dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, window: int | tuple[int | None, int | None], **options: Any
-) -> Any:
+@declared(attend_backward, **_ANY_BACKWARD)
+def sliding_window_attention_backward(dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, window: Window, **options: Any) -> Any:
     """The gradients of `sliding_window_attention`, as `scaled_dot_product_attention_backward` gives them."""
     return attend_backward(dy, q, k, v, y, lse, window=_sides(window), **options)
 
 
-def _sides(window: int | tuple[int | None, int | None]) -> tuple[int | None, int | None]:
+def _sides(window: Window) -> tuple[int | None, int | None]:
     return (window, window) if isinstance(window, int) else window
 
 
-def attention_softcap(q: Any, k: Any, v: Any, softcap: float, **options: Any) -> Any:
+@declared(attend, **_ANY)
+def attention_softcap(q: Any, k: Any, v: Any, softcap: Softcap, **options: Any) -> Any:
     """Attention whose scores are softcap * tanh(score / softcap) (Gemma 2, 2024). The options are those of
     `scaled_dot_product_attention`."""
     return attend(q, k, v, softcap=softcap, **options)
 
 
-def attention_softcap_backward(dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, softcap: float, **options: Any) -> Any:
+@declared(attend_backward, **_ANY_BACKWARD)
+def attention_softcap_backward(dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, softcap: Softcap, **options: Any) -> Any:
     """The gradients of `attention_softcap`, as `scaled_dot_product_attention_backward` gives them."""
     return attend_backward(dy, q, k, v, y, lse, softcap=softcap, **options)
 
 
+@declared(attend, **_ANY, slopes="... : float")
 def attention_alibi(q: Any, k: Any, v: Any, slopes: Any, **options: Any) -> Any:
     """Attention with slopes * (j - i) added to the scores, slopes (heads,) or (batch, heads) (Press et al., 2022), without that
     bias in memory. The options are those of `scaled_dot_product_attention`."""
     return attend(q, k, v, slopes=slopes, **options)
 
 
+@declared(attend_backward, **_ANY_BACKWARD, slopes="... : float")
 def attention_alibi_backward(dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, slopes: Any, **options: Any) -> Any:
     """The gradients of `attention_alibi`, as `scaled_dot_product_attention_backward` gives them; `wrt` may name slopes."""
     return attend_backward(dy, q, k, v, y, lse, slopes=slopes, **options)
 
 
-def alibi_bias(slopes: Any, queries: int, keys: int, *, out: Any = None) -> Any:
+@declared(slopes="heads : float")
+def alibi_bias(slopes: Any, queries: Count, keys: Count, *, out: Any = None) -> Any:
     """slopes[h] * (j - i): the bias (heads, queries, keys) of slopes (heads,), in their element.
 
     Examples
@@ -71,20 +85,14 @@ def alibi_bias(slopes: Any, queries: int, keys: int, *, out: Any = None) -> Any:
     [[0.0, 1.0], [-1.0, 0.0]]
     """
     ref = describe(slopes, "slopes")
-    if len(ref.shape) != 1:
-        raise InvalidProblemError(f"slopes: shape is {ref.shape}; expected one axis, the heads")
-    for name, count in (("queries", queries), ("keys", keys)):
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise InvalidProblemError(f"{name}: {count!r}; expected 0 or more")
     repeated = view(ref, 0, (*ref.shape, queries, keys), (*ref.strides, 0, 0))
     (y,) = run(states.bias_of_slopes, {"slopes": repeated}, slopes, out).values()
     return y
 
 
+@declared(dy="heads queries keys : float")
 def alibi_bias_backward(dy: Any) -> Any:
     """The gradient of `alibi_bias`'s slopes: the sum of dy * (j - i) over queries and keys."""
-    if len(describe(dy, "dy").shape) != 3:
-        raise InvalidProblemError(f"dy: shape is {tuple(dy.shape)}; expected (heads, queries, keys)")
     return alibi_backward(dy[None], dscores=False)[1]
 
 
@@ -93,22 +101,23 @@ def alibi_bias_backward(dy: Any) -> Any:
 
 def _beside(name: str, x: Any, shape: Sequence[int]) -> Any:
     """A tensor of one number for each row, with an axis for the row."""
-    ref = describe(x, name)
-    if ref.shape != tuple(shape[:-1]):
-        raise InvalidProblemError(
-            f"{name}: shape is {ref.shape}; expected {tuple(shape[:-1])}, one for each row of {tuple(shape)}"
-        )
-    return placed(ref, range(len(ref.shape)), len(shape))
+    return placed(describe(x, name), range(len(shape) - 1), len(shape))
 
 
 def _sinks(sink: Any, shape: Sequence[int]) -> Any:
-    ref, rank = describe(sink, "sink"), len(shape)
-    if rank < 3 or ref.shape != tuple(shape[rank - 3 : rank - 2]):
-        heads = f"({shape[rank - 3]},), one for each head" if rank >= 3 else "(heads,), beside tensors with an axis of heads"
-        raise InvalidProblemError(f"sink: shape is {ref.shape}; expected {heads}")
-    return placed(ref, (rank - 3,), rank)
+    return placed(describe(sink, "sink"), (len(shape) - 3,), len(shape))
 
 
+_HEADS: dict[str, str] = {
+    "q": "*batch heads queries depth : T float",
+    "k": "*batch key_heads keys depth : T",
+    "v": "*batch key_heads keys value_depth : T",
+    "sink": "heads : float",
+}
+_OF_HEADS = {**dict.fromkeys(("y", "dy"), "*batch heads queries value_depth : T"), "lse": "*batch heads queries : f32 f64"}
+
+
+@declared(attend, **_HEADS)
 def attention_sink(q: Any, k: Any, v: Any, sink: Any, *, saved: bool = False, **options: Any) -> Any:
     """Attention with one more key for each head, whose score is sink[h] and whose value is zero (Xiao et al., 2023; gpt-oss,
     2025).
@@ -123,6 +132,7 @@ def attention_sink(q: Any, k: Any, v: Any, sink: Any, *, saved: bool = False, **
     return (found["y"], found["lse"][..., 0]) if saved else found["y"]
 
 
+@declared(attend_backward, "out", **_HEADS, **_OF_HEADS)
 def attention_sink_backward(
     dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, sink: Any, *, wrt: Sequence[str] = ("q", "k", "v", "sink"), **options: Any
 ) -> Any:
@@ -141,6 +151,11 @@ def attention_sink_backward(
     return one_or_all(results)
 
 
+_STATES = {**dict.fromkeys("ab", "*rows depth : T float"), **dict.fromkeys(("a_lse", "b_lse"), "*rows : float")}
+_MERGED = {**dict.fromkeys(("y", "dy"), "*rows depth : T"), **dict.fromkeys(("lse", "dlse"), "*rows : float")}
+
+
+@declared(**_STATES)
 def merge_attention_states(a: Any, a_lse: Any, b: Any, b_lse: Any) -> tuple[Any, Any]:
     """(y, lse) of the same queries over two disjoint sets of keys together, from the results over each.
 
@@ -156,12 +171,11 @@ def merge_attention_states(a: Any, a_lse: Any, b: Any, b_lse: Any) -> tuple[Any,
     """
     shape = tuple(describe(a, "a").shape)
     tensors = {"a": a, "a_lse": _beside("a_lse", a_lse, shape), "b": b, "b_lse": _beside("b_lse", b_lse, shape)}
-    if tuple(describe(b, "b").shape) != shape:
-        raise InvalidProblemError(f"b: shape is {tuple(b.shape)}; expected {shape}")
     found = run(states.merge, tensors, a, axis=-1)
     return found["y"], found["lse"][..., 0]
 
 
+@declared(**_STATES, **_MERGED)
 def merge_attention_states_backward(
     dy: Any, a: Any, a_lse: Any, b: Any, b_lse: Any, y: Any, lse: Any, *, dlse: Any = None
 ) -> tuple[Any, Any, Any, Any]:
@@ -186,22 +200,27 @@ def _pieces(starts: Any, name: str, total: int) -> list[tuple[int, int]]:
     return list(pairwise(listed))
 
 
-def _packed(q: Any, k: Any, v: Any, starts: Any, key_starts: Any) -> list[tuple[slice, slice]]:
-    q_shape, k_shape, v_shape = (describe(x, n).shape for n, x in (("q", q), ("k", k), ("v", v)))
-    if any(len(s) != 3 for s in (q_shape, k_shape, v_shape)) or k_shape[:2] != v_shape[:2]:
-        raise InvalidProblemError(
-            f"shapes q {q_shape}, k {k_shape}, v {v_shape}; expected (total, heads, depth), the sequences packed, and one "
-            "total and number of heads of k and v"
-        )
+def _packed(q: Any, k: Any, starts: Any, key_starts: Any) -> list[tuple[slice, slice]]:
+    q_shape, k_shape = describe(q, "q").shape, describe(k, "k").shape
     rows = _pieces(starts, "starts", q_shape[0])
     if key_starts is None and k_shape[0] != q_shape[0]:
         raise InvalidProblemError(f"key_starts: None with {q_shape[0]} rows of q and {k_shape[0]} of k; expected where k's begin")
     columns = rows if key_starts is None else _pieces(key_starts, "key_starts", k_shape[0])
-    if len(rows) != len(columns):
-        raise InvalidProblemError(f"key_starts: {len(columns)} sequences; expected {len(rows)}")
     return [(slice(*r), slice(*c)) for r, c in zip(rows, columns, strict=True)]
 
 
+_PACKED: dict[str, str] = {
+    "q": "total heads depth : T float",
+    "k": "key_total key_heads depth : T",
+    "v": "key_total key_heads value_depth : T",
+    "starts": "bounds or numbers : int",
+    "key_starts": "bounds or numbers : int",
+}
+_OF_PACKED = {**dict.fromkeys(("y", "dy"), "total heads value_depth : T"), "lse": "heads total : f32 f64"}
+_OF_EACH = ("mask", "bias", "query_lengths", "key_lengths", "out")
+
+
+@declared(attend, *_OF_EACH, **_PACKED)
 def varlen_attention(q: Any, k: Any, v: Any, starts: Any, key_starts: Any = None, *, saved: bool = False, **options: Any) -> Any:
     """Attention of packed sequences: q (total, heads, depth), k and v (total, key_heads, depth), sequence n being the rows from
     starts[n] to before starts[n + 1]; key_starts likewise for k and v, by default starts.
@@ -211,7 +230,7 @@ def varlen_attention(q: Any, k: Any, v: Any, starts: Any, key_starts: Any = None
     `scaled_dot_product_attention` that do not depend on the sequence: causal, window, offset, scale, softcap and slopes.
     """
     d, w = describe(q, "q"), describe(v, "v")
-    pieces = _packed(q, k, v, starts, key_starts)
+    pieces = _packed(q, k, starts, key_starts)
     y = empty_like(q, (*d.shape[:2], w.shape[-1]), d.kind)
     lse = empty_like(q, (d.shape[1], d.shape[0]), d.kind.compute) if saved else None
     for rows, columns in pieces:
@@ -223,15 +242,12 @@ def varlen_attention(q: Any, k: Any, v: Any, starts: Any, key_starts: Any = None
     return y if lse is None else (y, lse)
 
 
+@declared(attend_backward, "wrt", *_OF_EACH, **_PACKED, **_OF_PACKED)
 def varlen_attention_backward(
     dy: Any, q: Any, k: Any, v: Any, y: Any, lse: Any, starts: Any, key_starts: Any = None, **options: Any
 ) -> tuple[Any, Any, Any]:
     """The gradients of q, k and v of `varlen_attention`, packed likewise."""
-    pieces = _packed(q, k, v, starts, key_starts)
-    expected = (*describe(q, "q").shape[:2], *describe(v, "v").shape[2:])
-    for name, x, shape in (("dy", dy, expected), ("y", y, expected), ("lse", lse, expected[1::-1])):
-        if describe(x, name).shape != shape:
-            raise InvalidProblemError(f"{name}: shape is {tuple(x.shape)}; expected {shape}")
+    pieces = _packed(q, k, starts, key_starts)
     whole = [empty_like(x, describe(x, n).shape, describe(x, n).kind) for n, x in (("q", q), ("k", k), ("v", v))]
     for rows, columns in pieces:
         if rows.start == rows.stop == columns.start == columns.stop:
@@ -246,6 +262,10 @@ def varlen_attention_backward(
 # --- caches -----------------------------------------------------------------------------------------------------------
 
 
+@declared(
+    attend, "k", "v", q="batch heads depth or batch heads 1 depth : T float", k_cache="batch key_heads capacity depth : T",
+    v_cache="batch key_heads capacity value_depth : T", key_lengths="batch : s32",
+)  # fmt: skip
 def decode_attention(q: Any, k_cache: Any, v_cache: Any, key_lengths: Any = None, **options: Any) -> Any:
     """Attention of one query for each batch element over a cache: q (batch, heads, depth) or (batch, heads, 1, depth), the caches
     (batch, key_heads, capacity, depth), of which the first key_lengths (batch,) s32 are filled.
@@ -259,6 +279,10 @@ def decode_attention(q: Any, k_cache: Any, v_cache: Any, key_lengths: Any = None
     return (y[0][:, :, 0], y[1][:, :, 0]) if options.get("saved") else y[:, :, 0]
 
 
+_CACHE = {"cache": "batch key_heads capacity depth : T", "new": "batch key_heads steps depth : T"}
+
+
+@declared(**_CACHE, positions="batch or number or numbers : int")
 def kv_cache_append(cache: Any, new: Any, positions: Any) -> Any:
     """Writes new (batch, key_heads, steps, depth) into cache (batch, key_heads, capacity, depth) in place, from a position on:
     one number for all, or one for each batch element, read on the host. Returns cache.
@@ -266,17 +290,9 @@ def kv_cache_append(cache: Any, new: Any, positions: Any) -> Any:
     Raises `InvalidProblemError` where a position leaves no room.
     """
     target, source = tensor_mut(cache, name="cache"), describe(new, "new")
-    expected = (*target.shape[:2], source.shape[2] if len(source.shape) == 4 else 0, *target.shape[3:])
-    if len(target.shape) != 4 or source.shape != expected or source.kind is not target.kind:
-        raise InvalidProblemError(
-            f"new: {source.kind} of shape {source.shape} for a cache of {target.kind}, {target.shape}; expected its element, and "
-            "its shape but for the third axis"
-        )
     steps, capacity = source.shape[2], target.shape[2]
     shared = isinstance(positions, int)
     listed = [positions] if shared else [int(p) for p in (positions.tolist() if hasattr(positions, "tolist") else positions)]
-    if not shared and len(listed) != target.shape[0]:
-        raise InvalidProblemError(f"positions: {len(listed)}; expected {target.shape[0]}, one for each batch element")
     for p in listed:
         if not 0 <= p <= capacity - steps:
             raise InvalidProblemError(f"positions: {p}; expected 0 to {capacity - steps} for {steps} steps in {capacity}")

@@ -76,7 +76,7 @@ class Declaration:
         self.handed_on: list[str] = []
         if target is not None:
             theirs: Declaration = target.__dict__["declaration"]
-            words = [n for n in theirs.positions if n not in theirs.by_position and n not in (*self.positions, *without)]
+            words = [n for n in theirs.positions if n not in (*self.positions, *without)]
             self.handed_on, beside = words, {n: d for n, d in theirs.domains.items() if n in words}
             self.domains |= beside
             self.defaults |= {n: theirs.defaults[n] for n in words if n in theirs.defaults}
@@ -166,10 +166,9 @@ class Declaration:
         if isinstance(value, np.generic) and wanted.number:
             value = value.item()
         if isinstance(value, NUMBERS):
-            fits = wanted.number
+            fits = wanted.number and _is_number(value, wanted)
         elif isinstance(value, (list, tuple)):
-            of_numbers = bool(value) and all(isinstance(v, (*NUMBERS, np.number)) for v in value)
-            fits = wanted.numbers if of_numbers else bool(wanted.each) or (wanted.numbers and not value)
+            fits = bool(wanted.each) or (wanted.numbers and all(_is_number(v, wanted) for v in value))
         else:
             fits = bool(wanted.alternatives) and value is not None
         if not fits:
@@ -197,7 +196,7 @@ def _checked(name: str, value: Any, wanted: Pattern, names: Names) -> Names:
         ref = describe(value, name)
         wanted.check_kind(name, ref.kind, names)
         return wanted.check_shape(name, ref.shape, names)
-    if not wanted.each or (wanted.numbers and all(isinstance(v, (*NUMBERS, np.number)) for v in value)):
+    if wanted.numbers and all(_is_number(v, wanted) for v in value):
         return wanted.check_shape(name, (len(value),), names)
     for i, member in enumerate(value):
         if isinstance(member, NUMBERS) and wanted.number:
@@ -206,6 +205,12 @@ def _checked(name: str, value: Any, wanted: Pattern, names: Names) -> Names:
         wanted.check_kind(f"{name}[{i}]", ref.kind, names)
         names = wanted.check_shape(f"{name}[{i}]", ref.shape, names, member=True)
     return names
+
+
+def _is_number(value: Any, wanted: Pattern) -> bool:
+    """Whether a value is a number that may stand for an element: a whole one where elements are."""
+    whole = bool(wanted.kinds) and all(k.is_integer for k in wanted.kinds)
+    return isinstance(value, (int, np.integer) if whole else (*NUMBERS, np.number)) and not (whole and isinstance(value, bool))
 
 
 def _is_same(taken: Any, given: Any) -> bool:

@@ -17,10 +17,12 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.product_function import ProductFunction, Request
 from baracuda.frontends.products import Ref, labelled, one_element
 from baracuda.frontends.views import copy, merged, output, view
+from baracuda.frontends.words import Count
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -167,6 +169,7 @@ def _folded(chosen: Sequence[_Term], needed: set[str], result: str | None, prefe
     return made
 
 
+@declared(operands="...")
 def einsum(subscripts: str, *operands: Any, preference: PlanPreference | None = None) -> Any:
     """The sum of products that `subscripts` names, as in NumPy: "ij,jk->ik", "...ij,...jk", "ii->i", "ij->".
 
@@ -185,6 +188,7 @@ def einsum(subscripts: str, *operands: Any, preference: PlanPreference | None = 
     return evaluate([_Term(x, t) for x, t in zip(operands, labels, strict=True)], result, preference)
 
 
+@declared(dy="...", operands="...")
 def einsum_backward(
     dy: Any, subscripts: str, *operands: Any, wrt: Sequence[int] | None = None, preference: PlanPreference | None = None
 ) -> Any:
@@ -224,16 +228,24 @@ def _gradient(x: Any, labels: str, factors: Sequence[_Term], preference: PlanPre
     kept = "".join(c for c, n in zip(own, shape, strict=True) if n == sizes.get(c))
     made = evaluate(factors, kept, preference)
     made = made.reshape(tuple(n if c in kept else 1 for c, n in zip(own, shape, strict=True)))
-    if own == labels:
-        return made if tuple(made.shape) == shape else function("mul")(broadcast(made, shape), 1)
+    if own == labels and tuple(made.shape) == shape and len(factors) > 1:  # of one factor it may be dy itself
+        return made
     result, target = output(x, ref.shape, ref.kind)
-    merged([], 0, target, x)
+    if own != labels:
+        merged([], 0, target, x)
     steps = tuple(sum(s for c, s in zip(labels, target.strides, strict=True) if c == label) for label in own)
     copy(broadcast(made, shape), view(target, 0, shape, steps), x)
     return result
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2, *, preference: PlanPreference | None = None) -> Any:
+Axes = Sequence[int]
+Numbers = tuple[tuple[Axes, Axes], tuple[Axes, Axes]]
+Pairs = Count | tuple[int | Axes, int | Axes]
+_FACTORS = dict.fromkeys("ab", "...")
+
+
+@declared(**_FACTORS)
+def tensordot(a: Any, b: Any, axes: Pairs = 2, *, preference: PlanPreference | None = None) -> Any:
     """The sum over pairs of axes of a and b: the last `axes` of a with the first of b, or those that two lists name.
 
     The result has the other axes of a, then those of b.
@@ -243,48 +255,34 @@ def tensordot(a: Any, b: Any, axes: Any = 2, *, preference: PlanPreference | Non
     return dot_general(a, b, ((_positive(first, ranks[0]), _positive(second, ranks[1])), ((), ())), preference=preference)
 
 
-def tensordot_backward(dy: Any, a: Any, b: Any, axes: Any = 2, *, preference: PlanPreference | None = None) -> Any:
+@declared(**_FACTORS, dy="...")
+def tensordot_backward(dy: Any, a: Any, b: Any, axes: Pairs = 2, *, preference: PlanPreference | None = None) -> Any:
     """(da, db) of `tensordot`."""
     first, second = _pairs(a, b, axes)
     return dot_general_backward(dy, a, b, ((first, second), ((), ())), preference=preference)
 
 
-def _pairs(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _pairs(a: Any, b: Any, axes: Pairs) -> tuple[tuple[int, ...], tuple[int, ...]]:
     if isinstance(axes, int):
         rank = len(describe(a, "a").shape)
-        if not 0 <= axes <= min(rank, len(describe(b, "b").shape)):
+        if axes > min(rank, len(describe(b, "b").shape)):
             raise InvalidProblemError(f"tensordot: axes {axes} for shapes {tuple(a.shape)} and {tuple(b.shape)}")
         return tuple(range(rank - axes, rank)), tuple(range(axes))
-    first, second = _two("axes", axes)
-    return _axes("axes", first), _axes("axes", second)
-
-
-def _two(name: str, value: Any) -> tuple[Any, Any]:
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        raise InvalidProblemError(f"{name}: {value!r}; expected a number of axes, or the axes of a and those of b")
-    return value[0], value[1]
-
-
-def _axes(name: str, value: Any) -> tuple[int, ...]:
-    axes = (value,) if isinstance(value, int) else value
-    if not isinstance(axes, (list, tuple)) or not all(isinstance(x, int) and not isinstance(x, bool) for x in axes):
-        raise InvalidProblemError(f"{name}: {value!r}; expected axes, which are ints")
-    return tuple(axes)
+    first, second = ((x,) if isinstance(x, int) else tuple(x) for x in axes)
+    return first, second
 
 
 def _positive(axes: Sequence[int], rank: int) -> tuple[int, ...]:
     return tuple(x % rank if -rank <= x < rank else x for x in axes)
 
 
-Numbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
-
-
 def _subscripts(a: Any, b: Any, dimension_numbers: Numbers) -> tuple[str, str, str]:
     """The labels of a and of b, and of the result: batch, free of a, free of b."""
     shapes = describe(a, "a").shape, describe(b, "b").shape
-    name, (rank_a, rank_b) = "dimension_numbers", map(len, shapes)
-    (ca, cb), (ba, bb) = (_two(name, pair) for pair in _two(name, dimension_numbers))
-    ca, cb, ba, bb = (_positive(_axes(name, x), r) for x, r in ((ca, rank_a), (cb, rank_b), (ba, rank_a), (bb, rank_b)))
+    rank_a, rank_b = map(len, shapes)
+    given_a, given_b = zip(*dimension_numbers, strict=True)
+    ca, ba = (_positive(x, rank_a) for x in given_a)
+    cb, bb = (_positive(x, rank_b) for x in given_b)
     for x, y in ((ca, cb), (ba, bb)):
         if len(x) != len(y) or not all(0 <= i < rank_a for i in x) or not all(0 <= j < rank_b for j in y):
             raise InvalidProblemError(f"axes {x} and {y} of shapes {shapes[0]} and {shapes[1]}; expected pairs of axes")
@@ -302,6 +300,7 @@ def _subscripts(a: Any, b: Any, dimension_numbers: Numbers) -> tuple[str, str, s
     return "".join(first), "".join(second), "".join([first[i] for i in ba] + free_a + free_b)
 
 
+@declared(**_FACTORS)
 def dot_general(a: Any, b: Any, dimension_numbers: Numbers, *, preference: PlanPreference | None = None) -> Any:
     """The sum over some pairs of axes of a and b, with others as batches (`jax.lax.dot_general`).
 
@@ -311,17 +310,20 @@ def dot_general(a: Any, b: Any, dimension_numbers: Numbers, *, preference: PlanP
     return _contract(a, b, axes=_subscripts(a, b, dimension_numbers), preference=preference)
 
 
+@declared(**_FACTORS, dy="...")
 def dot_general_backward(dy: Any, a: Any, b: Any, dimension_numbers: Numbers, *, preference: PlanPreference | None = None) -> Any:
     """(da, db) of `dot_general`."""
     first, second, result = _subscripts(a, b, dimension_numbers)
     return einsum_backward(dy, f"{first},{second}->{result}", a, b, preference=preference)
 
 
+@declared(tensors="list ...")
 def multi_dot(tensors: Sequence[Any], *, preference: PlanPreference | None = None) -> Any:
     """The product of two or more matrices in the cheapest order; the first and the last may be vectors."""
     return einsum(_chain(tensors), *tensors, preference=preference)
 
 
+@declared(dy="...", tensors="list ...")
 def multi_dot_backward(dy: Any, tensors: Sequence[Any], *, preference: PlanPreference | None = None) -> tuple[Any, ...]:
     """The gradients of `multi_dot`'s tensors."""
     made = einsum_backward(dy, _chain(tensors), *tensors, preference=preference)
@@ -329,8 +331,6 @@ def multi_dot_backward(dy: Any, tensors: Sequence[Any], *, preference: PlanPrefe
 
 
 def _chain(tensors: Sequence[Any]) -> str:
-    if not isinstance(tensors, (list, tuple)):
-        raise InvalidProblemError(f"multi_dot: {type(tensors).__name__}; expected a list of matrices")
     shapes = [describe(x, f"tensor {i}").shape for i, x in enumerate(tensors)]
     inside = all(len(s) == 2 for s in shapes[1:-1])
     if len(shapes) < 2 or not inside or any(len(s) not in (1, 2) for s in (shapes[0], shapes[-1])):
@@ -347,12 +347,14 @@ def _chain(tensors: Sequence[Any]) -> str:
     return f"{','.join(terms)}->{ends}"
 
 
+@declared(**_FACTORS)
 def kron(a: Any, b: Any, *, preference: PlanPreference | None = None) -> Any:
     """The Kronecker product: y[i * p + k, j * q + l] = a[i, j] * b[k, l], over any number of axes, as in NumPy."""
     first, second, labels, shape = _interleaved(a, b)
     return _contract(a, b, axes=(first, second, labels), preference=preference).reshape(shape)
 
 
+@declared(**_FACTORS, dy="...")
 def kron_backward(dy: Any, a: Any, b: Any, *, preference: PlanPreference | None = None) -> tuple[Any, Any]:
     """(da, db) of `kron`."""
     first, second, labels, shape = _interleaved(a, b)

@@ -10,10 +10,12 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.call import describe
+from baracuda.frontends.declared import declared
 from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.ranges import checked
 from baracuda.frontends.scatter import combined
 from baracuda.frontends.views import run, view
+from baracuda.frontends.words import Bounds, Count
 from baracuda.ops import indexing
 from baracuda.ops.scatter import ScatterDescriptor, ScatterKind
 from baracuda.ops.traced import Bound, space_of
@@ -31,6 +33,7 @@ def _summed(dy: Any, x: Any, indices: Mapping[str, Any], extents: Sequence[int],
     return combined(descriptor, dy, index=at, x=dy).reshape(shape)
 
 
+@declared(dy="...", x="...", **{f"index{k}": "... : s32 s64" for k in range(8)})
 def index_get_backward(
     dy: Any,
     x: Any,
@@ -43,7 +46,7 @@ def index_get_backward(
     index6: Any = None,
     index7: Any = None,
     *,
-    bounds: str = "check",
+    bounds: Bounds = "check",
 ) -> Any:
     """The gradient of `index_get`'s x: for each element the sum of dy where it was read.
 
@@ -66,7 +69,8 @@ def index_get_backward(
     return _summed(dy, x, indices, [limit.extent for _, limit in limits], positions, 0)
 
 
-def gather_nd_backward(dy: Any, x: Any, indices: Any, *, batch_dims: int = 0, bounds: str = "check") -> Any:
+@declared(dy="...", x="...", indices="... components : s32 s64")
+def gather_nd_backward(dy: Any, x: Any, indices: Any, *, batch_dims: Count = 0, bounds: Bounds = "check") -> Any:
     """The gradient of `gather_nd`'s x: for each element the sum of dy where it was read.
 
     Examples
@@ -90,6 +94,7 @@ def gather_nd_backward(dy: Any, x: Any, indices: Any, *, batch_dims: int = 0, bo
     return _summed(dy, x, parts, read.shape[:count], positions, batch_dims)
 
 
+@declared(indices="*places : s32 s64", weight="rows *row", dy="*places *row")
 def vocab_parallel_embedding_backward(dy: Any, indices: Any, weight: Any, *, offset: int = 0) -> Any:
     """The gradient of `vocab_parallel_embedding`'s weight: for each row of the shard the sum of dy where it was read.
 
@@ -101,10 +106,6 @@ def vocab_parallel_embedding_backward(dy: Any, indices: Any, weight: Any, *, off
     [[0.0], [5.0]]
     """
     given, at, table = describe(dy, "dy"), describe(indices, "indices"), describe(weight, "weight")
-    if not table.shape or given.shape != (*at.shape, *table.shape[1:]):
-        raise InvalidProblemError(
-            f"dy: shape is {given.shape}; expected {at.shape}, that of indices, followed by that of a row of {table.shape}"
-        )
     (rows,) = run(indexing.row_of_shard, {"index": indices}, dy, offset=offset, rows=table.shape[0]).values()
     descriptor = ScatterDescriptor(ScatterKind.SUM, table.shape, 0, at.shape, given.kind, at.kind, skip=-1)
     return combined(descriptor, dy, index=rows, x=dy)

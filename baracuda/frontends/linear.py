@@ -14,6 +14,7 @@ from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut
 from baracuda.frontends.binding import element_of
 from baracuda.frontends.call import describe
+from baracuda.frontends.declared import declared
 from baracuda.frontends.product_function import ProductBackward, ProductFunction, Request
 from baracuda.frontends.products import Ref, bmm, labelled, leading, matmul, mm, of_rank, one_element
 from baracuda.frontends.views import merged, output, slab
@@ -152,16 +153,16 @@ def _by_inputs(a: Ref, b: Ref) -> Request:
 _batched_dot_backward, _by_inputs_backward = ProductBackward(_batched_dot), ProductBackward(_by_inputs)
 
 
+_BILINEAR: dict[str, str] = {"x1": "*batch i : T", "x2": "*batch j : T", "weight": "o i j : T", "bias": "o : T"}
+
+
+@declared(**_BILINEAR)
 def bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None, *, preference: PlanPreference | None = None) -> Any:
     """The sums over i and j of x1[..., i] * weight[o, i, j] * x2[..., j], plus bias[o]: those over i first, rounded, then j."""
-    refs = {n: describe(t, n) for n, t in (("x1", x1), ("x2", x2), ("weight", weight))}
-    one_element("bilinear", **refs)
-    first, second, w = (r.shape for r in refs.values())
-    if len(w) != 3 or not first or not second or first[:-1] != second[:-1] or (first[-1], second[-1]) != w[1:]:
-        raise InvalidProblemError(f"bilinear: shapes {first}, {second} and {w}; expected (..., i), (..., j) and (o, i, j)")
     return _batched_dot(_by_inputs(x1, weight, preference=preference), x2, bias, preference=preference)
 
 
+@declared(**_BILINEAR, dy="*batch o : T")
 def bilinear_backward(
     dy: Any, x1: Any, x2: Any, weight: Any, bias: Any = None, *, preference: PlanPreference | None = None
 ) -> tuple[Any, ...]:
@@ -174,14 +175,12 @@ def bilinear_backward(
 
 def _ends(offs: Any, groups: int | None, rows: int) -> list[int]:
     """Where each group of rows ends, on the host."""
-    ends = offs.tolist() if hasattr(offs, "tolist") else offs
-    if not isinstance(ends, (list, tuple)) or not all(isinstance(e, int) and not isinstance(e, bool) for e in ends):
-        raise InvalidProblemError(f"grouped_mm: offs {offs!r}; expected a row of whole numbers")
+    ends = [int(e) for e in (offs.tolist() if hasattr(offs, "tolist") else offs)]
     rising = all(low <= high for low, high in zip([0, *ends], ends, strict=False))
     if (groups is not None and len(ends) != groups) or not rising or (ends[-1] if ends else 0) > rows:
         expected = f"{'some' if groups is None else groups} numbers that rise, at most to {rows}"
         raise InvalidProblemError(f"grouped_mm: offs {ends}; expected {expected}")
-    return list(ends)
+    return ends
 
 
 def _by_rows(left: Ref, right: Ref, offs: Any) -> bool:
@@ -195,6 +194,10 @@ def _by_rows(left: Ref, right: Ref, offs: Any) -> bool:
     return ranks == (2, 3)
 
 
+_GROUPED = {**dict.fromkeys("ab", "... or list ..."), "offs": "groups or numbers : int"}
+
+
+@declared(**_GROUPED)
 def grouped_mm(a: Any, b: Any, offs: Any = None, *, preference: PlanPreference | None = None) -> Any:
     """Products of groups of rows with a matrix each, as in a mixture of experts (`torch.nn.functional.grouped_mm`).
 
@@ -235,6 +238,7 @@ def _zeroed(target: TensorMut, axis: int, ends: list[int], like: Any) -> None:
     merged([], axis, slab(target, axis, ends[-1] if ends else 0, target.shape[axis]), like)
 
 
+@declared(**_GROUPED, dy="... or list ...")
 def grouped_mm_backward(
     dy: Any, a: Any, b: Any, offs: Any = None, *, preference: PlanPreference | None = None
 ) -> tuple[Any, Any]:

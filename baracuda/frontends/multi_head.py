@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import Instance
 from baracuda.frontends.attention import scaled_dot_product_attention, scaled_dot_product_attention_backward
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe
+from baracuda.frontends.declared import declared
 from baracuda.frontends.linear import linear, linear_backward
+from baracuda.frontends.words import Positive, Wrt
 
 _INPUTS, _PROJECTED = ("q", "k", "v"), ("q", "k", "v", "out")
 
@@ -39,6 +42,23 @@ def _joined(x: Any) -> Any:
     return x.swapaxes(1, 2).reshape(batch, sequence, heads * depth)
 
 
+Saved = Annotated[SavedHeads, Instance(SavedHeads, "what the forward returned")]
+_TENSORS: dict[str, str] = {
+    "q": "batch queries width : T float",
+    "k": "batch keys key_width : T",
+    "v": "batch keys value_width : T",
+    "q_weight": "q_rows width : T",
+    "k_weight": "k_rows key_width : T",
+    "v_weight": "v_rows value_width : T",
+    "out_weight": "out_width joined_width : T",
+    "q_bias": "q_rows : T",
+    "k_bias": "k_rows : T",
+    "v_bias": "v_rows : T",
+    "out_bias": "out_width : T",
+}
+
+
+@declared(scaled_dot_product_attention, "out", **_TENSORS)
 def multi_head_attention(
     q: Any,
     k: Any,
@@ -52,8 +72,8 @@ def multi_head_attention(
     v_bias: Any = None,
     out_bias: Any = None,
     *,
-    heads: int,
-    key_heads: int | None = None,
+    heads: Positive,
+    key_heads: Positive | None = None,
     saved: bool = False,
     **options: Any,
 ) -> Any:
@@ -70,11 +90,6 @@ def multi_head_attention(
     >>> baracuda.multi_head_attention(x, x, x, w, w, w, w, heads=2).shape
     (1, 3, 8)
     """
-    if heads < 1 or (key_heads is not None and key_heads < 1):
-        raise InvalidProblemError(f"heads {heads}, key_heads {key_heads}; expected 1 or more")
-    for name, x in zip(_INPUTS, (q, k, v), strict=True):
-        if len(describe(x, name).shape) != 3:
-            raise InvalidProblemError(f"{name}: shape is {tuple(x.shape)}; expected (batch, sequence, width)")
     counts = (heads, key_heads or heads, key_heads or heads)
     given = ((q, q_weight, q_bias), (k, k_weight, k_bias), (v, v_weight, v_bias))
     q_heads, k_heads, v_heads = (_split(linear(*xs), n, name) for xs, n, name in zip(given, counts, _INPUTS, strict=True))
@@ -84,6 +99,7 @@ def multi_head_attention(
     return (result, SavedHeads(q_heads, k_heads, v_heads, y, lse)) if saved else result
 
 
+@declared(scaled_dot_product_attention_backward, "out", "y", "lse", **_TENSORS, dy="batch queries out_width : T")
 def multi_head_attention_backward(
     dy: Any,
     q: Any,
@@ -98,8 +114,8 @@ def multi_head_attention_backward(
     v_bias: Any = None,
     out_bias: Any = None,
     *,
-    saved: SavedHeads,
-    wrt: Sequence[str] | None = None,
+    saved: Saved,
+    wrt: Wrt = None,
     **options: Any,
 ) -> dict[str, Any]:
     """The gradients of `multi_head_attention`'s tensors by their names; `wrt` names those wanted, by default all that are given,

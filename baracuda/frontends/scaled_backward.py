@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -11,14 +10,17 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.linear import scaled_mm
 from baracuda.frontends.products import mm
 from baracuda.frontends.views import filled
+from baracuda.frontends.words import Wrt
 
 _F32 = ElementKind.F32
 
 
+@declared(a="m k", b="k n", dy="m n : float", scale_a="... : f32", scale_b="... : f32", bias="n")
 def scaled_mm_backward(
     dy: Any,
     a: Any,
@@ -27,7 +29,7 @@ def scaled_mm_backward(
     scale_b: Any,
     bias: Any = None,
     *,
-    wrt: Sequence[str] | None = None,
+    wrt: Wrt = None,
     preference: PlanPreference | None = None,
 ) -> Any:
     """The gradients of `scaled_mm`'s tensors, those named in `wrt` or of all that are given.

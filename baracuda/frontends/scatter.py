@@ -12,26 +12,30 @@ over their number (docs/arithmetic.md, rule 6): the same bits on every device, h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.spec import check_axis
 from baracuda.frontends.binding import element_of
 from baracuda.frontends.call import apply, describe, one
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.ranges import checked
+from baracuda.frontends.words import Bounds, Count
 from baracuda.ops.scatter import ScatterArgs, ScatterDescriptor, ScatterKind, ScatterPlan
 from baracuda.ops.traced import Bound
 
-_KINDS = {"sum": "SUM", "mean": "MEAN", "prod": "PROD", "max": "MAX", "min": "MIN", "amax": "MAX", "amin": "MIN"}
+_KINDS = {"sum": "SUM", "mean": "MEAN", "prod": "PROD", "amax": "MAX", "amin": "MIN"}
 
 
-def kind_of(reduce: str, names: Sequence[str]) -> ScatterKind:
-    """The combination that a name stands for, out of those that a function knows."""
-    if reduce not in names:
-        raise InvalidProblemError(f"reduce: {reduce!r}; expected one of {', '.join(names)}")
+IndexReduction = Literal["prod", "mean", "amax", "amin"]
+ScatterReduction = Literal["sum", "prod", "mean", "amax", "amin"]
+
+
+def kind_of(reduce: str) -> ScatterKind:
+    """The combination that a name stands for."""
     return ScatterKind[_KINDS[reduce]]
 
 
@@ -79,8 +83,18 @@ def _index_reduce(
     return combined(descriptor, x, out, index=index, x=source, base=x)
 
 
+INTO_SLICES: dict[str, str] = {
+    "x": "() or *before extent@axis *after : T",
+    "index": "*places : s32 s64",
+    "source": "*before *places *after : T",
+}
+INTO_ELEMENTS: dict[str, str] = {"x": "() or *before extent@axis *after : T", "index": "... : s32 s64", "source": "... : T"}
+SEGMENTS: dict[str, str] = {"segment_ids": "*places : s32 s64", "x": "*places *row : T"}
+
+
+@declared(**INTO_SLICES)
 def index_add(
-    x: Any, index: Any, source: Any, *, axis: int = 0, alpha: complex = 1.0, bounds: str = "check", out: Any = None
+    x: Any, index: Any, source: Any, *, axis: int = 0, alpha: complex = 1.0, bounds: Bounds = "check", out: Any = None
 ) -> Any:
     """x with alpha * source added to its slices along an axis: y[index[p]] = x[index[p]] + alpha * the sum of source[p].
 
@@ -102,15 +116,16 @@ def index_add(
     return _index_reduce(x, index, source, axis, ScatterKind.SUM, factor, True, bounds, out)
 
 
+@declared(**INTO_SLICES)
 def index_reduce(
     x: Any,
     index: Any,
     source: Any,
     *,
-    reduce: str,
+    reduce: IndexReduction,
     axis: int = 0,
     include_self: bool = True,
-    bounds: str = "check",
+    bounds: Bounds = "check",
     out: Any = None,
 ) -> Any:
     """`index_add` with another combination: prod, mean, amax or amin.
@@ -124,22 +139,23 @@ def index_reduce(
     >>> baracuda.index_reduce(np.float32([6, 5]), np.array([0, 0]), np.float32([2, 4]), reduce="mean").tolist()
     [4.0, 5.0]
     """
-    kind = kind_of(reduce, ("prod", "mean", "amax", "amin"))
+    kind = kind_of(reduce)
     return _index_reduce(x, index, source, axis, kind, None, include_self, bounds, out)
 
 
 # --- element by element -----------------------------------------------------------------------------------------------
 
 
+@declared(**INTO_ELEMENTS)
 def scatter_reduce(
     x: Any,
     index: Any,
     source: Any,
     *,
-    reduce: str,
+    reduce: ScatterReduction,
     axis: int = -1,
     include_self: bool = True,
-    bounds: str = "check",
+    bounds: Bounds = "check",
     out: Any = None,
 ) -> Any:
     """x combined with the elements of source, each of which goes to its own place along an axis: for axis 1, source[i, j] to
@@ -167,7 +183,7 @@ def scatter_reduce(
         raise InvalidProblemError(f"index: shape is {at.shape}; expected at most {brought.shape}, that of source")
     if any(n > m for a, (n, m) in enumerate(zip(at.shape, base.shape, strict=True)) if a != axis):
         raise InvalidProblemError(f"index: shape is {at.shape}; expected at most {base.shape}, that of x, beside axis {axis}")
-    kind = kind_of(reduce, ("sum", "prod", "mean", "amax", "amin"))
+    kind = kind_of(reduce)
     descriptor = ScatterDescriptor(
         kind, base.shape, axis, at.shape, base.kind, at.kind, aligned=True, has_base=True, joined=include_self, wrap=True
     )
@@ -176,7 +192,8 @@ def scatter_reduce(
     return combined(descriptor, x, out, index=index, x=part, base=x)
 
 
-def scatter_add(x: Any, index: Any, source: Any, *, axis: int = -1, bounds: str = "check", out: Any = None) -> Any:
+@declared(**INTO_ELEMENTS)
+def scatter_add(x: Any, index: Any, source: Any, *, axis: int = -1, bounds: Bounds = "check", out: Any = None) -> Any:
     """x plus the elements of source, each of which goes to its own place along an axis; as `scatter_reduce` with a sum, and for
     complex numbers too. Source: torch.scatter_add.
 
@@ -194,21 +211,13 @@ def scatter_add(x: Any, index: Any, source: Any, *, axis: int = -1, bounds: str 
 
 def _segments(x: Any, ids: Any, count: int, reduce: ScatterKind, bounds: str, out: Any) -> Any:
     ref, at = describe(x, "x"), describe(ids, "segment_ids")
-    rank = len(at.shape)
-    if ref.shape[:rank] != at.shape:
-        raise InvalidProblemError(f"segment_ids: shape is {at.shape}; expected the first extents of x, {ref.shape}")
-    descriptor = ScatterDescriptor(reduce, (_count(count), *ref.shape[rank:]), 0, at.shape, ref.kind, at.kind)
+    descriptor = ScatterDescriptor(reduce, (count, *ref.shape[len(at.shape) :]), 0, at.shape, ref.kind, at.kind)
     check_bounds(bounds, ids, "segment_ids", count, wrap=False)
     return combined(descriptor, x, out, index=ids, x=x)
 
 
-def _count(count: int) -> int:
-    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise InvalidProblemError(f"num_segments: {count!r}; expected 0 or more")
-    return count
-
-
-def segment_sum(x: Any, segment_ids: Any, *, num_segments: int, bounds: str = "check", out: Any = None) -> Any:
+@declared(**SEGMENTS)
+def segment_sum(x: Any, segment_ids: Any, num_segments: Count, *, bounds: Bounds = "check", out: Any = None) -> Any:
     """The sums of the rows of x that have the same number in segment_ids, which need not be sorted; +0 where there is none.
 
     segment_ids has the first axes of x, from 0 to num_segments - 1; the result is (num_segments, ...).
@@ -223,7 +232,8 @@ def segment_sum(x: Any, segment_ids: Any, *, num_segments: int, bounds: str = "c
     return _segments(x, segment_ids, num_segments, ScatterKind.SUM, bounds, out)
 
 
-def segment_mean(x: Any, segment_ids: Any, *, num_segments: int, bounds: str = "check", out: Any = None) -> Any:
+@declared(**SEGMENTS)
+def segment_mean(x: Any, segment_ids: Any, num_segments: Count, *, bounds: Bounds = "check", out: Any = None) -> Any:
     """`segment_sum` over the number of rows; 0 where there is none.
 
     Examples
@@ -235,7 +245,8 @@ def segment_mean(x: Any, segment_ids: Any, *, num_segments: int, bounds: str = "
     return _segments(x, segment_ids, num_segments, ScatterKind.MEAN, bounds, out)
 
 
-def segment_prod(x: Any, segment_ids: Any, *, num_segments: int, bounds: str = "check", out: Any = None) -> Any:
+@declared(**SEGMENTS)
+def segment_prod(x: Any, segment_ids: Any, num_segments: Count, *, bounds: Bounds = "check", out: Any = None) -> Any:
     """The products of the rows of x that have the same number in segment_ids; 1 where there is none. As `segment_sum`.
 
     Examples
@@ -247,7 +258,8 @@ def segment_prod(x: Any, segment_ids: Any, *, num_segments: int, bounds: str = "
     return _segments(x, segment_ids, num_segments, ScatterKind.PROD, bounds, out)
 
 
-def segment_max(x: Any, segment_ids: Any, *, num_segments: int, bounds: str = "check", out: Any = None) -> Any:
+@declared(**SEGMENTS)
+def segment_max(x: Any, segment_ids: Any, num_segments: Count, *, bounds: Bounds = "check", out: Any = None) -> Any:
     """The largest of the rows of x that have the same number in segment_ids, element by element; -inf, or the least integer,
     where there is none. As `segment_sum`.
 
@@ -260,7 +272,8 @@ def segment_max(x: Any, segment_ids: Any, *, num_segments: int, bounds: str = "c
     return _segments(x, segment_ids, num_segments, ScatterKind.MAX, bounds, out)
 
 
-def segment_min(x: Any, segment_ids: Any, *, num_segments: int, bounds: str = "check", out: Any = None) -> Any:
+@declared(**SEGMENTS)
+def segment_min(x: Any, segment_ids: Any, num_segments: Count, *, bounds: Bounds = "check", out: Any = None) -> Any:
     """The smallest of the rows of x that have the same number in segment_ids, element by element; +inf, or the largest integer,
     where there is none. As `segment_sum`.
 
@@ -273,8 +286,9 @@ def segment_min(x: Any, segment_ids: Any, *, num_segments: int, bounds: str = "c
     return _segments(x, segment_ids, num_segments, ScatterKind.MIN, bounds, out)
 
 
+@declared(x="*shape : int", weights="*shape")
 def bincount(
-    x: Any, weights: Any = None, *, minlength: int = 0, length: int | None = None, bounds: str = "check", out: Any = None
+    x: Any, weights: Any = None, minlength: Count = 0, *, length: Count | None = None, bounds: Bounds = "check", out: Any = None
 ) -> Any:
     """How often each number from 0 occurs in x, in s64; or the sums of the weights of its occurrences, in their element.
 

@@ -18,9 +18,21 @@ from baracuda.core.lazy import cached_property
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
-from baracuda.frontends.scatter import axis_of, check_bounds, combined, kind_of
-from baracuda.frontends.views import merged, output, placed, run, view
+from baracuda.frontends.scatter import (
+    INTO_ELEMENTS,
+    INTO_SLICES,
+    SEGMENTS,
+    IndexReduction,
+    ScatterReduction,
+    axis_of,
+    check_bounds,
+    combined,
+    kind_of,
+)
+from baracuda.frontends.views import copy, merged, output, placed, run, view
+from baracuda.frontends.words import Bounds, Wrt
 from baracuda.ops import scatter_slopes as s
 from baracuda.ops.op import Op
 from baracuda.ops.scatter import ScatterDescriptor, ScatterKind
@@ -116,7 +128,10 @@ class _Problem:
             return run(s.alone, {"dy": self.dy, "count": self._spread(self.count)}, self.dy)["y"]
         op = _SLOPES[self.reduce][1]
         if op is None:
-            return self.dy
+            given = describe(self.dy, "dy")
+            result, target = output(self.dy, given.shape, given.kind)
+            copy(given, target, self.dy)
+            return result
         words = {"joined": True} if self.reduce is ScatterKind.MEAN else {}
         known = {n: self._spread(t) for n, t in self.known.items()}
         return run(op, {"dy": self.dy, "v": self.x, **known}, self.dy, **words)["y"]
@@ -142,7 +157,7 @@ def _check(name: str, ref: TensorRef, shape: Sequence[int], kind: ElementKind) -
         raise InvalidProblemError(f"{name}: {ref.kind} of shape {ref.shape}; expected {kind} of {tuple(shape)}")
 
 
-def _wanted(problem: _Problem, wrt: Sequence[str] | None, source: Any) -> Any:
+def _wanted(problem: _Problem, wrt: Wrt, source: Any) -> Any:
     """The gradients of x and source, those named in `wrt` or both."""
     made = {n: source() if n == "source" else problem.of_x() for n in chosen(wrt, ("x", "source"))}
     return one_or_all(tuple(made.values()))
@@ -160,17 +175,21 @@ def _of_numbers(backward: Callable[..., Any], dy: Any, x: Any, index: Any, sourc
 # --- element by element -----------------------------------------------------------------------------------------------
 
 
+_DY = "*before extent *after : T"
+
+
+@declared(**INTO_ELEMENTS, dy=_DY)
 def scatter_reduce_backward(
     dy: Any,
     x: Any,
     index: Any,
     source: Any,
     *,
-    reduce: str,
+    reduce: ScatterReduction,
     axis: int = -1,
     include_self: bool = True,
-    wrt: Sequence[str] | None = None,
-    bounds: str = "check",
+    wrt: Wrt = None,
+    bounds: Bounds = "check",
 ) -> Any:
     """The gradients of `scatter_reduce`'s x and source, those named in `wrt` or both; 0 where index does not reach.
 
@@ -191,16 +210,14 @@ def scatter_reduce_backward(
         return _of_numbers(
             scatter_reduce_backward, dy, x, index, source, wrt, reduce=reduce, axis=axis, include_self=include_self, bounds=bounds
         )
-    base, at, brought, given = describe(x, "x"), describe(index, "index"), describe(source, "source"), describe(dy, "dy")
+    base, at, brought = describe(x, "x"), describe(index, "index"), describe(source, "source")
     axis = axis_of(axis, base.shape, "x")
-    _check("dy", given, base.shape, base.kind)
-    _check("source", brought, brought.shape, base.kind)
     if not len(at.shape) == len(base.shape) == len(brought.shape):
         raise InvalidProblemError(f"index, source: shapes {at.shape} and {brought.shape}; expected the rank of x, {base.shape}")
     limits = [m if a == axis else min(m, n) for a, (m, n) in enumerate(zip(brought.shape, base.shape, strict=True))]
     if any(n > m for n, m in zip(at.shape, limits, strict=True)):
         raise InvalidProblemError(f"index: shape is {at.shape}; expected at most {tuple(limits)}, of what source and x both have")
-    kind = kind_of(reduce, ("sum", "prod", "mean", "amax", "amin"))
+    kind = kind_of(reduce)
     check_bounds(bounds, index, "index", base.shape[axis], wrap=True)
     part = view(brought, 0, at.shape, brought.strides)
     problem = _Problem(dy, x, part, index, axis, kind, aligned=True, joined=include_self, wrap=True)
@@ -216,6 +233,7 @@ def scatter_reduce_backward(
     return _wanted(problem, wrt, of_source)
 
 
+@declared(**INTO_ELEMENTS, dy=_DY)
 def scatter_add_backward(
     dy: Any,
     x: Any,
@@ -223,10 +241,10 @@ def scatter_add_backward(
     source: Any,
     *,
     axis: int = -1,
-    wrt: Sequence[str] | None = None,
-    bounds: str = "check",
+    wrt: Wrt = None,
+    bounds: Bounds = "check",
 ) -> Any:
-    """The gradients of `scatter_add`'s x, which is dy itself, and source, dy at index and 0 where index does not reach; those
+    """The gradients of `scatter_add`'s x, which is dy, and source, dy at index and 0 where index does not reach; those
     named in `wrt` or both.
 
     Examples
@@ -242,17 +260,18 @@ def scatter_add_backward(
 # --- along one axis ---------------------------------------------------------------------------------------------------
 
 
+@declared(**INTO_SLICES, dy=_DY)
 def index_reduce_backward(
     dy: Any,
     x: Any,
     index: Any,
     source: Any,
     *,
-    reduce: str,
+    reduce: IndexReduction,
     axis: int = 0,
     include_self: bool = True,
-    wrt: Sequence[str] | None = None,
-    bounds: str = "check",
+    wrt: Wrt = None,
+    bounds: Bounds = "check",
 ) -> Any:
     """The gradients of `index_reduce`'s x and source, those named in `wrt` or both, as `scatter_reduce_backward` gives them.
 
@@ -263,12 +282,12 @@ def index_reduce_backward(
     >>> [g.tolist() for g in baracuda.index_reduce_backward(dy, x, index, source, reduce="mean", include_self=False)]
     [[0.0, 2.0], [0.5, 0.5]]
     """
-    kind = kind_of(reduce, ("prod", "mean", "amax", "amin"))
+    kind = kind_of(reduce)
     return _index_backward(dy, x, index, source, axis, kind, include_self, wrt, bounds)
 
 
 def _index_backward(
-    dy: Any, x: Any, index: Any, source: Any, axis: int, reduce: ScatterKind, joined: bool, wrt: Sequence[str] | None, bounds: str
+    dy: Any, x: Any, index: Any, source: Any, axis: int, reduce: ScatterKind, joined: bool, wrt: Wrt, bounds: str
 ) -> Any:
     if not describe(x, "x").shape:
         words = {"axis": axis, "reduce": reduce, "joined": joined, "bounds": bounds}
@@ -282,6 +301,7 @@ def _index_backward(
     return _wanted(problem, wrt, lambda: problem.of_source().reshape(brought.shape))
 
 
+@declared(**INTO_SLICES, dy=_DY)
 def index_add_backward(
     dy: Any,
     x: Any,
@@ -290,10 +310,10 @@ def index_add_backward(
     *,
     axis: int = 0,
     alpha: float = 1.0,
-    wrt: Sequence[str] | None = None,
-    bounds: str = "check",
+    wrt: Wrt = None,
+    bounds: Bounds = "check",
 ) -> Any:
-    """The gradients of `index_add`'s x, which is dy itself, and source, alpha * dy at index; those named in `wrt` or both.
+    """The gradients of `index_add`'s x, which is dy, and source, alpha * dy at index; those named in `wrt` or both.
 
     Examples
     --------
@@ -321,19 +341,13 @@ def _slices(dy: Any, x: Any, source: Any, index: Any, axis: int, reduce: Scatter
 
 
 def _segments(dy: Any, x: Any, ids: Any, reduce: ScatterKind, bounds: str) -> Any:
-    given, at, ref = describe(dy, "dy"), describe(ids, "segment_ids"), describe(x, "x")
-    rank = len(at.shape)
-    if not given.shape or ref.shape[:rank] != at.shape:
-        raise InvalidProblemError(
-            f"dy, segment_ids: shapes {given.shape} and {at.shape}; expected segments along dy's first axis, and the first "
-            f"extents of x, {ref.shape}"
-        )
-    _check("dy", given, (given.shape[0], *ref.shape[rank:]), ref.kind)
-    check_bounds(bounds, ids, "segment_ids", given.shape[0], wrap=False)
+    ref = describe(x, "x")
+    check_bounds(bounds, ids, "segment_ids", describe(dy, "dy").shape[0], wrap=False)
     return _slices(dy, None, x, ids, 0, reduce, joined=True, wrap=False).of_source().reshape(ref.shape)
 
 
-def segment_sum_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "check") -> Any:
+@declared(**SEGMENTS, dy="segments *row : T")
+def segment_sum_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: Bounds = "check") -> Any:
     """The gradient of `segment_sum`'s x: dy of the row's segment.
 
     Examples
@@ -345,7 +359,8 @@ def segment_sum_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "ch
     return _segments(dy, x, segment_ids, ScatterKind.SUM, bounds)
 
 
-def segment_mean_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "check") -> Any:
+@declared(**SEGMENTS, dy="segments *row : T")
+def segment_mean_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: Bounds = "check") -> Any:
     """The gradient of `segment_mean`'s x: dy of the row's segment over the segment's number of rows.
 
     Examples
@@ -357,7 +372,8 @@ def segment_mean_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "c
     return _segments(dy, x, segment_ids, ScatterKind.MEAN, bounds)
 
 
-def segment_prod_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "check") -> Any:
+@declared(**SEGMENTS, dy="segments *row : T")
+def segment_prod_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: Bounds = "check") -> Any:
     """The gradient of `segment_prod`'s x: dy of the row's segment by the product of the segment's other rows.
 
     Examples
@@ -370,7 +386,8 @@ def segment_prod_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "c
     return _segments(dy, x, segment_ids, ScatterKind.PROD, bounds)
 
 
-def segment_max_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "check") -> Any:
+@declared(**SEGMENTS, dy="segments *row : T")
+def segment_max_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: Bounds = "check") -> Any:
     """The gradient of `segment_max`'s x: dy of the row's segment, in equal shares for the elements that are its largest.
 
     Examples
@@ -382,7 +399,8 @@ def segment_max_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "ch
     return _segments(dy, x, segment_ids, ScatterKind.MAX, bounds)
 
 
-def segment_min_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: str = "check") -> Any:
+@declared(**SEGMENTS, dy="segments *row : T")
+def segment_min_backward(dy: Any, x: Any, segment_ids: Any, *, bounds: Bounds = "check") -> Any:
     """The gradient of `segment_min`'s x: dy of the row's segment, in equal shares for the elements that are its smallest.
 
     Examples

@@ -34,5 +34,5 @@ def test_one_gradient_alone() -> None:
 
 
 def test_it_needs_axes_between_samples_and_channels() -> None:
-    with pytest.raises(baracuda.InvalidProblemError, match="x: shape is \(2, 3\); expected \(samples, between, \*rest, channels\)"):
+    with pytest.raises(baracuda.InvalidProblemError, match=r"x: .*; expected \(samples, between, \*rest, channels\)"):
         baracuda.global_response_norm(np.ones((2, 3), np.float32))

@@ -225,7 +225,9 @@ def test_multilabel_margin_loss(reduction: str, shape: tuple[int, ...], dtype: A
 
 def test_a_class_that_there_is_not_gives_nan(device: str) -> None:
     x, target = np.zeros((2, 3), np.float32), np.array([[0, 3, -1], [0, -1, 3]])
-    got = to_host(baracuda.multilabel_margin_loss(to_device(x, device), to_device(target, device), reduction="none", bounds="clamp"))
+    got = to_host(
+        baracuda.multilabel_margin_loss(to_device(x, device), to_device(target, device), reduction="none", bounds="clamp")
+    )
     assert np.isnan(got).tolist() == [True, False]
 
 

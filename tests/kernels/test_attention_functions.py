@@ -125,7 +125,10 @@ def test_varlen_attention_of_queries_and_keys_of_their_own_lengths(device: str) 
     for call, message in (
         (lambda: baracuda.varlen_attention(q, k, v, starts), "key_starts: None with 9 rows of q and 11 of k"),
         (lambda: baracuda.varlen_attention_backward(dy, q, k, v, y, lse, starts), "key_starts: None with 9 rows of q and 11"),
-        (lambda: baracuda.varlen_attention(q, k, v[:9], starts, key_starts), "one total and number of heads of k and v"),
+        (
+            lambda: baracuda.varlen_attention(q, k, v[:9], starts, key_starts),
+            r"v: shape is \(9, 4, 16\); expected \(11, 4, value_depth\)",
+        ),
         (lambda: baracuda.varlen_attention_backward(dy[:8], q, k, v, y, lse, starts, key_starts), "dy: shape is"),
         (lambda: baracuda.varlen_attention_backward(dy, q, k, v, y, lse[:, :8], starts, key_starts), "lse: shape is"),
     ):
@@ -137,10 +140,10 @@ def test_bad_sinks_and_extents(device: str) -> None:
     q, k, v, _ = tensors(device)
     sink = torch.zeros(H + 1, device=device)
     for call, message in (
-        (lambda: baracuda.attention_sink(q, k, v, sink), r"sink: shape is \(5,\); expected \(4,\), one for each head"),
-        (lambda: baracuda.attention_sink(q, k, v, sink[:1]), r"expected \(4,\), one for each head"),
-        (lambda: baracuda.alibi_bias(sink, -1, 3), "queries: -1; expected 0 or more"),
-        (lambda: baracuda.alibi_bias(sink, 3, 2.0), "keys: 2.0; expected 0 or more"),
+        (lambda: baracuda.attention_sink(q, k, v, sink), r"sink: shape is \(5,\); expected \(4,\)"),
+        (lambda: baracuda.attention_sink(q, k, v, sink[:1]), r"expected \(4,\)"),
+        (lambda: baracuda.alibi_bias(sink, -1, 3), "queries: -1; expected a whole number at least 0"),
+        (lambda: baracuda.alibi_bias(sink, 3, 2.0), "keys: 2.0; expected a whole number at least 0"),
     ):
         with pytest.raises(InvalidProblemError, match=message):
             call()

@@ -185,9 +185,12 @@ X, AT = np.zeros((4, 3)), np.array([0, 2, 1])
     [
         (
             lambda: baracuda.scatter_reduce_backward(X[:2], X, AT[None], X, reduce="prod"),
-            r"dy: f64 of shape \(2, 3\); expected f64",
+            r"dy: shape is \(2, 3\); expected \(4, 3\)",
         ),
-        (lambda: baracuda.scatter_reduce_backward(X, X, AT[None], X.astype("f4"), reduce="prod"), "source: f32 of shape"),
+        (
+            lambda: baracuda.scatter_reduce_backward(X, X, AT[None], X.astype("f4"), reduce="prod"),
+            "source: element is f32; expected f64, that of x",
+        ),
         (lambda: baracuda.scatter_reduce_backward(X, X, AT, X, reduce="prod"), "expected the rank of x"),
         (
             lambda: baracuda.scatter_reduce_backward(X, X, AT[None], X[:, :2], reduce="amax"),
@@ -199,14 +202,14 @@ X, AT = np.zeros((4, 3)), np.array([0, 2, 1])
             lambda: baracuda.scatter_reduce_backward(X, X, AT[None], X, reduce="amax", wrt=("x", "x")),
             "expected some of x, source",
         ),
-        (lambda: baracuda.index_reduce_backward(X, X, AT, X, reduce="mean"), r"source: f64 of shape \(4, 3\); expected f64"),
+        (lambda: baracuda.index_reduce_backward(X, X, AT, X, reduce="mean"), r"source: shape is \(4, 3\); expected \(3, 3\)"),
         (lambda: baracuda.index_reduce_backward(X, X, AT, X[:3], reduce="sum"), "reduce: 'sum'"),
-        (lambda: baracuda.segment_prod_backward(X, X, AT), "segment_ids: .*|dy, segment_ids: shapes"),
+        (lambda: baracuda.segment_prod_backward(X, X, AT), r"x: shape is \(4, 3\); expected \(3, \*row\)"),
         (lambda: baracuda.index_get_backward(X[0], X, AT), r"dy: shape is \(3,\); expected \(3, 3\)"),
         (lambda: baracuda.index_get_backward(X[:3], X, AT + 2), "index0: index 4 at"),
-        (lambda: baracuda.index_get_backward(X[:3], X, AT * 1.0), "index0: element is f64; expected indices in s32 or s64"),
+        (lambda: baracuda.index_get_backward(X[:3], X, AT * 1.0), "index0: element is f64; expected one of s32, s64"),
         (lambda: baracuda.gather_nd_backward(X[:3], X, AT[None]), "indices: shape is"),
-        (lambda: baracuda.vocab_parallel_embedding_backward(X, AT, X), r"dy: shape is \(4, 3\); expected \(3,\)"),
+        (lambda: baracuda.vocab_parallel_embedding_backward(X, AT, X), r"dy: shape is \(4, 3\); expected \(3, 3\)"),
     ],
 )
 def test_what_is_refused(call: Callable[[], Any], message: str) -> None:
