@@ -23,6 +23,7 @@ from baracuda.formula.special_functions import (
     betainc_by_b,
     betainc_by_x,
     digamma,
+    hyp1f1,
     i0,
     i0e,
     i0e_slope,
@@ -258,10 +259,17 @@ def _of_betainc_by(parameter: int) -> Callable[[Expr, Expr, int], Expr]:
     return rule
 
 
+def _hyp1f1(y: Expr, dy: Expr, operand: int) -> Expr:
+    if operand != 2:
+        raise UnsupportedError(f"hyp1f1 has no derivative by {'ab'[operand]}; expected one by x")
+    a, b, x = y.args
+    return dy * (a / b * hyp1f1(a + 1.0, b + 1.0, x))
+
+
 RULES.update(
     binomial=_binomial, pochhammer=_pochhammer, power_of_positive=_power_of_positive, igamma=_igamma, igammac=_igammac,
     igamma_by_x=_igamma_by_x, igamma_by_a=_igamma_by_a, betainc=_betainc, betainc_by_x=_betainc_by_x,
-    betainc_by_a=_of_betainc_by(0), betainc_by_b=_of_betainc_by(1),
+    betainc_by_a=_of_betainc_by(0), betainc_by_b=_of_betainc_by(1), hyp1f1=_hyp1f1,
 )  # fmt: skip
 
 

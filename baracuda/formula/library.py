@@ -42,10 +42,6 @@ def needs_library(graph: Graph) -> bool:
     return any(n.op.startswith(PREFIX) for n in graph.nodes)
 
 
-def _hyp1f1_by_x(a: Expr, b: Expr, x: Expr, y: Expr) -> Expr:
-    return a / b * call("hyp1f1", a + 1.0, b + 1.0, x)
-
-
 def _hyp2f1_by_x(a: Expr, b: Expr, c: Expr, x: Expr, y: Expr) -> Expr:
     return a * b / c * call("hyp2f1", a + 1.0, b + 1.0, c + 1.0, x)
 
@@ -61,7 +57,6 @@ def _loggamma(z: Complex, w: Complex) -> Complex:
 
 #: The derivatives there are: by the number of the argument.
 SLOPES: Mapping[str, Mapping[int, Slope]] = {
-    "hyp1f1": {2: _hyp1f1_by_x},
     "hyp2f1": {3: _hyp2f1_by_x},
 }
 COMPLEX_SLOPES: Mapping[str, ComplexSlope] = {"wofz": _wofz, "loggamma": _loggamma}

@@ -136,6 +136,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "igammac": special.gammaincc,
     "igamma_by_a": _igamma_by_a,
     "igamma_by_x": _igamma_by_x,
+    "hyp1f1": special.hyp1f1,
     "betainc": special.betainc,
     "betainc_by_a": _betainc_by_a,
     "betainc_by_b": _betainc_by_b,

@@ -272,6 +272,11 @@ def betainc_by_x(a: Operand, b: Operand, x: Expr) -> Expr:
     return _function_of_three("betainc_by_x", a, b, x)
 
 
+def hyp1f1(a: Operand, b: Operand, x: Expr) -> Expr:
+    """Kummer's function M(a, b, x); inf where b is 0 or a negative integer."""
+    return _function_of_three("hyp1f1", a, b, x)
+
+
 def exp_moderate(x: Expr) -> Expr:
     """e**x for |x| up to 80."""
     return _function("exp_moderate", x)

@@ -18,10 +18,7 @@ from baracuda.ops.promotion import Rule
 from baracuda.ops.traced import Value
 
 #: Real functions: the op, SciPy's name, the tensors, and what it is.
-_REAL = (
-    ("hyp1f1", "hyp1f1", "a b x", "Kummer's function M(a, b, x), the confluent hypergeometric function."),
-    ("hyp2f1", "hyp2f1", "a b c x", "Gauss's hypergeometric function 2F1(a, b; c; x)."),
-)
+_REAL = (("hyp2f1", "hyp2f1", "a b c x", "Gauss's hypergeometric function 2F1(a, b; c; x)."),)
 
 
 def _declare(name: str, source: str, tensors: str, doc: str) -> Op:

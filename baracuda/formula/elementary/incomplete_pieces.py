@@ -14,13 +14,13 @@ from baracuda.formula.elementary import coefficients_incomplete as c
 from baracuda.formula.elementary.pieces import F64, Pair, either, horner
 from baracuda.formula.elementary.special_gamma import log_of_pair
 from baracuda.formula.elementary.special_pairs import times_exp
-from baracuda.formula.expr import Expr, const, fma
+from baracuda.formula.expr import Expr, compare, const, fma
 from baracuda.formula.functions import maximum, minimum
 
 #: From here on a gamma function is Stirling's formula.
 STIRLING_FROM = 2.5
-#: e to less than this is 0.
-LEAST_EXPONENT = -1100.0
+#: e to less than this is 0, and to more infinite.
+LEAST_EXPONENT, GREATEST_EXPONENT = -1100.0, 1100.0
 
 
 class Factorial(NamedTuple):
@@ -53,9 +53,9 @@ def log_of_quotient(x: Expr, y: Expr) -> Pair:
 
 
 def scaled_exp(factor: Expr, exponent: Pair) -> Expr:
-    """factor * e**exponent for an exponent that is at most a few units above 0."""
-    h = maximum(exponent[0], LEAST_EXPONENT)
-    low = either(exponent[0] < LEAST_EXPONENT, F64.constant(0.0), exponent[1])
+    """factor * e**exponent for a factor of a moderate size."""
+    h = minimum(maximum(exponent[0], LEAST_EXPONENT), GREATEST_EXPONENT)
+    low = either(compare("eq", h, exponent[0]), exponent[1], 0.0)
     return times_exp((factor, F64.constant(0.0)), h, low).rounded()
 
 
