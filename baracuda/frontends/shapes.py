@@ -122,7 +122,8 @@ def _fit(words: Sequence[str], shape: Shape, names: Names) -> bool:
         return False
     for run in runs:
         axes = shape[run : run + beyond]
-        names[str(written[run])[1:]] = axes
+        if written[run] != "...":
+            names[str(written[run])[1:]] = axes
         written[run : run + 1] = axes
     for word, extent in zip(written, shape, strict=True):
         if isinstance(word, str):

@@ -71,6 +71,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("gather_backward", (Y, X, indices(4, 6, below=6)), {}),
     ("index_select", (X, indices(3, below=4)), {"axis": 0}),
     ("embedding", (indices(3, below=6), W), {}),
+    ("embedding_bag", (indices(3, 2, below=6), W), {}),
     ("scatter_add", (X, indices(4, 6, below=6), Y), {}),
     ("index_add", (X, indices(4, below=4), Y), {"axis": 0}),
     ("bincount", (indices(9, below=4),), {"length": 4}),
