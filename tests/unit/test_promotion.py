@@ -25,7 +25,7 @@ def _by_numpy(a: ElementKind, b: ElementKind) -> bool:
     return K.BF16 not in (a, b) and any(a in group and b in group for group in (INTEGERS, FLOATS, (K.C64, K.C128)))
 
 
-@pytest.mark.parametrize(("a", "b"), product(KINDS, KINDS))
+@pytest.mark.parametrize(("a", "b"), list(product(KINDS, KINDS)))
 def test_pairs(a: ElementKind, b: ElementKind) -> None:
     if K.U64 in (a, b) and {a.category, b.category} == {K.U64.category, K.S8.category}:
         with pytest.raises(baracuda.InvalidProblemError, match="have no common element; cast one of them"):
