@@ -1,16 +1,17 @@
 """One call under attack: made twice next to protected memory over two patterns of bytes, and everything that must hold of it.
 
-    no access outside of a tensor           the process would end (`guarded`)
-    no result of bytes that nobody wrote    two calls whose fresh memory holds different patterns give the same bytes
-    no write beside a tensor                the bytes around it keep their pattern
-    inputs keep their bytes                 unless the function writes them
-    an error has a name                     `baracuda.Error`, and nothing has been written
+no access outside of a tensor           the process would end (`guarded`)
+no result of bytes that nobody wrote    two calls whose fresh memory holds different patterns give the same bytes
+no write beside a tensor                the bytes around it keep their pattern
+inputs keep their bytes                 unless the function writes them
+an error has a name                     `baracuda.Error`, and nothing has been written
 """
 
 from __future__ import annotations
 
 import traceback
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -175,7 +176,11 @@ def _bytes(value: Any) -> tuple[Any, ...]:
         if type(v).__module__.partition(".")[0] == "torch":
             import torch
 
-            v = v.detach().resolve_conj().resolve_neg().contiguous().view(-1).view(torch.uint8).numpy() if v.numel() else v.numpy()
+            v = (
+                v.detach().resolve_conj().resolve_neg().contiguous().view(-1).view(torch.uint8).numpy()
+                if v.numel()
+                else v.numpy()
+            )
         if isinstance(v, np.ndarray | np.generic):
             found.append((v.dtype.str, v.shape, v.tobytes()))
         else:
@@ -195,7 +200,9 @@ def _innermost(error: BaseException) -> str:
 def attack(sample: Sample, seed: int) -> Outcome:
     """Change a sample by a seed, call it, and say what was wrong."""
     rng = Random(f"{sample.name}/{seed}")
-    low, torch = rng.random() < 0.5, rng.random() < 0.06
+    # Which side is protected decides the alignment, and so the kernel: most calls of a sample share one.
+    low = (zlib.crc32(sample.name.encode()) % 2 == 0) != (rng.random() < 0.04)
+    torch = rng.random() < 0.02
     _Poison.low, _Poison.fill = low, PATTERNS[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

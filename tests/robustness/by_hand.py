@@ -21,11 +21,17 @@ def _of(*values: Any, **keywords: Any) -> Callable[[], Made]:
     """A call: a tuple of extents stands for a tensor of that shape, drawn anew for each."""
 
     def made() -> Made:
-        tensors = [_drawn(*v, seed=i) if isinstance(v, tuple) and all(type(n) is int for n in v) else v for i, v in enumerate(values)]
+        tensors = [
+            _drawn(*v, seed=i) if isinstance(v, tuple) and all(type(n) is int for n in v) else v for i, v in enumerate(values)
+        ]
         words = {k: _drawn(*v.shape) if isinstance(v, _Shape) else v for k, v in keywords.items()}
         return tensors, words
 
     return made
+
+
+def _is_shape(value: Any) -> bool:
+    return isinstance(value, tuple) and all(type(n) is int for n in value)
 
 
 class _Shape:
@@ -34,10 +40,12 @@ class _Shape:
 
 
 _Q, _KV, _LSE = (2, 4, 5, 8), (2, 2, 6, 8), (2, 4, 5)
+_MERGED = (_Q, _Q, _LSE, _Q, _LSE, _Q, _LSE)
 _STARTS = np.array([0, 2, 5])
 _NUMBERS = (((1,), (0,)), ((), ()))
 _BATCHED = (((2,), (1,)), ((0,), (0,)))
 _CLASSES = np.array([0, 2, 1, -100])
+_LCE = ((4, 8), (5, 8), _CLASSES)
 _LENGTHS = np.array([6, 3], np.int32)
 
 
@@ -60,7 +68,7 @@ def _products() -> dict[str, list[tuple[Any, ...]]]:
         "inner": [((3, 4), (5, 2, 4), (3, 5, 2))],
         "kron": [((2, 3), (3, 2), (6, 6)), ((2,), (2, 3), (2, 6))],
         "linear": [((2, 3, 4), (5, 4), (5,), (2, 3, 5))],
-        "matmul": [((3, 4), (4, 5), (3, 5)), ((2, 1, 3, 4), (7, 4, 5), (2, 7, 3, 5)), ((4,), (4,), ()), ((6, 3, 4), (4,), (6, 3))],
+        "matmul": [((3, 4), (4, 5), (3, 5)), ((2, 1, 3, 4), (7, 4, 5), (2, 7, 3, 5)), ((6, 3, 4), (4,), (6, 3))],
         "mm": [((3, 4), (4, 5), (3, 5))],
         "mv": [((3, 4), (4,), (3,))],
         "outer": [((3,), (5,), (3, 5))],
@@ -102,6 +110,7 @@ _WINDOW, _WINDOW_BACKWARD = _attention(3, keywords={})
 _VARLEN = ((5, 4, 8), (5, 2, 8), (5, 2, 8))
 
 CALLS: dict[str, list[Callable[[], Made]]] = {
+    "alibi_double_backward": [_of((2, 3, 4, 5), (3,), (2, 3, 4, 5), (2, 3, 4, 5), (3,))],
     "alibi_bias_backward": [_of((4, 5, 6))],
     "attention_alibi": [_ALIBI],
     "attention_alibi_backward": [_ALIBI_BACKWARD],
@@ -127,14 +136,14 @@ CALLS: dict[str, list[Callable[[], Made]]] = {
     "decode_attention": [_of((2, 4, 8), _KV, _KV, _LENGTHS), _of((2, 4, 8), _KV, _KV)],
     "kv_cache_append": [_of((2, 2, 6, 8), (2, 2, 2, 8), np.array([0, 4])), _of((2, 2, 6, 8), (2, 2, 2, 8), 3)],
     "merge_attention_states": [_of(_Q, _LSE, _Q, _LSE)],
-    "merge_attention_states_backward": [_of(_Q, _Q, _LSE, _Q, _LSE, _Q, _LSE), _of(_Q, _Q, _LSE, _Q, _LSE, _Q, _LSE, dlse=_Shape(*_LSE))],
+    "merge_attention_states_backward": [_of(*_MERGED), _of(*_MERGED, dlse=_Shape(*_LSE))],
     "multi_head_attention_backward": [_heads],
     "cdist": [_of((3, 4), (5, 4), p=1.0), _of((2, 3, 4), (2, 5, 4), p=float("inf"))],
     "cdist_backward": [_of((3, 5), (3, 4), (5, 4)), _of((3, 5), (3, 4), (5, 4), (3, 5), p=3.0)],
     "pdist_backward": [_of((3,), (3, 4)), _of((3,), (3, 4), (3,), p=1.0)],
     "chunked_logprobs_backward": [_of((4,), (4, 8), (5, 8), np.array([0, 2, 4, 1]), (5,))],
     "linear_cross_entropy": [_of((4, 8), (5, 8), _CLASSES, (5,), label_smoothing=0.1, reduction="none")],
-    "linear_cross_entropy_backward": [_of((), (4, 8), (5, 8), _CLASSES, (5,)), _of((4,), (4, 8), (5, 8), _CLASSES, reduction="none")],
+    "linear_cross_entropy_backward": [_of((), (4, 8), (5, 8), _CLASSES, (5,)), _of((4,), *_LCE, reduction="none")],
     "multilabel_margin_loss_backward": [_of((), (2, 4), np.array([[0, 3, -1, -1], [1, -1, 0, 0]]))],
     "corrcoef_backward": [_of((3, 3), (3, 7))],
     "cov": [_of((3, 7), fweights=np.array([1, 2, 1, 1, 3, 1, 1])), _of((3, 7), correction=0)],
@@ -143,6 +152,12 @@ CALLS: dict[str, list[Callable[[], Made]]] = {
     "trapezoid_backward": [_of((3,), (3, 5)), _of((3,), (3, 5), (5,))],
     "gradient_backward": [_of((5,), (5,)), _of((5,), (5,), 0.5)],
     "unwrap_backward": [_of((3, 5))],
+    "lerp_double_backward": [_of(*[(3, 4)] * 7)],
+    "softmax_double_backward": [_of((3, 4), (3, 4), (3, 4))],
+    "log_softmax_double_backward": [_of((3, 4), (3, 4), (3, 4))],
+    "rms_norm_double_backward": [_of((3, 4), (4,), (3, 4), (3, 4), (4,))],
+    "dequantize_per_token_double_backward": [_of((3, 4), (3, 4), (3,))],
+    "quantize_per_token_double_backward": [_of((3, 4), (3, 4), (3, 4), (3,))],
     "trace_backward": [_of((), (3, 4)), _of((2,), (3, 4, 2), offset=1)],
     "rope_backward": [_of((2, 3, 5, 8), (5, 4), (5, 4))],
     "local_response_norm_backward": [_of((2, 5, 3), (2, 5, 3), 3)],
@@ -153,7 +168,7 @@ CALLS: dict[str, list[Callable[[], Made]]] = {
     "polyint_backward": [_of((5,), (4,)), _of((6,), (4,), (2,), m=2)],
     "interp_backward": [_of((5,), (5,), np.arange(4, dtype=F32), (4,))],
     "sync_batch_norm": [_of((4, 3, 5), (3,), (3,), (3,), (3,))],
-    "sync_batch_norm_backward": [_of((4, 3, 5), (4, 3, 5), (3,), (3,), (3,), np.array([20.0], F32))],
+    "sync_batch_norm_backward": [_of((4, 3, 5), (4, 3, 5), (3,), (3,), (3,), np.array(20.0, F32))],
     "group_norm": [_of((2, 6, 5), (6,), (6,), num_groups=3)],
     "group_norm_backward": [_of((2, 6, 5), (2, 6, 5), (6,), (6,), num_groups=3)],
     "group_norm_silu": [_of((2, 6, 5), (6,), (6,), num_groups=3, saved=True)],

@@ -1,4 +1,4 @@
-"""What is done to a valid call: one thing that a caller may get wrong, or do unusually, each a function of a generator and a call.
+"""What is done to a valid call: each thing that a caller may get wrong, or do unusually, a function of a generator and a call.
 
 A change returns what it did, in words, or None where it does not apply.
 """
@@ -17,6 +17,7 @@ import numpy as np
 
 import baracuda
 from baracuda.core.parameters import Choice, Domain, Either, Flag, Number, Several, Whole
+from baracuda.frontends.function import Function
 from tests.robustness.samples import Call
 
 Array = Any
@@ -24,11 +25,11 @@ Change = Callable[[Random, Call], "str | None"]
 
 #: Elements that a tensor is given in place of its own.
 _DTYPES: tuple[Any, ...] = (
-    np.float32, np.float64, np.float16, ml_dtypes.bfloat16, np.int32, np.int64, np.bool_, np.complex64, np.uint8,
+    np.float32, ml_dtypes.bfloat16, np.int64, np.float64, np.bool_, np.complex64,
 )  # fmt: skip
 _STRANGE: tuple[Any, ...] = (
     object, "U3", "S2", "M8[s]", ">f4", ">i8", np.longdouble, [("a", "f4"), ("b", "i4")], ml_dtypes.int4, ml_dtypes.float8_e5m2,
-    ml_dtypes.float8_e4m3fn, np.int8, np.uint64, np.complex128,
+    ml_dtypes.float8_e4m3fn, np.int8, np.uint64, np.complex128, np.float16, np.uint8,
 )  # fmt: skip
 #: What stands in place of anything.
 _JUNK: tuple[Any, ...] = (
@@ -94,10 +95,12 @@ def _short(value: Any) -> str:
     return text if len(text) < 40 else f"{text[:37]}..."
 
 
-def _of_tensor(change: Callable[[Random, Array], tuple[str, Array] | None]) -> Change:
-    """A change of one tensor."""
+def _of_tensor(change: Callable[[Random, Array], tuple[str, Array] | None], variants: int = 0) -> Change:
+    """A change of one tensor. Where it needs code of its own, a function has so many `variants` of it."""
 
     def changed(rng: Random, call: Call) -> str | None:
+        if variants:
+            rng = Random(f"{call.name}/{rng.randrange(variants)}")
         found = _tensors(call)
         if not found:
             return None
@@ -182,7 +185,7 @@ def _layout(rng: Random, x: Array) -> tuple[str, Array] | None:
 
 
 def _element(rng: Random, x: Array) -> tuple[str, Array] | None:
-    strange = rng.random() < 0.25
+    strange = rng.random() < 0.3
     dtype = np.dtype(rng.choice(_STRANGE if strange else _DTYPES))
     try:
         with np.errstate(all="ignore"):
@@ -197,7 +200,7 @@ def _is_float(x: Array) -> bool:
 
 
 def _values(rng: Random, x: Array) -> tuple[str, Array] | None:
-    if not x.size or x.dtype.kind not in "fciu" and not _is_float(x):
+    if not x.size or (x.dtype.kind not in "iu" and not _is_float(x)):
         return None
     y = x.copy()
     flat = y.reshape(-1)
@@ -410,6 +413,22 @@ def _named(rng: Random, call: Call) -> str | None:
     return f"{names[i]} by name{', and by position' if twice else ''}"
 
 
+def _result(call: Call) -> Array:
+    """A tensor as the call's first result, or as its first tensor where the call gives none."""
+    like: Any = None
+    try:
+        if isinstance(call.function, Function):  # without a kernel
+            shape, kind, _ = next(iter(call.function.describe(*call.arguments, **call.keywords).results.values()))
+            return np.full(shape, 7, kind.numpy)
+        made = call.function(*call.arguments, **call.keywords)
+        like = made[0] if isinstance(made, tuple) else made
+    except Exception:
+        like = None
+    if not isinstance(like, np.ndarray):
+        like = next((p.value for p in _tensors(call)), np.zeros(3, np.float32))
+    return np.full(like.shape, 7, like.dtype)
+
+
 # --- results ----------------------------------------------------------------------------------------------------------
 
 
@@ -418,16 +437,10 @@ def _out(rng: Random, call: Call) -> str | None:
     if "out" not in inspect.signature(call.function).parameters or "out" in call.keywords:
         return None
     found = _tensors(call)
-    like = None
-    try:
-        made = call.function(*call.arguments, **call.keywords)
-        like = made[0] if isinstance(made, tuple) else made
-    except Exception:
-        like = None
-    if not isinstance(like, np.ndarray):
-        like = found[0].value if found else np.zeros(3, np.float32)
-    y = np.full(like.shape, 7, like.dtype)
-    way = rng.choice(["right", "right", "right", "shape", "element", "layout", "read-only", "alias", "alias", "tuple", "junk", "zero"])
+    y = _result(call)
+    way = rng.choice(
+        ["right", "right", "right", "shape", "element", "layout", "read-only", "alias", "alias", "tuple", "junk", "zero"]
+    )
     value: Any = y
     if way == "shape":
         value = (_extent(rng, y) or _rank(rng, y) or ("", y))[1].copy()
@@ -458,8 +471,8 @@ CHANGES: tuple[tuple[str, Change, int], ...] = (
     ("extent", _of_tensor(_extent), 6),
     ("axes exchanged", _of_tensor(_turned), 2),
     ("empty", _of_tensor(_empty), 1),
-    ("layout", _of_tensor(_layout), 6),
-    ("element", _of_tensor(_element), 4),
+    ("layout", _of_tensor(_layout, variants=4), 5),
+    ("element", _of_tensor(_element, variants=5), 4),
     ("values", _of_tensor(_values), 5),
     ("offsets", _of_tensor(_order), 2),
     ("no tensor", _replaced, 4),

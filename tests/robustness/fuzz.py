@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,8 +67,8 @@ class Report:
 class _Worker:
     """A process that makes one part of the calls, started again after each call that ends it."""
 
-    def __init__(self, part: int, parts: int, calls: int, seed: int, only: str) -> None:
-        self.part, self.parts, self.calls, self.seed, self.only = part, parts, calls, seed, only
+    def __init__(self, part: int, parts: int, calls: int, options: Sequence[str]) -> None:
+        self.part, self.parts, self.calls, self.options = part, parts, calls, options
         self.next = 0
 
     def run(self, tell: Callable[[dict[str, Any]], None], until: float) -> None:
@@ -77,9 +77,14 @@ class _Worker:
 
     def _once(self, tell: Callable[[dict[str, Any]], None], until: float) -> None:
         command = [sys.executable, "-m", "tests.robustness.worker", "--part", str(self.part), "--parts", str(self.parts)]
-        command += ["--first", str(self.next), "--calls", str(self.calls), "--seed", str(self.seed), "--only", self.only]
+        command += ["--first", str(self.next), "--calls", str(self.calls), *self.options]
         process = subprocess.Popen(
-            command, cwd=_ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(_ROOT)}
+            command,
+            cwd=_ROOT,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(_ROOT)},
         )
         errors: list[str] = []
         lines: queue.Queue[str | None] = queue.Queue()
@@ -128,8 +133,18 @@ def _place(errors: str) -> str:
     return "; ".join(f"{file}:{line} {name}" for file, line, name in frames[:4])
 
 
-def fuzz(calls: int, *, workers: int = 2, seed: int = 0, only: str = "", seconds: float = 1e9, progress: bool = False) -> Report:
-    """Make calls; what became of them."""
+def fuzz(
+    calls: int,
+    *,
+    workers: int = 2,
+    seed: int = 0,
+    only: str = "",
+    unoptimised: str = "",
+    seconds: float = 1e9,
+    progress: bool = False,
+) -> Report:
+    """Make calls; what became of them. With a directory to keep code in as `unoptimised`, kernels are compiled as they are
+    written, which takes a fifth of the time."""
     from tests.robustness.worker import number
 
     report, lock, begun = Report(), threading.Lock(), time.monotonic()
@@ -151,9 +166,12 @@ def fuzz(calls: int, *, workers: int = 2, seed: int = 0, only: str = "", seconds
                 report.calls += 1
                 report.outcomes[line["wrong"][0]] += 1
             report.findings.append(line)
+            if progress:
+                print("finding:", *(line[k] for k in ("wrong", "sample", "seed", "changes", "detail")), flush=True)
 
+    options = ["--seed", str(seed), "--only", only, "--unoptimised", unoptimised]
     threads = [
-        threading.Thread(target=_Worker(k, workers, calls // workers, seed, only).run, args=(tell, begun + seconds))
+        threading.Thread(target=_Worker(k, workers, calls // workers, options).run, args=(tell, begun + seconds))
         for k in range(workers)
     ]
     for t in threads:
@@ -171,13 +189,20 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--only", default="", help="samples whose name contains this")
+    parser.add_argument("--unoptimised", default="", metavar="DIRECTORY", help="compile kernels as written, and keep them here")
     parser.add_argument("--replay", nargs=2, metavar=("NAME", "SEED"))
     parser.add_argument("--json", type=Path, help="write the findings here")
     given = parser.parse_args()
     if given.replay:
         return _replay(given.replay[0], int(given.replay[1]))
     report = fuzz(
-        given.calls, workers=given.workers, seed=given.seed, only=given.only, seconds=given.seconds, progress=True
+        given.calls,
+        workers=given.workers,
+        seed=given.seed,
+        only=given.only,
+        unoptimised=given.unoptimised,
+        seconds=given.seconds,
+        progress=True,
     )
     print(report.table())
     if given.json:

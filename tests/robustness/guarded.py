@@ -56,7 +56,9 @@ class Arena:
         start = ctypes.addressof(ctypes.c_char.from_buffer(mapping))
         for i in range(count + 1):
             guard = start + i * (pages + 1) * _PAGE
-            if _libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(_PAGE), mmap.PROT_NONE if hasattr(mmap, "PROT_NONE") else 0):
+            if _libc.mprotect(
+                ctypes.c_void_p(guard), ctypes.c_size_t(_PAGE), mmap.PROT_NONE if hasattr(mmap, "PROT_NONE") else 0
+            ):
                 raise OSError(ctypes.get_errno(), "mprotect")
             if i < count:
                 self._free[pages].append(Slot(guard + _PAGE, pages * _PAGE))

@@ -28,7 +28,9 @@ from tests.families.trial import ELEMENTS, Trial, cases, elements_of, trials_of
 from tests.robustness import by_hand
 
 #: Functions that are no computation: they have tests of their own.
-SERVICES = frozenset(["cache_info", "catalogue", "clear_cache", "fuse", "get_num_threads", "profile", "record", "set_num_threads"])
+SERVICES = frozenset(
+    ["cache_info", "catalogue", "clear_cache", "fuse", "get_num_threads", "profile", "record", "set_num_threads"]
+)
 #: Functions that write an argument, by that argument's name.
 IN_PLACE = {"kv_cache_append": ("cache",)}
 #: Elements that samples of declared ops have, as many as there are.
@@ -229,7 +231,9 @@ def _of_op(name: str, op: Op) -> Call:
 def _plans() -> Iterator[Sample]:
     for subject in SUBJECTS:
         shape = subject.shape(3, 10)
-        yield Sample(f"plan of {subject.label}", partial(_plan, f"plan of {subject.label}", Case(subject, shape, ElementKind.F32)))
+        yield Sample(
+            f"plan of {subject.label}", partial(_plan, f"plan of {subject.label}", Case(subject, shape, ElementKind.F32))
+        )
     for name, op in list(ops().items())[::4]:
         if name in cases():
             yield Sample(f"plan of {name}", partial(_of_op, f"plan of {name}", op))
