@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.elements import Category
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.backward import Backward, chosen, differentiable
 from baracuda.frontends.binding import Bound
@@ -74,6 +75,10 @@ class DoubleBackward:
         for name, ref in {**{f"d{n}": v for n, v in given.items()}, **{f"dd{n}": v for n, v in told.items()}}.items():
             if name not in shapes:
                 raise InvalidProblemError(f"{name}: got a tensor; expected None, for there is none that it is the gradient of")
+            if ref.kind.category is Category.COMPLEX:
+                raise UnsupportedError(
+                    f"{name}: element is {ref.kind}; expected a float: complex numbers have no double backward"
+                )
             if ref.shape != shapes[name]:
                 raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {shapes[name]}")
         op = backward_op(forward, tuple(told), tuple(given))
