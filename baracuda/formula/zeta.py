@@ -50,11 +50,12 @@ def _tail(x: Expr, a: Expr, above: Expr) -> Expr:
             series = series * ((x + (2.0 * j - 1.0)) * (x + 2.0 * j) * inverse)
         total = fma(series, c, total)
     power = power_of_positive(a, -above)
-    return select(x > a * 64.0, 0.0, fma(power / a, total, power / above))
+    return select((x > a * 64.0) | compare("eq", power, 0.0), 0.0, fma(power / a, total, power / above))
 
 
 def hurwitz(x: Expr, q: Expr) -> Expr:
-    """zeta(x, q), the sum over k >= 0 of (q + k)**-x; inf at x = 1 and at q = 0, NaN for x < 1 and for q < 0."""
+    """zeta(x, q), the sum over k >= 0 of (q + k)**-x for x > 1; inf at x = 1 and at the poles q = 0, -1, -2, ... and -inf, NaN
+    for x < 1 and for other q < 0."""
     count = _TERMS[x.kind][0]
     total = pow_(q, -x)
     for k in range(1, count):
@@ -62,8 +63,9 @@ def hurwitz(x: Expr, q: Expr) -> Expr:
     ordinary = total + _tail(x, q + float(count), x - 1.0)
     inf = const(math.inf, x.kind)
     ordinary = select(compare("eq", x, inf) | compare("eq", q, inf), pow_(q, -x), ordinary)
-    settled = select(compare("eq", x, 1.0) | compare("eq", q, 0.0), inf, const(math.nan, x.kind))
-    return select((x > 1.0) & (q > 0.0), ordinary, select((x >= 1.0) & (q >= 0.0), settled, x + q + math.nan))
+    pole = compare("eq", x, 1.0) | ((q <= 0.0) & compare("eq", floor(q), q))
+    settled = select(pole & compare("eq", q, q), inf, const(math.nan, x.kind))
+    return select((x > 1.0) & (q > 0.0), ordinary, select(x >= 1.0, settled, const(math.nan, x.kind)))
 
 
 def riemann(x: Expr) -> Expr:

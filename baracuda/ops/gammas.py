@@ -100,8 +100,9 @@ def _(dy: Expr, x: Expr, *, n: int = 0) -> dict[str, Expr]:
 def zeta(x: Expr, q: Expr | None = None) -> Expr:
     """Riemann's zeta function, or with q Hurwitz's: the sum over k >= 0 of (q + k)**-x.
 
-    x, q: broadcast, float. With q: inf at x = 1 and at q = 0, NaN for x < 1 and for q < 0. Without: every x, below 0 by
-    reflection. By the Euler-Maclaurin formula with a fixed number of terms (see `baracuda.formula.zeta`), within 4 ULP for x > 0.
+    x, q: broadcast, float. With q: inf at x = 1 and at q = 0, -1, -2, ... and -inf, NaN for x < 1 and for other q < 0.
+    Without: every x, below 0 by reflection. By the Euler-Maclaurin formula with a fixed number of terms (see
+    `baracuda.formula.zeta`), within 4 ULP for x > 0.
     """
     return z.riemann(x) if q is None else z.hurwitz(x, q)
 

@@ -67,7 +67,7 @@ def test_zeta(dtype):
     assert np.array_equal(np.isnan(got), np.isnan(want))
     assert np.array_equal(got[[0, 3, 6, 7]], want[[0, 3, 6, 7]])
     assert relative(got[8:], want[8:], dtype) < 20
-    q = np.array([0.0, -1.0, 1e-3, 5.0, 1e6, INF, 1e30]).astype(dtype)
+    q = np.array([0.0, -1.5, 1e-3, 5.0, 1e6, INF, 1e30]).astype(dtype)
     got = baracuda.zeta(np.full_like(q, 1.75), q).astype(np.float64)
     assert got[0] == INF
     assert np.isnan(got[1])
@@ -76,6 +76,19 @@ def test_zeta(dtype):
         finite = [2, 3, 4, 6]
         want = np.array([float(_hurwitz(mpf("1.75"), mpf(float(q[i])))) for i in finite])
     assert relative(got[finite], want, dtype) < 4
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_poles_of_zeta(dtype):
+    """As SciPy's: inf at q = 0, -1, -2, ... and at x = 1, but NaN below x = 1."""
+    x, q = (
+        v.ravel() for v in np.meshgrid([0.5, -2.0, 1.0, 1.5, 2.0, 3.0, 1e30, INF, -INF], [0.0, -0.0, -1.0, -2.0, -1e20, -INF])
+    )
+    assert np.array_equal(baracuda.zeta(x.astype(dtype), q.astype(dtype)), sp.zeta(x, q), equal_nan=True)
+    at_one = baracuda.zeta(np.ones(5, dtype), np.array([-2.5, 0.25, 7.0, 1e30, NAN], dtype))
+    assert np.array_equal(at_one, [INF, INF, INF, INF, NAN], equal_nan=True)
+    assert np.isnan(baracuda.zeta(np.full(2, NAN, dtype), np.array([-2.0, 3.0], dtype))).all()
+    assert baracuda.zeta(np.full(1, 1e30, dtype), np.full(1, 1e30, dtype))[0] == 0.0
 
 
 def _hurwitz(x, q):
