@@ -209,8 +209,9 @@ def _checked(name: str, value: Any, wanted: Pattern, names: Names) -> Names:
 
 def _is_number(value: Any, wanted: Pattern) -> bool:
     """Whether a value is a number that may stand for an element: a whole one where elements are."""
-    whole = bool(wanted.kinds) and all(k.is_integer for k in wanted.kinds)
-    return isinstance(value, (int, np.integer) if whole else (*NUMBERS, np.number)) and not (whole and isinstance(value, bool))
+    if wanted.whole:
+        return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return isinstance(value, (*NUMBERS, np.number))
 
 
 def _is_same(taken: Any, given: Any) -> bool:

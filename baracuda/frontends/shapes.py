@@ -177,6 +177,11 @@ class Pattern:
     numbers: bool = False
     none: bool = False
 
+    @property
+    def whole(self) -> bool:
+        """Whether elements, and numbers in their place, are whole numbers."""
+        return bool(self.kinds) and all(k.is_integer for k in self.kinds)
+
     def check_kind(self, name: str, kind: ElementKind, names: Names) -> None:
         """Raise unless a tensor's element is one of the pattern; its name gets a meaning."""
         if self.kinds and kind not in self.kinds:
@@ -198,7 +203,8 @@ class Pattern:
         raise InvalidProblemError(f"{name}: shape is {shape}; expected {' or '.join(a.text(names) for a in alternatives)}")
 
     def __str__(self) -> str:
-        words = {"a number": self.number, "a list of numbers": self.numbers, "a list of tensors": self.each}
+        number = "whole number" if self.whole else "number"
+        words = {f"a {number}": self.number, f"a list of {number}s": self.numbers, "a list of tensors": self.each}
         return " or ".join(["a tensor"] * bool(self.alternatives) + [w for w, there in words.items() if there])
 
 

@@ -111,7 +111,7 @@ def test_a_capital_letter_is_one_element_wherever_it_stands() -> None:
 def test_what_stands_in_place_of_a_tensor() -> None:
     whole = pattern("n or number or numbers or none : int")
     assert (whole.number, whole.numbers, whole.none) == (True, True, True)
-    assert str(whole) == "a tensor or a number or a list of numbers"
+    assert str(whole) == "a tensor or a whole number or a list of whole numbers"
     plain = pattern("n")
     assert (plain.number, plain.numbers, plain.none, plain.each) == (False, False, False, ())
 
