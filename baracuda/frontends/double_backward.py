@@ -76,9 +76,7 @@ class DoubleBackward:
             if name not in shapes:
                 raise InvalidProblemError(f"{name}: got a tensor; expected None, for there is none that it is the gradient of")
             if ref.kind.category is Category.COMPLEX:
-                raise UnsupportedError(
-                    f"{name}: element is {ref.kind}; expected a float: complex numbers have no double backward"
-                )
+                raise UnsupportedError(f"{name}: {ref.kind}, second derivatives of complex numbers; expected real tensors")
             if ref.shape != shapes[name]:
                 raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {shapes[name]}")
         op = backward_op(forward, tuple(told), tuple(given))
