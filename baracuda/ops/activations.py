@@ -239,13 +239,19 @@ def dyt(x: Expr, alpha: Expr, weight: Expr, bias: Expr) -> Expr:
 
 @op()
 def rrelu(x: Expr, slope: Expr) -> Expr:
-    """x at and above 0, slope * x below; the random slopes are given (in evaluation, (lower + upper) / 2)."""
+    """x at and above 0, slope * x below; the random slopes are given (in evaluation, (lower + upper) / 2).
+
+    Differs from PyTorch: there their bounds are given, and the slopes drawn.
+    """
     return select(x >= 0.0, x, x * slope)
 
 
 @op()
 def prelu(x: Expr, weight: Expr) -> Expr:
-    """x above 0, weight * x at and below; weight broadcasts to x, for example with shape (channels, 1, 1)."""
+    """x above 0, weight * x at and below; weight broadcasts to x, for example with shape (channels, 1, 1).
+
+    Differs from PyTorch: there a weight of several elements lies along the second axis.
+    """
     return select(x > 0.0, x, weight * x)
 
 
@@ -267,7 +273,10 @@ def bias_silu(x: Expr, bias: Expr) -> Expr:
 
 @op()
 def glu(a: Expr, b: Expr) -> Expr:
-    """a * sigmoid(b) (Dauphin et al. 2016); a and b are the halves of torch's input, given as two tensors."""
+    """a * sigmoid(b) (Dauphin et al. 2016).
+
+    Differs from PyTorch: a and b are two tensors, there they are halves of one.
+    """
     return a * f.sigmoid(b)
 
 
