@@ -300,7 +300,11 @@ def to_device(values: Any, device: Device) -> Any:
     ------
     UnsupportedError
         There is no such device.
+    InvalidProblemError
+        `device` is no `Device`.
     """
+    if not isinstance(device, Device):
+        raise InvalidProblemError(f"device: {device!r}; expected a Device")
     if device.kind is DeviceKind.CPU:
         return values.numpy() if isinstance(values, Array) else np.asarray(values)
     if isinstance(values, Array):

@@ -236,7 +236,7 @@ def _once(call: Call, found: Outcome, *, low: bool, torch: bool) -> Any:
             SHOWN()
     except Exception as error:
         found.outcome, result = type(error).__name__, None
-        found.wrong.append("undeclared" if isinstance(error, TypeError) and _innermost(error) == "the call itself" else "unnamed")
+        found.wrong.append("unnamed")
         if SHOWN is not None:
             SHOWN()
         found.detail = f"{type(error).__name__}: {str(error)[:300]} at {_innermost(error)}"

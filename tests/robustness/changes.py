@@ -34,7 +34,7 @@ _STRANGE: tuple[Any, ...] = (
 #: What stands in place of anything.
 _JUNK: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 7, 2**31, 2**63, -(2**63) - 1, 2**100, 0.5, -0.0, 1e308, math.nan, math.inf, -math.inf, 1j,
-    complex(math.nan, 1), "x", "", "float32", b"x", (), (0,), (0, 0), (0, 1), (-1,), [], [0], [None], {}, {"x": 1}, object, print,
+    complex(math.nan, 1), "x", "", "float32", b"x", (), (0,), (0, 0), (0, 1), (-1,), [], [0], [None], {}, {"x": 1}, print,
     np.float32(0.5), np.int64(3), np.bool_(True), np.float64(math.nan), range(2), slice(None), ..., NotImplemented, frozenset(),
 )  # fmt: skip
 

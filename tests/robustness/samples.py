@@ -31,6 +31,8 @@ from tests.robustness import by_hand
 SERVICES = frozenset(
     ["cache_info", "catalogue", "clear_cache", "fuse", "get_num_threads", "profile", "record", "set_num_threads"]
 )
+#: Functions that move what NumPy makes an array of, and take their arguments as Python does.
+MOVES = ("to_device", "to_host")
 #: Functions that write an argument, by that argument's name.
 IN_PLACE = {"kv_cache_append": ("cache",)}
 #: Elements that samples of declared ops have, as many as there are.
@@ -176,7 +178,7 @@ def _example(name: str, i: int) -> Call:
 
 def _by_hand(name: str, i: int) -> Call:
     arguments, keywords = by_hand.CALLS[name][i]()
-    return Call(name, getattr(baracuda, name), list(arguments), dict(keywords))
+    return Call(name, getattr(baracuda, name), list(arguments), dict(keywords), function_like=name not in MOVES)
 
 
 def _written_by_hand() -> Iterator[Sample]:

@@ -26,11 +26,11 @@ from tests.robustness import attack
 from tests.robustness.samples import Sample, samples
 
 #: Address space of a worker: what is asked for beyond it is memory that there is not.
-_MOST_MEMORY = 6 << 30
+_MOST_MEMORY = 8 << 30
 
 
 #: Calls of one process: what it compiles stays loaded, so that another goes on after these.
-_MOST_CALLS = 6000
+_MOST_CALLS = 12_000
 #: A prime: samples are taken in steps of it, so that the first calls of a run are of all families.
 _STEP = 7919
 
