@@ -98,6 +98,12 @@ def _reduce_xor(x: torch.Tensor) -> torch.Tensor:
     return torch.from_numpy(np.asarray(np.bitwise_xor.reduce(x.numpy(), axis=-1)))
 
 
+def _root(x: torch.Tensor) -> torch.Tensor:
+    """The square root whose gradient at 0 is 0, as that of torch.std."""
+    zero = x == 0
+    return torch.where(zero, 0.0, torch.where(zero, 1.0, x).sqrt())
+
+
 def _norm(x: torch.Tensor, axes: tuple[int, ...], keepdims: bool, ord: float = 2) -> torch.Tensor:
     return torch.linalg.vector_norm(_real(x), ord, axes, keepdims)
 
@@ -131,19 +137,19 @@ CASES = {
     "nanmin": Case(flat(lambda x: _without_nan(x, np.inf, lambda v: v.amin(-1))), shapes=FILLED, keywords=AXES),
     "var": Case(flat(_var), shapes=LONG, keywords=_MOMENTS, tolerance=16.0),
     "std": Case(
-        flat(lambda x, correction=0.0: _var(x, correction).sqrt()),
+        flat(lambda x, correction=0.0: _root(_var(x, correction))),
         shapes=FILLED[:2], keywords=_MOMENTS, tolerance=16.0, absolute=0.001,
     ),
     "var_mean": Case(
         flat(lambda x, correction=0.0: (_var(x, correction), x.mean(-1))), ("positive",), FILLED, _MOMENTS, tolerance=24.0
     ),
     "std_mean": Case(
-        flat(lambda x, correction=0.0: (_var(x, correction).sqrt(), x.mean(-1))),
+        flat(lambda x, correction=0.0: (_root(_var(x, correction)), x.mean(-1))),
         ("positive",), FILLED[:2], _MOMENTS, tolerance=24.0,
     ),
     "nanvar": Case(flat(_nanvar), shapes=FILLED, keywords=_MOMENTS, tolerance=16.0),
     "nanstd": Case(
-        flat(lambda x, correction=0.0: _nanvar(x, correction).sqrt()),
+        flat(lambda x, correction=0.0: _root(_nanvar(x, correction))),
         shapes=FILLED[:2], keywords=_MOMENTS, tolerance=16.0, absolute=0.001,
     ),
     "logsumexp": Case(flat(lambda x: _real(x).logsumexp(-1)), shapes=LONG, keywords=AXES, absolute=2.0, modulus=True),
