@@ -10,7 +10,6 @@ axis: int | tuple[int, ...] | None          any of several
 from __future__ import annotations
 
 import inspect
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,90 +18,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
+from baracuda.core.bounds import Bound
 from baracuda.core.errors import Error, InvalidProblemError
-
-
-@dataclass(frozen=True)
-class AtLeast:
-    """The parameter is this or more."""
-
-    limit: float
-
-    def __call__(self, value: Any) -> bool:
-        return bool(value >= self.limit)
-
-    def __str__(self) -> str:
-        return f"at least {self.limit}"
-
-
-@dataclass(frozen=True)
-class AtMost:
-    """The parameter is this or less."""
-
-    limit: float
-
-    def __call__(self, value: Any) -> bool:
-        return bool(value <= self.limit)
-
-    def __str__(self) -> str:
-        return f"at most {self.limit}"
-
-
-@dataclass(frozen=True)
-class Above:
-    """The parameter is more than this."""
-
-    limit: float
-
-    def __call__(self, value: Any) -> bool:
-        return bool(value > self.limit)
-
-    def __str__(self) -> str:
-        return f"above {self.limit}"
-
-
-@dataclass(frozen=True)
-class Below:
-    """The parameter is less than this."""
-
-    limit: float
-
-    def __call__(self, value: Any) -> bool:
-        return bool(value < self.limit)
-
-    def __str__(self) -> str:
-        return f"below {self.limit}"
-
-
-@dataclass(frozen=True)
-class OtherThan:
-    """The parameter is anything but this, and not NaN."""
-
-    value: float
-
-    def __call__(self, value: Any) -> bool:
-        return bool(value == value and value != self.value)
-
-    def __str__(self) -> str:
-        return f"other than {self.value}"
-
-
-@dataclass(frozen=True)
-class Finite:
-    """The parameter is neither infinite nor NaN."""
-
-    def __call__(self, value: Any) -> bool:
-        try:
-            return math.isfinite(value)
-        except OverflowError:  # a whole number that no float is near
-            return False
-
-    def __str__(self) -> str:
-        return "finite"
-
-
-Bound = AtLeast | AtMost | Above | Below | OtherThan | Finite
-_BOUNDS = (AtLeast, AtMost, Above, Below, OtherThan, Finite)
 
 #: Stands for a value that a domain does not have.
 NOT = object()
@@ -302,7 +219,7 @@ def domain_of(annotation: Any) -> Domain:
         return Choice(arguments)
     if origin is Annotated:
         given = [a for a in arguments[1:] if isinstance(a, Domain)]
-        bounds = tuple(a for a in arguments[1:] if isinstance(a, _BOUNDS))
+        bounds = tuple(a for a in arguments[1:] if isinstance(a, Bound))
         return bounded(given[0] if given else domain_of(arguments[0]), bounds)
     if origin in (Union, UnionType):
         return _either([domain_of(a) for a in arguments])

@@ -217,7 +217,7 @@ class PlanPreference:
     Raises
     ------
     InvalidProblemError
-        `require` names something that is not a promise, or `max_workspace` is negative.
+        A field is not what it may be: `require` names something that is not a promise, or `max_workspace` is negative.
     """
 
     backend: BackendKind | None = None
@@ -229,12 +229,19 @@ class PlanPreference:
 
     def __post_init__(self) -> None:
         names = [self.require] if isinstance(self.require, str) else self.require
-        object.__setattr__(self, "require", frozenset(names))
-        unknown = sorted(self.require - PROMISES.keys())
+        listed = list(names) if isinstance(names, Iterable) else [names]
+        unknown = [n for n in listed if not isinstance(n, str) or n not in PROMISES]
         if unknown:
             raise InvalidProblemError(f"require: {', '.join(map(repr, unknown))}; expected some of {', '.join(PROMISES)}")
-        if self.max_workspace is not None and self.max_workspace < 0:
-            raise InvalidProblemError(f"max_workspace: {self.max_workspace} bytes; expected 0 or above")
+        object.__setattr__(self, "require", frozenset(listed))
+        if not isinstance(self.backend, BackendKind | None):
+            raise InvalidProblemError(f"backend: {self.backend!r}; expected a BackendKind or None")
+        for name in ("allow_tf32", "autotune", "fastest"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidProblemError(f"{name}: {getattr(self, name)!r}; expected True or False")
+        most: object = self.max_workspace
+        if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 0):
+            raise InvalidProblemError(f"max_workspace: {most!r} bytes; expected a whole number, 0 or above, or None")
 
     def objection(self, backend: BackendKind, guarantee: PrecisionGuarantee, workspace: int) -> str | None:
         """Why a plan of this kind would not do, or None if it would."""

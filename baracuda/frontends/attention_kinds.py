@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Any
 
+from baracuda.core.bounds import AtLeast, Finite
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import AtLeast, Finite
 from baracuda.core.tensor import tensor_mut
 from baracuda.frontends.arrays import empty_like
 from baracuda.frontends.attention import scaled_dot_product_attention as attend

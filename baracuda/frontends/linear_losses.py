@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
+from baracuda.core.bounds import AtLeast, AtMost
 from baracuda.core.elements import ElementKind
-from baracuda.core.parameters import AtLeast, AtMost
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut
 from baracuda.frontends.arrays import empty_like

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from baracuda.core.bounds import AtLeast, AtMost
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import AtLeast, AtMost
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from baracuda.core.bounds import AtLeast
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import AtLeast
 from baracuda.core.tensor import TensorRef, tensor_mut
 from baracuda.frontends.arrays import library_of
 from baracuda.frontends.call import describe

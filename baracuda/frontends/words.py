@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
+from baracuda.core.bounds import Above, AtLeast, Finite
 from baracuda.core.elements import ElementKind
-from baracuda.core.parameters import Above, AtLeast, Finite
 from baracuda.frontends.binding import ELEMENT, OneOf
 
 #: What becomes of an index that is out of range.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from baracuda.core.parameters import Above, Finite, OtherThan
+from baracuda.core.bounds import Above, Finite, OtherThan
 from baracuda.formula import functions as f
 from baracuda.formula.complex import FUNCTIONS, Complex
 from baracuda.formula.expr import Expr, as_expr, const, select

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from baracuda.core.bounds import AtLeast
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.parameters import AtLeast
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.conversions import cast_to, saturate_to

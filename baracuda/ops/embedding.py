@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
+from baracuda.core.bounds import AtLeast
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import AtLeast
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, const, coord, select
 from baracuda.formula.gathers import Table, table_extent, take

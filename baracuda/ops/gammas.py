@@ -8,8 +8,8 @@ from typing import Annotated
 
 import numpy as np
 
+from baracuda.core.bounds import AtLeast, AtMost
 from baracuda.core.elements import ElementKind
-from baracuda.core.parameters import AtLeast, AtMost
 from baracuda.formula import functions as f
 from baracuda.formula import special_functions as s
 from baracuda.formula import zeta as z

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
+from baracuda.core.bounds import AtLeast
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import AtLeast
 from baracuda.core.spec import check_axis
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex

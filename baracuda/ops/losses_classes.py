@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
+from baracuda.core.bounds import AtLeast
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import AtLeast
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, const, position, select
 from baracuda.formula.gathers import at_row

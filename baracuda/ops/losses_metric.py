@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
+from baracuda.core.bounds import AtLeast, AtMost
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import AtLeast, AtMost
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Axes, Expr, const, reduce, select
 from baracuda.ops.losses import Reduction, beside_classes, class_axis, row_loss

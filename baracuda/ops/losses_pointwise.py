@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from baracuda.core.parameters import AtMost
+from baracuda.core.bounds import AtMost
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, as_expr, compare, select

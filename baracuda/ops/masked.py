@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
+from baracuda.core.bounds import Finite
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.core.parameters import Finite
 from baracuda.formula import functions as f
 from baracuda.formula import reductions as r
 from baracuda.formula import scans as s

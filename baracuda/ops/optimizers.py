@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any
 
-from baracuda.core.parameters import Above, AtLeast, Below
+from baracuda.core.bounds import Above, AtLeast, Below
 from baracuda.formula import functions as f
 from baracuda.formula import host
 from baracuda.formula.expr import Expr, cast, const, select

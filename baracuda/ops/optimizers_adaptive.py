@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from baracuda.core.bounds import Above, AtLeast, AtMost, Below
 from baracuda.core.elements import ElementKind
-from baracuda.core.parameters import Above, AtLeast, AtMost, Below
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, const, reduce, select
 from baracuda.ops.op import op

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated
 
+from baracuda.core.bounds import AtLeast, AtMost
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import AtLeast, AtMost
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, compare, const, fma, select
 from baracuda.ops.op import Op, op

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
+from baracuda.core.bounds import Finite, OtherThan
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import Finite, OtherThan
 from baracuda.formula import complex_scans
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex

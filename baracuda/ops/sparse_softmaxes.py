@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from baracuda.core.parameters import Above, AtMost
+from baracuda.core.bounds import Above, AtMost
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, const, select
 from baracuda.ops.op import op

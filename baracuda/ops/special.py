@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated
 
-from baracuda.core.parameters import AtLeast, AtMost
+from baracuda.core.bounds import AtLeast, AtMost
 from baracuda.formula import functions as f
 from baracuda.formula import special_functions as s
 from baracuda.formula.expr import Expr, select

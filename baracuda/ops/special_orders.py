@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
+from baracuda.core.bounds import AtLeast, AtMost
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import AtLeast, AtMost
 from baracuda.formula import functions as f
 from baracuda.formula import special_functions as s
 from baracuda.formula.complex import Complex

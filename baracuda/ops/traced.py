@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias, get_args, get_origin
 
 from baracuda.core.axes import Axes
+from baracuda.core.bounds import Above, AtLeast, AtMost, Below
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import Above, AtLeast, AtMost, Below, Domain, Number, Whole, domain_of, is_whole, meaning
+from baracuda.core.parameters import Domain, Number, Whole, domain_of, is_whole, meaning
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, reduce
 from baracuda.formula.graph import Graph, Port

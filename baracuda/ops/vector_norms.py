@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from baracuda.core.bounds import Above, AtLeast
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import Above, AtLeast
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, select
 from baracuda.ops.channel_norms import kept_axes

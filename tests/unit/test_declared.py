@@ -11,9 +11,9 @@ import pytest
 import torch
 
 import baracuda
+from baracuda.core.bounds import AtLeast
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import AtLeast
 from baracuda.frontends.backward import Backward
 from baracuda.frontends.declared import DECLARED, MOST_CALLS, declared
 from baracuda.frontends.double_backward import DoubleBackward

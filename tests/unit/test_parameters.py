@@ -11,25 +11,8 @@ import numpy as np
 import pytest
 
 import baracuda
-from baracuda.core.parameters import (
-    Above,
-    AtLeast,
-    AtMost,
-    Below,
-    Bound,
-    Choice,
-    Domain,
-    Either,
-    Finite,
-    Flag,
-    Instance,
-    Nothing,
-    Number,
-    OtherThan,
-    Several,
-    Whole,
-    domain_of,
-)
+from baracuda.core.bounds import Above, AtLeast, AtMost, Below, Bound, Finite, OtherThan
+from baracuda.core.parameters import Choice, Domain, Either, Flag, Instance, Nothing, Number, Several, Whole, domain_of
 from baracuda.frontends.families import function, ops
 from baracuda.ops.op import Op
 from baracuda.ops.traced import Scalar
@@ -52,7 +35,7 @@ def _beyond(bound: Bound) -> list[Any]:
         return [bound.limit, -INF]
     if isinstance(bound, Below):
         return [bound.limit, INF]
-    return [bound.value] if isinstance(bound, OtherThan) else [INF, -INF]
+    return [bound.limit] if isinstance(bound, OtherThan) else [INF, -INF]
 
 
 def _wrong(domain: Domain) -> list[Any]:
