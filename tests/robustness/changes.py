@@ -181,6 +181,14 @@ def _layout(rng: Random, x: Array) -> tuple[str, Array] | None:
     return way, wide[tuple(at)]
 
 
+def _misaligned(rng: Random, x: Array) -> tuple[str, Array] | None:
+    if x.itemsize == 1 or not x.size:
+        return None
+    made: Array = np.ndarray(x.shape, x.dtype, bytearray(x.nbytes + 1), 1)
+    made[...] = x
+    return "an address between two elements", made
+
+
 # --- elements and values ----------------------------------------------------------------------------------------------
 
 
@@ -305,7 +313,7 @@ def _keywords(call: Call) -> list[str]:
         return []
     count = len(call.arguments)
     free = [p.name for i, p in enumerate(known) if p.kind is p.KEYWORD_ONLY or (p.kind is p.POSITIONAL_OR_KEYWORD and i >= count)]
-    return [n for n in free if n not in ("out", "preference", "stream")]
+    return [n for n in free if n not in ("out", "preference")]
 
 
 def _option(rng: Random, call: Call) -> str | None:
@@ -472,6 +480,7 @@ CHANGES: tuple[tuple[str, Change, int], ...] = (
     ("axes exchanged", _of_tensor(_turned), 2),
     ("empty", _of_tensor(_empty), 1),
     ("layout", _of_tensor(_layout, variants=4), 5),
+    ("misaligned", _of_tensor(_misaligned), 1),
     ("element", _of_tensor(_element, variants=5), 4),
     ("values", _of_tensor(_values), 5),
     ("offsets", _of_tensor(_order), 2),

@@ -145,8 +145,9 @@ def fuzz(
 ) -> Report:
     """Make calls; what became of them. With a directory to keep code in as `unoptimised`, kernels are compiled as they are
     written, which takes a fifth of the time."""
-    from tests.robustness.worker import number
+    from tests.robustness.worker import number, part_of
 
+    workers = min(workers, len(part_of(0, 1, only)))
     report, lock, begun = Report(), threading.Lock(), time.monotonic()
     told = [begun]
 

@@ -126,7 +126,8 @@ def _reach(array: Array) -> tuple[int, int]:
 def moved(array: Array, *, low: bool, fill: int) -> tuple[Array, Block]:
     """A copy of an array with its strides, in a block of exactly the bytes that it reaches."""
     first, last = _reach(array)
-    block = Block(last - first, low=low, fill=fill)
-    made = block.array(array.shape, array.dtype, -first, array.strides)
+    beside = int(not array.flags.aligned)  # what is not aligned stays so, with a byte between it and the protected page
+    block = Block(last - first + beside, low=low, fill=fill)
+    made = block.array(array.shape, array.dtype, (beside if low else 0) - first, array.strides)
     made[...] = array
     return made, block

@@ -205,15 +205,17 @@ def _selected(plan: type[Plan[Any, Any]], descriptor: Descriptor) -> Plan[Any, A
 
 
 class RunPlan:
-    """A plan as a function of its tensors by name, of which it writes some."""
+    """A plan as a function of its tensors by name, of which it writes some, and of a stream and a workspace."""
 
     def __init__(self, plan: type[Plan[Any, Any]], descriptor: Descriptor, args: Callable[[Mapping[str, Any]], Any]) -> None:
         self.plan, self.descriptor, self.args = plan, descriptor, args
 
-    def __call__(self, **tensors: Any) -> None:
+    def __call__(self, stream: Any = _STREAM, workspace: Any = ..., **tensors: Any) -> None:
         plan = _selected(self.plan, self.descriptor)
         size = plan.workspace_size()
-        plan.run(_STREAM, baracuda.Workspace.allocate(size) if size else None, self.args(tensors))
+        if workspace is ...:
+            workspace = baracuda.Workspace.allocate(size) if size else None
+        plan.run(stream, workspace, self.args(tensors))
 
 
 def _plan(name: str, problem: Any) -> Call:
@@ -242,9 +244,15 @@ def _plans() -> Iterator[Sample]:
 
 
 def _descriptors() -> Iterator[Sample]:
-    """Descriptors of the plans that are written out by hand, as functions of their fields."""
+    """Descriptors of the plans that are written out by hand, and what goes with them, as functions of their fields."""
     for subject in SUBJECTS:
         yield Sample(f"descriptor of {subject.label}", partial(_described, subject))
+    preference = {"backend": None, "require": ("deterministic",), "max_workspace": 1 << 20, "fastest": False}
+    for name, function, keywords in (
+        ("PlanPreference", baracuda.PlanPreference, preference),
+        ("Workspace", baracuda.Workspace, {"buffer": np.zeros(256, np.uint8)}),
+    ):
+        yield Sample(f"descriptor of {name}", partial(Call, name, function, [], dict(keywords), function_like=False))
 
 
 def _described(subject: Any) -> Call:

@@ -37,13 +37,14 @@ _STEP = 7919
 
 def number(i: int, part: int, parts: int, only: str = "") -> tuple[Sample, int]:
     """The sample and the seed of call `i` of a part of all samples."""
-    own = _part(part, parts, only)
+    own = part_of(part, parts, only)
     turn, at = divmod(i, len(own))
     return own[at * _STEP % len(own)], turn
 
 
 @cache
-def _part(part: int, parts: int, only: str) -> tuple[Sample, ...]:
+def part_of(part: int, parts: int, only: str) -> tuple[Sample, ...]:
+    """Every so many-th of the samples whose name contains `only`."""
     return tuple(s for s in samples() if only in s.name)[part::parts]
 
 
