@@ -9,7 +9,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from baracuda.core.bounds import AtLeast
+from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.spec import check_shape
 from baracuda.core.tensor import TensorRef, tensor_mut
 from baracuda.frontends.arrays import library_of
 from baracuda.frontends.call import describe
@@ -18,6 +20,7 @@ from baracuda.frontends.families import function
 from baracuda.frontends.views import copy, output, placed, run, slab, view
 from baracuda.frontends.words import Count, FiniteFloat, Positive, PositiveFloat
 from baracuda.ops.rotary import rotation
+from baracuda.runtime import memory
 
 
 def _halves(tensor: TensorRef, pairs: int, interleaved: bool) -> tuple[Any, Any]:
@@ -145,25 +148,30 @@ def rope_scaling_tables(
     """
     if depth % 2:
         raise InvalidProblemError(f"depth: {depth}; expected an even number, 2 or more")
-    if scaling == "ntk" and depth > 2:
-        base = base * _power(factor, depth / (depth - 2))
-    pairs = np.arange(depth // 2, dtype=np.float64)
-    frequencies = function("pow")(np.full(depth // 2, base), pairs * (-2.0 / depth))
-    size = 1.0
-    if scaling == "linear":
-        frequencies = frequencies / factor
-    elif scaling in ("yarn", "llama3"):
-        few, many = 1.0 if low is None else low, (32.0 if scaling == "yarn" else 4.0) if high is None else high
-        if not 0 < few < many:
-            raise InvalidProblemError(f"low {few}, high {many}; expected 0 < low < high")
-        kept = _ramp_of_pairs(pairs, depth, base, original_length, few, many) if scaling == "yarn" else None
-        if kept is None:
-            kept = np.clip((original_length * frequencies / (2 * pi) - few) / (many - few), 0.0, 1.0)
-        frequencies = frequencies * kept + frequencies / factor * (1.0 - kept)
-        if scaling == "yarn":
-            size = 0.1 * _log(max(factor, 1.0)) + 1.0 if attention_factor is None else attention_factor
-    angles = np.arange(start, start + length, dtype=np.float64)[:, None] * frequencies[None]
-    tables = tuple((function(name)(angles) * size).astype(np.float32) for name in ("cos", "sin"))
+    if scaling == "yarn" and base == 1:
+        raise InvalidProblemError(f"base: {base}; expected another than 1, for which every pair turns as often")
+    check_shape("(length, depth / 2)", (length, depth // 2))
+    angles = memory.empty((length, depth // 2), ElementKind.F64)  # first, so that tables too large are refused by name
+    with np.errstate(all="ignore"):  # what is too large for a table is infinite in it
+        if scaling == "ntk" and depth > 2:
+            base = base * _power(factor, depth / (depth - 2))
+        pairs = np.arange(depth // 2, dtype=np.float64)
+        frequencies = function("pow")(np.full(depth // 2, base), pairs * (-2.0 / depth))
+        size = 1.0
+        if scaling == "linear":
+            frequencies = frequencies / factor
+        elif scaling in ("yarn", "llama3"):
+            few, many = 1.0 if low is None else low, (32.0 if scaling == "yarn" else 4.0) if high is None else high
+            if not 0 < few < many:
+                raise InvalidProblemError(f"low {few}, high {many}; expected 0 < low < high")
+            kept = _ramp_of_pairs(pairs, depth, base, original_length, few, many) if scaling == "yarn" else None
+            if kept is None:
+                kept = np.clip((original_length * frequencies / (2 * pi) - few) / (many - few), 0.0, 1.0)
+            frequencies = frequencies * kept + frequencies / factor * (1.0 - kept)
+            if scaling == "yarn":
+                size = 0.1 * _log(max(factor, 1.0)) + 1.0 if attention_factor is None else attention_factor
+        np.multiply(np.arange(start, start + length, dtype=np.float64)[:, None], frequencies[None], out=angles)
+        tables = tuple((function(name)(angles) * size).astype(np.float32) for name in ("cos", "sin"))
     cos, sin = (_moved(t, like) for t in tables)
     return cos, sin
 
