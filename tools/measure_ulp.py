@@ -94,9 +94,9 @@ def measure_sampled(op: str, kind: ElementKind) -> tuple[float, str, int]:
     return float(found[worst]), ", ".join(repr(float(a[worst])) for a in args), len(found)
 
 
-def common_path(op: str, kind: ElementKind) -> int:
+def common_path(op: str, kind: ElementKind, arity: int = 1) -> int:
     """How many primitives the common path has: no slow sides of `rare`, no leaves, no reinterpretations."""
-    args = tuple(input_(f"x{i}", kind) for i in range(2 if op in BINARY_FUNCTIONS else 1))
+    args = tuple(input_(f"x{i}", kind) for i in range(2 if op in BINARY_FUNCTIONS else arity))
     seen: set[Expr] = set()
     todo = [expand_node(node(op, args, kind), args)]
     while todo:

@@ -21,8 +21,13 @@ from baracuda.formula import ulp
 from baracuda.formula.expr import input_, node
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.oracle import evaluate
-from baracuda.formula.special_functions import FURTHER_FUNCTIONS, SPECIAL_FUNCTIONS
-from tests.unit import special_further
+from baracuda.formula.special_functions import (
+    FURTHER_FUNCTIONS,
+    INCOMPLETE_BETA_FUNCTIONS,
+    INCOMPLETE_GAMMA_FUNCTIONS,
+    SPECIAL_FUNCTIONS,
+)
+from tests.unit import special_further, special_incomplete
 from tests.unit.jit import function
 from tests.unit.special_reference import errors, samples
 from tools.measure_ulp import common_path
@@ -30,6 +35,8 @@ from tools.measure_ulp import common_path
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "ulp_special.md"
 F32, F64 = ElementKind.F32, ElementKind.F64
 BATCH, STRIDE, SAMPLES, FEWER = 1 << 20, 499, 1500, 200
+#: Of several arguments.
+INCOMPLETE = (*INCOMPLETE_GAMMA_FUNCTIONS, *INCOMPLETE_BETA_FUNCTIONS)
 
 #: SciPy's are not good enough for huge arguments, or slow.
 SAMPLED_IN_F32 = ("bessel_j0", "bessel_j1", "trigamma")
@@ -45,6 +52,10 @@ Functions that pass through zero at numbers that are no floats have no bound in 
 below zero the unit is at least that of 1, for bessel_j0 and bessel_j1 beyond 2, and bessel_y0 and bessel_y1, at least that of
 sqrt(2 / (pi |x|)), for airy_ai below -1 of 1 / sqrt(pi sqrt(|x|)), and for cosine_integral beyond 1/4 of 1 / |x|. The positive
 zeros of lgamma, digamma and expi need no such exception.
+
+igamma, igammac, betainc and their derivatives by each argument were evaluated for a from 1e-8 to 1e4, or a and b from 0.1 to 1e4,
+near the mean and far from it, where the value is a normal number; f32 is computed in f64 and rounded. hyp1f1 has a bound in units
+of its value only where the terms of its series have one sign: its documentation states it.
 
 The ops modified_bessel_k0, scaled_modified_bessel_k0, sici and fresnel are bessel_k0, bessel_k0e, sine_integral and
 cosine_integral, and fresnel_s and fresnel_c here. What is composed of these functions (comb, poch, zeta, polygamma, expn,
@@ -99,8 +110,24 @@ def _measure_further(op: str, kind: ElementKind) -> tuple[float, float, int]:
     return float(found.max()), float(x[found.argmax()]), len(x)
 
 
+def _measure_incomplete(op: str, kind: ElementKind) -> tuple[float, tuple[float, ...], int]:
+    of_beta = op in INCOMPLETE_BETA_FUNCTIONS
+    exact = (special_incomplete.EXACT_BETA if of_beta else special_incomplete.EXACT_GAMMA)[op]
+    sampled = special_incomplete.beta_samples if of_beta else special_incomplete.gamma_samples
+    at: tuple[np.ndarray, ...] = sampled(FEWER // 5, kind, np.random.default_rng(1))
+    found = special_incomplete.ulp_errors(exact, function(op, kind, len(at))(*at), kind, *at)
+    worst = int(found.argmax())
+    return float(found[worst]), tuple(float(v[worst]) for v in at), len(found)
+
+
 def rows(op: str) -> Iterator[str]:
     """The lines of the table; two for each kind where the sign of x matters."""
+    if op in INCOMPLETE:
+        for kind in (F32, F64):
+            error, places, points = _measure_incomplete(op, kind)
+            at = ", ".join(map(repr, places))
+            yield f"| {op} | {kind} | {error:.3f} | {at} | {points:,} | {common_path(op, kind, len(places))} |\n"
+        return
     if op in FURTHER_FUNCTIONS:
         for kind in (F32, F64):
             error, where, points = _measure_further(op, kind)
@@ -118,7 +145,7 @@ def rows(op: str) -> Iterator[str]:
 
 
 def main() -> None:
-    names = (*SPECIAL_FUNCTIONS, *FURTHER_FUNCTIONS)
+    names = (*SPECIAL_FUNCTIONS, *FURTHER_FUNCTIONS, *INCOMPLETE)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", default=names, help="measure these functions only")
     asked = parser.parse_args().only

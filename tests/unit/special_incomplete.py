@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from mpmath import mp, mpf
 
+from baracuda.formula import ulp
+
 PRECISION = 160
 
 
@@ -143,6 +145,16 @@ def beta_samples(n: int, kind, rng: np.random.Generator) -> tuple[np.ndarray, ..
     x = np.choose(rng.integers(0, 3, len(a)), [near, rng.uniform(0, 1, len(a)), seam])
     x = np.where((x > 0) & (x < 1), x, mean).astype(kind.numpy)
     return a.astype(kind.numpy), b.astype(kind.numpy), np.minimum(x, np.nextafter(kind.numpy.type(1), kind.numpy.type(0)))
+
+
+def ulp_errors(function, got: np.ndarray, kind, *args: np.ndarray) -> np.ndarray:
+    """The errors in units in the last place, 0 where `relative_errors` are."""
+    limits, found = np.finfo(got.dtype), []
+    for value, *point in zip(got.tolist(), *(v.tolist() for v in args), strict=True):
+        exact = function(*(mpf(p) for p in point))
+        inside = 1e3 * float(limits.tiny) < abs(exact) < float(limits.max)
+        found.append(ulp.error(value, exact, kind) if inside else 0.0)
+    return np.array(found)
 
 
 def relative_errors(function, got: np.ndarray, *args: np.ndarray) -> np.ndarray:
