@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Annotated
 
 from baracuda.core.bounds import AtLeast, AtMost
+from baracuda.formula import complex_functions
 from baracuda.formula import functions as f
 from baracuda.formula import special_functions as s
+from baracuda.formula.complex import Complex
+from baracuda.formula.elementary.complex_pieces import is_zero
 from baracuda.formula.expr import Expr, select
 from baracuda.ops.op import Op, op
 from baracuda.ops.promotion import Rule
-from baracuda.ops.traced import Scalar, signature
+from baracuda.ops.traced import Scalar, Value, signature
 
 
 def _declared(function: Callable[..., Expr]) -> Op:
@@ -22,9 +26,23 @@ def _declared(function: Callable[..., Expr]) -> Op:
 
 for _function in (
     f.erf, f.erfc, s.erfinv, s.erfcx, s.ndtr, s.log_ndtr, s.ndtri, s.lgamma, s.gamma, s.digamma, s.i0, s.i0e, s.i1, s.i1e,
-    s.bessel_j0, s.bessel_j1, s.sinc, s.entr, s.xlogy, s.xlog1py, s.betaln, s.rel_entr, s.kl_div_elementwise,
+    s.bessel_j0, s.bessel_j1, s.entr, s.xlogy, s.xlog1py, s.betaln, s.rel_entr, s.kl_div_elementwise,
 ):  # fmt: skip
     _declared(_function)
+
+
+@op(Rule.FLOATING, takes="float,complex")
+def sinc(x: Value) -> Value:
+    """sin(pi x) / (pi x); 1 at zero and, of real numbers, 0 at every other integer, exactly.
+
+    x: any shape, float or complex. The gradient at zero is 0.
+    """
+    if not isinstance(x, Complex):
+        return s.sinc(x)
+    zero = is_zero(x.re) & is_zero(x.im)
+    w = Complex(*(select(zero, 1.0, part * math.pi) for part in (x.re, x.im)))
+    y = complex_functions.sin(w) / w
+    return Complex(select(zero, 1.0, y.re), select(zero, 0.0, y.im))
 
 
 #: Ops whose names are not those of the words of formulas.
