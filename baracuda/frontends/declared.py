@@ -19,6 +19,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -137,22 +138,17 @@ class Declaration:
         """What the checks of a call depend on: layouts of tensors, and values of all else but of numbers in place of tensors;
         None where that takes the long way to find out."""
         key: list[Any] = [len(arguments), *keywords]
-        for value in (*arguments, *keywords.values()) if keywords else arguments:
-            kind = type(value)
-            read = PROBES.get(kind)
-            if read is not None:
-                probed = read(value)
-                if probed is None:
-                    return None
-                key.append(probed[0])
-            elif kind in _PLAIN:
-                at = len(key) - len(keywords) - 1
-                in_place = kind is not str and at < len(arguments) and (at >= len(self._tensors) or self._tensors[at])
-                key.append(kind if in_place else identity(value))
-            elif kind is tuple and all(type(v) in _PLAIN for v in value):
-                key.append(identity(value))
-            else:
-                return None
+        try:
+            for value in (*arguments, *keywords.values()) if keywords else arguments:
+                kind = type(value)
+                if kind in NUMBERS:
+                    at = len(key) - len(keywords) - 1
+                    in_place = at < len(arguments) and (at >= len(self._tensors) or self._tensors[at])
+                    key.append(kind if in_place else identity(value))
+                else:
+                    key.append(_part(value))
+        except TypeError:
+            return None
         return tuple(key)
 
     def _taken(self, name: str, value: Any, said: str = "") -> Any:
@@ -188,6 +184,24 @@ class Declaration:
                 names = _checked(name, values[name], wanted, names)
 
 
+def _part(value: Any) -> Any:
+    """What checks of a value depend on; raises TypeError where that takes the long way to find out."""
+    kind = type(value)
+    read = PROBES.get(kind)
+    if read is not None:
+        probed = read(value)
+        if probed is None:
+            raise TypeError
+        return probed[0]
+    if kind in _PLAIN:
+        return identity(value)
+    if kind is tuple or kind is list:
+        return kind, *map(_part, value)
+    if kind is FunctionType:  # any does
+        return kind
+    raise TypeError
+
+
 def _checked(name: str, value: Any, wanted: Pattern, names: Names) -> Names:
     """The names with those that a tensor, or what stands in its place, gives a meaning."""
     if value is None or isinstance(value, NUMBERS):
@@ -216,7 +230,9 @@ def _is_number(value: Any, wanted: Pattern) -> bool:
 
 def _is_same(taken: Any, given: Any) -> bool:
     """Whether a value is taken just as it was given."""
-    return taken is given or (type(given) is tuple and type(taken) is tuple and taken == given)
+    if taken is given:
+        return True
+    return type(taken) is type(given) is tuple and len(taken) == len(given) and all(map(_is_same, taken, given))
 
 
 def declared(target: Callable[..., Any] | None = None, /, *without: str, **patterns: Declared) -> Callable[[F], F]:

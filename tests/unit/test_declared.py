@@ -188,6 +188,7 @@ def test_tensors_of_any_library_are_adopted() -> None:
         found = mixed(Bare(X.copy()), Bare(Y.copy()))
         assert type(found["x"]) is type(found["y"]) is np.ndarray
         lazy = torch.ones(3, 4, dtype=torch.complex64).conj()
+        assert not several([lazy])[0][0].is_conj()
         assert not several([], lazy.imag)[1][0].is_neg()
 
 
@@ -202,10 +203,16 @@ def test_what_is_remembered_holds_nothing_and_has_an_end() -> None:
         assert (kept(np.ones(n % 7 + 1), n), kept(V, (1, n))) == (n, (1, n))
         assert 0 < len(calls) <= MOST_CALLS
     calls.clear()
-    kept([V])
-    kept(V, f=lambda: 3)
-    kept(Bare(V.copy()))
-    assert not calls
+    for n in range(3):
+        kept([V, V])
+        kept(V, f=lambda n=n: n)
+        kept(Bare(V.copy()))
+    assert len(calls) == 2
+    assert str(calls).count("function") == 1  # its type
+    with pytest.raises(InvalidProblemError, match=r"x\[1\]: shape is"):
+        kept([V, X])
+    with pytest.raises(InvalidProblemError, match="f: 3; expected a function or None"):
+        kept(V, f=3)
 
 
 def test_declarations_that_cannot_be() -> None:
