@@ -12,6 +12,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expand import definitions, expand_node
 from baracuda.formula.expr import PRIMITIVES, input_, node, topological
+from baracuda.formula.oracle_special import SPECIAL
 from tests.unit.elementary_function import evaluate
 from tests.unit.special_incomplete import relative_errors
 
@@ -96,6 +97,15 @@ def test_gradient():
     np.testing.assert_allclose(dx, a / b * scipy.special.hyp1f1(a + 1, b + 1, x), rtol=1e-12)
     with pytest.raises(UnsupportedError, match="hyp1f1 has no derivative by a"):
         baracuda.hyp1f1_backward(dy, a, b, x, wrt=["a"])
+
+
+def test_oracle():
+    a, b, x = (
+        np.array([0.48, 0.1, -0.7, 3.0, 0.5]),
+        np.array([4.9, 1.3, 1.8, 2.0, 2.5]),
+        np.array([-0.55, -2.2, 3.0, 30.0, 200.0]),
+    )
+    assert relative_errors(exact, SPECIAL["hyp1f1"](a, b, x), a, b, x).max() < 1e-14
 
 
 def test_definition_is_primitive():
