@@ -12,7 +12,7 @@ from __future__ import annotations
 import traceback
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -28,6 +28,7 @@ from baracuda.frontends import recipes
 from baracuda.runtime import memory
 from tests.robustness import guarded
 from tests.robustness.changes import Alias, changed
+from tests.robustness.results import flattened
 from tests.robustness.samples import IN_PLACE, Call, Sample
 
 Array = np.ndarray[Any, Any]
@@ -157,17 +158,6 @@ def _laid(call: Call, *, low: bool, torch: bool) -> _Laid:
     arguments = [layer.place(a, str(i), i == 0 and bool(inner)) for i, a in enumerate(call.arguments)]
     keywords = {k: layer.place(v, k, k in call.written or k in inner or k == "out") for k, v in call.keywords.items()}
     return _Laid(replace(call, arguments=arguments, keywords=keywords), layer.blocks)
-
-
-def flattened(value: Any) -> Iterator[Any]:
-    """Every tensor and plain value of a result."""
-    if isinstance(value, dict):
-        value = tuple(value.values())
-    if isinstance(value, (tuple, list)):
-        for v in value:
-            yield from flattened(v)
-    else:
-        yield value
 
 
 def _bytes(value: Any) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import baracuda
-from tests.robustness.attack import flattened
+from tests.robustness.results import flattened
 
 Work = Callable[[], Any]
 
