@@ -318,6 +318,9 @@ def scaled_dot_product_attention_backward(
     """
     given = (q, k, v, query_lengths, key_lengths, bias, mask, slopes, y, lse, dy)
     numbers, key = _numbers(scale, softcap), None
+    out = () if out is None else out
+    if not isinstance(out, (tuple, list)):
+        raise InvalidProblemError(f"out: got a {type(out).__name__}; expected a tuple of tensors, None for one to allocate")
     if not out:
         key = recipe_key(given, (tuple(wrt), causal, window, offset, preference), numbers, _SPECIAL)
         recipe = _recipes.get(key) if key is not None else None

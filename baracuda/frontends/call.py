@@ -8,6 +8,7 @@ from typing import Any
 from baracuda.core import locks
 from baracuda.core.device import Device, Stream
 from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
 from baracuda.core.plan import Args, Descriptor, Plan, layout_of
 from baracuda.core.probe import probe
 from baracuda.core.sku import PlanPreference
@@ -74,6 +75,8 @@ def apply(
 
     `like` is the input whose library and stream are used; an output that is None is not computed.
     """
+    if len(out) > len(outputs):
+        raise InvalidProblemError(f"out: {len(out)} tensors; expected at most {len(outputs)}")
     given = [*out, *[None] * (len(outputs) - len(out))]
     results = [
         g if g is not None else None if wanted is None else empty_like(like, *wanted)
