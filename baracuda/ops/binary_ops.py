@@ -301,6 +301,8 @@ def nextafter(a: Expr, b: Expr, *, element: ElementKind) -> Expr:
 def ldexp(x: Value, exponent: Own) -> Value:
     """x * 2**exponent, rounded once for an integer exponent; for a float one the product with exp2(exponent). The result has x's
     element, f32 for integers."""
+    if isinstance(exponent, Complex):
+        raise UnsupportedError("exponent: it is complex; expected an integer or a float")
     if exponent.kind.is_float:
         return x * f.exp2(cast(exponent, x.kind))
     if exponent.kind is ElementKind.BOOL:

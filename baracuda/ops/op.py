@@ -187,6 +187,11 @@ class Op:
         """Whether the op is defined on an element."""
         return kind.category in self.takes and (self.byte_floats or not (kind.is_float and kind.bits < 16))
 
+    def needs_extents(self, name: str) -> bool:
+        """Whether a tensor that may not be left out cannot be a number either, because the shape of the problem follows from its
+        axes."""
+        return self.space is not None or self.bounds is not None or (bool(self.places) and name not in self.places)
+
     def is_literal(self, name: str, value: complex) -> bool:
         """Whether a number is a constant of the formula: whether code depends on it."""
         return value in self.literals.get(name, ())

@@ -81,7 +81,7 @@ class OpDescriptor(FormulaDescriptor):
                 check_shape(name, shape)
             elif name not in op.signature.optional and name not in numbers:
                 raise InvalidProblemError(f"{name}: got None; expected a tensor")
-            elif op.space is not None and name not in op.signature.optional:
+            elif name not in op.signature.optional and op.needs_extents(name):
                 raise InvalidProblemError(f"{name}: {numbers[name]!r}; expected a tensor")
         if not self.tensors:
             raise InvalidProblemError(f"{op}: no tensor among {', '.join(names)}; expected at least one")
@@ -109,6 +109,9 @@ class OpDescriptor(FormulaDescriptor):
                 raise UnsupportedError(f"{name}: element is {own}; {op} takes no complex numbers")
         if not op.accepts(kind):
             raise UnsupportedError(f"{op}: {kind}; expected one of {', '.join(str(k) for k in ElementKind if op.accepts(k))}")
+        for name in names:
+            if isinstance(numbers.get(name), complex) and Category.COMPLEX not in op.takes:
+                raise UnsupportedError(f"{name}: {numbers[name]!r}; {op} takes no complex numbers")
 
     # --- what follows from the fields ---------------------------------------------------------------------------------
 

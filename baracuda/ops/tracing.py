@@ -238,6 +238,8 @@ def _given(d: OpDescriptor) -> Graph:
     gradients = named_results(op.given_backward(**symbols, **_keywords(d)), ())
     outputs: list[tuple[Port, Expr]] = []
     for name in d.wrt:
+        if f"d{name}" not in gradients:
+            raise InvalidProblemError(f"wrt: {name!r}; {op} has no gradient of it")
         value, kind = gradients[f"d{name}"], d.tensors[name][1]
         if isinstance(value, Stored):
             raise InvalidProblemError(f"d{name}: {value!r}; a gradient is stored like its tensor, expected an expression")

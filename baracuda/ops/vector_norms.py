@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from baracuda.core.bounds import Above, AtLeast
+from baracuda.core.bounds import Above, AtLeast, AtMost
 from baracuda.core.errors import InvalidProblemError
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, select
@@ -84,14 +84,20 @@ def _weight_norm_backward(dw: Expr, v: Expr, g: Own, norm: Expr) -> dict[str, Ex
     crosswise=True,
 )
 def spectral_norm(
-    weight: Expr, u: Own, v: Own | None = None, *, n_power_iterations: Annotated[int, AtLeast(0)] = 1, eps: NonNegative = 1e-12
+    weight: Expr,
+    u: Own,
+    v: Own | None = None,
+    *,
+    n_power_iterations: Annotated[int, AtLeast(0), AtMost(32)] = 1,
+    eps: NonNegative = 1e-12,
 ) -> dict[str, Expr]:
     """weight / sigma, sigma its largest singular value by power iteration (Miyato et al. 2018).
 
     weight is a matrix with rows along `axis`, by default all axes but the first; u has an element for each row, v one for each
     of a row's. Each iteration takes v = W'u / max(||W'u||, eps) and u = Wv / max(||Wv||, eps); sigma = u'Wv, and the results
     are y, sigma, u and v. Without iterations, as in evaluation, v is needed and y and sigma are the results. The gradient
-    takes u and v as constant.
+    takes u and v as constant. The iterations are one kernel, so there may be at most 32 of them; for more, call it again with
+    the new u.
 
     Differs from PyTorch: the new u and v are results, nothing is overwritten.
     """

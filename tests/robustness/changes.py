@@ -350,7 +350,7 @@ def _nudged(rng: Random, call: Call) -> str | None:
     if isinstance(value, tuple):
         value = rng.choice([value[:-1], (*value, 1), value[::-1], (value[0],) * len(value), list(value)])
     else:
-        value = rng.choice([value + 1, value - 1, -value, value * 2, value * 1000])
+        value = rng.choice([value + 1, value - 1, -value, value * 2, value * 40])
     place.put(value)
     return f"{place}={_short(value)}"
 

@@ -71,7 +71,7 @@ class Sample:
 # --- declared ops -----------------------------------------------------------------------------------------------------
 
 
-def _trials(op: Op) -> list[Trial]:
+def trials_of_op(op: Op) -> list[Trial]:
     """A few trials of an op: its first shapes and keywords in some elements, then others of its shapes and keywords."""
     case = cases()[op.name]
     every = [t for t in trials_of(op.name) if not t.special]
@@ -124,7 +124,7 @@ def _declared() -> Iterator[Sample]:
     for name, op in ops().items():
         if name not in cases():
             continue
-        trials = cache(partial(_trials, op))
+        trials = cache(partial(trials_of_op, op))
         for i in range(_MOST_ELEMENTS + 1):
             yield Sample(f"{name}#{i}", partial(_nth, trials, _forward, i))
         if not op.differentiable:
@@ -229,7 +229,7 @@ def _plan(name: str, problem: Any) -> Call:
 
 
 def _of_op(name: str, op: Op) -> Call:
-    return _plan(name, next(iter(_trials(op)[0].problems())))
+    return _plan(name, next(iter(trials_of_op(op)[0].problems())))
 
 
 def _plans() -> Iterator[Sample]:
