@@ -112,8 +112,9 @@ def _without_small_floats(problem: Problem) -> Problem:
     return replace(problem, graph=graph, operands=operands)
 
 
-def _without_empty_reductions(problem: Problem) -> Problem:
-    """A reduction over no elements is a constant; the rest of the graph goes on without it."""
+def _without_empty_rows(problem: Problem) -> Problem:
+    """A reduction over no elements is a constant, and so is an element of a row that has none, for there is nothing to read; the
+    rest of the graph goes on without them."""
     lengths = {
         Axes.INNER: prod(n for n, i in zip(problem.shape, problem.inner, strict=True) if i),
         Axes.OUTER: prod(n for n, i in zip(problem.shape, problem.inner, strict=True) if not i),
@@ -122,6 +123,8 @@ def _without_empty_reductions(problem: Problem) -> Problem:
     def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
         if n.op == "reduce" and lengths[n.attr[1]] == 0:
             return const(empty(n.attr[0], n.kind), n.kind)
+        if n.op == "gather" and n.attr.dims is None and lengths[Axes.INNER] == 0:
+            return const(0, n.kind)
         return rebuild(n, args)
 
     if all(lengths.values()):
@@ -272,7 +275,7 @@ def normalise(problem: Problem) -> Nest:
     is empty, the nest has only the outputs that are written all the same.
     """
     problem = _without_full_reductions(_without_small_floats(problem))
-    problem = with_offsets(_numbered(_without_trivial_scans(_without_empty_reductions(problem))))
+    problem = with_offsets(_numbered(_without_trivial_scans(_without_empty_rows(problem))))
     if not (reduces(problem.graph, Axes.INNER) or scans(problem.graph)):
         if reduces(problem.graph, Axes.OUTER):
             problem = _swapped(_with_rows_apart(problem))
