@@ -130,7 +130,7 @@ def _reduced(x: Expr, exponent_bits: int, mantissa_bits: int) -> Expr:
         odd = (size >> cut) & 1
         size = (size + odd + ((1 << (cut - 1)) - 1)) & (1 << form.bits) - (1 << cut)
     found = bitcast(size, form.kind)
-    bias = (1 << (exponent_bits - 1)) - 1
+    bias = (1 << (min(exponent_bits, 16) - 1)) - 1  # more bits than any float has change nothing
     if bias < form.bias:
         found = select(found >= 2.0 ** (bias + 1), float("inf"), found)
         found = select(found < 2.0 ** (1 - bias), 0.0, found)

@@ -172,6 +172,10 @@ def space_of(shapes: Mapping[str, Shape], placed: Mapping[str, Placing], made: S
         axes = placed.get(name, range(rank - len(shape), rank))
         if len(axes) != len(shape):
             raise InvalidProblemError(f"{name}: shape {shape} has rank {len(shape)}; expected {len(axes)}")
+        if any(a is not None and a >= rank for a in axes):
+            raise InvalidProblemError(
+                f"{name}: shape {shape} lies along axes {tuple(axes)}; expected axes of a problem of rank {rank}"
+            )
         for a, n in zip(axes, shape, strict=True):
             if a is None:
                 continue
