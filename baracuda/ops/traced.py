@@ -173,9 +173,7 @@ def space_of(shapes: Mapping[str, Shape], placed: Mapping[str, Placing], made: S
         if len(axes) != len(shape):
             raise InvalidProblemError(f"{name}: shape {shape} has rank {len(shape)}; expected {len(axes)}")
         if any(a is not None and a >= rank for a in axes):
-            raise InvalidProblemError(
-                f"{name}: shape {shape} lies along axes {tuple(axes)}; expected axes of a problem of rank {rank}"
-            )
+            raise InvalidProblemError(f"{name}: shape {shape} lies along axes {tuple(axes)}; expected axes below {rank}")
         for a, n in zip(axes, shape, strict=True):
             if a is None:
                 continue
