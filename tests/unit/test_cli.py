@@ -108,7 +108,8 @@ def test_an_interruption_leaves_the_old_file_or_the_new_one(
 def test_a_process_that_is_killed_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "record.json"
     code = (
-        "import itertools, sys\nfrom pathlib import Path\nfrom baracuda.cli.files import write_json\n"
+        "import itertools, signal, sys\nfrom pathlib import Path\nfrom baracuda.cli.files import write_json\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # which a process in the background is started without
         "for i in itertools.count():\n    write_json(Path(sys.argv[1]), {'rows': [i] * 20000})"
     )
     for signal_, delay in ((signal.SIGKILL, 0.05), (signal.SIGTERM, 0.11), (signal.SIGINT, 0.17), (signal.SIGKILL, 0.23)):
@@ -117,6 +118,7 @@ def test_a_process_that_is_killed_at_any_moment_leaves_a_whole_file(tmp_path: Pa
                 time.sleep(0.005)
             time.sleep(delay)
             writer.send_signal(signal_)
+            writer.wait(60)
         rows = json.loads(path.read_text())["rows"]
         assert len(rows) == 20000
         assert len(set(rows)) == 1
