@@ -13,6 +13,7 @@ from math import prod
 
 from baracuda.formula.expr import READS, Expr
 from baracuda.formula.gathers import gathers
+from baracuda.formula.graph import Graph
 from baracuda.lowering.cuda.emit import Emitter, rare_values, table_definitions
 from baracuda.lowering.cuda.kernel import INDEX_LIMIT, Frame, Launch, Lowered, fitting_width, offset, piece, unravel
 from baracuda.lowering.cuda.prelude import COMPUTE_TYPE
@@ -28,9 +29,23 @@ def with_one_element(frame: Frame) -> None:
 
 #: Bytes that a thread writes in a kernel that reads nothing.
 _WRITTEN = 64
-#: From how many nodes on a thread computes one element at a time: the code of several would leave the instruction cache, and
-#: take as many times as long to compile.
-_LONG = 800
+#: From how many nodes of the common path on the code stands once in a kernel: a thread computes one element at a time, in a loop
+#: of so many, under every tuning. Several copies leave the instruction cache and take as many times as long to compile (H200,
+#: 2026-11-22, 4096 x 2048 f32: betainc of 1,369 nodes 1,220 us and 0.4 s to compile, with nine copies 1,961 us and 4.0 s; the
+#: gradient of beta, 1,142 nodes, 818 and 498 us).
+_LONG, _LONG_TURNS, _LONG_THREADS = 1200, 4, 128
+
+
+def _common(graph: Graph) -> int:
+    """How many nodes every element needs: without those that only rare ones do, whose code stands apart."""
+    reached: set[Expr] = set()
+    ahead = [e for _, e in graph.outputs]
+    while ahead:
+        n = ahead.pop()
+        if n not in reached:
+            reached.add(n)
+            ahead += (n.args[0], n.args[2]) if n.op == "rare" else n.args
+    return len(reached)
 
 
 class Runs:
@@ -54,7 +69,8 @@ class Runs:
             self.width = fitting_width(self.width, frame.nest.outer[self.last], widest)
         if self.real:  # both parts of a run in one access: neighbouring threads then fill whole sectors
             self.width = max(1, 8 // max(sizes))
-        if len(frame.nest.graph.nodes) > _LONG:
+        self.is_long = _common(frame.nest.graph) > _LONG
+        if self.is_long:
             self.width = 1
         #: The constant tables that the kernel reads.
         self.tables: dict[Expr, str] = {}
@@ -217,7 +233,7 @@ def runs_body(kernel: Runs, threads: int, plain: Runs | None = None) -> Body:
     moved = sum(o.kind.itemsize * width for o in frame.operands[: frame.inputs] if o.steps(last) != 0)
     # What reads nothing has no loads to wait for: 256 MiB of a constant take an H200 63 us by eight runs of 16 bytes, 61 by two.
     written = sum(o.kind.itemsize * width for o in frame.operands[frame.inputs :])
-    unroll = max(2, min(8, frame.tuning.run_bytes // moved if moved else _WRITTEN // written))
+    unroll = _LONG_TURNS if kernel.is_long else max(2, min(8, frame.tuning.run_bytes // moved if moved else _WRITTEN // written))
     wide = runs + unroll * threads >= INDEX_LIMIT
     index = "i64" if wide else "unsigned"
     count = words.signed(runs) if wide else words.unsigned(runs)
@@ -269,7 +285,9 @@ def runs_body(kernel: Runs, threads: int, plain: Runs | None = None) -> Body:
         *[line for i in outputs for line in kernel.move(i, whole=False)],
         "}}",
     ]
-    if plain is None:
+    if kernel.is_long and plain is None:
+        lines = [first, *rest]
+    elif plain is None:
         lines = [first, *lines, "else {", *rest, "}"]
     else:
         body = "\n".join(f"  {line}" for line in (*frame.pointers(), first, *rest))
@@ -282,7 +300,8 @@ def runs_body(kernel: Runs, threads: int, plain: Runs | None = None) -> Body:
 def lower_runs(frame: Frame) -> Lowered:
     """Lower a nest without reductions, along its last axis."""
     with_one_element(frame)
-    kernel, threads = Runs(frame), frame.tuning.run_threads
+    kernel = Runs(frame)
+    threads = _LONG_THREADS if kernel.is_long else frame.tuning.run_threads
     body = runs_body(kernel, threads)
     source = frame.kernel([*frame.pointers(), "const unsigned block = blockIdx.x;", *body.lines], threads, body.definitions)
     launch = Launch(source, (body.blocks, 1, 1), threads)
