@@ -152,7 +152,7 @@ def load(ir: str, names: tuple[str, ...], target: CpuTarget | None = None) -> di
             library = _loaded[ir, target] = builder.link(_linker(), f"baracuda{next(_numbers)}")
         _recent[ir, target] = library
         _recent.move_to_end((ir, target))
-        if len(_recent) > MOST_LIBRARIES:
+        while len(_recent) > MOST_LIBRARIES:
             _recent.popitem(last=False)
         return {name: _address(library, name) for name in names}
 
