@@ -243,17 +243,20 @@ def run_case(case: Case, device: Device) -> list[str]:
     return schedules
 
 
-#: One warp hands 32 numbers to another through a barrier in shared memory, as thin products do with their stages: by the memory
-#: model of PTX each read comes after the write that it sees, because `arrive` releases and a successful `try_wait` acquires.
+#: One warp hands 32 numbers to another through a barrier in shared memory, as thin products do with their stages. By the memory
+#: model of PTX each read comes after the write that it sees: `arrive` releases what its thread has seen done, which after
+#: `__syncwarp` is what all lanes have done, and a successful `try_wait` acquires it. Racecheck follows the barrier where each lane
+#: arrives, and not where one lane arrives for all.
 _HAND_OVER = r"""
 extern "C" __global__ void kernel(const __grid_constant__ unsigned long long out) {
   __shared__ float numbers[32];
   __shared__ unsigned long long full;
   const unsigned at = (unsigned)__cvta_generic_to_shared(&full);
-  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 32;" ::"r"(at) : "memory");
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], ARRIVALS;" ::"r"(at) : "memory");
   __syncthreads();
   if (threadIdx.x < 32) {
     numbers[threadIdx.x] = threadIdx.x;
+    BEFORE
     asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(at) : "memory");
   } else {
     unsigned ended;
@@ -267,10 +270,16 @@ extern "C" __global__ void kernel(const __grid_constant__ unsigned long long out
 """
 
 
-def hand_over(device: Device) -> None:
+#: How lanes arrive: how many do, and what stands before it.
+HAND_OVERS = {"hand-over, each lane": ("32", ""), "hand-over, one lane for all": ("1", "__syncwarp(); if (threadIdx.x == 0)")}
+
+
+def hand_over(kind: str, device: Device) -> None:
     """The hand-over alone: whether a tool knows such barriers."""
     memory, (major, minor, _) = DeviceMemory(128, device), architecture(device.index)
-    function = load_kernel(_HAND_OVER, f"sm_{major}{minor}", device.index, 0)
+    arrivals, before = HAND_OVERS[kind]
+    source = _HAND_OVER.replace("ARRIVALS", arrivals).replace("BEFORE", before)
+    function = load_kernel(source, f"sm_{major}{minor}", device.index, 0)
     program = Program((Step(function=function, block=64),), (), 0, "hand-over")
     CudaCall(program, Template(program, 0, ()), device.index).call((), memory.pointer, 0)
     synchronize(device)
@@ -279,8 +288,8 @@ def hand_over(device: Device) -> None:
 
 def run(kind: str) -> None:
     """Run a kind's cases; the last line is a count for the table."""
-    if kind == "hand-over":
-        hand_over(Device.cuda(0))
+    if kind in HAND_OVERS:
+        hand_over(kind, Device.cuda(0))
         return
     device, launches, schedules, cases = Device.cuda(0), 0, set[str](), 0
     for case in KINDS[kind]():
@@ -319,8 +328,8 @@ def sanitized(tool: str, kind: str, timeout: float) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--tool", choices=TOOLS, action="append")
-    parser.add_argument("--kind", choices=[*KINDS, "hand-over"], action="append")
-    parser.add_argument("--run", choices=[*KINDS, "hand-over"])
+    parser.add_argument("--kind", choices=[*KINDS, *HAND_OVERS], action="append")
+    parser.add_argument("--run", choices=[*KINDS, *HAND_OVERS])
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("--timeout", type=float, default=500)
     parser.add_argument("--out")
@@ -330,7 +339,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     from concurrent.futures import ThreadPoolExecutor
 
-    pairs = [(tool, kind) for kind in given.kind or (*KINDS, "hand-over") for tool in given.tool or TOOLS]
+    pairs = [(tool, kind) for kind in given.kind or (*KINDS, *HAND_OVERS) for tool in given.tool or TOOLS]
     with ThreadPoolExecutor(given.jobs) as pool:
         rows = list(pool.map(lambda pair: sanitized(*pair, given.timeout), pairs))
     for row in rows:
