@@ -93,7 +93,7 @@ def svg(numbers_: list[Row], shapes_: list[Row]) -> str:
         ".grid{stroke:#ddd}polyline{fill:none;stroke:#1668b3;stroke-width:2}"
     )
     panels = [_panel(0, "changing numbers: resident MB", numbers_), _panel(_WIDTH, "changing shapes: resident MB", shapes_)]
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * _WIDTH} {_HEIGHT}" role="img">'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * _WIDTH + 24} {_HEIGHT}" role="img">'
     return f"{head}\n<title>Resident memory over calls</title>\n<style>{style}</style>\n" + "\n".join(panels) + "\n</svg>\n"
 
 
