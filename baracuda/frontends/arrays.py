@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -108,14 +109,16 @@ def allocator(like: Any, shape: Sequence[int], kind: ElementKind) -> Callable[[A
     """`empty_like` for tensors of the library, device, shape, strides and element of `like`, with all that follows from these
     worked out."""
     library, ref, shape = library_of(like), tensor_ref(like), tuple(shape)
+    order = _memory_order(shape, ref)
+    inverse, ordered = [order.index(a) for a in range(len(order))], tuple(shape[a] for a in order)
     if library == "torch":
         torch = sys.modules["torch"]
+        if ref.device.kind is DeviceKind.CPU and prod(shape) * kind.itemsize >= memory.SMALLEST_POOLED:
+            return _pooled_torch(torch, ordered, inverse, kind)
         if shape == ref.shape and kind is ref.kind:
             return partial(torch.empty_like, requires_grad=False)
         made, dtype = torch.empty, torch_dtype(torch, kind)
         return lambda like: made(shape, dtype=dtype, device=like.device)
-    order = _memory_order(shape, ref)
-    inverse, ordered = [order.index(a) for a in range(len(order))], tuple(shape[a] for a in order)
     if library == "cupy":
         return lambda like: sys.modules["cupy"].empty(ordered, kind.numpy).transpose(inverse)
     if library == "jax":
@@ -130,6 +133,23 @@ def allocator(like: Any, shape: Sequence[int], kind: ElementKind) -> Callable[[A
             return lambda like: array.empty(shape, kind, device)
         return lambda like: array.empty(ordered, kind, device).transpose(*inverse)
     raise UnsupportedError(f"no allocation for {type(like).__module__}.{type(like).__qualname__} on {ref.device}; pass out")
+
+
+#: What NumPy calls the elements that it does not have, for memory alone.
+_OF_NUMPY = {ElementKind.BF16: ElementKind.U16, ElementKind.F8E4M3: ElementKind.U8, ElementKind.F8E5M2: ElementKind.U8}
+
+
+def _pooled_torch(torch: Any, shape: tuple[int, ...], inverse: Sequence[int], kind: ElementKind) -> Callable[[Any], Any]:
+    """PyTorch tensors of memory from the pool: its own allocator asks the system anew, which is a page fault every 4 KiB."""
+    of_numpy, dtype, straight = _OF_NUMPY.get(kind, kind), torch_dtype(torch, kind), list(inverse) == sorted(inverse)
+
+    def allocate(like: Any) -> Any:
+        tensor = torch.from_numpy(memory.empty(shape, of_numpy))
+        if of_numpy is not kind:
+            tensor = tensor.view(dtype)
+        return tensor if straight else tensor.permute(inverse)
+
+    return allocate
 
 
 def writable(obj: Any) -> Any:

@@ -11,7 +11,7 @@ import mmap
 import os
 from collections import deque
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any
 
@@ -156,7 +156,7 @@ class Pool:
         self._cached += block.size
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _lease_type(size: int) -> Callable[[Pool, _Block], Any]:
     """A constructor of buffers of `size` bytes that give their block back when collected.
 

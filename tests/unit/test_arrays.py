@@ -19,7 +19,8 @@ from baracuda.core.errors import BufferTooSmallError, InvalidProblemError, Misal
 from baracuda.core.probe import probe_mut
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut, tensor_ref
 from baracuda.frontends.array import Array
-from baracuda.frontends.arrays import adopted, all_adopted
+from baracuda.frontends.arrays import adopted, all_adopted, empty_like
+from baracuda.frontends.binding import element_of
 from tests.unit.fake_dlpack import Bare, FakeTensor
 
 VIEWS = {
@@ -173,3 +174,25 @@ def test_no_library_is_imported_for_it() -> None:
         "assert adopted(np.ones(2)).sum() == 2\nassert not {'torch', 'jax', 'cupy'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.bool, torch.complex64, torch.float8_e4m3fn], ids=str)
+def test_large_results_for_pytorch_are_of_memory_from_the_pool(dtype: torch.dtype) -> None:
+    """They are aligned to a page, keep the memory order of what they are like, and give their memory back when the last view of
+    them is gone."""
+    like = torch.zeros(300, 1000).to(dtype).T
+    kind = element_of(dtype)
+    assert kind is not None
+    made = empty_like(like, (1000, 300), kind)
+    assert (made.dtype, tuple(made.shape), made.stride()) == (dtype, (1000, 300), (1, 1000))
+    address = made.data_ptr()
+    assert address % 4096 == 0
+    view = made[5:7]
+    del made
+    other = empty_like(like, (1000, 300), kind)
+    assert other.data_ptr() != address
+    view.view(torch.uint8).fill_(1)
+    del view, other
+    held = [empty_like(like, (1000, 300), kind) for _ in range(3)]
+    assert address in [tensor.data_ptr() for tensor in held]
+    assert empty_like(like, (7,), kind).untyped_storage().nbytes() == 7 * kind.itemsize
