@@ -191,7 +191,7 @@ def test_large_results_for_pytorch_are_of_memory_from_the_pool(dtype: torch.dtyp
     del made
     other = empty_like(like, (1000, 300), kind)
     assert other.data_ptr() != address
-    view.view(torch.uint8).fill_(1)
+    view.T.view(torch.uint8).fill_(1)
     del view, other
     held = [empty_like(like, (1000, 300), kind) for _ in range(3)]
     assert address in [tensor.data_ptr() for tensor in held]
