@@ -21,7 +21,8 @@ _EXPORTS = {
         "BackendError BufferTooSmallError Error InvalidProblemError MisalignedOperandError OutOfMemoryError UnsupportedError "
         "WorkspaceTooSmallError"
     ),
-    "baracuda.core.plan": "Args Descriptor Plan",
+    "baracuda.core.descriptor": "Args Descriptor",
+    "baracuda.core.plan": "Plan",
     "baracuda.core.sku": "ArchSku BackendKind Candidate KernelSku MathPrecision OpCategory PlanPreference PrecisionGuarantee",
     "baracuda.core.tensor": "TensorMut TensorRef",
     "baracuda.core.version": "ARITHMETIC_VERSION",

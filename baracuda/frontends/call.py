@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from baracuda.core import locks
+from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device, Stream
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.plan import Args, Descriptor, Plan, layout_of
+from baracuda.core.plan import Plan, layout_of
 from baracuda.core.probe import probe
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef, tensor_ref

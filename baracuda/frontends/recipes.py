@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.core.descriptor import Args, Descriptor, variable
 from baracuda.core.device import DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.identity import identity
-from baracuda.core.plan import Args, Descriptor, Plan, variable
+from baracuda.core.plan import Plan
 from baracuda.core.probe import probe
 from baracuda.core.workspace import Workspace
 from baracuda.frontends.array import Array

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from baracuda.core.axes import Axes
+from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Args
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec, check_element, check_shape
 from baracuda.formula.expr import Expr, cast, fma

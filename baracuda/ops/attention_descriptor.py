@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
+from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.lazy import cached_property
-from baracuda.core.plan import Descriptor
 from baracuda.core.spec import check_element, check_shape
 from baracuda.formula.graph import Graph
 from baracuda.lowering.attention import Band

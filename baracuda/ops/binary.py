@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.plan import Args
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec, check_element, check_number, check_shape
 from baracuda.formula.expr import Expr

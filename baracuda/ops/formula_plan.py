@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Any, ClassVar, TypeVar
 
+from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Args, Descriptor, Implementation, Plan
+from baracuda.core.plan import Implementation, Plan
 from baracuda.core.sku import BackendKind
 from baracuda.formula.expr import Expr, input_, param
 from baracuda.formula.graph import Graph, Port

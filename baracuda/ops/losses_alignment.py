@@ -10,10 +10,11 @@ from functools import partial
 from math import inf
 from typing import Generic, TypeVar
 
+from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.plan import Args, Descriptor, Implementation, Plan
+from baracuda.core.plan import Implementation, Plan
 from baracuda.core.sku import BackendKind
 from baracuda.core.spec import check_element
 from baracuda.formula import functions as f

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import Any
 
+from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.plan import Args
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.formula import functions as f

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
+from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.lazy import cached_property
-from baracuda.core.plan import Args
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.formula import functions as f

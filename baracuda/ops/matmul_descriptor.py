@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.lazy import cached_property
-from baracuda.core.plan import Descriptor
 from baracuda.core.spec import check_axis, check_shape
 from baracuda.ops.matmul_epilogue import ACTIVATIONS
 from baracuda.ops.promotion import part

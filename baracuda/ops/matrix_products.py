@@ -9,8 +9,9 @@ from typing import Any
 
 from baracuda.backends import libraries
 from baracuda.core.axes import Axes
+from baracuda.core.descriptor import Args
 from baracuda.core.device import Device, DeviceKind
-from baracuda.core.plan import Args, Implementation, Plan
+from baracuda.core.plan import Implementation, Plan
 from baracuda.core.sku import BackendKind, KernelSku, OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.products import ProductImplementation, ProductProblem

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from baracuda.core.axes import Axes
+from baracuda.core.descriptor import variable
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.lazy import cached_property
-from baracuda.core.plan import variable
 from baracuda.core.spec import check_axes, check_shape, counted
 from baracuda.formula.expr import Expr
 from baracuda.formula.graph import Graph

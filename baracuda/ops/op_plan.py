@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from baracuda.backends import scipy_special
 from baracuda.core.axes import Axes
+from baracuda.core.descriptor import Args
 from baracuda.core.device import Device
-from baracuda.core.plan import Args
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.graph import Graph
 from baracuda.formula.library import needs_library

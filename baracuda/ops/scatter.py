@@ -10,11 +10,12 @@ from math import prod
 from typing import Any
 
 from baracuda.core.axes import Axes
+from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.plan import Args, Descriptor, Implementation, Layout, OperandLayout, Plan
+from baracuda.core.plan import Implementation, Layout, OperandLayout, Plan
 from baracuda.core.sku import BackendKind, OpCategory
 from baracuda.core.spec import TensorSpec, check_axis, check_element, check_shape
 from baracuda.lowering.ordering.implementation import ScatterImplementation

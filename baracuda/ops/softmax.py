@@ -6,9 +6,9 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
+from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.plan import Args
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec, check_axis, check_element, check_shape, counted
 from baracuda.formula.expr import Expr

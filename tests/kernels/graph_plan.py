@@ -11,8 +11,9 @@ import numpy as np
 
 from baracuda.cli.verify.placing import place
 from baracuda.core.axes import Axes
+from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Args, Layout, OperandLayout
+from baracuda.core.plan import Layout, OperandLayout
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expr import Expr, input_

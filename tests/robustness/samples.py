@@ -19,8 +19,9 @@ import numpy as np
 import baracuda
 from baracuda.cli.verify import values as data
 from baracuda.cli.verify.plans import SUBJECTS, Case
+from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import Category, ElementKind
-from baracuda.core.plan import Descriptor, Plan
+from baracuda.core.plan import Plan
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
 from baracuda.ops.op import Op

@@ -17,9 +17,10 @@ from baracuda.cli.verify.placing import Placing
 from baracuda.cli.verify.problem import Batch
 from baracuda.cli.verify.problem import Problem as Verified
 from baracuda.cli.verify.value import arguments, compare, parameters
+from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import Error, UnsupportedError
-from baracuda.core.plan import Args, Plan
+from baracuda.core.plan import Plan
 from baracuda.formula.oracle import evaluate
 from baracuda.frontends.array import to_host
 from baracuda.ops.formula_plan import FormulaPlan

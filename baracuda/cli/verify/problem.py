@@ -14,9 +14,10 @@ import numpy as np
 
 from baracuda.cli.verify.machine import Around, Held, Machine
 from baracuda.cli.verify.placing import Placing, place
+from baracuda.core.descriptor import Args
 from baracuda.core.device import Stream
 from baracuda.core.errors import Error, UnsupportedError
-from baracuda.core.plan import Args, Executable, OperandLayout, Plan, layout_of
+from baracuda.core.plan import Executable, OperandLayout, Plan, layout_of
 from baracuda.core.sku import PlanPreference
 from baracuda.core.spec import TensorSpec
 

@@ -13,9 +13,9 @@ from baracuda.cli.verify.batches import batches
 from baracuda.cli.verify.machine import Host
 from baracuda.cli.verify.placing import Placing
 from baracuda.cli.verify.problem import Array, Batch, Problem, Session
+from baracuda.core.descriptor import Args
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.lazy import cached_property
-from baracuda.core.plan import Args
 from baracuda.frontends.backward import differentiable, groups
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
