@@ -16,12 +16,11 @@ from baracuda.core.plan import Executable, Layout, Scalars
 from baracuda.core.sku import ArchSku
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.contraction import PRODUCT, Contraction, merged
-from baracuda.lowering.executables import FormulaExecutable, NothingToDo, build
+from baracuda.lowering.executables import FormulaExecutable, NothingToDo, build, given_parameters
 from baracuda.lowering.generated import MadeOnce, is_general
 from baracuda.lowering.problem import Operand, Problem, normalise
 from baracuda.lowering.products import ProductImplementation, ProductProblem
 from baracuda.lowering.staged import Place, Staged
-from baracuda.runtime.program import Parameter
 
 
 @dataclass(frozen=True)
@@ -177,7 +176,7 @@ class LibraryProduct(MadeOnce):
         product = self.product(library_problem(c, temporary))
         problem = Problem(c.epilogue, shape, (False,) * len(shape), (temporary, *c.operands))
         nest = normalise(problem)
-        params = [Parameter(n.kind, self.problem.parameters[n.attr], n.attr) for n in nest.graph.params]
+        params = given_parameters(nest.graph.params, self.problem.parameters)
         made = build(self.device, nest, params, compiled_only=compiled_only)
         if made is None:
             return None

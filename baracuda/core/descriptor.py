@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from baracuda.core.identity import identity
@@ -56,7 +56,14 @@ class Descriptor:
         """This descriptor with numbers that only say "some number": what code and plans depend on. Descriptors that differ in
         `parameters` alone have the same one."""
         changed = {name: variable(getattr(self, name), special) for name, special in self.numbers}
-        return replace(self, **changed) if changed else self
+        return self._with(**changed) if changed else self
+
+    def _with(self, **numbers: Any) -> Any:
+        """This descriptor with other numbers: what was checked of its fields holds for them too."""
+        made = object.__new__(type(self))
+        for f in fields(self):
+            object.__setattr__(made, f.name, numbers.get(f.name, getattr(self, f.name)))
+        return made
 
     def __post_init__(self) -> None:
         for f in fields(self):

@@ -12,7 +12,7 @@ from baracuda.core.plan import Executable, Layout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.graph import Graph
 from baracuda.lowering.attention import DOT, Attention
-from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, picker
+from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, given_parameters, picker
 from baracuda.lowering.generated import Generated
 from baracuda.lowering.problem import Operand
 from baracuda.runtime.program import Parameter, Program
@@ -82,7 +82,7 @@ class AttentionImplementation(Generated):
         if not any(all(s.expected_shape(self.descriptor)) for s in written):
             return NothingToDo()
         problem = self.attention(layout)
-        params = [Parameter(n.kind, self.problem.parameters[n.attr], n.attr) for n in problem.params]
+        params = given_parameters(problem.params, self.problem.parameters)
         made = self._built(problem, params, compiled_only, autotune)
         if made is None:
             return None

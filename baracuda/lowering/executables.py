@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
 from baracuda.core.device import Device, DeviceKind
+from baracuda.core.host import value_of
 from baracuda.core.plan import Scalars
+from baracuda.formula.expr import Expr
 from baracuda.lowering.problem import Nest
 from baracuda.runtime.program import Parameter, Program
 
@@ -71,6 +73,11 @@ def build(
     from baracuda.lowering.cpu.build import build as build_cpu
 
     return build_cpu(nest, params, compiled_only=compiled_only)
+
+
+def given_parameters(nodes: Iterable[Expr], values: Mapping[str, float]) -> list[Parameter]:
+    """The parameters of a formula, in the order of their nodes, with the values that a descriptor has for their names."""
+    return [Parameter(n.kind, value_of(n.attr, values), n.attr) for n in nodes]
 
 
 def picker(order: Sequence[tuple[int, int]]) -> Callable[[Sequence[int]], Sequence[int]]:

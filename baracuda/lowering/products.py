@@ -19,10 +19,10 @@ from baracuda.formula.small_floats import stored_as_integers
 from baracuda.lowering.composite import Copy, Relaid
 from baracuda.lowering.contraction import PRODUCT, PRODUCT_PARTS, Contraction
 from baracuda.lowering.copies import copier
-from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, picker
+from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, given_parameters, picker
 from baracuda.lowering.generated import Generated
 from baracuda.lowering.problem import Operand
-from baracuda.runtime.program import Parameter, Program
+from baracuda.runtime.program import Program
 
 Strides = dict[str, int]
 
@@ -228,7 +228,7 @@ class ProductImplementation(Generated):
         return Relaid(copies, main, nbytes) if copies else main
 
     def _built(self, contraction: Contraction, compiled_only: bool, autotune: bool) -> tuple[Program, Call] | None:
-        params = [Parameter(n.kind, self.problem.parameters[n.attr], n.attr) for n in contraction.epilogue.params]
+        params = given_parameters(contraction.epilogue.params, self.problem.parameters)
         if self.device.kind is DeviceKind.CUDA:
             from baracuda.lowering.cuda.products import build as build_cuda
 

@@ -176,9 +176,11 @@ class OpDescriptor(FormulaDescriptor):
 
     @cached_property
     def structure(self) -> OpDescriptor:
+        if not self.numbers_given:
+            return self
         literals = self.op.literals
-        scalars = tuple((n, variable(v, literals.get(n, ()))) for n, v in self.numbers_given.items())
-        return replace(self, scalars=tuple(sorted(scalars)))
+        scalars = ((n, variable(v, literals.get(n, ()))) for n, v in self.numbers_given.items())
+        return self._with(scalars=tuple(sorted(scalars)))  # type: ignore[no-any-return]
 
     @cached_property
     def whole_numbers(self) -> list[tuple[str, ElementKind]]:

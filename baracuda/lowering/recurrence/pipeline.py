@@ -19,7 +19,7 @@ from baracuda.formula.expand import expand
 from baracuda.formula.expr import Expr
 from baracuda.formula.functions import reserved_value
 from baracuda.formula.graph import Graph
-from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, build
+from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, build, given_parameters
 from baracuda.lowering.generated import Generated
 from baracuda.lowering.problem import Operand, Problem, normalise
 from baracuda.lowering.recurrence.problem import Array, Chains, Recurrence, in_primitives, tensors_of
@@ -167,7 +167,7 @@ class PipelineImplementation(Generated):
         self, stage: Recurrence | Chains, arrays: Mapping[str, Array], compiled_only: bool
     ) -> tuple[Executable | None, list[str]]:
         problem = in_primitives(stage)
-        values = [Parameter(n.kind, self.pipeline.parameters[n.attr], n.attr) for n in problem.facts.params]
+        values = given_parameters(problem.facts.params, self.pipeline.parameters)
         made: tuple[Program, Call] | None
         if self.device.kind is DeviceKind.CUDA:
             from baracuda.lowering.recurrence.build import build_cuda
