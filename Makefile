@@ -58,12 +58,12 @@ $(RUN):
 	@echo 'Making $(VENV) with $(PYTHON)'
 	@$(PYTHON) -m venv $(VENV)
 
-$(USE): pyproject.toml | $(RUN)
+$(USE): pyproject.toml setup.py baracuda/native/calls.c | $(RUN)
 	@echo 'Installing baracuda$(CUDA) into $(VENV)'
 	@$(PIP) --editable '.[demo$(if $(CUDA),$(COMMA)cuda)]'
 	@touch $@
 
-$(DEVELOP): pyproject.toml | $(RUN)
+$(DEVELOP): pyproject.toml setup.py baracuda/native/calls.c | $(RUN)
 	@echo 'Installing baracuda and what its tests need into $(VENV)'
 	@$(PIP) --editable '.[test,lint]'
 	@touch $@ $(USE)

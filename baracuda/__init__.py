@@ -148,6 +148,8 @@ def __getattr__(name: str) -> Any:
             near = import_module("difflib").get_close_matches(name, __dir__(), 3)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             raise AttributeError(f"module 'baracuda' has no attribute {name!r}{hint}", name=name) from None
+    if hasattr(value, "cacheable") or hasattr(value, "declaration"):
+        value = import_module("baracuda.frontends.call_cache").cached(value)
     globals()[name] = value
     return value
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.backends.products import LibraryProblem, LibraryProduct, Matrix
+from baracuda.core.call_recorder import Launcher
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Executable, Scalars
@@ -44,7 +45,7 @@ def _view(m: Matrix, batch: int, address: int) -> np.ndarray[Any, Any]:
     return stored.transpose(0, 2, 1) if m.transposed else stored
 
 
-class BlasCall:
+class BlasCall(Launcher):
     """One product; takes the addresses of a, b and the result."""
 
     workspace_bytes, schedule = 0, "blas"
@@ -52,8 +53,7 @@ class BlasCall:
     def __init__(self, problem: LibraryProblem) -> None:
         self.problem = problem
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
-        """Multiply at once."""
+    def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
         self.bind(pointers, workspace, stream)()
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from baracuda.backends.products import LibraryProblem, LibraryProduct, Matrix, library_problem
 from baracuda.core import locks
+from baracuda.core.call_recorder import Launcher
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
@@ -117,7 +118,7 @@ def _layout(m: Matrix, batch: int) -> int:
     return made
 
 
-class LtCall:
+class LtCall(Launcher):
     """One product with its algorithm. Takes the addresses of a, b and y, then of those of c, bias, a_scale and b_scale that
     `extra` names. `scaled` says that alpha and beta are numbers of the call."""
 
@@ -202,8 +203,7 @@ class LtCall:
             raise UnsupportedError(f"cuBLASLt has no algorithm for {self.problem}")
         return results["algo"].copy(), int(results["workspace_size"][0])
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
-        """Launch on a stream."""
+    def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
         if int(self._current()[1]) == self._context:
             self._launch(pointers, workspace, stream, scalars)
         else:

@@ -15,6 +15,7 @@ from baracuda.backends.cublaslt import context
 from baracuda.backends.products import Refused
 from baracuda.backends.recorded import recorded, recorder
 from baracuda.core import locks
+from baracuda.core.call_recorder import Launcher
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
@@ -77,7 +78,7 @@ def _handle(index: int, stream: int) -> Any:
     return found
 
 
-class GraphCall:
+class GraphCall(Launcher):
     """A built graph. Takes addresses in the order of the plan's tensors."""
 
     schedule = "cudnn"
@@ -86,8 +87,7 @@ class GraphCall:
         self.index, self.graph, self.uids = index, graph, tuple(uids)
         self.workspace_bytes = int(graph.get_workspace_size())
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
-        """Launch on a stream."""
+    def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
         try:
             with context(self.index):
                 pack = {uid: pointers[at] for uid, at in self.uids}

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from baracuda.core.axes import Axes
+from baracuda.core.call_recorder import Launcher
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
@@ -100,7 +101,7 @@ class _Place:
         return np.asarray(window).view(self.dtype)
 
 
-class ScipyExecutable:
+class ScipyExecutable(Launcher):
     """The steps of a graph for one layout of its tensors."""
 
     schedule = "ufuncs"
@@ -149,8 +150,7 @@ class ScipyExecutable:
 
     # --- execution ----------------------------------------------------------------------------------------------------
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
-        """Run with these addresses."""
+    def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
         values: dict[Expr, Any] = {}
         done: set[int] = set()
         with np.errstate(all="ignore"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
-from baracuda.core import locks
+from baracuda.core import call_recorder, locks
 from baracuda.core import spec as checks
 from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device, Stream, as_stream
@@ -278,6 +278,8 @@ class Plan(ABC, Generic[D, A]):
         if scalars is not None and (self.fixes_numbers or scalars.keys() != self._numbers):
             self._refuse(scalars)
         values = self._values(args)
+        if call_recorder.AT_WORK:
+            call_recorder.note_writes(v for s, v in zip(self.tensors, values, strict=True) if s.written and v is not None)
         keys: list[Any] = []
         pointers: list[int] = []
         for table, value in zip(self._tables, values):  # noqa: B905  (equal lengths by construction; this is the hot path)

@@ -71,6 +71,10 @@ PROBES: dict[type, Probe] = {np.ndarray: _numpy, type(None): _absent}
 PROBES_MUT: dict[type, Probe] = {np.ndarray: _numpy_mut, type(None): _absent}
 
 
+#: What wants to know of PyTorch once it is there.
+ON_TORCH: list[Callable[[Any], None]] = []
+
+
 def register_torch(torch: Any) -> None:
     """Add the probes of torch tensors, once torch is known to be there."""
     if torch.Tensor in PROBES:
@@ -96,6 +100,8 @@ def register_torch(torch: Any) -> None:
 
     for kind in (torch.Tensor, torch.nn.Parameter):
         PROBES[kind], PROBES_MUT[kind] = torch_probe, torch_probe_mut
+    for tell in ON_TORCH:
+        tell(torch)
 
 
 def probe(obj: Any) -> Probed | None:

@@ -10,6 +10,8 @@ from baracuda.core.plan import Plan, Scalars
 
 #: What is called in place of a run: the plan, the stream it was given, and the run itself.
 Around = Callable[[Plan[Any, Any], Any, Callable[[], None]], None]
+#: Told 1 when somebody begins to watch, -1 when they end: what makes calls without `run` must not, meanwhile.
+ON_CHANGE: list[Callable[[int], None]] = []
 
 
 @contextmanager
@@ -24,7 +26,11 @@ def watched(around: Around) -> Iterator[None]:
         around(plan, stream, lambda: plain(plan, stream, workspace, args, scalars))
 
     Plan.run = run  # type: ignore[method-assign, assignment]
+    for tell in ON_CHANGE:
+        tell(1)
     try:
         yield
     finally:
         Plan.run = plain  # type: ignore[method-assign]
+        for tell in ON_CHANGE:
+            tell(-1)

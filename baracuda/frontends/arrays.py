@@ -6,13 +6,16 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from baracuda.core.call_recorder import Allocated
+from baracuda.core.call_recorder import current as current_recorder
 from baracuda.core.device import Device, DeviceKind, Stream
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.layout import reach
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.frontends import array
 from baracuda.runtime import memory
@@ -27,6 +30,21 @@ def library_of(obj: Any) -> str:
     if torch is not None and isinstance(obj, torch.Tensor):
         return "torch"
     return type(obj).__module__.partition(".")[0].removesuffix("lib")
+
+
+class Extent(NamedTuple):
+    """Where a tensor's memory is."""
+
+    pointer: int
+    low: int
+    high: int
+
+
+def extent_of(ref: TensorRef) -> Extent:
+    """The address of a tensor's first element, and where its memory begins and ends."""
+    lowest, highest = reach(ref.shape, ref.strides)
+    bits = ref.kind.bits
+    return Extent(ref.pointer, ref.pointer + lowest * bits // 8, ref.pointer + -(-(highest + 1) * bits // 8))
 
 
 #: Types of arguments that functions take as they are.
@@ -102,7 +120,39 @@ def empty_like(like: Any, shape: Sequence[int], kind: ElementKind) -> Any:
     UnsupportedError
         The library is not one that baracuda can allocate with; pass `out` instead.
     """
-    return allocator(like, shape, kind)(like)
+    made = allocator(like, shape, kind)(like)
+    allocated(made, like)
+    return made
+
+
+def allocated(made: Any, like: Any) -> None:
+    """Tell who records a call of a tensor that was made for it."""
+    recorder = current_recorder()
+    if recorder is not None:
+        ref = tensor_ref(made)
+        recorder.allocate(Allocated(made, ref.pointer, prod(ref.shape) * ref.kind.itemsize, like))
+
+
+def dense_allocator(
+    library: str, device: Device, shape: Sequence[int], strides: Sequence[int], kind: ElementKind
+) -> Callable[[Any], Any]:
+    """What makes dense tensors of a library, with these strides in elements, on the device of the tensor it is given."""
+    order = sorted(range(len(shape)), key=lambda a: (-strides[a], -shape[a], a))
+    inverse, ordered = [order.index(a) for a in range(len(order))], tuple(shape[a] for a in order)
+    straight = order == sorted(order)
+    if library == "torch":
+        torch = sys.modules["torch"]
+        if device.kind is DeviceKind.CPU and prod(shape) * kind.itemsize >= memory.SMALLEST_POOLED:
+            return _pooled_torch(torch, ordered, inverse, kind)
+        made, dtype, extents, steps = torch.empty_strided, torch_dtype(torch, kind), tuple(shape), tuple(strides)
+        return lambda like: made(extents, steps, dtype=dtype, device=like.device)
+    if library == "numpy":
+        return lambda like: memory.empty(ordered, kind) if straight else memory.empty(ordered, kind).transpose(inverse)
+    if library == "baracuda":
+        return lambda like: (
+            array.empty(ordered, kind, device) if straight else array.empty(ordered, kind, device).transpose(*inverse)
+        )
+    raise UnsupportedError(f"no allocation for tensors of {library}; pass out")
 
 
 def allocator(like: Any, shape: Sequence[int], kind: ElementKind) -> Callable[[Any], Any]:

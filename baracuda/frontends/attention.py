@@ -18,28 +18,20 @@ from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
 from baracuda.formula.expr import Expr
 from baracuda.formula.graph import Graph
-from baracuda.frontends.arrays import current_stream
-from baracuda.frontends.call import apply, describe, device_of, one_or_all, plan_for
-from baracuda.frontends.declared import declared
+from baracuda.frontends.call import apply, describe, one_or_all
+from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import function
-from baracuda.frontends.function import MOST_RECIPES
-from baracuda.frontends.recipes import Recipe, recipe_key
 from baracuda.frontends.words import Eps, FiniteFloat
 from baracuda.ops.attention import AttentionArgs, AttentionBackwardArgs, AttentionBackwardPlan, AttentionPlan
 from baracuda.ops.attention_descriptor import OTHERS, AttentionBackwardDescriptor, AttentionDescriptor
 from baracuda.ops.attention_score import custom
 
-#: The tensors of a call, in the order that recipes are kept by.
-_GIVEN = ("q", "k", "v", "query_lengths", "key_lengths", "bias", "mask", "slopes")
 _READ = tuple(s.name for s in AttentionPlan.tensors if not s.written)
 _READ_BACKWARD = tuple(s.name for s in AttentionBackwardPlan.tensors if not s.written)
 
 
 class _Call:
-    """The tensors of a call with four axes each, and its descriptor; key and given: of the recipe that it makes, if any."""
-
-    key: Any = None
-    given: Mapping[str, Any]
+    """The tensors of a call with four axes each, and its descriptor."""
 
     def __init__(
         self,
@@ -111,50 +103,12 @@ def _traced(score: Callable[..., Expr], kinds: tuple[ElementKind, ...], element:
     return custom(score, kinds, element)
 
 
-_recipes: dict[Any, Recipe] = {}
-
-
-#: The numbers of attention that kernels are given at run time, with the values that have code of their own.
-_SPECIAL = dict(AttentionDescriptor.numbers)
-
-
-def _numbers(scale: float | None, softcap: float) -> dict[str, float]:
-    """The numbers of a call that are given."""
-    return {"softcap": softcap} if scale is None else {"scale": scale, "softcap": softcap}
-
-
-def _remember(
-    call: _Call,
-    cls: Any,
-    args: Any,
-    d: AttentionDescriptor,
-    made: Sequence[Any],
-    shapes: Sequence[Any],
-    preference: PlanPreference | None,
-) -> None:
-    """Keep how a call went, where its tensors are read as they were given."""
-    if call.key is None:
-        return
-    key, given = call.key, call.given
-    if any(call.tensors[n] is not t for n, t in given.items() if t is not None):
-        return
-    names, arguments = list(given), list(given.values())
-    read = [s.name for s in cls.tensors if not s.written]
-    places = [names.index(n) if given.get(n) is not None else None for n in read]
-    values = [*(given.get(n) for n in read), *made]
-    plan = plan_for(cls, d, current_stream(given["q"], device_of(given["q"])), values, preference or PlanPreference())
-    if len(_recipes) >= MOST_RECIPES:
-        _recipes.clear()
-    _recipes[key] = Recipe(plan, args, places, shapes, names.index("q"), arguments, d)
-
-
 def _forward(call: _Call, saved: bool, out: Any, preference: PlanPreference | None) -> Any:
     d = replace(call.descriptor, lse=saved)
     outputs = [(d.y_shape, d.element), (d.lse_shape, d.compute) if saved else None]
     given = [None if out is None else call.widened(out)]
     values = [call.tensors.get(n) for n in _READ]
     y, lse = apply(AttentionPlan, AttentionArgs, d, call.tensors["q"], values, outputs, given, preference or PlanPreference())
-    _remember(call, AttentionPlan, AttentionArgs, d, (y, lse), outputs, preference)
     y = out if out is not None else call.narrowed(y)
     return (y, call.narrowed(lse)) if saved else y
 
@@ -176,8 +130,6 @@ def _backward(
     made = apply(
         AttentionBackwardPlan, AttentionBackwardArgs, d, tensors["q"], values, wanted, given, preference or PlanPreference()
     )
-    if d.pair is None and list(wrt) == [n for n in "qkv" if n in wrt]:
-        _remember(call, AttentionBackwardPlan, AttentionBackwardArgs, d, made, wanted, preference)
     found = dict(zip(("q", "k", "v"), (call.narrowed(x) for x in made[:3]), strict=True))
     if d.pair is not None:
         found[d.pair] = _summed(made[3], d).reshape(call.shapes[d.pair])
@@ -199,6 +151,8 @@ _TENSORS: dict[str, str] = {
     "k": "*batch key_heads keys depth or keys depth : T",
     "v": "*batch key_heads keys value_depth or keys value_depth : T",
 }
+#: The numbers that kernels are given at run time, with the values that have code of their own.
+_NUMBERS: dict[str, Any] = dict(AttentionDescriptor.numbers)
 _LENGTHS = dict.fromkeys(("query_lengths", "key_lengths"), "elements : s32")
 _SCORES = {"mask": "...", "bias": "... : float", "slopes": "heads or *batch heads : float"}
 _RESULTS: dict[str, str] = {
@@ -207,6 +161,7 @@ _RESULTS: dict[str, str] = {
 }
 
 
+@at_run_time(**_NUMBERS)
 @declared(**_TENSORS, **_SCORES, **_LENGTHS)
 def scaled_dot_product_attention(
     q: Any,
@@ -266,21 +221,12 @@ def scaled_dot_product_attention(
     >>> baracuda.scaled_dot_product_attention(q, k, v, causal=True).shape
     (1, 2, 3, 4)
     """
-    given = (q, k, v, query_lengths, key_lengths, bias, mask, slopes)
-    numbers, key = _numbers(scale, softcap), None
-    if out is None:
-        key = recipe_key(given, ("y", saved, causal, window, offset, preference), numbers, _SPECIAL)
-        recipe = _recipes.get(key) if key is not None else None
-        if recipe is not None:
-            made = recipe.follow(given, (), numbers)
-            return made if saved else made[0]
-    own = dict(zip(_GIVEN, given, strict=True))
+    more = {"query_lengths": query_lengths, "key_lengths": key_lengths, "bias": bias, "mask": mask, "slopes": slopes}
     options = {"causal": causal, "window": window, "offset": offset, "scale": scale, "softcap": softcap}
-    call = _Call(q, k, v, {n: own[n] for n in _GIVEN[3:]}, options)
-    call.key, call.given = key, own
-    return _forward(call, saved, out, preference)
+    return _forward(_Call(q, k, v, more, options), saved, out, preference)
 
 
+@at_run_time(**_NUMBERS)
 @declared(**_TENSORS, **_RESULTS, **_SCORES, **_LENGTHS)
 def scaled_dot_product_attention_backward(
     dy: Any,
@@ -316,22 +262,12 @@ def scaled_dot_product_attention_backward(
     >>> y, lse = baracuda.scaled_dot_product_attention(q, k, v, saved=True)
     >>> dq, dk, dv = baracuda.scaled_dot_product_attention_backward(dy, q, k, v, y, lse)
     """
-    given = (q, k, v, query_lengths, key_lengths, bias, mask, slopes, y, lse, dy)
-    numbers, key = _numbers(scale, softcap), None
     out = () if out is None else out
     if not isinstance(out, (tuple, list)):
         raise InvalidProblemError(f"out: got a {type(out).__name__}; expected a tuple of tensors, None for one to allocate")
-    if not out:
-        key = recipe_key(given, (tuple(wrt), causal, window, offset, preference), numbers, _SPECIAL)
-        recipe = _recipes.get(key) if key is not None else None
-        if recipe is not None:
-            made = recipe.follow(given, (), numbers)
-            return made if len(made) > 1 else made[0]
-    own = dict(zip((*_GIVEN, "y", "lse", "dy"), given, strict=True))
+    more = {"query_lengths": query_lengths, "key_lengths": key_lengths, "bias": bias, "mask": mask, "slopes": slopes}
     options = {"causal": causal, "window": window, "offset": offset, "scale": scale, "softcap": softcap}
-    call = _Call(q, k, v, {n: own[n] for n in _GIVEN[3:]}, options)
-    call.key, call.given = key, own
-    return _backward(call, dy, y, lse, wrt, preference, out)
+    return _backward(_Call(q, k, v, more, options), dy, y, lse, wrt, preference, out)
 
 
 @declared(**_TENSORS, **_LENGTHS, tensors="...")

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Annotated, Any
 
 from baracuda.core.bounds import AtLeast, Finite
+from baracuda.core.call_recorder import refuse
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import tensor_mut
 from baracuda.frontends.arrays import empty_like
@@ -194,6 +195,7 @@ def merge_attention_states_backward(
 
 def _pieces(starts: Any, name: str, total: int) -> list[tuple[int, int]]:
     """Where each sequence of a packed tensor begins and ends."""
+    refuse("it reads offsets on the host")
     listed = [int(n) for n in (starts.tolist() if hasattr(starts, "tolist") else starts)]
     if not listed or listed[0] != 0 or listed[-1] != total or any(a > b for a, b in pairwise(listed)):
         raise InvalidProblemError(f"{name}: {listed}; expected numbers that rise from 0 to {total}")
@@ -292,6 +294,7 @@ def kv_cache_append(cache: Any, new: Any, positions: Any) -> Any:
     target, source = tensor_mut(cache, name="cache"), describe(new, "new")
     steps, capacity = source.shape[2], target.shape[2]
     shared = isinstance(positions, int)
+    refuse("it reads positions on the host")
     listed = [positions] if shared else [int(p) for p in (positions.tolist() if hasattr(positions, "tolist") else positions)]
     for p in listed:
         if not 0 <= p <= capacity - steps:

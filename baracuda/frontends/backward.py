@@ -10,8 +10,9 @@ from typing import Any
 from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.binding import Bound
+from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import describe, one_or_all
-from baracuda.frontends.function import Call, binding_of, describe_bound, describe_call
+from baracuda.frontends.function import Call, binding_of, cacheable_of, describe_bound, describe_call
 from baracuda.ops.op import Op
 from baracuda.ops.op_descriptor import OpDescriptor
 from baracuda.ops.totals import total
@@ -37,6 +38,11 @@ class Backward:
         positional, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
         more = [inspect.Parameter(n, keyword, default=None) for n in (*self.binding.domains, "wrt")]
         self.__signature__ = inspect.Signature([*(inspect.Parameter(n, positional) for n in self.names), *more])
+
+    @property
+    def cacheable(self) -> Cacheable:
+        """What the cache of calls needs to know."""
+        return cacheable_of(self, self.op, self.binding)
 
     def __call__(self, *arguments: Any, wrt: Sequence[str] | None = None, **keywords: Any) -> Any:
         op, call = self.op, self.binding(arguments, keywords)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from baracuda.frontends.call import describe
-from baracuda.frontends.declared import declared
+from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import function
 from baracuda.frontends.words import Bounds, Order, PositiveFloat
 
 
+@at_run_time(padding_idx=())
 @declared(indices="bags places : s32 s64", weight="rows *row", per_sample_weights="bags places : float")
 def embedding_bag(
     indices: Any,

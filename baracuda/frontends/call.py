@@ -17,6 +17,9 @@ from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.core.workspace import Workspace
 from baracuda.frontends.arrays import current_stream, empty_like, finish, writable
 
+#: What may stand in a tensor's place.
+NUMBERS = (bool, int, float, complex)
+
 #: Plans kept; the oldest go first. Their kernels stay loaded, so that making one again costs no compilation.
 MOST_PLANS = 4096
 

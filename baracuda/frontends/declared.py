@@ -32,8 +32,8 @@ from baracuda.core.probe import PROBES
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.arrays import adopted
 from baracuda.frontends.binding import ALIASES, ArgumentError, domain, unknown_parameter
-from baracuda.frontends.call import describe
-from baracuda.frontends.recipes import NUMBERS
+from baracuda.frontends.cacheable import Cacheable
+from baracuda.frontends.call import NUMBERS, describe
 from baracuda.frontends.shapes import Declared, Names, Pattern, pattern
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -104,6 +104,17 @@ class Declaration:
             self._checked_calls.add(key)
         first = [values.pop(n) for n in self.by_position] if others else []
         return self.function(*first, *others, **values)
+
+    def cacheable(self, function: Callable[..., Any], numbers: Mapping[str, tuple[float, ...]] | None = None) -> Cacheable:
+        """What the cache of calls needs to know."""
+        numbers = numbers or {}
+
+        def scalars(arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, float]:
+            given, _ = self.bind(arguments, self._renamed(keywords))
+            return {n: self._taken(n, v) for n, v in given.items() if n in numbers and isinstance(v, NUMBERS)}
+
+        positions = tuple(n if n in numbers else None for n in self.by_position)
+        return Cacheable(function, positions, tuple(numbers), numbers, scalars if numbers else None, every=True)
 
     def bind(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, ...]]:
         """The arguments by name, and those of a variable number."""
@@ -247,9 +258,23 @@ def declared(target: Callable[..., Any] | None = None, /, *without: str, **patte
             return declaration(arguments, keywords)
 
         checked.__dict__["declaration"] = declaration
+        checked.__dict__["cacheable"] = declaration.cacheable(checked)
         return checked  # type: ignore[return-value]
 
     return decorate
 
 
-__all__ = ["DECLARED", "Declaration", "Pattern", "declared"]
+def at_run_time(**numbers: tuple[float, ...]) -> Callable[[F], F]:
+    """Decorator of a declared function: these parameters are numbers that its kernels are given, unchanged and under the same
+    name, when they run; with each the values that the function treats in a way of its own. Calls that differ in other values of
+    them alone are made of the same launches."""
+
+    def decorate(function: F) -> F:
+        declaration: Declaration = function.__dict__["declaration"]
+        function.__dict__["cacheable"] = declaration.cacheable(function, numbers)
+        return function
+
+    return decorate
+
+
+__all__ = ["DECLARED", "Declaration", "Pattern", "at_run_time", "declared"]

@@ -11,8 +11,9 @@ from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.backward import Backward, chosen, differentiable
 from baracuda.frontends.binding import Bound
+from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import describe, one_or_all
-from baracuda.frontends.function import binding_of, describe_bound
+from baracuda.frontends.function import binding_of, cacheable_of, describe_bound
 from baracuda.frontends.views import placed
 from baracuda.ops.op import Op
 from baracuda.ops.op_descriptor import OpDescriptor
@@ -43,6 +44,11 @@ class DoubleBackward:
         self.binding = binding_of(op, self.__name__, self.names)
         positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
         self.__signature__ = inspect.Signature([inspect.Parameter(n, positional, default=None) for n in self.names])
+
+    @property
+    def cacheable(self) -> Cacheable:
+        """What the cache of calls needs to know."""
+        return cacheable_of(self, self.op, self.binding)
 
     def __call__(self, *arguments: Any, wrt: Sequence[str] | None = None, **keywords: Any) -> Any:
         call = self.binding(arguments, keywords)

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from baracuda.core.call_recorder import current as current_recorder
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import Domain
-from baracuda.frontends.arrays import current_stream
 from baracuda.frontends.binding import ALIASES, AXES, ELEMENT, FLAG, ROW_AXES, Binding, Bound
-from baracuda.frontends.call import apply, describe, device_of, one_or_all, plan_for
-from baracuda.frontends.recipes import NUMBERS, Recipe, recipe_key
+from baracuda.frontends.cacheable import Cacheable
+from baracuda.frontends.call import NUMBERS, apply, describe, one_or_all
 from baracuda.ops.op import Op
-from baracuda.ops.op_descriptor import OpDescriptor
+from baracuda.ops.op_descriptor import OpDescriptor, parts_of
 from baracuda.ops.op_plan import plan_of
 
-#: Recipes kept for one op.
-MOST_RECIPES = 512
-
+#: Parameters of functions that are none of their op.
+_NO_NUMBERS = frozenset(["out", "wrt", "bounds"])
 _NO_AXES = """
 
     Differs from PyTorch: axis=() names no axes, as in NumPy, so that each element is a row of its own; PyTorch takes all of them.
@@ -44,6 +44,9 @@ class Call:
         if len(out) > len(wanted):
             raise InvalidProblemError(f"out: {len(out)} tensors; expected at most {len(wanted)}: {', '.join(wanted)}")
         given = dict(zip(wanted, out, strict=False))
+        recorder = current_recorder()
+        if recorder is not None:
+            recorder.whole += d.whole_numbers
         results = apply(
             cls,
             cls.args,
@@ -62,7 +65,6 @@ class Function:
 
     def __init__(self, op: Op) -> None:
         self.op = op
-        self._recipes: dict[Any, Recipe] = {}
         self.__name__ = self.__qualname__ = op.name
         self.__doc__ = op.doc.rstrip() + _NO_AXES if op.rowless else op.doc
         self.__module__ = "baracuda"
@@ -97,30 +99,30 @@ class Function:
     # --- calls --------------------------------------------------------------------------------------------------------
 
     def __call__(self, *arguments: Any, out: Any = None, **keywords: Any) -> Any:
-        call = self.binding(arguments, keywords)
         wanted = out if isinstance(out, tuple) else () if out is None else (out,)
-        numbers = with_numbers(self.op, call)
-        key = recipe_key((*call.tensors, *wanted), call.options.items(), numbers, self.op.literals)
-        recipe = self._recipes.get(key) if key is not None else None
-        if recipe is not None:
-            return one_or_all(recipe.follow(call.tensors, wanted, numbers))
-        descriptor, tensors, like = describe_bound(self.op, call)
-        results = Call(descriptor, tensors, like).run(wanted)
-        if key is not None:
-            self._remember(key, descriptor, call.tensors, like, results)
+        results = Call(*describe_bound(self.op, self.binding(arguments, keywords))).run(wanted)
         return one_or_all(tuple(results.values()))
 
-    def _remember(self, key: Any, d: OpDescriptor, arguments: Sequence[Any], like: Any, found: Mapping[str, Any]) -> None:
-        cls, names = plan_of(d), self.op.signature.tensors
-        written = [s.name for s in cls.tensors if s.written]
-        read = tuple(names.index(s.name) if s.presence(d) else None for s in cls.tensors if not s.written)
-        values = [arguments[i] if i is not None else None for i in read]
-        results = tuple(d.described[n][:2] if n in found else None for n in written)
-        plan = plan_for(cls, d, current_stream(like, device_of(like)), [*values, *(found.get(n) for n in written)])
-        if len(self._recipes) >= MOST_RECIPES:
-            self._recipes.clear()
-        index = next(i for i, a in enumerate(arguments) if a is like)
-        self._recipes[key] = Recipe(plan, cls.args, read, results, index, arguments, d, d.whole_numbers)
+    @property
+    def cacheable(self) -> Cacheable:
+        """What the cache of calls needs to know."""
+        return cacheable_of(self, self.op, self.binding)
+
+
+def cacheable_of(function: Any, op: Op, binding: Binding) -> Cacheable:
+    """What the cache of calls needs to know of a function of an op, or of one of its gradients."""
+    tensors = binding.tensors
+    numbers = (*op.signature.tensors, *binding.numbers)
+    positions = tuple(n if n in numbers else None for n in (*tensors, *binding.by_position))
+    specials = {n: tuple(v for v in values if not isinstance(v, complex)) for n, values in op.literals.items()}
+
+    def scalars(arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, float]:
+        call = binding.bind(arguments, {k: v for k, v in keywords.items() if k not in _NO_NUMBERS})
+        own = tuple(v for n, v in zip(tensors, call.tensors, strict=True) if n in op.signature.tensors)
+        given = with_numbers(op, replace(call, tensors=own))
+        return parts_of(given)
+
+    return Cacheable(function, positions, numbers, specials, scalars)
 
 
 def binding_of(op: Op, name: str, tensors: Sequence[str]) -> Binding:

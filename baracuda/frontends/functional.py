@@ -13,7 +13,7 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.spec import check_axes, counted
 from baracuda.frontends.call import apply, describe, one
-from baracuda.frontends.declared import declared
+from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.words import Eps, FloatElement, Quantized
 from baracuda.ops.alibi import (
     AlibiArgs,
@@ -144,6 +144,7 @@ def _is_flat(gamma: Any, mask: int) -> bool:
     return gamma is not None and mask.bit_count() > 1 and len(describe(gamma, "gamma").shape) == 1
 
 
+@at_run_time(eps=())
 @declared(x="... : T float", gamma="... : T")
 def rms_norm(
     x: Any,

@@ -12,7 +12,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.spec import check_number
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.call import apply, describe, one
-from baracuda.frontends.declared import declared
+from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import function
 from baracuda.ops.binary import (
     BinaryKind,
@@ -35,6 +35,7 @@ def _number(weight: Any, element: ElementKind) -> Any:
     return None
 
 
+@at_run_time(weight=())
 @declared(a="... : T float complex", b="... : T", weight="... or number : T")
 def lerp(a: Any, b: Any, weight: Any, *, out: Any = None) -> Any:
     """a + weight * (b - a), elementwise, broadcasting.
@@ -67,6 +68,7 @@ def lerp(a: Any, b: Any, weight: Any, *, out: Any = None) -> Any:
     return one(apply(BinaryParamPlan, BinaryParamArgs, descriptor, like, inputs, [(shape, first.kind)], [out]))
 
 
+@at_run_time(weight=())
 @declared(dy="... : T float complex", weight="... or number : T", a="... : T", b="... : T")
 def lerp_backward(dy: Any, weight: Any, a: Any = None, b: Any = None) -> tuple[Any, ...]:
     """(da, db) = ((1 - weight) * dy, weight * dy) for a number; (da, db, dweight) for a tensor of weights.

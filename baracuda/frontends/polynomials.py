@@ -14,11 +14,10 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.frontends.backward import chosen
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.call import NUMBERS, describe, one_or_all
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function, ops
 from baracuda.frontends.reads_backward import in_kind
-from baracuda.frontends.recipes import NUMBERS
 from baracuda.frontends.shapes import Declared
 from baracuda.frontends.views import filled, merged, output, placed, run, slab, view, windows
 from baracuda.frontends.words import Wrt

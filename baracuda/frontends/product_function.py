@@ -7,21 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from baracuda.core.call_recorder import current as current_recorder
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import meaning
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
-from baracuda.frontends.arrays import current_stream
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.binding import PREFERENCE, Binding, Bound, domain
-from baracuda.frontends.call import apply, describe, device_of, one_or_all, plan_for
+from baracuda.frontends.cacheable import Cacheable
+from baracuda.frontends.call import apply, describe, one_or_all
 from baracuda.frontends.families import function
-from baracuda.frontends.recipes import Recipe, recipe_key
 from baracuda.ops.matmul_descriptor import MatmulDescriptor
 from baracuda.ops.matrix_products import MatmulArgs, MatmulPlan
-
-#: Recipes kept for one function.
-MOST_RECIPES = 512
+from baracuda.ops.op_descriptor import parts_of
 
 #: The numbers of products that kernels are given at run time, with the values that have code of their own.
 _SPECIAL = dict(MatmulDescriptor.numbers)
@@ -77,7 +75,6 @@ class ProductFunction:
         keyword = inspect.Parameter.KEYWORD_ONLY
         extra = [inspect.Parameter(n, keyword, default=None) for n in ("out", "preference")]
         self.__signature__ = inspect.Signature([*(p.replace(annotation=p.empty) for p in given), *extra])
-        self._recipes: dict[Any, tuple[Recipe, tuple[int, ...] | None]] = {}
 
     def bind(self, name: str, tensors: Sequence[str]) -> Binding:
         """The parameters of a function that takes these tensors, and the options of this one."""
@@ -87,28 +84,29 @@ class ProductFunction:
         call = self.binding(given, options)
         if preference is not None:
             PREFERENCE.check("preference", preference)
-        arguments = call.tensors
-        key = recipe_key((*arguments, out), (preference, *call.options.items()), call.numbers, _SPECIAL)
-        found = self._recipes.get(key) if key is not None else None
-        if found is not None:
-            return _shaped(found[0].follow(arguments, () if out is None else (out,), call.numbers), found[1])
-        request = self.request(call)
-        d, wish = request.descriptor, preference or PlanPreference()
+        arguments, request = call.tensors, self.request(call)
+        d = request.descriptor
         values = [arguments[request.read[n]] if n in request.read else None for n in _READ]
         outputs = [(d.y_shape, d.element), (d.y_shape, d.element) if d.saves else None]
         if out is not None and request.shape is not None:
             raise InvalidProblemError(f"{self.__name__}: out; expected none, because the result is a view of what is computed")
-        results = apply(MatmulPlan, MatmulArgs, d, values[0], values, outputs, [out], wish)
-        if key is not None:
-            device = device_of(values[0])
-            plan = plan_for(MatmulPlan, d, current_stream(values[0], device), [*values, *results], wish)
-            read = tuple(request.read.get(n) for n in _READ)
-            if len(self._recipes) >= MOST_RECIPES:
-                self._recipes.clear()
-            whole = [(n, d.element.compute) for n in self.numbers] if d.element.is_integer else []
-            recipe = Recipe(plan, MatmulArgs, read, outputs, request.read["a"], arguments, d, whole)
-            self._recipes[key] = recipe, request.shape
+        recorder = current_recorder()
+        if recorder is not None and d.element.is_integer:
+            recorder.whole += ((n, d.element.compute) for n in self.numbers)
+        results = apply(MatmulPlan, MatmulArgs, d, values[0], values, outputs, [out], preference or PlanPreference())
         return _shaped(tuple(r for r in results if r is not None), request.shape)
+
+    @property
+    def cacheable(self) -> Cacheable:
+        """What the cache of calls needs to know."""
+        names = (*self.tensors, *self.binding.by_position)
+        positions = tuple(n if n in self.numbers else None for n in names)
+        specials = {n: tuple(v for v in _SPECIAL[n] if not isinstance(v, complex)) for n in self.numbers}
+        return Cacheable(self, positions, tuple(self.numbers), specials, self._scalars)
+
+    def _scalars(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, float]:
+        given = {k: v for k, v in keywords.items() if k not in ("out", "preference")}
+        return parts_of(self.binding.bind(arguments, given).numbers)
 
     def request(self, call: Bound) -> Request:
         """What a call with these arguments asks for."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.core.call_recorder import current as current_recorder
+from baracuda.core.call_recorder import refuse, unseen
 from baracuda.core.device import DeviceKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
@@ -70,6 +72,7 @@ def lengths_of(given: Any, name: str, batch: int, like: TensorRef) -> Any:
 def most_and_sum(lengths: Any, like: Any) -> tuple[int, int]:
     """The largest length and the sum of all. It waits for the device."""
     most, total = _call(_summary_of, {"lengths": lengths}, like)
+    refuse("it reads lengths on the host")
     return int(most), int(total)
 
 
@@ -91,13 +94,23 @@ def outside(
         found = _call(_any, {"index": index}, like, ignored=spared, **words)
     else:
         found = _call(_any_used, {"targets": index, "lengths": lengths}, like, **words)
-    if not bool(found[0]):
+    if not holds(found[0]):
         return None
     if lengths is not None:
         (index,) = _call(_used_of, {"targets": index, "lengths": lengths}, like, low=words["low"])
     place = int(_call(_first, {"index": index}, like, ignored=spared, **words)[0])
     value = int(_call(_at, {"index": index}, like, place=place)[0])
     return value, tuple(int(i) for i in np.unravel_index(place, ref.shape)) if ref.shape else ()
+
+
+def holds(truth: Any) -> bool:
+    """The one boolean of a tensor, which a call goes on with only where it is false. It waits for the device."""
+    recorder = current_recorder()
+    if recorder is None:
+        return bool(truth)
+    recorder.expect_false(describe(truth, "truth").pointer)
+    with unseen():
+        return bool(truth)
 
 
 def check_range(index: Any, name: str, low: int, last: int, like: Any, lengths: Any = None) -> None:

@@ -19,7 +19,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.spec import check_axis
 from baracuda.frontends.binding import element_of
 from baracuda.frontends.call import apply, describe, one
-from baracuda.frontends.declared import declared
+from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import function
 from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.ranges import checked
@@ -92,6 +92,7 @@ INTO_ELEMENTS: dict[str, str] = {"x": "() or *before extent@axis *after : T", "i
 SEGMENTS: dict[str, str] = {"segment_ids": "*places : s32 s64", "x": "*places *row : T"}
 
 
+@at_run_time(alpha=(0.0, 1.0))
 @declared(**INTO_SLICES)
 def index_add(
     x: Any, index: Any, source: Any, *, axis: int = 0, alpha: complex = 1.0, bounds: Bounds = "check", out: Any = None

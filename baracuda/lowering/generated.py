@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from baracuda.core import locks
+from baracuda.core.call_recorder import unseen
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
@@ -37,7 +38,8 @@ class MadeOnce(Implementation):
         with self._lock:
             found = self._made.get(layout)
             if found is None:
-                found = self.make(layout, compiled_only, autotune and not is_general(layout))
+                with unseen():  # tables that are computed once, measurements
+                    found = self.make(layout, compiled_only, autotune and not is_general(layout))
                 if found is not None:
                     if len(self._made) >= MOST_LAYOUTS:
                         self._made.clear()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from typing import Any
 
+from baracuda.core import call_recorder
+from baracuda.core.call_recorder import Launcher
+from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Scalars
 from baracuda.runtime import pool
 from baracuda.runtime.pool import get_num_threads, set_num_threads
@@ -21,7 +24,7 @@ def _execute() -> Any:
     return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(pool.native()["baracuda_execute"])
 
 
-class CpuCall:
+class CpuCall(Launcher):
     """A program with its parameters and integers in place; only addresses are missing.
 
     Calls may be made from any number of threads at once: each has its own copy of the words. A call returns when it is
@@ -30,7 +33,8 @@ class CpuCall:
 
     def __init__(self, program: Program, template: Template) -> None:
         self.program = program
-        self._first, self._parameters = template.variable, template.parameters
+        self._first, self._parameters, self._operands = template.variable, template.parameters, template.operands
+        self._whole = template.whole_numbers
         words = template.words
         self._template = struct.pack(f"<{len(words)}Q", *words)
         self._words = ctypes.c_uint64 * len(words)
@@ -52,10 +56,27 @@ class CpuCall:
 
     def call(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0, scalars: Scalars = None) -> None:
         """Run all steps on operands at these addresses, in the order of the graph's inputs and outputs."""
+        if call_recorder.AT_WORK:
+            call_recorder.note(self, pointers, workspace, 0, scalars)
+        self.launch(pointers, workspace, stream, scalars)
+
+    def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
         words = self._pack(pointers, workspace, scalars)
         if not self._alone:
             pool.start()
         self._execute(self._fixed[0], ctypes.addressof(words), self._fixed[1])
+
+    def native(self, scalars: Scalars) -> tuple[Any, ...]:
+        count, at = self._first - self._operands - 1, 8 * (self._operands + 1)
+        words = self._template[:at] + self.parameters(scalars) + self._template[at + 8 * count :]
+        plan, control = ctypes.addressof(self._plan), pool.control_address()
+        return "cpu", words, count, pool.native()["baracuda_execute"], plan, control, int(self._alone)
+
+    def whole_numbers(self) -> Iterable[tuple[str, ElementKind]]:
+        return self._whole
+
+    def parameters(self, scalars: Scalars) -> bytes:
+        return struct.pack(f"<{self._first - self._operands - 1}Q", *self._parameters(scalars))
 
     def bind(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0) -> Callable[[], None]:
         """The same call with everything in place: what is returned makes one native call and nothing else."""

@@ -11,11 +11,13 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
-from baracuda.core import locks
+from baracuda.core import call_recorder, locks
+from baracuda.core.call_recorder import Launcher
+from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
 from baracuda.core.plan import Scalars
 from baracuda.runtime import jit
@@ -140,10 +142,10 @@ def _driver() -> tuple[int, int, int, int]:
 
 
 @cache
-def _native_launch() -> Callable[[int], int]:
+def _native_launch() -> Any:
     address = jit.load(_LAUNCH_IR, ("baracuda_cuda_launch",))["baracuda_cuda_launch"]
-    launch = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
-    launch.address = address  # type: ignore[attr-defined]  # the code is there as long as the function
+    launch: Any = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
+    launch.address = address  # the code is there as long as the function
     return launch
 
 
@@ -228,17 +230,19 @@ def load_kernel(source: str, arch: str, index: int, shared: int, cluster: int = 
         return int(handle)
 
 
-class CudaCall:
+class CudaCall(Launcher):
     """A program ready to be launched on one device: `call` with addresses, or `bind` them once."""
 
     def __init__(self, program: Program, template: Template, index: int) -> None:
         header = [len(program.steps), 0, primary_context(index), 0, *_driver(), 0]
         steps = [w for s in program.steps for w in (s.function, *s.grid, s.block, s.shared)]
-        self._parameters = template.parameters
+        self._parameters, self._operands = template.parameters, template.operands
         self._template = [*header, *steps, 0, *template.words]
         self._params_at = 8
         self._words_at = _HEADER + _STEP * len(program.steps) + 1
         self._at = _WORD * (self._words_at - 1)  # the stream is the word before the operands' addresses
+        self._whole = template.whole_numbers
+        self._count = template.variable - template.operands - 1
         self._pack = struct.Struct(f"{1 + template.variable}Q").pack_into
         self._local = threading.local()
         self._launch = _native_launch()
@@ -252,8 +256,13 @@ class CudaCall:
         block[1] = address + self._at
         return block, address
 
-    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
+    def call(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0, scalars: Scalars = None) -> None:
         """Launch on a stream."""
+        if call_recorder.AT_WORK:
+            call_recorder.note(self, pointers, workspace, stream, scalars)
+        self.launch(pointers, workspace, stream, scalars)
+
+    def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
         local = self._local
         try:
             block, address, packed = local.block
@@ -266,7 +275,23 @@ class CudaCall:
             local.block = block, address, given
         status = self._launch(address)
         if status:
-            raise BackendError("cuLaunchKernel", status)
+            self.failed(status)
+
+    def failed(self, status: int) -> NoReturn:
+        """Raise the error of a launch that the driver refused."""
+        raise BackendError("cuLaunchKernel", status)
+
+    def native(self, scalars: Scalars) -> tuple[Any, ...]:
+        at, words = self._words_at + self._operands + 1, list(self._template)
+        words[at : at + self._count] = self._parameters(scalars)
+        block = struct.pack(f"<{len(words)}Q", *words)
+        return "cuda", block, self._count, self._words_at, self._params_at, _native_launch().address
+
+    def whole_numbers(self) -> Iterable[tuple[str, ElementKind]]:
+        return self._whole
+
+    def parameters(self, scalars: Scalars) -> bytes:
+        return struct.pack(f"<{self._count}Q", *self._parameters(scalars))
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
         """A function of no arguments that launches with these addresses."""

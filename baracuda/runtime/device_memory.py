@@ -5,6 +5,7 @@ Meant for workspaces, tools and tests. Allocation and copies are synchronous; a 
 
 from __future__ import annotations
 
+import ctypes
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.core.call_recorder import refuse
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
@@ -117,12 +119,22 @@ def download(tensor: TensorRef) -> np.ndarray[Any, Any]:
     """
     if tensor.device.kind is not DeviceKind.CUDA or tensor.strides != contiguous_strides(tensor.shape):
         raise InvalidProblemError(f"tensor: strides {tensor.strides} on {tensor.device}; expected contiguous CUDA memory")
+    refuse("it reads values on the host")
     array = np.empty(tensor.shape, tensor.kind.numpy)
     if array.nbytes:
         synchronize(tensor.device)
         with current(tensor.device) as driver:
             check(driver.cuMemcpyDtoH(array.ctypes.data, tensor.pointer, array.nbytes), "cuMemcpyDtoH")
     return array
+
+
+def read_byte(pointer: int, stream: int, device: Device) -> int:
+    """A byte of a device's memory, once everything that was launched on a stream before is done."""
+    byte = ctypes.c_uint8()
+    with current(device) as driver:
+        check(driver.cuStreamSynchronize(stream), "cuStreamSynchronize")
+        check(driver.cuMemcpyDtoH(ctypes.addressof(byte), pointer, 1), "cuMemcpyDtoH")
+    return byte.value
 
 
 def synchronize(device: Device) -> None:

@@ -101,6 +101,11 @@ class Template:
         """How many words at the beginning a call may bring: addresses, that of the workspace, and parameters."""
         return self.operands + 1 + len(self._parameters)
 
+    @property
+    def whole_numbers(self) -> list[tuple[str, ElementKind]]:
+        """The numbers of a call that an integer kind must hold, with that kind."""
+        return [(name, kind) for _, name, kind in self._named if type(name) is str and kind.is_integer]
+
     def parameters(self, scalars: Scalars) -> Sequence[int]:
         """The parameters' words in a call that brings these numbers."""
         if scalars is None or not self._named:

@@ -12,10 +12,7 @@ import pytest
 import baracuda
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.identity import identity
-from baracuda.frontends import attention, call
-from baracuda.frontends.families import function, ops
-from baracuda.frontends.function import Function
-from baracuda.frontends.product_function import ProductFunction
+from baracuda.frontends import call
 from baracuda.ops import attention_score, formula_plan, second, tracing
 from baracuda.runtime import jit
 
@@ -106,13 +103,13 @@ def test_identity() -> None:
 # --- never remembered -------------------------------------------------------------------------------------------------
 
 
-def _recipes(value: Any) -> int:
-    return len(value._recipes) if isinstance(value, (Function, ProductFunction)) else 0
+def _calls(value: Any) -> int:
+    """How many calls a public function remembers."""
+    return int(getattr(value, "cached_calls", 0)) if callable(value) and not isinstance(value, type) else 0
 
 
 def _held() -> int:
-    """How much is remembered: plans, recipes, graphs and loaded code."""
-    recipes = sum(_recipes(function(name)) for name in ops()) + sum(map(_recipes, vars(baracuda).values()))
+    """How much is remembered: plans, calls, graphs and loaded code."""
     graphs = (
         tracing._graph_of,
         formula_plan._graph,
@@ -121,7 +118,7 @@ def _held() -> int:
         second._backward_op,
     )
     kept = sum(g.cache_info().currsize for g in graphs)
-    return len(call._plans) + recipes + len(attention._recipes) + kept + len(jit._loaded)
+    return len(call._plans) + sum(map(_calls, vars(baracuda).values())) + kept + len(jit._loaded)
 
 
 def _index_add(n: float) -> Any:
@@ -205,5 +202,5 @@ def test_shapes_are_forgotten() -> None:
     assert all(0 < limit <= 4096 for limit in limits)
     for n in range(1, 700):
         baracuda.neg(np.zeros(n, np.float32))
-    assert _recipes(baracuda.neg) <= 512
+    assert _calls(baracuda.neg) <= 512
     assert len(call._plans) <= call.MOST_PLANS

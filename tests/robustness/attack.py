@@ -24,7 +24,7 @@ import baracuda
 from baracuda.core import workspace
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
-from baracuda.frontends import recipes
+from baracuda.frontends import call_replay
 from baracuda.runtime import memory
 from tests.robustness import guarded
 from tests.robustness.changes import Alias, changed
@@ -201,7 +201,7 @@ def attack(sample: Sample, seed: int) -> Outcome:
     values: list[Any] = []
     for fill in PATTERNS:
         _Poison.fill = fill
-        recipes._own.__dict__.clear()  # the thread's own workspace, so that each call has one of its very size
+        call_replay._local.__dict__.clear()  # the thread's own workspace, so that each call has one of its very size
         values.append(_once(call, found, low=low, torch=torch))
         if found.outcome != "result" and len(values) < len(PATTERNS):
             return found

@@ -16,13 +16,14 @@ PACKAGE = Path(__file__).resolve().parents[2] / "baracuda"
 #: For each layer, the layers it may import, itself apart.
 MAY_IMPORT = {
     "catalogue": set(),
+    "native": set(),
     "core": set(),
     "formula": {"core"},
     "runtime": {"core"},
     "lowering": {"core", "formula", "runtime"},
     "backends": {"core", "formula", "runtime", "lowering"},
     "ops": {"core", "formula", "runtime", "lowering", "backends"},
-    "frontends": {"core", "formula", "runtime", "lowering", "backends", "ops"},
+    "frontends": {"core", "formula", "runtime", "lowering", "backends", "ops", "native"},
     "cli": {"core", "formula", "runtime", "lowering", "backends", "ops", "frontends"},
 }
 FRAMEWORKS = {"torch", "jax", "cupy", "tensorflow", "mlx"}

@@ -36,7 +36,8 @@ def tool(name: str) -> ModuleType:
 
 def modules_with_examples() -> list[str]:
     names = [m.name for m in pkgutil.walk_packages(baracuda.__path__, "baracuda.") if not m.name.endswith("__main__")]
-    return [n for n in names if ">>>" in Path(str(import_module(n).__file__)).read_text()]
+    files = {n: Path(str(import_module(n).__file__)) for n in names}
+    return [n for n, file in files.items() if file.suffix == ".py" and ">>>" in file.read_text()]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

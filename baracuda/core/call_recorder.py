@@ -1,0 +1,210 @@
+"""What a call launches, seen while it runs, so that the next call like it can launch the same without finding out again.
+
+A *launcher* is compiled code with all its words but the addresses and numbers in place: a CPU or CUDA program, or a library's
+function. Every launch of one tells the recorder of its thread, if there is one, the addresses it is made with. Addresses are
+traced back to the tensors of the call and to memory that was allocated for it; a call that uses any other memory, or reads
+values on the host, is *refused*: it cannot be repeated from what was seen.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from baracuda.core.tensor import tensor_ref
+
+if TYPE_CHECKING:
+    from baracuda.core.elements import ElementKind
+    from baracuda.core.plan import Scalars
+
+#: Recorders at work, in whichever thread: where there are none, a launch looks no further.
+AT_WORK: list[CallRecorder] = []
+_local = threading.local()
+
+
+class Place(NamedTuple):
+    """Where an address points: a byte of a source. Source 0 is no memory, then come the tensors of the call, then what was
+    allocated."""
+
+    source: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Allocated:
+    """Memory made for a call: a tensor, of the library of another."""
+
+    tensor: Any
+    pointer: int
+    nbytes: int
+    like: Any
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch: its launcher, the places of its operands and of its workspace, and the numbers it was given."""
+
+    launcher: Launcher
+    places: tuple[Place, ...]
+    scalars: Scalars
+
+
+@dataclass(frozen=True)
+class Expect:
+    """A boolean on the device that must be false for the call to go on: read after the launches before it."""
+
+    place: Place
+
+
+class CallRecorder:
+    """Sees one call of one thread.
+
+    Parameters
+    ----------
+    extents
+        For each tensor of the call the address of its first element, and where its memory begins and ends.
+
+    Attributes
+    ----------
+    whole
+        Numbers that an integer kind must hold, with that kind.
+    """
+
+    def __init__(self, extents: Sequence[tuple[int, int, int]]) -> None:
+        self.extents = list(extents)
+        self.tensors = len(self.extents)
+        self.allocated: list[Allocated] = []
+        self.steps: list[Launch | Expect] = []
+        self.refused: str | None = None
+        self.streams: set[int] = set()
+        self.written: set[int] = set()
+        self.whole: list[tuple[str, ElementKind]] = []
+
+    def refuse(self, reason: str) -> None:
+        """Say why the call cannot be repeated from what is seen."""
+        self.refused = self.refused or reason
+
+    def place(self, pointer: int) -> Place | None:
+        """Where an address points; None where that is not known, or not for certain."""
+        if not pointer:
+            return Place(0, 0)
+        for i, (first, _, _) in enumerate(self.extents):
+            if pointer == first:
+                return Place(i + 1, 0)
+        inside = [i for i, (_, low, high) in enumerate(self.extents) if low <= pointer < high]
+        if len(inside) != 1:
+            return None
+        (i,) = inside
+        return Place(i + 1, pointer - self.extents[i][0])
+
+    def allocate(self, made: Allocated) -> None:
+        """Memory that was made for the call; it is held until the recorder goes, so that no address is used twice."""
+        self.allocated.append(made)
+        self.extents.append((made.pointer, made.pointer, made.pointer + made.nbytes))
+
+    def writes(self, pointers: Iterable[int]) -> None:
+        """A plan is about to write to these addresses."""
+        for pointer in pointers:
+            place = self.place(pointer)
+            if place is not None:
+                self.written.add(place.source)
+
+    def launched(self, launcher: Launcher, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
+        """A launch is about to be made."""
+        places = [self.place(p) for p in (*pointers, workspace)]
+        known = [p for p in places if p is not None]
+        if len(known) < len(places):
+            self.refuse("it uses memory of neither its tensors nor its results")
+        self.streams.add(stream)
+        self.whole += launcher.whole_numbers()
+        self.steps.append(Launch(launcher, tuple(known), scalars))
+
+    def expect_false(self, pointer: int) -> None:
+        """The call reads a boolean on the host, and only goes on like this where it is false."""
+        place = self.place(pointer)
+        if place is None:
+            self.refuse("it reads values on the host")
+        else:
+            self.steps.append(Expect(place))
+
+
+class Launcher(ABC):
+    """Compiled code that only lacks addresses and numbers."""
+
+    def call(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0, scalars: Scalars = None) -> None:
+        """Launch with these addresses and numbers."""
+        if AT_WORK:
+            note(self, pointers, workspace, stream, scalars)
+        self.launch(pointers, workspace, stream, scalars)
+
+    @abstractmethod
+    def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
+        """Launch, seen by nobody."""
+
+    def native(self, scalars: Scalars) -> tuple[Any, ...]:
+        """What `baracuda.native.calls` launches it by, with these numbers in place."""
+        return ("python",)
+
+    def whole_numbers(self) -> Iterable[tuple[str, ElementKind]]:
+        """The numbers of a call that an integer kind must hold, with that kind."""
+        return ()
+
+    def parameters(self, scalars: Scalars) -> bytes:
+        """The words of the parameters of a launch with these numbers."""
+        return b""
+
+
+def note(launcher: Launcher, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
+    """Tell this thread's recorder, if there is one, of a launch."""
+    recorder = current()
+    if recorder is not None:
+        recorder.launched(launcher, pointers, workspace, stream, scalars)
+
+
+def note_writes(tensors: Iterable[Any]) -> None:
+    """Tell this thread's recorder, if there is one, which tensors a plan is about to write."""
+    recorder = current()
+    if recorder is not None:
+        recorder.writes(tensor_ref(t).pointer for t in tensors)
+
+
+def current() -> CallRecorder | None:
+    """This thread's recorder."""
+    return getattr(_local, "recorder", None) if AT_WORK else None
+
+
+def refuse(reason: str) -> None:
+    """The call that is going on cannot be repeated from its launches."""
+    recorder = current()
+    if recorder is not None:
+        recorder.refuse(reason)
+
+
+@contextmanager
+def recording(recorder: CallRecorder) -> Iterator[None]:
+    """Have the recorder see what this thread launches."""
+    AT_WORK.append(recorder)
+    _local.recorder = recorder
+    try:
+        yield
+    finally:
+        _local.recorder = None
+        AT_WORK.remove(recorder)
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """Launches in here are no part of the call: tables that are made once, measurements."""
+    recorder = current()
+    if recorder is None:
+        yield
+        return
+    _local.recorder = None
+    try:
+        yield
+    finally:
+        _local.recorder = recorder

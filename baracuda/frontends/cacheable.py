@@ -1,0 +1,33 @@
+"""What a function says of itself, so that its calls can be kept (`baracuda.frontends.call_cache`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+
+class Cacheable(NamedTuple):
+    """What is known of a function whose calls are kept.
+
+    Attributes
+    ----------
+    function
+        The function itself.
+    positions
+        For each parameter by position its name where it is, or may be in a tensor's place, a number of the kernel; else None.
+    numbers
+        The names of all of these.
+    specials
+        For some of them, the values that have code of their own.
+    scalars
+        The numbers of a call as kernels know them, checked, by the arguments of the call; None where there are none.
+    every
+        Whether a call is only kept where each of its numbers is seen to reach a kernel unchanged.
+    """
+
+    function: Callable[..., Any]
+    positions: tuple[str | None, ...] = ()
+    numbers: tuple[str, ...] = ()
+    specials: Mapping[str, tuple[float, ...]] = {}
+    scalars: Callable[[tuple[Any, ...], Mapping[str, Any]], Mapping[str, float]] | None = None
+    every: bool = False

@@ -1,0 +1,345 @@
+"""The one path of every public function: what a repeated call comes down to.
+
+A function does the same for two calls that differ in the addresses of their tensors alone, or in numbers that kernels are given
+when they run. So the first call of its kind is seen by a recorder (`baracuda.runtime.call_recorder`), and the next ones allocate
+results and scratch memory and make the same launches. That is what `baracuda.native.calls` does, in C, with the key of a call:
+
+- the layout of each tensor: library, element, shape, strides, alignment, device, and whether it may be written;
+- where tensors overlap, how far they are from one another;
+- the type of each number that is a parameter of kernels, or that stands in a tensor's place, and its value where that has code
+  of its own;
+- the value of everything else, names of keywords included.
+
+A call whose key cannot be told (another library's tensor, a function as an argument, a lazily conjugated tensor) runs as it is,
+and so does one that reads values on the host, uses memory that is neither an argument's nor a result's, or writes to an argument
+that is not `out`. Where the C module was not compiled, `PythonFunction` does the same more slowly.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baracuda.core import probe, watch
+from baracuda.core.call_recorder import CallRecorder, Expect, Launch, recording
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.elements import ElementKind
+from baracuda.core.layout import contiguous_strides, round_up
+from baracuda.core.sku import PlanPreference
+from baracuda.core.tensor import TensorRef, tensor_ref
+from baracuda.core.workspace import ALIGNMENT
+from baracuda.frontends.array import Array
+from baracuda.frontends.arrays import current_stream, dense_allocator, extent_of, library_of
+from baracuda.frontends.cacheable import Cacheable
+from baracuda.frontends.call import device_of
+from baracuda.frontends.call_replay import Call, PythonFunction, watch_thread
+from baracuda.native import load
+from baracuda.ops.op_descriptor import check_whole
+from baracuda.runtime import pool
+from baracuda.runtime.streams import own_stream
+
+native = load()
+
+#: Types whose values are told apart by equality and hold nothing.
+_PLAIN = frozenset([str, ElementKind, PlanPreference, np.dtype, type])
+
+
+def cached(function: Callable[..., Any]) -> Any:
+    """A public function whose repeated calls take the short way."""
+    described: Cacheable | None = getattr(function, "cacheable", None)
+    known = described or Cacheable(function)
+    recorder = Recorder(known)
+    if native is None:
+        return PythonFunction(known, recorder)
+    return native.Function(
+        function=function,
+        record=recorder,
+        positions=known.positions,
+        numbers=known.numbers,
+        specials=dict(known.specials),
+    )
+
+
+class Recorder:
+    """Makes calls of one function that nobody made before, and what the next one like it comes down to."""
+
+    def __init__(self, known: Cacheable) -> None:
+        self.known = known
+
+    def __call__(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any], tensors: tuple[Any, ...]
+    ) -> tuple[Any, Any, Any]:
+        """The result; what the next such call comes down to, or None; and what its key refers to by address."""
+        refs = [tensor_ref(t) for t in tensors]
+        recorder = CallRecorder([extent_of(r) for r in refs])
+        within = watch_thread if native is None else native.watch_thread
+        within(1)
+        try:
+            with recording(recorder):
+                result = function(*arguments, **keywords)
+        finally:
+            within(-1)
+        kept = (*keywords, *_others((*arguments, *keywords.values())), *(t.dtype for t in tensors if type(t) is np.ndarray))
+        written = _flat(keywords.get("out"))
+        if self.known.every and self.known.scalars is not None and not self._reached(recorder, arguments, keywords):
+            recorder.refuse("a number does not reach a kernel as it is")
+        return result, _Finished(self.known, recorder, tensors, refs, result, written).call(), kept
+
+    def _reached(self, recorder: CallRecorder, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+        """Whether each number of a call is one that launches were given by its name, and none was given another."""
+        assert self.known.scalars is not None
+        rows = [s.scalars for s in recorder.steps if isinstance(s, Launch) and s.scalars is not None]
+        for name, value in self.known.scalars(arguments, keywords).items():
+            reached = [row[name] for row in rows if name in row]
+            if value not in self.known.specials.get(name, ()) and (not reached or any(v != value for v in reached)):
+                return False
+        return True
+
+
+def _others(values: Sequence[Any]) -> list[Any]:
+    """Arguments that a key tells apart by their address."""
+    found: list[Any] = []
+    for v in values:
+        if isinstance(v, (tuple, list)):
+            found += _others(v)
+        elif type(v) in _PLAIN or isinstance(v, type):
+            found.append(v)
+    return found
+
+
+def _flat(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (tuple, list)) else [] if value is None else [value]
+
+
+class Result(NamedTuple):
+    """A tensor to allocate: dense, with these strides in elements."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    kind: ElementKind
+
+
+class _Finished:
+    """A call that was recorded, to be made again."""
+
+    def __init__(
+        self,
+        known: Cacheable,
+        recorder: CallRecorder,
+        tensors: tuple[Any, ...],
+        refs: Sequence[TensorRef],
+        result: Any,
+        written: Sequence[Any],
+    ) -> None:
+        self.known, self.recorder, self.tensors, self.refs, self.result = known, recorder, tensors, refs, result
+        self.written = [i + 1 for i, t in enumerate(tensors) if any(t is w for w in written)]
+
+    def call(self) -> Any:
+        """What the next call comes down to; None where it has to be found out anew."""
+        recorder, tensors = self.recorder, self.tensors
+        launches = [s for s in recorder.steps if isinstance(s, Launch)]
+        if recorder.refused or not tensors or not launches:
+            return None
+        devices = {r.device for r in self.refs}
+        like = self._like()
+        if len(devices) != 1 or like is None:
+            return None
+        (device,) = devices
+        example = tensors[like]
+        if recorder.streams != {current_stream(example, device).handle}:
+            return None
+        if any(w not in self.written for w in recorder.written if 0 < w <= len(tensors)):
+            return None
+        returned = self._returned()
+        if returned is None:
+            return None
+        sources, results, rebuild = returned
+        moved, scratch = self._moved(results)
+        library = library_of(example)
+        made = tuple(self._result(library, device, results[i]) for i in results)
+        steps = tuple(self._step(s, moved) for s in recorder.steps)
+        numbers = self.known.scalars
+        on_device = dense_allocator(library, device, (scratch,), (1,), ElementKind.U8) if scratch else None
+        return (Call if native is None else native.Call)(
+            launches=steps,
+            results=made,
+            returned=tuple(moved.get(s, (s, 0))[0] for s in sources),
+            like=like,
+            scratch=scratch,
+            scratch_on=on_device,
+            cuda=device.kind is DeviceKind.CUDA,
+            renumber=None if numbers is None else _Renumber(numbers, recorder),
+            rebuild=rebuild,
+            kept=None,
+        )
+
+    def _like(self) -> int | None:
+        """The tensor whose library and device the results are of."""
+        wanted = {type(a.like) for a in self.recorder.allocated} or {type(t) for t in self.tensors}
+        libraries = {library_of(a.like) for a in self.recorder.allocated}
+        for i, t in enumerate(self.tensors):
+            if type(t) in wanted or library_of(t) in libraries:
+                return i if len(libraries) <= 1 else None
+        return None
+
+    def _returned(self) -> tuple[list[int], dict[int, Result], Any] | None:
+        """The source of each returned tensor, the allocations among them, and what makes the answer of several."""
+        result = self.result
+        rebuild: Any = None
+        several = isinstance(result, tuple)
+        if several:
+            rebuild = True if type(result) is tuple else type(result)._make
+        sources: list[int] = []
+        results: dict[int, Result] = {}
+        for value in result if several else (result,):
+            if value is None:
+                sources.append(0)
+                continue
+            own = next((i + 1 for i, t in enumerate(self.tensors) if t is value), None)
+            if own is not None:
+                sources.append(own)
+                continue
+            if probe.PROBES.get(type(value)) is None:
+                return None
+            ref = tensor_ref(value)
+            extent = extent_of(ref)
+            for i, a in enumerate(self.recorder.allocated):
+                source = len(self.tensors) + 1 + i
+                if a.pointer == extent.low == extent.pointer and extent.high - extent.low == a.nbytes and a.nbytes:
+                    break
+            else:
+                return None
+            dense = prod(ref.shape) * ref.kind.itemsize == a.nbytes
+            if source in results or not dense or library_of(value) != library_of(self.recorder.allocated[i].like):
+                return None
+            results[source] = Result(ref.shape, ref.strides, ref.kind)
+            sources.append(source)
+        return sources, results, rebuild
+
+    def _moved(self, results: Mapping[int, Result]) -> tuple[dict[int, tuple[int, int]], int]:
+        """Where each allocation lies in the next call: a result, or a byte of the scratch memory, and how much of that there is.
+        Memory that is not used any more serves again."""
+        first = len(self.tensors) + 1
+        moved = {source: (first + i, 0) for i, source in enumerate(results)}
+        spans: dict[int, list[int]] = {}
+        for at, step in enumerate(self.recorder.steps):
+            for place in step.places if isinstance(step, Launch) else (step.place,):
+                if place.source >= first and place.source not in moved:
+                    spans.setdefault(place.source, [at, at])[1] = at
+        placed: list[tuple[int, int, int, int]] = []  # first and last use, begin and end
+        total = 0
+        for source, (begin, end) in sorted(spans.items(), key=lambda s: -self.recorder.allocated[s[0] - first].nbytes):
+            size = round_up(max(self.recorder.allocated[source - first].nbytes, 1), ALIGNMENT)
+            taken = sorted((a, b) for f, last, a, b in placed if f <= end and begin <= last)
+            offset = 0
+            for a, b in taken:
+                if offset + size <= a:
+                    break
+                offset = max(offset, b)
+            placed.append((begin, end, offset, offset + size))
+            moved[source] = (first + len(results), offset)
+            total = max(total, offset + size)
+        return moved, total
+
+    def _result(self, library: str, device: Device, result: Result) -> tuple[Any, ...]:
+        shape, strides, kind = result
+        nbytes = prod(shape) * kind.itemsize
+        way: str = ""
+        dtype: Any = None
+        if library == "numpy" and strides == contiguous_strides(shape):
+            way, dtype = "numpy", kind.numpy
+        elif library == "torch" and device.kind is DeviceKind.CPU:
+            way, dtype = "torch", kind.dlpack
+        return way, shape, strides, nbytes, dtype, dense_allocator(library, device, shape, strides, kind)
+
+    def _step(self, step: Launch | Expect, moved: Mapping[int, tuple[int, int]]) -> tuple[Any, ...]:
+        def place(p: Any) -> tuple[int, int]:
+            source, offset = moved.get(p.source, (p.source, 0))
+            return source, offset + p.offset
+
+        if isinstance(step, Expect):
+            return partial(_is_false, self.refs[0].device), ("expect",), (place(step.place), (0, 0)), None
+        scalars = None if step.scalars is None else dict(step.scalars)
+        return step.launcher, step.launcher.native(scalars), tuple(map(place, step.places)), scalars
+
+
+class _Renumber:
+    """Other numbers for the launches of a call."""
+
+    def __init__(self, scalars: Callable[..., Mapping[str, float]], recorder: CallRecorder) -> None:
+        self.scalars, self.steps, self.whole = scalars, tuple(recorder.steps), tuple(recorder.whole)
+
+    def __call__(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> list[tuple[bytes, Any]]:
+        given = self.scalars(arguments, keywords)
+        for name, kind in self.whole:
+            if name in given:
+                check_whole(name, given[name], kind)
+        rows: list[tuple[bytes, Any]] = []
+        for step in self.steps:
+            if isinstance(step, Expect) or step.scalars is None:
+                rows.append((step.launcher.parameters(None) if isinstance(step, Launch) else b"", None))
+                continue
+            scalars = {n: given.get(n, v) for n, v in step.scalars.items()}
+            rows.append((step.launcher.parameters(scalars), scalars))
+        return rows
+
+
+def _is_false(device: Device, pointer: int, stream: int) -> bool:
+    """Whether a boolean on the device is false; waits for it."""
+    from baracuda.runtime import device_memory
+
+    return not device_memory.read_byte(pointer, stream, device)
+
+
+# --- layouts, streams and watchers --------------------------------------------------------------------------------------
+
+#: One object for each layout of arrays of our own, with where such an array's memory begins and ends.
+_layouts: dict[Any, tuple[int, int, int, int]] = {}
+MOST_LAYOUTS = 4096
+
+
+def layout_of(array: Array, written: bool) -> tuple[int, tuple[int, int, int, int]] | None:
+    """An array's address, and an object that stands for all else that matters of it; None where it may not be written."""
+    if array.readonly and written:
+        return None
+    key = array.kind, array.device, array.shape, array.strides, array.readonly
+    found = _layouts.get(key)
+    if found is None:
+        if len(_layouts) >= MOST_LAYOUTS:  # addresses of those known are in keys: they stay
+            return None
+        pointer, low, high = extent_of(array)
+        found = _layouts[key] = (low - pointer, high - pointer, 2, array.device.index)
+    return array.pointer, found
+
+
+def _stream_of(tensor: Any) -> int:
+    return own_stream(tensor.device).handle if type(tensor) is Array else current_stream(tensor, device_of(tensor)).handle
+
+
+def _watch(change: int) -> None:
+    if native is not None:
+        native.watch(change)
+    else:
+        PythonFunction.watchers += change
+
+
+def _use_torch(torch: Any) -> None:
+    """Read PyTorch's tensors in C, where its version hands out what that takes."""
+    if native is None:
+        return
+    capsule = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+    if capsule is not None:
+        native.use_torch(capsule, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj)
+
+
+if native is not None:
+    native.configure(plain=_PLAIN, start_threads=pool.start, stream_of=_stream_of, array=Array, layout_of=layout_of)
+    probe.ON_TORCH.append(_use_torch)
+    if "torch" in sys.modules:
+        probe.register_torch(sys.modules["torch"])
+watch.ON_CHANGE.append(_watch)

@@ -1,0 +1,193 @@
+"""Repeated calls of functions in Python, for where `baracuda.native.calls` was not compiled: the same keys, the same launches."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from baracuda.core.call_recorder import Launcher
+from baracuda.core.identity import identity
+from baracuda.core.probe import PROBES
+from baracuda.core.tensor import tensor_ref
+from baracuda.core.workspace import Workspace
+from baracuda.frontends.arrays import current_stream, extent_of
+from baracuda.frontends.cacheable import Cacheable
+from baracuda.frontends.call import device_of
+
+#: Calls that one function keeps, and how often it tries to make out what one comes down to.
+MOST_KEPT, MOST_ATTEMPTS = 512, 3
+#: Bytes of scratch memory up to which a thread keeps its own for calls on the CPU.
+_KEPT = 16 << 20
+_local = threading.local()
+#: Where the memory of a tensor of some layout begins and ends, from its first element.
+_spans: dict[Any, tuple[int, int]] = {}
+
+
+class Call:
+    """What a call comes down to; its parameters are those of `baracuda.native.calls.Call`."""
+
+    def __init__(
+        self,
+        *,
+        launches: Sequence[tuple[Any, tuple[Any, ...], Sequence[tuple[int, int]], Any]],
+        results: Sequence[tuple[Any, ...]],
+        returned: Sequence[int],
+        like: int,
+        scratch: int,
+        scratch_on: Callable[[Any], Any] | None,
+        cuda: bool,
+        renumber: Callable[[tuple[Any, ...], dict[str, Any]], list[tuple[bytes, Any]]] | None,
+        rebuild: Any,
+        kept: Any,
+    ) -> None:
+        self.launches, self.results, self.returned, self.like = tuple(launches), tuple(results), tuple(returned), like
+        self.scratch, self.scratch_on, self.cuda, self.renumber, self.rebuild = scratch, scratch_on, cuda, renumber, rebuild
+
+    def follow(
+        self,
+        tensors: Sequence[Any],
+        pointers: Sequence[int],
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any],
+        numbered: bool,
+    ) -> tuple[Any] | None:
+        """The results, in a tuple of one; None where the long way has to be taken."""
+        rows: Sequence[tuple[bytes, Any]] = ()
+        if numbered and self.renumber is not None:
+            rows = self.renumber(arguments, keywords)
+        like = tensors[self.like]
+        made = [r[5](like) for r in self.results]
+        addresses = [0, *pointers, *(tensor_ref(m).pointer for m in made)]
+        scratch = self._scratch(like)
+        addresses.append(0 if scratch is None else scratch.pointer)
+        stream = current_stream(like, device_of(like)).handle
+        for i, (launcher, _, places, scalars) in enumerate(self.launches):
+            given = [addresses[source] + offset for source, offset in places]
+            if isinstance(launcher, Launcher):
+                launcher.launch(given[:-1], given[-1], stream, rows[i][1] if rows else scalars)
+            elif not launcher(given[0], stream):
+                return None
+        answer = [None if s == 0 else tensors[s - 1] if s <= len(tensors) else made[s - 1 - len(tensors)] for s in self.returned]
+        if self.rebuild is None:
+            return (answer[0],)
+        return (tuple(answer),) if self.rebuild is True else (self.rebuild(answer),)
+
+    def _scratch(self, like: Any) -> Workspace | None:
+        if not self.scratch:
+            return None
+        assert self.scratch_on is not None
+        if self.cuda or self.scratch > _KEPT:
+            return Workspace(self.scratch_on(like))
+        kept: Workspace | None = getattr(_local, "scratch", None)
+        if kept is None or kept.nbytes < self.scratch:
+            kept = _local.scratch = Workspace.allocate(self.scratch)
+        return kept
+
+
+class PythonFunction:
+    """A callable around a function: `baracuda.native.calls.Function` in Python."""
+
+    watchers = 0
+
+    def __init__(self, known: Cacheable, record: Callable[..., tuple[Any, Any, Any]]) -> None:
+        self.__wrapped__ = known.function
+        self.__doc__ = known.function.__doc__
+        self.known, self.record = known, record
+        self._calls: dict[Any, list[Any]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__wrapped__, name)
+
+    def __repr__(self) -> str:
+        return f"<function baracuda.{self.__wrapped__.__name__}>"
+
+    def __reduce__(self) -> str:
+        return str(self.__wrapped__.__name__)
+
+    @property
+    def cached_calls(self) -> int:
+        """How many calls are known."""
+        return sum(entry[0] is not None for entry in self._calls.values())
+
+    def forget(self) -> None:
+        """Forget all calls."""
+        self._calls.clear()
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        if PythonFunction.watchers or getattr(_local, "watchers", 0):
+            return self.__wrapped__(*arguments, **keywords)
+        key = _Key(self.known)
+        try:
+            found = key.of(arguments, keywords)
+        except TypeError:
+            return self.__wrapped__(*arguments, **keywords)
+        entry = self._calls.get(found)
+        if entry is not None and entry[0] is not None:
+            answer = entry[0].follow(key.tensors, key.pointers, arguments, keywords, key.numbered)
+            return self.__wrapped__(*arguments, **keywords) if answer is None else answer[0]
+        if entry is not None and entry[1] >= MOST_ATTEMPTS:
+            return self.__wrapped__(*arguments, **keywords)
+        result, call, kept = self.record(self.__wrapped__, arguments, keywords, tuple(key.tensors))
+        if len(self._calls) >= MOST_KEPT:
+            self._calls.clear()
+        self._calls[found] = [call, 1 if entry is None else entry[1] + 1, kept]
+        return result
+
+
+def watch_thread(change: int) -> None:
+    """Have functions called by this thread run as they are, until the change is taken back."""
+    _local.watchers = getattr(_local, "watchers", 0) + change
+
+
+class _Key:
+    """What a call depends on; raises TypeError where that takes the long way to find out."""
+
+    def __init__(self, known: Cacheable) -> None:
+        self.known = known
+        self.tensors: list[Any] = []
+        self.pointers: list[int] = []
+        self.spans: list[tuple[int, int]] = []
+        self.numbered = False
+
+    def of(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+        names = (*self.known.positions[: len(arguments)], *[None] * (len(arguments) - len(self.known.positions)))
+        parts = [self.part(v, n, False) for v, n in zip(arguments, names, strict=True)]
+        for word, value in keywords.items():
+            parts += (word, self.part(value, word if word in self.known.numbers else None, word == "out"))
+        if not self.tensors:
+            raise TypeError
+        apart = [
+            (i, j, self.pointers[i] - self.pointers[j])
+            for i, (low, high) in enumerate(self.spans)
+            for j, (begin, end) in enumerate(self.spans[:i])
+            if low < end and begin < high
+        ]
+        return len(arguments), *parts, *apart
+
+    def part(self, value: Any, number: str | None, written: bool) -> Any:
+        kind = type(value)
+        if value is None:
+            return None
+        if kind is tuple or kind is list:
+            return kind, *(self.part(v, None, written) for v in value)
+        if kind in (float, int) and number is not None and value not in self.known.specials.get(number, ()):
+            self.numbered = True
+            return kind
+        read = PROBES.get(kind)
+        if read is None:
+            return identity(value)
+        probed = read(value)
+        if probed is None or (written and getattr(value, "requires_grad", False)):
+            raise TypeError
+        layout, pointer = probed
+        if (span := _spans.get(layout)) is None:
+            extent = extent_of(tensor_ref(value))
+            if len(_spans) >= 4096:
+                _spans.clear()
+            span = _spans[layout] = extent.low - pointer, extent.high - pointer
+        self.tensors.append(value)
+        self.pointers.append(pointer)
+        self.spans.append((pointer + span[0], pointer + span[1]))
+        flags = getattr(value, "flags", None)
+        return layout, min(pointer & -pointer, 16), flags is None or flags.writeable

@@ -1,0 +1,48 @@
+"""Repeated calls of functions, without Python in between; see calls.c."""
+
+from collections.abc import Callable
+from typing import Any
+
+class Call:
+    def __init__(
+        self,
+        *,
+        launches: tuple[tuple[Any, tuple[Any, ...], tuple[tuple[int, int], ...], Any], ...],
+        results: tuple[tuple[str, tuple[int, ...], tuple[int, ...], int, Any, Callable[[Any], Any]], ...],
+        returned: tuple[int, ...],
+        like: int,
+        scratch: int,
+        scratch_on: Callable[[Any], Any] | None,
+        cuda: bool,
+        renumber: Callable[[tuple[Any, ...], dict[str, Any]], list[tuple[bytes, Any]]] | None,
+        rebuild: Callable[[tuple[Any, ...]], Any] | bool | None,
+        kept: Any,
+    ) -> None: ...
+
+class Function:
+    __wrapped__: Callable[..., Any]
+    cached_calls: int
+    def __init__(
+        self,
+        *,
+        function: Callable[..., Any],
+        record: Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any], tuple[Any, ...]], tuple[Any, Call | None, Any]],
+        positions: tuple[str | None, ...],
+        numbers: tuple[str, ...],
+        specials: dict[str, tuple[float, ...]],
+    ) -> None: ...
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...
+    def forget(self) -> None: ...
+
+def configure(
+    *,
+    plain: frozenset[type],
+    start_threads: Callable[[], None],
+    stream_of: Callable[[Any], int],
+    array: type,
+    layout_of: Callable[[Any, bool], tuple[int, tuple[int, int, int, int]] | None],
+) -> None: ...
+def use_torch(capsule: Any, tensor: type, parameter: type, is_neg: Any, is_conj: Any) -> bool: ...
+def watch(change: int) -> int: ...
+def watch_thread(change: int) -> int: ...
