@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -58,24 +59,22 @@ class Call:
             rows = self.renumber(arguments, keywords)
         like = tensors[self.like]
         made = [r[5](like) for r in self.results]
-        addresses = [0, *pointers, *(tensor_ref(m).pointer for m in made)]
-        scratch = self._scratch(like)
+        addresses = [0, *pointers, *(PROBES[type(m)](m)[1] for m in made)]  # type: ignore[index]  # new tensors have memory
+        scratch = self._scratch(like) if self.scratch else None
         addresses.append(0 if scratch is None else scratch.pointer)
-        stream = current_stream(like, device_of(like)).handle
+        stream = current_stream(like, device_of(like)).handle if self.cuda else 0
         for i, (launcher, _, places, scalars) in enumerate(self.launches):
             given = [addresses[source] + offset for source, offset in places]
             if isinstance(launcher, Launcher):
                 launcher.launch(given[:-1], given[-1], stream, rows[i][1] if rows else scalars)
-            elif not launcher(given[0], stream):
+            elif not (launcher(given[0], stream) if self.cuda else ctypes.c_uint8.from_address(given[0]).value == 0):
                 return None
         answer = [None if s == 0 else tensors[s - 1] if s <= len(tensors) else made[s - 1 - len(tensors)] for s in self.returned]
         if self.rebuild is None:
             return (answer[0],)
         return (tuple(answer),) if self.rebuild is True else (self.rebuild(answer),)
 
-    def _scratch(self, like: Any) -> Workspace | None:
-        if not self.scratch:
-            return None
+    def _scratch(self, like: Any) -> Workspace:
         assert self.scratch_on is not None
         if self.cuda or self.scratch > _KEPT:
             return Workspace(self.scratch_on(like))

@@ -40,7 +40,9 @@ def public() -> list[str]:
     return [n for m, names in baracuda._EXPORTS.items() if m.startswith("baracuda.frontends.") for n in names.split()]
 
 
-@pytest.mark.parametrize("name", [n for n in public() if n != "catalogue" and inspect.isfunction(inspect.unwrap(getattr(baracuda, n)))])
+@pytest.mark.parametrize(
+    "name", [n for n in public() if n != "catalogue" and inspect.isfunction(inspect.unwrap(getattr(baracuda, n)))]
+)
 def test_every_public_function_is_declared(name: str) -> None:
     function = getattr(baracuda, name)
     assert (name in EXEMPT) is not hasattr(function, "declaration")
