@@ -96,6 +96,8 @@ class CallRecorder:
             if pointer == first:
                 return Place(i + 1, 0)
         inside = [i for i, (_, low, high) in enumerate(self.extents) if low <= pointer < high]
+        if not inside:  # where memory ends there is room for nothing, which some launches are given
+            inside = [i for i, (_, _, high) in enumerate(self.extents) if pointer == high][:1]
         if len(inside) != 1:
             return None
         (i,) = inside

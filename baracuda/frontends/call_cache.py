@@ -53,23 +53,27 @@ def cached(function: Callable[..., Any]) -> Any:
     """A public function whose repeated calls take the short way."""
     described: Cacheable | None = getattr(function, "cacheable", None)
     known = described or Cacheable(function)
-    recorder = Recorder(known)
     if native is None:
-        return PythonFunction(known, recorder)
+        return python_function(known)
     return native.Function(
         function=function,
-        record=recorder,
+        record=Recorder(known, native=True),
         positions=known.positions,
         numbers=known.numbers,
         specials=dict(known.specials),
     )
 
 
+def python_function(known: Cacheable) -> PythonFunction:
+    """The same in Python, whether or not the C module is there."""
+    return PythonFunction(known, Recorder(known, native=False))
+
+
 class Recorder:
     """Makes calls of one function that nobody made before, and what the next one like it comes down to."""
 
-    def __init__(self, known: Cacheable) -> None:
-        self.known = known
+    def __init__(self, known: Cacheable, *, native: bool) -> None:
+        self.known, self.native = known, native
 
     def __call__(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any], tensors: tuple[Any, ...]
@@ -77,7 +81,7 @@ class Recorder:
         """The result; what the next such call comes down to, or None; and what its key refers to by address."""
         refs = [tensor_ref(t) for t in tensors]
         recorder = CallRecorder([extent_of(r) for r in refs])
-        within = watch_thread if native is None else native.watch_thread
+        within = native.watch_thread if self.native else watch_thread
         within(1)
         try:
             with recording(recorder):
@@ -88,7 +92,7 @@ class Recorder:
         written = _flat(keywords.get("out"))
         if self.known.every and self.known.scalars is not None and not self._reached(recorder, arguments, keywords):
             recorder.refuse("a number does not reach a kernel as it is")
-        return result, _Finished(self.known, recorder, tensors, refs, result, written).call(), kept
+        return result, _Finished(self.known, recorder, tensors, refs, result, written, self.native).call(), kept
 
     def _reached(self, recorder: CallRecorder, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
         """Whether each number of a call is one that launches were given by its name, and none was given another."""
@@ -135,7 +139,9 @@ class _Finished:
         refs: Sequence[TensorRef],
         result: Any,
         written: Sequence[Any],
+        native: bool,
     ) -> None:
+        self.native = native
         self.known, self.recorder, self.tensors, self.refs, self.result = known, recorder, tensors, refs, result
         self.written = [i + 1 for i, t in enumerate(tensors) if any(t is w for w in written)]
 
@@ -165,7 +171,7 @@ class _Finished:
         steps = tuple(self._step(s, moved) for s in recorder.steps)
         numbers = self.known.scalars
         on_device = dense_allocator(library, device, (scratch,), (1,), ElementKind.U8) if scratch else None
-        return (Call if native is None else native.Call)(
+        return (native.Call if self.native else Call)(
             launches=steps,
             results=made,
             returned=tuple(moved.get(s, (s, 0))[0] for s in sources),

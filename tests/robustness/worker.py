@@ -20,10 +20,14 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
-from baracuda.runtime import jit
-from baracuda.runtime.jit import CpuTarget
-from tests.robustness import attack
-from tests.robustness.samples import Sample, samples
+from baracuda import native
+
+native.load = lambda: None  # all memory that a call uses comes from where it can be guarded
+
+from baracuda.runtime import jit  # noqa: E402
+from baracuda.runtime.jit import CpuTarget  # noqa: E402
+from tests.robustness import attack  # noqa: E402
+from tests.robustness.samples import Sample, samples  # noqa: E402
 
 #: Address space of a worker: what is asked for beyond it is memory that there is not.
 _MOST_MEMORY = 8 << 30

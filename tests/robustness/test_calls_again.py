@@ -1,0 +1,94 @@
+"""A call made again has the bits of the function itself, whatever its tensors hold: every public function, several samples."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baracuda
+from baracuda.frontends import call_cache
+from baracuda.frontends.call_replay import PythonFunction
+from tests.robustness.samples import IN_PLACE, Call, Sample, samples
+
+#: Functions whose calls cannot be kept, with the reason.
+NEVER = {
+    "array_equal": "its result is a number of Python's",
+    "ctc_loss": "it reads lengths on the host",
+    "ctc_loss_backward": "it reads lengths on the host",
+    "flex_attention": "a formula among its arguments",
+    "flex_attention_backward": "a formula among its arguments",
+    "grouped_mm": "it reads offsets on the host",
+    "grouped_mm_backward": "it reads offsets on the host",
+    "kv_cache_append": "it writes an argument",
+    "rnnt_loss": "it reads lengths on the host",
+    "rnnt_loss_backward": "it reads lengths on the host",
+    "rope_scaling_tables": "no tensor among its arguments",
+    "varlen_attention": "it reads offsets on the host",
+    "varlen_attention_backward": "it reads offsets on the host",
+    "view_as_complex": "its result is a view of an argument",
+    "view_as_real": "its result is a view of an argument",
+    "einsum": "its result may be a view of an argument",
+    "view_as_complex_backward": "its result is a view of an argument",
+    "bitcast": "its result is a view of an argument",
+}
+
+
+def _rolled(value: Any, by: int) -> Any:
+    """The same tensor with its elements in other places."""
+    if isinstance(value, np.ndarray) and value.size and value.dtype != object:
+        moved = value.copy(order="K")
+        moved[...] = np.roll(value, by)
+        return moved
+    if isinstance(value, (list, tuple)) and any(isinstance(v, np.ndarray) for v in value):
+        return type(value)(_rolled(v, by) for v in value)
+    return value
+
+
+def _bits(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_bits(v) for v in value]
+    return (value.dtype, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
+
+
+def _results(function: Callable[..., Any], call: Call, by: int) -> Any:
+    arguments = [_rolled(a, by) for a in call.arguments]
+    keywords = {k: _rolled(v, by) for k, v in call.keywords.items()}
+    try:
+        return _bits(function(*arguments, **keywords)), [_bits(keywords.get(k)) for k in sorted(call.written)]
+    except baracuda.Error as error:  # an order that means something, of offsets for instance
+        return type(error), str(error)
+
+
+def _sampled() -> list[Sample]:
+    return [s for s in samples() if not s.name.startswith(("plan of ", "descriptor of "))]
+
+
+@pytest.mark.parametrize("python", [False, True], ids=["native", "python"])
+@pytest.mark.parametrize("sample", _sampled(), ids=lambda s: s.name)
+def test_bits_of_a_repeated_call(sample: Sample, python: bool, full: bool) -> None:
+    call = sample.make()
+    public = call.function
+    if not full and not python and "#example" not in sample.name and zlib.crc32(sample.name.encode()) % 3:
+        pytest.skip("runs with --full")
+    if not hasattr(public, "cached_calls"):
+        pytest.skip("no function whose calls are kept")
+    plain = public.__wrapped__
+    if python:
+        if not full and zlib.crc32(sample.name.encode()) % 6:
+            pytest.skip("runs with --full")
+        known = getattr(plain, "cacheable", None)
+        assert known is not None
+        public = call_cache.python_function(known)
+        assert isinstance(public, PythonFunction)
+    elif call_cache.native is None:
+        pytest.skip("the C module was not compiled")
+    public.forget()
+    for by in (0, 1, 3, 0):
+        assert _results(public, call, by) == _results(plain, call, by), (sample.name, by)
+    name = sample.name.partition("#")[0]
+    if name not in NEVER and name not in IN_PLACE and isinstance(_results(plain, call, 0)[0], (list, tuple)):
+        assert public.cached_calls or _results(plain, call, 0)[0] == [], f"{sample.name}: its calls are not kept"
