@@ -222,6 +222,18 @@ static int put_number(Key *key, PyObject *value, const Parameter *parameter) {
     return put(key, NUMBER | type << 8);
 }
 
+/* The one object that a string is in all keys, borrowed; NULL where there is no room to keep it. */
+static PyObject *one_string(PyObject *string) {
+    if (PyUnicode_CHECK_INTERNED(string)) return string;
+    if (PyDict_GET_SIZE(known.interned) >= MOST_INTERNED) return NULL;
+    Py_INCREF(string);
+    PyUnicode_InternInPlace(&string);
+    PyObject *kept = PyDict_SetDefault(known.interned, string, string);
+    Py_DECREF(string);
+    if (kept == NULL) PyErr_Clear();
+    return kept == string ? string : NULL;
+}
+
 static int put_value(Key *key, PyObject *value, const Parameter *parameter, int written) {
     int library = library_of(value);
     if (library) return put_tensor(key, value, library, written);
@@ -243,7 +255,10 @@ static int put_value(Key *key, PyObject *value, const Parameter *parameter, int 
         memcpy(bits, &c, 16);
         return put(key, COMPLEX_) && put(key, bits[0]) && put(key, bits[1]);
     }
-    if (PyUnicode_CheckExact(value) && PyUnicode_CHECK_INTERNED(value)) return put(key, PLAIN) && put(key, (uint64_t)value);
+    if (PyUnicode_CheckExact(value)) {
+        PyObject *string = one_string(value);
+        return string != NULL && put(key, PLAIN) && put(key, (uint64_t)string);
+    }
     int plain = PySet_Contains(known.plain, (PyObject *)Py_TYPE(value));
     if (plain < 0) return -1;
     if (!plain && !PyType_Check(value)) return 0;
@@ -747,8 +762,8 @@ static int key_of(const Function *self, Key *key, PyObject *const *args, Py_ssiz
     }
     Py_ssize_t more = names == NULL ? 0 : PyTuple_GET_SIZE(names);
     for (Py_ssize_t i = 0; i < more; i++) {
-        PyObject *name = PyTuple_GET_ITEM(names, i);
-        if (!PyUnicode_CHECK_INTERNED(name) || !put(key, KEYWORDS) || !put(key, (uint64_t)name)) return 0;
+        PyObject *name = one_string(PyTuple_GET_ITEM(names, i));
+        if (name == NULL || !put(key, KEYWORDS) || !put(key, (uint64_t)name)) return 0;
         int written = PyUnicode_GET_LENGTH(name) == 3 && !PyUnicode_CompareWithASCIIString(name, "out");
         int done = put_value(key, args[count + i], named_parameter(self, name), written);
         if (done <= 0) return done;
