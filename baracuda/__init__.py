@@ -27,28 +27,30 @@ _EXPORTS = {
     "baracuda.core.tensor": "TensorMut TensorRef",
     "baracuda.core.version": "ARITHMETIC_VERSION",
     "baracuda.core.workspace": "Workspace",
-    "baracuda.ops.alibi": "AlibiArgs AlibiBackwardArgs AlibiBackwardDescriptor AlibiBackwardPlan AlibiDescriptor AlibiPlan",
-    "baracuda.ops.attention": "AttentionArgs AttentionBackwardArgs AttentionBackwardPlan AttentionPlan",
-    "baracuda.ops.attention_descriptor": "AttentionBackwardDescriptor AttentionDescriptor",
-    "baracuda.ops.losses_ctc": "CtcLossArgs CtcLossBackwardArgs CtcLossBackwardPlan CtcLossDescriptor CtcLossPlan",
-    "baracuda.ops.losses_rnnt": "RnntLossArgs RnntLossBackwardArgs RnntLossBackwardPlan RnntLossDescriptor RnntLossPlan",
-    "baracuda.ops.binary": (
+    "baracuda.ops.attention.alibi": (
+        "AlibiArgs AlibiBackwardArgs AlibiBackwardDescriptor AlibiBackwardPlan AlibiDescriptor AlibiPlan"
+    ),
+    "baracuda.ops.attention.plan": "AttentionArgs AttentionBackwardArgs AttentionBackwardPlan AttentionPlan",
+    "baracuda.ops.attention.descriptor": "AttentionBackwardDescriptor AttentionDescriptor",
+    "baracuda.ops.losses.ctc": "CtcLossArgs CtcLossBackwardArgs CtcLossBackwardPlan CtcLossDescriptor CtcLossPlan",
+    "baracuda.ops.losses.rnnt": "RnntLossArgs RnntLossBackwardArgs RnntLossBackwardPlan RnntLossDescriptor RnntLossPlan",
+    "baracuda.ops.elementwise.binary": (
         "BinaryKind BinaryParamArgs BinaryParamBackwardArgs BinaryParamBackwardDescriptor BinaryParamBackwardPlan "
         "BinaryParamDescriptor BinaryParamPlan"
     ),
-    "baracuda.ops.matmul_descriptor": "MatmulDescriptor",
-    "baracuda.ops.matrix_products": "MatmulArgs MatmulPlan",
-    "baracuda.ops.normalization": (
+    "baracuda.ops.matmul.descriptor": "MatmulDescriptor",
+    "baracuda.ops.matmul.plan": "MatmulArgs MatmulPlan",
+    "baracuda.ops.normalization.rms_norm": (
         "RMSNormArgs RMSNormBackwardArgs RMSNormBackwardDescriptor RMSNormBackwardPlan RMSNormDescriptor RMSNormPlan"
     ),
-    "baracuda.ops.quantization": (
+    "baracuda.ops.quantization.per_token": (
         "DequantizePerTokenArgs DequantizePerTokenBackwardArgs DequantizePerTokenBackwardDescriptor "
         "DequantizePerTokenBackwardPlan DequantizePerTokenDescriptor DequantizePerTokenPlan QuantizePerTokenArgs "
         "QuantizePerTokenBackwardArgs QuantizePerTokenBackwardDescriptor QuantizePerTokenBackwardPlan "
         "QuantizePerTokenDescriptor QuantizePerTokenPlan"
     ),
-    "baracuda.ops.scatter": "ScatterArgs ScatterDescriptor ScatterKind ScatterPlan",
-    "baracuda.ops.softmax": (
+    "baracuda.ops.indexing.scatter": "ScatterArgs ScatterDescriptor ScatterKind ScatterPlan",
+    "baracuda.ops.softmax.softmax": (
         "SoftmaxArgs SoftmaxBackwardArgs SoftmaxBackwardDescriptor SoftmaxBackwardPlan SoftmaxDescriptor SoftmaxKind SoftmaxPlan"
     ),
     "baracuda.frontends.functional": (

@@ -1,4 +1,4 @@
-"""Generates baracuda/formula/elementary/coefficients.py: the constants and minimax polynomials of the elementary functions.
+"""Generates baracuda/formula/elementary/tables/elementary.py: the constants and minimax polynomials of the elementary functions.
 
     python -m tools.coefficients
 
@@ -14,7 +14,7 @@ from mpmath import mp, mpf
 
 from tools.remez import Function, minimax, rounded
 
-TARGET = Path(__file__).parent.parent / "baracuda" / "formula" / "elementary" / "coefficients.py"
+TARGET = Path(__file__).parent.parent / "baracuda" / "formula" / "elementary" / "tables" / "elementary.py"
 BITS = {"F32": 24, "F64": 53}
 mp.prec = 400
 LN2 = mp.log(2)

@@ -1,4 +1,4 @@
-"""Generates baracuda/formula/elementary/coefficients_incomplete.py, for the incomplete gamma and beta functions.
+"""Generates baracuda/formula/elementary/tables/incomplete.py, for the incomplete gamma and beta functions.
 
 python -m tools.coefficients_incomplete
 """
@@ -89,7 +89,7 @@ def reciprocal_gamma() -> None:
     )  # fmt: skip
 
 
-FILES = {"coefficients_incomplete.py": ("the incomplete gamma and beta functions", [expansions, reciprocal_gamma])}
+FILES = {"incomplete.py": ("the incomplete gamma and beta functions", [expansions, reciprocal_gamma])}
 
 
 def main() -> None:

@@ -225,12 +225,12 @@ def quadrature() -> None:
 
 
 FILES = {
-    "coefficients_exponential_integral.py": ("the exponential integrals", [exponential_integrals]),
-    "coefficients_integrals.py": ("Dawson's integral and the dilogarithm", [dawson, dilogarithm]),
-    "coefficients_waves.py": ("the sine, cosine and Fresnel integrals", [oscillating_integrals]),
-    "coefficients_owen.py": ("the quadrature of Owen's function", [quadrature]),
-    "coefficients_bessel_k.py": ("the modified Bessel functions of the second kind", [modified_second_kind]),
-    "coefficients_bessel_y.py": ("Y0, Y1 and Airy's function", [second_kind, airy]),
+    "exponential_integral.py": ("the exponential integrals", [exponential_integrals]),
+    "integrals.py": ("Dawson's integral and the dilogarithm", [dawson, dilogarithm]),
+    "waves.py": ("the sine, cosine and Fresnel integrals", [oscillating_integrals]),
+    "owen.py": ("the quadrature of Owen's function", [quadrature]),
+    "bessel_k.py": ("the modified Bessel functions of the second kind", [modified_second_kind]),
+    "bessel_y.py": ("Y0, Y1 and Airy's function", [second_kind, airy]),
 }
 
 

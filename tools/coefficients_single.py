@@ -1,4 +1,4 @@
-"""Generates baracuda/formula/elementary/coefficients_single.py: the polynomials of the special functions that f32 alone uses.
+"""Generates baracuda/formula/elementary/tables/single.py: the polynomials of the special functions that f32 alone uses.
 
 python -m tools.coefficients_single
 """
@@ -190,7 +190,7 @@ def main() -> None:
     makers = [
         bessel_functions, oscillating_bessel_functions, gamma_functions, normal_distribution, logarithm_of_normal_distribution,
     ]  # fmt: skip
-    write("coefficients_single.py", "the special functions in f32", makers, "coefficients_single")
+    write("single.py", "the special functions in f32", makers, "coefficients_single")
 
 
 if __name__ == "__main__":

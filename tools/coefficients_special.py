@@ -13,7 +13,7 @@ from mpmath import mp, mpf
 from tools.coefficients import BITS, emit, emit_scalar, lines, parts, polynomial, preamble
 from tools.remez import Function, minimax, rounded
 
-FOLDER = Path(__file__).parent.parent / "baracuda" / "formula" / "elementary"
+FOLDER = Path(__file__).parent.parent / "baracuda" / "formula" / "elementary" / "tables"
 mp.prec = 400
 
 
@@ -313,15 +313,15 @@ def write(name: str, subject: str, makers: Sequence[Callable[[], None]], tool: s
     head = preamble(
         f"Constants and minimax polynomials of {subject}, made by tools/{tool}.py.",
         "",
-        "They are written as in baracuda/formula/elementary/coefficients.py.",
+        "They are written as in baracuda/formula/elementary/tables/elementary.py.",
     )
     (FOLDER / name).write_text("\n".join(head + lines) + "\n")
 
 
 def main() -> None:
-    write("coefficients_normal.py", "the normal distribution's functions", [normal_distribution])
-    write("coefficients_gamma.py", "the gamma functions", [gamma_functions])
-    write("coefficients_bessel.py", "the Bessel functions", [modified_bessel, bessel_of_the_first_kind])
+    write("normal.py", "the normal distribution's functions", [normal_distribution])
+    write("gamma.py", "the gamma functions", [gamma_functions])
+    write("bessel.py", "the Bessel functions", [modified_bessel, bessel_of_the_first_kind])
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import baracuda
 from baracuda.core.axes import Axes
 from baracuda.core.plan import Plan
 from baracuda.core.spec import TensorSpec
-from baracuda.ops.formula_plan import FormulaPlan
+from baracuda.ops.declaration.formula_plan import FormulaPlan
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "plans.md"
 _INTRODUCTION = """\

@@ -31,7 +31,7 @@ from baracuda.core.sku import PlanPreference
 from baracuda.core.spec import TensorSpec
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
-from baracuda.ops.op_plan import plan_of
+from baracuda.ops.declaration.op_plan import plan_of
 from baracuda.runtime.cuda import CudaCall, architecture, load_kernel
 from baracuda.runtime.device_memory import DeviceMemory, synchronize
 from baracuda.runtime.program import Program, Step, Template

@@ -15,7 +15,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Executable, Scalars
 from baracuda.core.sku import BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
-from baracuda.lowering.products import ProductProblem
+from baracuda.lowering.matmul.implementation import ProductProblem
 
 _MATH = {
     ElementKind.F32: MathPrecision.F32, ElementKind.C64: MathPrecision.F32, ElementKind.F64: MathPrecision.F64,

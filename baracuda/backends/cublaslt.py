@@ -23,8 +23,8 @@ from baracuda.core.errors import BackendError, UnsupportedError
 from baracuda.core.plan import Executable, Scalars
 from baracuda.core.sku import BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
-from baracuda.lowering.contraction import PRODUCT, Contraction
-from baracuda.lowering.products import ProductProblem
+from baracuda.lowering.matmul.implementation import ProductProblem
+from baracuda.lowering.matmul.problem import PRODUCT, Contraction
 
 #: Bytes of workspace that an algorithm may ask for.
 MOST_WORKSPACE = 32 << 20

@@ -15,12 +15,12 @@ from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Executable, Layout, Scalars
 from baracuda.core.sku import ArchSku
 from baracuda.core.spec import TensorSpec
-from baracuda.lowering.contraction import PRODUCT, Contraction, merged
 from baracuda.lowering.executables import FormulaExecutable, NothingToDo, build, given_parameters
 from baracuda.lowering.generated import MadeOnce, is_general
-from baracuda.lowering.problem import Operand, Problem, normalise
-from baracuda.lowering.products import ProductImplementation, ProductProblem
-from baracuda.lowering.staged import Place, Staged
+from baracuda.lowering.matmul.implementation import ProductImplementation, ProductProblem
+from baracuda.lowering.matmul.problem import PRODUCT, Contraction, merged
+from baracuda.lowering.nest.multi_kernel import Place, Staged
+from baracuda.lowering.nest.problem import Operand, Problem, normalise
 
 
 @dataclass(frozen=True)

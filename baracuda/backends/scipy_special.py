@@ -28,7 +28,7 @@ from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuar
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expr import Expr
 from baracuda.formula.library import PREFIX
-from baracuda.lowering.implementation import FormulaProblem
+from baracuda.lowering.nest.implementation import FormulaProblem
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Found: TypeAlias = "tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]"

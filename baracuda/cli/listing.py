@@ -14,7 +14,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.op_table import Alias, aliases, table
 from baracuda.core.sku import PROMISES, BackendKind
 from baracuda.frontends.catalogue import Entry, catalogue
-from baracuda.ops.formula_plan import FormulaPlan
+from baracuda.ops.declaration.formula_plan import FormulaPlan
 
 #: How a full name begins, for each way that people write it.
 PREFIXES = {

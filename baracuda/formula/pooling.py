@@ -7,8 +7,8 @@ that of its blocks, each about its own centre, once each is moved to the centre 
     sum (x - mean)**2 = sum over blocks of (their sum (x - own mean)**2 + count * (own mean - mean)**2)   (Chan et al. 1979)
     sum exp(x - max)  = sum over blocks of (their sum exp(x - own max)) * exp(own max - max)
 
-`pooled` marks such a sum with the rule that moves a block's. Where `pools` holds, `baracuda.lowering.pooled` cuts rows into the
-blocks of `order.pool_block` and this is the canonical order; elsewhere `unpooled` leaves the sum itself.
+`pooled` marks such a sum with the rule that moves a block's. Where `pools` holds, `baracuda.lowering.nest.two_level_reduction`
+cuts rows into the blocks of `order.pool_block` and this is the canonical order; elsewhere `unpooled` leaves the sum itself.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from baracuda.frontends.declared import declared
 from baracuda.frontends.ranges import check_range, checked, lengths_of, most_and_sum
 from baracuda.frontends.views import view
 from baracuda.frontends.words import Bounds, Count, Reduction
-from baracuda.ops.losses_ctc import CtcLossArgs, CtcLossBackwardArgs, CtcLossBackwardPlan, CtcLossDescriptor, CtcLossPlan
-from baracuda.ops.losses_rnnt import RnntLossArgs, RnntLossBackwardArgs, RnntLossBackwardPlan, RnntLossDescriptor, RnntLossPlan
+from baracuda.ops.losses.ctc import CtcLossArgs, CtcLossBackwardArgs, CtcLossBackwardPlan, CtcLossDescriptor, CtcLossPlan
+from baracuda.ops.losses.rnnt import RnntLossArgs, RnntLossBackwardArgs, RnntLossBackwardPlan, RnntLossDescriptor, RnntLossPlan
 
 #: Of a batch, of its only element, and as numbers.
 _LENGTHS = "batch or () or numbers or number : s32 s64"

@@ -20,7 +20,7 @@ from baracuda.frontends.families import function
 from baracuda.frontends.functional import alibi_backward
 from baracuda.frontends.views import copy, placed, run, slab, view
 from baracuda.frontends.words import Count
-from baracuda.ops import attention_states as states
+from baracuda.ops.attention import states
 
 Window = Count | tuple[int | None, int | None]
 Softcap = Annotated[float, AtLeast(0), Finite()]

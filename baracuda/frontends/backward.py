@@ -13,9 +13,9 @@ from baracuda.frontends.binding import Bound
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.function import Call, binding_of, cacheable_of, describe_bound, describe_call
-from baracuda.ops.op import Op
-from baracuda.ops.op_descriptor import OpDescriptor
-from baracuda.ops.totals import total
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.op_descriptor import OpDescriptor
+from baracuda.ops.declaration.totals import total
 
 
 class Backward:

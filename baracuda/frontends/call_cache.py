@@ -39,7 +39,7 @@ from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import device_of
 from baracuda.frontends.call_replay import Call, PythonFunction, watch_thread
 from baracuda.native import load
-from baracuda.ops.op_descriptor import check_whole
+from baracuda.ops.declaration.op_descriptor import check_whole
 from baracuda.runtime import pool
 from baracuda.runtime.streams import own_stream
 

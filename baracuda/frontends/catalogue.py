@@ -10,8 +10,8 @@ from importlib import import_module
 from baracuda.core.elements import ElementKind
 from baracuda.core.op_table import Row, measured_ulp, table
 from baracuda.frontends.families import function, ops
-from baracuda.ops.op import Op, categories
-from baracuda.ops.op_plan import stem
+from baracuda.ops.declaration.op import Op, categories
+from baracuda.ops.declaration.op_plan import stem
 
 #: Ops with plans written out by hand: their functions and plans.
 _BY_HAND = {

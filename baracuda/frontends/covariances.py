@@ -13,9 +13,9 @@ from baracuda.frontends.declared import declared
 from baracuda.frontends.product_function import run as product
 from baracuda.frontends.views import placed, run, view
 from baracuda.frontends.words import FiniteFloat, Wrt
-from baracuda.ops import covariances as c
-from baracuda.ops.matmul_descriptor import MatmulDescriptor
-from baracuda.ops.promotion import Rule, common, result_element
+from baracuda.ops.declaration.promotion import Rule, common, result_element
+from baracuda.ops.matmul.descriptor import MatmulDescriptor
+from baracuda.ops.statistics import covariances as c
 
 Weights = dict[str, TensorRef]
 

@@ -15,9 +15,9 @@ from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.function import binding_of, cacheable_of, describe_bound
 from baracuda.frontends.views import placed
-from baracuda.ops.op import Op
-from baracuda.ops.op_descriptor import OpDescriptor
-from baracuda.ops.second import backward_op
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.op_descriptor import OpDescriptor
+from baracuda.ops.declaration.second import backward_op
 
 
 class DoubleBackward:

@@ -16,9 +16,9 @@ from baracuda.frontends.ranges import checked
 from baracuda.frontends.scatter import combined
 from baracuda.frontends.views import run, view
 from baracuda.frontends.words import Bounds, Count
-from baracuda.ops import indexing
-from baracuda.ops.scatter import ScatterDescriptor, ScatterKind
-from baracuda.ops.traced import Bound, space_of
+from baracuda.ops.declaration.traced import Bound, space_of
+from baracuda.ops.indexing import indexing
+from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind
 
 
 def _summed(dy: Any, x: Any, indices: Mapping[str, Any], extents: Sequence[int], positions: Sequence[int], batch: int) -> Any:

@@ -11,8 +11,8 @@ from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.function import Function
 from baracuda.frontends.indexed import Indexed
 from baracuda.ops import FAMILIES
-from baracuda.ops.op import OPS, Op
-from baracuda.ops.op_plan import backward_plan, forward_plan, stem
+from baracuda.ops.declaration.op import OPS, Op
+from baracuda.ops.declaration.op_plan import backward_plan, forward_plan, stem
 
 
 @cache

@@ -17,9 +17,9 @@ from baracuda.core.parameters import Domain
 from baracuda.frontends.binding import ALIASES, AXES, ELEMENT, FLAG, ROW_AXES, Binding, Bound
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import NUMBERS, apply, describe, one_or_all
-from baracuda.ops.op import Op
-from baracuda.ops.op_descriptor import OpDescriptor, parts_of
-from baracuda.ops.op_plan import plan_of
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.op_descriptor import OpDescriptor, parts_of
+from baracuda.ops.declaration.op_plan import plan_of
 
 #: Parameters of functions that are none of their op.
 _NO_NUMBERS = frozenset(["out", "wrt", "bounds"])

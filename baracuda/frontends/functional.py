@@ -15,7 +15,7 @@ from baracuda.core.spec import check_axes, counted
 from baracuda.frontends.call import apply, describe, one
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.words import Eps, FloatElement, Quantized
-from baracuda.ops.alibi import (
+from baracuda.ops.attention.alibi import (
     AlibiArgs,
     AlibiBackwardArgs,
     AlibiBackwardDescriptor,
@@ -23,7 +23,7 @@ from baracuda.ops.alibi import (
     AlibiDescriptor,
     AlibiPlan,
 )
-from baracuda.ops.normalization import (
+from baracuda.ops.normalization.rms_norm import (
     RMSNormArgs,
     RMSNormBackwardArgs,
     RMSNormBackwardDescriptor,
@@ -31,7 +31,7 @@ from baracuda.ops.normalization import (
     RMSNormDescriptor,
     RMSNormPlan,
 )
-from baracuda.ops.quantization import (
+from baracuda.ops.quantization.per_token import (
     DequantizePerTokenArgs,
     DequantizePerTokenBackwardArgs,
     DequantizePerTokenBackwardDescriptor,
@@ -45,7 +45,7 @@ from baracuda.ops.quantization import (
     QuantizePerTokenDescriptor,
     QuantizePerTokenPlan,
 )
-from baracuda.ops.softmax import (
+from baracuda.ops.softmax.softmax import (
     SoftmaxArgs,
     SoftmaxBackwardArgs,
     SoftmaxBackwardDescriptor,

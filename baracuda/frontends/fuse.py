@@ -13,10 +13,10 @@ from baracuda.frontends.backward import Backward
 from baracuda.frontends.call import one_or_all
 from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.function import Call, describe_call
-from baracuda.ops.op import Op
-from baracuda.ops.op_descriptor import OpDescriptor
-from baracuda.ops.op_plan import plan_of
-from baracuda.ops.promotion import Rule
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.op_descriptor import OpDescriptor
+from baracuda.ops.declaration.op_plan import plan_of
+from baracuda.ops.declaration.promotion import Rule
 
 _ALONG_ROWS = frozenset(["reduce", "scan", "position"])
 

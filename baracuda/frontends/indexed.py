@@ -13,8 +13,8 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.call import describe
 from baracuda.frontends.function import Function, describe_bound
 from baracuda.frontends.ranges import checked, outside
-from baracuda.ops.op import Op
-from baracuda.ops.traced import Bound
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.traced import Bound
 
 _BOUNDS = """
 

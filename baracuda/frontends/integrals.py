@@ -15,9 +15,9 @@ from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.declared import declared
 from baracuda.frontends.views import axis_of, copy, gradients, merged, output, placed, run, slab
 from baracuda.frontends.words import FiniteFloat, PositiveFloat, Wrt
-from baracuda.ops import statistics as s
-from baracuda.ops.op import Op
-from baracuda.ops.promotion import Rule, result_element
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.promotion import Rule, result_element
+from baracuda.ops.statistics import statistics as s
 
 # --- integrals --------------------------------------------------------------------------------------------------------
 

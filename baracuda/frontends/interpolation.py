@@ -14,8 +14,8 @@ from baracuda.frontends.reads_backward import in_kind
 from baracuda.frontends.scatter import combined
 from baracuda.frontends.views import output, run, view
 from baracuda.frontends.words import Wrt
-from baracuda.ops import interpolation as s
-from baracuda.ops.scatter import ScatterDescriptor, ScatterKind
+from baracuda.ops.indexing import interpolation as s
+from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind
 
 
 def _samples(x: Any, xp: Any, fp: Any) -> dict[str, TensorRef]:

@@ -14,7 +14,7 @@ from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.call import apply, describe, one
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import function
-from baracuda.ops.binary import (
+from baracuda.ops.elementwise.binary import (
     BinaryKind,
     BinaryParamArgs,
     BinaryParamBackwardArgs,

@@ -31,7 +31,7 @@ def _given(**numbers: int | None) -> dict[str, int]:
 def linear(x: Ref, weight: Ref, bias: Ref | None = None, *, activation: str = "none", saved: bool = False) -> Request:
     """activation(x @ weight.T + bias), x (..., k), weight (n, k), bias (n).
 
-    activation is one of `baracuda.ops.matmul_epilogue.ACTIVATIONS`: "none", "relu", "gelu", "gelu_tanh", "silu", ... With
+    activation is one of `baracuda.ops.matmul.epilogue.ACTIVATIONS`: "none", "relu", "gelu", "gelu_tanh", "silu", ... With
     `saved`, returns (y, z) with z what the activation is applied to, which `linear_backward(dy, x, weight, bias, z=z)` reads.
 
     Examples

@@ -25,7 +25,7 @@ from baracuda.frontends.products import Ref, labelled, mm
 from baracuda.frontends.ranges import checked
 from baracuda.frontends.views import filled, output, placed, slab
 from baracuda.frontends.words import Bounds, Reduction, Wrt
-from baracuda.ops.traced import Bound
+from baracuda.ops.declaration.traced import Bound
 
 #: Rows to a block.
 ROWS = 1024

@@ -11,7 +11,7 @@ from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.views import output, placed, run, slab, windows
 from baracuda.frontends.words import FiniteFloat, Positive
-from baracuda.ops import response_norms as r
+from baracuda.ops.normalization import response_norms as r
 
 _CHANNELS = 1
 

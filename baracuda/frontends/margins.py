@@ -11,7 +11,7 @@ from baracuda.frontends.families import ops
 from baracuda.frontends.ranges import check_range, checked
 from baracuda.frontends.views import output, placed, run
 from baracuda.frontends.words import Bounds, Reduction
-from baracuda.ops import multilabel_margins as m
+from baracuda.ops.losses import multilabel_margins as m
 
 _SCORES: dict[str, str] = {"input": "*shape : float", "target": "*shape : int"}
 

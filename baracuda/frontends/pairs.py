@@ -11,7 +11,7 @@ from baracuda.frontends.declared import declared
 from baracuda.frontends.statistics import cdist_backward
 from baracuda.frontends.views import filled, run
 from baracuda.frontends.words import Order
-from baracuda.ops import pairs as s
+from baracuda.ops.statistics import pairs as s
 
 
 def _points(x: Any) -> TensorRef:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from baracuda.frontends.backward import Backward
 from baracuda.frontends.double_backward import DoubleBackward
-from baracuda.ops import plan_formulas
+from baracuda.ops.declaration import plan_formulas
 
 softmax_double_backward = DoubleBackward(plan_formulas.softmax)
 log_softmax_double_backward = DoubleBackward(plan_formulas.log_softmax)

@@ -21,9 +21,9 @@ from baracuda.frontends.reads_backward import in_kind
 from baracuda.frontends.shapes import Declared
 from baracuda.frontends.views import filled, merged, output, placed, run, slab, view, windows
 from baracuda.frontends.words import Wrt
-from baracuda.ops import polynomial_arithmetic as s
-from baracuda.ops.op import Op
-from baracuda.ops.promotion import common, promote
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.promotion import common, promote
+from baracuda.ops.polynomials import arithmetic as s
 
 _SEQUENCES = (list, tuple)
 _ELEMENTS = "float complex"

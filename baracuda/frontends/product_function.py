@@ -17,9 +17,9 @@ from baracuda.frontends.binding import PREFERENCE, Binding, Bound, domain
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import apply, describe, one_or_all
 from baracuda.frontends.families import function
-from baracuda.ops.matmul_descriptor import MatmulDescriptor
-from baracuda.ops.matrix_products import MatmulArgs, MatmulPlan
-from baracuda.ops.op_descriptor import parts_of
+from baracuda.ops.declaration.op_descriptor import parts_of
+from baracuda.ops.matmul.descriptor import MatmulDescriptor
+from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan
 
 #: The numbers of products that kernels are given at run time, with the values that have code of their own.
 _SPECIAL = dict(MatmulDescriptor.numbers)

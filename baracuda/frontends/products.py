@@ -15,7 +15,7 @@ from typing import Any
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.product_function import ProductBackward, ProductFunction, Request
-from baracuda.ops.matmul_descriptor import MatmulDescriptor
+from baracuda.ops.matmul.descriptor import MatmulDescriptor
 
 _BATCH = "BCDEFGHI"
 Ref = TensorRef

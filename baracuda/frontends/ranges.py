@@ -17,10 +17,10 @@ from baracuda.formula.expr import Expr, cast, select
 from baracuda.frontends.call import describe
 from baracuda.frontends.function import Function
 from baracuda.frontends.views import run, view
-from baracuda.ops.bounds import any_beyond, at_position, first_beyond
-from baracuda.ops.op import Op
-from baracuda.ops.promotion import Rule
-from baracuda.ops.traced import Own, Scalar
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.promotion import Rule
+from baracuda.ops.declaration.traced import Own, Scalar
+from baracuda.ops.indexing.bounds import any_beyond, at_position, first_beyond
 
 
 def _exists(lengths: Expr) -> Expr:

@@ -28,11 +28,11 @@ from baracuda.frontends.function import Function
 from baracuda.frontends.scatter import axis_of, check_bounds, combined
 from baracuda.frontends.views import filled, run
 from baracuda.frontends.words import Bounds, Count, Wrt
-from baracuda.ops.embedding import embedding_bag
-from baracuda.ops.op import Op
-from baracuda.ops.promotion import Rule
-from baracuda.ops.scatter import ScatterDescriptor, ScatterKind
-from baracuda.ops.traced import Own, Space, Stored, Value, WholeScalar
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.promotion import Rule
+from baracuda.ops.declaration.traced import Own, Space, Stored, Value, WholeScalar
+from baracuda.ops.indexing.embedding import embedding_bag
+from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind
 
 # --- tables -----------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from baracuda.frontends.arrays import library_of, torch_dtype
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.words import WholeBytes
-from baracuda.ops.promotion import part, whole
+from baracuda.ops.declaration.promotion import part, whole
 
 
 def _viewed(x: Any, kind: ElementKind) -> Any:

@@ -19,7 +19,7 @@ from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.views import copy, output, placed, run, slab, view
 from baracuda.frontends.words import Count, FiniteFloat, Positive, PositiveFloat
-from baracuda.ops.rotary import rotation
+from baracuda.ops.attention.rotary import rotation
 from baracuda.runtime import memory
 
 

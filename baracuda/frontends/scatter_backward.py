@@ -33,9 +33,9 @@ from baracuda.frontends.scatter import (
 )
 from baracuda.frontends.views import copy, merged, output, placed, run, view
 from baracuda.frontends.words import Bounds, Wrt
-from baracuda.ops import scatter_slopes as s
-from baracuda.ops.op import Op
-from baracuda.ops.scatter import ScatterDescriptor, ScatterKind
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.indexing import scatter_slopes as s
+from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind
 
 
 @dataclass(frozen=True)

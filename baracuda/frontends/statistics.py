@@ -20,7 +20,7 @@ from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import ops
 from baracuda.frontends.views import axis_of, copy, filled, merged, output, placed, run, slab
 from baracuda.frontends.words import Count, Order, Wrt
-from baracuda.ops import statistics as s
+from baracuda.ops.statistics import statistics as s
 
 # --- distances --------------------------------------------------------------------------------------------------------
 

@@ -16,9 +16,9 @@ from baracuda.formula.expr import const
 from baracuda.frontends.arrays import empty_like, writable
 from baracuda.frontends.backward import Backward
 from baracuda.frontends.function import Call, describe_call
-from baracuda.ops.op import Op, map_parts
-from baracuda.ops.promotion import Rule
-from baracuda.ops.traced import Placing, Value
+from baracuda.ops.declaration.op import Op, map_parts
+from baracuda.ops.declaration.promotion import Rule
+from baracuda.ops.declaration.traced import Placing, Value
 
 Shape = Sequence[int]
 

@@ -10,11 +10,11 @@ from baracuda.core.device import Device, DeviceKind
 from baracuda.core.host import value_of
 from baracuda.core.plan import Scalars
 from baracuda.formula.expr import Expr
-from baracuda.lowering.problem import Nest
+from baracuda.lowering.nest.problem import Nest
 from baracuda.runtime.program import Parameter, Program
 
 if TYPE_CHECKING:
-    from baracuda.lowering.cuda import Tuning
+    from baracuda.lowering.nest.cuda.lower import Tuning
 
 
 class Call(Protocol):
@@ -67,10 +67,10 @@ def build(
     """The program of a nest on a device; None where it would have to be compiled and `compiled_only` is set. Autotuning and
     tunings are of GPUs."""
     if device.kind is DeviceKind.CUDA:
-        from baracuda.lowering.cuda.build import build as build_cuda
+        from baracuda.lowering.nest.cuda.build import build as build_cuda
 
         return build_cuda(nest, params, device.index, compiled_only=compiled_only, autotune=autotune, tuning=tuning)
-    from baracuda.lowering.cpu.build import build as build_cpu
+    from baracuda.lowering.nest.cpu.build import build as build_cpu
 
     return build_cpu(nest, params, compiled_only=compiled_only)
 

@@ -1,12 +1,14 @@
-"""Families of ops: formulas, descriptors, args, plans. This is where an op is added."""
+"""Families of ops, a folder each: formulas, descriptors, args, plans. This is where an op is added."""
 
-#: The modules that declare ops with `baracuda.ops.op.op`.
+#: The modules that declare ops with `baracuda.ops.declaration.op.op`.
 FAMILIES = (
-    "unary", "activations", "comparisons", "binary_ops", "integer_ops", "ternary_ops", "conversions", "complex_ops", "special",
-    "gammas", "special_orders", "special_incomplete", "special_library", "polynomials",
-    "reductions", "arg_reductions", "masked", "statistics", "scans",
-    "layer_norms", "channel_norms", "sync_batch_norms", "vector_norms", "fused_norms",
-    "response_norms", "softmaxes", "sparse_softmaxes", "embedding", "indexing",
-    "losses_pointwise", "losses_policy", "losses_classes", "losses_metric", "losses_regions", "advantages",
-    "optimizers", "optimizers_adaptive", "affine_quantization",
+    "elementwise.unary", "elementwise.activations", "elementwise.comparisons", "elementwise.binary_ops",
+    "elementwise.integer_ops", "elementwise.ternary_ops", "elementwise.conversions", "elementwise.complex_ops",
+    "special.functions", "special.gammas", "special.orders", "special.incomplete", "special.library", "polynomials.evaluation",
+    "reductions.reductions", "reductions.arg_reductions", "reductions.masked", "statistics.statistics", "scans.scans",
+    "normalization.layer_norms", "normalization.channel_norms", "normalization.sync_batch_norms", "normalization.vector_norms",
+    "normalization.fused_norms", "normalization.response_norms",
+    "softmax.softmaxes", "softmax.sparse", "indexing.embedding", "indexing.indexing",
+    "losses.pointwise", "losses.policy", "losses.classes", "losses.metric", "losses.regions", "losses.advantages",
+    "optimizers.optimizers", "optimizers.adaptive", "quantization.affine",
 )  # fmt: skip

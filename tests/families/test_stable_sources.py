@@ -15,9 +15,9 @@ import pytest
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr, const, input_
 from baracuda.frontends.families import ops
-from baracuda.lowering import cpu
-from baracuda.lowering.cpu import kernel
-from baracuda.ops.op_plan import plan_of
+from baracuda.lowering.nest.cpu import kernel
+from baracuda.lowering.nest.cpu import lower as cpu
+from baracuda.ops.declaration.op_plan import plan_of
 from baracuda.runtime.jit import CpuTarget
 from tests.families.test_compile import TARGETS, Offline, descriptors, lowered
 

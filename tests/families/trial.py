@@ -17,7 +17,7 @@ from baracuda.cli.verify import trials as trials_of_the_package
 from baracuda.cli.verify import values as data
 from baracuda.core.elements import ElementKind
 from baracuda.frontends.families import ops
-from baracuda.ops.op import Op
+from baracuda.ops.declaration.op import Op
 from tests.families.case import POINTWISE, ROWS, Array, Case, Shapes, torch_of
 
 FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from baracuda.core.elements import ElementKind as K
-from baracuda.ops.attention_descriptor import AttentionDescriptor
+from baracuda.ops.attention.descriptor import AttentionDescriptor
 from tests.kernels.machine import torch_dtype
 
 Tensor = torch.Tensor

@@ -12,11 +12,11 @@ import torch
 
 from baracuda.cli.verify.placing import Placing, dense_strides, place, placed
 from baracuda.core.elements import ElementKind as K
-from baracuda.lowering.attention import Attention
-from baracuda.lowering.cpu.attention import build
-from baracuda.lowering.problem import Operand
-from baracuda.ops.attention_descriptor import AttentionBackwardDescriptor, AttentionDescriptor
-from baracuda.ops.attention_score import score_graph, slope_graph
+from baracuda.lowering.attention.cpu.build import build
+from baracuda.lowering.attention.problem import Attention
+from baracuda.lowering.nest.problem import Operand
+from baracuda.ops.attention.descriptor import AttentionBackwardDescriptor, AttentionDescriptor
+from baracuda.ops.attention.score import score_graph, slope_graph
 from tests.kernels.attention_cases import Case
 
 Array = np.ndarray[Any, Any]

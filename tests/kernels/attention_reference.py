@@ -15,9 +15,9 @@ from baracuda.formula.exact_fma import fma32, fma64
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import input_
 from baracuda.formula.graph import Graph, Port
-from baracuda.lowering.attention import KEYS, QUERIES
-from baracuda.ops.attention_descriptor import AttentionDescriptor
-from baracuda.ops.attention_score import score_graph, slope_graph
+from baracuda.lowering.attention.problem import KEYS, QUERIES
+from baracuda.ops.attention.descriptor import AttentionDescriptor
+from baracuda.ops.attention.score import score_graph, slope_graph
 
 Tensor = torch.Tensor
 Array = np.ndarray[Any, np.dtype[Any]]

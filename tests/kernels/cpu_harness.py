@@ -11,8 +11,8 @@ from baracuda.core.elements import ElementKind
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes, Expr, input_
 from baracuda.formula.graph import Graph, Port
-from baracuda.lowering.cpu import lower
-from baracuda.lowering.problem import Operand, Problem, normalise
+from baracuda.lowering.nest.cpu.lower import lower
+from baracuda.lowering.nest.problem import Operand, Problem, normalise
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Program, Template

@@ -18,10 +18,10 @@ from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expr import Expr, input_
 from baracuda.formula.graph import Graph, Port
-from baracuda.lowering.composite import directions
-from baracuda.lowering.implementation import FormulaImplementation
-from baracuda.lowering.problem import Nest
-from baracuda.ops.formula_plan import FormulaDescriptor, FormulaPlan
+from baracuda.lowering.nest.implementation import FormulaImplementation
+from baracuda.lowering.nest.problem import Nest
+from baracuda.lowering.nest.sequence import directions
+from baracuda.ops.declaration.formula_plan import FormulaDescriptor, FormulaPlan
 from tests.kernels.machine import Machine
 
 Formula = Callable[[Expr], Any]

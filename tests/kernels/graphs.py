@@ -17,8 +17,8 @@ from baracuda.core.spec import TensorSpec
 from baracuda.core.tensor import tensor_ref
 from baracuda.formula.expr import Expr, input_
 from baracuda.formula.graph import Graph, Port
-from baracuda.lowering.cuda import Target, lower
-from baracuda.lowering.implementation import FormulaImplementation, FormulaProblem
+from baracuda.lowering.nest.cuda.lower import Target, lower
+from baracuda.lowering.nest.implementation import FormulaImplementation, FormulaProblem
 from tests.kernels.machine import Held, Machine
 
 Ports = Mapping[str, tuple[ElementKind, Axes]]

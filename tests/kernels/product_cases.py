@@ -13,8 +13,8 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.formula.exact_fma import fma32, fma64
 from baracuda.formula.expr import Axes, Expr, cast, compare, const, coord, input_, node, param, select
 from baracuda.formula.graph import Graph, Port
-from baracuda.lowering.contraction import PRODUCT, PRODUCT_PARTS, Contraction
-from baracuda.lowering.problem import Operand
+from baracuda.lowering.matmul.problem import PRODUCT, PRODUCT_PARTS, Contraction
+from baracuda.lowering.nest.problem import Operand
 
 Array = np.ndarray[Any, Any]
 F32, F64, S32 = ElementKind.F32, ElementKind.F64, ElementKind.S32

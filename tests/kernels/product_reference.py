@@ -12,8 +12,8 @@ from baracuda.core.elements import Category
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.sku import PlanPreference
 from baracuda.formula.exact_fma import fma32, fma64
-from baracuda.ops.matmul_descriptor import MatmulDescriptor
-from baracuda.ops.matrix_products import MatmulArgs, MatmulPlan
+from baracuda.ops.matmul.descriptor import MatmulDescriptor
+from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan
 from tests.kernels.machine import Machine
 
 POISON = 0xFF

@@ -16,8 +16,8 @@ from baracuda.core.workspace import Workspace
 from baracuda.formula import functions as f
 from baracuda.frontends.arrays import current_stream
 from baracuda.frontends.call import device_of
-from baracuda.ops.attention import AttentionArgs, AttentionPlan
-from baracuda.ops.attention_descriptor import AttentionBackwardDescriptor, AttentionDescriptor
+from baracuda.ops.attention.descriptor import AttentionBackwardDescriptor, AttentionDescriptor
+from baracuda.ops.attention.plan import AttentionArgs, AttentionPlan
 from tests.kernels.attention_cases import CASES, TOLERANCE, Case
 from tests.kernels.attention_reference import Emulation, reference
 

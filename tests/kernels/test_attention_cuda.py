@@ -10,8 +10,8 @@ import pytest
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import UnsupportedError
-from baracuda.lowering.cuda.attention import lower
-from baracuda.lowering.cuda.kernel import Target
+from baracuda.lowering.attention.cuda.build import lower
+from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.runtime.cuda import cubin
 from tests.kernels.attention_cases import CASES, CAUSAL, Case
 from tests.kernels.attention_problems import POISON, Problem, different
@@ -98,7 +98,7 @@ def test_bits(machine: Machine, problem: Problem) -> None:
     """Every tile gives the bits of the CPU's kernels, writes nothing else, and reads nothing (NaN) that is not there."""
     if machine.name != "cuda":
         pytest.skip("no CUDA device")
-    from baracuda.lowering.cuda.build import program_of, target_of
+    from baracuda.lowering.nest.cuda.build import program_of, target_of
     from baracuda.runtime.device_memory import download, upload
 
     device, target, blocks = Device.cuda(0), target_of(0), problem.blocks()

@@ -11,7 +11,7 @@ import pytest
 from baracuda.core.elements import ElementKind as K
 from baracuda.formula.expr import Axes, Expr, cast, coord, param, rare
 from baracuda.formula.functions import max_, min_, prod, sqrt, sum_, sum_rows, where
-from baracuda.lowering.cpu import lower
+from baracuda.lowering.nest.cpu.lower import lower
 from baracuda.runtime.cpu import set_num_threads
 from baracuda.runtime.jit import CpuTarget, assembly, host
 from baracuda.runtime.pool import available_cpus
@@ -365,7 +365,7 @@ def test_code_for_other_processors(target: CpuTarget, monkeypatch: pytest.Monkey
         texts.append(ir)
         return dict.fromkeys(names, 0)
 
-    monkeypatch.setattr("baracuda.lowering.cpu.kernel.load", keep)
+    monkeypatch.setattr("baracuda.lowering.nest.cpu.kernel.load", keep)
     for shape, kind in (((40, 20), K.BF16), ((40, 3000), K.F16), ((2, 70000), K.F64)):
         x = np.zeros(shape, kind.numpy)
         for layout in ("rows", "columns"):

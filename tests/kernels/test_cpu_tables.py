@@ -13,7 +13,7 @@ import baracuda
 from baracuda.cli.verify.bits import canonical_bits
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
-from baracuda.ops.op_plan import plan_of
+from baracuda.ops.declaration.op_plan import plan_of
 
 #: Rows of all 16-bit values: together as many as tables begin at, each of them fewer.
 ROWS, LENGTH = 17, 1 << 16

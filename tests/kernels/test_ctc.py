@@ -15,7 +15,7 @@ import baracuda
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.workspace import Workspace
-from baracuda.ops.losses_ctc import CtcLossArgs, CtcLossDescriptor, CtcLossPlan
+from baracuda.ops.losses.ctc import CtcLossArgs, CtcLossDescriptor, CtcLossPlan
 
 DTYPES = {torch.float64: 1e-12, torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 

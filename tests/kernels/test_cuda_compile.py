@@ -11,9 +11,9 @@ import baracuda
 from baracuda.cli.verify.plans import FLOATS, SHAPES, SUBJECTS, Case, Subject
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.plan import OperandLayout
-from baracuda.lowering.cuda import Target, lower
-from baracuda.lowering.implementation import FormulaImplementation
-from baracuda.ops.formula_plan import FormulaPlan
+from baracuda.lowering.nest.cuda.lower import Target, lower
+from baracuda.lowering.nest.implementation import FormulaImplementation
+from baracuda.ops.declaration.formula_plan import FormulaPlan
 from baracuda.runtime.cuda import cubin
 
 pytest.importorskip("cuda.core")

@@ -15,7 +15,7 @@ from baracuda.core.elements import ElementKind as K
 from baracuda.formula.conversions import cast_to, saturate_to
 from baracuda.formula.expr import Expr, cast, compare, coord, select
 from baracuda.formula.functions import max_, maximum, min_, minimum, sum_rows, where
-from baracuda.lowering.cuda import Target
+from baracuda.lowering.nest.cuda.lower import Target
 from tests.kernels.graphs import Formula, cuda_sources, pointwise, run
 from tests.kernels.machine import Machine
 

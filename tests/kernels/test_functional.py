@@ -268,7 +268,10 @@ def test_plans_are_reused(library: Library, monkeypatch: pytest.MonkeyPatch) -> 
     baracuda.softmax(x)
 
 
-MODULES = ("frontends.functional", "ops.softmax", "ops.normalization", "ops.alibi", "ops.binary", "ops.quantization")
+MODULES = (
+    "frontends.functional", "ops.softmax.softmax", "ops.normalization.rms_norm", "ops.attention.alibi", "ops.elementwise.binary",
+    "ops.quantization.per_token",
+)  # fmt: skip
 
 
 @pytest.mark.cpu_only

@@ -23,11 +23,11 @@ from baracuda.formula.graph import Graph, Port
 from baracuda.formula.oracle import evaluate
 from baracuda.formula.scans import cumsum
 from baracuda.frontends.function import Function, describe_call
-from baracuda.lowering.cuda import Target, lower
-from baracuda.ops.op import Op
-from baracuda.ops.op_plan import plan_of
-from baracuda.ops.promotion import Rule
-from baracuda.ops.traced import Own, Scalar, Space
+from baracuda.lowering.nest.cuda.lower import Target, lower
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.op_plan import plan_of
+from baracuda.ops.declaration.promotion import Rule
+from baracuda.ops.declaration.traced import Own, Scalar, Space
 from tests.families.trial import to_device, to_host
 
 K = baracuda.ElementKind

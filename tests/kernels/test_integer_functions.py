@@ -29,7 +29,7 @@ from baracuda.formula.integer_functions import (
 )
 from baracuda.formula.oracle import evaluate
 from baracuda.formula.simplify import simplify
-from baracuda.lowering.cuda import Target
+from baracuda.lowering.nest.cuda.lower import Target
 from tests.kernels.graphs import cuda_sources, pointwise, run
 from tests.kernels.machine import Machine
 from tests.kernels.test_dtypes import assert_same

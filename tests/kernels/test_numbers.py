@@ -13,7 +13,8 @@ import baracuda
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.identity import identity
 from baracuda.frontends import call
-from baracuda.ops import attention_score, formula_plan, second, tracing
+from baracuda.ops.attention import score as attention_score
+from baracuda.ops.declaration import formula_plan, second, tracing
 from baracuda.runtime import jit
 
 pytestmark = pytest.mark.cpu_only

@@ -20,7 +20,7 @@ from baracuda.formula.functions import max_, mean, row_length, sum_, where
 from baracuda.formula.order import POOLED_BLOCK, POOLED_LENGTH, POOLED_LONG, pool_block
 from baracuda.formula.pooling import pooled, pooled_squares, pools, unpooled
 from baracuda.formula.reductions import argmax
-from baracuda.ops.reductions import log_sum_exp
+from baracuda.ops.reductions.reductions import log_sum_exp
 from tests.kernels.graph_plan import compute, describe
 from tests.kernels.machine import Machine
 from tests.kernels.test_reductions import kept, numbers, on, rows

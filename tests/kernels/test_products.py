@@ -15,9 +15,9 @@ from baracuda.core.elements import Category
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.sku import BackendKind, PlanPreference
-from baracuda.lowering.cpu import products
-from baracuda.ops.matmul_descriptor import MatmulDescriptor
-from baracuda.ops.matrix_products import MatmulPlan
+from baracuda.lowering.matmul.cpu import build as products
+from baracuda.ops.matmul.descriptor import MatmulDescriptor
+from baracuda.ops.matmul.plan import MatmulPlan
 from baracuda.runtime.jit import CpuTarget, host
 from tests.kernels.machine import Machine, threads
 from tests.kernels.product_reference import product, run, same_bits, values

@@ -13,9 +13,9 @@ from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expand import expand
 from baracuda.formula.functions import erf
-from baracuda.lowering.cuda.build import program_of, target_of
-from baracuda.lowering.cuda.kernel import Lowered, Target
-from baracuda.lowering.cuda.products import lower, variants
+from baracuda.lowering.matmul.cuda.build import lower, variants
+from baracuda.lowering.nest.cuda.build import program_of, target_of
+from baracuda.lowering.nest.cuda.kernel import Lowered, Target
 from baracuda.runtime.cuda import cubin
 from baracuda.runtime.device_memory import download, upload
 from tests.kernels.machine import Machine

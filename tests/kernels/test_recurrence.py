@@ -15,8 +15,9 @@ from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Plan
 from baracuda.formula import functions as f
 from baracuda.formula.expr import cast, const, param, select
-from baracuda.lowering.recurrence import cpu, cuda
 from baracuda.lowering.recurrence.build import build_cuda
+from baracuda.lowering.recurrence.cpu import kernel as cpu
+from baracuda.lowering.recurrence.cuda import kernel as cuda
 from baracuda.lowering.recurrence.pipeline import Formula, PipelineImplementation
 from baracuda.lowering.recurrence.problem import (
     BATCH,
@@ -35,8 +36,8 @@ from baracuda.lowering.recurrence.problem import (
     tensors_of,
     total,
 )
-from baracuda.ops.losses_ctc import CtcLossBackwardPlan, CtcLossDescriptor, CtcLossPlan
-from baracuda.ops.losses_rnnt import RnntLossBackwardPlan, RnntLossDescriptor, RnntLossPlan
+from baracuda.ops.losses.ctc import CtcLossBackwardPlan, CtcLossDescriptor, CtcLossPlan
+from baracuda.ops.losses.rnnt import RnntLossBackwardPlan, RnntLossDescriptor, RnntLossPlan
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.device_memory import DeviceMemory
 from baracuda.runtime.jit import CpuTarget, host

@@ -20,8 +20,8 @@ from baracuda.formula.expr import Axes, Expr, cast, coord, input_, position, red
 from baracuda.formula.functions import exp, log, max_, mean, min_, sum_, sum_rows, where
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.reductions import argmax, argmin
-from baracuda.lowering.parts import split
-from baracuda.lowering.problem import Operand, Problem, normalise, reduces
+from baracuda.lowering.nest.fission import split
+from baracuda.lowering.nest.problem import Operand, Problem, normalise, reduces
 from tests.kernels.graph_plan import compute, describe, nest, plan_types
 from tests.kernels.machine import Machine
 
@@ -369,7 +369,7 @@ def test_kernels_compile(full: bool) -> None:
     """Kinds, operations and schedules for sm_80, sm_90 and sm_100: some of each, or with --full all combinations of them."""
     pytest.importorskip("cuda.core")
     pytest.importorskip("cuda.bindings.nvrtc")
-    from baracuda.lowering.cuda import Target, lower
+    from baracuda.lowering.nest.cuda.lower import Target, lower
     from baracuda.runtime.cuda import cubin
 
     operations = ("sum", "prod", "max", "min", "and", "or", "xor")

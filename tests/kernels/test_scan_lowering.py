@@ -30,10 +30,10 @@ from baracuda.formula.scans import (
     scan,
     segmented_cumsum,
 )
-from baracuda.lowering.cpu import lower as lower_for_cpu
-from baracuda.lowering.cuda import Target
-from baracuda.lowering.cuda import lower as lower_for_cuda
-from baracuda.lowering.problem import Nest, Operand, Problem, normalise
+from baracuda.lowering.nest.cpu.lower import lower as lower_for_cpu
+from baracuda.lowering.nest.cuda.lower import Target
+from baracuda.lowering.nest.cuda.lower import lower as lower_for_cuda
+from baracuda.lowering.nest.problem import Nest, Operand, Problem, normalise
 from baracuda.runtime.jit import CpuTarget, host
 from tests.families.trial import to_device, to_host
 from tests.kernels.cpu_harness import bits, canonical, guarded, guards_intact, run

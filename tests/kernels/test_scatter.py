@@ -16,7 +16,7 @@ from baracuda.cli.verify.placing import LAYOUTS, place
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.formula import order
-from baracuda.ops.scatter import ScatterArgs, ScatterDescriptor, ScatterKind, ScatterPlan
+from baracuda.ops.indexing.scatter import ScatterArgs, ScatterDescriptor, ScatterKind, ScatterPlan
 from tests.kernels.machine import Machine
 
 COMBINE: dict[str, Callable[[Any, Any], Any]] = {
@@ -296,8 +296,8 @@ def test_values_against_add_at() -> None:
 def test_cuda_kernels_compile(arch: str, full: bool) -> None:
     """All problems for all architectures with --full; otherwise they take turns."""
     pytest.importorskip("cuda.core")
-    from baracuda.lowering.ordering.cuda_sums import lower_cuda
-    from baracuda.lowering.ordering.problem import normalise
+    from baracuda.lowering.scatter.cuda.sums import lower_cuda
+    from baracuda.lowering.scatter.problem import normalise
     from baracuda.runtime.cuda import cubin
 
     plain = ScatterDescriptor(ScatterKind.SUM, (50_000, 768), 0, (16, 1024), K.BF16)

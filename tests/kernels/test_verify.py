@@ -94,7 +94,7 @@ def test_every_op_and_plan_is_selected() -> None:
 def test_a_planted_fault_in_the_order_is_found(tmp_path: Path) -> None:
     """Lanes of a sum combined in halves instead of adjacent pairs: the values are as good, the bits are others."""
     program = (
-        "import sys\nfrom baracuda.lowering.cpu import tree\ntree.order_free = lambda n: True\n"
+        "import sys\nfrom baracuda.codegen.llvm import tree\ntree.order_free = lambda n: True\n"
         "from baracuda.cli import main\nsys.exit(main(sys.argv[1:]))"
     )
     out = tmp_path / "certificate.json"

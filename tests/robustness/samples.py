@@ -24,7 +24,7 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.core.plan import Plan
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
-from baracuda.ops.op import Op
+from baracuda.ops.declaration.op import Op
 from tests.families.trial import ELEMENTS, Trial, cases, elements_of, trials_of
 from tests.robustness import by_hand
 

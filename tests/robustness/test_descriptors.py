@@ -17,8 +17,8 @@ from baracuda.core.elements import ElementKind
 from baracuda.frontends.backward import differentiable, groups
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
-from baracuda.ops.op import Op
-from baracuda.ops.op_descriptor import OpDescriptor
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.op_descriptor import OpDescriptor
 from tests.families.trial import Trial, cases
 from tests.robustness.samples import trials_of_op
 

@@ -17,7 +17,7 @@ from baracuda.formula import host
 from baracuda.formula.expr import Expr, const, input_
 from baracuda.formula.host import HostNumber
 from baracuda.frontends.families import function
-from baracuda.ops.traced import Host
+from baracuda.ops.declaration.traced import Host
 
 STREAM = Stream(Device.cpu())
 X = input_("x", ElementKind.F32)

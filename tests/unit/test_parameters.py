@@ -14,8 +14,8 @@ import baracuda
 from baracuda.core.bounds import Above, AtLeast, AtMost, Below, Bound, Finite, OtherThan
 from baracuda.core.parameters import Choice, Domain, Either, Flag, Instance, Nothing, Number, Several, Whole, domain_of
 from baracuda.frontends.families import function, ops
-from baracuda.ops.op import Op
-from baracuda.ops.traced import Scalar
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.traced import Scalar
 
 INF, NAN = math.inf, math.nan
 OPS = sorted(ops())

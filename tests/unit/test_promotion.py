@@ -12,7 +12,7 @@ import baracuda
 from baracuda.core.elements import ElementKind
 from baracuda.frontends.arrays import torch_dtype
 from baracuda.frontends.families import function
-from baracuda.ops.promotion import promote
+from baracuda.ops.declaration.promotion import promote
 
 K = ElementKind
 INTEGERS = (K.S8, K.S16, K.S32, K.S64, K.U8, K.U16, K.U32, K.U64)

@@ -23,7 +23,7 @@ from baracuda.core.errors import Error, UnsupportedError
 from baracuda.core.plan import Plan
 from baracuda.formula.oracle import evaluate
 from baracuda.frontends.array import to_host
-from baracuda.ops.formula_plan import FormulaPlan
+from baracuda.ops.declaration.formula_plan import FormulaPlan
 
 #: Points that the oracle is asked for, and beyond which it is not asked at all, because one row is too many.
 POINTS, MOST_POINTS = 1 << 15, 1 << 18

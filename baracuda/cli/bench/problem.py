@@ -17,7 +17,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.call import plan_for
-from baracuda.ops.formula_plan import FormulaPlan
+from baracuda.ops.declaration.formula_plan import FormulaPlan
 
 Shape = tuple[int, ...]
 

@@ -12,7 +12,7 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.formula.canonical import run
 from baracuda.formula.expand import expand
 from baracuda.formula.small_floats import stored_as_integers
-from baracuda.ops.formula_plan import FormulaPlan
+from baracuda.ops.declaration.formula_plan import FormulaPlan
 
 #: Elements of the largest tensor that are interpreted; beyond it that takes minutes.
 LIMIT = 1 << 17

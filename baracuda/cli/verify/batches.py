@@ -14,8 +14,8 @@ from baracuda.core.errors import Error
 from baracuda.formula.expr import Expr, topological
 from baracuda.formula.functions import counts_rows, reads_extent
 from baracuda.formula.graph import Graph
-from baracuda.lowering.composite import directions
-from baracuda.ops.formula_plan import FormulaPlan
+from baracuda.lowering.nest.sequence import directions
+from baracuda.ops.declaration.formula_plan import FormulaPlan
 
 #: Elements that the largest tensor of a larger problem may have, and blocks of rows that it may be made of.
 MOST_ELEMENTS, MOST_BLOCKS = 1 << 17, 300

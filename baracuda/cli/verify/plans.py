@@ -18,7 +18,7 @@ from baracuda.cli.verify.problem import Array, Batch, Problem
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.plan import Plan
 from baracuda.core.spec import TensorSpec
-from baracuda.ops.formula_plan import FLOATS
+from baracuda.ops.declaration.formula_plan import FLOATS
 
 __all__ = ["FLOATS", "SUBJECTS", "Case", "Subject", "args_type", "subject"]
 

@@ -15,8 +15,8 @@ from baracuda.cli.verify.problem import Array, Batch, Problem
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.plan import Plan
 from baracuda.formula.exact_fma import fma32, fma64
-from baracuda.ops.matmul_descriptor import MatmulDescriptor
-from baracuda.ops.matrix_products import MatmulArgs, MatmulPlan
+from baracuda.ops.matmul.descriptor import MatmulDescriptor
+from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan
 
 #: Batch extents of a and of b, then rows, depth and columns: single ones, odd ones, those of vectors, and tiles with a rest.
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], int, int, int], ...] = (

@@ -19,9 +19,9 @@ from baracuda.core.lazy import cached_property
 from baracuda.frontends.backward import differentiable, groups
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
-from baracuda.ops.op import Op
-from baracuda.ops.op_descriptor import OpDescriptor
-from baracuda.ops.op_plan import OpPlan, plan_of
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.op_descriptor import OpDescriptor
+from baracuda.ops.declaration.op_plan import OpPlan, plan_of
 
 Shapes = tuple["tuple[int, ...] | None", ...]
 

@@ -19,8 +19,8 @@ from baracuda.cli.verify.problem import Array, Problem
 from baracuda.core.elements import ElementKind
 from baracuda.formula.gathers import TENSOR_EXTENT
 from baracuda.formula.oracle_errors import LEAST, UNIT, evaluate_with_errors
-from baracuda.lowering.implementation import FormulaProblem
-from baracuda.ops.formula_plan import FormulaPlan
+from baracuda.lowering.nest.implementation import FormulaProblem
+from baracuda.ops.declaration.formula_plan import FormulaPlan
 
 #: By how much more than its bound a result may be off: the bounds hold to first order.
 MARGIN = 2.0

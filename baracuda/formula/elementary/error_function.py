@@ -10,8 +10,6 @@ f32 takes ln erfc(x) + x**2 from polynomials in x, and one exponential of the di
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as c
-from baracuda.formula.elementary import coefficients_single as single
 from baracuda.formula.elementary.pieces import (
     Pair,
     either,
@@ -29,6 +27,8 @@ from baracuda.formula.elementary.pieces import (
     two_product,
     two_sum,
 )
+from baracuda.formula.elementary.tables import elementary as c
+from baracuda.formula.elementary.tables import single
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, const, fma, rare
 

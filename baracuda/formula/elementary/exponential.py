@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.pieces import (
     Format,
     either,
@@ -26,6 +25,7 @@ from baracuda.formula.elementary.pieces import (
     scale_in_range,
     with_sign_of,
 )
+from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, fma, rare
 

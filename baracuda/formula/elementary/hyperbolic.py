@@ -7,7 +7,6 @@ Both come from E = e**-|t| in (0, 1] and a reciprocal of 1 + E: a small polynomi
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.exponential import (
     exp_minus_one_on_r,
     reduce_exponent,
@@ -25,6 +24,7 @@ from baracuda.formula.elementary.pieces import (
     scale,
     sign_bit,
 )
+from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, fma, rare
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.exponential import reduce_exponent, reduce_exponent_to_pair
 from baracuda.formula.elementary.pieces import (
     Pair,
@@ -24,6 +23,7 @@ from baracuda.formula.elementary.pieces import (
     scale,
     sign_bit,
 )
+from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, bitcast, fma, rare
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from baracuda.formula.elementary import coefficients_gamma as gamma_c
-from baracuda.formula.elementary import coefficients_incomplete as c
 from baracuda.formula.elementary.pieces import F64, Pair, either, horner
 from baracuda.formula.elementary.special_gamma import log_of_pair
 from baracuda.formula.elementary.special_pairs import times_exp
+from baracuda.formula.elementary.tables import gamma as gamma_c
+from baracuda.formula.elementary.tables import incomplete as c
 from baracuda.formula.expr import Expr, compare, const, fma
 from baracuda.formula.functions import maximum, minimum
 

@@ -11,7 +11,6 @@ as its own size; so near 1 its rest is the result, and nothing is lost there eit
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.logarithm import Split, exponent, log_of_split, split
 from baracuda.formula.elementary.pieces import (
     F32,
@@ -31,6 +30,7 @@ from baracuda.formula.elementary.pieces import (
     sign_bit,
 )
 from baracuda.formula.elementary.root import sqrt_to_pair, sqrt_with_slope
+from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, binary, bitcast, cast, compare, const, fma, rare
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.pieces import (
     between,
     either,
@@ -22,6 +21,7 @@ from baracuda.formula.elementary.pieces import (
     sign_bit,
 )
 from baracuda.formula.elementary.root import sqrt_to_pair
+from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, compare, const, fma, rare
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.pieces import (
     Format,
     between,
@@ -23,6 +22,7 @@ from baracuda.formula.elementary.pieces import (
     reciprocal,
     with_sign_of,
 )
+from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, bitcast, cast, compare, const, fma, rare
 

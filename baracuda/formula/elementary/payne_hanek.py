@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.pieces import Format, fast_two_sum, format_of, two_product, two_sum
+from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expr import Expr, binary, bitcast, cast, const, fma, lookup
 
 U64, S64, F64 = ElementKind.U64, ElementKind.S64, ElementKind.F64

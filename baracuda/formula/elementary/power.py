@@ -7,7 +7,6 @@ is below 2**-33 (f32) and 2**-65 (f64), so that the exponential's argument is go
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.logarithm import Split, is_ordinary, split, split_subnormal
 from baracuda.formula.elementary.pieces import (
     Format,
@@ -27,6 +26,7 @@ from baracuda.formula.elementary.pieces import (
     sign_bit,
     two_product,
 )
+from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, compare, const, fma, rare, unary
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.logarithm import is_ordinary
 from baracuda.formula.elementary.pieces import (
     Format,
@@ -19,6 +18,7 @@ from baracuda.formula.elementary.pieces import (
     two_product,
     with_sign_of,
 )
+from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, binary, bitcast, compare, const, fma, rare, unary
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.exponential import reduce_exponent
 from baracuda.formula.elementary.pieces import Format, format_of, horner, round_scaled
+from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expr import Expr, binary, bitcast, fma
 
 

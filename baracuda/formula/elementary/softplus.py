@@ -4,9 +4,9 @@ and nothing overflows."""
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.exponential import exp_minus_one_on_r, reduce_exponent
 from baracuda.formula.elementary.pieces import either, fast_two_sum, format_of, horner
+from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, binary, bitcast, fma
 from baracuda.formula.functions import exp, log1p, maximum, minimum

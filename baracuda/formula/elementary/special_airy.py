@@ -8,13 +8,13 @@ phase is not known to a quarter of a turn any more, and the result is NaN.
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as elementary_c
-from baracuda.formula.elementary import coefficients_bessel_y as c
 from baracuda.formula.elementary.payne_hanek import reduce_huge
 from baracuda.formula.elementary.pieces import F64, Pair, either, format_of, nan, piecewise
 from baracuda.formula.elementary.root import sqrt_to_pair
 from baracuda.formula.elementary.special_bessel_j import turned
 from baracuda.formula.elementary.special_pairs import product, times_exp
+from baracuda.formula.elementary.tables import bessel_y as c
+from baracuda.formula.elementary.tables import elementary as elementary_c
 from baracuda.formula.elementary.trigonometric import Quadrant, cos_on, reduce_moderate
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, cast, compare, rare, unary

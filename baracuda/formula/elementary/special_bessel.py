@@ -10,8 +10,6 @@ f32 takes the scaled ones and the derivative to x = 10 from two polynomials in x
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients_bessel as c
-from baracuda.formula.elementary import coefficients_single as single
 from baracuda.formula.elementary.pieces import (
     Pair,
     either,
@@ -26,6 +24,8 @@ from baracuda.formula.elementary.pieces import (
 )
 from baracuda.formula.elementary.root import sqrt_to_pair
 from baracuda.formula.elementary.special_pairs import Table, inverse_of_sum, mapped_polynomial, product, reciprocal, times_exp
+from baracuda.formula.elementary.tables import bessel as c
+from baracuda.formula.elementary.tables import single
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, compare, const, fma, node, rare
 

@@ -9,12 +9,12 @@ f32 has `special_bessel_single` for ordinary arguments.
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as elementary_c
-from baracuda.formula.elementary import coefficients_bessel as c
 from baracuda.formula.elementary.payne_hanek import reduce_huge
 from baracuda.formula.elementary.pieces import Pair, either, flip_sign, format_of, horner, infinity, not_below, sign_bit
 from baracuda.formula.elementary.special_bessel_single import j_single
 from baracuda.formula.elementary.special_pairs import total
+from baracuda.formula.elementary.tables import bessel as c
+from baracuda.formula.elementary.tables import elementary as elementary_c
 from baracuda.formula.elementary.trigonometric import Quadrant, cos_on, reduce_moderate, sin_on
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, compare, fma, rare, unary

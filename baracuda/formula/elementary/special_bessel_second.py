@@ -8,15 +8,15 @@ of, and e**x sqrt(x) K is a polynomial in 1/x. NaN below zero.
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as elementary_c
-from baracuda.formula.elementary import coefficients_bessel as j
-from baracuda.formula.elementary import coefficients_bessel_k as ck
-from baracuda.formula.elementary import coefficients_bessel_y as cy
 from baracuda.formula.elementary.payne_hanek import reduce_huge
 from baracuda.formula.elementary.pieces import between, either, format_of, infinity, not_below, piecewise
 from baracuda.formula.elementary.special_bessel_j import modulus_and_phase, near
 from baracuda.formula.elementary.special_bessel_single import y_single
 from baracuda.formula.elementary.special_pairs import times_exp
+from baracuda.formula.elementary.tables import bessel as j
+from baracuda.formula.elementary.tables import bessel_k as ck
+from baracuda.formula.elementary.tables import bessel_y as cy
+from baracuda.formula.elementary.tables import elementary as elementary_c
 from baracuda.formula.elementary.trigonometric import Quadrant, cos_on, reduce_moderate, sin_on
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, compare, const, fma, rare, unary

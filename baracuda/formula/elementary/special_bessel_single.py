@@ -12,12 +12,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as elementary_c
-from baracuda.formula.elementary import coefficients_bessel as cj
-from baracuda.formula.elementary import coefficients_single as c
 from baracuda.formula.elementary.logarithm import split
 from baracuda.formula.elementary.pieces import F32, either, flip_sign, horner
 from baracuda.formula.elementary.root import rsqrt_normal
+from baracuda.formula.elementary.tables import bessel as cj
+from baracuda.formula.elementary.tables import elementary as elementary_c
+from baracuda.formula.elementary.tables import single as c
 from baracuda.formula.expr import Expr, bitcast, const, fma
 
 _ZERO = {0: (c.J0_SQUARED_ZERO_HIGH, c.J0_SQUARED_ZERO_LOW), 1: (c.J1_SQUARED_ZERO_HIGH, c.J1_SQUARED_ZERO_LOW)}

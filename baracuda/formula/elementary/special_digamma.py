@@ -9,7 +9,6 @@ are 1/r and 1/r**2 but for a polynomial.
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients_gamma as c
 from baracuda.formula.elementary.pieces import (
     Pair,
     either,
@@ -21,6 +20,7 @@ from baracuda.formula.elementary.pieces import (
     nan,
 )
 from baracuda.formula.elementary.special_pairs import log_to_pair, product, reciprocal, split_any, total
+from baracuda.formula.elementary.tables import gamma as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, compare, fma, rare, unary
 

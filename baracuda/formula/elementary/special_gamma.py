@@ -13,9 +13,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as elementary_c
-from baracuda.formula.elementary import coefficients_gamma as c
-from baracuda.formula.elementary import coefficients_single as single
 from baracuda.formula.elementary.logarithm import split
 from baracuda.formula.elementary.pieces import (
     Pair,
@@ -32,6 +29,9 @@ from baracuda.formula.elementary.pieces import (
 from baracuda.formula.elementary.power import log2_to_pair
 from baracuda.formula.elementary.special_pairs import product, split_any, times_exp, total
 from baracuda.formula.elementary.special_sinc import sine_of_turns
+from baracuda.formula.elementary.tables import elementary as elementary_c
+from baracuda.formula.elementary.tables import gamma as c
+from baracuda.formula.elementary.tables import single
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, compare, const, fma, rare, unary
 from baracuda.formula.functions import log

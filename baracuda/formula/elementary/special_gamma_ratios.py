@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients_gamma as c
 from baracuda.formula.elementary.pieces import Pair, either, flip_sign, format_of, infinity, nan, two_sum
 from baracuda.formula.elementary.special_gamma import log_gamma, log_of_pair
 from baracuda.formula.elementary.special_pairs import product, times_exp, total
 from baracuda.formula.elementary.special_sinc import sine_of_turns
+from baracuda.formula.elementary.tables import gamma as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, compare, const, fma, unary
 from baracuda.formula.functions import log, maximum, minimum

@@ -17,8 +17,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients_gamma as gamma_c
-from baracuda.formula.elementary import coefficients_incomplete as c
 from baracuda.formula.elementary.incomplete_pieces import (
     Factorial,
     factorial,
@@ -28,6 +26,8 @@ from baracuda.formula.elementary.incomplete_pieces import (
 )
 from baracuda.formula.elementary.pieces import F64, Pair, either, horner, infinity, nan, two_sum
 from baracuda.formula.elementary.special_pairs import product, total
+from baracuda.formula.elementary.tables import gamma as gamma_c
+from baracuda.formula.elementary.tables import incomplete as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, cast, compare, fma, unary
 from baracuda.formula.functions import expm1, log, maximum, minimum

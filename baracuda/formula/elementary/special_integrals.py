@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients_exponential_integral as ce
-from baracuda.formula.elementary import coefficients_integrals as c
 from baracuda.formula.elementary.pieces import either, flip_sign, format_of, infinity, piecewise, sign_bit
 from baracuda.formula.elementary.special_pairs import times_exp
+from baracuda.formula.elementary.tables import exponential_integral as ce
+from baracuda.formula.elementary.tables import integrals as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, compare, fma
 from baracuda.formula.functions import log, log1p, minimum

@@ -10,8 +10,6 @@ from __future__ import annotations
 import math
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients_normal as c
-from baracuda.formula.elementary import coefficients_single as single
 from baracuda.formula.elementary.logarithm import Split, split
 from baracuda.formula.elementary.pieces import (
     Pair,
@@ -27,6 +25,8 @@ from baracuda.formula.elementary.pieces import (
 )
 from baracuda.formula.elementary.special_normal_single import inverse_mills_single, log_ndtr_single
 from baracuda.formula.elementary.special_pairs import Table, inverse_of_sum, log_to_pair, mapped_polynomial, product, times_exp
+from baracuda.formula.elementary.tables import normal as c
+from baracuda.formula.elementary.tables import single
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, cast, compare, fma, node, rare
 

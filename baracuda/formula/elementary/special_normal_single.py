@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 
-from baracuda.formula.elementary import coefficients as elementary_c
-from baracuda.formula.elementary import coefficients_single as c
 from baracuda.formula.elementary.pieces import (
     F32,
     either,
@@ -22,6 +20,8 @@ from baracuda.formula.elementary.pieces import (
     two_product,
     two_sum,
 )
+from baracuda.formula.elementary.tables import elementary as elementary_c
+from baracuda.formula.elementary.tables import single as c
 from baracuda.formula.expr import Expr, const, fma
 
 _K = F32.kind

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.logarithm import Split, split
 from baracuda.formula.elementary.pieces import (
     Pair,
@@ -23,6 +22,7 @@ from baracuda.formula.elementary.pieces import (
     two_product,
     two_sum,
 )
+from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expr import Expr, fma
 
 

@@ -10,9 +10,6 @@ large.
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as elementary_c
-from baracuda.formula.elementary import coefficients_normal as c
-from baracuda.formula.elementary import coefficients_single as single
 from baracuda.formula.elementary.logarithm import split
 from baracuda.formula.elementary.pieces import (
     Pair,
@@ -27,6 +24,9 @@ from baracuda.formula.elementary.pieces import (
 )
 from baracuda.formula.elementary.root import sqrt_to_pair
 from baracuda.formula.elementary.special_pairs import Table, log_to_pair, mapped_polynomial, split_any
+from baracuda.formula.elementary.tables import elementary as elementary_c
+from baracuda.formula.elementary.tables import normal as c
+from baracuda.formula.elementary.tables import single
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, compare, const, fma, rare
 

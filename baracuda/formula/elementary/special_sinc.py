@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients_gamma as c
 from baracuda.formula.elementary.pieces import Pair, either, fast_two_sum, format_of, horner_to_pair, two_product
+from baracuda.formula.elementary.tables import gamma as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, compare, fma, unary
 

@@ -7,8 +7,6 @@ Near zero polynomials in x**2 or x**4; beyond, two slowly varying functions f an
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients_bessel as b
-from baracuda.formula.elementary import coefficients_waves as c
 from baracuda.formula.elementary.pieces import (
     either,
     fast_two_sum,
@@ -21,6 +19,8 @@ from baracuda.formula.elementary.pieces import (
     two_sum,
 )
 from baracuda.formula.elementary.special_pairs import product
+from baracuda.formula.elementary.tables import bessel as b
+from baracuda.formula.elementary.tables import waves as c
 from baracuda.formula.elementary.trigonometric import Quadrant, cos_on, sin_on
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, cast, compare, fma, unary

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from baracuda.core.elements import ElementKind
-from baracuda.formula.elementary import coefficients as c
 from baracuda.formula.elementary.payne_hanek import reduce_huge
 from baracuda.formula.elementary.pieces import (
     Format,
@@ -26,6 +25,7 @@ from baracuda.formula.elementary.pieces import (
     round_scaled,
     sign_bit,
 )
+from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, bitcast, compare, fma, rare
 

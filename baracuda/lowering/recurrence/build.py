@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from baracuda.core.errors import UnsupportedError
-from baracuda.lowering.cuda.build import GRID_LIMIT, target_of
-from baracuda.lowering.recurrence import cpu, cuda
+from baracuda.lowering.nest.cuda.build import GRID_LIMIT, target_of
+from baracuda.lowering.recurrence.cpu import kernel as cpu
+from baracuda.lowering.recurrence.cuda import kernel as cuda
 from baracuda.lowering.recurrence.problem import Array, Chains, Recurrence, tensors_of
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.cuda import CudaCall, is_loaded, load_kernel

@@ -21,13 +21,13 @@ from baracuda.formula.functions import reserved_value
 from baracuda.formula.graph import Graph
 from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, build, given_parameters
 from baracuda.lowering.generated import Generated
-from baracuda.lowering.problem import Operand, Problem, normalise
+from baracuda.lowering.nest.multi_kernel import Place, Staged
+from baracuda.lowering.nest.problem import Operand, Problem, normalise
 from baracuda.lowering.recurrence.problem import Array, Chains, Recurrence, in_primitives, tensors_of
-from baracuda.lowering.staged import Place, Staged
 from baracuda.runtime.program import Parameter, Program
 
 if TYPE_CHECKING:
-    from baracuda.lowering.recurrence.cuda import Tuning
+    from baracuda.lowering.recurrence.cuda.kernel import Tuning
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class PipelineImplementation(Generated):
     def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
         if self.device.kind is not DeviceKind.CUDA:
             return
-        from baracuda.lowering.recurrence.cuda import TUNINGS
+        from baracuda.lowering.recurrence.cuda.kernel import TUNINGS
 
         for number, tuning in enumerate(TUNINGS[1:], 1):
             made = PipelineImplementation(self.device, self.pipeline, self.specs, self.descriptor, tuning).executable(layout)

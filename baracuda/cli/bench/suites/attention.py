@@ -20,8 +20,8 @@ from baracuda.core.lazy import cached_property
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.array import to_host
-from baracuda.ops.attention import AttentionArgs, AttentionBackwardArgs, AttentionBackwardPlan, AttentionPlan
-from baracuda.ops.attention_descriptor import AttentionBackwardDescriptor, AttentionDescriptor
+from baracuda.ops.attention.descriptor import AttentionBackwardDescriptor, AttentionDescriptor
+from baracuda.ops.attention.plan import AttentionArgs, AttentionBackwardArgs, AttentionBackwardPlan, AttentionPlan
 
 #: What a relative error may be; gradients cancel, so that theirs is larger.
 ALLOWED = {"bf16": 8e-3, "f16": 2e-3, "f32": 2e-5, "f64": 1e-12}

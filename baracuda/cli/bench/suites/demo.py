@@ -23,11 +23,11 @@ from baracuda.core.sku import PlanPreference
 from baracuda.frontends.array import to_host
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
-from baracuda.ops.attention import AttentionArgs, AttentionPlan
-from baracuda.ops.attention_descriptor import AttentionDescriptor
-from baracuda.ops.matmul_descriptor import MatmulDescriptor
-from baracuda.ops.matrix_products import MatmulArgs, MatmulPlan
-from baracuda.ops.op_plan import plan_of
+from baracuda.ops.attention.descriptor import AttentionDescriptor
+from baracuda.ops.attention.plan import AttentionArgs, AttentionPlan
+from baracuda.ops.declaration.op_plan import plan_of
+from baracuda.ops.matmul.descriptor import MatmulDescriptor
+from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan
 
 #: Width, heads, width between the linear layers, and what is added to a variance.
 WIDTH, HEADS, WIDE, EPS = 384, 12, 1536, 1e-12

@@ -23,9 +23,9 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.plan import Plan
 from baracuda.frontends.families import ops
-from baracuda.ops.op import Op
-from baracuda.ops.op_descriptor import OpDescriptor
-from baracuda.ops.op_plan import plan_of
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.op_descriptor import OpDescriptor
+from baracuda.ops.declaration.op_plan import plan_of
 
 Given = tuple["Shape | None", ...]
 

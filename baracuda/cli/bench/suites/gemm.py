@@ -19,8 +19,8 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.array import to_host
-from baracuda.ops.matmul_descriptor import MatmulDescriptor
-from baracuda.ops.matrix_products import MatmulArgs, MatmulPlan
+from baracuda.ops.matmul.descriptor import MatmulDescriptor
+from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan
 
 #: Which plan is asked for, by the name of the variant.
 PREFERENCES = {"reproducible": PlanPreference(), "fastest": PlanPreference(fastest=True)}

@@ -1,0 +1,164 @@
+"""Attention on the CPU, forward: an online softmax over the tiles of keys, for one block of queries at a time."""
+
+from __future__ import annotations
+
+from math import inf
+
+from baracuda.codegen.llvm.ir import Value, i64, intrinsic
+from baracuda.codegen.llvm.lanes import store_lanes
+from baracuda.codegen.llvm.primitives import compute_type
+from baracuda.formula import functions as f
+from baracuda.formula.elementary.softened import exp_of_nonpositive
+from baracuda.formula.expand import expand
+from baracuda.formula.expr import Expr, input_
+from baracuda.formula.graph import Graph, Port
+from baracuda.lowering.attention.cpu.scores import TOGETHER, Scores, Tile
+from baracuda.lowering.attention.cpu.tiles import Matrix, pairwise
+from baracuda.lowering.attention.cpu.work import Work
+from baracuda.lowering.attention.problem import DOT, KEYS, QUERIES, Attention
+from baracuda.lowering.nest.cpu.kernel import Words
+from baracuda.runtime.jit import CpuTarget
+from baracuda.runtime.program import Step
+
+#: Parts of the work for each thread: with a causal band some take longer than others.
+_PARTS = 8
+
+
+def primitive_of(x: Expr) -> Expr:
+    """A formula of one value, `x`, in primitives."""
+    return expand(Graph((Port("x", x.kind),), ((Port("y", x.kind), x),))).outputs[0][1]
+
+
+class Forward:
+    """The step: a unit is a block of queries of one head."""
+
+    def __init__(self, a: Attention, words: Words, target: CpuTarget) -> None:
+        self.a = a
+        self.schedule = "tiles"
+        self.blocks = -(-a.queries // QUERIES)
+        self.work = w = Work(a, words, target, a.batch * a.heads * self.blocks, _PARTS)
+        self.b = w.b
+        x = input_("x", a.compute)
+        self.exp, self.log = primitive_of(exp_of_nonpositive(x)), primitive_of(f.log(x))
+        self.largest = f.maximum(x, input_("y", a.compute))
+        self.score = a.score.outputs[0][1]
+        self.scores = Scores(w)
+        self.q = w.area(w.padded(a.depth), QUERIES)
+        self.k = w.area(KEYS, w.depth)
+        self.v = w.area(KEYS, w.value_depth)
+        self.s = w.area(KEYS, QUERIES)
+        self.sums = w.area(QUERIES, w.value_depth)
+        self.m, self.l, self.r = (w.area(1, QUERIES) for _ in range(3))
+
+    def step(self) -> Step:
+        w, b, a = self.work, self.b, self.a
+        workspace, nbytes = w.workspace()
+        blocks = w.kernel.integer(self.blocks)
+        with b.loop(w.kernel.begin, w.kernel.end) as part:
+            w.begin_part(part, workspace, nbytes)
+            start, stop = w.range_of_units(part)
+            with b.loop(start, stop) as unit:
+                rest = b.div(unit, blocks)
+                self._block(b.div(rest, w.heads), b.rem(rest, w.heads), b.mul(b.rem(unit, blocks), QUERIES))
+        pairs = a.batch * a.heads * a.queries * a.keys
+        cost = pairs * ((a.depth + a.value_depth) * 0.3 + 4) / w.lanes / w.parts + 2000
+        return w.kernel.step(w.parts, cost)
+
+    def _block(self, batch: Value, head: Value, first: Value) -> None:
+        w, b, a = self.work, self.b, self.a
+        query_length, key_length = w.lengths(batch)
+        queries = w.count(first, query_length, QUERIES)
+        key_head = b.div(head, w.group)
+        q, k, v = (w.placed(area) for area in (self.q, self.k, self.v))
+        s, sums = w.placed(self.s), w.placed(self.sums)
+        factors = w.placed(self.r).pointer
+        w.pack_columns("q", w.at("q", batch, head, first), queries, q, a.depth)
+        with b.loop(0, QUERIES, w.lanes) as query:
+            w.store(w.number(-inf), w.placed(self.m).at(b, 0, query))
+            w.store(w.number(0.0), w.placed(self.l).at(b, 0, query))
+        w.clear(sums.pointer, QUERIES * sums.row)
+        start, stop = w.tiles(first, query_length, key_length)
+        with b.loop(start, stop) as number:
+            first_key = b.mul(number, KEYS)
+            keys = w.count(first_key, key_length, KEYS)
+            tile = Tile(batch, head, first, first_key, queries, keys, query_length, key_length)
+            w.pack_rows("k", w.at("k", batch, key_head, first_key), keys, k, a.depth)
+            w.pack_rows("v", w.at("v", batch, key_head, first_key), keys, v, a.value_depth)
+            self.scores.pack(tile)
+            columns = b.mul(b.div(b.add(queries, w.lanes - 1), w.lanes), w.lanes)
+            w.multiplier.add(s, k, q, (keys, columns, i64(a.depth)), fresh=True)
+            whole = self.scores.whole(tile)
+            with b.loop(0, columns, w.lanes) as query:
+                self._softmax(tile, s, query, whole)
+            across = Matrix(s.pointer, s.column, s.row)
+            last = w.last(keys, KEYS)
+            w.multiplier.add(sums, across, v, (queries, w.value_depth, keys), factors=factors, last=last)
+        self._finish(batch, head, first, sums)
+
+    def _softmax(self, tile: Tile, s: Matrix, query: Value, whole: Value) -> None:
+        """From dot products to probabilities, for a vector of queries and a tile of keys."""
+        w, b = self.work, self.b
+        m = b.variable(w.number(-inf))
+
+        def scores(masked: bool) -> None:
+            with b.loop(0, tile.keys, TOGETHER) as key:
+                places = [s.at(b, b.add(key, g), query) for g in range(TOGETHER)]
+                found = self.scores.evaluator(tile, query, key, {DOT: [w.load(p) for p in places]}).value(self.score)
+                if masked:
+                    seen = self.scores.considered(tile, query, key)
+                    found = [b.select(c, x, w.number(-inf)) for c, x in zip(seen, found, strict=True)]
+                for x, place in zip(found, places, strict=True):
+                    w.store(x, place)
+                while len(found) > 1:
+                    found = [self._larger(x, y) for x, y in zip(found[::2], found[1::2], strict=True)]
+                m.set(self._larger(m.get(), found[0]))
+
+        with b.if_(whole):
+            scores(masked=False)
+        with b.else_(whole):
+            scores(masked=True)
+        at_m, at_l, at_r = (w.placed(area).at(b, 0, query) for area in (self.m, self.l, self.r))
+        before = w.load(at_m)
+        now = self._larger(before, m.get())
+        nothing = b.compare("fcmp oeq", now, w.number(-inf))
+        origin = b.select(nothing, w.number(0.0), now)  # -inf less 0 is -inf still, whose exponential is +0
+        factor = b.select(nothing, w.number(1.0), w.evaluate(self.exp, {"x": b.op("fsub", before, origin)}))
+        w.store(now, at_m)
+        w.store(factor, at_r)
+        groups = b.array("i8", KEYS // TOGETHER * w.multiplier.nbytes)
+        w.clear(groups, KEYS // TOGETHER * w.multiplier.nbytes)
+        with b.loop(0, tile.keys, TOGETHER) as key:
+            found = []
+            for g in range(TOGETHER):
+                place = s.at(b, b.add(key, g), query)
+                found.append(w.evaluate(self.exp, {"x": b.op("fsub", w.load(place), origin)}))
+                w.store(found[-1], place)
+            w.store(pairwise(b, found), b.at(groups, b.mul(key, w.multiplier.nbytes // TOGETHER)))
+        total = pairwise(b, [w.load(b.at(groups, i * w.multiplier.nbytes)) for i in range(KEYS // TOGETHER)])
+        w.store(b.call(w.type, intrinsic("fma", w.type), w.load(at_l), factor, total), at_l)
+
+    def _larger(self, x: Value, y: Value) -> Value:
+        return self.work.evaluate(self.largest, {"x": x, "y": y})
+
+    def _finish(self, batch: Value, head: Value, first: Value, sums: Matrix) -> None:
+        """Write the block's rows of y, and of the log-sum-exp."""
+        w, b, a = self.work, self.b, self.a
+        m, sum_ = w.placed(self.m), w.placed(self.l)
+        rows = w.count(first, w.queries, QUERIES)
+        scalar = compute_type(a.compute)
+        with b.loop(0, rows) as row:
+            largest = b.load(scalar, m.at(b, 0, row), w.size)
+            nothing = b.splat(b.compare("fcmp oeq", largest, w.scalar(-inf)), w.lanes)
+            divisor = b.splat(b.load(scalar, sum_.at(b, 0, row), w.size), w.lanes)
+            to = w.at("y", batch, head, b.add(first, row))
+            for column, left in w.columns(a.value_depth):
+                value = b.op("fdiv", w.load(sums.at(b, row, column)), divisor)
+                w.store_columns("y", b.select(nothing, w.number(0.0), value), to, column, left)
+        if a.lse is None:
+            return
+        with b.loop(0, rows, w.lanes) as row:
+            logarithm = w.evaluate(self.log, {"x": w.load(sum_.at(b, 0, row))})
+            value = b.op("fadd", w.load(m.at(b, 0, row)), logarithm)
+            place = w.at("lse", batch, head, b.add(first, row))
+            stride = None if w.operand("lse").steps(2) == 1 else w.strides["lse"][2]
+            store_lanes(b, a.compute, value, place, stride, b.sub(rows, row))

@@ -1,0 +1,1 @@
+"""Attention on a CUDA device."""

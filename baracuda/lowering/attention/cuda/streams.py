@@ -1,0 +1,208 @@
+"""How the operands of attention come to shared memory: a round's phases, cut into chunks that follow one another.
+
+While a chunk is multiplied, the next is on its way, whatever phase or round it belongs to; one barrier a chunk keeps the two
+sides apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
+from baracuda.core.layout import round_up
+from baracuda.lowering.attention.cuda.operands import Operands
+from baracuda.lowering.attention.cuda.tiles import PIECE, Depth, Tile, Width, odd_pitch
+from baracuda.lowering.attention.problem import KEYS, Attention
+from baracuda.lowering.nest.cuda.kernel import piece
+
+#: Bytes that an asynchronous copy moves at least.
+_LEAST_COPY = 4
+
+
+@dataclass(frozen=True)
+class Dots:
+    """x[m][n] of a tile: rows of `left` times columns of `right`, along `depth`."""
+
+    left: str
+    right: str
+    depth: Depth
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        return self.left, self.right
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums as wide as `width`: the weights of a round times rows of `right`, `lines` of them in a chunk."""
+
+    right: str
+    width: Width
+    lines: int
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        return (self.right,)
+
+
+Phase = Dots | Sums
+
+
+def sums(right: str, extent: int, tile: Tile, size: int) -> Sums:
+    """A phase of sums whose chunks are no larger than those of products may be."""
+    width = Width.of(extent, tile.across, size)
+    line = width.of_warp * tile.across * size
+    most = (tile.columns + tile.block_rows) * (tile.step + PIECE)
+    return Sums(right, width, next((n for n in (64, 32, 16) if n * line <= most), 8))
+
+
+class Streams:
+    """The chunks of a kernel's phases.
+
+    In the generated code, step() waits for the next chunk and returns where it is, and sends another on its way.
+    """
+
+    def __init__(
+        self, a: Attention, operands: Operands, tile: Tile, phases: Sequence[Phase], start: int, *, by_keys: bool
+    ) -> None:
+        self.a, self.operands, self.tile, self.phases, self.by_keys = a, operands, tile, phases, by_keys
+        self.type, self.size = COMPUTE_TYPE[a.compute], a.compute.itemsize
+        self.storage = STORAGE_TYPE[a.q.kind]
+        self.vector = self._vector()
+        access = self.vector * a.q.kind.itemsize
+        self.way = "DIRECT" if a.q.kind is a.compute else "STAGED" if access >= _LEAST_COPY else "HELD"
+        self.stages = tile.stages if self.way == "DIRECT" else 2
+        self.slot = max(sum(self._lines(p)) * self.pitch(p) for p in phases)
+        self.start = start
+        self.staged = start + self.stages * self.slot * self.size
+        self.nbytes = self.staged - start + (self._held() * tile.threads * access if self.way == "STAGED" else 0)
+
+    def _vector(self) -> int:
+        """Elements of one access."""
+        extents = (self.a.batch, self.a.heads, max(self.a.queries, self.a.keys), 1)
+        widest = PIECE // self.a.q.kind.itemsize
+        for name in {n for p in self.phases for n in p.operands}:
+            operand = self.operands[name]
+            widest = min(widest, piece(operand, widest, 3, extents) if operand.steps(3) == 1 else 1)
+        while any(isinstance(p, Dots) and p.depth.step % widest for p in self.phases):
+            widest //= 2
+        return widest
+
+    def pitch(self, p: Phase) -> int:
+        """Elements from line to line of a chunk."""
+        if isinstance(p, Dots):
+            return odd_pitch(p.depth.step, self.size)
+        pieces = -(-p.width.of_warp * self.tile.across * self.size // PIECE)
+        return max(pieces * PIECE // self.size, self._columns(p))
+
+    def _columns(self, p: Phase) -> int:
+        """Columns of a chunk."""
+        if isinstance(p, Dots):
+            return p.depth.step
+        return round_up(max(1, p.width.extent), self.vector)
+
+    def _lines(self, p: Phase) -> tuple[int, ...]:
+        """Lines of each part of a chunk."""
+        return (self.tile.block_rows, self.tile.columns) if isinstance(p, Dots) else (p.lines,)
+
+    def right(self, p: Dots) -> int:
+        """Where the columns of a chunk of products begin."""
+        return self.tile.block_rows * self.pitch(p)
+
+    def _parts(self, p: Phase) -> list[tuple[str, int, int]]:
+        """Of each part of a chunk: its C++ type, where it begins in the slot, and where among what is under way."""
+        found, place, register = [], 0, 0
+        for i, lines in enumerate(self._lines(p)):
+            spread = str(isinstance(p, Dots) and i == 1).lower()
+            numbers = (lines, self._columns(p), self.pitch(p), self.tile.threads, self.vector, self.way, spread)
+            found.append((f"Chunk<{self.storage}, {self.type}, {', '.join(map(str, numbers))}>", place, register))
+            place += lines * self.pitch(p)
+            register += self._count(lines, p) * (self.tile.threads if self.way == "STAGED" else 1)
+        return found
+
+    def _count(self, lines: int, p: Phase) -> int:
+        """Accesses that a thread makes for some lines of a chunk."""
+        return -(-lines * (self._columns(p) // self.vector) // self.tile.threads)
+
+    def _held(self) -> int:
+        """Accesses that a thread has under way."""
+        return max(sum(self._count(n, p) for n in self._lines(p)) for p in self.phases)
+
+    def _counts(self) -> list[str]:
+        """The number of each phase's chunks; `present` is how many columns a round has."""
+        return [str(p.depth.chunks) if isinstance(p, Dots) else f"present / {p.lines}" for p in self.phases]
+
+    def _fetch(self, p: Phase) -> list[str]:
+        """Sends chunk `at` of a phase on its way."""
+        if isinstance(p, Dots):
+            column = f"at * {p.depth.step}"
+            sources = [(p.left, "first_row", "rows"), (p.right, f"fed_unit * {KEYS}", "columns")]
+        else:
+            column = "0"
+            sources = [(p.right, f"fed_unit * {KEYS} + at * {p.lines}", "columns")]
+        lines = []
+        for (chunk, place, register), (name, first, there) in zip(self._parts(p), sources, strict=True):
+            held = "nullptr" if self.way == "DIRECT" else f"held + {register}"
+            head = "g" if name in ("k", "v") else "fed_head" if self.by_keys else "c1"
+            matrix = self.operands.matrix(name, head)
+            lines.append(f"{chunk}::fetch({held}, slot + {place}, {matrix}, {first}, {there}, {column});")
+        return lines
+
+    def _choose(self, counts: list[str], bodies: list[list[str]]) -> list[str]:
+        """The body of the phase that chunk `at` of a round belongs to, with `at` counted from its beginning."""
+        if len(bodies) == 1:
+            return bodies[0]
+        rest = self._choose(counts[1:], bodies[1:])
+        return [f"if (at < {counts[0]}) {{", *bodies[0], "} else {", f"at -= {counts[0]};", *rest, "}"]
+
+    def define(self) -> list[str]:
+        """Defines step(), and sends the first chunks on their way."""
+        across, counts, direct = self.tile.across, self._counts(), self.way == "DIRECT"
+        access = f"Vec<{self.storage}, {self.vector}>"
+        bodies = [[*([] if direct else [f"fed_phase = {i};"]), *self._fetch(p)] for i, p in enumerate(self.phases)]
+        under_way = {
+            "DIRECT": ["int fed_slot = 0;"],
+            "STAGED": ["int fed_phase = 0;", f"{access}* const held = ({access}*)(shared + {self.staged}) + threadIdx.x;"],
+            "HELD": ["int fed_phase = 0;", f"{access} held[{self._held()}];"],
+        }
+        lines = [
+            f"{self.type}* const slots = ({self.type}*)(shared + {self.start});",
+            "int fed_unit = start, fed_step = 0, slot_read = 0;",
+            f"int fed_rounds = rounds{' * group' if self.by_keys else ''};",
+            *(["int fed_head = first_head;"] if self.by_keys else []),
+            *under_way[self.way],
+            "auto feed = [&]() {",
+            "if (fed_rounds > 0) {",
+            f"{self.type}* const slot = slots{f' + fed_slot * {self.slot}' if direct else ''};",
+            f"const int present = least({across}, stop - fed_unit) * {KEYS};",
+            "int at = fed_step;",
+            *self._choose(counts, bodies),
+            f"if (++fed_step == {' + '.join(counts)}) {{",
+            f"fed_step = 0; --fed_rounds; fed_unit += {across};",
+            *(["if (fed_unit >= stop) { fed_unit = start; ++fed_head; }"] if self.by_keys else []),
+            "}",
+            *([f"fed_slot = fed_slot + 1 == {self.stages} ? 0 : fed_slot + 1;"] if direct else []),
+            "}",
+            *(["commit_copies();"] if self.way != "HELD" else []),
+            "};",
+            f"auto step = [&]() -> const {self.type}* {{",
+            f"{self.type}* const slot = slots + slot_read * {self.slot};",
+            *([f"wait_copies<{self.stages - 2}>();"] if self.way != "HELD" else []),
+            *([] if direct else self._land()),
+            "__syncthreads();",
+            "feed();",
+            f"slot_read = slot_read + 1 == {self.stages} ? 0 : slot_read + 1;",
+            "return slot;",
+            "};",
+        ]
+        return [*lines, *["feed();"] * (self.stages - 1)]
+
+    def _land(self) -> list[str]:
+        """Puts what has arrived into its slot."""
+        lines = []
+        for i, p in enumerate(self.phases):
+            lines.append(f"if (fed_phase == {i}) {{")
+            lines += [f"{chunk}::land(held + {register}, slot + {place});" for chunk, place, register in self._parts(p)]
+            lines.append("}")
+        return lines

@@ -1,0 +1,101 @@
+"""The formula backends of attention: from a descriptor and a layout to an `Attention`, and its executable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.layout import contiguous_strides
+from baracuda.core.plan import Executable, Layout
+from baracuda.core.spec import TensorSpec
+from baracuda.formula.graph import Graph
+from baracuda.lowering.attention.problem import DOT, Attention
+from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, given_parameters, picker
+from baracuda.lowering.generated import Generated
+from baracuda.lowering.nest.problem import Operand
+from baracuda.runtime.program import Parameter, Program
+
+
+@dataclass(frozen=True)
+class AttentionProblem:
+    """The formulas of an attention, in primitives, and the values of their parameters; slope is None for the forward."""
+
+    score: Graph
+    slope: Graph | None
+    parameters: Mapping[str, float]
+
+
+class AttentionImplementation(Generated):
+    """Generated kernels of attention, for the CPU or for a CUDA device."""
+
+    def __init__(self, device: Device, problem: AttentionProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
+        super().__init__(device, descriptor.compute)
+        self.problem, self.specs, self.descriptor = problem, specs, descriptor
+
+    def attention(self, layout: Layout) -> Attention:
+        """The problem for a layout."""
+        d, score, slope = self.descriptor, self.problem.score, self.problem.slope
+        found: dict[str, Operand | None] = {}
+        for spec, lies in zip(self.specs, layout, strict=True):
+            if lies is None:
+                found[spec.name] = None
+                continue
+            shape = spec.expected_shape(d)
+            strides = lies.strides if all(shape) else contiguous_strides(shape)
+            over: Sequence[int] = [s if n != 1 else 0 for s, n in zip(strides, shape, strict=True)]
+            if spec.name in (p.name for p in score.inputs):
+                over = spec.strides_over(d, 4, shape, strides)
+            found[spec.name] = Operand(spec.expected_kind(d), tuple(over), lies.alignment, lies.general)
+
+        def given(name: str) -> Operand:
+            operand = found[name]
+            assert operand is not None
+            return operand
+
+        return Attention(
+            batch=d.batch,
+            heads=d.heads,
+            key_heads=d.key_heads,
+            queries=d.queries,
+            keys=d.keys,
+            depth=d.depth,
+            value_depth=d.value_depth,
+            compute=d.compute,
+            score=score,
+            slope=slope,
+            band=d.band,
+            q=given("q"),
+            k=given("k"),
+            v=given("v"),
+            y=given("y"),
+            lse=found["lse"],
+            query_lengths=found["query_lengths"],
+            key_lengths=found["key_lengths"],
+            tensors=tuple(given(p.name) for p in score.inputs if p.name != DOT),
+            **{name: found.get(name) for name in ("dy", "dq", "dk", "dv", "dbias")},
+        )
+
+    def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
+        written = [s for s, lies in zip(self.specs, layout, strict=True) if s.written and lies is not None]
+        if not any(all(s.expected_shape(self.descriptor)) for s in written):
+            return NothingToDo()
+        problem = self.attention(layout)
+        params = given_parameters(problem.params, self.problem.parameters)
+        made = self._built(problem, params, compiled_only, autotune)
+        if made is None:
+            return None
+        present = [(i, 0) for i, lies in enumerate(layout) if lies is not None]
+        return FormulaExecutable(*made, picker(present))
+
+    def _built(
+        self, problem: Attention, params: Sequence[Parameter], compiled_only: bool, autotune: bool
+    ) -> tuple[Program, Call] | None:
+        if self.device.kind is DeviceKind.CUDA:
+            from baracuda.lowering.attention.cuda.build import build as build_cuda
+
+            return build_cuda(problem, params, self.device.index, compiled_only=compiled_only, autotune=autotune)
+        from baracuda.lowering.attention.cpu.build import build as build_cpu
+
+        return build_cpu(problem, params, compiled_only=compiled_only)

@@ -1,0 +1,1 @@
+"""Nests without reductions: every element by itself."""

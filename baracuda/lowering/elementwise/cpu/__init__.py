@@ -1,0 +1,1 @@
+"""Elementwise nests on the CPU."""

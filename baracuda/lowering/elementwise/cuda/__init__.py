@@ -1,0 +1,1 @@
+"""Elementwise nests on a CUDA device."""

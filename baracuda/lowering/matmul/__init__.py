@@ -1,0 +1,1 @@
+"""Matrix products of any axes, with an epilogue."""

@@ -1,0 +1,1 @@
+"""A graph over an iteration space: what elementwise problems, reductions and scans share."""

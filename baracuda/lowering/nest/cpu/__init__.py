@@ -1,0 +1,1 @@
+"""What the nests of all kinds share on the CPU, and the choice among their schedules."""

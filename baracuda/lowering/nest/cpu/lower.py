@@ -1,0 +1,63 @@
+"""Lowering to CPU machine code: a normalised problem in, a program out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from baracuda.formula.expr import Axes
+from baracuda.lowering.elementwise.cpu.pointwise import lower_pointwise
+from baracuda.lowering.elementwise.cpu.table_lookup import lower_tabulated
+from baracuda.lowering.nest.cpu.kernel import NotCompiled, Words, lanes_of
+from baracuda.lowering.nest.fission import split
+from baracuda.lowering.nest.problem import Nest, reduces, scans
+from baracuda.lowering.reduction.cpu.schedules import lower_rows
+from baracuda.lowering.reduction.cpu.split import lower_split, part_segments
+from baracuda.lowering.reduction.cpu.sums import in_one_pass, lower_sums
+from baracuda.lowering.scan.cpu.schedules import lower_scans
+from baracuda.runtime.jit import CpuTarget, host
+from baracuda.runtime.program import Program
+
+
+def lower(nest: Nest, target: CpuTarget | None = None, *, compiled_only: bool = False) -> Program | None:
+    """The program that computes a nest on the CPU; None where `compiled_only` is set and a kernel is not there yet.
+
+    Code depends on the graph, the number of axes and how each operand moves along the axes that are vectorised; extents
+    and strides are read at run time, so that one compiled kernel serves many shapes. Kernels have the signature
+    ``void kernel(int64_t *words, int64_t begin, int64_t end)`` over units of work.
+    """
+    if not (nest.rows and nest.row_length):
+        return Program((), (), 0, "empty")
+    words = Words(nest, compiled_only)
+    try:
+        return _schedule(nest, target or host())(nest, words, target or host())
+    except NotCompiled:
+        return None
+
+
+def _schedule(nest: Nest, target: CpuTarget) -> Callable[[Nest, Words, CpuTarget], Program]:
+    if scans(nest.graph):
+        return lower_scans
+    if not reduces(nest.graph, Axes.FULL):
+        return _lower_pointwise
+    if reduces(nest.graph, Axes.OUTER):
+        return lower_sums if in_one_pass(nest.graph) else _lower_parts
+    if part_segments(nest, lanes_of(nest, target)):
+        return lower_split
+    return lower_rows
+
+
+def _lower_pointwise(nest: Nest, words: Words, target: CpuTarget) -> Program:
+    return lower_tabulated(nest, words, target) or lower_pointwise(nest, words, target)
+
+
+def _lower_parts(nest: Nest, words: Words, target: CpuTarget) -> Program:
+    """The parts of a nest that reduces both ways, one after another."""
+    parts, saved = split(nest)
+    programs = []
+    for part in parts:
+        own = replace(words, places=part.places, start=saved)
+        programs.append(_schedule(part.nest, target)(part.nest, own, target))
+    steps = tuple(step for program in programs for step in program.steps)
+    workspace = saved + max(program.workspace_bytes for program in programs)
+    return Program(steps, tuple(words.integers), workspace, " + ".join(program.schedule for program in programs))

@@ -1,0 +1,27 @@
+"""The choice among the schedules of a nest without reductions over outer axes."""
+
+from __future__ import annotations
+
+from baracuda.formula.expr import Axes
+from baracuda.lowering.elementwise.cuda.pointwise import lower_runs
+from baracuda.lowering.elementwise.cuda.result_lookup import lower_looked_up
+from baracuda.lowering.elementwise.cuda.table_lookup import lower_tabulated
+from baracuda.lowering.elementwise.cuda.tiles import lower_tiles, transposed_axis
+from baracuda.lowering.nest.cuda.kernel import Frame, Lowered, Target
+from baracuda.lowering.nest.problem import reduces, scans
+from baracuda.lowering.nest.sequence import side_by_side
+from baracuda.lowering.reduction.cuda.columns import lower_columns
+from baracuda.lowering.reduction.cuda.row_schedules import lower_rows
+from baracuda.lowering.scan.cuda.schedules import lower_scans
+
+
+def lower_outer_only(frame: Frame, target: Target) -> Lowered:
+    """Lower a nest that scans, or reduces over inner axes, or does neither."""
+    if scans(frame.nest.graph):
+        return lower_scans(frame, target)
+    if reduces(frame.nest.graph, Axes.INNER):
+        return lower_columns(frame, target) if side_by_side(frame.nest) else lower_rows(frame, target)
+    axis = transposed_axis(frame.nest)
+    if axis is not None:
+        return lower_tiles(frame, axis)
+    return lower_looked_up(frame, target) or lower_tabulated(frame, target) or lower_runs(frame)

@@ -1,0 +1,25 @@
+"""CUDA lowering: a normalised nest to CUDA C++ and launch shapes. Nothing here needs a GPU, a driver or NVRTC."""
+
+from __future__ import annotations
+
+from baracuda.formula.expr import Axes
+from baracuda.formula.gathers import gathers
+from baracuda.lowering.nest.cuda.choose import lower_outer_only
+from baracuda.lowering.nest.cuda.fission import lower_parts
+from baracuda.lowering.nest.cuda.kernel import TUNINGS, Frame, Launch, Lowered, Target, Tuning
+from baracuda.lowering.nest.problem import Nest, reduces, scans
+from baracuda.lowering.nest.sequence import side_by_side
+from baracuda.lowering.reduction.cuda.row_columns import lower_rows_and_columns
+
+__all__ = ["TUNINGS", "Launch", "Lowered", "Target", "Tuning", "lower"]
+
+
+def lower(nest: Nest, target: Target) -> Lowered:
+    """Choose a schedule for a nest and write its kernels.
+
+    The choice depends on shapes, strides and the target, never on data, and changes no bit of the result.
+    """
+    if scans(nest.graph) or not reduces(nest.graph, Axes.OUTER):
+        return lower_outer_only(Frame(nest, target.tuning), target)
+    together = None if side_by_side(nest) or gathers(nest.graph) else lower_rows_and_columns(Frame(nest, target.tuning), target)
+    return together or lower_parts(nest, target)

@@ -1,0 +1,1 @@
+"""Nests with reductions along rows, along columns, or both."""

@@ -1,0 +1,1 @@
+"""Nests with scans along one axis."""

@@ -1,0 +1,1 @@
+"""Combinations by destination on the CPU."""

@@ -1,0 +1,42 @@
+"""The backends of combinations by destination."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.elements import ElementKind
+from baracuda.core.plan import Executable, Layout
+from baracuda.lowering.executables import FormulaExecutable, NothingToDo
+from baracuda.lowering.generated import Generated
+from baracuda.lowering.scatter.cpu.sums import OPERANDS, lower_cpu
+from baracuda.lowering.scatter.problem import Scatter, normalise
+from baracuda.runtime.cpu import CpuCall
+from baracuda.runtime.program import Parameter, Template
+
+
+class ScatterImplementation(Generated):
+    """Kernels of one problem on one device; `describe` gives the problem for a layout of the plan's tensors, which are the
+    index, x, rows, weights, base and y."""
+
+    def __init__(self, device: Device, describe: Callable[[Layout], Scatter], kind: ElementKind, alpha: float | None) -> None:
+        super().__init__(device, kind.compute)
+        self.describe, self.alpha, self.kind = describe, alpha, kind.compute
+
+    def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
+        scatter = normalise(self.describe(layout))
+        if scatter.keys.count * scatter.columns == 0:
+            return NothingToDo()
+        params = self._params(scatter)
+        if self.device.kind is DeviceKind.CUDA:
+            from baracuda.lowering.scatter.cuda.build import build
+
+            made = build(scatter, params, self.device.index, compiled_only=compiled_only)
+            return None if made is None else FormulaExecutable(*made, None)
+        program = lower_cpu(scatter, compiled_only=compiled_only)
+        if program is None:
+            return None
+        return FormulaExecutable(program, CpuCall(program, Template(program, OPERANDS, params)), None)
+
+    def _params(self, scatter: Scatter) -> Sequence[Parameter]:
+        return [] if self.alpha is None else [Parameter(scatter.compute, self.alpha, "alpha")]

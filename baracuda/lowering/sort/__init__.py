@@ -1,0 +1,1 @@
+"""Stable orders by integer key."""

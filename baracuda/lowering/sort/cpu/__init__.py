@@ -1,0 +1,1 @@
+"""Stable orders on the CPU."""

@@ -1,0 +1,1 @@
+"""Attention, and what is done to its queries, scores and results."""

@@ -1,0 +1,1 @@
+"""What an op is declared with: formulas with a signature, promotion, descriptors, plans."""

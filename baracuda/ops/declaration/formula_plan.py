@@ -1,0 +1,82 @@
+"""Plans whose kernels are generated from a formula."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from typing import Any, ClassVar, TypeVar
+
+from baracuda.core.descriptor import Args, Descriptor
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.elements import ElementKind
+from baracuda.core.plan import Implementation, Plan
+from baracuda.core.sku import BackendKind
+from baracuda.formula.expr import Expr, input_, param
+from baracuda.formula.graph import Graph, Port
+from baracuda.formula.pooling import settled
+from baracuda.lowering.nest.implementation import FormulaImplementation, FormulaProblem
+
+#: Graphs kept; without one of them a plan that is selected again traces its formula again.
+MOST_GRAPHS = 1024
+#: The elements that float formulas are defined on.
+FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
+
+
+class FormulaDescriptor(Descriptor):
+    """A descriptor that says over which space its formula runs."""
+
+    @property
+    @abstractmethod
+    def iteration_shape(self) -> tuple[int, ...]:
+        """The extents of the iteration space."""
+
+    @property
+    def inner_axes(self) -> tuple[bool, ...]:
+        """For each axis of the space, whether a row runs along it; none for a pointwise formula."""
+        return (False,) * len(self.iteration_shape)
+
+
+D = TypeVar("D", bound=FormulaDescriptor)
+A = TypeVar("A", bound=Args)
+
+
+class FormulaPlan(Plan[D, A]):
+    """A plan that is its tensors and its formula.
+
+    `formula` takes the descriptor, then as keywords the expression of each input that is given and of each parameter, and
+    returns the expressions of the outputs by name.
+    """
+
+    formula: ClassVar[Callable[..., Mapping[str, Expr]]]
+
+    @classmethod
+    def graph(cls, descriptor: D) -> Graph:
+        """The traced formula of a descriptor, with all the outputs it may have."""
+        return _graph(cls, descriptor.structure)
+
+    @classmethod
+    def problem(cls, descriptor: D) -> FormulaProblem:
+        return FormulaProblem(cls.graph(descriptor), descriptor.iteration_shape, descriptor.inner_axes, descriptor.parameters)
+
+    @classmethod
+    def implementations(cls, device: Device, descriptor: D) -> tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]:
+        make = partial(FormulaImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
+        elsewhere = f"the stream is on {device}"
+        on_cpu = device.kind is DeviceKind.CPU
+        return (
+            (BackendKind.FORMULA_CPU, make if on_cpu else elsewhere),
+            (BackendKind.FORMULA_CUDA, elsewhere if on_cpu else make),
+        )
+
+
+@lru_cache(MOST_GRAPHS)
+def _graph(cls: Any, descriptor: Any) -> Graph:
+    given = [s for s in cls.tensors if s.presence(descriptor) is not False]
+    inputs = tuple(Port(s.name, s.expected_kind(descriptor), s.varies) for s in given if not s.written)
+    symbols = {p.name: input_(p.name, p.kind, p.axes) for p in inputs}
+    compute = next(p.kind.compute for p in inputs if p.kind.is_float)
+    symbols |= {name: param(name, compute) for name in descriptor.parameters}
+    results = cls.formula(descriptor, **symbols)
+    outputs = tuple((Port(s.name, s.expected_kind(descriptor), s.varies), results[s.name]) for s in given if s.written)
+    return settled(Graph(inputs, outputs, descriptor.inner_axes), descriptor.iteration_shape, descriptor.inner_axes)

@@ -1,0 +1,1 @@
+"""Reads at indices, combinations by destination, interpolation."""

@@ -1,0 +1,1 @@
+"""Losses, of elements, rows, regions, policies and alignments."""

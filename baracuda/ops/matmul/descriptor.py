@@ -1,0 +1,233 @@
+"""The descriptor of a product of two tensors: which axes are summed, which are batches, and what is done to the sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from baracuda.core.descriptor import Descriptor
+from baracuda.core.elements import Category, ElementKind
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.lazy import cached_property
+from baracuda.core.spec import check_axis, check_shape
+from baracuda.ops.declaration.promotion import part
+from baracuda.ops.matmul.epilogue import ACTIVATIONS
+
+Shape = tuple[int, ...]
+_BATCH = "BCDEFGHI"
+
+
+@dataclass(frozen=True)
+class MatmulDescriptor(Descriptor):
+    """y = activation(alpha * (a_scale * b_scale * (a @ b)) + beta * c + bias), the product summed over any axes of a and b.
+
+    Each axis of a, b and y has a label, one character. A label of a and b that y lacks is summed over, in the order of its
+    axes in a; one that all three have is a batch; one that y and a single factor have is free. `MatmulDescriptor.matmul` makes
+    the labels of a matrix product, so that "bmk" and "bnk" is a product by the transpose of b, without a view of it.
+
+    Attributes
+    ----------
+    a_shape, b_shape
+        The factors' shapes. Axes of one label have one extent; a batch axis may have extent 1 in one factor.
+    a_axes, b_axes, y_axes
+        The labels. Each label of y is in a or in b, and each of a and b in the other or in y.
+    a_element, b_element, element
+        What a, b and the results store. a and b must compute in one kind.
+    activation
+        One of `ACTIVATIONS`; "none" for none.
+    c_shape
+        The shape of a tensor that is added, which broadcasts to y's; None: no such tensor. It has y's element.
+    alpha, beta
+        Factors of the product and of c, given to the kernel at run time. With beta = 0, c is not read.
+    bias_axis
+        The axis of y, numbered from its end (-1, -2, ...), that a vector of y's element is added along; None: none is.
+    a_scale, b_scale
+        Shapes, which broadcast to y's, of f32 tensors that the product is multiplied by: () for one scale, (m, 1) for one a
+        row. They make up for quantized factors.
+    saves
+        Whether what the activation is applied to is stored too, as `z`.
+    gradient
+        The companion: y = (alpha * product + ...) * activation'(z), with z read instead.
+    conjugate_a, conjugate_b
+        Whether a factor, of complex elements, is conjugated.
+    """
+
+    numbers = (("alpha", (1,)), ("beta", (0, 1)))
+
+    a_shape: Shape
+    b_shape: Shape
+    a_axes: str
+    b_axes: str
+    y_axes: str
+    a_element: ElementKind
+    b_element: ElementKind
+    element: ElementKind
+    activation: str = "none"
+    c_shape: Shape | None = None
+    alpha: complex = 1.0
+    beta: complex = 1.0
+    bias_axis: int | None = None
+    a_scale: Shape | None = None
+    b_scale: Shape | None = None
+    saves: bool = False
+    gradient: bool = False
+    conjugate_a: bool = False
+    conjugate_b: bool = False
+
+    @staticmethod
+    def matmul(
+        a_shape: Shape,
+        b_shape: Shape,
+        element: ElementKind,
+        *,
+        a_transposed: bool = False,
+        b_transposed: bool = False,
+        **fields: object,
+    ) -> MatmulDescriptor:
+        """The product of the last two axes, the others broadcast; a transposed factor has those two exchanged.
+
+        Fields are those of the class; a_element and b_element are `element` unless given.
+        """
+        for name, shape in (("a", a_shape), ("b", b_shape)):
+            check_shape(name, shape, 2)
+        left = _BATCH[len(_BATCH) - len(a_shape) + 2 :] + ("km" if a_transposed else "mk")
+        right = _BATCH[len(_BATCH) - len(b_shape) + 2 :] + ("nk" if b_transposed else "kn")
+        batch = max(left[:-2], right[:-2], key=len)
+        given = {"a_element": element, "b_element": element, **fields}
+        return MatmulDescriptor(a_shape, b_shape, left, right, batch + "mn", element=element, **given)  # type: ignore[arg-type]
+
+    def validate(self) -> None:
+        for name, shape, axes in (("a", self.a_shape, self.a_axes), ("b", self.b_shape, self.b_axes)):
+            check_shape(name, shape)
+            if len(axes) != len(shape) or len(set(axes)) != len(axes):
+                raise InvalidProblemError(f"{name}_axes: {axes!r}; expected {len(shape)} different labels for shape {shape}")
+        a, b, y = set(self.a_axes), set(self.b_axes), set(self.y_axes)
+        if len(y) != len(self.y_axes) or y - a - b or (a ^ b) - y:
+            raise InvalidProblemError(
+                f"y_axes: {self.y_axes!r}; expected every label of {self.a_axes!r} and {self.b_axes!r} that only one of them "
+                "has, and otherwise labels of theirs, each once"
+            )
+        self._check_extents()
+        self._check_elements()
+        self._check_epilogue()
+
+    def _check_extents(self) -> None:
+        a, b = dict(zip(self.a_axes, self.a_shape, strict=True)), dict(zip(self.b_axes, self.b_shape, strict=True))
+        for label in a.keys() & b.keys():
+            broadcast = label in self.y_axes and 1 in (a[label], b[label])
+            if a[label] != b[label] and not broadcast:
+                what = "broadcast" if label in self.y_axes else "contract"
+                raise InvalidProblemError(
+                    f"shapes {self.a_shape} and {self.b_shape} do not {what}: axis {self.a_axes.index(label)} of a has extent "
+                    f"{a[label]}, axis {self.b_axes.index(label)} of b {b[label]}"
+                )
+        check_shape("y", self.y_shape)
+
+    def _check_elements(self) -> None:
+        for name, kind in (("a", self.a_element), ("b", self.b_element), ("y", self.element)):
+            if kind.category is Category.BOOL or kind.bits < 8:
+                raise UnsupportedError(f"{name}: no matrix product of {kind}; expected a float, an integer or a complex element")
+        if self.a_element.compute is not self.b_element.compute:
+            raise InvalidProblemError(
+                f"a has element {self.a_element}, b {self.b_element}; expected elements of one kind of number"
+            )
+        both = Category.COMPLEX in (self.element.category, self.a_element.category)
+        widens = self.a_element.is_integer and self.element.is_float and self.a_scale is not None
+        same = (self.element.compute.category is self.a_element.compute.category) or widens
+        if (both and self.element is not self.a_element) or (not same and not widens):
+            raise InvalidProblemError(
+                f"y: element {self.element} for factors of {self.a_element}; expected the same kind of number"
+            )
+        if (self.conjugate_a or self.conjugate_b) and not both:
+            raise InvalidProblemError(f"conjugate: the factors are {self.a_element}; expected complex elements")
+
+    def _check_epilogue(self) -> None:
+        if self.activation not in ACTIVATIONS:
+            raise InvalidProblemError(f"activation: {self.activation!r}; expected one of {', '.join(ACTIVATIONS)}")
+        if self.activation != "none" and not self.element.is_float:
+            raise UnsupportedError(f"activation: {self.activation} of {self.element}; expected a float element")
+        if self.gradient and (self.activation == "none" or self.saves):
+            raise InvalidProblemError("gradient: expected an activation to differentiate, and no z to save")
+        for name, shape in (("c", self.c_shape), ("a_scale", self.a_scale), ("b_scale", self.b_scale)):
+            if shape is not None and not _broadcasts(shape, self.y_shape):
+                raise InvalidProblemError(f"{name}: shape {shape} does not broadcast to {self.y_shape}")
+        if self.bias_axis is not None:
+            check_axis("bias_axis", self.bias_axis, len(self.y_shape))
+            if self.bias_axis >= 0:
+                raise InvalidProblemError(f"bias_axis: {self.bias_axis}; expected an axis numbered from the end, -1 for the last")
+        for name, number in (("alpha", self.alpha), ("beta", self.beta)):
+            if isinstance(number, complex) and self.element.category is not Category.COMPLEX:
+                raise InvalidProblemError(f"{name}: {number!r} for element {self.element}; expected a real number")
+            if self.element.is_integer and number != int(number.real):
+                raise InvalidProblemError(f"{name}: {number!r} for element {self.element}; expected a whole number")
+
+    # --- what follows from the fields ---------------------------------------------------------------------------------
+
+    @cached_property
+    def extents(self) -> dict[str, int]:
+        """The extent of each label."""
+        found: dict[str, int] = {}
+        for label, n in (*zip(self.a_axes, self.a_shape, strict=True), *zip(self.b_axes, self.b_shape, strict=True)):
+            found[label] = n if found.get(label, 1) == 1 else found[label]
+        return found
+
+    @cached_property
+    def y_shape(self) -> Shape:
+        return tuple(self.extents[label] for label in self.y_axes)
+
+    @cached_property
+    def summed(self) -> str:
+        """The labels that are summed over, in order."""
+        return "".join(label for label in self.a_axes if label not in self.y_axes)
+
+    @cached_property
+    def accumulator(self) -> ElementKind:
+        """The kind that sums are taken in."""
+        kind = self.a_element.compute
+        return part(kind) if kind.category is Category.COMPLEX else kind
+
+    @property
+    def conjugates(self) -> bool:
+        """Whether gradients conjugate: whether elements are complex."""
+        return self.element.category is Category.COMPLEX
+
+    @property
+    def exchanged(self) -> frozenset[str]:
+        """The factors read with their real and imaginary parts exchanged, which is i times the conjugate. The conjugates of
+        both make the conjugate of the product."""
+        both = self.conjugate_a and self.conjugate_b
+        return frozenset(n for n, c in (("a", self.conjugate_a), ("b", self.conjugate_b)) if c and not both)
+
+    @property
+    def bias_shape(self) -> Shape:
+        assert self.bias_axis is not None
+        return (self.y_shape[self.bias_axis],)
+
+    @property
+    def scale_element(self) -> ElementKind:
+        return ElementKind.F32
+
+    has_c = property(lambda self: self.c_shape is not None)
+    has_bias = property(lambda self: self.bias_axis is not None)
+    has_a_scale = property(lambda self: self.a_scale is not None)
+    has_b_scale = property(lambda self: self.b_scale is not None)
+
+    @cached_property
+    def parameters(self) -> dict[str, float]:
+        """The numbers that the kernel is given at run time."""
+        found: dict[str, float] = {}
+        for name, value in (("alpha", self.alpha), ("beta", self.beta)):
+            found |= {name: value.real, f"{name}.im": value.imag}
+        return found
+
+    @property
+    def epilogue(self) -> str:
+        """What is done to the product, in a word; empty for nothing."""
+        words = ["scales"] * (self.has_a_scale or self.has_b_scale) + ["c"] * self.has_c + ["bias"] * self.has_bias
+        if self.activation != "none":
+            words.append(f"d{self.activation}" if self.gradient else self.activation)
+        return "+".join(words)
+
+
+def _broadcasts(shape: Sequence[int], to: Sequence[int]) -> bool:
+    return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(shape[::-1], to[::-1], strict=False))

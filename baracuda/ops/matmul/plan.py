@@ -1,0 +1,91 @@
+"""Matrix products: one plan for every product of two tensors, with what is done to the sums before they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from baracuda.backends import libraries
+from baracuda.core.axes import Axes
+from baracuda.core.descriptor import Args
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.plan import Implementation, Plan
+from baracuda.core.sku import BackendKind, KernelSku, OpCategory
+from baracuda.core.spec import TensorSpec
+from baracuda.lowering.matmul.implementation import ProductImplementation, ProductProblem
+from baracuda.ops.matmul.descriptor import MatmulDescriptor
+from baracuda.ops.matmul.epilogue import epilogue_graph
+
+
+@dataclass
+class MatmulArgs(Args):
+    """a, b: the factors; c: what is added; bias: a vector that is added; a_scale, b_scale: factors of the product; z: what
+    the activation was applied to, read for its derivative; y: the result; z_saved: where z is written."""
+
+    a: Any
+    b: Any
+    c: Any = None
+    bias: Any = None
+    a_scale: Any = None
+    b_scale: Any = None
+    z: Any = None
+    y: Any = None
+    z_saved: Any = None
+
+
+class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):
+    """y = activation(alpha * (a @ b) + beta * c + bias), over the axes that the descriptor names.
+
+    The formula's plan takes each sum as one chain of fused multiply-adds in rising k, in f32 for 16-bit and 8-bit floats
+    (`baracuda.lowering.matmul.problem`): all four promises hold. A library's plan is taken where the preference asks for it, by
+    its backend or by `fastest`, and promises what that library does.
+
+    Factors may have any strides, and so may every other tensor; a and b may not share memory with y, c and z may be y itself.
+    """
+
+    category, op = OpCategory.GEMM, "matmul"
+    tensors = (
+        TensorSpec("a", "the left factor", "a_shape", "a_element", varies=Axes.OUTER),
+        TensorSpec("b", "the right factor", "b_shape", "b_element", varies=Axes.OUTER),
+        TensorSpec("c", "what is added", "c_shape", when="has_c"),
+        TensorSpec("bias", "a vector that is added", "bias_shape", varies=Axes.INNER, when="has_bias"),
+        TensorSpec("a_scale", "a factor", "a_scale", "scale_element", varies=Axes.INNER, when="has_a_scale"),
+        TensorSpec("b_scale", "a factor", "b_scale", "scale_element", varies=Axes.INNER, when="has_b_scale"),
+        TensorSpec("z", "what the activation was applied to", "y_shape", when="gradient"),
+        TensorSpec("y", "the result", "y_shape", written=True),
+        TensorSpec("z_saved", "what the activation is applied to", "y_shape", written=True, when="saves"),
+    )
+
+    @classmethod
+    def problem(cls, descriptor: MatmulDescriptor) -> ProductProblem:
+        """What is lowered: labels, extents and the epilogue's graph."""
+        d = descriptor
+        bias = {} if d.bias_axis is None else {"bias": d.y_axes[d.bias_axis]}
+        return ProductProblem(
+            extents=d.extents,
+            axes={"a": d.a_axes, "b": d.b_axes} | bias,
+            y_axes=d.y_axes,
+            summed=d.summed,
+            accumulator=d.accumulator,
+            exchanged=d.exchanged,
+            epilogue=epilogue_graph(d),
+            parameters=d.parameters,
+        )
+
+    @classmethod
+    def implementations(
+        cls, device: Device, descriptor: MatmulDescriptor
+    ) -> tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]:
+        make = partial(ProductImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
+        elsewhere = f"the stream is on {device}"
+        on_cpu = device.kind is DeviceKind.CPU
+        return (
+            (BackendKind.FORMULA_CPU, make if on_cpu else elsewhere),
+            (BackendKind.FORMULA_CUDA, elsewhere if on_cpu else make),
+            *libraries.matmul(device, cls.problem(descriptor), cls.tensors, descriptor),
+        )
+
+    def sku(self) -> KernelSku:
+        return replace(super().sku(), epilogue=self.descriptor.epilogue or None)

@@ -1,0 +1,1 @@
+"""Normalizations of rows and channels."""

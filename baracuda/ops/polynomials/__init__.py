@@ -1,0 +1,1 @@
+"""Polynomials, by recurrences and by coefficients."""

@@ -1,0 +1,1 @@
+"""Quantization to integers and back."""

@@ -1,0 +1,1 @@
+"""Averages, distances and covariances."""
