@@ -1,5 +1,5 @@
-"""What a call costs the host beside PyTorch's: every declared op that PyTorch has in one function, forward and backward, tensors of
-some 1,024 elements each.
+"""What a call costs the host beside PyTorch's: every declared op that PyTorch has in one function, forward and backward, on
+tensors of some 1,024 elements each.
 
     python -m benchmarks.calls --device cpu --out benchmarks/results/calls-cpu.json
 
