@@ -131,6 +131,7 @@ _EXPORTS = {
     "baracuda.frontends.synchronised": "sync_batch_norm sync_batch_norm_backward",
     "baracuda.runtime.cache": "cache_info clear_cache",
     "baracuda.runtime.cpu": "get_num_threads set_num_threads",
+    "baracuda.runtime.reports": "synchronize",
 }
 _MODULE = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 

@@ -35,8 +35,8 @@ def embedding_bag(
     into the table; here weight stays as it is, and its `renorm` is made beside it. The gradient is that of the table
     renorm(weight, norm_type, maxnorm=max_norm), which is what `embedding_bag_backward` then takes for weight.
 
-    bounds="check" raises `InvalidProblemError` for an index out of range (on a GPU it waits for the stream); bounds="clamp" reads
-    nothing and takes the nearest row.
+    bounds="check" raises `InvalidProblemError` for an index out of range (on a GPU when values are next read on the host, or by
+    `baracuda.synchronize()`); bounds="clamp" checks nothing and takes the nearest row.
 
     Differs from PyTorch: bags are rows of indices, not told apart by offsets, which come third there.
 

@@ -178,11 +178,19 @@ class _Finished:
             like=like,
             scratch=scratch,
             scratch_on=on_device,
-            cuda=device.kind is DeviceKind.CUDA,
+            cuda=self._on_gpu(device),
             renumber=None if numbers is None else _Renumber(numbers, recorder),
             rebuild=rebuild,
             kept=None,
         )
+
+    def _on_gpu(self, device: Device) -> bool:
+        if device.kind is not DeviceKind.CUDA:
+            return False
+        reports = sys.modules.get("baracuda.runtime.reports")
+        if reports is not None and self.native:
+            native.use_reports(reports.flag(), reports.raise_pending)
+        return True
 
     def _like(self) -> int | None:
         """The tensor whose library and device the results are of."""

@@ -18,20 +18,23 @@ from baracuda.ops.declaration.traced import Bound
 
 _BOUNDS = """
 
-    bounds="check" (the default) first reduces each tensor of indices to whether one is out of range, reads that boolean (on a GPU
-    this waits for the stream, and cannot be captured in a graph), and raises `InvalidProblemError` with the first index that is
-    and what was expected. bounds="clamp" reads nothing and takes the nearest index that is in range, as plans do.
+    bounds="check" (the default) raises `InvalidProblemError` for an index out of range, with the first one that is and what was
+    expected. On a GPU nothing waits for that: the nearest index in range is read instead, and the error is raised when values are
+    next read on the host, by `baracuda.synchronize()`, or by a later call. bounds="clamp" takes the nearest index that is in
+    range, as plans do, and checks nothing.
 """
 _CLASSES = """
 
-    bounds="check" (the default) first reduces class indices to whether one is no class and not ignored, reads that boolean (on a
-    GPU this waits for the stream, and cannot be captured in a graph), and raises `InvalidProblemError` with the first one that is
-    and what was expected. bounds="clamp" reads nothing; a row whose target is no class then gives NaN, as plans do.
+    bounds="check" (the default) raises `InvalidProblemError` for a target that is no class and not ignored, with the first one
+    that is and what was expected. On a GPU nothing waits for that: the row's loss is NaN, and the error is raised when values are
+    next read on the host, by `baracuda.synchronize()`, or by a later call. With bounds="clamp" such a row gives NaN, as plans do,
+    and nothing is checked.
 """
 
 
 def check_indices(index: Any, name: str, limits: Bound) -> None:
-    """Raise `InvalidProblemError` where an index is out of range, with the first one that is. It waits for the device."""
+    """Raise `InvalidProblemError` where an index is out of range, with the first one that is; on a GPU, once somebody waits
+    (`ranges.outside`)."""
     ref = describe(index, name)
     if not limits.classes and ref.kind not in (ElementKind.S32, ElementKind.S64):
         raise InvalidProblemError(f"{name}: element is {ref.kind}; expected indices in s32 or s64")
@@ -40,14 +43,12 @@ def check_indices(index: Any, name: str, limits: Bound) -> None:
     if limits.extent == 0:
         raise InvalidProblemError(f"{name}: it has {ref.shape} indices of an axis of extent 0; expected an extent of 1 or more")
     low = -limits.extent if limits.wrap else 0
-    found = outside(index, name, low, limits.extent - 1, index, ignored=limits.ignored)
+    lowest = max(low, int(np.iinfo(ref.kind.numpy).min))
+    spared = "" if limits.ignored is None else f", or {limits.ignored}, which is ignored"
+    expected = f"expected {lowest} to {limits.extent - 1} for an extent of {limits.extent}{spared}"
+    found = outside(index, name, low, limits.extent - 1, index, expected, ignored=limits.ignored)
     if found is not None:
-        low = max(low, int(np.iinfo(ref.kind.numpy).min))
-        spared = "" if limits.ignored is None else f", or {limits.ignored}, which is ignored"
-        raise InvalidProblemError(
-            f"{name}: index {found[0]} at {found[1]} is out of range; expected {low} to {limits.extent - 1} for an extent of "
-            f"{limits.extent}{spared}"
-        )
+        raise InvalidProblemError(f"{name}: index {found[0]} at {found[1]} is out of range; {expected}")
 
 
 class Indexed(Function):

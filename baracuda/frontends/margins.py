@@ -51,9 +51,9 @@ def multilabel_margin_loss(
 
     input is (..., classes), or a number, the score of one class; target, integers of the same shape, lists class indices up to
     the first negative one. A class that is listed twice counts twice, as in torch; a row that lists a class that there is not
-    raises `InvalidProblemError` (on a GPU the check waits for the stream), or with bounds="clamp", which checks nothing, gives
-    NaN. "none" gives one loss a row; "sum" and "mean" go over the rows. The work is classes**2 a row; beside the result,
-    target and how often each class is listed (f32) are held once more.
+    raises `InvalidProblemError` (on a GPU when values are next read on the host, or by `baracuda.synchronize()`), or with
+    bounds="clamp", which checks nothing, gives NaN. "none" gives one loss a row; "sum" and "mean" go over the rows. The work is
+    classes**2 a row; beside the result, target and how often each class is listed (f32) are held once more.
 
     Examples
     --------

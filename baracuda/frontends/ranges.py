@@ -14,6 +14,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, select
+from baracuda.frontends.arrays import current_stream
 from baracuda.frontends.call import describe
 from baracuda.frontends.function import Function
 from baracuda.frontends.views import run, view
@@ -77,10 +78,12 @@ def most_and_sum(lengths: Any, like: Any) -> tuple[int, int]:
 
 
 def outside(
-    index: Any, name: str, low: int, last: int, like: Any, lengths: Any = None, ignored: int | None = None
+    index: Any, name: str, low: int, last: int, like: Any, expected: str, lengths: Any = None, ignored: int | None = None
 ) -> tuple[int, tuple[int, ...]] | None:
-    """The first element that is out of range, and not `ignored`, and where it is; None where there is none. It waits for the
-    device.
+    """The first element that is out of range, and not `ignored`, and where it is; None where there is none.
+
+    On a GPU nothing waits for the device, and None is the answer: it is told later of an element that is out of range
+    (`baracuda.runtime.reports`), but for padded tensors, of which lengths are read anyway.
 
     Of a padded tensor (batch, labels) only the first `lengths` of each row count.
     """
@@ -90,6 +93,9 @@ def outside(
     held = np.iinfo(ref.kind.numpy)
     words = {"low": max(low, int(held.min)), "last": min(last, int(held.max))}
     spared = words["low"] if ignored is None or not held.min <= ignored <= held.max else ignored
+    if lengths is None and ref.device.kind is DeviceKind.CUDA:
+        _report(index, name, like, expected, ignored=spared, **words)
+        return None
     if lengths is None:
         found = _call(_any, {"index": index}, like, ignored=spared, **words)
     else:
@@ -101,6 +107,21 @@ def outside(
     place = int(_call(_first, {"index": index}, like, ignored=spared, **words)[0])
     value = int(_call(_at, {"index": index}, like, place=place)[0])
     return value, tuple(int(i) for i in np.unravel_index(place, ref.shape)) if ref.shape else ()
+
+
+def _report(index: Any, name: str, like: Any, expected: str, **words: int) -> None:
+    """Have the device look for an element that is out of range; the error is raised when somebody waits for it."""
+    from baracuda.runtime import reports
+
+    shape, device = describe(index, name).shape, describe(like, name).device
+    first = describe(_call(_first, {"index": index}, like, **words)[0], "first")
+
+    def say(position: int) -> InvalidProblemError:
+        place = tuple(int(i) for i in np.unravel_index(position, shape)) if shape else ()
+        return InvalidProblemError(f"{name}: index at {place} is out of range; {expected}")
+
+    key = name, expected, shape
+    reports.report(key, say, first.pointer, device, current_stream(like, device).handle)
 
 
 def holds(truth: Any) -> bool:
@@ -115,9 +136,10 @@ def holds(truth: Any) -> bool:
 
 def check_range(index: Any, name: str, low: int, last: int, like: Any, lengths: Any = None) -> None:
     """Raise `InvalidProblemError` where an element is out of range, with the first one that is (see `outside`)."""
-    found = outside(index, name, low, last, like, lengths)
+    expected = f"expected {low} to {last}"
+    found = outside(index, name, low, last, like, expected, lengths)
     if found is not None:
-        raise InvalidProblemError(f"{name}: {found[0]} at {found[1]}; expected {low} to {last}")
+        raise InvalidProblemError(f"{name}: {found[0]} at {found[1]}; {expected}")
 
 
 def _call(function: Function, tensors: Mapping[str, Any], like: Any, **words: Any) -> tuple[Any, ...]:

@@ -1,9 +1,9 @@
 """Scatters with a reduction, segments and histograms: functions over the plan of combinations by destination.
 
 An index is s32 or s64, and a negative one counts from the end of the axis, unless a function says otherwise. bounds="check" (the
-default) first reduces the index to whether some of it is out of range, reads that boolean (on a GPU this waits for the stream,
-and cannot be captured in a graph), and raises `InvalidProblemError` with the first index that is, and what was expected.
-bounds="clamp" reads nothing and takes the nearest destination that there is.
+default) raises `InvalidProblemError` with the first index that is out of range, and what was expected; on a GPU nothing waits for
+that, and it is raised when values are next read on the host, or by `baracuda.synchronize()`. bounds="clamp" checks nothing and
+takes the nearest destination that there is.
 
 The elements of a destination are combined in the order in which they stand in the index, by the canonical order of reductions
 over their number (docs/arithmetic.md, rule 6): the same bits on every device, however the index is distributed.

@@ -194,6 +194,11 @@ _functions: dict[tuple[str, str, int], tuple[int, int]] = {}
 _kernels_lock = locks.lock()
 
 
+def used_devices() -> list[int]:
+    """The ordinals of devices that kernels were loaded on."""
+    return sorted({index for _, _, index in _functions})
+
+
 def is_loaded(source: str, arch: str, index: int) -> bool:
     """Whether a device has the kernel already."""
     return (source, arch, index) in _functions

@@ -22,6 +22,9 @@ from baracuda.core.layout import contiguous_strides
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.runtime.cuda import architecture, check, primary_context
 
+#: Called once everything launched on a device is done: what was found wrong there is raised.
+AFTER_WAITING: list[Callable[[], None]] = []
+
 
 @contextmanager
 def current(device: Device) -> Iterator[Any]:
@@ -141,6 +144,8 @@ def synchronize(device: Device) -> None:
     """Wait until everything launched on a CUDA device is done."""
     with current(device) as driver:
         check(driver.cuCtxSynchronize(), "cuCtxSynchronize")
+    for tell in AFTER_WAITING:
+        tell()
 
 
 def elapsed(launch: Callable[[], None], device: Device) -> float:

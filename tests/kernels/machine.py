@@ -3,13 +3,14 @@ streams and graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
+import baracuda
 from baracuda.cli.verify.machine import Again, Around, Held, Host, Machine, Work, threads
 from baracuda.cli.verify.placing import Placing
 from baracuda.core.device import Device, Stream
@@ -17,12 +18,19 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.workspace import Workspace
 
-__all__ = ["Cuda", "Held", "Host", "Machine", "machine_of", "threads", "torch_dtype"]
+__all__ = ["Cuda", "Held", "Host", "Machine", "machine_of", "threads", "torch_dtype", "waited"]
 
 _TORCH_NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
 _TORCH_NAMES |= {"s8": "int8", "u8": "uint8", "s32": "int32", "u32": "uint32", "s64": "int64", "u64": "uint64", "bool": "bool"}
 _TORCH_NAMES |= {"s16": "int16", "u16": "uint16", "complex64": "complex64", "complex128": "complex128"}
 _TORCH_NAMES |= {"f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
+
+
+def waited(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+    """A function's result, once a GPU has told what it found wrong."""
+    result = function(*arguments, **keywords)
+    baracuda.synchronize()
+    return result
 
 
 def torch_dtype(kind: ElementKind) -> Any:

@@ -29,6 +29,7 @@ from baracuda.ops.declaration.op_plan import plan_of
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Scalar, Space
 from tests.families.trial import to_device, to_host
+from tests.kernels.machine import waited
 
 K = baracuda.ElementKind
 DTYPES = (
@@ -175,11 +176,13 @@ def test_clamped(dtype: Any, device: str) -> None:
 def test_out_of_range_is_an_error(bad: int, device: str) -> None:
     i, w = numbers(0, 9, (300, 5)), to_device(table((9, 4)), device)
     i[250, 3] = i[299, 0] = bad
-    with pytest.raises(baracuda.InvalidProblemError, match=rf"indices: index {bad} at \(250, 3\).*expected 0 to 8 .*extent of 9"):
-        baracuda.embedding(to_device(i, device), w)
+    with pytest.raises(
+        baracuda.InvalidProblemError, match=rf"indices: index ({bad} )?at \(250, 3\).*expected 0 to 8 .*extent of 9"
+    ):
+        waited(baracuda.embedding, to_device(i, device), w)
     if bad != -1:
-        with pytest.raises(baracuda.InvalidProblemError, match=rf"index: index {bad} at \(1253,\).*expected -9 to 8"):
-            baracuda.index_select(w, to_device(i.reshape(-1), device))
+        with pytest.raises(baracuda.InvalidProblemError, match=rf"index: index ({bad} )?at \(1253,\).*expected -9 to 8"):
+            waited(baracuda.index_select, w, to_device(i.reshape(-1), device))
 
 
 def test_bad_input(device: str) -> None:

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 import baracuda
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends import linear_losses
+from tests.kernels.machine import waited
 
 ROWS, K, N = 37, 24, 50
 
@@ -82,8 +83,8 @@ def test_targets_that_are_no_class(bad: int, device: str) -> None:
     for function in (baracuda.linear_cross_entropy, baracuda.chunked_logprobs):
         if function is baracuda.chunked_logprobs:
             target[target == -100] = 0
-        with pytest.raises(InvalidProblemError, match=rf"target: index {bad} at \(3,\)"):
-            function(x, w, target, b)
+        with pytest.raises(InvalidProblemError, match=rf"target: index ({bad} )?at \(3,\)"):
+            waited(function, x, w, target, b)
         assert function(x, w, target, b, bounds="clamp").isnan().any()
 
 

@@ -12,6 +12,7 @@ import torch
 import baracuda
 from baracuda.core.errors import InvalidProblemError
 from tests.families.trial import to_device, to_host
+from tests.kernels.machine import waited
 
 
 @pytest.fixture(autouse=True)
@@ -157,14 +158,14 @@ def test_the_catalogue_lists_them() -> None:
 def test_indices_out_of_range_are_told(device: str) -> None:
     def told(message: str, function: Callable[..., Any], *given: Any, **options: Any) -> None:
         with pytest.raises(InvalidProblemError, match=message):
-            called(device, function, *given, **options)
+            waited(called, device, function, *given, **options)
 
     x, ones = np.zeros((4, 2), np.float32), np.ones((3, 1), np.float32)
-    message = r"indices: index 5 at \(1,\) is out of range; expected 0 to 3"
+    message = r"indices: index (5 )?at \(1,\) is out of range; expected 0 to 3"
     told(message, baracuda.embedding_grad_dense, x, np.array([0, 5, 1, 2]), num_rows=4)
-    told("index -5 at", baracuda.index_add, x, np.array([-5]), x[:1])
-    told("segment_ids: index -1 at", baracuda.segment_sum, x, np.array([0, 1, -1, 2]), num_segments=4)
-    told("x: index -2 at", baracuda.bincount, np.array([1, -2]))
+    told("index (-5 )?at", baracuda.index_add, x, np.array([-5]), x[:1])
+    told("segment_ids: index (-1 )?at", baracuda.segment_sum, x, np.array([0, 1, -1, 2]), num_segments=4)
+    told("x: index (-2 )?at", baracuda.bincount, np.array([1, -2]))
     held = called(device, baracuda.embedding_grad_dense, ones, np.array([-7, 9, 1]), num_rows=3, bounds="clamp")
     assert held.tolist() == [[1.0], [1.0], [1.0]]
     told("bounds: 'maybe'", baracuda.index_add, x, np.array([0]), x[:1], bounds="maybe")

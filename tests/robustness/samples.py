@@ -30,7 +30,7 @@ from tests.robustness import by_hand
 
 #: Functions that are no computation: they have tests of their own.
 SERVICES = frozenset(
-    ["cache_info", "catalogue", "clear_cache", "fuse", "get_num_threads", "profile", "record", "set_num_threads"]
+    ["cache_info", "catalogue", "clear_cache", "fuse", "get_num_threads", "profile", "record", "set_num_threads", "synchronize"]
 )
 #: Functions that move what NumPy makes an array of, and take their arguments as Python does.
 MOVES = ("to_device", "to_host")
