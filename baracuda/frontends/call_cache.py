@@ -51,12 +51,15 @@ _PLAIN = frozenset([str, ElementKind, PlanPreference, np.dtype, type])
 
 def cached(function: Callable[..., Any]) -> Any:
     """A public function whose repeated calls take the short way."""
-    described: Cacheable | None = getattr(function, "cacheable", None)
-    known = described or Cacheable(function)
+    return kept(getattr(function, "cacheable", None) or Cacheable(function))
+
+
+def kept(known: Cacheable) -> Any:
+    """A function of which this is known, its repeated calls by the short way."""
     if native is None:
         return python_function(known)
     return native.Function(
-        function=function,
+        function=known.function,
         record=Recorder(known, native=True),
         positions=known.positions,
         numbers=known.numbers,

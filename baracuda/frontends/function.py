@@ -22,7 +22,7 @@ from baracuda.ops.declaration.op_descriptor import OpDescriptor, parts_of
 from baracuda.ops.declaration.op_plan import plan_of
 
 #: Parameters of functions that are none of their op.
-_NO_NUMBERS = frozenset(["out", "wrt", "bounds"])
+_NO_NUMBERS = frozenset(["out", "wrt", "bounds", "dy"])
 _NO_AXES = """
 
     Differs from PyTorch: axis=() names no axes, as in NumPy, so that each element is a row of its own; PyTorch takes all of them.

@@ -11,8 +11,9 @@ from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.backward import Backward
 from baracuda.frontends.call import one_or_all
+from baracuda.frontends.call_cache import kept
 from baracuda.frontends.double_backward import DoubleBackward
-from baracuda.frontends.function import Call, describe_call
+from baracuda.frontends.function import Call, cacheable_of, describe_call, op_binding
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
 from baracuda.ops.declaration.op_plan import plan_of
@@ -29,6 +30,9 @@ class Fused:
         rows: dict[str, Any] = {"rows": True, "axis": self.axes, "rowless": True}  # none where the formula is pointwise
         self.op = Op(function, Rule.EACH, name=function.__name__, family="fused", takes="any", **rows)
         self._backward = Backward(self.op)
+        binding = op_binding(self.op)
+        self._computed = kept(cacheable_of(self._compute, self.op, binding))
+        self._differentiated = kept(cacheable_of(self._differentiate, self.op, binding))
         update_wrapper(self, function)
 
     def describe(self, *tensors: Any, **scalars: float) -> OpDescriptor:
@@ -53,8 +57,10 @@ class Fused:
 
     def __call__(self, *tensors: Any, **scalars: float) -> Any:
         """Compute; the result, or the tuple of results, is new and of the first full-sized tensor's library."""
-        results = tuple(Call(*self._described(tensors, scalars)).run().values())
-        return one_or_all(results)
+        return self._computed(*tensors, **scalars)
+
+    def _compute(self, *tensors: Any, **scalars: float) -> Any:
+        return one_or_all(tuple(Call(*self._described(tensors, scalars)).run().values()))
 
     def gradient(self, *tensors: Any, dy: Any, wrt: Sequence[str] | None = None, **scalars: float) -> tuple[Any, ...]:
         """The gradients by the tensors named in `wrt` (default: every float tensor, in order), given the gradient of the
@@ -63,6 +69,10 @@ class Fused:
         Each gradient has the shape and element of its tensor: where that was broadcast, the sum over what it was broadcast
         along, in the canonical order.
         """
+        made: tuple[Any, ...] = self._differentiated(*tensors, dy=dy, wrt=wrt, **scalars)
+        return made
+
+    def _differentiate(self, *tensors: Any, dy: Any, wrt: Sequence[str] | None, **scalars: float) -> tuple[Any, ...]:
         descriptor, named, like = self._described(tensors, scalars)
         made = self._backward.of(descriptor, dy if isinstance(dy, (tuple, list)) else (dy,), named, like, wrt=wrt)
         return tuple(made.values())
