@@ -75,3 +75,15 @@ def test_rows_along_any_axes(shape: tuple[int, ...], axis: int | tuple[int, ...]
         return e / e.sum(axis, keepdim=True)
 
     check(softmax, reference, [shape], device)
+
+
+def test_a_number_annotated_float_is_given_at_run_time() -> None:
+    @baracuda.fuse
+    def scaled(x: Any, *, by: float = 1.0) -> Any:
+        return x * by
+
+    x = np.arange(4, dtype=np.float32)
+    assert list(scaled.op.signature.scalars) == ["by"]
+    for by in (2.0, 3.0, 0.5):
+        assert scaled(x, by=by).tolist() == (x * np.float32(by)).tolist()
+    assert scaled._computed.cached_calls == 1

@@ -107,7 +107,7 @@ def signature(function: Callable[..., Any]) -> Signature:
             wants_element = True
             continue
         if p.kind is p.KEYWORD_ONLY:
-            meant = Scalar if p.annotation is p.empty else meaning(p.annotation, function)
+            meant = Scalar if p.annotation in (p.empty, float, "float") else meaning(p.annotation, function)
             (scalars if _marked(meant, RUN_TIME) else options)[p.name] = p.default
             if _marked(meant, ON_HOST):
                 host.add(p.name)
