@@ -1,8 +1,4 @@
-"""Ops as functions of tensors: what the caller's arguments mean, and the recipe that a repeated call follows.
-
-The first call with tensors of some shapes, strides and elements works out the descriptor, the plan and the results; what
-it found is kept under a key of those properties, so that the next such call only allocates and launches.
-"""
+"""Ops as functions of tensors: what the caller's arguments mean as a descriptor, and what computes it."""
 
 from __future__ import annotations
 

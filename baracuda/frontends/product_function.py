@@ -1,4 +1,4 @@
-"""Products of two tensors as functions: what a call's arguments mean as labelled axes, its recipe, and its gradients."""
+"""Products of two tensors as functions: what a call's arguments mean as labelled axes, and its gradients."""
 
 from __future__ import annotations
 
