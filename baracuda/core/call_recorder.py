@@ -89,7 +89,7 @@ class CallRecorder:
         self.refused = self.refused or reason
 
     def place(self, pointer: int) -> Place | None:
-        """Where an address points; None where that is not known, or not for certain."""
+        """Where an address points; None where that is not known."""
         if not pointer:
             return Place(0, 0)
         for i, (first, _, _) in enumerate(self.extents):
@@ -98,9 +98,9 @@ class CallRecorder:
         inside = [i for i, (_, low, high) in enumerate(self.extents) if low <= pointer < high]
         if not inside:  # where memory ends there is room for nothing, which some launches are given
             inside = [i for i, (_, _, high) in enumerate(self.extents) if pointer == high][:1]
-        if len(inside) != 1:
+        if not inside:
             return None
-        (i,) = inside
+        i = inside[0]  # of tensors that overlap any will do: how far they are apart is the same in the next call
         return Place(i + 1, pointer - self.extents[i][0])
 
     def allocate(self, made: Allocated) -> None:

@@ -30,23 +30,19 @@ from baracuda.core.call_recorder import CallRecorder, Expect, Launch, recording
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.layout import contiguous_strides, round_up
-from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.core.workspace import ALIGNMENT
 from baracuda.frontends.array import Array
 from baracuda.frontends.arrays import current_stream, dense_allocator, extent_of, library_of
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import device_of
-from baracuda.frontends.call_replay import Call, PythonFunction, watch_thread
+from baracuda.frontends.call_replay import PLAIN, Call, PythonFunction, watch_thread
 from baracuda.native import load
 from baracuda.ops.declaration.op_descriptor import check_whole
 from baracuda.runtime import pool
 from baracuda.runtime.streams import own_stream
 
 native = load()
-
-#: Types whose values are told apart by equality and hold nothing.
-_PLAIN = frozenset([str, ElementKind, PlanPreference, np.dtype, type])
 
 
 def cached(function: Callable[..., Any]) -> Any:
@@ -114,7 +110,7 @@ def _others(values: Sequence[Any]) -> list[Any]:
     for v in values:
         if isinstance(v, (tuple, list)):
             found += _others(v)
-        elif type(v) in _PLAIN or isinstance(v, type):
+        elif type(v) in PLAIN or isinstance(v, type):
             found.append(v)
     return found
 
@@ -355,7 +351,7 @@ def _use_torch(torch: Any) -> None:
 
 
 if native is not None:
-    native.configure(plain=_PLAIN, start_threads=pool.start, stream_of=_stream_of, array=Array, layout_of=layout_of)
+    native.configure(plain=PLAIN, start_threads=pool.start, stream_of=_stream_of, array=Array, layout_of=layout_of)
     probe.ON_TORCH.append(_use_torch)
     if "torch" in sys.modules:
         probe.register_torch(sys.modules["torch"])

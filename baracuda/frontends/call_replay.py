@@ -7,20 +7,26 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from baracuda.core.call_recorder import Launcher
+from baracuda.core.elements import ElementKind
 from baracuda.core.identity import identity
 from baracuda.core.probe import PROBES
+from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import tensor_ref
 from baracuda.core.workspace import Workspace
 from baracuda.frontends.arrays import current_stream, extent_of
 from baracuda.frontends.cacheable import Cacheable
-from baracuda.frontends.call import device_of
+from baracuda.frontends.call import NUMBERS, device_of
 
 #: Calls that one function keeps, and how often it tries to make out what one comes down to.
 MOST_KEPT, MOST_ATTEMPTS = 512, 3
 #: Bytes of scratch memory up to which a thread keeps its own for calls on the CPU.
 _KEPT = 16 << 20
 _local = threading.local()
+#: Types, besides those of numbers, whose values are told apart by equality and hold nothing.
+PLAIN = frozenset([str, ElementKind, PlanPreference, np.dtype, type])
 #: Where the memory of a tensor of some layout begins and ends, from its first element.
 _spans: dict[Any, tuple[int, int]] = {}
 
@@ -175,7 +181,9 @@ class _Key:
             return kind
         read = PROBES.get(kind)
         if read is None:
-            return identity(value)
+            if kind in NUMBERS or kind in PLAIN or isinstance(value, type):
+                return identity(value)
+            raise TypeError
         probed = read(value)
         if probed is None or (written and getattr(value, "requires_grad", False)):
             raise TypeError

@@ -1,0 +1,205 @@
+"""Calls that are made again: what must not be taken for the same call, and what must stay as it was."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import pickle
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import baracuda
+from baracuda.frontends import call_cache
+from baracuda.frontends.call_replay import PythonFunction
+
+X = np.linspace(-1, 1, 12, dtype=np.float32)
+
+
+def both(name: str) -> list[Any]:
+    """A function in C, where that is there, and in Python."""
+    public = getattr(baracuda, name)
+    python = call_cache.python_function(public.__wrapped__.cacheable)
+    return [public, python] if not isinstance(public, PythonFunction) else [python]
+
+
+def warmed(function: Any, *arguments: Any, **keywords: Any) -> Any:
+    """The result of a call that was made before."""
+    for _ in range(3):
+        result = function(*arguments, **keywords)
+    assert function.cached_calls
+    return result
+
+
+@pytest.mark.parametrize("function", both("add"))
+def test_an_output_that_overlaps_is_refused_after_one_that_does_not(function: Any) -> None:
+    memory, other = np.zeros(20, np.float32), np.zeros(12, np.float32)
+    warmed(function, memory[:12], X, out=other)
+    with pytest.raises(baracuda.Error) as refused:
+        function.__wrapped__(memory[:12], X, out=memory[4:16])
+    for _ in range(2):
+        with pytest.raises(baracuda.Error) as told:
+            function(memory[:12], X, out=memory[4:16])
+        assert str(told.value) == str(refused.value)
+    assert not memory.any()
+    function(memory[:12], X, out=memory[:12])  # the same elements: allowed
+    assert np.array_equal(memory[:12], X)
+
+
+@pytest.mark.parametrize("function", both("add"))
+def test_an_output_that_may_not_be_written_is_refused(function: Any) -> None:
+    out = np.zeros(12, np.float32)
+    warmed(function, X, X, out=out)
+    out.flags.writeable = False
+    with pytest.raises(baracuda.Error, match="read-only"):
+        function(X, X, out=out)
+    tensor = torch.zeros(12)
+    warmed(function, X, X, out=tensor)
+    tensor.requires_grad_()
+    with pytest.raises(baracuda.Error, match="requires grad"):
+        function(X, X, out=tensor)
+    assert not tensor.detach().any() or torch.equal(tensor.detach(), torch.from_numpy(X + X))
+
+
+@pytest.mark.parametrize("function", both("mul"))
+def test_operands_may_share_memory_or_not(function: Any) -> None:
+    y = X * 2
+    assert np.array_equal(warmed(function, X, y), X * y)
+    assert np.array_equal(function(X, X), X * X)
+    assert np.array_equal(warmed(function, y, y), y * y)
+    assert np.array_equal(function(X, y), X * y)
+    assert np.array_equal(function(y[:6], y[3:9]), y[:6] * y[3:9])
+    assert np.array_equal(function(y[3:9], y[:6]), y[:6] * y[3:9])
+
+
+@pytest.mark.parametrize("function", both("add"))
+def test_values_that_pytorch_changes_when_they_are_read(function: Any) -> None:
+    z = torch.view_as_complex(torch.randn(5, 2, dtype=torch.float64))
+    warmed(function, z, z)
+    assert torch.equal(function(z.conj(), z), z.conj() + z)
+    imaginary = z.conj().imag
+    assert imaginary.is_neg()
+    warmed(function, z.imag, z.imag)
+    assert torch.equal(function(imaginary, imaginary), imaginary + imaginary)
+
+
+@pytest.mark.parametrize("function", both("add"))
+def test_alignment_and_strides_are_told_apart(function: Any) -> None:
+    memory = np.zeros(200, np.uint8)
+    start = -memory.ctypes.data % 16
+    for offset in (0, 4, 8, 12):
+        x = memory[start + offset : start + offset + 48].view(np.float32)
+        x[...] = X
+        for view in (x, x[::-1], x[::2], np.broadcast_to(x[:1], 12)):
+            for _ in range(3):
+                assert np.array_equal(function(view, view), view + view)
+
+
+def test_types_of_numbers_are_told_apart() -> None:
+    n = np.arange(4)
+    for function in both("mul"):
+        for _ in range(3):
+            assert [function(n, v).dtype for v in (2, 2.0, True)] == [
+                baracuda.mul.__wrapped__(n, v).dtype for v in (2, 2.0, True)
+            ]
+        with pytest.raises(baracuda.Error, match=r"1000000000000000000000"):
+            function(n, 10**21)
+
+
+@pytest.mark.parametrize("function", both("leaky_relu"))
+def test_numbers_of_the_next_call_are_checked(function: Any) -> None:
+    warmed(function, X, 0.1)
+    with pytest.raises(baracuda.Error, match="negative_slope"):
+        function(X, "no")
+    assert np.array_equal(function(X, 0.5), np.where(X > 0, X, X * np.float32(0.5)))
+
+
+@pytest.mark.parametrize("function", both("mul"))
+def test_threads_with_numbers_of_their_own(function: Any) -> None:
+    wrong: list[tuple[int, float]] = []
+    warmed(function, X, 0.5)
+
+    def work(number: int) -> None:
+        for i in range(400):
+            factor = float(number * 1000 + i)
+            if not np.array_equal(function(X, factor), X * np.float32(factor)):
+                wrong.append((number, factor))
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("make", [lambda: X.copy(), lambda: torch.from_numpy(X.copy())], ids=["numpy", "torch"])
+def test_nothing_is_held_or_let_go(make: Callable[[], Any]) -> None:
+    """Objects that calls touch have the references that they had before, and memory that results gave back serves again."""
+    x, words = make(), {"axis": -1}
+    for _ in range(3):
+        baracuda.softmax(x, **words)
+    gc.collect()
+    things = [x, None, -1, X.dtype, words, np.ndarray, torch.Tensor, baracuda.softmax]
+    before = [sys.getrefcount(t) for t in things]
+    for _ in range(2000):
+        baracuda.softmax(x, **words)
+    gc.collect()
+    assert all(abs(sys.getrefcount(t) - b) < 100 for t, b in zip(things, before, strict=True))
+    y = baracuda.softmax(x, axis=-1)
+    kept = np.asarray(y).copy()
+    del x
+    for _ in range(200):
+        baracuda.softmax(make(), axis=-1)
+    assert np.array_equal(np.asarray(y), kept)
+
+
+def test_a_result_outlives_the_cache() -> None:
+    x = torch.from_numpy(X.copy())
+    y = warmed(baracuda.exp, x)
+    expected = y.clone()
+    baracuda.exp.forget()
+    gc.collect()
+    assert baracuda.exp.cached_calls == 0
+    assert torch.equal(y, expected)
+    assert torch.equal(y.add_(1), expected + 1)
+
+
+def test_a_public_function_is_one_to_python() -> None:
+    for function in (baracuda.gelu, baracuda.matmul, baracuda.cov, baracuda.gelu_backward):
+        assert callable(function)
+        assert pickle.loads(pickle.dumps(function)) is function
+        assert function.__name__ in repr(function)
+        assert function.__doc__ == function.__wrapped__.__doc__
+        assert inspect.signature(function) == inspect.signature(function.__wrapped__)
+        assert function.__module__ == "baracuda"
+        assert {function: 1}[function] == 1
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        _ = baracuda.gelu.no_such_thing
+
+
+def test_who_watches_sees_every_call() -> None:
+    warmed(baracuda.gelu, X)
+    with baracuda.profile() as seen:
+        baracuda.gelu(X)
+        baracuda.gelu(X)
+    assert [t.runs for t in seen.times] == [2]
+
+
+def test_bad_arguments_are_refused_by_the_function_itself() -> None:
+    warmed(baracuda.add, X, X)
+    for arguments, keywords in (((), {}), ((X,), {}), ((X, X, X), {}), ((X, X), {"dim": 0}), ((X, "x"), {}), ((X, object()), {})):
+        with pytest.raises(baracuda.Error):
+            baracuda.add(*arguments, **keywords)
+    with pytest.raises(baracuda.Error):
+        baracuda.add(X, x=X, other=[[1], [2, [3]]])
+    deep: list[Any] = [X]
+    for _ in range(200_000):
+        deep = [deep]
+    with pytest.raises((baracuda.Error, RecursionError)):
+        baracuda.add(X, deep)
