@@ -14,8 +14,20 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.parameters import NOT, Domain, Either, Flag, Free, Instance, Nothing, Several, Whole, check_order, domain_of
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import (
+    ELEMENT,
+    Domain,
+    Either,
+    Flag,
+    Free,
+    Instance,
+    Nothing,
+    Several,
+    Whole,
+    check_order,
+    domain_of,
+)
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.arrays import all_adopted
 
@@ -26,41 +38,6 @@ ROW_AXES = Either((Whole(), Several(Whole(), least=1), Nothing()))
 NAMES = Either((Several(Instance(str, "a name")), Instance(str, "a name", None), Nothing()))
 FREE, FLAG = Free(), Flag()
 PREFERENCE = Either((Instance(PlanPreference, "a PlanPreference"), Nothing()))
-
-
-def element_of(dtype: Any) -> ElementKind | None:
-    """An element kind from one, from a NumPy or torch dtype, or from a name."""
-    if dtype is None or isinstance(dtype, ElementKind):
-        return dtype
-    name = str(dtype).removeprefix("torch.")
-    for kind in ElementKind:
-        if name in (kind.label, kind.numpy.name):
-            return kind
-    return ElementKind.from_numpy(dtype)
-
-
-KIND = Instance(ElementKind, "an element, or the dtype or name of one", element_of)
-ELEMENT = Either((KIND, Nothing()))
-
-
-@dataclass(frozen=True)
-class OneOf(Domain):
-    """One of some elements, or the dtype or name of one."""
-
-    kinds: tuple[ElementKind, ...]
-
-    def take(self, value: Any) -> Any:
-        kind = KIND.take(value)
-        return kind if kind in self.kinds else NOT
-
-    def check(self, name: str, value: Any) -> Any:
-        try:
-            return super().check(name, value)
-        except InvalidProblemError as error:
-            raise UnsupportedError(str(error)) from None
-
-    def __str__(self) -> str:
-        return f"one of {', '.join(map(str, self.kinds))}, or a dtype or name of it"
 
 
 def domain(annotation: Any) -> Domain:

@@ -13,15 +13,10 @@ from baracuda.frontends.families import function, ops
 from baracuda.ops.declaration.op import Op, categories
 from baracuda.ops.declaration.op_plan import stem
 
+#: Declared ops with plans that are called otherwise.
+_PLANS = {"log_softmax": "Softmax", "rms_norm": "RMSNorm", "lerp": "BinaryParam"}
 #: Ops with plans written out by hand: their functions and plans.
 _BY_HAND = {
-    "softmax": "Softmax",
-    "log_softmax": "Softmax",
-    "rms_norm": "RMSNorm",
-    "lerp": "BinaryParam",
-    "alibi": "Alibi",
-    "quantize_per_token": "QuantizePerToken",
-    "dequantize_per_token": "DequantizePerToken",
     "ctc_loss": "CtcLoss",
     "scaled_dot_product_attention": "Attention",
     "rnnt_loss": "RnntLoss",
@@ -53,7 +48,6 @@ _BYTES = (ElementKind.S8, ElementKind.U8)
 _FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
 #: Functions of any sort that take other elements than the table says, or than plans written out by hand.
 _ELEMENTS = {
-    "lerp": (*_FLOATS, ElementKind.C64, ElementKind.C128),
     "view_as_complex": (ElementKind.F32, ElementKind.F64),
     "int_mm": _BYTES,
     "scaled_mm": (ElementKind.F8E4M3, ElementKind.F8E5M2, *_BYTES),
@@ -119,7 +113,7 @@ def _declared(row: Row, op: Op) -> Entry:
         row,
         op.name,
         f"{op.name}_backward" if op.differentiable else "",
-        f"{stem(op.name)}Plan",
+        f"{_PLANS.get(op.name) or stem(op.name)}Plan",
         tuple(k for k in ElementKind if op.accepts(k) and k.bits >= 8),
         _BY_SCIPY if op.library else _EVERYWHERE,
         ulp,

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import element_of
 from baracuda.core.spec import check_axis
-from baracuda.frontends.binding import element_of
 from baracuda.frontends.call import apply, describe, one
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import function

@@ -51,7 +51,7 @@ def _backward_op(forward: OpDescriptor, wrt: tuple[str, ...], given: tuple[str, 
         read = {n: substitute(e, _inputs(whole.graph, symbols)) for n, e in results.items()} | symbols
         table = _inputs(backward, read)
         slopes = {p: substitute(e, table) for p, e in backward.outputs}
-        return {f"slope_{p.name[1:]}": Stored(e, forward.tensors[p.name[1:]][1], p.axes) for p, e in slopes.items()}
+        return {f"slope_{p.name[1:]}": Stored(e, forward.slope_kind(p.name[1:]), p.axes) for p, e in slopes.items()}
 
     own = inspect.Parameter.POSITIONAL_OR_KEYWORD
     cotangents = [inspect.Parameter(f"d{n}", own, annotation="Own") for n in given]

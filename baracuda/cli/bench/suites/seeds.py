@@ -37,6 +37,9 @@ _CALLS: Mapping[str, Invocation] = {
     "lerp": Invocation("lerp", ("a", "b"), {"weight": 0.3}),
 }
 
+#: Tensors that functions call otherwise than the plans.
+_NAMES = {"gamma": "weight", "d_output": "dy"}
+
 
 @dataclass(frozen=True)
 class Shapes:
@@ -118,13 +121,16 @@ class Seed(PlanProblem):
 
     def fresh(self, tensors: Mapping[str, Tensor], **words: Any) -> Callable[[], object]:
         call: Callable[..., object] = getattr(baracuda, self.op)
-        given = {name: tensors[name] for name, _, _, written in self.described() if not written}
+        given = {_NAMES.get(name, name): tensors[name] for name, _, _, written in self.described() if not written}
         if self.op == "rms_norm":
-            words |= {"eps": self.descriptor.eps, "return_rms": True}
+            words |= {"eps": self.descriptor.eps, "saved": True}
+        elif self.op == "alibi_backward":
+            words |= {"slopes": tensors["dslopes"]}
         elif self.op.startswith("lerp"):
             words |= {"weight": self.descriptor.param}
+            words |= {"a": tensors["dy"], "b": tensors["dy"]} if self.op == "lerp_backward" else {}
         elif self.op == "dequantize_per_token":
-            words |= {"element": self.element}
+            words |= {"dtype": self.element}
         return lambda: call(**given, **words)
 
 
