@@ -13,6 +13,8 @@ from inspect import Parameter
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
+import numpy as np
+
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import (
@@ -126,7 +128,7 @@ class Binding:
         count = self._count
         given = len(arguments)
         if not keywords and given <= count and not self.required:
-            return Bound(arguments if given == count else arguments + self._rest[given:])
+            return Bound(_plain(arguments if given == count else arguments + self._rest[given:]))
         tensors = list(arguments[:count]) + list(self._rest[given:])
         numbers: dict[str, Any] = {}
         options: dict[str, Any] = {}
@@ -157,7 +159,7 @@ class Binding:
                 raise ArgumentError(f"{name}: {self.function} needs it; expected {self.domains[name]}")
         if self.ordered and numbers:
             check_order({**self.defaults, **numbers}, self.ordered)
-        return Bound(tuple(tensors), numbers, options)
+        return Bound(_plain(tuple(tensors)), numbers, options)
 
     def _positions(self, extra: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
         """What follows the tensors, by name."""
@@ -169,3 +171,10 @@ class Binding:
 
     def _listed(self, more: Sequence[str]) -> str:
         return f"at most {len(self.tensors) + len(more)}: {', '.join([*self.tensors, *more])}"
+
+
+def _plain(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Tensors, and what stands in their place: NumPy's numbers as Python's."""
+    if any(isinstance(v, np.number) for v in values):
+        return tuple(v.item() if isinstance(v, np.number) else v for v in values)
+    return values

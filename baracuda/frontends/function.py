@@ -114,8 +114,8 @@ def cacheable_of(function: Any, op: Op, binding: Binding) -> Cacheable:
 
     def scalars(arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, float]:
         call = binding.bind(arguments, {k: v for k, v in keywords.items() if k not in _NO_NUMBERS})
-        own = tuple(v for n, v in zip(tensors, call.tensors, strict=True) if n in op.signature.tensors)
-        given = with_numbers(op, replace(call, tensors=own))
+        named = dict(zip(tensors, call.tensors, strict=True))
+        given = with_numbers(op, replace(call, tensors=tuple(named.get(n) for n in op.signature.tensors)))
         return parts_of(given)
 
     return Cacheable(function, positions, numbers, specials, scalars)

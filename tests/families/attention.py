@@ -13,8 +13,5 @@ def _alibi(scores: torch.Tensor, slopes: torch.Tensor) -> torch.Tensor:
     return scores + slopes[:, None, None] * distance
 
 
-CASES = {
-    "alibi": Case(
-        _alibi, shapes=[((2, 3, 4, 67), (3,)), ((1, 2, 1, 9), (2,)), ((3, 1, 33, 5), (1,))], specials=False, absolute=8.0
-    ),
-}
+_SCORES = [((2, 3, 4, 67), (3,)), ((1, 2, 1, 9), (2,)), ((3, 1, 33, 5), (1,))]
+CASES = {"alibi": Case(_alibi, shapes=_SCORES, specials=False, absolute=8.0)}

@@ -15,6 +15,7 @@ from baracuda.cli.verify import values as data
 from baracuda.cli.verify.bits import canonical_bits
 from baracuda.cli.verify.plans import FLOATS
 from baracuda.core.elements import ElementKind as K
+from baracuda.core.plan import Plan
 from tests.families.trial import as_tuple
 from tests.kernels.machine import Machine, torch_dtype
 
@@ -200,7 +201,7 @@ def test_errors_are_those_of_the_plan(library: Library) -> None:
         baracuda.alibi(x, x)
     with pytest.raises(InvalidProblemError, match="tokens, features"):
         baracuda.quantize_per_token(x[0], x[:1, 0])
-    with pytest.raises(InvalidProblemError, match="dtype: 'int4'; expected an element"):
+    with pytest.raises(UnsupportedError, match="dtype: s4; expected one of s8, u8"):
         baracuda.quantize_per_token(x, x[:, 0], dtype="int4")
     with pytest.raises(UnsupportedError, match="softmax: s32; expected one of f16, bf16, f32, f64"):
         baracuda.softmax(library.make(np.arange(6), K.S32))

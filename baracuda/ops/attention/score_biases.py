@@ -33,7 +33,16 @@ def _along_heads(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
     return (1,)
 
 
-@op(rows=True, axis=ROW_AXES, axis_option=False, places={"slopes": _along_heads}, unread={"scores": None}, check=_checked)
+@op(
+    family="attention",
+    takes="float",
+    rows=True,
+    axis=ROW_AXES,
+    axis_option=False,
+    places={"slopes": _along_heads},
+    unread={"scores": None},
+    check=_checked,
+)
 def alibi(scores: Expr, slopes: Expr) -> Expr:
     """scores[b,h,i,j] + slopes[h] * (j - i), rounded once (Press, Smith and Lewis 2022). The backward takes dy and slopes.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from baracuda.core.elements import Category, ElementKind
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, select
 from baracuda.formula.expr import fma as fused
@@ -39,8 +39,10 @@ def clamp(x: Expr, min: Expr | None = None, max: Expr | None = None) -> Expr:
 
 def _of_one_element(tensors: Mapping[str, tuple[Shape, ElementKind]], axes: tuple[int, ...], told: Mapping[str, Any]) -> None:
     """Of `lerp`, as in PyTorch."""
-    (_, first), *others = tensors.values()
-    for name, (_, kind) in zip(list(tensors)[1:], others, strict=True):
+    first = next(kind for _, kind in tensors.values())
+    for name, (_, kind) in tensors.items():
+        if kind.category not in (Category.FLOAT, Category.COMPLEX):
+            raise UnsupportedError(f"{name}: element is {kind}; expected one of f16, bf16, f32, f64, complex64, complex128")
         if kind is not first:
             raise InvalidProblemError(f"{name}: element is {kind}; expected {first}")
     number = told.get("weight")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from baracuda.core.bounds import Finite
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula import functions as f
@@ -55,7 +58,7 @@ def through_root_mean_square(g: Expr, n: Expr, inverse: Expr) -> Expr:
     positions=(),
 )
 def rms_norm(
-    x: Expr, weight: Own | None = None, *, eps: NonNegative = 1e-6, rms_element: ElementKind | None = None
+    x: Expr, weight: Own | None = None, *, eps: Annotated[NonNegative, Finite()] = 1e-6, rms_element: ElementKind | None = None
 ) -> dict[str, Result]:
     """x / sqrt(mean(x**2) + eps) * weight over the row (Zhang and Sennrich 2019); over several axes the weight may be a vector.
 

@@ -110,8 +110,6 @@ def _checked(tensors: Mapping[str, tuple[Shape, ElementKind]], axes: tuple[int, 
     for name, (own, kind) in others:
         if own != shape[:1]:
             raise InvalidProblemError(f"{name}: shape is {own}; expected {shape[:1]}, one for each token")
-        if name == "scale" and not kind.is_float:
-            raise UnsupportedError(f"scale: element is {kind}; expected a float")
         if name == "zero_point" and not kind.is_integer:
             raise UnsupportedError(f"zero_point: element is {kind}; expected an integer")
 
@@ -140,7 +138,7 @@ def _code_kind(element: ElementKind | None) -> ElementKind:
 def quantize_per_token(x: Expr, scale: Own, zero_point: Own | None = None, *, element: ElementKind | None) -> dict[str, Stored]:
     """round(x / scale[n]) + zero_point[n], halves to even, limited to the range of `dtype` (s8, the default, or u8).
 
-    x is (tokens, features), scale (tokens) of floats, zero_point (tokens) of integers, at most 2**20 in magnitude, or None for
+    x is (tokens, features), scale (tokens), zero_point (tokens) of integers, at most 2**20 in magnitude, or None for
     0. A NaN has the code 0. The gradient goes straight through the rounding: dq / scale[n], of real values, where nothing was
     limited, else 0.
 
@@ -182,7 +180,7 @@ def _quantize_per_token_backward(
 def dequantize_per_token(q: Expr, scale: Own, zero_point: Own | None = None, *, element: ElementKind | None) -> Stored:
     """(q - zero_point[n]) * scale[n] in the element `dtype` (f32 by default).
 
-    q is (tokens, features) in s8 or u8, scale and zero_point as in `quantize_per_token`. The gradient goes straight through the
+    q is (tokens, features) of integers, scale and zero_point as in `quantize_per_token`. The gradient goes straight through the
     rounding: the backward, which takes dy, scale and zero_point, gives dq = dy * scale[n], of real values.
 
     Examples

@@ -1,4 +1,4 @@
-"""The plans that are written out by hand: softmax, RMS norm, ALiBi, lerp, per-token quantization, each with its backward."""
+"""Plans with descriptors of their own: softmax, RMS norm, ALiBi, lerp, per-token quantization, each with its backward."""
 
 from __future__ import annotations
 
