@@ -67,7 +67,6 @@ _EXPORTS = {
     "baracuda.frontends.bags": "embedding_bag",
     "baracuda.frontends.catalogue": "catalogue",
     "baracuda.frontends.covariances": "corrcoef corrcoef_backward cov cov_backward",
-    "baracuda.frontends.diagonals": "trace trace_backward",
     "baracuda.frontends.einsum": (
         "dot_general dot_general_backward einsum einsum_backward kron kron_backward multi_dot multi_dot_backward tensordot "
         "tensordot_backward"
@@ -87,7 +86,6 @@ _EXPORTS = {
     "baracuda.frontends.linear_losses": (
         "chunked_logprobs chunked_logprobs_backward linear_cross_entropy linear_cross_entropy_backward"
     ),
-    "baracuda.frontends.local_response": "local_response_norm local_response_norm_backward",
     "baracuda.frontends.margins": "multilabel_margin_loss multilabel_margin_loss_backward",
     "baracuda.frontends.multi_head": "multi_head_attention multi_head_attention_backward",
     "baracuda.frontends.normalization": "group_norm group_norm_backward group_norm_silu group_norm_silu_backward",

@@ -10,6 +10,7 @@ from baracuda.core.bounds import AtLeast, Finite
 from baracuda.core.call_recorder import refuse
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import tensor_mut
+from baracuda.core.views import placed, slab, view
 from baracuda.frontends.arrays import empty_like
 from baracuda.frontends.attention import scaled_dot_product_attention as attend
 from baracuda.frontends.attention import scaled_dot_product_attention_backward as attend_backward
@@ -17,11 +18,11 @@ from baracuda.frontends.backward import chosen, gradients
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
-from baracuda.frontends.views import copy, placed, run, slab, view
-from baracuda.frontends.words import Count
+from baracuda.frontends.views import copy, run
 from baracuda.ops.attention import states
 from baracuda.ops.attention.score_biases import ROW_AXES, alibi
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
+from baracuda.ops.declaration.words import Count
 
 Window = Count | tuple[int | None, int | None]
 Softcap = Annotated[float, AtLeast(0), Finite()]

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.op_table import Row, measured_ulp, table
-from baracuda.frontends.families import function, ops
+from baracuda.frontends.families import compositions, function, ops
 from baracuda.ops.declaration.op import Op, categories
 from baracuda.ops.declaration.op_plan import stem
 
@@ -24,9 +24,9 @@ _BY_HAND = {
 #: Functions that run several plans, or take a view: they have no plan class of their own.
 _COMPOSED = frozenset([
     "alibi_bias", "bitcast", "cdist", "chunked_logprobs", "corrcoef", "cov", "cumulative_trapezoid", "diff", "ediff1d",
-    "gradient", "interp", "kv_cache_append", "linear_cross_entropy", "local_response_norm", "merge_attention_states",
+    "gradient", "interp", "kv_cache_append", "linear_cross_entropy", "merge_attention_states",
     "multilabel_margin_loss", "pdist", "polyadd", "polyder", "polyint", "polymul", "polysub", "rope", "rope_scaling_tables",
-    "sync_batch_norm", "trace", "trapezoid", "unwrap", "view_as_complex", "view_as_real",
+    "sync_batch_norm", "trapezoid", "unwrap", "view_as_complex", "view_as_real",
 ])  # fmt: skip
 #: Functions of combinations by destination, whose plan is `ScatterPlan`.
 _SCATTERS = frozenset([
@@ -151,7 +151,7 @@ def catalogue() -> tuple[Entry, ...]:
             plan = f"{_BY_HAND[name]}Plan"
             elements = _ELEMENTS.get(name, _FLOATS)
             found.append(Entry(row, name, f"{name}_backward", plan, elements, _EVERYWHERE, (), doc))
-        elif name in _COMPOSED | _PRODUCTS | _SCATTERS | _ATTENTION:
+        elif name in compositions() or name in _COMPOSED | _PRODUCTS | _SCATTERS | _ATTENTION:
             found.append(_composed(row))
         else:
             found.append(Entry(row))

@@ -23,8 +23,8 @@ from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import function
 from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.ranges import checked
-from baracuda.frontends.words import Bounds, Count
 from baracuda.ops.declaration.traced import Bound
+from baracuda.ops.declaration.words import Bounds, Count
 from baracuda.ops.indexing.scatter import ScatterArgs, ScatterDescriptor, ScatterKind, ScatterPlan
 
 _KINDS = {"sum": "SUM", "mean": "MEAN", "prod": "PROD", "amax": "MAX", "amin": "MIN"}

@@ -14,12 +14,13 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
+from baracuda.core.views import axis_of, placed, slab
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import NUMBERS, describe, one_or_all
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import ops
-from baracuda.frontends.views import axis_of, copy, filled, merged, output, placed, run, slab
-from baracuda.frontends.words import Count, Order, Wrt
+from baracuda.frontends.views import copy, filled, merged, output, run
+from baracuda.ops.declaration.words import Count, Order, Wrt
 from baracuda.ops.statistics import statistics as s
 
 # --- distances --------------------------------------------------------------------------------------------------------
