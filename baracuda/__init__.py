@@ -53,10 +53,6 @@ _EXPORTS = {
     "baracuda.ops.softmax.softmax": (
         "SoftmaxArgs SoftmaxBackwardArgs SoftmaxBackwardDescriptor SoftmaxBackwardPlan SoftmaxDescriptor SoftmaxKind SoftmaxPlan"
     ),
-    "baracuda.frontends.functional": (
-        "alibi alibi_backward dequantize_per_token dequantize_per_token_backward log_softmax "
-        "log_softmax_backward quantize_per_token quantize_per_token_backward rms_norm rms_norm_backward softmax softmax_backward"
-    ),
     "baracuda.frontends.array": "Array to_device to_host",
     "baracuda.frontends.alignment": "ctc_loss ctc_loss_backward rnnt_loss rnnt_loss_backward",
     "baracuda.frontends.attention": (
@@ -71,7 +67,6 @@ _EXPORTS = {
     "baracuda.frontends.bags": "embedding_bag",
     "baracuda.frontends.catalogue": "catalogue",
     "baracuda.frontends.covariances": "corrcoef corrcoef_backward cov cov_backward",
-    "baracuda.frontends.diagonals": "trace trace_backward",
     "baracuda.frontends.einsum": (
         "dot_general dot_general_backward einsum einsum_backward kron kron_backward multi_dot multi_dot_backward tensordot "
         "tensordot_backward"
@@ -84,7 +79,6 @@ _EXPORTS = {
         "unwrap_backward"
     ),
     "baracuda.frontends.interpolation": "interp interp_backward",
-    "baracuda.frontends.lerp": "lerp lerp_backward",
     "baracuda.frontends.linear": (
         "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "
         "linear_backward scaled_mm"
@@ -92,15 +86,10 @@ _EXPORTS = {
     "baracuda.frontends.linear_losses": (
         "chunked_logprobs chunked_logprobs_backward linear_cross_entropy linear_cross_entropy_backward"
     ),
-    "baracuda.frontends.local_response": "local_response_norm local_response_norm_backward",
     "baracuda.frontends.margins": "multilabel_margin_loss multilabel_margin_loss_backward",
     "baracuda.frontends.multi_head": "multi_head_attention multi_head_attention_backward",
     "baracuda.frontends.normalization": "group_norm group_norm_backward group_norm_silu group_norm_silu_backward",
     "baracuda.frontends.pairs": "pdist pdist_backward",
-    "baracuda.frontends.plans_double_backward": (
-        "alibi_double_backward dequantize_per_token_double_backward lerp_double_backward log_softmax_double_backward "
-        "quantize_per_token_double_backward rms_norm_double_backward softmax_double_backward"
-    ),
     "baracuda.frontends.polynomials": (
         "polyadd polyadd_backward polyder polyder_backward polyint polyint_backward polymul polymul_backward polysub "
         "polysub_backward"

@@ -19,7 +19,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import numpy as np
 
 from baracuda.core.bounds import Bound
-from baracuda.core.errors import Error, InvalidProblemError
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import Error, InvalidProblemError, UnsupportedError
 
 #: Stands for a value that a domain does not have.
 NOT = object()
@@ -210,6 +211,8 @@ def domain_of(annotation: Any) -> Domain:
     if isinstance(annotation, Domain):
         return annotation
     plain = {bool: Flag(), int: Whole(), float: Number(), complex: Number(complex_too=True), NoneType: Nothing(), None: Nothing()}
+    if annotation is ElementKind:
+        return KIND
     if annotation is str:
         return Instance(str, "a word")
     if isinstance(annotation, (type, NoneType)) and annotation in plain:
@@ -262,6 +265,41 @@ def bounded(domain: Domain, bounds: tuple[Bound, ...]) -> Domain:
     if isinstance(domain, Either):
         return Either(tuple(bounded(d, bounds) for d in domain.domains))
     return domain
+
+
+def element_of(dtype: Any) -> ElementKind | None:
+    """An element kind from one, from a NumPy or torch dtype, or from a name."""
+    if dtype is None or isinstance(dtype, ElementKind):
+        return dtype
+    name = str(dtype).removeprefix("torch.")
+    for kind in ElementKind:
+        if name in (kind.label, kind.numpy.name):
+            return kind
+    return ElementKind.from_numpy(dtype)
+
+
+KIND = Instance(ElementKind, "an element, or the dtype or name of one", element_of)
+ELEMENT = Either((KIND, Nothing()))
+
+
+@dataclass(frozen=True)
+class OneOf(Domain):
+    """One of some elements, or the dtype or name of one."""
+
+    kinds: tuple[ElementKind, ...]
+
+    def take(self, value: Any) -> Any:
+        kind = KIND.take(value)
+        return kind if kind in self.kinds else NOT
+
+    def check(self, name: str, value: Any) -> Any:
+        try:
+            return super().check(name, value)
+        except InvalidProblemError as error:
+            raise UnsupportedError(str(error)) from None
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(map(str, self.kinds))}, or a dtype or name of it"
 
 
 def is_optional(domain: Domain) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.lazy import cached_property
-from baracuda.formula.expr import READS, Axes, Expr, rebuild, topological
+from baracuda.formula.expr import READS, Axes, Expr, input_, rebuild, topological
 
 
 @dataclass(frozen=True)
@@ -122,3 +122,13 @@ def substitute(root: Expr, table: dict[Expr, Expr]) -> Expr:
         if n not in done:
             done[n] = rebuild(n, tuple(done[a] for a in n.args))
     return done[root]
+
+
+def renamed(graph: Graph, names: Mapping[str, str]) -> Graph:
+    """The graph with other names for some of its tensors."""
+    if not names:
+        return graph
+    table = {n: input_(names.get(n.attr[0], n.attr[0]), *n.attr[1:]) for n in graph.nodes if n.op == "input"}
+    inputs = tuple(replace(p, name=names.get(p.name, p.name)) for p in graph.inputs)
+    outputs = ((replace(p, name=names.get(p.name, p.name)), substitute(e, table)) for p, e in graph.outputs)
+    return Graph(inputs, tuple(outputs), graph.inner_axes)

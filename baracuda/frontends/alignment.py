@@ -8,12 +8,12 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef, tensor_mut
+from baracuda.core.views import view
 from baracuda.frontends.arrays import empty_like, writable
 from baracuda.frontends.call import apply, describe, one
 from baracuda.frontends.declared import declared
 from baracuda.frontends.ranges import check_range, checked, lengths_of, most_and_sum
-from baracuda.frontends.views import view
-from baracuda.frontends.words import Bounds, Count, Reduction
+from baracuda.ops.declaration.words import Bounds, Count, Reduction
 from baracuda.ops.losses.ctc import CtcLossArgs, CtcLossBackwardArgs, CtcLossBackwardPlan, CtcLossDescriptor, CtcLossPlan
 from baracuda.ops.losses.rnnt import RnntLossArgs, RnntLossBackwardArgs, RnntLossBackwardPlan, RnntLossDescriptor, RnntLossPlan
 

@@ -10,17 +10,19 @@ from baracuda.core.bounds import AtLeast, Finite
 from baracuda.core.call_recorder import refuse
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import tensor_mut
+from baracuda.core.views import placed, slab, view
 from baracuda.frontends.arrays import empty_like
 from baracuda.frontends.attention import scaled_dot_product_attention as attend
 from baracuda.frontends.attention import scaled_dot_product_attention_backward as attend_backward
-from baracuda.frontends.backward import chosen
+from baracuda.frontends.backward import chosen, gradients
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
-from baracuda.frontends.functional import alibi_backward
-from baracuda.frontends.views import copy, placed, run, slab, view
-from baracuda.frontends.words import Count
+from baracuda.frontends.views import copy, run
 from baracuda.ops.attention import states
+from baracuda.ops.attention.score_biases import ROW_AXES, alibi
+from baracuda.ops.declaration.op_descriptor import OpDescriptor
+from baracuda.ops.declaration.words import Count
 
 Window = Count | tuple[int | None, int | None]
 Softcap = Annotated[float, AtLeast(0), Finite()]
@@ -94,7 +96,9 @@ def alibi_bias(slopes: Any, queries: Count, keys: Count, *, out: Any = None) -> 
 @declared(dy="heads queries keys : float")
 def alibi_bias_backward(dy: Any) -> Any:
     """The gradient of `alibi_bias`'s slopes: the sum of dy * (j - i) over queries and keys."""
-    return alibi_backward(dy[None], dscores=False)[1]
+    ref = describe(dy, "dy")
+    problem = OpDescriptor(alibi, ((1, *ref.shape), ref.shape[:1]), (ref.kind, ref.kind), ROW_AXES, wrt=("slopes",))
+    return gradients(problem, {"dy": dy[None]}, dy)["slopes"]
 
 
 # --- sinks and partial results ----------------------------------------------------------------------------------------

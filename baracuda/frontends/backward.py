@@ -9,6 +9,7 @@ from typing import Any
 
 from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.tensor import TensorRef
 from baracuda.frontends.binding import Bound
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import describe, one_or_all
@@ -33,7 +34,7 @@ class Backward:
         self.__doc__ = f"The gradients of `{op.name}`'s tensors, given those of its results.\n\n{op.doc}"
         plain = [n for n in op.results or ("y",) if n not in op.extra]
         self.cotangents = tuple(f"d{n}" for n in plain)
-        self.names = (*self.cotangents, *op.signature.tensors, *op.saves)
+        self.names = (*self.cotangents, *(n for n in op.signature.tensors if n not in op.unread), *op.saves)
         self.binding = binding_of(op, self.__name__, self.names)
         positional, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
         more = [inspect.Parameter(n, keyword, default=None) for n in (*self.binding.domains, "wrt")]
@@ -47,10 +48,20 @@ class Backward:
     def __call__(self, *arguments: Any, wrt: Sequence[str] | None = None, **keywords: Any) -> Any:
         op, call = self.op, self.binding(arguments, keywords)
         values = dict(zip(self.names, call.tensors, strict=True))
-        own = Bound(tuple(values[n] for n in op.signature.tensors), call.numbers, call.options)
-        descriptor, tensors, like = describe_bound(op, own)
         saved = {n: values[n] for n in op.saves if values[n] is not None}
+        stored = {option: describe(saved[n], n).kind for n, option in op.stored.items() if n in saved}
+        options, like = {**stored, **call.options}, None
+        if op.unread:
+            like = next((values[n] for n in self.cotangents if values[n] is not None), None)
+            ref = describe(like, self.cotangents[0])
+            values |= {n: like if kind is None else replace(ref, kind=kind) for n, kind in op.unread.items()}
+            options = of_dy(op, options, ref)
+        own = Bound(tuple(values[n] for n in op.signature.tensors), call.numbers, options)
+        descriptor, tensors, largest = describe_bound(op, own)
+        like = largest if like is None else like
         missing = [n for n in op.saves if n not in saved and n in descriptor.forward.results]
+        if missing and op.unread:
+            raise InvalidProblemError(f"{', '.join(missing)}: got None; expected a result of {op}")
         if missing:
             made = Call(descriptor.forward, tensors, like).run()
             saved |= {n: made[n] for n in missing}
@@ -85,6 +96,11 @@ class Backward:
         return {n: found[n] for n in names}
 
 
+def of_dy(op: Op, options: Mapping[str, Any], dy: TensorRef) -> dict[str, Any]:
+    """The options of a call whose result's element the gradient tells."""
+    return {"dtype": dy.kind, **options} if op.unread and op.element_option else dict(options)
+
+
 def gradients(descriptor: OpDescriptor, tensors: Mapping[str, Any], like: Any) -> dict[str, Any]:
     """The gradients that one descriptor computes, by the name of their tensor, fitted to its shape."""
     made = Call(descriptor, tensors, like).run()
@@ -104,7 +120,7 @@ def chosen(wrt: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
 
 def differentiable(d: OpDescriptor) -> tuple[str, ...]:
     """The tensors of a forward descriptor whose gradients are computed unless others are asked for."""
-    floats = (n for n, (_, k) in d.tensors.items() if k.is_float or k.category is Category.COMPLEX)
+    floats = (n for n, (_, k) in d.tensors.items() if k.is_float or k.category is Category.COMPLEX or n in d.op.straight)
     return tuple(n for n in floats if n not in d.op.constants)
 
 
@@ -124,7 +140,7 @@ def _fitted(result: Any, d: OpDescriptor, name: str) -> Any:
     """A gradient summed over what its tensor was broadcast along, in the tensor's shape and element."""
     if d.exact(name) is not None:
         return result
-    shape, kind = d.tensors[name]
+    shape, kind = d.given_shapes[name], d.slope_kind(name)
     axes = tuple(a for a, v in enumerate(d.varying(name)) if not v)
     descriptor, tensors, like = describe_call(total, (result,), {"axis": axes, "dtype": kind})
     (summed,) = Call(descriptor, tensors, like).run().values()

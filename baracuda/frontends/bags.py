@@ -7,7 +7,7 @@ from typing import Any, Literal
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import function
-from baracuda.frontends.words import Bounds, Order, PositiveFloat
+from baracuda.ops.declaration.words import Bounds, Order, PositiveFloat
 
 
 @at_run_time(padding_idx=())

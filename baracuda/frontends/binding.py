@@ -13,9 +13,23 @@ from inspect import Parameter
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
+import numpy as np
+
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.parameters import NOT, Domain, Either, Flag, Free, Instance, Nothing, Several, Whole, check_order, domain_of
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import (
+    ELEMENT,
+    Domain,
+    Either,
+    Flag,
+    Free,
+    Instance,
+    Nothing,
+    Several,
+    Whole,
+    check_order,
+    domain_of,
+)
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.arrays import all_adopted
 
@@ -26,41 +40,6 @@ ROW_AXES = Either((Whole(), Several(Whole(), least=1), Nothing()))
 NAMES = Either((Several(Instance(str, "a name")), Instance(str, "a name", None), Nothing()))
 FREE, FLAG = Free(), Flag()
 PREFERENCE = Either((Instance(PlanPreference, "a PlanPreference"), Nothing()))
-
-
-def element_of(dtype: Any) -> ElementKind | None:
-    """An element kind from one, from a NumPy or torch dtype, or from a name."""
-    if dtype is None or isinstance(dtype, ElementKind):
-        return dtype
-    name = str(dtype).removeprefix("torch.")
-    for kind in ElementKind:
-        if name in (kind.label, kind.numpy.name):
-            return kind
-    return ElementKind.from_numpy(dtype)
-
-
-KIND = Instance(ElementKind, "an element, or the dtype or name of one", element_of)
-ELEMENT = Either((KIND, Nothing()))
-
-
-@dataclass(frozen=True)
-class OneOf(Domain):
-    """One of some elements, or the dtype or name of one."""
-
-    kinds: tuple[ElementKind, ...]
-
-    def take(self, value: Any) -> Any:
-        kind = KIND.take(value)
-        return kind if kind in self.kinds else NOT
-
-    def check(self, name: str, value: Any) -> Any:
-        try:
-            return super().check(name, value)
-        except InvalidProblemError as error:
-            raise UnsupportedError(str(error)) from None
-
-    def __str__(self) -> str:
-        return f"one of {', '.join(map(str, self.kinds))}, or a dtype or name of it"
 
 
 def domain(annotation: Any) -> Domain:
@@ -149,7 +128,7 @@ class Binding:
         count = self._count
         given = len(arguments)
         if not keywords and given <= count and not self.required:
-            return Bound(arguments if given == count else arguments + self._rest[given:])
+            return Bound(_plain(arguments if given == count else arguments + self._rest[given:]))
         tensors = list(arguments[:count]) + list(self._rest[given:])
         numbers: dict[str, Any] = {}
         options: dict[str, Any] = {}
@@ -180,7 +159,7 @@ class Binding:
                 raise ArgumentError(f"{name}: {self.function} needs it; expected {self.domains[name]}")
         if self.ordered and numbers:
             check_order({**self.defaults, **numbers}, self.ordered)
-        return Bound(tuple(tensors), numbers, options)
+        return Bound(_plain(tuple(tensors)), numbers, options)
 
     def _positions(self, extra: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
         """What follows the tensors, by name."""
@@ -192,3 +171,10 @@ class Binding:
 
     def _listed(self, more: Sequence[str]) -> str:
         return f"at most {len(self.tensors) + len(more)}: {', '.join([*self.tensors, *more])}"
+
+
+def _plain(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Tensors, and what stands in their place: NumPy's numbers as Python's."""
+    if any(isinstance(v, np.number) for v in values):
+        return tuple(v.item() if isinstance(v, np.number) else v for v in values)
+    return values

@@ -9,19 +9,14 @@ from importlib import import_module
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.op_table import Row, measured_ulp, table
-from baracuda.frontends.families import function, ops
+from baracuda.frontends.families import compositions, function, ops
 from baracuda.ops.declaration.op import Op, categories
 from baracuda.ops.declaration.op_plan import stem
 
+#: Declared ops with plans that are called otherwise.
+_PLANS = {"log_softmax": "Softmax", "rms_norm": "RMSNorm", "lerp": "BinaryParam"}
 #: Ops with plans written out by hand: their functions and plans.
 _BY_HAND = {
-    "softmax": "Softmax",
-    "log_softmax": "Softmax",
-    "rms_norm": "RMSNorm",
-    "lerp": "BinaryParam",
-    "alibi": "Alibi",
-    "quantize_per_token": "QuantizePerToken",
-    "dequantize_per_token": "DequantizePerToken",
     "ctc_loss": "CtcLoss",
     "scaled_dot_product_attention": "Attention",
     "rnnt_loss": "RnntLoss",
@@ -29,9 +24,9 @@ _BY_HAND = {
 #: Functions that run several plans, or take a view: they have no plan class of their own.
 _COMPOSED = frozenset([
     "alibi_bias", "bitcast", "cdist", "chunked_logprobs", "corrcoef", "cov", "cumulative_trapezoid", "diff", "ediff1d",
-    "gradient", "interp", "kv_cache_append", "linear_cross_entropy", "local_response_norm", "merge_attention_states",
+    "gradient", "interp", "kv_cache_append", "linear_cross_entropy", "merge_attention_states",
     "multilabel_margin_loss", "pdist", "polyadd", "polyder", "polyint", "polymul", "polysub", "rope", "rope_scaling_tables",
-    "sync_batch_norm", "trace", "trapezoid", "unwrap", "view_as_complex", "view_as_real",
+    "sync_batch_norm", "trapezoid", "unwrap", "view_as_complex", "view_as_real",
 ])  # fmt: skip
 #: Functions of combinations by destination, whose plan is `ScatterPlan`.
 _SCATTERS = frozenset([
@@ -53,7 +48,6 @@ _BYTES = (ElementKind.S8, ElementKind.U8)
 _FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
 #: Functions of any sort that take other elements than the table says, or than plans written out by hand.
 _ELEMENTS = {
-    "lerp": (*_FLOATS, ElementKind.C64, ElementKind.C128),
     "view_as_complex": (ElementKind.F32, ElementKind.F64),
     "int_mm": _BYTES,
     "scaled_mm": (ElementKind.F8E4M3, ElementKind.F8E5M2, *_BYTES),
@@ -119,7 +113,7 @@ def _declared(row: Row, op: Op) -> Entry:
         row,
         op.name,
         f"{op.name}_backward" if op.differentiable else "",
-        f"{stem(op.name)}Plan",
+        f"{_PLANS.get(op.name) or stem(op.name)}Plan",
         tuple(k for k in ElementKind if op.accepts(k) and k.bits >= 8),
         _BY_SCIPY if op.library else _EVERYWHERE,
         ulp,
@@ -157,7 +151,7 @@ def catalogue() -> tuple[Entry, ...]:
             plan = f"{_BY_HAND[name]}Plan"
             elements = _ELEMENTS.get(name, _FLOATS)
             found.append(Entry(row, name, f"{name}_backward", plan, elements, _EVERYWHERE, (), doc))
-        elif name in _COMPOSED | _PRODUCTS | _SCATTERS | _ATTENTION:
+        elif name in compositions() or name in _COMPOSED | _PRODUCTS | _SCATTERS | _ATTENTION:
             found.append(_composed(row))
         else:
             found.append(Entry(row))

@@ -7,13 +7,14 @@ from typing import Any
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
+from baracuda.core.views import placed, view
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.declared import declared
 from baracuda.frontends.product_function import run as product
-from baracuda.frontends.views import placed, run, view
-from baracuda.frontends.words import FiniteFloat, Wrt
+from baracuda.frontends.views import run
 from baracuda.ops.declaration.promotion import Rule, common, result_element
+from baracuda.ops.declaration.words import FiniteFloat, Wrt
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.statistics import covariances as c
 

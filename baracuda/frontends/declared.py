@@ -4,9 +4,9 @@ is checked here before the function's own code runs, for all of them.
     @declared(x="n k : float", y="n*n", weight="k or number")
     def similarity(y: Any, x: Any, weight: Any = None, *, p: Annotated[float, Above(0)] = 2.0) -> Any: ...
 
-A parameter annotated `Any` is a tensor and has a pattern (`baracuda.frontends.shapes`); every other one has an annotation that
-says what it may be (`baracuda.core.parameters`). `out` is a tensor to write, which the plan checks. Patterns give names their
-meaning in the order in which they stand.
+A parameter annotated `Any` is a tensor and has a pattern (`baracuda.ops.declaration.patterns`); every other one has an annotation
+that says what it may be (`baracuda.core.parameters`). `out` is a tensor to write, which the plan checks. Patterns give names
+their meaning in the order in which they stand.
 
 A function with `**options` hands them on to another declared function, which the decorator is told first, and after it the names
 of those that it does not hand on:
@@ -34,7 +34,7 @@ from baracuda.frontends.arrays import adopted
 from baracuda.frontends.binding import ALIASES, ArgumentError, domain, unknown_parameter
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import NUMBERS, describe
-from baracuda.frontends.shapes import Declared, Names, Pattern, pattern
+from baracuda.ops.declaration.patterns import Declared, Names, Pattern, pattern
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.views import placed
 from baracuda.frontends.arrays import broadcast
-from baracuda.frontends.backward import Backward, chosen, differentiable
+from baracuda.frontends.backward import Backward, chosen, differentiable, of_dy
 from baracuda.frontends.binding import Bound
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.function import binding_of, cacheable_of, describe_bound
-from baracuda.frontends.views import placed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
 from baracuda.ops.declaration.second import backward_op
@@ -53,7 +53,9 @@ class DoubleBackward:
     def __call__(self, *arguments: Any, wrt: Sequence[str] | None = None, **keywords: Any) -> Any:
         call = self.binding(arguments, keywords)
         values = dict(zip(self.names, call.tensors, strict=True))
-        own = Bound(tuple(values[n] for n in self.op.signature.tensors), call.numbers, call.options)
+        given = next((describe(values[n], n) for n in self.cotangents if values[n] is not None), None)
+        options = call.options if given is None else of_dy(self.op, call.options, given)
+        own = Bound(tuple(values[n] for n in self.op.signature.tensors), call.numbers, options)
         descriptor, tensors, like = describe_bound(self.op, own)
         dys = {n[1:]: values[n] for n in self.cotangents}
         seconds = {n[2:]: values[n] for n in self.seconds}

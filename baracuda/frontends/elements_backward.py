@@ -9,14 +9,15 @@ from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.views import view
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.ranges import checked
 from baracuda.frontends.scatter import combined
-from baracuda.frontends.views import run, view
-from baracuda.frontends.words import Bounds, Count
+from baracuda.frontends.views import run
 from baracuda.ops.declaration.traced import Bound, space_of
+from baracuda.ops.declaration.words import Bounds, Count
 from baracuda.ops.indexing import indexing
 from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind
 

@@ -7,10 +7,12 @@ from importlib import import_module
 from typing import Any
 
 from baracuda.frontends.backward import Backward
+from baracuda.frontends.composed import function_of
 from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.function import Function
 from baracuda.frontends.indexed import Indexed
 from baracuda.ops import FAMILIES
+from baracuda.ops.declaration.composition import COMPOSED, Composed
 from baracuda.ops.declaration.op import OPS, Op
 from baracuda.ops.declaration.op_plan import backward_plan, forward_plan, stem
 
@@ -23,9 +25,17 @@ def ops() -> dict[str, Op]:
     return OPS
 
 
+def compositions() -> dict[str, Composed]:
+    """Every composition by name, gradients among them."""
+    ops()
+    return COMPOSED
+
+
 @cache
 def function(name: str) -> Any:
     """The function of an op, of its backward, or of the backward of that; raises KeyError where there is none."""
+    if name in compositions():
+        return function_of(compositions()[name])
     if name in ops():
         op = ops()[name]
         return Function(op) if op.bounds is None else Indexed(op)
@@ -62,4 +72,4 @@ def attribute(name: str) -> Any:
 def names() -> list[str]:
     """The names of all functions, plans and args."""
     functions = [n for op in ops().values() for n in (op.name, *([f"{op.name}_backward"] if op.differentiable else []))]
-    return [*functions, *_types()]
+    return [*functions, *compositions(), *_types()]

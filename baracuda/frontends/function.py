@@ -9,8 +9,8 @@ from typing import Any
 
 from baracuda.core.call_recorder import current as current_recorder
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import Domain
-from baracuda.frontends.binding import ALIASES, AXES, ELEMENT, FLAG, ROW_AXES, Binding, Bound
+from baracuda.core.parameters import ELEMENT, Domain
+from baracuda.frontends.binding import ALIASES, AXES, FLAG, ROW_AXES, Binding, Bound
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import NUMBERS, apply, describe, one_or_all
 from baracuda.ops.declaration.op import Op
@@ -114,8 +114,8 @@ def cacheable_of(function: Any, op: Op, binding: Binding) -> Cacheable:
 
     def scalars(arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, float]:
         call = binding.bind(arguments, {k: v for k, v in keywords.items() if k not in _NO_NUMBERS})
-        own = tuple(v for n, v in zip(tensors, call.tensors, strict=True) if n in op.signature.tensors)
-        given = with_numbers(op, replace(call, tensors=own))
+        named = dict(zip(tensors, call.tensors, strict=True))
+        given = with_numbers(op, replace(call, tensors=tuple(named.get(n) for n in op.signature.tensors)))
         return parts_of(given)
 
     return Cacheable(function, positions, numbers, specials, scalars)
@@ -126,7 +126,7 @@ def binding_of(op: Op, name: str, tensors: Sequence[str]) -> Binding:
     signature = op.signature
     domains: dict[str, Domain] = {}
     defaults = {**signature.scalars, **signature.options}
-    if op.rows:
+    if op.rows and op.axis_option:
         domains["axis"] = AXES if op.rowless else ROW_AXES
     if op.keepdims is not None:
         domains["keepdims"] = FLAG

@@ -11,14 +11,15 @@ from typing import Any
 from baracuda.core.call_recorder import refuse
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import element_of
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut
-from baracuda.frontends.binding import element_of
+from baracuda.core.views import slab
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.product_function import ProductBackward, ProductFunction, Request
 from baracuda.frontends.products import Ref, bmm, labelled, leading, matmul, mm, of_rank, one_element
-from baracuda.frontends.views import merged, output, slab
+from baracuda.frontends.views import merged, output
 
 _FREE = "mopqrst"
 

@@ -13,6 +13,7 @@ from baracuda.core.bounds import AtLeast, AtMost
 from baracuda.core.elements import ElementKind
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut
+from baracuda.core.views import placed, slab
 from baracuda.frontends.arrays import empty_like
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe
@@ -23,9 +24,9 @@ from baracuda.frontends.linear import linear
 from baracuda.frontends.product_function import ProductFunction, Request
 from baracuda.frontends.products import Ref, labelled, mm
 from baracuda.frontends.ranges import checked
-from baracuda.frontends.views import filled, output, placed, slab
-from baracuda.frontends.words import Bounds, Reduction, Wrt
+from baracuda.frontends.views import filled, output
 from baracuda.ops.declaration.traced import Bound
+from baracuda.ops.declaration.words import Bounds, Reduction, Wrt
 
 #: Rows to a block.
 ROWS = 1024

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from baracuda.core.tensor import TensorRef
+from baracuda.core.views import placed
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import ops
 from baracuda.frontends.ranges import check_range, checked
-from baracuda.frontends.views import output, placed, run
-from baracuda.frontends.words import Bounds, Reduction
+from baracuda.frontends.views import output, run
+from baracuda.ops.declaration.words import Bounds, Reduction
 from baracuda.ops.losses import multilabel_margins as m
 
 _SCORES: dict[str, str] = {"input": "*shape : float", "target": "*shape : int"}

@@ -12,7 +12,7 @@ from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.linear import linear, linear_backward
-from baracuda.frontends.words import Positive, Wrt
+from baracuda.ops.declaration.words import Positive, Wrt
 
 _INPUTS, _PROJECTED = ("q", "k", "v"), ("q", "k", "v", "out")
 

@@ -9,8 +9,8 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
-from baracuda.frontends.shapes import Declared
-from baracuda.frontends.words import Eps, Positive, Wrt
+from baracuda.ops.declaration.patterns import Declared
+from baracuda.ops.declaration.words import Eps, Positive, Wrt
 
 _NAMES = ("x", "weight", "bias")
 

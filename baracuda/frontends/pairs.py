@@ -10,7 +10,7 @@ from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.statistics import cdist_backward
 from baracuda.frontends.views import filled, run
-from baracuda.frontends.words import Order
+from baracuda.ops.declaration.words import Order
 from baracuda.ops.statistics import pairs as s
 
 

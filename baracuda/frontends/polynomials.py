@@ -13,16 +13,17 @@ from baracuda.core.bounds import AtLeast, AtMost
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
+from baracuda.core.views import placed, slab, view, windows
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import NUMBERS, describe, one_or_all
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function, ops
 from baracuda.frontends.reads_backward import in_kind
-from baracuda.frontends.shapes import Declared
-from baracuda.frontends.views import filled, merged, output, placed, run, slab, view, windows
-from baracuda.frontends.words import Wrt
+from baracuda.frontends.views import filled, merged, output, run
 from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.patterns import Declared
 from baracuda.ops.declaration.promotion import common, promote
+from baracuda.ops.declaration.words import Wrt
 from baracuda.ops.polynomials import arithmetic as s
 
 _SEQUENCES = (list, tuple)

@@ -12,12 +12,13 @@ from baracuda.core.call_recorder import refuse, unseen
 from baracuda.core.device import DeviceKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
+from baracuda.core.views import view
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, select
 from baracuda.frontends.arrays import current_stream
 from baracuda.frontends.call import describe
 from baracuda.frontends.function import Function
-from baracuda.frontends.views import run, view
+from baracuda.frontends.views import run
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Scalar

@@ -27,10 +27,10 @@ from baracuda.frontends.families import function, ops
 from baracuda.frontends.function import Function
 from baracuda.frontends.scatter import axis_of, check_bounds, combined
 from baracuda.frontends.views import filled, run
-from baracuda.frontends.words import Bounds, Count, Wrt
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Space, Stored, Value, WholeScalar
+from baracuda.ops.declaration.words import Bounds, Count, Wrt
 from baracuda.ops.indexing.embedding import embedding_bag
 from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind
 

@@ -10,8 +10,8 @@ from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.frontends.arrays import library_of, torch_dtype
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
-from baracuda.frontends.words import WholeBytes
 from baracuda.ops.declaration.promotion import part, whole
+from baracuda.ops.declaration.words import WholeBytes
 
 
 def _viewed(x: Any, kind: ElementKind) -> Any:

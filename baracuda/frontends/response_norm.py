@@ -10,8 +10,8 @@ from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.function import Function
-from baracuda.frontends.words import Eps, Wrt
 from baracuda.ops.declaration.totals import total
+from baracuda.ops.declaration.words import Eps, Wrt
 from baracuda.ops.normalization.response_norms import channel_lengths, channel_products, input_gradient, weight_gradient
 
 _lengths, _products, _dx, _dweight, _total = map(

@@ -13,13 +13,14 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.spec import check_shape
 from baracuda.core.tensor import TensorRef, tensor_mut
+from baracuda.core.views import placed, slab, view
 from baracuda.frontends.arrays import library_of
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
-from baracuda.frontends.views import copy, output, placed, run, slab, view
-from baracuda.frontends.words import Count, FiniteFloat, Positive, PositiveFloat
+from baracuda.frontends.views import copy, output, run
 from baracuda.ops.attention.rotary import rotation
+from baracuda.ops.declaration.words import Count, FiniteFloat, Positive, PositiveFloat
 from baracuda.runtime import memory
 
 

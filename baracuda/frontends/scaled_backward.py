@@ -15,7 +15,7 @@ from baracuda.frontends.families import function
 from baracuda.frontends.linear import scaled_mm
 from baracuda.frontends.products import mm
 from baracuda.frontends.views import filled
-from baracuda.frontends.words import Wrt
+from baracuda.ops.declaration.words import Wrt
 
 _F32 = ElementKind.F32
 

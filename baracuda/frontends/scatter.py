@@ -16,15 +16,15 @@ from typing import Any, Literal
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import element_of
 from baracuda.core.spec import check_axis
-from baracuda.frontends.binding import element_of
 from baracuda.frontends.call import apply, describe, one
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import function
 from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.ranges import checked
-from baracuda.frontends.words import Bounds, Count
 from baracuda.ops.declaration.traced import Bound
+from baracuda.ops.declaration.words import Bounds, Count
 from baracuda.ops.indexing.scatter import ScatterArgs, ScatterDescriptor, ScatterKind, ScatterPlan
 
 _KINDS = {"sum": "SUM", "mean": "MEAN", "prod": "PROD", "amax": "MAX", "amin": "MIN"}

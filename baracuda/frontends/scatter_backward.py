@@ -16,6 +16,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.lazy import cached_property
 from baracuda.core.tensor import TensorRef
+from baracuda.core.views import placed, view
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.declared import declared
@@ -31,9 +32,9 @@ from baracuda.frontends.scatter import (
     combined,
     kind_of,
 )
-from baracuda.frontends.views import copy, merged, output, placed, run, view
-from baracuda.frontends.words import Bounds, Wrt
+from baracuda.frontends.views import copy, merged, output, run
 from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.words import Bounds, Wrt
 from baracuda.ops.indexing import scatter_slopes as s
 from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind
 

@@ -14,12 +14,14 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
+from baracuda.core.views import axis_of, placed, slab
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import NUMBERS, describe, one_or_all
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import ops
-from baracuda.frontends.views import axis_of, copy, filled, merged, output, placed, run, slab
-from baracuda.frontends.words import Count, Order, Wrt
+from baracuda.frontends.views import copy, filled, merged, output, run
+from baracuda.ops.declaration.words import Count, Order, Wrt
+from baracuda.ops.reductions.reductions import ORDERS
 from baracuda.ops.statistics import statistics as s
 
 # --- distances --------------------------------------------------------------------------------------------------------
@@ -43,11 +45,7 @@ def _of_pairs(a_batch: tuple[int, ...], b_batch: tuple[int, ...], m: int, n: int
     return (*batch[::-1], m, n)
 
 
-#: Orders of norms that have code of their own.
-_ORDERS = (0.0, 1.0, 2.0, math.inf)
-
-
-@at_run_time(p=_ORDERS)
+@at_run_time(p=ORDERS)
 @declared(a="... m coordinates", b="... n coordinates")
 def cdist(a: Any, b: Any, p: Order = 2.0, *, out: Any = None) -> Any:
     """The distances (sum |a[..., i, :] - b[..., j, :]|**p)**(1/p) of every point of a from every point of b.
@@ -67,7 +65,7 @@ def cdist(a: Any, b: Any, p: Order = 2.0, *, out: Any = None) -> Any:
     return y
 
 
-@at_run_time(p=_ORDERS)
+@at_run_time(p=ORDERS)
 @declared(a="*a_batch m coordinates", b="*b_batch n coordinates", dy=_of_pairs, y=_of_pairs)
 def cdist_backward(dy: Any, a: Any, b: Any, y: Any = None, *, p: Order = 2.0, wrt: Wrt = None) -> Any:
     """The gradients of `cdist`'s points, those named in `wrt` or both; y is its result, computed again where it is not given.

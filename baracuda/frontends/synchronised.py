@@ -11,7 +11,7 @@ from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.views import filled
-from baracuda.frontends.words import Eps
+from baracuda.ops.declaration.words import Eps
 
 #: From a tensor of this device, those of every device, one after another along a new first axis.
 Gather = Callable[[Any], Any]

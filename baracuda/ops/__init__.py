@@ -10,5 +10,6 @@ FAMILIES = (
     "normalization.fused_norms", "normalization.response_norms",
     "softmax.softmaxes", "softmax.sparse", "indexing.embedding", "indexing.indexing",
     "losses.pointwise", "losses.policy", "losses.classes", "losses.metric", "losses.regions", "losses.advantages",
-    "optimizers.optimizers", "optimizers.adaptive", "quantization.affine",
+    "optimizers.optimizers", "optimizers.adaptive", "quantization.affine", "attention.score_biases",
+    "reductions.diagonals", "normalization.local_response",
 )  # fmt: skip

@@ -17,7 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
 from baracuda.core.host import HostName
+from baracuda.core.parameters import quoted
 from baracuda.core.plan import Scalars
 
 
@@ -59,7 +61,7 @@ class Parameter(NamedTuple):
 _F32, _U32, _F64, _U64 = (struct.Struct(f"<{letter}") for letter in "fIdQ")
 
 
-def pack_param(value: float, kind: ElementKind) -> int:
+def pack_param(value: float, kind: ElementKind, name: str | None = None) -> int:
     """The bits of a parameter's value, rounded once to `kind`, in the low end of a word."""
     if type(value) is float:
         if kind is ElementKind.F64:
@@ -69,8 +71,11 @@ def pack_param(value: float, kind: ElementKind) -> int:
                 return int(_U32.unpack(_F32.pack(value))[0])
             except OverflowError:  # beyond the range: NumPy rounds it to infinity
                 pass
-    with np.errstate(over="ignore"):
-        raw = kind.numpy.type(value).tobytes()
+    try:
+        with np.errstate(over="ignore"):
+            raw = kind.numpy.type(value).tobytes()
+    except OverflowError:  # of an int beyond every float
+        raise InvalidProblemError(f"{name}: {quoted(value)}; expected a number in the range of {kind}") from None
     return int.from_bytes(raw.ljust(8, b"\0"), "little")
 
 
@@ -88,7 +93,7 @@ class Template:
     def __init__(self, program: Program, operands: int, parameters: Sequence[Parameter | tuple[ElementKind, float]]) -> None:
         rows = [Parameter(*p) for p in parameters]
         self.operands = operands
-        self._parameters = tuple(pack_param(p.value, p.kind) for p in rows)
+        self._parameters = tuple(pack_param(p.value, p.kind, p.name) for p in rows)
         self._named = tuple((i, p.name, p.kind) for i, p in enumerate(rows) if p.name is not None)
         self.integers = [struct.unpack("<Q", struct.pack("<q", i))[0] for i in program.integers]
 
@@ -113,7 +118,7 @@ class Template:
         packed = list(self._parameters)
         for i, name, kind in self._named:
             if name in scalars:
-                packed[i] = pack_param(scalars[name], kind)
+                packed[i] = pack_param(scalars[name], kind, name)
             elif isinstance(name, HostName):
-                packed[i] = pack_param(name.of(scalars), kind)
+                packed[i] = pack_param(name.of(scalars), kind, name)
         return packed

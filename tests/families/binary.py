@@ -134,7 +134,7 @@ CASES = {
     "logical_right_shift": Case(_by_integers(lambda x, n: x % 2**16 >> n), domains=("any", "shift"), elements=("s16", "u16")),
     "where": Case(lambda c, a, b: torch.where(c, a, b), domains=("mask", "any")),
     "clamp": Case(_clamp, domains=("any", "small", "positive"), shapes=LIMITS),
-    "lerp_tensor": Case(lambda a, b, w: a + w * (b - a), absolute=12.0),
+    "lerp": Case(lambda a, b, w: a + w * (b - a), absolute=12.0),
     "addcmul": Case(lambda x, a, b, value=1: x + value * a * b, keywords=VALUE, absolute=24.0),
     "addcdiv": Case(lambda x, a, b, value=1: x + value * a / b, domains=("any", "any", "nonzero"), keywords=VALUE, absolute=12.0),
     "fma": Case(lambda a, b, c: a * b + c, absolute=4.0),

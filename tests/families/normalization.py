@@ -202,6 +202,7 @@ def _spectral_norm(weight: Tensor, u: Tensor, v: Tensor | None = None, n_power_i
 
 
 CASES = {
+    "rms_norm": Case(_rms_norm, shapes=_NORM, keywords=({}, {"eps": 1e-2}), specials=False, tolerance=8.0, absolute=4.0),
     "layer_norm": Case(_layer_norm, shapes=_AFFINE, specials=False, tolerance=8.0, absolute=4.0),
     "ada_layer_norm": Case(
         _ada, shapes=[((3, 67), (67,), (67,)), ((4, 5, 33), (4, 1, 33), (4, 1, 33))], specials=False, tolerance=8.0, absolute=4.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -74,6 +75,7 @@ def _learnable(
 
 _SHAPES = [((3, 67), (), ()), ((2, 5, 33), (5, 1), None), ((7,), (), None)]
 _CHANNELS = [((3, 67), (67,), (67,)), ((2, 33), (33,), None)]
+_TOKENS = [((3, 67), (3,), (3,)), ((5, 1030), (5,), None)]
 _WORDS: dict[str, Any] = {"gradient": False, "specials": False, "elements": FLOATS}
 _AXES = ({"axis": -1}, {"axis": 1, "dtype": "u8"})
 _NARROW = ({}, {"quant_min": -3.0, "quant_max": 2.0})
@@ -86,6 +88,13 @@ CASES = {
     ),
     "dequantize_per_channel": Case(
         _dequantize, ("shift", "positive", "index:5"), _CHANNELS, ({"axis": -1},), gradient=False, specials=False,
+        elements=("s8", "u8"),
+    ),
+    "quantize_per_token": Case(
+        partial(_quantize, axis=0), ("any", "positive", "index:5"), _TOKENS, ({}, {"dtype": "u8"}), **_WORDS
+    ),
+    "dequantize_per_token": Case(
+        partial(_dequantize, axis=0), ("shift", "positive", "index:5"), _TOKENS, gradient=False, specials=False,
         elements=("s8", "u8"),
     ),
     "fake_quantize_per_tensor": Case(

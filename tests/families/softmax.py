@@ -14,6 +14,14 @@ _FLOATS = ("f16", "bf16", "f32", "f64")
 _SPARSE: list[Shapes] = [((3, 67),), ((2, 5, 1030),), ((4, 1),), ((130,),)]
 
 
+def _softmax(x: torch.Tensor, axis: int = -1) -> torch.Tensor:
+    return torch.softmax(x, axis)
+
+
+def _log_softmax(x: torch.Tensor, axis: int = -1) -> torch.Tensor:
+    return torch.log_softmax(x, axis)
+
+
 def _softmin(x: torch.Tensor, axis: int = -1) -> torch.Tensor:
     return torch.softmax(-x, axis)
 
@@ -69,6 +77,8 @@ def _entmax(x: torch.Tensor, alpha: float = 1.5, axis: int = -1) -> torch.Tensor
 
 
 CASES = {
+    "softmax": Case(_softmax, shapes=ROWS, keywords=({}, {"axis": 0}), tolerance=16.0),
+    "log_softmax": Case(_log_softmax, shapes=ROWS, keywords=({}, {"axis": 0}), tolerance=16.0, absolute=1.0),
     "softmin": Case(_softmin, shapes=ROWS, keywords=({}, {"axis": 0}), tolerance=16.0),
     "masked_softmax": Case(
         _masked,

@@ -15,7 +15,7 @@ from tests.families import trial as t
 
 #: Pointwise, gated and broadcast ops, rows, statistics over channels, scans, losses; gradients derived and given.
 OPS = (
-    "gelu", "silu", "softplus", "mish", "tanh", "erf", "log1p", "mul", "div", "pow", "hypot", "swiglu", "lerp_tensor", "dyt",
+    "gelu", "silu", "softplus", "mish", "tanh", "erf", "log1p", "mul", "div", "pow", "hypot", "swiglu", "lerp", "dyt",
     "sum", "mean", "var", "logsumexp", "vector_norm", "prod", "cumsum", "cumprod", "linear_recurrence", "softmin", "sparsemax",
     "layer_norm", "group_norm", "batch_norm", "normalize", "cross_entropy", "mse_loss", "huber_loss", "cosine_similarity",
     "masked_cumsum", "average",

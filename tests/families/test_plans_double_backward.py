@@ -1,4 +1,4 @@
-"""Second derivatives of the functions whose plans are written out by hand, against PyTorch's in float64."""
+"""Second derivatives of ops whose backward formula is given, against PyTorch's in float64."""
 
 from __future__ import annotations
 
@@ -80,14 +80,16 @@ def test_quantize(quantized: str, zero_point: Any, device: str) -> None:
     leaves = [torch.from_numpy(v).requires_grad_() for v in (dq, scale)]
     slope = torch.where(torch.from_numpy(inside), leaves[0] / leaves[1][:, None], 0.0)
     given = [v if v is None else to_device(v, device) for v in (ddx, dq, x, scale, zero_point)]
-    made = baracuda.quantize_per_token_double_backward(*given, quantized=quantized)
+    made = baracuda.quantize_per_token_double_backward(*given, dtype=quantized, wrt=("dq", "scale"))
     for got, want in zip(made, torch.autograd.grad(slope, leaves, torch.from_numpy(ddx)), strict=True):
         np.testing.assert_allclose(to_host(got), want.numpy(), rtol=1e-13, atol=1e-13)
 
 
 def test_dequantize(device: str) -> None:
     dy, ddq, scale = _drawn((4, 6), 0), _drawn((4, 6), 1), _drawn((4,), 2)
-    made = baracuda.dequantize_per_token_double_backward(*(to_device(v, device) for v in (ddq, dy, scale)))
+    codes = np.zeros((4, 6), np.int8)
+    given = (to_device(v, device) for v in (ddq, dy, codes, scale))
+    made = baracuda.dequantize_per_token_double_backward(*given, wrt=("dy", "scale"))
     for got, want in zip(made, (ddq * scale[:, None], (ddq * dy).sum(1)), strict=True):
         np.testing.assert_allclose(to_host(got), want, rtol=1e-13, atol=1e-13)
 
@@ -98,7 +100,7 @@ def test_what_is_refused() -> None:
         (lambda: baracuda.softmax_double_backward(x, x[:, :2], x), r"dy: shape is \(2, 2\); expected \(2, 3\)"),
         (lambda: baracuda.softmax_double_backward(None, x, x), "every gradient of a gradient is None"),
         (lambda: baracuda.softmax_double_backward(x, x, x, wrt=("x", "x")), "expected some of dy, x, each once"),
-        (lambda: baracuda.dequantize_per_token_double_backward(x, x, np.ones(3)), "scale: shape"),
+        (lambda: baracuda.dequantize_per_token_double_backward(x, x, x.astype(np.int8), np.ones(3)), "scale: shape"),
     ):
         with pytest.raises(baracuda.InvalidProblemError, match=message):
             call()

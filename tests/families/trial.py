@@ -182,7 +182,7 @@ def backward(trial: Trial, device: str) -> dict[str, Array]:
     floating = {n: h for n, h in hosts.items() if h.dtype.kind in "fc" or "float" in h.dtype.name}
     dys = cotangents(trial, [h.shape for h in floating.values()], [h.dtype for h in floating.values()])
     words = {f"d{n}": to_device(d, device) for n, d in zip(floating, dys, strict=True)}
-    words |= {n: t for n, t in zip(op.signature.tensors, given, strict=False) if t is not None}
+    words |= {n: t for n, t in zip(op.signature.tensors, given, strict=False) if t is not None and n not in op.unread}
     words |= {n: by_name[n] for n in op.saves if n in by_name}
     wrt = differentiated(op, tensors)
     made = getattr(baracuda, f"{trial.name}_backward")(**words, wrt=wrt, **keywords)

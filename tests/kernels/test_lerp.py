@@ -58,7 +58,7 @@ def test_numbers(machine: Machine, kind: K) -> None:
         y = torch.lerp(left, right, complex(weight) if isinstance(weight, complex | np.complexfloating) else float(weight))
         close(baracuda.lerp(a, b, weight), y.detach(), kind)
         wanted = torch.autograd.grad(y, (left, right), exact(dy).detach())
-        for got, gradient in zip(baracuda.lerp_backward(dy, weight), wanted, strict=True):
+        for got, gradient in zip(baracuda.lerp_backward(dy, a, b, weight), wanted, strict=True):
             close(got, gradient, kind)
 
 
@@ -77,7 +77,7 @@ def test_tensors_of_weights(machine: Machine, kind: K, shapes: tuple[tuple[int, 
     assert torch.equal(out, made)
     dy = tensor(machine, "dy", tuple(y.shape), kind)
     wanted = torch.autograd.grad(y, leaves, exact(dy).detach())
-    for got, gradient in zip(baracuda.lerp_backward(dy, weight, a, b), wanted, strict=True):
+    for got, gradient in zip(baracuda.lerp_backward(dy, a, b, weight), wanted, strict=True):
         close(got, gradient, kind)
 
 
@@ -87,7 +87,7 @@ def test_gradients_of_what_was_broadcast(machine: Machine, kind: K) -> None:
     a, b, dy = (tensor(machine, s, shape, kind) for s, shape in (("a", (5, 1, 7)), ("b", (3, 1)), ("d", (5, 3, 7))))
     left, right = exact(a), exact(b)
     wanted = torch.autograd.grad(torch.lerp(left, right, 0.3), (left, right), exact(dy).detach())
-    for got, gradient in zip(baracuda.lerp_backward(dy, 0.3, a, b), wanted, strict=True):
+    for got, gradient in zip(baracuda.lerp_backward(dy, a, b, 0.3), wanted, strict=True):
         close(got, gradient, kind)
 
 
@@ -101,7 +101,7 @@ def test_a_weight_of_nan_or_infinity_is_a_number(machine: Machine) -> None:
 @pytest.mark.parametrize("weight", [True, np.True_, None, "0.5", 1j, [0.5], 10**400], ids=repr)
 def test_what_is_no_weight(machine: Machine, weight: Any) -> None:
     a, b = (tensor(machine, seed, (5,), K.F32) for seed in "ab")
-    for call in (lambda: baracuda.lerp(a, b, weight), lambda: baracuda.lerp_backward(a, weight)):
+    for call in (lambda: baracuda.lerp(a, b, weight), lambda: baracuda.lerp_backward(a, a, b, weight)):
         with pytest.raises(InvalidProblemError, match="weight: "):
             call()
     if not isinstance(weight, complex):
@@ -117,14 +117,14 @@ def test_tensors_that_do_not_go_together(machine: Machine) -> None:
     with pytest.raises(InvalidProblemError, match="weight: element is f64; expected f32"):
         baracuda.lerp(a, b, a.double())
     with pytest.raises(InvalidProblemError, match="b: element is f64; expected f32"):
-        baracuda.lerp_backward(a, a, a, b.double())
+        baracuda.lerp_backward(a, a, b.double(), a)
     with pytest.raises(InvalidProblemError, match="weight: element is f32; expected complex64"):
         baracuda.lerp(a.to(torch.complex64), b.to(torch.complex64), a)
     with pytest.raises(InvalidProblemError, match=r"weight: shape \(4,\) does not broadcast with \(5,\)"):
         baracuda.lerp(a, b, a[:4])
     for absent in ({}, {"a": a}, {"b": b}):
-        with pytest.raises(InvalidProblemError, match="got None; expected a and b"):
-            baracuda.lerp_backward(a, a, **absent)
+        with pytest.raises(InvalidProblemError, match=r"[ab]: got None; expected a tensor"):
+            baracuda.lerp_backward(a, weight=a, **absent)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "bool"])
@@ -134,6 +134,6 @@ def test_integers_and_bools(machine: Machine, dtype: str) -> None:
     for weight in (0.5, 1, a):
         with pytest.raises(NotImplementedError):
             torch.lerp(a, a, weight)
-        for call in (lambda: baracuda.lerp(a, a, weight), lambda: baracuda.lerp_backward(a, weight, a, a)):  # noqa: B023
+        for call in (lambda: baracuda.lerp(a, a, weight), lambda: baracuda.lerp_backward(a, a, a, weight)):  # noqa: B023
             with pytest.raises(UnsupportedError, match="expected one of f16"):
                 call()

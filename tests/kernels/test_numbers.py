@@ -14,7 +14,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.identity import identity
 from baracuda.frontends import call
 from baracuda.ops.attention import score as attention_score
-from baracuda.ops.declaration import formula_plan, second, tracing
+from baracuda.ops.declaration import second, tracing
 from baracuda.runtime import jit
 
 pytestmark = pytest.mark.cpu_only
@@ -113,7 +113,6 @@ def _held() -> int:
     """How much is remembered: plans, calls, graphs and loaded code."""
     graphs = (
         tracing._graph_of,
-        formula_plan._graph,
         attention_score._score_graph,
         attention_score._slope_graph,
         second._backward_op,
@@ -138,7 +137,7 @@ CALLS: dict[str, Callable[[float], Any]] = {
     "layer norm backward": lambda n: baracuda.layer_norm_backward(X, X, eps=n),
     "rms norm": lambda n: baracuda.rms_norm(X, eps=n),
     "lerp": lambda n: baracuda.lerp(X, X + 1, n),
-    "lerp backward": lambda n: baracuda.lerp_backward(X, n),
+    "lerp backward": lambda n: baracuda.lerp_backward(X, X, X, n),
     "adamw": lambda n: baracuda.adamw_step(X, X, X, abs(X), n * 1e-3, 1.0 + n),
     "addmm": lambda n: baracuda.addmm(X[:, :3], X, X.T[:, :3], alpha=n + 0.25, beta=n + 0.5),
     "addmm backward": lambda n: baracuda.addmm_backward(X[:, :3], X[:, :3], X, X.T[:, :3], alpha=n + 0.25, beta=n + 0.5),
@@ -199,7 +198,7 @@ def test_a_number_counts_whatever_came_before(name: str) -> None:
 
 def test_shapes_are_forgotten() -> None:
     """What is remembered of shapes has an end."""
-    limits = (call.MOST_PLANS, formula_plan.MOST_GRAPHS)
+    limits = call.MOST_PLANS, tracing.MOST_GRAPHS
     assert all(0 < limit <= 4096 for limit in limits)
     for n in range(1, 700):
         baracuda.neg(np.zeros(n, np.float32))

@@ -155,7 +155,7 @@ def test_rms_norm_gamma_as_a_vector_has_the_bits_of_axes(machine: Machine, shape
             run(machine, b.RMSNormBackwardPlan.select(machine.stream, flat, like=args if like else None), args)
             assert same(args.dx, wanted.dx)
             assert same(args.dgamma, wanted.dgamma.reshape(-1))
-    dx, dgamma = b.rms_norm_backward(wanted.dy, wanted.x, wanted.rms, wanted.gamma.reshape(-1), axis=(1, 2))
+    dx, dgamma = b.rms_norm_backward(wanted.dy, wanted.x, wanted.gamma.reshape(-1), wanted.rms, axis=(1, 2))
     assert same(dx, wanted.dx)
     assert same(dgamma, wanted.dgamma.reshape(-1))
 
@@ -165,14 +165,14 @@ def test_rms_norm_rms_in_the_element(machine: Machine, element: K) -> None:
     """The forward pass rounds it once when it is stored, and y has the same bits; the backward pass reads what was stored."""
     x, dy = (normal(machine, seed, (5, 3, 70), element) for seed in ("x", "dy"))
     gamma = normal(machine, "gamma", (210,), element)
-    y, wide = b.rms_norm(x, gamma, axis=(-2, -1), return_rms=True)
-    in_y, stored = b.rms_norm(x, gamma, axis=(-2, -1), return_rms=True, rms_element=element)
+    y, wide = b.rms_norm(x, gamma, axis=(-2, -1), saved=True)
+    in_y, stored = b.rms_norm(x, gamma, axis=(-2, -1), saved=True, rms_element=element)
     assert (wide.dtype, stored.dtype) == (torch_dtype(element.compute), torch_dtype(element))
     assert same(stored, wide.to(stored.dtype))
     assert same(in_y, y)
     for got, wanted in zip(
-        b.rms_norm_backward(dy, x, stored, gamma, axis=(1, 2)),
-        b.rms_norm_backward(dy, x, stored.to(wide.dtype), gamma, axis=(1, 2)),
+        b.rms_norm_backward(dy, x, gamma, stored, axis=(1, 2)),
+        b.rms_norm_backward(dy, x, gamma, stored.to(wide.dtype), axis=(1, 2)),
         strict=True,
     ):
         assert same(got, wanted)
@@ -482,7 +482,7 @@ def test_quantize_and_dequantize_with_scales_in_the_element(machine: Machine, el
     codes = b.quantize_per_token(x, scale)
     assert same(codes, b.quantize_per_token(x, wide))
     assert same(b.quantize_per_token_backward(x, x, scale), b.quantize_per_token_backward(x, x, wide))
-    assert same(b.dequantize_per_token(codes, scale, element=element), b.dequantize_per_token(codes, wide, element=element))
+    assert same(b.dequantize_per_token(codes, scale, dtype=element), b.dequantize_per_token(codes, wide, dtype=element))
 
 
 # --- what a launch may report, in all five -----------------------------------------------------------------------------

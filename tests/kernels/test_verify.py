@@ -83,7 +83,8 @@ def test_every_op_and_plan_is_selected() -> None:
     assert {trials[i.number].name for i in quick if i.kind == "op"} == {t.name for t in trials}
     assert {written.hashed()[i.number].group for i in quick if i.kind == "plan"} == {c.group for c in written.hashed()}
     softmaxes = items(Selection(families=("softmax",), ops=("log_softmax",)))
-    assert {written.hashed()[i.number].op for i in softmaxes} == {"log_softmax"}
+    names = {"op": [t.name for t in trials], "plan": [c.op for c in written.hashed()]}
+    assert {(i.kind, names[i.kind][i.number]) for i in softmaxes} == {("op", "log_softmax"), ("plan", "log_softmax")}
     with pytest.raises(InvalidProblemError, match="nothing to verify"):
         items(Selection(ops=("no such op",)))
 

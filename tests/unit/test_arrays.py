@@ -16,11 +16,11 @@ import torch
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BufferTooSmallError, InvalidProblemError, MisalignedOperandError, UnsupportedError
+from baracuda.core.parameters import element_of
 from baracuda.core.probe import probe_mut
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut, tensor_ref
 from baracuda.frontends.array import Array
 from baracuda.frontends.arrays import adopted, all_adopted, empty_like
-from baracuda.frontends.binding import element_of
 from tests.unit.fake_dlpack import Bare, FakeTensor
 
 VIEWS = {

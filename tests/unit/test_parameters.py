@@ -188,7 +188,7 @@ def test_what_has_no_default_is_asked_for_by_name() -> None:
 # --- rows without axes ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [n for n in OPS if ops()[n].rows and not ops()[n].rowless])
+@pytest.mark.parametrize("name", [n for n in OPS if ops()[n].rows and ops()[n].axis_option and not ops()[n].rowless])
 def test_rows_without_axes_are_refused(name: str) -> None:
     binding = function(name).binding
     with pytest.raises(baracuda.InvalidProblemError, match=r"^axis: \(\); expected a whole number or a tuple of 1 or more"):

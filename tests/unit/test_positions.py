@@ -41,7 +41,7 @@ DEVIATIONS = {
     "index_reduce": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
     "scatter_add": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
     "scatter_reduce": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
-    "rms_norm": "normalized_shape comes second; a tuple is no tensor",
+    "rms_norm": "normalized_shape comes second; a tuple is no weight",
     "scaled_mm": "recipes come between the scales; a recipe is no tensor",
     "multi_head_attention": "the weights of q, k and v are apart; a number of heads is no tensor",
 }

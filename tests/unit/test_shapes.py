@@ -9,7 +9,7 @@ import pytest
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.frontends.shapes import Declared, Names, pattern
+from baracuda.ops.declaration.patterns import Declared, Names, pattern
 
 F32, F64, S32, C64, F8 = ElementKind.F32, ElementKind.F64, ElementKind.S32, ElementKind.C64, ElementKind.F8E4M3
 

@@ -10,7 +10,7 @@ import pytest
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef, tensor_ref
-from baracuda.frontends.views import placed, slab, view, windows
+from baracuda.core.views import placed, slab, view, windows
 
 X = np.arange(24.0).reshape(4, 6)
 TURNED = X[::-1, ::2]  # strides -6 and 2: elements -18 to 4 from the first

@@ -1,4 +1,4 @@
-"""Problems of the plans that are written out by hand: which there are, what shapes they take, and a problem for each choice."""
+"""Problems of the plans with descriptors of their own: which there are, what shapes they take, and a problem for each choice."""
 
 from __future__ import annotations
 

@@ -8,15 +8,17 @@ from typing import Any
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
+from baracuda.core.lazy import cached_property
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec, check_element, check_shape
-from baracuda.formula.expr import Expr, cast, fma
-from baracuda.formula.functions import index, sum_
-from baracuda.ops.declaration.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
+from baracuda.ops.attention.score_biases import ROW_AXES, alibi
+from baracuda.ops.declaration.formula_plan import FLOATS
+from baracuda.ops.declaration.op_descriptor import OpDescriptor
+from baracuda.ops.declaration.translation import TranslatedDescriptor, TranslatedPlan
 
 
 @dataclass(frozen=True)
-class AlibiBackwardDescriptor(FormulaDescriptor):
+class AlibiBackwardDescriptor(TranslatedDescriptor):
     """The gradients of ALiBi for scores of shape [batch_size, num_heads, query_len, key_len] in f16, bf16, f32 or f64.
     `AlibiDescriptor` does as well."""
 
@@ -34,13 +36,9 @@ class AlibiBackwardDescriptor(FormulaDescriptor):
     def input_shape(self) -> tuple[int, ...]:
         return (self.batch_size, self.num_heads, self.query_len, self.key_len)
 
-    @property
-    def iteration_shape(self) -> tuple[int, ...]:
-        return self.input_shape
-
-    @property
-    def inner_axes(self) -> tuple[bool, ...]:
-        return (True, False, True, True)
+    @cached_property
+    def problem(self) -> OpDescriptor:
+        return OpDescriptor(alibi, (self.input_shape, self.heads), (self.element, self.element), ROW_AXES)
 
     @property
     def heads(self) -> tuple[int, ...]:
@@ -75,20 +73,7 @@ class AlibiBackwardArgs(Args):
     dslopes: Any = None
 
 
-def _distance(kind: ElementKind) -> Expr:
-    """j - i: how far the key is from the query."""
-    return cast(index(3) - index(2), kind)
-
-
-def _alibi(descriptor: AlibiDescriptor, scores: Expr, slopes: Expr) -> dict[str, Expr]:
-    return {"y": fma(slopes, _distance(scores.kind), scores)}
-
-
-def _alibi_backward(descriptor: AlibiBackwardDescriptor, dy: Expr) -> dict[str, Expr]:
-    return {"dscores": dy, "dslopes": sum_(dy * _distance(dy.kind))}
-
-
-class AlibiPlan(FormulaPlan[AlibiDescriptor, AlibiArgs]):
+class AlibiPlan(TranslatedPlan[AlibiDescriptor, AlibiArgs]):
     """y[b,h,i,j] = scores[b,h,i,j] + slopes[h] * (j - i), with one rounding.
 
     Source: Press, Smith and Lewis, Train Short, Test Long, 2022. All four promises hold.
@@ -100,10 +85,9 @@ class AlibiPlan(FormulaPlan[AlibiDescriptor, AlibiArgs]):
         TensorSpec("slopes", "the slope of each head", shape="heads", axes="head_axis", varies=Axes.OUTER),
         TensorSpec("y", "the biased scores", written=True),
     )
-    formula = _alibi
 
 
-class AlibiBackwardPlan(FormulaPlan[AlibiBackwardDescriptor, AlibiBackwardArgs]):
+class AlibiBackwardPlan(TranslatedPlan[AlibiBackwardDescriptor, AlibiBackwardArgs]):
     """dscores = dy; dslopes[h] = the sum over b, i and j of dy[b,h,i,j] * (j - i). An output that is None is not computed.
 
     f16 and bf16 are computed in f32 and rounded once. All four promises hold.
@@ -126,4 +110,4 @@ class AlibiBackwardPlan(FormulaPlan[AlibiBackwardDescriptor, AlibiBackwardArgs])
             optional=True,
         ),
     )
-    formula = _alibi_backward
+    wrt = ("scores", "slopes")

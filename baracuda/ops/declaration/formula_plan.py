@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Implementation, Plan
 from baracuda.core.sku import BackendKind
-from baracuda.formula.expr import Expr, input_, param
-from baracuda.formula.graph import Graph, Port
-from baracuda.formula.pooling import settled
+from baracuda.formula.graph import Graph
 from baracuda.lowering.nest.implementation import FormulaImplementation, FormulaProblem
 
 #: Graphs kept; without one of them a plan that is selected again traces its formula again.
@@ -42,18 +40,12 @@ A = TypeVar("A", bound=Args)
 
 
 class FormulaPlan(Plan[D, A]):
-    """A plan that is its tensors and its formula.
-
-    `formula` takes the descriptor, then as keywords the expression of each input that is given and of each parameter, and
-    returns the expressions of the outputs by name.
-    """
-
-    formula: ClassVar[Callable[..., Mapping[str, Expr]]]
+    """A plan that is its tensors and its formula."""
 
     @classmethod
+    @abstractmethod
     def graph(cls, descriptor: D) -> Graph:
         """The traced formula of a descriptor, with all the outputs it may have."""
-        return _graph(cls, descriptor.structure)
 
     @classmethod
     def problem(cls, descriptor: D) -> FormulaProblem:
@@ -68,15 +60,3 @@ class FormulaPlan(Plan[D, A]):
             (BackendKind.FORMULA_CPU, make if on_cpu else elsewhere),
             (BackendKind.FORMULA_CUDA, elsewhere if on_cpu else make),
         )
-
-
-@lru_cache(MOST_GRAPHS)
-def _graph(cls: Any, descriptor: Any) -> Graph:
-    given = [s for s in cls.tensors if s.presence(descriptor) is not False]
-    inputs = tuple(Port(s.name, s.expected_kind(descriptor), s.varies) for s in given if not s.written)
-    symbols = {p.name: input_(p.name, p.kind, p.axes) for p in inputs}
-    compute = next(p.kind.compute for p in inputs if p.kind.is_float)
-    symbols |= {name: param(name, compute) for name in descriptor.parameters}
-    results = cls.formula(descriptor, **symbols)
-    outputs = tuple((Port(s.name, s.expected_kind(descriptor), s.varies), results[s.name]) for s in given if s.written)
-    return settled(Graph(inputs, outputs, descriptor.inner_axes), descriptor.iteration_shape, descriptor.inner_axes)

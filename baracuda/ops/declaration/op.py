@@ -57,6 +57,8 @@ class Op:
     rows
         Whether it runs along rows, that is, takes `axis`; `axis` is then the default (None: all axes), or tells it by the
         rank.
+    axis_option
+        Whether `axis` is a parameter of its function; else rows run along the op's own axes, whatever the caller says.
     keepdims
         The default of `keepdims` for results that do not vary along the rows; None: they always keep them.
     saves
@@ -94,12 +96,23 @@ class Op:
     rowless
         For an op that runs along rows: whether `axis` may name none, so that each element is a row of its own. As in NumPy, a
         reduction then gives x.
+    vectors
+        Tensors that lie along the axes of the rows and may be given, where these are several, as a vector of as many elements,
+        the last axis fastest.
+    stored
+        For a saved result whose element an option says, that option: a backward call takes it from the tensor that it is given.
+    straight
+        Tensors and results of integers that have a gradient all the same, straight through a rounding: that of the real number
+        that they stand for, in the element of the op's floats.
+    unread
+        Tensors that the function of the backward does not take, since it reads no element of them: they have the shape of the
+        first gradient of a result, and its element or, where one is given, that one.
     once
         Whether only its first derivative is right: its formula, or that of its backward, goes through steps that differentiation
         does not see, such as a search or a rounding.
     check
         Raises where the tensors' shapes and elements, by name, and the row axes are not what the op asks for beyond
-        broadcasting, given the options.
+        broadcasting, given the options and numbers.
     """
 
     def __init__(
@@ -113,6 +126,7 @@ class Op:
         results: Sequence[str] = (),
         rows: bool = False,
         axis: int | tuple[int, ...] | Callable[[int], int | tuple[int, ...]] | None = -1,
+        axis_option: bool = True,
         keepdims: bool | None = None,
         saves: Sequence[str] = (),
         extra: Sequence[str] = (),
@@ -127,6 +141,10 @@ class Op:
         rowless: bool = False,
         positions: Sequence[str] | None = None,
         crosswise: bool = False,
+        vectors: Sequence[str] = (),
+        stored: Mapping[str, str] | None = None,
+        straight: Sequence[str] = (),
+        unread: Mapping[str, ElementKind | None] | None = None,
         once: bool = False,
         library: bool = False,
         check: Callable[[Mapping[str, tuple[Shape, ElementKind]], tuple[int, ...], Mapping[str, Any]], None] | None = None,
@@ -140,7 +158,7 @@ class Op:
         self.takes = categories(takes or (row.dtypes if row else "any"))
         self.results, self.saves = tuple(results), tuple(saves)
         self.extra = tuple(extra)
-        self.rows, self.axis, self.keepdims = rows, axis, keepdims
+        self.rows, self.axis, self.axis_option, self.keepdims = rows, axis, axis_option, keepdims
         self.constants = frozenset(constants)
         self.literals = dict(literals or {})
         self.byte_floats = byte_floats
@@ -151,6 +169,8 @@ class Op:
         self.once, self.ordered, self.rowless = once, tuple(ordered), rowless
         self.positions, self.crosswise = None if positions is None else tuple(positions), crosswise
         self.space, self.bounds = space, bounds
+        self.vectors, self.straight = frozenset(vectors), frozenset(straight)
+        self.stored, self.unread = dict(stored or {}), dict(unread or {})
         self.signature: Signature = signature(formula)
         clash = {*(self.results or ("y",))} & {*self.signature.tensors}
         if clash:
@@ -164,8 +184,10 @@ class Op:
 
     def backward(self, formula: Formula) -> Formula:
         """Decorator: use this formula of the gradients instead of the derived one. It takes the gradients of the results
-        (`dy`), the op's own tensors, the saved results, and returns {"dx": ...}."""
+        (`dy`), the op's own tensors, the saved results, and returns {"dx": ...}, or NotImplemented for the derived ones."""
         self.given_backward = formula
+        if unread := self.unread.keys() & set(self.backward_tensors):
+            raise InvalidProblemError(f"{self}: its backward reads {', '.join(unread)}; expected what it takes")
         return formula
 
     def backward_again(self, formula: Formula) -> Formula:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -79,9 +80,11 @@ class OpDescriptor(FormulaDescriptor):
         if not self.tensors:
             raise InvalidProblemError(f"{op}: no tensor among {', '.join(names)}; expected at least one")
         check_shape("the broadcast shape", self.space)
-        check_axes("axis", self.axes, len(self.space))
+        if op.axis_option:
+            check_axes("axis", self.axes, len(self.space))
         if op.check is not None:
-            op.check(self.tensors, tuple(sorted(self.inner_set)), {**op.signature.options, **dict(self.options)})
+            told = {**op.signature.options, **dict(self.options), **self.numbers_given}
+            op.check(self.tensors, tuple(sorted(self.inner_set)), told)
         known = {**op.signature.scalars, **dict.fromkeys(names)}
         for what, given, expected in (("scalar", self.scalars, known), ("option", self.options, op.signature.options)):
             for name, _ in given:
@@ -110,9 +113,20 @@ class OpDescriptor(FormulaDescriptor):
 
     @cached_property
     def tensors(self) -> dict[str, tuple[Shape, ElementKind]]:
-        """The tensors that are given: shape and element by name."""
+        """The tensors that are given: shape, as the formula sees it, and element by name."""
         rows = zip(self.op.signature.tensors, self.shapes, self.elements, strict=True)
-        return {name: (shape, kind) for name, shape, kind in rows if shape is not None and kind is not None}
+        found = {name: (shape, kind) for name, shape, kind in rows if shape is not None and kind is not None}
+        if self.op.vectors and len(self.axes) > 1:
+            whole = next((shape for n, (shape, _) in found.items() if n not in self.op.vectors), ())
+            row = tuple(n for a, n in enumerate(whole) if a in counted(self.axes, len(whole)))
+            flat = {n: (row, k) for n, (s, k) in found.items() if n in self.op.vectors and s == (prod(row),)}
+            found |= flat
+        return found
+
+    @cached_property
+    def given_shapes(self) -> dict[str, Shape]:
+        """The shapes of the tensors as they are given."""
+        return {n: s for n, s in zip(self.op.signature.tensors, self.shapes, strict=True) if s is not None}
 
     @cached_property
     def space(self) -> Shape:
@@ -210,6 +224,14 @@ class OpDescriptor(FormulaDescriptor):
         """The class of a tensor whose gradient one kernel gives; None where a sum must follow."""
         return exact_class(self.varying(name), self.inner)
 
+    def slope_kind(self, name: str) -> ElementKind:
+        """The element of the gradient of a tensor or result."""
+        kind = self.tensors[name][1] if name in self.tensors else self.forward.results[name][1]
+        if name not in self.op.straight or kind.is_float:
+            return kind
+        kinds = (self.promoted, *(k for _, k, _ in self.forward.results.values()))
+        return next(k for k in kinds if k.is_float)
+
     @cached_property
     def graph(self) -> Graph:
         return graph_of(self)
@@ -219,10 +241,12 @@ class OpDescriptor(FormulaDescriptor):
         return replace(self, wanted=(), wrt=(), given=())
 
     def __getattr__(self, name: str) -> Any:
-        """shape_x, kind_x, axes_x and has_x of a tensor x, for the specs."""
+        """shape_x, kind_x, axes_x, has_x and lies_x, the shape in the formula, of a tensor x, for the specs."""
         what, _, tensor = name.partition("_")
         if what == "has" and tensor:
             return tensor in self.described
+        if what == "lies":
+            return self.tensors[tensor if tensor in self.tensors else tensor[1:]][0]
         if what in ("shape", "kind", "axes") and tensor in self.described:
             return self.described[tensor][("shape", "kind", "axes").index(what)]
         raise AttributeError(name)
@@ -234,14 +258,14 @@ class OpDescriptor(FormulaDescriptor):
         for port in self.graph.inputs:
             name = port.name.partition(".")[0]
             if name in self.tensors:
-                found[name] = (*self.tensors[name], self.placement(name))
+                found[name] = (self.given_shapes[name], self.tensors[name][1], self.placement(name))
             elif name not in found:
                 found[name] = self._cotangent_or_saved(name)
         for port, expr in self.graph.outputs:
             name, _, half = port.name.partition(".")
             kind = whole(port.kind) if half else port.kind
             if self.wrt and self.exact(name[1:]) is not None:
-                found[name] = (self.tensors[name[1:]][0], kind, self.placement(name[1:]))
+                found[name] = (self.given_shapes[name[1:]], kind, self.placement(name[1:]))
             elif self.wrt:
                 axes = tuple(range(len(self.space)))
                 found[name] = (self._result_shape(port.axes, axes), kind, axes)
@@ -258,7 +282,10 @@ class OpDescriptor(FormulaDescriptor):
 
     def _cotangent_or_saved(self, name: str) -> tuple[Shape, ElementKind, tuple[int | None, ...]]:
         results = self.forward.results
-        return results[name] if name in results else results[name[1:]]
+        if name in results:
+            return results[name]
+        shape, _, axes = results[name[1:]]
+        return shape, self.slope_kind(name[1:]), axes
 
     def _result_axes(self, axes: Axes, value: Expr) -> tuple[int, ...]:
         if self.keepdims or axes is Axes.FULL:

@@ -24,10 +24,6 @@ class OpPlan(FormulaPlan[OpDescriptor, Args]):
     args: ClassVar[type[Args]]
 
     @classmethod
-    def formula(cls, descriptor: OpDescriptor) -> dict[str, Any]:
-        return {p.name: e for p, e in descriptor.graph.outputs}
-
-    @classmethod
     def graph(cls, descriptor: OpDescriptor) -> Graph:
         return descriptor.graph
 
@@ -38,8 +34,10 @@ class OpPlan(FormulaPlan[OpDescriptor, Args]):
         return super().implementations(device, descriptor)
 
 
-def _spec(name: str, doc: str, *, written: bool = False) -> TensorSpec:
-    return TensorSpec(name, doc, f"shape_{name}", f"kind_{name}", f"axes_{name}", written=written, when=f"has_{name}")
+def _spec(op: Op, name: str, doc: str, *, written: bool = False) -> TensorSpec:
+    lies = f"lies_{name}" if name in op.vectors or name[1:] in op.vectors else None
+    words = (f"shape_{name}", f"kind_{name}", f"axes_{name}")
+    return TensorSpec(name, doc, *words, written=written, when=f"has_{name}", lies_as=lies)
 
 
 def stem(name: str) -> str:
@@ -60,18 +58,18 @@ def forward_plan(op: Op, results: tuple[str, ...]) -> type[OpPlan]:
     """The plan class of an op with these results."""
     if (plan := op.derived.get((op.name, results))) is not None:
         return plan  # type: ignore[no-any-return]
-    inputs = tuple(_spec(n, "an input") for n in op.signature.tensors)
-    return _once(op, op.name, results, inputs + tuple(_spec(n, "a result", written=True) for n in results))
+    inputs = tuple(_spec(op, n, "an input") for n in op.signature.tensors)
+    return _once(op, op.name, results, inputs + tuple(_spec(op, n, "a result", written=True) for n in results))
 
 
 def backward_plan(op: Op, results: tuple[str, ...]) -> type[OpPlan]:
     """The plan class of an op's backward: gradients of results, inputs, saved results, then gradients of inputs."""
     if (plan := op.derived.get((f"{op.name}_backward", results))) is not None:
         return plan  # type: ignore[no-any-return]
-    specs = [_spec(f"d{n}", f"the gradient of {n}") for n in results]
-    specs += [_spec(n, "an input of the forward pass") for n in op.signature.tensors]
-    specs += [_spec(n, "a saved result") for n in results if n not in op.signature.tensors]
-    specs += [_spec(f"d{n}", f"the gradient of {n}", written=True) for n in op.signature.tensors]
+    specs = [_spec(op, f"d{n}", f"the gradient of {n}") for n in results]
+    specs += [_spec(op, n, "an input of the forward pass") for n in op.signature.tensors]
+    specs += [_spec(op, n, "a saved result") for n in results if n not in op.signature.tensors]
+    specs += [_spec(op, f"d{n}", f"the gradient of {n}", written=True) for n in op.signature.tensors]
     return _once(op, f"{op.name}_backward", results, tuple(specs))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -38,11 +39,10 @@ def _backward_op(forward: OpDescriptor, wrt: tuple[str, ...], given: tuple[str, 
         raise UnsupportedError(f"{op}: second derivatives of what is read at indices; expected another op")
     if op.once:
         raise UnsupportedError(f"{op}: its gradient has no derivative of its own; expected another op")
-    # Of a pointwise op nothing is summed here: each tensor counts as having an element for each point.
-    whole = (
-        forward if forward.axes else replace(forward, shapes=tuple(None if s is None else forward.space for s in forward.shapes))
-    )
-    backward = replace(whole, op=_differentiated(op), wrt=wrt, given=given).graph
+    whole = replace(forward, op=_differentiated(op))
+    if not forward.axes:  # of a pointwise op nothing is summed here: each tensor counts as having an element for each point
+        whole = replace(whole, shapes=tuple(None if s is None else forward.space for s in forward.shapes))
+    backward = replace(whole, wrt=wrt, given=given).graph
     results = {p.name: e for p, e in whole.graph.outputs}
     names = (*(f"d{n}" for n in given), *op.signature.tensors)
 
@@ -51,7 +51,7 @@ def _backward_op(forward: OpDescriptor, wrt: tuple[str, ...], given: tuple[str, 
         read = {n: substitute(e, _inputs(whole.graph, symbols)) for n, e in results.items()} | symbols
         table = _inputs(backward, read)
         slopes = {p: substitute(e, table) for p, e in backward.outputs}
-        return {f"slope_{p.name[1:]}": Stored(e, forward.tensors[p.name[1:]][1], p.axes) for p, e in slopes.items()}
+        return {f"slope_{p.name[1:]}": Stored(e, forward.slope_kind(p.name[1:]), p.axes) for p, e in slopes.items()}
 
     own = inspect.Parameter.POSITIONAL_OR_KEYWORD
     cotangents = [inspect.Parameter(f"d{n}", own, annotation="Own") for n in given]
@@ -75,26 +75,10 @@ def _backward_op(forward: OpDescriptor, wrt: tuple[str, ...], given: tuple[str, 
 
 
 def _differentiated(op: Op) -> Op:
-    """The op whose formula of the gradients is differentiated: itself, or with the formula that it gives for that."""
-    if op.given_again is None:
-        return op
-    made = Op(
-        op.formula,
-        op.rule,
-        name=op.name,
-        family=op.category.value,
-        takes="any",
-        results=op.results,
-        rows=op.rows,
-        axis=op.axis,
-        keepdims=op.keepdims,
-        constants=tuple(op.constants),
-        literals=op.literals,
-        places=op.places,
-        differentiable=True,
-        element_option=op.element_option,
-    )
-    made.backward(op.given_again)
+    """The op as it is differentiated: with the formula of the gradients that it gives for that, and of tensors of any shape."""
+    made = copy(op)
+    made.given_backward = op.given_again or op.given_backward
+    made.check, made.derived = None, {}
     return made
 
 

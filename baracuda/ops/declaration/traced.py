@@ -103,7 +103,7 @@ def signature(function: Callable[..., Any]) -> Signature:
     wants_element = False
     for p in inspect.signature(function).parameters.values():
         annotation = str(p.annotation)
-        if p.kind is p.KEYWORD_ONLY and annotation.startswith("ElementKind"):
+        if p.kind is p.KEYWORD_ONLY and p.name == "element":
             wants_element = True
             continue
         if p.kind is p.KEYWORD_ONLY:

@@ -190,8 +190,8 @@ def _backward(d: OpDescriptor) -> Graph:
     for name in d.wrt:
         if name not in d.tensors:
             raise InvalidProblemError(f"wrt: {name}; expected some of {', '.join(d.tensors)}")
-    if d.op.given_backward is not None:
-        return _given(d)
+    if d.op.given_backward is not None and (given := _given(d)) is not None:
+        return given
     classes = {n: gradient_class(d.space, d.varying(n), d.inner) for n in d.tensors}
     forward = _forward(d, classes)
     ports = [p for n in d.wrt for p in _ports(n, d.tensors[n][1], classes[n])]
@@ -211,8 +211,8 @@ def _rounded_late(d: OpDescriptor, outputs: tuple[tuple[Port, Expr], ...]) -> tu
     return tuple((replace(p, kind=e.kind) if p.name[1:].partition(".")[0] in again else p, e) for p, e in outputs)
 
 
-def _given(d: OpDescriptor) -> Graph:
-    """The graph of a backward formula that the op gives itself."""
+def _given(d: OpDescriptor) -> Graph | None:
+    """The graph of a backward formula that the op gives itself; None where it leaves this problem to differentiation."""
     op, forward = d.op, d.forward
     assert op.given_backward is not None
     classes = {n: gradient_class(d.space, d.varying(n), d.inner) for n in d.tensors}
@@ -229,18 +229,21 @@ def _given(d: OpDescriptor) -> Graph:
         if result not in results or (name not in results and d.given and result not in d.given):
             symbols[name] = None
             continue
-        kind, axes = results[result][1], of_result[result]
+        kind, axes = results[result][1] if name in results else d.slope_kind(result), of_result[result]
         if kind.is_float and d.promoted.category is Category.COMPLEX:  # a real result of complex numbers stays real
             symbols[name] = cast(input_(name, kind, axes), _compute(d.promoted))
         else:
             symbols[name] = _symbol(d, name, kind, axes)
         ports += _ports(name, kind, axes)
-    gradients = named_results(op.given_backward(**symbols, **_keywords(d)), ())
+    formulas = op.given_backward(**symbols, **_keywords(d))
+    if formulas is NotImplemented:
+        return None
+    gradients = named_results(formulas, ())
     outputs: list[tuple[Port, Expr]] = []
     for name in d.wrt:
         if f"d{name}" not in gradients:
             raise InvalidProblemError(f"wrt: {name!r}; {op} has no gradient of it")
-        value, kind = gradients[f"d{name}"], d.tensors[name][1]
+        value, kind = gradients[f"d{name}"], d.slope_kind(name)
         if isinstance(value, Stored):
             raise InvalidProblemError(f"d{name}: {value!r}; a gradient is stored like its tensor, expected an expression")
         parts = [value.re, value.im] if isinstance(value, Complex) else [value]

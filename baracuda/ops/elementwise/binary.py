@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.lazy import cached_property
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec, check_element, check_number, check_shape
-from baracuda.formula.expr import Expr
-from baracuda.ops.declaration.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
+from baracuda.ops.declaration.formula_plan import FLOATS
+from baracuda.ops.declaration.op_descriptor import OpDescriptor
+from baracuda.ops.declaration.translation import TranslatedDescriptor, TranslatedPlan
+from baracuda.ops.elementwise.ternary_ops import lerp
 
 
 class BinaryKind(enum.Enum):
@@ -23,7 +25,7 @@ class BinaryKind(enum.Enum):
 
 
 @dataclass(frozen=True)
-class BinaryParamBackwardDescriptor(FormulaDescriptor):
+class BinaryParamBackwardDescriptor(TranslatedDescriptor):
     """The gradients of the binary operation `kind` with the scalar `param` on tensors of `shape` (rank 0 to 8, shared by dy, da
     and db) and `element` (f16, bf16, f32, f64). `BinaryParamDescriptor` does as well."""
 
@@ -41,13 +43,10 @@ class BinaryParamBackwardDescriptor(FormulaDescriptor):
         check_element("element", self.element, FLOATS)
         check_number("param", self.param)
 
-    @property
-    def iteration_shape(self) -> tuple[int, ...]:
-        return self.shape
-
-    @property
-    def parameters(self) -> Mapping[str, float]:
-        return {"w": float(self.param)}
+    @cached_property
+    def problem(self) -> OpDescriptor:
+        scalars = (("weight", float(self.param)),)
+        return OpDescriptor(lerp, (self.shape, self.shape, None), (self.element, self.element, None), scalars=scalars)
 
 
 @dataclass(frozen=True)
@@ -73,15 +72,7 @@ class BinaryParamBackwardArgs(Args):
     db: Any
 
 
-def _binary(descriptor: BinaryParamDescriptor, a: Expr, b: Expr, w: Expr) -> dict[str, Expr]:
-    return {"y": a + w * (b - a)}
-
-
-def _binary_backward(descriptor: BinaryParamBackwardDescriptor, dy: Expr, w: Expr) -> dict[str, Expr]:
-    return {"da": (1.0 - w) * dy, "db": w * dy}
-
-
-class BinaryParamPlan(FormulaPlan[BinaryParamDescriptor, BinaryParamArgs]):
+class BinaryParamPlan(TranslatedPlan[BinaryParamDescriptor, BinaryParamArgs]):
     """LERP: y = a + w * (b - a), elementwise. All four promises hold.
 
     PyTorch computes the other form, b - (b - a) * (1 - w), where |w| >= 0.5; here there is one form, so y at w = 1 may
@@ -94,10 +85,9 @@ class BinaryParamPlan(FormulaPlan[BinaryParamDescriptor, BinaryParamArgs]):
         TensorSpec("b", "the second operand", "shape"),
         TensorSpec("y", "the result", "shape", written=True),
     )
-    formula = _binary
 
 
-class BinaryParamBackwardPlan(FormulaPlan[BinaryParamBackwardDescriptor, BinaryParamBackwardArgs]):
+class BinaryParamBackwardPlan(TranslatedPlan[BinaryParamBackwardDescriptor, BinaryParamBackwardArgs]):
     """LERP: da = (1 - w) * dy, db = w * dy.
 
     No saved tensors, and no gradient of w, which is a constant: `baracuda.lerp_backward` has that of a tensor of weights. f16
@@ -112,4 +102,4 @@ class BinaryParamBackwardPlan(FormulaPlan[BinaryParamBackwardDescriptor, BinaryP
         TensorSpec("da", "the gradient of a", "shape", written=True),
         TensorSpec("db", "the gradient of b", "shape", written=True),
     )
-    formula = _binary_backward
+    wrt = ("a", "b")

@@ -1,12 +1,17 @@
-"""Layer normalization, and the pieces that every normalization of rows is made of."""
+"""Layer and root-mean-square normalization, and the pieces that every normalization of rows is made of."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from baracuda.core.bounds import Finite
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import UnsupportedError
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast
 from baracuda.formula.pooling import pooled_squares
 from baracuda.ops.declaration.op import op
-from baracuda.ops.declaration.traced import NonNegative, Own, Scalar
+from baracuda.ops.declaration.traced import NonNegative, Own, Result, Scalar, Stored
 
 
 def statistics(x: Expr, eps: Scalar) -> tuple[Expr, Expr]:
@@ -41,6 +46,52 @@ def through_standardization(g: Expr, n: Expr, rstd: Expr) -> Expr:
 def through_root_mean_square(g: Expr, n: Expr, inverse: Expr) -> Expr:
     """The gradient of x, where g is that of n = x * inverse, with the inverse of x's root mean square."""
     return inverse * (g - n * f.mean(g * n))
+
+
+@op(
+    rows=True,
+    results=("y", "rms"),
+    saves=("rms",),
+    extra=("rms",),
+    stored={"rms": "rms_element"},
+    vectors=("weight",),
+    positions=(),
+)
+def rms_norm(
+    x: Expr, weight: Own | None = None, *, eps: Annotated[NonNegative, Finite()] = 1e-6, rms_element: ElementKind | None = None
+) -> dict[str, Result]:
+    """x / sqrt(mean(x**2) + eps) * weight over the row (Zhang and Sennrich 2019); over several axes the weight may be a vector.
+
+    rms is the root, stored in `rms_element`: by default the kind it is computed in, f32 for 16-bit floats. y is computed with
+    the root before that rounding.
+
+    Differs from PyTorch: which axes are normalized `axis` says, by default the last; PyTorch's normalized_shape comes second, and
+    its eps is by default the element's.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> x = np.array([[3.0, 4.0]])
+    >>> y, rms = baracuda.rms_norm(x, eps=0.0, saved=True)
+    >>> y.round(4).tolist()
+    [[0.8485, 1.1314]]
+    >>> bool(np.abs(baracuda.rms_norm_backward(x, x, None, rms)).max() < 1e-15)
+    True
+    """
+    rms = root_mean_square(x, eps)
+    if rms_element is not None and rms_element.compute is not rms.kind:
+        kinds = [k for k in ElementKind if k.is_float and k.bits >= 16 and k.compute is rms.kind]
+        raise UnsupportedError(f"rms_element: {rms_element}; expected one of {', '.join(map(str, kinds))}")
+    return {"y": scaled(x * (1.0 / rms), weight), "rms": rms if rms_element is None else Stored(rms, rms_element)}
+
+
+@rms_norm.backward
+def _rms_norm_backward(
+    dy: Expr, x: Expr, weight: Own | None, rms: Expr, *, eps: Scalar, rms_element: ElementKind | None
+) -> dict[str, Expr]:
+    inverse = 1.0 / rms
+    n = x * inverse
+    return {"dx": through_root_mean_square(scaled(dy, weight), n, inverse), "dweight": dy * n}
 
 
 @op(rows=True, results=("y", "mean", "rstd"), saves=("mean", "rstd"), extra=("mean", "rstd"), positions=())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -11,15 +10,17 @@ from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.lazy import cached_property
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec, check_element, check_flag, check_number, check_shape
-from baracuda.formula.expr import Expr
-from baracuda.formula.functions import mean, sqrt, sum_rows
-from baracuda.ops.declaration.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
+from baracuda.ops.declaration.formula_plan import FLOATS
+from baracuda.ops.declaration.op_descriptor import OpDescriptor
+from baracuda.ops.declaration.translation import TranslatedDescriptor, TranslatedPlan
+from baracuda.ops.normalization.layer_norms import rms_norm
 
 
 @dataclass(frozen=True)
-class RMSNormBackwardDescriptor(FormulaDescriptor):
+class RMSNormBackwardDescriptor(TranslatedDescriptor):
     """The gradient of RMS norm over the axes whose bits are set in `norm_axes_mask` (bit a for axis a), which must be a
     non-empty suffix of the axes of `input_shape` (rank 1 to 8, shared by dy, x and dx; of a scalar none, 0). `has_gamma` says
     whether there is a weight, and so its gradient. `RMSNormDescriptor` does as well.
@@ -52,7 +53,7 @@ class RMSNormBackwardDescriptor(FormulaDescriptor):
 
     def rms_shape(self) -> tuple[int, ...]:
         """The shape of the saved rms: `input_shape` with extents of 1 along the normalised axes."""
-        return tuple(1 if inner else n for n, inner in zip(self.input_shape, self.inner_axes, strict=True))
+        return tuple(1 if a in self.norm_axes else n for a, n in enumerate(self.input_shape))
 
     def norm_total_extent(self) -> int:
         """The number of elements that are normalised together: the product of the normalised axes' extents."""
@@ -61,7 +62,7 @@ class RMSNormBackwardDescriptor(FormulaDescriptor):
     @property
     def norm_shape(self) -> tuple[int, ...]:
         """The extents of the normalised axes."""
-        return tuple(n for n, inner in zip(self.input_shape, self.inner_axes, strict=True) if inner)
+        return tuple(self.input_shape[a] for a in self.norm_axes)
 
     @property
     def gamma_shape(self) -> tuple[int, ...]:
@@ -72,12 +73,19 @@ class RMSNormBackwardDescriptor(FormulaDescriptor):
         return self.rms_element or self.element.compute
 
     @property
-    def iteration_shape(self) -> tuple[int, ...]:
-        return self.input_shape
+    def norm_axes(self) -> tuple[int, ...]:
+        return tuple(a for a in range(len(self.input_shape)) if self.norm_axes_mask >> a & 1)
+
+    @cached_property
+    def problem(self) -> OpDescriptor:
+        shapes = (self.input_shape, self.norm_shape if self.has_gamma else None)
+        elements = (self.element, self.element if self.has_gamma else None)
+        options = (("rms_element", self.rms_kind),)
+        return OpDescriptor(rms_norm, shapes, elements, self.norm_axes, scalars=self._scalars, options=options)
 
     @property
-    def inner_axes(self) -> tuple[bool, ...]:
-        return tuple(bool(self.norm_axes_mask >> a & 1) for a in range(len(self.input_shape)))
+    def _scalars(self) -> tuple[tuple[str, float], ...]:
+        return ()
 
 
 @dataclass(frozen=True)
@@ -93,8 +101,8 @@ class RMSNormDescriptor(RMSNormBackwardDescriptor):
         check_number("eps", self.eps, least=0)
 
     @property
-    def parameters(self) -> Mapping[str, float]:
-        return {"eps": float(self.eps)}
+    def _scalars(self) -> tuple[tuple[str, float], ...]:
+        return (("eps", float(self.eps)),)
 
 
 @dataclass
@@ -119,29 +127,12 @@ class RMSNormBackwardArgs(Args):
     dgamma: Any
 
 
+_NAMES = {"weight": "gamma", "dweight": "dgamma"}
 _GAMMA = TensorSpec("gamma", "the weight", "gamma_shape", varies=Axes.INNER, when="has_gamma", lies_as="norm_shape")
 _RMS = TensorSpec("rms", "the root mean square, normalised axes of extent 1", "rms_shape", "rms_kind", varies=Axes.OUTER)
 
 
-def _rms_norm(descriptor: RMSNormDescriptor, x: Expr, eps: Expr, gamma: Expr | None = None) -> dict[str, Expr]:
-    rms = sqrt(mean(x * x) + eps)
-    y = x * (1.0 / rms)
-    return {"y": y if gamma is None else y * gamma, "rms": rms}
-
-
-def _rms_norm_backward(
-    descriptor: RMSNormBackwardDescriptor, dy: Expr, x: Expr, rms: Expr, gamma: Expr | None = None, eps: Expr | None = None
-) -> dict[str, Expr]:  # eps is in rms already; a descriptor of the forward pass names it again
-    inverse = 1.0 / rms
-    g = dy if gamma is None else dy * gamma
-    normal = x * inverse
-    gradients = {"dx": inverse * (g - normal * mean(g * normal))}
-    if gamma is not None:
-        gradients["dgamma"] = sum_rows(dy * normal)
-    return gradients
-
-
-class RMSNormPlan(FormulaPlan[RMSNormDescriptor, RMSNormArgs]):
+class RMSNormPlan(TranslatedPlan[RMSNormDescriptor, RMSNormArgs]):
     """rms = sqrt(mean(x^2) + eps) over the normalised axes; y = x / rms * gamma.
 
     rms is saved for the backward pass, in the compute kind (f32 for f16 and bf16) or rounded to the element; y is computed
@@ -156,10 +147,10 @@ class RMSNormPlan(FormulaPlan[RMSNormDescriptor, RMSNormArgs]):
         TensorSpec("y", "the result", written=True),
         replace(_RMS, written=True),
     )
-    formula = _rms_norm
+    names = _NAMES
 
 
-class RMSNormBackwardPlan(FormulaPlan[RMSNormBackwardDescriptor, RMSNormBackwardArgs]):
+class RMSNormBackwardPlan(TranslatedPlan[RMSNormBackwardDescriptor, RMSNormBackwardArgs]):
     """dx = dy*gamma/rms - x * sum(dy*gamma*x) / (rms^3 * M), with M = norm_total_extent(); dgamma = the sum over the rows of
     dy * x / rms.
 
@@ -180,4 +171,4 @@ class RMSNormBackwardPlan(FormulaPlan[RMSNormBackwardDescriptor, RMSNormBackward
         TensorSpec("dx", "the gradient of x", written=True),
         replace(_GAMMA, name="dgamma", doc="the gradient of gamma", written=True),
     )
-    formula = _rms_norm_backward
+    wrt, names = ("x", "weight"), _NAMES

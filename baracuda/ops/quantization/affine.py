@@ -7,17 +7,18 @@ have one element for each point of `axis` where an op takes one. A NaN has the c
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import UnsupportedError
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, const, select
 from baracuda.ops.declaration.op import op
 from baracuda.ops.declaration.promotion import Rule
-from baracuda.ops.declaration.traced import NonNegative, Own, Positive, Scalar, Stored
+from baracuda.ops.declaration.traced import NonNegative, Own, Positive, Scalar, Shape, Stored
 
 _CODES = (ElementKind.S8, ElementKind.U8, ElementKind.S16, ElementKind.U16)
 
@@ -94,6 +95,112 @@ def dequantize(q: Expr, scale: Own, zero_point: Own | None = None, *, element: E
 def dequantize_per_channel(q: Expr, scale: Own, zero_point: Own | None = None, *, element: ElementKind | None) -> Stored:
     """`dequantize` with one scale and zero_point for each point of `axis`."""
     return _dequantized(q, scale, zero_point, element)
+
+
+# --- a scale for each token --------------------------------------------------------------------------------------------
+
+#: The elements of codes of tokens.
+CODES = (ElementKind.S8, ElementKind.U8)
+
+
+def _checked(tensors: Mapping[str, tuple[Shape, ElementKind]], axes: tuple[int, ...], told: Mapping[str, Any]) -> None:
+    (what, (shape, _)), *others = tensors.items()
+    if len(shape) != 2:
+        raise InvalidProblemError(f"{what}: shape is {shape}; expected (tokens, features)")
+    for name, (own, kind) in others:
+        if own != shape[:1]:
+            raise InvalidProblemError(f"{name}: shape is {own}; expected {shape[:1]}, one for each token")
+        if name == "zero_point" and not kind.is_integer:
+            raise UnsupportedError(f"zero_point: element is {kind}; expected an integer")
+
+
+def _along_tokens(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
+    return (0,)
+
+
+_PER_TOKEN: dict[str, Any] = {
+    "element_option": True,
+    "differentiable": True,
+    "constants": ("scale", "zero_point"),
+    "places": {"scale": _along_tokens, "zero_point": _along_tokens},
+    "check": _checked,
+}
+
+
+def _code_kind(element: ElementKind | None) -> ElementKind:
+    kind = element or ElementKind.S8
+    if kind not in CODES:
+        raise UnsupportedError(f"dtype: {kind}; expected one of {', '.join(map(str, CODES))}")
+    return kind
+
+
+@op(Rule.EACH, takes="float", results=("q",), straight=("q",), **_PER_TOKEN)
+def quantize_per_token(x: Expr, scale: Own, zero_point: Own | None = None, *, element: ElementKind | None) -> dict[str, Stored]:
+    """round(x / scale[n]) + zero_point[n], halves to even, limited to the range of `dtype` (s8, the default, or u8).
+
+    x is (tokens, features), scale (tokens), zero_point (tokens) of integers, at most 2**20 in magnitude, or None for
+    0. A NaN has the code 0. The gradient goes straight through the rounding: dq / scale[n], of real values, where nothing was
+    limited, else 0.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> x, scale = np.float32([[0.5, 1.5, 999]]), np.float32([1])
+    >>> baracuda.quantize_per_token(x, scale).tolist()
+    [[0, 2, 127]]
+    >>> baracuda.quantize_per_token_backward(np.ones((1, 3), np.float32), x, scale).tolist()
+    [[1.0, 1.0, 0.0]]
+    """
+    kind = _code_kind(element)
+    low, high = (float(limit) for limit in (np.iinfo(kind.numpy).min, np.iinfo(kind.numpy).max))
+    scaled = x / cast(scale, x.kind)
+    if zero_point is None:
+        limited = f.clamp(scaled, low, high)
+    else:  # limiting before rounding gives the code that limiting after it would, since the limits are integers
+        zero = cast(zero_point, x.kind)
+        limited = f.clamp(scaled, low - zero, high - zero)
+    code = f.nearest_integer(limited)
+    code = code if zero_point is None else code + cast(zero_point, code.kind)
+    return {"q": Stored(f.where(f.equal(limited, limited), code, const(0, code.kind)), kind)}
+
+
+@quantize_per_token.backward
+def _quantize_per_token_backward(
+    dq: Expr, x: Expr, scale: Own, zero_point: Own | None, *, element: ElementKind | None
+) -> dict[str, Expr]:
+    """The factor 1 / scale is the derivative of x / scale, so that with `dequantize_per_token` the chain is the identity inside
+    the limits."""
+    limits = np.iinfo(_code_kind(element).numpy)
+    code = _code(x, scale, zero_point)
+    inside = (code >= float(limits.min)) & (code <= float(limits.max))
+    return {"dx": f.where(inside, dq / cast(scale, x.kind), const(0.0, dq.kind))}
+
+
+@op(Rule.EACH, takes="int", straight=("q",), unread={"q": ElementKind.S8}, **_PER_TOKEN)
+def dequantize_per_token(q: Expr, scale: Own, zero_point: Own | None = None, *, element: ElementKind | None) -> Stored:
+    """(q - zero_point[n]) * scale[n] in the element `dtype` (f32 by default).
+
+    q is (tokens, features) of integers, scale and zero_point as in `quantize_per_token`. The gradient goes straight through the
+    rounding: the backward, which takes dy, scale and zero_point, gives dq = dy * scale[n], of real values.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.dequantize_per_token(np.int8([[1, -2]]), np.float32([0.5])).tolist()
+    [[0.5, -1.0]]
+    >>> baracuda.dequantize_per_token_backward(np.ones((1, 2), np.float32), np.float32([0.5])).tolist()
+    [[0.5, 0.5]]
+    """
+    kind = element or ElementKind.F32
+    if not kind.is_float or kind.bits < 16:
+        raise UnsupportedError(f"dtype: {kind}; expected a float of 16 bits or more")
+    real = cast(scale, kind.compute)
+    return Stored(cast(q if zero_point is None else q - cast(zero_point, q.kind), real.kind) * real, kind)
+
+
+@dequantize_per_token.backward
+def _dequantize_per_token_backward(dy: Expr, scale: Own, *, element: ElementKind | None) -> dict[str, Expr]:
+    return {"dq": dy * cast(scale, dy.kind)}
 
 
 # --- simulated --------------------------------------------------------------------------------------------------------

@@ -8,18 +8,18 @@ from typing import Any
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
+from baracuda.core.lazy import cached_property
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec, check_element, check_flag, check_shape
-from baracuda.formula.expr import Expr, cast, const
-from baracuda.formula.functions import clamp, equal, nearest_integer, rint, where
-from baracuda.ops.declaration.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
-
-#: The range of each quantized element.
-RANGE = {ElementKind.S8: (-128, 127), ElementKind.U8: (0, 255)}
+from baracuda.ops.declaration.formula_plan import FLOATS
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.op_descriptor import OpDescriptor
+from baracuda.ops.declaration.translation import TranslatedDescriptor, TranslatedPlan
+from baracuda.ops.quantization.affine import CODES, dequantize_per_token, quantize_per_token
 
 
 @dataclass(frozen=True)
-class _PerTokenDescriptor(FormulaDescriptor):
+class _PerTokenDescriptor(TranslatedDescriptor):
     """n tokens of d elements, and the element of the scales."""
 
     n: int
@@ -31,7 +31,7 @@ class _PerTokenDescriptor(FormulaDescriptor):
     def validate(self) -> None:
         check_shape("(n, d)", self.input_shape, least=2, most=2)
         check_element("element", self.element, FLOATS)
-        check_element("quantized", self.quantized, tuple(RANGE))
+        check_element("quantized", self.quantized, CODES)
         if self.scale_element is not None:
             check_element("scale_element", self.scale_element, (self.element, self.element.compute))
 
@@ -39,9 +39,10 @@ class _PerTokenDescriptor(FormulaDescriptor):
     def input_shape(self) -> tuple[int, ...]:
         return (self.n, self.d)
 
-    @property
-    def iteration_shape(self) -> tuple[int, ...]:
-        return self.input_shape
+    def _problem(self, op: Op, taken: ElementKind, zero_point: bool) -> OpDescriptor:
+        shapes = (self.input_shape, self.token_shape, self.token_shape if zero_point else None)
+        elements = (taken, self.scale_kind, ElementKind.S32 if zero_point else None)
+        return OpDescriptor(op, shapes, elements, element=self.quantized if taken.is_float else self.element)
 
     @property
     def token_shape(self) -> tuple[int, ...]:
@@ -74,10 +75,18 @@ class QuantizePerTokenDescriptor(_PerTokenDescriptor):
     def zero_point_kind(self) -> ElementKind:
         return ElementKind.S32
 
+    @cached_property
+    def problem(self) -> OpDescriptor:
+        return self._problem(quantize_per_token, self.element, self.has_zero_point)
+
 
 @dataclass(frozen=True)
 class DequantizePerTokenDescriptor(QuantizePerTokenDescriptor):
     """The same fields as `QuantizePerTokenDescriptor`."""
+
+    @cached_property
+    def problem(self) -> OpDescriptor:
+        return self._problem(dequantize_per_token, self.quantized, self.has_zero_point)
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,10 @@ class DequantizePerTokenBackwardDescriptor(_PerTokenDescriptor):
 
     element: ElementKind = ElementKind.F32
     quantized: ElementKind = ElementKind.S8
+
+    @cached_property
+    def problem(self) -> OpDescriptor:
+        return self._problem(dequantize_per_token, self.quantized, zero_point=False)
 
 
 @dataclass
@@ -147,45 +160,14 @@ _ZERO = TensorSpec(
 )
 
 
-def _quantize(descriptor: QuantizePerTokenDescriptor, x: Expr, scale: Expr, zero_point: Expr | None = None) -> dict[str, Expr]:
-    low, high = (float(limit) for limit in RANGE[descriptor.quantized])
-    if zero_point is None:
-        limited = clamp(x / scale, low, high)
-    else:  # limiting before rounding gives the code that limiting after it would, since the limits are integers
-        zero = cast(zero_point, x.kind)
-        limited = clamp(x / scale, low - zero, high - zero)
-    code = nearest_integer(limited)
-    code = code if zero_point is None else code + zero_point
-    return {"q": where(equal(limited, limited), code, const(0, code.kind))}
-
-
-def _quantize_backward(
-    descriptor: QuantizePerTokenDescriptor, dq: Expr, x: Expr, scale: Expr, zero_point: Expr | None = None
-) -> dict[str, Expr]:
-    low, high = RANGE[descriptor.quantized]
-    code = rint(x / scale)
-    code = code if zero_point is None else code + cast(zero_point, x.kind)
-    inside = (code >= float(low)) & (code <= float(high))
-    return {"dx": where(inside, dq / scale, const(0.0, dq.kind))}
-
-
-def _dequantize(descriptor: QuantizePerTokenDescriptor, q: Expr, scale: Expr, zero_point: Expr | None = None) -> dict[str, Expr]:
-    return {"y": cast(q if zero_point is None else q - zero_point, scale.kind) * scale}
-
-
-def _dequantize_backward(descriptor: DequantizePerTokenBackwardDescriptor, d_output: Expr, scale: Expr) -> dict[str, Expr]:
-    return {"d_input": d_output * scale}
-
-
-class QuantizePerTokenPlan(FormulaPlan[QuantizePerTokenDescriptor, QuantizePerTokenArgs]):
+class QuantizePerTokenPlan(TranslatedPlan[QuantizePerTokenDescriptor, QuantizePerTokenArgs]):
     """q = clamp(round_half_even(x / scale[n]) + zero_point[n], lowest code, highest code); NaN gives code 0."""
 
     category, op = OpCategory.QUANTIZATION, "quantize_per_token"
     tensors = (TensorSpec("x", "the values"), _SCALE, _ZERO, TensorSpec("q", "the codes", element="quantized", written=True))
-    formula = _quantize
 
 
-class QuantizePerTokenBackwardPlan(FormulaPlan[QuantizePerTokenDescriptor, QuantizePerTokenBackwardArgs]):
+class QuantizePerTokenBackwardPlan(TranslatedPlan[QuantizePerTokenDescriptor, QuantizePerTokenBackwardArgs]):
     """Straight through the rounding: dx = dq / scale[n] where the code was inside the clamp, 0 elsewhere (and for NaN).
 
     The factor 1 / scale is the derivative of x / scale, so that with `DequantizePerTokenBackwardPlan` the chain is the
@@ -200,18 +182,17 @@ class QuantizePerTokenBackwardPlan(FormulaPlan[QuantizePerTokenDescriptor, Quant
         _ZERO,
         TensorSpec("dx", "the gradient of x", written=True),
     )
-    formula = _quantize_backward
+    wrt = ("x",)
 
 
-class DequantizePerTokenPlan(FormulaPlan[QuantizePerTokenDescriptor, DequantizePerTokenArgs]):
+class DequantizePerTokenPlan(TranslatedPlan[QuantizePerTokenDescriptor, DequantizePerTokenArgs]):
     """y = (q - zero_point[n]) * scale[n]."""
 
     category, op = OpCategory.QUANTIZATION, "dequantize_per_token"
     tensors = (TensorSpec("q", "the codes", element="quantized"), _SCALE, _ZERO, TensorSpec("y", "the values", written=True))
-    formula = _dequantize
 
 
-class DequantizePerTokenBackwardPlan(FormulaPlan[DequantizePerTokenBackwardDescriptor, DequantizePerTokenBackwardArgs]):
+class DequantizePerTokenBackwardPlan(TranslatedPlan[DequantizePerTokenBackwardDescriptor, DequantizePerTokenBackwardArgs]):
     """d_input = d_output * scale[n]: straight through the rounding, the gradient with respect to the code as a real value.
 
     f16 and bf16 are computed in f32 and rounded once. All four promises hold.
@@ -225,4 +206,4 @@ class DequantizePerTokenBackwardPlan(FormulaPlan[DequantizePerTokenBackwardDescr
         _SCALE,
         TensorSpec("d_input", "the gradient of the codes", written=True),
     )
-    formula = _dequantize_backward
+    wrt, names = ("q",), {"dy": "d_output", "dq": "d_input"}

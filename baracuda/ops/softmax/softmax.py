@@ -9,11 +9,13 @@ from typing import Any
 from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.lazy import cached_property
 from baracuda.core.sku import OpCategory
-from baracuda.core.spec import TensorSpec, check_axis, check_element, check_shape, counted
-from baracuda.formula.expr import Expr
-from baracuda.formula.functions import exp, log, max_, sum_
-from baracuda.ops.declaration.formula_plan import FLOATS, FormulaDescriptor, FormulaPlan
+from baracuda.core.spec import TensorSpec, check_axis, check_element, check_shape
+from baracuda.ops.declaration.formula_plan import FLOATS
+from baracuda.ops.declaration.op_descriptor import OpDescriptor
+from baracuda.ops.declaration.translation import TranslatedDescriptor, TranslatedPlan
+from baracuda.ops.softmax.softmaxes import log_softmax, softmax
 
 
 class SoftmaxKind(enum.Enum):
@@ -23,8 +25,11 @@ class SoftmaxKind(enum.Enum):
     LOG_SOFTMAX = "log_softmax"
 
 
+_OPS = {SoftmaxKind.SOFTMAX: softmax, SoftmaxKind.LOG_SOFTMAX: log_softmax}
+
+
 @dataclass(frozen=True)
-class SoftmaxBackwardDescriptor(FormulaDescriptor):
+class SoftmaxBackwardDescriptor(TranslatedDescriptor):
     """The gradient of the softmax `kind` along `softmax_axis` (counted from the end where negative) of a tensor of `input_shape`
     (rank 0 to 8, shared by dy, y and dx) and `element` (f16, bf16, f32, f64). `SoftmaxDescriptor` does as well."""
 
@@ -40,14 +45,9 @@ class SoftmaxBackwardDescriptor(FormulaDescriptor):
         check_axis("softmax_axis", self.softmax_axis, len(self.input_shape))
         check_element("element", self.element, FLOATS)
 
-    @property
-    def iteration_shape(self) -> tuple[int, ...]:
-        return self.input_shape
-
-    @property
-    def inner_axes(self) -> tuple[bool, ...]:
-        rank = len(self.input_shape)
-        return tuple(a in counted((self.softmax_axis,), rank) for a in range(rank))
+    @cached_property
+    def problem(self) -> OpDescriptor:
+        return OpDescriptor(_OPS[self.kind], (self.input_shape,), (self.element,), (self.softmax_axis,))
 
 
 @dataclass(frozen=True)
@@ -72,21 +72,7 @@ class SoftmaxBackwardArgs(Args):
     dx: Any
 
 
-def _softmax(descriptor: SoftmaxDescriptor, x: Expr) -> dict[str, Expr]:
-    shifted = x - max_(x)
-    if descriptor.kind is SoftmaxKind.LOG_SOFTMAX:
-        return {"y": shifted - log(sum_(exp(shifted)))}
-    e = exp(shifted)
-    return {"y": e * (1.0 / sum_(e))}
-
-
-def _softmax_backward(descriptor: SoftmaxBackwardDescriptor, dy: Expr, y: Expr) -> dict[str, Expr]:
-    if descriptor.kind is SoftmaxKind.LOG_SOFTMAX:
-        return {"dx": dy - exp(y) * sum_(dy)}
-    return {"dx": y * (dy - sum_(y * dy))}
-
-
-class SoftmaxPlan(FormulaPlan[SoftmaxDescriptor, SoftmaxArgs]):
+class SoftmaxPlan(TranslatedPlan[SoftmaxDescriptor, SoftmaxArgs]):
     """y = exp(x - max x) / sum exp(x - max x), or its logarithm x - max x - log(sum exp(x - max x)), along one axis.
 
     A row that holds NaN or +inf, or nothing but -inf, gives NaN, as in PyTorch. All four promises hold.
@@ -103,10 +89,9 @@ class SoftmaxPlan(FormulaPlan[SoftmaxDescriptor, SoftmaxArgs]):
 
     category, op = OpCategory.SOFTMAX, "softmax"
     tensors = (TensorSpec("x", "the input"), TensorSpec("y", "the result", written=True))
-    formula = _softmax
 
 
-class SoftmaxBackwardPlan(FormulaPlan[SoftmaxBackwardDescriptor, SoftmaxBackwardArgs]):
+class SoftmaxBackwardPlan(TranslatedPlan[SoftmaxBackwardDescriptor, SoftmaxBackwardArgs]):
     """dx = y * (dy - sum(y * dy)) for softmax, dx = dy - exp(y) * sum(dy) for log-softmax; y is the saved result.
 
     f16 and bf16 are computed in f32 and rounded once. A tensor without elements is left alone. All four promises hold.
@@ -120,4 +105,4 @@ class SoftmaxBackwardPlan(FormulaPlan[SoftmaxBackwardDescriptor, SoftmaxBackward
         TensorSpec("y", "the saved result"),
         TensorSpec("dx", "the gradient of x", written=True),
     )
-    formula = _softmax_backward
+    wrt = ("x",)

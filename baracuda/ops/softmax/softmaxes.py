@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from baracuda.core.elements import ElementKind
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, const, position, select
@@ -10,15 +12,57 @@ from baracuda.ops.declaration.op import op
 from baracuda.ops.declaration.traced import Own, Positive, Scalar, WholeScalar
 
 _INFINITY = float("inf")
+#: The backward reads y alone.
+_OF_ITS_RESULT: dict[str, Any] = {"rows": True, "saves": ("y",), "unread": {"x": None}}
 
 
-def _softmax(x: Expr) -> Expr:
+@op(**_OF_ITS_RESULT)
+def softmax(x: Expr) -> Expr:
+    """exp(x - max x) / sum exp(x - max x) over the row. The backward takes dy and y.
+
+    A row that holds NaN or +inf, or nothing but -inf, gives NaN, as in PyTorch.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.softmax(np.zeros((1, 4), np.float32)).tolist()
+    [[0.25, 0.25, 0.25, 0.25]]
+    >>> y = np.array([0.5, 0.5], np.float32)
+    >>> baracuda.softmax_backward(np.array([1, 0], np.float32), y).tolist()
+    [0.25, -0.25]
+    """
     e = f.exp(x - f.max_(x))
     return e * (1.0 / f.sum_(e))
 
 
 def _through_softmax(dy: Expr, y: Expr) -> Expr:
     return y * (dy - f.sum_(y * dy))
+
+
+@softmax.backward
+def _softmax_backward(dy: Expr, y: Expr) -> dict[str, Expr]:
+    return {"dx": _through_softmax(dy, y)}
+
+
+@op(**_OF_ITS_RESULT)
+def log_softmax(x: Expr) -> Expr:
+    """x - max x - log(sum exp(x - max x)) over the row. The backward takes dy and y.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> bool(abs(baracuda.log_softmax(np.zeros(2, np.float64))[0] + np.log(2)) < 1e-15)
+    True
+    >>> baracuda.log_softmax_backward(np.array([1.0, 0.0]), np.log(np.array([0.5, 0.5]))).round(12).tolist()
+    [0.5, -0.5]
+    """
+    shifted = x - f.max_(x)
+    return shifted - f.log(f.sum_(f.exp(shifted)))
+
+
+@log_softmax.backward
+def _log_softmax_backward(dy: Expr, y: Expr) -> dict[str, Expr]:
+    return {"dx": dy - f.exp(y) * f.sum_(dy)}
 
 
 @op(rows=True, saves=("y",))
@@ -114,7 +158,7 @@ def gumbel_softmax(x: Expr, noise: Expr, *, tau: Positive = 1.0, hard: bool = Fa
     Differs from PyTorch: the noise is the caller's, and comes second.
     """
     z = (x + noise) / tau
-    soft = _softmax(z)
+    soft = softmax(z)
     return {"y": _one_hot_of_largest(z) if hard else soft, "soft": soft}
 
 

@@ -1,4 +1,4 @@
-"""The plans that are written out by hand: softmax, RMS norm, ALiBi, lerp, per-token quantization, each with its backward."""
+"""Plans with descriptors of their own: softmax, RMS norm, ALiBi, lerp, per-token quantization, each with its backward."""
 
 from __future__ import annotations
 
@@ -36,6 +36,9 @@ _CALLS: Mapping[str, Invocation] = {
     "rms_norm_backward": Invocation("rms_norm", ("x", "gamma"), {"eps": 0.0}, ("y",), ("x", "gamma")),
     "lerp": Invocation("lerp", ("a", "b"), {"weight": 0.3}),
 }
+
+#: Tensors that functions call otherwise than the plans.
+_NAMES = {"gamma": "weight", "d_output": "dy"}
 
 
 @dataclass(frozen=True)
@@ -118,13 +121,16 @@ class Seed(PlanProblem):
 
     def fresh(self, tensors: Mapping[str, Tensor], **words: Any) -> Callable[[], object]:
         call: Callable[..., object] = getattr(baracuda, self.op)
-        given = {name: tensors[name] for name, _, _, written in self.described() if not written}
+        given = {_NAMES.get(name, name): tensors[name] for name, _, _, written in self.described() if not written}
         if self.op == "rms_norm":
-            words |= {"eps": self.descriptor.eps, "return_rms": True}
+            words |= {"eps": self.descriptor.eps, "saved": True}
+        elif self.op == "alibi_backward":
+            words |= {"slopes": tensors["dslopes"]}
         elif self.op.startswith("lerp"):
             words |= {"weight": self.descriptor.param}
+            words |= {"a": tensors["dy"], "b": tensors["dy"]} if self.op == "lerp_backward" else {}
         elif self.op == "dequantize_per_token":
-            words |= {"element": self.element}
+            words |= {"dtype": self.element}
         return lambda: call(**given, **words)
 
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.tensor import TensorRef
-from baracuda.frontends.call import describe
-from baracuda.frontends.declared import declared
-from baracuda.frontends.views import output, placed, run, slab, windows
-from baracuda.frontends.words import FiniteFloat, Positive
+from baracuda.core.tensor import TensorMut, TensorRef
+from baracuda.core.views import placed, slab, windows
+from baracuda.ops.declaration.composition import Steps, composed
+from baracuda.ops.declaration.words import FiniteFloat, Positive
 from baracuda.ops.normalization import response_norms as r
 
 _CHANNELS = 1
@@ -31,11 +30,9 @@ def _pieces(channels: int, before: int, after: int) -> Iterator[tuple[int, int, 
         yield c, 1, start, min(c + after + 1, channels) - start
 
 
-def _described(x: Any) -> TensorRef:
-    ref = describe(x, "x")
-    if len(ref.shape) > 7:
-        raise InvalidProblemError(f"x: shape is {ref.shape}; expected 7 axes at most")
-    return ref
+def _checked(x: TensorRef) -> None:
+    if len(x.shape) > 7:
+        raise InvalidProblemError(f"x: shape is {x.shape}; expected 7 axes at most")
 
 
 def _point(tensor: TensorRef, start: int, count: int) -> Any:
@@ -44,8 +41,10 @@ def _point(tensor: TensorRef, start: int, count: int) -> Any:
     return placed(slab(tensor, _CHANNELS, start, start + count), range(rank), rank + 1)
 
 
-@declared(x="samples channels ... : float")
-def local_response_norm(x: Any, size: Positive, alpha: FiniteFloat = 1e-4, beta: FiniteFloat = 0.75, k: FiniteFloat = 1.0) -> Any:
+@composed(x="samples channels ... : float")
+def local_response_norm(
+    do: Steps, x: TensorRef, size: Positive, alpha: FiniteFloat = 1e-4, beta: FiniteFloat = 0.75, k: FiniteFloat = 1.0
+) -> TensorMut:
     """x / (k + alpha * mean)**beta, mean the sum of squares of `size` channels around an element's own over `size`
     (Krizhevsky et al. 2012; torch's convention: what is beyond the channels is 0).
 
@@ -59,30 +58,36 @@ def local_response_norm(x: Any, size: Positive, alpha: FiniteFloat = 1e-4, beta:
     >>> baracuda.local_response_norm(x, 3, alpha=3.0, beta=2.0, k=-1.0)[0, :, 0].tolist()
     [1.0, 0.25, 1.0]
     """
-    ref = _described(x)
-    result, target = output(x, ref.shape, ref.kind)
-    for c, count, start, extent in _pieces(ref.shape[_CHANNELS], size // 2, (size - 1) // 2):
-        tensors = {"x": _point(ref, c, count), "window": windows(ref, _CHANNELS, start, count, extent)}
-        run(r.divided_by_window, tensors, x, _point(target, c, count), k=k, share=alpha / size, beta=beta)
-    return result
+    _checked(x)
+    y = do.new(x.shape, x.kind)
+    for c, count, start, extent in _pieces(x.shape[_CHANNELS], size // 2, (size - 1) // 2):
+        tensors = {"x": _point(x, c, count), "window": windows(x, _CHANNELS, start, count, extent)}
+        do.run(r.divided_by_window, tensors, _point(y, c, count), k=k, share=alpha / size, beta=beta)
+    return y
 
 
-@declared(x="samples channels *rest : float", dy="samples channels *rest : float")
+@composed(x="samples channels *rest : float", dy="samples channels *rest : float")
 def local_response_norm_backward(
-    dy: Any, x: Any, size: Positive, alpha: FiniteFloat = 1e-4, beta: FiniteFloat = 0.75, k: FiniteFloat = 1.0
-) -> Any:
+    do: Steps,
+    dy: TensorRef,
+    x: TensorRef,
+    size: Positive,
+    alpha: FiniteFloat = 1e-4,
+    beta: FiniteFloat = 0.75,
+    k: FiniteFloat = 1.0,
+) -> TensorMut:
     """The gradient of `local_response_norm`'s x. It holds two tensors of x's shape, in the kind x computes in, meanwhile."""
-    ref, given = _described(x), describe(dy, "dy")
+    _checked(x)
     before, after, share = size // 2, (size - 1) // 2, alpha / size
-    channels, wide = ref.shape[_CHANNELS], ref.kind.compute
-    (_, kept), (_, slopes), (result, target) = (output(x, ref.shape, kind) for kind in (wide, wide, ref.kind))
+    channels, wide = x.shape[_CHANNELS], x.kind.compute
+    kept, slopes, dx = (do.new(x.shape, kind) for kind in (wide, wide, x.kind))
     for c, count, start, extent in _pieces(channels, before, after):
-        window = windows(ref, _CHANNELS, start, count, extent)
-        tensors = {"dy": _point(given, c, count), "x": _point(ref, c, count), "window": window}
+        window = windows(x, _CHANNELS, start, count, extent)
+        tensors = {"dy": _point(dy, c, count), "x": _point(x, c, count), "window": window}
         into = (_point(kept, c, count), _point(slopes, c, count))
-        run(r.slopes_of_windows, tensors, x, into, k=k, share=share, beta=beta)
+        do.run(r.slopes_of_windows, tensors, into, k=k, share=share, beta=beta)
     for c, count, start, extent in _pieces(channels, after, before):
         window = windows(slopes, _CHANNELS, start, count, extent)
-        tensors = {"x": _point(ref, c, count), "kept": _point(kept, c, count), "slopes": window}
-        run(r.gathered_slopes, tensors, x, _point(target, c, count), share=share, beta=beta)
-    return result
+        tensors = {"x": _point(x, c, count), "kept": _point(kept, c, count), "slopes": window}
+        do.run(r.gathered_slopes, tensors, _point(dx, c, count), share=share, beta=beta)
+    return dx

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from baracuda.core.bounds import Above, AtLeast, Finite
 from baracuda.core.elements import ElementKind
-from baracuda.frontends.binding import ELEMENT, OneOf
+from baracuda.core.parameters import ELEMENT, OneOf
 
 #: What becomes of an index that is out of range.
 Bounds = Literal["check", "clamp"]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.tensor import TensorRef
-from baracuda.frontends.call import describe
-from baracuda.frontends.declared import declared
-from baracuda.frontends.families import ops
-from baracuda.frontends.views import axis_of, copy, output, placed, run, view, zero_op
-from baracuda.frontends.words import Dtype
+from baracuda.core.tensor import TensorMut, TensorRef
+from baracuda.core.views import axis_of, placed, view
+from baracuda.ops.declaration.composition import Steps, composed
+from baracuda.ops.declaration.words import Dtype
+from baracuda.ops.reductions import reductions
 
 
 def _diagonal(tensor: TensorRef, offset: int, axis1: int, axis2: int) -> Any:
@@ -33,8 +32,8 @@ def _without(lead: tuple[int, ...], m: int, n: int, axis1: int, axis2: int) -> t
     return tuple(e for a, e in enumerate(shape) if a not in gone) if len(gone) == 2 else None
 
 
-@declared(x="... m n")
-def trace(x: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Dtype = None, out: Any = None) -> Any:
+@composed(x="... m n", out=True)
+def trace(do: Steps, x: TensorRef, *, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Dtype = None) -> TensorRef:
     """The sum of the diagonal x[i, i + offset] of the matrices along two axes; the other axes stay.
 
     Integers are summed in s64 (u64) unless dtype says otherwise. Only the diagonal is read.
@@ -45,18 +44,16 @@ def trace(x: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Dty
     >>> float(baracuda.trace(np.float32([[1, 2], [3, 4]])))
     5.0
     """
-    diagonal = _diagonal(describe(x, "x"), offset, axis1, axis2)
-    (y,) = run(ops()["sum"], {"x": diagonal}, x, out, axis=-1, dtype=dtype).values()
+    y: TensorRef = do.run(reductions.sum_, {"x": _diagonal(x, offset, axis1, axis2)}, do.out, axis=-1, dtype=dtype)
     return y
 
 
-@declared(x="*lead m n", dy=_without)
-def trace_backward(dy: Any, x: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+@composed(x="*lead m n", dy=_without)
+def trace_backward(do: Steps, dy: TensorRef, x: TensorRef, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorMut:
     """The gradient of `trace`'s x: dy on the diagonal, 0 elsewhere."""
-    ref, given = describe(x, "x"), describe(dy, "dy")
-    result, target = output(x, ref.shape, ref.kind)
-    diagonal = _diagonal(target, offset, axis1, axis2)
-    run(zero_op, {"x": target}, x, target)
-    column = placed(given, range(len(given.shape)), len(diagonal.shape))
-    copy(view(column, 0, diagonal.shape, (*given.strides, 0)), diagonal, x)
-    return result
+    dx = do.new(x.shape, x.kind)
+    diagonal = _diagonal(dx, offset, axis1, axis2)
+    do.zero(dx)
+    column = placed(dy, range(len(dy.shape)), len(diagonal.shape))
+    do.copy(view(column, 0, diagonal.shape, (*dy.strides, 0)), diagonal)
+    return dx
