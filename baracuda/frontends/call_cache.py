@@ -29,6 +29,7 @@ from baracuda.core import probe, watch
 from baracuda.core.call_recorder import CallRecorder, Expect, Launch, recording
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
+from baracuda.core.errors import Error
 from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.core.workspace import ALIGNMENT
@@ -78,7 +79,10 @@ class Recorder:
         self, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any], tensors: tuple[Any, ...]
     ) -> tuple[Any, Any, Any]:
         """The result; what the next such call comes down to, or None; and what its key refers to by address."""
-        refs = [tensor_ref(t) for t in tensors]
+        try:
+            refs = [tensor_ref(t) for t in tensors]
+        except Error:  # the function itself says what is wrong
+            return function(*arguments, **keywords), None, ()
         recorder = CallRecorder([extent_of(r) for r in refs])
         within = native.watch_thread if self.native else watch_thread
         within(1)

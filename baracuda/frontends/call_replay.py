@@ -11,6 +11,7 @@ import numpy as np
 
 from baracuda.core.call_recorder import Launcher
 from baracuda.core.elements import ElementKind
+from baracuda.core.errors import Error
 from baracuda.core.identity import identity
 from baracuda.core.probe import PROBES
 from baracuda.core.sku import PlanPreference
@@ -125,7 +126,7 @@ class PythonFunction:
         key = _Key(self.known)
         try:
             found = key.of(arguments, keywords)
-        except TypeError:
+        except (TypeError, Error):  # the function itself says what is wrong, if anything is
             return self.__wrapped__(*arguments, **keywords)
         entry = self._calls.get(found)
         if entry is not None and entry[0] is not None:

@@ -102,11 +102,13 @@ class ProductFunction:
         names = (*self.tensors, *self.binding.by_position)
         positions = tuple(n if n in self.numbers else None for n in names)
         specials = {n: tuple(v for v in _SPECIAL[n] if not isinstance(v, complex)) for n in self.numbers}
-        return Cacheable(self, positions, tuple(self.numbers), specials, self._scalars)
-
-    def _scalars(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, float]:
-        given = {k: v for k, v in keywords.items() if k not in ("out", "preference")}
-        return parts_of(self.binding.bind(arguments, given).numbers)
+        return Cacheable(
+            self,
+            positions,
+            tuple(self.numbers),
+            specials,
+            lambda arguments, keywords: _scalars(self.binding, arguments, keywords),
+        )
 
     def request(self, call: Bound) -> Request:
         """What a call with these arguments asks for."""
@@ -116,6 +118,12 @@ class ProductFunction:
                 raise InvalidProblemError(f"{name}: got None; {self.__name__} expected a tensor")
             refs.append(None if value is None else describe(value, name))
         return self.describe(*refs, **call.numbers, **call.options)
+
+
+def _scalars(binding: Binding, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, float]:
+    """The numbers of a call as kernels know them."""
+    given = {k: v for k, v in keywords.items() if k not in ("out", "preference", "z", "wrt")}
+    return parts_of(binding.bind(arguments, given).numbers)
 
 
 def _shaped(results: tuple[Any, ...], shape: tuple[int, ...] | None) -> Any:
@@ -142,6 +150,16 @@ class ProductBackward:
         self.binding = forward.bind(self.__name__, ["dy", *forward.tensors])
         extra = [inspect.Parameter(n, keyword, default=None) for n in ("z", "wrt")]
         self.__signature__ = inspect.Signature([*names, *extra, *(p for p in given if p.kind is keyword)])
+
+    @property
+    def cacheable(self) -> Cacheable:
+        """What the cache of calls needs to know: numbers are the kernels' where none of them is multiplied first."""
+        return self.forward.cacheable._replace(
+            function=self,
+            positions=tuple(None for _ in self.binding.tensors),
+            scalars=lambda arguments, keywords: _scalars(self.binding, arguments, keywords),
+            every=True,
+        )
 
     def __call__(
         self,

@@ -203,3 +203,51 @@ def test_bad_arguments_are_refused_by_the_function_itself() -> None:
         deep = [deep]
     with pytest.raises((baracuda.Error, RecursionError)):
         baracuda.add(X, deep)
+
+
+@pytest.mark.parametrize("function", both("add"))
+def test_an_error_names_the_parameter(function: Any) -> None:
+    crooked = np.zeros(50, np.uint8)[1:49].view(np.float32)
+    for _ in range(3):
+        with pytest.raises(baracuda.MisalignedOperandError) as told:
+            function(X, crooked)
+        assert str(told.value).startswith(list(inspect.signature(baracuda.add).parameters)[1])
+
+
+#: Numbers, those with code of their own among them, of functions that are no declared ops.
+NUMBERS = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 1.0, 0.5, float("inf"), 2.5, 0.0]
+
+
+@pytest.mark.parametrize("python", [False, True])
+def test_numbers_in_any_order_give_what_the_function_gives(python: bool) -> None:
+    a, q = X.reshape(4, 3), np.linspace(-1, 1, 48, dtype=np.float32).reshape(1, 2, 4, 6)
+    index = np.array([0, 2, 2])
+    y, lse = baracuda.scaled_dot_product_attention(q, q, q, saved=True)
+    calls: dict[str, Callable[[Any, float], Any]] = {
+        "cdist": lambda f, n: f(a, a + 1, p=n),
+        "cdist_backward": lambda f, n: f(a @ a.T, a, a + 1, p=n),
+        "index_add": lambda f, n: f(a, index, a[:3], alpha=n),
+        "scaled_dot_product_attention": lambda f, n: f(q, q, q, softcap=n, scale=n + 0.5),
+        "scaled_dot_product_attention_backward": lambda f, n: f(y, q, q, q, y, lse, softcap=n),
+        "addmm": lambda f, n: f(a[:, :3], a, a.T[:, :3], alpha=n, beta=n - 1),
+        "addmm_backward": lambda f, n: f(a, a, a, a.T[:, :3], alpha=n, beta=n - 1),
+        "lerp": lambda f, n: f(a, a + 1, n),
+        "pow": lambda f, n: f(a, n),
+        "vector_norm": lambda f, n: f(a, ord=n, axis=1),
+        "pairwise_distance": lambda f, n: f(a, a + 1, p=n),
+        "rms_norm": lambda f, n: f(a, eps=n),
+        "clamp": lambda f, n: f(a, -n, n),
+    }
+    for name, call in calls.items():
+        public = getattr(baracuda, name)
+        plain = public.__wrapped__
+        function = call_cache.python_function(plain.cacheable) if python else public
+        for number in NUMBERS:
+            results: list[Any] = []
+            for chosen in (function, plain):
+                try:
+                    made = call(chosen, number)
+                    results.append([r.tobytes() for r in (made if isinstance(made, tuple) else (made,)) if r is not None])
+                except baracuda.Error as error:
+                    results.append(str(error))
+            assert results[0] == results[1], (name, number)
