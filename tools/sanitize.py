@@ -32,7 +32,8 @@ from baracuda.core.spec import TensorSpec
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
 from baracuda.ops.declaration.op_plan import plan_of
-from baracuda.runtime.cuda import CudaCall, architecture, load_kernel
+from baracuda.runtime.cuda import CudaCall, architecture
+from baracuda.runtime.cuda_toolchain import load_kernel
 from baracuda.runtime.device_memory import DeviceMemory, synchronize
 from baracuda.runtime.program import Program, Step, Template
 
@@ -280,7 +281,7 @@ def hand_over(kind: str, device: Device) -> None:
     arrivals, before = HAND_OVERS[kind]
     source = _HAND_OVER.replace("ARRIVALS", arrivals).replace("BEFORE", before)
     function = load_kernel(source, f"sm_{major}{minor}", device.index, 0)
-    program = Program((Step(function=function, block=64),), (), 0, "hand-over")
+    program = Program((Step(function=function, block=64),))
     CudaCall(program, Template(program, 0, ()), device.index).call((), memory.pointer, 0)
     synchronize(device)
     print(f"RAN {json.dumps({'cases': 1, 'runs': 1, 'schedules': 1})}", flush=True)

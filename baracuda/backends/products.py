@@ -15,10 +15,11 @@ from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Executable, Layout, Scalars
 from baracuda.core.sku import ArchSku
 from baracuda.core.spec import TensorSpec
-from baracuda.lowering.executables import FormulaExecutable, NothingToDo, build, given_parameters
+from baracuda.lowering.executables import NothingToDo, given_parameters
 from baracuda.lowering.generated import MadeOnce, is_general
 from baracuda.lowering.matmul.implementation import ProductImplementation, ProductProblem
 from baracuda.lowering.matmul.problem import PRODUCT, Contraction, merged
+from baracuda.lowering.nest.build import build
 from baracuda.lowering.nest.multi_kernel import Place, Staged
 from baracuda.lowering.nest.problem import Operand, Problem, normalise
 
@@ -184,5 +185,4 @@ class LibraryProduct(MadeOnce):
         places = [Place(None if p.name == PRODUCT else index[p.name], 0) for p in ports]
         nbytes = -(-prod(shape) * c.accumulator.itemsize // 256) * 256
         factors = [Place(index["a"], 0), Place(index["b"], 0), Place(None, 0)]
-        program, call = made
-        return Staged([(product, factors), (FormulaExecutable(program, call, None), places)], nbytes)
+        return Staged([(product, factors), (made, places)], nbytes)

@@ -65,6 +65,11 @@ class Implementation(ABC):
     def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
         """Code for a layout; None where `compiled_only` is set and some kernel of it is not compiled yet."""
 
+    def executables(self, layouts: Sequence[Layout], *, autotune: bool = False) -> list[Executable]:
+        """Code for several layouts, compiled together."""
+        found = [self.executable(layout, autotune=autotune) for layout in layouts]
+        return [e for e in found if e is not None]
+
     def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
         """Code for a layout under every tuning but the default one, with its name; nothing where there is no choice."""
         return iter(())
@@ -151,13 +156,13 @@ class Plan(ABC, Generic[D, A]):
             else:
                 try:
                     implementation = make()
-                    made = [implementation.executable(layout, autotune=preference.autotune) for layout in layouts]
+                    made = implementation.executables(layouts, autotune=preference.autotune)
                 except UnsupportedError as error:
                     if not backend.is_library:  # of a formula there is no other kernel
                         raise
                     yield Candidate(backend, reason_refused=str(error)), None
                     continue
-                needed = max(e.workspace_bytes for e in made if e is not None)
+                needed = max(e.workspace_bytes for e in made)
                 objection = preference.objection(backend, implementation.guarantee, needed)
                 yield Candidate(backend, implementation.guarantee, needed, objection), implementation
 

@@ -1,46 +1,84 @@
-"""Lowered problems as executables, and the kernels of a nest for either device."""
+"""Lowered problems as executables: the one way from code that is written to something that can be called, for any problem on
+any device."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Protocol
+from typing import TypeAlias
 
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.host import value_of
-from baracuda.core.plan import Scalars
+from baracuda.core.plan import Executable, Scalars
 from baracuda.formula.expr import Expr
-from baracuda.lowering.nest.problem import Nest
-from baracuda.runtime.program import Parameter, Program
+from baracuda.lowering.nest.problem import Operand
+from baracuda.runtime.program import Lowered, Parameter
+from baracuda.runtime.toolchain import Call, Toolchain, toolchain_of
 
-if TYPE_CHECKING:
-    from baracuda.lowering.nest.cuda.lower import Tuning
-
-
-class Call(Protocol):
-    """A lowered program, ready to be called."""
-
-    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None: ...
-
-    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]: ...
+#: Takes a program's addresses out of those of a plan's tensors.
+Pick: TypeAlias = "Callable[[Sequence[int]], Sequence[int]] | None"
 
 
 class FormulaExecutable:
-    """A lowered problem for one layout, taking addresses in the order of the plan's tensors."""
+    """A lowered problem for one layout, taking addresses in the order of the plan's tensors. It can be called once it is loaded,
+    by `load`.
 
-    def __init__(self, program: Program, target: Call, pick: Callable[[Sequence[int]], Sequence[int]] | None) -> None:
-        self.workspace_bytes, self.schedule = program.workspace_bytes, program.schedule
-        self.target, self.pick = target, pick
-        if pick is None:  # nothing to rearrange: a call goes straight to the kernel
-            self.call, self.bind = target.call, target.bind  # type: ignore[method-assign]
+    Attributes
+    ----------
+    lowered
+        Its kernels, before they are compiled.
+    target
+        What calls the program; there once it is loaded.
+    pick
+        Takes the program's addresses out of those of the plan's tensors; None where these are the same.
+    """
+
+    target: Call | None = None
+
+    def __init__(self, lowered: Lowered, operands: int, params: Sequence[Parameter], toolchain: Toolchain, pick: Pick) -> None:
+        self.lowered, self.pick, self.toolchain = lowered, pick, toolchain
+        self.workspace_bytes, self.schedule = lowered.workspace_bytes, lowered.schedule
+        self._operands, self._params = operands, params
+
+    def load(self) -> None:
+        """Put the kernels on the device."""
+        self.target = self.toolchain.load(self.lowered, self._operands, self._params)
+        if self.pick is None:  # nothing to rearrange: a call goes straight to the kernel
+            self.call, self.bind = self.target.call, self.target.bind  # type: ignore[method-assign]
 
     def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
         assert self.pick is not None
+        assert self.target is not None
         self.target.call(self.pick(pointers), workspace, stream, scalars)
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
         assert self.pick is not None
+        assert self.target is not None
         return self.target.bind(self.pick(pointers), workspace, stream)
+
+
+class Composite:
+    """An executable made of others, which run in the order of `parts`."""
+
+    parts: tuple[Executable, ...]
+
+
+def generated(executable: Executable) -> Iterator[FormulaExecutable]:
+    """The generated programs that an executable is made of, in the order in which they run."""
+    if isinstance(executable, FormulaExecutable):
+        yield executable
+    elif isinstance(executable, Composite):
+        for part in executable.parts:
+            yield from generated(part)
+
+
+def load(executables: Iterable[Executable]) -> None:
+    """Load every generated program of some executables, with all that must be compiled for them compiled at once."""
+    waiting = [e for executable in executables for e in generated(executable) if e.target is None]
+    for toolchain in {e.toolchain: None for e in waiting}:
+        toolchain.compile([launch for e in waiting if e.toolchain is toolchain for launch in e.lowered.launches])
+    for e in waiting:
+        e.load()
 
 
 class NothingToDo:
@@ -55,24 +93,42 @@ class NothingToDo:
         return lambda: None
 
 
-def build(
+#: Operands with the extents that each has, for scratch memory to measure on.
+Extents = Sequence[tuple[tuple[int, ...], Operand]]
+
+
+def executable(
     device: Device,
-    nest: Nest,
+    choices: Iterable[Lowered],
     params: Sequence[Parameter],
+    operands: int,
     *,
+    pick: Pick = None,
     compiled_only: bool = False,
-    autotune: bool = False,
-    tuning: Tuning | None = None,
-) -> tuple[Program, Call] | None:
-    """The program of a nest on a device; None where it would have to be compiled and `compiled_only` is set. Autotuning and
-    tunings are of GPUs."""
-    if device.kind is DeviceKind.CUDA:
-        from baracuda.lowering.nest.cuda.build import build as build_cuda
+    extents: Callable[[], Extents] | None = None,
+) -> FormulaExecutable | None:
+    """What runs a lowered problem on a device, not loaded yet; None where `compiled_only` is set and a kernel of it is not there.
 
-        return build_cuda(nest, params, device.index, compiled_only=compiled_only, autotune=autotune, tuning=tuning)
-    from baracuda.lowering.nest.cpu.build import build as build_cpu
+    choices
+        The ways to compute it, none of which changes a bit. Of several the fastest is taken, by measuring on scratch memory for
+        `extents`, and is loaded.
+    params
+        Its parameters.
+    operands
+        How many it has.
+    """
+    toolchain = toolchain_of(device)
+    ways = list({lowered.launches: lowered for lowered in choices}.values())
+    if compiled_only and not all(toolchain.is_loaded(launch) for lowered in ways for launch in lowered.launches):
+        return None
+    found = [FormulaExecutable(lowered, operands, params, toolchain, pick) for lowered in ways]
+    if len(found) == 1:
+        return found[0]
+    from baracuda.lowering.nest.cuda.tune import fastest
 
-    return build_cpu(nest, params, compiled_only=compiled_only)
+    assert extents is not None
+    load(found)
+    return found[fastest(extents(), [(e.target, e.workspace_bytes) for e in found if e.target is not None], device)]
 
 
 def given_parameters(nodes: Iterable[Expr], values: Mapping[str, float]) -> list[Parameter]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 
 from baracuda.core import locks
 from baracuda.core.call_recorder import unseen
@@ -11,6 +12,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.plan import Executable, Implementation, Layout
 from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
+from baracuda.lowering.executables import load
 
 #: Layouts whose executables are remembered; beyond it they are made anew, of kernels that stay loaded.
 MOST_LAYOUTS = 1024
@@ -32,19 +34,38 @@ class MadeOnce(Implementation):
 
     @abstractmethod
     def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
-        """Code for a layout; None where it would have to be compiled and `compiled_only` is set."""
+        """Code for a layout, which need not be loaded; None where it would have to be compiled and `compiled_only` is set."""
+
+    def executables(self, layouts: Sequence[Layout], *, autotune: bool = False) -> list[Executable]:
+        with self._lock:
+            found = [self.unloaded(layout, autotune=autotune) for layout in layouts]
+            made = [e for e in found if e is not None]
+            _load(made)
+            return made
 
     def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
         with self._lock:
-            found = self._made.get(layout)
-            if found is None:
-                with unseen():  # tables that are computed once, measurements
-                    found = self.make(layout, compiled_only, autotune and not is_general(layout))
-                if found is not None:
-                    if len(self._made) >= MOST_LAYOUTS:
-                        self._made.clear()
-                    self._made[layout] = found
+            found = self.unloaded(layout, compiled_only=compiled_only, autotune=autotune)
+            if found is not None:
+                _load([found])
             return found
+
+    def unloaded(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
+        """The executable of a layout, of which some programs may not be loaded."""
+        found = self._made.get(layout)
+        if found is None:
+            with unseen():  # measurements
+                found = self.make(layout, compiled_only, autotune and not is_general(layout))
+            if found is not None:
+                if len(self._made) >= MOST_LAYOUTS:
+                    self._made.clear()
+                self._made[layout] = found
+        return found
+
+
+def _load(executables: Sequence[Executable]) -> None:
+    with unseen():  # tables that are computed once
+        load(executables)
 
 
 class Generated(MadeOnce):

@@ -1,6 +1,6 @@
-"""CUDA execution: source to cubin to kernel handle, and launching with the least host work.
+"""CUDA execution: the driver, and launching with the least host work.
 
-NVRTC compiles through cuda.core without a GPU or driver. Launches go to the driver's `cuLaunchKernel` from a small native
+Launches go to the driver's `cuLaunchKernel` from a small native
 function that makes every launch of a program, and switches the current context where the caller's is another device's:
 one call from Python whatever the number of launches (measured on an H200 host, 2026-11-21: 2.8 us, against 3.2 us for
 cuda.core's `launch` and 3.9 us for `cuLaunchKernel` through ctypes).
@@ -15,24 +15,16 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, NoReturn
 
-from baracuda.core import call_recorder, locks
+from baracuda.core import call_recorder
 from baracuda.core.call_recorder import Launcher
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
 from baracuda.core.plan import Scalars
 from baracuda.runtime import jit
-from baracuda.runtime.cache import cached
 from baracuda.runtime.program import Program, Template
 
-#: What may change the bits or the code of a cubin: no contraction, no flushing, IEEE division and square root.
-OPTIONS: dict[str, Any] = {
-    "std": "c++17",
-    "fma": False,
-    "ftz": False,
-    "prec_div": True,
-    "prec_sqrt": True,
-    "device_as_default_execution_space": False,
-}
+#: Blocks that the hardware takes along each axis of a launch.
+GRID_LIMIT = ((1 << 31) - 1, (1 << 16) - 1, (1 << 16) - 1)
 
 _WORD = 8
 _HEADER, _STEP = 9, 6
@@ -104,23 +96,6 @@ return:
 """
 
 
-def cubin(source: str, arch: str) -> bytes:
-    """The machine code of a CUDA source for one architecture, from the disk cache or NVRTC."""
-    try:
-        from cuda.bindings import nvrtc
-        from cuda.core import Program as Source
-        from cuda.core import ProgramOptions
-    except ImportError as error:
-        raise UnsupportedError("CUDA kernels need the cuda extra: pip install 'baracuda[cuda]'") from error
-
-    def build() -> bytes:
-        program = Source(source, "c++", ProgramOptions(arch=arch, **OPTIONS))
-        return bytes(program.compile("cubin").code)
-
-    version = nvrtc.nvrtcVersion()[1:]
-    return cached("cuda", f"{arch} nvrtc {version} {sorted(OPTIONS.items())}\n{source}", build)
-
-
 def check(answer: tuple[Any, ...], what: str) -> Any:
     """What a call of `cuda.bindings.driver` returned beside its status; raises `BackendError` unless that is success."""
     status, *rest = answer
@@ -186,53 +161,6 @@ def primary_context(index: int) -> int:
     from cuda.bindings import driver
 
     return int(check(driver.cuDevicePrimaryCtxRetain(index), "cuDevicePrimaryCtxRetain"))
-
-
-#: Kernels by source and architecture; their functions on each device, with the dynamic shared memory asked for so far.
-_kernels: dict[tuple[str, str], Any] = {}
-_functions: dict[tuple[str, str, int], tuple[int, int]] = {}
-_kernels_lock = locks.lock()
-
-
-def used_devices() -> list[int]:
-    """The ordinals of devices that kernels were loaded on."""
-    return sorted({index for _, _, index in _functions})
-
-
-def is_loaded(source: str, arch: str, index: int) -> bool:
-    """Whether a device has the kernel already."""
-    return (source, arch, index) in _functions
-
-
-def load_kernel(source: str, arch: str, index: int, shared: int, cluster: int = 1) -> int:
-    """The driver's handle of a source's kernel on a device, compiled and loaded at most once and never unloaded.
-
-    The code is on the device when this returns: by itself the driver would put it there, and allocate, at the first launch.
-    """
-    from cuda.bindings import driver
-    from cuda.core import ObjectCode
-
-    with _kernels_lock:
-        function, allowed = _functions.get((source, arch, index), (0, 0))
-        if function and shared <= allowed:
-            return function
-        check(driver.cuCtxPushCurrent(primary_context(index)), "cuCtxPushCurrent")
-        try:
-            kernel = _kernels.get((source, arch))
-            if kernel is None:
-                kernel = _kernels[source, arch] = ObjectCode.from_cubin(cubin(source, arch)).get_kernel("kernel")
-            handle = check(driver.cuKernelGetFunction(int(kernel.handle)), "cuKernelGetFunction")
-            if shared > 32 * 1024:  # with what a kernel declares itself, more than the 48 KiB that need no asking
-                attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-                check(driver.cuFuncSetAttribute(handle, attribute, shared), "cuFuncSetAttribute")
-            if cluster > 8:  # more than every device with clusters takes
-                attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
-                check(driver.cuFuncSetAttribute(handle, attribute, 1), "cuFuncSetAttribute")
-            check(driver.cuFuncLoad(handle), "cuFuncLoad")
-        finally:
-            check(driver.cuCtxPopCurrent(), "cuCtxPopCurrent")
-        _functions[source, arch, index] = int(handle), max(shared, 32 * 1024)
-        return int(handle)
 
 
 class CudaCall(Launcher):

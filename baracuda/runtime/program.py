@@ -1,4 +1,5 @@
-"""Programs: the steps of a kernel call and the words they read. Lowering makes them, `CpuCall` and `CudaCall` run them.
+"""Programs, before and after they are compiled. Lowering writes a `Lowered`: kernels as text, the geometry each is launched with,
+and the words they read. A toolchain makes a `Program` of it, which `CpuCall` and `CudaCall` run.
 
 All steps of a program share one array of 64-bit *words*, laid out as
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -23,13 +25,70 @@ from baracuda.core.parameters import quoted
 from baracuda.core.plan import Scalars
 
 
+class Language(Enum):
+    """What a kernel is written in; the value is how a file of it ends."""
+
+    CUDA = "cu"
+    LLVM = "ll"
+
+
+@dataclass(frozen=True)
+class KernelSource:
+    """The text of one kernel, and what the function to launch is called in it."""
+
+    text: str
+    name: str = "kernel"
+    language: Language = Language.CUDA
+
+
+@dataclass(frozen=True)
+class Once:
+    """What a launch computes once for the life of the process, from nothing: so many bytes, whose address is its workspace and
+    goes into the program's integer of this number."""
+
+    nbytes: int
+    integer: int
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel and its geometry.
+
+    On CUDA that is the launch's `grid`, `block` and dynamic `shared` memory; `cluster` neighbouring blocks see each other's
+    shared memory, as the source says too. On the CPU, `units` is how many units of work there are and `grain` how many a thread
+    takes at a time. With `once` it is no part of a call: it runs when the program is made, unless it has already.
+    """
+
+    kernel: KernelSource
+    grid: tuple[int, int, int] = (1, 1, 1)
+    block: int = 1
+    shared: int = 0
+    cluster: int = 1
+    units: int = 0
+    grain: int = 1
+    once: Once | None = None
+
+    @property
+    def source(self) -> str:
+        """The kernel's text."""
+        return self.kernel.text
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A lowered problem, of which nothing is compiled yet. `integers` are the words behind the parameters; `schedule` names the
+    choices made, for people."""
+
+    launches: tuple[Launch, ...]
+    integers: tuple[int, ...]
+    workspace_bytes: int
+    schedule: str
+
+
 @dataclass(frozen=True)
 class Step:
-    """One launch. `function` is a machine address (CPU) or a driver handle (CUDA).
-
-    On the CPU, `units` is how many units of work there are and `grain` how many a thread takes at a time; on CUDA, `grid`,
-    `block` and `shared` are the launch's.
-    """
+    """A launch whose kernel is compiled: `function` is a machine address (CPU) or a driver handle (CUDA), the rest as in
+    `Launch`."""
 
     function: int
     units: int = 0
@@ -41,12 +100,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """A lowered problem. `schedule` names the choices made, for people and for the sku."""
+    """The steps of a lowered problem, and its integers."""
 
     steps: tuple[Step, ...]
-    integers: tuple[int, ...]
-    workspace_bytes: int
-    schedule: str
+    integers: tuple[int, ...] = ()
 
 
 class Parameter(NamedTuple):

@@ -17,8 +17,9 @@ from baracuda.core import locks
 from baracuda.core.device import Device
 from baracuda.core.errors import Error
 from baracuda.runtime import device_memory
-from baracuda.runtime.cuda import CudaCall, architecture, check, load_kernel
-from baracuda.runtime.program import Program, Step, Template
+from baracuda.runtime.cuda import check
+from baracuda.runtime.program import KernelSource, Launch, Lowered
+from baracuda.runtime.toolchain import Call, toolchain_of
 
 #: Where a check finds nothing wrong, the position it leaves.
 NOWHERE = (1 << 63) - 1
@@ -60,11 +61,9 @@ def flag() -> int:
 
 
 @cache
-def _launch(slot: int, index: int) -> CudaCall:
-    major, minor, _ = architecture(index)
-    function = load_kernel(_SOURCE, f"sm_{major}{minor}", index, 0)
-    program = Program((Step(function=function),), (flag() + 8 * slot, flag()), 0, "report")
-    return CudaCall(program, Template(program, 1, ()), index)
+def _launch(slot: int, index: int) -> Call:
+    lowered = Lowered((Launch(KernelSource(_SOURCE)),), (flag() + 8 * slot, flag()), 0, "report")
+    return toolchain_of(Device.cuda(index)).load(lowered, 1, ())
 
 
 def report(key: Any, say: Say, position: int, device: Device, stream: int) -> None:
@@ -117,7 +116,7 @@ def synchronize(device: Device | None = None) -> None:
     >>> import baracuda
     >>> baracuda.synchronize()
     """
-    from baracuda.runtime.cuda import used_devices
+    from baracuda.runtime.cuda_toolchain import used_devices
 
     for index in used_devices() if device is None else [device.index] if device.kind.value == "cuda" else []:
         device_memory.synchronize(Device.cuda(index))

@@ -16,12 +16,13 @@ from baracuda.core.elements import ElementKind as K
 from baracuda.core.plan import Layout
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
-from baracuda.lowering.nest.cuda.lower import Lowered, Target, lower
+from baracuda.lowering.nest.cuda.lower import Target, lower
 from baracuda.lowering.nest.implementation import FormulaImplementation
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
 from baracuda.ops.declaration.op_plan import plan_of
-from baracuda.runtime.cuda import cubin
+from baracuda.runtime.nvrtc import cubin
+from baracuda.runtime.program import Lowered
 from tests.families import trial as t
 
 pytest.importorskip("cuda.core")

@@ -12,11 +12,12 @@ import torch
 
 from baracuda.cli.verify.placing import Placing, dense_strides, place, placed
 from baracuda.core.elements import ElementKind as K
-from baracuda.lowering.attention.cpu.build import build
+from baracuda.lowering.attention.cpu.lower import lower
 from baracuda.lowering.attention.problem import Attention
 from baracuda.lowering.nest.problem import Operand
 from baracuda.ops.attention.descriptor import AttentionBackwardDescriptor, AttentionDescriptor
 from baracuda.ops.attention.score import score_graph, slope_graph
+from baracuda.runtime.cpu_toolchain import CpuToolchain
 from tests.kernels.attention_cases import Case
 
 Array = np.ndarray[Any, Any]
@@ -142,10 +143,9 @@ class Problem:
 
     def run_on_cpu(self, blocks: dict[str, Array]) -> None:
         """Writes the results of the CPU's kernels."""
-        made = build(self.problem, self.parameters)
-        assert made is not None
-        program, call = made
-        workspace = np.full(program.workspace_bytes + 64, POISON, np.uint8)
+        lowered = lower(self.problem)
+        call = CpuToolchain().load(lowered, len(self.names), self.parameters)
+        workspace = np.full(lowered.workspace_bytes + 64, POISON, np.uint8)
         call.call(self.addresses(blocks), workspace.ctypes.data)
 
     def addresses(self, blocks: dict[str, Array]) -> list[int]:

@@ -13,9 +13,9 @@ from baracuda.formula.expr import Axes, Expr, input_
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.nest.cpu.lower import lower
 from baracuda.lowering.nest.problem import Operand, Problem, normalise
-from baracuda.runtime.cpu import CpuCall
+from baracuda.runtime.cpu_toolchain import CpuToolchain
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.program import Program, Template
+from baracuda.runtime.program import Lowered
 
 Spec = tuple[str, ElementKind, Axes]
 GUARD = 96
@@ -93,17 +93,15 @@ def program(
     target: CpuTarget | None = None,
     *,
     general: bool = False,
-) -> tuple[Program, Any]:
-    """The lowered program of a graph over these arrays, and the nest it was made from."""
+) -> tuple[Lowered, Any]:
+    """The lowered graph over these arrays, of which nothing is compiled, and the nest it was made from."""
     ports = [*graph.inputs, *(p for p, _ in graph.outputs)]
     operands = []
     for port, a in zip(ports, arrays, strict=True):
         at = address(a)
         operands.append(Operand(port.kind, _strides(a, port.axes, shape, inner), min(64, at & -at) if at else 64, general))
     nest = normalise(Problem(Graph(graph.inputs, graph.outputs, tuple(inner)), tuple(shape), tuple(inner), tuple(operands)))
-    made = lower(nest, target)
-    assert made is not None
-    return made, nest
+    return lower(nest, target), nest
 
 
 def run(
@@ -116,8 +114,8 @@ def run(
     target: CpuTarget | None = None,
     *,
     general: bool = False,
-) -> Program:
-    """Trace, lower and run f on arrays, which vary along the axes that their spec says; returns the program."""
+) -> Lowered:
+    """Trace, lower and run f on arrays, which vary along the axes that their spec says; returns what was lowered."""
     graph = expand(trace(f, [s for s, _ in inputs], [s for s, _ in outputs]))
     arrays = [a for _, a in (*inputs, *outputs)]
     made, nest = program(graph, shape, inner, arrays, target, general=general)
@@ -125,7 +123,7 @@ def run(
     by_name = {spec[0]: a for spec, a in (*inputs, *outputs)}
     arrays = [by_name[p.name] for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
     workspace = np.full(made.workspace_bytes + 64, 0x5A, np.uint8)
-    call = CpuCall(made, Template(made, len(arrays), given))
+    call = CpuToolchain(target).load(made, len(arrays), given)
     start = -(-address(workspace) // 64) * 64
     call.call([address(a) for a in arrays], start)
     return made

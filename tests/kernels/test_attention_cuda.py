@@ -10,9 +10,9 @@ import pytest
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import UnsupportedError
-from baracuda.lowering.attention.cuda.build import lower
+from baracuda.lowering.attention.cuda.lower import lower
 from baracuda.lowering.nest.cuda.kernel import Target
-from baracuda.runtime.cuda import cubin
+from baracuda.runtime.nvrtc import cubin
 from tests.kernels.attention_cases import CASES, CAUSAL, Case
 from tests.kernels.attention_problems import POISON, Problem, different
 from tests.kernels.machine import Machine
@@ -98,10 +98,11 @@ def test_bits(machine: Machine, problem: Problem) -> None:
     """Every tile gives the bits of the CPU's kernels, writes nothing else, and reads nothing (NaN) that is not there."""
     if machine.name != "cuda":
         pytest.skip("no CUDA device")
-    from baracuda.lowering.nest.cuda.build import program_of, target_of
+    from baracuda.lowering.nest.cuda.targets import target_of
     from baracuda.runtime.device_memory import download, upload
+    from baracuda.runtime.toolchain import toolchain_of
 
-    device, target, blocks = Device.cuda(0), target_of(0), problem.blocks()
+    device, target, blocks = Device.cuda(0), target_of(Device.cuda(0)), problem.blocks()
     expected = {name: block.copy() for name, block in blocks.items()}
     problem.run_on_cpu(expected)
     for lowered in dict.fromkeys(
@@ -109,7 +110,7 @@ def test_bits(machine: Machine, problem: Problem) -> None:
     ):
         held = {name: upload(block, device) for name, block in blocks.items()}
         workspace = upload(np.full(lowered.workspace_bytes + 64, POISON, np.uint8), device)
-        _, call = program_of(lowered, len(held), problem.parameters, target, 0)
+        call = toolchain_of(device).load(lowered, len(held), problem.parameters)
         call.call([held[n].pointer + problem.placings[n].offset for n in problem.names], workspace.pointer, 0)
         found = {name: download(held[name]) for name in problem.written}
         assert different(problem, found, expected) == {}, lowered.schedule

@@ -17,8 +17,8 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.formula.expr import Axes
 from baracuda.formula.functions import sum_
 from baracuda.runtime.cpu import CpuCall, get_num_threads, set_num_threads
+from baracuda.runtime.cpu_toolchain import CpuToolchain
 from baracuda.runtime.pool import available_cpus
-from baracuda.runtime.program import Template
 from tests.kernels.cpu_harness import address, bits, canonical, program, trace
 
 ROOT = Path(__file__).parents[2]
@@ -37,18 +37,18 @@ def row_sum(shape: tuple[int, int]) -> tuple[CpuCall, np.ndarray, np.ndarray, np
     y = np.zeros(shape[0], np.float32)
     graph = trace(sum_, [("x", K.F32, Axes.FULL)], [("y", K.F32, Axes.OUTER)])
     made, _ = program(graph, shape, (False, True), [x, y])
-    return CpuCall(made, Template(made, 2, [])), x, y, np.zeros(made.workspace_bytes + 64, np.uint8)
+    return CpuToolchain().load(made, 2, []), x, y, np.zeros(made.workspace_bytes + 64, np.uint8)
 
 
 @pytest.mark.parametrize("shape", [(3, 300000), (500, 3000)])
 def test_threads_may_call_at_once(shape: tuple[int, int]) -> None:
-    call, x, _, _ = row_sum(shape)
+    call, x, _, workspace = row_sum(shape)
     expected = bits(canonical(x))
     wrong: list[int] = []
 
     def work() -> None:
         y = np.zeros(shape[0], np.float32)
-        scratch = np.zeros(call.program.workspace_bytes + 64, np.uint8)
+        scratch = np.zeros(workspace.nbytes, np.uint8)
         start = -(-address(scratch) // 64) * 64
         bound = call.bind([address(x), address(y)], start)
         for i in range(20):

@@ -13,8 +13,7 @@ from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes
 from baracuda.formula.gradient import gradient
 from baracuda.formula.graph import Graph
-from baracuda.runtime.cpu import CpuCall
-from baracuda.runtime.program import Template
+from baracuda.runtime.cpu_toolchain import CpuToolchain
 from tests.kernels.cpu_harness import address, bits, program
 from tests.unit.formulas import CASES, INNER_AXES, trace
 
@@ -39,7 +38,7 @@ def check(graph: Graph, seed: int) -> None:
     row_length = [(n.kind, float(SHAPE[1])) for n in nest.graph.params]
     workspace = np.zeros(made.workspace_bytes + 64, np.uint8)
     ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))
-    CpuCall(made, Template(made, len(ports), row_length)).call(
+    CpuToolchain().load(made, len(ports), row_length).call(
         [address(arrays[p.name]) for p in ports], -(-address(workspace) // 64) * 64
     )
     for port, _ in graph.outputs:

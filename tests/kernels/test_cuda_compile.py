@@ -14,7 +14,7 @@ from baracuda.core.plan import OperandLayout
 from baracuda.lowering.nest.cuda.lower import Target, lower
 from baracuda.lowering.nest.implementation import FormulaImplementation
 from baracuda.ops.declaration.formula_plan import FormulaPlan
-from baracuda.runtime.cuda import cubin
+from baracuda.runtime.nvrtc import cubin
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("cuda.bindings.nvrtc")

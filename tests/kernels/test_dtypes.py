@@ -340,7 +340,7 @@ TARGETS = (Target("sm_80", 108), Target("sm_90", 132), Target("sm_100", 148))
 def test_cuda_kernels_compile(kind: K) -> None:
     """Pointwise runs, tiles, rows, columns and rows with column sums of each kind; needs NVRTC, but no GPU."""
     pytest.importorskip("cuda.core")
-    from baracuda.runtime.cuda import cubin
+    from baracuda.runtime.nvrtc import cubin
 
     carrier = K.F64 if kind.bits > 32 else K.F32
 

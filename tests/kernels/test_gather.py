@@ -335,7 +335,7 @@ def test_the_other_gradients(device: str) -> None:
 def test_kernels_compile(arch: str) -> None:
     pytest.importorskip("cuda.core")
     pytest.importorskip("cuda.bindings.nvrtc")
-    from baracuda.runtime.cuda import cubin
+    from baracuda.runtime.nvrtc import cubin
     from tests.families.test_compile import Offline
 
     w, i, x = table((100, 67)), numbers(0, 9, (7, 9)), table((7, 67))

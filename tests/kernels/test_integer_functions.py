@@ -216,7 +216,7 @@ def test_oracle_and_constants(kind: K) -> None:
 def test_cuda_kernels_compile(kind: K) -> None:
     """Every word on vectors, and the float remainder; needs NVRTC, but no GPU."""
     pytest.importorskip("cuda.core")
-    from baracuda.runtime.cuda import cubin
+    from baracuda.runtime.nvrtc import cubin
 
     def words(x: Expr, y: Expr) -> tuple[Expr, ...]:
         found = [word(x, y) for word, _ in WORDS]

@@ -15,7 +15,7 @@ from baracuda.core.elements import Category
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.sku import BackendKind, PlanPreference
-from baracuda.lowering.matmul.cpu import build as products
+from baracuda.lowering.matmul.cpu import lower as products
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.plan import MatmulPlan
 from baracuda.runtime.jit import CpuTarget, host

@@ -13,11 +13,13 @@ from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expand import expand
 from baracuda.formula.functions import erf
-from baracuda.lowering.matmul.cuda.build import lower, variants
-from baracuda.lowering.nest.cuda.build import program_of, target_of
-from baracuda.lowering.nest.cuda.kernel import Lowered, Target
-from baracuda.runtime.cuda import cubin
+from baracuda.lowering.matmul.cuda.lower import lower, variants
+from baracuda.lowering.nest.cuda.kernel import Target
+from baracuda.lowering.nest.cuda.targets import target_of
 from baracuda.runtime.device_memory import download, upload
+from baracuda.runtime.nvrtc import cubin
+from baracuda.runtime.program import Lowered
+from baracuda.runtime.toolchain import toolchain_of
 from tests.kernels.machine import Machine
 from tests.kernels.product_cases import LAYOUTS, Product
 
@@ -128,7 +130,7 @@ def target(machine: Machine) -> Target:
     """The GPU's; skips the test where there is none."""
     if machine.name != "cuda":
         pytest.skip("no CUDA device")
-    return target_of(0)
+    return target_of(Device.cuda(0))
 
 
 def check_bits(product: Product, kernels: Iterable[Lowered], target: Target) -> None:
@@ -137,7 +139,7 @@ def check_bits(product: Product, kernels: Iterable[Lowered], target: Target) -> 
     wanted = product.expected(blocks)
     for lowered in kernels:
         held = [upload(block, device) for block in blocks]
-        _, call = program_of(lowered, len(held), product.parameters, target, 0)
+        call = toolchain_of(device).load(lowered, len(held), product.parameters)
         call.call([h.pointer + p.offset for h, p in zip(held, product.placings, strict=True)], 0, 0)
         for block, want in zip(held[-product.written :], wanted, strict=True):
             different = np.flatnonzero(download(block) != want)

@@ -15,7 +15,6 @@ from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Plan
 from baracuda.formula import functions as f
 from baracuda.formula.expr import cast, const, param, select
-from baracuda.lowering.recurrence.build import build_cuda
 from baracuda.lowering.recurrence.cpu import kernel as cpu
 from baracuda.lowering.recurrence.cuda import kernel as cuda
 from baracuda.lowering.recurrence.pipeline import Formula, PipelineImplementation
@@ -38,10 +37,10 @@ from baracuda.lowering.recurrence.problem import (
 )
 from baracuda.ops.losses.ctc import CtcLossBackwardPlan, CtcLossDescriptor, CtcLossPlan
 from baracuda.ops.losses.rnnt import RnntLossBackwardPlan, RnntLossDescriptor, RnntLossPlan
-from baracuda.runtime.cpu import CpuCall
+from baracuda.runtime.cpu_toolchain import CpuToolchain
 from baracuda.runtime.device_memory import DeviceMemory
 from baracuda.runtime.jit import CpuTarget, host
-from baracuda.runtime.program import Template
+from baracuda.runtime.toolchain import toolchain_of
 
 TARGETS = [replace(host(), vector_bits=bits) for bits in (128, 256, 512) if bits <= host().vector_bits]
 if host().triple.startswith("x86_64"):
@@ -80,10 +79,9 @@ def run(
         on_gpu(primitive, arrays, values, given, way)
         return
     assert not isinstance(way, cuda.Tuning)
-    program = cpu.lower(primitive, arrays, way)
-    assert program is not None
-    workspace = np.full(program.workspace_bytes + 64, 0xFF, np.uint8)
-    call = CpuCall(program, Template(program, len(given), values))
+    lowered = cpu.lower(primitive, arrays, way)
+    workspace = np.full(lowered.workspace_bytes + 64, 0xFF, np.uint8)
+    call = CpuToolchain(way).load(lowered, len(given), values)
     call.call([t.ctypes.data for t in given], workspace.ctypes.data)
 
 
@@ -95,10 +93,9 @@ def on_gpu(
     tuning: cuda.Tuning | None,
 ) -> None:
     """Carry out a problem in primitives on copies in a GPU's memory, and copy these back."""
-    made = build_cuda(primitive, arrays, values, 0, tuning=tuning)
-    assert made is not None
-    program, call = made
-    *held, workspace = (DeviceMemory(n, Device.cuda(0)) for n in (*(t.nbytes for t in given), program.workspace_bytes))
+    lowered = cuda.lower(primitive, arrays, tuning)
+    call = toolchain_of(Device.cuda(0)).load(lowered, len(given), values)
+    *held, workspace = (DeviceMemory(n, Device.cuda(0)) for n in (*(t.nbytes for t in given), lowered.workspace_bytes))
     for memory, t in zip(held, given, strict=True):
         memory.fill(t.ravel("K"))
     workspace.fill(np.full(workspace.nbytes, 0xFF, np.uint8))
@@ -232,7 +229,7 @@ def test_without_state_or_steps(device: str) -> None:
 
 def compiled(problem: Recurrence | Chains, arrays: Mapping[str, Array], arch: str, tuning: cuda.Tuning | None = None) -> str:
     """The name of the schedule of a problem whose source NVRTC takes."""
-    from baracuda.runtime.cuda import cubin
+    from baracuda.runtime.nvrtc import cubin
 
     lowered = cuda.lower(in_primitives(problem), arrays, tuning)
     for launch in lowered.launches:

@@ -370,7 +370,7 @@ def test_kernels_compile(full: bool) -> None:
     pytest.importorskip("cuda.core")
     pytest.importorskip("cuda.bindings.nvrtc")
     from baracuda.lowering.nest.cuda.lower import Target, lower
-    from baracuda.runtime.cuda import cubin
+    from baracuda.runtime.nvrtc import cubin
 
     operations = ("sum", "prod", "max", "min", "and", "or", "xor")
     formulas = [*map(reducing, operations), first_largest, first_smallest, *BOTH_WAYS]

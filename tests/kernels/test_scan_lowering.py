@@ -284,7 +284,7 @@ KERNELS: dict[str, Callable[[Expr], Any]] = {
 def test_kernels_compile(name: str, arch: str, full: bool) -> None:
     pytest.importorskip("cuda.core")
     pytest.importorskip("cuda.bindings.nvrtc")
-    from baracuda.runtime.cuda import cubin
+    from baracuda.runtime.nvrtc import cubin
 
     kinds = (K.F32, K.BF16, K.F64, K.F16)
     for number, (shape, axes) in enumerate(SPACES):

@@ -298,7 +298,7 @@ def test_cuda_kernels_compile(arch: str, full: bool) -> None:
     pytest.importorskip("cuda.core")
     from baracuda.lowering.scatter.cuda.sums import lower_cuda
     from baracuda.lowering.scatter.problem import normalise
-    from baracuda.runtime.cuda import cubin
+    from baracuda.runtime.nvrtc import cubin
 
     plain = ScatterDescriptor(ScatterKind.SUM, (50_000, 768), 0, (16, 1024), K.BF16)
     problems = [

@@ -12,10 +12,10 @@ from baracuda.core.plan import Executable, Layout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.graph import Graph
 from baracuda.lowering.attention.problem import DOT, Attention
-from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, given_parameters, picker
+from baracuda.lowering.executables import Extents, NothingToDo, executable, given_parameters, picker
 from baracuda.lowering.generated import Generated
 from baracuda.lowering.nest.problem import Operand
-from baracuda.runtime.program import Parameter, Program
+from baracuda.runtime.program import Lowered
 
 
 @dataclass(frozen=True)
@@ -83,19 +83,32 @@ class AttentionImplementation(Generated):
             return NothingToDo()
         problem = self.attention(layout)
         params = given_parameters(problem.params, self.problem.parameters)
-        made = self._built(problem, params, compiled_only, autotune)
-        if made is None:
-            return None
+        ways = choices(self.device, problem, autotune=autotune)
         present = [(i, 0) for i, lies in enumerate(layout) if lies is not None]
-        return FormulaExecutable(*made, picker(present))
+        return executable(
+            self.device,
+            ways,
+            params,
+            len(problem.operands),
+            pick=picker(present),
+            compiled_only=compiled_only,
+            extents=lambda: _extents(problem),
+        )
 
-    def _built(
-        self, problem: Attention, params: Sequence[Parameter], compiled_only: bool, autotune: bool
-    ) -> tuple[Program, Call] | None:
-        if self.device.kind is DeviceKind.CUDA:
-            from baracuda.lowering.attention.cuda.build import build as build_cuda
 
-            return build_cuda(problem, params, self.device.index, compiled_only=compiled_only, autotune=autotune)
-        from baracuda.lowering.attention.cpu.build import build as build_cpu
+def choices(device: Device, problem: Attention, *, autotune: bool = False) -> list[Lowered]:
+    """An attention lowered for a device: under one choice of tiles, or under the most promising of those of a GPU."""
+    if device.kind is DeviceKind.CPU:
+        from baracuda.lowering.attention.cpu.lower import lower as lower_cpu
 
-        return build_cpu(problem, params, compiled_only=compiled_only)
+        return [lower_cpu(problem)]
+    from baracuda.lowering.attention.cuda.lower import TRIED, lower
+    from baracuda.lowering.nest.cuda.targets import target_of
+
+    return [lower(problem, target_of(device), choice) for choice in range(TRIED if autotune else 1)]
+
+
+def _extents(problem: Attention) -> Extents:
+    from baracuda.lowering.attention.cuda.lower import extents
+
+    return extents(problem)

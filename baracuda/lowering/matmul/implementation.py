@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import prod
 from typing import Any
 
@@ -16,13 +17,13 @@ from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
 from baracuda.formula.graph import Graph
 from baracuda.formula.small_floats import stored_as_integers
-from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, given_parameters, picker
+from baracuda.lowering.executables import FormulaExecutable, NothingToDo, Pick, executable, given_parameters, picker
 from baracuda.lowering.generated import Generated
 from baracuda.lowering.matmul.problem import PRODUCT, PRODUCT_PARTS, Contraction
 from baracuda.lowering.nest.copies import copier
 from baracuda.lowering.nest.problem import Operand
 from baracuda.lowering.nest.sequence import Copy, Relaid
-from baracuda.runtime.program import Program
+from baracuda.runtime.program import Lowered
 
 Strides = dict[str, int]
 
@@ -212,30 +213,42 @@ class ProductImplementation(Generated):
             axes = [*(i for i in range(len(labels)) if i not in last), *last]
             packed = contiguous_strides([t.shape[i] for i in axes])
             target = tuple(packed[axes.index(i)] for i in range(len(axes)))
-            executable = copier(self.device, t.kind, t.shape, t.layout, target, compiled_only=compiled_only)
-            if executable is None:
+            copy = copier(self.device, t.kind, t.shape, t.layout, target, compiled_only=compiled_only)
+            if copy is None:
                 return None
-            copies.append(Copy(t.number, nbytes, executable))
+            copies.append(Copy(t.number, nbytes, copy))
             nbytes += round_up(prod(t.shape) * t.kind.itemsize, 64)
             tensors = tensors | {name: replace(t, layout=OperandLayout(target, 64))}
         contraction, order = self._contraction(tensors)
-        made = self._built(contraction, compiled_only, autotune)
-        if made is None:
-            return None
         pick = None if order == [(i, 0) for i in range(len(self.specs))] else picker(order)
-        program, call = made
-        main = FormulaExecutable(program, call, pick)
-        return Relaid(copies, main, nbytes) if copies else main
+        main = self._built(contraction, compiled_only, autotune, pick)
+        return Relaid(copies, main, nbytes) if copies and main is not None else main
 
-    def _built(self, contraction: Contraction, compiled_only: bool, autotune: bool) -> tuple[Program, Call] | None:
-        params = given_parameters(contraction.epilogue.params, self.problem.parameters)
-        if self.device.kind is DeviceKind.CUDA:
-            from baracuda.lowering.matmul.cuda.build import build as build_cuda
+    def _built(self, c: Contraction, compiled_only: bool, autotune: bool, pick: Pick) -> FormulaExecutable | None:
+        params = given_parameters(c.epilogue.params, self.problem.parameters)
+        shapes = [(*c.batch, c.m, c.k)] * len(c.a) + [(*c.batch, c.k, c.n)] * len(c.b) + [(*c.batch, c.m, c.n)] * len(c.operands)
+        return executable(
+            self.device,
+            choices(self.device, c, autotune=autotune),
+            params,
+            len(c.tensors),
+            pick=pick,
+            compiled_only=compiled_only,
+            extents=lambda: list(zip(shapes, c.tensors, strict=True)),
+        )
 
-            return build_cuda(contraction, params, self.device.index, compiled_only=compiled_only, autotune=autotune)
-        from baracuda.lowering.matmul.cpu.build import build as build_cpu
 
-        return build_cpu(contraction, params, compiled_only=compiled_only)
+def choices(device: Device, c: Contraction, *, autotune: bool = False) -> list[Lowered]:
+    """A product lowered for a device: under one tile, or under the most promising of those of a GPU."""
+    if device.kind is DeviceKind.CPU:
+        from baracuda.lowering.matmul.cpu.lower import lower as lower_cpu
+
+        return [lower_cpu(c)]
+    from baracuda.lowering.matmul.cuda.lower import TRIED, lower, variants
+    from baracuda.lowering.nest.cuda.targets import target_of
+
+    target = target_of(device)
+    return list(islice(variants(c, target), TRIED)) if autotune else [lower(c, target)]
 
 
 def _general(tensors: Mapping[str, _Tensor]) -> bool:

@@ -7,7 +7,7 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.core.plan import Executable, OperandLayout
 from baracuda.formula.expr import input_
 from baracuda.formula.graph import Graph, Port
-from baracuda.lowering.executables import FormulaExecutable, build
+from baracuda.lowering.nest.build import build
 from baracuda.lowering.nest.problem import Operand, Problem, normalise
 
 
@@ -30,8 +30,4 @@ def copier(
     ports = Port("from", kind), Port("to", kind)
     graph = Graph(ports[:1], ((ports[1], input_("from", kind)),))
     nest = normalise(Problem(graph, shape, (False,) * len(shape), operands))
-    made = build(device, nest, (), compiled_only=compiled_only)
-    if made is None:
-        return None
-    program, call = made
-    return FormulaExecutable(program, call, None)
+    return build(device, nest, (), compiled_only=compiled_only)

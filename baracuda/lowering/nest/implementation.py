@@ -21,14 +21,15 @@ from baracuda.formula.functions import reserved_value
 from baracuda.formula.gathers import MARK, TENSOR_EXTENT, Source, parameter_value, separated, sources
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.pooling import pools, unpooled
-from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, build, picker
+from baracuda.lowering.executables import FormulaExecutable, NothingToDo, Pick, picker
 from baracuda.lowering.generated import Generated
+from baracuda.lowering.nest.build import build
 from baracuda.lowering.nest.copies import copier
 from baracuda.lowering.nest.multi_kernel import Place, Staged, Stages, cut
 from baracuda.lowering.nest.problem import Nest, Operand, Problem, normalise, reduces, scans
 from baracuda.lowering.nest.sequence import Copy, InTurn, Relaid, astray, separable, side_by_side
 from baracuda.lowering.nest.two_level_reduction import cut_pools
-from baracuda.runtime.program import Parameter, Program
+from baracuda.runtime.program import Parameter
 
 if TYPE_CHECKING:
     from baracuda.lowering.nest.cuda.lower import Tuning
@@ -161,11 +162,7 @@ class FormulaImplementation(Generated):
         if stages is not None:
             return self._staged(stages, places, compiled_only, autotune)
         pick = None if order == [(i, 0) for i in range(len(layout))] else picker(order)
-        made = self._built(nest, compiled_only, autotune)
-        if made is None:
-            return None
-        program, call = made
-        return FormulaExecutable(program, call, pick)
+        return self._built(nest, compiled_only, autotune, pick)
 
     def _staged(
         self, stages: Stages, places: Mapping[str, tuple[int, int]], compiled_only: bool, autotune: bool
@@ -181,7 +178,7 @@ class FormulaImplementation(Generated):
             ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))
             at = [places.get(p.name) or (None, stages.temporaries[p.name]) for p in ports]
             found = [Place(tensor, start + starts.get(p.name, 0)) for p, (tensor, start) in zip(ports, at, strict=True)]
-            parts.append((FormulaExecutable(*made, None), found))
+            parts.append((made, found))
         return Staged(parts, stages.nbytes)
 
     def _composed(
@@ -201,7 +198,7 @@ class FormulaImplementation(Generated):
             for group in groups:
                 names = {_tensor(name) for name in group}
                 kept = tuple(o if not s.written or s.name in names else None for s, o in zip(self.specs, layout, strict=True))
-                part = self.executable(kept, compiled_only=compiled_only)
+                part = self.unloaded(kept, compiled_only=compiled_only)
                 if part is None:
                     return (None,)
                 parts.append(part)
@@ -221,13 +218,13 @@ class FormulaImplementation(Generated):
             copies.append(Copy(i, nbytes, copy))
             relaid[i] = OperandLayout(contiguous, 64)
             nbytes += round_up(prod(shape) * kind.itemsize, 64)
-        main = self.executable(tuple(relaid), compiled_only=compiled_only)
+        main = self.unloaded(tuple(relaid), compiled_only=compiled_only)
         return (None if main is None else Relaid(copies, main, nbytes),)
 
-    def _built(self, nest: Nest, compiled_only: bool, autotune: bool) -> tuple[Program, Call] | None:
+    def _built(self, nest: Nest, compiled_only: bool, autotune: bool, pick: Pick = None) -> FormulaExecutable | None:
         gathered = {p.name: o.gathered for p, o in zip(nest.graph.inputs, nest.operands, strict=False)}
         values = [self._parameter(n, gathered) for n in nest.graph.params]
-        return build(self.device, nest, values, compiled_only=compiled_only, autotune=autotune, tuning=self._tuning)
+        return build(self.device, nest, values, pick=pick, compiled_only=compiled_only, autotune=autotune, tuning=self._tuning)
 
     def _parameter(self, n: Expr, gathered: Mapping[str, tuple[tuple[int, int], ...]]) -> Parameter:
         name: str = n.attr

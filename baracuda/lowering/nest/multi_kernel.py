@@ -15,6 +15,7 @@ from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.plan import Executable, Scalars
 from baracuda.formula.expr import READS, Axes, Expr, coord, input_, rebuild, topological
 from baracuda.formula.graph import Graph, Port, substitute
+from baracuda.lowering.executables import Composite
 from baracuda.lowering.nest.problem import Operand, Problem, scans
 
 #: Temporaries begin at multiples of this many bytes.
@@ -167,25 +168,26 @@ class Place:
     start: int
 
 
-class Staged:
+class Staged(Composite):
     """Executables of stages, run one after another; each takes addresses in the order of its places."""
 
     def __init__(self, parts: Sequence[tuple[Executable, Sequence[Place]]], nbytes: int) -> None:
-        self.parts, self.nbytes = tuple(parts), nbytes
-        self.workspace_bytes = nbytes + max(part.workspace_bytes for part, _ in parts)
-        self.schedule = " + ".join(part.schedule for part, _ in parts)
+        self.parts, self.nbytes = tuple(part for part, _ in parts), nbytes
+        self._places = tuple(places for _, places in parts)
+        self.workspace_bytes = nbytes + max(part.workspace_bytes for part in self.parts)
+        self.schedule = " + ".join(part.schedule for part in self.parts)
 
     def _addresses(self, places: Sequence[Place], pointers: Sequence[int], workspace: int) -> list[int]:
         return [(workspace if p.tensor is None else pointers[p.tensor]) + p.start for p in places]
 
     def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
-        for part, places in self.parts:
+        for part, places in zip(self.parts, self._places, strict=True):
             part.call(self._addresses(places, pointers, workspace), workspace + self.nbytes, stream, scalars)
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
         launches = [
             part.bind(self._addresses(places, pointers, workspace), workspace + self.nbytes, stream)
-            for part, places in self.parts
+            for part, places in zip(self.parts, self._places, strict=True)
         ]
 
         def bound() -> None:

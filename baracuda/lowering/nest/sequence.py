@@ -9,11 +9,12 @@ from baracuda.core.axes import Axes
 from baracuda.core.plan import Executable, Scalars
 from baracuda.formula.expr import Expr, topological
 from baracuda.formula.graph import Graph
+from baracuda.lowering.executables import Composite
 from baracuda.lowering.nest.indexed_reads import runs_of_gathers
 from baracuda.lowering.nest.problem import Nest, reduces
 
 
-class InTurn:
+class InTurn(Composite):
     """Executables of one plan's tensors, run one after another with the same addresses."""
 
     def __init__(self, parts: Sequence[Executable]) -> None:
@@ -44,11 +45,12 @@ class Copy:
     executable: Executable
 
 
-class Relaid:
+class Relaid(Composite):
     """An executable that reads contiguous copies of some inputs, made in the workspace before it runs."""
 
     def __init__(self, copies: Sequence[Copy], main: Executable, nbytes: int) -> None:
         self.copies, self.main, self.nbytes = tuple(copies), main, nbytes
+        self.parts = (*(copy.executable for copy in copies), main)
         self.workspace_bytes = nbytes + main.workspace_bytes
         self.schedule = f"copy + {main.schedule}"
 

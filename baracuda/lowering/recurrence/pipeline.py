@@ -19,12 +19,13 @@ from baracuda.formula.expand import expand
 from baracuda.formula.expr import Expr
 from baracuda.formula.functions import reserved_value
 from baracuda.formula.graph import Graph
-from baracuda.lowering.executables import Call, FormulaExecutable, NothingToDo, build, given_parameters
+from baracuda.lowering.executables import NothingToDo, executable, given_parameters
 from baracuda.lowering.generated import Generated
+from baracuda.lowering.nest.build import build
 from baracuda.lowering.nest.multi_kernel import Place, Staged
 from baracuda.lowering.nest.problem import Operand, Problem, normalise
 from baracuda.lowering.recurrence.problem import Array, Chains, Recurrence, in_primitives, tensors_of
-from baracuda.runtime.program import Parameter, Program
+from baracuda.runtime.program import Lowered, Parameter
 
 if TYPE_CHECKING:
     from baracuda.lowering.recurrence.cuda.kernel import Tuning
@@ -161,27 +162,32 @@ class PipelineImplementation(Generated):
         values = [self._parameter(n, stage) for n in nest.graph.params]
         made = build(self.device, nest, values, compiled_only=compiled_only)
         names = [stage.views[p.name].tensor for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
-        return (None if made is None else FormulaExecutable(made[0], made[1], None)), names
+        return made, names
 
     def _recurrence(
         self, stage: Recurrence | Chains, arrays: Mapping[str, Array], compiled_only: bool
     ) -> tuple[Executable | None, list[str]]:
         problem = in_primitives(stage)
         values = given_parameters(problem.facts.params, self.pipeline.parameters)
-        made: tuple[Program, Call] | None
-        if self.device.kind is DeviceKind.CUDA:
-            from baracuda.lowering.recurrence.build import build_cuda
-
-            index, tuning = self.device.index, self._tuning
-            made = build_cuda(problem, arrays, values, index, compiled_only=compiled_only, tuning=tuning)
-        else:
-            from baracuda.lowering.recurrence.build import build_cpu
-
-            made = build_cpu(problem, arrays, values, compiled_only=compiled_only)
-        return (None if made is None else FormulaExecutable(made[0], made[1], None)), list(tensors_of(problem))
+        ways = choices(self.device, problem, arrays, self._tuning)
+        names = list(tensors_of(problem))
+        return executable(self.device, ways, values, len(names), compiled_only=compiled_only), names
 
     def _parameter(self, n: Expr, stage: Formula) -> Parameter:
         reserved = reserved_value(n.attr, stage.shape, stage.inner)
         if reserved is not None:
             return Parameter(n.kind, reserved)
         return Parameter(n.kind, self.pipeline.parameters[n.attr], n.attr)
+
+
+def choices(
+    device: Device, problem: Recurrence | Chains, arrays: Mapping[str, Array], tuning: Tuning | None = None
+) -> list[Lowered]:
+    """A problem in primitives lowered for a device."""
+    if device.kind is DeviceKind.CPU:
+        from baracuda.lowering.recurrence.cpu.kernel import lower as lower_cpu
+
+        return [lower_cpu(problem, arrays)]
+    from baracuda.lowering.recurrence.cuda.kernel import lower as lower_cuda
+
+    return [lower_cuda(problem, arrays, tuning)]

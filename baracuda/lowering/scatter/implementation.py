@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Executable, Layout
-from baracuda.lowering.executables import FormulaExecutable, NothingToDo
+from baracuda.lowering.executables import NothingToDo, executable
 from baracuda.lowering.generated import Generated
-from baracuda.lowering.scatter.cpu.sums import OPERANDS, lower_cpu
+from baracuda.lowering.scatter.cpu.sums import OPERANDS
 from baracuda.lowering.scatter.problem import Scatter, normalise
-from baracuda.runtime.cpu import CpuCall
-from baracuda.runtime.program import Parameter, Template
+from baracuda.runtime.program import Lowered, Parameter
 
 
 class ScatterImplementation(Generated):
@@ -27,16 +27,24 @@ class ScatterImplementation(Generated):
         scatter = normalise(self.describe(layout))
         if scatter.keys.count * scatter.columns == 0:
             return NothingToDo()
-        params = self._params(scatter)
-        if self.device.kind is DeviceKind.CUDA:
-            from baracuda.lowering.scatter.cuda.build import build
-
-            made = build(scatter, params, self.device.index, compiled_only=compiled_only)
-            return None if made is None else FormulaExecutable(*made, None)
-        program = lower_cpu(scatter, compiled_only=compiled_only)
-        if program is None:
-            return None
-        return FormulaExecutable(program, CpuCall(program, Template(program, OPERANDS, params)), None)
+        ways = choices(self.device, scatter)
+        return executable(self.device, ways, self._params(scatter), OPERANDS, compiled_only=compiled_only)
 
     def _params(self, scatter: Scatter) -> Sequence[Parameter]:
         return [] if self.alpha is None else [Parameter(scatter.compute, self.alpha, "alpha")]
+
+
+def choices(device: Device, scatter: Scatter) -> list[Lowered]:
+    """A normalised problem lowered for a device."""
+    if device.kind is DeviceKind.CPU:
+        from baracuda.lowering.scatter.cpu.sums import lower_cpu
+
+        return [lower_cpu(scatter)]
+    return [_for_cuda(scatter)]
+
+
+@lru_cache(maxsize=1024)
+def _for_cuda(scatter: Scatter) -> Lowered:
+    from baracuda.lowering.scatter.cuda.sums import lower_cuda
+
+    return lower_cuda(scatter)

@@ -21,7 +21,7 @@ from baracuda.lowering.attention.cpu.work import Work
 from baracuda.lowering.attention.problem import DOT, GRADIENT, KEYS, QUERIES, Attention
 from baracuda.lowering.nest.cpu.kernel import Words
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.program import Step
+from baracuda.runtime.program import Launch
 
 #: Parts of the work for each thread: few, because each keeps the gradients of a key head in scratch memory.
 _PARTS = 2
@@ -56,7 +56,7 @@ class Backward:
         pitch = columns * w.size
         return Matrix(w.kernel.integer(w.scratch.take(self.rows * pitch)), pitch, w.size)
 
-    def step(self) -> Step:
+    def step(self) -> Launch:
         w, b, a = self.work, self.b, self.a
         workspace, nbytes = w.workspace()
         key_heads, rows = w.kernel.integer(a.key_heads), w.kernel.integer(self.rows)

@@ -18,7 +18,7 @@ from baracuda.lowering.attention.cpu.work import Work
 from baracuda.lowering.attention.problem import DOT, KEYS, QUERIES, Attention
 from baracuda.lowering.nest.cpu.kernel import Words
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.program import Step
+from baracuda.runtime.program import Launch
 
 #: Parts of the work for each thread: with a causal band some take longer than others.
 _PARTS = 8
@@ -50,7 +50,7 @@ class Forward:
         self.sums = w.area(QUERIES, w.value_depth)
         self.m, self.l, self.r = (w.area(1, QUERIES) for _ in range(3))
 
-    def step(self) -> Step:
+    def step(self) -> Launch:
         w, b, a = self.work, self.b, self.a
         workspace, nbytes = w.workspace()
         blocks = w.kernel.integer(self.blocks)

@@ -7,7 +7,8 @@ from baracuda.lowering.attention.cuda.operands import Operands
 from baracuda.lowering.attention.cuda.prelude import ATTENTION
 from baracuda.lowering.attention.problem import Attention
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
-from baracuda.lowering.nest.cuda.kernel import Launch, Words, translation_unit
+from baracuda.lowering.nest.cuda.kernel import Words, translation_unit
+from baracuda.runtime.program import KernelSource, Launch
 
 #: Queries of a block, its threads, and the columns that it has in shared memory at a time.
 _ROWS, _THREADS, _STEP = 64, 128, 32
@@ -56,4 +57,4 @@ def lower_delta(a: Attention, words: Words) -> Launch:
         f"(({type_}*)W.w[{words.operands}])[((i64)c0 * heads + c1) * {words.signed(a.queries)} + first + thread] = delta;",
     ]
     source = translation_unit(words, body, _THREADS, PRODUCTS + ATTENTION)
-    return Launch(source, (a.batch * a.heads * blocks, 1, 1), _THREADS)
+    return Launch(KernelSource(source), (a.batch * a.heads * blocks, 1, 1), _THREADS)

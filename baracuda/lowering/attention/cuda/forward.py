@@ -17,7 +17,8 @@ from baracuda.lowering.attention.cuda.kernel import Kernel
 from baracuda.lowering.attention.cuda.score import function
 from baracuda.lowering.attention.cuda.tiles import COLUMNS, DOWN, Tile
 from baracuda.lowering.attention.problem import KEYS, Attention
-from baracuda.lowering.nest.cuda.kernel import Launch, Words
+from baracuda.lowering.nest.cuda.kernel import Words
+from baracuda.runtime.program import Launch
 
 
 class Forward(Kernel):

@@ -16,8 +16,9 @@ from baracuda.lowering.attention.cuda.streams import Dots, Phase, Streams, Sums,
 from baracuda.lowering.attention.cuda.tiles import COLUMNS, DOWN, PIECE, Depth, Tile, odd_pitch
 from baracuda.lowering.attention.problem import KEYS, QUERIES, Attention
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
-from baracuda.lowering.nest.cuda.kernel import Launch, Words, piece, translation_unit
+from baracuda.lowering.nest.cuda.kernel import Words, piece, translation_unit
 from baracuda.lowering.nest.problem import Operand
+from baracuda.runtime.program import KernelSource, Launch
 
 #: Queries and keys up to which positions, also those beyond a band's ends, are s32.
 LONGEST = 1 << 29
@@ -239,7 +240,7 @@ class Kernel:
         """The kernel, on a multiprocessor with so much shared memory."""
         tables = PRODUCTS + ATTENTION + functions + self.score.definitions()
         source = translation_unit(self.words, body, self.tile.threads, tables, blocks=self.resident(limit))
-        return Launch(source, (self.a.batch * self.heads * self.blocks, 1, 1), self.tile.threads, self.shared)
+        return Launch(KernelSource(source), (self.a.batch * self.heads * self.blocks, 1, 1), self.tile.threads, self.shared)
 
 
 def _negated(bound: int | None) -> int | None:

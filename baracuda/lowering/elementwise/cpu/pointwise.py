@@ -18,7 +18,7 @@ from baracuda.lowering.nest.fission import Place
 from baracuda.lowering.nest.problem import Nest, Operand
 from baracuda.lowering.reduction.cpu.rows import RowPasses
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.program import Program, Step
+from baracuda.runtime.program import Launch, Lowered
 
 #: Segments of 1024 elements that make one unit of work, where the vectorised axis is that long.
 _CHUNK = 8
@@ -58,13 +58,13 @@ def _tile_axis(nest: Nest) -> int | None:
     return best if best is not None and votes(best) else None
 
 
-def lower_pointwise(nest: Nest, words: Words, target: CpuTarget) -> Program:
+def lower_pointwise(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
     """Any formula without reductions."""
     step, name = pointwise_step(nest, words, target)
-    return Program((step,), tuple(words.integers), 0, name)
+    return Lowered((step,), tuple(words.integers), 0, name)
 
 
-def pointwise_step(nest: Nest, words: Words, target: CpuTarget, places: Sequence[Place] | None = None) -> tuple[Step, str]:
+def pointwise_step(nest: Nest, words: Words, target: CpuTarget, places: Sequence[Place] | None = None) -> tuple[Launch, str]:
     """One step for a formula without reductions, and the name of its schedule."""
     if not nest.outer:  # scalars: one axis of one element
         nest = Nest(nest.graph, (1,), (), tuple(Operand(o.kind, (1,), o.alignment) for o in nest.operands))
@@ -74,7 +74,7 @@ def pointwise_step(nest: Nest, words: Words, target: CpuTarget, places: Sequence
     return _chunks(kernel) if axis is None else _tiles(kernel, axis)
 
 
-def _chunks(kernel: Kernel) -> tuple[Step, str]:
+def _chunks(kernel: Kernel) -> tuple[Launch, str]:
     """Each unit is a stretch of the vectorised axis at one index of the others."""
     nest = kernel.nest
     analysis = RowAnalysis(nest)
@@ -108,7 +108,7 @@ def _tile_rows(kinds: list[ElementKind]) -> int:
     return max(64, *(64 // k.itemsize for k in kinds))
 
 
-def _tiles(kernel: Kernel, axis: int) -> tuple[Step, str]:
+def _tiles(kernel: Kernel, axis: int) -> tuple[Launch, str]:
     """Each unit is a tile over outer axis `axis` and the inner one; transposed operands go through a buffer."""
     nest = kernel.nest
     analysis = RowAnalysis(nest)

@@ -24,7 +24,7 @@ from baracuda.lowering.nest.fission import Place
 from baracuda.lowering.nest.phases import cost
 from baracuda.lowering.nest.problem import Nest, Operand
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.program import Program, Step
+from baracuda.runtime.program import Launch, Lowered
 
 _VALUES = 1 << 16
 _KINDS = (ElementKind.BF16, ElementKind.F16)
@@ -39,7 +39,7 @@ _FOUND, _SAVED = 16, 15
 _TABLES = 2
 
 
-def lower_tabulated(nest: Nest, words: Words, target: CpuTarget) -> Program | None:
+def lower_tabulated(nest: Nest, words: Words, target: CpuTarget) -> Lowered | None:
     """Lower a nest without reductions; None where tables would not make it faster."""
     if prod(nest.outer) < _TIMES * _VALUES or any(o.general for o in nest.operands):
         return None
@@ -54,7 +54,7 @@ def lower_tabulated(nest: Nest, words: Words, target: CpuTarget) -> Program | No
     found = choices[saved.index(max(saved))]
     steps = [_filled(nest, words, target, j, root, x) for j, (root, x) in enumerate(found)]
     step, name = _read(nest, words, target, found)
-    return Program((*steps, step), tuple(words.integers), len(found) * _NBYTES, f"{name} tables {len(found)}")
+    return Lowered((*steps, step), tuple(words.integers), len(found) * _NBYTES, f"{name} tables {len(found)}")
 
 
 def _saved(graph: Graph, found: Functions) -> int:
@@ -86,7 +86,7 @@ def _every_value() -> np.ndarray[Any, Any]:
     return values
 
 
-def _filled(nest: Nest, words: Words, target: CpuTarget, number: int, root: Expr, x: Expr) -> Step:
+def _filled(nest: Nest, words: Words, target: CpuTarget, number: int, root: Expr, x: Expr) -> Launch:
     """The step that computes a table."""
     name, kind, axes = x.attr
     graph = Graph((Port(name, kind, axes),), ((Port(_table(number), _TABLE, axes), root),), (False,))
@@ -95,7 +95,7 @@ def _filled(nest: Nest, words: Words, target: CpuTarget, number: int, root: Expr
     return pointwise_step(Nest(graph, (_VALUES,), (), operands), words, target, places)[0]
 
 
-def _read(nest: Nest, words: Words, target: CpuTarget, found: Functions) -> tuple[Step, str]:
+def _read(nest: Nest, words: Words, target: CpuTarget, found: Functions) -> tuple[Launch, str]:
     """The step that looks values up, and the name of its schedule."""
     graph, count = nest.graph, len(nest.graph.inputs)
     made = looked_up(graph, found, _entry)

@@ -16,8 +16,9 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.expr import READS, Expr
 from baracuda.formula.gathers import gathers
 from baracuda.formula.graph import Graph
-from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Frame, Launch, Lowered, fitting_width, offset, piece, unravel
+from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Frame, fitting_width, offset, piece, unravel
 from baracuda.lowering.nest.indexed_reads import moving_axes
+from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 
 def with_one_element(frame: Frame) -> None:
@@ -304,5 +305,5 @@ def lower_runs(frame: Frame) -> Lowered:
     threads = _LONG_THREADS if kernel.is_long else frame.tuning.run_threads
     body = runs_body(kernel, threads)
     source = frame.kernel([*frame.pointers(), "const unsigned block = blockIdx.x;", *body.lines], threads, body.definitions)
-    launch = Launch(source, (body.blocks, 1, 1), threads)
+    launch = Launch(KernelSource(source), (body.blocks, 1, 1), threads)
     return Lowered((launch,), tuple(frame.words.values), 0, f"pointwise v{kernel.width}")

@@ -13,8 +13,9 @@ from dataclasses import replace
 from baracuda.core.elements import ElementKind
 from baracuda.lowering.elementwise.cuda.pointwise import Runs, runs_body, with_one_element
 from baracuda.lowering.elementwise.cuda.table_storage import fill, table_bytes, walk
-from baracuda.lowering.nest.cuda.kernel import Frame, Lowered, Target
+from baracuda.lowering.nest.cuda.kernel import Frame, Target
 from baracuda.lowering.nest.phases import cost
+from baracuda.runtime.program import Lowered
 
 #: Values of 16 bits.
 _ENTRIES = 1 << 16

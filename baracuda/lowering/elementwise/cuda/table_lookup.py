@@ -20,8 +20,9 @@ from baracuda.formula.graph import Graph
 from baracuda.lowering.elementwise.cuda.pointwise import Runs, runs_body, with_one_element
 from baracuda.lowering.elementwise.cuda.table_storage import fill, table_bytes, walk
 from baracuda.lowering.elementwise.tables import functions, looked_up, usually
-from baracuda.lowering.nest.cuda.kernel import Frame, Lowered, Target
+from baracuda.lowering.nest.cuda.kernel import Frame, Target
 from baracuda.lowering.nest.phases import cost, usual
+from baracuda.runtime.program import Lowered
 
 #: An entry of a table: the argument is the value it is for, the attribute the table's number.
 _ENTRY = "tabulated"

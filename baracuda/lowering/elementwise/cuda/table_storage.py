@@ -11,7 +11,8 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import READS, Expr, topological
 from baracuda.lowering.elementwise.cuda.pointwise import Body
-from baracuda.lowering.nest.cuda.kernel import Frame, Kept, Launch, Target, Words, translation_unit
+from baracuda.lowering.nest.cuda.kernel import Frame, Target, Words, translation_unit
+from baracuda.runtime.program import KernelSource, Launch, Once
 
 #: Threads of a block that computes entries.
 _THREADS = 128
@@ -47,11 +48,11 @@ def fill(frame: Frame, entries: int, entry: Sequence[str], functions: Sequence[E
 
     if any(n.op == "param" for n in topological(functions)):
         address = frame.workspace()
-        return Filled(Launch(source(frame.words, address), grid, _THREADS), address, nbytes)
+        return Filled(Launch(KernelSource(source(frame.words, address)), grid, _THREADS), address, nbytes)
     alone = source(Words(0, ()), "W.w[0]")
     address = frame.words.word(0)
-    kept = Kept(nbytes, len(frame.words.values) - 1)
-    return Filled(Launch(alone, grid, _THREADS, kept=kept), address, 0)
+    once = Once(nbytes, len(frame.words.values) - 1)
+    return Filled(Launch(KernelSource(alone), grid, _THREADS, once=once), address, 0)
 
 
 def _source(
@@ -96,4 +97,4 @@ def walk(
         "}",
     ]
     source = frame.kernel(lines, threads, body.definitions, blocks=held)
-    return Launch(source, (min(body.blocks, held * target.multiprocessors), 1, 1), threads, nbytes)
+    return Launch(KernelSource(source), (min(body.blocks, held * target.multiprocessors), 1, 1), threads, nbytes)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from math import prod
 
 from baracuda.lowering.elementwise.cuda.pointwise import Runs
-from baracuda.lowering.nest.cuda.kernel import Frame, Launch, Lowered, piece, unravel
+from baracuda.lowering.nest.cuda.kernel import Frame, piece, unravel
 from baracuda.lowering.nest.problem import Nest
+from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Sides of a tile, the best first, and threads of a block.
 TILES, THREADS = (64, 32, 16), 256
@@ -107,4 +108,6 @@ def lower_tiles(frame: Frame, axis: int) -> Lowered:
         "}}",
     ]
     source = frame.kernel(body, threads, kernel.definitions(functions))
-    return Lowered((Launch(source, (prod(shape), 1, 1), threads),), tuple(words.values), 0, f"pointwise tile{tile} v{width}")
+    return Lowered(
+        (Launch(KernelSource(source), (prod(shape), 1, 1), threads),), tuple(words.values), 0, f"pointwise tile{tile} v{width}"
+    )

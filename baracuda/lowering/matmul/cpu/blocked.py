@@ -10,7 +10,7 @@ from baracuda.lowering.nest.cpu.kernel import Kernel, Words
 from baracuda.lowering.nest.cpu.strided_iterator import Odometer
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.pool import get_num_threads
-from baracuda.runtime.program import Step
+from baracuda.runtime.program import Launch
 
 #: Steps of k that are packed by one unit of work.
 _CHUNK = 256
@@ -51,7 +51,7 @@ def _packed_strides(product: Product, tile: Tile) -> tuple[list[int], int]:
     return strides, size
 
 
-def _pack_right(product: Product, tile: Tile, kernel: Kernel) -> tuple[Step, int]:
+def _pack_right(product: Product, tile: Tile, kernel: Kernel) -> tuple[Launch, int]:
     b = kernel.b
     batch = [a for a, varies in zip(product.batch, product.varying(product.right), strict=True) if varies]
     strides, size = _packed_strides(product, tile)
@@ -108,7 +108,7 @@ def _block_sizes(product: Product, tile: Tile) -> tuple[int, int, int]:
     return rows, columns, depth
 
 
-def _blocks(product: Product, tile: Tile, kernel: Kernel, start: int) -> tuple[Step, int]:
+def _blocks(product: Product, tile: Tile, kernel: Kernel, start: int) -> tuple[Launch, int]:
     b, itemsize = kernel.b, tile.kind.itemsize
     m, n, k = (product.extent(a) for a in (product.rows, product.columns, product.depth))
     rows, columns, depth = _block_sizes(product, tile)

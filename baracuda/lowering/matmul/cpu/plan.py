@@ -13,7 +13,7 @@ from baracuda.lowering.matmul.problem import Contraction
 from baracuda.lowering.nest.cpu.kernel import Kernel, Words
 from baracuda.lowering.nest.problem import Nest, Operand
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.program import Step
+from baracuda.runtime.program import Launch
 
 #: What parts of the workspace start at a multiple of, in bytes.
 LINE = 64
@@ -102,7 +102,7 @@ class Product:
 class Steps:
     """Steps of a program, the bytes of workspace they take, and a name for people."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[Launch, ...]
     nbytes: int
     schedule: str
 

@@ -13,7 +13,7 @@ from baracuda.lowering.nest.cpu.kernel import Kernel, Words
 from baracuda.lowering.nest.cpu.strided_iterator import Odometer
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.pool import get_num_threads
-from baracuda.runtime.program import Step
+from baracuda.runtime.program import Launch
 
 #: More rows than this are worth packing the large factor for.
 MOST_ROWS = 16
@@ -44,7 +44,7 @@ def _left_strides(product: Product, tile: Tile) -> tuple[list[int], int]:
     return strides, size
 
 
-def _pack_left(product: Product, tile: Tile, kernel: Kernel) -> tuple[Step, int]:
+def _pack_left(product: Product, tile: Tile, kernel: Kernel) -> tuple[Launch, int]:
     """Each unit is a row: its elements one k behind the other, in the accumulator's kind."""
     b, itemsize = kernel.b, tile.kind.itemsize
     axes = [*product.batch, product.rows]
@@ -89,7 +89,7 @@ def _columns(product: Product, tile: Tile) -> int:
     return min(most, -(-n // tile.lanes) * tile.lanes)
 
 
-def _strips(product: Product, tile: Tile, kernel: Kernel) -> Step:
+def _strips(product: Product, tile: Tile, kernel: Kernel) -> Launch:
     b, itemsize, lanes, parts = kernel.b, tile.kind.itemsize, tile.lanes, tile.parts
     width = _columns(product, tile)
     counts = -(-product.extent(product.columns) // width)

@@ -18,7 +18,8 @@ from baracuda.lowering.matmul.cuda.factors import Factor, factors, small_float_d
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.matmul.cuda.tiles import Tile
 from baracuda.lowering.matmul.problem import Contraction
-from baracuda.lowering.nest.cuda.kernel import Launch, Lowered, Words, offset, unravel
+from baracuda.lowering.nest.cuda.kernel import Words, offset, unravel
+from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 
 class _Kernel:
@@ -268,4 +269,6 @@ def lower_tile(c: Contraction, tile: Tile, *, exchanged: bool, link: str = "chai
     tables = PRODUCTS + small_float_definitions(c) + definitions
     source = frame.kernel(body, tile.threads, tables, blocks=tile.resident)
     blocks = prod(c.batch) * -(-c.m // tile.bm) * -(-c.n // tile.bn)
-    return Lowered((Launch(source, (blocks, 1, 1), tile.threads, kernel.shared),), tuple(words.values), 0, f"product {tile}")
+    return Lowered(
+        (Launch(KernelSource(source), (blocks, 1, 1), tile.threads, kernel.shared),), tuple(words.values), 0, f"product {tile}"
+    )

@@ -18,7 +18,8 @@ from baracuda.lowering.matmul.cuda.factors import Factor, small_float_definition
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.matmul.cuda.tiles import Thin
 from baracuda.lowering.matmul.problem import Contraction
-from baracuda.lowering.nest.cuda.kernel import Launch, Lowered, Words, offset, unravel
+from baracuda.lowering.nest.cuda.kernel import Words, offset, unravel
+from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Bytes of a barrier.
 _BARRIER = 8
@@ -212,4 +213,6 @@ def lower_thin(c: Contraction, tile: Thin, *, exchanged: bool, link: str = "chai
     ]
     source = frame.kernel(body, tile.threads, PRODUCTS + small_float_definitions(c) + definitions, blocks=1)
     blocks = prod(c.batch) * -(-c.n // tile.bn)
-    return Lowered((Launch(source, (blocks, 1, 1), tile.threads, kernel.shared),), tuple(words.values), 0, f"product {tile}")
+    return Lowered(
+        (Launch(KernelSource(source), (blocks, 1, 1), tile.threads, kernel.shared),), tuple(words.values), 0, f"product {tile}"
+    )

@@ -12,8 +12,8 @@ from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.formula.expr import Expr
 from baracuda.lowering.nest.fission import Place
 from baracuda.lowering.nest.problem import Nest
-from baracuda.runtime.jit import CpuTarget, is_loaded, load
-from baracuda.runtime.program import Step
+from baracuda.runtime.jit import CpuTarget
+from baracuda.runtime.program import KernelSource, Language, Launch
 
 #: Nanoseconds below which work stays on the thread that has it: handing it over costs about half of this.
 _SERIAL_NS = 12_000
@@ -21,10 +21,6 @@ _SERIAL_NS = 12_000
 _CHUNK_NS = (8_000, 150_000)
 _EXPENSIVE = {"div": 8, "idiv": 20, "irem": 20, "gcd": 300, "mulhi": 4, "sqrt": 10, "lookup": 12, "max": 3, "min": 3}
 _FREE = frozenset(["const", "param", "input", "coord", "position"])
-
-
-class NotCompiled(Exception):
-    """A kernel is not there yet, and the caller does not want to wait for it."""
 
 
 def node_cost(n: Expr) -> int:
@@ -53,7 +49,6 @@ class Words:
     """
 
     nest: Nest
-    compiled_only: bool = False
     integers: list[int] = field(default_factory=list)
     places: tuple[Place, ...] = ()
     start: int = 0
@@ -145,24 +140,17 @@ class Kernel:
         operand = self.nest.operands[index]
         return self.integers([operand.strides[a] * operand.kind.itemsize for a in axes])
 
-    def address(self) -> int:
-        """Compile, or find, the machine code."""
-        return machine_code(self.b, self.target, compiled_only=self.words.compiled_only)
-
-    def step(self, units: int, unit_ns: float) -> Step:
+    def step(self, units: int, unit_ns: float) -> Launch:
         """The finished step; `unit_ns` estimates one unit on one thread."""
-        return Step(self.address(), units, grain(units, unit_ns))
+        return launch(self.b, self.target, units, unit_ns)
 
 
-def machine_code(b: Builder, target: CpuTarget, *, compiled_only: bool = False) -> int:
-    """The address of a function that is written out; raises `NotCompiled` where it is not there yet and must be."""
+def launch(b: Builder, target: CpuTarget, units: int, unit_ns: float) -> Launch:
+    """A function that is written out, over so many units of work; `unit_ns` estimates one of them on one thread."""
     body = "\n".join((repr(target), *b.entry, *b.lines, *b.module.tables))
     name = f"k{hashlib.sha256(body.encode()).hexdigest()[:32]}"
     b.finish(name, target.attributes)
-    text = b.module.text()
-    if compiled_only and not is_loaded(text, target):
-        raise NotCompiled
-    return load(text, (name,), target)[name]
+    return Launch(KernelSource(b.module.text(), name, Language.LLVM), units=units, grain=grain(units, unit_ns))
 
 
 def grain(units: int, unit_ns: float) -> int:

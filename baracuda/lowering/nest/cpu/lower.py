@@ -1,4 +1,4 @@
-"""Lowering to CPU machine code: a normalised problem in, a program out."""
+"""Lowering to CPU machine code: a normalised problem in, kernels and their words out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from baracuda.formula.expr import Axes
 from baracuda.lowering.elementwise.cpu.pointwise import lower_pointwise
 from baracuda.lowering.elementwise.cpu.table_lookup import lower_tabulated
-from baracuda.lowering.nest.cpu.kernel import NotCompiled, Words, lanes_of
+from baracuda.lowering.nest.cpu.kernel import Words, lanes_of
 from baracuda.lowering.nest.fission import split
 from baracuda.lowering.nest.problem import Nest, reduces, scans
 from baracuda.lowering.reduction.cpu.schedules import lower_rows
@@ -16,26 +16,22 @@ from baracuda.lowering.reduction.cpu.split import lower_split, part_segments
 from baracuda.lowering.reduction.cpu.sums import in_one_pass, lower_sums
 from baracuda.lowering.scan.cpu.schedules import lower_scans
 from baracuda.runtime.jit import CpuTarget, host
-from baracuda.runtime.program import Program
+from baracuda.runtime.program import Lowered
 
 
-def lower(nest: Nest, target: CpuTarget | None = None, *, compiled_only: bool = False) -> Program | None:
-    """The program that computes a nest on the CPU; None where `compiled_only` is set and a kernel is not there yet.
+def lower(nest: Nest, target: CpuTarget | None = None) -> Lowered:
+    """The program that computes a nest on the CPU, by default on this one.
 
     Code depends on the graph, the number of axes and how each operand moves along the axes that are vectorised; extents
     and strides are read at run time, so that one compiled kernel serves many shapes. Kernels have the signature
     ``void kernel(int64_t *words, int64_t begin, int64_t end)`` over units of work.
     """
     if not (nest.rows and nest.row_length):
-        return Program((), (), 0, "empty")
-    words = Words(nest, compiled_only)
-    try:
-        return _schedule(nest, target or host())(nest, words, target or host())
-    except NotCompiled:
-        return None
+        return Lowered((), (), 0, "empty")
+    return _schedule(nest, target or host())(nest, Words(nest), target or host())
 
 
-def _schedule(nest: Nest, target: CpuTarget) -> Callable[[Nest, Words, CpuTarget], Program]:
+def _schedule(nest: Nest, target: CpuTarget) -> Callable[[Nest, Words, CpuTarget], Lowered]:
     if scans(nest.graph):
         return lower_scans
     if not reduces(nest.graph, Axes.FULL):
@@ -47,17 +43,17 @@ def _schedule(nest: Nest, target: CpuTarget) -> Callable[[Nest, Words, CpuTarget
     return lower_rows
 
 
-def _lower_pointwise(nest: Nest, words: Words, target: CpuTarget) -> Program:
+def _lower_pointwise(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
     return lower_tabulated(nest, words, target) or lower_pointwise(nest, words, target)
 
 
-def _lower_parts(nest: Nest, words: Words, target: CpuTarget) -> Program:
+def _lower_parts(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
     """The parts of a nest that reduces both ways, one after another."""
     parts, saved = split(nest)
     programs = []
     for part in parts:
         own = replace(words, places=part.places, start=saved)
         programs.append(_schedule(part.nest, target)(part.nest, own, target))
-    steps = tuple(step for program in programs for step in program.steps)
+    launches = tuple(launch for program in programs for launch in program.launches)
     workspace = saved + max(program.workspace_bytes for program in programs)
-    return Program(steps, tuple(words.integers), workspace, " + ".join(program.schedule for program in programs))
+    return Lowered(launches, tuple(words.integers), workspace, " + ".join(program.schedule for program in programs))

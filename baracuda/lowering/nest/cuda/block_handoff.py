@@ -11,7 +11,8 @@ kernels that load ahead always have some.
 from __future__ import annotations
 
 from baracuda.core.elements import ElementKind
-from baracuda.lowering.nest.cuda.kernel import Frame, Launch
+from baracuda.lowering.nest.cuda.kernel import Frame
+from baracuda.runtime.program import KernelSource, Launch
 
 #: Threads of the launch that clears marks.
 _THREADS = 256
@@ -62,4 +63,4 @@ def clearing(frame: Frame, nbytes: int) -> Launch:
         f"const i64 i = (i64)blockIdx.x * {_THREADS} + threadIdx.x;",
         f"if (i < {frame.words.signed(words)}) ((u64*){frame.workspace()})[i] = 0;",
     ]
-    return Launch(frame.kernel(body, _THREADS), (-(-words // _THREADS), 1, 1), _THREADS)
+    return Launch(KernelSource(frame.kernel(body, _THREADS)), (-(-words // _THREADS), 1, 1), _THREADS)

@@ -7,12 +7,13 @@ from baracuda.lowering.elementwise.cuda.pointwise import lower_runs
 from baracuda.lowering.elementwise.cuda.result_lookup import lower_looked_up
 from baracuda.lowering.elementwise.cuda.table_lookup import lower_tabulated
 from baracuda.lowering.elementwise.cuda.tiles import lower_tiles, transposed_axis
-from baracuda.lowering.nest.cuda.kernel import Frame, Lowered, Target
+from baracuda.lowering.nest.cuda.kernel import Frame, Target
 from baracuda.lowering.nest.problem import reduces, scans
 from baracuda.lowering.nest.sequence import side_by_side
 from baracuda.lowering.reduction.cuda.columns import lower_columns
 from baracuda.lowering.reduction.cuda.row_schedules import lower_rows
 from baracuda.lowering.scan.cuda.schedules import lower_scans
+from baracuda.runtime.program import Lowered
 
 
 def lower_outer_only(frame: Frame, target: Target) -> Lowered:

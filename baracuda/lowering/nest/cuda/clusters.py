@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from baracuda.lowering.nest.cuda.kernel import Frame, Launch, Target
+from baracuda.lowering.nest.cuda.kernel import Frame, Target
+from baracuda.runtime.program import KernelSource, Launch
 
 #: Blocks of a cluster that every device with clusters takes, and that large ones do when asked, if a block has a whole
 #: multiprocessor: those whose groups of multiprocessors have so many.
@@ -21,7 +22,7 @@ def most_blocks(target: Target) -> int:
 
 def counter(frame: Frame, first: int) -> Launch:
     """The launch that has the counter of rows, at the start of the workspace, begin with a number."""
-    return Launch(frame.kernel([f"*(u64*){frame.workspace()} = {first};"], 1), (1, 1, 1), 1)
+    return Launch(KernelSource(frame.kernel([f"*(u64*){frame.workspace()} = {first};"], 1)), (1, 1, 1), 1)
 
 
 def next_ticket(frame: Frame) -> str:

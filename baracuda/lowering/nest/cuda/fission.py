@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from baracuda.lowering.nest.cuda.choose import lower_outer_only
-from baracuda.lowering.nest.cuda.kernel import Frame, Lowered, Target, Words
+from baracuda.lowering.nest.cuda.kernel import Frame, Target, Words
 from baracuda.lowering.nest.fission import Place, split
 from baracuda.lowering.nest.problem import Nest
+from baracuda.runtime.program import Lowered
 
 
 def lower_parts(nest: Nest, target: Target) -> Lowered:

@@ -71,38 +71,6 @@ class Target:
         return _SHARED.get(self.arch.removeprefix("sm_").rstrip("af"), _LEAST_SHARED) * 1024
 
 
-@dataclass(frozen=True)
-class Kept:
-    """What a launch computes once for the life of the process, from nothing: so many bytes, whose address is its workspace and
-    goes into the program's integer of this number."""
-
-    nbytes: int
-    integer: int
-
-
-@dataclass(frozen=True)
-class Launch:
-    """One kernel of a lowered nest: its source and launch shape; `cluster` neighbouring blocks see each other's shared memory,
-    as the source says too. With `kept` it is no part of a call: it runs when the program is made, unless it has already."""
-
-    source: str
-    grid: tuple[int, int, int]
-    block: int
-    shared: int = 0
-    cluster: int = 1
-    kept: Kept | None = None
-
-
-@dataclass(frozen=True)
-class Lowered:
-    """A nest lowered to CUDA source; `integers` are the words behind the parameters."""
-
-    launches: tuple[Launch, ...]
-    integers: tuple[int, ...]
-    workspace_bytes: int
-    schedule: str
-
-
 class Words:
     """The words of one program: collects its run-time integers and gives the C++ text that reads each.
 

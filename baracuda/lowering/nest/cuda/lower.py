@@ -6,10 +6,11 @@ from baracuda.formula.expr import Axes
 from baracuda.formula.gathers import gathers
 from baracuda.lowering.nest.cuda.choose import lower_outer_only
 from baracuda.lowering.nest.cuda.fission import lower_parts
-from baracuda.lowering.nest.cuda.kernel import TUNINGS, Frame, Launch, Lowered, Target, Tuning
+from baracuda.lowering.nest.cuda.kernel import TUNINGS, Frame, Target, Tuning
 from baracuda.lowering.nest.problem import Nest, reduces, scans
 from baracuda.lowering.nest.sequence import side_by_side
 from baracuda.lowering.reduction.cuda.row_columns import lower_rows_and_columns
+from baracuda.runtime.program import Launch, Lowered
 
 __all__ = ["TUNINGS", "Launch", "Lowered", "Target", "Tuning", "lower"]
 

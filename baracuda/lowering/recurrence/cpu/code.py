@@ -11,9 +11,10 @@ from baracuda.codegen.llvm.memory import load, stored_type, widen
 from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.core.elements import Category, ElementKind
 from baracuda.formula.expr import Expr
-from baracuda.lowering.nest.cpu.kernel import machine_code
+from baracuda.lowering.nest.cpu.kernel import launch
 from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Array, Chains, Recurrence, Varies, tensors_of
 from baracuda.runtime.jit import CpuTarget
+from baracuda.runtime.program import Launch
 
 
 class Code:
@@ -152,6 +153,6 @@ class Code:
         wide = b.convert("sext", self.values(evaluator, [expr])[0], "i64")
         return b.call("i64", "llvm.smax.i64", b.call("i64", "llvm.smin.i64", wide, self.integer(most)), i64(0))
 
-    def address(self, *, compiled_only: bool) -> int:
-        """The machine code."""
-        return machine_code(self.b, self.target, compiled_only=compiled_only)
+    def launch(self, units: int, unit_ns: float) -> Launch:
+        """The finished kernel; `unit_ns` estimates one unit on one thread."""
+        return launch(self.b, self.target, units, unit_ns)

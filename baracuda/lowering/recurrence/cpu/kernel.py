@@ -14,24 +14,17 @@ from baracuda.codegen.llvm.memory import narrow
 from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import const
-from baracuda.lowering.nest.cpu.kernel import NotCompiled, grain, node_cost
+from baracuda.lowering.nest.cpu.kernel import node_cost
 from baracuda.lowering.recurrence.cpu.code import Code
 from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Array, Chains, Recurrence, Trace, Varies
 from baracuda.runtime.jit import CpuTarget, host
-from baracuda.runtime.program import Program, Step
+from baracuda.runtime.program import Lowered
 
 
-def lower(
-    problem: Recurrence | Chains, arrays: Mapping[str, Array], target: CpuTarget | None = None, *, compiled_only: bool = False
-) -> Program | None:
-    """The program of a problem in primitives; None where `compiled_only` is set and its kernel is not there yet."""
+def lower(problem: Recurrence | Chains, arrays: Mapping[str, Array], target: CpuTarget | None = None) -> Lowered:
+    """The program of a problem in primitives."""
     code = Code(problem, arrays, target or host())
-    try:
-        if isinstance(problem, Chains):
-            return _chains(code, problem, compiled_only)
-        return _Recurrence(code, problem).program(compiled_only)
-    except NotCompiled:
-        return None
+    return _chains(code, problem) if isinstance(problem, Chains) else _Recurrence(code, problem).lowered()
 
 
 def _nanoseconds(code: Code, problem: Recurrence | Chains) -> float:
@@ -49,7 +42,7 @@ class _Recurrence:
         self.sizes = [round_up(room * c.kind.itemsize, 64) for c in problem.state]
         self.set_bytes = sum(self.sizes)
 
-    def program(self, compiled_only: bool) -> Program:
+    def lowered(self) -> Lowered:
         code, problem, b = self.code, self.problem, self.b
         set_bytes = code.integer(self.set_bytes)
         with b.loop(code.begin, code.end) as unit:
@@ -67,8 +60,8 @@ class _Recurrence:
             self._fill_rest(batch)
             self._finish(batch)
         cost = max(1, problem.steps) * problem.lanes * _nanoseconds(code, problem)
-        step_ = Step(code.address(compiled_only=compiled_only), problem.batch, grain(problem.batch, cost))
-        return Program((step_,), tuple(code.integers), problem.batch * 2 * self.set_bytes, f"recurrence v{code.lanes}")
+        launch = code.launch(problem.batch, cost)
+        return Lowered((launch,), tuple(code.integers), problem.batch * 2 * self.set_bytes, f"recurrence v{code.lanes}")
 
     # --- the state ----------------------------------------------------------------------------------------------------
 
@@ -207,7 +200,7 @@ class _Recurrence:
             b.store(narrow(b, kind, value), at, kind.itemsize)
 
 
-def _chains(code: Code, problem: Chains, compiled_only: bool) -> Program:
+def _chains(code: Code, problem: Chains) -> Lowered:
     """The kernel of sums along chains: a step of a batch element is a unit of work."""
     b = code.b
     kind = problem.value.kind
@@ -235,8 +228,8 @@ def _chains(code: Code, problem: Chains, compiled_only: bool) -> Program:
                             first.memo[n] = [found.get()]
                     _write(code, problem, first)
     units = problem.batch * problem.steps
-    step_ = Step(code.address(compiled_only=compiled_only), units, grain(units, 3.0 * problem.lanes))
-    return Program((step_,), tuple(code.integers), 0, "chains")
+    launch = code.launch(units, 3.0 * problem.lanes)
+    return Lowered((launch,), tuple(code.integers), 0, "chains")
 
 
 def _write(code: Code, problem: Chains, evaluator: Evaluator) -> None:

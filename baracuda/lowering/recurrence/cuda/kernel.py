@@ -14,9 +14,9 @@ from baracuda.codegen.cuda.emit import literal
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr, const
-from baracuda.lowering.nest.cuda.kernel import Launch, Lowered
 from baracuda.lowering.recurrence.cuda.code import BLOCK_LIMIT, Code, source
 from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Array, Chains, Recurrence, Trace, Varies
+from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Bytes of shared memory that every device of compute capability 8.0 or newer can give to a block.
 _SHARED = 96 * 1024
@@ -105,7 +105,7 @@ class _Recurrence:
         body += self._finish()
         bytes_ = sum(self.sizes)
         launch = Launch(
-            source(code, body, self.threads, shared=self.shared and bytes_ > 0),
+            KernelSource(source(code, body, self.threads, shared=self.shared and bytes_ > 0)),
             (problem.batch, 1, 1),
             self.threads,
             bytes_ if self.shared else 0,
@@ -331,5 +331,5 @@ def _chains(code: Code, problem: Chains) -> Lowered:
         *placed,
         *_braced(f"if ({inside})", stored),
     ]
-    launch = Launch(source(code, body, _CHAIN_THREADS), (-(-count // _CHAIN_THREADS), 1, 1), _CHAIN_THREADS)
+    launch = Launch(KernelSource(source(code, body, _CHAIN_THREADS)), (-(-count // _CHAIN_THREADS), 1, 1), _CHAIN_THREADS)
     return Lowered((launch,), tuple(words.values), 0, "chains")

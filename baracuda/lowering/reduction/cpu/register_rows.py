@@ -17,7 +17,7 @@ from baracuda.lowering.nest.cpu.kernel import Kernel, element_ns
 from baracuda.lowering.nest.cpu.streaming import leaves_cache
 from baracuda.lowering.nest.cpu.strided_iterator import Odometer
 from baracuda.lowering.nest.problem import Nest
-from baracuda.runtime.program import Step
+from baracuda.runtime.program import Launch
 
 #: Vectors that are worked on side by side.
 _TOGETHER = 16
@@ -164,7 +164,7 @@ class BlockPasses:
             stores(streaming=False)
 
 
-def short_rows(kernel: Kernel, analysis: RowAnalysis) -> tuple[Step, str]:
+def short_rows(kernel: Kernel, analysis: RowAnalysis) -> tuple[Launch, str]:
     """Each unit of work is a few blocks of rows along the last outer axis."""
     nest, b, lanes = kernel.nest, kernel.b, kernel.lanes
     each = -(-nest.row_length // lanes)

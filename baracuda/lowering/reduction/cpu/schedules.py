@@ -16,7 +16,7 @@ from baracuda.lowering.reduction.cpu.columns import ColumnPasses
 from baracuda.lowering.reduction.cpu.register_rows import is_short, short_rows
 from baracuda.lowering.reduction.cpu.rows import RowPasses, scratch_fits
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.program import Program, Step
+from baracuda.runtime.program import Launch, Lowered
 
 #: What to do with the rows that passes were begun for, given the first one's number and the number of the part of it.
 ColumnWork = Callable[[ColumnPasses, Value, Value], None]
@@ -75,17 +75,17 @@ def run_passes(passes: RowPasses | ColumnPasses, segments: Value) -> None:
     passes.write_row()
 
 
-def lower_rows(nest: Nest, words: Words, target: CpuTarget) -> Program:
+def lower_rows(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
     """Problems with reductions along rows only."""
     axis = column_axis(nest)
     if axis is None:
         step, name = _rows(Kernel(nest, words, target))
     else:
         step, name = _columns(Kernel(with_last(nest, axis), words, target))
-    return Program((step,), tuple(words.integers), 0, name)
+    return Lowered((step,), tuple(words.integers), 0, name)
 
 
-def _rows(kernel: Kernel) -> tuple[Step, str]:
+def _rows(kernel: Kernel) -> tuple[Launch, str]:
     """Each unit of work is one row: all its passes, while the row is in the cache."""
     nest, b = kernel.nest, kernel.b
     analysis = RowAnalysis(nest)
@@ -162,7 +162,7 @@ def for_blocks(
     return nest.rows // nest.outer[-1] * blocks * extra, block
 
 
-def _columns(kernel: Kernel) -> tuple[Step, str]:
+def _columns(kernel: Kernel) -> tuple[Launch, str]:
     """Each unit of work is a block of neighbouring rows, a vector lane each."""
     nest = kernel.nest
     analysis = RowAnalysis(nest)
@@ -175,7 +175,7 @@ def _columns(kernel: Kernel) -> tuple[Step, str]:
     return kernel.step(units, cost), "columns"
 
 
-def _sheets(kernel: Kernel, analysis: RowAnalysis, segments: Value) -> tuple[Step, str]:
+def _sheets(kernel: Kernel, analysis: RowAnalysis, segments: Value) -> tuple[Launch, str]:
     """Each unit of work is a sheet of neighbouring rows."""
     nest = kernel.nest
     width, _ = sheet_shape(nest, analysis, kernel.lanes)

@@ -24,7 +24,7 @@ from baracuda.lowering.reduction.cpu.columns import ColumnPasses
 from baracuda.lowering.reduction.cpu.rows import RowPasses
 from baracuda.lowering.reduction.cpu.schedules import column_axis, for_blocks, vectors_across
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.program import Program, Step
+from baracuda.runtime.program import Launch, Lowered
 
 #: Rows are cut where whole ones would make fewer units of work than this.
 _UNITS = 32
@@ -73,7 +73,7 @@ def part_segments(nest: Nest, lanes: int) -> int:
     return size if size < segments else 0
 
 
-def lower_split(nest: Nest, words: Words, target: CpuTarget) -> Program:
+def lower_split(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
     """Reductions along rows that are too few to be shared out whole."""
     axis = column_axis(nest)
     size = part_segments(nest, lanes_of(nest, target))
@@ -96,12 +96,12 @@ def lower_split(nest: Nest, words: Words, target: CpuTarget) -> Program:
     if analysis.row_outputs:
         steps.append(_step(nest, words, target, analysis, parts, 0, analysis.passes, by_columns=axis is not None))
     name = "split+sheets" if in_sheets else "split+columns" if axis is not None else "split"
-    return Program(tuple(steps), tuple(words.integers), parts.bytes, name)
+    return Lowered(tuple(steps), tuple(words.integers), parts.bytes, name)
 
 
 def _step(
     nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, parts: _Parts, size: int, p: int, *, by_columns: bool
-) -> Step:
+) -> Launch:
     """One pass over all parts: reductions, or outputs along the rows; with size 0, the outputs of whole rows."""
     kernel = Kernel(nest, words, target)
     b = kernel.b
@@ -166,7 +166,7 @@ def _step(
     return kernel.step(units, element_ns(nest, nest.graph.nodes) * elements * rows + 50)
 
 
-def _sheet_step(nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, parts: _Parts, size: int) -> Step:
+def _sheet_step(nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, parts: _Parts, size: int) -> Launch:
     """The one pass over all parts of all sheets."""
     kernel = Kernel(nest, words, target)
     b = kernel.b
@@ -196,7 +196,7 @@ def _store_some(passes: ColumnPasses, v: Value, to: Value, size: int) -> None:
             b.store(b.extract(v, lane), b.at(to, lane * size), size)
 
 
-def _combine(nest: Nest, words: Words, target: CpuTarget, parts: _Parts, reductions: list[Expr]) -> Step:
+def _combine(nest: Nest, words: Words, target: CpuTarget, parts: _Parts, reductions: list[Expr]) -> Launch:
     """All parts of each row, in adjacent pairs, into the first part; a unit is a stretch of rows."""
     kernel = Kernel(nest, words, target)
     b, lanes = kernel.b, kernel.lanes

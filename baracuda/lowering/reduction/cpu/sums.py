@@ -25,7 +25,7 @@ from baracuda.lowering.nest.sequence import directions
 from baracuda.lowering.reduction.cpu.rows import RowPasses, scratch_fits
 from baracuda.lowering.reduction.cpu.schedules import row_odometer
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.program import Program, Step
+from baracuda.runtime.program import Launch, Lowered
 
 #: About how many units the rows are cut into, whatever the number of threads.
 _UNITS = 64
@@ -70,7 +70,7 @@ def in_one_pass(graph: Graph) -> bool:
     return all(graph.axes[n.args[0]] & Axes.INNER for n in reductions if n.attr[1] is Axes.OUTER)
 
 
-def lower_sums(nest: Nest, words: Words, target: CpuTarget) -> Program:
+def lower_sums(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
     """Rows, their outputs, and sums over the rows."""
     analysis = RowAnalysis(nest)
     total = chains(nest.rows)
@@ -84,12 +84,12 @@ def lower_sums(nest: Nest, words: Words, target: CpuTarget) -> Program:
     if buffers.units > 1:
         steps.append(_combine(nest, words, target, buffers))
     steps += _finish(nest, words, target, analysis, buffers)
-    return Program(tuple(steps), tuple(words.integers), buffers.unit_bytes * buffers.units, name)
+    return Lowered(tuple(steps), tuple(words.integers), buffers.unit_bytes * buffers.units, name)
 
 
 def _rows(
     nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, buffers: _Buffers, group: int, total: int
-) -> tuple[Step, str]:
+) -> tuple[Launch, str]:
     kernel = Kernel(nest, words, target)
     b = kernel.b
     passes = RowPasses(kernel, analysis, keep=scratch_fits(analysis))
@@ -159,7 +159,7 @@ def _add_rows(kernel: Kernel, n: Expr, left: Value, right: Value, first: Value, 
         b.store(join(b, n, b.load(type_, at, size), b.load(type_, b.at(right, b.mul(i, size)), size)), at, size)
 
 
-def _combine(nest: Nest, words: Words, target: CpuTarget, buffers: _Buffers) -> Step:
+def _combine(nest: Nest, words: Words, target: CpuTarget, buffers: _Buffers) -> Launch:
     """The first level of every unit, in adjacent pairs, into that of unit 0; a step's unit is a stretch of columns."""
     kernel = Kernel(nest, words, target)
     b = kernel.b
@@ -181,7 +181,7 @@ def _combine(nest: Nest, words: Words, target: CpuTarget, buffers: _Buffers) -> 
     return kernel.step(-(-buffers.columns // _COLUMNS), 0.3 * buffers.units * _COLUMNS)
 
 
-def _finish(nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, buffers: _Buffers) -> list[Step]:
+def _finish(nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, buffers: _Buffers) -> list[Launch]:
     """The outputs that depend on sums over the rows, as pointwise problems over the inner axes."""
     graph = nest.graph
     done = {i for i, _ in (*analysis.element_outputs, *analysis.row_outputs)}

@@ -10,11 +10,12 @@ from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr
 from baracuda.formula.order import segments
 from baracuda.lowering.nest.cuda.clusters import STREAMS
-from baracuda.lowering.nest.cuda.kernel import Frame, Launch
+from baracuda.lowering.nest.cuda.kernel import Frame
 from baracuda.lowering.nest.phases import cost
 from baracuda.lowering.reduction.cuda.carried_values import Kept
 from baracuda.lowering.reduction.cuda.column_kernel import ColumnKernel, ColumnShape
 from baracuda.lowering.reduction.cuda.rows import OPERATION, identity
+from baracuda.runtime.program import KernelSource, Launch
 
 #: The most segments whose results meet in shared memory at once.
 BATCH = 8
@@ -301,7 +302,7 @@ class Columns:
             definitions = STREAMS + definitions
         held = (AHEAD_THREADS if self.ahead else _THREADS) // threads
         source = self.frame.kernel(body, threads, definitions, blocks=max(1, min(2, held)), cluster=self.cluster)
-        return Launch(source, (blocks, 1, 1), threads, self.shared, self.cluster)
+        return Launch(KernelSource(source), (blocks, 1, 1), threads, self.shared, self.cluster)
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:

@@ -23,12 +23,13 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.order import segments
 from baracuda.lowering.nest.cuda.clusters import PORTABLE, counter, has_clusters, most_blocks, next_ticket
-from baracuda.lowering.nest.cuda.kernel import Frame, Launch, Lowered, Target
+from baracuda.lowering.nest.cuda.kernel import Frame, Target
 from baracuda.lowering.nest.phases import Phases
 from baracuda.lowering.nest.problem import Nest
 from baracuda.lowering.reduction.cuda.column_kernel import ColumnKernel, ColumnShape, column_shape
 from baracuda.lowering.reduction.cuda.column_phases import AHEAD_THREADS, REGISTERS, Columns, kept
 from baracuda.lowering.reduction.cuda.rows import OPERATION, identity
+from baracuda.runtime.program import Launch, Lowered
 
 #: Elements that are worth a second launch.
 _WORTH_SPLITTING = 1 << 19

@@ -19,11 +19,12 @@ from baracuda.formula.expr import Expr
 from baracuda.formula.gathers import gathers
 from baracuda.formula.order import CHAIN, LANES, segments
 from baracuda.lowering.nest.cuda.clusters import STREAMS, counter, has_clusters, most_blocks, next_ticket
-from baracuda.lowering.nest.cuda.kernel import Frame, Launch, Lowered, Target, offset, piece, unravel
+from baracuda.lowering.nest.cuda.kernel import Frame, Target, offset, piece, unravel
 from baracuda.lowering.nest.phases import Phases
 from baracuda.lowering.nest.problem import Nest
 from baracuda.lowering.reduction.cuda.carried_values import Kept
 from baracuda.lowering.reduction.cuda.rows import OPERATION, RowKernel, RowShape, identity
+from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Threads of a block, and registers of a thread that the last round may take.
 _THREADS, _REGISTERS = 512, 64
@@ -111,7 +112,7 @@ class _ClusteredRows:
         source = frame.kernel(body, _THREADS, definitions, blocks=1, cluster=self.cluster)
         launches = (
             first,
-            Launch(source, (clusters * self.cluster, 1, 1), _THREADS, self.shared, self.cluster),
+            Launch(KernelSource(source), (clusters * self.cluster, 1, 1), _THREADS, self.shared, self.cluster),
         )
         return Lowered(
             launches, tuple(frame.words.values), 8, f"rows kept over {self.cluster} v{self.shape.vector} c{self.count}"

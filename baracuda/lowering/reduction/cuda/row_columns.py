@@ -12,11 +12,12 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.expr import Axes, Expr, const, topological
 from baracuda.formula.graph import Graph, substitute
 from baracuda.formula.order import CHAIN, LANES, SEGMENT, segments
-from baracuda.lowering.nest.cuda.kernel import Frame, Launch, Lowered, Target
+from baracuda.lowering.nest.cuda.kernel import Frame, Target
 from baracuda.lowering.nest.phases import Phases
 from baracuda.lowering.nest.problem import Nest
 from baracuda.lowering.reduction.cuda.row_schedules import OVERHEAD, REGISTERS, registers_held, resident_phases
 from baracuda.lowering.reduction.cuda.rows import OPERATION, RowKernel, RowShape, identity, row_shape
+from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Elements a thread, up to which its column terms stay in registers.
 IN_REGISTERS = 16
@@ -117,7 +118,7 @@ def lower_rows_and_columns(frame: Frame, target: Target) -> Lowered | None:
     source = frame.kernel(
         body, shape.threads, kernel.definitions(), blocks=max(1, frame.tuning.resident_threads // shape.threads)
     )
-    first = Launch(source, (-(-units // shape.rows), 1, 1), shape.threads, terms.bytes)
+    first = Launch(KernelSource(source), (-(-units // shape.rows), 1, 1), shape.threads, terms.bytes)
     second = _combine(frame, units, starts)
     schedule = f"rows+columns v{shape.vector} t{shape.threads} r{shape.rows} l{lanes}"
     return Lowered((first, second), tuple(words.values), starts[-1], schedule)
@@ -258,4 +259,4 @@ def _combine(frame: Frame, units: int, starts: list[int]) -> Launch:
         emitter.lines.append(f"{at(i)} = Narrow<{frame.storage(i)}, {COMPUTE_TYPE[expr.kind]}>::to({value});")
     body += ["if (y == 0 && live) {", *emitter.lines, "}"]
     source = frame.kernel(body, 1024, table_definitions(emitter.tables))
-    return Launch(source, (-(-nest.row_length // 32), 1, 1), 1024)
+    return Launch(KernelSource(source), (-(-nest.row_length // 32), 1, 1), 1024)

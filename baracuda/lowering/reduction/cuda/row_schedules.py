@@ -8,11 +8,12 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.gathers import gathers
 from baracuda.formula.order import LANES, SEGMENT, segments
-from baracuda.lowering.nest.cuda.kernel import Frame, Launch, Lowered, Target, Tuning, fitting_width
+from baracuda.lowering.nest.cuda.kernel import Frame, Target, Tuning, fitting_width
 from baracuda.lowering.nest.phases import Phases, cost
 from baracuda.lowering.nest.problem import Nest
 from baracuda.lowering.reduction.cuda.row_clusters import lower_clustered_rows
 from baracuda.lowering.reduction.cuda.rows import OPERATION, RowKernel, RowShape, group_shape, identity, row_shape
+from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Registers of a multiprocessor, and what a thread needs beside the row it holds.
 REGISTERS, OVERHEAD = 65536, 40
@@ -165,7 +166,7 @@ def _resident(frame: Frame, shape: RowShape) -> Lowered:
     ]
     blocks = -(-nest.rows // shape.rows)
     source = kernel.frame.kernel([*shared, *body], shape.threads, kernel.definitions())
-    launch = Launch(source, (blocks, 1, 1), shape.threads)
+    launch = Launch(KernelSource(source), (blocks, 1, 1), shape.threads)
     return Lowered((launch,), tuple(frame.words.values), 0, f"rows resident v{shape.vector} t{shape.threads} r{shape.rows}")
 
 
@@ -230,7 +231,7 @@ def _looped(frame: Frame, shape: RowShape) -> Lowered:
     body += [*kernel.store_row_outputs("threadIdx.x == 0"), "}"]
     most = max(len(r) for r in kernel.phases.reductions)
     source = kernel.frame.kernel(body, shape.threads, kernel.definitions())
-    launch = Launch(source, (nest.rows, 1, 1), shape.threads, most * 8 * segments(nest.row_length) * shape.leaves)
+    launch = Launch(KernelSource(source), (nest.rows, 1, 1), shape.threads, most * 8 * segments(nest.row_length) * shape.leaves)
     return Lowered((launch,), tuple(frame.words.values), 0, f"rows looped v{shape.vector} t{shape.threads}")
 
 
@@ -293,7 +294,7 @@ def _split_phase(frame: Frame, shape: RowShape, phase: int, chunks: int, per_chu
     source = kernel.frame.kernel(body, shape.threads, kernel.definitions())
     blocks = nest.rows * (chunks if whole else 1)
     shared = most * 8 * max(per_chunk * shape.leaves, chunks)
-    return Launch(source, (blocks, 1, 1), shape.threads, shared)
+    return Launch(KernelSource(source), (blocks, 1, 1), shape.threads, shared)
 
 
 def _partial(kernel: RowKernel, number_in_order: int, partials: str, chunks: str, chunk: str) -> str:

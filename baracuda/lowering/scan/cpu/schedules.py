@@ -24,7 +24,7 @@ from baracuda.lowering.scan.cpu.state import BLOCKS, Carry, State, combine_cost,
 from baracuda.lowering.scan.problem import ScanGroup, scan_groups, widest_bits
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.pool import get_num_threads
-from baracuda.runtime.program import Program, Step
+from baracuda.runtime.program import Launch, Lowered
 
 #: Bytes of local arrays that scans side by side may take.
 _LOCAL_BYTES = 128 << 10
@@ -34,7 +34,7 @@ _LEAST = 4
 _ROWS = 64
 
 
-def lower_scans(nest: Nest, words: Words, target: CpuTarget) -> Program:
+def lower_scans(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
     """A problem whose only way along its rows are scans in one direction."""
     axis = column_axis(nest)
     if axis is None and _turns(nest, target):
@@ -86,7 +86,7 @@ class _Schedule:
         combining = sum(map(combine_cost, self.groups)) * 3 + 4
         return (element_ns(self.nest, self.nest.graph.nodes) + combining * 0.025) * elements + 60
 
-    def whole(self) -> Program:
+    def whole(self) -> Lowered:
         """Each unit is a row, or a block of rows side by side."""
         kernel = self._kernel()
         b = kernel.b
@@ -106,7 +106,7 @@ class _Schedule:
 
             units, rows = for_blocks(kernel, self.analysis, self.vectors, work, make=make)
             step = kernel.step(units, self._cost(self.nest.row_length * rows))
-            return Program((step,), tuple(self.words.integers), 0, "scan turned rows" if turn else "scan columns")
+            return Lowered((step,), tuple(self.words.integers), 0, "scan turned rows" if turn else "scan columns")
         scans = RowScans(kernel, self.analysis, self.groups)
         segments = kernel.integer(-(-self.nest.row_length // SEGMENT))
         odometer = row_odometer(kernel)
@@ -117,15 +117,15 @@ class _Schedule:
             odometer.advance()
         scans.streaming.fence()
         step = kernel.step(self.nest.rows, self._cost(self.nest.row_length))
-        return Program((step,), tuple(self.words.integers), 0, "scan rows")
+        return Lowered((step,), tuple(self.words.integers), 0, "scan rows")
 
     # --- three steps --------------------------------------------------------------------------------------------------
 
-    def split(self) -> Program:
+    def split(self) -> Lowered:
         nbytes = sum(8 * self.pitch * self.tiles * len(g.operands) for g in self.groups)
         steps = (self._step(apply=False), self._fold(), self._step(apply=True))
         name = "scan split" + (" columns" if self.by_columns else "")
-        return Program(steps, tuple(self.words.integers), nbytes, name)
+        return Lowered(steps, tuple(self.words.integers), nbytes, name)
 
     def _places(self, kernel: Kernel) -> Callable[[ScanGroup, int, Value, Value], Value]:
         """Gives the address of a component of a scan for a tile and a row."""
@@ -143,7 +143,7 @@ class _Schedule:
 
         return place
 
-    def _step(self, *, apply: bool) -> Step:
+    def _step(self, *, apply: bool) -> Launch:
         """The first step or the third."""
         kernel = self._kernel()
         b = kernel.b
@@ -225,7 +225,7 @@ class _Schedule:
         scans.streaming.fence()
         return kernel.step(self.nest.rows * self.parts, self._cost(elements))
 
-    def _fold(self) -> Step:
+    def _fold(self) -> Launch:
         """The second step: for each row, tile after tile, from its total to what is before it."""
         kernel = self._kernel()
         b, lanes = kernel.b, self.lanes

@@ -16,10 +16,11 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.order import SCAN_CHUNK, SCAN_SPAN, SCAN_TILE
 from baracuda.lowering.nest.cuda.block_handoff import HANDING, clearing, left_bytes
 from baracuda.lowering.nest.cuda.clusters import STREAMS
-from baracuda.lowering.nest.cuda.kernel import Frame, Launch, Lowered, Target
+from baracuda.lowering.nest.cuda.kernel import Frame, Target
 from baracuda.lowering.scan.cuda.columns import ColumnKernel, HeldTile
 from baracuda.lowering.scan.cuda.rows import WARP, ScanKernel
 from baracuda.lowering.scan.cuda.state import StateCode
+from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Tiles at most, so that 32 bits count them.
 MOST_TILES = 1 << 30
@@ -71,7 +72,7 @@ class _Chain(ABC):
         definitions = (STREAMS if self.staged else "") + HANDING + self.kernel.scan_definitions()
         source = frame.kernel(body, self.threads, definitions, blocks=self.held())
         blocks = min(self.items, target.multiprocessors * self.most)
-        launches = (first, Launch(source, (blocks, 1, 1), self.threads, self.staged))
+        launches = (first, Launch(KernelSource(source), (blocks, 1, 1), self.threads, self.staged))
         return Lowered(launches, tuple(frame.words.values), nbytes, f"scan {self.name} chained t{self.threads} c{self.tiles}")
 
     def _body(self) -> list[str]:

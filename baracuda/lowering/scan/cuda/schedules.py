@@ -8,13 +8,14 @@ from typing import Generic, TypeVar
 from baracuda.core.layout import round_up
 from baracuda.formula.order import SCAN_BLOCK, SCAN_CHUNK, SCAN_SPAN, SCAN_TILE
 from baracuda.lowering.nest.cuda.clusters import ABREAST, STREAMS, has_clusters
-from baracuda.lowering.nest.cuda.kernel import Frame, Launch, Lowered, Target
+from baracuda.lowering.nest.cuda.kernel import Frame, Target
 from baracuda.lowering.nest.sequence import side_by_side
 from baracuda.lowering.scan.cuda.chain import MOST_TILES, ChainedColumns, ChainedRows
 from baracuda.lowering.scan.cuda.columns import SHARED_BYTES, ColumnKernel
 from baracuda.lowering.scan.cuda.rows import BLOCKS, WARP, ScanKernel
 from baracuda.lowering.scan.cuda.staging import Staging
 from baracuda.lowering.scan.problem import ScanGroup, scan_groups
+from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 K = TypeVar("K", bound=ScanKernel)
 
@@ -119,7 +120,7 @@ class _Schedule(ABC, Generic[K]):
         definitions = (ABREAST if self.abreast > 1 else "") + (STREAMS if self.shared else "") + kernel.scan_definitions()
         source = self.frame.kernel(body, self.threads, definitions, blocks=self.held(kernel), cluster=self.abreast)
         blocks = round_up(-(-self.nest.rows // self.per_block), self.abreast)
-        launch = Launch(source, (blocks, 1, 1), self.threads, self.shared, self.abreast)
+        launch = Launch(KernelSource(source), (blocks, 1, 1), self.threads, self.shared, self.abreast)
         return Lowered((launch,), tuple(self.frame.words.values), 0, f"scan {self.name}")
 
 
@@ -279,7 +280,7 @@ class _Columns(_Schedule[ColumnKernel]):
         if not apply:
             body += [f"if (leaves) tiles{s}[tile] = m{s}.s;" for s in range(len(kernel.states))]
         source = self.frame.kernel(body, self.threads, kernel.scan_definitions())
-        return Launch(source, (-(-self.nest.rows // self.per_block) * self.tiles, 1, 1), self.threads)
+        return Launch(KernelSource(source), (-(-self.nest.rows // self.per_block) * self.tiles, 1, 1), self.threads)
 
     def _fold(self) -> Launch:
         """For each row: a thread to a span, tile after tile; then span after span. Totals give way to what is before them."""
@@ -313,4 +314,4 @@ class _Columns(_Schedule[ColumnKernel]):
                 "}}",
             ]
         source = self.frame.kernel(body, _FOLD_THREADS, kernel.scan_definitions())
-        return Launch(source, (self.nest.rows, 1, 1), _FOLD_THREADS)
+        return Launch(KernelSource(source), (self.nest.rows, 1, 1), _FOLD_THREADS)

@@ -11,14 +11,13 @@ from baracuda.codegen.llvm.primitives import combine
 from baracuda.core.elements import Category
 from baracuda.formula import order
 from baracuda.formula.order import COMBINE, SEGMENT
-from baracuda.lowering.nest.cpu.kernel import NotCompiled
 from baracuda.lowering.nest.cpu.strided_iterator import Odometer
 from baracuda.lowering.scatter.cpu.runs import Columns, Runs, identity, lanes_of
 from baracuda.lowering.scatter.problem import Arrays, Lies, Scatter, arrays, partial_slots
 from baracuda.lowering.sort.cpu.code import Code, Integers
 from baracuda.lowering.sort.cpu.order import Order, digits, tiles
 from baracuda.runtime.jit import CpuTarget, host
-from baracuda.runtime.program import Program, Step
+from baracuda.runtime.program import Launch, Lowered
 
 #: The words of the operands.
 INDEX, X, ROWS, WEIGHTS, BASE, Y = range(6)
@@ -27,31 +26,28 @@ OPERANDS = 6
 _FEW = 4
 
 
-def lower_cpu(scatter: Scatter, target: CpuTarget | None = None, *, compiled_only: bool = False) -> Program | None:
-    """The program of a normalised problem; None where `compiled_only` is set and a kernel is not there yet."""
+def lower_cpu(scatter: Scatter, target: CpuTarget | None = None) -> Lowered:
+    """The program of a normalised problem."""
     target = target or host()
     integers = Integers(OPERANDS, int(scatter.scaled))
     keys = scatter.keys
     long = scatter.x is not None and keys.positions > SEGMENT
     partial = partial_slots(keys.positions) * scatter.columns * scatter.compute.itemsize if long else 0
     places = arrays(keys, digits(keys), tiles(keys), partial)
-    try:
-        steps = Order(keys, INDEX, places, integers, target, compiled_only).steps()
-        sums = _Sums(scatter, places, integers, target, compiled_only)
-        steps += [*([sums.segments()] if long else []), sums.destinations(long)]
-    except NotCompiled:
-        return None
-    return Program(tuple(steps), tuple(integers.values), places.nbytes, f"order {len(digits(keys))} digits, sum runs")
+    steps = Order(keys, INDEX, places, integers, target).steps()
+    sums = _Sums(scatter, places, integers, target)
+    steps += [*([sums.segments()] if long else []), sums.destinations(long)]
+    return Lowered(tuple(steps), tuple(integers.values), places.nbytes, f"order {len(digits(keys))} digits, sum runs")
 
 
 class _Sums:
-    def __init__(self, scatter: Scatter, places: Arrays, integers: Integers, target: CpuTarget, compiled_only: bool) -> None:
+    def __init__(self, scatter: Scatter, places: Arrays, integers: Integers, target: CpuTarget) -> None:
         self.scatter, self.places, self.integers = scatter, places, integers
-        self.target, self.compiled_only = target, compiled_only
+        self.target = target
         self.lanes = lanes_of(scatter, target)
 
     def _code(self) -> Code:
-        return Code(self.integers, self.target, compiled_only=self.compiled_only)
+        return Code(self.integers, self.target)
 
     @contextmanager
     def _chunks(
@@ -85,7 +81,7 @@ class _Sums:
         at = b.add(b.mul(slot, code.integer(self.scatter.columns)), column)
         return b.at(code.scratch(self.places.partials), b.mul(at, columns.size))
 
-    def segments(self) -> Step:
+    def segments(self) -> Launch:
         """The segments of runs longer than one, which threads share.
 
         Of the segments that start in one window of SEGMENT entries at most two belong to such runs: one of the run that the
@@ -124,7 +120,7 @@ class _Sums:
         windows = -(-scatter.keys.positions // SEGMENT)
         return code.step("segments", windows, SEGMENT * (4 + scatter.columns * columns.size * 0.06))
 
-    def destinations(self, long: bool) -> Step:
+    def destinations(self, long: bool) -> Launch:
         """Every destination: its run combined, or the results of its segments."""
         code = self._code()
         b, scatter = code.b, self.scatter

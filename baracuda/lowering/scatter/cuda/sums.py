@@ -15,11 +15,12 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.formula import order
 from baracuda.formula.expr import param
 from baracuda.formula.order import CHAIN, LANES, SEGMENT
-from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Lowered, Words, offset, unravel
+from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Words, offset, unravel
 from baracuda.lowering.scatter.cpu.runs import identity
 from baracuda.lowering.scatter.cpu.sums import BASE, INDEX, OPERANDS, ROWS, WEIGHTS, X, Y
 from baracuda.lowering.scatter.problem import Lies, Scatter, arrays, partial_slots, unit_inner
 from baracuda.lowering.sort.cuda.order import Order, Unit, digits, lines, strides, tiles
+from baracuda.runtime.program import Lowered
 
 #: The longest run that a thread takes alone, and entries that it has in flight.
 _SHORT, _AHEAD = 32, 4

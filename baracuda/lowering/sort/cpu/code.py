@@ -1,4 +1,4 @@
-"""What the CPU kernels of this package share: the words they read, and steps that are compiled from them."""
+"""What the CPU kernels of this package share: the words they read, and steps that read them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Sequence
 
 from baracuda.codegen.llvm.ir import Builder, Int, Module, Value, i64
-from baracuda.lowering.nest.cpu.kernel import NotCompiled, grain
+from baracuda.lowering.nest.cpu.kernel import grain
 from baracuda.lowering.nest.cpu.strided_iterator import Odometer
 from baracuda.lowering.scatter.problem import Keys
-from baracuda.runtime.jit import CpuTarget, is_loaded, load
-from baracuda.runtime.program import Step
+from baracuda.runtime.jit import CpuTarget
+from baracuda.runtime.program import KernelSource, Language, Launch
 
 #: Elements that a thread takes at a time where it walks positions or destinations.
 TILE, BLOCK = 1 << 14, 1 << 12
@@ -33,8 +33,8 @@ class Integers:
 class Code:
     """One step: a function over a range of units of work."""
 
-    def __init__(self, integers: Integers, target: CpuTarget, *, compiled_only: bool) -> None:
-        self.integers, self.target, self.compiled_only = integers, target, compiled_only
+    def __init__(self, integers: Integers, target: CpuTarget) -> None:
+        self.integers, self.target = integers, target
         self.b = Builder(Module())
         self.begin, self.end = Value("i64", "%begin"), Value("i64", "%end")
 
@@ -82,15 +82,13 @@ class Code:
         x, y = i64(a), i64(b)
         return self.b.select(self.b.less(x, y), y, x)
 
-    def step(self, name: str, units: int, unit_ns: float) -> Step:
-        """Compile, or find, the machine code; `unit_ns` estimates one unit on one thread."""
+    def step(self, name: str, units: int, unit_ns: float) -> Launch:
+        """The finished step; `unit_ns` estimates one unit on one thread."""
         body = "\n".join((name, repr(self.target), *self.b.entry, *self.b.lines))
         symbol = f"k{hashlib.sha256(body.encode()).hexdigest()[:32]}"
         self.b.finish(symbol, self.target.attributes)
-        text = self.b.module.text()
-        if self.compiled_only and not is_loaded(text, self.target):
-            raise NotCompiled
-        return Step(load(text, (symbol,), self.target)[symbol], units, grain(units, unit_ns))
+        source = KernelSource(self.b.module.text(), symbol, Language.LLVM)
+        return Launch(source, units=units, grain=grain(units, unit_ns))
 
 
 class KeyReader:

@@ -9,7 +9,7 @@ from baracuda.codegen.llvm.ir import Value, i64
 from baracuda.lowering.scatter.problem import Arrays, Keys, passes
 from baracuda.lowering.sort.cpu.code import BLOCK, TILE, Code, Integers, KeyReader
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.program import Step
+from baracuda.runtime.program import Launch
 
 #: Bits of a digit at most: its histogram still fits into the first-level cache.
 _MOST_BITS = 11
@@ -27,18 +27,16 @@ def tiles(keys: Keys) -> int:
 class Order:
     """The steps that put the sorted entries and the starts of the runs into the workspace."""
 
-    def __init__(
-        self, keys: Keys, index: int, arrays: Arrays, integers: Integers, target: CpuTarget, compiled_only: bool
-    ) -> None:
+    def __init__(self, keys: Keys, index: int, arrays: Arrays, integers: Integers, target: CpuTarget) -> None:
         self.keys, self.index, self.arrays = keys, index, arrays
-        self.integers, self.target, self.compiled_only = integers, target, compiled_only
+        self.integers, self.target = integers, target
 
     def _code(self) -> Code:
-        return Code(self.integers, self.target, compiled_only=self.compiled_only)
+        return Code(self.integers, self.target)
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[Launch]:
         """Histogram, its running sum, and the move, for each digit; then the starts."""
-        found: list[Step] = []
+        found: list[Launch] = []
         places = digits(self.keys)
         if self.keys.positions:
             for i, (shift, bits) in enumerate(places):
@@ -75,7 +73,7 @@ class Order:
                     entry = code.entry(entries, p)
                     yield entry, b.and_(b.shr(entry, places), mask), histogram
 
-    def _histogram(self, source: int | None, shift: int, bits: int) -> Step:
+    def _histogram(self, source: int | None, shift: int, bits: int) -> Launch:
         code = self._code()
         b = code.b
         counts, each = code.scratch(self.arrays.counts), code.integer(1 << bits)
@@ -85,7 +83,7 @@ class Order:
             code.set_u32(histogram, digit, b.add(code.u32(histogram, digit), i64(1)))
         return code.step("histogram", tiles(self.keys), TILE * 1.0)
 
-    def _running_sum(self, bits: int) -> Step:
+    def _running_sum(self, bits: int) -> Launch:
         """The counts of smaller digits, and of the same digit in tiles before: where a tile's entries of a digit go."""
         code = self._code()
         b = code.b
@@ -98,7 +96,7 @@ class Order:
             total.set(b.add(total.get(), count))
         return code.step("running sum", 1, 1.0)
 
-    def _move(self, source: int | None, target: int, shift: int, bits: int) -> Step:
+    def _move(self, source: int | None, target: int, shift: int, bits: int) -> Launch:
         code = self._code()
         b = code.b
         to = code.scratch(target)
@@ -108,7 +106,7 @@ class Order:
             b.store(entry, b.at(to, b.mul(place, 8)), 8)
         return code.step("move", tiles(self.keys), TILE * 2.0)
 
-    def _starts(self) -> Step:
+    def _starts(self) -> Launch:
         """For each key the first place in the sorted entries with that key or a larger one."""
         code = self._code()
         b = code.b

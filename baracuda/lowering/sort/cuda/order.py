@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from baracuda.codegen.cuda.prelude import PRELUDE
 from baracuda.core.elements import ElementKind
-from baracuda.lowering.nest.cuda.kernel import Launch, Words, offset, unravel
+from baracuda.lowering.nest.cuda.kernel import Words, offset, unravel
 from baracuda.lowering.scatter.problem import Arrays, Keys, passes
+from baracuda.runtime.program import KernelSource, Launch
 
 #: Bits of a digit at most: the counts of 8 warps are then 32 KiB.
 _MOST_BITS = 10
@@ -39,7 +40,7 @@ class Unit:
             f'extern "C" __global__ void __launch_bounds__({self.block}) kernel(const __grid_constant__ Words W) {{\n'
             f"{self.body}\n}}\n"
         )
-        return Launch(source, self.grid, self.block)
+        return Launch(KernelSource(source), self.grid, self.block)
 
 
 def digits(keys: Keys) -> list[tuple[int, int]]:

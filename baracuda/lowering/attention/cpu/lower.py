@@ -6,41 +6,25 @@ block of queries meets one tile of keys after another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.attention.cpu.backward import Backward
 from baracuda.lowering.attention.cpu.forward import Forward
 from baracuda.lowering.attention.cpu.work import nest_of
 from baracuda.lowering.attention.fold import folded
 from baracuda.lowering.attention.problem import Attention
-from baracuda.lowering.nest.cpu.kernel import NotCompiled, Words
-from baracuda.runtime.cpu import CpuCall
+from baracuda.lowering.nest.cpu.kernel import Words
 from baracuda.runtime.jit import CpuTarget, host
-from baracuda.runtime.program import Parameter, Program, Template
+from baracuda.runtime.program import Lowered
 
 _LONGEST = 1 << 29
 
 
-def build(problem: Attention, params: Sequence[Parameter], *, compiled_only: bool = False) -> tuple[Program, CpuCall] | None:
-    """The program of an attention; None where it would have to be compiled and `compiled_only` is set.
-
-    params are the values of `problem.params`, in their order.
-    """
-    program = lower(problem, compiled_only=compiled_only)
-    return None if program is None else (program, CpuCall(program, Template(program, len(problem.operands), params)))
-
-
-def lower(problem: Attention, target: CpuTarget | None = None, *, compiled_only: bool = False) -> Program | None:
+def lower(problem: Attention, target: CpuTarget | None = None) -> Lowered:
     """The program, whose workspace is scratch memory for each part of the work."""
     if max(problem.queries, problem.keys) > _LONGEST:
         raise UnsupportedError(f"{problem.queries} queries and {problem.keys} keys; expected at most {_LONGEST} of each")
     problem = folded(problem)
-    own = Words(nest_of(problem), compiled_only)
+    own = Words(nest_of(problem))
     kernel = Forward if problem.slope is None else Backward
     made = kernel(problem, own, target or host())
-    try:
-        step = made.step()
-    except NotCompiled:
-        return None
-    return Program((step,), tuple(own.integers), made.work.workspace_bytes, made.schedule)
+    return Lowered((made.step(),), tuple(own.integers), made.work.workspace_bytes, made.schedule)

@@ -6,40 +6,25 @@ read where it lies, and what the threads share out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from baracuda.lowering.matmul.cpu.blocked import blocked
 from baracuda.lowering.matmul.cpu.plan import Product, Steps
 from baracuda.lowering.matmul.cpu.strips import MOST_ROWS, strips
 from baracuda.lowering.matmul.problem import Contraction, merged
-from baracuda.lowering.nest.cpu.kernel import NotCompiled, Words
-from baracuda.runtime.cpu import CpuCall
+from baracuda.lowering.nest.cpu.kernel import Words
 from baracuda.runtime.jit import CpuTarget, host
-from baracuda.runtime.program import Parameter, Program, Template
+from baracuda.runtime.program import Lowered
 
 
-def build(
-    contraction: Contraction, params: Sequence[Parameter], *, compiled_only: bool = False
-) -> tuple[Program, CpuCall] | None:
-    """The program of a product; None where it would have to be compiled and `compiled_only` is set.
-
-    params are the values of the epilogue's parameters, in their order.
-    """
-    program = lower(contraction, compiled_only=compiled_only)
-    return None if program is None else (program, CpuCall(program, Template(program, len(contraction.tensors), params)))
-
-
-def lower(contraction: Contraction, target: CpuTarget | None = None, *, compiled_only: bool = False) -> Program | None:
+def lower(contraction: Contraction, target: CpuTarget | None = None) -> Lowered:
     """The program, whose workspace holds packed factors and, where k is long, sums."""
     c = contraction if any(o.general for o in contraction.tensors) else merged(contraction)
     swap = _swaps(c)
     product = Product.of(c, swap)
-    own = Words(product.nest, compiled_only)
-    try:
-        made = _schedule(c.n if swap else c.m)(product, own, target or host())
-    except NotCompiled:
-        return None
-    return Program(made.steps, tuple(own.integers), made.nbytes, made.schedule)
+    own = Words(product.nest)
+    made = _schedule(c.n if swap else c.m)(product, own, target or host())
+    return Lowered(made.steps, tuple(own.integers), made.nbytes, made.schedule)
 
 
 def _schedule(rows: int) -> Callable[[Product, Words, CpuTarget], Steps]:

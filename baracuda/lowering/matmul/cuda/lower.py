@@ -1,8 +1,8 @@
-"""Matrix products on a CUDA device: the choice of a tile, and from a contraction to something that can be launched."""
+"""Matrix products on a CUDA device: the choice of a tile, and the kernel."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from math import prod
@@ -14,15 +14,12 @@ from baracuda.lowering.matmul.cuda.kernel import lower_tile
 from baracuda.lowering.matmul.cuda.thin import lower_thin
 from baracuda.lowering.matmul.cuda.tiles import THIN, Thin, Tile, thin_tile, tiles
 from baracuda.lowering.matmul.problem import Contraction, merged
-from baracuda.lowering.nest.cuda.build import program_of, target_of
-from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Lowered, Target
-from baracuda.lowering.nest.cuda.tune import Variant, fastest_on
+from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target
 from baracuda.lowering.nest.problem import Operand
-from baracuda.runtime.cuda import CudaCall, is_loaded
-from baracuda.runtime.program import Parameter, Program
+from baracuda.runtime.program import Lowered
 
 #: Tiles that autotuning tries.
-_TRIED = 4
+TRIED = 4
 
 
 def transposed(c: Contraction) -> Contraction:
@@ -130,31 +127,3 @@ def lower(c: Contraction, target: Target) -> Lowered:
         An extent is 2**31 or more, or only one of the factors is complex.
     """
     return next(variants(c, target))
-
-
-def build(
-    c: Contraction,
-    params: Sequence[Parameter],
-    index: int,
-    *,
-    compiled_only: bool = False,
-    autotune: bool = False,
-) -> tuple[Program, CudaCall] | None:
-    """The program of a matrix product on a device; None where it would have to be compiled and `compiled_only` is set.
-
-    `autotune` measures the most promising tiles on scratch memory and takes the fastest; none of them changes a bit.
-    Errors as for `lower`.
-    """
-    target = target_of(index)
-    if autotune:
-        found = [lowered for lowered, _ in zip(variants(c, target), range(_TRIED), strict=False)]
-    else:
-        found = [lower(c, target)]
-    if compiled_only and not all(is_loaded(lowered.launches[0].source, target.arch, index) for lowered in found):
-        return None
-    made = [program_of(lowered, len(c.tensors), params, target, index) for lowered in found]
-    if len(made) == 1:
-        return made[0]
-    extents = [(*c.batch, c.m, c.k)] * len(c.a) + [(*c.batch, c.k, c.n)] * len(c.b) + [(*c.batch, c.m, c.n)] * len(c.operands)
-    timed = [Variant(call, program.workspace_bytes) for program, call in made]
-    return made[fastest_on(list(zip(extents, c.tensors, strict=True)), timed, index)]

@@ -1,4 +1,4 @@
-"""Attention on a CUDA device: the choice of tiles, and from a problem to something that can be launched.
+"""Attention on a CUDA device: the choice of tiles, and the kernels.
 
 Products are f32 FMA (f64 for f64): tensor cores have an order of their own. The forward is one kernel; the backward a kernel for
 delta, one for dq, and one for dk and dv.
@@ -6,7 +6,7 @@ delta, one for dq, and one for dk and dv.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 
 from baracuda.core.errors import UnsupportedError
@@ -17,15 +17,13 @@ from baracuda.lowering.attention.cuda.kernel import LONGEST, Kernel
 from baracuda.lowering.attention.cuda.operands import Operands
 from baracuda.lowering.attention.cuda.tiles import Tile, cost, tiles
 from baracuda.lowering.attention.problem import KEYS, Attention
-from baracuda.lowering.nest.cuda.build import GRID_LIMIT, program_of, target_of
-from baracuda.lowering.nest.cuda.kernel import Launch, Lowered, Target, Words
-from baracuda.lowering.nest.cuda.tune import Variant, fastest_on
+from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.lowering.nest.problem import Operand
-from baracuda.runtime.cuda import CudaCall, is_loaded
-from baracuda.runtime.program import Parameter, Program
+from baracuda.runtime.cuda import GRID_LIMIT
+from baracuda.runtime.program import Launch, Lowered
 
 #: Tiles that autotuning tries.
-_TRIED = 3
+TRIED = 3
 
 _Writer = Callable[[Attention, Words, Tile], Forward | QueryGradient | KeyGradient]
 
@@ -81,13 +79,13 @@ def lower(a: Attention, target: Target, choice: int = 0) -> Lowered:
         tile = ranked[min(choice, len(ranked) - 1)]
         launches.append(writer(a, words, tile).lower(target.shared_bytes))
         names.append(str(tile))
-    if any(launch.grid[0] > GRID_LIMIT for launch in launches):
+    if any(launch.grid[0] > GRID_LIMIT[0] for launch in launches):
         raise UnsupportedError(f"{a.batch} x {a.heads} heads of {a.queries} queries and {a.keys} keys; expected fewer blocks")
     workspace = delta_bytes(a) if a.slope is not None else 0
     return Lowered(tuple(launches), tuple(words.values), workspace, "attention " + " + ".join(names))
 
 
-def _extents(a: Attention) -> list[tuple[tuple[int, ...], Operand]]:
+def extents(a: Attention) -> list[tuple[tuple[int, ...], Operand]]:
     """Each operand with the extents of the tensor behind it."""
     names, pair = Operands(a, Words(0, ())).names, (a.batch, a.heads, a.queries, a.keys)
     known: dict[str, tuple[int, ...]] = dict.fromkeys(("q", "dq"), (a.batch, a.heads, a.queries, a.depth))
@@ -96,29 +94,3 @@ def _extents(a: Attention) -> list[tuple[tuple[int, ...], Operand]]:
     known |= dict.fromkeys(("y", "dy"), (a.batch, a.heads, a.queries, a.value_depth))
     known |= {"lse": pair[:3], "query_lengths": pair[:1], "key_lengths": pair[:1]}
     return [(known.get(n, pair), o) for n, o in zip(names, a.operands, strict=True)]
-
-
-def build(
-    problem: Attention,
-    params: Sequence[Parameter],
-    index: int,
-    *,
-    compiled_only: bool = False,
-    autotune: bool = False,
-) -> tuple[Program, CudaCall] | None:
-    """The program of an attention on a device; None where it would have to be compiled and `compiled_only` is set.
-
-    params are the values of `problem.params`, in their order. `autotune` measures the most promising tiles on scratch memory and
-    takes the fastest; none of them changes a bit. Errors as for `lower`.
-    """
-    target, count = target_of(index), len(problem.operands)
-    choices = range(_TRIED if autotune else 1)
-    found = list({lowered.launches: lowered for lowered in (lower(problem, target, c) for c in choices)}.values())
-    sources = [launch.source for lowered in found for launch in lowered.launches]
-    if compiled_only and not all(is_loaded(source, target.arch, index) for source in sources):
-        return None
-    made = [program_of(lowered, count, params, target, index) for lowered in found]
-    if len(made) == 1:
-        return made[0]
-    timed = [Variant(call, program.workspace_bytes) for program, call in made]
-    return made[fastest_on(_extents(problem), timed, index)]

@@ -1,0 +1,32 @@
+"""From lowered code to a program on the CPU: LLVM, one kernel after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from baracuda.runtime import jit
+from baracuda.runtime.cpu import CpuCall
+from baracuda.runtime.jit import CpuTarget
+from baracuda.runtime.program import Launch, Lowered, Parameter, Program, Step, Template
+from baracuda.runtime.toolchain import Toolchain
+
+
+class CpuToolchain(Toolchain):
+    """LLVM's compiler and linker in this process; `target` is what code is made for, by default this processor."""
+
+    def __init__(self, target: CpuTarget | None = None) -> None:
+        self.target = target or jit.host()
+
+    def is_loaded(self, launch: Launch) -> bool:
+        return jit.is_loaded(launch.source, self.target)
+
+    def compile(self, launches: Sequence[Launch]) -> None:
+        """Nothing: LLVM compiles under a lock of its own, so that nothing is gained ahead of `load`."""
+
+    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> CpuCall:
+        program = Program(tuple(map(self._step, lowered.launches)), lowered.integers)
+        return CpuCall(program, Template(program, operands, params))
+
+    def _step(self, launch: Launch) -> Step:
+        name = launch.kernel.name
+        return Step(jit.load(launch.source, (name,), self.target)[name], launch.units, launch.grain)

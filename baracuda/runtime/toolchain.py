@@ -1,0 +1,55 @@
+"""What makes a program of lowered code: compilers, loaders, and what calls it, for each kind of device."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Protocol
+
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.plan import Scalars
+from baracuda.runtime.program import Launch, Lowered, Parameter
+
+
+class Call(Protocol):
+    """A program, ready to be called."""
+
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None: ...
+
+    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]: ...
+
+
+class Toolchain(ABC):
+    """The compilers and the loader of one device."""
+
+    @abstractmethod
+    def is_loaded(self, launch: Launch) -> bool:
+        """Whether the device has a launch's kernel already."""
+
+    @abstractmethod
+    def compile(self, launches: Sequence[Launch]) -> None:
+        """See to it that `load` need not compile: the kernels that are on no disk are compiled, side by side where that is
+        possible.
+
+        Raises
+        ------
+        UnsupportedError
+            The device can make no such launch.
+        """
+
+    @abstractmethod
+    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> Call:
+        """The program of lowered code, whose kernels are put on the device: for so many operands, with these parameters."""
+
+
+@cache
+def toolchain_of(device: Device) -> Toolchain:
+    """The toolchain of a device."""
+    if device.kind is DeviceKind.CPU:
+        from baracuda.runtime.cpu_toolchain import CpuToolchain
+
+        return CpuToolchain()
+    from baracuda.runtime.cuda_toolchain import CudaToolchain
+
+    return CudaToolchain(device)
