@@ -10,6 +10,7 @@ import pytest
 import baracuda
 from baracuda.cli.verify.plans import FLOATS, SHAPES, SUBJECTS, Case, Subject
 from baracuda.core.elements import ElementKind as K
+from baracuda.core.errors import BackendError
 from baracuda.core.plan import OperandLayout
 from baracuda.lowering.nest.cuda.lower import Target, lower
 from baracuda.lowering.nest.implementation import FormulaImplementation
@@ -106,7 +107,7 @@ def test_other_shapes_and_elements_of_tensors_compile(shape: tuple[int, ...]) ->
 
 def test_bad_source_is_an_error() -> None:
     """The compiler's complaint reaches the caller."""
-    with pytest.raises(Exception, match="error"):
+    with pytest.raises(BackendError, match="error: expected a declaration"):
         cubin("this is no CUDA", "sm_90")
 
 
