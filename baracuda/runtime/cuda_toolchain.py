@@ -87,7 +87,6 @@ def load_kernel(source: str, arch: str, index: int, shared: int, cluster: int = 
     The code is on the device when this returns: by itself the driver would put it there, and allocate, at the first launch.
     """
     from cuda.bindings import driver
-    from cuda.core import ObjectCode
 
     with _kernels_lock:
         function, allowed = _functions.get((source, arch, index), (0, 0))
@@ -98,8 +97,9 @@ def load_kernel(source: str, arch: str, index: int, shared: int, cluster: int = 
             kernel = _kernels.get((source, arch))
             if kernel is None:
                 code = _codes.pop((source, arch), None) or cubin(source, arch)
-                kernel = _kernels[source, arch] = ObjectCode.from_cubin(code).get_kernel("kernel")
-            handle = check(driver.cuKernelGetFunction(int(kernel.handle)), "cuKernelGetFunction")
+                library = check(driver.cuLibraryLoadData(code, [], [], 0, [], [], 0), "cuLibraryLoadData")
+                kernel = _kernels[source, arch] = check(driver.cuLibraryGetKernel(library, b"kernel"), "cuLibraryGetKernel")
+            handle = check(driver.cuKernelGetFunction(kernel), "cuKernelGetFunction")
             if shared > 32 * 1024:  # with what a kernel declares itself, more than the 48 KiB that need no asking
                 attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
                 check(driver.cuFuncSetAttribute(handle, attribute, shared), "cuFuncSetAttribute")
