@@ -1,8 +1,9 @@
-"""The C++ that every generated kernel starts with: storage types, conversions, vectors and the pieces of the canonical
-reduction. No toolkit header is included, so that a kernel compiles wherever NVRTC is."""
+"""The C++ that generated kernels start with, as far as they use it: storage types, conversions, vectors and the pieces of the
+canonical reduction. No toolkit header is included, so that a kernel compiles wherever NVRTC is."""
 
 from __future__ import annotations
 
+from baracuda.codegen.cuda.library import Library
 from baracuda.core.elements import ElementKind
 
 #: How a value of a compute kind is written in C++.
@@ -27,7 +28,7 @@ STORAGE_TYPE = COMPUTE_TYPE | {
     ElementKind.U16: "unsigned short",
 }
 
-PRELUDE = r"""
+PRELUDE = Library(r"""
 typedef unsigned long long u64;
 typedef long long i64;
 struct F16 { unsigned short bits; };
@@ -110,7 +111,6 @@ __device__ __forceinline__ double minimum(double a, double b) {
 template <class T> __device__ __forceinline__ T maximum(T a, T b) { return a > b ? a : b; }
 template <class T> __device__ __forceinline__ T minimum(T a, T b) { return a < b ? a : b; }
 
-// What two values of a reduction are combined by. Signed integers wrap, which C++ defines only for unsigned ones.
 // Division towards zero, and its remainder. By zero both are 0; the one quotient that overflows wraps.
 __device__ __forceinline__ unsigned idiv(unsigned a, unsigned b) { return b ? a / b : 0; }
 __device__ __forceinline__ u64 idiv(u64 a, u64 b) { return b ? a / b : 0; }
@@ -142,6 +142,7 @@ __device__ __forceinline__ u64 gcd(u64 a, u64 b) { return euclid(a, b); }
 __device__ __forceinline__ int gcd(int a, int b) { return (int)euclid(a < 0 ? 0u - a : a, b < 0 ? 0u - b : b); }
 __device__ __forceinline__ i64 gcd(i64 a, i64 b) { return (i64)euclid(a < 0 ? 0ull - a : a, b < 0 ? 0ull - b : b); }
 
+// What two values of a reduction are combined by. Signed integers wrap, which C++ defines only for unsigned ones.
 struct Sum {
   template <class T> static __device__ __forceinline__ T of(T a, T b) { return a + b; }
   static __device__ __forceinline__ int of(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
@@ -248,7 +249,7 @@ __device__ __forceinline__ T column_tree(const T* column, i64 pitch, i64 first, 
 __device__ __forceinline__ unsigned divide(unsigned n, u64 magic) {
   return (__umulhi(n, (unsigned)magic) + n) >> (unsigned)(magic >> 32);
 }
-"""
+""")
 
 
 def magic(divisor: int) -> int:

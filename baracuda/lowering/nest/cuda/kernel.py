@@ -183,10 +183,11 @@ def translation_unit(
     if cluster > 1:
         bounds = f"__cluster_dims__({cluster}, 1, 1) {bounds}"
     lines = "\n".join("  " + line for line in body)
-    return (
-        f"{PRELUDE}\nstruct Words {{ u64 w[{words.count}]; }};\n{tables}\n"
+    rest = (
+        f"struct Words {{ u64 w[{words.count}]; }};\n{tables}\n"
         f'extern "C" __global__ void {bounds} {name}(const __grid_constant__ Words W) {{\n{lines}\n}}\n'
     )
+    return PRELUDE.used_by(rest) + rest
 
 
 def fitting_width(width: int, extent: int, itemsize: int) -> int:

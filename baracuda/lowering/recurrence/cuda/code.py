@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from baracuda.codegen.cuda.emit import Emitter, table_definitions
-from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, PRELUDE, STORAGE_TYPE
+from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr
-from baracuda.lowering.nest.cuda.kernel import Words
+from baracuda.lowering.nest.cuda.kernel import Words, translation_unit
 from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Array, Chains, Recurrence, Varies, tensors_of
 
 #: Threads of a block at most.
@@ -123,9 +123,5 @@ class Code:
 
 def source(code: Code, body: Sequence[str], threads: int, *, shared: bool = False) -> str:
     """The whole translation unit around the body of a kernel."""
-    lines = "\n".join("  " + line for line in body)
     memory = "extern __shared__ __align__(16) unsigned char shared_state[];\n" if shared else ""
-    return (
-        f"{PRELUDE}{_INDEX}\nstruct Words {{ u64 w[{code.words.count}]; }};\n{table_definitions(code.tables)}{memory}"
-        f'extern "C" __global__ void __launch_bounds__({threads}) kernel(const __grid_constant__ Words W) {{\n{lines}\n}}\n'
-    )
+    return translation_unit(code.words, body, threads, f"{_INDEX}{table_definitions(code.tables)}{memory}")

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import dedent
 
-from baracuda.codegen.cuda.prelude import PRELUDE
 from baracuda.core.elements import ElementKind
-from baracuda.lowering.nest.cuda.kernel import Words, offset, unravel
+from baracuda.lowering.nest.cuda.kernel import Words, offset, translation_unit, unravel
 from baracuda.lowering.scatter.problem import Arrays, Keys, passes
 from baracuda.runtime.program import KernelSource, Launch
 
@@ -35,11 +35,7 @@ class Unit:
     block: int
 
     def launch(self, words: Words) -> Launch:
-        source = (
-            f"{PRELUDE}\nstruct Words {{ u64 w[{words.count}]; }};\n{self.functions}\n"
-            f'extern "C" __global__ void __launch_bounds__({self.block}) kernel(const __grid_constant__ Words W) {{\n'
-            f"{self.body}\n}}\n"
-        )
+        source = translation_unit(words, dedent(self.body).strip("\n").split("\n"), self.block, self.functions)
         return Launch(KernelSource(source), self.grid, self.block)
 
 
