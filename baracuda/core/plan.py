@@ -14,6 +14,7 @@ from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device, Stream, as_stream
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.kernel_info import KernelInfo
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.probe import PROBES, PROBES_MUT
 from baracuda.core.sku import ArchSku, BackendKind, Candidate, KernelSku, OpCategory, PlanPreference, PrecisionGuarantee
@@ -69,6 +70,10 @@ class Implementation(ABC):
         """Code for several layouts, compiled together."""
         found = [self.executable(layout, autotune=autotune) for layout in layouts]
         return [e for e in found if e is not None]
+
+    def kernels(self, layout: Layout) -> tuple[KernelInfo, ...]:
+        """The generated kernels of the code for a layout; a library's own are not among them."""
+        return ()
 
     def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
         """Code for a layout under every tuning but the default one, with its name; nothing where there is no choice."""
@@ -260,6 +265,20 @@ class Plan(ABC, Generic[D, A]):
         """The schedule of the primary layout, for people."""
         executable = self._implementation.executable(self._primary)
         return executable.schedule if executable is not None else ""
+
+    def kernels(self) -> tuple[KernelInfo, ...]:
+        """The kernels of the primary layout, in the order in which they run: source, schedule, launch geometry, and what
+        compilers make of them. A vendor library's own kernels are not among them.
+
+        Example
+        -------
+        >>> import baracuda
+        >>> d = baracuda.SoftmaxDescriptor(baracuda.SoftmaxKind.SOFTMAX, (64, 1000), 1, baracuda.ElementKind.F32)
+        >>> (kernel,) = baracuda.SoftmaxPlan.select(None, d).kernels()
+        >>> kernel.units
+        64
+        """
+        return self._implementation.kernels(self._primary)
 
     def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
         """The chosen kernel under every other tuning, with its name: for whoever wants to see that none changes a bit."""

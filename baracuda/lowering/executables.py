@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from baracuda.core.device import Device
 from baracuda.core.host import value_of
+from baracuda.core.kernel_info import KernelInfo
 from baracuda.core.plan import Executable, Scalars
 from baracuda.formula.expr import Expr
 from baracuda.lowering.nest.problem import Operand
@@ -39,6 +40,10 @@ class FormulaExecutable:
         self.lowered, self.pick, self.toolchain = lowered, pick, toolchain
         self.workspace_bytes, self.schedule = lowered.workspace_bytes, lowered.schedule
         self._operands, self._params = operands, params
+
+    def kernels(self) -> tuple[KernelInfo, ...]:
+        """What can be known of its kernels."""
+        return self.toolchain.describe(self.lowered)
 
     def load(self) -> None:
         """Put the kernels on the device."""

@@ -10,9 +10,10 @@ from baracuda.core.call_recorder import unseen
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.kernel_info import KernelInfo
 from baracuda.core.plan import Executable, Implementation, Layout
 from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
-from baracuda.lowering.executables import load
+from baracuda.lowering.executables import generated, load
 
 #: Layouts whose executables are remembered; beyond it they are made anew, of kernels that stay loaded.
 MOST_LAYOUTS = 1024
@@ -49,6 +50,11 @@ class MadeOnce(Implementation):
             if found is not None:
                 _load([found])
             return found
+
+    def kernels(self, layout: Layout) -> tuple[KernelInfo, ...]:
+        with self._lock:
+            found = self.unloaded(layout)
+            return () if found is None else tuple(kernel for program in generated(found) for kernel in program.kernels())
 
     def unloaded(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
         """The executable of a layout, of which some programs may not be loaded."""

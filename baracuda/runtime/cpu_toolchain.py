@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from baracuda.core.kernel_info import KernelInfo
 from baracuda.runtime import jit
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Launch, Lowered, Parameter, Program, Step, Template
 from baracuda.runtime.toolchain import Toolchain
+
+
+@dataclass(frozen=True)
+class _Tools:
+    """LLVM for one target."""
+
+    target: CpuTarget
+
+    def ptx(self, source: str) -> None:
+        """None: it is no GPU."""
+
+    def sass(self, source: str) -> None:
+        """None: it is no GPU."""
+
+    def assembly(self, source: str) -> str:
+        return jit.assembly(source, self.target)
+
+    def resources(self, source: str) -> None:
+        """None: registers are no limit on how many threads there are."""
 
 
 class CpuToolchain(Toolchain):
@@ -22,6 +43,14 @@ class CpuToolchain(Toolchain):
 
     def compile(self, launches: Sequence[Launch]) -> None:
         """Nothing: LLVM compiles under a lock of its own, so that nothing is gained ahead of `load`."""
+
+    def describe(self, lowered: Lowered) -> tuple[KernelInfo, ...]:
+        def info(launch: Launch) -> KernelInfo:
+            name, tools = launch.kernel.name, _Tools(self.target)
+            units, grain = launch.units, launch.grain
+            return KernelInfo(name, lowered.schedule, self.target.cpu, launch.source, units=units, grain=grain, tools=tools)
+
+        return tuple(map(info, lowered.launches))
 
     def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> CpuCall:
         program = Program(tuple(map(self._step, lowered.launches)), lowered.integers)

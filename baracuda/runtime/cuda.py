@@ -20,7 +20,7 @@ from baracuda.core.call_recorder import Launcher
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
 from baracuda.core.plan import Scalars
-from baracuda.runtime import jit
+from baracuda.runtime import jit, offline
 from baracuda.runtime.program import Program, Template
 
 #: Blocks that the hardware takes along each axis of a launch.
@@ -140,7 +140,9 @@ def device_count() -> int:
 
 @cache
 def architecture(index: int) -> tuple[int, int, int]:
-    """Compute capability (major, minor) and number of multiprocessors of a device."""
+    """Compute capability (major, minor) and number of multiprocessors of a device, which need not be there (`offline`)."""
+    if index >= offline.FIRST:
+        return offline.architecture(index)
     if index >= device_count():
         raise UnsupportedError(f"cuda:{index} does not exist; there are {device_count()} CUDA devices")
     from cuda.bindings import driver

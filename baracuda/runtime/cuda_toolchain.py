@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from baracuda.core import locks
 from baracuda.core.device import Device
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.kernel_info import KernelInfo, Resources
 from baracuda.core.layout import round_up
+from baracuda.core.plan import Scalars
+from baracuda.runtime.cubins import disassembled, resources
 from baracuda.runtime.cuda import GRID_LIMIT, CudaCall, architecture, check, primary_context
 from baracuda.runtime.device_memory import DeviceMemory
-from baracuda.runtime.nvrtc import cubin, cubins
+from baracuda.runtime.nvrtc import cubin, cubins, ptx
 from baracuda.runtime.program import Launch, Lowered, Once, Parameter, Program, Step, Template
 from baracuda.runtime.streams import CudaStream, beside_captures
-from baracuda.runtime.toolchain import Toolchain
+from baracuda.runtime.toolchain import Call, Toolchain
+
+
+@dataclass(frozen=True)
+class _Tools:
+    """NVRTC and NVIDIA's disassemblers for one architecture."""
+
+    arch: str
+
+    def ptx(self, source: str) -> str:
+        return ptx(source, self.arch)
+
+    def sass(self, source: str) -> str | None:
+        return disassembled(cubin(source, self.arch))
+
+    def assembly(self, source: str) -> None:
+        """None: it is no processor."""
+
+    def resources(self, source: str) -> Resources:
+        return resources(cubin(source, self.arch))
+
+
+#: Compilers join the loads of neighbours in shared memory, also where the second is not asked for: up to so many bytes of them.
+_JOINED = 16
 
 
 class CudaToolchain(Toolchain):
@@ -23,6 +50,23 @@ class CudaToolchain(Toolchain):
     def __init__(self, device: Device) -> None:
         major, minor, _ = architecture(device.index)
         self.device, self.arch = device, f"sm_{major}{minor}"
+
+    def describe(self, lowered: Lowered) -> tuple[KernelInfo, ...]:
+        def info(launch: Launch) -> KernelInfo:
+            return KernelInfo(
+                launch.kernel.name,
+                lowered.schedule,
+                self.arch,
+                launch.source,
+                launch.grid,
+                launch.block,
+                round_up(launch.shared, _JOINED),
+                launch.cluster,
+                once=launch.once is not None,
+                tools=_Tools(self.arch),
+            )
+
+        return tuple(map(info, lowered.launches))
 
     def is_loaded(self, launch: Launch) -> bool:
         return (launch.source, self.arch, self.device.index) in _functions
@@ -34,7 +78,7 @@ class CudaToolchain(Toolchain):
         wanted = dict.fromkeys(launch.source for launch in launches if (launch.source, self.arch) not in _kernels)
         _codes.update({(source, self.arch): code for source, code in zip(wanted, cubins(list(wanted), self.arch), strict=True)})
 
-    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> CudaCall:
+    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> Call:
         integers = list(lowered.integers)
         for launch in lowered.launches:
             if launch.once:
@@ -44,8 +88,7 @@ class CudaToolchain(Toolchain):
         return CudaCall(program, Template(program, operands, params), self.device.index)
 
     def _step(self, launch: Launch) -> Step:
-        # Compilers join the loads of neighbours in shared memory, also where the second is not asked for: up to 16 bytes of them.
-        shared = round_up(launch.shared, 16)
+        shared = round_up(launch.shared, _JOINED)
         function = load_kernel(launch.source, self.arch, self.device.index, shared, launch.cluster)
         return Step(function=function, grid=launch.grid, block=launch.block, shared=shared)
 
@@ -62,6 +105,34 @@ class CudaToolchain(Toolchain):
                     queue.synchronize()
                     _results[key] = memory
             return _results[key].pointer
+
+
+class OfflineToolchain(CudaToolchain):
+    """The toolchain of a device that is not there: it remembers what would be compiled."""
+
+    def __init__(self, device: Device) -> None:
+        super().__init__(device)
+        self.sources: dict[str, None] = {}
+
+    def compile(self, launches: Sequence[Launch]) -> None:
+        self.sources |= dict.fromkeys(launch.source for launch in launches)
+
+    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> Call:
+        return _NotThere(self.arch)
+
+
+class _NotThere:
+    """A program for a device that is not there."""
+
+    def __init__(self, arch: str) -> None:
+        self.reason = f"a program for {arch} without a device; select the plan on a device that is there"
+
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
+        """Raise `UnsupportedError`."""
+        raise UnsupportedError(self.reason)
+
+    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
+        raise UnsupportedError(self.reason)
 
 
 #: What launches have computed for good, by source, architecture and device.

@@ -17,10 +17,11 @@ import numpy as np
 from baracuda.core.call_recorder import refuse
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.runtime.cuda import architecture, check, primary_context
+from baracuda.runtime.offline import is_offline
 
 #: Called once everything launched on a device is done: what was found wrong there is raised.
 AFTER_WAITING: list[Callable[[], None]] = []
@@ -29,6 +30,8 @@ AFTER_WAITING: list[Callable[[], None]] = []
 @contextmanager
 def current(device: Device) -> Iterator[Any]:
     """The driver, with the device's primary context current."""
+    if is_offline(device):
+        raise UnsupportedError(f"{device} is there for code alone; its kernels run nowhere, and it has no memory")
     architecture(device.index)  # raises the named error where there is no such device
     from cuda.bindings import driver
 
@@ -123,6 +126,8 @@ def download(tensor: TensorRef) -> np.ndarray[Any, Any]:
     if tensor.device.kind is not DeviceKind.CUDA or tensor.strides != contiguous_strides(tensor.shape):
         raise InvalidProblemError(f"tensor: strides {tensor.strides} on {tensor.device}; expected contiguous CUDA memory")
     refuse("it reads values on the host")
+    if is_offline(tensor.device):
+        return np.zeros(tensor.shape, tensor.kind.numpy)
     array = np.empty(tensor.shape, tensor.kind.numpy)
     if array.nbytes:
         synchronize(tensor.device)

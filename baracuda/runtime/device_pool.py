@@ -17,6 +17,7 @@ from baracuda.core.errors import BackendError
 from baracuda.core.layout import round_up
 from baracuda.runtime.cuda import check
 from baracuda.runtime.device_memory import current
+from baracuda.runtime.offline import address, is_offline
 
 #: Sizes are rounded up to an eighth of the power of two below, and to this many bytes at least.
 _LEAST = 512
@@ -61,6 +62,8 @@ class Block:
 
 
 def _allocate(nbytes: int, device: Device) -> int:
+    if is_offline(device):
+        return address()
     with current(device) as driver:
         try:
             return int(check(driver.cuMemAlloc(nbytes), "cuMemAlloc"))

@@ -8,7 +8,9 @@ from functools import cache
 from typing import Protocol
 
 from baracuda.core.device import Device, DeviceKind
+from baracuda.core.kernel_info import KernelInfo
 from baracuda.core.plan import Scalars
+from baracuda.runtime.offline import is_offline
 from baracuda.runtime.program import Launch, Lowered, Parameter
 
 
@@ -39,6 +41,10 @@ class Toolchain(ABC):
         """
 
     @abstractmethod
+    def describe(self, lowered: Lowered) -> tuple[KernelInfo, ...]:
+        """What can be known of the kernels of lowered code, of which none need be compiled."""
+
+    @abstractmethod
     def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> Call:
         """The program of lowered code, whose kernels are put on the device: for so many operands, with these parameters."""
 
@@ -50,6 +56,6 @@ def toolchain_of(device: Device) -> Toolchain:
         from baracuda.runtime.cpu_toolchain import CpuToolchain
 
         return CpuToolchain()
-    from baracuda.runtime.cuda_toolchain import CudaToolchain
+    from baracuda.runtime.cuda_toolchain import CudaToolchain, OfflineToolchain
 
-    return CudaToolchain(device)
+    return OfflineToolchain(device) if is_offline(device) else CudaToolchain(device)
