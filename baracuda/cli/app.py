@@ -19,6 +19,7 @@ COMMANDS = {
     "bench": "Measure every plan against what this machine can do, and against other libraries.",
     "demo": "Embed sentences with a real model; the same bits on every device.",
     "doctor": "Show devices, libraries, what is missing, and how fast this machine is.",
+    "inspect": "Show the kernels of a call: source, geometry, registers, machine code; without a GPU.",
     "list": "Find ops by family, element, backend, guarantee, or name in any framework.",
     "report": "Make one HTML page of results, certificates and errors.",
     "verify": "Prove the guarantees of every plan on this machine.",

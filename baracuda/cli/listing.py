@@ -96,7 +96,7 @@ def find(
     families = dict.fromkeys(e.row.family for e in catalogue())
     if family and family not in families:
         raise InvalidProblemError(f"family {family!r}; expected one of {', '.join(families)}")
-    kind = _element(element) if element else None
+    kind = element_of(element) if element else None
     exact = named(name) if name else ()
     entries = exact
     if not exact or ("." not in name and name not in table()):  # "norm" is torch's name of one op, and a part of many
@@ -113,7 +113,7 @@ def find(
     return found
 
 
-def _element(name: str) -> ElementKind:
+def element_of(name: str) -> ElementKind:
     for kind in ElementKind:
         if name in (kind.label, kind.numpy.name):
             return kind

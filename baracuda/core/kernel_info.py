@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Protocol
+
+from baracuda.core.lazy import cached_property
 
 
 @dataclass(frozen=True)

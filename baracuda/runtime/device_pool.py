@@ -63,7 +63,7 @@ class Block:
 
 def _allocate(nbytes: int, device: Device) -> int:
     if is_offline(device):
-        return address()
+        return address(nbytes)
     with current(device) as driver:
         try:
             return int(check(driver.cuMemAlloc(nbytes), "cuMemAlloc"))

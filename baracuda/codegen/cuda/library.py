@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
+
+from baracuda.core.lazy import cached_property
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 #: What a definition defines, by how it begins.
