@@ -19,6 +19,7 @@ import llvmlite.binding as llvm
 from baracuda.core import locks
 from baracuda.core.errors import BackendError, UnsupportedError
 from baracuda.runtime.cache import cached
+from baracuda.runtime.dump import dump
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,7 @@ def load(ir: str, names: tuple[str, ...], target: CpuTarget | None = None) -> di
         if library is None:
             identity = "\n".join((llvmlite.__version__, str(llvm.llvm_version_info), repr(target), ir))
             code = cached("cpu", identity, lambda: object_code(ir, target))
+            dump(ir, names[0], repr(target), (".ll", ".s"), lambda: assembly(ir, target))
             builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
             for name in names:
                 builder.export_symbol(name)

@@ -9,6 +9,8 @@ from typing import Any
 
 from baracuda.core.errors import BackendError, UnsupportedError
 from baracuda.runtime.cache import cached
+from baracuda.runtime.cubins import disassembled
+from baracuda.runtime.dump import dump
 
 #: What may change the bits or the code of a cubin: no contraction, no flushing, IEEE division and square root.
 OPTIONS = {
@@ -42,7 +44,9 @@ def cubin(source: str, arch: str) -> bytes:
     """
     version = _nvrtc().nvrtcVersion()[1:]
     identity = f"{arch} nvrtc {version} {sorted(OPTIONS.items())}\n{source}"
-    return cached("cuda", identity, lambda: _compiled(source, arch, "CUBIN"))
+    code = cached("cuda", identity, lambda: _compiled(source, arch, "CUBIN"))
+    dump(source, "kernel", arch, (".cu", ".sass"), lambda: disassembled(code))
+    return code
 
 
 def cubins(sources: Sequence[str], arch: str) -> list[bytes]:
