@@ -59,15 +59,17 @@ class PlanInfo:
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor to call a function with; None for `shape` where it is left out."""
+    """A tensor to call a function with; None for `shape` where it is left out. `transposed` says that the last two axes are
+    exchanged in memory."""
 
     shape: tuple[int, ...] | None
     kind: ElementKind
+    transposed: bool = False
 
 
 def tensor_of(text: str, kind: ElementKind) -> Tensor:
-    """A tensor as the command line has it: "8192x8192", "8192:s64" for one of another element, "scalar" for one of no axes, "-"
-    for one that is left out.
+    """A tensor as the command line has it: "8192x8192", "8192:s64" for one of another element, "64x1000.T" for one whose last two
+    axes are exchanged in memory, "scalar" for one of no axes, "-" for one that is left out.
 
     Raises `InvalidProblemError` for anything else.
     """
@@ -78,10 +80,11 @@ def tensor_of(text: str, kind: ElementKind) -> Tensor:
         return Tensor(None, kind)
     if extents == "scalar":
         return Tensor((), kind)
-    parts = extents.split("x")
-    if len(parts) > _MOST_AXES or not all(p.isdecimal() and int(p) < _MOST for p in parts):
+    plain = extents.removesuffix(".T")
+    parts, transposed = plain.split("x"), plain != extents
+    if len(parts) < 2 * transposed or len(parts) > _MOST_AXES or not all(p.isdecimal() and int(p) < _MOST for p in parts):
         raise InvalidProblemError(f"shape: {text!r}; expected extents such as 8192x8192, and an element behind a colon: 8192:s64")
-    return Tensor(tuple(map(int, parts)), kind)
+    return Tensor(tuple(map(int, parts)), kind, transposed)
 
 
 def device_of(target: str) -> Device:
@@ -141,9 +144,10 @@ def arguments_of(function: Any, tensors: Sequence[Tensor], device: Device) -> di
 
 def _made(tensor: Tensor, device: Device) -> Any:
     assert tensor.shape is not None
-    if device.kind is DeviceKind.CPU:
-        return np.zeros(tensor.shape, tensor.kind.numpy)  # which touches no memory
-    return array.empty(tensor.shape, tensor.kind, device)
+    shape = (*tensor.shape[:-2], tensor.shape[-1], tensor.shape[-2]) if tensor.transposed else tensor.shape
+    on_cpu = device.kind is DeviceKind.CPU
+    made: Any = np.zeros(shape, tensor.kind.numpy) if on_cpu else array.empty(shape, tensor.kind, device)  # zeros touch no memory
+    return made.swapaxes(-1, -2) if tensor.transposed else made
 
 
 def option_of(text: str) -> tuple[str, Any]:

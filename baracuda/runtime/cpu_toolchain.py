@@ -9,8 +9,9 @@ from baracuda.core.kernel_info import KernelInfo
 from baracuda.runtime import jit
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.jit import CpuTarget
+from baracuda.runtime.offline import NotThere
 from baracuda.runtime.program import Launch, Lowered, Parameter, Program, Step, Template
-from baracuda.runtime.toolchain import Toolchain
+from baracuda.runtime.toolchain import Call, Toolchain
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,17 @@ class CpuToolchain(Toolchain):
 
         return tuple(map(info, lowered.launches))
 
-    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> CpuCall:
+    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> Call:
         program = Program(tuple(map(self._step, lowered.launches)), lowered.integers)
         return CpuCall(program, Template(program, operands, params))
 
     def _step(self, launch: Launch) -> Step:
         name = launch.kernel.name
         return Step(jit.load(launch.source, (name,), self.target)[name], launch.units, launch.grain)
+
+
+class OfflineCpuToolchain(CpuToolchain):
+    """The toolchain of a processor that is not there: nothing that it makes can be called."""
+
+    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> Call:
+        return NotThere(self.target.cpu)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,11 @@ from baracuda.core.device import Device
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.kernel_info import KernelInfo, Resources
 from baracuda.core.layout import round_up
-from baracuda.core.plan import Scalars
 from baracuda.runtime.cubins import disassembled, resources
 from baracuda.runtime.cuda import GRID_LIMIT, CudaCall, architecture, check, primary_context
 from baracuda.runtime.device_memory import DeviceMemory
 from baracuda.runtime.nvrtc import cubin, cubins, ptx
+from baracuda.runtime.offline import NotThere
 from baracuda.runtime.program import Launch, Lowered, Once, Parameter, Program, Step, Template
 from baracuda.runtime.streams import CudaStream, beside_captures
 from baracuda.runtime.toolchain import Call, Toolchain
@@ -118,21 +118,7 @@ class OfflineToolchain(CudaToolchain):
         self.sources |= dict.fromkeys(launch.source for launch in launches)
 
     def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> Call:
-        return _NotThere(self.arch)
-
-
-class _NotThere:
-    """A program for a device that is not there."""
-
-    def __init__(self, arch: str) -> None:
-        self.reason = f"a program for {arch} without a device; select the plan on a device that is there"
-
-    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
-        """Raise `UnsupportedError`."""
-        raise UnsupportedError(self.reason)
-
-    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
-        raise UnsupportedError(self.reason)
+        return NotThere(self.arch)
 
 
 #: What launches have computed for good, by source, architecture and device.

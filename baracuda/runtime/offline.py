@@ -8,12 +8,14 @@ said by `core.watch`. Reading an array gives zeros.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from baracuda.core import locks
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import round_up
+from baracuda.core.plan import Scalars
 
 #: The first ordinal of devices that are not there.
 FIRST = 1 << 16
@@ -62,3 +64,17 @@ def address(nbytes: int) -> int:
     with _lock:
         found, _free[0] = _free[0], round_up(_free[0] + nbytes, 1 << 12)
     return found
+
+
+class NotThere:
+    """A program for a device that is not there."""
+
+    def __init__(self, arch: str) -> None:
+        self.reason = f"a program for {arch} without a device; select the plan on a device that is there"
+
+    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
+        """Raise `UnsupportedError`."""
+        raise UnsupportedError(self.reason)
+
+    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
+        raise UnsupportedError(self.reason)

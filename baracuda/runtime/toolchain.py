@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Protocol
 
 from baracuda.core.device import Device, DeviceKind
@@ -49,9 +48,22 @@ class Toolchain(ABC):
         """The program of lowered code, whose kernels are put on the device: for so many operands, with these parameters."""
 
 
-@cache
+_toolchains: dict[Device, Toolchain] = {}
+
+
 def toolchain_of(device: Device) -> Toolchain:
     """The toolchain of a device."""
+    found = _toolchains.get(device)
+    return found if found is not None else _toolchains.setdefault(device, _made(device))
+
+
+def use(toolchain: Toolchain, device: Device) -> None:
+    """Have a toolchain make all that is made for a device from now on, in place of its own. What was made before stays, so a tool
+    that wants this begins with it."""
+    _toolchains[device] = toolchain
+
+
+def _made(device: Device) -> Toolchain:
     if device.kind is DeviceKind.CPU:
         from baracuda.runtime.cpu_toolchain import CpuToolchain
 

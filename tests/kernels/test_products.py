@@ -11,13 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import baracuda
+from baracuda.core.device import Device
 from baracuda.core.elements import Category
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.sku import BackendKind, PlanPreference
-from baracuda.lowering.matmul.cpu import lower as products
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.plan import MatmulPlan
+from baracuda.runtime import toolchain
+from baracuda.runtime.cpu_toolchain import CpuToolchain
 from baracuda.runtime.jit import CpuTarget, host
 from tests.kernels.machine import Machine, threads
 from tests.kernels.product_reference import product, run, same_bits, values
@@ -129,7 +131,8 @@ def test_narrower_vectors_have_the_same_bits(machine: Machine, bits: int, monkey
     """Tiles follow from the width of vectors and the number of registers; the chains do not."""
     if "x86_64" not in host().triple:
         pytest.skip("x86-64 only")
-    monkeypatch.setattr(products, "host", lambda: CpuTarget(host().triple, "haswell", "", bits))
+    narrow = CpuToolchain(CpuTarget(host().triple, "haswell", "", bits))
+    monkeypatch.setitem(toolchain._toolchains, Device.cpu(), narrow)
     rng = np.random.default_rng(19)
     for kind in (K.F32, K.BF16, K.C64, K.S8):
         for m, n, k in ((19, 70, 35), (3, 37, 40)):

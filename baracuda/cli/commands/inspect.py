@@ -16,7 +16,7 @@ from baracuda.cli.files import as_json
     help="""Show the kernels that a call of OP runs, without running it, and without a GPU.
 
     A shape is given for each tensor of the function, in order, or once for all of them; a tensor may have an element of its own
-    behind a colon, "scalar" stands for no axes, and "-" leaves a tensor out.
+    behind a colon, ".T" exchanges the last two axes in memory, "scalar" stands for no axes, and "-" leaves a tensor out.
 
     \b
     Examples:
@@ -24,7 +24,7 @@ from baracuda.cli.files import as_json
       baracuda inspect softmax --backward --shape 8192x8192 --target sm_90 --source
       baracuda inspect cross_entropy --shape 8192x32000 --shape 8192:s64 --target sm_80
       baracuda inspect sum --shape 4096x4096 --axis 0 --asm
-      baracuda inspect matmul --shape 512x256 --shape 256x128 --target sm_90 --ptx
+      baracuda inspect matmul --shape 512x256 --shape 256x128.T --target sm_90 --ptx
       baracuda inspect group_norm --shape 8x64x32x32 --with num_groups=8
     """,
 )

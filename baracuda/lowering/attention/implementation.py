@@ -100,8 +100,9 @@ def choices(device: Device, problem: Attention, *, autotune: bool = False) -> li
     """An attention lowered for a device: under one choice of tiles, or under the most promising of those of a GPU."""
     if device.kind is DeviceKind.CPU:
         from baracuda.lowering.attention.cpu.lower import lower as lower_cpu
+        from baracuda.lowering.nest.cpu.targets import target_of as target_on_cpu
 
-        return [lower_cpu(problem)]
+        return [lower_cpu(problem, target_on_cpu(device))]
     from baracuda.lowering.attention.cuda.lower import TRIED, lower
     from baracuda.lowering.nest.cuda.targets import target_of
 

@@ -242,8 +242,9 @@ def choices(device: Device, c: Contraction, *, autotune: bool = False) -> list[L
     """A product lowered for a device: under one tile, or under the most promising of those of a GPU."""
     if device.kind is DeviceKind.CPU:
         from baracuda.lowering.matmul.cpu.lower import lower as lower_cpu
+        from baracuda.lowering.nest.cpu.targets import target_of as target_on_cpu
 
-        return [lower_cpu(c)]
+        return [lower_cpu(c, target_on_cpu(device))]
     from baracuda.lowering.matmul.cuda.lower import TRIED, lower, variants
     from baracuda.lowering.nest.cuda.targets import target_of
 

@@ -46,8 +46,9 @@ def choices(device: Device, nest: Nest, *, autotune: bool = False, tuning: Tunin
     """A nest lowered for a device: under one tuning, or under all of them."""
     if device.kind is DeviceKind.CPU:
         from baracuda.lowering.nest.cpu import lower as cpu
+        from baracuda.lowering.nest.cpu.targets import target_of as target_on_cpu
 
-        return [cpu.lower(nest)]
+        return [cpu.lower(nest, target_on_cpu(device))]
     from baracuda.lowering.nest.cuda.lower import TUNINGS
     from baracuda.lowering.nest.cuda.targets import target_of
 

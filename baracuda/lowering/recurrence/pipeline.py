@@ -185,9 +185,10 @@ def choices(
 ) -> list[Lowered]:
     """A problem in primitives lowered for a device."""
     if device.kind is DeviceKind.CPU:
+        from baracuda.lowering.nest.cpu.targets import target_of as target_on_cpu
         from baracuda.lowering.recurrence.cpu.kernel import lower as lower_cpu
 
-        return [lower_cpu(problem, arrays)]
+        return [lower_cpu(problem, arrays, target_on_cpu(device))]
     from baracuda.lowering.recurrence.cuda.kernel import lower as lower_cuda
 
     return [lower_cuda(problem, arrays, tuning)]

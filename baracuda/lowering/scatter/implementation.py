@@ -37,9 +37,10 @@ class ScatterImplementation(Generated):
 def choices(device: Device, scatter: Scatter) -> list[Lowered]:
     """A normalised problem lowered for a device."""
     if device.kind is DeviceKind.CPU:
+        from baracuda.lowering.nest.cpu.targets import target_of as target_on_cpu
         from baracuda.lowering.scatter.cpu.sums import lower_cpu
 
-        return [lower_cpu(scatter)]
+        return [lower_cpu(scatter, target_on_cpu(device))]
     return [_for_cuda(scatter)]
 
 

@@ -1,0 +1,147 @@
+typedef unsigned long long u64;
+typedef long long i64;
+struct F16 { unsigned short bits; };
+struct BF16 { unsigned short bits; };
+struct Bool { unsigned char byte; };
+template <class T, int N> struct alignas(sizeof(T) * N) Vec { T v[N]; };
+
+// Loads widen to the compute type.
+__device__ __forceinline__ float widen(F16 h) {
+  float f; asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h.bits));
+  return __uint_as_float((__float_as_uint(f) & 0x7fffffffu) | (unsigned)(h.bits & 0x8000) << 16);  // a NaN loses its sign there
+}
+__device__ __forceinline__ float widen(BF16 h) { return __uint_as_float((unsigned)h.bits << 16); }
+__device__ __forceinline__ bool widen(Bool x) { return x.byte != 0; }
+template <class T> __device__ __forceinline__ T widen(T x) { return x; }
+
+// Stores round once, to nearest even; integers wrap.
+template <class T, class C> struct Narrow {
+  static __device__ __forceinline__ T to(C x) { return (T)x; }
+};
+template <> struct Narrow<F16, float> {
+  static __device__ __forceinline__ F16 to(float x) {
+    F16 h; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h.bits) : "f"(x)); return h;
+  }
+};
+template <> struct Narrow<BF16, float> {
+  static __device__ __forceinline__ BF16 to(float x) {
+    BF16 h; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h.bits) : "f"(x)); return h;
+  }
+};
+template <> struct Narrow<Bool, bool> {
+  static __device__ __forceinline__ Bool to(bool x) { return {x}; }
+};
+
+// N consecutive elements, moved in pieces of P.
+template <int P, class T, int N> __device__ __forceinline__ void load(Vec<T, N>& to, const T* from) {
+#pragma unroll
+  for (int i = 0; i < N / P; ++i) {
+    Vec<T, P> piece = reinterpret_cast<const Vec<T, P>*>(from)[i];
+#pragma unroll
+    for (int j = 0; j < P; ++j) to.v[i * P + j] = piece.v[j];
+  }
+}
+template <int P, class T, int N> __device__ __forceinline__ void store(T* to, const Vec<T, N>& from) {
+#pragma unroll
+  for (int i = 0; i < N / P; ++i) {
+    Vec<T, P> piece;
+#pragma unroll
+    for (int j = 0; j < P; ++j) piece.v[j] = from.v[i * P + j];
+    reinterpret_cast<Vec<T, P>*>(to)[i] = piece;
+  }
+}
+
+// IEEE 754-2019 maximum and minimum.
+__device__ __forceinline__ float maximum(float a, float b) {
+  float r; asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r;
+}
+__device__ __forceinline__ float minimum(float a, float b) {
+  float r; asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r;
+}
+__device__ __forceinline__ double maximum(double a, double b) {
+  if (a == b) return __longlong_as_double(__double_as_longlong(a) & __double_as_longlong(b));
+  return (a > b || a != a) ? a : b;
+}
+__device__ __forceinline__ double minimum(double a, double b) {
+  if (a == b) return __longlong_as_double(__double_as_longlong(a) | __double_as_longlong(b));
+  return (a < b || a != a) ? a : b;
+}
+template <class T> __device__ __forceinline__ T maximum(T a, T b) { return a > b ? a : b; }
+template <class T> __device__ __forceinline__ T minimum(T a, T b) { return a < b ? a : b; }
+
+// n / d for 0 <= n < 2^31, with the multiplier and shift that the host prepared.
+__device__ __forceinline__ unsigned divide(unsigned n, u64 magic) {
+  return (__umulhi(n, (unsigned)magic) + n) >> (unsigned)(magic >> 32);
+}
+struct Words { u64 w[21]; };
+
+extern "C" __global__ void __launch_bounds__(128) kernel(const __grid_constant__ Words W) {
+  const long long* const p0 = (const long long*)(W.w[0]);
+  const float* const p1 = (const float*)(W.w[1]);
+  float* const p2 = (float*)(W.w[2]);
+  const unsigned block = blockIdx.x;
+  const unsigned first = (unsigned)block * 384 + threadIdx.x;
+  if ((unsigned)(block + 1) * 384 <= ((unsigned)W.w[10])) {
+  Vec<long long, 4> in0_[3];
+  Vec<float, 4> in1_[3];
+  #pragma unroll
+  for (int u = 0; u < 3; ++u) { const unsigned i = first + u * 128;
+  const unsigned cq1 = divide(i, W.w[8]), c1 = i - cq1 * ((unsigned)W.w[7]);
+  const unsigned c0 = cq1;
+  const i64 at = (i64)c1 * 4;
+  const i64 o0 = (i64)c0 * ((i64)W.w[11]);
+  auto& in0 = in0_[u];
+  in0.v[0] = *(p0 + o0);
+  i64 o1 = (i64)0 + at * ((i64)W.w[12]); { const long long t1 = (long long)W.w[5]; const long long t2 = (long long)W.w[4]; const long long t3 = (long long)0x0ull; const long long t4 = widen(p0[(i64)c0 * ((i64)W.w[13])]); const long long t5 = maximum(t4, t3); const long long t6 = minimum(t5, t2); const long long t7 = (long long)((u64)t6 * (u64)t1); o1 += t7; }
+  auto& in1 = in1_[u];
+  load<4>(in1, (p1 + o1));
+  }
+  #pragma unroll
+  for (int u = 0; u < 3; ++u) { const unsigned i = first + u * 128;
+  const unsigned cq1 = divide(i, W.w[8]), c1 = i - cq1 * ((unsigned)W.w[7]);
+  const unsigned c0 = cq1;
+  const i64 at = (i64)c1 * 4;
+  auto& in0 = in0_[u];
+  auto& in1 = in1_[u];
+  const i64 o2 = (i64)c0 * ((i64)W.w[14]) + at * ((i64)W.w[15]);
+  Vec<float, 4> out2;
+  #pragma unroll
+  for (int v = 0; v < 4; ++v) {
+  const float t1 = widen(in1.v[v]);
+  out2.v[v] = Narrow<float, float>::to(t1);
+  }
+  store<4>((p2 + o2), out2);
+  }}
+  else {
+  #pragma unroll 1
+  for (int u = 0; u < 3; ++u) { const unsigned i = first + u * 128;
+  if (i < ((unsigned)W.w[6])) {
+  const unsigned cq1 = divide(i, W.w[8]), c1 = i - cq1 * ((unsigned)W.w[7]);
+  const unsigned c0 = cq1;
+  const i64 at = (i64)c1 * 4;
+  const i64 left = ((i64)W.w[9]) - at;
+  const i64 o0 = (i64)c0 * ((i64)W.w[16]);
+  Vec<long long, 4> in0 = {};
+  in0.v[0] = *(p0 + o0);
+  i64 o1 = (i64)0 + at * ((i64)W.w[17]); { const long long t1 = (long long)W.w[5]; const long long t2 = (long long)W.w[4]; const long long t3 = (long long)0x0ull; const long long t4 = widen(p0[(i64)c0 * ((i64)W.w[18])]); const long long t5 = maximum(t4, t3); const long long t6 = minimum(t5, t2); const long long t7 = (long long)((u64)t6 * (u64)t1); o1 += t7; }
+  Vec<float, 4> in1 = {};
+  if (left >= 4) load<4>(in1, (p1 + o1));
+  else {
+  #pragma unroll
+  for (int v = 0; v < 4; ++v) if (v < left) in1.v[v] = (p1 + o1)[v];
+  }
+  const i64 o2 = (i64)c0 * ((i64)W.w[19]) + at * ((i64)W.w[20]);
+  Vec<float, 4> out2 = {};
+  #pragma unroll
+  for (int v = 0; v < 4; ++v) if (v < left) {
+  const float t1 = widen(in1.v[v]);
+  out2.v[v] = Narrow<float, float>::to(t1);
+  }
+  if (left >= 4) store<4>((p2 + o2), out2);
+  else {
+  #pragma unroll
+  for (int v = 0; v < 4; ++v) if (v < left) (p2 + o2)[v] = out2.v[v];
+  }
+  }}
+  }
+}

@@ -1,0 +1,387 @@
+typedef unsigned long long u64;
+typedef long long i64;
+struct F16 { unsigned short bits; };
+struct BF16 { unsigned short bits; };
+struct Bool { unsigned char byte; };
+template <class T, int N> struct alignas(sizeof(T) * N) Vec { T v[N]; };
+
+// Loads widen to the compute type.
+__device__ __forceinline__ float widen(F16 h) {
+  float f; asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h.bits));
+  return __uint_as_float((__float_as_uint(f) & 0x7fffffffu) | (unsigned)(h.bits & 0x8000) << 16);  // a NaN loses its sign there
+}
+__device__ __forceinline__ float widen(BF16 h) { return __uint_as_float((unsigned)h.bits << 16); }
+__device__ __forceinline__ bool widen(Bool x) { return x.byte != 0; }
+template <class T> __device__ __forceinline__ T widen(T x) { return x; }
+
+// Stores round once, to nearest even; integers wrap.
+template <class T, class C> struct Narrow {
+  static __device__ __forceinline__ T to(C x) { return (T)x; }
+};
+template <> struct Narrow<F16, float> {
+  static __device__ __forceinline__ F16 to(float x) {
+    F16 h; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h.bits) : "f"(x)); return h;
+  }
+};
+template <> struct Narrow<BF16, float> {
+  static __device__ __forceinline__ BF16 to(float x) {
+    BF16 h; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h.bits) : "f"(x)); return h;
+  }
+};
+template <> struct Narrow<Bool, bool> {
+  static __device__ __forceinline__ Bool to(bool x) { return {x}; }
+};
+
+// N consecutive elements, moved in pieces of P.
+template <int P, class T, int N> __device__ __forceinline__ void load(Vec<T, N>& to, const T* from) {
+#pragma unroll
+  for (int i = 0; i < N / P; ++i) {
+    Vec<T, P> piece = reinterpret_cast<const Vec<T, P>*>(from)[i];
+#pragma unroll
+    for (int j = 0; j < P; ++j) to.v[i * P + j] = piece.v[j];
+  }
+}
+template <int P, class T, int N> __device__ __forceinline__ void store(T* to, const Vec<T, N>& from) {
+#pragma unroll
+  for (int i = 0; i < N / P; ++i) {
+    Vec<T, P> piece;
+#pragma unroll
+    for (int j = 0; j < P; ++j) piece.v[j] = from.v[i * P + j];
+    reinterpret_cast<Vec<T, P>*>(to)[i] = piece;
+  }
+}
+
+// n / d for 0 <= n < 2^31, with the multiplier and shift that the host prepared.
+__device__ __forceinline__ unsigned divide(unsigned n, u64 magic) {
+  return (__umulhi(n, (unsigned)magic) + n) >> (unsigned)(magic >> 32);
+}
+struct Words { u64 w[13]; };
+
+// N bytes from global to shared memory without passing registers; those from `valid` on become zero.
+template <int N> __device__ __forceinline__ void copy_async(void* to, const void* from, int valid) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  if constexpr (N == 16)
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(valid) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(at), "l"(from), "n"(N), "r"(valid) : "memory");
+}
+__device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// Waits until at most N of this thread's groups of copies are under way.
+template <int N> __device__ __forceinline__ void wait_copies() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
+
+// Barriers in shared memory: a phase ends with the last of `count` arrivals, and phases have parity 0 and 1 in turn.
+__device__ __forceinline__ void start_barrier(u64* barrier, int count) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(barrier)), "r"(count) : "memory");
+}
+__device__ __forceinline__ void arrive(u64* barrier) {
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"((unsigned)__cvta_generic_to_shared(barrier))
+               : "memory");
+}
+// Arrives when this thread's copies so far have.
+__device__ __forceinline__ void arrive_copied(u64* barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"((unsigned)__cvta_generic_to_shared(barrier)) : "memory");
+}
+#if __CUDA_ARCH__ >= 900
+#define PHASE_TEST "mbarrier.try_wait.parity.shared.b64"
+#else
+#define PHASE_TEST "mbarrier.test_wait.parity.shared.b64"
+#endif
+// Waits for the end of the phase of a parity; the phase before the first has parity 1.
+__device__ __forceinline__ void await_phase(u64* barrier, unsigned parity) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(barrier);
+  unsigned ended;
+  do {
+    asm volatile("{ .reg .pred p; " PHASE_TEST " p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(ended) : "r"(at), "r"(parity) : "memory");
+  } while (!ended);
+}
+
+// How many of V neighbours are among the `there` that exist. Whether all are is to be asked as `there >= V`: for sm_90, ptxas
+// 13.0 to 13.3 makes `there == V` out of `held_to<V>(there) == V`.
+template <int V> __device__ __forceinline__ int held_to(int there) { return there < 0 ? 0 : there > V ? V : there; }
+
+// The elements of a vector, widened. Two bfloat16 are the halves of a word: one operation each.
+template <class T, class X, int N> __device__ __forceinline__ void widen_all(T (&to)[N], const Vec<X, N>& from) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) to[i] = (T)widen(from.v[i]);
+}
+template <int N> __device__ __forceinline__ void widen_all(float (&to)[N], const Vec<BF16, N>& from) {
+  if constexpr (N % 2 == 0) {
+    unsigned words[N / 2];
+    memcpy(words, &from, sizeof(from));
+#pragma unroll
+    for (int i = 0; i < N; i += 2) {
+      to[i] = __uint_as_float(words[i / 2] << 16);
+      to[i + 1] = __uint_as_float(words[i / 2] & 0xffff0000u);
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < N; ++i) to[i] = widen(from.v[i]);
+  }
+}
+
+// One factor's tiles, ROWS of m (or n) by BK of k, on their way to shared memory, where they lie as [k][row] (KMAJOR) or
+// [row][k], PITCH elements a line. An access moves V neighbours, along the rows (ALONG) or along k. ASYNC: straight to shared
+// memory, as stored; else through registers, widened. S is the type in global memory, X the one in shared memory. THREADS
+// threads bring every EVERY-th tile.
+template <class S, class X, int ROWS, int BK, int PITCH, int THREADS, int V, bool ALONG, bool KMAJOR, bool ASYNC, int EVERY = 1>
+struct Loader {
+  static_assert(!ASYNC || V == 1 || ALONG == KMAJOR, "an asynchronous copy moves neighbours to neighbours");
+  static constexpr int TOTAL = ROWS * BK / V, COUNT = (TOTAL + THREADS - 1) / THREADS;
+  // Single elements that lie along k go to lines of the tile: a warp takes 8 of k by 4 rows, which are 32 different banks.
+  static constexpr bool PATCH = !ALONG && V == 1 && KMAJOR;
+
+  // Access a's row and k.
+  static constexpr __device__ __forceinline__ int row_of(int a) {
+    return ALONG ? a % (ROWS / V) * V : PATCH ? a / 32 / (BK / 8) * 4 + a / 8 % 4 : a / (BK / V);
+  }
+  static constexpr __device__ __forceinline__ int k_of(int a) {
+    return ALONG ? a / (ROWS / V) : PATCH ? a / 32 % (BK / 8) * 8 + a % 8 : a % (BK / V) * V;
+  }
+  static constexpr __device__ __forceinline__ int place(int row, int k) { return KMAJOR ? k * PITCH + row : row * PITCH + k; }
+  // Where all extents are powers of two, row and k of access thread + i * THREADS are the sums of those of both.
+  static constexpr bool SUMS = (ROWS & (ROWS - 1)) == 0;
+  __device__ __forceinline__ int row_from(int i) const { return SUMS ? row_of(i * THREADS) : row_of(thread + i * THREADS) - row; }
+  __device__ __forceinline__ int k_from(int i) const { return SUMS ? k_of(i * THREADS) : k_of(thread + i * THREADS) - k; }
+
+  const S* base;
+  const S* at;
+  i64 row_stride, k_stride;
+  int rows, thread, row, k;
+  Vec<S, V> held[ASYNC ? 1 : COUNT];
+
+  // `rows` exist from `base` on; `thread` is the number of this one among those that load.
+  __device__ __forceinline__ Loader(const S* base, i64 row_stride, i64 k_stride, int rows, int thread)
+      : base(base), row_stride(row_stride), k_stride(k_stride), rows(rows), thread(thread), row(row_of(thread)), k(k_of(thread)) {
+    at = base + row * row_stride + k * k_stride;
+  }
+
+  // Starts the next tile, of which `left` of k exist. CHECK: some of its elements may not.
+  template <bool CHECK> __device__ __forceinline__ void fetch(X* stage, int left) {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+      if (TOTAL % THREADS != 0 && thread + i * THREADS >= TOTAL) break;
+      const int dr = row_from(i), dk = k_from(i);
+      const S* from = at + (dr * row_stride + dk * k_stride);
+      int there = V, valid = V;  // how many neighbours exist from here on, and how many of the access do
+      if (CHECK) {
+        const int r = rows - row - dr, l = left - k - dk;
+        there = ALONG ? (l > 0 ? r : 0) : (r > 0 ? l : 0);
+        valid = held_to<V>(there);
+        if (there <= 0) from = base;
+      }
+      if constexpr (ASYNC) {
+        copy_async<V * sizeof(S)>(stage + place(row, k) + place(dr, dk), from, valid * (int)sizeof(S));
+      } else if (there >= V) {
+        held[i] = *reinterpret_cast<const Vec<S, V>*>(from);
+      } else {
+#pragma unroll
+        for (int v = 0; v < V; ++v) held[i].v[v] = v < valid ? from[v] : S{};
+      }
+    }
+    at += EVERY * BK * k_stride;
+  }
+
+  // Puts what `fetch` brought into registers where it belongs.
+  __device__ __forceinline__ void land(X* stage) {
+    if constexpr (!ASYNC) {
+      stage += place(row, k);
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) {
+        if (TOTAL % THREADS != 0 && thread + i * THREADS >= TOTAL) break;
+        X* to = stage + place(row_from(i), k_from(i));
+        Vec<X, V> wide;
+        widen_all(wide.v, held[i]);
+        if constexpr (ALONG == KMAJOR) {
+          constexpr int piece = V * sizeof(X) > 16 ? 16 / sizeof(X) : V;
+          store<piece>(to, wide);
+        } else {
+#pragma unroll
+          for (int v = 0; v < V; ++v) to[ALONG ? place(v, 0) : place(0, v)] = wide.v[v];
+        }
+      }
+    }
+  }
+};
+
+// A thread's elements of a tile for D steps of k: N rows, in chunks of CHUNK neighbours that are STEP apart.
+template <int STEP, int CHUNK, int PITCH, bool KMAJOR, class X, class T, int D, int N>
+__device__ __forceinline__ void fragment(T (&to)[D][N], const X* tile, int k) {
+  if constexpr (KMAJOR) {
+#pragma unroll
+    for (int d = 0; d < D; ++d)
+#pragma unroll
+      for (int c = 0; c < N / CHUNK; ++c) {
+        const Vec<X, CHUNK> piece = *reinterpret_cast<const Vec<X, CHUNK>*>(tile + (k + d) * PITCH + c * STEP);
+T wide[CHUNK];
+        widen_all(wide, piece);
+#pragma unroll
+        for (int i = 0; i < CHUNK; ++i) to[d][c * CHUNK + i] = wide[i];
+      }
+  } else {
+    constexpr int P = D * sizeof(X) > 16 ? 16 / sizeof(X) : D;
+#pragma unroll
+    for (int n = 0; n < N; ++n)
+#pragma unroll
+      for (int e = 0; e < D / P; ++e) {
+        const int row = n / CHUNK * STEP + n % CHUNK;
+        const Vec<X, P> piece = *reinterpret_cast<const Vec<X, P>*>(tile + row * PITCH + k + e * P);
+T wide[P];
+        widen_all(wide, piece);
+#pragma unroll
+        for (int i = 0; i < P; ++i) to[e * P + i][n] = wide[i];
+      }
+  }
+}
+
+// One link of a chain. Integers wrap, which C++ defines only for unsigned ones.
+__device__ __forceinline__ float chain(float a, float b, float s) { return __fmaf_rn(a, b, s); }
+__device__ __forceinline__ double chain(double a, double b, double s) { return __fma_rn(a, b, s); }
+__device__ __forceinline__ int chain(int a, int b, int s) { return (int)((unsigned)a * (unsigned)b + (unsigned)s); }
+__device__ __forceinline__ unsigned chain(unsigned a, unsigned b, unsigned s) { return a * b + s; }
+__device__ __forceinline__ i64 chain(i64 a, i64 b, i64 s) { return (i64)((u64)a * (u64)b + (u64)s); }
+__device__ __forceinline__ u64 chain(u64 a, u64 b, u64 s) { return a * b + s; }
+// Four links of 8-bit integers, which are exact in any order: signed or not, by factor.
+#define DOT(name, kinds)                                                              \
+  __device__ __forceinline__ int name(int a, int b, int s) {                          \
+    int r; asm("dp4a." kinds " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(s)); return r; \
+  }
+DOT(dot_ss, "s32.s32") DOT(dot_su, "s32.u32") DOT(dot_us, "u32.s32") DOT(dot_uu, "u32.u32")
+
+// Starts tile number `tile` of those that k has.
+template <int BK, class L, class X> __device__ __forceinline__ void bring(L& loader, X* stage, int tile, int k, bool whole) {
+  const int left = k - tile * BK;
+  if (left <= 0) return;
+  if (whole && left >= BK) loader.template fetch<false>(stage, BK);
+  else loader.template fetch<true>(stage, left);
+}
+
+extern "C" __global__ void __launch_bounds__(288, 1) kernel(const __grid_constant__ Words W) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  const unsigned product = divide(blockIdx.x, W.w[6]);
+  const i64 m0 = 0, n0 = (i64)(blockIdx.x - product * ((unsigned)W.w[7])) * 8;
+  const i64 columns_left = ((i64)W.w[8]) - n0;
+  const int rows = W.w[9], columns = columns_left < 8 ? (int)columns_left : 8;
+  const int k = W.w[10], whole_tiles = k / 256, tiles = (k + 255) / 256;
+  u64* const full = (u64*)shared; u64* const empty = full + 8;
+  float* const stages_a = (float*)(shared + 128);
+  BF16* const stages_b = (BF16*)(shared + 33408);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const bool works = threadIdx.x < 32;
+  const int row = works ? threadIdx.x / 8 * 1 : 0, column = threadIdx.x % 8;
+  if (threadIdx.x == 0) {
+  for (int s = 0; s < 8; ++s) { start_barrier(full + s, 129); start_barrier(empty + s, 1); }
+  }
+  __syncthreads();
+  float sum[1];
+  #pragma unroll
+  for (int i = 0; i < 1; ++i) sum[i] = 0;
+  if (warp < 1) {
+  const float* from_a; const BF16* from_b;
+  int read = 0; unsigned parity = 0;
+  from_a = stages_a + (read * 1040 + row * 260);
+  from_b = stages_b + (read * 2048 + column * 1);
+  if (tiles > 0) await_phase(full, 0);
+  {
+  float own_a[2][16][1], own_b[2][16][1];
+  fragment<1, 1, 260, false>(own_a[0], from_a, 0);
+  fragment<1, 1, 8, true>(own_b[0], from_b, 0);
+  #pragma unroll 1
+  for (int tile = 0; tile < whole_tiles; ++tile) {
+  #pragma unroll 1
+  for (int step = 0; step < 256; step += 64) {
+  #pragma unroll
+  for (int g = 0; g < 4; ++g) {
+  if (g == 3) {
+  from_a += 64; from_b += 512;
+  if (step == 192) {
+  __syncwarp();
+  if (lane == 0) arrive(empty + read);
+  if (++read == 8) { read = 0; parity ^= 1; }
+  from_a = stages_a + (read * 1040 + row * 260);
+  from_b = stages_b + (read * 2048 + column * 1);
+  if (tile + 1 < tiles) await_phase(full + read, parity);
+  }}
+  fragment<1, 1, 260, false>(own_a[(g + 1) % 2], from_a, (g + 1) % 4 * 16);
+  fragment<1, 1, 8, true>(own_b[(g + 1) % 2], from_b, (g + 1) % 4 * 16);
+  #pragma unroll
+  for (int d = 0; d < 16; ++d)
+  #pragma unroll
+  for (int i = 0; i < 1; ++i) sum[i] = chain(own_a[g % 2][d][i], own_b[g % 2][d][0], sum[i]);
+  }}}}
+  int step = 0; const int left = k - whole_tiles * 256;
+  #pragma unroll 1
+  for (; step + 16 <= left; step += 16) {
+  float own_a[16][1], own_b[16][1];
+  fragment<1, 1, 260, false>(own_a, from_a, step);
+  fragment<1, 1, 8, true>(own_b, from_b, step);
+  #pragma unroll
+  for (int d = 0; d < 16; ++d)
+  #pragma unroll
+  for (int i = 0; i < 1; ++i) sum[i] = chain(own_a[d][i], own_b[d][0], sum[i]);
+  }
+  #pragma unroll 1
+  for (; step + 1 <= left; step += 1) {
+  float own_a[1][1], own_b[1][1];
+  fragment<1, 1, 260, false>(own_a, from_a, step);
+  fragment<1, 1, 8, true>(own_b, from_b, step);
+  #pragma unroll
+  for (int d = 0; d < 1; ++d)
+  #pragma unroll
+  for (int i = 0; i < 1; ++i) sum[i] = chain(own_a[d][i], own_b[d][0], sum[i]);
+  }
+  }
+  else if (warp < 5) {
+  Loader<BF16, BF16, 8, 256, 8, 128, 8, true, true, true, 1> b0((const BF16*)W.w[1] + ((i64)0 + n0 * (i64)1 + (i64)(0) * 256 * ((i64)W.w[11])), (i64)1, ((i64)W.w[11]), columns, threadIdx.x - 32);
+  int write = 0; unsigned parity = 1;
+  #pragma unroll 1
+  for (int tile = 0; tile < tiles; ++tile) {
+  await_phase(empty + write, parity);
+  bring<256>(b0, stages_b + write * 2048, tile, k, columns == 8);
+  arrive_copied(full + write);
+  if (++write == 8) { write = 0; parity ^= 1; }
+  }}
+  else {
+  int tile = warp - 5;
+  Loader<BF16, float, 4, 256, 260, 32, 8, false, false, false, 4> a0((const BF16*)W.w[0] + ((i64)0 + m0 * ((i64)W.w[12]) + (i64)(tile) * 256 * (i64)1), ((i64)W.w[12]), (i64)1, rows, lane);
+  bring<256>(a0, stages_a, tile, k, rows == 4);
+  #pragma unroll 1
+  while (tile < tiles) {
+  const int turn = tile / 8, write = tile - turn * 8;
+  await_phase(empty + write, turn % 2 == 0);
+  a0.land(stages_a + write * 1040);
+  __syncwarp();
+  if (lane == 0) arrive(full + write);
+  tile += 4;
+  bring<256>(a0, stages_a, tile, k, rows == 4);
+  }}
+  __syncthreads();
+  float* const sums0 = (float*)(shared + 128);
+  if (works) {
+  #pragma unroll
+  for (int i = 0; i < 1; ++i) sums0[(row + i) * 12 + column] = sum[i];
+  }
+  __syncthreads();
+  BF16* const p1 = (BF16*)(W.w[2]);
+  #pragma unroll 1
+  for (int e0 = threadIdx.x; e0 < 4; e0 += 288) {
+  #pragma unroll
+  for (int u = 0; u < 1; ++u) {
+  const int e = e0 + u * 288, r = e / 1, s = e % 1 * 8;
+  const i64 c0 = m0 + r, at = n0 + s;
+  const int left = columns - s;
+  if (e < 4 && r < rows && left > 0) {
+  const i64 o1 = (i64)c0 * ((i64)W.w[4]) + at * ((i64)W.w[5]);
+  Vec<BF16, 8> out1;
+  #pragma unroll
+  for (int v = 0; v < 8; ++v) if (v < left) {
+  const float t1 = widen(sums0[r * 12 + s + v]);
+  out1.v[v] = Narrow<BF16, float>::to(t1);
+  }
+  if (left >= 8) store<8>((p1 + o1), out1);
+  else {
+  #pragma unroll
+  for (int v = 0; v < 8; ++v) if (v < left) (p1 + o1)[v] = out1.v[v];
+  }
+  }}}
+}

@@ -1,0 +1,378 @@
+typedef unsigned long long u64;
+typedef long long i64;
+struct F16 { unsigned short bits; };
+struct BF16 { unsigned short bits; };
+struct Bool { unsigned char byte; };
+template <class T, int N> struct alignas(sizeof(T) * N) Vec { T v[N]; };
+
+// Loads widen to the compute type.
+__device__ __forceinline__ float widen(F16 h) {
+  float f; asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h.bits));
+  return __uint_as_float((__float_as_uint(f) & 0x7fffffffu) | (unsigned)(h.bits & 0x8000) << 16);  // a NaN loses its sign there
+}
+__device__ __forceinline__ float widen(BF16 h) { return __uint_as_float((unsigned)h.bits << 16); }
+__device__ __forceinline__ bool widen(Bool x) { return x.byte != 0; }
+template <class T> __device__ __forceinline__ T widen(T x) { return x; }
+
+// Stores round once, to nearest even; integers wrap.
+template <class T, class C> struct Narrow {
+  static __device__ __forceinline__ T to(C x) { return (T)x; }
+};
+template <> struct Narrow<F16, float> {
+  static __device__ __forceinline__ F16 to(float x) {
+    F16 h; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h.bits) : "f"(x)); return h;
+  }
+};
+template <> struct Narrow<BF16, float> {
+  static __device__ __forceinline__ BF16 to(float x) {
+    BF16 h; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h.bits) : "f"(x)); return h;
+  }
+};
+template <> struct Narrow<Bool, bool> {
+  static __device__ __forceinline__ Bool to(bool x) { return {x}; }
+};
+
+// N consecutive elements, moved in pieces of P.
+template <int P, class T, int N> __device__ __forceinline__ void load(Vec<T, N>& to, const T* from) {
+#pragma unroll
+  for (int i = 0; i < N / P; ++i) {
+    Vec<T, P> piece = reinterpret_cast<const Vec<T, P>*>(from)[i];
+#pragma unroll
+    for (int j = 0; j < P; ++j) to.v[i * P + j] = piece.v[j];
+  }
+}
+template <int P, class T, int N> __device__ __forceinline__ void store(T* to, const Vec<T, N>& from) {
+#pragma unroll
+  for (int i = 0; i < N / P; ++i) {
+    Vec<T, P> piece;
+#pragma unroll
+    for (int j = 0; j < P; ++j) piece.v[j] = from.v[i * P + j];
+    reinterpret_cast<Vec<T, P>*>(to)[i] = piece;
+  }
+}
+
+// n / d for 0 <= n < 2^31, with the multiplier and shift that the host prepared.
+__device__ __forceinline__ unsigned divide(unsigned n, u64 magic) {
+  return (__umulhi(n, (unsigned)magic) + n) >> (unsigned)(magic >> 32);
+}
+struct Words { u64 w[15]; };
+
+// N bytes from global to shared memory without passing registers; those from `valid` on become zero.
+template <int N> __device__ __forceinline__ void copy_async(void* to, const void* from, int valid) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  if constexpr (N == 16)
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(valid) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(at), "l"(from), "n"(N), "r"(valid) : "memory");
+}
+__device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// Waits until at most N of this thread's groups of copies are under way.
+template <int N> __device__ __forceinline__ void wait_copies() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
+
+// Barriers in shared memory: a phase ends with the last of `count` arrivals, and phases have parity 0 and 1 in turn.
+__device__ __forceinline__ void start_barrier(u64* barrier, int count) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(barrier)), "r"(count) : "memory");
+}
+__device__ __forceinline__ void arrive(u64* barrier) {
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"((unsigned)__cvta_generic_to_shared(barrier))
+               : "memory");
+}
+// Arrives when this thread's copies so far have.
+__device__ __forceinline__ void arrive_copied(u64* barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"((unsigned)__cvta_generic_to_shared(barrier)) : "memory");
+}
+#if __CUDA_ARCH__ >= 900
+#define PHASE_TEST "mbarrier.try_wait.parity.shared.b64"
+#else
+#define PHASE_TEST "mbarrier.test_wait.parity.shared.b64"
+#endif
+// Waits for the end of the phase of a parity; the phase before the first has parity 1.
+__device__ __forceinline__ void await_phase(u64* barrier, unsigned parity) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(barrier);
+  unsigned ended;
+  do {
+    asm volatile("{ .reg .pred p; " PHASE_TEST " p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(ended) : "r"(at), "r"(parity) : "memory");
+  } while (!ended);
+}
+
+// How many of V neighbours are among the `there` that exist. Whether all are is to be asked as `there >= V`: for sm_90, ptxas
+// 13.0 to 13.3 makes `there == V` out of `held_to<V>(there) == V`.
+template <int V> __device__ __forceinline__ int held_to(int there) { return there < 0 ? 0 : there > V ? V : there; }
+
+// The elements of a vector, widened. Two bfloat16 are the halves of a word: one operation each.
+template <class T, class X, int N> __device__ __forceinline__ void widen_all(T (&to)[N], const Vec<X, N>& from) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) to[i] = (T)widen(from.v[i]);
+}
+template <int N> __device__ __forceinline__ void widen_all(float (&to)[N], const Vec<BF16, N>& from) {
+  if constexpr (N % 2 == 0) {
+    unsigned words[N / 2];
+    memcpy(words, &from, sizeof(from));
+#pragma unroll
+    for (int i = 0; i < N; i += 2) {
+      to[i] = __uint_as_float(words[i / 2] << 16);
+      to[i + 1] = __uint_as_float(words[i / 2] & 0xffff0000u);
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < N; ++i) to[i] = widen(from.v[i]);
+  }
+}
+
+// One factor's tiles, ROWS of m (or n) by BK of k, on their way to shared memory, where they lie as [k][row] (KMAJOR) or
+// [row][k], PITCH elements a line. An access moves V neighbours, along the rows (ALONG) or along k. ASYNC: straight to shared
+// memory, as stored; else through registers, widened. S is the type in global memory, X the one in shared memory. THREADS
+// threads bring every EVERY-th tile.
+template <class S, class X, int ROWS, int BK, int PITCH, int THREADS, int V, bool ALONG, bool KMAJOR, bool ASYNC, int EVERY = 1>
+struct Loader {
+  static_assert(!ASYNC || V == 1 || ALONG == KMAJOR, "an asynchronous copy moves neighbours to neighbours");
+  static constexpr int TOTAL = ROWS * BK / V, COUNT = (TOTAL + THREADS - 1) / THREADS;
+  // Single elements that lie along k go to lines of the tile: a warp takes 8 of k by 4 rows, which are 32 different banks.
+  static constexpr bool PATCH = !ALONG && V == 1 && KMAJOR;
+
+  // Access a's row and k.
+  static constexpr __device__ __forceinline__ int row_of(int a) {
+    return ALONG ? a % (ROWS / V) * V : PATCH ? a / 32 / (BK / 8) * 4 + a / 8 % 4 : a / (BK / V);
+  }
+  static constexpr __device__ __forceinline__ int k_of(int a) {
+    return ALONG ? a / (ROWS / V) : PATCH ? a / 32 % (BK / 8) * 8 + a % 8 : a % (BK / V) * V;
+  }
+  static constexpr __device__ __forceinline__ int place(int row, int k) { return KMAJOR ? k * PITCH + row : row * PITCH + k; }
+  // Where all extents are powers of two, row and k of access thread + i * THREADS are the sums of those of both.
+  static constexpr bool SUMS = (ROWS & (ROWS - 1)) == 0;
+  __device__ __forceinline__ int row_from(int i) const { return SUMS ? row_of(i * THREADS) : row_of(thread + i * THREADS) - row; }
+  __device__ __forceinline__ int k_from(int i) const { return SUMS ? k_of(i * THREADS) : k_of(thread + i * THREADS) - k; }
+
+  const S* base;
+  const S* at;
+  i64 row_stride, k_stride;
+  int rows, thread, row, k;
+  Vec<S, V> held[ASYNC ? 1 : COUNT];
+
+  // `rows` exist from `base` on; `thread` is the number of this one among those that load.
+  __device__ __forceinline__ Loader(const S* base, i64 row_stride, i64 k_stride, int rows, int thread)
+      : base(base), row_stride(row_stride), k_stride(k_stride), rows(rows), thread(thread), row(row_of(thread)), k(k_of(thread)) {
+    at = base + row * row_stride + k * k_stride;
+  }
+
+  // Starts the next tile, of which `left` of k exist. CHECK: some of its elements may not.
+  template <bool CHECK> __device__ __forceinline__ void fetch(X* stage, int left) {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+      if (TOTAL % THREADS != 0 && thread + i * THREADS >= TOTAL) break;
+      const int dr = row_from(i), dk = k_from(i);
+      const S* from = at + (dr * row_stride + dk * k_stride);
+      int there = V, valid = V;  // how many neighbours exist from here on, and how many of the access do
+      if (CHECK) {
+        const int r = rows - row - dr, l = left - k - dk;
+        there = ALONG ? (l > 0 ? r : 0) : (r > 0 ? l : 0);
+        valid = held_to<V>(there);
+        if (there <= 0) from = base;
+      }
+      if constexpr (ASYNC) {
+        copy_async<V * sizeof(S)>(stage + place(row, k) + place(dr, dk), from, valid * (int)sizeof(S));
+      } else if (there >= V) {
+        held[i] = *reinterpret_cast<const Vec<S, V>*>(from);
+      } else {
+#pragma unroll
+        for (int v = 0; v < V; ++v) held[i].v[v] = v < valid ? from[v] : S{};
+      }
+    }
+    at += EVERY * BK * k_stride;
+  }
+
+  // Puts what `fetch` brought into registers where it belongs.
+  __device__ __forceinline__ void land(X* stage) {
+    if constexpr (!ASYNC) {
+      stage += place(row, k);
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) {
+        if (TOTAL % THREADS != 0 && thread + i * THREADS >= TOTAL) break;
+        X* to = stage + place(row_from(i), k_from(i));
+        Vec<X, V> wide;
+        widen_all(wide.v, held[i]);
+        if constexpr (ALONG == KMAJOR) {
+          constexpr int piece = V * sizeof(X) > 16 ? 16 / sizeof(X) : V;
+          store<piece>(to, wide);
+        } else {
+#pragma unroll
+          for (int v = 0; v < V; ++v) to[ALONG ? place(v, 0) : place(0, v)] = wide.v[v];
+        }
+      }
+    }
+  }
+};
+
+// A thread's elements of a tile for D steps of k: N rows, in chunks of CHUNK neighbours that are STEP apart.
+template <int STEP, int CHUNK, int PITCH, bool KMAJOR, class X, class T, int D, int N>
+__device__ __forceinline__ void fragment(T (&to)[D][N], const X* tile, int k) {
+  if constexpr (KMAJOR) {
+#pragma unroll
+    for (int d = 0; d < D; ++d)
+#pragma unroll
+      for (int c = 0; c < N / CHUNK; ++c) {
+        const Vec<X, CHUNK> piece = *reinterpret_cast<const Vec<X, CHUNK>*>(tile + (k + d) * PITCH + c * STEP);
+T wide[CHUNK];
+        widen_all(wide, piece);
+#pragma unroll
+        for (int i = 0; i < CHUNK; ++i) to[d][c * CHUNK + i] = wide[i];
+      }
+  } else {
+    constexpr int P = D * sizeof(X) > 16 ? 16 / sizeof(X) : D;
+#pragma unroll
+    for (int n = 0; n < N; ++n)
+#pragma unroll
+      for (int e = 0; e < D / P; ++e) {
+        const int row = n / CHUNK * STEP + n % CHUNK;
+        const Vec<X, P> piece = *reinterpret_cast<const Vec<X, P>*>(tile + row * PITCH + k + e * P);
+T wide[P];
+        widen_all(wide, piece);
+#pragma unroll
+        for (int i = 0; i < P; ++i) to[e * P + i][n] = wide[i];
+      }
+  }
+}
+
+// One link of a chain. Integers wrap, which C++ defines only for unsigned ones.
+__device__ __forceinline__ float chain(float a, float b, float s) { return __fmaf_rn(a, b, s); }
+__device__ __forceinline__ double chain(double a, double b, double s) { return __fma_rn(a, b, s); }
+__device__ __forceinline__ int chain(int a, int b, int s) { return (int)((unsigned)a * (unsigned)b + (unsigned)s); }
+__device__ __forceinline__ unsigned chain(unsigned a, unsigned b, unsigned s) { return a * b + s; }
+__device__ __forceinline__ i64 chain(i64 a, i64 b, i64 s) { return (i64)((u64)a * (u64)b + (u64)s); }
+__device__ __forceinline__ u64 chain(u64 a, u64 b, u64 s) { return a * b + s; }
+// Four links of 8-bit integers, which are exact in any order: signed or not, by factor.
+#define DOT(name, kinds)                                                              \
+  __device__ __forceinline__ int name(int a, int b, int s) {                          \
+    int r; asm("dp4a." kinds " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(s)); return r; \
+  }
+DOT(dot_ss, "s32.s32") DOT(dot_su, "s32.u32") DOT(dot_us, "u32.s32") DOT(dot_uu, "u32.u32")
+
+// Starts tile number `tile` of those that k has.
+template <int BK, class L, class X> __device__ __forceinline__ void bring(L& loader, X* stage, int tile, int k, bool whole) {
+  const int left = k - tile * BK;
+  if (left <= 0) return;
+  if (whole && left >= BK) loader.template fetch<false>(stage, BK);
+  else loader.template fetch<true>(stage, left);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constant__ Words W) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  const unsigned product = divide(blockIdx.x, W.w[7]);
+  const unsigned inside = blockIdx.x - product * ((unsigned)W.w[8]);
+  const unsigned group = inside / (8 * ((unsigned)W.w[6])), turn = inside - group * (8 * ((unsigned)W.w[6]));
+  const unsigned first = group * 8, rest = ((unsigned)W.w[9]) - first;
+  const unsigned high = rest < 8 ? rest : 8;
+  const i64 m0 = (i64)(first + turn % high) * 64, n0 = (i64)(turn / high) * 32;
+  const i64 rows_left = ((i64)W.w[10]) - m0, columns_left = ((i64)W.w[11]) - n0;
+  const int rows = rows_left < 64 ? (int)rows_left : 64;
+  const int columns = columns_left < 32 ? (int)columns_left : 32;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int row = warp % 4 * 16 + (lane >> 1 & 1 | lane >> 3 & 2) * 1;
+  const int column = warp / 4 * 32 + (lane & 1 | lane >> 1 & 6) * 4;
+  const int k = W.w[12], whole_tiles = k / 32, tiles = (k + 31) / 32;
+  Loader<float, float, 64, 32, 36, 128, 4, false, false, true, 1> a0((const float*)W.w[0] + ((i64)0 + m0 * ((i64)W.w[13])), ((i64)W.w[13]), (i64)1, rows, threadIdx.x);
+  float* const stages_a0 = (float*)(shared + 0);
+  Loader<float, float, 32, 32, 32, 128, 4, true, true, true, 1> b0((const float*)W.w[1] + ((i64)0 + n0 * (i64)1), (i64)1, ((i64)W.w[14]), columns, threadIdx.x);
+  float* const stages_b0 = (float*)(shared + 27648);
+  float sum0[4][4];
+  #pragma unroll
+  for (int i = 0; i < 4; ++i)
+  #pragma unroll
+  for (int j = 0; j < 4; ++j) {
+  sum0[i][j] = 0;
+  }
+  float own_a0[2][4][4];
+  float own_b0[2][4][4];
+  int read = 0, write = 2;
+  #pragma unroll
+  for (int stage = 0; stage < 2; ++stage) {
+  bring<32>(a0, stages_a0 + stage * 2304, stage, k, rows == 64);
+  bring<32>(b0, stages_b0 + stage * 1024, stage, k, columns == 32);
+  commit_copies();
+  }
+  wait_copies<1>();
+  __syncthreads();
+  fragment<4, 1, 36, false>(own_a0[0], stages_a0 + (read * 2304 + row * 36), 0);
+  fragment<32, 4, 32, true>(own_b0[0], stages_b0 + (read * 1024 + column), 0);
+  #pragma unroll 1
+  for (int tile = 0; tile < whole_tiles; ++tile) {
+  #pragma unroll
+  for (int g = 0; g < 8; ++g) {
+  if (g == 7) {
+  wait_copies<1>();
+  __syncthreads();
+  read = (read + 1 == 3 ? 0 : read + 1);
+  }
+  fragment<4, 1, 36, false>(own_a0[(g + 1) % 2], stages_a0 + (read * 2304 + row * 36), (g + 1) % 8 * 4);
+  fragment<32, 4, 32, true>(own_b0[(g + 1) % 2], stages_b0 + (read * 1024 + column), (g + 1) % 8 * 4);
+  if (g == 0) {
+  bring<32>(a0, stages_a0 + write * 2304, tile + 2, k, rows == 64);
+  bring<32>(b0, stages_b0 + write * 1024, tile + 2, k, columns == 32);
+  commit_copies();
+  write = write + 1 == 3 ? 0 : write + 1;
+  }
+  #pragma unroll
+  for (int d = 0; d < 4; ++d)
+  #pragma unroll
+  for (int i = 0; i < 4; ++i)
+  #pragma unroll
+  for (int j = 0; j < 4; ++j) {
+  sum0[i][j] = chain(own_a0[g % 2][d][i], own_b0[g % 2][d][j], sum0[i][j]);
+  }
+  }}
+  if (whole_tiles < tiles) {
+  int step = 0; const int left = k - whole_tiles * 32;
+  #pragma unroll 1
+  for (; step + 4 <= left; step += 4) {
+  float own_a0[4][4];
+  float own_b0[4][4];
+  fragment<4, 1, 36, false>(own_a0, stages_a0 + (read * 2304 + row * 36), step);
+  fragment<32, 4, 32, true>(own_b0, stages_b0 + (read * 1024 + column), step);
+  #pragma unroll
+  for (int d = 0; d < 4; ++d)
+  #pragma unroll
+  for (int i = 0; i < 4; ++i)
+  #pragma unroll
+  for (int j = 0; j < 4; ++j) {
+  sum0[i][j] = chain(own_a0[d][i], own_b0[d][j], sum0[i][j]);
+  }
+  }
+  #pragma unroll 1
+  for (; step + 1 <= left; step += 1) {
+  float own_a0[1][4];
+  float own_b0[1][4];
+  fragment<4, 1, 36, false>(own_a0, stages_a0 + (read * 2304 + row * 36), step);
+  fragment<32, 4, 32, true>(own_b0, stages_b0 + (read * 1024 + column), step);
+  #pragma unroll
+  for (int d = 0; d < 1; ++d)
+  #pragma unroll
+  for (int i = 0; i < 4; ++i)
+  #pragma unroll
+  for (int j = 0; j < 4; ++j) {
+  sum0[i][j] = chain(own_a0[d][i], own_b0[d][j], sum0[i][j]);
+  }
+  }
+  }
+  float* const p1 = (float*)(W.w[2]);
+  #pragma unroll
+  for (int i = 0; i < sizeof(sum0) / sizeof(sum0[0]); ++i)
+  #pragma unroll
+  for (int j = 0; j < sizeof(sum0[0]) / sizeof(sum0[0][0]); j += 4) {
+  const int r = row + i / 1 * 4 + i % 1, s = column + j / 4 * 32, left = columns - s;
+  const i64 c0 = m0 + r, at = n0 + s;
+  if (r < rows && left > 0) {
+  const i64 o1 = (i64)c0 * ((i64)W.w[4]) + at * ((i64)W.w[5]);
+  Vec<float, 4> out1;
+  #pragma unroll
+  for (int v = 0; v < 4; ++v) if (v < left) {
+  const float t1 = widen(sum0[i][j + v]);
+  out1.v[v] = Narrow<float, float>::to(t1);
+  }
+  if (left >= 4) store<4>((p1 + o1), out1);
+  else {
+  #pragma unroll
+  for (int v = 0; v < 4; ++v) if (v < left) (p1 + o1)[v] = out1.v[v];
+  }
+  }}
+}

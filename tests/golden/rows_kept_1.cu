@@ -1,0 +1,7 @@
+typedef unsigned long long u64;
+typedef long long i64;
+struct Words { u64 w[12]; };
+
+extern "C" __global__ void __launch_bounds__(1) kernel(const __grid_constant__ Words W) {
+  *(u64*)(W.w[2] + ((i64)W.w[11])) = 64;
+}
