@@ -23,6 +23,7 @@ COMMANDS = {
     "list": "Find ops by family, element, backend, guarantee, or name in any framework.",
     "report": "Make one HTML page of results, certificates and errors.",
     "verify": "Prove the guarantees of every plan on this machine.",
+    "warm": "Fill the cache of compiled kernels ahead, for this CPU or for a GPU that need not be there.",
 }
 
 
