@@ -123,12 +123,13 @@ def _tensors_of(function: Any) -> dict[str, bool]:
     return {n: parameters[n].default is inspect.Parameter.empty for n in names}
 
 
-def arguments_of(function: Any, tensors: Sequence[Tensor], device: Device) -> dict[str, Any]:
-    """Tensors for a function's parameters, by name: in their order, or of one shape all that must be given.
+def arguments_of(function: Any, tensors: Sequence[Tensor], device: Device, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Tensors for a function's parameters, by name: in their order, or of one shape all that must be given; those that `options`
+    have are numbers.
 
     Raises `InvalidProblemError` where there are more than it takes, or too few.
     """
-    names = _tensors_of(function)
+    names = {n: needed for n, needed in _tensors_of(function).items() if n not in options}
     required = [n for n, needed in names.items() if needed]
     if len(tensors) == 1 and len(required) > 1:
         tensors = [tensors[0]] * len(required)
@@ -192,7 +193,7 @@ def inspected(
     """
     device = device_of(target)
     function = function_of(name, backward=backward)
-    arguments = arguments_of(function, tensors, device)
+    arguments = arguments_of(function, tensors, device, options or {})
     plans: list[Plan[Any, Any]] = []
     with watched(lambda plan, stream, run: plans.append(plan)):
         function(**arguments, **(options or {}))

@@ -266,9 +266,11 @@ class Plan(ABC, Generic[D, A]):
         executable = self._implementation.executable(self._primary)
         return executable.schedule if executable is not None else ""
 
-    def kernels(self) -> tuple[KernelInfo, ...]:
+    def kernels(self, args: A | None = None) -> tuple[KernelInfo, ...]:
         """The kernels of the primary layout, in the order in which they run: source, schedule, launch geometry, and what
         compilers make of them. A vendor library's own kernels are not among them.
+
+        With `args`, those that `run` would run for these, which are the ones for any strides where there are none of their own.
 
         Example
         -------
@@ -278,7 +280,12 @@ class Plan(ABC, Generic[D, A]):
         >>> kernel.units
         64
         """
-        return self._implementation.kernels(self._primary)
+        if args is None:
+            return self._implementation.kernels(self._primary)
+        layout = layout_of(self.checked(self.descriptor, self._values(args), Stream(self.device)))
+        own = self._implementation.executable(layout, compiled_only=True)
+        fits = own is not None and own.workspace_bytes <= self._workspace_bytes
+        return self._implementation.kernels(layout if fits else _any_strides(layout))
 
     def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
         """The chosen kernel under every other tuning, with its name: for whoever wants to see that none changes a bit."""
@@ -397,8 +404,7 @@ class Plan(ABC, Generic[D, A]):
         """An executable for a layout out of kernels that are compiled already: its own, or the one for general strides."""
         executable = self._implementation.executable(layout, compiled_only=True)
         if executable is None or executable.workspace_bytes > self._workspace_bytes:
-            general = tuple(None if o is None else OperandLayout(o.strides, 1, True) for o in layout)
-            executable = self._implementation.executable(general)
+            executable = self._implementation.executable(_any_strides(layout))
         assert executable is not None
         return executable
 
@@ -406,6 +412,11 @@ class Plan(ABC, Generic[D, A]):
 def layout_of(tensors: Sequence[TensorRef | None]) -> Layout:
     """How the tensors of a call lie in memory."""
     return tuple(None if t is None else OperandLayout(t.strides, min(t.alignment, 16)) for t in tensors)
+
+
+def _any_strides(layout: Layout) -> Layout:
+    """The layout of the kernels that take any strides."""
+    return tuple(None if o is None else OperandLayout(o.strides, 1, True) for o in layout)
 
 
 def _layout_name(specs: Sequence[TensorSpec], descriptor: Any, layout: Layout) -> str:

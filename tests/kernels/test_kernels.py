@@ -54,6 +54,18 @@ def test_on_the_cpu() -> None:
     assert (kernel.ptx, kernel.sass, kernel.resources, kernel.grid) == (None,) * 4
 
 
+def test_of_args() -> None:
+    """A layout that the plan was not selected for runs on the kernels for any strides, until it has some of its own."""
+    x = np.ones((300, 40), np.float32).T
+    args = baracuda.SumArgs(x=x, y=np.zeros(40, np.float32))
+    descriptor = baracuda.sum.__wrapped__.describe(x, axis=1)
+    plan = baracuda.SumPlan.select(None, descriptor)
+    assert [k.source for k in plan.kernels(args)] != [k.source for k in plan.kernels()]
+    plan.bind(None, None, args)
+    own = baracuda.SumPlan.select(None, descriptor, like=args)
+    assert [k.source for k in plan.kernels(args)] == [k.source for k in own.kernels()]
+
+
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100"])
 def test_for_a_target_that_is_not_there(target: str) -> None:
     pytest.importorskip("cuda.bindings.nvrtc")

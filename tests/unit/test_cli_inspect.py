@@ -34,6 +34,8 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) ->
         (("segment_sum", "--shape", "300x7", "--shape", "300:s64", "--with", "num_segments=5"), ["order"] * 6),
         (("layer_norm", "--shape", "64x1000", "--shape", "1000", "--shape", "-"), ["rows resident"]),
         (("gelu_backward", "--shape", "4096"), ["pointwise"]),
+        (("lerp", "--shape", "64x7", "--with", "weight=0.25"), ["pointwise"]),
+        (("add", "--shape", "2000x3000", "--shape", "2000x3000.T"), ["pointwise tile"]),
     ],
     ids=lambda value: " ".join(value),
 )
