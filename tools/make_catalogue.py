@@ -1,12 +1,16 @@
-"""Writes docs/ops.md from the catalogue, and catalogue/ulp.tsv from docs/ulp.md: `python -m tools.make_catalogue`."""
+"""Writes docs/ops.md from the catalogue, catalogue/ulp.tsv from docs/ulp.md, and catalogue/modules.tsv, which says what module
+declares an op: `python -m tools.make_catalogue`."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ULP = ROOT / "baracuda" / "catalogue" / "ulp.tsv"
 OPS = ROOT / "docs" / "ops.md"
+MODULES = ROOT / "baracuda" / "catalogue" / "modules.tsv"
 
 
 def write_ulp() -> None:
@@ -21,6 +25,27 @@ def write_ulp() -> None:
                 largest[key] = max(largest.get(key, "0"), cells[2], key=float)
     rows += ["\t".join((*key, error)) for key, error in largest.items()]
     ULP.write_text("\n".join(rows) + "\n")
+
+
+#: Prints the module whose import declares an op or a composition, for each, in a process that has loaded none.
+_LOADED = """
+from importlib import import_module
+from baracuda.ops import FAMILIES
+from baracuda.ops.declaration.composition import COMPOSED
+from baracuda.ops.declaration.op import OPS
+known = set()
+for module in FAMILIES:
+    import_module(f"baracuda.ops.{module}")
+    for name in sorted({*OPS, *COMPOSED} - known):
+        print(name, module, sep="\\t")
+    known = {*OPS, *COMPOSED}
+"""
+
+
+def modules() -> str:
+    """The module of each declared op and composition."""
+    lines = subprocess.run([sys.executable, "-c", _LOADED], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return "".join(sorted(lines.splitlines(keepends=True)))
 
 
 def document() -> str:
@@ -68,4 +93,5 @@ def document() -> str:
 
 if __name__ == "__main__":
     write_ulp()
+    MODULES.write_text(modules())
     OPS.write_text(document())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from baracuda.frontends.backward import Backward
@@ -25,6 +26,20 @@ def ops() -> dict[str, Op]:
     return OPS
 
 
+@cache
+def modules() -> dict[str, str]:
+    """The module that declares each op and composition, by its name (catalogue/modules.tsv)."""
+    text = (Path(__file__).resolve().parent.parent / "catalogue" / "modules.tsv").read_text()
+    return dict(line.split("\t") for line in text.splitlines())
+
+
+def op(name: str) -> Op:
+    """A declared op, whose module alone is loaded; raises KeyError where there is none."""
+    if name not in OPS and name in modules():
+        import_module(f"baracuda.ops.{modules()[name]}")
+    return OPS[name]
+
+
 def compositions() -> dict[str, Composed]:
     """Every composition by name, gradients among them."""
     ops()
@@ -34,33 +49,35 @@ def compositions() -> dict[str, Composed]:
 @cache
 def function(name: str) -> Any:
     """The function of an op, of its backward, or of the backward of that; raises KeyError where there is none."""
-    if name in compositions():
-        return function_of(compositions()[name])
-    if name in ops():
-        op = ops()[name]
-        return Function(op) if op.bounds is None else Indexed(op)
-    op = ops()[name.removesuffix("_backward").removesuffix("_double")]
-    if not (name.endswith("_backward") and op.differentiable):
+    if name in modules():
+        import_module(f"baracuda.ops.{modules()[name]}")
+        if name in COMPOSED:
+            return function_of(COMPOSED[name])
+        found = op(name)
+        return Function(found) if found.bounds is None else Indexed(found)
+    found = op(name.removesuffix("_backward").removesuffix("_double"))
+    if not (name.endswith("_backward") and found.differentiable):
         raise KeyError(name)
-    return DoubleBackward(op) if name.endswith("_double_backward") else Backward(op)
+    return DoubleBackward(found) if name.endswith("_double_backward") else Backward(found)
 
 
 @cache
 def _types() -> dict[str, tuple[Op, bool, bool]]:
     """Names of plan and args classes: the op, whether of its backward, whether the args."""
     found: dict[str, tuple[Op, bool, bool]] = {}
-    for op in ops().values():
-        found |= {f"{stem(op.name)}Plan": (op, False, False), f"{stem(op.name)}Args": (op, False, True)}
-        if op.differentiable:
-            found |= {f"{stem(op.name)}BackwardPlan": (op, True, False), f"{stem(op.name)}BackwardArgs": (op, True, True)}
+    for made in ops().values():
+        name = stem(made.name)
+        found |= {f"{name}Plan": (made, False, False), f"{name}Args": (made, False, True)}
+        if made.differentiable:
+            found |= {f"{name}BackwardPlan": (made, True, False), f"{name}BackwardArgs": (made, True, True)}
     return found
 
 
 @cache
 def plan_type(name: str) -> Any:
     """The plan or args class of that name (`GeluPlan`, `GeluBackwardArgs`); raises KeyError where there is none."""
-    op, backward, args = _types()[name]
-    plan = (backward_plan if backward else forward_plan)(op, op.results or ("y",))
+    made, backward, args = _types()[name]
+    plan = (backward_plan if backward else forward_plan)(made, made.results or ("y",))
     return plan.args if args else plan
 
 
@@ -71,5 +88,5 @@ def attribute(name: str) -> Any:
 
 def names() -> list[str]:
     """The names of all functions, plans and args."""
-    functions = [n for op in ops().values() for n in (op.name, *([f"{op.name}_backward"] if op.differentiable else []))]
+    functions = [n for o in ops().values() for n in (o.name, *([f"{o.name}_backward"] if o.differentiable else []))]
     return [*functions, *compositions(), *_types()]

@@ -8,7 +8,7 @@ from baracuda.core.tensor import TensorRef
 from baracuda.core.views import placed
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
-from baracuda.frontends.families import ops
+from baracuda.frontends.families import op as declared_op
 from baracuda.frontends.ranges import check_range, checked
 from baracuda.frontends.views import output, run
 from baracuda.ops.declaration.words import Bounds, Reduction
@@ -67,7 +67,7 @@ def multilabel_margin_loss(
     if checked(bounds):
         check_range(problem.listed, "target", -1, problem.x.shape[-1] - 1, input)
     (rows,) = run(m.losses, problem.tensors, input, scale=problem.scale).values()
-    op = ops()["mean" if reduction == "mean" else "sum"]
+    op = declared_op("mean" if reduction == "mean" else "sum")
     axes = () if reduction == "none" else tuple(range(len(problem.batch)))
     (made,) = run(op, {"x": describe(rows, "losses")}, input, out, axis=axes, dtype=problem.x.kind).values()
     return made

@@ -17,7 +17,8 @@ from baracuda.core.views import placed, slab, view, windows
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import NUMBERS, describe, one_or_all
 from baracuda.frontends.declared import declared
-from baracuda.frontends.families import function, ops
+from baracuda.frontends.families import function
+from baracuda.frontends.families import op as declared_op
 from baracuda.frontends.reads_backward import in_kind
 from baracuda.frontends.views import filled, merged, output, run
 from baracuda.ops.declaration.op import Op
@@ -40,7 +41,7 @@ Order = Annotated[int, AtLeast(0), AtMost(s.MOST_ORDER)]
 
 def _converted(source: TensorRef, target: TensorMut, like: Any) -> None:
     """Coefficients in the element of the target; of complex ones for a real target the real parts."""
-    run(ops()["cast"], {"x": source}, like, target, dtype=target.kind)
+    run(declared_op("cast"), {"x": source}, like, target, dtype=target.kind)
 
 
 # --- sums -------------------------------------------------------------------------------------------------------------
@@ -56,7 +57,7 @@ def _combined(name: str, a: Any, b: Any) -> Any:
     for low, high in ((0, size - short), (size - short, size)):
         parts = {n: _slice(r, size, low, high) if r.shape[0] >= size - low else 0.0 for n, r in wide.items()}
         if high > low:
-            run(ops()[name], parts, a, slab(target, 0, low, high))
+            run(declared_op(name), parts, a, slab(target, 0, low, high))
     return y
 
 

@@ -23,7 +23,8 @@ from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.backward import Backward, chosen
 from baracuda.frontends.call import describe, one_or_all
 from baracuda.frontends.declared import declared
-from baracuda.frontends.families import function, ops
+from baracuda.frontends.families import function
+from baracuda.frontends.families import op as declared_op
 from baracuda.frontends.function import Function
 from baracuda.frontends.scatter import axis_of, check_bounds, combined
 from baracuda.frontends.views import filled, run
@@ -163,7 +164,7 @@ def embedding_bag_backward(
         else:
             made["weight"] = _bag_weight(dy, indices, at, table, per_sample_weights, mode, padding_idx)
     if "per_sample_weights" in names:
-        backward = Backward(ops()["embedding_bag"])
+        backward = Backward(declared_op("embedding_bag"))
         made["per_sample_weights"] = backward(
             dy, indices, weight, per_sample_weights, mode=mode, padding_idx=padding_idx, wrt=("per_sample_weights",)
         )

@@ -18,7 +18,7 @@ from baracuda.core.views import axis_of, placed, slab
 from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import NUMBERS, describe, one_or_all
 from baracuda.frontends.declared import at_run_time, declared
-from baracuda.frontends.families import ops
+from baracuda.frontends.families import op as declared_op
 from baracuda.frontends.views import copy, filled, merged, output, run
 from baracuda.ops.declaration.words import Count, Order, Wrt
 from baracuda.ops.reductions.reductions import ORDERS
@@ -137,7 +137,7 @@ def _pieces_of(whole: TensorRef, axis: int, tensors: Mapping[str, Any], sizes: M
 
 
 def _difference(x: TensorRef, axis: int, like: Any, out: Any) -> Any:
-    op = ops()["ne" if x.kind is ElementKind.BOOL else "sub"]
+    op = declared_op("ne" if x.kind is ElementKind.BOOL else "sub")
     n = x.shape[axis]
     tensors = dict(zip(op.signature.tensors, (slab(x, axis, min(n, 1), n), slab(x, axis, 0, max(n - 1, 0))), strict=True))
     (y,) = run(op, tensors, like, out).values()
@@ -183,7 +183,7 @@ def _difference_slopes(dy: TensorRef, axis: int, into: TensorMut, like: Any) -> 
     if n == 0:
         merged([], 0, into, like)
         return
-    subtract, negative = ops()["sub"], ops()["neg"]
+    subtract, negative = declared_op("sub"), declared_op("neg")
     run(negative, {negative.signature.tensors[0]: slab(dy, axis, 0, 1)}, like, slab(into, axis, 0, 1))
     between = (slab(dy, axis, 0, n - 1), slab(dy, axis, 1, n))
     run(subtract, dict(zip(subtract.signature.tensors, between, strict=True)), like, slab(into, axis, 1, n))

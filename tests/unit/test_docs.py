@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 import baracuda
+from baracuda.frontends import families
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "benchmarks").rglob("*.md")])
@@ -92,3 +93,10 @@ def test_the_readme_has_a_place_for_the_performance_table() -> None:
 @pytest.mark.parametrize("name", modules_with_examples())
 def test_examples_in_docstrings(name: str) -> None:
     assert doctest.testmod(import_module(name)).failed == 0
+
+
+def test_every_op_is_found_without_loading_the_others() -> None:
+    """catalogue/modules.tsv is what `python -m tools.make_catalogue` writes."""
+    families.ops()
+    assert families.modules() == dict(line.split("\t") for line in tool("make_catalogue").modules().splitlines())
+    assert {*families.ops(), *families.compositions()} == set(families.modules())
