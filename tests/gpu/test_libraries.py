@@ -66,7 +66,7 @@ def test_the_result_is_on_the_device_of_the_input(torch: Any) -> None:
     x = torch.randn(8, 16, device="cuda", dtype=torch.bfloat16)
     y = baracuda.softmax(x)
     assert (y.device, y.dtype) == (x.device, x.dtype)
-    y, rms = baracuda.rms_norm(x, x[0].contiguous(), return_rms=True)
+    y, rms = baracuda.rms_norm(x, x[0].contiguous(), saved=True)
     assert (rms.device, rms.dtype, tuple(rms.shape)) == (x.device, torch.float32, (8, 1))
     host = baracuda.softmax(x.cpu())
     assert torch.equal(host.view(torch.int16), baracuda.softmax(x).cpu().view(torch.int16))

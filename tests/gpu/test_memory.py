@@ -17,7 +17,7 @@ from baracuda.cli.verify.placing import LAYOUTS
 from baracuda.cli.verify.plans import SUBJECTS, Case, Subject
 from baracuda.cli.verify.problem import Placed
 from baracuda.core.workspace import Workspace
-from baracuda.runtime import cuda
+from baracuda.runtime import cuda_toolchain, nvrtc
 from tests.kernels.machine import machine_of
 
 F32, BF16 = ElementKind.F32, ElementKind.BF16
@@ -39,8 +39,8 @@ def test_a_run_allocates_and_compiles_nothing(torch: Any, tried: Subject, monkey
     while 0 not in changes and len(changes) < ATTEMPTS:
         time.sleep(0.2 * bool(changes))
         with monkeypatch.context() as patch:
-            patch.setattr(cuda, "_kernels", {})
-            patch.setattr(cuda, "_functions", {})
+            patch.setattr(cuda_toolchain, "_kernels", {})
+            patch.setattr(cuda_toolchain, "_functions", {})
             changes.append(_change_of_free_memory(torch, tried, Case(tried, shape, F32).descriptor, places, patch))
     assert 0 in changes, f"bytes of free memory, after less before: {changes}"
 
@@ -57,8 +57,8 @@ def _change_of_free_memory(
     def refuse(*_: Any, **__: Any) -> bytes:
         raise AssertionError("a run compiled a kernel")
 
-    patch.setattr(cuda, "cubin", refuse)
-    loaded = len(cuda._kernels)
+    patch.setattr(nvrtc, "cubin", refuse)
+    loaded = len(cuda_toolchain._kernels)
     assert loaded
     torch.cuda.synchronize()
     allocated, free = torch.cuda.memory_allocated(), torch.cuda.mem_get_info()[0]
@@ -67,7 +67,7 @@ def _change_of_free_memory(
         plan.run(machine.stream, workspace, place.args)
     torch.cuda.synchronize()
     change: int = torch.cuda.mem_get_info()[0] - free
-    assert len(cuda._kernels) == loaded
+    assert len(cuda_toolchain._kernels) == loaded
     assert torch.cuda.memory_allocated() == allocated
     return change
 

@@ -97,12 +97,20 @@ def test_from_several_threads() -> None:
 
 
 def test_what_waits_for_the_device_is_refused() -> None:
-    table, index = array(1, 10, 4), baracuda.to_device(np.array([1, 2], np.int64), GPU)
+    x = array(1, 10, 4)
     with pytest.raises(UnsupportedError, match=r"record: .* does what cannot be recorded"):
-        baracuda.record(lambda index: baracuda.embedding(index, table), index)
-    recorded = baracuda.record(lambda index: baracuda.embedding(index, table, bounds="clamp"), index)
+        baracuda.record(lambda x: baracuda.mul(x, float(baracuda.sum(x))), x)
+    assert baracuda.exp(x).shape == (10, 4)  # what failed left nothing behind
+
+
+def test_indices_are_checked_in_a_recording() -> None:
+    table, index = array(1, 10, 4), baracuda.to_device(np.array([1, 2], np.int64), GPU)
+    recorded = baracuda.record(lambda index: baracuda.embedding(index, table), index)
     np.testing.assert_array_equal(recorded(index).numpy(), table.numpy()[[1, 2]])
-    assert baracuda.embedding(index, table).shape == (2, 4)  # what failed left nothing behind
+    recorded(baracuda.to_device(np.array([1, 99], np.int64), GPU))
+    with pytest.raises(InvalidProblemError, match=r"indices: index at \(1,\) is out of range; expected 0 to 9"):
+        baracuda.synchronize()
+    baracuda.synchronize()  # told once
 
 
 def test_bad_arguments(torch: Any) -> None:

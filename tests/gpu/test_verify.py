@@ -55,7 +55,7 @@ def test_every_promise_is_tried() -> None:
 def test_contraction_is_found() -> None:
     """The classical way to lose the bits: the compiler fuses multiplications and additions."""
     program = (
-        "import sys\nfrom baracuda.runtime import nvrtc\nnvrtc.OPTIONS['fma'] = True\n"
+        "import sys\nfrom baracuda.runtime import nvrtc\nnvrtc.OPTIONS['--fmad'] = 'true'\n"
         "from baracuda.cli import main\nsys.exit(main(sys.argv[1:]))"
     )
     command = ["verify", "--device", "cuda", "--op", "layer_norm", "--quick", "--jobs", "1"]
