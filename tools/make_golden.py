@@ -54,7 +54,7 @@ CUDA = (
     Case("rows_looped", "rows looped", "softmax", "64x30001"),
     Case("rows_split", "rows split", "softmax", "3x3000000"),
     Case("rows_kept", "rows kept over", "normalize", "64x100000"),
-    Case("rows_and_columns", "rows+columns", "rms_norm_backward", "512x1024 512x1024 512x1 1024", "bf16"),
+    Case("rows_and_columns", "rows+columns", "rms_norm_backward", "512x1024 512x1024 1024 512x1", "bf16"),
     Case("columns", "columns", "sum", "64x30", options={"axis": 0}),
     Case("columns_split", "columns split", "sum", "8192x1024", options={"axis": 0}),
     Case("columns_kept", "columns kept", "logsumexp", "300000x40", "f64", {"axis": 0}),
