@@ -509,7 +509,7 @@ static PyObject *new_result(const Result *r, PyObject *like, char **data) {
 }
 
 /* The thread's own scratch memory for calls on the CPU, which have ended when they return. */
-static _Thread_local struct { char *memory; int64_t nbytes; } scratch;
+static _Thread_local struct { char *memory; int64_t nbytes; int taken; } scratch;
 
 static char *scratch_of(int64_t nbytes) {
     if (scratch.nbytes < nbytes) {
@@ -532,51 +532,68 @@ static PyObject *pointers_of(const Launch *launch, char *const *address) {
     return list;
 }
 
-static int launch_by_python(const Launch *launch, char *const *address, uint64_t stream) {
+static int launch_by_python(const Launch *launch, PyObject *scalars, char *const *address, uint64_t stream) {
     PyObject *pointers = pointers_of(launch, address);
     if (pointers == NULL) return 0;
     const Place *w = &launch->places[launch->operands];
     PyObject *done = PyObject_CallMethod(launch->launcher, "launch", "OKKO", pointers,
                                          (unsigned long long)(address[w->source] + w->offset), (unsigned long long)stream,
-                                         launch->scalars);
+                                         scalars);
     Py_DECREF(pointers);
     Py_XDECREF(done);
     return done != NULL;
 }
 
-/* New numbers for all launches: renumber checks them, and gives for each launch its parameters' words and its scalars. */
-static int renumber(Call *call, const Key *key, PyObject *args, PyObject *keywords) {
+/* New numbers for all launches: `call->renumber` checks them, and gives for each launch its parameters' words and its scalars. The
+ * list that it gave, which holds what was replaced; NULL for an error. */
+static PyObject *renumber(Call *call, const Key *key, PyObject *args, PyObject *keywords) {
     PyObject *found = PyObject_CallFunctionObjArgs(call->renumber, args, keywords, NULL);
-    if (found == NULL) return 0;
+    if (found == NULL) return NULL;
     for (int i = 0; i < call->launches; i++) {
         Launch *launch = &call->launch[i];
         PyObject *row = PyList_GET_ITEM(found, i), *words = PyTuple_GET_ITEM(row, 0);
         if (launch->kind <= ON_CUDA)
             memcpy(launch->template + launch->parameter_at, PyBytes_AS_STRING(words), (size_t)PyBytes_GET_SIZE(words));
-        Py_SETREF(launch->scalars, Py_NewRef(PyTuple_GET_ITEM(row, 1)));
+        /* The scalars before go with the list, after all words are in place. */
+        PyObject *before = launch->scalars;
+        launch->scalars = Py_NewRef(PyTuple_GET_ITEM(row, 1));
+        PyTuple_SET_ITEM(row, 1, before);
     }
     memcpy(call->latest, key->number, 16 * (size_t)key->numbers);
-    Py_DECREF(found);
+    return found;
+}
+
+/* Arguments as functions of Python take them. */
+static int packed(PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject **tuple, PyObject **keywords) {
+    *tuple = PyTuple_New(count);
+    *keywords = PyDict_New();
+    if (*tuple == NULL || *keywords == NULL) { Py_CLEAR(*tuple); Py_CLEAR(*keywords); return 0; }
+    for (Py_ssize_t i = 0; i < count; i++) PyTuple_SET_ITEM(*tuple, i, Py_NewRef(args[i]));
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++)
+        if (PyDict_SetItem(*keywords, PyTuple_GET_ITEM(names, i), args[count + i])) {
+            Py_CLEAR(*tuple);
+            Py_CLEAR(*keywords);
+            return 0;
+        }
     return 1;
 }
 
 typedef void (*Execute)(uint64_t control, uint64_t *words, uint64_t plan);
 typedef int (*CudaLaunch)(uint64_t *block);
-enum { MOST_LAUNCH_WORDS = 2048, MOST_SOURCES = MOST_TENSORS + 34 };
+enum { MOST_LAUNCH_WORDS = 2048, MOST_LAUNCHES = 64, MOST_SOURCES = MOST_TENSORS + 34 };
 
 /* Run a call: its results; NULL and no error where the long way has to be taken. */
-static PyObject *follow(Call *call, const Key *key, PyObject *args, PyObject *keywords) {
+static PyObject *follow(Call *call, const Key *key, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     char *address[MOST_SOURCES];
-    PyObject *made[32], *answer = NULL, *memory = NULL;
-    int allocated = 0, total = 0;
+    PyObject *made[32], *scalars[MOST_LAUNCHES] = {NULL}, *answer = NULL, *memory = NULL, *rows = NULL;
+    int allocated = 0, total = 0, own_scratch = 0;
     uint64_t stream = 0;
-    if (call->results > 32) return NULL;
+    if (call->results > 32 || call->launches > MOST_LAUNCHES) return NULL;
     if (call->cuda && known.found_wrong != NULL && *known.found_wrong) {
         PyObject *none = PyObject_CallNoArgs(known.raise_pending);
         if (none == NULL) return NULL;
         Py_DECREF(none);
     }
-    if (key->numbers && memcmp(call->latest, key->number, 16 * (size_t)key->numbers) && !renumber(call, key, args, keywords)) return NULL;
     PyObject *like = key->tensor[call->like].object;
     address[0] = NULL;
     for (int i = 0; i < key->tensors; i++) address[1 + i] = key->tensor[i].data;
@@ -587,7 +604,8 @@ static PyObject *follow(Call *call, const Key *key, PyObject *args, PyObject *ke
     }
     char **scratch_at = &address[1 + key->tensors + call->results];
     *scratch_at = NULL;
-    if (call->scratch && !call->cuda && call->scratch <= SMALL_SCRATCH) {
+    if (call->scratch && !call->cuda && call->scratch <= SMALL_SCRATCH && !scratch.taken) {
+        own_scratch = scratch.taken = 1;
         *scratch_at = scratch_of(call->scratch);
         if (*scratch_at == NULL) { PyErr_NoMemory(); goto done; }
     } else if (call->scratch) {
@@ -612,12 +630,20 @@ static PyObject *follow(Call *call, const Key *key, PyObject *args, PyObject *ke
         if (started == NULL) goto done;
         Py_DECREF(started);
     }
-    /* All words are in place before the interpreter's lock may go, after which another thread may bring other numbers. */
+    /* From the numbers to the words nothing runs that may let go of the interpreter's lock: another thread brings others. */
+    if (key->numbers && memcmp(call->latest, key->number, 16 * (size_t)key->numbers)) {
+        PyObject *tuple, *keywords;
+        if (!packed(args, count, names, &tuple, &keywords)) goto done;
+        rows = renumber(call, key, tuple, keywords);
+        Py_DECREF(tuple);
+        Py_DECREF(keywords);
+        if (rows == NULL) goto done;
+    }
     uint64_t words[MOST_LAUNCH_WORDS];
-    uint64_t *at[64];
-    if (call->launches > 64) goto done;
+    uint64_t *at[MOST_LAUNCHES];
     for (int i = 0; i < call->launches; i++) {
         Launch *launch = &call->launch[i];
+        scalars[i] = Py_NewRef(launch->scalars);
         if (launch->kind > ON_CUDA) continue;
         if (total + launch->words > MOST_LAUNCH_WORDS) goto done;
         uint64_t *block = at[i] = words + total;
@@ -652,7 +678,7 @@ static PyObject *follow(Call *call, const Key *key, PyObject *args, PyObject *ke
                 goto done;
             }
         } else if (launch->kind == BY_PYTHON) {
-            if (!launch_by_python(launch, address, stream)) goto done;
+            if (!launch_by_python(launch, scalars[i], address, stream)) goto done;
         } else if (!call->cuda) {
             if (*(address[launch->places[0].source] + launch->places[0].offset)) goto done;
         } else {
@@ -682,6 +708,9 @@ static PyObject *follow(Call *call, const Key *key, PyObject *args, PyObject *ke
         }
     }
 done:
+    if (own_scratch) scratch.taken = 0;
+    for (int i = 0; i < call->launches; i++) Py_XDECREF(scalars[i]);
+    Py_XDECREF(rows);
     Py_XDECREF(memory);
     for (int i = 0; i < allocated; i++) Py_DECREF(made[i]);
     return answer;
@@ -778,21 +807,6 @@ static int key_of(const Function *self, Key *key, PyObject *const *args, Py_ssiz
     return key->tensors && put_overlaps(key);
 }
 
-/* Arguments as functions of Python take them. */
-static int packed(PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject **tuple, PyObject **keywords) {
-    *tuple = PyTuple_New(count);
-    *keywords = PyDict_New();
-    if (*tuple == NULL || *keywords == NULL) { Py_CLEAR(*tuple); Py_CLEAR(*keywords); return 0; }
-    for (Py_ssize_t i = 0; i < count; i++) PyTuple_SET_ITEM(*tuple, i, Py_NewRef(args[i]));
-    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++)
-        if (PyDict_SetItem(*keywords, PyTuple_GET_ITEM(names, i), args[count + i])) {
-            Py_CLEAR(*tuple);
-            Py_CLEAR(*keywords);
-            return 0;
-        }
-    return 1;
-}
-
 static PyObject *Function_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names) {
     Function *self = (Function *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
@@ -806,11 +820,8 @@ static PyObject *Function_call(PyObject *callable, PyObject *const *args, size_t
     PyObject *answer = NULL, *tuple = NULL, *keywords = NULL;
     if (entry != NULL && entry->call != NULL) {
         Call *call = (Call *)Py_NewRef(entry->call);
-        int renumbered = key.numbers && memcmp(call->latest, key.number, 16 * (size_t)key.numbers);
-        if (!renumbered || packed(args, count, names, &tuple, &keywords)) answer = follow(call, &key, tuple, keywords);
+        answer = follow(call, &key, args, count, names);
         Py_DECREF(call);
-        Py_XDECREF(tuple);
-        Py_XDECREF(keywords);
         if (answer != NULL || PyErr_Occurred()) return answer;
         return PyObject_Vectorcall(self->function, args, flags, names);
     }

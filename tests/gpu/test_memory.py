@@ -17,7 +17,7 @@ from baracuda.cli.verify.placing import LAYOUTS
 from baracuda.cli.verify.plans import SUBJECTS, Case, Subject
 from baracuda.cli.verify.problem import Placed
 from baracuda.core.workspace import Workspace
-from baracuda.runtime import cuda_toolchain, nvrtc
+from baracuda.runtime import cuda_toolchain
 from tests.kernels.machine import machine_of
 
 F32, BF16 = ElementKind.F32, ElementKind.BF16
@@ -57,7 +57,8 @@ def _change_of_free_memory(
     def refuse(*_: Any, **__: Any) -> bytes:
         raise AssertionError("a run compiled a kernel")
 
-    patch.setattr(nvrtc, "cubin", refuse)
+    patch.setattr(cuda_toolchain, "cubin", refuse)
+    patch.setattr(cuda_toolchain, "cubins", refuse)
     loaded = len(cuda_toolchain._kernels)
     assert loaded
     torch.cuda.synchronize()

@@ -119,15 +119,17 @@ def test_numbers_of_the_next_call_are_checked(function: Any) -> None:
     assert np.array_equal(function(X, 0.5), np.where(X > 0, X, X * np.float32(0.5)))
 
 
+@pytest.mark.parametrize("size", [12, 40_000])  # results of the larger are allocated in Python, where threads take turns
 @pytest.mark.parametrize("function", both("mul"))
-def test_threads_with_numbers_of_their_own(function: Any) -> None:
+def test_threads_with_numbers_of_their_own(function: Any, size: int) -> None:
     wrong: list[tuple[int, float]] = []
-    warmed(function, X, 0.5)
+    x = np.linspace(-1, 1, size, dtype=np.float32)
+    warmed(function, x, 0.5)
 
     def work(number: int) -> None:
         for i in range(400):
             factor = float(number * 1000 + i)
-            if not np.array_equal(function(X, factor), X * np.float32(factor)):
+            if not np.array_equal(function(x, factor), x * np.float32(factor)):
                 wrong.append((number, factor))
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
