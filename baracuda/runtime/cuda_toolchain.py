@@ -76,7 +76,9 @@ class CudaToolchain(Toolchain):
             if any(blocks > most for blocks, most in zip(launch.grid, GRID_LIMIT, strict=True)):
                 raise UnsupportedError(f"a launch of {launch.grid} blocks; expected at most {GRID_LIMIT}")
         wanted = dict.fromkeys(launch.source for launch in launches if (launch.source, self.arch) not in _kernels)
-        _codes.update({(source, self.arch): code for source, code in zip(wanted, cubins(list(wanted), self.arch), strict=True)})
+        if wanted:
+            codes = cubins(list(wanted), self.arch)
+            _codes.update({(source, self.arch): code for source, code in zip(wanted, codes, strict=True)})
 
     def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> Call:
         integers = list(lowered.integers)
