@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from zlib import crc32
-
 import ml_dtypes
 import numpy as np
 import pytest
@@ -54,22 +52,15 @@ def compare(got: np.ndarray, want: np.ndarray, trial: t.Trial, spread: float, mo
     assert np.all(error <= allowed), f"{result[finite][worst]!r}; expected {want[finite][worst]!r} within {allowed[worst]:.3g}"
 
 
-def _sampled(trial: t.Trial) -> bool:
-    """Whether a trial runs without --full: a third of those in f32 and complex128, a quarter of those in f64, a sixth of the
-    others. The hashes run most of them as well."""
-    share = {ElementKind.C128: 3, ElementKind.F64: 4, ElementKind.F32: 3}
-    return crc32(str(trial).encode()) % share.get(trial.element, 6) == 0
-
-
 def _backward(trial: t.Trial) -> bool:
     return trial.op.differentiable and trial.gradient and trial.element in BACKWARD_ELEMENTS and not trial.special
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """The trials of a test: all of them with --full, else a sample."""
+    """The trials of a test: all of them with --full, else the sample."""
     if "trial" in metafunc.fixturenames:
         full = metafunc.config.getoption("--full")
-        chosen = [x for x in t.trials() if full or _sampled(x)]
+        chosen = [x for x in t.trials() if full or str(x) in t.sample()]
         if metafunc.config.getoption("--device") != "cpu":
             chosen = [x for x in chosen if not x.op.library]
         if metafunc.function is test_gradients:
