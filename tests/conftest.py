@@ -18,10 +18,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes minutes or tens of gigabytes; runs with --full")
+    share = "one_of(n, offset=0): without --full one of n cases runs, the positions of whose parameters add up to a multiple of n"
+    config.addinivalue_line("markers", share)
     config.addinivalue_line("markers", "cpu_only: about the CPU's own machinery; skipped with --device cuda")
 
 
+def _takes_its_turn(item: pytest.Item) -> bool:
+    """Whether a case is in the sample: of two parameters every pair with a third one's value, each once in n."""
+    marker = item.get_closest_marker("one_of")
+    if marker is None:
+        return True
+    share, *offset = marker.args
+    positions: dict[str, int] = item.callspec.indices  # type: ignore[attr-defined]
+    return sum((*positions.values(), *offset)) % int(share) == 0
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--full"):
+        config.hook.pytest_deselected(items=[item for item in items if not _takes_its_turn(item)])
+        items[:] = [item for item in items if _takes_its_turn(item)]
     for item in items:
         if item.get_closest_marker("slow") and not config.getoption("--full"):
             item.add_marker(pytest.mark.skip(reason="runs with --full"))
