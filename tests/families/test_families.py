@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from baracuda.cli.verify import reference
 from baracuda.core.elements import ElementKind
 from baracuda.frontends.families import ops
 from tests.families import trial as t
@@ -20,6 +21,16 @@ def names() -> list[str]:
 @pytest.mark.parametrize("name", names())
 def test_every_op_has_a_case(name: str) -> None:
     assert name in t.cases()
+
+
+def test_the_sample_has_every_op_keyword_and_element() -> None:
+    every, chosen = list(t.trials()), [x for x in t.trials() if str(x) in t.sample()]
+    assert len(chosen) < len(every) / 4
+    assert {(x.name, x.keywords) for x in chosen} == {(x.name, x.keywords) for x in every}
+    assert {(x.name, x.element.category) for x in chosen} == {(x.name, x.element.category) for x in every}
+    assert {x.element for x in chosen} == {x.element for x in every}
+    hashed = {str(x) for x in reference.of_ops()}
+    assert {x.name for x in chosen if str(x) in hashed} == {x.name for x in every if str(x) in hashed}
 
 
 def compare(got: np.ndarray, want: np.ndarray, trial: t.Trial, spread: float, modulus: np.ndarray | None = None) -> None:
