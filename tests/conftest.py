@@ -18,10 +18,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes minutes or tens of gigabytes; runs with --full")
+    share = "one_of(n, offset=0): without --full one of n cases runs, whose parameters' positions add up to a multiple of n"
+    config.addinivalue_line("markers", share)
     config.addinivalue_line("markers", "cpu_only: about the CPU's own machinery; skipped with --device cuda")
 
 
+def _position(parametrize: pytest.Mark, chosen: dict[str, Any]) -> int:
+    """Which of a parametrization's values a case has."""
+    names, values = parametrize.args[:2]
+    if isinstance(names, str):
+        return next(i for i, value in enumerate(values) if value is chosen[names])
+    return next(i for i, row in enumerate(values) if all(v is chosen[n] for n, v in zip(names, row, strict=True)))
+
+
+def _takes_its_turn(item: pytest.Item) -> bool:
+    """Whether a case is in the sample, in which every value of every parameter must be."""
+    turns = item.get_closest_marker("one_of")
+    if turns is None:
+        return True
+    share, *offset = turns.args
+    parametrized = list(item.iter_markers("parametrize"))
+    steps = [len(mark.args[1]) - 1 for mark in parametrized]
+    if sum(steps) - max(steps) + 1 < share:
+        raise pytest.UsageError(f"{item.nodeid}: one_of({share}) leaves values out, which too few others are combined with")
+    chosen: dict[str, Any] = item.callspec.params  # type: ignore[attr-defined]
+    return sum((_position(mark, chosen) for mark in parametrized), *offset) % int(share) == 0
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--full"):
+        turns = [_takes_its_turn(item) for item in items]
+        config.hook.pytest_deselected(items=[item for item, turn in zip(items, turns, strict=True) if not turn])
+        items[:] = [item for item, turn in zip(items, turns, strict=True) if turn]
     for item in items:
         if item.get_closest_marker("slow") and not config.getoption("--full"):
             item.add_marker(pytest.mark.skip(reason="runs with --full"))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from zlib import crc32
-
 import ml_dtypes
 import numpy as np
 import pytest
 
+from baracuda.cli.verify import reference
 from baracuda.core.elements import ElementKind
 from baracuda.frontends.families import ops
 from tests.families import trial as t
@@ -22,6 +21,16 @@ def names() -> list[str]:
 @pytest.mark.parametrize("name", names())
 def test_every_op_has_a_case(name: str) -> None:
     assert name in t.cases()
+
+
+def test_the_sample_has_every_op_keyword_and_element() -> None:
+    every, chosen = list(t.trials()), [x for x in t.trials() if str(x) in t.sample()]
+    assert len(chosen) < len(every) / 4
+    assert {(x.name, x.keywords) for x in chosen} == {(x.name, x.keywords) for x in every}
+    assert {(x.name, x.element.category) for x in chosen} == {(x.name, x.element.category) for x in every}
+    assert {x.element for x in chosen} == {x.element for x in every}
+    hashed = {str(x) for x in reference.of_ops()}
+    assert {x.name for x in chosen if str(x) in hashed} == {x.name for x in every if str(x) in hashed}
 
 
 def compare(got: np.ndarray, want: np.ndarray, trial: t.Trial, spread: float, modulus: np.ndarray | None = None) -> None:
@@ -54,22 +63,15 @@ def compare(got: np.ndarray, want: np.ndarray, trial: t.Trial, spread: float, mo
     assert np.all(error <= allowed), f"{result[finite][worst]!r}; expected {want[finite][worst]!r} within {allowed[worst]:.3g}"
 
 
-def _sampled(trial: t.Trial) -> bool:
-    """Whether a trial runs without --full: a third of those in f32 and complex128, a quarter of those in f64, a sixth of the
-    others. The hashes run most of them as well."""
-    share = {ElementKind.C128: 3, ElementKind.F64: 4, ElementKind.F32: 3}
-    return crc32(str(trial).encode()) % share.get(trial.element, 6) == 0
-
-
 def _backward(trial: t.Trial) -> bool:
     return trial.op.differentiable and trial.gradient and trial.element in BACKWARD_ELEMENTS and not trial.special
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """The trials of a test: all of them with --full, else a sample."""
+    """The trials of a test: all of them with --full, else the sample."""
     if "trial" in metafunc.fixturenames:
         full = metafunc.config.getoption("--full")
-        chosen = [x for x in t.trials() if full or _sampled(x)]
+        chosen = [x for x in t.trials() if full or str(x) in t.sample()]
         if metafunc.config.getoption("--device") != "cpu":
             chosen = [x for x in chosen if not x.op.library]
         if metafunc.function is test_gradients:

@@ -8,11 +8,13 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import torch
 
 import baracuda
+from baracuda.cli.verify import reference
 from baracuda.cli.verify import trials as trials_of_the_package
 from baracuda.cli.verify import values as data
 from baracuda.core.elements import ElementKind
@@ -92,6 +94,25 @@ def trials(*, full: bool = False) -> Iterator[Trial]:
     for name in ops():
         if name in cases():
             yield from trials_of(name, full=full)
+
+
+@cache
+def sample() -> frozenset[str]:
+    """The names of the trials that run without --full: of each op so many that every set of its keywords is among them, special
+    values, f32, f64, one of the 16-bit floats, and one element of each other category.
+
+    Values, gradients and hashes are of the same trials, so that each kernel is compiled once; those that have a hash come first.
+    """
+    hashed = {str(trial) for trial in reference.of_ops()}
+    chosen: set[str] = set()
+    for name in cases():
+        seen: set[Any] = set()
+        for trial in sorted(trials_of(name), key=lambda x: (str(x) not in hashed, crc32(str(x).encode()))):
+            sort = trial.element.category, max(trial.element.bits, 16) if trial.element.is_float else 0
+            if not {sort, trial.keywords, trial.special} <= seen:
+                chosen.add(str(trial))
+                seen |= {sort, trial.keywords, trial.special}
+    return frozenset(chosen)
 
 
 # --- computing --------------------------------------------------------------------------------------------------------

@@ -190,6 +190,7 @@ def laid(x: Tensor, how: str) -> Tensor:
     return view.copy_(x)
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("how", LAYOUTS)
 @pytest.mark.parametrize("element", [K.F32, K.F16], ids=str)
 def test_layouts(how: str, element: K, device: str) -> None:

@@ -54,6 +54,7 @@ def rows_of(n: int) -> int:
     return 2 if n > 5000 else 37 if n < 1000 else 9
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("kind", [K.F32, K.F64])
@@ -98,6 +99,7 @@ def centre_reference(x: np.ndarray) -> np.ndarray:
     return e / canonical(e)[..., None]
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("out_layout", ["rows", "columns"])
@@ -151,6 +153,7 @@ def norm_backward(dy: Expr, x: Expr, gamma: Expr, rms: Expr) -> tuple[Expr, Expr
     return (g - h * sum_(g * h)) / rms, sum_rows(dy * h) * 2.0
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("rows", [1, 3, 17, 127, 128, 129, 1000, 1024, 1025, 3000])
 @pytest.mark.parametrize("n", [1, 5, 64, 1030])
 def test_sums_over_rows_beside_sums_along_them(rows: int, n: int) -> None:
@@ -208,6 +211,7 @@ def blend(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 SHAPES = [(1,), (3,), (1000,), (70000,), (1, 5000), (3, 70001), (5000, 3), (64, 64), (257, 300), (70, 33, 9), (2, 3) * 4]
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("out_layout", ["rows", "columns"])
@@ -306,6 +310,7 @@ def test_bits_do_not_depend_on_the_vector_width(vector_bits: int, layout: str) -
             assert guards_intact(whole)
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("kind", [K.BF16, K.F16, K.S8, K.U8, K.S16, K.S64])
 @pytest.mark.parametrize("n", [1, 3, 16, 64, 130, 1000, 3001])
 def test_narrow_and_wide_kinds_along_rows(kind: K, n: int) -> None:

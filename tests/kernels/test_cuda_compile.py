@@ -72,7 +72,7 @@ def sources(tried: Subject, target: Target, full: bool) -> dict[str, str]:
         for general in (False, True) if general_too else (False,):
             schedule, written = kernels(case, target, general=general)
             for number, source in enumerate(written):
-                key = f"{case} {schedule}" if full else f"{_shape_of(schedule)} {number} {general} {case.element is K.F64}"
+                key = f"{case} {schedule}" if full else f"{_shape_of(schedule)} {number} {general}"
                 found.setdefault(key, source)
     return {key: source for source, key in {s: k for k, s in found.items()}.items()}
 

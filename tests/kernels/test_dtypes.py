@@ -73,6 +73,7 @@ def assert_same(got: np.ndarray, expected: np.ndarray) -> None:
 # --- storage ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_of(2)
 @kinds()
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_pattern_survives_a_copy(kind: K, layout: str, machine: Machine) -> None:
@@ -91,6 +92,7 @@ def test_every_pattern_survives_a_copy(kind: K, layout: str, machine: Machine) -
     assert_same(got["y0"], np.broadcast_to(x[:1], shape))
 
 
+@pytest.mark.one_of(2)
 @kinds([k for k in KINDS if k is not K.BOOL])
 @pytest.mark.parametrize("shape", SHAPES, ids=label)
 def test_arithmetic(kind: K, shape: tuple[int, ...], machine: Machine) -> None:
@@ -184,6 +186,7 @@ ROWS = ((5, 3), (70, 16), (3, 1000), (4, 5003), (2, 140_001))
 ROW_LAYOUTS = (["contiguous"], ["transposed"], ["sliced", "padded", "contiguous"], ["negative", "transposed"])
 
 
+@pytest.mark.one_of(2)
 @kinds()
 @pytest.mark.parametrize("space", ROWS, ids=label)
 def test_rows(kind: K, space: tuple[int, int], machine: Machine) -> None:
@@ -210,6 +213,7 @@ def test_rows(kind: K, space: tuple[int, int], machine: Machine) -> None:
             assert_same(got["s"], r)
 
 
+@pytest.mark.one_of(2)
 @kinds()
 @pytest.mark.parametrize("space", [(5, 3), (300, 70), (1030, 257)], ids=label)
 def test_rows_with_column_sums(kind: K, space: tuple[int, int], machine: Machine) -> None:
@@ -337,8 +341,9 @@ TARGETS = (Target("sm_80", 108), Target("sm_90", 132), Target("sm_100", 148))
 
 @kinds()
 @pytest.mark.cpu_only
-def test_cuda_kernels_compile(kind: K) -> None:
-    """Pointwise runs, tiles, rows, columns and rows with column sums of each kind; needs NVRTC, but no GPU."""
+def test_cuda_kernels_compile(kind: K, full: bool) -> None:
+    """Pointwise runs, tiles, rows, columns and rows with column sums of each kind, or without --full of half of the kinds; needs
+    NVRTC, but no GPU."""
     pytest.importorskip("cuda.core")
     from baracuda.runtime.nvrtc import cubin
 
@@ -362,6 +367,8 @@ def test_cuda_kernels_compile(kind: K) -> None:
         (by_row, (500, 70), ["transposed"]), (both, (3000, 300), ["contiguous"]), (both, (70, 133), ["transposed"]),
     ]  # fmt: skip
     for number, (formula, space, layouts) in enumerate(cases):
+        if not full and (KINDS.index(kind) + number) % 2:
+            continue
         target = TARGETS[(KINDS.index(kind) + number) % 3]
         for source in cuda_sources(formula, space, target, layouts):
             assert cubin(source, target.arch)[:4] == b"\x7fELF"

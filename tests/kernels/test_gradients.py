@@ -38,6 +38,7 @@ def precision(request: pytest.FixtureRequest) -> Callable[[K], Any]:
     return torch_dtype if request.param == "native" else lambda element: torch.float64
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("element", FLOATS, ids=K_IDS)
 @pytest.mark.parametrize("shape", [(7, 129), (3, 5, 33), (2, 2000)], ids=str)
 @pytest.mark.parametrize("axis", [0, -1, "middle"])
@@ -56,6 +57,7 @@ def test_softmax(machine: Machine, precision: Any, name: str, axis: Any, shape: 
     compare(dx, x.grad, element, label)
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("element", FLOATS, ids=K_IDS)
 @pytest.mark.parametrize("shape", [(7, 129), (3, 5, 33), (700, 12)], ids=str)
 @pytest.mark.parametrize("label", ["rms_norm", "rms_norm_plain", "rms_norm@2axes"])

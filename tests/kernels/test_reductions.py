@@ -88,6 +88,7 @@ def first_smallest(x: Expr) -> Expr:
     return argmin(x)
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("kind", FLOATS, ids=str)
 @pytest.mark.parametrize(("shape", "axes"), PROBLEMS, ids=str)
 def test_sums_and_products_have_the_canonical_bits(
@@ -103,6 +104,7 @@ def test_sums_and_products_have_the_canonical_bits(
             assert np.array_equal(canonical_bits(y), canonical_bits(expected.reshape(kept(x, axes)))), (op, layout)
 
 
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize("kind", [*INTEGERS, K.BOOL], ids=str)
 @pytest.mark.parametrize(("shape", "axes"), PROBLEMS, ids=str)
 def test_integers_and_bool(shape: tuple[int, ...], axes: tuple[int, ...], kind: K, machine: Machine) -> None:
@@ -170,6 +172,7 @@ def test_over_nothing(kind: K, machine: Machine) -> None:
 # --- where the extreme is ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize("kind", [K.BF16, K.F32, K.F64, *INTEGERS, K.S8, K.BOOL], ids=str)
 @pytest.mark.parametrize(("shape", "axes"), PROBLEMS, ids=str)
 def test_argmax_and_argmin(shape: tuple[int, ...], axes: tuple[int, ...], kind: K, machine: Machine) -> None:
@@ -278,6 +281,7 @@ SPACES = (
 )
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("formula", BOTH_WAYS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize(("shape", "axes"), SPACES, ids=str)
 def test_reductions_of_reductions(formula: Any, shape: tuple[int, ...], axes: tuple[int, ...], machine: Machine) -> None:

@@ -104,6 +104,7 @@ def nearest(value: float | int, kind: K) -> float:
     return -result if value < 0 else result
 
 
+@pytest.mark.one_of(2)
 @kinds(SMALL)
 @pytest.mark.parametrize("source", COMPUTE, ids=label)
 def test_conversions_round_once(kind: K, source: K, machine: Machine) -> None:

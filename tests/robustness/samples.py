@@ -25,7 +25,7 @@ from baracuda.core.plan import Plan
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
 from baracuda.ops.declaration.op import Op
-from tests.families.trial import ELEMENTS, Trial, cases, elements_of, trials_of
+from tests.families.trial import ELEMENTS, Trial, cases, elements_of, sample, trials_of
 from tests.robustness import by_hand
 
 #: Functions that are no computation: they have tests of their own.
@@ -73,9 +73,10 @@ class Sample:
 
 
 def trials_of_op(op: Op) -> list[Trial]:
-    """A few trials of an op: its first shapes and keywords in some elements, then others of its shapes and keywords."""
+    """A few trials of an op: its first shapes and keywords in some elements, then others of its shapes and keywords. Those whose
+    kernels other tests compile come first."""
     case = cases()[op.name]
-    every = [t for t in trials_of(op.name) if not t.special]
+    every = sorted((t for t in trials_of(op.name) if not t.special), key=lambda t: str(t) not in sample())
     tried = [k for k in _TRIED if k in elements_of(op, case)] or elements_of(op, case)
     first = [next((t for t in every if t.element is k), None) for k in tried[:_MOST_ELEMENTS]]
     rest = [t for t in every if t.element is tried[0]][1:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -63,23 +62,24 @@ def _results(function: Callable[..., Any], call: Call, by: int) -> Any:
         return type(error), str(error)
 
 
-def _sampled() -> list[Sample]:
-    return [s for s in samples() if not s.name.startswith(("plan of ", "descriptor of "))]
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every sample, of the C module's calls and of its counterpart's in Python; without --full a third and a sixth of them, which
+    a third of each op's calls are among, and all examples."""
+    every = [s for s in samples() if not s.name.startswith(("plan of ", "descriptor of "))]
+    full = metafunc.config.getoption("--full")
+    native = [s for number, s in enumerate(every) if full or number % 3 == 0 or "#example" in s.name]
+    python = {s.name for s in native[:: 1 if full else 2]}
+    both = [(s, p) for s in native for p in (False, True) if not p or s.name in python]
+    metafunc.parametrize(("sample", "python"), both, ids=[f"{s.name}-{'python' if p else 'native'}" for s, p in both])
 
 
-@pytest.mark.parametrize("python", [False, True], ids=["native", "python"])
-@pytest.mark.parametrize("sample", _sampled(), ids=lambda s: s.name)
-def test_bits_of_a_repeated_call(sample: Sample, python: bool, full: bool) -> None:
+def test_bits_of_a_repeated_call(sample: Sample, python: bool) -> None:
     call = sample.make()
     public = call.function
-    if not full and not python and "#example" not in sample.name and zlib.crc32(sample.name.encode()) % 3:
-        pytest.skip("runs with --full")
     if not hasattr(public, "cached_calls"):
         pytest.skip("no function whose calls are kept")
     plain = public.__wrapped__
     if python:
-        if not full and zlib.crc32(sample.name.encode()) % 6:
-            pytest.skip("runs with --full")
         known = getattr(plain, "cacheable", None)
         assert known is not None
         public = call_cache.python_function(known)

@@ -100,7 +100,7 @@ def _theirs(name: str) -> list[list[tuple[str, bool]]]:
 
 @cache
 def _compared() -> list[str]:
-    known = [n for n in sorted(table()) if callable(getattr(baracuda, n, None))]
+    known = [n for n in sorted({*table()} & {*dir(baracuda)}) if callable(getattr(baracuda, n))]
     return [n for n in known if _theirs(n)]
 
 
