@@ -140,16 +140,25 @@ def seeds_table() -> str:
     return markdown(head, body)
 
 
-def launches() -> str:
-    """Microseconds of the host: one line an op, a column for each way to call it."""
-    groups = grouped(rows(load(f"launch-{GPU}*")), lambda row: row.op)
-    ways = list(dict.fromkeys(row.variant for found in groups.values() for row, _ in found))
+#: Functions that give back their argument in PyTorch, and copy it here.
+NO_WORK = frozenset(["conj", "positive", "real", "resolve_conj", "resolve_neg"])
+
+
+def calls() -> str:
+    """What calls cost the host, as ratios of PyTorch's own time."""
     body = []
-    for op, found in groups.items():
-        by = {row.variant: row for row, _ in found}
-        torch = next((f"{row.us['torch'][1]:.2f}" for row, _ in found if "torch" in row.us), "")
-        body.append([op, *(f"{by[way].ours[1]:.2f}" if way in by else "" for way in ways), torch])
-    return markdown(["host time of one call, µs", *ways, "torch eager"], body)
+    for path in sorted(RESULTS.glob("calls-*.json"), reverse=True):
+        record = _record(path)
+        measured = [r for r in record["microseconds"] if r["name"] not in NO_WORK]
+        for who, tensors in (("ours", "PyTorch's"), ("arrays", "NumPy's" if "cpu" in path.name else "our own")):
+            found = {r["name"]: r[who] / r["torch"] for r in measured if r[who] is not None}
+            forward = [v for n, v in found.items() if not n.endswith("_backward")]
+            backward = [v for n, v in found.items() if n.endswith("_backward")]
+            above = sorted(((v, n) for n, v in found.items() if v > 1.5), reverse=True)
+            means = (f"{geometric_mean(part):.2f}" for part in (list(found.values()), forward, backward))
+            names = ", ".join(f"{n} {v:.1f}" for v, n in above)
+            body.append([record["environment"]["device"], tensors, str(len(found)), *means, names or "none"])
+    return markdown(["device", "tensors", "functions", "all", "forward", "backward", "above 1.5"], body)
 
 
 def _rate(found: float | None) -> str:
@@ -179,8 +188,9 @@ def readme() -> str:
         encoder("cpu"),
     ]
     sentence = "The plans written out by hand on the GPU, 8192×8192, ALiBi 8×8×1024×1024; every operand counted once:"
-    calls = ["What a call costs the host there:", launches()]
-    return "\n\n".join([*parts, sentence, seeds_table(), *calls, *encoders, f"The same bits: {certificate()}"])
+    rival = "a ratio to PyTorch's own function (of a backward: to `torch.autograd.grad`)"
+    costs = f"What a call costs the host on 1,024 elements, as {rival}:"
+    return "\n\n".join([*parts, sentence, seeds_table(), costs, calls(), *encoders, f"The same bits: {certificate()}"])
 
 
 # --- docs/performance.md ----------------------------------------------------------------------------------------------

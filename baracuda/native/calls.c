@@ -9,6 +9,7 @@
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -496,19 +497,21 @@ static PyObject *new_result(const Result *r, PyObject *like, char **data) {
     if (r->way == NEW_TORCH) return new_torch(r, data);
     PyObject *made = PyObject_CallOneArg(r->allocate, like);
     if (made == NULL) return NULL;
-    static Key scratch_key; /* under the interpreter's lock, and nothing of it is kept */
-    scratch_key.length = scratch_key.tensors = 0;
+    Key of_result;
+    of_result.length = of_result.tensors = 0;
+    of_result.bytes = 0;
     int library = library_of(made);
-    if (!library || put_tensor(&scratch_key, made, library, 1) <= 0) {
+    if (!library || put_tensor(&of_result, made, library, 1) <= 0) {
         Py_DECREF(made);
         if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, "a new tensor has no address");
         return NULL;
     }
-    *data = scratch_key.tensor[0].data;
+    *data = of_result.tensor[0].data;
     return made;
 }
 
-/* The thread's own scratch memory for calls on the CPU, which have ended when they return. */
+/* The thread's own scratch memory for calls on the CPU, which have ended when they return; it goes with the thread. */
+static pthread_key_t ends_with_thread;
 static _Thread_local struct { char *memory; int64_t nbytes; int taken; } scratch;
 
 static char *scratch_of(int64_t nbytes) {
@@ -517,6 +520,7 @@ static char *scratch_of(int64_t nbytes) {
         free(scratch.memory);
         scratch.memory = aligned_alloc(256, (size_t)size);
         scratch.nbytes = scratch.memory == NULL ? 0 : size;
+        pthread_setspecific(ends_with_thread, scratch.memory);
     }
     return scratch.memory;
 }
@@ -1045,6 +1049,7 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit_calls(void) {
     import_array();
+    if (pthread_key_create(&ends_with_thread, free)) return PyErr_NoMemory();
     if (PyType_Ready(&CallType) < 0 || PyType_Ready(&FunctionType) < 0) return NULL;
     PyObject *module = PyModule_Create(&definition);
     known.interned = PyDict_New();
