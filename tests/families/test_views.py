@@ -148,6 +148,7 @@ def test_integral_of_complex_numbers(device: str) -> None:
     _check("trapezoid", lambda v: torch.trapezoid(v, dx=1.0), [_drawn(4, 9) + 1j * _drawn(4, 9, seed=1)], device)
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("edge_order", [1, 2])
 @pytest.mark.parametrize("axis", [None, 0, (1, 0)])
 @pytest.mark.parametrize("spaced", [False, True])

@@ -14,6 +14,7 @@ from tests.kernels.composed import FLOATS, NUMBERS, called, check, close, drawn,
 SHAPES = [(5, 30), (1, 7), (9,), (0, 4), (70, 300)]
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("dtype", NUMBERS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_cov(shape: tuple[int, ...], dtype: Any, device: str) -> None:
@@ -74,6 +75,7 @@ def _split(weights: Any) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
 @pytest.mark.parametrize("which", ["fweights", "aweights", "both"])
 @pytest.mark.parametrize("shape", [(5, 30), (3, 1200)])

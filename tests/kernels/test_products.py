@@ -57,6 +57,7 @@ def test_results_are_rounded_once(machine: Machine, kind: K) -> None:
             assert same_bits(y, product(a, b).astype(y.dtype))
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("layout", ["transposed", "mixed", "sliced", "negative", "broadcast", "padded", "misaligned"])
 @pytest.mark.parametrize("kind", [K.F32, K.BF16, K.C64], ids=str)
 @pytest.mark.parametrize("bind", [True, False], ids=["bound", "run"])
@@ -172,6 +173,7 @@ def test_shapes(machine: Machine, batch: list[int], m: int, n: int, k: int, kind
 ACTIVATION_OPS = {"gelu": {}, "gelu_tanh": {"approximate": "tanh"}, "relu": {}, "silu": {}}
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.cpu_only
 @pytest.mark.parametrize("activation", ["none", *ACTIVATION_OPS])
 @pytest.mark.parametrize("shape", [(20, 75, 40), (3, 75, 40), (40, 2, 33)])

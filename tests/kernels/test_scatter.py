@@ -194,7 +194,7 @@ def test_distributions(machine: Machine, rows: int, count: int, spread: str) -> 
     run(machine, replace(SUM, shape=(rows, 3), index_shape=(count,)), spread=spread)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("reduce", [k for k in ScatterKind if k is not ScatterKind.COUNT])
 @pytest.mark.parametrize("kind", [K.F16, K.BF16, K.F32, K.F64, K.S8, K.U8, K.S32, K.U32, K.S64, K.U64])
 def test_kinds(machine: Machine, kind: K, reduce: ScatterKind) -> None:
