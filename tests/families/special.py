@@ -65,7 +65,7 @@ CASES = {
     "i1e": Case(T.i1e, **LOOSE, specials=False),
     "bessel_j0": Case(_scipy(scipy.special.j0), **LOOSE, specials=False, gradient=False),
     "bessel_j1": Case(_scipy(scipy.special.j1), **LOOSE, specials=False, gradient=False),
-    "sinc": Case(torch.sinc, **LOOSE, specials=False),
+    "sinc": Case(torch.sinc, **LOOSE, specials=False, modulus=True),
     "entr": Case(T.entr, ("positive",), specials=False, **LOOSE),
     "xlogy": Case(T.xlogy, ("any", "positive"), specials=False, **LOOSE),
     "xlog1py": Case(T.xlog1py, ("any", "positive"), specials=False, **LOOSE),
