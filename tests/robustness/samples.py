@@ -77,7 +77,8 @@ def trials_of_op(op: Op) -> list[Trial]:
     kernels other tests compile come first."""
     case = cases()[op.name]
     every = sorted((t for t in trials_of(op.name) if not t.special), key=lambda t: str(t) not in sample())
-    tried = [k for k in _TRIED if k in elements_of(op, case)] or elements_of(op, case)
+    known = {t.element for t in every if str(t) in sample()}
+    tried = sorted([k for k in _TRIED if k in elements_of(op, case)] or elements_of(op, case), key=lambda k: k not in known)
     first = [next((t for t in every if t.element is k), None) for k in tried[:_MOST_ELEMENTS]]
     rest = [t for t in every if t.element is tried[0]][1:]
     small = [t for t in (*first, *rest) if t is not None and all(s is None or np.prod(s) <= 2200 for s in t.shapes)]
