@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import hypothesis
 import pytest
 
 from tests.kernels.machine import Machine, machine_of
@@ -17,6 +18,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    hypothesis.settings.register_profile("untimed", deadline=None)
+    hypothesis.settings.load_profile("untimed")
     config.addinivalue_line("markers", "slow: takes minutes or tens of gigabytes; runs with --full")
     share = "one_of(n, offset=0): without --full one of n cases runs, whose parameters' positions add up to a multiple of n"
     config.addinivalue_line("markers", share)

@@ -97,7 +97,7 @@ def _differing(got: np.ndarray, exact: np.ndarray) -> int:
     return int((canonical_bits(got) != canonical_bits(expected)).sum())
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize("element", FLOATS, ids=[str(k) for k in FLOATS])
 @pytest.mark.parametrize("label", PLANS)

@@ -63,7 +63,6 @@ def arbitrary(draw: Any) -> tuple[Case, bool, bool]:
 def test_any_layout(machine: Machine, full: bool, part: int) -> None:
     @settings(
         max_examples=600 if full else 60,
-        deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
     )

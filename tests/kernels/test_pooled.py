@@ -158,7 +158,7 @@ def test_only_sums_are_pooled() -> None:
             pooled(total, lambda part, own, whole: part)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.integers(1, 40_000), min_size=1, max_size=4))
 def test_blocks(extents: list[int]) -> None:
     axis, length = pool_block(extents)

@@ -150,7 +150,7 @@ def test_special_values(machine: Machine) -> None:
         assert same_bits(run(machine, descriptor(a, b), {"a": a, "b": b})["y"], product(a, b))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     batch=st.lists(st.integers(1, 3), max_size=2),
     m=st.integers(1, 40),

@@ -40,7 +40,7 @@ def test_row_lengths(machine: Machine, tried: Subject, element: object, full: bo
             agree(case, execute(machine, case))
 
 
-@pytest.mark.one_of(2, 1)
+@pytest.mark.one_of(4, 1)
 @pytest.mark.parametrize("element", FLOATS, ids=K_IDS)
 @pytest.mark.parametrize("tried", SUBJECTS, ids=lambda s: s.label)
 def test_layouts(machine: Machine, tried: Subject, element: object, full: bool) -> None:
@@ -57,7 +57,7 @@ def test_layouts(machine: Machine, tried: Subject, element: object, full: bool) 
             assert same, f"{case}: {name}: bits of {special.plan.schedule} differ from those of the general kernel"
 
 
-@pytest.mark.one_of(2, 1)
+@pytest.mark.one_of(4, 2)
 @pytest.mark.parametrize("variant", ["extreme", "special"])
 @pytest.mark.parametrize("element", FLOATS, ids=K_IDS)
 @pytest.mark.parametrize("tried", [s for s in SUBJECTS if s.floating], ids=lambda s: s.label)
