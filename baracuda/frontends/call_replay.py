@@ -6,6 +6,7 @@ import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -21,8 +22,8 @@ from baracuda.frontends.arrays import current_stream, extent_of
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import NUMBERS, device_of
 
-#: Calls that one function keeps, and how often it tries to make out what one comes down to.
-MOST_KEPT, MOST_ATTEMPTS = 512, 3
+#: Calls that one function keeps, and all together, and how often it tries to make out what one comes down to.
+MOST_KEPT, MOST_CALLS, MOST_ATTEMPTS = 512, 4096, 3
 #: Bytes of scratch memory up to which a thread keeps its own for calls on the CPU.
 _KEPT = 16 << 20
 _local = threading.local()
@@ -101,6 +102,7 @@ class PythonFunction:
         self.__doc__ = known.function.__doc__
         self.known, self.record = known, record
         self._calls: dict[Any, list[Any]] = {}
+        _functions.add(self)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__wrapped__, name)
@@ -137,8 +139,15 @@ class PythonFunction:
         result, call, kept = self.record(self.__wrapped__, arguments, keywords, tuple(key.tensors))
         if len(self._calls) >= MOST_KEPT:
             self._calls.clear()
+        if sum(len(f._calls) for f in list(_functions)) >= MOST_CALLS:  # calls keep code
+            for function in list(_functions):
+                function.forget()
         self._calls[found] = [call, 1 if entry is None else entry[1] + 1, kept]
         return result
+
+
+#: Every function there is.
+_functions: WeakSet[PythonFunction] = WeakSet()
 
 
 def watch_thread(change: int) -> None:

@@ -65,7 +65,7 @@ static Py_ssize_t watchers = 0;
 static _Thread_local Py_ssize_t thread_watchers = 0;
 
 enum { MOST_WORDS = 320, MOST_TENSORS = 40, MOST_NUMBERS = 16, MOST_KEPT = 512, MOST_RANK = 32, MOST_ATTEMPTS = 3,
-       MOST_INTERNED = 4096 };
+       MOST_INTERNED = 4096, MOST_CALLS = 4096 };
 enum { SMALL_RESULT = 64 * 1024, SMALL_SCRATCH = 16 << 20, BRIEF = 32 * 1024 };
 
 /* --- keys ----------------------------------------------------------------------------------------------------------- */
@@ -729,8 +729,9 @@ typedef struct {
     PyObject *call, *kept; /* call NULL: none could be made so far */
 } Entry;
 
-typedef struct {
+typedef struct Function {
     PyObject_HEAD
+    struct Function *before, *after; /* in the ring of all functions */
     vectorcallfunc vectorcall;
     PyObject *function, *record, *weakrefs;
     Parameter *parameter; /* by position, then by name */
@@ -739,9 +740,14 @@ typedef struct {
     Entry *table;
 } Function;
 
+/* All functions, and how many calls they keep: calls keep code, so that there is an end to them. */
+static Function ring = {.before = &ring, .after = &ring};
+static Py_ssize_t calls_kept = 0;
+
 static void clear_entries(Function *self) {
     Entry *table = self->table;
     unsigned size = self->size;
+    for (unsigned i = 0; i < size; i++) calls_kept -= table[i].call != NULL;
     self->table = NULL;
     self->size = 0;
     self->entries = 0;
@@ -751,6 +757,17 @@ static void clear_entries(Function *self) {
         Py_XDECREF(table[i].kept);
     }
     free(table);
+}
+
+/* Forget all calls of all functions. Letting go of one may run anything, so that each is looked for anew. */
+static void forget_all(void) {
+    for (Function *f = ring.after; f != &ring;) {
+        if (f->size == 0) { f = f->after; continue; }
+        Py_INCREF(f);
+        clear_entries(f);
+        Py_DECREF(f);
+        f = ring.after;
+    }
 }
 
 static Entry *entry_of(Function *self, const Key *key, uint64_t hash, int make) {
@@ -841,11 +858,13 @@ static PyObject *Function_call(PyObject *callable, PyObject *const *args, size_t
     if (found == NULL) return NULL;
     PyObject *result, *call, *kept;
     if (!PyArg_ParseTuple(found, "OOO", &result, &call, &kept)) { Py_DECREF(found); return NULL; }
+    if (calls_kept >= MOST_CALLS) forget_all();
     entry = entry_of(self, &key, hash, 1); /* the table may have changed meanwhile */
     if (entry != NULL) {
         entry->attempts++;
         if (PyObject_TypeCheck(call, &CallType)) {
             memcpy(((Call *)call)->latest, key.number, 16 * (size_t)key.numbers);
+            calls_kept += entry->call == NULL;
             Py_XSETREF(entry->call, Py_NewRef(call));
         }
         Py_XSETREF(entry->kept, Py_NewRef(kept));
@@ -877,6 +896,9 @@ static PyObject *Function_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     Function *self = (Function *)type->tp_alloc(type, 0);
     if (self == NULL) return NULL;
     self->vectorcall = Function_call;
+    self->before = ring.before;
+    self->after = &ring;
+    ring.before = ring.before->after = self;
     self->function = Py_NewRef(function);
     self->record = Py_NewRef(record);
     self->positions = (int)PyTuple_GET_SIZE(positions);
@@ -907,6 +929,8 @@ static int Function_clear(Function *self) {
 static void Function_dealloc(Function *self) {
     PyObject_GC_UnTrack(self);
     if (self->weakrefs != NULL) PyObject_ClearWeakRefs((PyObject *)self);
+    self->before->after = self->after;
+    self->after->before = self->before;
     Function_clear(self);
     for (int i = 0; self->parameter != NULL && i < self->positions + self->named; i++) {
         Py_XDECREF(self->parameter[i].name);
