@@ -76,7 +76,6 @@ class CallRecorder:
 
     def __init__(self, extents: Sequence[tuple[int, int, int]]) -> None:
         self.extents = list(extents)
-        self.tensors = len(self.extents)
         self.allocated: list[Allocated] = []
         self.steps: list[Launch | Expect] = []
         self.refused: str | None = None

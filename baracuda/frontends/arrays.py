@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -120,7 +119,7 @@ def empty_like(like: Any, shape: Sequence[int], kind: ElementKind) -> Any:
     UnsupportedError
         The library is not one that baracuda can allocate with; pass `out` instead.
     """
-    made = allocator(like, shape, kind)(like)
+    made = _empty_like(like, tuple(shape), kind)
     allocated(made, like)
     return made
 
@@ -133,56 +132,52 @@ def allocated(made: Any, like: Any) -> None:
         recorder.allocate(Allocated(made, ref.pointer, prod(ref.shape) * ref.kind.itemsize, like))
 
 
+def _empty_like(like: Any, shape: tuple[int, ...], kind: ElementKind) -> Any:
+    library, ref = library_of(like), tensor_ref(like)
+    order = _memory_order(shape, ref)
+    if library == "torch" and not _is_pooled(ref.device, shape, kind):
+        torch = sys.modules["torch"]
+        if shape == ref.shape and kind is ref.kind:
+            return torch.empty_like(like, requires_grad=False)
+        return torch.empty(shape, dtype=torch_dtype(torch, kind), device=like.device)
+    if library == "cupy":
+        inverse = [order.index(a) for a in range(len(order))]
+        return sys.modules["cupy"].empty(tuple(shape[a] for a in order), kind.numpy).transpose(inverse)
+    if library == "jax":
+        return sys.modules["jax"].numpy.empty(shape, kind.numpy, device=like.device).block_until_ready()
+    if library != "baracuda" and ref.device.kind is not DeviceKind.CPU:
+        raise UnsupportedError(f"no allocation for {type(like).__module__}.{type(like).__qualname__} on {ref.device}; pass out")
+    return _laid_out(library, ref.device, shape, order, kind)(like)
+
+
 def dense_allocator(
     library: str, device: Device, shape: Sequence[int], strides: Sequence[int], kind: ElementKind
 ) -> Callable[[Any], Any]:
-    """What makes dense tensors of a library, with these strides in elements, on the device of the tensor it is given."""
-    order = sorted(range(len(shape)), key=lambda a: (-strides[a], -shape[a], a))
-    inverse, ordered = [order.index(a) for a in range(len(order))], tuple(shape[a] for a in order)
-    straight = order == sorted(order)
-    if library == "torch":
+    """What makes dense tensors of a library with these strides in elements, on the device of the tensor it is given."""
+    if library == "torch" and not _is_pooled(device, shape, kind):
         torch = sys.modules["torch"]
-        if device.kind is DeviceKind.CPU and prod(shape) * kind.itemsize >= memory.SMALLEST_POOLED:
-            return _pooled_torch(torch, ordered, inverse, kind)
         made, dtype, extents, steps = torch.empty_strided, torch_dtype(torch, kind), tuple(shape), tuple(strides)
         return lambda like: made(extents, steps, dtype=dtype, device=like.device)
-    if library == "numpy":
-        return lambda like: memory.empty(ordered, kind) if straight else memory.empty(ordered, kind).transpose(inverse)
-    if library == "baracuda":
-        return lambda like: (
-            array.empty(ordered, kind, device) if straight else array.empty(ordered, kind, device).transpose(*inverse)
-        )
-    raise UnsupportedError(f"no allocation for tensors of {library}; pass out")
+    order = sorted(range(len(shape)), key=lambda a: (-strides[a], -shape[a], a))
+    return _laid_out(library, device, shape, order, kind)
 
 
-def allocator(like: Any, shape: Sequence[int], kind: ElementKind) -> Callable[[Any], Any]:
-    """`empty_like` for tensors of the library, device, shape, strides and element of `like`, with all that follows from these
-    worked out."""
-    library, ref, shape = library_of(like), tensor_ref(like), tuple(shape)
-    order = _memory_order(shape, ref)
-    inverse, ordered = [order.index(a) for a in range(len(order))], tuple(shape[a] for a in order)
+def _is_pooled(device: Device, shape: Sequence[int], kind: ElementKind) -> bool:
+    """Whether tensors of PyTorch lie in our pool: its own allocator asks the system anew, which is a page fault every 4 KiB."""
+    return device.kind is DeviceKind.CPU and prod(shape) * kind.itemsize >= memory.SMALLEST_POOLED
+
+
+def _laid_out(
+    library: str, device: Device, shape: Sequence[int], order: Sequence[int], kind: ElementKind
+) -> Callable[[Any], Any]:
+    """What makes dense tensors of our own memory, whose axes lie in this order from the slowest to the fastest."""
+    ordered, inverse = tuple(shape[a] for a in order), [order.index(a) for a in range(len(order))]
+    straight = inverse == sorted(inverse)
     if library == "torch":
-        torch = sys.modules["torch"]
-        if ref.device.kind is DeviceKind.CPU and prod(shape) * kind.itemsize >= memory.SMALLEST_POOLED:
-            return _pooled_torch(torch, ordered, inverse, kind)
-        if shape == ref.shape and kind is ref.kind:
-            return partial(torch.empty_like, requires_grad=False)
-        made, dtype = torch.empty, torch_dtype(torch, kind)
-        return lambda like: made(shape, dtype=dtype, device=like.device)
-    if library == "cupy":
-        return lambda like: sys.modules["cupy"].empty(ordered, kind.numpy).transpose(inverse)
-    if library == "jax":
-        return lambda like: sys.modules["jax"].numpy.empty(shape, kind.numpy, device=like.device).block_until_ready()
-    if ref.device.kind is DeviceKind.CPU:
-        if ordered == shape and inverse == sorted(inverse):
-            return lambda like: memory.empty(shape, kind)
-        return lambda like: memory.empty(ordered, kind).transpose(inverse)
-    if library == "baracuda":
-        device = ref.device
-        if inverse == sorted(inverse):
-            return lambda like: array.empty(shape, kind, device)
-        return lambda like: array.empty(ordered, kind, device).transpose(*inverse)
-    raise UnsupportedError(f"no allocation for {type(like).__module__}.{type(like).__qualname__} on {ref.device}; pass out")
+        return _pooled_torch(sys.modules["torch"], ordered, inverse, kind)
+    if device.kind is DeviceKind.CPU:
+        return lambda like: memory.empty(ordered, kind) if straight else memory.empty(ordered, kind).transpose(inverse)
+    return lambda like: array.empty(ordered, kind, device) if straight else array.empty(ordered, kind, device).transpose(*inverse)
 
 
 #: What NumPy calls the elements that it does not have, for memory alone.
@@ -190,7 +185,7 @@ _OF_NUMPY = {ElementKind.BF16: ElementKind.U16, ElementKind.F8E4M3: ElementKind.
 
 
 def _pooled_torch(torch: Any, shape: tuple[int, ...], inverse: Sequence[int], kind: ElementKind) -> Callable[[Any], Any]:
-    """PyTorch tensors of memory from the pool: its own allocator asks the system anew, which is a page fault every 4 KiB."""
+    """PyTorch tensors of memory from the pool."""
     of_numpy, dtype, straight = _OF_NUMPY.get(kind, kind), torch_dtype(torch, kind), list(inverse) == sorted(inverse)
 
     def allocate(like: Any) -> Any:

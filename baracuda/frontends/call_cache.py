@@ -1,7 +1,7 @@
 """The one path of every public function: what a repeated call comes down to.
 
 A function does the same for two calls that differ in the addresses of their tensors alone, or in numbers that kernels are given
-when they run. So the first call of its kind is seen by a recorder (`baracuda.runtime.call_recorder`), and the next ones allocate
+when they run. So the first call of its kind is seen by a recorder (`baracuda.core.call_recorder`), and the next ones allocate
 results and scratch memory and make the same launches. That is what `baracuda.native.calls` does, in C, with the key of a call:
 
 - the layout of each tensor: library, element, shape, strides, alignment, device, and whether it may be written;
@@ -184,7 +184,6 @@ class _Finished:
             cuda=self._on_gpu(device),
             renumber=None if numbers is None else _Renumber(numbers, recorder),
             rebuild=rebuild,
-            kept=None,
         )
 
     def _on_gpu(self, device: Device) -> bool:

@@ -48,7 +48,6 @@ class Call:
         cuda: bool,
         renumber: Callable[[tuple[Any, ...], dict[str, Any]], list[tuple[bytes, Any]]] | None,
         rebuild: Any,
-        kept: Any,
     ) -> None:
         self.launches, self.results, self.returned, self.like = tuple(launches), tuple(results), tuple(returned), like
         self.scratch, self.scratch_on, self.cuda, self.renumber, self.rebuild = scratch, scratch_on, cuda, renumber, rebuild

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from baracuda.core.call_recorder import current as current_recorder
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import meaning
 from baracuda.core.sku import PlanPreference
@@ -90,9 +90,6 @@ class ProductFunction:
         outputs = [(d.y_shape, d.element), (d.y_shape, d.element) if d.saves else None]
         if out is not None and request.shape is not None:
             raise InvalidProblemError(f"{self.__name__}: out; expected none, because the result is a view of what is computed")
-        recorder = current_recorder()
-        if recorder is not None and d.element.is_integer:
-            recorder.whole += ((n, d.element.compute) for n in self.numbers)
         results = apply(MatmulPlan, MatmulArgs, d, values[0], values, outputs, [out], preference or PlanPreference())
         return _shaped(tuple(r for r in results if r is not None), request.shape)
 
@@ -102,13 +99,7 @@ class ProductFunction:
         names = (*self.tensors, *self.binding.by_position)
         positions = tuple(n if n in self.numbers else None for n in names)
         specials = {n: tuple(v for v in _SPECIAL[n] if not isinstance(v, complex)) for n in self.numbers}
-        return Cacheable(
-            self,
-            positions,
-            tuple(self.numbers),
-            specials,
-            lambda arguments, keywords: _scalars(self.binding, arguments, keywords),
-        )
+        return Cacheable(self, positions, tuple(self.numbers), specials, partial(_scalars, self.binding))
 
     def request(self, call: Bound) -> Request:
         """What a call with these arguments asks for."""
@@ -157,7 +148,7 @@ class ProductBackward:
         return self.forward.cacheable._replace(
             function=self,
             positions=tuple(None for _ in self.binding.tensors),
-            scalars=lambda arguments, keywords: _scalars(self.binding, arguments, keywords),
+            scalars=partial(_scalars, self.binding),
             every=True,
         )
 

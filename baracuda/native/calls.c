@@ -153,17 +153,12 @@ static int put_tensor(Key *key, PyObject *object, int library, int written) {
         put(key, OF_TORCH | (uint64_t)d.ndim << 8 | alignment(t->data) << 16 | (uint64_t)d.dtype.code << 24
                      | (uint64_t)d.dtype.bits << 32 | (uint64_t)d.device.type << 48);
         put(key, (uint64_t)d.device.id);
-        int64_t dense = 1;
+        int64_t dense[MOST_RANK], step = 1; /* the strides of tensors that say none */
+        for (int a = d.ndim - 1; a >= 0 && d.strides == NULL; a--) { dense[a] = step; step *= d.shape[a]; }
+        const int64_t *strides = d.strides == NULL ? dense : d.strides;
         for (int a = 0; a < d.ndim; a++) put(key, (uint64_t)d.shape[a]);
-        if (d.strides != NULL) {
-            for (int a = 0; a < d.ndim; a++) put(key, (uint64_t)d.strides[a]);
-            reach(t, d.ndim, d.shape, d.strides, d.dtype.bits / 8, d.dtype.bits / 8);
-        } else {
-            int64_t strides[MOST_RANK];
-            for (int a = d.ndim - 1; a >= 0; a--) { strides[a] = dense; dense *= d.shape[a]; }
-            for (int a = 0; a < d.ndim; a++) put(key, (uint64_t)strides[a]);
-            reach(t, d.ndim, d.shape, strides, d.dtype.bits / 8, d.dtype.bits / 8);
-        }
+        for (int a = 0; a < d.ndim; a++) put(key, (uint64_t)strides[a]);
+        reach(t, d.ndim, d.shape, strides, d.dtype.bits / 8, d.dtype.bits / 8);
     } else {
         PyObject *found = PyObject_CallFunctionObjArgs(known.layout_of, object, written ? Py_True : Py_False, NULL);
         if (found == NULL) { PyErr_Clear(); return 0; }
@@ -298,7 +293,7 @@ static uint64_t hash_of(const Key *key) {
 
 typedef struct { int32_t source; int64_t offset; } Place; /* source: 0 nothing, then tensors, results, scratch */
 typedef struct {
-    int kind, operands, words, first, parameters, parameter_at, block_at, stream_at, alone;
+    int kind, operands, words, first, parameter_at, block_at, stream_at, alone;
     uint64_t function, plan, control;
     uint64_t *template;
     Place *places; /* of the operands, and of the workspace */
@@ -306,7 +301,7 @@ typedef struct {
 } Launch;
 enum { ON_CPU, ON_CUDA, BY_PYTHON, EXPECT };
 typedef struct {
-    int way, rank, argument;
+    int way, rank;
     int64_t nbytes, shape[MOST_RANK], strides[MOST_RANK];
     DLDataType dtype;
     PyObject *descr, *allocate;
@@ -315,13 +310,13 @@ enum { NEW_NUMPY, NEW_TORCH, NEW_BY_PYTHON };
 
 typedef struct {
     PyObject_HEAD
-    int launches, results, like, numbers, cuda, returns, threads, device;
+    int launches, results, like, cuda, returns, threads;
     int64_t scratch;
     Launch *launch;
     Result *result;
     int *returned; /* which source each returned tensor is */
     uint64_t latest[2 * MOST_NUMBERS];
-    PyObject *renumber, *scratch_on, *kept, *rebuild;
+    PyObject *renumber, *scratch_on, *rebuild;
 } Call;
 
 static void Call_dealloc(Call *self) {
@@ -340,7 +335,6 @@ static void Call_dealloc(Call *self) {
     free(self->returned);
     Py_XDECREF(self->renumber);
     Py_XDECREF(self->scratch_on);
-    Py_XDECREF(self->kept);
     Py_XDECREF(self->rebuild);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
@@ -357,8 +351,8 @@ static int read_words(PyObject *bytes, uint64_t **words, int *count) {
 
 static int read_launch(Launch *launch, PyObject *given, int *threads) {
     /* (launcher, native, places, scalars), native one of
-     * ("cpu", words, how many parameters, function, plan, control, alone), ("cuda", block, how many parameters, words at,
-     * pointer to them at, launch function), ("python",), ("expect",) */
+     * ("cpu", words, function, plan, control, alone), ("cuda", block, words at, pointer to them at, launch function),
+     * ("python",), ("expect",) */
     PyObject *native = PyTuple_GET_ITEM(given, 1), *places = PyTuple_GET_ITEM(given, 2);
     const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(native, 0));
     launch->launcher = Py_NewRef(PyTuple_GET_ITEM(given, 0));
@@ -375,21 +369,19 @@ static int read_launch(Launch *launch, PyObject *given, int *threads) {
     if (!strcmp(name, "cpu")) {
         launch->kind = ON_CPU;
         if (!read_words(PyTuple_GET_ITEM(native, 1), &launch->template, &launch->words)) return 0;
-        launch->parameters = (int)integer_at(native, 2);
         launch->parameter_at = launch->operands + 1;
-        launch->function = (uint64_t)integer_at(native, 3);
-        launch->plan = (uint64_t)integer_at(native, 4);
-        launch->control = (uint64_t)integer_at(native, 5);
-        launch->alone = (int)integer_at(native, 6);
+        launch->function = (uint64_t)integer_at(native, 2);
+        launch->plan = (uint64_t)integer_at(native, 3);
+        launch->control = (uint64_t)integer_at(native, 4);
+        launch->alone = (int)integer_at(native, 5);
         *threads |= !launch->alone;
     } else if (!strcmp(name, "cuda")) {
         launch->kind = ON_CUDA;
         if (!read_words(PyTuple_GET_ITEM(native, 1), &launch->template, &launch->words)) return 0;
-        launch->parameters = (int)integer_at(native, 2);
-        launch->first = (int)integer_at(native, 3);
+        launch->first = (int)integer_at(native, 2);
         launch->parameter_at = launch->first + launch->operands + 1;
-        launch->block_at = (int)integer_at(native, 4);
-        launch->function = (uint64_t)integer_at(native, 5);
+        launch->block_at = (int)integer_at(native, 3);
+        launch->function = (uint64_t)integer_at(native, 4);
         launch->stream_at = launch->first - 1;
     } else {
         launch->kind = strcmp(name, "expect") ? BY_PYTHON : EXPECT;
@@ -422,12 +414,12 @@ static int read_result(Result *result, PyObject *given) {
 }
 
 static PyObject *Call_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"launches", "results", "returned", "like", "scratch", "scratch_on", "cuda", "renumber", "rebuild", "kept", NULL};
-    PyObject *launches, *results, *returned, *scratch_on, *renumber, *rebuild, *kept;
+    static char *names[] = {"launches", "results", "returned", "like", "scratch", "scratch_on", "cuda", "renumber", "rebuild", NULL};
+    PyObject *launches, *results, *returned, *scratch_on, *renumber, *rebuild;
     int like, cuda;
     long long scratch;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!O!iLOiOOO", names, &PyTuple_Type, &launches, &PyTuple_Type, &results,
-                                     &PyTuple_Type, &returned, &like, &scratch, &scratch_on, &cuda, &renumber, &rebuild, &kept))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!O!iLOiOO", names, &PyTuple_Type, &launches, &PyTuple_Type, &results,
+                                     &PyTuple_Type, &returned, &like, &scratch, &scratch_on, &cuda, &renumber, &rebuild))
         return NULL;
     Call *self = (Call *)type->tp_alloc(type, 0);
     if (self == NULL) return NULL;
@@ -437,7 +429,6 @@ static PyObject *Call_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     self->scratch_on = Py_NewRef(scratch_on);
     self->renumber = Py_NewRef(renumber);
     self->rebuild = Py_NewRef(rebuild);
-    self->kept = Py_NewRef(kept);
     memset(self->latest, 0, sizeof self->latest);
     self->launch = calloc(PyTuple_GET_SIZE(launches) + 1, sizeof(Launch));
     self->result = calloc(PyTuple_GET_SIZE(results) + 1, sizeof(Result));

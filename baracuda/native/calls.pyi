@@ -16,7 +16,6 @@ class Call:
         cuda: bool,
         renumber: Callable[[tuple[Any, ...], dict[str, Any]], list[tuple[bytes, Any]]] | None,
         rebuild: Callable[[tuple[Any, ...]], Any] | bool | None,
-        kept: Any,
     ) -> None: ...
 
 class Function:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from typing import Any
 
-from baracuda.core import call_recorder
 from baracuda.core.call_recorder import Launcher
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Scalars
@@ -54,13 +53,8 @@ class CpuCall(Launcher):
         words[: self._first] = [*pointers, workspace, *self._parameters(scalars)]
         return words
 
-    def call(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0, scalars: Scalars = None) -> None:
-        """Run all steps on operands at these addresses, in the order of the graph's inputs and outputs."""
-        if call_recorder.AT_WORK:
-            call_recorder.note(self, pointers, workspace, 0, scalars)
-        self.launch(pointers, workspace, stream, scalars)
-
     def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
+        """Run all steps on operands at these addresses, in the order of the graph's inputs and outputs."""
         words = self._pack(pointers, workspace, scalars)
         if not self._alone:
             pool.start()
@@ -70,7 +64,7 @@ class CpuCall(Launcher):
         count, at = self._first - self._operands - 1, 8 * (self._operands + 1)
         words = self._template[:at] + self.parameters(scalars) + self._template[at + 8 * count :]
         plan, control = ctypes.addressof(self._plan), pool.control_address()
-        return "cpu", words, count, pool.native()["baracuda_execute"], plan, control, int(self._alone)
+        return "cpu", words, pool.native()["baracuda_execute"], plan, control, int(self._alone)
 
     def whole_numbers(self) -> Iterable[tuple[str, ElementKind]]:
         return self._whole

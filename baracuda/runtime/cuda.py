@@ -1,9 +1,8 @@
 """CUDA execution: the driver, and launching with the least host work.
 
-Launches go to the driver's `cuLaunchKernel` from a small native
-function that makes every launch of a program, and switches the current context where the caller's is another device's:
-one call from Python whatever the number of launches (measured on an H200 host, 2026-11-21: 2.8 us, against 3.2 us for
-cuda.core's `launch` and 3.9 us for `cuLaunchKernel` through ctypes).
+Launches go to the driver's `cuLaunchKernel` from a small native function that makes every launch of a program, and switches the
+current context where the caller's is another device's: one call from Python whatever the number of launches (measured on an H200
+host, 2026-11-21: 2.8 us, against 3.2 us for cuda.core's `launch` and 3.9 us for `cuLaunchKernel` through ctypes).
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, NoReturn
 
-from baracuda.core import call_recorder
 from baracuda.core.call_recorder import Launcher
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
@@ -191,12 +189,6 @@ class CudaCall(Launcher):
         block[1] = address + self._at
         return block, address
 
-    def call(self, pointers: Sequence[int], workspace: int = 0, stream: int = 0, scalars: Scalars = None) -> None:
-        """Launch on a stream."""
-        if call_recorder.AT_WORK:
-            call_recorder.note(self, pointers, workspace, stream, scalars)
-        self.launch(pointers, workspace, stream, scalars)
-
     def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
         local = self._local
         try:
@@ -220,7 +212,7 @@ class CudaCall(Launcher):
         at, words = self._words_at + self._operands + 1, list(self._template)
         words[at : at + self._count] = self._parameters(scalars)
         block = struct.pack(f"<{len(words)}Q", *words)
-        return "cuda", block, self._count, self._words_at, self._params_at, _native_launch().address
+        return "cuda", block, self._words_at, self._params_at, _native_launch().address
 
     def whole_numbers(self) -> Iterable[tuple[str, ElementKind]]:
         return self._whole
