@@ -44,6 +44,8 @@ from baracuda.runtime import pool
 from baracuda.runtime.streams import own_stream
 
 native = load()
+#: Numbers of checks of ranges: where a call has none of the same name, they follow from its shapes.
+OF_SHAPES = frozenset({"low", "last", "ignore_index"})
 
 
 def cached(function: Callable[..., Any]) -> Any:
@@ -93,17 +95,24 @@ class Recorder:
             within(-1)
         kept = (*keywords, *_others((*arguments, *keywords.values())), *(t.dtype for t in tensors if type(t) is np.ndarray))
         written = _flat(keywords.get("out"))
-        if self.known.every and self.known.scalars is not None and not self._reached(recorder, arguments, keywords):
+        if self.known.scalars is not None and not self._reached(recorder, arguments, keywords):
             recorder.refuse("a number does not reach a kernel as it is")
         return result, _Finished(self.known, recorder, tensors, refs, result, written, self.native).call(), kept
 
     def _reached(self, recorder: CallRecorder, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-        """Whether each number of a call is one that launches were given by its name, and none was given another."""
+        """Whether launches were given each number of a call by its name, and nothing that may follow from one by another name.
+
+        Of a declared op the first holds by construction."""
         assert self.known.scalars is not None
+        numbers = self.known.scalars(arguments, keywords)
+        variable = {n: v for n, v in numbers.items() if v not in self.known.specials.get(n, ())}
         rows = [s.scalars for s in recorder.steps if isinstance(s, Launch) and s.scalars is not None]
-        for name, value in self.known.scalars(arguments, keywords).items():
+        own = {*numbers, *self.known.numbers, *OF_SHAPES}
+        if variable and any(name not in own for row in rows for name in row):
+            return False
+        for name, value in variable.items() if self.known.every else ():
             reached = [row[name] for row in rows if name in row]
-            if value not in self.known.specials.get(name, ()) and (not reached or any(v != value for v in reached)):
+            if not reached or any(v != value for v in reached):
                 return False
         return True
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.core.device import DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.call import describe
@@ -44,7 +45,8 @@ def check_indices(index: Any, name: str, limits: Bound) -> None:
         raise InvalidProblemError(f"{name}: it has {ref.shape} indices of an axis of extent 0; expected an extent of 1 or more")
     low = -limits.extent if limits.wrap else 0
     lowest = max(low, int(np.iinfo(ref.kind.numpy).min))
-    spared = "" if limits.ignored is None else f", or {limits.ignored}, which is ignored"
+    number = limits.ignored if ref.device.kind is DeviceKind.CPU else "ignore_index"  # told of a later call, it is another
+    spared = "" if limits.ignored is None else f", or {number}, which is ignored"
     expected = f"expected {lowest} to {limits.extent - 1} for an extent of {limits.extent}{spared}"
     found = outside(index, name, low, limits.extent - 1, index, expected, ignored=limits.ignored)
     if found is not None:

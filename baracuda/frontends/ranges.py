@@ -93,19 +93,19 @@ def outside(
         return None
     held = np.iinfo(ref.kind.numpy)
     words = {"low": max(low, int(held.min)), "last": min(last, int(held.max))}
-    spared = words["low"] if ignored is None or not held.min <= ignored <= held.max else ignored
+    spared = words["low"] if ignored is None else ignored
     if lengths is None and ref.device.kind is DeviceKind.CUDA:
-        _report(index, name, like, expected, ignored=spared, **words)
+        _report(index, name, like, expected, ignore_index=spared, **words)
         return None
     if lengths is None:
-        found = _call(_any, {"index": index}, like, ignored=spared, **words)
+        found = _call(_any, {"index": index}, like, ignore_index=spared, **words)
     else:
         found = _call(_any_used, {"targets": index, "lengths": lengths}, like, **words)
     if not holds(found[0]):
         return None
     if lengths is not None:
         (index,) = _call(_used_of, {"targets": index, "lengths": lengths}, like, low=words["low"])
-    place = int(_call(_first, {"index": index}, like, ignored=spared, **words)[0])
+    place = int(_call(_first, {"index": index}, like, ignore_index=spared, **words)[0])
     value = int(_call(_at, {"index": index}, like, place=place)[0])
     return value, tuple(int(i) for i in np.unravel_index(place, ref.shape)) if ref.shape else ()
 
@@ -114,15 +114,18 @@ def _report(index: Any, name: str, like: Any, expected: str, **words: int) -> No
     """Have the device look for an element that is out of range; the error is raised when somebody waits for it."""
     from baracuda.runtime import reports
 
-    shape, device = describe(index, name).shape, describe(like, name).device
-    first = describe(_call(_first, {"index": index}, like, **words)[0], "first")
+    ref, device = describe(index, name), describe(like, name).device
+    shape, stream = ref.shape, current_stream(like, device).handle
 
     def say(position: int) -> InvalidProblemError:
         place = tuple(int(i) for i in np.unravel_index(position, shape)) if shape else ()
         return InvalidProblemError(f"{name}: index at {place} is out of range; {expected}")
 
     key = name, expected, shape
-    reports.report(key, say, first.pointer, device, current_stream(like, device).handle)
+    if reports.can_look(ref):
+        reports.look(key, say, ref, stream, words)
+    else:
+        reports.tell(key, say, describe(_call(_first, {"index": index}, like, **words)[0], "first"), stream)
 
 
 def holds(truth: Any) -> bool:

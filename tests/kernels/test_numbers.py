@@ -215,3 +215,16 @@ def test_calls_of_all_functions_have_an_end() -> None:
             function(np.broadcast_to(x[:1], n))
     assert sum(map(_calls, vars(baracuda).values())) <= 4096
     assert np.array_equal(baracuda.neg(x), -x)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.int8, np.uint8])
+@pytest.mark.parametrize("function", [baracuda.cross_entropy, baracuda.nll_loss])
+def test_a_class_that_is_ignored_now_need_not_be_later(function: Any, kind: type) -> None:
+    target = TARGET.astype(kind)
+    for ignored in (100, 7, 101, 9, 100):
+        target[1] = ignored
+        assert np.isfinite(function(X, target, ignore_index=ignored)).all()
+        for other in (ignored + 1, -100):
+            message = rf"target: index {ignored} at \(1,\) is out of range.*or {other}, which"
+            with pytest.raises(baracuda.InvalidProblemError, match=message):
+                function(X, target, ignore_index=other)

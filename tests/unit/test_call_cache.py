@@ -16,6 +16,7 @@ import torch
 
 import baracuda
 from baracuda.frontends import call_cache
+from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call_replay import PythonFunction
 
 X = np.linspace(-1, 1, 12, dtype=np.float32)
@@ -253,3 +254,14 @@ def test_numbers_in_any_order_give_what_the_function_gives(python: bool) -> None
                 except baracuda.Error as error:
                     results.append(str(error))
             assert results[0] == results[1], (name, number)
+
+
+def test_a_number_that_launches_know_by_another_name_is_not_kept() -> None:
+    def scaled(x: Any, scale: float) -> Any:
+        return baracuda.mul(x, scale)  # whose kernel is given `b`
+
+    known = Cacheable(scaled, (None, "scale"), ("scale",), {}, lambda arguments, keywords: {"scale": arguments[1]})
+    for function in (call_cache.kept(known), call_cache.python_function(known)):
+        for scale in (2.0, 3.0, 2.0):
+            np.testing.assert_array_equal(function(X, scale), X * np.float32(scale))
+        assert not function.cached_calls

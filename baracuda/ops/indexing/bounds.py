@@ -5,22 +5,25 @@ from __future__ import annotations
 from baracuda.core.elements import ElementKind
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, const, position, select
+from baracuda.formula.integer_functions import is_number
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
-from baracuda.ops.declaration.traced import Scalar
+from baracuda.ops.declaration.traced import Scalar, WholeScalar
+
+# A number has the name that it has in the functions which ask: by names a call that is made again brings its own.
 
 
-def _beyond(index: Expr, low: Scalar, last: Scalar, ignored: Scalar) -> Expr:
-    return ((index < low) | (index > last)) & f.not_equal(index, ignored)
+def _beyond(index: Expr, low: Scalar, last: Scalar, ignore_index: WholeScalar) -> Expr:
+    return ((index < low) | (index > last)) & ~is_number(index, ignore_index)
 
 
-def _any_beyond(index: Expr, *, low: Scalar = 0, last: Scalar = 0, ignored: Scalar = 0) -> Expr:
-    return f.max_(_beyond(index, low, last, ignored))
+def _any_beyond(index: Expr, *, low: Scalar = 0, last: Scalar = 0, ignore_index: WholeScalar = 0) -> Expr:
+    return f.max_(_beyond(index, low, last, ignore_index))
 
 
-def _first_beyond(index: Expr, *, low: Scalar = 0, last: Scalar = 0, ignored: Scalar = 0) -> Expr:
+def _first_beyond(index: Expr, *, low: Scalar = 0, last: Scalar = 0, ignore_index: WholeScalar = 0) -> Expr:
     here = position(ElementKind.S64)
-    return f.min_(select(_beyond(index, low, last, ignored), here, const((1 << 63) - 1, ElementKind.S64)))
+    return f.min_(select(_beyond(index, low, last, ignore_index), here, const((1 << 63) - 1, ElementKind.S64)))
 
 
 def _at_position(index: Expr, *, place: Scalar = 0) -> Expr:
