@@ -4,6 +4,7 @@ any device."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from operator import itemgetter
 from typing import TypeAlias
 
@@ -12,6 +13,7 @@ from baracuda.core.host import value_of
 from baracuda.core.kernel_info import KernelInfo
 from baracuda.core.plan import Executable, Scalars
 from baracuda.formula.expr import Expr
+from baracuda.lowering.backend import backend_of
 from baracuda.lowering.nest.problem import Operand
 from baracuda.runtime.program import Lowered, Parameter
 from baracuda.runtime.toolchain import Call, Toolchain, toolchain_of
@@ -104,26 +106,35 @@ Extents = Sequence[tuple[tuple[int, ...], Operand]]
 
 def executable(
     device: Device,
-    choices: Iterable[Lowered],
+    problem: object,
     params: Sequence[Parameter],
     operands: int,
     *,
+    way: int = 0,
+    autotune: bool = False,
     pick: Pick = None,
     compiled_only: bool = False,
     extents: Callable[[], Extents] | None = None,
 ) -> FormulaExecutable | None:
-    """What runs a lowered problem on a device, not loaded yet; None where `compiled_only` is set and a kernel of it is not there.
+    """What runs a problem on a device, not loaded yet; None where `compiled_only` is set and a kernel of it is not there.
 
-    choices
-        The ways to compute it, none of which changes a bit. Of several the fastest is taken, by measuring on scratch memory for
-        `extents`, and is loaded.
+    problem
+        A dataclass of `baracuda.lowering.<folder>.problem`.
     params
         Its parameters.
     operands
         How many it has.
+    way
+        Which of its ways to take (`baracuda.lowering.backend`), or the last where there are fewer; none changes a bit.
+    autotune
+        Take the fastest of all, by measuring on scratch memory for `extents`; it is loaded.
     """
     toolchain = toolchain_of(device)
-    ways = list({lowered.launches: lowered for lowered in choices}.values())
+    lowered_ways = backend_of(device).ways(problem, device)
+    if autotune:
+        ways = list({lowered.launches: lowered for lowered in lowered_ways}.values())
+    else:
+        ways = list(islice(lowered_ways, way + 1))[-1:]
     if compiled_only and not all(toolchain.is_loaded(launch) for lowered in ways for launch in lowered.launches):
         return None
     found = [FormulaExecutable(lowered, operands, params, toolchain, pick) for lowered in ways]

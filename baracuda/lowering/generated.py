@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 
 from baracuda.core import locks
 from baracuda.core.call_recorder import unseen
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import UnsupportedError
 from baracuda.core.kernel_info import KernelInfo
 from baracuda.core.plan import Executable, Implementation, Layout
-from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
+from baracuda.core.sku import MathPrecision, PrecisionGuarantee
+from baracuda.lowering.backend import backend_of
 from baracuda.lowering.executables import generated, load
+from baracuda.runtime.program import Launch
 
 #: Layouts whose executables are remembered; beyond it they are made anew, of kernels that stay loaded.
 MOST_LAYOUTS = 1024
-#: The lowest compute capability that kernels are generated for.
-LOWEST = (8, 0)
 
 _MATH = {ElementKind.F32: MathPrecision.F32, ElementKind.F64: MathPrecision.F64}
 
@@ -75,21 +75,31 @@ def _load(executables: Sequence[Executable]) -> None:
 
 
 class Generated(MadeOnce):
-    """An implementation by generated kernels, for the CPU or for a CUDA device, with the canonical guarantee."""
+    """An implementation by generated kernels, for the CPU or for a CUDA device, with the canonical guarantee. `way` is the number
+    of the ways in which its problems are lowered."""
+
+    way = 0
 
     def __init__(self, device: Device, accumulator: ElementKind) -> None:
         super().__init__(device)
         self.guarantee = PrecisionGuarantee.canonical(_MATH.get(accumulator, MathPrecision.INTEGER), accumulator)
-        if device.kind is DeviceKind.CUDA:
-            from baracuda.runtime.cuda import architecture
+        backend = backend_of(device)
+        self.backend, self.arch = backend.kind, backend.arch(device)
 
-            major, minor, _ = architecture(device.index)
-            if (major, minor) < LOWEST:
-                lowest = ".".join(map(str, LOWEST))
-                raise UnsupportedError(f"{device} has compute capability {major}.{minor}; expected {lowest} or newer")
-            self.backend, self.arch = BackendKind.FORMULA_CUDA, ArchSku.cuda(major, minor)
-        else:
-            self.backend, self.arch = BackendKind.FORMULA_CPU, ArchSku.host()
+    def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
+        known = [self.unloaded(layout)]
+        for way in range(1, backend_of(self.device).tried):
+            other = copy(self)
+            other.way, other._made = way, {}
+            executable = other.unloaded(layout)
+            if executable is not None and all(_launches(executable) != _launches(e) for e in known if e is not None):
+                known.append(executable)
+                _load([executable])
+                yield f"tuning {way}", executable
+
+
+def _launches(executable: Executable) -> list[tuple[Launch, ...]]:
+    return [program.lowered.launches for program in generated(executable)]
 
 
 def is_general(layout: Layout) -> bool:

@@ -15,8 +15,8 @@ from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Plan
 from baracuda.formula import functions as f
 from baracuda.formula.expr import cast, const, param, select
-from baracuda.lowering.recurrence.cpu import kernel as cpu
-from baracuda.lowering.recurrence.cuda import kernel as cuda
+from baracuda.lowering.recurrence.cpu import lower as cpu
+from baracuda.lowering.recurrence.cuda import lower as cuda
 from baracuda.lowering.recurrence.pipeline import Formula, PipelineImplementation
 from baracuda.lowering.recurrence.problem import (
     BATCH,

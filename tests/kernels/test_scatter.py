@@ -297,7 +297,8 @@ def test_values_against_add_at() -> None:
 def test_cuda_kernels_compile(arch: str, full: bool) -> None:
     """All problems for all architectures with --full; otherwise they take turns."""
     pytest.importorskip("cuda.core")
-    from baracuda.lowering.scatter.cuda.sums import lower_cuda
+    from baracuda.lowering.nest.cuda.kernel import Target
+    from baracuda.lowering.scatter.cuda.lower import lower
     from baracuda.lowering.scatter.problem import normalise
     from baracuda.runtime.nvrtc import cubin
 
@@ -318,7 +319,7 @@ def test_cuda_kernels_compile(arch: str, full: bool) -> None:
     turn = ("sm_80", "sm_90", "sm_100").index(arch)
     for d in problems if full else problems[turn::3]:
         for layout in ScatterPlan.layouts(d)[:2]:
-            for launch in lower_cuda(normalise(d.scatter(layout))).launches:
+            for launch in lower(normalise(d.scatter(layout)), Target(arch)).launches:
                 assert cubin(launch.source, arch)
 
 

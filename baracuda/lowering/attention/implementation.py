@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Executable, Layout
 from baracuda.core.spec import TensorSpec
@@ -15,7 +15,6 @@ from baracuda.lowering.attention.problem import DOT, Attention
 from baracuda.lowering.executables import Extents, NothingToDo, executable, given_parameters, picker
 from baracuda.lowering.generated import Generated
 from baracuda.lowering.nest.problem import Operand
-from baracuda.runtime.program import Lowered
 
 
 @dataclass(frozen=True)
@@ -83,30 +82,18 @@ class AttentionImplementation(Generated):
             return NothingToDo()
         problem = self.attention(layout)
         params = given_parameters(problem.params, self.problem.parameters)
-        ways = choices(self.device, problem, autotune=autotune)
         present = [(i, 0) for i, lies in enumerate(layout) if lies is not None]
         return executable(
             self.device,
-            ways,
+            problem,
             params,
             len(problem.operands),
+            way=self.way,
+            autotune=autotune,
             pick=picker(present),
             compiled_only=compiled_only,
             extents=lambda: _extents(problem),
         )
-
-
-def choices(device: Device, problem: Attention, *, autotune: bool = False) -> list[Lowered]:
-    """An attention lowered for a device: under one choice of tiles, or under the most promising of those of a GPU."""
-    if device.kind is DeviceKind.CPU:
-        from baracuda.lowering.attention.cpu.lower import lower as lower_cpu
-        from baracuda.lowering.nest.cpu.targets import target_of as target_on_cpu
-
-        return [lower_cpu(problem, target_on_cpu(device))]
-    from baracuda.lowering.attention.cuda.lower import TRIED, lower
-    from baracuda.lowering.nest.cuda.targets import target_of
-
-    return [lower(problem, target_of(device), choice) for choice in range(TRIED if autotune else 1)]
 
 
 def _extents(problem: Attention) -> Extents:

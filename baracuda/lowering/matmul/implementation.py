@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from math import prod
 from typing import Any
 
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import contiguous_strides, round_up
@@ -23,7 +22,6 @@ from baracuda.lowering.matmul.problem import PRODUCT, PRODUCT_PARTS, Contraction
 from baracuda.lowering.nest.copies import copier
 from baracuda.lowering.nest.problem import Operand
 from baracuda.lowering.nest.sequence import Copy, Relaid
-from baracuda.runtime.program import Lowered
 
 Strides = dict[str, int]
 
@@ -229,27 +227,15 @@ class ProductImplementation(Generated):
         shapes = [(*c.batch, c.m, c.k)] * len(c.a) + [(*c.batch, c.k, c.n)] * len(c.b) + [(*c.batch, c.m, c.n)] * len(c.operands)
         return executable(
             self.device,
-            choices(self.device, c, autotune=autotune),
+            c,
             params,
             len(c.tensors),
+            way=self.way,
+            autotune=autotune,
             pick=pick,
             compiled_only=compiled_only,
             extents=lambda: list(zip(shapes, c.tensors, strict=True)),
         )
-
-
-def choices(device: Device, c: Contraction, *, autotune: bool = False) -> list[Lowered]:
-    """A product lowered for a device: under one tile, or under the most promising of those of a GPU."""
-    if device.kind is DeviceKind.CPU:
-        from baracuda.lowering.matmul.cpu.lower import lower as lower_cpu
-        from baracuda.lowering.nest.cpu.targets import target_of as target_on_cpu
-
-        return [lower_cpu(c, target_on_cpu(device))]
-    from baracuda.lowering.matmul.cuda.lower import TRIED, lower, variants
-    from baracuda.lowering.nest.cuda.targets import target_of
-
-    target = target_of(device)
-    return list(islice(variants(c, target), TRIED)) if autotune else [lower(c, target)]
 
 
 def _general(tensors: Mapping[str, _Tensor]) -> bool:

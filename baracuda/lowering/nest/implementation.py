@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.host import value_of
@@ -21,6 +21,7 @@ from baracuda.formula.functions import reserved_value
 from baracuda.formula.gathers import MARK, TENSOR_EXTENT, Source, parameter_value, separated, sources
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.pooling import pools, unpooled
+from baracuda.lowering.backend import backend_of
 from baracuda.lowering.executables import FormulaExecutable, NothingToDo, Pick, picker
 from baracuda.lowering.generated import Generated
 from baracuda.lowering.nest.build import build
@@ -30,9 +31,6 @@ from baracuda.lowering.nest.problem import Nest, Operand, Problem, normalise, re
 from baracuda.lowering.nest.sequence import Copy, InTurn, Relaid, astray, separable, side_by_side
 from baracuda.lowering.nest.two_level_reduction import cut_pools
 from baracuda.runtime.program import Parameter
-
-if TYPE_CHECKING:
-    from baracuda.lowering.nest.cuda.lower import Tuning
 
 
 @dataclass(frozen=True)
@@ -48,16 +46,8 @@ class FormulaProblem:
 class FormulaImplementation(Generated):
     """Kernels generated from a formula, for the CPU or for a CUDA device."""
 
-    def __init__(
-        self,
-        device: Device,
-        problem: FormulaProblem,
-        specs: Sequence[TensorSpec],
-        descriptor: Any,
-        tuning: Tuning | None = None,
-    ) -> None:
+    def __init__(self, device: Device, problem: FormulaProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
         self.problem, self.specs, self.descriptor = problem, specs, descriptor
-        self._tuning = tuning
         kinds = {n.kind for n in problem.graph.nodes}
         accumulator = next((k for k in (ElementKind.F64, ElementKind.F32) if k in kinds), problem.graph.outputs[0][1].kind)
         super().__init__(device, accumulator)
@@ -138,16 +128,6 @@ class FormulaImplementation(Generated):
                 followed[a] = 0
         return tuple(followed), tuple((strides[t], shape[t]) for t in dims)
 
-    def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
-        if self.device.kind is not DeviceKind.CUDA:
-            return
-        from baracuda.lowering.nest.cuda.lower import TUNINGS
-
-        for number, tuning in enumerate(TUNINGS[1:], 1):
-            made = FormulaImplementation(self.device, self.problem, self.specs, self.descriptor, tuning).executable(layout)
-            if made is not None:
-                yield f"tuning {number}", made
-
     def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
         problem, places = self._laid(layout)
         stages = self._stages(problem)
@@ -190,7 +170,7 @@ class FormulaImplementation(Generated):
         """
         stray = [j for j in astray(nest) if _part(_port(nest, j).name) is None]
         groups = separable(nest.graph)
-        across = self.device.kind is DeviceKind.CPU and reduces(nest.graph, Axes.OUTER) and side_by_side(nest)
+        across = backend_of(self.device).separates_sums and reduces(nest.graph, Axes.OUTER) and side_by_side(nest)
         # Without a reduction every output is written for each point of the nest, so they must vary along the same axes.
         apart = len(groups) > 1 and not reduces(nest.graph, Axes.FULL) and not scans(nest.graph)
         if len(groups) > 1 and (stray or across or apart):
@@ -224,7 +204,7 @@ class FormulaImplementation(Generated):
     def _built(self, nest: Nest, compiled_only: bool, autotune: bool, pick: Pick = None) -> FormulaExecutable | None:
         gathered = {p.name: o.gathered for p, o in zip(nest.graph.inputs, nest.operands, strict=False)}
         values = [self._parameter(n, gathered) for n in nest.graph.params]
-        return build(self.device, nest, values, pick=pick, compiled_only=compiled_only, autotune=autotune, tuning=self._tuning)
+        return build(self.device, nest, values, way=self.way, autotune=autotune, pick=pick, compiled_only=compiled_only)
 
     def _parameter(self, n: Expr, gathered: Mapping[str, tuple[tuple[int, int], ...]]) -> Parameter:
         name: str = n.attr

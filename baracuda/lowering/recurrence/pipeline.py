@@ -5,12 +5,12 @@ A pipeline names its tensors: those of a plan, and temporaries, which lie in the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.plan import Executable, Layout
@@ -24,11 +24,8 @@ from baracuda.lowering.generated import Generated
 from baracuda.lowering.nest.build import build
 from baracuda.lowering.nest.multi_kernel import Place, Staged
 from baracuda.lowering.nest.problem import Operand, Problem, normalise
-from baracuda.lowering.recurrence.problem import Array, Chains, Recurrence, in_primitives, tensors_of
-from baracuda.runtime.program import Lowered, Parameter
-
-if TYPE_CHECKING:
-    from baracuda.lowering.recurrence.cuda.kernel import Tuning
+from baracuda.lowering.recurrence.problem import Array, Chains, Recurrence, RecurrenceProblem, in_primitives, tensors_of
+from baracuda.runtime.program import Parameter
 
 
 @dataclass(frozen=True)
@@ -101,21 +98,9 @@ class PipelineImplementation(Generated):
         pipeline: Pipeline,
         specs: Sequence[TensorSpec],
         descriptor: Any,
-        tuning: Tuning | None = None,
     ) -> None:
         super().__init__(device, pipeline.math)
         self.pipeline, self.specs, self.descriptor = pipeline, specs, descriptor
-        self._tuning = tuning
-
-    def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
-        if self.device.kind is not DeviceKind.CUDA:
-            return
-        from baracuda.lowering.recurrence.cuda.kernel import TUNINGS
-
-        for number, tuning in enumerate(TUNINGS[1:], 1):
-            made = PipelineImplementation(self.device, self.pipeline, self.specs, self.descriptor, tuning).executable(layout)
-            if made is not None:
-                yield f"tuning {number}", made
 
     def arrays(self, layout: Layout) -> dict[str, Array]:
         """How every tensor lies."""
@@ -160,35 +145,20 @@ class PipelineImplementation(Generated):
     def _formula(self, stage: Formula, layout: Layout, compiled_only: bool) -> tuple[Executable | None, list[str]]:
         nest = normalise(self.problem(stage, layout))
         values = [self._parameter(n, stage) for n in nest.graph.params]
-        made = build(self.device, nest, values, compiled_only=compiled_only)
+        made = build(self.device, nest, values, way=self.way, compiled_only=compiled_only)
         names = [stage.views[p.name].tensor for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
         return made, names
 
     def _recurrence(
         self, stage: Recurrence | Chains, arrays: Mapping[str, Array], compiled_only: bool
     ) -> tuple[Executable | None, list[str]]:
-        problem = in_primitives(stage)
-        values = given_parameters(problem.facts.params, self.pipeline.parameters)
-        ways = choices(self.device, problem, arrays, self._tuning)
-        names = list(tensors_of(problem))
-        return executable(self.device, ways, values, len(names), compiled_only=compiled_only), names
+        problem = RecurrenceProblem(in_primitives(stage), arrays)
+        values = given_parameters(problem.stage.facts.params, self.pipeline.parameters)
+        names = list(tensors_of(problem.stage))
+        return executable(self.device, problem, values, len(names), way=self.way, compiled_only=compiled_only), names
 
     def _parameter(self, n: Expr, stage: Formula) -> Parameter:
         reserved = reserved_value(n.attr, stage.shape, stage.inner)
         if reserved is not None:
             return Parameter(n.kind, reserved)
         return Parameter(n.kind, self.pipeline.parameters[n.attr], n.attr)
-
-
-def choices(
-    device: Device, problem: Recurrence | Chains, arrays: Mapping[str, Array], tuning: Tuning | None = None
-) -> list[Lowered]:
-    """A problem in primitives lowered for a device."""
-    if device.kind is DeviceKind.CPU:
-        from baracuda.lowering.nest.cpu.targets import target_of as target_on_cpu
-        from baracuda.lowering.recurrence.cpu.kernel import lower as lower_cpu
-
-        return [lower_cpu(problem, arrays, target_on_cpu(device))]
-    from baracuda.lowering.recurrence.cuda.kernel import lower as lower_cuda
-
-    return [lower_cuda(problem, arrays, tuning)]

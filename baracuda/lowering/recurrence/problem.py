@@ -15,7 +15,7 @@ extent of its axis, so that no value in memory leads outside of a tensor.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from baracuda.core.elements import ElementKind
@@ -240,6 +240,14 @@ class Chains:
     @cached_property
     def facts(self) -> Facts:
         return Facts(self.roots)
+
+
+@dataclass(frozen=True)
+class RecurrenceProblem:
+    """What is lowered: a recurrence, or chains, in primitives, and how every tensor lies."""
+
+    stage: Recurrence | Chains
+    arrays: Mapping[str, Array]
 
 
 class Facts:

@@ -20,6 +20,9 @@ from baracuda.formula.order import SEGMENT
 LIMIT = (1 << 31) - 1
 #: What every array in the workspace is aligned to.
 _ALIGNMENT = 256
+#: The order of the operands.
+INDEX, X, ROWS, WEIGHTS, BASE, Y = range(6)
+OPERANDS = 6
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from typing import Any
 from baracuda.backends import libraries
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.plan import Implementation, Plan
 from baracuda.core.sku import BackendKind, KernelSku, OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.attention.implementation import AttentionImplementation, AttentionProblem
+from baracuda.lowering.backend import candidates
 from baracuda.ops.attention.descriptor import AttentionBackwardDescriptor, AttentionDescriptor
 from baracuda.ops.attention.score import score_graph, slope_graph
 
@@ -143,13 +144,7 @@ class AttentionBackwardPlan(Plan[AttentionBackwardDescriptor, AttentionBackwardA
 
 def _implementations(cls: Any, device: Device, descriptor: AttentionDescriptor) -> _Found:
     make = partial(AttentionImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
-    elsewhere = f"the stream is on {device}"
-    on_cpu = device.kind is DeviceKind.CPU
-    return (
-        (BackendKind.FORMULA_CPU, make if on_cpu else elsewhere),
-        (BackendKind.FORMULA_CUDA, elsewhere if on_cpu else make),
-        *libraries.attention(device, cls.tensors, descriptor),
-    )
+    return (*candidates(device, make), *libraries.attention(device, cls.tensors, descriptor))
 
 
 def _options(d: AttentionDescriptor) -> str | None:

@@ -8,11 +8,12 @@ from functools import partial
 from typing import TypeVar
 
 from baracuda.core.descriptor import Args, Descriptor
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Implementation, Plan
 from baracuda.core.sku import BackendKind
 from baracuda.formula.graph import Graph
+from baracuda.lowering.backend import candidates
 from baracuda.lowering.nest.implementation import FormulaImplementation, FormulaProblem
 
 #: Graphs kept; without one of them a plan that is selected again traces its formula again.
@@ -54,9 +55,4 @@ class FormulaPlan(Plan[D, A]):
     @classmethod
     def implementations(cls, device: Device, descriptor: D) -> tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]:
         make = partial(FormulaImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
-        elsewhere = f"the stream is on {device}"
-        on_cpu = device.kind is DeviceKind.CPU
-        return (
-            (BackendKind.FORMULA_CPU, make if on_cpu else elsewhere),
-            (BackendKind.FORMULA_CUDA, elsewhere if on_cpu else make),
-        )
+        return candidates(device, make)

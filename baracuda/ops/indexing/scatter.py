@@ -11,13 +11,14 @@ from typing import Any
 
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args, Descriptor
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Implementation, Layout, OperandLayout, Plan
 from baracuda.core.sku import BackendKind, OpCategory
 from baracuda.core.spec import TensorSpec, check_axis, check_element, check_shape
+from baracuda.lowering.backend import candidates
 from baracuda.lowering.scatter.implementation import ScatterImplementation
 from baracuda.lowering.scatter.problem import Keys, Lies, Scatter
 
@@ -259,9 +260,4 @@ class ScatterPlan(Plan[ScatterDescriptor, ScatterArgs]):
         cls, device: Device, descriptor: ScatterDescriptor
     ) -> tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]:
         make = partial(ScatterImplementation, device, descriptor.scatter, descriptor.element, descriptor.alpha)
-        elsewhere = f"the stream is on {device}"
-        on_cpu = device.kind is DeviceKind.CPU
-        return (
-            (BackendKind.FORMULA_CPU, make if on_cpu else elsewhere),
-            (BackendKind.FORMULA_CUDA, elsewhere if on_cpu else make),
-        )
+        return candidates(device, make)

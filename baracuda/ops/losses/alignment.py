@@ -11,7 +11,7 @@ from math import inf
 from typing import Generic, TypeVar
 
 from baracuda.core.descriptor import Args, Descriptor
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.plan import Implementation, Plan
@@ -20,6 +20,7 @@ from baracuda.core.spec import check_element
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Axes, Expr, cast, const, input_, param, select
 from baracuda.formula.graph import Graph, Port
+from baracuda.lowering.backend import candidates
 from baracuda.lowering.recurrence.pipeline import Formula, Pipeline, PipelineImplementation, View
 from baracuda.lowering.recurrence.problem import BATCH, read
 from baracuda.ops.declaration.formula_plan import FLOATS
@@ -148,12 +149,7 @@ class AlignmentPlan(Plan[D, A], Generic[D, A]):
     @classmethod
     def implementations(cls, device: Device, descriptor: D) -> tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]:
         make = partial(PipelineImplementation, device, cls.pipeline(descriptor), cls.tensors, descriptor)
-        elsewhere = f"the stream is on {device}"
-        on_cpu = device.kind is DeviceKind.CPU
-        return (
-            (BackendKind.FORMULA_CPU, make if on_cpu else elsewhere),
-            (BackendKind.FORMULA_CUDA, elsewhere if on_cpu else make),
-        )
+        return candidates(device, make)
 
 
 def total_loss(

@@ -10,10 +10,11 @@ from typing import Any
 from baracuda.backends import libraries
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.plan import Implementation, Plan
 from baracuda.core.sku import BackendKind, KernelSku, OpCategory
 from baracuda.core.spec import TensorSpec
+from baracuda.lowering.backend import candidates
 from baracuda.lowering.matmul.implementation import ProductImplementation, ProductProblem
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.epilogue import epilogue_graph
@@ -79,11 +80,8 @@ class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):
         cls, device: Device, descriptor: MatmulDescriptor
     ) -> tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]:
         make = partial(ProductImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
-        elsewhere = f"the stream is on {device}"
-        on_cpu = device.kind is DeviceKind.CPU
         return (
-            (BackendKind.FORMULA_CPU, make if on_cpu else elsewhere),
-            (BackendKind.FORMULA_CUDA, elsewhere if on_cpu else make),
+            *candidates(device, make),
             *libraries.matmul(device, cls.problem(descriptor), cls.tensors, descriptor),
         )
 

@@ -6,6 +6,8 @@ block of queries meets one tile of keys after another.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.attention.cpu.backward import Backward
 from baracuda.lowering.attention.cpu.forward import Forward
@@ -17,6 +19,11 @@ from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.program import Lowered
 
 _LONGEST = 1 << 29
+
+
+def ways(problem: Attention, target: CpuTarget) -> Iterator[Lowered]:
+    """The program of an attention."""
+    yield lower(problem, target)
 
 
 def lower(problem: Attention, target: CpuTarget | None = None) -> Lowered:

@@ -6,7 +6,7 @@ delta, one for dq, and one for dk and dv.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from baracuda.core.errors import UnsupportedError
@@ -54,6 +54,12 @@ def _ranked(a: Attention, writer: _Writer, width: int, by_keys: bool, target: Ta
     if not found:
         raise UnsupportedError(f"vectors of {a.depth} and {a.value_depth} elements; expected no more than {limit} bytes can hold")
     return [tile for _, tile in sorted(found, key=lambda f: f[0])]
+
+
+def ways(a: Attention, target: Target) -> Iterator[Lowered]:
+    """The kernels of an attention that autotuning tries."""
+    for choice in range(TRIED):
+        yield lower(a, target, choice)
 
 
 @lru_cache(maxsize=4096)

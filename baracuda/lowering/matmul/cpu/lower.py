@@ -6,7 +6,7 @@ read where it lies, and what the threads share out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from baracuda.lowering.matmul.cpu.blocked import blocked
 from baracuda.lowering.matmul.cpu.plan import Product, Steps
@@ -15,6 +15,11 @@ from baracuda.lowering.matmul.problem import Contraction, merged
 from baracuda.lowering.nest.cpu.kernel import Words
 from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.program import Lowered
+
+
+def ways(contraction: Contraction, target: CpuTarget) -> Iterator[Lowered]:
+    """The program of a product."""
+    yield lower(contraction, target)
 
 
 def lower(contraction: Contraction, target: CpuTarget | None = None) -> Lowered:

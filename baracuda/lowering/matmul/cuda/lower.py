@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from math import prod
 
 from baracuda.core.elements import ElementKind
@@ -113,6 +114,12 @@ def variants(c: Contraction, target: Target) -> Iterator[Lowered]:
         lowered = lowered_under(way, tile, exchanged=exchanged)
         if lowered is not None and lowered.launches[0].shared <= target.shared_bytes:
             yield lowered
+
+
+def ways(c: Contraction, target: Target) -> Iterator[Lowered]:
+    """The kernels of a product that autotuning tries."""
+    yield lower(c, target)
+    yield from islice(variants(c, target), 1, TRIED)
 
 
 @lru_cache(maxsize=4096)

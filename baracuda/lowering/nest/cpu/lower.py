@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from baracuda.formula.expr import Axes
@@ -17,6 +17,11 @@ from baracuda.lowering.reduction.cpu.sums import in_one_pass, lower_sums
 from baracuda.lowering.scan.cpu.schedules import lower_scans
 from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.program import Lowered
+
+
+def ways(nest: Nest, target: CpuTarget) -> Iterator[Lowered]:
+    """The program of a nest."""
+    yield lower(nest, target)
 
 
 def lower(nest: Nest, target: CpuTarget | None = None) -> Lowered:

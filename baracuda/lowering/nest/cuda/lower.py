@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+
 from baracuda.formula.expr import Axes
 from baracuda.formula.gathers import gathers
 from baracuda.lowering.nest.cuda.choose import lower_outer_only
@@ -15,6 +19,13 @@ from baracuda.runtime.program import Launch, Lowered
 __all__ = ["TUNINGS", "Launch", "Lowered", "Target", "Tuning", "lower"]
 
 
+def ways(nest: Nest, target: Target) -> Iterator[Lowered]:
+    """The kernels of a nest under each tuning, the default one first."""
+    for tuning in TUNINGS:
+        yield lower(nest, replace(target, tuning=tuning))
+
+
+@lru_cache(maxsize=4096)
 def lower(nest: Nest, target: Target) -> Lowered:
     """Choose a schedule for a nest and write its kernels.
 

@@ -13,34 +13,16 @@ from baracuda.formula import order
 from baracuda.formula.order import COMBINE, SEGMENT
 from baracuda.lowering.nest.cpu.strided_iterator import Odometer
 from baracuda.lowering.scatter.cpu.runs import Columns, Runs, identity, lanes_of
-from baracuda.lowering.scatter.problem import Arrays, Lies, Scatter, arrays, partial_slots
+from baracuda.lowering.scatter.problem import BASE, OPERANDS, ROWS, WEIGHTS, Arrays, Lies, Scatter, X, Y
 from baracuda.lowering.sort.cpu.code import Code, Integers
-from baracuda.lowering.sort.cpu.order import Order, digits, tiles
-from baracuda.runtime.jit import CpuTarget, host
-from baracuda.runtime.program import Launch, Lowered
+from baracuda.runtime.jit import CpuTarget
+from baracuda.runtime.program import Launch
 
-#: The words of the operands.
-INDEX, X, ROWS, WEIGHTS, BASE, Y = range(6)
-OPERANDS = 6
 #: Elements of a run that are combined without a branch.
 _FEW = 4
 
 
-def lower_cpu(scatter: Scatter, target: CpuTarget | None = None) -> Lowered:
-    """The program of a normalised problem."""
-    target = target or host()
-    integers = Integers(OPERANDS, int(scatter.scaled))
-    keys = scatter.keys
-    long = scatter.x is not None and keys.positions > SEGMENT
-    partial = partial_slots(keys.positions) * scatter.columns * scatter.compute.itemsize if long else 0
-    places = arrays(keys, digits(keys), tiles(keys), partial)
-    steps = Order(keys, INDEX, places, integers, target).steps()
-    sums = _Sums(scatter, places, integers, target)
-    steps += [*([sums.segments()] if long else []), sums.destinations(long)]
-    return Lowered(tuple(steps), tuple(integers.values), places.nbytes, f"order {len(digits(keys))} digits, sum runs")
-
-
-class _Sums:
+class Sums:
     def __init__(self, scatter: Scatter, places: Arrays, integers: Integers, target: CpuTarget) -> None:
         self.scatter, self.places, self.integers = scatter, places, integers
         self.target = target

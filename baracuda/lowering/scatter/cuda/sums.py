@@ -11,42 +11,17 @@ from __future__ import annotations
 from baracuda.codegen.cuda.emit import number
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 from baracuda.core.elements import Category
-from baracuda.core.errors import UnsupportedError
 from baracuda.formula import order
-from baracuda.formula.expr import param
 from baracuda.formula.order import CHAIN, LANES, SEGMENT
-from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Words, offset, unravel
+from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, offset, unravel
 from baracuda.lowering.scatter.cpu.runs import identity
-from baracuda.lowering.scatter.cpu.sums import BASE, INDEX, OPERANDS, ROWS, WEIGHTS, X, Y
-from baracuda.lowering.scatter.problem import Lies, Scatter, arrays, partial_slots, unit_inner
-from baracuda.lowering.sort.cuda.order import Order, Unit, digits, lines, strides, tiles
-from baracuda.runtime.program import Lowered
+from baracuda.lowering.scatter.problem import BASE, ROWS, WEIGHTS, Lies, Scatter, X, Y, unit_inner
+from baracuda.lowering.sort.cuda.order import Order, Unit, lines, strides
 
 #: The longest run that a thread takes alone, and entries that it has in flight.
-_SHORT, _AHEAD = 32, 4
+SHORT, _AHEAD = 32, 4
 #: Threads of a block: of short runs, of segments at most, and of the results of segments.
 _THREADS, _SEGMENT_THREADS, _JOIN_THREADS = 256, 512, 256
-
-
-def lower_cuda(scatter: Scatter) -> Lowered:
-    """The launches of a normalised problem."""
-    if scatter.columns >= INDEX_LIMIT:
-        raise UnsupportedError(f"{scatter.columns} columns of one destination; expected fewer than {INDEX_LIMIT}")
-    words = Words(OPERANDS, (param("alpha", scatter.compute),) if scatter.scaled else ())
-    keys = scatter.keys
-    summed = scatter.x is not None
-    slots = partial_slots(keys.positions) if summed else 0
-    places = arrays(keys, digits(keys), tiles(keys), slots * scatter.columns * scatter.compute.itemsize)
-    ordering = Order(keys, INDEX, places, words)
-    units = ordering.units()
-    sums = _Sums(scatter, ordering)
-    if summed and keys.positions > _SHORT:
-        units.append(sums.segments())
-    if slots:
-        units.append(sums.joined())
-    units.append(sums.destinations())
-    schedule = f"order {len(digits(keys))} digits, sum runs x{sums.width}"
-    return Lowered(tuple(u.launch(words) for u in units), tuple(words.values), places.nbytes, schedule)
 
 
 def _width(scatter: Scatter) -> int:
@@ -64,7 +39,7 @@ def _width(scatter: Scatter) -> int:
     return width
 
 
-class _Sums:
+class Sums:
     def __init__(self, scatter: Scatter, ordering: Order) -> None:
         self.scatter, self.order, self.words = scatter, ordering, ordering.words
         self.width = _width(scatter)
@@ -183,8 +158,8 @@ class _Sums:
         return Unit(self.functions, body, (-(-total // _THREADS), 1, 1), _THREADS)
 
     def _alone(self) -> str:
-        levels = (_SHORT // _AHEAD).bit_length()
-        return f"""  if (count > {_SHORT}u) return;
+        levels = (SHORT // _AHEAD).bit_length()
+        return f"""  if (count > {SHORT}u) return;
   if (count == 0) {{
 #pragma unroll
     for (int v = 0; v < V; ++v) result.v[v] = nothing(W, base + v);
@@ -229,11 +204,11 @@ class _Sums:
   }}"""
 
     def segments(self) -> Unit:
-        """Segments of runs longer than `_SHORT`: teams of threads take neighbouring lanes, and are combined in pairs."""
+        """Segments of runs longer than `SHORT`: teams of threads take neighbouring lanes, and are combined in pairs."""
         across = min(32, 1 << (self.vectors - 1).bit_length())
         teams = min(LANES, _SEGMENT_THREADS // across)
         lanes, columns, threads = LANES // teams, across * self.width, across * teams
-        windows = SEGMENT // _SHORT
+        windows = SEGMENT // SHORT
         partials = f"(C*){self.order.scratch(self.order.arrays.partials)}"
         body = f"""
   __shared__ C shared[{teams * columns + teams * columns // 2}];
@@ -245,14 +220,14 @@ class _Sums:
   for (int second = 0; second < 2; ++second) {{
     unsigned mask;
     {{
-      const unsigned window = blockIdx.x * {SEGMENT}u + thread % {windows}u * {_SHORT}u;
+      const unsigned window = blockIdx.x * {SEGMENT}u + thread % {windows}u * {SHORT}u;
       unsigned d, start, end, first;
       const bool starting = thread % 32u < {windows}u && find(entries, starts, n, nowhere, window, second, d, start, end, first);
       mask = __ballot_sync(0xffffffffu, starting);
     }}
     for (; mask; mask &= mask - 1) {{
       unsigned d, start, end, first;
-      find(entries, starts, n, nowhere, blockIdx.x * {SEGMENT}u + (__ffs(mask) - 1) * {_SHORT}u, second, d, start, end, first);
+      find(entries, starts, n, nowhere, blockIdx.x * {SEGMENT}u + (__ffs(mask) - 1) * {SHORT}u, second, d, start, end, first);
       const unsigned count = min(end - first, {SEGMENT}u);
       C sums[{lanes}][V];
 #pragma unroll
@@ -326,19 +301,19 @@ class _Sums:
 
 
 _FIND = f"""
-// Whether a segment of a run longer than {_SHORT} starts in the window of {_SHORT} entries, and which: of the run that the first
+// Whether a segment of a run longer than {SHORT} starts in the window of {SHORT} entries, and which: of the run that the first
 // entry is in, or, where `second` is set, of a run that starts behind it. Entries first ... are the segment's.
 __device__ __forceinline__ bool find(const u64* entries, const unsigned* starts, unsigned n, unsigned nowhere, unsigned window,
                                      int second, unsigned& d, unsigned& start, unsigned& end, unsigned& first) {{
   if (window >= n) return false;
-  const unsigned next = min(window + {_SHORT}u, n);
+  const unsigned next = min(window + {SHORT}u, n);
   d = (unsigned)(entries[second ? next - 1 : window] >> 32);
   if (d >= nowhere) return false;
   start = starts[d];
   end = starts[d + 1];
   const bool inside = start > window;
   first = inside ? start : start + (window - start + {SEGMENT - 1}u) / {SEGMENT}u * {SEGMENT}u;
-  return inside == (second != 0) && end - start > {_SHORT}u && first < min(end, window + {_SHORT}u);
+  return inside == (second != 0) && end - start > {SHORT}u && first < min(end, window + {SHORT}u);
 }}
 """
 

@@ -5,7 +5,7 @@ The state is held twice in the workspace, before and after a step, with room for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from baracuda.codegen.llvm.evaluate import Evaluator
 from baracuda.codegen.llvm.ir import Value, constant, i64, vector
@@ -16,9 +16,14 @@ from baracuda.core.layout import round_up
 from baracuda.formula.expr import const
 from baracuda.lowering.nest.cpu.kernel import node_cost
 from baracuda.lowering.recurrence.cpu.code import Code
-from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Array, Chains, Recurrence, Trace, Varies
+from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Array, Chains, Recurrence, RecurrenceProblem, Trace, Varies
 from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.program import Lowered
+
+
+def ways(problem: RecurrenceProblem, target: CpuTarget) -> Iterator[Lowered]:
+    """The program of a problem."""
+    yield lower(problem.stage, problem.arrays, target)
 
 
 def lower(problem: Recurrence | Chains, arrays: Mapping[str, Array], target: CpuTarget | None = None) -> Lowered:

@@ -7,15 +7,16 @@ loads of the next steps are under way in registers while a step is computed: the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from baracuda.codegen.cuda.emit import literal
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr, const
+from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.recurrence.cuda.code import BLOCK_LIMIT, Code, source
-from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Array, Chains, Recurrence, Trace, Varies
+from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Array, Chains, Recurrence, RecurrenceProblem, Trace, Varies
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Bytes of shared memory that every device of compute capability 8.0 or newer can give to a block.
@@ -43,6 +44,12 @@ class Tuning:
 
 #: What may be tried, the default first.
 TUNINGS = (Tuning(), Tuning(1, 8), Tuning(1, 2), Tuning(2, 8), Tuning(4, 8))
+
+
+def ways(problem: RecurrenceProblem, target: Target) -> Iterator[Lowered]:
+    """The launch of a problem under each tuning, the default one first."""
+    for tuning in TUNINGS:
+        yield lower(problem.stage, problem.arrays, tuning)
 
 
 def lower(problem: Recurrence | Chains, arrays: Mapping[str, Array], tuning: Tuning | None = None) -> Lowered:
