@@ -58,12 +58,12 @@ $(RUN):
 	@echo 'Making $(VENV) with $(PYTHON)'
 	@$(PYTHON) -m venv $(VENV)
 
-$(USE): pyproject.toml setup.py baracuda/native/calls.c | $(RUN)
+$(USE): pyproject.toml setup.py $(wildcard baracuda/native/*.[ch]) | $(RUN)
 	@echo 'Installing baracuda$(CUDA) into $(VENV)'
 	@$(PIP) --editable '.[demo$(if $(CUDA),$(COMMA)cuda)]'
 	@touch $@
 
-$(DEVELOP): pyproject.toml setup.py baracuda/native/calls.c | $(RUN)
+$(DEVELOP): pyproject.toml setup.py $(wildcard baracuda/native/*.[ch]) | $(RUN)
 	@echo 'Installing baracuda and what its tests need into $(VENV)'
 	@$(PIP) --editable '.[test,lint]'
 	@touch $@ $(USE)

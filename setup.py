@@ -1,11 +1,14 @@
 """The one part that is compiled: without a C compiler it is left out, and its counterpart in Python serves."""
 
+from glob import glob
+
 import numpy
 from setuptools import Extension, setup
 
 CALLS = Extension(
     "baracuda.native.calls",
     ["baracuda/native/calls.c"],
+    depends=glob("baracuda/native/*.h"),
     include_dirs=[numpy.get_include()],
     extra_compile_args=["-O2"],
     optional=True,

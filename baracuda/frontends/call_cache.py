@@ -44,6 +44,8 @@ from baracuda.runtime import pool
 from baracuda.runtime.streams import own_stream
 
 native = load()
+#: Launches of a call that is kept; native/call.h has room for as many.
+MOST_LAUNCHES = 64
 #: Numbers of checks of ranges: where a call has none of the same name, they follow from its shapes.
 OF_SHAPES = frozenset({"low", "last", "ignore_index"})
 
@@ -93,7 +95,9 @@ class Recorder:
                 result = function(*arguments, **keywords)
         finally:
             within(-1)
-        kept = (*keywords, *_others((*arguments, *keywords.values())), *(t.dtype for t in tensors if type(t) is np.ndarray))
+        layouts = [layout_of(t, False) for t in tensors if type(t) is Array]
+        dtypes = [t.dtype for t in tensors if type(t) is np.ndarray]
+        kept = (*keywords, *_others((*arguments, *keywords.values())), *dtypes, *layouts)
         written = _flat(keywords.get("out"))
         if self.known.scalars is not None and not self._reached(recorder, arguments, keywords):
             recorder.refuse("a number does not reach a kernel as it is")
@@ -161,7 +165,7 @@ class _Finished:
         """What the next call comes down to; None where it has to be found out anew."""
         recorder, tensors = self.recorder, self.tensors
         launches = [s for s in recorder.steps if isinstance(s, Launch)]
-        if recorder.refused or not tensors or not launches:
+        if recorder.refused or not tensors or not 0 < len(launches) <= MOST_LAUNCHES:
             return None
         devices = {r.device for r in self.refs}
         like = self._like()
@@ -323,22 +327,28 @@ def _is_false(device: Device, pointer: int, stream: int) -> bool:
 
 # --- layouts, streams and watchers --------------------------------------------------------------------------------------
 
-#: One object for each layout of arrays of our own, with where such an array's memory begins and ends.
+#: One object for each layout of arrays of our own, with where such an array's memory begins and ends: the latest ones, and those
+#: before them, which are let go when there are `MOST_LAYOUTS` new ones. Calls hold the objects whose addresses are in their keys.
 _layouts: dict[Any, tuple[int, int, int, int]] = {}
+_older_layouts: dict[Any, tuple[int, int, int, int]] = {}
 MOST_LAYOUTS = 4096
 
 
 def layout_of(array: Array, written: bool) -> tuple[int, tuple[int, int, int, int]] | None:
     """An array's address, and an object that stands for all else that matters of it; None where it may not be written."""
+    global _layouts, _older_layouts
     if array.readonly and written:
         return None
     key = array.kind, array.device, array.shape, array.strides, array.readonly
     found = _layouts.get(key)
     if found is None:
-        if len(_layouts) >= MOST_LAYOUTS:  # addresses of those known are in keys: they stay
-            return None
-        pointer, low, high = extent_of(array)
-        found = _layouts[key] = (low - pointer, high - pointer, 2, array.device.index)
+        found = _older_layouts.get(key)
+        if found is None:
+            pointer, low, high = extent_of(array)
+            found = (low - pointer, high - pointer, 2, array.device.index)
+        if len(_layouts) >= MOST_LAYOUTS:
+            _older_layouts, _layouts = _layouts, {}
+        _layouts[key] = found
     return array.pointer, found
 
 

@@ -60,7 +60,13 @@ class Backend(ABC):
     def ways(self, problem: object, device: Device) -> Iterator[Lowered]:
         """A problem lowered for a device, the most promising way first."""
         room = type(problem).__module__.rpartition(".")[0]
-        ways: Iterator[Lowered] = import_module(f"{room}.{self.folder}.lower").ways(problem, self.target(device))
+        name = f"{room}.{self.folder}.lower"
+        try:
+            ways: Iterator[Lowered] = import_module(name).ways(problem, self.target(device))
+        except ModuleNotFoundError as error:
+            if error.name is None or not name.startswith(error.name):
+                raise
+            raise UnsupportedError(f"{type(problem).__name__}: {self.kind} has no kernels of it") from None
         return ways
 
 

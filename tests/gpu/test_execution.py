@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import baracuda
@@ -25,6 +26,7 @@ from baracuda import (
     Stream,
     Workspace,
 )
+from baracuda.frontends import call_cache
 
 F32 = ElementKind.F32
 
@@ -204,3 +206,14 @@ def test_strides_of_every_sort(torch: Any) -> None:
         plan.run(None, None, AlibiArgs(scores, slopes, y))
         torch.cuda.synchronize()
         assert torch.allclose(y, scores + slopes[:, None, None] * (j - i), atol=1e-5), order
+
+
+def test_more_layouts_of_arrays_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_cache, "MOST_LAYOUTS", 4)
+    baracuda.exp.forget()
+    values = [np.linspace(-1, 1, n, dtype=np.float32) for n in range(1, 40)]
+    for _ in range(3):
+        for x in values:
+            y = baracuda.to_host(baracuda.exp(baracuda.to_device(x, Device.cuda(0))))
+            assert y.tobytes() == baracuda.exp(x).tobytes()
+    assert baracuda.exp.cached_calls >= len(values)

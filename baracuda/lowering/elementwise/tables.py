@@ -11,7 +11,7 @@ from dataclasses import replace
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr, topological
 from baracuda.formula.graph import Graph, substitute
-from baracuda.lowering.nest.phases import cost, usual
+from baracuda.lowering.nest.costs import usual, usual_cost
 from baracuda.lowering.nest.problem import Nest
 
 #: Functions, each with the input that it is of.
@@ -53,7 +53,7 @@ def functions(nest: Nest, kinds: Sequence[ElementKind], axis: int, least: int) -
         if source(n) is None:
             ends.update(n.args)
     found = [(n, x) for n in graph.nodes if n in ends and n.kind is ElementKind.F32 and (x := source(n)) is not None]
-    return [(n, x) for n, x in found if cost(n) >= least]
+    return [(n, x) for n, x in found if usual_cost(n) >= least]
 
 
 def looked_up(graph: Graph, found: Functions, entry: Entry) -> Graph:

@@ -7,34 +7,12 @@ them again would cost more than holding them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from baracuda.core.lazy import cached_property
 from baracuda.formula.expr import READS, Axes, Expr, topological
 from baracuda.formula.graph import Graph, Port
-
-#: Rough cost of a primitive in additions; what is not listed costs 1.
-_COST = {"div": 8, "idiv": 20, "irem": 20, "gcd": 300, "sqrt": 8, "rare": 2, "lookup": 3}
-_COST |= {"input": 0, "const": 0, "param": 0, "coord": 1, "gather": 4}
-#: Recomputing up to this much is cheaper than holding a value.
-RECOMPUTE = 6
-
-
-def usual(roots: Iterable[Expr]) -> set[Expr]:
-    """The nodes that expressions need, rare branches left out."""
-    seen, stack = set[Expr](), list(roots)
-    while stack:
-        n = stack.pop()
-        if n not in seen:
-            seen.add(n)
-            stack += [n.args[0], n.args[2]] if n.op == "rare" else n.args
-    return seen
-
-
-def cost(*roots: Expr) -> int:
-    """Roughly how many additions expressions cost together, rare branches left out."""
-    return sum(_COST.get(n.op, 1) for n in usual(roots))
+from baracuda.lowering.nest.costs import RECOMPUTE, thread_cost
 
 
 @dataclass(frozen=True)
@@ -159,6 +137,6 @@ class Phases:
             if n in seen or n in kept or not self.varies(n):
                 continue
             seen.add(n)
-            cost += _COST.get(n.op, 1)
+            cost += thread_cost(n)
             stack.extend(n.args)
         return cost

@@ -19,9 +19,9 @@ from baracuda.formula.gathers import Source
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.elementwise.cpu.pointwise import pointwise_step
 from baracuda.lowering.elementwise.tables import Functions, functions, looked_up, usually
+from baracuda.lowering.nest.costs import usual_cost
 from baracuda.lowering.nest.cpu.kernel import Words
 from baracuda.lowering.nest.fission import Place
-from baracuda.lowering.nest.phases import cost
 from baracuda.lowering.nest.problem import Nest, Operand
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Launch, Lowered
@@ -46,7 +46,7 @@ def lower_tabulated(nest: Nest, words: Words, target: CpuTarget) -> Lowered | No
     if not any(o.kind in _KINDS for o in nest.operands):
         return None
     found = usually(nest.graph, functions(nest, _KINDS, len(nest.outer) - 1, _FOUND + 1), _entry)
-    dearest = sorted(found, key=lambda row: cost(row[0]), reverse=True)
+    dearest = sorted(found, key=lambda row: usual_cost(row[0]), reverse=True)
     choices = [dearest[: n + 1] for n in range(_TABLES)]
     saved = [_saved(nest.graph, some) for some in choices]
     if max(saved) < _SAVED:
@@ -59,7 +59,7 @@ def lower_tabulated(nest: Nest, words: Words, target: CpuTarget) -> Lowered | No
 
 def _saved(graph: Graph, found: Functions) -> int:
     """The additions to an element that tables of some functions save; what these have in common is computed once without them."""
-    computed, rest = (cost(*(e for _, e in g.outputs)) for g in (graph, looked_up(graph, found, _entry)))
+    computed, rest = (usual_cost(*(e for _, e in g.outputs)) for g in (graph, looked_up(graph, found, _entry)))
     return computed - rest - _FOUND * len(found)
 
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 from baracuda.core.elements import ElementKind
 from baracuda.lowering.elementwise.cuda.pointwise import Runs, runs_body, with_one_element
 from baracuda.lowering.elementwise.cuda.table_storage import fill, table_bytes, walk
+from baracuda.lowering.nest.costs import usual_cost
 from baracuda.lowering.nest.cuda.kernel import Frame, Target
-from baracuda.lowering.nest.phases import cost
 from baracuda.runtime.program import Lowered
 
 #: Values of 16 bits.
@@ -47,7 +47,7 @@ def lower_looked_up(frame: Frame, target: Target) -> Lowered | None:
     last = len(frame.nest.outer) - 1
     if given.kind not in (ElementKind.F16, ElementKind.BF16) or made.kind.itemsize != 2 or given.general or made.general:
         return None
-    if given.steps(last) == 0 or any(n.op in _ELSEWHERE for n in graph.nodes) or cost(value) < _WORTH:
+    if given.steps(last) == 0 or any(n.op in _ELSEWHERE for n in graph.nodes) or usual_cost(value) < _WORTH:
         return None
     storage = frame.storage(0)
     entry = [f"{storage} given; given.bits = (unsigned short)number;", "const float entry = widen(given);"]

@@ -20,8 +20,8 @@ from baracuda.formula.graph import Graph
 from baracuda.lowering.elementwise.cuda.pointwise import Runs, runs_body, with_one_element
 from baracuda.lowering.elementwise.cuda.table_storage import fill, table_bytes, walk
 from baracuda.lowering.elementwise.tables import functions, looked_up, usually
+from baracuda.lowering.nest.costs import usual, usual_cost
 from baracuda.lowering.nest.cuda.kernel import Frame, Target
-from baracuda.lowering.nest.phases import cost, usual
 from baracuda.runtime.program import Lowered
 
 #: An entry of a table: the argument is the value it is for, the attribute the table's number.
@@ -123,7 +123,7 @@ class _Tabulated(Runs):
 def _issued(graph: Graph) -> int:
     """Roughly how many additions an element's results cost on a GPU, rare branches left out."""
     roots = [e for _, e in graph.outputs]
-    return cost(*roots) + _DIVISION * sum(n.op in ("div", "sqrt") for n in usual(roots))
+    return usual_cost(*roots) + _DIVISION * sum(n.op in ("div", "sqrt") for n in usual(roots))
 
 
 def _entry(number: int, x: Expr) -> Expr:

@@ -7,12 +7,9 @@ from dataclasses import dataclass, field
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import READS, Axes, Expr
 from baracuda.formula.gathers import gathers
-from baracuda.lowering.nest.cpu.kernel import node_cost
+from baracuda.lowering.nest.costs import RECOMPUTE, vector_cost
 from baracuda.lowering.nest.indexed_reads import moving_axes
 from baracuda.lowering.nest.problem import Nest
-
-#: Nodes whose cone costs less than this are computed again in a later pass instead of being kept.
-_WORTH_KEEPING = 6
 
 
 def along(nest: Nest, operand: int, axes: range) -> str:
@@ -129,7 +126,7 @@ class RowAnalysis:
                 seen.add(n)
                 origin = next((q for q in range(p) if n in computed[q]), None)
                 storable = n.kind is not ElementKind.BOOL  # a vector of conditions has a bit for each, not a byte
-                if origin is not None and storable and sum(map(node_cost, self.cone([n], at_hand))) >= _WORTH_KEEPING:
+                if origin is not None and storable and sum(map(vector_cost, self.cone([n], at_hand))) >= RECOMPUTE:
                     wanted[n] = origin
                 else:
                     stack += [a for a in n.args if self.varying[a]]

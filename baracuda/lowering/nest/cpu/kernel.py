@@ -10,6 +10,7 @@ from math import ceil
 from baracuda.codegen.llvm.ir import Builder, Module, Value
 from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.formula.expr import Expr
+from baracuda.lowering.nest.costs import vector_cost
 from baracuda.lowering.nest.fission import Place
 from baracuda.lowering.nest.problem import Nest
 from baracuda.runtime.jit import CpuTarget
@@ -19,13 +20,6 @@ from baracuda.runtime.program import KernelSource, Language, Launch
 _SERIAL_NS = 12_000
 #: Nanoseconds of work a thread takes at a time.
 _CHUNK_NS = (8_000, 150_000)
-_EXPENSIVE = {"div": 8, "idiv": 20, "irem": 20, "gcd": 300, "mulhi": 4, "sqrt": 10, "lookup": 12, "max": 3, "min": 3}
-_FREE = frozenset(["const", "param", "input", "coord", "position"])
-
-
-def node_cost(n: Expr) -> int:
-    """About how many vector instructions a node takes."""
-    return 0 if n.op in _FREE else _EXPENSIVE.get(n.op, 1)
 
 
 def lanes_of(nest: Nest, target: CpuTarget) -> int:
@@ -165,7 +159,7 @@ def grain(units: int, unit_ns: float) -> int:
 def element_ns(nest: Nest, nodes: Sequence[Expr], passes: int = 1) -> float:
     """About how long one thread works on one element of the iteration space."""
     wide = any(n.kind.bits == 64 for n in nodes)
-    arithmetic = sum(map(node_cost, nodes)) * (0.05 if wide else 0.025)
+    arithmetic = sum(map(vector_cost, nodes)) * (0.05 if wide else 0.025)
     memory = sum(o.kind.itemsize for o in nest.operands if any(o.strides)) * 0.06
     return arithmetic * passes + memory
 

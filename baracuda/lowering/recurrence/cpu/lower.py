@@ -14,7 +14,7 @@ from baracuda.codegen.llvm.memory import narrow
 from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import const
-from baracuda.lowering.nest.cpu.kernel import node_cost
+from baracuda.lowering.nest.costs import vector_cost
 from baracuda.lowering.recurrence.cpu.code import Code
 from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Array, Chains, Recurrence, RecurrenceProblem, Trace, Varies
 from baracuda.runtime.jit import CpuTarget, host
@@ -34,7 +34,7 @@ def lower(problem: Recurrence | Chains, arrays: Mapping[str, Array], target: Cpu
 
 def _nanoseconds(code: Code, problem: Recurrence | Chains) -> float:
     """About how long one lane of one step takes."""
-    return max(0.3, 0.03 * sum(map(node_cost, code.facts.nodes)) * 16 / code.lanes)
+    return max(0.3, 0.03 * sum(map(vector_cost, code.facts.nodes)) * 16 / code.lanes)
 
 
 class _Recurrence:

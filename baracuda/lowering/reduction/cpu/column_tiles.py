@@ -15,8 +15,9 @@ from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.codegen.llvm.tree import join, order_free
 from baracuda.formula.expr import Expr
 from baracuda.formula.order import CHAIN, LANES, SEGMENT
+from baracuda.lowering.nest.costs import vector_cost
 from baracuda.lowering.nest.cpu.analysis import RowAnalysis
-from baracuda.lowering.nest.cpu.kernel import Kernel, node_cost
+from baracuda.lowering.nest.cpu.kernel import Kernel
 from baracuda.lowering.nest.cpu.strided_iterator import Odometer
 from baracuda.lowering.nest.problem import Nest
 from baracuda.lowering.reduction.cpu.columns import ColumnPasses
@@ -81,7 +82,7 @@ class Sheets:
         self.reductions = analysis.reductions[0]
         self.pitch = _width(analysis, self.lanes) + 4 * self.lanes  # levels must not all share their cache sets
         self.levels = {n: self.b.array(compute_type(n.kind), _LEVELS * self.pitch) for n in self.reductions}
-        cost = sum(map(node_cost, analysis.cone(analysis.roots(0), set()))) + len(self.reductions)
+        cost = sum(map(vector_cost, analysis.cone(analysis.roots(0), set()))) + len(self.reductions)
         together = 2 if cost <= 4 else 1
         self.unrolled = CHAIN * together * cost <= _UNROLLED
         self.full, self.part = ColumnPasses(kernel, analysis, together), ColumnPasses(kernel, analysis, 1)

@@ -12,8 +12,9 @@ from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.codegen.llvm.tree import Accumulator, VectorStack, identity, order_free
 from baracuda.formula.expr import READS, Expr
 from baracuda.formula.order import LANES
+from baracuda.lowering.nest.costs import vector_cost
 from baracuda.lowering.nest.cpu.analysis import RowAnalysis
-from baracuda.lowering.nest.cpu.kernel import Kernel, node_cost
+from baracuda.lowering.nest.cpu.kernel import Kernel
 from baracuda.lowering.nest.cpu.segments import Segments
 from baracuda.lowering.nest.cpu.streaming import Streaming
 
@@ -140,7 +141,7 @@ class RowPasses:
         return b.compare("icmp slt", b.iota(self.lanes), b.splat(b.convert("trunc", left, "i32"), self.lanes))
 
     def cost(self, roots: list[Expr]) -> int:
-        return sum(map(node_cost, self.analysis.cone(roots, self.at_hand))) + len(roots)
+        return sum(map(vector_cost, self.analysis.cone(roots, self.at_hand))) + len(roots)
 
     def group(self, cost: int, most: int) -> int:
         """How many vectors to work on side by side."""

@@ -15,8 +15,9 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.expr import READS, Axes, Expr
 from baracuda.formula.gathers import gathers
 from baracuda.formula.order import LANES, SEGMENT
+from baracuda.lowering.nest.costs import usual_cost
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Frame, offset, piece, unravel
-from baracuda.lowering.nest.phases import Phases, cost
+from baracuda.lowering.nest.phases import Phases
 from baracuda.lowering.nest.problem import Nest
 from baracuda.lowering.reduction.cuda.row_iterator import RowWalk
 from baracuda.lowering.reduction.cuda.rows import OPERATION, group_shape, identity
@@ -67,7 +68,7 @@ def run_length(nest: Nest) -> int:
     sizes = [o.kind.itemsize for o, p in zip(nest.operands, ports, strict=True) if p.axes == Axes.FULL]
     read = sum(o.kind.itemsize for o, p in zip(nest.operands, nest.graph.inputs, strict=False) if p.axes == Axes.FULL)
     phases = Phases(nest.graph)
-    widest = 4 if phases.last or sum(cost(r) for r in phases.roots(0)) > _MUCH else 8
+    widest = 4 if phases.last or sum(usual_cost(r) for r in phases.roots(0)) > _MUCH else 8
     width = min(widest, max(1, _LOAD // max(sizes, default=4)))
     while width > 1 and (nest.outer[-1] % width or width * _LOADS * read > 4 * _IN_FLIGHT):
         width //= 2

@@ -9,9 +9,9 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr
 from baracuda.formula.order import segments
+from baracuda.lowering.nest.costs import usual_cost
 from baracuda.lowering.nest.cuda.clusters import STREAMS
 from baracuda.lowering.nest.cuda.kernel import Frame
-from baracuda.lowering.nest.phases import cost
 from baracuda.lowering.reduction.cuda.carried_values import Kept
 from baracuda.lowering.reduction.cuda.column_kernel import ColumnKernel, ColumnShape
 from baracuda.lowering.reduction.cuda.rows import OPERATION, identity
@@ -135,7 +135,7 @@ class Columns:
         """Whether a phase loads all of a thread's lanes before it does anything with them."""
         phases, sizes = self.kernel.phases, [self.kernel.run_bytes(i) for i in self.keeps.reads[phase]]
         registers = self.shape.held * sum(sizes) // 4
-        light = phase < len(phases.reductions) and sum(cost(n) for n in phases.roots(phase)) <= _LIGHT
+        light = phase < len(phases.reductions) and sum(usual_cost(n) for n in phases.roots(phase)) <= _LIGHT
         return registers <= (2 * REGISTERS if light and not self.registers else REGISTERS)
 
     def _for_lanes(self, body: Sequence[str], *, unroll: bool) -> list[str]:

@@ -8,8 +8,9 @@ from baracuda.codegen.cuda.emit import Emitter, table_definitions
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.gathers import gathers
 from baracuda.formula.order import SEGMENT, segments
+from baracuda.lowering.nest.costs import RECOMPUTE
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Frame
-from baracuda.lowering.nest.phases import RECOMPUTE, Phases
+from baracuda.lowering.nest.phases import Phases
 
 
 class RowWalk(ABC):

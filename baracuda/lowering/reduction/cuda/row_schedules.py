@@ -8,8 +8,9 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.gathers import gathers
 from baracuda.formula.order import LANES, SEGMENT, segments
+from baracuda.lowering.nest.costs import usual_cost
 from baracuda.lowering.nest.cuda.kernel import Frame, Target, Tuning, fitting_width
-from baracuda.lowering.nest.phases import Phases, cost
+from baracuda.lowering.nest.phases import Phases
 from baracuda.lowering.nest.problem import Nest
 from baracuda.lowering.reduction.cuda.row_clusters import lower_clustered_rows
 from baracuda.lowering.reduction.cuda.rows import OPERATION, RowKernel, RowShape, group_shape, identity, row_shape
@@ -34,7 +35,7 @@ def vector_width(nest: Nest) -> int:
     sizes = [o.kind.itemsize for o, p in zip(nest.operands, ports, strict=True) if p.axes & Axes.INNER]
     widest = max(sizes, default=4)
     vector = fitting_width(8 if widest <= 2 else 4, nest.inner[-1], widest) if nest.inner else 4
-    work = sum(cost(n) for p in range(phases.last + 1) for n in phases.roots(p))
+    work = sum(usual_cost(n) for p in range(phases.last + 1) for n in phases.roots(p))
     while vector > 1 and work * vector * group_shape(nest.row_length, vector)[1] > _WRITTEN_OUT:
         vector //= 2
     return vector
@@ -44,7 +45,7 @@ def short_row_vector(nest: Nest) -> int:
     """Elements to a run of a row shorter than a segment's lanes, where a thread takes them all, or a good part of them: what a
     row has one of is then worked out by few threads, and nobody waits for a neighbour. 0 where loads side by side are better."""
     phases, varying = Phases(nest.graph), [i for i, p in enumerate(nest.graph.inputs) if p.axes & Axes.INNER]
-    heavy = phases.last > 0 or sum(cost(n) for n in phases.roots(0)) > _MUCH
+    heavy = phases.last > 0 or sum(usual_cost(n) for n in phases.roots(0)) > _MUCH
     if nest.row_length >= LANES or phases.full_outputs or not heavy or len(nest.inner) != 1 or gathers(nest.graph):
         return 0
     if len(varying) != 1 or nest.operands[varying[0]].steps(len(nest.outer)) != 1:

@@ -20,8 +20,8 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula import order
 from baracuda.formula.expr import READS, Axes, Expr
 from baracuda.formula.order import CHAIN, LANES, SEGMENT, segments
+from baracuda.lowering.nest.costs import RECOMPUTE
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Frame, offset, piece, unravel
-from baracuda.lowering.nest.phases import RECOMPUTE
 from baracuda.lowering.nest.problem import Nest
 from baracuda.lowering.reduction.cuda.row_iterator import RowWalk
 

@@ -16,8 +16,9 @@ from baracuda.codegen.llvm.memory import load, store_all, store_bytes, stored_ty
 from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.formula.expr import Expr
 from baracuda.formula.order import SCAN_BLOCK, SCAN_CHUNK, SEGMENT
+from baracuda.lowering.nest.costs import vector_cost
 from baracuda.lowering.nest.cpu.analysis import RowAnalysis
-from baracuda.lowering.nest.cpu.kernel import Kernel, node_cost
+from baracuda.lowering.nest.cpu.kernel import Kernel
 from baracuda.lowering.nest.cpu.segments import Segments
 from baracuda.lowering.nest.cpu.streaming import Streaming
 from baracuda.lowering.scan.cpu.state import BLOCKS, CHUNKS, BlockSteps, Carry, State, chosen, combined, lane_mask, unzip, zipped
@@ -184,7 +185,7 @@ class RowScans:
 
     def _together(self, roots: list[Expr], stop: set[Expr]) -> int:
         """How many vectors to work on side by side."""
-        cost = sum(map(node_cost, self.analysis.cone(roots, stop)))
+        cost = sum(map(vector_cost, self.analysis.cone(roots, stop)))
         return 8 if cost < 12 else 4 if cost < 40 else 2
 
     # --- blocks -------------------------------------------------------------------------------------------------------

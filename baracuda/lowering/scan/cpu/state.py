@@ -13,7 +13,7 @@ from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.formula.expr import Expr
 from baracuda.formula.order import SCAN_BLOCK, SCAN_CHUNK, SCAN_SPAN, SCAN_TILE
 from baracuda.formula.scans import Combine
-from baracuda.lowering.nest.cpu.kernel import node_cost
+from baracuda.lowering.nest.costs import vector_cost
 from baracuda.lowering.scan.problem import ScanGroup
 
 State = list[Group]
@@ -35,7 +35,7 @@ def combined(b: Builder, combine: Combine, left: State, right: State) -> State:
 
 def combine_cost(group: ScanGroup) -> int:
     """About how many vector instructions one combination takes."""
-    return sum(map(node_cost, group.combine.nodes))
+    return sum(map(vector_cost, group.combine.nodes))
 
 
 def chosen(b: Builder, condition: Value, yes: State, no: State) -> State:

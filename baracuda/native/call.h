@@ -1,0 +1,426 @@
+/* What a call comes down to: results, scratch memory and launches. */
+#ifndef BARACUDA_CALL_H
+#define BARACUDA_CALL_H
+#include "key.h"
+
+typedef struct { int32_t source; int64_t offset; } Place; /* source: 0 nothing, then tensors, results, scratch */
+typedef struct {
+    int kind, operands, words, first, parameter_at, block_at, stream_at, alone;
+    uint64_t function, plan, control;
+    uint64_t *template;
+    Place *places; /* of the operands, and of the workspace */
+    PyObject *launcher, *scalars;
+} Launch;
+enum { ON_CPU, ON_CUDA, BY_PYTHON, EXPECT };
+typedef struct {
+    int way, rank;
+    int64_t nbytes, shape[MOST_RANK], strides[MOST_RANK];
+    DLDataType dtype;
+    PyObject *descr, *allocate;
+} Result;
+enum { NEW_NUMPY, NEW_TORCH, NEW_BY_PYTHON };
+
+typedef struct {
+    PyObject_HEAD
+    int launches, results, like, cuda, returns, threads;
+    int64_t scratch;
+    Launch *launch;
+    Result *result;
+    int *returned; /* which source each returned tensor is */
+    uint64_t latest[2 * MOST_NUMBERS];
+    PyObject *renumber, *scratch_on, *rebuild;
+} Call;
+
+static void Call_dealloc(Call *self) {
+    for (int i = 0; i < self->launches; i++) {
+        free(self->launch[i].template);
+        free(self->launch[i].places);
+        Py_XDECREF(self->launch[i].launcher);
+        Py_XDECREF(self->launch[i].scalars);
+    }
+    for (int i = 0; i < self->results; i++) {
+        Py_XDECREF(self->result[i].descr);
+        Py_XDECREF(self->result[i].allocate);
+    }
+    free(self->launch);
+    free(self->result);
+    free(self->returned);
+    Py_XDECREF(self->renumber);
+    Py_XDECREF(self->scratch_on);
+    Py_XDECREF(self->rebuild);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static int64_t integer_at(PyObject *tuple, Py_ssize_t i) { return PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i)); }
+
+static int read_words(PyObject *bytes, uint64_t **words, int *count) {
+    *count = (int)(PyBytes_GET_SIZE(bytes) / 8);
+    *words = malloc(PyBytes_GET_SIZE(bytes) + 8);
+    if (*words == NULL) { PyErr_NoMemory(); return 0; }
+    memcpy(*words, PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes));
+    return 1;
+}
+
+static int read_launch(Launch *launch, PyObject *given, int *threads) {
+    /* (launcher, native, places, scalars), native one of
+     * ("cpu", words, function, plan, control, alone), ("cuda", block, words at, pointer to them at, launch function),
+     * ("python",), ("expect",) */
+    PyObject *native = PyTuple_GET_ITEM(given, 1), *places = PyTuple_GET_ITEM(given, 2);
+    const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(native, 0));
+    launch->launcher = Py_NewRef(PyTuple_GET_ITEM(given, 0));
+    launch->scalars = Py_NewRef(PyTuple_GET_ITEM(given, 3));
+    Py_ssize_t count = PyTuple_GET_SIZE(places);
+    launch->operands = (int)count - 1;
+    launch->places = malloc(sizeof(Place) * (count + 1));
+    if (launch->places == NULL) { PyErr_NoMemory(); return 0; }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *place = PyTuple_GET_ITEM(places, i);
+        launch->places[i].source = (int32_t)integer_at(place, 0);
+        launch->places[i].offset = integer_at(place, 1);
+    }
+    if (!strcmp(name, "cpu")) {
+        launch->kind = ON_CPU;
+        if (!read_words(PyTuple_GET_ITEM(native, 1), &launch->template, &launch->words)) return 0;
+        launch->parameter_at = launch->operands + 1;
+        launch->function = (uint64_t)integer_at(native, 2);
+        launch->plan = (uint64_t)integer_at(native, 3);
+        launch->control = (uint64_t)integer_at(native, 4);
+        launch->alone = (int)integer_at(native, 5);
+        *threads |= !launch->alone;
+    } else if (!strcmp(name, "cuda")) {
+        launch->kind = ON_CUDA;
+        if (!read_words(PyTuple_GET_ITEM(native, 1), &launch->template, &launch->words)) return 0;
+        launch->first = (int)integer_at(native, 2);
+        launch->parameter_at = launch->first + launch->operands + 1;
+        launch->block_at = (int)integer_at(native, 3);
+        launch->function = (uint64_t)integer_at(native, 4);
+        launch->stream_at = launch->first - 1;
+    } else {
+        launch->kind = strcmp(name, "expect") ? BY_PYTHON : EXPECT;
+    }
+    return !PyErr_Occurred();
+}
+
+static int read_result(Result *result, PyObject *given) {
+    /* (way, shape, strides or None, bytes, dtype, allocate): dtype (code, bits) of DLPack, or a NumPy dtype, or None */
+    const char *way = PyUnicode_AsUTF8(PyTuple_GET_ITEM(given, 0));
+    PyObject *shape = PyTuple_GET_ITEM(given, 1), *strides = PyTuple_GET_ITEM(given, 2), *dtype = PyTuple_GET_ITEM(given, 4);
+    result->allocate = Py_NewRef(PyTuple_GET_ITEM(given, 5));
+    result->nbytes = integer_at(given, 3);
+    result->rank = (int)PyTuple_GET_SIZE(shape);
+    result->way = NEW_BY_PYTHON;
+    if (result->rank > MOST_RANK) return 1;
+    for (int a = 0; a < result->rank; a++) {
+        result->shape[a] = integer_at(shape, a);
+        result->strides[a] = integer_at(strides, a);
+    }
+    if (result->nbytes >= SMALL_RESULT) return !PyErr_Occurred();
+    if (!strcmp(way, "numpy")) {
+        result->way = NEW_NUMPY;
+        result->descr = Py_NewRef(dtype);
+    } else if (!strcmp(way, "torch") && known.torch != NULL) {
+        result->way = NEW_TORCH;
+        result->dtype = (DLDataType){(uint8_t)integer_at(dtype, 0), (uint8_t)integer_at(dtype, 1), 1};
+    }
+    return !PyErr_Occurred();
+}
+
+static PyObject *Call_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"launches", "results", "returned", "like", "scratch", "scratch_on", "cuda", "renumber", "rebuild", NULL};
+    PyObject *launches, *results, *returned, *scratch_on, *renumber, *rebuild;
+    int like, cuda;
+    long long scratch;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!O!iLOiOO", names, &PyTuple_Type, &launches, &PyTuple_Type, &results,
+                                     &PyTuple_Type, &returned, &like, &scratch, &scratch_on, &cuda, &renumber, &rebuild))
+        return NULL;
+    Call *self = (Call *)type->tp_alloc(type, 0);
+    if (self == NULL) return NULL;
+    self->like = like;
+    self->cuda = cuda;
+    self->scratch = scratch;
+    self->scratch_on = Py_NewRef(scratch_on);
+    self->renumber = Py_NewRef(renumber);
+    self->rebuild = Py_NewRef(rebuild);
+    memset(self->latest, 0, sizeof self->latest);
+    self->launch = calloc(PyTuple_GET_SIZE(launches) + 1, sizeof(Launch));
+    self->result = calloc(PyTuple_GET_SIZE(results) + 1, sizeof(Result));
+    self->returned = calloc(PyTuple_GET_SIZE(returned) + 1, sizeof(int));
+    if (self->launch == NULL || self->result == NULL || self->returned == NULL) { Py_DECREF(self); return PyErr_NoMemory(); }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(launches); i++) {
+        self->launches++;
+        if (!read_launch(&self->launch[i], PyTuple_GET_ITEM(launches, i), &self->threads)) { Py_DECREF(self); return NULL; }
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(results); i++) {
+        self->results++;
+        if (!read_result(&self->result[i], PyTuple_GET_ITEM(results, i))) { Py_DECREF(self); return NULL; }
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(returned); i++) {
+        self->returns++;
+        self->returned[i] = (int)PyLong_AsLong(PyTuple_GET_ITEM(returned, i));
+    }
+    if (PyErr_Occurred()) { Py_DECREF(self); return NULL; }
+    return (PyObject *)self;
+}
+
+static PyTypeObject CallType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "baracuda.native.calls.Call",
+    .tp_basicsize = sizeof(Call),
+    .tp_dealloc = (destructor)Call_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "What a call comes down to: results to allocate, scratch memory, launches.",
+    .tp_new = Call_new,
+};
+
+/* A small tensor of PyTorch's and its memory, in one block. */
+static void free_block(DLManagedTensorVersioned *self) { free(self); }
+
+static PyObject *new_torch(const Result *r, char **data) {
+    size_t head = (sizeof(DLManagedTensorVersioned) + 16 * (size_t)r->rank + 63) & ~(size_t)63;
+    char *block = aligned_alloc(64, (head + (size_t)r->nbytes + 63) & ~(size_t)63);
+    if (block == NULL) return PyErr_NoMemory();
+    DLManagedTensorVersioned *m = (DLManagedTensorVersioned *)block;
+    int64_t *shape = (int64_t *)(m + 1);
+    *m = (DLManagedTensorVersioned){.version = {1, 1}, .deleter = free_block};
+    memcpy(shape, r->shape, 8 * (size_t)r->rank);
+    memcpy(shape + r->rank, r->strides, 8 * (size_t)r->rank);
+    *data = block + head;
+    m->dl_tensor = (DLTensor){*data, {DL_CPU, 0}, r->rank, r->dtype, shape, shape + r->rank, 0};
+    void *made;
+    if (known.torch->managed_tensor_to_py_object_no_sync(m, &made)) { free(block); return NULL; }
+    return made;
+}
+
+static PyObject *new_result(const Result *r, PyObject *like, char **data) {
+    if (r->way == NEW_NUMPY) {
+        Py_INCREF(r->descr);
+        PyObject *made = PyArray_NewFromDescr(&PyArray_Type, (PyArray_Descr *)r->descr, r->rank, (npy_intp *)r->shape, NULL, NULL, 0, NULL);
+        if (made != NULL) *data = PyArray_BYTES((PyArrayObject *)made);
+        return made;
+    }
+    if (r->way == NEW_TORCH) return new_torch(r, data);
+    PyObject *made = PyObject_CallOneArg(r->allocate, like);
+    if (made == NULL) return NULL;
+    Key of_result;
+    of_result.length = of_result.tensors = 0;
+    of_result.bytes = 0;
+    int library = library_of(made);
+    if (!library || put_tensor(&of_result, made, library, 1) <= 0) {
+        Py_DECREF(made);
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, "a new tensor has no address");
+        return NULL;
+    }
+    *data = of_result.tensor[0].data;
+    return made;
+}
+
+/* The thread's own scratch memory for calls on the CPU, which have ended when they return; it goes with the thread. */
+static pthread_key_t ends_with_thread;
+static _Thread_local struct { char *memory; int64_t nbytes; int taken; } scratch;
+
+static char *scratch_of(int64_t nbytes) {
+    if (scratch.nbytes < nbytes) {
+        int64_t size = (nbytes + 4095) & ~(int64_t)4095;
+        free(scratch.memory);
+        scratch.memory = aligned_alloc(256, (size_t)size);
+        scratch.nbytes = scratch.memory == NULL ? 0 : size;
+        pthread_setspecific(ends_with_thread, scratch.memory);
+    }
+    return scratch.memory;
+}
+
+static PyObject *pointers_of(const Launch *launch, char *const *address) {
+    PyObject *list = PyList_New(launch->operands);
+    for (int i = 0; list != NULL && i < launch->operands; i++) {
+        const Place *p = &launch->places[i];
+        PyObject *value = PyLong_FromUnsignedLongLong((uint64_t)(address[p->source] + p->offset));
+        if (value == NULL) { Py_CLEAR(list); break; }
+        PyList_SET_ITEM(list, i, value);
+    }
+    return list;
+}
+
+static int launch_by_python(const Launch *launch, PyObject *scalars, char *const *address, uint64_t stream) {
+    PyObject *pointers = pointers_of(launch, address);
+    if (pointers == NULL) return 0;
+    const Place *w = &launch->places[launch->operands];
+    PyObject *done = PyObject_CallMethod(launch->launcher, "launch", "OKKO", pointers,
+                                         (unsigned long long)(address[w->source] + w->offset), (unsigned long long)stream,
+                                         scalars);
+    Py_DECREF(pointers);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
+/* New numbers for all launches: `call->renumber` checks them, and gives for each launch its parameters' words and its scalars. The
+ * list that it gave, which holds what was replaced; NULL for an error. */
+static PyObject *renumber(Call *call, const Key *key, PyObject *args, PyObject *keywords) {
+    PyObject *found = PyObject_CallFunctionObjArgs(call->renumber, args, keywords, NULL);
+    if (found == NULL) return NULL;
+    for (int i = 0; i < call->launches; i++) {
+        Launch *launch = &call->launch[i];
+        PyObject *row = PyList_GET_ITEM(found, i), *words = PyTuple_GET_ITEM(row, 0);
+        if (launch->kind <= ON_CUDA)
+            memcpy(launch->template + launch->parameter_at, PyBytes_AS_STRING(words), (size_t)PyBytes_GET_SIZE(words));
+        /* The scalars before go with the list, after all words are in place. */
+        PyObject *before = launch->scalars;
+        launch->scalars = Py_NewRef(PyTuple_GET_ITEM(row, 1));
+        PyTuple_SET_ITEM(row, 1, before);
+    }
+    memcpy(call->latest, key->number, 16 * (size_t)key->numbers);
+    return found;
+}
+
+/* Arguments as functions of Python take them. */
+static int packed(PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject **tuple, PyObject **keywords) {
+    *tuple = PyTuple_New(count);
+    *keywords = PyDict_New();
+    if (*tuple == NULL || *keywords == NULL) { Py_CLEAR(*tuple); Py_CLEAR(*keywords); return 0; }
+    for (Py_ssize_t i = 0; i < count; i++) PyTuple_SET_ITEM(*tuple, i, Py_NewRef(args[i]));
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++)
+        if (PyDict_SetItem(*keywords, PyTuple_GET_ITEM(names, i), args[count + i])) {
+            Py_CLEAR(*tuple);
+            Py_CLEAR(*keywords);
+            return 0;
+        }
+    return 1;
+}
+
+typedef void (*Execute)(uint64_t control, uint64_t *words, uint64_t plan);
+typedef int (*CudaLaunch)(uint64_t *block);
+enum { MOST_LAUNCH_WORDS = 2048, MOST_LAUNCHES = 64, MOST_SOURCES = MOST_TENSORS + 34 };
+
+/* Run a call: its results; NULL and no error where the long way has to be taken. */
+static PyObject *follow(Call *call, const Key *key, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    char *address[MOST_SOURCES];
+    PyObject *made[32], *scalars[MOST_LAUNCHES] = {NULL}, *answer = NULL, *memory = NULL, *rows = NULL;
+    int allocated = 0, total = 0, own_scratch = 0;
+    uint64_t stream = 0;
+    if (call->results > 32 || call->launches > MOST_LAUNCHES) return NULL;
+    if (call->cuda && known.found_wrong != NULL && *known.found_wrong) {
+        PyObject *none = PyObject_CallNoArgs(known.raise_pending);
+        if (none == NULL) return NULL;
+        Py_DECREF(none);
+    }
+    PyObject *like = key->tensor[call->like].object;
+    address[0] = NULL;
+    for (int i = 0; i < key->tensors; i++) address[1 + i] = key->tensor[i].data;
+    for (; allocated < call->results; allocated++) {
+        made[allocated] = new_result(&call->result[allocated], like, &address[1 + key->tensors + allocated]);
+        if (made[allocated] == NULL) goto done;
+        if (alignment(address[1 + key->tensors + allocated]) < 16) { allocated++; goto done; }
+    }
+    char **scratch_at = &address[1 + key->tensors + call->results];
+    *scratch_at = NULL;
+    if (call->scratch && !call->cuda && call->scratch <= SMALL_SCRATCH && !scratch.taken) {
+        own_scratch = scratch.taken = 1;
+        *scratch_at = scratch_of(call->scratch);
+        if (*scratch_at == NULL) { PyErr_NoMemory(); goto done; }
+    } else if (call->scratch) {
+        Result by_python = {.way = NEW_BY_PYTHON, .allocate = call->scratch_on};
+        memory = new_result(&by_python, like, scratch_at);
+        if (memory == NULL) goto done;
+    }
+    if (call->cuda) {
+        const Tensor *t = &key->tensor[call->like];
+        void *current;
+        if (t->library == OF_TORCH) {
+            if (known.torch->current_work_stream(DL_CUDA, t->device_id, &current)) goto done;
+            stream = (uint64_t)current;
+        } else {
+            PyObject *handle = PyObject_CallOneArg(known.stream_of, like);
+            if (handle == NULL) goto done;
+            stream = PyLong_AsUnsignedLongLong(handle);
+            Py_DECREF(handle);
+        }
+    } else if (call->threads) {
+        PyObject *started = PyObject_CallNoArgs(known.start_threads);
+        if (started == NULL) goto done;
+        Py_DECREF(started);
+    }
+    /* From the numbers to the words nothing runs that may let go of the interpreter's lock: another thread brings others. */
+    if (key->numbers && memcmp(call->latest, key->number, 16 * (size_t)key->numbers)) {
+        PyObject *tuple, *keywords;
+        if (!packed(args, count, names, &tuple, &keywords)) goto done;
+        rows = renumber(call, key, tuple, keywords);
+        Py_DECREF(tuple);
+        Py_DECREF(keywords);
+        if (rows == NULL) goto done;
+    }
+    uint64_t words[MOST_LAUNCH_WORDS];
+    uint64_t *at[MOST_LAUNCHES];
+    for (int i = 0; i < call->launches; i++) {
+        Launch *launch = &call->launch[i];
+        scalars[i] = Py_NewRef(launch->scalars);
+        if (launch->kind > ON_CUDA) continue;
+        if (total + launch->words > MOST_LAUNCH_WORDS) goto done;
+        uint64_t *block = at[i] = words + total;
+        total += launch->words;
+        memcpy(block, launch->template, 8 * (size_t)launch->words);
+        uint64_t *operands = block + launch->first;
+        for (int j = 0; j <= launch->operands; j++)
+            operands[j] = (uint64_t)(address[launch->places[j].source] + launch->places[j].offset);
+        if (launch->kind == ON_CUDA) {
+            block[launch->stream_at] = stream;
+            block[launch->block_at] = (uint64_t)operands;
+            block[3] = (uint64_t)(block + launch->block_at);
+            block[1] = (uint64_t)(block + launch->stream_at);
+        }
+    }
+    int brief = !call->cuda && !call->threads && key->bytes < BRIEF, status = 0;
+    for (int i = 0; i < call->launches; i++) {
+        Launch *launch = &call->launch[i];
+        if (launch->kind == ON_CPU && brief) {
+            ((Execute)launch->function)(launch->control, at[i], launch->plan);
+        } else if (launch->kind == ON_CPU) {
+            Py_BEGIN_ALLOW_THREADS
+            ((Execute)launch->function)(launch->control, at[i], launch->plan);
+            Py_END_ALLOW_THREADS
+        } else if (launch->kind == ON_CUDA) {
+            Py_BEGIN_ALLOW_THREADS
+            status = ((CudaLaunch)launch->function)(at[i]);
+            Py_END_ALLOW_THREADS
+            if (status) {
+                PyObject *failed = PyObject_CallMethod(launch->launcher, "failed", "i", status);
+                Py_XDECREF(failed);
+                goto done;
+            }
+        } else if (launch->kind == BY_PYTHON) {
+            if (!launch_by_python(launch, scalars[i], address, stream)) goto done;
+        } else if (!call->cuda) {
+            if (*(address[launch->places[0].source] + launch->places[0].offset)) goto done;
+        } else {
+            PyObject *fine = PyObject_CallFunction(launch->launcher, "KK",
+                                                   (unsigned long long)(address[launch->places[0].source] + launch->places[0].offset),
+                                                   (unsigned long long)stream);
+            if (fine == NULL) goto done;
+            Py_DECREF(fine);
+            if (fine != Py_True) goto done;
+        }
+    }
+    if (call->returns == 1 && call->rebuild == Py_None) {
+        int source = call->returned[0];
+        answer = Py_NewRef(source == 0 ? Py_None : source <= key->tensors ? key->tensor[source - 1].object : made[source - 1 - key->tensors]);
+    } else {
+        PyObject *tuple = PyTuple_New(call->returns);
+        for (int i = 0; tuple != NULL && i < call->returns; i++) {
+            int source = call->returned[i];
+            PyObject *object = source == 0 ? Py_None : source <= key->tensors ? key->tensor[source - 1].object : made[source - 1 - key->tensors];
+            PyTuple_SET_ITEM(tuple, i, Py_NewRef(object));
+        }
+        if (tuple != NULL && call->rebuild != Py_None && call->rebuild != Py_True) {
+            answer = PyObject_CallOneArg(call->rebuild, tuple);
+            Py_DECREF(tuple);
+        } else {
+            answer = tuple;
+        }
+    }
+done:
+    if (own_scratch) scratch.taken = 0;
+    for (int i = 0; i < call->launches; i++) Py_XDECREF(scalars[i]);
+    Py_XDECREF(rows);
+    Py_XDECREF(memory);
+    for (int i = 0; i < allocated; i++) Py_DECREF(made[i]);
+    return answer;
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* What a call's arguments look like as a key. */
+#ifndef BARACUDA_KEY_H
+#define BARACUDA_KEY_H
+#define PY_SSIZE_T_CLEAN
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <Python.h>
+#include <numpy/arrayobject.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <structmember.h>
+
+#include "dlpack.h"
+
+static struct {
+    const DLPackExchangeAPI *torch;          /* NULL until PyTorch is there */
+    PyObject *tensor, *parameter;            /* its types */
+    PyObject *is_neg, *is_conj;              /* their methods */
+    PyObject *layout_of;                     /* of arrays of our own: (address, layout) or None */
+    PyObject *plain;                         /* types whose values hash and hold nothing, as a frozenset */
+    PyObject *interned;                      /* values of them: equal ones become one object */
+    PyObject *start_threads;                 /* sees to it that the CPU's workers are there */
+    PyObject *stream_of;                     /* the handle of the stream that a tensor's library works on */
+    PyObject *array;                         /* the type of arrays of our own */
+    const volatile int64_t *found_wrong;     /* not 0 once a device has found something wrong; NULL before any looks */
+    PyObject *raise_pending;                 /* raises what it found */
+} known;
+/* While it is not 0, functions are called as they are: somebody watches. */
+static Py_ssize_t watchers = 0;
+static _Thread_local Py_ssize_t thread_watchers = 0;
+
+enum { MOST_WORDS = 320, MOST_TENSORS = 40, MOST_NUMBERS = 16, MOST_KEPT = 512, MOST_RANK = 32, MOST_ATTEMPTS = 3,
+       MOST_INTERNED = 4096, MOST_CALLS = 4096 };
+enum { SMALL_RESULT = 64 * 1024, SMALL_SCRATCH = 16 << 20, BRIEF = 32 * 1024 };
+
+enum { OF_NUMPY = 1, OF_TORCH, OF_OTHERS, NONE_, TRUE_, FALSE_, INTEGER, FLOAT_, COMPLEX_, NUMBER, TUPLE_, LIST_, PLAIN, KEYWORDS };
+
+typedef struct {
+    PyObject *object;
+    char *data;
+    int64_t low, high; /* bytes from the first element's to where the memory begins and ends */
+    int library, device_type, device_id;
+} Tensor;
+
+typedef struct {
+    uint64_t words[MOST_WORDS];
+    int length, tensors, numbers;
+    Tensor tensor[MOST_TENSORS];
+    uint64_t number[2 * MOST_NUMBERS]; /* type and bits of each */
+    int64_t bytes;                     /* that all tensors have together */
+} Key;
+
+/* Whether one more word could be added. */
+static inline int put(Key *key, uint64_t word) {
+    if (key->length >= MOST_WORDS) return 0;
+    key->words[key->length++] = word;
+    return 1;
+}
+
+static inline uint64_t alignment(const void *pointer) {
+    uint64_t address = (uint64_t)pointer, low = address & (~address + 1);
+    return address == 0 || low > 16 ? 16 : low;
+}
+
+static void reach(Tensor *t, int rank, const int64_t *shape, const int64_t *strides, int64_t unit, int64_t itemsize) {
+    int64_t low = 0, high = itemsize;
+    for (int a = 0; a < rank; a++) {
+        if (shape[a] == 0) { t->low = t->high = 0; return; }
+        int64_t span = (shape[a] - 1) * strides[a] * unit;
+        if (span < 0) low += span; else high += span;
+    }
+    t->low = low;
+    t->high = high;
+}
+
+/* Add a tensor to a key: 1 if it is there, 0 if only the long way can tell, -1 for an error. */
+static int put_tensor(Key *key, PyObject *object, int library, int written) {
+    if (key->tensors >= MOST_TENSORS) return 0;
+    Tensor *t = &key->tensor[key->tensors];
+    t->object = object;
+    t->library = library;
+    t->device_type = DL_CPU;
+    t->device_id = 0;
+    if (library == OF_NUMPY) {
+        PyArrayObject *array = (PyArrayObject *)object;
+        int rank = PyArray_NDIM(array);
+        t->data = PyArray_BYTES(array);
+        uint64_t writeable = PyArray_ISWRITEABLE(array) != 0;
+        if (rank > MOST_RANK || key->length + 2 * rank + 2 > MOST_WORDS) return 0;
+        put(key, OF_NUMPY | (uint64_t)rank << 8 | alignment(t->data) << 16 | writeable << 24);
+        put(key, (uint64_t)PyArray_DESCR(array));
+        for (int a = 0; a < rank; a++) put(key, (uint64_t)PyArray_DIMS(array)[a]);
+        for (int a = 0; a < rank; a++) put(key, (uint64_t)PyArray_STRIDES(array)[a]);
+        reach(t, rank, (int64_t *)PyArray_DIMS(array), (int64_t *)PyArray_STRIDES(array), 1, PyArray_ITEMSIZE(array));
+    } else if (library == OF_TORCH) {
+        DLTensor d;
+        if (known.torch->dltensor_from_py_object_no_sync(object, &d)) { PyErr_Clear(); return 0; }
+        t->data = (char *)d.data + d.byte_offset;
+        if (d.data == NULL || (d.device.type != DL_CPU && d.device.type != DL_CUDA) || d.ndim > MOST_RANK) return 0;
+        if (d.dtype.lanes != 1 || d.dtype.bits < 8 || key->length + 2 * d.ndim + 2 > MOST_WORDS) return 0;
+        /* Views that PyTorch negates or conjugates when they are read have the memory of their base. */
+        for (int i = 0; i < (d.dtype.code == DL_COMPLEX ? 2 : 1); i++) {
+            PyObject *lazy = PyObject_CallOneArg(i ? known.is_conj : known.is_neg, object);
+            if (lazy == NULL) { PyErr_Clear(); return 0; }
+            Py_DECREF(lazy);
+            if (lazy != Py_False) return 0;
+        }
+        if (written) {
+            PyObject *differentiated = PyObject_GetAttrString(object, "requires_grad");
+            if (differentiated == NULL) { PyErr_Clear(); return 0; }
+            Py_DECREF(differentiated);
+            if (differentiated != Py_False) return 0;
+        }
+        t->device_type = d.device.type;
+        t->device_id = d.device.id;
+        put(key, OF_TORCH | (uint64_t)d.ndim << 8 | alignment(t->data) << 16 | (uint64_t)d.dtype.code << 24
+                     | (uint64_t)d.dtype.bits << 32 | (uint64_t)d.device.type << 48);
+        put(key, (uint64_t)d.device.id);
+        int64_t dense[MOST_RANK], step = 1; /* the strides of tensors that say none */
+        for (int a = d.ndim - 1; a >= 0 && d.strides == NULL; a--) { dense[a] = step; step *= d.shape[a]; }
+        const int64_t *strides = d.strides == NULL ? dense : d.strides;
+        for (int a = 0; a < d.ndim; a++) put(key, (uint64_t)d.shape[a]);
+        for (int a = 0; a < d.ndim; a++) put(key, (uint64_t)strides[a]);
+        reach(t, d.ndim, d.shape, strides, d.dtype.bits / 8, d.dtype.bits / 8);
+    } else {
+        PyObject *found = PyObject_CallFunctionObjArgs(known.layout_of, object, written ? Py_True : Py_False, NULL);
+        if (found == NULL) { PyErr_Clear(); return 0; }
+        if (found == Py_None) { Py_DECREF(found); return 0; }
+        /* (address, layout) and layout = (low, high, device type, device id), one object for each layout, which is kept. */
+        PyObject *layout = PyTuple_GET_ITEM(found, 1);
+        t->data = (char *)PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(found, 0));
+        t->low = PyLong_AsLongLong(PyTuple_GET_ITEM(layout, 0));
+        t->high = PyLong_AsLongLong(PyTuple_GET_ITEM(layout, 1));
+        t->device_type = (int)PyLong_AsLong(PyTuple_GET_ITEM(layout, 2));
+        t->device_id = (int)PyLong_AsLong(PyTuple_GET_ITEM(layout, 3));
+        int fits = put(key, OF_OTHERS | alignment(t->data) << 16) && put(key, (uint64_t)layout);
+        Py_DECREF(found);
+        if (PyErr_Occurred()) { PyErr_Clear(); return 0; }
+        if (!fits) return 0;
+    }
+    key->bytes += t->high - t->low;
+    key->tensors++;
+    return 1;
+}
+
+static int library_of(PyObject *object) {
+    PyObject *type = (PyObject *)Py_TYPE(object);
+    if (type == (PyObject *)&PyArray_Type) return OF_NUMPY;
+    if (known.torch != NULL && (type == known.tensor || type == known.parameter)) return OF_TORCH;
+    if (type == known.array) return OF_OTHERS;
+    return 0;
+}
+
+typedef struct {
+    PyObject *name;  /* interned; NULL where a parameter is no number of the kernel */
+    int specials;    /* values that have code of their own */
+    double *special;
+} Parameter;
+
+/* Add a number. One that kernels are given when they run counts by its type alone, where it has no code of its own. */
+static int put_number(Key *key, PyObject *value, const Parameter *parameter) {
+    uint64_t type, bits;
+    if (PyFloat_CheckExact(value)) {
+        double number = PyFloat_AS_DOUBLE(value);
+        type = FLOAT_;
+        memcpy(&bits, &number, 8);
+    } else if (PyBool_Check(value)) {
+        return put(key, value == Py_True ? TRUE_ : FALSE_);
+    } else {
+        int overflow;
+        bits = (uint64_t)PyLong_AsLongLongAndOverflow(value, &overflow);
+        if (overflow) return 0;
+        type = INTEGER;
+    }
+    if (parameter == NULL || parameter->name == NULL) return put(key, type) && put(key, bits);
+    double number = type == FLOAT_ ? PyFloat_AS_DOUBLE(value) : (double)(int64_t)bits;
+    for (int i = 0; i < parameter->specials; i++)
+        if (parameter->special[i] == number) return put(key, type) && put(key, bits);
+    if (key->numbers >= MOST_NUMBERS) return 0;
+    key->number[2 * key->numbers] = type;
+    key->number[2 * key->numbers + 1] = bits;
+    key->numbers++;
+    return put(key, NUMBER | type << 8);
+}
+
+/* The one object that a string is in all keys, borrowed; NULL where there is no room to keep it. */
+static PyObject *one_string(PyObject *string) {
+    if (PyUnicode_CHECK_INTERNED(string)) return string;
+    if (PyDict_GET_SIZE(known.interned) >= MOST_INTERNED) return NULL;
+    Py_INCREF(string);
+    PyUnicode_InternInPlace(&string);
+    PyObject *kept = PyDict_SetDefault(known.interned, string, string);
+    Py_DECREF(string);
+    if (kept == NULL) PyErr_Clear();
+    return kept == string ? string : NULL;
+}
+
+static int put_value(Key *key, PyObject *value, const Parameter *parameter, int written) {
+    int library = library_of(value);
+    if (library) return put_tensor(key, value, library, written);
+    if (value == Py_None) return put(key, NONE_);
+    if (PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value)) return put_number(key, value, parameter);
+    int tuple = PyTuple_CheckExact(value);
+    if (tuple || PyList_CheckExact(value)) {
+        Py_ssize_t count = PySequence_Fast_GET_SIZE(value);
+        if (!put(key, (uint64_t)(tuple ? TUPLE_ : LIST_) | (uint64_t)count << 8)) return 0;
+        for (Py_ssize_t i = 0; i < count && i < PySequence_Fast_GET_SIZE(value); i++) {
+            int done = put_value(key, PySequence_Fast_GET_ITEM(value, i), NULL, written);
+            if (done <= 0) return done;
+        }
+        return 1;
+    }
+    if (PyComplex_CheckExact(value)) {
+        Py_complex c = PyComplex_AsCComplex(value);
+        uint64_t bits[2];
+        memcpy(bits, &c, 16);
+        return put(key, COMPLEX_) && put(key, bits[0]) && put(key, bits[1]);
+    }
+    if (PyUnicode_CheckExact(value)) {
+        PyObject *string = one_string(value);
+        return string != NULL && put(key, PLAIN) && put(key, (uint64_t)string);
+    }
+    int plain = PySet_Contains(known.plain, (PyObject *)Py_TYPE(value));
+    if (plain < 0) return -1;
+    if (!plain && !PyType_Check(value)) return 0;
+    if (PyDict_GET_SIZE(known.interned) >= MOST_INTERNED && !PyDict_Contains(known.interned, value)) return 0;
+    PyObject *one = PyDict_SetDefault(known.interned, value, value);
+    if (one == NULL) { PyErr_Clear(); return 0; }
+    return put(key, PLAIN) && put(key, (uint64_t)one);
+}
+
+/* Where tensors overlap, how far they are from each other is part of the key: whoever writes one, writes the other. */
+static int put_overlaps(Key *key) {
+    for (int i = 1; i < key->tensors; i++) {
+        Tensor *t = &key->tensor[i];
+        for (int j = 0; j < i; j++) {
+            Tensor *u = &key->tensor[j];
+            if (t->data + t->low >= u->data + u->high || u->data + u->low >= t->data + t->high) continue;
+            if (t->low == t->high || u->low == u->high) continue;
+            if (!put(key, (uint64_t)i << 32 | (uint64_t)j) || !put(key, (uint64_t)(t->data - u->data))) return 0;
+        }
+    }
+    return 1;
+}
+
+static uint64_t hash_of(const Key *key) {
+    uint64_t h = 0x9E3779B97F4A7C15ull ^ (uint64_t)key->length;
+    for (int i = 0; i < key->length; i++) {
+        h = (h ^ key->words[i]) * 0xFF51AFD7ED558CCDull;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+#endif
