@@ -44,7 +44,7 @@ def cubin(source: str, arch: str) -> bytes:
     """
     version = _nvrtc().nvrtcVersion()[1:]
     identity = f"{arch} nvrtc {version} {sorted(OPTIONS.items())}\n{source}"
-    code = cached("cuda", identity, lambda: _compiled(source, arch, "CUBIN"))
+    code = cached("cuda", identity, lambda: compiled(source, arch))
     dump(source, "kernel", arch, (".cu", ".sass"), lambda: disassembled(code))
     return code
 
@@ -59,10 +59,11 @@ def cubins(sources: Sequence[str], arch: str) -> list[bytes]:
 
 def ptx(source: str, arch: str) -> str:
     """The PTX of a CUDA source for one architecture. Errors as for `cubin`."""
-    return _compiled(source, arch.replace("sm_", "compute_"), "PTX").rstrip(b"\0").decode()
+    return compiled(source, arch.replace("sm_", "compute_"), "PTX").rstrip(b"\0").decode()
 
 
-def _compiled(source: str, arch: str, what: str) -> bytes:
+def compiled(source: str, arch: str, what: str = "CUBIN") -> bytes:
+    """What NVRTC makes of a source, "CUBIN" or "PTX", without the cache. Errors as for `cubin`."""
     nvrtc = _nvrtc()
 
     def check(answer: tuple[Any, ...], call: str) -> Any:
