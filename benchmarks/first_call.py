@@ -1,5 +1,5 @@
-"""One first call, in a process of its own: `python -m benchmarks.first_call CASE`, a JSON object with `function`, `tensors` (a shape
-and a NumPy or ml_dtypes type each), `options`, `device` and `after`, functions of one tensor that are called before.
+"""One first call, in a process of its own: `python -m benchmarks.first_call CASE`, a JSON object with `function`, `tensors` (a
+shape and a NumPy or ml_dtypes type each), `options`, `device` and `after`, functions that are called before.
 
 Nothing is imported here that `import baracuda` might otherwise have to pay for.
 """

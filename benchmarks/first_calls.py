@@ -119,8 +119,8 @@ def cases(only: str) -> Iterator[Case]:
 
 
 def first_calls(case: Case, device: str) -> dict[str, float]:
-    """Milliseconds on a device, the quickest of some processes: `import` of the package, with what sets the device up; `alone`, the
-    call as the first of a process; `call`, after another function's; `cpu`, processor's time of that."""
+    """Milliseconds on a device, the quickest of some processes: `import` of the package, with what sets the device up; `alone`,
+    the call as the first of a process, import included; `call`, after `add`'s; `cpu`, processor's time of the one that is alone."""
     problem = {
         "function": case.function,
         "tensors": [(t.shape, str(t.kind.numpy)) for t in case.tensors],
@@ -150,7 +150,7 @@ def first_calls(case: Case, device: str) -> dict[str, float]:
 
 
 def compilations(case: Case, target: str) -> dict[str, float]:
-    """Milliseconds of NVRTC: `all` kernels of a call and the `longest`; how many `kernels` there are, and `python` before them."""
+    """Milliseconds of NVRTC: `all` kernels of a call and the `longest`; how many `kernels` there are, and `python` before."""
     before = time.thread_time()
     plans = inspected(case.function, case.tensors, target, options=case.options)
     python = time.thread_time() - before

@@ -580,44 +580,16 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   float* const slots = (float*)(shared + 17920);
   int fed_unit = start, fed_step = 0, slot_read = 0;
   int fed_rounds = rounds;
-  int fed_phase = 0;
   Vec<BF16, 8>* const held = (Vec<BF16, 8>*)(shared + 64000) + threadIdx.x;
-  auto feed = [&]() {
   if (fed_rounds > 0) {
   float* const slot = slots;
   const int present = least(2, stop - fed_unit) * 64;
   int at = fed_step;
-  if (at < 2) {
-  fed_phase = 0;
   Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[14]) + c1 * ((i64)W.w[15]))), (int)((i64)W.w[13]), (int)(i64)1, 64}, first_row, rows, at * 32);
   Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[17]) + g * ((i64)W.w[18]))), (int)((i64)W.w[16]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  } else {
-  at -= 2;
-  fed_phase = 1;
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[2] + (c0 * ((i64)W.w[20]) + g * ((i64)W.w[21]))), (int)((i64)W.w[19]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
-  }
-  if (++fed_step == 2 + present / 64) {
-  fed_step = 0; --fed_rounds; fed_unit += 2;
-  }
+  ++fed_step;
   }
   commit_copies();
-  };
-  auto step = [&]() -> const float* {
-  float* const slot = slots + slot_read * 5760;
-  wait_copies<0>();
-  if (fed_phase == 0) {
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::land(held + 0, slot + 0);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::land(held + 128, slot + 1152);
-  }
-  if (fed_phase == 1) {
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::land(held + 0, slot + 0);
-  }
-  __syncthreads();
-  feed();
-  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
-  return slot;
-  };
-  feed();
   const bool keeps = along < 4;
   const int kept = row + along * 4;
   float largest = -__uint_as_float(0x7f800000u), total = 0;
@@ -637,7 +609,28 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   for (int n = 0; n < 8; ++n) x[m][n] = 0;
   #pragma unroll 1
   for (int chunk = 0; chunk < 2; ++chunk) {
-  const float* const slot = step();
+  float* const slot = slots + slot_read * 5760;
+  wait_copies<0>();
+  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::land(held + 0, slot + 0);
+  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::land(held + 128, slot + 1152);
+  __syncthreads();
+  {
+  float* const slot = slots;
+  const int present = least(2, stop - fed_unit) * 64;
+  int at = fed_step;
+  if (at < 2) {
+  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[14]) + c1 * ((i64)W.w[15]))), (int)((i64)W.w[13]), (int)(i64)1, 64}, first_row, rows, at * 32);
+  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[17]) + g * ((i64)W.w[18]))), (int)((i64)W.w[16]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
+  } else {
+  at -= 2;
+  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[2] + (c0 * ((i64)W.w[20]) + g * ((i64)W.w[21]))), (int)((i64)W.w[19]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
+  }
+  if (++fed_step == 2 + present / 64) {
+  fed_step = 0; --fed_rounds; fed_unit += 2;
+  }
+  }
+  commit_copies();
+  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
   if (works) dots<32, 36, 4>(x, slot + row * 36, slot + 1152 + (wn * 64 + along) * 36);
   }
   if (works) {
@@ -693,7 +686,27 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   const int present = least(2, stop - unit) * 64;
   #pragma unroll 1
   for (int j = 0; j < present; j += 64) {
-  const float* const slot = step();
+  float* const slot = slots + slot_read * 5760;
+  wait_copies<0>();
+  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::land(held + 0, slot + 0);
+  __syncthreads();
+  if (fed_rounds > 0) {
+  float* const slot = slots;
+  const int present = least(2, stop - fed_unit) * 64;
+  int at = fed_step;
+  if (at < 2) {
+  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[14]) + c1 * ((i64)W.w[15]))), (int)((i64)W.w[13]), (int)(i64)1, 64}, first_row, rows, at * 32);
+  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[17]) + g * ((i64)W.w[18]))), (int)((i64)W.w[16]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
+  } else {
+  at -= 2;
+  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[2] + (c0 * ((i64)W.w[20]) + g * ((i64)W.w[21]))), (int)((i64)W.w[19]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
+  }
+  if (++fed_step == 2 + present / 64) {
+  fed_step = 0; --fed_rounds; fed_unit += 2;
+  }
+  }
+  commit_copies();
+  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
   if (j % 64 == 0) {
   if (wn == 0 && keeps) total = chain(total, factors[j / 64 * 32 + kept], tile_total[j / 64 * 32 + kept]);
   #pragma unroll

@@ -466,13 +466,13 @@ __device__ __forceinline__ float exp_(float x) {
 extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constant__ Words W) {
   extern __shared__ __align__(16) unsigned char shared[];
   float* const weights = (float*)(shared + 0);
-  const unsigned pair = divide(blockIdx.x, W.w[59]);
-  const int first_row = (int)(blockIdx.x - pair * ((unsigned)W.w[57])) * 32, first_of_tile = first_row & ~63;
-  const int c0 = (int)divide(pair, W.w[60]), g = (int)pair - c0 * (int)((unsigned)W.w[58]);
-  const int group = (int)((unsigned)W.w[61]);
+  const unsigned pair = divide(blockIdx.x, W.w[77]);
+  const int first_row = (int)(blockIdx.x - pair * ((unsigned)W.w[75])) * 32, first_of_tile = first_row & ~63;
+  const int c0 = (int)divide(pair, W.w[78]), g = (int)pair - c0 * (int)((unsigned)W.w[76]);
+  const int group = (int)((unsigned)W.w[79]);
   const int first_head = g * group;
-  const int query_length = (int)W.w[62];
-  const int key_length = (int)W.w[63];
+  const int query_length = (int)W.w[80];
+  const int key_length = (int)W.w[81];
   const int rows = key_length, columns = query_length;
   const int start = 0, stop = first_of_tile < rows ? (columns + 63) / 64 : 0;
   const int rounds = stop > start ? (stop - start + 1) / 2 : 0;
@@ -482,65 +482,16 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   int fed_unit = start, fed_step = 0, slot_read = 0;
   int fed_rounds = rounds * group;
   int fed_head = first_head;
-  int fed_phase = 0;
   Vec<BF16, 8>* const held = (Vec<BF16, 8>*)(shared + 62976) + threadIdx.x;
-  auto feed = [&]() {
   if (fed_rounds > 0) {
   float* const slot = slots;
   const int present = least(2, stop - fed_unit) * 64;
   int at = fed_step;
-  if (at < 2) {
-  fed_phase = 0;
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[65]) + g * ((i64)W.w[66]))), (int)((i64)W.w[64]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[68]) + fed_head * ((i64)W.w[69]))), (int)((i64)W.w[67]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  } else {
-  at -= 2;
-  if (at < 2) {
-  fed_phase = 1;
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[2] + (c0 * ((i64)W.w[71]) + g * ((i64)W.w[72]))), (int)((i64)W.w[70]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[74]) + fed_head * ((i64)W.w[75]))), (int)((i64)W.w[73]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  } else {
-  at -= 2;
-  if (at < present / 64) {
-  fed_phase = 2;
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[77]) + fed_head * ((i64)W.w[78]))), (int)((i64)W.w[76]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
-  } else {
-  at -= present / 64;
-  fed_phase = 3;
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[80]) + fed_head * ((i64)W.w[81]))), (int)((i64)W.w[79]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
-  }
-  }
-  }
-  if (++fed_step == 2 + 2 + present / 64 + present / 64) {
-  fed_step = 0; --fed_rounds; fed_unit += 2;
-  if (fed_unit >= stop) { fed_unit = start; ++fed_head; }
-  }
+  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[54]) + g * ((i64)W.w[55]))), (int)((i64)W.w[53]), (int)(i64)1, 64}, first_row, rows, at * 32);
+  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[57]) + fed_head * ((i64)W.w[58]))), (int)((i64)W.w[56]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
+  ++fed_step;
   }
   commit_copies();
-  };
-  auto step = [&]() -> const float* {
-  float* const slot = slots + slot_read * 5760;
-  wait_copies<0>();
-  if (fed_phase == 0) {
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::land(held + 0, slot + 0);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::land(held + 128, slot + 1152);
-  }
-  if (fed_phase == 1) {
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::land(held + 0, slot + 0);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::land(held + 128, slot + 1152);
-  }
-  if (fed_phase == 2) {
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::land(held + 0, slot + 0);
-  }
-  if (fed_phase == 3) {
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::land(held + 0, slot + 0);
-  }
-  __syncthreads();
-  feed();
-  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
-  return slot;
-  };
-  feed();
   float x[4][8];
   float sum_v[4][4];
   #pragma unroll
@@ -564,7 +515,27 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   for (int n = 0; n < 8; ++n) x[m][n] = 0;
   #pragma unroll 1
   for (int chunk = 0; chunk < 2; ++chunk) {
-  const float* const slot = step();
+  float* const slot = slots + slot_read * 5760;
+  wait_copies<0>();
+  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::land(held + 0, slot + 0);
+  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::land(held + 128, slot + 1152);
+  __syncthreads();
+  {
+  float* const slot = slots;
+  const int present = least(2, stop - fed_unit) * 64;
+  int at = fed_step;
+  if (at < 2) {
+  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[54]) + g * ((i64)W.w[55]))), (int)((i64)W.w[53]), (int)(i64)1, 64}, first_row, rows, at * 32);
+  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[57]) + fed_head * ((i64)W.w[58]))), (int)((i64)W.w[56]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
+  } else {
+  at -= 2;
+  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[2] + (c0 * ((i64)W.w[60]) + g * ((i64)W.w[61]))), (int)((i64)W.w[59]), (int)(i64)1, 64}, first_row, rows, at * 32);
+  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[63]) + fed_head * ((i64)W.w[64]))), (int)((i64)W.w[62]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
+  }
+  ++fed_step;
+  }
+  commit_copies();
+  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
   if (works) dots<32, 36, 4>(x, slot + row * 36, slot + 1152 + (wn * 64 + along) * 36);
   }
   if (works) {
@@ -577,19 +548,39 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   for (int n = 0; n < 8; ++n) x[m][n] = 0;
   #pragma unroll 1
   for (int chunk = 0; chunk < 2; ++chunk) {
-  const float* const slot = step();
+  float* const slot = slots + slot_read * 5760;
+  wait_copies<0>();
+  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::land(held + 0, slot + 0);
+  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::land(held + 128, slot + 1152);
+  __syncthreads();
+  {
+  float* const slot = slots;
+  const int present = least(2, stop - fed_unit) * 64;
+  int at = fed_step;
+  at -= 2;
+  if (at < 2) {
+  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[2] + (c0 * ((i64)W.w[60]) + g * ((i64)W.w[61]))), (int)((i64)W.w[59]), (int)(i64)1, 64}, first_row, rows, at * 32);
+  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[63]) + fed_head * ((i64)W.w[64]))), (int)((i64)W.w[62]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
+  } else {
+  at -= 2;
+  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[66]) + fed_head * ((i64)W.w[67]))), (int)((i64)W.w[65]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
+  }
+  ++fed_step;
+  }
+  commit_copies();
+  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
   if (works) dots<32, 36, 4>(x, slot + row * 36, slot + 1152 + (wn * 64 + along) * 36);
   }
   if (works) {
-  const int heads = (int)W.w[53];
+  const int heads = (int)W.w[71];
   float lses[8], deltas[8];
   #pragma unroll
   for (int v = 0; v < 8; ++v) {
   lses[v] = __uint_as_float(0x7f800000u); deltas[v] = 0;
   if (at_column + v < columns) {
-  lses[v] = ((const float*)W.w[4] + (c0 * ((i64)W.w[54]) + c1 * ((i64)W.w[55])))[(at_column + v) * (i64)1];
+  lses[v] = ((const float*)W.w[4] + (c0 * ((i64)W.w[72]) + c1 * ((i64)W.w[73])))[(at_column + v) * (i64)1];
   if (lses[v] == -__uint_as_float(0x7f800000u)) lses[v] = __uint_as_float(0x7f800000u);
-  deltas[v] = ((const float*)W.w[9])[((i64)c0 * heads + c1) * ((i64)W.w[56]) + at_column + v];
+  deltas[v] = ((const float*)W.w[9])[((i64)c0 * heads + c1) * ((i64)W.w[74]) + at_column + v];
   }
   }
   #pragma unroll
@@ -619,7 +610,29 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   const int present = least(2, stop - unit) * 64;
   #pragma unroll 1
   for (int j = 0; j < present; j += 64) {
-  const float* const slot = step();
+  float* const slot = slots + slot_read * 5760;
+  wait_copies<0>();
+  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::land(held + 0, slot + 0);
+  __syncthreads();
+  {
+  float* const slot = slots;
+  const int present = least(2, stop - fed_unit) * 64;
+  int at = fed_step;
+  at -= 2;
+  at -= 2;
+  if (at < present / 64) {
+  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[66]) + fed_head * ((i64)W.w[67]))), (int)((i64)W.w[65]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
+  } else {
+  at -= present / 64;
+  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[69]) + fed_head * ((i64)W.w[70]))), (int)((i64)W.w[68]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
+  }
+  if (++fed_step == 2 + 2 + present / 64 + present / 64) {
+  fed_step = 0; --fed_rounds; fed_unit += 2;
+  if (fed_unit >= stop) { fed_unit = start; ++fed_head; }
+  }
+  }
+  commit_copies();
+  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
   sums<64, 4, 132, 64>(sum_v, weights + row * 132 + j, slot + wn * 32 + along * 4);
   }
   __syncthreads();
@@ -629,7 +642,30 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   }
   #pragma unroll 1
   for (int j = 0; j < present; j += 64) {
-  const float* const slot = step();
+  float* const slot = slots + slot_read * 5760;
+  wait_copies<0>();
+  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::land(held + 0, slot + 0);
+  __syncthreads();
+  if (fed_rounds > 0) {
+  float* const slot = slots;
+  const int present = least(2, stop - fed_unit) * 64;
+  int at = fed_step;
+  if (at < 2) {
+  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[54]) + g * ((i64)W.w[55]))), (int)((i64)W.w[53]), (int)(i64)1, 64}, first_row, rows, at * 32);
+  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[57]) + fed_head * ((i64)W.w[58]))), (int)((i64)W.w[56]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
+  } else {
+  at -= 2;
+  at -= 2;
+  at -= present / 64;
+  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[69]) + fed_head * ((i64)W.w[70]))), (int)((i64)W.w[68]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
+  }
+  if (++fed_step == 2 + 2 + present / 64 + present / 64) {
+  fed_step = 0; --fed_rounds; fed_unit += 2;
+  if (fed_unit >= stop) { fed_unit = start; ++fed_head; }
+  }
+  }
+  commit_copies();
+  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
   sums<64, 4, 132, 64>(sum_k, weights + row * 132 + j, slot + wn * 32 + along * 4);
   }
   }

@@ -167,12 +167,14 @@ class Kernel:
         rows, pitch = self.tile.rows, self.streams.pitch(p)
         left = f"slot + row * {pitch}"
         right = f"slot + {self.streams.right(p)} + (wn * {KEYS} + along) * {pitch}"
-        next_ = f"const {self.type}* const slot = step();"
-        lines = [*self.cleared("x", COLUMNS), "#pragma unroll 1", f"for (int chunk = 0; chunk < {p.depth.whole}; ++chunk) {{"]
-        lines += [next_, f"if (works) dots<{p.depth.step}, {pitch}, {rows}>(x, {left}, {right});", "}"]
-        if p.depth.whole < p.depth.chunks:
+        lines, more = self.cleared("x", COLUMNS), p.depth.chunks - p.depth.whole
+        if p.depth.whole:
+            lines += ["#pragma unroll 1", f"for (int chunk = 0; chunk < {p.depth.whole}; ++chunk) {{"]
+            lines += self.streams.step(p, (more, p.depth.chunks - 1))
+            lines += [f"if (works) dots<{p.depth.step}, {pitch}, {rows}>(x, {left}, {right});", "}"]
+        if more:
             last = [f"if (works) dots<{p.depth.rest}, {pitch}, {rows}>(x, {left}, {right});"] if p.depth.rest else []
-            lines += ["{", next_, *last, "}"]
+            lines += ["{", *self.streams.step(p, (0, 0)), *last, "}"]
         return lines
 
     def add_up(self, p: Sums, into: str, matrix: str = "weights", before: Sequence[str] = ()) -> list[str]:
@@ -180,7 +182,7 @@ class Kernel:
         w, pitch = p.width, self.streams.pitch(p)
         place = f"slot + wn * {w.of_warp} + along * {w.run}"
         lines = ["#pragma unroll 1", f"for (int j = 0; j < present; j += {p.lines}) {{"]
-        lines.append(f"const {self.type}* const slot = step();")
+        lines += self.streams.step(p)
         if before:
             lines += [f"if (j % {KEYS} == 0) {{", *before, "}"]
         left = f"{matrix} + row * {self.pitch} + j"

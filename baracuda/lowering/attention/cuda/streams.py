@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 from baracuda.core.layout import round_up
+from baracuda.core.lazy import cached_property
 from baracuda.lowering.attention.cuda.operands import Operands
 from baracuda.lowering.attention.cuda.tiles import PIECE, Depth, Tile, Width, odd_pitch
 from baracuda.lowering.attention.problem import KEYS, Attention
@@ -57,10 +58,29 @@ def sums(right: str, extent: int, tile: Tile, size: int) -> Sums:
     return Sums(right, width, next((n for n in (64, 32, 16) if n * line <= most), 8))
 
 
+def ahead(bounds: Sequence[tuple[int, int]], at: int, rest: tuple[int, int], distance: int) -> tuple[set[int], bool]:
+    """The phases that the chunk so far ahead may be of, and whether it may be one of the next round.
+
+    A round's phases have numbers of chunks within `bounds`, and one at least. It is seen from a chunk of phase `at`, behind which
+    the phase has as many more as `rest` bounds.
+    """
+    least, most = rest
+    found = {at} if most >= distance else set()
+    wraps = False
+    while least < distance:
+        at += 1
+        low, high = bounds[at % len(bounds)]
+        if most + high >= distance:
+            found.add(at % len(bounds))
+            wraps |= at >= len(bounds)
+        least, most = least + low, most + high
+    return found, wraps
+
+
 class Streams:
     """The chunks of a kernel's phases.
 
-    In the generated code, step() waits for the next chunk and returns where it is, and sends another on its way.
+    `define` begins with them; each `step` of the generated code waits for the next chunk and sends another on its way.
     """
 
     def __init__(
@@ -133,8 +153,18 @@ class Streams:
         """The number of each phase's chunks; `present` is how many columns a round has."""
         return [str(p.depth.chunks) if isinstance(p, Dots) else f"present / {p.lines}" for p in self.phases]
 
+    def _bounds(self, p: Phase) -> tuple[int, int]:
+        """The least and the greatest number of a phase's chunks in a round."""
+        if isinstance(p, Dots):
+            return p.depth.chunks, p.depth.chunks
+        return KEYS // p.lines, self.tile.columns // p.lines
+
+    @cached_property
+    def _fetches(self) -> list[list[str]]:
+        """Of each phase, what sends its chunk `at` on its way."""
+        return [self._fetch(p) for p in self.phases]
+
     def _fetch(self, p: Phase) -> list[str]:
-        """Sends chunk `at` of a phase on its way."""
         if isinstance(p, Dots):
             column = f"at * {p.depth.step}"
             sources = [(p.left, "first_row", "rows"), (p.right, f"fed_unit * {KEYS}", "columns")]
@@ -149,22 +179,42 @@ class Streams:
             lines.append(f"{chunk}::fetch({held}, slot + {place}, {matrix}, {first}, {there}, {column});")
         return lines
 
-    def _choose(self, counts: list[str], bodies: list[list[str]]) -> list[str]:
-        """The body of the phase that chunk `at` of a round belongs to, with `at` counted from its beginning."""
-        if len(bodies) == 1:
-            return bodies[0]
-        rest = self._choose(counts[1:], bodies[1:])
-        return [f"if (at < {counts[0]}) {{", *bodies[0], "} else {", f"at -= {counts[0]};", *rest, "}"]
+    def _chosen(self, among: set[int], i: int = 0) -> list[str]:
+        """The fetch of the phase, of some, that chunk `at` of a round belongs to, with `at` counted from its beginning."""
+        if i == max(among):
+            return self._fetches[i]
+        count = self._counts()[i]
+        rest = [f"at -= {count};", *self._chosen(among, i + 1)]
+        return [f"if (at < {count}) {{", *self._fetches[i], "} else {", *rest, "}"] if i in among else rest
+
+    def _feed(self, among: set[int], wraps: bool) -> list[str]:
+        """Sends the next chunk on its way, which is of one of some phases, and may be one of a round that is not there."""
+        direct, across = self.way == "DIRECT", self.tile.across
+        last = [
+            f"if (++fed_step == {' + '.join(self._counts())}) {{",
+            f"fed_step = 0; --fed_rounds; fed_unit += {across};",
+            *(["if (fed_unit >= stop) { fed_unit = start; ++fed_head; }"] if self.by_keys else []),
+            "}",
+        ]
+        return [
+            "if (fed_rounds > 0) {" if wraps else "{",
+            f"{self.type}* const slot = slots{f' + fed_slot * {self.slot}' if direct else ''};",
+            f"const int present = least({across}, stop - fed_unit) * {KEYS};",
+            "int at = fed_step;",
+            *self._chosen(among),
+            *(last if len(self.phases) - 1 in among else ["++fed_step;"]),
+            *([f"fed_slot = fed_slot + 1 == {self.stages} ? 0 : fed_slot + 1;"] if direct else []),
+            "}",
+            *(["commit_copies();"] if self.way != "HELD" else []),
+        ]
 
     def define(self) -> list[str]:
-        """Defines step(), and sends the first chunks on their way."""
-        across, counts, direct = self.tile.across, self._counts(), self.way == "DIRECT"
+        """Sends the first chunks on their way."""
         access = f"Vec<{self.storage}, {self.vector}>"
-        bodies = [[*([] if direct else [f"fed_phase = {i};"]), *self._fetch(p)] for i, p in enumerate(self.phases)]
         under_way = {
             "DIRECT": ["int fed_slot = 0;"],
-            "STAGED": ["int fed_phase = 0;", f"{access}* const held = ({access}*)(shared + {self.staged}) + threadIdx.x;"],
-            "HELD": ["int fed_phase = 0;", f"{access} held[{self._held()}];"],
+            "STAGED": [f"{access}* const held = ({access}*)(shared + {self.staged}) + threadIdx.x;"],
+            "HELD": [f"{access} held[{self._held()}];"],
         }
         lines = [
             f"{self.type}* const slots = ({self.type}*)(shared + {self.start});",
@@ -172,37 +222,31 @@ class Streams:
             f"int fed_rounds = rounds{' * group' if self.by_keys else ''};",
             *(["int fed_head = first_head;"] if self.by_keys else []),
             *under_way[self.way],
-            "auto feed = [&]() {",
-            "if (fed_rounds > 0) {",
-            f"{self.type}* const slot = slots{f' + fed_slot * {self.slot}' if direct else ''};",
-            f"const int present = least({across}, stop - fed_unit) * {KEYS};",
-            "int at = fed_step;",
-            *self._choose(counts, bodies),
-            f"if (++fed_step == {' + '.join(counts)}) {{",
-            f"fed_step = 0; --fed_rounds; fed_unit += {across};",
-            *(["if (fed_unit >= stop) { fed_unit = start; ++fed_head; }"] if self.by_keys else []),
-            "}",
-            *([f"fed_slot = fed_slot + 1 == {self.stages} ? 0 : fed_slot + 1;"] if direct else []),
-            "}",
-            *(["commit_copies();"] if self.way != "HELD" else []),
-            "};",
-            f"auto step = [&]() -> const {self.type}* {{",
+        ]
+        bounds = [self._bounds(p) for p in self.phases]
+        for distance in range(1, self.stages):
+            among, _ = ahead(bounds, -1, (0, 0), distance)
+            lines += self._feed(among, wraps=True)
+        return lines
+
+    def step(self, p: Phase, rest: tuple[int, int] | None = None) -> list[str]:
+        """Waits for the next chunk, which is one of phase `p`, declares `slot`, where it is, and sends another on its way.
+        `rest` bounds how many more the phase has then; by default there may be any number of them.
+
+        What is sent can only be of the same phase or of the next ones. Code for these alone stands here, as each copy of a
+        fetch takes the compiler's time.
+        """
+        rest = rest or (0, self._bounds(p)[1] - 1)
+        among, wraps = ahead([self._bounds(q) for q in self.phases], self.phases.index(p), rest, self.stages - 1)
+        return [
             f"{self.type}* const slot = slots + slot_read * {self.slot};",
             *([f"wait_copies<{self.stages - 2}>();"] if self.way != "HELD" else []),
-            *([] if direct else self._land()),
+            *([] if self.way == "DIRECT" else self._land(p)),
             "__syncthreads();",
-            "feed();",
+            *self._feed(among, wraps),
             f"slot_read = slot_read + 1 == {self.stages} ? 0 : slot_read + 1;",
-            "return slot;",
-            "};",
         ]
-        return [*lines, *["feed();"] * (self.stages - 1)]
 
-    def _land(self) -> list[str]:
-        """Puts what has arrived into its slot."""
-        lines = []
-        for i, p in enumerate(self.phases):
-            lines.append(f"if (fed_phase == {i}) {{")
-            lines += [f"{chunk}::land(held + {register}, slot + {place});" for chunk, place, register in self._parts(p)]
-            lines.append("}")
-        return lines
+    def _land(self, p: Phase) -> list[str]:
+        """Puts what has arrived of a phase into its slot."""
+        return [f"{chunk}::land(held + {register}, slot + {place});" for chunk, place, register in self._parts(p)]
