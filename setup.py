@@ -1,4 +1,4 @@
-"""The one part that is compiled: without a C compiler it is left out, and its counterpart in Python serves."""
+"""What is compiled from C: without a compiler it is left out, and its counterparts serve."""
 
 from glob import glob
 
@@ -13,4 +13,5 @@ CALLS = Extension(
     extra_compile_args=["-O2"],
     optional=True,
 )
-setup(ext_modules=[CALLS])
+LAUNCH = Extension("baracuda.native.launch", ["baracuda/native/launch.c"], extra_compile_args=["-O2"], optional=True)
+setup(ext_modules=[CALLS, LAUNCH])

@@ -18,7 +18,8 @@ from baracuda.core.call_recorder import Launcher
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
 from baracuda.core.plan import Scalars
-from baracuda.runtime import jit, offline
+from baracuda.native import load as load_native
+from baracuda.runtime import offline
 from baracuda.runtime.program import Program, Template
 
 #: Blocks that the hardware takes along each axis of a launch.
@@ -114,9 +115,17 @@ def _driver() -> tuple[int, int, int, int]:
     return a, b, c, d
 
 
+def launch_by_llvm() -> int:
+    """The address of the function that `native/launch.c` has; a process that has that one need not load LLVM."""
+    from baracuda.runtime import jit
+
+    return jit.load(_LAUNCH_IR, ("baracuda_cuda_launch",))["baracuda_cuda_launch"]
+
+
 @cache
 def _native_launch() -> Any:
-    address = jit.load(_LAUNCH_IR, ("baracuda_cuda_launch",))["baracuda_cuda_launch"]
+    compiled = load_native("launch")
+    address = compiled.ADDRESS if compiled else launch_by_llvm()
     launch: Any = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
     launch.address = address  # the code is there as long as the function
     return launch

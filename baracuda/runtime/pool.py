@@ -15,7 +15,6 @@ from functools import cache
 from baracuda.core import locks
 from baracuda.core.errors import InvalidProblemError
 from baracuda.runtime import scheduler
-from baracuda.runtime.jit import load
 
 _MUTEX_BYTES = 256  # larger than any platform's pthread_mutex_t or pthread_cond_t
 
@@ -48,6 +47,8 @@ def _word(index: int) -> ctypes.c_uint64:
 @cache
 def native() -> Mapping[str, int]:
     """Addresses of the compiled scheduler, held for the life of the process."""
+    from baracuda.runtime.jit import load  # a process that only uses a GPU need not load LLVM
+
     return load(scheduler.scheduler_ir(), ("baracuda_execute", "baracuda_worker"))
 
 

@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "native": set(),
     "core": set(),
     "formula": {"core"},
-    "runtime": {"core"},
+    "runtime": {"core", "native"},
     "codegen": {"core", "formula", "runtime"},
     "lowering": {"core", "formula", "runtime", "codegen"},
     "backends": {"core", "formula", "runtime", "codegen", "lowering"},

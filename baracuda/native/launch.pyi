@@ -1,0 +1,2 @@
+#: Of `int launch(const uint64_t *block)`.
+ADDRESS: int
