@@ -120,7 +120,7 @@ def cases(only: str) -> Iterator[Case]:
 
 def first_calls(case: Case, device: str) -> dict[str, float]:
     """Milliseconds on a device, the quickest of some processes: `import` of the package, with what sets the device up; `alone`,
-    the call as the first of a process, import included; `call`, after `add`'s; `cpu`, processor's time of the one that is alone."""
+    the call as the first of a process, import included; `call`, after `add`; `cpu`, the processor's time of that."""
     problem = {
         "function": case.function,
         "tensors": [(t.shape, str(t.kind.numpy)) for t in case.tensors],

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+
+_CATALOGUE = Path(__file__).resolve().parent.parent / "catalogue"
 
 
 @dataclass(frozen=True)
@@ -44,19 +45,35 @@ class Row:
 
 
 @cache
+def _lines() -> tuple[list[str], dict[str, list[str]]]:
+    """The names of the columns, and the cells of each op."""
+    names, *rows = (line.split("\t") for line in _text("ops").splitlines())
+    return names, {cells[0]: cells for cells in rows}
+
+
+def row(op: str) -> Row | None:
+    """The row of an op; None where there is none."""
+    names, ops = _lines()
+    if op not in ops:
+        return None
+    cells = dict(zip(names, ops[op], strict=True))
+    return Row(**{f.name: int(cells[f.name]) if f.name == "tier" else cells[f.name] for f in fields(Row)})  # type: ignore[arg-type]
+
+
+@cache
 def table() -> dict[str, Row]:
     """Every row by the name of its op."""
-    text = files("baracuda").joinpath("catalogue", "ops.tsv").read_text(encoding="utf-8")
-    names = [f.name for f in fields(Row)]
-    rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    found = (Row(**{n: int(r[n]) if n == "tier" else r[n] for n in names}) for r in rows)  # type: ignore[arg-type]
-    return {row.op: row for row in found}
+    return {op: found for op in _lines()[1] if (found := row(op)) is not None}
+
+
+def _text(name: str) -> str:
+    return (_CATALOGUE / f"{name}.tsv").read_text(encoding="utf-8")
 
 
 @cache
 def measured_ulp() -> dict[tuple[str, str], float]:
     """The largest error found, in ULP, by function and compute kind ("f32", "f64")."""
-    text = files("baracuda").joinpath("catalogue", "ulp.tsv").read_text(encoding="utf-8")
+    text = _text("ulp")
     rows = (line.split("\t") for line in text.splitlines()[1:])
     return {(name, kind): float(error) for name, kind, error in rows}
 
@@ -73,6 +90,6 @@ class Alias:
 @cache
 def aliases() -> dict[str, Alias]:
     """Every public name of the frameworks (`torch.erf`, `jax.lax.erf`, `onnx.Erf`) by its full name."""
-    text = files("baracuda").joinpath("catalogue", "names.tsv").read_text(encoding="utf-8")
+    text = _text("names")
     rows = (line.split("\t") for line in text.splitlines()[1:])
     return {name: Alias(name, op, reason) for name, op, reason in rows}

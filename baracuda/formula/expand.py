@@ -1,7 +1,7 @@
 """Rewriting mathematical functions into primitives.
 
-The definitions are registered by `baracuda.formula.elementary`, one for each function and compute kind. They decide the
-bits: both devices lower the very nodes they return.
+The definitions are registered by the modules of `baracuda.formula.elementary`, one for each function and compute kind. They
+decide the bits: both devices lower the very nodes they return.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
+from baracuda.formula.elementary import REGISTERED
 from baracuda.formula.expr import PRIMITIVES, Expr, cast, compare, node, rebuild, reduce, topological
 from baracuda.formula.graph import Graph, Port
 
@@ -34,11 +36,25 @@ def elementary(op: str, *kinds: ElementKind) -> Callable[[Definition], Definitio
     return register
 
 
-def definitions() -> dict[tuple[str, ElementKind], Definition]:
-    """Every registered definition."""
-    import baracuda.formula.elementary  # noqa: F401  (registers on import)
+_MODULES = {op: module for module, ops in REGISTERED.items() for op in ops.split()}
 
+
+def definition(op: str, kind: ElementKind) -> Definition | None:
+    """The definition of a function on a kind; None where there is none."""
+    if (op, kind) not in _definitions and op in _MODULES:
+        _register(_MODULES[op])
+    return _definitions.get((op, kind))
+
+
+def definitions() -> dict[tuple[str, ElementKind], Definition]:
+    """Every definition that there is, but for those of complex functions that nobody has used."""
+    for module in REGISTERED:
+        _register(module)
     return dict(_definitions)
+
+
+def _register(module: str) -> None:
+    import_module(f"baracuda.formula.elementary.{module}")
 
 
 def expand_node(n: Expr, args: tuple[Expr, ...]) -> Expr:
@@ -51,7 +67,7 @@ def expand_node(n: Expr, args: tuple[Expr, ...]) -> Expr:
         return node("scan", args, n.kind, replace(n.attr, combine=_expanded(n.attr.combine)))
     if n.op in PRIMITIVES:
         return rebuild(n, args)
-    define = definitions().get((n.op, n.kind))
+    define = definition(n.op, n.kind)
     if define is None:
         raise UnsupportedError(f"{n.op} has no definition on {n.kind}")
     if len(args) == 1:

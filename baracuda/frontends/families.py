@@ -7,11 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from baracuda.frontends.backward import Backward
-from baracuda.frontends.composed import function_of
-from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.function import Function
-from baracuda.frontends.indexed import Indexed
 from baracuda.ops import FAMILIES
 from baracuda.ops.declaration.composition import COMPOSED, Composed
 from baracuda.ops.declaration.op import OPS, Op
@@ -48,17 +44,32 @@ def compositions() -> dict[str, Composed]:
 
 @cache
 def function(name: str) -> Any:
-    """The function of an op, of its backward, or of the backward of that; raises KeyError where there is none."""
+    """The function of an op, of its backward, or of the backward of that; raises KeyError where there is none.
+
+    What only some functions need is imported for these: the first call of a process waits for it.
+    """
     if name in modules():
         import_module(f"baracuda.ops.{modules()[name]}")
         if name in COMPOSED:
+            from baracuda.frontends.composed import function_of
+
             return function_of(COMPOSED[name])
         found = op(name)
-        return Function(found) if found.bounds is None else Indexed(found)
+        if found.bounds is None:
+            return Function(found)
+        from baracuda.frontends.indexed import Indexed
+
+        return Indexed(found)
     found = op(name.removesuffix("_backward").removesuffix("_double"))
     if not (name.endswith("_backward") and found.differentiable):
         raise KeyError(name)
-    return DoubleBackward(found) if name.endswith("_double_backward") else Backward(found)
+    if name.endswith("_double_backward"):
+        from baracuda.frontends.double_backward import DoubleBackward
+
+        return DoubleBackward(found)
+    from baracuda.frontends.backward import Backward
+
+    return Backward(found)
 
 
 @cache

@@ -20,7 +20,7 @@ ROUNDS = (
 )
 
 
-@pytest.mark.parametrize("distance", (1, 2, 3))
+@pytest.mark.parametrize("distance", [1, 2, 3])
 @pytest.mark.parametrize("bounds", ROUNDS, ids=str)
 def test_phases_ahead_are_those_that_come(bounds: tuple[tuple[int, int], ...], distance: int) -> None:
     """Seen from each chunk of two rounds of all sizes, the chunk ahead has code, and a round that may be missing is looked for;

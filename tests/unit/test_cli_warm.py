@@ -28,7 +28,7 @@ def test_what_is_warm_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     done = warm(["softmax", "gelu"], "sm_90", tensors=tensors)
     assert (done.plans, done.kernels, done.refused) == (2, 2, ())
     assert cache_info().entries == 2
-    monkeypatch.setattr(nvrtc, "_compiled", None)
+    monkeypatch.setattr(nvrtc, "compiled", None)
     for op in ("softmax", "gelu"):
         (plan,) = inspected(op, tensors, "sm_90")
         assert nvrtc.cubin(plan.kernels[0].source, "sm_90")[:4] == b"\x7fELF"
@@ -45,7 +45,7 @@ def test_a_cache_can_be_carried(cache: Path, tmp_path_factory: pytest.TempPathFa
     for path in cache.iterdir():
         (elsewhere / path.name).write_bytes(path.read_bytes())
     monkeypatch.setenv("BARACUDA_CACHE_DIR", str(elsewhere))
-    monkeypatch.setattr(nvrtc, "_compiled", None)
+    monkeypatch.setattr(nvrtc, "compiled", None)
     (plan,) = inspected("relu", tensors, "sm_80")
     assert nvrtc.cubin(plan.kernels[0].source, "sm_80")
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
+
 import numpy as np
 import pytest
 from mpmath import mp, mpf
 
 from baracuda.core.elements import ElementKind
 from baracuda.formula import ulp
+from baracuda.formula.elementary import REGISTERED
 from baracuda.formula.expand import definitions, expand_node
 from baracuda.formula.expr import PRIMITIVES, input_, node, topological
 from baracuda.formula.functions import BINARY_FUNCTIONS, UNARY_FUNCTIONS
@@ -199,6 +203,15 @@ def test_subnormal_arguments(kind):
         assert same_bits(evaluate(op, kind, tiny), tiny)
     for op in ("log", "log2", "log10", "rsqrt", "cbrt", "erf"):
         assert ulp.errors(op, kind, evaluate(op, kind, tiny), tiny).max() <= 1
+
+
+def test_modules_register_what_they_are_imported_for():
+    registered = {op for op, _ in definitions() if not op.startswith("complex_")}
+    assert registered == {op for ops in REGISTERED.values() for op in ops.split()}
+    for module, ops in REGISTERED.items():
+        text = Path(import_module(f"baracuda.formula.elementary.{module}").__file__).read_text()
+        for op in ops.split():
+            assert f'"{op}"' in text or op.startswith("round_to_")
 
 
 def test_every_definition_is_primitive():

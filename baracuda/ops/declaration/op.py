@@ -17,7 +17,7 @@ from typing import Any
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.lazy import cached_property
-from baracuda.core.op_table import table
+from baracuda.core.op_table import row
 from baracuda.core.sku import OpCategory
 from baracuda.formula.expr import Expr
 from baracuda.ops.declaration.promotion import Rule
@@ -152,10 +152,10 @@ class Op:
         bounds: Callable[[Mapping[str, Shape], Mapping[str, Any]], Sequence[tuple[str, Bound]]] | None = None,
     ) -> None:
         self.name = name or formula.__name__.rstrip("_")
-        row = table().get(self.name)
+        known = row(self.name)
         self.formula, self.rule = formula, rule
-        self.category = OpCategory(family or (row.family if row else "fused"))
-        self.takes = categories(takes or (row.dtypes if row else "any"))
+        self.category = OpCategory(family or (known.family if known else "fused"))
+        self.takes = categories(takes or (known.dtypes if known else "any"))
         self.results, self.saves = tuple(results), tuple(saves)
         self.extra = tuple(extra)
         self.rows, self.axis, self.axis_option, self.keepdims = rows, axis, axis_option, keepdims
@@ -163,7 +163,7 @@ class Op:
         self.literals = dict(literals or {})
         self.byte_floats = byte_floats
         self.places = dict(places or {})
-        self.differentiable = (row is None or row.backward == "yes") if differentiable is None else differentiable
+        self.differentiable = (known is None or known.backward == "yes") if differentiable is None else differentiable
         self.element_option = element_option
         self.wide, self.check, self.library = frozenset(wide), check, library
         self.once, self.ordered, self.rowless = once, tuple(ordered), rowless

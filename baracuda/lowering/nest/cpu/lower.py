@@ -9,12 +9,7 @@ from baracuda.formula.expr import Axes
 from baracuda.lowering.elementwise.cpu.pointwise import lower_pointwise
 from baracuda.lowering.elementwise.cpu.table_lookup import lower_tabulated
 from baracuda.lowering.nest.cpu.kernel import Words, lanes_of
-from baracuda.lowering.nest.fission import split
 from baracuda.lowering.nest.problem import Nest, reduces, scans
-from baracuda.lowering.reduction.cpu.schedules import lower_rows
-from baracuda.lowering.reduction.cpu.split import lower_split, part_segments
-from baracuda.lowering.reduction.cpu.sums import in_one_pass, lower_sums
-from baracuda.lowering.scan.cpu.schedules import lower_scans
 from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.program import Lowered
 
@@ -37,14 +32,23 @@ def lower(nest: Nest, target: CpuTarget | None = None) -> Lowered:
 
 
 def _schedule(nest: Nest, target: CpuTarget) -> Callable[[Nest, Words, CpuTarget], Lowered]:
+    """What writes the kernels. Schedules are imported where one is taken: the first call of a process waits for it."""
     if scans(nest.graph):
+        from baracuda.lowering.scan.cpu.schedules import lower_scans
+
         return lower_scans
     if not reduces(nest.graph, Axes.FULL):
         return _lower_pointwise
     if reduces(nest.graph, Axes.OUTER):
+        from baracuda.lowering.reduction.cpu.sums import in_one_pass, lower_sums
+
         return lower_sums if in_one_pass(nest.graph) else _lower_parts
+    from baracuda.lowering.reduction.cpu.split import lower_split, part_segments
+
     if part_segments(nest, lanes_of(nest, target)):
         return lower_split
+    from baracuda.lowering.reduction.cpu.schedules import lower_rows
+
     return lower_rows
 
 
@@ -54,6 +58,8 @@ def _lower_pointwise(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
 
 def _lower_parts(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
     """The parts of a nest that reduces both ways, one after another."""
+    from baracuda.lowering.nest.fission import split
+
     parts, saved = split(nest)
     programs = []
     for part in parts:

@@ -10,18 +10,24 @@ from baracuda.lowering.elementwise.cuda.tiles import lower_tiles, transposed_axi
 from baracuda.lowering.nest.cuda.kernel import Frame, Target
 from baracuda.lowering.nest.problem import reduces, scans
 from baracuda.lowering.nest.sequence import side_by_side
-from baracuda.lowering.reduction.cuda.columns import lower_columns
-from baracuda.lowering.reduction.cuda.row_schedules import lower_rows
-from baracuda.lowering.scan.cuda.schedules import lower_scans
 from baracuda.runtime.program import Lowered
 
 
 def lower_outer_only(frame: Frame, target: Target) -> Lowered:
-    """Lower a nest that scans, or reduces over inner axes, or does neither."""
+    """Lower a nest that scans, or reduces over inner axes, or does neither. Schedules are imported where one is taken: the first
+    call of a process waits for it."""
     if scans(frame.nest.graph):
+        from baracuda.lowering.scan.cuda.schedules import lower_scans
+
         return lower_scans(frame, target)
     if reduces(frame.nest.graph, Axes.INNER):
-        return lower_columns(frame, target) if side_by_side(frame.nest) else lower_rows(frame, target)
+        if side_by_side(frame.nest):
+            from baracuda.lowering.reduction.cuda.columns import lower_columns
+
+            return lower_columns(frame, target)
+        from baracuda.lowering.reduction.cuda.row_schedules import lower_rows
+
+        return lower_rows(frame, target)
     axis = transposed_axis(frame.nest)
     if axis is not None:
         return lower_tiles(frame, axis)
