@@ -5,9 +5,9 @@
     python -m benchmarks.first_calls --target sm_90        # what NVRTC takes; no GPU is needed
 
 With a device there are two processes a function: in one the call is the first of all (what it imports and what sets the device up
-are counted), in the other it comes after `add`. With a target the kernels of the call are compiled one after another, and the
-processor's time is taken, which other work on the machine changes little: all of them, and the longest, as they are compiled
-side by side where there are processors enough.
+are counted), in the other it comes after `add`. Modules come from their bytecode, which pip leaves beside them. With a target the
+kernels of the call are compiled one after another, and the processor's time is taken, which other work on the machine changes
+little: all of them, and the longest, as they are compiled side by side where there are processors enough.
 """
 
 from __future__ import annotations
@@ -118,9 +118,10 @@ def cases(only: str) -> Iterator[Case]:
             yield case
 
 
-def first_calls(case: Case, device: str) -> dict[str, float]:
+def first_calls(case: Case, device: str, bytecode: str) -> dict[str, float]:
     """Milliseconds on a device, the quickest of some processes: `import` of the package, with what sets the device up; `alone`,
-    the call as the first of a process, import included; `call`, after `add`; `cpu`, the processor's time of that."""
+    the call as the first of a process, import included; `call`, after `add`; `cpu`, the processor's time of that.
+    `bytecode` is where Python keeps that of modules."""
     problem = {
         "function": case.function,
         "tensors": [(t.shape, str(t.kind.numpy)) for t in case.tensors],
@@ -131,9 +132,8 @@ def first_calls(case: Case, device: str) -> dict[str, float]:
     def run(after: list[str]) -> dict[str, float]:
         with tempfile.TemporaryDirectory() as cache:
             command = [sys.executable, "-m", "benchmarks.first_call", json.dumps(problem | {"after": after})]
-            done = subprocess.run(
-                command, env={**os.environ, "BARACUDA_CACHE_DIR": cache}, capture_output=True, text=True, check=False, timeout=600
-            )
+            own = {"BARACUDA_CACHE_DIR": cache, "PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
+            done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True, check=False, timeout=600)
         if done.returncode:
             raise RuntimeError(done.stderr.strip().splitlines()[-1])
         found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
@@ -179,9 +179,10 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     if options.target:
         compiled('extern "C" __global__ void kernel() {}', options.target.partition(":")[0])  # loads the compiler
+    bytecode = tempfile.TemporaryDirectory()
     for case in cases(options.only):
         try:
-            found = compilations(case, options.target) if options.target else first_calls(case, options.device)
+            found = compilations(case, options.target) if options.target else first_calls(case, options.device, bytecode.name)
         except (Error, RuntimeError) as error:
             print(f"{case}: {type(error).__name__}: {str(error)[:200]}", file=sys.stderr)
             continue
