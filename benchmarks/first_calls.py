@@ -132,7 +132,8 @@ def first_calls(case: Case, device: str, bytecode: str) -> dict[str, float]:
     def run(after: list[str]) -> dict[str, float]:
         with tempfile.TemporaryDirectory() as cache:
             command = [sys.executable, "-m", "benchmarks.first_call", json.dumps(problem | {"after": after})]
-            own = {"BARACUDA_CACHE_DIR": cache, "PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
+            own = {"BARACUDA_CACHE_DIR": cache, "CUDA_CACHE_PATH": cache}  # NVRTC and the driver have a cache of their own
+            own |= {"PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
             done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True, check=False, timeout=600)
         if done.returncode:
             raise RuntimeError(done.stderr.strip().splitlines()[-1])

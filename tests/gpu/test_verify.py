@@ -49,7 +49,7 @@ def test_every_promise_is_tried() -> None:
     checks = Checker(Cuda(), case, reference.of_plans()[str(case)]).all(thorough=True)
     assert not [str(c) for c in checks if c.broken]
     assert {c.promise for c in checks} == set(PROMISES) - {"threads"}
-    assert len([c for c in checks if c.promise == "tuning"]) == 4
+    assert len([c for c in checks if c.promise == "tuning"]) == 3  # of the four others one gives the same kernel
 
 
 def test_contraction_is_found() -> None:
