@@ -66,7 +66,6 @@ _EXPORTS = {
     ),
     "baracuda.frontends.bags": "embedding_bag",
     "baracuda.frontends.catalogue": "catalogue",
-    "baracuda.frontends.covariances": "corrcoef corrcoef_backward cov cov_backward",
     "baracuda.frontends.einsum": (
         "dot_general dot_general_backward einsum einsum_backward kron kron_backward multi_dot multi_dot_backward tensordot "
         "tensordot_backward"

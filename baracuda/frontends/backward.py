@@ -12,8 +12,9 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.binding import Bound
 from baracuda.frontends.cacheable import Cacheable
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.call import describe
 from baracuda.frontends.function import Call, binding_of, cacheable_of, describe_bound, describe_call
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
 from baracuda.ops.declaration.totals import total
@@ -105,17 +106,6 @@ def gradients(descriptor: OpDescriptor, tensors: Mapping[str, Any], like: Any) -
     """The gradients that one descriptor computes, by the name of their tensor, fitted to its shape."""
     made = Call(descriptor, tensors, like).run()
     return {n: _fitted(made[f"d{n}"], descriptor, n) for n in descriptor.wrt}
-
-
-def chosen(wrt: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
-    """The tensors whose gradients a call asks for, each once, by default all that are known."""
-    given: Any = known if wrt is None else wrt
-    if not isinstance(given, (tuple, list)):
-        raise InvalidProblemError(f"wrt: {given!r}; expected a tuple of names, some of {', '.join(known)}")
-    found = tuple(given)
-    if not found or any(n not in known for n in found) or len(set(found)) != len(found):
-        raise InvalidProblemError(f"wrt: {', '.join(map(repr, found)) or 'none'}; expected some of {', '.join(known)}, each once")
-    return found
 
 
 def differentiable(d: OpDescriptor) -> tuple[str, ...]:

@@ -11,10 +11,10 @@ from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import axis_of, placed, slab
-from baracuda.frontends.backward import chosen
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.views import copy, gradients, merged, output, run
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule, result_element
 from baracuda.ops.declaration.words import FiniteFloat, PositiveFloat, Wrt

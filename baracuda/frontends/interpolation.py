@@ -8,12 +8,12 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import view
-from baracuda.frontends.backward import chosen
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.reads_backward import in_kind
 from baracuda.frontends.scatter import combined
 from baracuda.frontends.views import output, run
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.words import Wrt
 from baracuda.ops.indexing import interpolation as s
 from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind

@@ -15,7 +15,6 @@ from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut
 from baracuda.core.views import placed, slab
 from baracuda.frontends.arrays import empty_like
-from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
@@ -25,6 +24,7 @@ from baracuda.frontends.product_function import ProductFunction, Request
 from baracuda.frontends.products import Ref, labelled, mm
 from baracuda.frontends.ranges import checked
 from baracuda.frontends.views import filled, output
+from baracuda.ops.declaration.composition import chosen
 from baracuda.ops.declaration.traced import Bound
 from baracuda.ops.declaration.words import Bounds, Reduction, Wrt
 

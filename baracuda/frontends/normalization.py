@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
+from baracuda.ops.declaration.composition import one_or_all
 from baracuda.ops.declaration.patterns import Declared
 from baracuda.ops.declaration.words import Eps, Positive, Wrt
 

@@ -14,13 +14,13 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import placed, slab, view, windows
-from baracuda.frontends.backward import chosen
-from baracuda.frontends.call import NUMBERS, describe, one_or_all
+from baracuda.frontends.call import NUMBERS, describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.families import op as declared_op
 from baracuda.frontends.reads_backward import in_kind
 from baracuda.frontends.views import filled, merged, output, run
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.patterns import Declared
 from baracuda.ops.declaration.promotion import common, promote

@@ -12,11 +12,11 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import meaning
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
-from baracuda.frontends.backward import chosen
 from baracuda.frontends.binding import PREFERENCE, Binding, Bound, domain
 from baracuda.frontends.cacheable import Cacheable
-from baracuda.frontends.call import apply, describe, one_or_all
+from baracuda.frontends.call import apply, describe
 from baracuda.frontends.families import function
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.op_descriptor import parts_of
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan

@@ -20,14 +20,15 @@ from baracuda.formula.gathers import Table, take
 from baracuda.formula.integer_functions import is_number
 from baracuda.formula.reductions import argmax
 from baracuda.frontends.arrays import broadcast
-from baracuda.frontends.backward import Backward, chosen
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.backward import Backward
+from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.families import op as declared_op
 from baracuda.frontends.function import Function
 from baracuda.frontends.scatter import axis_of, check_bounds, combined
 from baracuda.frontends.views import filled, run
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Space, Stored, Value, WholeScalar

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from baracuda.core.elements import ElementKind
-from baracuda.frontends.backward import chosen
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.function import Function
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.totals import total
 from baracuda.ops.declaration.words import Eps, Wrt
 from baracuda.ops.normalization.response_norms import channel_lengths, channel_products, input_gradient, weight_gradient

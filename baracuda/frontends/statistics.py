@@ -15,11 +15,11 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import axis_of, placed, slab
-from baracuda.frontends.backward import chosen
-from baracuda.frontends.call import NUMBERS, describe, one_or_all
+from baracuda.frontends.call import NUMBERS, describe
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import op as declared_op
 from baracuda.frontends.views import copy, filled, merged, output, run
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.words import Count, Order, Wrt
 from baracuda.ops.reductions.reductions import ORDERS
 from baracuda.ops.statistics import statistics as s

@@ -85,12 +85,22 @@ def merged(pieces: Sequence[tuple[int, Any]], axis: int, into: TensorMut, like: 
         if found:
             run(sum_op, dict(zip(sum_op.signature.tensors, found, strict=False)), like, target)
         else:
-            run(zero_op, {"x": target}, like, target)
+            zero(target, like)
+
+
+def zero(target: TensorMut, like: Any) -> None:
+    """Make every element 0."""
+    run(zero_op, {"x": target}, like, target)
+
+
+def fill(target: TensorMut, value: complex, like: Any) -> None:
+    """Make every element one number."""
+    zero(target, like)
+    run(sum_op, {"a": target, "b": value}, like, target)
 
 
 def filled(like: Any, shape: Shape, kind: ElementKind, value: complex) -> Any:
     """A new tensor of the library of `like` with one number everywhere."""
     made, target = output(like, shape, kind)
-    run(zero_op, {"x": target}, like, target)
-    run(sum_op, {"a": target, "b": value}, like, target)
+    fill(target, value, like)
     return made

@@ -11,5 +11,5 @@ FAMILIES = (
     "softmax.softmaxes", "softmax.sparse", "indexing.embedding", "indexing.indexing",
     "losses.pointwise", "losses.policy", "losses.classes", "losses.metric", "losses.regions", "losses.advantages",
     "optimizers.optimizers", "optimizers.adaptive", "quantization.affine", "attention.score_biases",
-    "reductions.diagonals", "normalization.local_response",
+    "reductions.diagonals", "normalization.local_response", "statistics.covariances",
 )  # fmt: skip
