@@ -88,7 +88,6 @@ _EXPORTS = {
     "baracuda.frontends.margins": "multilabel_margin_loss multilabel_margin_loss_backward",
     "baracuda.frontends.multi_head": "multi_head_attention multi_head_attention_backward",
     "baracuda.frontends.normalization": "group_norm group_norm_backward group_norm_silu group_norm_silu_backward",
-    "baracuda.frontends.pairs": "pdist pdist_backward",
     "baracuda.frontends.polynomials": (
         "polyadd polyadd_backward polyder polyder_backward polyint polyint_backward polymul polymul_backward polysub "
         "polysub_backward"
@@ -115,7 +114,6 @@ _EXPORTS = {
         "bincount index_add index_reduce scatter_add scatter_reduce segment_max segment_mean segment_min segment_prod segment_sum"
     ),
     "baracuda.frontends.scaled_backward": "scaled_mm_backward",
-    "baracuda.frontends.statistics": "cdist cdist_backward diff diff_backward ediff1d ediff1d_backward",
     "baracuda.frontends.synchronised": "sync_batch_norm sync_batch_norm_backward",
     "baracuda.runtime.cache": "cache_info clear_cache",
     "baracuda.runtime.cpu": "get_num_threads set_num_threads",

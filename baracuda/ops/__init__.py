@@ -12,4 +12,5 @@ FAMILIES = (
     "losses.pointwise", "losses.policy", "losses.classes", "losses.metric", "losses.regions", "losses.advantages",
     "optimizers.optimizers", "optimizers.adaptive", "quantization.affine", "attention.score_biases",
     "reductions.diagonals", "normalization.local_response", "statistics.covariances",
+    "statistics.distances", "statistics.pairs", "statistics.differences",
 )  # fmt: skip

@@ -8,12 +8,10 @@ from typing import Any
 from baracuda.formula import functions as f
 from baracuda.formula import scans as s
 from baracuda.formula.expr import Expr, cast, select
-from baracuda.formula.host import HostNumber
 from baracuda.formula.integer_functions import remainder
 from baracuda.ops.declaration.op import Op, map_parts, op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Scalar, Value
-from baracuda.ops.reductions.reductions import ORDERS, Order, norm_of
 
 
 def _row_axes(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -48,37 +46,6 @@ def welford_merge(count_a: Expr, mean_a: Expr, m2_a: Expr, count_b: Expr, mean_b
     share = select(f.equal(count, 0.0), 0.0, count_b / count)
     d = mean_b - mean_a
     return count, mean_a + d * share, m2_a + m2_b + d * d * (count_a * share)
-
-
-# --- distances --------------------------------------------------------------------------------------------------------
-
-
-def _distances(a: Expr, b: Expr, *, p: Order = 2) -> Expr:
-    found = norm_of(a - b, p)
-    largest = not isinstance(p, HostNumber) and p == float("inf")
-    return f.maximum(found, 0.0) if largest else found  # 0 between points without coordinates
-
-
-def _distance_slopes(dy: Expr, a: Expr, b: Expr, distance: Own, *, p: Order = 2) -> Expr:
-    """The sum over the row of dy times the slope of |a - b| by a; 0 where the points are one."""
-    d, distance = a - b, cast(distance, a.kind)
-    towards = select(d > 0.0, dy, select(d < 0.0, -dy, 0.0))
-    if isinstance(p, HostNumber) or p not in (1, 2, float("inf")):
-        slope = towards * f.pow_(abs(d) / distance, p - 1.0)
-    elif p == 1:
-        return f.sum_(towards)
-    elif p == 2:
-        slope = dy * (d / distance)
-    else:
-        return f.sum_(select(f.equal(abs(d), distance), towards, 0.0))
-    return f.sum_(select(f.equal(d, 0.0), 0.0, slope))
-
-
-_STATISTICS: dict[str, Any] = {"family": "statistics", "takes": "float"}
-_DISTANCES: dict[str, Any] = {"rows": True, "literals": {"p": ORDERS}, **_STATISTICS}
-distances = Op(_distances, Rule.COMMON, name="cdist", keepdims=False, **_DISTANCES)
-wide_distances = Op(_distances, Rule.COMMON, name="wide_cdist", keepdims=False, wide=("y",), **_DISTANCES)
-distance_slopes = Op(_distance_slopes, Rule.COMMON, name="cdist_backward", **_DISTANCES)
 
 
 # --- along an axis ----------------------------------------------------------------------------------------------------
@@ -149,4 +116,5 @@ area = Op(_area, Rule.FLOATING, name="trapezoid", keepdims=False, **_AREAS)
 running_area = Op(_running_area, Rule.FLOATING, name="cumulative_trapezoid", **_AREAS)
 slope_of_two = Op(_slope, Rule.FLOATING, name="gradient", **_SLOPES)
 slope_of_three = Op(_slope_of_three, Rule.FLOATING, name="gradient_of_three", **_SLOPES)
+_STATISTICS: dict[str, Any] = {"family": "statistics", "takes": "float"}
 unwrapped = Op(_unwrapped, Rule.COMMON, name="unwrap", rows=True, **_STATISTICS)
