@@ -73,10 +73,6 @@ _EXPORTS = {
     "baracuda.frontends.elements_backward": "gather_nd_backward index_get_backward vocab_parallel_embedding_backward",
     "baracuda.frontends.equality": "array_equal",
     "baracuda.frontends.fuse": "fuse",
-    "baracuda.frontends.integrals": (
-        "cumulative_trapezoid cumulative_trapezoid_backward gradient gradient_backward trapezoid trapezoid_backward unwrap "
-        "unwrap_backward"
-    ),
     "baracuda.frontends.interpolation": "interp interp_backward",
     "baracuda.frontends.linear": (
         "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "
@@ -88,10 +84,6 @@ _EXPORTS = {
     "baracuda.frontends.margins": "multilabel_margin_loss multilabel_margin_loss_backward",
     "baracuda.frontends.multi_head": "multi_head_attention multi_head_attention_backward",
     "baracuda.frontends.normalization": "group_norm group_norm_backward group_norm_silu group_norm_silu_backward",
-    "baracuda.frontends.polynomials": (
-        "polyadd polyadd_backward polyder polyder_backward polyint polyint_backward polymul polymul_backward polysub "
-        "polysub_backward"
-    ),
     "baracuda.frontends.products": (
         "addbmm addbmm_backward addmm addmm_backward addmv addmv_backward addr addr_backward baddbmm baddbmm_backward bmm "
         "bmm_backward dot dot_backward inner inner_backward matmul matmul_backward mm mm_backward mv mv_backward outer "
