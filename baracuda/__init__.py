@@ -73,7 +73,6 @@ _EXPORTS = {
     "baracuda.frontends.elements_backward": "gather_nd_backward index_get_backward vocab_parallel_embedding_backward",
     "baracuda.frontends.equality": "array_equal",
     "baracuda.frontends.fuse": "fuse",
-    "baracuda.frontends.interpolation": "interp interp_backward",
     "baracuda.frontends.linear": (
         "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "
         "linear_backward scaled_mm"
@@ -81,9 +80,7 @@ _EXPORTS = {
     "baracuda.frontends.linear_losses": (
         "chunked_logprobs chunked_logprobs_backward linear_cross_entropy linear_cross_entropy_backward"
     ),
-    "baracuda.frontends.margins": "multilabel_margin_loss multilabel_margin_loss_backward",
     "baracuda.frontends.multi_head": "multi_head_attention multi_head_attention_backward",
-    "baracuda.frontends.normalization": "group_norm group_norm_backward group_norm_silu group_norm_silu_backward",
     "baracuda.frontends.products": (
         "addbmm addbmm_backward addmm addmm_backward addmv addmv_backward addr addr_backward baddbmm baddbmm_backward bmm "
         "bmm_backward dot dot_backward inner inner_backward matmul matmul_backward mm mm_backward mv mv_backward outer "
@@ -96,7 +93,6 @@ _EXPORTS = {
     "baracuda.frontends.reads_backward": (
         "embedding_backward embedding_bag_backward embedding_grad_dense gather_backward index_select_backward take_flat_backward"
     ),
-    "baracuda.frontends.response_norm": "global_response_norm global_response_norm_backward",
     "baracuda.frontends.scatter_backward": (
         "index_add_backward index_reduce_backward scatter_add_backward scatter_reduce_backward segment_max_backward "
         "segment_mean_backward segment_min_backward segment_prod_backward segment_sum_backward"

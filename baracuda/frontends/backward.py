@@ -60,12 +60,6 @@ class Backward:
         own = Bound(tuple(values[n] for n in op.signature.tensors), call.numbers, options)
         descriptor, tensors, largest = describe_bound(op, own)
         like = largest if like is None else like
-        missing = [n for n in op.saves if n not in saved and n in descriptor.forward.results]
-        if missing and op.unread:
-            raise InvalidProblemError(f"{', '.join(missing)}: got None; expected a result of {op}")
-        if missing:
-            made = Call(descriptor.forward, tensors, like).run()
-            saved |= {n: made[n] for n in missing}
         named = {n[1:]: values[n] for n in self.cotangents}
         return one_or_all(tuple(self.of(descriptor.forward, named, tensors, like, saved, wrt).values()))
 
@@ -78,7 +72,14 @@ class Backward:
         saved: Mapping[str, Any] | None = None,
         wrt: Sequence[str] | None = None,
     ) -> dict[str, Any]:
-        """The gradients of a forward descriptor's tensors, by name."""
+        """The gradients of a forward descriptor's tensors, by name; saved results that are not given are computed."""
+        saved = {n: v for n, v in (saved or {}).items() if v is not None}
+        missing = [n for n in self.op.saves if n not in saved and n in descriptor.results]
+        if missing and self.op.unread:
+            raise InvalidProblemError(f"{', '.join(missing)}: got None; expected a result of {self.op}")
+        if missing:
+            made = Call(descriptor, tensors, like).run()
+            saved |= {n: made[n] for n in missing}
         results = descriptor.results
         named = cotangents if isinstance(cotangents, Mapping) else dict(zip(results, cotangents, strict=True))
         given = {name: dy for name, dy in named.items() if dy is not None}
@@ -89,7 +90,7 @@ class Backward:
         if not given:
             raise InvalidProblemError(f"{self.__name__}: every gradient of a result is None; expected at least one")
         names = differentiable(descriptor) if wrt is None else chosen(wrt, tuple(descriptor.tensors))
-        known = {**{f"d{n}": dy for n, dy in given.items()}, **(saved or {}), **tensors}
+        known = {**{f"d{n}": dy for n, dy in given.items()}, **saved, **tensors}
         found: dict[str, Any] = {}
         for group, axes in groups(descriptor, names):
             part = replace(descriptor, axes=axes, wrt=group, given=tuple(given))

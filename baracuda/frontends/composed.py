@@ -16,7 +16,7 @@ from baracuda.frontends.call import NUMBERS, apply, describe
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.ranges import check_range
-from baracuda.ops.declaration.composition import Composed, Into, Shape, one_or_all
+from baracuda.ops.declaration.composition import Composed, Into, Saved, Shape, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.traced import Bound
 
@@ -32,9 +32,9 @@ class _Steps:
         return one_or_all([self.seen(r) for r in views.run(op, tensors, self.like, into, **options).values()])
 
     def gradients(
-        self, op: Op, tensors: Mapping[str, Any], dy: TensorRef, wrt: Sequence[str], **options: Any
+        self, op: Op, tensors: Mapping[str, Any], dy: TensorRef, wrt: Sequence[str], saved: Saved = None, **options: Any
     ) -> dict[str, TensorRef]:
-        found = views.gradients(op, tensors, dy, self.like, wrt, **options)
+        found = views.gradients(op, tensors, dy, self.like, wrt, saved, **options)
         return {name: self.seen(gradient) for name, gradient in found.items()}
 
     def plan(

@@ -33,14 +33,21 @@ def run(op: Op, tensors: Mapping[str, Any], like: Any, out: Any = None, **keywor
     return Call(descriptor, named, like).run(out if isinstance(out, tuple) else () if out is None else (out,))
 
 
-def gradients(op: Op, tensors: Mapping[str, Any], dy: Any, like: Any, wrt: Sequence[str], **keywords: Any) -> dict[str, Any]:
+def gradients(
+    op: Op,
+    tensors: Mapping[str, Any],
+    dy: Any,
+    like: Any,
+    wrt: Sequence[str],
+    saved: Mapping[str, Any] | None = None,
+    **keywords: Any,
+) -> dict[str, Any]:
     """The gradients of an op's tensors, which are views, given that of its result; only of those that the op reads."""
     descriptor, named, _ = describe_call(op, [tensors.get(n) for n in op.signature.tensors], keywords)
     read = {p.name.partition(".")[0] for p in descriptor.graph.inputs}
     wanted = [n for n in wrt if n in read]
-    if not wanted:
-        return {}
-    return Backward(op).of(descriptor.forward, (dy,), named, like, wrt=wanted)
+    backward = Backward(op)
+    return backward.of(descriptor.forward, {backward.cotangents[0][1:]: dy}, named, like, saved, wanted) if wanted else {}
 
 
 # --- pieces of a tensor -----------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Families of ops, a folder each: formulas, descriptors, args, plans. This is where an op is added."""
 
-#: The modules that declare ops with `baracuda.ops.declaration.op.op`, and those that declare compositions of them with `composed`.
+#: The modules that declare ops with `op`, and those that declare compositions of ops with `composed`.
 FAMILIES = (
     "elementwise.unary", "elementwise.activations", "elementwise.comparisons", "elementwise.binary_ops",
     "elementwise.integer_ops", "elementwise.ternary_ops", "elementwise.conversions", "elementwise.complex_ops",
@@ -12,5 +12,6 @@ FAMILIES = (
     "losses.pointwise", "losses.policy", "losses.classes", "losses.metric", "losses.regions", "losses.advantages",
     "optimizers.optimizers", "optimizers.adaptive", "quantization.affine", "attention.score_biases",
     "reductions.diagonals", "normalization.local_response", "statistics.covariances", "statistics.distances", "statistics.pairs",
-    "statistics.differences", "statistics.integrals", "statistics.slopes", "polynomials.arithmetic",
+    "statistics.differences", "statistics.integrals", "statistics.slopes", "polynomials.arithmetic", "losses.multilabel_margins",
+    "indexing.interpolation", "normalization.global_response", "normalization.group_norms",
 )  # fmt: skip

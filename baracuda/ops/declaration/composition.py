@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import ElementKind
@@ -26,8 +26,12 @@ from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.patterns import Declared
 from baracuda.ops.declaration.traced import Bound
 
+#: A tensor that may be left out.
+Given: TypeAlias = TensorRef | None
 #: Where a step writes: a tensor, one for each result, or None for new ones.
-Into = TensorRef | tuple[TensorRef | None, ...] | None
+Into: TypeAlias = TensorRef | tuple[Given, ...] | None
+#: Results that a backward takes, by name.
+Saved: TypeAlias = Mapping[str, Given] | None
 Shape = Sequence[int]
 
 
@@ -41,9 +45,10 @@ class Steps(Protocol):
         """An op's result, or a tuple of several."""
 
     def gradients(
-        self, op: Op, tensors: Mapping[str, Any], dy: TensorRef, wrt: Sequence[str], **options: Any
+        self, op: Op, tensors: Mapping[str, Any], dy: TensorRef, wrt: Sequence[str], saved: Saved = None, **options: Any
     ) -> dict[str, TensorRef]:
-        """The gradients of an op's tensors by name, given that of its result; only of those that the op reads."""
+        """The gradients of an op's tensors by name, given that of its result; only of those that the op reads. Results that the
+        backward takes too are computed again where they are not given."""
 
     def plan(
         self,

@@ -15,7 +15,7 @@ from baracuda.core.views import placed, view
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, select
-from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
+from baracuda.ops.declaration.composition import Given, Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.op import Op, map_parts
 from baracuda.ops.declaration.promotion import Rule, common, result_element
 from baracuda.ops.declaration.traced import Own, Scalar, Value
@@ -210,14 +210,7 @@ _WEIGHTED: dict[str, Any] = {"x": _X, "fweights": "observations : int", "aweight
 
 
 @composed(**_WEIGHTED)
-def cov(
-    do: Steps,
-    x: TensorRef,
-    *,
-    correction: FiniteFloat = 1,
-    fweights: TensorRef | None = None,
-    aweights: TensorRef | None = None,
-) -> TensorRef:
+def cov(do: Steps, x: TensorRef, *, correction: FiniteFloat = 1, fweights: Given = None, aweights: Given = None) -> TensorRef:
     """The covariances of variables: sum_k w[k] * (x[i,k] - mean_i) * conj(x[j,k] - mean_j) / norm.
 
     x is (variables, observations); the result is (variables, variables), or a number for one variable, for which x may be
@@ -253,8 +246,8 @@ def cov_backward(
     x: TensorRef,
     *,
     correction: FiniteFloat = 1,
-    fweights: TensorRef | None = None,
-    aweights: TensorRef | None = None,
+    fweights: Given = None,
+    aweights: Given = None,
     wrt: Wrt = None,
 ) -> Any:
     """The gradients of `cov`'s x and aweights, those named in `wrt` or all that are given.

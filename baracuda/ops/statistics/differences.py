@@ -11,13 +11,11 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import axis_of, slab
-from baracuda.ops.declaration.composition import Into, Steps, chosen, composed, one_or_all
+from baracuda.ops.declaration.composition import Given, Into, Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.words import Count, Wrt
 from baracuda.ops.elementwise.binary_ops import sub
 from baracuda.ops.elementwise.comparisons import ne
 from baracuda.ops.elementwise.unary import neg
-
-Number = complex
 
 
 def _in_a_row(do: Steps, x: TensorRef, axis: int, prepend: Any, append: Any) -> dict[str, TensorRef]:
@@ -75,12 +73,7 @@ _ROW: dict[str, Any] = {
 
 @composed(**_ROW)
 def diff(
-    do: Steps,
-    x: TensorRef,
-    n: Count = 1,
-    axis: int = -1,
-    prepend: TensorRef | Number | None = None,
-    append: TensorRef | Number | None = None,
+    do: Steps, x: TensorRef, n: Count = 1, axis: int = -1, prepend: Given | complex = None, append: Given | complex = None
 ) -> TensorRef:
     """x[1:] - x[:-1] along an axis, n times over; of bool, whether neighbours differ.
 
@@ -123,8 +116,8 @@ def diff_backward(
     *,
     n: Count = 1,
     axis: int = -1,
-    prepend: TensorRef | Number | None = None,
-    append: TensorRef | Number | None = None,
+    prepend: Given | complex = None,
+    append: Given | complex = None,
     wrt: Wrt = None,
 ) -> Any:
     """The gradients of `diff`'s x, prepend and append, those named in `wrt` or of all tensors that are given, in this order.
@@ -166,9 +159,7 @@ _FLAT: dict[str, Any] = {"x": "...", "to_end": "... or number", "to_begin": "...
 
 
 @composed(**_FLAT)
-def ediff1d(
-    do: Steps, x: TensorRef, to_end: TensorRef | Number | None = None, to_begin: TensorRef | Number | None = None
-) -> TensorRef:
+def ediff1d(do: Steps, x: TensorRef, to_end: Given | complex = None, to_begin: Given | complex = None) -> TensorRef:
     """The differences of neighbours of x, taken as one row, after to_begin and before to_end (tensors or numbers).
 
     Examples
@@ -206,13 +197,7 @@ def _lengths(x: TensorRef, to_end: Any, to_begin: Any) -> dict[str, int]:
 
 @composed(**_FLAT, dy="differences")
 def ediff1d_backward(
-    do: Steps,
-    dy: TensorRef,
-    x: TensorRef,
-    to_end: TensorRef | Number | None = None,
-    to_begin: TensorRef | Number | None = None,
-    *,
-    wrt: Wrt = None,
+    do: Steps, dy: TensorRef, x: TensorRef, to_end: Given | complex = None, to_begin: Given | complex = None, *, wrt: Wrt = None
 ) -> Any:
     """The gradients of `ediff1d`'s x, to_end and to_begin, those named in `wrt` or of all tensors that are given, in this order.
 

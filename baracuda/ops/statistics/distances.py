@@ -11,7 +11,7 @@ from baracuda.core.views import placed
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, select
 from baracuda.formula.host import HostNumber
-from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
+from baracuda.ops.declaration.composition import Given, Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own
@@ -84,7 +84,7 @@ def cdist(do: Steps, a: TensorRef, b: TensorRef, p: Order = 2.0) -> TensorRef:
 
 @composed(a="*a_batch m coordinates", b="*b_batch n coordinates", dy=_of_pairs, y=_of_pairs, numbers={"p": r.ORDERS})
 def cdist_backward(
-    do: Steps, dy: TensorRef, a: TensorRef, b: TensorRef, y: TensorRef | None = None, *, p: Order = 2.0, wrt: Wrt = None
+    do: Steps, dy: TensorRef, a: TensorRef, b: TensorRef, y: Given = None, *, p: Order = 2.0, wrt: Wrt = None
 ) -> Any:
     """The gradients of `cdist`'s points, those named in `wrt` or both; y is its result, computed again where it is not given.
 

@@ -12,7 +12,7 @@ from baracuda.core.views import axis_of, placed, slab
 from baracuda.formula import functions as f
 from baracuda.formula import scans as s
 from baracuda.formula.expr import Expr, cast
-from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
+from baracuda.ops.declaration.composition import Given, Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.op import Op, map_parts
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Scalar, Value
@@ -93,7 +93,7 @@ _SAMPLES: dict[str, Any] = {"y": "*before extent@axis *after", "x": "..."}
 
 
 @composed(**_SAMPLES)
-def trapezoid(do: Steps, y: TensorRef, x: TensorRef | None = None, *, dx: FiniteFloat = 1.0, axis: int = -1) -> Any:
+def trapezoid(do: Steps, y: TensorRef, x: Given = None, *, dx: FiniteFloat = 1.0, axis: int = -1) -> Any:
     """The integral of samples y by the trapezoidal rule: sum (x[i+1] - x[i]) * (y[i] + y[i+1]) / 2 along an axis.
 
     x are the places of the samples, one number for each point of the axis or one for each of y; without it they are dx apart.
@@ -109,21 +109,14 @@ def trapezoid(do: Steps, y: TensorRef, x: TensorRef | None = None, *, dx: Finite
 
 @composed(**_SAMPLES, dy="*before *after")
 def trapezoid_backward(
-    do: Steps,
-    dy: TensorRef,
-    y: TensorRef,
-    x: TensorRef | None = None,
-    *,
-    dx: FiniteFloat = 1.0,
-    axis: int = -1,
-    wrt: Wrt = None,
+    do: Steps, dy: TensorRef, y: TensorRef, x: Given = None, *, dx: FiniteFloat = 1.0, axis: int = -1, wrt: Wrt = None
 ) -> Any:
     """The gradients of `trapezoid`'s y and x, those named in `wrt` or all that are given; dy is that of the integral."""
     return _slopes(do, _whole, dy, y, x, dx, axis, wrt)
 
 
 @composed(**_SAMPLES)
-def cumulative_trapezoid(do: Steps, y: TensorRef, x: TensorRef | None = None, *, dx: FiniteFloat = 1.0, axis: int = -1) -> Any:
+def cumulative_trapezoid(do: Steps, y: TensorRef, x: Given = None, *, dx: FiniteFloat = 1.0, axis: int = -1) -> Any:
     """The integral up to each sample but the first by the trapezoidal rule; parameters as for `trapezoid`.
 
     Examples
@@ -137,14 +130,7 @@ def cumulative_trapezoid(do: Steps, y: TensorRef, x: TensorRef | None = None, *,
 
 @composed(**_SAMPLES, dy="*before extent-1 *after")
 def cumulative_trapezoid_backward(
-    do: Steps,
-    dy: TensorRef,
-    y: TensorRef,
-    x: TensorRef | None = None,
-    *,
-    dx: FiniteFloat = 1.0,
-    axis: int = -1,
-    wrt: Wrt = None,
+    do: Steps, dy: TensorRef, y: TensorRef, x: Given = None, *, dx: FiniteFloat = 1.0, axis: int = -1, wrt: Wrt = None
 ) -> Any:
     """The gradients of `cumulative_trapezoid`'s y and x, those named in `wrt` or all that are given."""
     return _slopes(do, _running, dy, y, x, dx, axis, wrt)

@@ -14,7 +14,7 @@ from baracuda.core.tensor import TensorRef
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, const, coord, select
 from baracuda.formula.gathers import Table, table_extent, take
-from baracuda.ops.declaration.composition import Steps, composed
+from baracuda.ops.declaration.composition import Given, Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Shape, Space
@@ -119,7 +119,7 @@ def _pairs(points: int) -> tuple[int]:
 
 
 @composed(x="points coordinates", dy=_pairs, y=_pairs)
-def pdist_backward(do: Steps, dy: TensorRef, x: TensorRef, y: TensorRef | None = None, *, p: Order = 2.0) -> TensorRef:
+def pdist_backward(do: Steps, dy: TensorRef, x: TensorRef, y: Given = None, *, p: Order = 2.0) -> TensorRef:
     """The gradient of `pdist`'s x; y is its result, computed again where it is not given.
 
     It is that of `cdist`, with dy at the place of both (i, j) and (j, i). Points that are one have no gradient (torch's

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -71,7 +71,7 @@ class _Stencil:
     start: int
     stop: int
     reads: tuple[int, ...]
-    options: Mapping[str, int]
+    options: dict[str, Any]
 
     def tensors(self, x: TensorRef, places: TensorRef | None, axis: int) -> dict[str, TensorRef]:
         count = self.stop - self.start
@@ -183,12 +183,7 @@ _unwrapped_row = Op(_unwrapped, Rule.COMMON, name="unwrap", family="statistics",
 
 @composed(x="*before extent@axis *after")
 def unwrap(
-    do: Steps,
-    x: TensorRef,
-    discont: FiniteFloat | None = None,
-    axis: int = -1,
-    *,
-    period: PositiveFloat = 2.0 * math.pi,
+    do: Steps, x: TensorRef, discont: FiniteFloat | None = None, axis: int = -1, *, period: PositiveFloat = 2.0 * math.pi
 ) -> TensorRef:
     """Angles along an axis, each moved by whole periods so that no step is longer than half of one: x + the running sum of
     what each step is short of its nearest one. Steps shorter than `discont` (default and least: half a period) stay.
