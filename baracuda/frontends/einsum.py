@@ -21,10 +21,11 @@ from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.product_function import ProductFunction, Request
-from baracuda.frontends.products import Ref, labelled, one_element
+from baracuda.frontends.products import Ref, one_element
 from baracuda.frontends.views import copy, merged, output
 from baracuda.ops.declaration.composition import one_or_all
 from baracuda.ops.declaration.words import Count
+from baracuda.ops.matmul.descriptor import labelled
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

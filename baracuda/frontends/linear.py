@@ -18,8 +18,9 @@ from baracuda.core.views import slab
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.product_function import ProductBackward, ProductFunction, Request
-from baracuda.frontends.products import Ref, bmm, labelled, leading, matmul, mm, of_rank, one_element
+from baracuda.frontends.products import Ref, bmm, leading, matmul, mm, of_rank, one_element
 from baracuda.frontends.views import merged, output
+from baracuda.ops.matmul.descriptor import labelled
 
 _FREE = "mopqrst"
 

@@ -15,7 +15,7 @@ from typing import Any
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.product_function import ProductBackward, ProductFunction, Request
-from baracuda.ops.matmul.descriptor import MatmulDescriptor
+from baracuda.ops.matmul.descriptor import labelled
 
 _BATCH = "BCDEFGHI"
 Ref = TensorRef
@@ -34,12 +34,6 @@ def of_rank(name: str, expected: str, **tensors: Ref) -> None:
     for (n, t), words in zip(tensors.items(), expected.split(" @ "), strict=True):
         if len(t.shape) != words.count(",") + 1:
             raise InvalidProblemError(f"{name}: {n} has shape {t.shape}; expected {words}")
-
-
-def labelled(a: Ref, b: Ref, a_axes: str, b_axes: str, y_axes: str, **fields: Any) -> MatmulDescriptor:
-    """The descriptor of a product of two tensors whose axes have these labels."""
-    given = {"element": a.kind, "a_element": a.kind, "b_element": b.kind} | fields
-    return MatmulDescriptor(a.shape, b.shape, a_axes, b_axes, y_axes, **given)
 
 
 def leading(a: Ref, b: Ref, a_last: int, b_last: int) -> tuple[str, str, str]:

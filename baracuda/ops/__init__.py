@@ -13,5 +13,5 @@ FAMILIES = (
     "optimizers.optimizers", "optimizers.adaptive", "quantization.affine", "attention.score_biases",
     "reductions.diagonals", "normalization.local_response", "statistics.covariances", "statistics.distances", "statistics.pairs",
     "statistics.differences", "statistics.integrals", "statistics.slopes", "polynomials.arithmetic", "losses.multilabel_margins",
-    "indexing.interpolation", "normalization.global_response", "normalization.group_norms",
+    "indexing.interpolation", "normalization.global_response", "normalization.group_norms", "losses.linear_losses",
 )  # fmt: skip
