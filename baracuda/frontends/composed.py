@@ -29,12 +29,12 @@ class _Steps:
         self._known: list[tuple[TensorRef, Any]] = []
 
     def run(self, op: Op, tensors: Mapping[str, Any], into: Into = None, **options: Any) -> Any:
-        return one_or_all([self.seen(r) for r in views.run(op, tensors, self.like, into, **options).values()])
+        return one_or_all([self.seen(r) for r in views.run(op, tensors, self._like(tensors), into, **options).values()])
 
     def gradients(
         self, op: Op, tensors: Mapping[str, Any], dy: TensorRef, wrt: Sequence[str], saved: Saved = None, **options: Any
     ) -> dict[str, TensorRef]:
-        found = views.gradients(op, tensors, dy, self.like, wrt, saved, **options)
+        found = views.gradients(op, tensors, dy, self._like(tensors), wrt, saved, **options)
         return {name: self.seen(gradient) for name, gradient in found.items()}
 
     def plan(
@@ -100,6 +100,11 @@ class _Steps:
         if isinstance(results, (list, tuple)):
             return type(results)(map(self.handed, results))
         return self.tensor_of(results)
+
+    def _like(self, tensors: Mapping[str, Any]) -> Any:
+        """The tensor that results are laid out like: the first of those with the most axes that are no views."""
+        whole = [tensor for t in tensors.values() for ref, tensor in self._known if ref is t]
+        return max(whole, key=lambda t: len(t.shape), default=self.like)
 
     def tensor_of(self, ref: TensorRef) -> Any:
         """The tensor of the caller's library that the body knows as this one."""

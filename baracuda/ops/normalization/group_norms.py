@@ -41,8 +41,8 @@ def _backward(
     do: Steps, op: Op, dy: TensorRef, tensors: Tensors, saved: Tensors, groups: int | None, eps: float, wrt: Wrt
 ) -> Any:
     given = {n: t for n, t in tensors.items() if t is not None}
-    names = chosen(wrt, tuple(given))
     views = _split(do, {**given, "dy": dy}, groups)
+    names = chosen(wrt, tuple(given))
     found = do.gradients(op, {n: views[n] for n in given}, views["dy"], names, saved, eps=eps)
     return one_or_all([do.reshaped(found[n], given[n].shape) for n in names])
 
