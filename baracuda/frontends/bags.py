@@ -11,29 +11,29 @@ from baracuda.ops.declaration.words import Bounds, Order, PositiveFloat
 
 
 @at_run_time(padding_idx=())
-@declared(indices="bags places : s32 s64", weight="rows *row", per_sample_weights="bags places : float")
+@declared(index="bags places : s32 s64", weight="rows *row", per_sample_weights="bags places : float")
 def embedding_bag(
-    indices: Any,
+    index: Any,
     weight: Any,
     per_sample_weights: Any = None,
     *,
     mode: Literal["sum", "mean", "max"] = "mean",
     padding_idx: int | None = None,
     max_norm: PositiveFloat | None = None,
-    norm_type: Order = 2.0,
+    p: Order = 2.0,
     bounds: Bounds = "check",
     out: Any = None,
 ) -> Any:
     """The sum, mean or maximum of the rows of a table that each bag names, in one pass: nothing of the size of the rows is
     written.
 
-    indices is (bags, indices of a bag), weight (rows, ...); the result is (bags, ...). With mode "sum", per_sample_weights, of
-    the shape of indices, are factors of the rows. Indices equal to padding_idx, which may count from the end, count for nothing,
+    index is (bags, indices of a bag), weight (rows, ...); the result is (bags, ...). With mode "sum", per_sample_weights, of
+    the shape of index, are factors of the rows. Indices equal to padding_idx, which may count from the end, count for nothing,
     and a bag in which nothing counts gives 0. Each column is summed in the canonical order over the bag.
 
-    With max_norm, rows whose norm of order norm_type is above it count as row * max_norm / (norm + 1e-7). torch writes them back
+    With max_norm, rows whose norm of order p is above it count as row * max_norm / (norm + 1e-7). torch writes them back
     into the table; here weight stays as it is, and its `renorm` is made beside it. The gradient is that of the table
-    renorm(weight, norm_type, maxnorm=max_norm), which is what `embedding_bag_backward` then takes for weight.
+    renorm(weight, p, max_norm=max_norm), which is what `embedding_bag_backward` then takes for weight.
 
     bounds="check" raises `InvalidProblemError` for an index out of range (on a GPU when values are next read on the host, or by
     `baracuda.synchronize()`); bounds="clamp" checks nothing and takes the nearest row.
@@ -50,6 +50,6 @@ def embedding_bag(
     """
     if max_norm is not None:
         axes = tuple(range(1, len(describe(weight, "weight").shape)))
-        weight = function("renorm")(weight, p=norm_type, maxnorm=max_norm, axis=axes)
+        weight = function("renorm")(weight, p=p, max_norm=max_norm, axis=axes)
     words: dict[str, Any] = {"mode": mode, "padding_idx": padding_idx, "bounds": bounds, "out": out}
-    return function("embedding_bag")(indices, weight, per_sample_weights, **words)
+    return function("embedding_bag")(index, weight, per_sample_weights, **words)

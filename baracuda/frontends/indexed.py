@@ -62,8 +62,9 @@ class Indexed(Function):
 
     def _signature(self) -> inspect.Signature:
         found = super()._signature()
+        *parameters, out = found.parameters.values()
         word = inspect.Parameter("bounds", inspect.Parameter.KEYWORD_ONLY, default="check")
-        return found.replace(parameters=[*found.parameters.values(), word])
+        return found.replace(parameters=[*parameters, word, out])
 
     def __call__(self, *arguments: Any, bounds: str = "check", **keywords: Any) -> Any:
         if checked(bounds):

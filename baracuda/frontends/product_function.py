@@ -140,7 +140,8 @@ class ProductBackward:
         names = [inspect.Parameter("dy", positional), *(p for p in given if p.kind is positional)]
         self.binding = forward.bind(self.__name__, ["dy", *forward.tensors])
         extra = [inspect.Parameter(n, keyword, default=None) for n in ("z", "wrt")]
-        self.__signature__ = inspect.Signature([*names, *extra, *(p for p in given if p.kind is keyword)])
+        *options, preference = (p for p in given if p.kind is keyword)
+        self.__signature__ = inspect.Signature([*names, *options, *extra, preference])
 
     @property
     def cacheable(self) -> Cacheable:

@@ -32,7 +32,7 @@ from baracuda.ops.reductions.reductions import count_nonzero, sum_
 ROWS = 1024
 
 _LAYER: dict[str, Any] = {
-    "input": "rows width : T float",
+    "x": "rows width : T float",
     "weight": "classes width : T",
     "target": "rows : int",
     "bias": "classes : T",
@@ -46,7 +46,7 @@ class _Layer:
     def __init__(
         self,
         do: Steps,
-        input: TensorRef,
+        x: TensorRef,
         weight: TensorRef,
         target: TensorRef,
         bias: Given,
@@ -54,26 +54,26 @@ class _Layer:
         class_weight: Given = None,
         **words: Any,
     ) -> None:
-        self.do, self.input, self.weight, self.target, self.bias = do, input, weight, target, bias
-        self.preference, self.class_weight, self.kind = preference, class_weight, input.kind
+        self.do, self.x, self.weight, self.target, self.bias = do, x, weight, target, bias
+        self.preference, self.class_weight, self.kind = preference, class_weight, x.kind
         self.words = {"axis": 1, "reduction": "none", **words}
 
     def blocks(self) -> Iterator[tuple[int, int, TensorRef]]:
         """First and last row of each block, and its logits."""
-        for first in range(0, self.input.shape[0], ROWS):
-            last = min(first + ROWS, self.input.shape[0])
-            x = slab(self.input, 0, first, last)
+        for first in range(0, self.x.shape[0], ROWS):
+            last = min(first + ROWS, self.x.shape[0])
+            x = slab(self.x, 0, first, last)
             d = labelled(x, self.weight, "mk", "nk", "mn", bias_axis=None if self.bias is None else -1)
             tensors = {"a": x, "b": self.weight, "bias": self.bias}
             yield first, last, self.do.plan(MatmulPlan, d, tensors, preference=self.preference)
 
     def scores(self, logits: TensorRef, first: int, last: int) -> dict[str, Given]:
         """What the loss of a block's rows reads."""
-        return {"input": logits, "target": slab(self.target, 0, first, last), "weight": self.class_weight}
+        return {"x": logits, "target": slab(self.target, 0, first, last), "weight": self.class_weight}
 
     def losses(self) -> TensorRef:
         """One loss for each row."""
-        made = self.do.new(self.input.shape[:1], self.kind)
+        made = self.do.new(self.x.shape[:1], self.kind)
         for first, last, logits in self.blocks():
             self.do.run(cross_entropy, self.scores(logits, first, last), slab(made, 0, first, last), **self.words)
         return made
@@ -81,20 +81,20 @@ class _Layer:
     def gradients(self, dy: TensorRef, wrt: Wrt) -> tuple[TensorRef, ...]:
         """Those of the input, the weight and the bias, given one number for each row."""
         do = self.do
-        tensors = {"input": self.input, "weight": self.weight} | ({} if self.bias is None else {"bias": self.bias})
+        tensors = {"x": self.x, "weight": self.weight} | ({} if self.bias is None else {"bias": self.bias})
         names = chosen(wrt, tuple(tensors))
-        found: dict[str, Any] = {"input": do.new_like(self.input)} if "input" in names else {}
+        found: dict[str, Any] = {"x": do.new_like(self.x)} if "x" in names else {}
         for first, last, logits in self.blocks():
             scores = self.scores(logits, first, last)
             _, lse, total = do.run(cross_entropy, scores, saved=True, **self.words)
             saved = {"lse": lse, "total": total}
-            d = do.gradients(cross_entropy, scores, slab(dy, 0, first, last), ("input",), saved, **self.words)["input"]
-            if "input" in names:
+            d = do.gradients(cross_entropy, scores, slab(dy, 0, first, last), ("x",), saved, **self.words)["x"]
+            if "x" in names:
                 product = labelled(d, self.weight, "mk", "kn", "mn")
-                into = slab(found["input"], 0, first, last)
+                into = slab(found["x"], 0, first, last)
                 do.plan(MatmulPlan, product, {"a": d, "b": self.weight}, into, self.preference)
             if "weight" in names:
-                found["weight"] = self._added(d, slab(self.input, 0, first, last), found.get("weight"))
+                found["weight"] = self._added(d, slab(self.x, 0, first, last), found.get("weight"))
             if "bias" in names:
                 part = do.run(sum_, {"x": d}, axis=0, dtype=self.kind.compute)
                 found["bias"] = do.run(add, {"a": found["bias"], "b": part}) if "bias" in found else part
@@ -134,7 +134,7 @@ def _words(ignore_index: int, label_smoothing: float) -> dict[str, Any]:
 @composed(**_LAYER, class_weight="classes : float")
 def linear_cross_entropy(
     do: Steps,
-    input: TensorRef,
+    x: TensorRef,
     weight: TensorRef,
     target: TensorRef,
     bias: Given = None,
@@ -146,7 +146,7 @@ def linear_cross_entropy(
     bounds: Bounds = "check",
     preference: PlanPreference | None = None,
 ) -> Any:
-    """The cross entropy of the logits input @ weight.T + bias, input (rows, k), weight (n, k), target (rows) class indices.
+    """The cross entropy of the logits x @ weight.T + bias, x (rows, k), weight (n, k), target (rows) class indices.
 
     class_weight (n) has a factor for each class, by whose sum over the rows a mean divides. Rows whose target is `ignore_index`
     give 0 and do not count towards the mean. Memory: the logits of 1,024 rows.
@@ -162,7 +162,7 @@ def linear_cross_entropy(
     1.2395
     """
     _check_targets(do, target, weight, bounds, ignore_index)
-    layer = _Layer(do, input, weight, target, bias, preference, class_weight, **_words(ignore_index, label_smoothing))
+    layer = _Layer(do, x, weight, target, bias, preference, class_weight, **_words(ignore_index, label_smoothing))
     losses = layer.losses()
     if reduction == "none":
         return losses
@@ -178,7 +178,7 @@ def _losses(rows: int, reduction: str) -> tuple[int, ...]:
 def linear_cross_entropy_backward(
     do: Steps,
     dy: TensorRef,
-    input: TensorRef,
+    x: TensorRef,
     weight: TensorRef,
     target: TensorRef,
     bias: Given = None,
@@ -190,10 +190,10 @@ def linear_cross_entropy_backward(
     wrt: Wrt = None,
     preference: PlanPreference | None = None,
 ) -> tuple[Any, ...]:
-    """The gradients of `linear_cross_entropy`'s input, weight and bias, given that of its result; `wrt` names some of them."""
-    layer = _Layer(do, input, weight, target, bias, preference, class_weight, **_words(ignore_index, label_smoothing))
+    """The gradients of `linear_cross_entropy`'s x, weight and bias, given that of its result; `wrt` names some of them."""
+    layer = _Layer(do, x, weight, target, bias, preference, class_weight, **_words(ignore_index, label_smoothing))
     if reduction != "none":
-        one = do.filled(input.shape[:1], input.kind, 1.0)
+        one = do.filled(x.shape[:1], x.kind, 1.0)
         share = dy if reduction == "sum" else do.run(div, {"a": dy, "b": layer.counted()})
         dy = do.run(mul, {"a": one, "b": placed(share, (), 1)})
     return layer.gradients(dy, wrt)
@@ -202,7 +202,7 @@ def linear_cross_entropy_backward(
 @composed(**_LAYER)
 def chunked_logprobs(
     do: Steps,
-    input: TensorRef,
+    x: TensorRef,
     weight: TensorRef,
     target: TensorRef,
     bias: Given = None,
@@ -210,9 +210,9 @@ def chunked_logprobs(
     bounds: Bounds = "check",
     preference: PlanPreference | None = None,
 ) -> Any:
-    """The logarithm of the probability of each row's target among the classes of the logits input @ weight.T + bias.
+    """The logarithm of the probability of each row's target among the classes of the logits x @ weight.T + bias.
 
-    input is (rows, k), weight (n, k), target (rows) class indices. Memory: the logits of 1,024 rows. Raises
+    x is (rows, k), weight (n, k), target (rows) class indices. Memory: the logits of 1,024 rows. Raises
     `InvalidProblemError` for a target that is no class; with bounds="clamp", which does not check, it gives NaN.
 
     Examples
@@ -222,14 +222,14 @@ def chunked_logprobs(
     [-0.6931]
     """
     _check_targets(do, target, weight, bounds)
-    return do.run(neg, {"x": _Layer(do, input, weight, target, bias, preference).losses()})
+    return do.run(neg, {"x": _Layer(do, x, weight, target, bias, preference).losses()})
 
 
 @composed(**_LAYER, dy="rows")
 def chunked_logprobs_backward(
     do: Steps,
     dy: TensorRef,
-    input: TensorRef,
+    x: TensorRef,
     weight: TensorRef,
     target: TensorRef,
     bias: Given = None,
@@ -237,5 +237,5 @@ def chunked_logprobs_backward(
     wrt: Wrt = None,
     preference: PlanPreference | None = None,
 ) -> tuple[Any, ...]:
-    """The gradients of `chunked_logprobs`' input, weight and bias, given that of its result; `wrt` names some of them."""
-    return _Layer(do, input, weight, target, bias, preference).gradients(do.run(neg, {"x": dy}), wrt)
+    """The gradients of `chunked_logprobs`' x, weight and bias, given that of its result; `wrt` names some of them."""
+    return _Layer(do, x, weight, target, bias, preference).gradients(do.run(neg, {"x": dy}), wrt)

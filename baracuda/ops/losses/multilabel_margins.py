@@ -72,16 +72,16 @@ class _Pairs:
         self.tensors = {"own": own, "own_count": counted, "other": other, "other_count": across}
 
 
-_SCORES: dict[str, Any] = {"input": "*shape : float", "target": "*shape : int"}
+_SCORES: dict[str, Any] = {"x": "*shape : float", "target": "*shape : int"}
 
 
 @composed(**_SCORES, out=True)
 def multilabel_margin_loss(
-    do: Steps, input: TensorRef, target: TensorRef, *, reduction: Reduction = "mean", bounds: Bounds = "check"
+    do: Steps, x: TensorRef, target: TensorRef, *, reduction: Reduction = "mean", bounds: Bounds = "check"
 ) -> Any:
-    """sum max(0, 1 - input[j] + input[i]) / classes over the classes j that a row's target lists and all i that it does not.
+    """sum max(0, 1 - x[j] + x[i]) / classes over the classes j that a row's target lists and all i that it does not.
 
-    input is (..., classes), or a number, the score of one class; target, integers of the same shape, lists class indices up to
+    x is (..., classes), or a number, the score of one class; target, integers of the same shape, lists class indices up to
     the first negative one. A class that is listed twice counts twice, as in torch; a row that lists a class that there is not
     raises `InvalidProblemError` (on a GPU when values are next read on the host, or by `baracuda.synchronize()`), or with
     bounds="clamp", which checks nothing, gives NaN. "none" gives one loss a row; "sum" and "mean" go over the rows. The work is
@@ -94,12 +94,12 @@ def multilabel_margin_loss(
     >>> round(float(baracuda.multilabel_margin_loss(x, target)), 4)
     0.85
     """
-    pairs = _Pairs(do, input, target)
+    pairs = _Pairs(do, x, target)
     if bounds == "check":
         do.check_range(pairs.listed, "target", -1, pairs.classes - 1)
     rows = do.run(_loss, pairs.tensors, scale=pairs.scale)
     axes = () if reduction == "none" else tuple(range(len(pairs.batch)))
-    return do.run(mean if reduction == "mean" else sum_, {"x": rows}, do.out, axis=axes, dtype=input.kind)
+    return do.run(mean if reduction == "mean" else sum_, {"x": rows}, do.out, axis=axes, dtype=x.kind)
 
 
 def _shape(shape: tuple[int, ...], reduction: str) -> tuple[int, ...]:
@@ -108,12 +108,12 @@ def _shape(shape: tuple[int, ...], reduction: str) -> tuple[int, ...]:
 
 @composed(**_SCORES, dy=_shape)
 def multilabel_margin_loss_backward(
-    do: Steps, dy: TensorRef, input: TensorRef, target: TensorRef, *, reduction: Reduction = "mean"
+    do: Steps, dy: TensorRef, x: TensorRef, target: TensorRef, *, reduction: Reduction = "mean"
 ) -> TensorRef:
-    """The gradient of `multilabel_margin_loss`'s input."""
-    pairs = _Pairs(do, input, target)
+    """The gradient of `multilabel_margin_loss`'s x."""
+    pairs = _Pairs(do, x, target)
     rows = prod(pairs.batch) if reduction == "mean" else 1
-    gradient = do.new_like(input)
+    gradient = do.new_like(x)
     tensors = {**pairs.tensors, "dy": placed(dy, range(len(dy.shape)), pairs.rank)}
-    do.run(_slope, tensors, placed(gradient, range(len(input.shape)), pairs.rank), scale=pairs.scale / max(rows, 1))
+    do.run(_slope, tensors, placed(gradient, range(len(x.shape)), pairs.rank), scale=pairs.scale / max(rows, 1))
     return gradient

@@ -23,17 +23,17 @@ def _lengths_of_channels(samples: int, rest: tuple[int, ...], channels: int) -> 
 _TENSORS: dict[str, Any] = {"x": "samples between *rest channels : float", "weight": "channels", "bias": "channels"}
 
 
-@composed(**_TENSORS, norms=_lengths_of_channels)
+@composed(**_TENSORS, norm=_lengths_of_channels)
 def global_response_norm(
-    do: Steps, x: TensorRef, weight: Given = None, bias: Given = None, norms: Given = None, *, eps: Eps = 1e-6
+    do: Steps, x: TensorRef, weight: Given = None, bias: Given = None, norm: Given = None, *, eps: Eps = 1e-6
 ) -> TensorRef:
     """x + weight * x * n + bias with n = g / (mean of g over the channels + eps), g the length of each channel of a sample
     (Woo et al. 2023, ConvNeXt V2).
 
-    x is (samples, ..., channels), weight and bias (channels). norms, (samples, 1, ..., channels), are g where the caller has it.
+    x is (samples, ..., channels), weight and bias (channels). norm, (samples, 1, ..., channels), is g where the caller has it.
     """
-    lengths = do.run(r.channel_lengths, {"x": x}, axis=_between(x)) if norms is None else norms
-    tensors = {"x": x, "weight": weight, "bias": bias, "norms": lengths}
+    lengths = do.run(r.channel_lengths, {"x": x}, axis=_between(x)) if norm is None else norm
+    tensors = {"x": x, "weight": weight, "bias": bias, "norm": lengths}
     y: TensorRef = do.run(r.global_response_norm, tensors, eps=eps)
     return y
 
