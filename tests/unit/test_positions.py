@@ -19,7 +19,7 @@ from baracuda.frontends.families import function, ops
 #: PyTorch's names of what is ours by another; tensors apart.
 NAMES = {
     "dim": "axis", "keepdim": "keepdims", "ord": "p", "d": "p", "norm_type": "p", "maxnorm": "max_norm", "dims": "axes",
-    "equation": "subscripts", "x2": "b", "min_val": "min", "max_val": "max",
+    "equation": "subscripts", "x2": "b", "indices": "index", "min_val": "min", "max_val": "max",
 }  # fmt: skip
 
 #: Where what PyTorch takes by position is not what we take there, and why that is no trap.
@@ -78,7 +78,7 @@ def _paths(name: str) -> list[str]:
 def _agrees(theirs: list[tuple[str, bool]], ours: tuple[str, ...], tensors: int | None) -> bool:
     """Whether everything that we take by position is what PyTorch takes there, as far as it takes anything. `tensors` says how
     many of ours are tensors, where that is known."""
-    names = [name for name, _ in theirs]
+    names = [NAMES.get(name, name) for name, _ in theirs]
     for i, (own, (name, is_tensor)) in enumerate(zip(ours, theirs, strict=False)):
         if tensors is not None and is_tensor is not (i < tensors):
             return False
