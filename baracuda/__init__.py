@@ -64,14 +64,12 @@ _EXPORTS = {
         "merge_attention_states_backward sliding_window_attention sliding_window_attention_backward varlen_attention "
         "varlen_attention_backward"
     ),
-    "baracuda.frontends.bags": "embedding_bag",
     "baracuda.frontends.catalogue": "catalogue",
     "baracuda.frontends.einsum": (
         "dot_general dot_general_backward einsum einsum_backward kron kron_backward multi_dot multi_dot_backward tensordot "
         "tensordot_backward"
     ),
     "baracuda.frontends.elements_backward": "gather_nd_backward index_get_backward vocab_parallel_embedding_backward",
-    "baracuda.frontends.equality": "array_equal",
     "baracuda.frontends.fuse": "fuse",
     "baracuda.frontends.linear": (
         "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "

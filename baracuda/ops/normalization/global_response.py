@@ -26,7 +26,7 @@ _TENSORS: dict[str, Any] = {"x": "samples between *rest channels : float", "weig
 @composed(**_TENSORS, norm=_lengths_of_channels)
 def global_response_norm(
     do: Steps, x: TensorRef, weight: Given = None, bias: Given = None, norm: Given = None, *, eps: Eps = 1e-6
-) -> TensorRef:
+) -> Any:
     """x + weight * x * n + bias with n = g / (mean of g over the channels + eps), g the length of each channel of a sample
     (Woo et al. 2023, ConvNeXt V2).
 
@@ -34,8 +34,7 @@ def global_response_norm(
     """
     lengths = do.run(r.channel_lengths, {"x": x}, axis=_between(x)) if norm is None else norm
     tensors = {"x": x, "weight": weight, "bias": bias, "norm": lengths}
-    y: TensorRef = do.run(r.global_response_norm, tensors, eps=eps)
-    return y
+    return do.run(r.global_response_norm, tensors, eps=eps)
 
 
 @composed(**_TENSORS, dy="samples between *rest channels : float")

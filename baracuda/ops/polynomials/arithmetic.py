@@ -173,7 +173,7 @@ def _length(m: int, n: int) -> int:
 
 
 @composed(**_BOTH)
-def polymul(do: Steps, a: TensorRef, b: TensorRef) -> TensorRef:
+def polymul(do: Steps, a: TensorRef, b: TensorRef) -> Any:
     """The product of two polynomials, which is the whole convolution of their coefficients: y[t] = sum_k a[k] * b[t - k].
 
     a is (m), b (n), the result (m + n - 1) in their common element; without coefficients one counts as a single 0. A sum runs
@@ -191,8 +191,7 @@ def polymul(do: Steps, a: TensorRef, b: TensorRef) -> TensorRef:
     short, long = sorted((a, b), key=lambda r: r.shape[0])
     if not short.shape[0]:
         return do.filled((_length(0, long.shape[0]),), promote(short.kind, long.kind), 0.0)
-    y: TensorRef = do.run(_convolution, {"a": short, "b": long})
-    return y
+    return do.run(_convolution, {"a": short, "b": long})
 
 
 @composed(**_PRODUCT)

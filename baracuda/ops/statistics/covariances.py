@@ -171,21 +171,19 @@ def _scale(x: TensorRef, correction: float) -> float:
     return 1.0 / left if left else float("inf")
 
 
-def _gram(do: Steps, a: TensorRef, b: TensorRef, element: ElementKind, scale: float = 1.0) -> TensorRef:
+def _gram(do: Steps, a: TensorRef, b: TensorRef, element: ElementKind, scale: float = 1.0) -> Any:
     """scale * the sums over k of a[m, k] * conj(b[n, k])."""
     d = MatmulDescriptor(
         b.shape, a.shape, "nk", "mk", "mn", b.kind, a.kind, element,
         alpha=scale, conjugate_a=b.kind.category is Category.COMPLEX,
     )  # fmt: skip
-    made: TensorRef = do.plan(MatmulPlan, d, {"a": b, "b": a})
-    return made
+    return do.plan(MatmulPlan, d, {"a": b, "b": a})
 
 
-def _times(do: Steps, matrix: TensorRef, rows: TensorRef, element: ElementKind, scale: float = 1.0) -> TensorRef:
+def _times(do: Steps, matrix: TensorRef, rows: TensorRef, element: ElementKind, scale: float = 1.0) -> Any:
     """scale * (matrix @ rows)."""
     d = MatmulDescriptor.matmul(matrix.shape, rows.shape, element, a_element=matrix.kind, b_element=rows.kind, alpha=scale)
-    made: TensorRef = do.plan(MatmulPlan, d, {"a": matrix, "b": rows})
-    return made
+    return do.plan(MatmulPlan, d, {"a": matrix, "b": rows})
 
 
 def _squeezed(do: Steps, y: TensorRef) -> TensorRef:
@@ -193,7 +191,7 @@ def _squeezed(do: Steps, y: TensorRef) -> TensorRef:
     return do.reshaped(y, ()) if y.shape == (1, 1) else y
 
 
-def _both_ways_of(do: Steps, dy: TensorRef, x: TensorRef, *, diagonal: bool) -> TensorRef:
+def _both_ways_of(do: Steps, dy: TensorRef, x: TensorRef, *, diagonal: bool) -> Any:
     """dy plus its conjugate transpose, in the kind that is computed in."""
     n = x.shape[0]
     expected = () if n == 1 else (n, n)
@@ -201,8 +199,7 @@ def _both_ways_of(do: Steps, dy: TensorRef, x: TensorRef, *, diagonal: bool) -> 
         raise InvalidProblemError(f"dy: shape is {dy.shape}; expected {expected}")
     square = placed(dy, range(len(expected)), 2)
     turned = view(square, 0, square.shape[::-1], square.strides[::-1])
-    made: TensorRef = do.run(both_ways, {"dy": square, "turned": turned}, diagonal=diagonal)
-    return made
+    return do.run(both_ways, {"dy": square, "turned": turned}, diagonal=diagonal)
 
 
 _X = "variables observations or observations or ()"
@@ -297,7 +294,7 @@ def corrcoef(do: Steps, x: TensorRef) -> TensorRef:
 
 
 @composed(x=_X, dy="variables variables or ()")
-def corrcoef_backward(do: Steps, dy: TensorRef, x: TensorRef) -> TensorRef:
+def corrcoef_backward(do: Steps, dy: TensorRef, x: TensorRef) -> Any:
     """The gradient of `corrcoef`'s x.
 
     With U the deviations over their norms it is (dy + dy^H) U, without its part along U, over those norms. The diagonal, which
@@ -308,5 +305,4 @@ def corrcoef_backward(do: Steps, dy: TensorRef, x: TensorRef) -> TensorRef:
     direction, norm = do.run(directions, {"x": rows})
     slope = _times(do, both, direction, direction.kind)
     tensors = {"slope": slope, "direction": direction, "norm": norm}
-    made: TensorRef = do.reshaped(do.run(correlation_slopes, tensors, dtype=rows.kind), x.shape)
-    return made
+    return do.reshaped(do.run(correlation_slopes, tensors, dtype=rows.kind), x.shape)

@@ -64,7 +64,7 @@ def _of_pairs(a_batch: tuple[int, ...], b_batch: tuple[int, ...], m: int, n: int
 
 
 @composed(a="... m coordinates", b="... n coordinates", out=True, numbers={"p": r.ORDERS})
-def cdist(do: Steps, a: TensorRef, b: TensorRef, p: Order = 2.0) -> TensorRef:
+def cdist(do: Steps, a: TensorRef, b: TensorRef, p: Order = 2.0) -> Any:
     """The distances (sum |a[..., i, :] - b[..., j, :]|**p)**(1/p) of every point of a from every point of b.
 
     a is (..., m, k), b (..., n, k), the result (..., m, n); the axes before broadcast. p = 0 counts the coordinates that
@@ -78,8 +78,7 @@ def cdist(do: Steps, a: TensorRef, b: TensorRef, p: Order = 2.0) -> TensorRef:
     [[5.0, 1.0]]
     """
     first, second, _ = _pairs(a, b)
-    y: TensorRef = do.run(distances, {"a": first, "b": second}, do.out, p=float(p))
-    return y
+    return do.run(distances, {"a": first, "b": second}, do.out, p=float(p))
 
 
 @composed(a="*a_batch m coordinates", b="*b_batch n coordinates", dy=_of_pairs, y=_of_pairs, numbers={"p": r.ORDERS})

@@ -95,7 +95,7 @@ def _check(x: TensorRef) -> None:
 
 
 @composed(x="points coordinates", out=True)
-def pdist(do: Steps, x: TensorRef, p: Order = 2.0) -> TensorRef:
+def pdist(do: Steps, x: TensorRef, p: Order = 2.0) -> Any:
     """The distances (sum |x[i] - x[j]|**p)**(1/p) of the pairs i < j of points, those of i = 0 first.
 
     x is (points, coordinates) of a float element; the result has points * (points - 1) / 2 elements and is the upper triangle of
@@ -110,8 +110,7 @@ def pdist(do: Steps, x: TensorRef, p: Order = 2.0) -> TensorRef:
     [5.0, 1.0, 4.242640495300293]
     """
     _check(x)
-    y: TensorRef = do.run(pair_distances, {"x": x}, do.out, p=float(p))
-    return y
+    return do.run(pair_distances, {"x": x}, do.out, p=float(p))
 
 
 def _pairs(points: int) -> tuple[int]:
@@ -119,7 +118,7 @@ def _pairs(points: int) -> tuple[int]:
 
 
 @composed(x="points coordinates", dy=_pairs, y=_pairs)
-def pdist_backward(do: Steps, dy: TensorRef, x: TensorRef, y: Given = None, *, p: Order = 2.0) -> TensorRef:
+def pdist_backward(do: Steps, dy: TensorRef, x: TensorRef, y: Given = None, *, p: Order = 2.0) -> Any:
     """The gradient of `pdist`'s x; y is its result, computed again where it is not given.
 
     It is that of `cdist`, with dy at the place of both (i, j) and (j, i). Points that are one have no gradient (torch's
@@ -130,5 +129,4 @@ def pdist_backward(do: Steps, dy: TensorRef, x: TensorRef, y: Given = None, *, p
     if points < 2:
         return do.filled(x.shape, x.kind, 0.0)
     slopes, distance = (None if v is None else do.run(square, {"pairs": v}, points=points) for v in (dy, y))
-    gradient: TensorRef = cdist_backward(do, slopes, x, x, distance, p=p, wrt=("a",))
-    return gradient
+    return cdist_backward(do, slopes, x, x, distance, p=p, wrt=("a",))

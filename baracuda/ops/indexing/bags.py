@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from baracuda.frontends.call import describe
-from baracuda.frontends.declared import at_run_time, declared
-from baracuda.frontends.families import function
+from baracuda.core.tensor import TensorRef
+from baracuda.ops.declaration.composition import Given, Steps, composed
+from baracuda.ops.declaration.traced import Bound
 from baracuda.ops.declaration.words import Bounds, Order, PositiveFloat
+from baracuda.ops.indexing import embedding
+from baracuda.ops.normalization.vector_norms import renorm
 
 
-@at_run_time(padding_idx=())
-@declared(index="bags places : s32 s64", weight="rows *row", per_sample_weights="bags places : float")
+@composed(
+    index="bags places : s32 s64",
+    weight="rows *row",
+    per_sample_weights="bags places : float",
+    out=True,
+    numbers={"padding_idx": ()},
+)
 def embedding_bag(
-    index: Any,
-    weight: Any,
-    per_sample_weights: Any = None,
+    do: Steps,
+    index: TensorRef,
+    weight: TensorRef,
+    per_sample_weights: Given = None,
     *,
     mode: Literal["sum", "mean", "max"] = "mean",
     padding_idx: int | None = None,
     max_norm: PositiveFloat | None = None,
     p: Order = 2.0,
     bounds: Bounds = "check",
-    out: Any = None,
 ) -> Any:
     """The sum, mean or maximum of the rows of a table that each bag names, in one pass: nothing of the size of the rows is
     written.
@@ -49,7 +56,8 @@ def embedding_bag(
     [[6.0, 8.0]]
     """
     if max_norm is not None:
-        axes = tuple(range(1, len(describe(weight, "weight").shape)))
-        weight = function("renorm")(weight, p=p, max_norm=max_norm, axis=axes)
-    words: dict[str, Any] = {"mode": mode, "padding_idx": padding_idx, "bounds": bounds, "out": out}
-    return function("embedding_bag")(index, weight, per_sample_weights, **words)
+        weight = do.run(renorm, {"x": weight}, p=p, max_norm=max_norm, axis=tuple(range(1, len(weight.shape))))
+    if bounds == "check":
+        do.check_indices(index, "index", Bound(weight.shape[0]))
+    tensors = {"index": index, "weight": weight, "per_sample_weights": per_sample_weights}
+    return do.run(embedding.embedding_bag, tensors, do.out, mode=mode, padding_idx=padding_idx)
