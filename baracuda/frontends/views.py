@@ -34,13 +34,7 @@ def run(op: Op, tensors: Mapping[str, Any], like: Any, out: Any = None, **keywor
 
 
 def gradients(
-    op: Op,
-    tensors: Mapping[str, Any],
-    dy: Any,
-    like: Any,
-    wrt: Sequence[str],
-    saved: Mapping[str, Any] | None = None,
-    **keywords: Any,
+    op: Op, tensors: Mapping[str, Any], dy: Any, like: Any, wrt: Sequence[str], saved: Any = None, **keywords: Any
 ) -> dict[str, Any]:
     """The gradients of an op's tensors, which are views, given that of its result; only of those that the op reads."""
     descriptor, named, _ = describe_call(op, [tensors.get(n) for n in op.signature.tensors], keywords)
