@@ -64,36 +64,18 @@ _EXPORTS = {
         "merge_attention_states_backward sliding_window_attention sliding_window_attention_backward varlen_attention "
         "varlen_attention_backward"
     ),
-    "baracuda.frontends.bags": "embedding_bag",
     "baracuda.frontends.catalogue": "catalogue",
-    "baracuda.frontends.covariances": "corrcoef corrcoef_backward cov cov_backward",
     "baracuda.frontends.einsum": (
         "dot_general dot_general_backward einsum einsum_backward kron kron_backward multi_dot multi_dot_backward tensordot "
         "tensordot_backward"
     ),
     "baracuda.frontends.elements_backward": "gather_nd_backward index_get_backward vocab_parallel_embedding_backward",
-    "baracuda.frontends.equality": "array_equal",
     "baracuda.frontends.fuse": "fuse",
-    "baracuda.frontends.integrals": (
-        "cumulative_trapezoid cumulative_trapezoid_backward gradient gradient_backward trapezoid trapezoid_backward unwrap "
-        "unwrap_backward"
-    ),
-    "baracuda.frontends.interpolation": "interp interp_backward",
     "baracuda.frontends.linear": (
         "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "
         "linear_backward scaled_mm"
     ),
-    "baracuda.frontends.linear_losses": (
-        "chunked_logprobs chunked_logprobs_backward linear_cross_entropy linear_cross_entropy_backward"
-    ),
-    "baracuda.frontends.margins": "multilabel_margin_loss multilabel_margin_loss_backward",
     "baracuda.frontends.multi_head": "multi_head_attention multi_head_attention_backward",
-    "baracuda.frontends.normalization": "group_norm group_norm_backward group_norm_silu group_norm_silu_backward",
-    "baracuda.frontends.pairs": "pdist pdist_backward",
-    "baracuda.frontends.polynomials": (
-        "polyadd polyadd_backward polyder polyder_backward polyint polyint_backward polymul polymul_backward polysub "
-        "polysub_backward"
-    ),
     "baracuda.frontends.products": (
         "addbmm addbmm_backward addmm addmm_backward addmv addmv_backward addr addr_backward baddbmm baddbmm_backward bmm "
         "bmm_backward dot dot_backward inner inner_backward matmul matmul_backward mm mm_backward mv mv_backward outer "
@@ -106,7 +88,6 @@ _EXPORTS = {
     "baracuda.frontends.reads_backward": (
         "embedding_backward embedding_bag_backward embedding_grad_dense gather_backward index_select_backward take_flat_backward"
     ),
-    "baracuda.frontends.response_norm": "global_response_norm global_response_norm_backward",
     "baracuda.frontends.scatter_backward": (
         "index_add_backward index_reduce_backward scatter_add_backward scatter_reduce_backward segment_max_backward "
         "segment_mean_backward segment_min_backward segment_prod_backward segment_sum_backward"
@@ -116,7 +97,6 @@ _EXPORTS = {
         "bincount index_add index_reduce scatter_add scatter_reduce segment_max segment_mean segment_min segment_prod segment_sum"
     ),
     "baracuda.frontends.scaled_backward": "scaled_mm_backward",
-    "baracuda.frontends.statistics": "cdist cdist_backward diff diff_backward ediff1d ediff1d_backward",
     "baracuda.frontends.synchronised": "sync_batch_norm sync_batch_norm_backward",
     "baracuda.runtime.cache": "cache_info clear_cache",
     "baracuda.runtime.cpu": "get_num_threads set_num_threads",

@@ -27,25 +27,27 @@ def write_ulp() -> None:
     ULP.write_text("\n".join(rows) + "\n")
 
 
-#: Prints the module whose import declares an op or a composition, for each, in a process that has loaded none.
+#: Prints the module whose import declares an op or a composition, for each, in a process that has loaded none; of an op and a
+#: composition of one name that of the composition, which loads the op's.
 _LOADED = """
 from importlib import import_module
 from baracuda.ops import FAMILIES
 from baracuda.ops.declaration.composition import COMPOSED
 from baracuda.ops.declaration.op import OPS
-known = set()
+found, composed = {}, {}
 for module in FAMILIES:
     import_module(f"baracuda.ops.{module}")
-    for name in sorted({*OPS, *COMPOSED} - known):
-        print(name, module, sep="\\t")
-    known = {*OPS, *COMPOSED}
+    for declared, named in ((OPS, found), (COMPOSED, composed)):
+        for name in declared:
+            named.setdefault(name, module)
+for name, module in sorted((found | composed).items()):
+    print(name, module, sep="\\t")
 """
 
 
 def modules() -> str:
     """The module of each declared op and composition."""
-    lines = subprocess.run([sys.executable, "-c", _LOADED], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return "".join(sorted(lines.splitlines(keepends=True)))
+    return subprocess.run([sys.executable, "-c", _LOADED], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def document() -> str:

@@ -113,6 +113,8 @@ class Plan(ABC, Generic[D, A]):
     category: ClassVar[OpCategory]
     op: ClassVar[str]
     tensors: ClassVar[tuple[TensorSpec, ...]]
+    #: The class of its args, of a plan that compositions run.
+    args: ClassVar[type[Args]]
 
     descriptor: D
     device: Device

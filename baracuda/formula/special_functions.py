@@ -309,17 +309,17 @@ def entr(x: Expr) -> Expr:
     return select(x < 0.0, const(-math.inf, x.kind), select(compare("eq", x, 0.0), 0.0, -(x * log(x))))
 
 
-def xlogy(x: Operand, y: Operand) -> Expr:
-    """x ln y; 0 where x is 0, unless y is NaN. Its derivative by x is ln y, or 0 where x is 0 and that is not finite."""
-    a, b = pair(x, y)
+def xlogy(a: Operand, b: Operand) -> Expr:
+    """a ln b; 0 where a is 0, unless b is NaN. Its derivative by a is ln b, or 0 where a is 0 and that is not finite."""
+    a, b = pair(a, b)
     settled = compare("eq", a, 0.0) & ((b <= 0.0) | compare("eq", b, math.inf))
     return select(settled, 0.0, a * log(b))
 
 
-def xlog1py(x: Operand, y: Operand) -> Expr:
-    """x ln(1 + y); 0 where x is 0, unless y is NaN. Its derivative by x is ln(1 + y), or 0 where x is 0 and that is not
+def xlog1py(a: Operand, b: Operand) -> Expr:
+    """a ln(1 + b); 0 where a is 0, unless b is NaN. Its derivative by a is ln(1 + b), or 0 where a is 0 and that is not
     finite."""
-    a, b = pair(x, y)
+    a, b = pair(a, b)
     settled = compare("eq", a, 0.0) & ((b <= -1.0) | compare("eq", b, math.inf))
     return select(settled, 0.0, a * log1p(b))
 
@@ -336,18 +336,18 @@ def betaln(a: Operand, b: Operand) -> Expr:
     return lgamma(small) + (lgamma(large) - lgamma(p + q))
 
 
-def rel_entr(x: Operand, y: Operand) -> Expr:
-    """x ln(x / y) for positive x and y; 0 where x is 0 and y is not negative, else inf."""
-    a, b = pair(x, y)
+def rel_entr(a: Operand, b: Operand) -> Expr:
+    """a ln(a / b) for positive a and b; 0 where a is 0 and b is not negative, else inf."""
+    a, b = pair(a, b)
     settled = compare("eq", a, 0.0) & (b >= 0.0)
     inside = (a > 0.0) & (b > 0.0)
     outside = select(compare("eq", a, a) & compare("eq", b, b), const(math.inf, a.kind), math.nan)
     return select(inside, a * log(a / b), select(settled, 0.0, outside))
 
 
-def kl_div_elementwise(x: Operand, y: Operand) -> Expr:
-    """x ln(x / y) - x + y for positive x and y; y where x is 0 and y is not negative, else inf."""
-    a, b = pair(x, y)
+def kl_div_elementwise(a: Operand, b: Operand) -> Expr:
+    """a ln(a / b) - a + b for positive a and b; b where a is 0 and b is not negative, else inf."""
+    a, b = pair(a, b)
     settled = compare("eq", a, 0.0) & (b >= 0.0)
     inside = (a > 0.0) & (b > 0.0)
     outside = select(compare("eq", a, a) & compare("eq", b, b), const(math.inf, a.kind), math.nan)

@@ -18,12 +18,13 @@ from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
 from baracuda.formula.expr import Expr
 from baracuda.formula.graph import Graph
-from baracuda.frontends.call import apply, describe, one_or_all
+from baracuda.frontends.call import apply, describe
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import function
 from baracuda.ops.attention.descriptor import OTHERS, AttentionBackwardDescriptor, AttentionDescriptor
 from baracuda.ops.attention.plan import AttentionArgs, AttentionBackwardArgs, AttentionBackwardPlan, AttentionPlan
 from baracuda.ops.attention.score import custom
+from baracuda.ops.declaration.composition import one_or_all
 from baracuda.ops.declaration.words import Eps, FiniteFloat
 
 _READ = tuple(s.name for s in AttentionPlan.tensors if not s.written)

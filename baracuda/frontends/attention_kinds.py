@@ -14,13 +14,14 @@ from baracuda.core.views import placed, slab, view
 from baracuda.frontends.arrays import empty_like
 from baracuda.frontends.attention import scaled_dot_product_attention as attend
 from baracuda.frontends.attention import scaled_dot_product_attention_backward as attend_backward
-from baracuda.frontends.backward import chosen, gradients
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.backward import gradients
+from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.views import copy, run
 from baracuda.ops.attention import states
 from baracuda.ops.attention.score_biases import ROW_AXES, alibi
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
 from baracuda.ops.declaration.words import Count
 

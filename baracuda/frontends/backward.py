@@ -12,8 +12,9 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.binding import Bound
 from baracuda.frontends.cacheable import Cacheable
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.call import describe
 from baracuda.frontends.function import Call, binding_of, cacheable_of, describe_bound, describe_call
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
 from baracuda.ops.declaration.totals import total
@@ -59,12 +60,6 @@ class Backward:
         own = Bound(tuple(values[n] for n in op.signature.tensors), call.numbers, options)
         descriptor, tensors, largest = describe_bound(op, own)
         like = largest if like is None else like
-        missing = [n for n in op.saves if n not in saved and n in descriptor.forward.results]
-        if missing and op.unread:
-            raise InvalidProblemError(f"{', '.join(missing)}: got None; expected a result of {op}")
-        if missing:
-            made = Call(descriptor.forward, tensors, like).run()
-            saved |= {n: made[n] for n in missing}
         named = {n[1:]: values[n] for n in self.cotangents}
         return one_or_all(tuple(self.of(descriptor.forward, named, tensors, like, saved, wrt).values()))
 
@@ -77,7 +72,14 @@ class Backward:
         saved: Mapping[str, Any] | None = None,
         wrt: Sequence[str] | None = None,
     ) -> dict[str, Any]:
-        """The gradients of a forward descriptor's tensors, by name."""
+        """The gradients of a forward descriptor's tensors, by name; saved results that are not given are computed."""
+        saved = {n: v for n, v in (saved or {}).items() if v is not None}
+        missing = [n for n in self.op.saves if n not in saved and n in descriptor.results]
+        if missing and self.op.unread:
+            raise InvalidProblemError(f"{', '.join(missing)}: got None; expected a result of {self.op}")
+        if missing:
+            made = Call(descriptor, tensors, like).run()
+            saved |= {n: made[n] for n in missing}
         results = descriptor.results
         named = cotangents if isinstance(cotangents, Mapping) else dict(zip(results, cotangents, strict=True))
         given = {name: dy for name, dy in named.items() if dy is not None}
@@ -88,7 +90,7 @@ class Backward:
         if not given:
             raise InvalidProblemError(f"{self.__name__}: every gradient of a result is None; expected at least one")
         names = differentiable(descriptor) if wrt is None else chosen(wrt, tuple(descriptor.tensors))
-        known = {**{f"d{n}": dy for n, dy in given.items()}, **(saved or {}), **tensors}
+        known = {**{f"d{n}": dy for n, dy in given.items()}, **saved, **tensors}
         found: dict[str, Any] = {}
         for group, axes in groups(descriptor, names):
             part = replace(descriptor, axes=axes, wrt=group, given=tuple(given))
@@ -105,17 +107,6 @@ def gradients(descriptor: OpDescriptor, tensors: Mapping[str, Any], like: Any) -
     """The gradients that one descriptor computes, by the name of their tensor, fitted to its shape."""
     made = Call(descriptor, tensors, like).run()
     return {n: _fitted(made[f"d{n}"], descriptor, n) for n in descriptor.wrt}
-
-
-def chosen(wrt: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
-    """The tensors whose gradients a call asks for, each once, by default all that are known."""
-    given: Any = known if wrt is None else wrt
-    if not isinstance(given, (tuple, list)):
-        raise InvalidProblemError(f"wrt: {given!r}; expected a tuple of names, some of {', '.join(known)}")
-    found = tuple(given)
-    if not found or any(n not in known for n in found) or len(set(found)) != len(found):
-        raise InvalidProblemError(f"wrt: {', '.join(map(repr, found)) or 'none'}; expected some of {', '.join(known)}, each once")
-    return found
 
 
 def differentiable(d: OpDescriptor) -> tuple[str, ...]:

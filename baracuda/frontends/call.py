@@ -109,8 +109,3 @@ def device_of(like: Any) -> Device:
 def one(results: tuple[Any, ...]) -> Any:
     (result,) = results
     return result
-
-
-def one_or_all(results: Sequence[Any]) -> Any:
-    """What a function returns: its only result, or a tuple of them."""
-    return results[0] if len(results) == 1 else tuple(results)

@@ -23,10 +23,8 @@ _BY_HAND = {
 }
 #: Functions that run several plans, or take a view: they have no plan class of their own.
 _COMPOSED = frozenset([
-    "alibi_bias", "bitcast", "cdist", "chunked_logprobs", "corrcoef", "cov", "cumulative_trapezoid", "diff", "ediff1d",
-    "gradient", "interp", "kv_cache_append", "linear_cross_entropy", "merge_attention_states",
-    "multilabel_margin_loss", "pdist", "polyadd", "polyder", "polyint", "polymul", "polysub", "rope", "rope_scaling_tables",
-    "sync_batch_norm", "trapezoid", "unwrap", "view_as_complex", "view_as_real",
+    "alibi_bias", "bitcast", "kv_cache_append", "merge_attention_states", "rope", "rope_scaling_tables", "sync_batch_norm",
+    "view_as_complex", "view_as_real",
 ])  # fmt: skip
 #: Functions of combinations by destination, whose plan is `ScatterPlan`.
 _SCATTERS = frozenset([

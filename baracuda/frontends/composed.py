@@ -6,13 +6,19 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import ElementKind
+from baracuda.core.plan import Plan
+from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.frontends import views
-from baracuda.frontends.call import NUMBERS, describe, one_or_all
-from baracuda.frontends.declared import declared
-from baracuda.ops.declaration.composition import Composed, Into
+from baracuda.frontends.call import NUMBERS, apply, describe
+from baracuda.frontends.declared import at_run_time, declared
+from baracuda.frontends.indexed import check_indices
+from baracuda.frontends.ranges import check_range
+from baracuda.ops.declaration.composition import Composed, Into, Saved, Shape, one_or_all
 from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.traced import Bound
 
 
 class _Steps:
@@ -20,31 +26,89 @@ class _Steps:
 
     def __init__(self, like: Any, out: Any) -> None:
         self.like, self.out = like, out
-        self._made: list[tuple[TensorRef, Any]] = []
+        self._known: list[tuple[TensorRef, Any]] = []
 
     def run(self, op: Op, tensors: Mapping[str, Any], into: Into = None, **options: Any) -> Any:
-        results = views.run(op, tensors, self.like, into, **options).values()
-        return one_or_all([self._seen(r) for r in results])
+        return one_or_all([self.seen(r) for r in views.run(op, tensors, self._like(tensors), into, **options).values()])
 
-    def new(self, shape: Sequence[int], kind: ElementKind) -> TensorMut:
+    def gradients(
+        self, op: Op, tensors: Mapping[str, Any], dy: TensorRef, wrt: Sequence[str], saved: Saved = None, **options: Any
+    ) -> dict[str, TensorRef]:
+        found = views.gradients(op, tensors, dy, self._like(tensors), wrt, saved, **options)
+        return {name: self.seen(gradient) for name, gradient in found.items()}
+
+    def plan(
+        self,
+        plan: type[Plan[Any, Any]],
+        descriptor: Descriptor,
+        tensors: Mapping[str, Any],
+        into: Into = None,
+        preference: PlanPreference | None = None,
+    ) -> Any:
+        d, values = descriptor, [tensors.get(s.name) for s in plan.tensors if not s.written]
+        written = [s for s in plan.tensors if s.written]
+        outputs = [(s.expected_shape(d), s.expected_kind(d)) if s.presence(d) else None for s in written]
+        given = into if isinstance(into, tuple) else (into,)
+        made = apply(plan, plan.args, d, self.like, values, outputs, given, preference or PlanPreference())
+        return one_or_all([self.seen(r) for r in made if r is not None])
+
+    def new(self, shape: Shape, kind: ElementKind) -> TensorMut:
         made, target = views.output(self.like, shape, kind)
-        self._made.append((target, made))
+        self._known.append((target, made))
+        return target
+
+    def new_like(self, tensor: TensorRef) -> TensorMut:
+        made, target = views.output(self.tensor_of(tensor), tensor.shape, tensor.kind)
+        self._known.append((target, made))
+        return target
+
+    def filled(self, shape: Shape, kind: ElementKind, value: complex) -> TensorMut:
+        target = self.new(shape, kind)
+        views.fill(target, value, self.like)
         return target
 
     def zero(self, target: TensorMut) -> None:
-        views.run(views.zero_op, {"x": target}, self.like, target)
+        views.zero(target, self.like)
 
     def copy(self, source: TensorRef, target: TensorMut) -> None:
         views.copy(source, target, self.like)
 
-    def _seen(self, tensor: Any) -> TensorRef:
-        ref = describe(tensor, "a result")
-        self._made.append((ref, tensor))
+    def merge(self, pieces: Sequence[tuple[int, TensorRef]], axis: int, into: TensorMut) -> None:
+        views.merged(pieces, axis, into, self.like)
+
+    def reshaped(self, tensor: TensorRef, shape: Shape) -> Any:
+        return self.seen(self.tensor_of(tensor).reshape(tuple(shape)))
+
+    def check_indices(self, index: TensorRef, name: str, limits: Bound) -> None:
+        check_indices(index, name, limits, self.like)
+
+    def check_range(self, index: TensorRef, name: str, low: int, last: int) -> None:
+        check_range(index, name, low, last, self.like)
+
+    def seen(self, tensor: Any, name: str = "a result") -> Any:
+        """What the body sees of a tensor, or of each of a list; of all else that itself."""
+        if tensor is None or isinstance(tensor, NUMBERS):
+            return tensor
+        if isinstance(tensor, (list, tuple)):
+            return type(tensor)(self.seen(t, name) for t in tensor)
+        ref = describe(tensor, name)
+        self._known.append((ref, tensor))
         return ref
 
+    def handed(self, results: Any) -> Any:
+        """What the caller gets of what the body returns."""
+        if isinstance(results, (list, tuple)):
+            return type(results)(map(self.handed, results))
+        return self.tensor_of(results)
+
+    def _like(self, tensors: Mapping[str, Any]) -> Any:
+        """The tensor that results are laid out like: the first of those with the most axes that are no views."""
+        whole = [tensor for t in tensors.values() for ref, tensor in self._known if ref is t]
+        return max(whole, key=lambda t: len(t.shape), default=self.like)
+
     def tensor_of(self, ref: TensorRef) -> Any:
-        """The tensor of the caller's library that a body returns."""
-        return next(made for seen, made in self._made if seen is ref)
+        """The tensor of the caller's library that the body knows as this one."""
+        return next(tensor for known, tensor in self._known if known is ref)
 
 
 def function_of(composition: Composed) -> Any:
@@ -52,22 +116,19 @@ def function_of(composition: Composed) -> Any:
     parameters = list(inspect.signature(composition.body).parameters.values())[1:]
     if composition.out:
         parameters.append(inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None))
-    tensors = composition.patterns
+    names, tensors = [p.name for p in parameters], composition.patterns
     shown = [p.replace(annotation=Any) if p.name in tensors else p for p in parameters]
 
     def function(*arguments: Any, **keywords: Any) -> Any:
-        given = dict(zip((p.name for p in parameters), arguments, strict=False)) | keywords
+        given = dict(zip(names, arguments, strict=False)) | keywords
         do = _Steps(given[next(iter(tensors))], given.pop("out", None))
-        for name in tensors:
-            value = given.get(name)
-            if value is not None and not isinstance(value, NUMBERS):
-                given[name] = describe(value, name)
-        results = composition.body(do, **given)
-        many = results if isinstance(results, tuple) else (results,)
-        return one_or_all([do.tensor_of(r) for r in many])
+        for name in given.keys() & tensors.keys():
+            given[name] = do.seen(given[name], name)
+        return do.handed(composition.body(do, **given))
 
     function.__name__ = function.__qualname__ = composition.name
     function.__module__, function.__doc__ = "baracuda", composition.body.__doc__
     function.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     function.__wrapped__ = composition.body  # type: ignore[attr-defined]  # in whose module annotations have their meaning
-    return declared(**tensors)(function)
+    made = declared(**tensors)(function)
+    return at_run_time(**composition.numbers)(made) if composition.numbers else made

@@ -10,11 +10,12 @@ from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.views import placed
 from baracuda.frontends.arrays import broadcast
-from baracuda.frontends.backward import Backward, chosen, differentiable, of_dy
+from baracuda.frontends.backward import Backward, differentiable, of_dy
 from baracuda.frontends.binding import Bound
 from baracuda.frontends.cacheable import Cacheable
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.call import describe
 from baracuda.frontends.function import binding_of, cacheable_of, describe_bound
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
 from baracuda.ops.declaration.second import backward_op

@@ -17,13 +17,15 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.sku import PlanPreference
 from baracuda.core.views import view
 from baracuda.frontends.arrays import broadcast
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.product_function import ProductFunction, Request
-from baracuda.frontends.products import Ref, labelled, one_element
+from baracuda.frontends.products import Ref, one_element
 from baracuda.frontends.views import copy, merged, output
+from baracuda.ops.declaration.composition import one_or_all
 from baracuda.ops.declaration.words import Count
+from baracuda.ops.matmul.descriptor import labelled
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

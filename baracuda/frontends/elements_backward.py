@@ -70,8 +70,8 @@ def index_get_backward(
     return _summed(dy, x, indices, [limit.extent for _, limit in limits], positions, 0)
 
 
-@declared(dy="...", x="...", indices="... components : s32 s64")
-def gather_nd_backward(dy: Any, x: Any, indices: Any, *, batch_dims: Count = 0, bounds: Bounds = "check") -> Any:
+@declared(dy="...", x="...", index="... components : s32 s64")
+def gather_nd_backward(dy: Any, x: Any, index: Any, *, batch_dims: Count = 0, bounds: Bounds = "check") -> Any:
     """The gradient of `gather_nd`'s x: for each element the sum of dy where it was read.
 
     Examples
@@ -81,22 +81,22 @@ def gather_nd_backward(dy: Any, x: Any, indices: Any, *, batch_dims: Count = 0, 
     >>> baracuda.gather_nd_backward(dy, x, at).tolist()
     [[0.0, 2.0], [5.0, 0.0]]
     """
-    at, read = describe(indices, "indices"), describe(x, "x")
-    shapes, options = {"x": read.shape, "indices": at.shape}, {"batch_dims": batch_dims}
+    at, read = describe(index, "index"), describe(x, "x")
+    shapes, options = {"x": read.shape, "index": at.shape}, {"batch_dims": batch_dims}
     indexing.check_tuples(shapes, options)
     positions, count = at.shape[:-1], batch_dims + at.shape[-1]
     if positions[:batch_dims] != read.shape[:batch_dims]:
-        raise InvalidProblemError(f"indices: shape is {at.shape}; expected it to begin with {read.shape[:batch_dims]}, as x does")
+        raise InvalidProblemError(f"index: shape is {at.shape}; expected it to begin with {read.shape[:batch_dims]}, as x does")
     if checked(bounds):
         for _, limit in indexing.in_components(shapes, options):
-            check_indices(indices[..., limit.component], "indices", Bound(limit.extent, wrap=True))
+            check_indices(index[..., limit.component], "index", Bound(limit.extent, wrap=True))
     step = at.strides[-1]
     parts = {f"index{k}": view(at, k * step, positions, at.strides[:-1]) for k in range(at.shape[-1])}
     return _summed(dy, x, parts, read.shape[:count], positions, batch_dims)
 
 
-@declared(indices="*places : s32 s64", weight="rows *row", dy="*places *row")
-def vocab_parallel_embedding_backward(dy: Any, indices: Any, weight: Any, *, offset: int = 0) -> Any:
+@declared(index="*places : s32 s64", weight="rows *row", dy="*places *row")
+def vocab_parallel_embedding_backward(dy: Any, index: Any, weight: Any, *, offset: int = 0) -> Any:
     """The gradient of `vocab_parallel_embedding`'s weight: for each row of the shard the sum of dy where it was read.
 
     Examples
@@ -106,7 +106,7 @@ def vocab_parallel_embedding_backward(dy: Any, indices: Any, weight: Any, *, off
     >>> baracuda.vocab_parallel_embedding_backward(dy, np.array([3, 0, 3]), weight, offset=2).tolist()
     [[0.0], [5.0]]
     """
-    given, at, table = describe(dy, "dy"), describe(indices, "indices"), describe(weight, "weight")
-    (rows,) = run(indexing.row_of_shard, {"index": indices}, dy, offset=offset, rows=table.shape[0]).values()
+    given, at, table = describe(dy, "dy"), describe(index, "index"), describe(weight, "weight")
+    (rows,) = run(indexing.row_of_shard, {"index": index}, dy, offset=offset, rows=table.shape[0]).values()
     descriptor = ScatterDescriptor(ScatterKind.SUM, table.shape, 0, at.shape, given.kind, at.kind, skip=-1)
     return combined(descriptor, dy, index=rows, x=dy)

@@ -29,10 +29,15 @@ def modules() -> dict[str, str]:
     return dict(line.split("\t") for line in text.splitlines())
 
 
+def _load(name: str) -> None:
+    """Load the module that declares an op or a composition, and no other."""
+    if name in modules():
+        import_module(f"baracuda.ops.{modules()[name]}")
+
+
 def op(name: str) -> Op:
     """A declared op, whose module alone is loaded; raises KeyError where there is none."""
-    if name not in OPS and name in modules():
-        import_module(f"baracuda.ops.{modules()[name]}")
+    _load(name)
     return OPS[name]
 
 
@@ -48,18 +53,13 @@ def function(name: str) -> Any:
 
     What only some functions need is imported for these: the first call of a process waits for it.
     """
-    if name in modules():
-        import_module(f"baracuda.ops.{modules()[name]}")
-        if name in COMPOSED:
-            from baracuda.frontends.composed import function_of
-
-            return function_of(COMPOSED[name])
-        found = op(name)
-        if found.bounds is None:
-            return Function(found)
+    _load(name)
+    if name in OPS:
+        if OPS[name].bounds is None:
+            return Function(OPS[name])
         from baracuda.frontends.indexed import Indexed
 
-        return Indexed(found)
+        return Indexed(OPS[name])
     found = op(name.removesuffix("_backward").removesuffix("_double"))
     if not (name.endswith("_backward") and found.differentiable):
         raise KeyError(name)
@@ -70,6 +70,17 @@ def function(name: str) -> Any:
     from baracuda.frontends.backward import Backward
 
     return Backward(found)
+
+
+@cache
+def composition(name: str) -> Any:
+    """The function of a composition, which may run an op of its own name; None where there is none."""
+    _load(name)
+    if name not in COMPOSED:
+        return None
+    from baracuda.frontends.composed import function_of
+
+    return function_of(COMPOSED[name])
 
 
 @cache
@@ -94,7 +105,7 @@ def plan_type(name: str) -> Any:
 
 def attribute(name: str) -> Any:
     """What `baracuda.<name>` is: a function, a plan class or an args class; raises KeyError where it is none."""
-    return plan_type(name) if name.endswith(("Plan", "Args")) else function(name)
+    return plan_type(name) if name.endswith(("Plan", "Args")) else composition(name) or function(name)
 
 
 def names() -> list[str]:

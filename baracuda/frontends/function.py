@@ -12,7 +12,8 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import ELEMENT, Domain
 from baracuda.frontends.binding import ALIASES, AXES, FLAG, ROW_AXES, Binding, Bound
 from baracuda.frontends.cacheable import Cacheable
-from baracuda.frontends.call import NUMBERS, apply, describe, one_or_all
+from baracuda.frontends.call import NUMBERS, apply, describe
+from baracuda.ops.declaration.composition import one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.op_descriptor import OpDescriptor, parts_of
 from baracuda.ops.declaration.op_plan import plan_of

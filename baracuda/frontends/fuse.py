@@ -10,10 +10,10 @@ from typing import Any
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.backward import Backward
-from baracuda.frontends.call import one_or_all
 from baracuda.frontends.call_cache import kept
 from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.function import Call, cacheable_of, describe_call, op_binding
+from baracuda.ops.declaration.composition import one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
 from baracuda.ops.declaration.op_plan import plan_of

@@ -33,9 +33,9 @@ _CLASSES = """
 """
 
 
-def check_indices(index: Any, name: str, limits: Bound) -> None:
+def check_indices(index: Any, name: str, limits: Bound, like: Any = None) -> None:
     """Raise `InvalidProblemError` where an index is out of range, with the first one that is; on a GPU, once somebody waits
-    (`ranges.outside`)."""
+    (`ranges.outside`). `like` is a tensor of the caller's library where the index is a view."""
     ref = describe(index, name)
     if not limits.classes and ref.kind not in (ElementKind.S32, ElementKind.S64):
         raise InvalidProblemError(f"{name}: element is {ref.kind}; expected indices in s32 or s64")
@@ -48,7 +48,7 @@ def check_indices(index: Any, name: str, limits: Bound) -> None:
     number = limits.ignored if ref.device.kind is DeviceKind.CPU else "ignore_index"  # told of a later call, it is another
     spared = "" if limits.ignored is None else f", or {number}, which is ignored"
     expected = f"expected {lowest} to {limits.extent - 1} for an extent of {limits.extent}{spared}"
-    found = outside(index, name, low, limits.extent - 1, index, expected, ignored=limits.ignored)
+    found = outside(index, name, low, limits.extent - 1, index if like is None else like, expected, ignored=limits.ignored)
     if found is not None:
         raise InvalidProblemError(f"{name}: index {found[0]} at {found[1]} is out of range; {expected}")
 
@@ -62,8 +62,9 @@ class Indexed(Function):
 
     def _signature(self) -> inspect.Signature:
         found = super()._signature()
+        *parameters, out = found.parameters.values()
         word = inspect.Parameter("bounds", inspect.Parameter.KEYWORD_ONLY, default="check")
-        return found.replace(parameters=[*found.parameters.values(), word])
+        return found.replace(parameters=[*parameters, word, out])
 
     def __call__(self, *arguments: Any, bounds: str = "check", **keywords: Any) -> Any:
         if checked(bounds):

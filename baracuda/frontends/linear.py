@@ -18,8 +18,9 @@ from baracuda.core.views import slab
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.product_function import ProductBackward, ProductFunction, Request
-from baracuda.frontends.products import Ref, bmm, labelled, leading, matmul, mm, of_rank, one_element
+from baracuda.frontends.products import Ref, bmm, leading, matmul, mm, of_rank, one_element
 from baracuda.frontends.views import merged, output
+from baracuda.ops.matmul.descriptor import labelled
 
 _FREE = "mopqrst"
 
@@ -147,7 +148,7 @@ def _batched_dot(a: Ref, b: Ref, bias: Ref | None = None) -> Request:
 
 @ProductFunction
 def _by_inputs(a: Ref, b: Ref) -> Request:
-    """x1[..., i] by weight[o, i, j]: [..., o, j]."""
+    """a[..., i] by weight[o, i, j]: [..., o, j]."""
     free = _FREE[: len(a.shape) - 1]
     return Request(labelled(a, b, f"{free}i", "nik", f"{free}nk"), {"a": 0, "b": 1})
 
@@ -155,24 +156,24 @@ def _by_inputs(a: Ref, b: Ref) -> Request:
 _batched_dot_backward, _by_inputs_backward = ProductBackward(_batched_dot), ProductBackward(_by_inputs)
 
 
-_BILINEAR: dict[str, str] = {"x1": "*batch i : T", "x2": "*batch j : T", "weight": "o i j : T", "bias": "o : T"}
+_BILINEAR: dict[str, str] = {"a": "*batch i : T", "b": "*batch j : T", "weight": "o i j : T", "bias": "o : T"}
 
 
 @declared(**_BILINEAR)
-def bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None, *, preference: PlanPreference | None = None) -> Any:
-    """The sums over i and j of x1[..., i] * weight[o, i, j] * x2[..., j], plus bias[o]: those over i first, rounded, then j."""
-    return _batched_dot(_by_inputs(x1, weight, preference=preference), x2, bias, preference=preference)
+def bilinear(a: Any, b: Any, weight: Any, bias: Any = None, *, preference: PlanPreference | None = None) -> Any:
+    """The sums over i and j of a[..., i] * weight[o, i, j] * b[..., j], plus bias[o]: those over i first, rounded, then j."""
+    return _batched_dot(_by_inputs(a, weight, preference=preference), b, bias, preference=preference)
 
 
 @declared(**_BILINEAR, dy="*batch o : T")
 def bilinear_backward(
-    dy: Any, x1: Any, x2: Any, weight: Any, bias: Any = None, *, preference: PlanPreference | None = None
+    dy: Any, a: Any, b: Any, weight: Any, bias: Any = None, *, preference: PlanPreference | None = None
 ) -> tuple[Any, ...]:
-    """(dx1, dx2, dweight), and dbias where there is a bias, of `bilinear`."""
-    made = _by_inputs(x1, weight, preference=preference)
-    dmade, dx2, *dbias = _batched_dot_backward(dy, made, x2, bias, preference=preference)
-    dx1, dweight = _by_inputs_backward(dmade, x1, weight, preference=preference)
-    return (dx1, dx2, dweight, *dbias)
+    """(da, db, dweight), and dbias where there is a bias, of `bilinear`."""
+    made = _by_inputs(a, weight, preference=preference)
+    dmade, db, *dbias = _batched_dot_backward(dy, made, b, bias, preference=preference)
+    da, dweight = _by_inputs_backward(dmade, a, weight, preference=preference)
+    return (da, db, dweight, *dbias)
 
 
 def _ends(offs: Any, groups: int | None, rows: int) -> list[int]:

@@ -8,10 +8,10 @@ from typing import Annotated, Any, NamedTuple
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import Instance
 from baracuda.frontends.attention import scaled_dot_product_attention, scaled_dot_product_attention_backward
-from baracuda.frontends.backward import chosen
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.linear import linear, linear_backward
+from baracuda.ops.declaration.composition import chosen
 from baracuda.ops.declaration.words import Positive, Wrt
 
 _INPUTS, _PROJECTED = ("q", "k", "v"), ("q", "k", "v", "out")

@@ -12,11 +12,11 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import meaning
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
-from baracuda.frontends.backward import chosen
 from baracuda.frontends.binding import PREFERENCE, Binding, Bound, domain
 from baracuda.frontends.cacheable import Cacheable
-from baracuda.frontends.call import apply, describe, one_or_all
+from baracuda.frontends.call import apply, describe
 from baracuda.frontends.families import function
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.op_descriptor import parts_of
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan
@@ -140,7 +140,8 @@ class ProductBackward:
         names = [inspect.Parameter("dy", positional), *(p for p in given if p.kind is positional)]
         self.binding = forward.bind(self.__name__, ["dy", *forward.tensors])
         extra = [inspect.Parameter(n, keyword, default=None) for n in ("z", "wrt")]
-        self.__signature__ = inspect.Signature([*names, *extra, *(p for p in given if p.kind is keyword)])
+        *options, preference = (p for p in given if p.kind is keyword)
+        self.__signature__ = inspect.Signature([*names, *options, *extra, preference])
 
     @property
     def cacheable(self) -> Cacheable:

@@ -15,7 +15,7 @@ from typing import Any
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.product_function import ProductBackward, ProductFunction, Request
-from baracuda.ops.matmul.descriptor import MatmulDescriptor
+from baracuda.ops.matmul.descriptor import labelled
 
 _BATCH = "BCDEFGHI"
 Ref = TensorRef
@@ -34,12 +34,6 @@ def of_rank(name: str, expected: str, **tensors: Ref) -> None:
     for (n, t), words in zip(tensors.items(), expected.split(" @ "), strict=True):
         if len(t.shape) != words.count(",") + 1:
             raise InvalidProblemError(f"{name}: {n} has shape {t.shape}; expected {words}")
-
-
-def labelled(a: Ref, b: Ref, a_axes: str, b_axes: str, y_axes: str, **fields: Any) -> MatmulDescriptor:
-    """The descriptor of a product of two tensors whose axes have these labels."""
-    given = {"element": a.kind, "a_element": a.kind, "b_element": b.kind} | fields
-    return MatmulDescriptor(a.shape, b.shape, a_axes, b_axes, y_axes, **given)
 
 
 def leading(a: Ref, b: Ref, a_last: int, b_last: int) -> tuple[str, str, str]:
@@ -165,44 +159,44 @@ def outer(a: Ref, b: Ref) -> Request:
 
 
 def _with_addend(name: str, c: Ref, a: Ref, b: Ref, axes: Sequence[str], beta: complex, alpha: complex, **fields: Any) -> Request:
-    one_element(name, input=c, a=a, b=b)
+    one_element(name, c=c, a=a, b=b)
     d = labelled(a, b, *axes, c_shape=c.shape, alpha=alpha, beta=beta, **fields)
     return Request(d, {"c": 0, "a": 1, "b": 2})
 
 
 @ProductFunction
-def addmm(input: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
-    """beta * input + alpha * (a @ b) of matrices; input broadcasts. With beta = 0, input is not read."""
+def addmm(c: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
+    """beta * c + alpha * (a @ b) of matrices; c broadcasts. With beta = 0, c is not read."""
     of_rank("addmm", "(m, k) @ (k, n)", a=a, b=b)
-    return _with_addend("addmm", input, a, b, ("mk", "kn", "mn"), beta, alpha)
+    return _with_addend("addmm", c, a, b, ("mk", "kn", "mn"), beta, alpha)
 
 
 @ProductFunction
-def addmv(input: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
-    """beta * input + alpha * (a @ b) of a matrix and a vector; input broadcasts."""
+def addmv(c: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
+    """beta * c + alpha * (a @ b) of a matrix and a vector; c broadcasts."""
     of_rank("addmv", "(m, k) @ (k)", a=a, b=b)
-    return _with_addend("addmv", input, a, b, ("mk", "k", "m"), beta, alpha)
+    return _with_addend("addmv", c, a, b, ("mk", "k", "m"), beta, alpha)
 
 
 @ProductFunction
-def addr(input: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
-    """beta * input + alpha * outer(a, b) of vectors; input broadcasts."""
+def addr(c: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
+    """beta * c + alpha * outer(a, b) of vectors; c broadcasts."""
     of_rank("addr", "(m) @ (n)", a=a, b=b)
-    return _with_addend("addr", input, a, b, ("m", "n", "mn"), beta, alpha)
+    return _with_addend("addr", c, a, b, ("m", "n", "mn"), beta, alpha)
 
 
 @ProductFunction
-def addbmm(input: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
-    """beta * input + alpha * the sum over the batch of (b, m, k) @ (b, k, n): one sum over both, the batch outermost."""
+def addbmm(c: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
+    """beta * c + alpha * the sum over the batch of (b, m, k) @ (b, k, n): one sum over both, the batch outermost."""
     of_rank("addbmm", "(b, m, k) @ (b, k, n)", a=a, b=b)
-    return _with_addend("addbmm", input, a, b, ("Bmk", "Bkn", "mn"), beta, alpha)
+    return _with_addend("addbmm", c, a, b, ("Bmk", "Bkn", "mn"), beta, alpha)
 
 
 @ProductFunction
-def baddbmm(input: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
-    """beta * input + alpha * (a @ b) of batches, (b, m, k) and (b, k, n); input broadcasts."""
+def baddbmm(c: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
+    """beta * c + alpha * (a @ b) of batches, (b, m, k) and (b, k, n); c broadcasts."""
     of_rank("baddbmm", "(b, m, k) @ (b, k, n)", a=a, b=b)
-    return _with_addend("baddbmm", input, a, b, ("Bmk", "Bkn", "Bmn"), beta, alpha)
+    return _with_addend("baddbmm", c, a, b, ("Bmk", "Bkn", "Bmn"), beta, alpha)
 
 
 @ProductFunction

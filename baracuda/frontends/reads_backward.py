@@ -20,14 +20,15 @@ from baracuda.formula.gathers import Table, take
 from baracuda.formula.integer_functions import is_number
 from baracuda.formula.reductions import argmax
 from baracuda.frontends.arrays import broadcast
-from baracuda.frontends.backward import Backward, chosen
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.backward import Backward
+from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.families import op as declared_op
 from baracuda.frontends.function import Function
 from baracuda.frontends.scatter import axis_of, check_bounds, combined
 from baracuda.frontends.views import filled, run
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Space, Stored, Value, WholeScalar
@@ -38,10 +39,10 @@ from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-@declared(indices="*places : s32 s64", dy="*places *row")
+@declared(index="*places : s32 s64", dy="*places *row")
 def embedding_grad_dense(
     dy: Any,
-    indices: Any,
+    index: Any,
     num_rows: Count,
     *,
     padding_idx: int | None = None,
@@ -51,7 +52,7 @@ def embedding_grad_dense(
 ) -> Any:
     """The gradient of a table of num_rows rows that was read at indices: for each row, the sum of dy where it was read.
 
-    indices has any shape, dy that shape followed by that of a row; the result is (num_rows, ...) in the element of dy. The row
+    index has any shape, dy that shape followed by that of a row; the result is (num_rows, ...) in the element of dy. The row
     padding_idx, which may count from the end, is zero. With scale_grad_by_freq the sum is divided by how often the row was read.
     f16 and bf16 are summed in f32 and rounded once. Source: torch.ops.aten.embedding_dense_backward.
 
@@ -62,12 +63,12 @@ def embedding_grad_dense(
     >>> baracuda.embedding_grad_dense(dy, np.array([2, 0, 2]), 3).tolist()
     [[3.0, 4.0], [0.0, 0.0], [6.0, 8.0]]
     """
-    given, at = describe(dy, "dy"), describe(indices, "indices")
+    given, at = describe(dy, "dy"), describe(index, "index")
     rank = len(at.shape)
     reduce = ScatterKind.MEAN if scale_grad_by_freq else ScatterKind.SUM
     descriptor = ScatterDescriptor(reduce, (num_rows, *given.shape[rank:]), 0, at.shape, given.kind, at.kind)
-    check_bounds(bounds, indices, "indices", num_rows, wrap=False)
-    return combined(replace(descriptor, skip=_padding(padding_idx, num_rows)), dy, out, index=indices, x=dy)
+    check_bounds(bounds, index, "index", num_rows, wrap=False)
+    return combined(replace(descriptor, skip=_padding(padding_idx, num_rows)), dy, out, index=index, x=dy)
 
 
 def _padding(padding_idx: int | None, rows: int) -> int | None:
@@ -78,10 +79,10 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
     return padding_idx % rows
 
 
-@declared(indices="*places : s32 s64", weight="rows *row", dy="*places *row")
+@declared(index="*places : s32 s64", weight="rows *row", dy="*places *row")
 def embedding_backward(
     dy: Any,
-    indices: Any,
+    index: Any,
     weight: Any,
     *,
     padding_idx: int | None = None,
@@ -99,14 +100,14 @@ def embedding_backward(
     """
     rows = describe(weight, "weight").shape[0]
     return embedding_grad_dense(
-        dy, indices, rows, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq, bounds=bounds, out=out
+        dy, index, rows, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq, bounds=bounds, out=out
     )
 
 
-def _factor(indices: Own, *, padding_idx: int, element: ElementKind) -> Stored:
+def _factor(index: Own, *, padding_idx: int, element: ElementKind) -> Stored:
     """What an element of a bag's mean is multiplied by: 1 over the number of indices that count."""
     kind = element.compute
-    count = f.sum_(cast(f.not_equal(indices, padding_idx), kind))
+    count = f.sum_(cast(f.not_equal(index, padding_idx), kind))
     return Stored(1.0 / f.maximum(count, 1.0), kind)
 
 
@@ -127,11 +128,11 @@ _bag_factor = Function(
 
 
 @declared(
-    indices="bags places : s32 s64", weight="rows *row", dy="bags *row", per_sample_weights="bags places : float",
+    index="bags places : s32 s64", weight="rows *row", dy="bags *row", per_sample_weights="bags places : float",
 )  # fmt: skip
 def embedding_bag_backward(
     dy: Any,
-    indices: Any,
+    index: Any,
     weight: Any,
     per_sample_weights: Any = None,
     *,
@@ -155,52 +156,52 @@ def embedding_bag_backward(
     if per_sample_weights is not None and mode != "sum":
         raise InvalidProblemError(f"per_sample_weights: given with mode {mode!r}; expected mode sum")
     names = chosen(wrt, ("weight", *(["per_sample_weights"] if per_sample_weights is not None else [])))
-    at, table = describe(indices, "indices"), describe(weight, "weight")
-    check_bounds(bounds, indices, "indices", table.shape[0], wrap=False)
+    at, table = describe(index, "index"), describe(weight, "weight")
+    check_bounds(bounds, index, "index", table.shape[0], wrap=False)
     made = {}
     if "weight" in names:
         if mode == "max":
-            made["weight"] = _bag_largest(dy, indices, weight, padding_idx)
+            made["weight"] = _bag_largest(dy, index, weight, padding_idx)
         else:
-            made["weight"] = _bag_weight(dy, indices, at, table, per_sample_weights, mode, padding_idx)
+            made["weight"] = _bag_weight(dy, index, at, table, per_sample_weights, mode, padding_idx)
     if "per_sample_weights" in names:
         backward = Backward(declared_op("embedding_bag"))
         made["per_sample_weights"] = backward(
-            dy, indices, weight, per_sample_weights, mode=mode, padding_idx=padding_idx, wrt=("per_sample_weights",)
+            dy, index, weight, per_sample_weights, mode=mode, padding_idx=padding_idx, wrt=("per_sample_weights",)
         )
     found = tuple(made[n] for n in names)
     return one_or_all(found)
 
 
-def _bag_weight(dy: Any, indices: Any, at: TensorRef, table: TensorRef, factors: Any, mode: str, padding_idx: int | None) -> Any:
+def _bag_weight(dy: Any, index: Any, at: TensorRef, table: TensorRef, factors: Any, mode: str, padding_idx: int | None) -> Any:
     given = describe(dy, "dy")
     skip = _padding(padding_idx, table.shape[0])
     alpha = None
     if mode == "mean" and skip is None and at.shape[1] > 1:
         alpha = 1.0 / at.shape[1]
     elif mode == "mean" and skip is not None:
-        factors = broadcast(_bag_factor(indices, padding_idx=skip, dtype=given.kind.compute), at.shape)
+        factors = broadcast(_bag_factor(index, padding_idx=skip, dtype=given.kind.compute), at.shape)
     elif factors is not None:
         factors = in_kind(factors, given.kind.compute)
     descriptor = ScatterDescriptor(
         ScatterKind.SUM, table.shape, 0, at.shape, given.kind, at.kind, has_weights=factors is not None, alpha=alpha, skip=skip
     )
     rows = broadcast(dy.reshape((at.shape[0], 1, *table.shape[1:])), (*at.shape, *table.shape[1:]))
-    return combined(descriptor, dy, index=indices, x=rows, weights=factors)
+    return combined(descriptor, dy, index=index, x=rows, weights=factors)
 
 
-def _largest(indices: Own, weight: Table, *, padding: WholeScalar | None = None) -> Stored:
+def _largest(index: Own, weight: Table, *, padding: WholeScalar | None = None) -> Stored:
     """Where in a bag a column's largest element comes from."""
-    row = take(weight, indices)
+    row = take(weight, index)
     assert isinstance(row, Expr)
     if padding is not None:
-        row = select(is_number(indices, as_expr(padding, ElementKind.S64)), float("-inf"), row)
+        row = select(is_number(index, as_expr(padding, ElementKind.S64)), float("-inf"), row)
     return Stored(argmax(row), ElementKind.S64)
 
 
-def _in_bag(indices: Table, place: Own) -> Value:
+def _in_bag(index: Table, place: Own) -> Value:
     """The index that stands at a place in a bag."""
-    return take(indices, place)
+    return take(index, place)
 
 
 _in_bags = Op(
@@ -209,7 +210,7 @@ _in_bags = Op(
     name="indices_in_bags",
     family="embedding",
     takes="int",
-    space=lambda shapes, options: Space({"indices": (0, None), "place": tuple(range(len(shapes["place"])))}),
+    space=lambda shapes, options: Space({"index": (0, None), "place": tuple(range(len(shapes["place"])))}),
     differentiable=False,
 )
 _largest_of_bags = Op(
@@ -226,14 +227,14 @@ _largest_of_bags = Op(
 )
 
 
-def _bag_largest(dy: Any, indices: Any, weight: Any, padding_idx: int | None) -> Any:
-    given, at, table = describe(dy, "dy"), describe(indices, "indices"), describe(weight, "weight")
+def _bag_largest(dy: Any, index: Any, weight: Any, padding_idx: int | None) -> Any:
+    given, at, table = describe(dy, "dy"), describe(index, "index"), describe(weight, "weight")
     if not all(at.shape):  # nothing is read
         return filled(dy, table.shape, given.kind, 0)
     skip = _padding(padding_idx, table.shape[0])
     words = {} if skip is None else {"padding": skip}
-    (places,) = run(_largest_of_bags, {"indices": indices, "weight": weight}, dy, **words).values()
-    (winners,) = run(_in_bags, {"indices": indices, "place": places}, dy).values()
+    (places,) = run(_largest_of_bags, {"index": index, "weight": weight}, dy, **words).values()
+    (winners,) = run(_in_bags, {"index": index, "place": places}, dy).values()
     descriptor = ScatterDescriptor(
         ScatterKind.SUM, table.shape, 0, given.shape, given.kind, at.kind, aligned=True, skip=skip
     )  # fmt: skip

@@ -8,13 +8,13 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.sku import PlanPreference
-from baracuda.frontends.backward import chosen
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.linear import scaled_mm
 from baracuda.frontends.products import mm
 from baracuda.frontends.views import filled
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.words import Wrt
 
 _F32 = ElementKind.F32

@@ -17,8 +17,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.lazy import cached_property
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import placed, view
-from baracuda.frontends.backward import chosen
-from baracuda.frontends.call import describe, one_or_all
+from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.scatter import (
@@ -33,6 +32,7 @@ from baracuda.frontends.scatter import (
     kind_of,
 )
 from baracuda.frontends.views import copy, merged, output, run
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.words import Bounds, Wrt
 from baracuda.ops.indexing import scatter_slopes as s

@@ -47,40 +47,40 @@ def sync_batch_norm(
     `gather` takes a tensor to those of all devices, stacked along a new first axis (an all-gather); by default there is one
     device. It is called on the mean, 1 / sqrt(var + eps) and the number of elements of each channel.
 
-    Returns y, then what the backward needs: mean, invstd and count, a tensor without axes, all of every device; and, where
+    Returns y, then what the backward needs: mean, rstd and count, a tensor without axes, all of every device; and, where
     they are given, the new running mean and variance. Results have the same bits on every device.
 
     Examples
     --------
     >>> import numpy as np, baracuda
-    >>> y, mean, invstd, count = baracuda.sync_batch_norm(np.float32([[1], [3]]))
+    >>> y, mean, rstd, count = baracuda.sync_batch_norm(np.float32([[1], [3]]))
     >>> y.round(3).tolist(), mean.tolist(), float(count)
     ([[-1.0], [1.0]], [2.0], 2.0)
     """
     ref = describe(x, "x")
-    mean, invstd = function("batch_norm_stats")(x, eps=eps)
+    mean, rstd = function("batch_norm_stats")(x, eps=eps)
     own = filled(x, (), ElementKind.S64, prod(n for a, n in enumerate(ref.shape) if a != 1))
     counts = gather(own)
-    mean, invstd, *running = function("batch_norm_gather_stats")(
-        gather(mean), gather(invstd), counts, running_mean, running_var, momentum=momentum, eps=eps
+    mean, rstd, *running = function("batch_norm_gather_stats")(
+        gather(mean), gather(rstd), counts, running_mean, running_var, momentum=momentum, eps=eps
     )
     count = function("sum")(counts)
-    y = function("batch_norm_elemt")(x, mean, invstd, weight, bias)
-    return (y, mean, invstd, count, *running)
+    y = function("batch_norm_elemt")(x, mean, rstd, weight, bias)
+    return (y, mean, rstd, count, *running)
 
 
 @declared(
     x="samples channels *rest : float", dy="samples channels *rest : float", weight="channels or none : float",
-    mean="channels : float", invstd="channels : float", count="()",
+    mean="channels : float", rstd="channels : float", count="()",
 )  # fmt: skip
 def sync_batch_norm_backward(
-    dy: Any, x: Any, weight: Any, mean: Any, invstd: Any, count: Any, *, add: Add = _itself
+    dy: Any, x: Any, weight: Any, mean: Any, rstd: Any, count: Any, *, add: Add = _itself
 ) -> tuple[Any, Any, Any]:
     """The gradients of `sync_batch_norm`'s x, weight and bias; those of weight and bias are this device's share of the sum.
 
-    mean, invstd and count are its results; weight may be None. `add` takes a tensor to its sum over all devices (an
+    mean, rstd and count are its results; weight may be None. `add` takes a tensor to its sum over all devices (an
     all-reduce); it is called on the sums of dy and of dy * (x - mean) of each channel.
     """
-    total, products, dweight, dbias = function("batch_norm_backward_reduce")(dy, x, mean, invstd)
-    dx = function("batch_norm_backward_elemt")(dy, x, mean, invstd, add(total), add(products), count, weight)
+    total, products, dweight, dbias = function("batch_norm_backward_reduce")(dy, x, mean, rstd)
+    dx = function("batch_norm_backward_elemt")(dy, x, mean, rstd, add(total), add(products), count, weight)
     return dx, dweight, dbias

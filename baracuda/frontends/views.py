@@ -33,14 +33,15 @@ def run(op: Op, tensors: Mapping[str, Any], like: Any, out: Any = None, **keywor
     return Call(descriptor, named, like).run(out if isinstance(out, tuple) else () if out is None else (out,))
 
 
-def gradients(op: Op, tensors: Mapping[str, Any], dy: Any, like: Any, wrt: Sequence[str], **keywords: Any) -> dict[str, Any]:
+def gradients(
+    op: Op, tensors: Mapping[str, Any], dy: Any, like: Any, wrt: Sequence[str], saved: Any = None, **keywords: Any
+) -> dict[str, Any]:
     """The gradients of an op's tensors, which are views, given that of its result; only of those that the op reads."""
     descriptor, named, _ = describe_call(op, [tensors.get(n) for n in op.signature.tensors], keywords)
     read = {p.name.partition(".")[0] for p in descriptor.graph.inputs}
     wanted = [n for n in wrt if n in read]
-    if not wanted:
-        return {}
-    return Backward(op).of(descriptor.forward, (dy,), named, like, wrt=wanted)
+    backward = Backward(op)
+    return backward.of(descriptor.forward, {backward.cotangents[0][1:]: dy}, named, like, saved, wanted) if wanted else {}
 
 
 # --- pieces of a tensor -----------------------------------------------------------------------------------------------
@@ -85,12 +86,22 @@ def merged(pieces: Sequence[tuple[int, Any]], axis: int, into: TensorMut, like: 
         if found:
             run(sum_op, dict(zip(sum_op.signature.tensors, found, strict=False)), like, target)
         else:
-            run(zero_op, {"x": target}, like, target)
+            zero(target, like)
+
+
+def zero(target: TensorMut, like: Any) -> None:
+    """Make every element 0."""
+    run(zero_op, {"x": target}, like, target)
+
+
+def fill(target: TensorMut, value: complex, like: Any) -> None:
+    """Make every element one number."""
+    zero(target, like)
+    run(sum_op, {"a": target, "b": value}, like, target)
 
 
 def filled(like: Any, shape: Shape, kind: ElementKind, value: complex) -> Any:
     """A new tensor of the library of `like` with one number everywhere."""
     made, target = output(like, shape, kind)
-    run(zero_op, {"x": target}, like, target)
-    run(sum_op, {"a": target, "b": value}, like, target)
+    fill(target, value, like)
     return made

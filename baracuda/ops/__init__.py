@@ -1,6 +1,6 @@
 """Families of ops, a folder each: formulas, descriptors, args, plans. This is where an op is added."""
 
-#: The modules that declare ops with `baracuda.ops.declaration.op.op`.
+#: The modules that declare ops with `op`, and those that declare compositions of ops with `composed`.
 FAMILIES = (
     "elementwise.unary", "elementwise.activations", "elementwise.comparisons", "elementwise.binary_ops",
     "elementwise.integer_ops", "elementwise.ternary_ops", "elementwise.conversions", "elementwise.complex_ops",
@@ -11,5 +11,8 @@ FAMILIES = (
     "softmax.softmaxes", "softmax.sparse", "indexing.embedding", "indexing.indexing",
     "losses.pointwise", "losses.policy", "losses.classes", "losses.metric", "losses.regions", "losses.advantages",
     "optimizers.optimizers", "optimizers.adaptive", "quantization.affine", "attention.score_biases",
-    "reductions.diagonals", "normalization.local_response",
+    "reductions.diagonals", "normalization.local_response", "statistics.covariances", "statistics.distances", "statistics.pairs",
+    "statistics.differences", "statistics.integrals", "statistics.slopes", "polynomials.arithmetic", "losses.multilabel_margins",
+    "indexing.interpolation", "normalization.global_response", "normalization.group_norms", "losses.linear_losses",
+    "indexing.bags", "reductions.equality",
 )  # fmt: skip

@@ -53,8 +53,8 @@ CASES = {
         keywords=({}, {"threshold": 1, "value": 7}),
     ),
     "hardtanh": Case(
-        lambda x, min_val=-1, max_val=1: F.hardtanh(x, min_val, max_val),
-        keywords=({"min_val": 0, "max_val": 2}, {"max_val": 3}),
+        lambda x, min=-1, max=1: F.hardtanh(x, min, max),
+        keywords=({"min": 0, "max": 2}, {"max": 3}),
         elements=("f16", "bf16", "f32", "f64", "s8", "s16", "s32", "s64"),
     ),
     "hardshrink": Case(lambda x, lambd=0.5: torch.where(x.abs() <= lambd, 0.0, x), keywords=({}, {"lambd": 1.25})),

@@ -27,8 +27,8 @@ def _shard(i: torch.Tensor, w: torch.Tensor, offset: int = 0) -> torch.Tensor:
     return torch.where(inside[..., None], w[torch.where(inside, row, 0)], 0.0)
 
 
-def _renorm(i: torch.Tensor, w: torch.Tensor, max_norm: float = 1.0, norm_type: float = 2) -> torch.Tensor:
-    return F.embedding(i, w.clone(), max_norm=max_norm, norm_type=norm_type)
+def _renorm(i: torch.Tensor, w: torch.Tensor, max_norm: float = 1.0, p: float = 2) -> torch.Tensor:
+    return F.embedding(i, w.clone(), max_norm=max_norm, norm_type=p)
 
 
 def _bag(
@@ -68,7 +68,7 @@ CASES: dict[str, Case] = {
     "embedding_renorm": _of_indices(
         _renorm,
         LOOKUPS[:3],
-        keywords=({}, {"max_norm": 3.0}, {"max_norm": 5.0, "norm_type": 1}),
+        keywords=({}, {"max_norm": 3.0}, {"max_norm": 5.0, "p": 1}),
         gradient=False,
         specials=False,
         tolerance=24.0,

@@ -21,7 +21,7 @@ def _reduced(
     keepdims: bool,
     reduction: str = "sum",
     correction: float = 1.0,
-    ord: float = 2,
+    p: float = 2,
 ) -> torch.Tensor:
     x, mask = torch.broadcast_tensors(x, mask)
     words: dict[str, Any] = {"mask": mask, "keepdim": keepdims}
@@ -29,7 +29,7 @@ def _reduced(
     if reduction in ("var", "std"):
         found = getattr(masked, reduction)(x, axes, correction == 1.0, **words)
     elif reduction == "norm":
-        found = masked.norm(x, ord, axes, **words)
+        found = masked.norm(x, p, axes, **words)
     elif reduction.startswith("arg"):
         filled = torch.where(mask, x, -np.inf if reduction == "argmax" else np.inf)
         found = flat(lambda v: getattr(v, reduction)(-1))(filled, axis=axes, keepdims=keepdims)
@@ -56,7 +56,7 @@ def _scanned(name: str) -> Any:
 
 
 _WORDS = ("sum", "mean", "amax", "amin", "argmax", "argmin", "var", "std", "norm", "logsumexp")
-_REDUCTIONS = (*({**AXES[i % 3], "reduction": word} for i, word in enumerate(_WORDS)), {"reduction": "norm", "ord": 1})
+_REDUCTIONS = (*({**AXES[i % 3], "reduction": word} for i, word in enumerate(_WORDS)), {"reduction": "norm", "p": 1})
 CASES = {
     "masked_reduce": Case(
         over(_reduced), ("any", "mask"), TWO, _REDUCTIONS, elements=FLOATS, tolerance=24.0, absolute=60.0, specials=False,

@@ -121,11 +121,11 @@ def _update_stats(x: Tensor, running_mean: Tensor, running_var: Tensor, momentum
 
 
 def _gather_stats(
-    means: Tensor, invstds: Tensor, counts: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None
+    means: Tensor, rstds: Tensor, counts: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None
 ) -> tuple[Tensor, ...]:
     n = counts.double()[:, None]
     mean = (means * n).sum(0) / n.sum()
-    second = ((invstds**-2 - 1e-5 + means**2) * n).sum(0) / n.sum()
+    second = ((rstds**-2 - 1e-5 + means**2) * n).sum(0) / n.sum()
     variance = second - mean**2
     results = (mean, torch.rsqrt(variance + 1e-5))
     if running_mean is None or running_var is None:
@@ -138,30 +138,30 @@ def _channel(v: Tensor | None, x: Tensor) -> Any:
     return 1.0 if v is None else v.reshape((-1,) + (1,) * (x.ndim - 2))
 
 
-def _elemt(x: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
-    y = (x - _channel(mean, x)) * _channel(invstd, x) * _channel(weight, x)
+def _elemt(x: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
+    y = (x - _channel(mean, x)) * _channel(rstd, x) * _channel(weight, x)
     return y if bias is None else y + _channel(bias, x)
 
 
-def _backward_reduce(dy: Tensor, x: Tensor, mean: Tensor, invstd: Tensor) -> tuple[Tensor, ...]:
+def _backward_reduce(dy: Tensor, x: Tensor, mean: Tensor, rstd: Tensor) -> tuple[Tensor, ...]:
     axes = [a for a in range(x.ndim) if a != 1]
     products = (dy * (x - _channel(mean, x))).sum(axes)
-    return dy.sum(axes), products, products * invstd, dy.sum(axes)
+    return dy.sum(axes), products, products * rstd, dy.sum(axes)
 
 
 def _backward_elemt(
     dy: Tensor,
     x: Tensor,
     mean: Tensor,
-    invstd: Tensor,
+    rstd: Tensor,
     sum_dy: Tensor,
     sum_dy_xmu: Tensor,
     count: Tensor,
     weight: Tensor | None = None,
 ) -> Tensor:
     d = x - _channel(mean, x)
-    slope = _channel(invstd, x) ** 2 * _channel(sum_dy_xmu, x) / count
-    return (dy - _channel(sum_dy, x) / count - d * slope) * _channel(invstd, x) * _channel(weight, x)
+    slope = _channel(rstd, x) ** 2 * _channel(sum_dy_xmu, x) / count
+    return (dy - _channel(sum_dy, x) / count - d * slope) * _channel(rstd, x) * _channel(weight, x)
 
 
 def global_response_norm(x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
@@ -179,10 +179,10 @@ def _normalize(x: Tensor, p: float = 2.0, eps: float = 1e-12, axis: int = 1) -> 
     return F.normalize(x, p, axis, eps)
 
 
-def _renorm(x: Tensor, p: float = 2.0, maxnorm: float = 1.0, axis: Any = None) -> Tensor:
+def _renorm(x: Tensor, p: float = 2.0, max_norm: float = 1.0, axis: Any = None) -> Tensor:
     axes = tuple(range(1, x.ndim)) if axis is None else axis
     norm = torch.linalg.vector_norm(x, p, axes, keepdim=True)
-    return x * torch.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0)
+    return x * torch.where(norm > max_norm, max_norm / (norm + 1e-7), 1.0)
 
 
 def _weight_norm(v: Tensor, g: Tensor) -> Tensor:
@@ -308,7 +308,7 @@ CASES = {
     "renorm": Case(
         _renorm,
         shapes=_VECTORS,
-        keywords=({"maxnorm": 5.0}, {"p": 1, "maxnorm": 100.0, "axis": 0}),
+        keywords=({"max_norm": 5.0}, {"p": 1, "max_norm": 100.0, "axis": 0}),
         specials=False,
         tolerance=16.0,
     ),

@@ -104,8 +104,8 @@ def _root(x: torch.Tensor) -> torch.Tensor:
     return torch.where(zero, 0.0, torch.where(zero, 1.0, x).sqrt())
 
 
-def _norm(x: torch.Tensor, axes: tuple[int, ...], keepdims: bool, ord: float = 2) -> torch.Tensor:
-    return torch.linalg.vector_norm(_real(x), ord, axes, keepdims)
+def _norm(x: torch.Tensor, axes: tuple[int, ...], keepdims: bool, p: float = 2) -> torch.Tensor:
+    return torch.linalg.vector_norm(_real(x), p, axes, keepdims)
 
 
 _ORDERS = (2, 1, 0, np.inf, -np.inf, 3)
@@ -157,7 +157,7 @@ CASES = {
         flat(lambda x: x.logsumexp(-1) - np.log(x.shape[-1])), shapes=FILLED, keywords=AXES, absolute=8.0, specials=False
     ),
     "vector_norm": Case(
-        over(_norm), ("nonzero",), FILLED, tuple({**a, "ord": o} for a in AXES[:3] for o in _ORDERS), tolerance=32.0
+        over(_norm), ("nonzero",), FILLED, tuple({**a, "p": o} for a in AXES[:3] for o in _ORDERS), tolerance=32.0
     ),
     "dist": Case(
         over(lambda a, b, axes, keepdims, p=2: _norm(a - b, axes, keepdims, p)),

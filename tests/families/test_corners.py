@@ -17,15 +17,15 @@ F = torch.nn.functional
 ZEROS = np.float32([[3, -4, 0, 1], [0, 0, 0, 0], [1, 1, 2, -1]])
 FLAT = np.float32([[2.5] * 4, [-1, 2, 0.5, 7], [0] * 4])
 REFERENCES: dict[str, tuple[Callable[..., torch.Tensor], dict[str, Any], np.ndarray]] = {
-    "vector_norm": (lambda x, ord=2: torch.linalg.vector_norm(x, ord, dim=-1), {"axis": -1}, ZEROS),
+    "vector_norm": (lambda x, p=2: torch.linalg.vector_norm(x, p, dim=-1), {"axis": -1}, ZEROS),
     "std": (lambda x: torch.std(x, -1), {"axis": -1, "correction": 1}, FLAT),
     "nanstd": (lambda x: torch.std(x, -1), {"axis": -1, "correction": 1}, FLAT),
     "normalize": (lambda x: F.normalize(x, dim=-1), {}, ZEROS),
-    "renorm": (lambda x: torch.renorm(x, 2, 0, 1.0), {"maxnorm": 1.0}, ZEROS),
+    "renorm": (lambda x: torch.renorm(x, 2, 0, 1.0), {"max_norm": 1.0}, ZEROS),
 }
 
 
-@pytest.mark.parametrize(("name", "words"), [*((n, {}) for n in REFERENCES), *(("vector_norm", {"ord": p}) for p in (0.5, 1, 3))])
+@pytest.mark.parametrize(("name", "words"), [*((n, {}) for n in REFERENCES), *(("vector_norm", {"p": p}) for p in (0.5, 1, 3))])
 def test_gradients_of_norms_at_zero(name: str, words: dict[str, Any], device: str) -> None:
     reference, keywords, values = REFERENCES[name]
     x = torch.from_numpy(values.copy()).requires_grad_()

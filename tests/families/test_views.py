@@ -289,14 +289,14 @@ def test_sync_batch_norm_is_batch_norm_of_all_samples(device: str) -> None:
         _close(rest[4], variances, 10.0)
         saved.append((x, dy[4 * i : 4 * i + len(x)], *rest[:3]))
     sums = [np.zeros(3), np.zeros(3)]
-    for x, own, mean, invstd, _ in saved:
-        total, products, *_ = baracuda.batch_norm_backward_reduce(to_device(own, device), to_device(x, device), mean, invstd)
+    for x, own, mean, rstd, _ in saved:
+        total, products, *_ = baracuda.batch_norm_backward_reduce(to_device(own, device), to_device(x, device), mean, rstd)
         sums = [sums[0] + to_host(total), sums[1] + to_host(products)]
     shares = []
-    for i, (x, own, mean, invstd, count) in enumerate(saved):
+    for i, (x, own, mean, rstd, count) in enumerate(saved):
         both = iter(sums)
         dx, *share = baracuda.sync_batch_norm_backward(
-            to_device(own, device), to_device(x, device), given[0], mean, invstd, count,
+            to_device(own, device), to_device(x, device), given[0], mean, rstd, count,
             add=lambda _, both=both: to_device(next(both), device),
         )  # fmt: skip
         _close(dx, slopes[0][4 * i : 4 * i + len(x)], 10.0)

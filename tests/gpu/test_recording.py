@@ -108,7 +108,7 @@ def test_indices_are_checked_in_a_recording() -> None:
     recorded = baracuda.record(lambda index: baracuda.embedding(index, table), index)
     np.testing.assert_array_equal(recorded(index).numpy(), table.numpy()[[1, 2]])
     recorded(baracuda.to_device(np.array([1, 99], np.int64), GPU))
-    with pytest.raises(InvalidProblemError, match=r"indices: index at \(1,\) is out of range; expected 0 to 9"):
+    with pytest.raises(InvalidProblemError, match=r"index: index at \(1,\) is out of range; expected 0 to 9"):
         baracuda.synchronize()
     baracuda.synchronize()  # told once
 

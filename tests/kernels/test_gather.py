@@ -177,7 +177,7 @@ def test_out_of_range_is_an_error(bad: int, device: str) -> None:
     i, w = numbers(0, 9, (300, 5)), to_device(table((9, 4)), device)
     i[250, 3] = i[299, 0] = bad
     with pytest.raises(
-        baracuda.InvalidProblemError, match=rf"indices: index ({bad} )?at \(250, 3\).*expected 0 to 8 .*extent of 9"
+        baracuda.InvalidProblemError, match=rf"index: index ({bad} )?at \(250, 3\).*expected 0 to 8 .*extent of 9"
     ):
         waited(baracuda.embedding, to_device(i, device), w)
     if bad != -1:
@@ -187,7 +187,7 @@ def test_out_of_range_is_an_error(bad: int, device: str) -> None:
 
 def test_bad_input(device: str) -> None:
     w, i = to_device(table((9, 4)), device), to_device(numbers(0, 9, (3,)), device)
-    with pytest.raises(baracuda.InvalidProblemError, match="indices: element is f32; expected indices in s32 or s64"):
+    with pytest.raises(baracuda.InvalidProblemError, match="index: element is f32; expected indices in s32 or s64"):
         baracuda.embedding(to_device(table((3,)), device), w)
     with pytest.raises(baracuda.InvalidProblemError, match="bounds: 'no'; expected check or clamp"):
         baracuda.embedding(i, w, bounds="no")

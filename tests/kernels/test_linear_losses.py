@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 import baracuda
 from baracuda.core.errors import InvalidProblemError
-from baracuda.frontends import linear_losses
+from baracuda.ops.losses import linear_losses
 from tests.kernels.machine import waited
 
 ROWS, K, N = 37, 24, 50

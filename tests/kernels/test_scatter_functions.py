@@ -161,7 +161,7 @@ def test_indices_out_of_range_are_told(device: str) -> None:
             waited(called, device, function, *given, **options)
 
     x, ones = np.zeros((4, 2), np.float32), np.ones((3, 1), np.float32)
-    message = r"indices: index (5 )?at \(1,\) is out of range; expected 0 to 3"
+    message = r"index: index (5 )?at \(1,\) is out of range; expected 0 to 3"
     told(message, baracuda.embedding_grad_dense, x, np.array([0, 5, 1, 2]), num_rows=4)
     told("index (-5 )?at", baracuda.index_add, x, np.array([-5]), x[:1])
     told("segment_ids: index (-1 )?at", baracuda.segment_sum, x, np.array([0, 1, -1, 2]), num_segments=4)

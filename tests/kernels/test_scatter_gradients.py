@@ -208,7 +208,7 @@ X, AT = np.zeros((4, 3)), np.array([0, 2, 1])
         (lambda: baracuda.index_get_backward(X[0], X, AT), r"dy: shape is \(3,\); expected \(3, 3\)"),
         (lambda: baracuda.index_get_backward(X[:3], X, AT + 2), "index0: index 4 at"),
         (lambda: baracuda.index_get_backward(X[:3], X, AT * 1.0), "index0: element is f64; expected one of s32, s64"),
-        (lambda: baracuda.gather_nd_backward(X[:3], X, AT[None]), "indices: shape is"),
+        (lambda: baracuda.gather_nd_backward(X[:3], X, AT[None]), "index: shape is"),
         (lambda: baracuda.vocab_parallel_embedding_backward(X, AT, X), r"dy: shape is \(4, 3\); expected \(3, 3\)"),
     ],
 )

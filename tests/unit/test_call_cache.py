@@ -236,7 +236,7 @@ def test_numbers_in_any_order_give_what_the_function_gives(python: bool) -> None
         "addmm_backward": lambda f, n: f(a, a, a, a.T[:, :3], alpha=n, beta=n - 1),
         "lerp": lambda f, n: f(a, a + 1, n),
         "pow": lambda f, n: f(a, n),
-        "vector_norm": lambda f, n: f(a, ord=n, axis=1),
+        "vector_norm": lambda f, n: f(a, p=n, axis=1),
         "pairwise_distance": lambda f, n: f(a, a + 1, p=n),
         "rms_norm": lambda f, n: f(a, eps=n),
         "clamp": lambda f, n: f(a, -n, n),

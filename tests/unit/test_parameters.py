@@ -110,7 +110,7 @@ REFUSED: list[tuple[str, str, list[Any]]] = [
     ("batch_norm", "momentum", [-0.1, 1.1]),
     ("gumbel_softmax", "tau", [0, -1.0]),
     ("entmax", "alpha", [1, 2.5]),
-    ("renorm", "maxnorm", [-1]),
+    ("renorm", "max_norm", [-1]),
     ("logit", "eps", [-0.1, 0.6]),
     ("var", "correction", [NAN, INF]),
     ("multigammaln", "d", [0, 65]),
@@ -157,7 +157,7 @@ def test_numbers_with_a_meaning_are_taken(name: str, parameter: str, values: lis
 
 @pytest.mark.parametrize(
     ("name", "low", "high"),
-    [("hardtanh", "min_val", "max_val"), ("rprop_step", "step_min", "step_max")]
+    [("hardtanh", "min", "max"), ("rprop_step", "step_min", "step_max")]
     + [(f"fake_quantize_{n}", "quant_min", "quant_max") for n in ("per_tensor", "per_channel", "learnable")],
 )
 def test_numbers_in_the_wrong_order_are_refused(name: str, low: str, high: str) -> None:
@@ -173,9 +173,9 @@ def test_numbers_in_the_wrong_order_are_refused(name: str, low: str, high: str) 
 def test_a_recipe_is_no_way_around_the_order() -> None:
     x = np.zeros(3, np.float32)
     for _ in range(3):
-        baracuda.hardtanh(x, min_val=-2, max_val=2)
-    with pytest.raises(baracuda.InvalidProblemError, match=r"^min_val: 2; expected at most max_val, which is -2"):
-        baracuda.hardtanh(x, min_val=2, max_val=-2)
+        baracuda.hardtanh(x, min=-2, max=2)
+    with pytest.raises(baracuda.InvalidProblemError, match=r"^min: 2; expected at most max, which is -2"):
+        baracuda.hardtanh(x, min=2, max=-2)
 
 
 def test_what_has_no_default_is_asked_for_by_name() -> None:

@@ -17,7 +17,10 @@ from baracuda.core.op_table import table
 from baracuda.frontends.families import function, ops
 
 #: PyTorch's names of what is ours by another; tensors apart.
-NAMES = {"dim": "axis", "keepdim": "keepdims", "p": "ord", "d": "ord", "dims": "axes", "equation": "subscripts", "x2": "b"}
+NAMES = {
+    "dim": "axis", "keepdim": "keepdims", "ord": "p", "d": "p", "norm_type": "p", "maxnorm": "max_norm", "dims": "axes",
+    "equation": "subscripts", "x2": "b", "indices": "index", "min_val": "min", "max_val": "max",
+}  # fmt: skip
 
 #: Where what PyTorch takes by position is not what we take there, and why that is no trap.
 DEVIATIONS = {
@@ -75,7 +78,7 @@ def _paths(name: str) -> list[str]:
 def _agrees(theirs: list[tuple[str, bool]], ours: tuple[str, ...], tensors: int | None) -> bool:
     """Whether everything that we take by position is what PyTorch takes there, as far as it takes anything. `tensors` says how
     many of ours are tensors, where that is known."""
-    names = [name for name, _ in theirs]
+    names = [NAMES.get(name, name) for name, _ in theirs]
     for i, (own, (name, is_tensor)) in enumerate(zip(ours, theirs, strict=False)):
         if tensors is not None and is_tensor is not (i < tensors):
             return False
@@ -166,7 +169,7 @@ def test_a_number_of_groups_is_no_weight() -> None:
 
 
 def test_the_signature_has_what_goes_by_position_first() -> None:
-    assert list(inspect.signature(baracuda.vector_norm).parameters) == ["x", "ord", "axis", "keepdims", "out"]
+    assert list(inspect.signature(baracuda.vector_norm).parameters) == ["x", "p", "axis", "keepdims", "out"]
     parameters = inspect.signature(baracuda.mse_loss).parameters
     assert parameters["axis"].kind is inspect.Parameter.KEYWORD_ONLY
     with pytest.raises(baracuda.InvalidProblemError, match="at most 3"):

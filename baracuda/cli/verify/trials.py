@@ -28,6 +28,13 @@ Shapes = tuple["tuple[int, ...] | None", ...]
 #: What is mixed into the values of a special trial.
 SPECIALS = (float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1e-40, -1e-310, 1.0, -1.0, 65504.0, 3e38)
 
+#: Words that data goes by another name than: what the reference hashes were made of.
+_DATA = {
+    "hardtanh": {"min": "min_val", "max": "max_val"}, "vector_norm": {"p": "ord"}, "masked_reduce": {"p": "ord"},
+    "embedding_renorm": {"p": "norm_type"}, "renorm": {"max_norm": "maxnorm"}, "weight_norm": {"y": "w"},
+    **{name: {"y": "value"} for name in ("xlogy", "xlog1py", "rel_entr", "kl_div_elementwise")},
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -54,8 +61,16 @@ class Trial:
     gradient: bool = True
 
     def __str__(self) -> str:
+        return self._told({})
+
+    @property
+    def seed(self) -> str:
+        """What the data follows from."""
+        return self._told(_DATA.get(self.name, {}))
+
+    def _told(self, names: Mapping[str, str]) -> str:
         shapes = ",".join("x".join(map(str, s)) if s else "scalar" if s is not None else "none" for s in self.shapes)
-        words = "".join(f" {k}={v}" for k, v in self.keywords)
+        words = "".join(f" {names.get(k, k)}={v}" for k, v in self.keywords)
         return f"{self.name} {self.element} {shapes}{words}{' specials' if self.special else ''}"
 
     @property
@@ -68,7 +83,7 @@ class Trial:
         names = self.op.signature.tensors
         domains = [*self.domains, *[self.domains[-1]] * (len(names) - len(self.domains))]
         pairs = zip(domains, self.shapes, strict=False)
-        return [None if s is None else self._tensor(d, f"{self}/{i}", s) for i, (d, s) in enumerate(pairs)]
+        return [None if s is None else self._tensor(d, f"{self.seed}/{i}", s) for i, (d, s) in enumerate(pairs)]
 
     def _tensor(self, domain: str, seed: str, shape: tuple[int, ...]) -> Array:
         drawn = np.asarray(data.values(domain, seed, shape))
@@ -120,9 +135,10 @@ class Trial:
             yield OpProblem(f"{self} wrt {','.join(group)}", part, known)
 
     def _cotangent(self, name: str, shape: tuple[int, ...], kind: ElementKind) -> Array:
-        drawn = data.normal(f"{self}/d{name}", shape)
+        seed = f"{self.seed}/d{_DATA.get(self.name, {}).get(name, name)}"
+        drawn = data.normal(seed, shape)
         if kind.category is Category.COMPLEX:
-            return np.asarray(drawn + 1j * data.normal(f"{self}/d{name}/imaginary", shape)).astype(kind.numpy)
+            return np.asarray(drawn + 1j * data.normal(f"{seed}/imaginary", shape)).astype(kind.numpy)
         return data.rounded(drawn, kind)
 
 

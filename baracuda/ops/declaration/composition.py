@@ -14,20 +14,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
+from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.plan import Plan
+from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.patterns import Declared
+from baracuda.ops.declaration.traced import Bound
 
+#: A tensor that may be left out.
+Given: TypeAlias = TensorRef | None
 #: Where a step writes: a tensor, one for each result, or None for new ones.
-Into = TensorRef | tuple[TensorRef, ...] | None
+Into: TypeAlias = TensorRef | tuple[Given, ...] | None
+#: Results that a backward takes, by name.
+Saved: TypeAlias = Mapping[str, Given] | None
+Shape = Sequence[int]
 
 
 class Steps(Protocol):
-    """What a body makes its steps with."""
+    """What a body makes its steps with. In a tensor's place an op may have a number."""
 
     #: What the caller gave to write the result to; None where nothing.
     out: Any
@@ -35,8 +44,30 @@ class Steps(Protocol):
     def run(self, op: Op, tensors: Mapping[str, Any], into: Into = None, **options: Any) -> Any:
         """An op's result, or a tuple of several."""
 
-    def new(self, shape: Sequence[int], kind: ElementKind) -> TensorMut:
+    def gradients(
+        self, op: Op, tensors: Mapping[str, Any], dy: TensorRef, wrt: Sequence[str], saved: Saved = None, **options: Any
+    ) -> dict[str, TensorRef]:
+        """The gradients of an op's tensors by name, given that of its result; only of those that the op reads. Results that the
+        backward takes too are computed again where they are not given."""
+
+    def plan(
+        self,
+        plan: type[Plan[Any, Any]],
+        descriptor: Descriptor,
+        tensors: Mapping[str, Any],
+        into: Into = None,
+        preference: PlanPreference | None = None,
+    ) -> Any:
+        """What a plan of a family of its own computes: its result, or a tuple of several."""
+
+    def new(self, shape: Shape, kind: ElementKind) -> TensorMut:
         """A new tensor, to write."""
+
+    def new_like(self, tensor: TensorRef) -> TensorMut:
+        """A new tensor of the shape and element of another, and in its memory order."""
+
+    def filled(self, shape: Shape, kind: ElementKind, value: complex) -> TensorMut:
+        """A new tensor with one number everywhere."""
 
     def zero(self, target: TensorMut) -> None:
         """Make every element 0."""
@@ -44,32 +75,72 @@ class Steps(Protocol):
     def copy(self, source: TensorRef, target: TensorMut) -> None:
         """The elements of one view into another, in the element of the target."""
 
+    def merge(self, pieces: Sequence[tuple[int, TensorRef]], axis: int, into: TensorMut) -> None:
+        """Write the sum of some pieces, each of which begins at a place along an axis; zero where there is none.
+
+        An element's pieces are added in the order they are given in, up to five of them in the kind they compute in.
+        """
+
+    def reshaped(self, tensor: TensorRef, shape: Shape) -> Any:
+        """The elements of a tensor in another shape."""
+
+    def check_indices(self, index: TensorRef, name: str, limits: Bound) -> None:
+        """Raise `InvalidProblemError` where an index is out of range, with the first one that is; on a GPU when the host next
+        waits for the device."""
+
+    def check_range(self, index: TensorRef, name: str, low: int, last: int) -> None:
+        """The same for what is no index of an axis."""
+
+
+def chosen(wrt: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
+    """The tensors whose gradients a call asks for, each once, by default all that are known."""
+    given: Any = known if wrt is None else wrt
+    if not isinstance(given, (tuple, list)):
+        raise InvalidProblemError(f"wrt: {given!r}; expected a tuple of names, some of {', '.join(known)}")
+    found = tuple(given)
+    if not found or any(n not in known for n in found) or len(set(found)) != len(found):
+        raise InvalidProblemError(f"wrt: {', '.join(map(repr, found)) or 'none'}; expected some of {', '.join(known)}, each once")
+    return found
+
+
+def one_or_all(results: Sequence[Any]) -> Any:
+    """What a function returns: its only result, or a tuple of them."""
+    return results[0] if len(results) == 1 else tuple(results)
+
 
 @dataclass(frozen=True)
 class Composed:
     """A composition: its body, which takes `Steps` first, the patterns of its tensors, and whether it takes `out`.
 
-    The tensor of the first pattern says which library results are of.
+    The tensor of the first pattern says which library results are of. `numbers` are parameters that kernels are given
+    unchanged, under the same name, when they run; with each the values that the body treats in a way of its own.
     """
 
     body: Callable[..., Any]
     patterns: Mapping[str, Declared]
     out: bool
+    numbers: Mapping[str, tuple[float, ...]]
 
     @property
     def name(self) -> str:
         return self.body.__name__
+
+    def __call__(self, do: Steps, *arguments: Any, **keywords: Any) -> Any:
+        """Its steps as steps of another one."""
+        return self.body(do, *arguments, **keywords)
 
 
 #: Every composition by name.
 COMPOSED: dict[str, Composed] = {}
 
 
-def composed(*, out: bool = False, **patterns: Declared) -> Callable[[Callable[..., Any]], Composed]:
+def composed(
+    *, out: bool = False, numbers: Mapping[str, tuple[float, ...]] | None = None, **patterns: Declared
+) -> Callable[[Callable[..., Any]], Composed]:
     """Declare a composition and register it under its name."""
 
     def declare(body: Callable[..., Any]) -> Composed:
-        made = Composed(body, patterns, out)
+        made = Composed(body, patterns, out, numbers or {})
         if made.name in COMPOSED:
             raise InvalidProblemError(f"{made.name}: declared twice")
         COMPOSED[made.name] = made

@@ -60,10 +60,10 @@ def threshold(x: Expr, *, threshold: Scalar = 0, value: Scalar = 0) -> Expr:
     return select(x <= threshold, value, x)
 
 
-@op(ordered=(("min_val", "max_val"),))
-def hardtanh(x: Expr, *, min_val: Scalar = -1, max_val: Scalar = 1) -> Expr:
-    """x limited to min_val ... max_val. The gradient at the limits is 0."""
-    return select(x <= min_val, min_val, select(x >= max_val, max_val, x))
+@op(ordered=(("min", "max"),))
+def hardtanh(x: Expr, *, min: Scalar = -1, max: Scalar = 1) -> Expr:
+    """x limited to min ... max. The gradient at the limits is 0."""
+    return select(x <= min, min, select(x >= max, max, x))
 
 
 @op()

@@ -7,6 +7,7 @@ from typing import Annotated
 from baracuda.core.bounds import AtLeast
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.tensor import TensorRef
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.conversions import cast_to, saturate_to
@@ -15,6 +16,7 @@ from baracuda.formula.expr import Expr, bitcast, const, select
 from baracuda.formula.expr import cast as converted
 from baracuda.formula.scaling import exponent_of, scale_by_power_of_two
 from baracuda.formula.small_floats import FORMATS
+from baracuda.ops.declaration.composition import Steps
 from baracuda.ops.declaration.op import op
 from baracuda.ops.declaration.promotion import Rule, part
 from baracuda.ops.declaration.traced import Own, Result, Stored, Value
@@ -42,6 +44,12 @@ def cast(x: Value, *, element: ElementKind | None) -> Result:
     if isinstance(x, Complex):
         return Stored(Complex(converted(x.re, half), converted(x.im, half)), half)
     return Stored(Complex(converted(x, half), const(0.0, half)), half)
+
+
+def in_element(do: Steps, x: TensorRef, kind: ElementKind) -> TensorRef:
+    """A tensor in an element, as a step of a composition: itself where it has that."""
+    found: TensorRef = x if x.kind is kind else do.run(cast, {"x": x}, dtype=kind)
+    return found
 
 
 @op(Rule.EACH, results=("y", "amax"), rows=True, axis=None, keepdims=False, element_option=True, constants=("scale",))

@@ -42,21 +42,21 @@ def _rows(shapes: Shapes) -> int:
 
 
 def _in_table(shapes: Shapes, options: Options) -> Limits:
-    return [("indices", Bound(_rows(shapes)))]
+    return [("index", Bound(_rows(shapes)))]
 
 
 def _looked_up(shapes: Shapes, options: Options) -> Space:
     """The indices' axes, then those of a row."""
     _rows(shapes)
-    rank = len(shapes["indices"])
-    return Space({"indices": tuple(range(rank)), "weight": (None, *range(rank, rank + len(shapes["weight"]) - 1))})
+    rank = len(shapes["index"])
+    return Space({"index": tuple(range(rank)), "weight": (None, *range(rank, rank + len(shapes["weight"]) - 1))})
 
 
 @op(space=_looked_up, bounds=_in_table)
-def embedding(indices: Own, weight: Table, *, padding_idx: WholeScalar | None = None) -> Expr:
-    """weight[indices]: the rows of a table at indices, copied bit for bit.
+def embedding(index: Own, weight: Table, *, padding_idx: WholeScalar | None = None) -> Expr:
+    """weight[index]: the rows of a table at indices, copied bit for bit.
 
-    indices has any shape, weight is (rows, ...); the result has the shape of indices followed by that of a row. padding_idx is
+    index has any shape, weight is (rows, ...); the result has the shape of index followed by that of a row. padding_idx is
     the row whose gradient stays zero: it changes nothing here. For torch's max_norm see `embedding_renorm`.
 
     Source: torch.nn.functional.embedding.
@@ -67,17 +67,17 @@ def embedding(indices: Own, weight: Table, *, padding_idx: WholeScalar | None = 
     >>> baracuda.embedding(np.array([2, 0]), np.float32([[1, 2], [3, 4], [5, 6]])).tolist()
     [[5.0, 6.0], [1.0, 2.0]]
     """
-    return _row_of(weight, indices)
+    return _row_of(weight, index)
 
 
 @op(space=_looked_up)
-def vocab_parallel_embedding(indices: Own, weight: Table, *, offset: Annotated[WholeScalar, AtLeast(0)] = 0) -> Expr:
-    """What one shard of a table contributes to `embedding`: weight[indices - offset] where the shard has the row, else 0.
+def vocab_parallel_embedding(index: Own, weight: Table, *, offset: Annotated[WholeScalar, AtLeast(0)] = 0) -> Expr:
+    """What one shard of a table contributes to `embedding`: weight[index - offset] where the shard has the row, else 0.
 
     The shard's first row is number `offset` of all. The sum over the shards is the row of the whole table; an index
     in no shard leaves 0, which the caller has to rule out. Source: the vocabulary-parallel embedding of Megatron-LM.
     """
-    row = indices - cast(as_expr(offset, ElementKind.S64), indices.kind)
+    row = index - cast(as_expr(offset, ElementKind.S64), index.kind)
     inside = (row >= 0) & (row < table_extent(weight, 0, row.kind))
     return select(inside, _row_of(weight, row), 0.0)
 
@@ -87,20 +87,20 @@ def vocab_parallel_embedding(indices: Own, weight: Table, *, offset: Annotated[W
     space=_looked_up,
     bounds=_in_table,
     differentiable=False,
-    literals={"norm_type": ORDERS},
-    positions=("max_norm", "norm_type"),
+    literals={"p": ORDERS},
+    positions=("max_norm", "p"),
 )
-def embedding_renorm(indices: Own, weight: Table, *, max_norm: NonNegative = 1.0, norm_type: Order = 2) -> Expr:
+def embedding_renorm(index: Own, weight: Table, *, max_norm: NonNegative = 1.0, p: Order = 2) -> Expr:
     """`embedding` of a table whose rows are scaled down to a norm: row * max_norm / (||row|| + 1e-7) where the norm of order
-    norm_type is above max_norm.
+    p is above max_norm.
 
     weight is (rows, columns).
     Source: torch.nn.functional.embedding with max_norm.
 
     Differs from PyTorch: it writes those rows back into the table; here nothing is overwritten.
     """
-    row = _row_of(weight, indices)
-    norm = norm_of(row, norm_type)
+    row = _row_of(weight, index)
+    norm = norm_of(row, p)
     return row * select(norm > max_norm, max_norm / (norm + 1e-7), 1.0)
 
 
@@ -109,14 +109,14 @@ def embedding_renorm(indices: Own, weight: Table, *, max_norm: NonNegative = 1.0
 
 def _bags(shapes: Shapes, options: Options) -> Space:
     """Bags, what is in one, and a row."""
-    if len(shapes["indices"]) != 2:
-        raise InvalidProblemError(f"indices: shape is {shapes['indices']}; expected (bags, indices of a bag)")
+    if len(shapes["index"]) != 2:
+        raise InvalidProblemError(f"index: shape is {shapes['index']}; expected (bags, indices of a bag)")
     _rows(shapes)
-    axes = {"indices": (0, 1), "weight": (None, *range(2, len(shapes["weight"]) + 1))}
+    axes = {"index": (0, 1), "weight": (None, *range(2, len(shapes["weight"]) + 1))}
     if "per_sample_weights" in shapes:
-        if shapes["per_sample_weights"] != shapes["indices"]:
+        if shapes["per_sample_weights"] != shapes["index"]:
             raise InvalidProblemError(
-                f"per_sample_weights: shape is {shapes['per_sample_weights']}; expected {shapes['indices']}, that of indices"
+                f"per_sample_weights: shape is {shapes['per_sample_weights']}; expected {shapes['index']}, that of index"
             )
         axes["per_sample_weights"] = (0, 1)
     return Space(axes)
@@ -124,7 +124,7 @@ def _bags(shapes: Shapes, options: Options) -> Space:
 
 @op(rows=True, axis=1, keepdims=False, constants=("weight",), space=_bags, bounds=_in_table, positions=())
 def embedding_bag(
-    indices: Own,
+    index: Own,
     weight: Table,
     per_sample_weights: Expr | None = None,
     *,
@@ -134,8 +134,8 @@ def embedding_bag(
     """The sum, mean or maximum of the rows of a table that each bag names, in one pass: nothing of the size of the rows is
     written.
 
-    indices is (bags, indices of a bag), weight (rows, ...); the result is (bags, ...). With mode "sum", per_sample_weights, of
-    the shape of indices, are factors of the rows. Indices equal to padding_idx, which may count from the end, count
+    index is (bags, indices of a bag), weight (rows, ...); the result is (bags, ...). With mode "sum", per_sample_weights, of
+    the shape of index, are factors of the rows. Indices equal to padding_idx, which may count from the end, count
     for nothing, and a bag in which nothing counts gives 0. Each column is summed in the canonical order over the bag.
 
     Source: torch.nn.functional.embedding_bag.
@@ -150,11 +150,11 @@ def embedding_bag(
     """
     if per_sample_weights is not None and mode != "sum":
         raise InvalidProblemError(f"per_sample_weights: given with mode {mode!r}; expected mode sum")
-    row = _row_of(weight, indices)
+    row = _row_of(weight, index)
     counts = None
     if padding_idx is not None:
         padding = as_expr(padding_idx, ElementKind.S64)
-        counts = ~is_number(indices, select(padding < 0, padding + table_extent(weight, 0, ElementKind.S64), padding))
+        counts = ~is_number(index, select(padding < 0, padding + table_extent(weight, 0, ElementKind.S64), padding))
     if per_sample_weights is not None:
         row = row * per_sample_weights
     count = f.row_length(row.kind) if counts is None else f.sum_(cast(counts, row.kind))
@@ -171,17 +171,17 @@ def embedding_bag(
 
 
 def _one_hot_space(shapes: Shapes, options: Options) -> Space:
-    rank = len(shapes["indices"])
-    return Space({"indices": tuple(range(rank))}, {rank: options["num_classes"]})
+    rank = len(shapes["index"])
+    return Space({"index": tuple(range(rank))}, {rank: options["num_classes"]})
 
 
 @op(
     takes="int,float,bool",
     element_option=True,
     space=_one_hot_space,
-    bounds=lambda shapes, options: [("indices", Bound(options["num_classes"]))],
+    bounds=lambda shapes, options: [("index", Bound(options["num_classes"]))],
 )
-def one_hot(indices: Own, *, num_classes: Annotated[int, AtLeast(1)], element: ElementKind) -> Stored:
+def one_hot(index: Own, *, num_classes: Annotated[int, AtLeast(1)], element: ElementKind) -> Stored:
     """1 where the last axis, of extent num_classes, has the number that the index says, else 0; in the element of the indices
     unless `dtype` names another.
 
@@ -195,7 +195,7 @@ def one_hot(indices: Own, *, num_classes: Annotated[int, AtLeast(1)], element: E
     >>> baracuda.one_hot(np.array([1, 0]), num_classes=3).tolist()
     [[0, 1, 0], [1, 0, 0]]
     """
-    wide = cast(indices, ElementKind.S64)
+    wide = cast(index, ElementKind.S64)
     inside = f.clamp(wide, 0, num_classes - 1)
     here = f.equal(cast(coord(-1), ElementKind.S64), inside)
     kind = element.compute

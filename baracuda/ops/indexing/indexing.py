@@ -160,39 +160,39 @@ def index_get(
 
 
 def check_tuples(shapes: Shapes, options: Options) -> None:
-    """Raise where the last axis of indices has not an index for each of some axes of x."""
-    x, indices, batch = shapes["x"], shapes["indices"], options["batch_dims"]
-    if not indices or not 0 <= batch < len(indices) or not 1 <= indices[-1] <= len(x) - batch:
+    """Raise where the last axis of index has not one for each of some axes of x."""
+    x, index, batch = shapes["x"], shapes["index"], options["batch_dims"]
+    if not index or not 0 <= batch < len(index) or not 1 <= index[-1] <= len(x) - batch:
         raise InvalidProblemError(
-            f"indices: shape is {indices} for x of shape {x} and batch_dims {batch}; expected a last axis with an index for "
+            f"index: shape is {index} for x of shape {x} and batch_dims {batch}; expected a last axis with an index for "
             f"each of 1 to {len(x) - batch} axes of x"
         )
 
 
 def _nd_space(shapes: Shapes, options: Options) -> Space:
     check_tuples(shapes, options)
-    x, indices, batch = shapes["x"], shapes["indices"], options["batch_dims"]
-    rank, read = len(indices) - 1, indices[-1]
+    x, index, batch = shapes["x"], shapes["index"], options["batch_dims"]
+    rank, read = len(index) - 1, index[-1]
     axes = (*range(batch), *(None for _ in range(read)), *range(rank, rank + len(x) - batch - read))
-    return Space({"x": axes, "indices": (*range(rank), None)})
+    return Space({"x": axes, "index": (*range(rank), None)})
 
 
 def in_components(shapes: Shapes, options: Options) -> Limits:
     """What each component of tuples of indices must be in."""
-    extents = shapes["x"][options["batch_dims"] :][: shapes["indices"][-1]]
-    return [("indices", Bound(n, wrap=True, component=k)) for k, n in enumerate(extents)]
+    extents = shapes["x"][options["batch_dims"] :][: shapes["index"][-1]]
+    return [("index", Bound(n, wrap=True, component=k)) for k, n in enumerate(extents)]
 
 
 @op(byte_floats=True, space=_nd_space, bounds=in_components)
-def gather_nd(x: Table, indices: Own, *, batch_dims: Annotated[int, AtLeast(0)] = 0) -> Value:
-    """x at the tuples of indices that lie along the last axis of `indices`, for the axes of x behind the first batch_dims, which
-    both share. The result has the shape of indices without its last axis, followed by the axes of x that are left.
+def gather_nd(x: Table, index: Own, *, batch_dims: Annotated[int, AtLeast(0)] = 0) -> Value:
+    """x at the tuples of indices that lie along the last axis of `index`, for the axes of x behind the first batch_dims, which
+    both share. The result has the shape of index without its last axis, followed by the axes of x that are left.
 
     Source: ONNX GatherND.
     """
-    assert isinstance(indices, Table)
-    kind = indices.parts[0][1]
-    parts = [take(indices, const(k, kind)) for k in range(len(x.dims))]
+    assert isinstance(index, Table)
+    kind = index.parts[0][1]
+    parts = [take(index, const(k, kind)) for k in range(len(x.dims))]
     return take(x, *(p for p in parts if isinstance(p, Expr)), wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""Linear interpolation between samples, forward and its slopes. `baracuda.frontends.interpolation` runs these ops."""
+"""Linear interpolation between samples of a function of one variable, and its slopes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.tensor import TensorRef
+from baracuda.core.views import view
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, const, fma, select
 from baracuda.formula.gathers import Table, table_extent, take
+from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Scalar, Shape, Space
+from baracuda.ops.declaration.words import Wrt
+from baracuda.ops.elementwise.conversions import in_element
+from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind, ScatterPlan
 
 _S32 = ElementKind.S32
 
@@ -117,8 +124,73 @@ def _slopes_space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Sp
 
 _SLOPES = ("dx", "df_low", "df_high", "dx_low", "dx_high", "low", "high")
 _STATISTICS: dict[str, Any] = {"family": "statistics", "takes": "float"}
-interp = Op(_interp, Rule.COMMON, name="interp", space=_space, **_STATISTICS)
-interp_slopes = Op(
+_interpolated = Op(_interp, Rule.COMMON, name="interp", space=_space, **_STATISTICS)
+_slopes = Op(
     _interp_slopes, Rule.COMMON, name="interp_backward", results=_SLOPES, wide=_SLOPES, space=_slopes_space,
     differentiable=False, **_STATISTICS,
 )  # fmt: skip
+
+
+def _steps(xp: TensorRef) -> int:
+    """Steps of bisection that tell how many of the places are at most x."""
+    if xp.shape == (0,):
+        raise InvalidProblemError("xp: shape is (0,); expected one axis of at least one place")
+    return xp.shape[0].bit_length()
+
+
+_SAMPLES: dict[str, Any] = {"x": "*shape : float", "xp": "places : float", "fp": "places : float"}
+
+
+@composed(**_SAMPLES, out=True)
+def interp(do: Steps, x: TensorRef, xp: TensorRef, fp: TensorRef, left: float | None = None, right: float | None = None) -> Any:
+    """The piecewise linear function through the samples fp at the places xp, at each x: f0 + (x - x0) / (x1 - x0) * (f1 - f0)
+    between the places x0 and x1 beside x, rounded with a fused multiply-add; exactly f0 at x0.
+
+    x has any shape, xp and fp are (places), all of a float element; they promote to the result's. xp must rise; that is not
+    checked, since it would wait for the device. Of places that are equal the last one counts. Below all places the result is
+    `left`, by default fp[0], and above them `right`, by default fp[-1]; NaN where x is. The place is found by bisection, and all
+    of it is one kernel with the same bits on every device. Raises `InvalidProblemError` for other shapes and where there is no
+    place. Source: jax.numpy.interp, without `period`, which sorts xp.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.interp(np.float32([-1, 0.5, 1, 2.5]), np.float32([0, 1, 3]), np.float32([0, 10, 20])).tolist()
+    [0.0, 5.0, 10.0, 17.5]
+    """
+    beyond = {n: v for n, v in {"left": left, "right": right}.items() if v is not None}
+    return do.run(_interpolated, {"x": x, "xp": xp, "fp": fp}, do.out, steps=_steps(xp), **beyond)
+
+
+@composed(**_SAMPLES, dy="*shape : float")
+def interp_backward(
+    do: Steps,
+    dy: TensorRef,
+    x: TensorRef,
+    xp: TensorRef,
+    fp: TensorRef,
+    left: float | None = None,
+    right: float | None = None,
+    *,
+    wrt: Wrt = None,
+) -> Any:
+    """The gradients of `interp`'s x, xp and fp, those named in `wrt` or all.
+
+    That of x is the slope of its segment, at a place that of the segment above it (of the last one at the last place), and 0
+    beyond the places. Those of fp and xp are sums by destination in the canonical order, of a place's shares from the segments
+    above it, then of those from the segments below it, each in the order of x.
+    """
+    tensors = {"x": x, "xp": xp, "fp": fp}
+    steps, names = _steps(xp), chosen(wrt, tuple(tensors))
+    computed = max((t.kind.compute for t in (dy, *tensors.values())), key=lambda kind: kind.bits)
+    # what goes to the lower and to the upper end of each segment, and which ends these are
+    of_places, of_samples, ends = (do.new((2, *x.shape), kind) for kind in (computed, computed, _S32))
+    halves = [view(t, i * t.strides[0], x.shape, t.strides[1:]) for t in (of_samples, of_places, ends) for i in (0, 1)]
+    options = {"steps": steps, "left": left is not None, "right": right is not None}
+    dx, *_ = do.run(_slopes, {"dy": dy, **tensors}, (None, *halves), **options)
+    made = {"x": dx}
+    for name, shares in (("xp", of_places), ("fp", of_samples)):
+        if name in names:
+            d = ScatterDescriptor(ScatterKind.SUM, tensors[name].shape, 0, (2, *x.shape), computed, _S32)
+            made[name] = do.plan(ScatterPlan, d, {"index": ends, "x": shares})
+    return one_or_all([in_element(do, made[n], tensors[n].kind) for n in names])

@@ -245,7 +245,7 @@ class ScatterPlan(Plan[ScatterDescriptor, ScatterArgs]):
     The workspace is 16 to 20 bytes for each position and 4 for each destination, and a few more for histograms.
     """
 
-    category, op = OpCategory.INDEXING, "scatter_reduce"
+    category, op, args = OpCategory.INDEXING, "scatter_reduce", ScatterArgs
     tensors = (
         TensorSpec("index", "where each position goes", "index_shape", "index_element", varies=Axes.OUTER),
         TensorSpec("x", "what each position brings", "x_shape", varies=Axes.OUTER, when="has_x"),

@@ -42,17 +42,17 @@ _CLASSES: dict[str, Any] = {
 
 
 def _one_class_axis(tensors: Tensors, axes: tuple[int, ...], options: Mapping[str, Any]) -> None:
-    if len(axes) != min(len(tensors["input"][0]), 1):  # a number is the score of one class
+    if len(axes) != min(len(tensors["x"][0]), 1):  # a number is the score of one class
         raise InvalidProblemError(f"axis: {axes}; expected one axis, along which the classes lie")
 
 
 def _indices_or_probabilities(tensors: Tensors, axes: tuple[int, ...], options: Mapping[str, Any]) -> None:
     _one_class_axis(tensors, axes, options)
-    shape, (target, kind) = tensors["input"][0], tensors["target"]
+    shape, (target, kind) = tensors["x"][0], tensors["target"]
     expected = shape if kind.is_float else tuple(n for a, n in enumerate(shape) if a not in axes)
     if target != expected:
         what = "probabilities" if kind.is_float else "class indices"
-        raise InvalidProblemError(f"target: shape {target} of {kind}; expected {what} of shape {expected} for input {shape}")
+        raise InvalidProblemError(f"target: shape {target} of {kind}; expected {what} of shape {expected} for x {shape}")
 
 
 class Target:
@@ -153,7 +153,7 @@ def _cross_entropy_backward(
         slope = dy * (lse - x)
         slope = slope if w is None else slope * w
         dtarget = slope if smoothing is None else slope * (1.0 - smoothing)
-        return {"dinput": dy * (p * f.sum_(share) - share), "dtarget": dtarget}
+        return {"dx": dy * (p * f.sum_(share) - share), "dtarget": dtarget}
     at = Target(target, ignore_index)
     own = at.weight(w, x.kind)
     whole, onehot = own, at.onehot(x.kind) * own
@@ -163,7 +163,7 @@ def _cross_entropy_backward(
         onehot = (1.0 - smoothing) * onehot + (share if w is None else share * w)
     if z_loss is not None:
         whole = whole + 2.0 * z_loss * lse
-    return {"dinput": at.judged(dy * (p * whole - onehot))}
+    return {"dx": at.judged(dy * (p * whole - onehot))}
 
 
 _SAVED: dict[str, Any] = {
@@ -174,28 +174,28 @@ _SAVED: dict[str, Any] = {
 
 @row_loss(**_SAVED)
 def cross_entropy(
-    input: Expr,
+    x: Expr,
     target: Own,
     weight: Own | None = None,
     *,
     ignore_index: WholeScalar = -100,
     label_smoothing: UnitInterval | None = None,
 ) -> dict[str, Any]:
-    """The cross entropy of softmax(input) and a target, in one pass over the scores.
+    """The cross entropy of softmax(x) and a target, in one pass over the scores.
 
-    With a class index t, weight[t] * -log_softmax(input)[t]; a mean is over the sum of the weights of the rows that count.
-    With probabilities, which have the shape of the input, -sum(weight * target * log_softmax(input)); a mean is over the rows.
+    With a class index t, weight[t] * -log_softmax(x)[t]; a mean is over the sum of the weights of the rows that count.
+    With probabilities, which have the shape of the input, -sum(weight * target * log_softmax(x)); a mean is over the rows.
     label_smoothing (None or 0: none) mixes the target with the uniform distribution.
 
     Saved are lse, the logarithm of each row's sum of exponentials, and total, what a mean divides by.
     """
-    return _cross_entropy(input, target, weight, ignore_index, label_smoothing)
+    return _cross_entropy(x, target, weight, ignore_index, label_smoothing)
 
 
 @cross_entropy.backward
 def _(
     dy: Expr,
-    input: Expr,
+    x: Expr,
     target: Expr,
     weight: Expr | None,
     lse: Expr,
@@ -205,13 +205,13 @@ def _(
     ignore_index: WholeScalar,
     label_smoothing: Scalar | None,
 ) -> dict[str, Expr]:
-    """dinput = dy * weight[t] * (softmax(input) - onehot(t))."""
-    return _cross_entropy_backward(dy, input, target, weight, lse, total, reduction, ignore_index, label_smoothing)
+    """dx = dy * weight[t] * (softmax(x) - onehot(t))."""
+    return _cross_entropy_backward(dy, x, target, weight, lse, total, reduction, ignore_index, label_smoothing)
 
 
 @row_loss(**_SAVED)
 def z_loss_cross_entropy(
-    input: Expr,
+    x: Expr,
     target: Own,
     weight: Own | None = None,
     *,
@@ -221,13 +221,13 @@ def z_loss_cross_entropy(
 ) -> dict[str, Any]:
     """`cross_entropy` plus z_loss * lse**2 for each row that counts, which keeps the scores' sum of exponentials near 1
     (Chowdhery et al. 2022, PaLM)."""
-    return _cross_entropy(input, target, weight, ignore_index, label_smoothing, z_loss)
+    return _cross_entropy(x, target, weight, ignore_index, label_smoothing, z_loss)
 
 
 @z_loss_cross_entropy.backward
 def _(
     dy: Expr,
-    input: Expr,
+    x: Expr,
     target: Expr,
     weight: Expr | None,
     lse: Expr,
@@ -238,8 +238,8 @@ def _(
     ignore_index: WholeScalar,
     label_smoothing: Scalar | None,
 ) -> dict[str, Expr]:
-    """As that of `cross_entropy`, with dy * 2 * z_loss * lse * softmax(input) more."""
-    return _cross_entropy_backward(dy, input, target, weight, lse, total, reduction, ignore_index, label_smoothing, z_loss)
+    """As that of `cross_entropy`, with dy * 2 * z_loss * lse * softmax(x) more."""
+    return _cross_entropy_backward(dy, x, target, weight, lse, total, reduction, ignore_index, label_smoothing, z_loss)
 
 
 @op(
@@ -252,7 +252,7 @@ def _(
     places={"target": beside_classes},
     check=_one_class_axis,
 )
-def vocab_parallel_cross_entropy(input: Expr, target: Own, *, offset: Annotated[WholeScalar, AtLeast(0)] = 0) -> dict[str, Expr]:
+def vocab_parallel_cross_entropy(x: Expr, target: Own, *, offset: Annotated[WholeScalar, AtLeast(0)] = 0) -> dict[str, Expr]:
     """What one shard of the classes contributes to the cross entropy: lse, the logarithm of the sum of its exponentials, and
     picked, the target's score where the target is in the shard, else 0. Both are stored in the kind it computes in.
 
@@ -260,11 +260,11 @@ def vocab_parallel_cross_entropy(input: Expr, target: Own, *, offset: Annotated[
     the loss of a row is L - P. A target in no shard leaves P = 0, which the caller has to rule out.
 
     The backward takes any lse: given L, dlse = dy and dpicked = -dy, it gives the shard's part of the loss's gradient,
-    dy * (e**(input - L) - onehot).
+    dy * (e**(x - L) - onehot).
     """
     at = _in_shard(target, offset)
-    top = f.max_(input)
-    return {"lse": top + f.log(f.sum_(f.exp(input - top))), "picked": at.read(input)}
+    top = f.max_(x)
+    return {"lse": top + f.log(f.sum_(f.exp(x - top))), "picked": at.read(x)}
 
 
 def _in_shard(target: Expr, offset: WholeScalar) -> Target:
@@ -272,35 +272,35 @@ def _in_shard(target: Expr, offset: WholeScalar) -> Target:
 
 
 @vocab_parallel_cross_entropy.backward
-def _(dlse: Expr | None, dpicked: Expr | None, input: Expr, target: Expr, lse: Expr, *, offset: WholeScalar) -> dict[str, Expr]:
-    """dinput = dlse * e**(input - lse) + dpicked * onehot(target - offset)."""
-    zero = const(0.0, input.kind)
-    softmax = zero if dlse is None else dlse * f.exp(input - lse)
-    return {"dinput": softmax + (zero if dpicked is None else select(_in_shard(target, offset).here, dpicked, 0.0))}
+def _(dlse: Expr | None, dpicked: Expr | None, x: Expr, target: Expr, lse: Expr, *, offset: WholeScalar) -> dict[str, Expr]:
+    """dx = dlse * e**(x - lse) + dpicked * onehot(target - offset)."""
+    zero = const(0.0, x.kind)
+    softmax = zero if dlse is None else dlse * f.exp(x - lse)
+    return {"dx": softmax + (zero if dpicked is None else select(_in_shard(target, offset).here, dpicked, 0.0))}
 
 
 # --- from log-probabilities -------------------------------------------------------------------------------------------
 
 
 @row_loss(results=("y", "total"), saves=("total",), extra=("total",), check=_one_class_axis, **_CLASSES)
-def nll_loss(input: Expr, target: Own, weight: Own | None = None, *, ignore_index: WholeScalar = -100) -> dict[str, Any]:
-    """-weight[t] * input[t] for the target class t; a mean is over the sum of the weights of the rows that count, which is
-    saved as total. Of a row nothing but input[t] is read."""
+def nll_loss(x: Expr, target: Own, weight: Own | None = None, *, ignore_index: WholeScalar = -100) -> dict[str, Any]:
+    """-weight[t] * x[t] for the target class t; a mean is over the sum of the weights of the rows that count, which is
+    saved as total. Of a row nothing but x[t] is read."""
     at = Target(target, ignore_index)
-    own = at.weight(weight, input.kind)
+    own = at.weight(weight, x.kind)
     counted = at.counted(own)
-    return {"y": Weighted(at.judged(-(own * at.read(input))), counted), "total": f.sum_rows(counted)}
+    return {"y": Weighted(at.judged(-(own * at.read(x))), counted), "total": f.sum_rows(counted)}
 
 
 @nll_loss.backward
 def _(
-    dy: Expr, input: Expr, target: Expr, weight: Expr | None, total: Expr, *, reduction: str, ignore_index: WholeScalar
+    dy: Expr, x: Expr, target: Expr, weight: Expr | None, total: Expr, *, reduction: str, ignore_index: WholeScalar
 ) -> dict[str, Expr]:
-    """dinput = -dy * weight[t] * onehot(t)."""
+    """dx = -dy * weight[t] * onehot(t)."""
     at = Target(target, ignore_index)
     dy = gradient_of_rows(dy, reduction, total)
-    own = dy if weight is None else dy * cast(weight, input.kind)
-    return {"dinput": at.judged(select(at.here, -own, 0.0))}
+    own = dy if weight is None else dy * cast(weight, x.kind)
+    return {"dx": at.judged(select(at.here, -own, 0.0))}
 
 
 # --- margins ----------------------------------------------------------------------------------------------------------
@@ -308,22 +308,22 @@ def _(
 
 @row_loss(check=_one_class_axis, **_CLASSES)
 def multi_margin_loss(
-    input: Expr, target: Own, weight: Own | None = None, *, p: Literal[1, 2] = 1, margin: NonNegative = 1.0
+    x: Expr, target: Own, weight: Own | None = None, *, p: Literal[1, 2] = 1, margin: NonNegative = 1.0
 ) -> Expr:
-    """The mean over the classes of weight[t] * max(0, margin - input[t] + input)**p, where the target class t itself counts 0;
+    """The mean over the classes of weight[t] * max(0, margin - x[t] + x)**p, where the target class t itself counts 0;
     p is 1 or 2. A mean is over the rows, whatever their weights.
 
     Differs from PyTorch: the weight comes third, p and margin are keywords.
     """
     at = Target(target)
-    z = margin - at.pick(input) + input
+    z = margin - at.pick(x) + x
     z = select(z <= 0.0, 0.0, z if p == 1 else z * z)
-    return at.judged(at.weight(weight, input.kind) * f.mean(select(at.here, 0.0, z)))
+    return at.judged(at.weight(weight, x.kind) * f.mean(select(at.here, 0.0, z)))
 
 
 @row_loss(axis=-1, constants=("weight",))
-def multilabel_soft_margin_loss(input: Expr, target: Expr, weight: Expr | None = None) -> Expr:
-    """The mean over the classes, which lie along the last axis, of weight * (target * softplus(-input) + (1 - target) *
-    softplus(input))."""
-    loss = target * f.maximum(-input, 0.0) + (1.0 - target) * f.maximum(input, 0.0) + softplus_of_negative(input)
+def multilabel_soft_margin_loss(x: Expr, target: Expr, weight: Expr | None = None) -> Expr:
+    """The mean over the classes, which lie along the last axis, of weight * (target * softplus(-x) + (1 - target) *
+    softplus(x))."""
+    loss = target * f.maximum(-x, 0.0) + (1.0 - target) * f.maximum(x, 0.0) + softplus_of_negative(x)
     return f.mean(loss if weight is None else loss * weight)

@@ -112,7 +112,7 @@ def beside_classes(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
 
 def class_indices(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Sequence[tuple[str, Bound]]:
     """What a target of class indices must be in."""
-    classes = [shapes["input"][a] for a in options["axis"]] or [1]
+    classes = [shapes["x"][a] for a in options["axis"]] or [1]
     return [("target", Bound(classes[0], classes=True, ignored=options.get("ignore_index")))]
 
 

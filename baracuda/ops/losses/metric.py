@@ -23,26 +23,24 @@ _COSINE_EPS = 1e-12
 
 
 @op(rows=True, axis=class_axis, keepdims=False, positions=("axis", "eps"))
-def cosine_similarity(x1: Expr, x2: Expr, *, eps: NonNegative = 1e-8) -> Expr:
-    """sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps)) along the axis, by default the second one. A norm below
+def cosine_similarity(a: Expr, b: Expr, *, eps: NonNegative = 1e-8) -> Expr:
+    """sum(a * b) / (max(|a|, eps) * max(|b|, eps)) along the axis, by default the second one. A norm below
     eps has no gradient."""
-    return f.sum_(x1 * x2) / (f.maximum(norm_of(x1, 2), eps) * f.maximum(norm_of(x2, 2), eps))
+    return f.sum_(a * b) / (f.maximum(norm_of(a, 2), eps) * f.maximum(norm_of(b, 2), eps))
 
 
 @op(Rule.FLOATING, rows=True, keepdims=False, literals={"p": ORDERS}, positions=("p", "eps", "keepdims"))
-def pairwise_distance(x1: Value, x2: Value, *, p: Order = 2, eps: Scalar = 1e-6) -> Expr:
-    """The p-norm of x1 - x2 + eps along the last axis, of any order p as `vector_norm`."""
-    return norm_of(x1 - x2 + eps, p)
+def pairwise_distance(a: Value, b: Value, *, p: Order = 2, eps: Scalar = 1e-6) -> Expr:
+    """The p-norm of a - b + eps along the last axis, of any order p as `vector_norm`."""
+    return norm_of(a - b + eps, p)
 
 
 @row_loss(Rule.FLOATING, axis=class_axis, places={"target": beside_classes}, constants=("target",), positions=("margin",))
-def cosine_embedding_loss(
-    input1: Expr, input2: Expr, target: Own, *, margin: Annotated[Scalar, AtLeast(-1), AtMost(1)] = 0.0
-) -> Expr:
-    """1 - c where target is 1, max(0, c - margin) where it is -1, for c = sum(input1 * input2) / sqrt((|input1|**2 + 1e-12) *
-    (|input2|**2 + 1e-12)) along the second axis; 0 for another target."""
-    size = (f.sum_(input1 * input1) + _COSINE_EPS) * (f.sum_(input2 * input2) + _COSINE_EPS)
-    c = f.sum_(input1 * input2) / f.sqrt(size)
+def cosine_embedding_loss(a: Expr, b: Expr, target: Own, *, margin: Annotated[Scalar, AtLeast(-1), AtMost(1)] = 0.0) -> Expr:
+    """1 - c where target is 1, max(0, c - margin) where it is -1, for c = sum(a * b) / sqrt((|a|**2 + 1e-12) *
+    (|b|**2 + 1e-12)) along the second axis; 0 for another target."""
+    size = (f.sum_(a * a) + _COSINE_EPS) * (f.sum_(b * b) + _COSINE_EPS)
+    c = f.sum_(a * b) / f.sqrt(size)
     apart = select(f.equal(target, const(-1, target.kind)), positive_part(c - margin), 0.0)
     return select(f.equal(target, const(1, target.kind)), 1.0 - c, apart)
 
@@ -103,9 +101,9 @@ def triplet_margin_with_distance_loss(
 
 
 def _square(tensors: Mapping[str, tuple[Shape, ElementKind]], axes: tuple[int, ...], options: Mapping[str, Any]) -> None:
-    shape, _ = tensors["logits"]
+    shape, _ = tensors["x"]
     if len(shape) != 2 or shape[0] != shape[1] or axes != (1,):
-        raise InvalidProblemError(f"logits: shape {shape}, rows along {axes}; expected a square matrix, rows along axis 1")
+        raise InvalidProblemError(f"x: shape {shape}, rows along {axes}; expected a square matrix, rows along axis 1")
 
 
 def _diagonal(x: Expr) -> Expr:
@@ -114,7 +112,7 @@ def _diagonal(x: Expr) -> Expr:
 
 @op(rows=True, keepdims=False, check=_square)
 def info_nce_loss(
-    logits: Expr,
+    x: Expr,
     *,
     method: Literal["softmax", "sigmoid"] = "softmax",
     symmetric: bool = True,
@@ -124,22 +122,22 @@ def info_nce_loss(
 
     - "softmax": the cross entropy of each row and its diagonal element, a mean over the rows; with `symmetric` the mean of that
       and of the same for columns (Radford et al. 2021, CLIP).
-    - "sigmoid": the sum over each row of softplus(-logits) on the diagonal and softplus(logits) off it, a mean over the rows
+    - "sigmoid": the sum over each row of softplus(-x) on the diagonal and softplus(x) off it, a mean over the rows
       (Zhai et al. 2023, SigLIP); `symmetric` makes no difference.
 
     reduction="none" gives each row's loss, and so excludes the symmetric softmax.
     """
     both = _both_ways(method, symmetric, reduction)
     if method == "sigmoid":
-        z = select(_diagonal(logits), -logits, logits)
+        z = select(_diagonal(x), -x, x)
         loss = f.sum_(f.maximum(z, 0.0) + softplus_of_negative(z))
     else:
-        loss = _against(logits, Axes.INNER)
+        loss = _against(x, Axes.INNER)
     if reduction == "none":
         return loss
     total = f.sum_rows(loss)
     if both:
-        total = 0.5 * (total + f.sum_(_against(logits, Axes.OUTER)))
+        total = 0.5 * (total + f.sum_(_against(x, Axes.OUTER)))
     return total / f.row_count(total.kind) if reduction == "mean" else total
 
 
@@ -150,27 +148,27 @@ def _both_ways(method: str, symmetric: bool, reduction: str) -> bool:
     return both
 
 
-def _against(logits: Expr, over: Axes) -> Expr:
+def _against(x: Expr, over: Axes) -> Expr:
     """The cross entropy of the diagonal element among its row (its column)."""
-    shifted = logits - reduce("max", logits, over)
-    picked = reduce("sum", select(_diagonal(logits), shifted, 0.0), over)
+    shifted = x - reduce("max", x, over)
+    picked = reduce("sum", select(_diagonal(x), shifted, 0.0), over)
     return f.log(reduce("sum", f.exp(shifted), over)) - picked
 
 
-def _softmax(logits: Expr, over: Axes) -> Expr:
-    e = f.exp(logits - reduce("max", logits, over))
+def _softmax(x: Expr, over: Axes) -> Expr:
+    e = f.exp(x - reduce("max", x, over))
     return e / reduce("sum", e, over)
 
 
 @info_nce_loss.backward
-def _(dy: Expr, logits: Expr, *, method: str, symmetric: bool, reduction: str) -> dict[str, Expr]:
-    """dlogits = dy * (softmax - identity), for the symmetric loss with the mean of both softmaxes."""
+def _(dy: Expr, x: Expr, *, method: str, symmetric: bool, reduction: str) -> dict[str, Expr]:
+    """dx = dy * (softmax - identity), for the symmetric loss with the mean of both softmaxes."""
     both = _both_ways(method, symmetric, reduction)
     dy = dy / f.row_count(dy.kind) if reduction == "mean" else dy
-    eye = _diagonal(logits)
+    eye = _diagonal(x)
     if method == "sigmoid":
-        return {"dlogits": dy * select(eye, -f.sigmoid(-logits), f.sigmoid(logits))}
-    p = _softmax(logits, Axes.INNER)
+        return {"dx": dy * select(eye, -f.sigmoid(-x), f.sigmoid(x))}
+    p = _softmax(x, Axes.INNER)
     if both:
-        p = 0.5 * (p + _softmax(logits, Axes.OUTER))
-    return {"dlogits": dy * select(eye, p - 1.0, p)}
+        p = 0.5 * (p + _softmax(x, Axes.OUTER))
+    return {"dx": dy * select(eye, p - 1.0, p)}

@@ -19,10 +19,10 @@ def _all_but_the_first(rank: int) -> tuple[int, ...]:
 
 
 @row_loss(axis=_all_but_the_first)
-def dice_loss(input: Expr, target: Expr, *, smooth: NonNegative = 1.0) -> Expr:
-    """1 - (2 sum(input * target) + smooth) / (sum(input) + sum(target) + smooth) of each sample's probabilities: over all axes
+def dice_loss(x: Expr, target: Expr, *, smooth: NonNegative = 1.0) -> Expr:
+    """1 - (2 sum(x * target) + smooth) / (sum(x) + sum(target) + smooth) of each sample's probabilities: over all axes
     but the first (Milletari et al. 2016)."""
-    return 1.0 - (2.0 * f.sum_(input * target) + smooth) / (f.sum_(input) + f.sum_(target) + smooth)
+    return 1.0 - (2.0 * f.sum_(x * target) + smooth) / (f.sum_(x) + f.sum_(target) + smooth)
 
 
 def _four(tensors: Mapping[str, tuple[Shape, ElementKind]], axes: tuple[int, ...], options: Mapping[str, Any]) -> None:

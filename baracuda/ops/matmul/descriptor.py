@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.lazy import cached_property
 from baracuda.core.spec import check_axis, check_shape
+from baracuda.core.tensor import TensorRef
 from baracuda.ops.declaration.promotion import part
 from baracuda.ops.matmul.epilogue import ACTIVATIONS
 
@@ -231,3 +233,9 @@ class MatmulDescriptor(Descriptor):
 
 def _broadcasts(shape: Sequence[int], to: Sequence[int]) -> bool:
     return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(shape[::-1], to[::-1], strict=False))
+
+
+def labelled(a: TensorRef, b: TensorRef, a_axes: str, b_axes: str, y_axes: str, **fields: Any) -> MatmulDescriptor:
+    """The descriptor of a product of two tensors whose axes have these labels."""
+    given = {"element": a.kind, "a_element": a.kind, "b_element": b.kind} | fields
+    return MatmulDescriptor(a.shape, b.shape, a_axes, b_axes, y_axes, **given)

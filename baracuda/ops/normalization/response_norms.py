@@ -17,14 +17,14 @@ def _shares(lengths: Expr, eps: Scalar) -> tuple[Expr, Expr]:
 
 @op(rows=True)
 def global_response_norm(
-    x: Expr, weight: Own | None = None, bias: Own | None = None, norms: Own | None = None, *, eps: NonNegative = 1e-6
+    x: Expr, weight: Own | None = None, bias: Own | None = None, norm: Own | None = None, *, eps: NonNegative = 1e-6
 ) -> Expr:
-    """x + weight * x * n + bias, n = norms / (mean of norms + eps) over the row, which are the channels (Woo et al. 2023).
+    """x + weight * x * n + bias, n = norm / (mean of norm + eps) over the row, which are the channels (Woo et al. 2023).
 
-    norms broadcast to x: the length of each channel of a sample over its other axes, (samples, 1, 1, channels); without them x
-    has no other axes, and they are its absolute values.
+    norm broadcasts to x: the length of each channel of a sample over its other axes, (samples, 1, 1, channels); without it x
+    has no other axes, and it is its absolute values.
     """
-    share, _ = _shares(abs(x) if norms is None else cast(norms, x.kind), eps)
+    share, _ = _shares(abs(x) if norm is None else cast(norm, x.kind), eps)
     scaled = x * share if weight is None else x * share * cast(weight, x.kind)
     y = x + scaled
     return y if bias is None else y + cast(bias, x.kind)

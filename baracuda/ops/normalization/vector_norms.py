@@ -44,16 +44,16 @@ def normalize(x: Value, *, p: Order = 2, eps: NonNegative = 1e-12) -> dict[str, 
 
 
 @op(results=("y", "norm"), literals={"p": ORDERS}, positions=("p",), **_ACROSS)
-def renorm(x: Value, *, p: Annotated[Host, Above(0)] = 2, maxnorm: NonNegative = 1.0) -> dict[str, Value]:
-    """x * maxnorm / (||x||_p + 1e-7) where the norm over `axis` is above maxnorm, else x.
+def renorm(x: Value, *, p: Annotated[Host, Above(0)] = 2, max_norm: NonNegative = 1.0) -> dict[str, Value]:
+    """x * max_norm / (||x||_p + 1e-7) where the norm over `axis` is above max_norm, else x.
 
     Differs from PyTorch: `axis` has the axes that its dim leaves out, by default all but the first.
     """
     norm = norm_of(x, p)
-    return {"y": x * select(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0), "norm": norm}
+    return {"y": x * select(norm > max_norm, max_norm / (norm + 1e-7), 1.0), "norm": norm}
 
 
-@op(results=("w", "norm"), positions=(), **_ACROSS)
+@op(results=("y", "norm"), positions=(), **_ACROSS)
 def weight_norm(v: Expr, g: Own) -> dict[str, Expr]:
     """v * (g / ||v||) (Salimans and Kingma 2016), with the norm over `axis`, by default all axes but the first.
 
@@ -62,13 +62,13 @@ def weight_norm(v: Expr, g: Own) -> dict[str, Expr]:
     g broadcasts to v: its shape is v's with 1 along `axis`. `saved` adds the norm, torch's norm_except_dim.
     """
     norm = norm_of(v, 2)
-    return {"w": v * (cast(g, v.kind) / norm), "norm": norm}
+    return {"y": v * (cast(g, v.kind) / norm), "norm": norm}
 
 
 @weight_norm.backward
-def _weight_norm_backward(dw: Expr, v: Expr, g: Own, norm: Expr) -> dict[str, Expr]:
+def _weight_norm_backward(dy: Expr, v: Expr, g: Own, norm: Expr) -> dict[str, Expr]:
     n = v / norm
-    return {"dv": (cast(g, v.kind) / norm) * (dw - n * f.sum_(dw * n)), "dg": dw * n}
+    return {"dv": (cast(g, v.kind) / norm) * (dy - n * f.sum_(dy * n)), "dg": dy * n}
 
 
 @op(

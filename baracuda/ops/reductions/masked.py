@@ -64,19 +64,19 @@ def _to_name_one(tensors: Tensors, axes: tuple[int, ...], options: Mapping[str, 
         over_something(tensors, axes, options)
 
 
-@op(rows=True, axis=None, keepdims=False, check=_to_name_one, rowless=True, literals={"ord": ORDERS})
+@op(rows=True, axis=None, keepdims=False, check=_to_name_one, rowless=True, literals={"p": ORDERS})
 def masked_reduce(
     x: Value,
     mask: Own,
     *,
     reduction: Masked = "sum",
     correction: Annotated[Scalar, Finite()] = 1.0,
-    ord: Order = 2,
+    p: Order = 2,
 ) -> Value:
     """A reduction of the elements whose mask is true, as in torch.masked.
 
     `reduction` is "sum", "prod", "mean", "amax", "amin", "argmax", "argmin", "var", "std" (with n - correction), "norm" (of
-    order `ord`) or "logsumexp". Where no mask is true it gives what is neutral: 0 for a sum or norm, 1 for a product, -inf for
+    order `p`) or "logsumexp". Where no mask is true it gives what is neutral: 0 for a sum or norm, 1 for a product, -inf for
     amax and logsumexp, +inf for amin, the least or largest integer; NaN for mean, var and std. argmax and argmin number the
     elements of the whole row; integers are summed and multiplied in the element they have, where they wrap.
 
@@ -98,7 +98,7 @@ def masked_reduce(
         return _REALS[reduction](x, mask)
     if not x.kind.is_float:
         raise UnsupportedError(f"reduction: {reduction!r} of {x.kind}; expected one of {', '.join(_REALS)}")
-    return _FLOATS[reduction](x, mask, correction, ord)
+    return _FLOATS[reduction](x, mask, correction, p)
 
 
 @op(Rule.ACCUMULATING, family="scan", takes="float,int,complex", element_option=True, rows=True, axis=-1)

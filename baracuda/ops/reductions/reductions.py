@@ -417,10 +417,10 @@ def norm_of(x: Value, order: Order) -> Expr:
     return select(f.equal(total, 0.0), 0.0, norm) if order > 0 else norm
 
 
-@op(Rule.FLOATING, saves=("y",), literals={"ord": ORDERS}, positions=("ord", "axis", "keepdims"), **_REDUCTION)
-def vector_norm(x: Value, *, ord: Order = 2) -> Expr:
-    """(sum |x|**ord)**(1/ord); the largest or smallest |x| for inf and -inf, how many are not 0 for 0."""
-    return norm_of(x, ord)
+@op(Rule.FLOATING, saves=("y",), literals={"p": ORDERS}, positions=("p", "axis", "keepdims"), **_REDUCTION)
+def vector_norm(x: Value, *, p: Order = 2) -> Expr:
+    """(sum |x|**p)**(1/p); the largest or smallest |x| for inf and -inf, how many are not 0 for 0."""
+    return norm_of(x, p)
 
 
 @op(Rule.FLOATING, saves=("y",), literals={"p": ORDERS}, positions=("p",), **_REDUCTION)

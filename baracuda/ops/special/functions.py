@@ -15,13 +15,12 @@ from baracuda.formula.elementary.complex_pieces import is_zero
 from baracuda.formula.expr import Expr, select
 from baracuda.ops.declaration.op import Op, op
 from baracuda.ops.declaration.promotion import Rule
-from baracuda.ops.declaration.traced import Scalar, Value, signature
+from baracuda.ops.declaration.traced import Scalar, Value
 
 
 def _declared(function: Callable[..., Expr]) -> Op:
     """The op of a function of the formula language, with its documentation."""
-    results = ("value",) if "y" in signature(function).tensors else ()
-    return op(Rule.FLOATING, name=function.__name__, takes="float", family="special", results=results)(function)
+    return op(Rule.FLOATING, name=function.__name__, takes="float", family="special")(function)
 
 
 for _function in (

@@ -1,20 +1,30 @@
-"""The pieces of covariances and correlations around the matrix product: deviations before it, scales behind it.
+"""Covariances and correlation coefficients of variables: deviations from the mean, then their matrix product, then scales.
 
-`baracuda.frontends.covariances` runs them. Variables are rows, observations run along them. What they hand on to the product is
-stored in the kind they compute in, so that a result is rounded once.
+Variables are rows, observations run along them. What is handed on to the product is stored in the kind it is computed in, so that
+a result is rounded once.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from baracuda.core.elements import Category, ElementKind
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.tensor import TensorRef
+from baracuda.core.views import placed, view
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, select
+from baracuda.ops.declaration.composition import Given, Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.op import Op, map_parts
-from baracuda.ops.declaration.promotion import Rule
+from baracuda.ops.declaration.promotion import Rule, common, result_element
 from baracuda.ops.declaration.traced import Own, Scalar, Value
+from baracuda.ops.declaration.words import FiniteFloat, Wrt
+from baracuda.ops.matmul.descriptor import MatmulDescriptor
+from baracuda.ops.matmul.plan import MatmulPlan
 from baracuda.ops.reductions.reductions import norm_of
+
+Weights = dict[str, TensorRef]
 
 
 def _conjugate(x: Value) -> Value:
@@ -130,3 +140,169 @@ by_weights = Op(_by_weights, Rule.COMMON, name="by_weights", element_option=True
 shares = Op(_shares, Rule.COMMON, name="shares", axis=0, keepdims=False, wide=("y",), **_ROWS)
 weight_slopes = Op(_weight_slopes, Rule.COMMON, name="weight_slopes", element_option=True, **_ROWS)
 correlation_slopes = Op(_correlation_slopes, Rule.COMMON, name="corrcoef_backward", element_option=True, **_ROWS)
+
+
+# --- covariances ------------------------------------------------------------------------------------------------------
+
+
+def _variables(x: TensorRef) -> Any:
+    """x as (variables, observations)."""
+    return placed(x, range(2 - len(x.shape), 2), 2)
+
+
+def _given(x: TensorRef, **weights: TensorRef | None) -> Weights:
+    """The weights that are given, by name."""
+    found = {name: w for name, w in weights.items() if w is not None}
+    for name, w in found.items():
+        if w.shape != x.shape[1:]:
+            raise InvalidProblemError(f"{name}: shape is {w.shape}; expected {x.shape[1:]}, one for each observation")
+    return found
+
+
+def _element(x: TensorRef, weights: Weights) -> ElementKind:
+    """The element of the result: that of x and aweights together, f32 for integers."""
+    kinds = [x.kind, *(w.kind for name, w in weights.items() if name == "aweights")]
+    return result_element(Rule.FLOATING, common(kinds))
+
+
+def _scale(x: TensorRef, correction: float) -> float:
+    """What the sums of products are multiplied by where observations have no weights."""
+    left = max(x.shape[1] - correction, 0.0)
+    return 1.0 / left if left else float("inf")
+
+
+def _gram(do: Steps, a: TensorRef, b: TensorRef, element: ElementKind, scale: float = 1.0) -> Any:
+    """scale * the sums over k of a[m, k] * conj(b[n, k])."""
+    d = MatmulDescriptor(
+        b.shape, a.shape, "nk", "mk", "mn", b.kind, a.kind, element,
+        alpha=scale, conjugate_a=b.kind.category is Category.COMPLEX,
+    )  # fmt: skip
+    return do.plan(MatmulPlan, d, {"a": b, "b": a})
+
+
+def _times(do: Steps, matrix: TensorRef, rows: TensorRef, element: ElementKind, scale: float = 1.0) -> Any:
+    """scale * (matrix @ rows)."""
+    d = MatmulDescriptor.matmul(matrix.shape, rows.shape, element, a_element=matrix.kind, b_element=rows.kind, alpha=scale)
+    return do.plan(MatmulPlan, d, {"a": matrix, "b": rows})
+
+
+def _squeezed(do: Steps, y: TensorRef) -> TensorRef:
+    """A matrix; of one variable a number."""
+    return do.reshaped(y, ()) if y.shape == (1, 1) else y
+
+
+def _both_ways_of(do: Steps, dy: TensorRef, x: TensorRef, *, diagonal: bool) -> Any:
+    """dy plus its conjugate transpose, in the kind that is computed in."""
+    n = x.shape[0]
+    expected = () if n == 1 else (n, n)
+    if dy.shape != expected:
+        raise InvalidProblemError(f"dy: shape is {dy.shape}; expected {expected}")
+    square = placed(dy, range(len(expected)), 2)
+    turned = view(square, 0, square.shape[::-1], square.strides[::-1])
+    return do.run(both_ways, {"dy": square, "turned": turned}, diagonal=diagonal)
+
+
+_X = "variables observations or observations or ()"
+_WEIGHTED: dict[str, Any] = {"x": _X, "fweights": "observations : int", "aweights": "observations : float"}
+
+
+@composed(**_WEIGHTED)
+def cov(do: Steps, x: TensorRef, *, correction: FiniteFloat = 1, fweights: Given = None, aweights: Given = None) -> TensorRef:
+    """The covariances of variables: sum_k w[k] * (x[i,k] - mean_i) * conj(x[j,k] - mean_j) / norm.
+
+    x is (variables, observations); the result is (variables, variables), or a number for one variable, for which x may be
+    (observations), in the common element of x and aweights, f32 for integers. w is fweights * aweights, of which each, if
+    given, has one element for each observation: fweights an integer, how often it was observed; aweights a float, its
+    importance. Weights should not be negative; that is not checked, since it would wait for the device. The mean is weighted by
+    w. With W = sum w, norm is W - correction, with aweights W - correction * sum(w * aweights) / W, and 0 where that is below: of
+    too few observations the result is NaN or infinite.
+
+    Deviations are taken in the kind that is computed in (f32 for 16-bit floats) and their products summed in one chain of fused
+    multiply-adds in rising k: the same bits on every device, and without weights a matrix that is symmetric to the bit. Raises
+    `InvalidProblemError` for other shapes, `UnsupportedError` for other elements of the weights. Source: torch.cov.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.cov(np.float32([[0, 1, 2], [2, 1, 0]])).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    rows = _variables(x)
+    weights = _given(rows, fweights=fweights, aweights=aweights)
+    if weights:
+        deviation, scaled = do.run(weighted_deviations, {"x": rows, **weights}, correction=float(correction))
+        return _squeezed(do, _gram(do, scaled, deviation, _element(rows, weights)))
+    deviation = do.run(deviations, {"x": rows})
+    return _squeezed(do, _gram(do, deviation, deviation, _element(rows, weights), _scale(rows, correction)))
+
+
+@composed(**_WEIGHTED, dy="variables variables or ()")
+def cov_backward(
+    do: Steps,
+    dy: TensorRef,
+    x: TensorRef,
+    *,
+    correction: FiniteFloat = 1,
+    fweights: Given = None,
+    aweights: Given = None,
+    wrt: Wrt = None,
+) -> Any:
+    """The gradients of `cov`'s x and aweights, those named in `wrt` or all that are given.
+
+    With D the deviations it is (dy + dy^H) D by w / norm: the mean takes no part, since weighted deviations sum to 0.
+    """
+    rows = _variables(x)
+    weights = _given(rows, fweights=fweights, aweights=aweights)
+    names = chosen(wrt, ("x",) if aweights is None else ("x", "aweights"))
+    both = _both_ways_of(do, dy, rows, diagonal=True)
+    if not weights:
+        deviation = do.run(deviations, {"x": rows})
+        return do.reshaped(_times(do, both, deviation, rows.kind, _scale(rows, correction)), x.shape)
+    words: dict[str, Any] = {"correction": float(correction)}
+    deviation, _ = do.run(weighted_deviations, {"x": rows, **weights}, **words)
+    slope = _times(do, both, deviation, deviation.kind)
+    made = {}
+    if "x" in names:
+        made["x"] = do.reshaped(do.run(by_weights, {"slope": slope, **weights}, dtype=rows.kind, **words), x.shape)
+    if "aweights" in names:
+        share = do.run(shares, {"slope": slope, "deviation": deviation})
+        made["aweights"] = do.run(weight_slopes, {"share": share, **weights}, dtype=weights["aweights"].kind, **words)
+    return one_or_all([made[n] for n in names])
+
+
+@composed(x=_X)
+def corrcoef(do: Steps, x: TensorRef) -> TensorRef:
+    """Pearson's correlation coefficients of variables: cov[i, j] / sqrt(cov[i, i] * cov[j, j]), held to [-1, 1].
+
+    x is (variables, observations); the result is (variables, variables), or a number for one variable, for which x may be
+    (observations); of integers in f32. Both parts of a complex coefficient are held to [-1, 1]. The correlation of a
+    variable with itself is exactly 1, and NaN with any where it does not vary. The sums of products are those of `cov`: the same
+    bits on every device. Raises `InvalidProblemError` for more than two axes. Source: torch.corrcoef.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.corrcoef(np.float32([[0, 1, 2], [4, 2, 0]])).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    rows = _variables(x)
+    deviation = do.run(deviations, {"x": rows})
+    products = _gram(do, deviation, deviation, deviation.kind)
+    squares = view(products, 0, rows.shape[:1], (sum(products.strides),))
+    tensors = {"products": products, "row": placed(squares, (0,), 2), "column": placed(squares, (1,), 2)}
+    return _squeezed(do, do.run(correlations, tensors, dtype=_element(rows, {})))
+
+
+@composed(x=_X, dy="variables variables or ()")
+def corrcoef_backward(do: Steps, dy: TensorRef, x: TensorRef) -> Any:
+    """The gradient of `corrcoef`'s x.
+
+    With U the deviations over their norms it is (dy + dy^H) U, without its part along U, over those norms. The diagonal, which
+    is constant, has no part in it, and that coefficients are held to [-1, 1] is not differentiated: it undoes rounding.
+    """
+    rows = _variables(x)
+    both = _both_ways_of(do, dy, rows, diagonal=False)
+    direction, norm = do.run(directions, {"x": rows})
+    slope = _times(do, both, direction, direction.kind)
+    tensors = {"slope": slope, "direction": direction, "norm": norm}
+    return do.reshaped(do.run(correlation_slopes, tensors, dtype=rows.kind), x.shape)

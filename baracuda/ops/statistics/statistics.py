@@ -1,19 +1,11 @@
-"""Averages and merged moments; and the pieces of distances, integrals and differences along an axis, which
-`baracuda.frontends.statistics` runs on views of their tensors."""
+"""Averages, and moments of two samples together."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from baracuda.formula import functions as f
-from baracuda.formula import scans as s
-from baracuda.formula.expr import Expr, cast, select
-from baracuda.formula.host import HostNumber
-from baracuda.formula.integer_functions import remainder
-from baracuda.ops.declaration.op import Op, map_parts, op
-from baracuda.ops.declaration.promotion import Rule
-from baracuda.ops.declaration.traced import Own, Scalar, Value
-from baracuda.ops.reductions.reductions import ORDERS, Order, norm_of
+from baracuda.formula.expr import Expr, select
+from baracuda.ops.declaration.op import map_parts, op
+from baracuda.ops.declaration.traced import Value
 
 
 def _row_axes(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -48,105 +40,3 @@ def welford_merge(count_a: Expr, mean_a: Expr, m2_a: Expr, count_b: Expr, mean_b
     share = select(f.equal(count, 0.0), 0.0, count_b / count)
     d = mean_b - mean_a
     return count, mean_a + d * share, m2_a + m2_b + d * d * (count_a * share)
-
-
-# --- distances --------------------------------------------------------------------------------------------------------
-
-
-def _distances(a: Expr, b: Expr, *, p: Order = 2) -> Expr:
-    found = norm_of(a - b, p)
-    largest = not isinstance(p, HostNumber) and p == float("inf")
-    return f.maximum(found, 0.0) if largest else found  # 0 between points without coordinates
-
-
-def _distance_slopes(dy: Expr, a: Expr, b: Expr, distance: Own, *, p: Order = 2) -> Expr:
-    """The sum over the row of dy times the slope of |a - b| by a; 0 where the points are one."""
-    d, distance = a - b, cast(distance, a.kind)
-    towards = select(d > 0.0, dy, select(d < 0.0, -dy, 0.0))
-    if isinstance(p, HostNumber) or p not in (1, 2, float("inf")):
-        slope = towards * f.pow_(abs(d) / distance, p - 1.0)
-    elif p == 1:
-        return f.sum_(towards)
-    elif p == 2:
-        slope = dy * (d / distance)
-    else:
-        return f.sum_(select(f.equal(abs(d), distance), towards, 0.0))
-    return f.sum_(select(f.equal(d, 0.0), 0.0, slope))
-
-
-_STATISTICS: dict[str, Any] = {"family": "statistics", "takes": "float"}
-_DISTANCES: dict[str, Any] = {"rows": True, "literals": {"p": ORDERS}, **_STATISTICS}
-distances = Op(_distances, Rule.COMMON, name="cdist", keepdims=False, **_DISTANCES)
-wide_distances = Op(_distances, Rule.COMMON, name="wide_cdist", keepdims=False, wide=("y",), **_DISTANCES)
-distance_slopes = Op(_distance_slopes, Rule.COMMON, name="cdist_backward", **_DISTANCES)
-
-
-# --- along an axis ----------------------------------------------------------------------------------------------------
-
-
-def _areas(lower: Value, upper: Value, x_lower: Expr | None, x_upper: Expr | None, dx: Scalar) -> Value:
-    """Areas of trapezoids between neighbours."""
-    k = lower.kind
-    width = dx if x_lower is None or x_upper is None else cast(x_upper, k) - cast(x_lower, k)
-    return (lower + upper) * (width * 0.5)
-
-
-def _area(lower: Value, upper: Value, x_lower: Own | None = None, x_upper: Own | None = None, *, dx: Scalar = 1.0) -> Value:
-    return map_parts(f.sum_, _areas(lower, upper, x_lower, x_upper, dx))
-
-
-def _running_area(
-    lower: Value, upper: Value, x_lower: Own | None = None, x_upper: Own | None = None, *, dx: Scalar = 1.0
-) -> Value:
-    return map_parts(s.cumsum, _areas(lower, upper, x_lower, x_upper, dx))
-
-
-def _slope(f0: Value, f1: Value, x0: Own | None = None, x1: Own | None = None, *, spacing: Scalar = 1.0) -> Value:
-    """The slope of a line through two points."""
-    return (f1 - f0) / (spacing if x0 is None or x1 is None else cast(x1, f0.kind) - cast(x0, f0.kind))
-
-
-def _slope_of_three(
-    f0: Value,
-    f1: Value,
-    f2: Value,
-    x0: Own | None = None,
-    x1: Own | None = None,
-    x2: Own | None = None,
-    *,
-    spacing: Scalar = 1.0,
-    at: int = 1,
-) -> Value:
-    """The slope of the parabola through three points at one of them."""
-    if x0 is None or x1 is None or x2 is None:
-        if at == 1:
-            return (f2 - f0) / (spacing * 2.0)
-        near, far = (f0, f2) if at == 0 else (f2, f0)
-        rise = f1 * 4.0 - near * 3.0 - far
-        return (rise if at == 0 else -rise) / (spacing * 2.0)
-    k = f0.kind
-    before, after = cast(x1, k) - cast(x0, k), cast(x2, k) - cast(x1, k)
-    whole = before + after
-    weights = {
-        0: (-(before + whole) / (before * whole), whole / (before * after), -before / (after * whole)),
-        1: (-after / (before * whole), (after - before) / (before * after), before / (after * whole)),
-        2: (after / (before * whole), -whole / (before * after), (after + whole) / (after * whole)),
-    }[at]
-    return f0 * weights[0] + f1 * weights[1] + f2 * weights[2]
-
-
-def _unwrapped(lower: Expr, upper: Expr, *, period: Scalar = 1.0, discont: Scalar = 0.0) -> Expr:
-    """All but the first of a row of angles, moved by whole periods so that no step is longer than half of one."""
-    step, half = upper - lower, period * 0.5
-    turned = remainder(step + half, period) - half
-    turned = select(f.equal(turned, -half) & (step > 0.0), half, turned)
-    return upper + s.cumsum(select(abs(step) < discont, 0.0, turned - step))
-
-
-_AREAS: dict[str, Any] = {"family": "statistics", "takes": "float,complex", "rows": True}
-_SLOPES: dict[str, Any] = {"family": "statistics", "takes": "float,complex"}
-area = Op(_area, Rule.FLOATING, name="trapezoid", keepdims=False, **_AREAS)
-running_area = Op(_running_area, Rule.FLOATING, name="cumulative_trapezoid", **_AREAS)
-slope_of_two = Op(_slope, Rule.FLOATING, name="gradient", **_SLOPES)
-slope_of_three = Op(_slope_of_three, Rule.FLOATING, name="gradient_of_three", **_SLOPES)
-unwrapped = Op(_unwrapped, Rule.COMMON, name="unwrap", rows=True, **_STATISTICS)
