@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.cli.verify.placing import place
+from baracuda.cli.verify.problem import select_for
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
@@ -102,7 +103,7 @@ def compute(machine: Machine, descriptor: GraphDescriptor, x: Any) -> list[np.nd
     before = [placing.block(0xFF) for placing in places]
     held = [machine.upload(block) for block in before]
     args = args_type(x, *(h.tensor(placing, written=True) for h, placing in zip(held, places, strict=True)))
-    plan = plan_type.select(machine.stream, descriptor, like=args)
+    plan = select_for(plan_type, machine.stream, descriptor, args)
     plan.bind(machine.stream, machine.workspace(plan.workspace_size()), args)()
     machine.synchronize()
     results = []

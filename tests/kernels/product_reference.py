@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.cli.verify.placing import Placing, place
+from baracuda.cli.verify.problem import select_for
 from baracuda.core.elements import Category
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.sku import PlanPreference
@@ -103,7 +104,10 @@ def run(
         held[spec.name], placings[spec.name] = machine.upload(block), placing
         args[spec.name] = held[spec.name].tensor(placing, written=spec.written)
     given = MatmulArgs(**{s.name: args.get(s.name) for s in MatmulPlan.tensors})
-    plan = MatmulPlan.select(machine.stream, d, preference)
+    if bind:
+        plan = select_for(MatmulPlan, machine.stream, d, given, preference)
+    else:
+        plan = MatmulPlan.select(machine.stream, d, preference)
     workspace = machine.workspace(plan.workspace_size())
     if bind:
         plan.bind(machine.stream, workspace, given)()

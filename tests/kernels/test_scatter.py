@@ -13,6 +13,7 @@ import pytest
 import baracuda
 from baracuda.cli.verify.bits import canonical_bits
 from baracuda.cli.verify.placing import LAYOUTS, place
+from baracuda.cli.verify.problem import select_for
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.formula import order
@@ -157,7 +158,7 @@ def run(
         places[spec.name], blocks[spec.name], held[spec.name] = at, block, machine.upload(block)
         tensors[spec.name] = held[spec.name].tensor(at, written=spec.written)
     args = ScatterArgs(**tensors)
-    plan = ScatterPlan.select(machine.stream, d, like=args if like else None)
+    plan = select_for(ScatterPlan, machine.stream, d, args, general=not like and layout != "contiguous")
     plan.run(machine.stream, machine.workspace(plan.workspace_size()), args)
     machine.synchronize()
     after = held["y"].download()

@@ -206,6 +206,22 @@ class Outcome:
     outputs: dict[str, Array]
 
 
+def select_for(
+    cls: type[Plan[Any, Any]],
+    stream: Stream,
+    descriptor: Any,
+    args: Args,
+    preference: PlanPreference | None = None,
+    *,
+    general: bool = False,
+) -> Any:
+    """The plan for the layouts of these args and no others, or `general`, for any strides: half the kernels of `select`."""
+    layout = layout_of(cls.checked(descriptor, [getattr(args, s.name) for s in cls.tensors], stream))
+    if general:
+        layout = tuple(o and OperandLayout(o.strides, 1, True) for o in layout)
+    return cls.select_layouts(stream.device, descriptor, preference or PlanPreference(), [layout])
+
+
 def execute(
     machine: Machine,
     case: Problem,
@@ -217,10 +233,11 @@ def execute(
     values: Mapping[str, Array] | None = None,
     around: Around | None = None,
 ) -> Outcome:
-    """Run a problem: `like` selects the plan for these very layouts, `bound` runs through `bind`, `around` wraps the
-    execution."""
+    """Run a problem: `like` selects the plan for these very layouts, else one for any strides is selected where they are not
+    contiguous; `bound` runs through `bind`, `around` wraps the execution."""
     placed = Placed(machine, case, poison, values)
-    plan = case.plan.select(machine.stream, case.descriptor, preference, like=placed.args if like else None)
+    general = not like and case.layout != "contiguous"
+    plan = select_for(case.plan, machine.stream, case.descriptor, placed.args, preference, general=general)
     workspace = machine.workspace(plan.workspace_size())
     if around is not None:  # whatever is loaded lazily is loaded now, before a graph is captured
         plan.run(machine.stream, workspace, placed.args)
@@ -249,13 +266,10 @@ class Session:
     ) -> None:
         self.machine, self.case = machine, case
         self.placed = Placed(machine, case, values=values)
-        args, cls, descriptor = self.placed.args, case.plan, case.descriptor
+        args, cls = self.placed.args, case.plan
         self._values = [getattr(args, s.name) for s in cls.tensors]
-        self.layout = layout_of(cls.checked(descriptor, self._values, machine.stream))
-        layouts = [self.layout]
-        if general:
-            layouts = [tuple(o and OperandLayout(o.strides, 1, True) for o in self.layout)]
-        self.plan = cls.select_layouts(machine.stream.device, descriptor, PlanPreference(), layouts)
+        self.layout = layout_of(cls.checked(case.descriptor, self._values, machine.stream))
+        self.plan = select_for(cls, machine.stream, case.descriptor, args, general=general)
         self.workspace = machine.workspace(self.plan.workspace_size())
 
     def run(self, *, poison: int = POISON, bound: bool = False, around: Around | None = None) -> dict[str, Array]:
