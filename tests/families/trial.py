@@ -99,20 +99,26 @@ def trials(*, full: bool = False) -> Iterator[Trial]:
 @cache
 def sample() -> frozenset[str]:
     """The names of the trials that run without --full: of each op so many that every set of its keywords is among them, special
-    values, f32, another float, and one element of each other category.
+    values, f32, another float, one element of each other category, and gradients.
 
     Values, gradients and hashes are of the same trials, so that each kernel is compiled once; those that have a hash come first.
     """
     hashed = {str(trial) for trial in reference.of_ops()}
     chosen: set[str] = set()
     for name in cases():
-        seen: set[Any] = set()
-        for trial in sorted(trials_of(name), key=lambda x: (str(x) not in hashed, crc32(str(x).encode()))):
-            sort = trial.element.category, trial.element is ElementKind.F32
-            if not {sort, trial.keywords, trial.special} <= seen:
-                chosen.add(str(trial))
-                seen |= {sort, trial.keywords, trial.special}
+        trials = sorted(trials_of(name), key=lambda x: (str(x) not in hashed, crc32(str(x).encode())))
+        missing = set().union(*map(_tried, trials))
+        while missing:
+            most = max(trials, key=lambda x: len(_tried(x) & missing))
+            chosen.add(str(most))
+            missing -= _tried(most)
     return frozenset(chosen)
+
+
+def _tried(trial: Trial) -> set[tuple[str, Any]]:
+    """What a trial tries of its op."""
+    element = trial.element.category, trial.element is ElementKind.F32
+    return {("element", element), ("keywords", trial.keywords), ("special", trial.special), ("gradient", trial.backward_too)}
 
 
 # --- computing --------------------------------------------------------------------------------------------------------
