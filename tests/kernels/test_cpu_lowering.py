@@ -356,6 +356,7 @@ def test_large_outputs_are_streamed_from_any_alignment() -> None:
         assert (whole[start + x.size :] == 7.0).all()
 
 
+@pytest.mark.parametrize("threads", [1], indirect=True)
 @pytest.mark.parametrize(
     "target",
     [

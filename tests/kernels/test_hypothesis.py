@@ -62,7 +62,7 @@ def arbitrary(draw: Any) -> tuple[Case, bool, bool]:
 @pytest.mark.parametrize("part", range(4))
 def test_any_layout(machine: Machine, full: bool, part: int) -> None:
     @settings(
-        max_examples=600 if full else 60,
+        max_examples=600 if full else 30,
         database=None,
         suppress_health_check=list(HealthCheck),
     )

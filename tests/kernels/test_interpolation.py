@@ -34,6 +34,7 @@ def _samples(n: int, shape: tuple[int, ...], dtype: Any) -> list[np.ndarray]:
     return [x, xp, drawn(n, dtype, seed=2)]
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize(("n", "shape"), [(1, (9,)), (2, (3, 5)), (7, (300,)), (8, (4, 1, 33)), (100, ()), (100, (2000,))])
 def test_interp(n: int, shape: tuple[int, ...], dtype: Any, device: str) -> None:

@@ -62,6 +62,7 @@ def test_numbers(machine: Machine, kind: K) -> None:
             close(got, gradient, kind)
 
 
+@pytest.mark.one_of(2)
 @kinds
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
 def test_tensors_of_weights(machine: Machine, kind: K, shapes: tuple[tuple[int, ...], ...]) -> None:

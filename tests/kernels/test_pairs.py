@@ -15,6 +15,7 @@ from tests.kernels.composed import FLOATS, called, check, drawn, same_bits
 ORDERS = [0.0, 0.5, 1.0, 2.0, 3.0, float("inf")]
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("p", ORDERS)
 @pytest.mark.parametrize("shape", [(7, 5), (33, 130), (2, 1)])
