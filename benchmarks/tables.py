@@ -10,7 +10,7 @@ from baracuda.cli.bench.rivals.library import Library, Results, Tables
 from baracuda.cli.bench.suites.families import Declared
 from baracuda.cli.bench.suites.seeds import Seed
 from benchmarks.rivals import RIVALS
-from tests.families.trial import cases
+from tests.cases.trial import cases
 
 
 def seeds(library: Library, problem: Problem, tensors: Mapping[str, Any]) -> Mapping[str, Results]:

@@ -18,7 +18,7 @@ from baracuda.cli.verify.plans import SUBJECTS, Case, Subject
 from baracuda.cli.verify.problem import Placed
 from baracuda.core.workspace import Workspace
 from baracuda.runtime import cuda_toolchain
-from tests.kernels.machine import machine_of
+from tests.machine import machine_of
 
 F32, BF16 = ElementKind.F32, ElementKind.BF16
 #: How often the device's free memory is compared, which other processes change too.

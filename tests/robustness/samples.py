@@ -1,6 +1,6 @@
 """Valid calls of every public function, small enough to be made by the ten thousand.
 
-Declared ops, their backward and double backward come from the cases in `tests/families`, functions written by hand from the
+Declared ops, their backward and double backward come from the cases in `tests/cases`, functions written by hand from the
 examples in their docstrings and from `tests/robustness/by_hand.py`, plans from the trials of `baracuda verify`. A sample is made
 without running any kernel.
 """
@@ -25,7 +25,7 @@ from baracuda.core.plan import Plan
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
 from baracuda.ops.declaration.op import Op
-from tests.families.trial import ELEMENTS, Trial, cases, elements_of, sample, trials_of
+from tests.cases.trial import ELEMENTS, Trial, cases, elements_of, sample, trials_of
 from tests.robustness import by_hand
 
 #: Functions that are no computation: they have tests of their own.
