@@ -1,7 +1,7 @@
 """Write the reference hashes that `baracuda verify` compares with, made on a CPU and met by every other device.
 
     python -m tools.make_hashes
-    python -m tools.make_hashes --only gelu     of trials and problems whose name contains this; the others stay as they are
+    python -m tools.make_hashes --only gelu     of trials and cases whose name contains this; the others stay as they are
 
 Those of declared ops are in `baracuda/cli/verify/reference/ops.json`, beside those of plans written out by hand, `plans.json`.
 """
@@ -18,8 +18,9 @@ from typing import TypeVar
 
 from baracuda.cli.verify import reference, written
 from baracuda.cli.verify.bits import digests
+from baracuda.cli.verify.case import Case
 from baracuda.cli.verify.machine import Host, Machine
-from baracuda.cli.verify.problem import Problem, Session
+from baracuda.cli.verify.session import Session
 from baracuda.cli.verify.trials import Trial
 from baracuda.core.version import ARITHMETIC_VERSION
 from baracuda.formula.order import POOLED_LENGTH
@@ -45,16 +46,16 @@ def hashed() -> dict[str, Trial]:
 
 
 def of_trial(machine: Machine, trial: Trial) -> str:
-    """The hashes of a trial's problems on a machine."""
-    return reference.SEPARATOR.join(digests(Session(machine, problem).run()) for problem in trial.problems())
+    """The hashes of a trial's cases on a machine."""
+    return reference.SEPARATOR.join(digests(Session(machine, case).run()) for case in trial.cases())
 
 
-def of_problem(machine: Machine, problem: Problem) -> str:
-    """The hashes of a problem's outputs on a machine, on the kernels for its layout."""
-    return digests(Session(machine, problem).run(bound=True))
+def of_problem(machine: Machine, case: Case) -> str:
+    """The hashes of a case's outputs on a machine, on the kernels for its layout."""
+    return digests(Session(machine, case).run(bound=True))
 
 
-Hashed = TypeVar("Hashed", Trial, Problem)
+Hashed = TypeVar("Hashed", Trial, Case)
 
 
 def _made(

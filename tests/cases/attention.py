@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tests.cases.case import Case
+from tests.cases.case import OpCases
 
 
 def _alibi(scores: torch.Tensor, slopes: torch.Tensor) -> torch.Tensor:
@@ -14,4 +14,4 @@ def _alibi(scores: torch.Tensor, slopes: torch.Tensor) -> torch.Tensor:
 
 
 _SCORES = [((2, 3, 4, 67), (3,)), ((1, 2, 1, 9), (2,)), ((3, 1, 33, 5), (1,))]
-CASES = {"alibi": Case(_alibi, shapes=_SCORES, specials=False, absolute=8.0)}
+CASES = {"alibi": OpCases(_alibi, shapes=_SCORES, specials=False, absolute=8.0)}

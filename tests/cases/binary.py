@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from tests.cases.case import Case, Shapes
+from tests.cases.case import OpCases, Shapes
 
 Tensor = torch.Tensor
 Reference = Callable[..., Any]
@@ -89,53 +89,55 @@ ALPHA = ({}, {"alpha": 3})
 VALUE = ({}, {"value": 3})
 
 CASES = {
-    "add": Case(lambda a, b, alpha=1: a + b * alpha, keywords=ALPHA, absolute=4.0),
-    "sub": Case(lambda a, b, alpha=1: a - b * alpha, keywords=ALPHA, absolute=4.0),
-    "rsub": Case(lambda a, b, alpha=1: b - a * alpha, keywords=ALPHA, absolute=4.0),
-    "mul": Case(torch.mul, absolute=4.0),
-    "div": Case(
+    "add": OpCases(lambda a, b, alpha=1: a + b * alpha, keywords=ALPHA, absolute=4.0),
+    "sub": OpCases(lambda a, b, alpha=1: a - b * alpha, keywords=ALPHA, absolute=4.0),
+    "rsub": OpCases(lambda a, b, alpha=1: b - a * alpha, keywords=ALPHA, absolute=4.0),
+    "mul": OpCases(torch.mul, absolute=4.0),
+    "div": OpCases(
         _div, domains=("any", "nonzero"), elements=(*REAL, "s8", "s32", "u8", "bool", "complex64", "complex128"), absolute=1.0
     ),
-    "floor_divide": Case(floor_divide, domains=("any", "nonzero"), specials=False, elements=("f64", *INTEGERS)),
-    "remainder": Case(remainder, domains=("any", "nonzero"), specials=False),
-    "fmod": Case(fmod, domains=("any", "nonzero"), specials=False),
-    "divmod": Case(
+    "floor_divide": OpCases(floor_divide, domains=("any", "nonzero"), specials=False, elements=("f64", *INTEGERS)),
+    "remainder": OpCases(remainder, domains=("any", "nonzero"), specials=False),
+    "fmod": OpCases(fmod, domains=("any", "nonzero"), specials=False),
+    "divmod": OpCases(
         lambda a, b: (floor_divide(a, b), remainder(a, b)),
         domains=("any", "nonzero"),
         specials=False,
         elements=("f64", *INTEGERS),
     ),
-    "pow": Case(torch.pow, domains=("positive", "any"), elements=(*REAL, *INTEGERS), absolute=0.5, tolerance=6.0),
-    "float_power": Case(
+    "pow": OpCases(torch.pow, domains=("positive", "any"), elements=(*REAL, *INTEGERS), absolute=0.5, tolerance=6.0),
+    "float_power": OpCases(
         lambda a, b: torch.pow(_wide(a), _wide(b)), domains=("positive", "any"), elements=(*REAL, *INTEGERS), tolerance=8.0
     ),
-    "maximum": Case(torch.maximum, domains=("any", "any")),
-    "minimum": Case(torch.minimum, domains=("any", "any")),
-    "fmax": Case(torch.fmax, domains=("grid", "any")),
-    "fmin": Case(torch.fmin, domains=("grid", "any")),
-    "clamp_min": Case(lambda x, m: torch.clamp(x, min=m)),
-    "clamp_max": Case(lambda x, m: torch.clamp(x, max=m)),
-    "atan2": Case(lambda a, b: torch.atan2(_wide(a), _wide(b)), domains=("nonzero",)),
-    "hypot": Case(lambda a, b: torch.hypot(_wide(a), _wide(b)), domains=("nonzero",)),
-    "copysign": Case(lambda a, b: torch.copysign(_wide(a), _wide(b)), domains=("nonzero",)),
-    "nextafter": Case(torch.nextafter, elements=("f64",), specials=False),
-    "ldexp": Case(lambda x, n: x * 2.0**n, domains=("any", "shift"), specials=False),
-    "logaddexp": Case(_logaddexp, absolute=1.0),
-    "logaddexp2": Case(torch.logaddexp2, absolute=1.0),
-    "heaviside": Case(_heaviside, domains=("grid", "any")),
-    "gcd": Case(torch.gcd),
-    "lcm": Case(_by_integers(math.lcm), domains=("any", "nonzero")),
-    "mulhi": Case(_by_integers(lambda a, b: a * b >> 16), elements=("s16", "u16")),
-    "bitwise_and": Case(torch.bitwise_and),
-    "bitwise_or": Case(torch.bitwise_or),
-    "bitwise_xor": Case(torch.bitwise_xor),
-    "bitwise_left_shift": Case(_by_integers(_left), domains=("any", "any")),
-    "bitwise_right_shift": Case(_by_integers(_right), domains=("any", "any")),
-    "logical_right_shift": Case(_by_integers(lambda x, n: x % 2**16 >> n), domains=("any", "shift"), elements=("s16", "u16")),
-    "where": Case(lambda c, a, b: torch.where(c, a, b), domains=("mask", "any")),
-    "clamp": Case(_clamp, domains=("any", "small", "positive"), shapes=LIMITS),
-    "lerp": Case(lambda a, b, w: a + w * (b - a), absolute=12.0),
-    "addcmul": Case(lambda x, a, b, value=1: x + value * a * b, keywords=VALUE, absolute=24.0),
-    "addcdiv": Case(lambda x, a, b, value=1: x + value * a / b, domains=("any", "any", "nonzero"), keywords=VALUE, absolute=12.0),
-    "fma": Case(lambda a, b, c: a * b + c, absolute=4.0),
+    "maximum": OpCases(torch.maximum, domains=("any", "any")),
+    "minimum": OpCases(torch.minimum, domains=("any", "any")),
+    "fmax": OpCases(torch.fmax, domains=("grid", "any")),
+    "fmin": OpCases(torch.fmin, domains=("grid", "any")),
+    "clamp_min": OpCases(lambda x, m: torch.clamp(x, min=m)),
+    "clamp_max": OpCases(lambda x, m: torch.clamp(x, max=m)),
+    "atan2": OpCases(lambda a, b: torch.atan2(_wide(a), _wide(b)), domains=("nonzero",)),
+    "hypot": OpCases(lambda a, b: torch.hypot(_wide(a), _wide(b)), domains=("nonzero",)),
+    "copysign": OpCases(lambda a, b: torch.copysign(_wide(a), _wide(b)), domains=("nonzero",)),
+    "nextafter": OpCases(torch.nextafter, elements=("f64",), specials=False),
+    "ldexp": OpCases(lambda x, n: x * 2.0**n, domains=("any", "shift"), specials=False),
+    "logaddexp": OpCases(_logaddexp, absolute=1.0),
+    "logaddexp2": OpCases(torch.logaddexp2, absolute=1.0),
+    "heaviside": OpCases(_heaviside, domains=("grid", "any")),
+    "gcd": OpCases(torch.gcd),
+    "lcm": OpCases(_by_integers(math.lcm), domains=("any", "nonzero")),
+    "mulhi": OpCases(_by_integers(lambda a, b: a * b >> 16), elements=("s16", "u16")),
+    "bitwise_and": OpCases(torch.bitwise_and),
+    "bitwise_or": OpCases(torch.bitwise_or),
+    "bitwise_xor": OpCases(torch.bitwise_xor),
+    "bitwise_left_shift": OpCases(_by_integers(_left), domains=("any", "any")),
+    "bitwise_right_shift": OpCases(_by_integers(_right), domains=("any", "any")),
+    "logical_right_shift": OpCases(_by_integers(lambda x, n: x % 2**16 >> n), domains=("any", "shift"), elements=("s16", "u16")),
+    "where": OpCases(lambda c, a, b: torch.where(c, a, b), domains=("mask", "any")),
+    "clamp": OpCases(_clamp, domains=("any", "small", "positive"), shapes=LIMITS),
+    "lerp": OpCases(lambda a, b, w: a + w * (b - a), absolute=12.0),
+    "addcmul": OpCases(lambda x, a, b, value=1: x + value * a * b, keywords=VALUE, absolute=24.0),
+    "addcdiv": OpCases(
+        lambda x, a, b, value=1: x + value * a / b, domains=("any", "any", "nonzero"), keywords=VALUE, absolute=12.0
+    ),
+    "fma": OpCases(lambda a, b, c: a * b + c, absolute=4.0),
 }

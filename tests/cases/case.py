@@ -24,8 +24,8 @@ ROWS: list[Shapes] = [((3, 67),), ((2, 5, 1030),), ((4, 1),), ((1,),), ((130,),)
 
 
 @dataclass(frozen=True)
-class Case:
-    """One op's test.
+class OpCases:
+    """How one op is tried: every set of keywords and every entry of shapes, in every element.
 
     Attributes
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tests.cases.case import Case, Shapes
+from tests.cases.case import OpCases, Shapes
 from tests.cases.reduction import over
 
 
@@ -34,29 +34,29 @@ PAIRS: list[Shapes] = [((3, 7), (3, 7)), ((4, 1, 33), (5, 1)), ((2, 3), (1, 3))]
 CLOSE = ({"rtol": 0.3, "atol": 0.7}, {}, {"equal_nan": True})
 
 CASES = {
-    "eq": Case(torch.eq, domains=("grid",)),
-    "ne": Case(torch.ne, domains=("grid",)),
-    "lt": Case(torch.lt, domains=("grid",)),
-    "le": Case(torch.le, domains=("grid",)),
-    "gt": Case(torch.gt, domains=("grid",)),
-    "ge": Case(torch.ge, domains=("grid",)),
-    "isclose": Case(_isclose, domains=("grid", "any"), keywords=CLOSE),
-    "allclose": Case(
+    "eq": OpCases(torch.eq, domains=("grid",)),
+    "ne": OpCases(torch.ne, domains=("grid",)),
+    "lt": OpCases(torch.lt, domains=("grid",)),
+    "le": OpCases(torch.le, domains=("grid",)),
+    "gt": OpCases(torch.gt, domains=("grid",)),
+    "ge": OpCases(torch.ge, domains=("grid",)),
+    "isclose": OpCases(_isclose, domains=("grid", "any"), keywords=CLOSE),
+    "allclose": OpCases(
         over(_allclose), domains=("grid", "any"), shapes=PAIRS, keywords=(*CLOSE, {"rtol": 9.0, "atol": 99.0, "axis": 0})
     ),
-    "array_equiv": Case(over(_all_equal), domains=("sign",), shapes=PAIRS, keywords=({}, {"axis": -1}, {"axis": 0})),
-    "array_equal": Case(
+    "array_equiv": OpCases(over(_all_equal), domains=("sign",), shapes=PAIRS, keywords=({}, {"axis": -1}, {"axis": 0})),
+    "array_equal": OpCases(
         over(_all_equal), domains=("sign",), shapes=[((1, 3), (1, 3)), ((4, 3), (4, 3))], keywords=({}, {"axis": -1})
     ),
-    "isnan": Case(torch.isnan),
-    "isinf": Case(torch.isinf),
-    "isfinite": Case(torch.isfinite),
-    "isposinf": Case(torch.isposinf),
-    "isneginf": Case(torch.isneginf),
-    "isreal": Case(torch.isreal, domains=("grid",)),
-    "iscomplex": Case(lambda x: ~torch.isreal(x), domains=("grid",)),
-    "logical_and": Case(torch.logical_and, domains=("grid",)),
-    "logical_or": Case(torch.logical_or, domains=("grid",)),
-    "logical_xor": Case(torch.logical_xor, domains=("grid",)),
-    "logical_not": Case(torch.logical_not, domains=("grid",)),
+    "isnan": OpCases(torch.isnan),
+    "isinf": OpCases(torch.isinf),
+    "isfinite": OpCases(torch.isfinite),
+    "isposinf": OpCases(torch.isposinf),
+    "isneginf": OpCases(torch.isneginf),
+    "isreal": OpCases(torch.isreal, domains=("grid",)),
+    "iscomplex": OpCases(lambda x: ~torch.isreal(x), domains=("grid",)),
+    "logical_and": OpCases(torch.logical_and, domains=("grid",)),
+    "logical_or": OpCases(torch.logical_or, domains=("grid",)),
+    "logical_xor": OpCases(torch.logical_xor, domains=("grid",)),
+    "logical_not": OpCases(torch.logical_not, domains=("grid",)),
 }

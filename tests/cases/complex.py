@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from tests.cases.case import Case
+from tests.cases.case import OpCases
 
 Tensor = torch.Tensor
 
@@ -44,29 +44,29 @@ class _Bf16(torch.autograd.Function):
 
 
 CASES = {
-    "complex": Case(torch.complex, rival=lambda re, im: torch.complex(_wide(re), _wide(im))),
-    "polar": Case(
+    "complex": OpCases(torch.complex, rival=lambda re, im: torch.complex(_wide(re), _wide(im))),
+    "polar": OpCases(
         torch.polar,
         domains=("positive", "any"),
         absolute=1.0,
         specials=False,
         rival=lambda abs, angle: torch.polar(_wide(abs), _wide(angle)),
     ),
-    "real": Case(lambda x: torch.real(x) * 1),
-    "imag": Case(lambda x: torch.imag(x) * 1),
-    "conj": Case(lambda x: torch.conj(x) * 1),
-    "resolve_conj": Case(lambda x: x * 1),
-    "resolve_neg": Case(lambda x: x * 1),
-    "angle": Case(torch.angle, domains=("nonzero",)),
-    "cast": Case(_cast, keywords=({"dtype": "f32"}, {"dtype": "s64"}), gradient=False, specials=False),
-    "cast_fp8": Case(
+    "real": OpCases(lambda x: torch.real(x) * 1),
+    "imag": OpCases(lambda x: torch.imag(x) * 1),
+    "conj": OpCases(lambda x: torch.conj(x) * 1),
+    "resolve_conj": OpCases(lambda x: x * 1),
+    "resolve_neg": OpCases(lambda x: x * 1),
+    "angle": OpCases(torch.angle, domains=("nonzero",)),
+    "cast": OpCases(_cast, keywords=({"dtype": "f32"}, {"dtype": "s64"}), gradient=False, specials=False),
+    "cast_fp8": OpCases(
         _cast_fp8,
         domains=("any", "positive"),
         shapes=[((3, 67), ()), ((5, 33), None), ((1,), ())],
         gradient=False,
         specials=False,
     ),
-    "cast_stochastic_rounding": Case(
+    "cast_stochastic_rounding": OpCases(
         lambda x, bits: x + bits * 0,
         domains=("any", "bits"),
         elements=("f32", "bf16", "f16"),
@@ -74,8 +74,8 @@ CASES = {
         gradient=False,
         specials=False,
     ),
-    "frexp": Case(_frexp),
-    "reduce_precision": Case(
+    "frexp": OpCases(_frexp),
+    "reduce_precision": OpCases(
         lambda x, exponent_bits, mantissa_bits: _Bf16.apply(x),
         keywords=({"exponent_bits": 8, "mantissa_bits": 7},),
         elements=("bf16", "f32", "f64"),

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from tests.cases.case import Case, Shapes
+from tests.cases.case import OpCases, Shapes
 
 FLOATS = ("f16", "bf16", "f32", "f64")
 #: Indices below 7 and tables of at least as many rows.
@@ -58,11 +58,11 @@ def _positions(x: torch.Tensor, w: torch.Tensor, positions: torch.Tensor | None 
     return x + (w[: x.shape[-2]] if positions is None else w[positions])
 
 
-def _of_indices(reference: Any, shapes: list[Shapes], **words: Any) -> Case:
-    return Case(reference, ("index:7", "any", "any"), shapes, **words)
+def _of_indices(reference: Any, shapes: list[Shapes], **words: Any) -> OpCases:
+    return OpCases(reference, ("index:7", "any", "any"), shapes, **words)
 
 
-CASES: dict[str, Case] = {
+CASES: dict[str, OpCases] = {
     "embedding": _of_indices(_embedding, LOOKUPS, keywords=({}, {"padding_idx": 2}), gradient=False, rival=F.embedding),
     "vocab_parallel_embedding": _of_indices(_shard, LOOKUPS[:3], keywords=({}, {"offset": 4}), gradient=False, specials=False),
     "embedding_renorm": _of_indices(
@@ -82,14 +82,14 @@ CASES: dict[str, Case] = {
         tolerance=8.0,
         absolute=8.0,
     ),
-    "one_hot": Case(
+    "one_hot": OpCases(
         lambda i, num_classes: F.one_hot(i, num_classes),
         ("index:7",),
         [((5, 3),), ((130,),), ((),), ((0,),)],
         keywords=({"num_classes": 7}, {"num_classes": 67}),
         elements=("s64",),
     ),
-    "timestep_embedding": Case(
+    "timestep_embedding": OpCases(
         _steps,
         ("unit",),
         [((5,),), ((3, 4),), ((),)],
@@ -98,7 +98,7 @@ CASES: dict[str, Case] = {
         absolute=2.0,
         specials=False,
     ),
-    "position_embedding_add": Case(
+    "position_embedding_add": OpCases(
         _positions,
         ("any", "any", "index:7"),
         [((2, 5, 67), (7, 67), None), ((2, 5, 67), (8, 67), (5,)), ((3, 2, 6, 4), (9, 4), (2, 6)), ((4, 1), (7, 1), None)],

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from tests.cases.case import Case, Shapes
+from tests.cases.case import OpCases, Shapes
 
 Tensor = torch.Tensor
 REDUCED: tuple[dict[str, Any], ...] = ({}, {"reduction": "none"}, {"reduction": "sum"})
@@ -51,12 +51,12 @@ def reduced(loss: Callable[..., Tensor], default: str = "mean") -> Callable[...,
     return called
 
 
-def case(reference: Callable[..., Tensor], domains: Sequence[str], shapes: Sequence[Shapes], **more: Any) -> Case:
+def case(reference: Callable[..., Tensor], domains: Sequence[str], shapes: Sequence[Shapes], **more: Any) -> OpCases:
     usual = {"keywords": REDUCED, "elements": FLOATS, "tolerance": 16.0, "absolute": 1.0}
-    return Case(reference, domains, shapes, **{**usual, **more})
+    return OpCases(reference, domains, shapes, **{**usual, **more})
 
 
-def pointwise(reference: Callable[..., Tensor], *domains: str, count: int = 2, optional: int = 0, **more: Any) -> Case:
+def pointwise(reference: Callable[..., Tensor], *domains: str, count: int = 2, optional: int = 0, **more: Any) -> OpCases:
     return case(broadcast(reference), domains, equal_shapes(count, optional), **more)
 
 
@@ -112,7 +112,7 @@ def _ppo(
     return {"none": loss, "sum": loss.sum(), "mean": loss.sum() / kept.sum()}[reduction]
 
 
-CASES: dict[str, Case] = {
+CASES: dict[str, OpCases] = {
     "mse_loss": pointwise(_weighted(F.mse_loss), "any", "any", "positive", optional=1),
     "l1_loss": pointwise(
         _weighted(F.l1_loss), "any", "any", "positive", optional=1, elements=(*FLOATS, "complex64", "complex128")
@@ -123,7 +123,7 @@ CASES: dict[str, Case] = {
     "binary_cross_entropy": pointwise(
         F.binary_cross_entropy, "probability", "probability", "positive", optional=1, specials=False
     ),
-    "binary_cross_entropy_with_logits": Case(
+    "binary_cross_entropy_with_logits": OpCases(
         broadcast(
             lambda x, t, w=None, p=None, **words: F.binary_cross_entropy_with_logits(x, t, weight=w, pos_weight=p, **words)
         ),

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.masked import _ops as masked
 
-from tests.cases.case import Case
+from tests.cases.case import OpCases
 from tests.cases.reduction import AXES, SPACES, TWO, flat, over
 
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -58,17 +58,17 @@ def _scanned(name: str) -> Any:
 _WORDS = ("sum", "mean", "amax", "amin", "argmax", "argmin", "var", "std", "norm", "logsumexp")
 _REDUCTIONS = (*({**AXES[i % 3], "reduction": word} for i, word in enumerate(_WORDS)), {"reduction": "norm", "ord": 1})
 CASES = {
-    "masked_reduce": Case(
+    "masked_reduce": OpCases(
         over(_reduced), ("any", "mask"), TWO, _REDUCTIONS, elements=FLOATS, tolerance=24.0, absolute=60.0, specials=False,
         # Positions have none, and of a row that is masked as a whole PyTorch's standard deviation has NaN where ours has 0.
         gradient=lambda words: words.get("reduction") not in ("argmax", "argmin", "std"),
     ),
-    "masked_cumsum": Case(
+    "masked_cumsum": OpCases(
         _scanned("cumsum"), ("any", "mask"), [((3, 67), (3, 67)), ((2, 5, 130), (130,))], ({}, {"axis": 0}), absolute=1000.0
     ),
-    "masked_cumprod": Case(
+    "masked_cumprod": OpCases(
         _scanned("cumprod"), ("nonzero", "mask"), [((3, 67), (3, 67)), ((4, 1), (1,))], ({}, {"axis": 0}), tolerance=200.0,
         specials=False,
     ),
-    "hash_tensor": Case(over(_hash), shapes=SPACES, keywords=AXES),
+    "hash_tensor": OpCases(over(_hash), shapes=SPACES, keywords=AXES),
 }  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from tests.cases.case import Case, Shapes
+from tests.cases.case import OpCases, Shapes
 
 Tensor = torch.Tensor
 
@@ -202,12 +202,12 @@ def _spectral_norm(weight: Tensor, u: Tensor, v: Tensor | None = None, n_power_i
 
 
 CASES = {
-    "rms_norm": Case(_rms_norm, shapes=_NORM, keywords=({}, {"eps": 1e-2}), specials=False, tolerance=8.0, absolute=4.0),
-    "layer_norm": Case(_layer_norm, shapes=_AFFINE, specials=False, tolerance=8.0, absolute=4.0),
-    "ada_layer_norm": Case(
+    "rms_norm": OpCases(_rms_norm, shapes=_NORM, keywords=({}, {"eps": 1e-2}), specials=False, tolerance=8.0, absolute=4.0),
+    "layer_norm": OpCases(_layer_norm, shapes=_AFFINE, specials=False, tolerance=8.0, absolute=4.0),
+    "ada_layer_norm": OpCases(
         _ada, shapes=[((3, 67), (67,), (67,)), ((4, 5, 33), (4, 1, 33), (4, 1, 33))], specials=False, tolerance=8.0, absolute=4.0
     ),
-    "standardize": Case(
+    "standardize": OpCases(
         _layer_norm,
         shapes=[((3, 67),), ((2, 5, 1030),), ((4, 7, 9),)],
         keywords=({}, {"axis": (0, -1)}),
@@ -215,11 +215,13 @@ CASES = {
         tolerance=8.0,
         absolute=1.0,
     ),
-    "fused_add_rms_norm": Case(_add_rms_norm, shapes=[(x, x, w) for x, w in _NORM], specials=False, tolerance=8.0, absolute=4.0),
-    "fused_add_layer_norm": Case(
+    "fused_add_rms_norm": OpCases(
+        _add_rms_norm, shapes=[(x, x, w) for x, w in _NORM], specials=False, tolerance=8.0, absolute=4.0
+    ),
+    "fused_add_layer_norm": OpCases(
         _add_layer_norm, shapes=[(x, x, w, w) for x, w in _NORM], specials=False, tolerance=8.0, absolute=4.0
     ),
-    "gated_rms_norm": Case(
+    "gated_rms_norm": OpCases(
         _gated,
         shapes=[(x, x, w) for x, w in _NORM],
         keywords=({}, {"norm_before_gate": False}),
@@ -227,15 +229,15 @@ CASES = {
         tolerance=16.0,
         absolute=1.0,
     ),
-    "rms_norm_quant": Case(
+    "rms_norm_quant": OpCases(
         _rms_norm_quant,
         ("any", "nonzero", "positive"),
         shapes=[((3, 67), (67,), None), ((3, 67), None, ()), ((2, 5, 130), (130,), (1,))],
         keywords=({}, {"dtype": "f8e4m3"}, {"dtype": "f8e5m2"}),
         specials=False,
     ),
-    "qk_norm": Case(_qk_norm, shapes=_HALVES, specials=False, tolerance=16.0, absolute=1.0),
-    "batch_norm": Case(
+    "qk_norm": OpCases(_qk_norm, shapes=_HALVES, specials=False, tolerance=16.0, absolute=1.0),
+    "batch_norm": OpCases(
         _batch_norm,
         ("any", "any", "positive", "any"),
         shapes=_BATCH,
@@ -244,18 +246,18 @@ CASES = {
         tolerance=8.0,
         absolute=1.0,
     ),
-    "instance_norm": Case(
+    "instance_norm": OpCases(
         lambda x, weight=None, bias=None: F.instance_norm(x, None, None, weight, bias),
         shapes=_SPATIAL,
         specials=False,
         tolerance=8.0,
         absolute=1.0,
     ),
-    "group_norm": Case(_group_norm, shapes=_GROUPS, specials=False, tolerance=8.0, absolute=4.0),
-    "group_norm_silu": Case(
+    "group_norm": OpCases(_group_norm, shapes=_GROUPS, specials=False, tolerance=8.0, absolute=4.0),
+    "group_norm_silu": OpCases(
         lambda *tensors: F.silu(_group_norm(*tensors)), shapes=_GROUPS, specials=False, tolerance=16.0, absolute=4.0
     ),
-    "global_response_norm": Case(
+    "global_response_norm": OpCases(
         global_response_norm,
         shapes=[((3, 5, 7, 16), (16,), (16,)), ((2, 130, 33), None, None)],
         gradient=False,  # it is of several plans: see test_global_response_norm.py
@@ -263,15 +265,15 @@ CASES = {
         tolerance=8.0,
         absolute=4.0,
     ),
-    "batch_norm_stats": Case(_stats, shapes=[(s[0],) for s in _CHANNELS], specials=False, absolute=4.0),
-    "batch_norm_update_stats": Case(
+    "batch_norm_stats": OpCases(_stats, shapes=[(s[0],) for s in _CHANNELS], specials=False, absolute=4.0),
+    "batch_norm_update_stats": OpCases(
         _update_stats,
         ("any", "any", "positive"),
         shapes=[(s[0], (s[0][1],), (s[0][1],)) for s in _CHANNELS if s[0]],
         specials=False,
         absolute=8.0,
     ),
-    "batch_norm_gather_stats": Case(
+    "batch_norm_gather_stats": OpCases(
         _gather_stats,
         ("any", "positive", "index:100", "any", "positive"),
         shapes=[((3, 7), (3, 7), (3,), (7,), (7,)), ((8, 33), (8, 33), (8,))],
@@ -279,16 +281,16 @@ CASES = {
         tolerance=16.0,
         absolute=1.0,
     ),
-    "batch_norm_elemt": Case(
+    "batch_norm_elemt": OpCases(
         _elemt, shapes=[((4, 6, 5, 7), (6,), (6,), (6,), (6,)), ((33, 5), (5,), (5,))], specials=False, absolute=4.0
     ),
-    "batch_norm_backward_reduce": Case(
+    "batch_norm_backward_reduce": OpCases(
         _backward_reduce,
         shapes=[((4, 6, 5, 7), (4, 6, 5, 7), (6,), (6,)), ((33, 5), (33, 5), (5,), (5,))],
         specials=False,
         absolute=64.0,
     ),
-    "batch_norm_backward_elemt": Case(
+    "batch_norm_backward_elemt": OpCases(
         _backward_elemt,
         ("any", "any", "any", "small", "any", "any", "above one", "any"),
         shapes=[
@@ -298,22 +300,24 @@ CASES = {
         specials=False,
         absolute=64.0,
     ),
-    "normalize": Case(
+    "normalize": OpCases(
         _normalize,
         shapes=_VECTORS,
         keywords=({}, {"p": 1, "axis": -1}, {"p": 3.5}, {"p": float("inf")}),
         specials=False,
         tolerance=16.0,
     ),
-    "renorm": Case(
+    "renorm": OpCases(
         _renorm,
         shapes=_VECTORS,
         keywords=({"maxnorm": 5.0}, {"p": 1, "maxnorm": 100.0, "axis": 0}),
         specials=False,
         tolerance=16.0,
     ),
-    "weight_norm": Case(_weight_norm, shapes=[((6, 67), (6, 1)), ((5, 4, 3, 7), (5, 1, 1, 1))], specials=False, tolerance=16.0),
-    "spectral_norm": Case(
+    "weight_norm": OpCases(
+        _weight_norm, shapes=[((6, 67), (6, 1)), ((5, 4, 3, 7), (5, 1, 1, 1))], specials=False, tolerance=16.0
+    ),
+    "spectral_norm": OpCases(
         _spectral_norm,
         shapes=[((9, 33), (9,), (33,)), ((5, 4, 3, 3), (5,), (4, 3, 3))],
         keywords=({}, {"n_power_iterations": 3}, {"n_power_iterations": 0}),

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from tests.cases.case import Case, Shapes
+from tests.cases.case import OpCases, Shapes
 
 Tensor = torch.Tensor
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -146,9 +146,9 @@ def _tensors(count: int, *scalars: int) -> list[Shapes]:
 
 def case(
     reference: Callable[..., Any], domains: tuple[str, ...], shapes: list[Shapes], *words: dict[str, Any], **more: Any
-) -> Case:
+) -> OpCases:
     usual = {"elements": FLOATS, "gradient": False, "specials": False, "tolerance": 24.0, "absolute": 4.0}
-    return Case(reference, domains, shapes, ({}, *words), **{**usual, **more})
+    return OpCases(reference, domains, shapes, ({}, *words), **{**usual, **more})
 
 
 _STATE = ("any", "any", "any", "positive", "probability", "above one")
@@ -195,10 +195,10 @@ CASES = {
         {"weight_decay": 0.5},
     ),
     "ema_update": case(lambda a, v, decay=0.999: decay * a + (1 - decay) * v, ("any",), _tensors(2), {"decay": 0.5}),
-    "clip_grad_value": Case(
+    "clip_grad_value": OpCases(
         lambda g, clip_value=1.0: g.clamp(-clip_value, clip_value), keywords=({}, {"clip_value": 0.25}), gradient=False
     ),
-    "grad_unscale": Case(
+    "grad_unscale": OpCases(
         _unscaled, ("any", "probability"), [((3, 67), ()), ((2, 5, 33), ()), ((1,), ())], ({}, {"axis": -1}), gradient=False
     ),
     "loss_scale_update": case(

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from tests.cases.case import Case
+from tests.cases.case import OpCases
 
 Tensor = torch.Tensor
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -80,34 +80,34 @@ _WORDS: dict[str, Any] = {"gradient": False, "specials": False, "elements": FLOA
 _AXES = ({"axis": -1}, {"axis": 1, "dtype": "u8"})
 _NARROW = ({}, {"quant_min": -3.0, "quant_max": 2.0})
 CASES = {
-    "quantize_per_tensor": Case(_quantize, ("any", "positive", "index:5"), _SHAPES, ({}, {"dtype": "u8"}), **_WORDS),
-    "quantize_per_channel": Case(_quantize, ("any", "positive", "index:5"), _CHANNELS, _AXES, **_WORDS),
-    "dequantize": Case(
+    "quantize_per_tensor": OpCases(_quantize, ("any", "positive", "index:5"), _SHAPES, ({}, {"dtype": "u8"}), **_WORDS),
+    "quantize_per_channel": OpCases(_quantize, ("any", "positive", "index:5"), _CHANNELS, _AXES, **_WORDS),
+    "dequantize": OpCases(
         _dequantize, ("shift", "positive", "index:5"), _SHAPES, gradient=False, specials=False,
         elements=("s8", "u8", "s16", "s32"),
     ),
-    "dequantize_per_channel": Case(
+    "dequantize_per_channel": OpCases(
         _dequantize, ("shift", "positive", "index:5"), _CHANNELS, ({"axis": -1},), gradient=False, specials=False,
         elements=("s8", "u8"),
     ),
-    "quantize_per_token": Case(
+    "quantize_per_token": OpCases(
         partial(_quantize, axis=0), ("any", "positive", "index:5"), _TOKENS, ({}, {"dtype": "u8"}), **_WORDS
     ),
-    "dequantize_per_token": Case(
+    "dequantize_per_token": OpCases(
         partial(_dequantize, axis=0), ("shift", "positive", "index:5"), _TOKENS, gradient=False, specials=False,
         elements=("s8", "u8"),
     ),
-    "fake_quantize_per_tensor": Case(
+    "fake_quantize_per_tensor": OpCases(
         _fake, ("any", "positive", "index:5"), _SHAPES, _NARROW, elements=FLOATS, specials=False, tolerance=8.0, absolute=4.0
     ),
-    "fake_quantize_per_channel": Case(
+    "fake_quantize_per_channel": OpCases(
         _fake, ("any", "positive", "index:5"), _CHANNELS, ({"axis": -1}, {"axis": 1, "quant_max": 2.0}), elements=FLOATS,
         specials=False, tolerance=8.0, absolute=4.0,
     ),
-    "fake_quantize_per_token": Case(
+    "fake_quantize_per_token": OpCases(
         _rows, elements=("f32", "f64"), keywords=({}, {"quant_max": 7.0}), specials=False, tolerance=8.0
     ),
-    "fake_quantize_learnable": Case(
+    "fake_quantize_learnable": OpCases(
         _learnable, ("any", "positive", "small"), [((3, 67), (), ()), ((2, 5, 33), (5, 1), (5, 1))],
         ({}, {"quant_min": -2.0, "quant_max": 1.0, "grad_factor": 0.5}), elements=("f32", "f64"), specials=False, tolerance=64.0,
         absolute=4.0,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tests.cases.case import Case, Shapes
+from tests.cases.case import OpCases, Shapes
 
 SPACES: list[Shapes] = [((3, 67),), ((2, 5, 1030),), ((4, 1),), ((1, 1),), ((3, 0, 5),)]
 #: Without empty rows.
@@ -112,62 +112,62 @@ _ORDERS = (2, 1, 0, np.inf, -np.inf, 3)
 _MOMENTS = tuple({**axes, "correction": c} for axes in AXES for c in (0.0, 1.0))
 
 CASES = {
-    "sum": Case(flat(lambda x: _wide(x).sum(-1)), shapes=SPACES, keywords=AXES, absolute=60.0),
-    "prod": Case(
+    "sum": OpCases(flat(lambda x: _wide(x).sum(-1)), shapes=SPACES, keywords=AXES, absolute=60.0),
+    "prod": OpCases(
         flat(lambda x: _wide(x).prod(-1)), ("nonzero",), [((3, 31),), *SPACES[2:]], AXES, tolerance=120.0, specials=False,
         modulus=True,
     ),
-    "mean": Case(flat(lambda x: _real(x).mean(-1)), shapes=SPACES, keywords=AXES, absolute=8.0),
-    "reduce_sum_square": Case(flat(lambda x: (x * x).sum(-1)), shapes=SPACES, keywords=AXES, tolerance=16.0),
-    "reduce_log_sum": Case(flat(lambda x: x.sum(-1).log()), ("positive",), FILLED, AXES, absolute=8.0, specials=False),
-    "max": Case(flat(lambda x: x.amax(-1)), shapes=FILLED, keywords=AXES),
-    "min": Case(flat(lambda x: x.amin(-1)), shapes=FILLED, keywords=AXES),
-    "aminmax": Case(flat(lambda x: (x.amin(-1), x.amax(-1))), shapes=FILLED, keywords=AXES),
-    "ptp": Case(flat(lambda x: x.amax(-1) - x.amin(-1)), shapes=FILLED, keywords=AXES),
-    "all": Case(flat(lambda x: (x != 0).all(-1)), shapes=SPACES, keywords=AXES),
-    "any": Case(flat(lambda x: (x != 0).any(-1)), shapes=SPACES, keywords=AXES),
-    "reduce_xor": Case(flat(_reduce_xor), shapes=SPACES, keywords=AXES),
-    "count_nonzero": Case(flat(lambda x: (x != 0).sum(-1)), shapes=SPACES, keywords=AXES),
-    "nansum": Case(flat(lambda x: _wide(x).nansum(-1)), shapes=SPACES, keywords=AXES, absolute=60.0),
-    "nanprod": Case(
+    "mean": OpCases(flat(lambda x: _real(x).mean(-1)), shapes=SPACES, keywords=AXES, absolute=8.0),
+    "reduce_sum_square": OpCases(flat(lambda x: (x * x).sum(-1)), shapes=SPACES, keywords=AXES, tolerance=16.0),
+    "reduce_log_sum": OpCases(flat(lambda x: x.sum(-1).log()), ("positive",), FILLED, AXES, absolute=8.0, specials=False),
+    "max": OpCases(flat(lambda x: x.amax(-1)), shapes=FILLED, keywords=AXES),
+    "min": OpCases(flat(lambda x: x.amin(-1)), shapes=FILLED, keywords=AXES),
+    "aminmax": OpCases(flat(lambda x: (x.amin(-1), x.amax(-1))), shapes=FILLED, keywords=AXES),
+    "ptp": OpCases(flat(lambda x: x.amax(-1) - x.amin(-1)), shapes=FILLED, keywords=AXES),
+    "all": OpCases(flat(lambda x: (x != 0).all(-1)), shapes=SPACES, keywords=AXES),
+    "any": OpCases(flat(lambda x: (x != 0).any(-1)), shapes=SPACES, keywords=AXES),
+    "reduce_xor": OpCases(flat(_reduce_xor), shapes=SPACES, keywords=AXES),
+    "count_nonzero": OpCases(flat(lambda x: (x != 0).sum(-1)), shapes=SPACES, keywords=AXES),
+    "nansum": OpCases(flat(lambda x: _wide(x).nansum(-1)), shapes=SPACES, keywords=AXES, absolute=60.0),
+    "nanprod": OpCases(
         flat(lambda x: torch.where(x.isnan(), 1.0, x).prod(-1)), ("nonzero",), FILLED[:1], AXES, tolerance=120.0, specials=False
     ),
-    "nanmean": Case(flat(lambda x: x.nanmean(-1)), shapes=FILLED, keywords=AXES, absolute=8.0),
-    "nanmax": Case(flat(lambda x: _without_nan(x, -np.inf, lambda v: v.amax(-1))), shapes=FILLED, keywords=AXES),
-    "nanmin": Case(flat(lambda x: _without_nan(x, np.inf, lambda v: v.amin(-1))), shapes=FILLED, keywords=AXES),
-    "var": Case(flat(_var), shapes=LONG, keywords=_MOMENTS, tolerance=16.0),
-    "std": Case(
+    "nanmean": OpCases(flat(lambda x: x.nanmean(-1)), shapes=FILLED, keywords=AXES, absolute=8.0),
+    "nanmax": OpCases(flat(lambda x: _without_nan(x, -np.inf, lambda v: v.amax(-1))), shapes=FILLED, keywords=AXES),
+    "nanmin": OpCases(flat(lambda x: _without_nan(x, np.inf, lambda v: v.amin(-1))), shapes=FILLED, keywords=AXES),
+    "var": OpCases(flat(_var), shapes=LONG, keywords=_MOMENTS, tolerance=16.0),
+    "std": OpCases(
         flat(lambda x, correction=0.0: _root(_var(x, correction))),
         shapes=FILLED[:2], keywords=_MOMENTS, tolerance=16.0, absolute=0.001,
     ),
-    "var_mean": Case(
+    "var_mean": OpCases(
         flat(lambda x, correction=0.0: (_var(x, correction), x.mean(-1))), ("positive",), FILLED, _MOMENTS, tolerance=24.0
     ),
-    "std_mean": Case(
+    "std_mean": OpCases(
         flat(lambda x, correction=0.0: (_root(_var(x, correction)), x.mean(-1))),
         ("positive",), FILLED[:2], _MOMENTS, tolerance=24.0,
     ),
-    "nanvar": Case(flat(_nanvar), shapes=FILLED, keywords=_MOMENTS, tolerance=16.0),
-    "nanstd": Case(
+    "nanvar": OpCases(flat(_nanvar), shapes=FILLED, keywords=_MOMENTS, tolerance=16.0),
+    "nanstd": OpCases(
         flat(lambda x, correction=0.0: _root(_nanvar(x, correction))),
         shapes=FILLED[:2], keywords=_MOMENTS, tolerance=16.0, absolute=0.001,
     ),
-    "logsumexp": Case(flat(lambda x: _real(x).logsumexp(-1)), shapes=LONG, keywords=AXES, absolute=2.0, modulus=True),
-    "logmeanexp": Case(
+    "logsumexp": OpCases(flat(lambda x: _real(x).logsumexp(-1)), shapes=LONG, keywords=AXES, absolute=2.0, modulus=True),
+    "logmeanexp": OpCases(
         flat(lambda x: x.logsumexp(-1) - np.log(x.shape[-1])), shapes=FILLED, keywords=AXES, absolute=8.0, specials=False
     ),
-    "vector_norm": Case(
+    "vector_norm": OpCases(
         over(_norm), ("nonzero",), FILLED, tuple({**a, "ord": o} for a in AXES[:3] for o in _ORDERS), tolerance=32.0
     ),
-    "dist": Case(
+    "dist": OpCases(
         over(lambda a, b, axes, keepdims, p=2: _norm(a - b, axes, keepdims, p)),
         ("any",), TWO, ({}, {"p": 1}, {"axis": -1}), tolerance=24.0,
     ),
-    "argmax": Case(flat(lambda x: _ordered(x).argmax(-1)), shapes=FILLED, keywords=AXES),
-    "argmin": Case(flat(lambda x: _ordered(x).argmin(-1)), shapes=FILLED, keywords=AXES),
-    "nanargmax": Case(_numpy(np.nanargmax), shapes=FILLED, keywords=AXES, specials=False),
-    "nanargmin": Case(_numpy(np.nanargmin), shapes=FILLED, keywords=AXES, specials=False),
-    "all_finite_check": Case(
+    "argmax": OpCases(flat(lambda x: _ordered(x).argmax(-1)), shapes=FILLED, keywords=AXES),
+    "argmin": OpCases(flat(lambda x: _ordered(x).argmin(-1)), shapes=FILLED, keywords=AXES),
+    "nanargmax": OpCases(_numpy(np.nanargmax), shapes=FILLED, keywords=AXES, specials=False),
+    "nanargmin": OpCases(_numpy(np.nanargmin), shapes=FILLED, keywords=AXES, specials=False),
+    "all_finite_check": OpCases(
         over(lambda x, axes, keepdims, scale=1.0: (x * scale, (~x.isfinite()).any() if not keepdims else None)),
         shapes=FILLED, keywords=({}, {"scale": 0.5}),
     ),
@@ -190,9 +190,9 @@ def _masked_mean(x: torch.Tensor, mask: torch.Tensor, axes: tuple[int, ...], kee
 
 _MASKED: dict[str, Any] = {"domains": ("any", "mask"), "shapes": TWO, "keywords": AXES[:3], "absolute": 60.0}
 CASES |= {
-    "masked_sum": Case(_under(0.0, lambda x: x.sum(-1)), **_MASKED),
-    "masked_prod": Case(_under(1.0, lambda x: x.prod(-1)), **{**_MASKED, "domains": ("nonzero", "mask")}, tolerance=200.0),
-    "masked_mean": Case(over(_masked_mean), **_MASKED),
-    "masked_max": Case(_under(-np.inf, lambda x: x.amax(-1)), **_MASKED, elements=("f16", "bf16", "f32", "f64", "s32")),
-    "masked_min": Case(_under(np.inf, lambda x: x.amin(-1)), **_MASKED, elements=("f16", "bf16", "f32", "f64", "s32")),
+    "masked_sum": OpCases(_under(0.0, lambda x: x.sum(-1)), **_MASKED),
+    "masked_prod": OpCases(_under(1.0, lambda x: x.prod(-1)), **{**_MASKED, "domains": ("nonzero", "mask")}, tolerance=200.0),
+    "masked_mean": OpCases(over(_masked_mean), **_MASKED),
+    "masked_max": OpCases(_under(-np.inf, lambda x: x.amax(-1)), **_MASKED, elements=("f16", "bf16", "f32", "f64", "s32")),
+    "masked_min": OpCases(_under(np.inf, lambda x: x.amin(-1)), **_MASKED, elements=("f16", "bf16", "f32", "f64", "s32")),
 }

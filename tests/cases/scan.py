@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from tests.cases.case import Case, Shapes
+from tests.cases.case import OpCases, Shapes
 
 SPACES: list[Shapes] = [((3, 67),), ((2, 5, 1030),), ((2, 4500),), ((4, 1),), ((3, 0),)]
 WAYS: tuple[dict[str, Any], ...] = ({}, {"axis": 0}, {"reverse": True}, {"exclusive": True}, {"axis": 0, "exclusive": True})
@@ -61,23 +61,25 @@ def _ema(x: torch.Tensor, axis: int = -1, decay: float = 0.9) -> torch.Tensor:
 SHORT: list[Shapes] = [((3, 67),), ((4, 1),), ((2, 5, 130),)]
 
 CASES = {
-    "cumsum": Case(along(lambda x: _wide(x).cumsum(-1)), shapes=SPACES, keywords=WAYS, absolute=1000.0),
-    "cumprod": Case(
+    "cumsum": OpCases(along(lambda x: _wide(x).cumsum(-1)), shapes=SPACES, keywords=WAYS, absolute=1000.0),
+    "cumprod": OpCases(
         along(lambda x: _wide(x).cumprod(-1), 1.0), ("nonzero",), SHORT[:2], WAYS, tolerance=200.0, specials=False, modulus=True
     ),
-    "cummax": Case(_extreme(torch.cummax), shapes=SPACES[:-1], keywords=WAYS[:2], tolerance=1000.0),
-    "cummin": Case(_extreme(torch.cummin), shapes=SPACES[:-1], keywords=WAYS[:2], tolerance=1000.0),
-    "logcumsumexp": Case(
+    "cummax": OpCases(_extreme(torch.cummax), shapes=SPACES[:-1], keywords=WAYS[:2], tolerance=1000.0),
+    "cummin": OpCases(_extreme(torch.cummin), shapes=SPACES[:-1], keywords=WAYS[:2], tolerance=1000.0),
+    "logcumsumexp": OpCases(
         along(_logcumsumexp, -float("inf")), shapes=[*SPACES[:2], SPACES[3]], keywords=WAYS, tolerance=24.0, absolute=8.0,
         modulus=True,
     ),
-    "nancumsum": Case(along(lambda x: torch.where(x.isnan(), 0.0, x).cumsum(-1)), shapes=SPACES, keywords=WAYS, absolute=1000.0),
-    "nancumprod": Case(
+    "nancumsum": OpCases(
+        along(lambda x: torch.where(x.isnan(), 0.0, x).cumsum(-1)), shapes=SPACES, keywords=WAYS, absolute=1000.0
+    ),
+    "nancumprod": OpCases(
         along(lambda x: torch.where(x.isnan(), 1.0, x).cumprod(-1), 1.0), ("nonzero",), SHORT[:2], WAYS, tolerance=200.0,
         specials=False,
     ),
-    "ema_scan": Case(_ema, shapes=SHORT, keywords=({}, {"axis": 0}, {"decay": 0.5}), absolute=8.0, specials=False),
-    "linear_recurrence": Case(
+    "ema_scan": OpCases(_ema, shapes=SHORT, keywords=({}, {"axis": 0}, {"decay": 0.5}), absolute=8.0, specials=False),
+    "linear_recurrence": OpCases(
         _recurrence, ("unit", "any"), [((3, 67), (3, 67)), ((2, 1, 30), (5, 30))], ({}, {"axis": -2}, {"reverse": True}),
         tolerance=16.0, absolute=16.0, specials=False,
     ),

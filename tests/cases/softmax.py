@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tests.cases.case import ROWS, Case, Shapes
+from tests.cases.case import ROWS, OpCases, Shapes
 
 _INFINITY = float("inf")
 _ATTENTION: Shapes = ((2, 3, 5, 67), None)
@@ -77,26 +77,28 @@ def _entmax(x: torch.Tensor, alpha: float = 1.5, axis: int = -1) -> torch.Tensor
 
 
 CASES = {
-    "softmax": Case(_softmax, shapes=ROWS, keywords=({}, {"axis": 0}), tolerance=16.0),
-    "log_softmax": Case(_log_softmax, shapes=ROWS, keywords=({}, {"axis": 0}), tolerance=16.0, absolute=1.0),
-    "softmin": Case(_softmin, shapes=ROWS, keywords=({}, {"axis": 0}), tolerance=16.0),
-    "masked_softmax": Case(
+    "softmax": OpCases(_softmax, shapes=ROWS, keywords=({}, {"axis": 0}), tolerance=16.0),
+    "log_softmax": OpCases(_log_softmax, shapes=ROWS, keywords=({}, {"axis": 0}), tolerance=16.0, absolute=1.0),
+    "softmin": OpCases(_softmin, shapes=ROWS, keywords=({}, {"axis": 0}), tolerance=16.0),
+    "masked_softmax": OpCases(
         _masked,
         ("any", "mask"),
         shapes=_MASKS,
         keywords=({}, {"scale": 0.3, "causal": True}, {"causal": True, "diagonal": -3}),
         tolerance=16.0,
     ),
-    "softmax_with_sink": Case(_with_sink, shapes=[((2, 3, 5, 67), (3, 1, 1)), ((7, 33), (7, 1)), ((130,), (1,))], tolerance=16.0),
-    "hardmax": Case(_hardmax, shapes=ROWS, keywords=({}, {"axis": 0})),
-    "gumbel_softmax": Case(
+    "softmax_with_sink": OpCases(
+        _with_sink, shapes=[((2, 3, 5, 67), (3, 1, 1)), ((7, 33), (7, 1)), ((130,), (1,))], tolerance=16.0
+    ),
+    "hardmax": OpCases(_hardmax, shapes=ROWS, keywords=({}, {"axis": 0})),
+    "gumbel_softmax": OpCases(
         _gumbel,
         shapes=[((3, 67), (3, 67)), ((2, 5, 1030), (2, 5, 1030)), ((4, 1), (4, 1))],
         keywords=({}, {"tau": 0.5}, {"hard": True}),
         tolerance=16.0,
         absolute=1.0,
     ),
-    "sparsemax": Case(lambda x, axis=-1: _entmax(x, 2.0, axis), shapes=_SPARSE, keywords=({}, {"axis": 0}), absolute=1.0),
-    "entmax15": Case(_entmax, shapes=_SPARSE, absolute=1.0, tolerance=8.0),
-    "entmax": Case(_entmax, shapes=_SPARSE, keywords=({}, {"alpha": 1.2}, {"alpha": 1.75}), absolute=1.0, tolerance=16.0),
+    "sparsemax": OpCases(lambda x, axis=-1: _entmax(x, 2.0, axis), shapes=_SPARSE, keywords=({}, {"axis": 0}), absolute=1.0),
+    "entmax15": OpCases(_entmax, shapes=_SPARSE, absolute=1.0, tolerance=8.0),
+    "entmax": OpCases(_entmax, shapes=_SPARSE, keywords=({}, {"alpha": 1.2}, {"alpha": 1.75}), absolute=1.0, tolerance=16.0),
 }

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.special
 import torch
 
-from tests.cases.case import Case, Shapes
+from tests.cases.case import OpCases, Shapes
 
 T = torch.special
 
@@ -48,33 +48,33 @@ SMALL: list[Shapes] = [((3, 67),), ((5, 1, 33),), ((1,),), ((0, 4),)]
 LOOSE: dict[str, Any] = {"tolerance": 32.0, "absolute": 1.0}
 
 CASES = {
-    "erf": Case(torch.erf),
-    "erfc": Case(torch.erfc, tolerance=24.0),
-    "erfinv": Case(torch.erfinv, ("unit",), tolerance=24.0),
-    "erfcx": Case(T.erfcx, specials=False, tolerance=24.0),
-    "ndtr": Case(_ndtr, tolerance=64.0),
-    "log_ndtr": Case(_log_ndtr, tolerance=64.0, specials=False),
-    "ndtri": Case(T.ndtri, ("probability",), tolerance=24.0, absolute=1.0),
-    "lgamma": Case(torch.lgamma, ("positive",), **LOOSE, specials=False),
-    "gamma": Case(lambda x: x.lgamma().exp(), ("positive",), tolerance=64.0, absolute=1.0, specials=False),
+    "erf": OpCases(torch.erf),
+    "erfc": OpCases(torch.erfc, tolerance=24.0),
+    "erfinv": OpCases(torch.erfinv, ("unit",), tolerance=24.0),
+    "erfcx": OpCases(T.erfcx, specials=False, tolerance=24.0),
+    "ndtr": OpCases(_ndtr, tolerance=64.0),
+    "log_ndtr": OpCases(_log_ndtr, tolerance=64.0, specials=False),
+    "ndtri": OpCases(T.ndtri, ("probability",), tolerance=24.0, absolute=1.0),
+    "lgamma": OpCases(torch.lgamma, ("positive",), **LOOSE, specials=False),
+    "gamma": OpCases(lambda x: x.lgamma().exp(), ("positive",), tolerance=64.0, absolute=1.0, specials=False),
     # torch's trigamma is good to 1e-10 only: tests/unit/test_special.py holds ours against mpmath
-    "digamma": Case(torch.digamma, ("positive",), **LOOSE, specials=False, gradient=False),
-    "i0": Case(T.i0, **LOOSE, specials=False),
-    "i0e": Case(T.i0e, **LOOSE, specials=False),
-    "i1": Case(T.i1, **LOOSE, specials=False),
-    "i1e": Case(T.i1e, **LOOSE, specials=False),
-    "bessel_j0": Case(_scipy(scipy.special.j0), **LOOSE, specials=False, gradient=False),
-    "bessel_j1": Case(_scipy(scipy.special.j1), **LOOSE, specials=False, gradient=False),
-    "sinc": Case(torch.sinc, **LOOSE, specials=False, modulus=True),
-    "entr": Case(T.entr, ("positive",), specials=False, **LOOSE),
-    "xlogy": Case(T.xlogy, ("any", "positive"), specials=False, **LOOSE),
-    "xlog1py": Case(T.xlog1py, ("any", "positive"), specials=False, **LOOSE),
-    "betaln": Case(_betaln, ("positive",), specials=False, tolerance=64.0, absolute=2.0),
-    "beta": Case(lambda a, b: _betaln(a, b).exp(), ("positive",), specials=False, tolerance=64.0),
-    "rel_entr": Case(lambda x, y: x * (x / y).log(), ("positive",), specials=False, **LOOSE),
-    "kl_div_elementwise": Case(lambda x, y: x * (x / y).log() - x + y, ("positive",), specials=False, **LOOSE),
-    "logit": Case(torch.logit, ("probability",), keywords=({}, {"eps": 0.1}), specials=False, **LOOSE),
-    "boxcox": Case(_boxcox, ("positive", "nonzero"), specials=False, **LOOSE),
-    "boxcox1p": Case(_boxcox1p, ("positive", "nonzero"), specials=False, **LOOSE),
-    "spherical_bessel_j0": Case(_j0, specials=False, **LOOSE),
+    "digamma": OpCases(torch.digamma, ("positive",), **LOOSE, specials=False, gradient=False),
+    "i0": OpCases(T.i0, **LOOSE, specials=False),
+    "i0e": OpCases(T.i0e, **LOOSE, specials=False),
+    "i1": OpCases(T.i1, **LOOSE, specials=False),
+    "i1e": OpCases(T.i1e, **LOOSE, specials=False),
+    "bessel_j0": OpCases(_scipy(scipy.special.j0), **LOOSE, specials=False, gradient=False),
+    "bessel_j1": OpCases(_scipy(scipy.special.j1), **LOOSE, specials=False, gradient=False),
+    "sinc": OpCases(torch.sinc, **LOOSE, specials=False, modulus=True),
+    "entr": OpCases(T.entr, ("positive",), specials=False, **LOOSE),
+    "xlogy": OpCases(T.xlogy, ("any", "positive"), specials=False, **LOOSE),
+    "xlog1py": OpCases(T.xlog1py, ("any", "positive"), specials=False, **LOOSE),
+    "betaln": OpCases(_betaln, ("positive",), specials=False, tolerance=64.0, absolute=2.0),
+    "beta": OpCases(lambda a, b: _betaln(a, b).exp(), ("positive",), specials=False, tolerance=64.0),
+    "rel_entr": OpCases(lambda x, y: x * (x / y).log(), ("positive",), specials=False, **LOOSE),
+    "kl_div_elementwise": OpCases(lambda x, y: x * (x / y).log() - x + y, ("positive",), specials=False, **LOOSE),
+    "logit": OpCases(torch.logit, ("probability",), keywords=({}, {"eps": 0.1}), specials=False, **LOOSE),
+    "boxcox": OpCases(_boxcox, ("positive", "nonzero"), specials=False, **LOOSE),
+    "boxcox1p": OpCases(_boxcox1p, ("positive", "nonzero"), specials=False, **LOOSE),
+    "spherical_bessel_j0": OpCases(_j0, specials=False, **LOOSE),
 }

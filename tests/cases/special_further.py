@@ -11,7 +11,7 @@ import scipy.special as sp
 import torch
 
 from baracuda.formula.oracle_special import SPECIAL
-from tests.cases.case import Case, Shapes
+from tests.cases.case import OpCases, Shapes
 from tests.cases.special import LOOSE
 
 T = torch.special
@@ -116,13 +116,13 @@ CLOSE: dict[str, Any] = {"tolerance": 16.0, "absolute": 1.0, "specials": False}
 FAR: dict[str, Any] = {"tolerance": 100.0, "absolute": 1.0, "specials": False}
 
 
-def _polynomial(name: str) -> Case:
+def _polynomial(name: str) -> OpCases:
     function = getattr(T, name)
-    return Case(lambda x, n: function(x, n), ("unit",), keywords=ORDERS, tolerance=16.0, absolute=100.0, specials=False)
+    return OpCases(lambda x, n: function(x, n), ("unit",), keywords=ORDERS, tolerance=16.0, absolute=100.0, specials=False)
 
 
-def _of_torch(name: str) -> Case:
-    return Case(getattr(T, name), ("positive",), **CLOSE)
+def _of_torch(name: str) -> OpCases:
+    return OpCases(getattr(T, name), ("positive",), **CLOSE)
 
 
 _POLYNOMIALS = (
@@ -145,46 +145,48 @@ _BETAINC = (
 
 CASES = {
     **{name: _polynomial(name) for name in _POLYNOMIALS},
-    "polyval": Case(_polyval, ("small",), keywords=({"p": (2.0,)}, {"p": (1.0, -2.0, 0.5, 3.0)}), **CLOSE),
-    "gammasgn": Case(given(sp.gammasgn), ("nonzero",), specials=False),
-    "factorial": Case(given(_factorial, lambda x: sp.gamma(x + 1) * sp.psi(x + 1)), ("positive",), **FAR),
-    "comb": Case(given(*_COMB), ("above one", "probability"), shapes=PAIR[:2], **FAR),
-    "poch": Case(given(*_POCH), ("positive",), shapes=PAIR[:2], **FAR),
-    "multigammaln": Case(lambda x, d: x.mvlgamma(d), ("above one",), keywords=({"d": 1}, {"d": 3}), **FAR),
-    "polygamma": Case(_polygamma, ("above one",), keywords=ORDERS, **FAR),
-    "zeta": Case(_zeta, ("above one", "positive"), shapes=[((3, 67), (3, 67)), ((5, 1, 33), None), ((4, 1, 33), (5, 1))], **FAR),
-    "bernoulli_numbers": Case(_bernoulli, ("grid",), specials=False),
-    "bessel_y0": Case(given(sp.y0), ("positive",), **CLOSE),
-    "bessel_y1": Case(given(sp.y1), ("positive",), **CLOSE),
+    "polyval": OpCases(_polyval, ("small",), keywords=({"p": (2.0,)}, {"p": (1.0, -2.0, 0.5, 3.0)}), **CLOSE),
+    "gammasgn": OpCases(given(sp.gammasgn), ("nonzero",), specials=False),
+    "factorial": OpCases(given(_factorial, lambda x: sp.gamma(x + 1) * sp.psi(x + 1)), ("positive",), **FAR),
+    "comb": OpCases(given(*_COMB), ("above one", "probability"), shapes=PAIR[:2], **FAR),
+    "poch": OpCases(given(*_POCH), ("positive",), shapes=PAIR[:2], **FAR),
+    "multigammaln": OpCases(lambda x, d: x.mvlgamma(d), ("above one",), keywords=({"d": 1}, {"d": 3}), **FAR),
+    "polygamma": OpCases(_polygamma, ("above one",), keywords=ORDERS, **FAR),
+    "zeta": OpCases(
+        _zeta, ("above one", "positive"), shapes=[((3, 67), (3, 67)), ((5, 1, 33), None), ((4, 1, 33), (5, 1))], **FAR
+    ),
+    "bernoulli_numbers": OpCases(_bernoulli, ("grid",), specials=False),
+    "bessel_y0": OpCases(given(sp.y0), ("positive",), **CLOSE),
+    "bessel_y1": OpCases(given(sp.y1), ("positive",), **CLOSE),
     "modified_bessel_k0": _of_torch("modified_bessel_k0"),
     "modified_bessel_k1": _of_torch("modified_bessel_k1"),
     "scaled_modified_bessel_k0": _of_torch("scaled_modified_bessel_k0"),
     "scaled_modified_bessel_k1": _of_torch("scaled_modified_bessel_k1"),
-    "airy_ai": Case(given(lambda x: sp.airy(x)[0]), **CLOSE),
-    "exp1": Case(given(sp.exp1, lambda x: -np.exp(-x) / x), ("positive",), **CLOSE),
-    "expi": Case(given(sp.expi, lambda x: np.exp(x) / x), ("nonzero",), **CLOSE),
-    "dawsn": Case(given(sp.dawsn, lambda x: 1 - 2 * x * sp.dawsn(x)), **CLOSE),
-    "spence": Case(given(sp.spence, _log_by_distance), ("positive",), **CLOSE),
-    "sici": Case(_sici, ("nonzero",), **CLOSE),
-    "fresnel": Case(_fresnel, **CLOSE),
-    "expn": Case(_expn, ("positive",), keywords=ORDERS, **FAR),
-    "bessel_jn": Case(
+    "airy_ai": OpCases(given(lambda x: sp.airy(x)[0]), **CLOSE),
+    "exp1": OpCases(given(sp.exp1, lambda x: -np.exp(-x) / x), ("positive",), **CLOSE),
+    "expi": OpCases(given(sp.expi, lambda x: np.exp(x) / x), ("nonzero",), **CLOSE),
+    "dawsn": OpCases(given(sp.dawsn, lambda x: 1 - 2 * x * sp.dawsn(x)), **CLOSE),
+    "spence": OpCases(given(sp.spence, _log_by_distance), ("positive",), **CLOSE),
+    "sici": OpCases(_sici, ("nonzero",), **CLOSE),
+    "fresnel": OpCases(_fresnel, **CLOSE),
+    "expn": OpCases(_expn, ("positive",), keywords=ORDERS, **FAR),
+    "bessel_jn": OpCases(
         lambda x, n: given(lambda v: sp.jv(n, v), lambda v: sp.jvp(n, v))(x), keywords=(*ORDERS, {"n": -3}), **FAR
     ),
-    "sph_harm_y": Case(
+    "sph_harm_y": OpCases(
         _harmonic, shapes=PAIR, keywords=({"n": 0, "m": 0}, {"n": 2, "m": 1}, {"n": 3, "m": -2}, {"n": 3, "m": 0}), **CLOSE
     ),
-    "owens_t": Case(given(*_OWEN), shapes=PAIR, **CLOSE),
-    "igamma": Case(given(*_IGAMMA), ("positive",), shapes=PAIR, **LOOSE, specials=False),
-    "igammac": Case(given(*_IGAMMAC), ("positive",), shapes=PAIR, **LOOSE, specials=False),
-    "betainc": Case(given(*_BETAINC), ("positive", "positive", "probability"), **FAR),
-    "hyp1f1": Case(
+    "owens_t": OpCases(given(*_OWEN), shapes=PAIR, **CLOSE),
+    "igamma": OpCases(given(*_IGAMMA), ("positive",), shapes=PAIR, **LOOSE, specials=False),
+    "igammac": OpCases(given(*_IGAMMAC), ("positive",), shapes=PAIR, **LOOSE, specials=False),
+    "betainc": OpCases(given(*_BETAINC), ("positive", "positive", "probability"), **FAR),
+    "hyp1f1": OpCases(
         given(sp.hyp1f1, None, None, lambda a, b, x: a / b * sp.hyp1f1(a + 1, b + 1, x)), ("unit", "above one", "any"), **FAR
     ),
-    "hyp2f1": Case(
+    "hyp2f1": OpCases(
         given(sp.hyp2f1, None, None, None, lambda a, b, c, x: a * b / c * sp.hyp2f1(a + 1, b + 1, c + 1, x)),
         ("unit", "unit", "above one", "unit"), **FAR,
     ),
-    "wofz": Case(given(sp.wofz, lambda z: 2j / np.sqrt(np.pi) - 2 * z * sp.wofz(z)), ("unit",), **FAR),
-    "loggamma": Case(given(sp.loggamma, sp.psi), ("positive",), **FAR),
+    "wofz": OpCases(given(sp.wofz, lambda z: 2j / np.sqrt(np.pi) - 2 * z * sp.wofz(z)), ("unit",), **FAR),
+    "loggamma": OpCases(given(sp.loggamma, sp.psi), ("positive",), **FAR),
 }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tests.cases.case import Case
+from tests.cases.case import OpCases
 from tests.cases.reduction import over
 
 
@@ -25,11 +25,11 @@ def _merged(*parts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Ten
 
 
 CASES = {
-    "average": Case(
+    "average": OpCases(
         over(_average), ("any", "positive"), [((3, 67), (3, 67)), ((2, 5, 1030), (1030,)), ((7, 130, 3), None), ((4, 1), (1,))],
         keywords=({"axis": -1}, {"axis": -1, "keepdims": True}), absolute=8.0, tolerance=16.0, specials=False,
     ),
-    "welford_merge": Case(
+    "welford_merge": OpCases(
         _merged, ("positive", "any", "positive"), [((3, 67),) * 6, ((4, 1, 33),) * 5 + ((5, 1),)], tolerance=16.0, absolute=4.0,
         specials=False,
     ),

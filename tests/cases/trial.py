@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -15,12 +14,12 @@ import torch
 
 import baracuda
 from baracuda.cli.verify import reference
-from baracuda.cli.verify import trials as trials_of_the_package
 from baracuda.cli.verify import values as data
+from baracuda.cli.verify.trials import Trial
 from baracuda.core.elements import ElementKind
 from baracuda.frontends.families import ops
 from baracuda.ops.declaration.op import Op
-from tests.cases.case import POINTWISE, ROWS, Array, Case, Shapes, torch_of
+from tests.cases.case import POINTWISE, ROWS, Array, OpCases, Shapes, torch_of
 
 FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
 #: Elements that ops are tried with.
@@ -33,40 +32,31 @@ ROUNDING = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-23, "f64": 2.0**-52, 
 
 
 @cache
-def cases() -> dict[str, Case]:
-    """The case of every op."""
-    found: dict[str, Case] = {}
+def cases() -> dict[str, OpCases]:
+    """How every op is tried."""
+    found: dict[str, OpCases] = {}
     for path in sorted(Path(__file__).parent.glob("*.py")):
         if path.stem not in ("__init__", "case", "trial"):
             found |= import_module(f"tests.cases.{path.stem}").CASES
     return found
 
 
-@dataclass(frozen=True)
-class Trial(trials_of_the_package.Trial):
-    """A case with an element, shapes and keywords."""
-
-    @property
-    def case(self) -> Case:
-        return cases()[self.name]
-
-
 def trial(name: str, element: ElementKind, shapes: Shapes, words: tuple[tuple[str, Any], ...], special: bool = False) -> Trial:
-    """The trial of an op's case."""
+    """The trial of an op."""
     case = cases()[name]
     given = tuple(None if s is None else tuple(s) for s in shapes)
     return Trial(name, element, given, words, tuple(case.domains), special, case.has_gradient(dict(words)))
 
 
-def elements_of(op: Op, case: Case) -> list[ElementKind]:
-    """The elements a case is tried with."""
+def elements_of(op: Op, case: OpCases) -> list[ElementKind]:
+    """The elements an op is tried with."""
     if case.elements is not None:
         return [k for k in ELEMENTS if k.label in case.elements]
     return [k for k in ELEMENTS if op.accepts(k)]
 
 
-def shapes_of(op: Op, case: Case) -> Sequence[Shapes]:
-    """The shapes a case is tried with."""
+def shapes_of(op: Op, case: OpCases) -> Sequence[Shapes]:
+    """The shapes an op is tried with."""
     if case.shapes:
         return case.shapes
     required = len(op.signature.tensors) - len(op.signature.optional)
@@ -174,7 +164,7 @@ def forward(trial: Trial, device: str) -> list[Array]:
 def expected(trial: Trial) -> list[Array]:
     """What the reference says, in float64."""
     given = [None if t is None else torch_of(t) for t in trial.tensors]
-    return [v.detach().resolve_conj().numpy() for v in as_tuple(trial.case.reference(*given, **dict(trial.keywords)))]
+    return [v.detach().resolve_conj().numpy() for v in as_tuple(cases()[trial.name].reference(*given, **dict(trial.keywords)))]
 
 
 def differentiated(op: Op, tensors: Sequence[Array | None]) -> list[str]:
@@ -222,9 +212,8 @@ def expected_backward(trial: Trial, result_dtypes: Sequence[Any] | None = None) 
     wrt = differentiated(op, tensors)
     given = [None if t is None else torch_of(t) for t in tensors]
     leaves = {n: t.requires_grad_() for n, t in zip(op.signature.tensors, given, strict=False) if t is not None and n in wrt}
-    results = [
-        r for r in as_tuple(trial.case.reference(*given, **dict(trial.keywords))) if r.is_floating_point() or r.is_complex()
-    ]
+    computed = as_tuple(cases()[trial.name].reference(*given, **dict(trial.keywords)))
+    results = [r for r in computed if r.is_floating_point() or r.is_complex()]
     floating = (t.dtype for t in tensors if t is not None and (t.dtype.kind in "fc" or "float" in t.dtype.name))
     dtype = next(floating, np.dtype(np.float64))
     dtypes = result_dtypes or [(_complex if r.is_complex() else _real)(dtype) for r in results]

@@ -1,96 +1,169 @@
-"""Problems of attention, as data: shapes, options, and the tensors that go with them."""
+"""Cases of attention for tests of the lowering: operands laid out in memory on purpose, and what the CPU makes of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 
+from baracuda.cli.verify.placing import Placing, dense_strides, place, placed
 from baracuda.core.elements import ElementKind as K
-from baracuda.ops.attention.descriptor import AttentionDescriptor
-from tests.machine import torch_dtype
+from baracuda.lowering.attention.cpu.lower import lower
+from baracuda.lowering.attention.problem import Attention
+from baracuda.lowering.nest.problem import Operand
+from baracuda.ops.attention.descriptor import AttentionBackwardDescriptor, AttentionDescriptor
+from baracuda.ops.attention.score import score_graph, slope_graph
+from baracuda.runtime.cpu_toolchain import CpuToolchain
+from tests.lowering.attention_inputs import Inputs
 
-Tensor = torch.Tensor
-#: How far a result may be from float64, for results of about 1.
-TOLERANCE = {K.F64: 1e-13, K.F32: 4e-6, K.F16: 4e-3, K.BF16: 3e-2}
+Array = np.ndarray[Any, Any]
+POISON = 0xFF
+_VECTORS = ("q", "k", "v", "y", "dy", "dq", "dk", "dv")
+
+
+def _array(x: torch.Tensor) -> Array:
+    return x.view(torch.uint16).numpy().view(K.BF16.numpy) if x.dtype is torch.bfloat16 else x.numpy()
 
 
 @dataclass(frozen=True)
-class Case:
-    """(batch, heads, key_heads, queries, keys, depth, value_depth), the element, options, and shapes of tensors of the score.
+class AttentionCase:
+    """An attention, forward or (with `wrt`) backward. `layouts` says how tensors lie, "all" those that are not named; beside
+    those of `place` there is "heads last", (batch, sequence, heads, vector) in memory, as a projection writes it."""
 
-    query_lengths and key_lengths are their values; slopes an axis count; mask a shape and how many of it are true.
-    """
-
-    extents: tuple[int, int, int, int, int, int, int]
-    element: K = K.F32
-    options: dict[str, Any] = field(default_factory=dict)
-    bias: tuple[int, ...] | None = None
-    bias_element: K = K.F32
-    mask: tuple[int, ...] | None = None
-    slopes: int = 0
-    query_lengths: tuple[int, ...] | None = None
-    key_lengths: tuple[int, ...] | None = None
+    case: Inputs
+    wrt: tuple[str, ...] = ()
+    layouts: Mapping[str, str] = field(default_factory=dict)
+    general: bool = False
+    lse: bool = True
 
     def __str__(self) -> str:
-        words = "-".join(
-            [*self.options, *(n for n in ("bias", "mask", "slopes", "query_lengths", "key_lengths") if getattr(self, n))]
-        )
-        return f"{'x'.join(map(str, self.extents))}-{self.element}" + (f"-{words}" if words else "")
+        words = [str(self.case), "d" + "".join(self.wrt) if self.wrt else "", *(f"{n}:{x}" for n, x in self.layouts.items())]
+        return " ".join(w for w in [*words, "general" * self.general, "" if self.lse else "no lse"] if w)
+
+    @cached_property
+    def descriptor(self) -> AttentionDescriptor:
+        d = self.case.descriptor
+        given = {f.name: getattr(d, f.name) for f in fields(AttentionDescriptor)} | {"lse": bool(self.wrt) or self.lse}
+        return AttentionBackwardDescriptor(**given, wrt=self.wrt) if self.wrt else AttentionDescriptor(**given)
 
     @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        batch, heads, key_heads, queries, keys, depth, value_depth = self.extents
-        return {
-            "q": (batch, heads, queries, depth),
-            "k": (batch, key_heads, keys, depth),
-            "v": (batch, key_heads, keys, value_depth),
-            "dy": (batch, heads, queries, value_depth),
-        }
+    def written(self) -> tuple[str, ...]:
+        if not self.wrt:
+            return ("y", "lse") if self.lse else ("y",)
+        return tuple("dbias" if n not in ("q", "k", "v") else f"d{n}" for n in ("q", "k", "v", *self._score) if n in self.wrt)
 
-    def tensors(self) -> dict[str, Tensor]:
-        """Everything that the forward reads, and dy, on the CPU."""
-        generator = torch.Generator().manual_seed(hash(self.extents) % 1000)
-        dtype = torch_dtype(self.element)
-        found = {n: torch.randn(shape, generator=generator).to(dtype) for n, shape in self.shapes.items()}
-        if self.bias is not None:
-            found["bias"] = torch.randn(self.bias, generator=generator).to(torch_dtype(self.bias_element))
-        if self.mask is not None:
-            found["mask"] = torch.rand(self.mask, generator=generator) > 0.4
-        if self.slopes:
-            found["slopes"] = torch.rand(self.extents[2 - self.slopes : 2], generator=generator)
-        for name, lengths in (("query_lengths", self.query_lengths), ("key_lengths", self.key_lengths)):
-            if lengths is not None:
-                found[name] = torch.tensor(lengths, dtype=torch.int32)
+    @property
+    def _score(self) -> tuple[str, ...]:
+        return tuple(self.descriptor.score_tensors)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The operands in the order of a program's addresses."""
+        lengths = tuple(n for n in ("query_lengths", "key_lengths") if getattr(self.descriptor, n))
+        results = ("y", "lse", "dy", *self.written) if self.wrt else self.written
+        return ("q", "k", "v", *lengths, *self._score, *results)
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        d = self.descriptor
+        if name in ("q", "k", "v", "y", "lse"):
+            shape: tuple[int, ...] = getattr(d, f"{name}_shape")
+            return shape
+        if name == "dbias":
+            return d.pair_shape
+        if name.endswith("lengths"):
+            return (d.batch,)
+        return self._shape(name[1:]) if name.startswith("d") else getattr(d, f"{name}_shape")
+
+    def _kind(self, name: str) -> K:
+        d = self.descriptor
+        if name in _VECTORS:
+            return d.element
+        if name == "lse":
+            return d.compute
+        return K.S32 if name.endswith("lengths") else getattr(d, f"{name}_element")
+
+    @cached_property
+    def placings(self) -> dict[str, Placing]:
+        found = {}
+        for i, name in enumerate(self.names):
+            shape, kind, layout = (
+                self._shape(name),
+                self._kind(name),
+                self.layouts.get(name, self.layouts.get("all", "contiguous")),
+            )
+            if layout == "heads last":
+                order = (0, 2, 1, 3)[: len(shape)]
+                found[name] = placed(shape, dense_strides(shape, order) if len(shape) > 1 else (1,), kind)
+            else:
+                found[name] = place(shape, kind, layout, written=name in self.written, number=i)
         return found
 
+    def _operand(self, name: str) -> Operand:
+        p = self.placings[name]
+        strides = tuple(s if n != 1 else 0 for n, s in zip(p.shape, p.strides, strict=True))
+        if name == "slopes":
+            strides = (*(0,) * (2 - len(strides)), *strides, 0, 0)
+        return Operand(p.kind, strides, min(64, p.offset & -p.offset), self.general)
+
+    @cached_property
+    def problem(self) -> Attention:
+        d = self.descriptor
+        o = {name: self._operand(name) for name in self.names}
+        return Attention(
+            **{n: getattr(d, n) for n in ("batch", "heads", "key_heads", "queries", "keys", "depth", "value_depth", "compute")},
+            score=score_graph(d),
+            slope=slope_graph(d) if isinstance(d, AttentionBackwardDescriptor) else None,
+            band=d.band,
+            **{n: o.get(n) for n in ("lse", "query_lengths", "key_lengths", "dy", "dq", "dk", "dv", "dbias")},
+            **{n: o[n] for n in ("q", "k", "v", "y")},
+            tensors=tuple(o[n] for n in self._score),
+        )
+
     @property
-    def descriptor(self) -> AttentionDescriptor:
-        fields: dict[str, Any] = dict(self.options)
-        if self.bias is not None:
-            fields |= {"bias_shape": self.bias, "bias_element": self.bias_element}
-        if self.mask is not None:
-            fields["mask_shape"] = self.mask
-        if self.slopes:
-            fields["slopes_shape"] = self.extents[2 - self.slopes : 2]
-        lengths = {"query_lengths": self.query_lengths is not None, "key_lengths": self.key_lengths is not None}
-        return AttentionDescriptor(*self.extents, element=self.element, **fields, **lengths)
+    def parameters(self) -> list[tuple[K, float]]:
+        return [(n.kind, self.descriptor.parameters[n.attr]) for n in self.problem.params]
+
+    def blocks(self) -> dict[str, Array]:
+        """The memory of each operand: the case's values with poison around them, results poisoned."""
+        found = {name: p.block(POISON) for name, p in self.placings.items()}
+        given: dict[str, Array] = {n: _array(x) for n, x in self.case.tensors().items()}
+        if self.wrt:
+            forward = AttentionCase(self.case)
+            blocks = forward.blocks()
+            forward.run_on_cpu(blocks)
+            given |= {n: np.ascontiguousarray(forward.placings[n].view(blocks[n])) for n in forward.written}
+        for name, block in found.items():
+            if name not in self.written:
+                self.placings[name].view(block)[...] = given[name]
+        return found
+
+    def run_on_cpu(self, blocks: dict[str, Array]) -> None:
+        """Writes the results of the CPU's kernels."""
+        lowered = lower(self.problem)
+        call = CpuToolchain().load(lowered, len(self.names), self.parameters)
+        workspace = np.full(lowered.workspace_bytes + 64, POISON, np.uint8)
+        call.call(self.addresses(blocks), workspace.ctypes.data)
+
+    def addresses(self, blocks: dict[str, Array]) -> list[int]:
+        return [blocks[n].ctypes.data + self.placings[n].offset for n in self.names]
 
 
-CAUSAL = {"causal": True}
-CASES = (
-    Case((2, 4, 2, 70, 130, 24, 40)),
-    Case((1, 2, 1, 5, 3, 7, 9), options={"causal": True, "offset": -2}),
-    Case((2, 4, 4, 65, 64, 64, 64), K.BF16, CAUSAL),
-    Case((2, 2, 2, 33, 47, 16, 16), K.F16, {"window": (5, 3), "offset": 4}),
-    Case((2, 2, 1, 130, 200, 17, 5), K.F64, {"causal": True, "window": (30, None), "offset": 70}),
-    Case((2, 4, 2, 70, 66, 16, 16), options={"softcap": 2.0}, bias=(1, 4, 70, 66), mask=(2, 1, 1, 66)),
-    Case((2, 4, 2, 70, 66, 16, 16), mask=(2, 4, 70, 66), slopes=1),
-    Case((2, 4, 2, 20, 66, 16, 16), options={"scale": 1.0}, bias=(1, 1, 20, 1), bias_element=K.BF16),
-    Case((3, 2, 2, 70, 66, 16, 16), options=CAUSAL, query_lengths=(3, 70, 65), key_lengths=(66, 10, 0)),
-    Case((2, 8, 2, 1, 100, 16, 16), bias=(2, 8, 1, 100), slopes=2, key_lengths=(66, 10)),
-    Case((2, 8, 2, 1, 100, 32, 16), K.BF16, {"causal": True, "offset": 99}),
-    Case((1, 1, 1, 1, 1, 1, 1)),
-    Case((2, 3, 1, 129, 129, 33, 31), options=CAUSAL, mask=(1, 1, 129, 129)),
-)
+def different(problem: AttentionCase, found: Mapping[str, Array], expected: Mapping[str, Array]) -> dict[str, int]:
+    """How many elements of each result differ in a bit (two NaN are equal), and how many bytes beside the results."""
+    counts = {}
+    for name in problem.written:
+        p = problem.placings[name]
+        a, b = np.array(found[name]), np.array(expected[name])
+        x, y = p.view(a), p.view(b)
+        bits = f"u{p.kind.itemsize}"
+        nan = (x != x) & (y != y)
+        wrong = int(((x.copy().view(bits) != y.copy().view(bits)) & ~nan).sum())
+        x[...] = y[...] = 0
+        wrong += int((a != b).sum())
+        if wrong:
+            counts[name] = wrong
+    return counts

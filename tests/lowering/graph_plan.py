@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.cli.verify.placing import place
-from baracuda.cli.verify.problem import select_for
+from baracuda.cli.verify.session import select_for
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind

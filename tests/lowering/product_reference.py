@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.cli.verify.placing import Placing, place
-from baracuda.cli.verify.problem import select_for
+from baracuda.cli.verify.session import select_for
 from baracuda.core.elements import Category
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.sku import PlanPreference

@@ -18,14 +18,14 @@ from baracuda.frontends.arrays import current_stream
 from baracuda.frontends.call import device_of
 from baracuda.ops.attention.descriptor import AttentionBackwardDescriptor, AttentionDescriptor
 from baracuda.ops.attention.plan import AttentionArgs, AttentionPlan
-from tests.lowering.attention_cases import CASES, TOLERANCE, Case
+from tests.lowering.attention_inputs import CASES, TOLERANCE, Inputs
 from tests.lowering.attention_reference import Emulation, reference
 
 Tensor = torch.Tensor
 OPTIONS = ("causal", "window", "offset", "scale", "softcap")
 
 
-def forward(case: Case, t: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+def forward(case: Inputs, t: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
     """y and lse of a case on the device of its tensors."""
     given = {n: x for n, x in t.items() if n not in ("q", "k", "v", "dy")}
     found = baracuda.scaled_dot_product_attention(t["q"], t["k"], t["v"], saved=True, **case.options, **given)
@@ -33,7 +33,7 @@ def forward(case: Case, t: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
     return y, lse
 
 
-def backward(case: Case, t: dict[str, Tensor], y: Tensor, lse: Tensor) -> dict[str, Tensor]:
+def backward(case: Inputs, t: dict[str, Tensor], y: Tensor, lse: Tensor) -> dict[str, Tensor]:
     """The gradients of a case, of the bias or the slopes too."""
     wrt = ["q", "k", "v", *[n for n in ("bias", "slopes") if n in t][:1]]
     given = {n: x for n, x in t.items() if n not in ("q", "k", "v", "dy")}
@@ -61,7 +61,7 @@ def wide(x: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_values(case: Case, device: str) -> None:
+def test_values(case: Inputs, device: str) -> None:
     """Results and gradients agree with float64 and autograd."""
     given = case.tensors()
     t = on(device, given)
@@ -88,7 +88,7 @@ def assert_close(found: Tensor, expected: Tensor, tolerance: float, what: str = 
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_order(case: Case, device: str) -> None:
+def test_order(case: Inputs, device: str) -> None:
     """Every bit, forward and backward, is that of the written order."""
     given = case.tensors()
     t = on(device, given)
@@ -125,7 +125,7 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
 def test_a_sentence_alone_and_in_a_batch(element: K, causal: bool, device: str) -> None:
     """Neither the other sentences nor what stands behind a sentence, NaN here, changes a bit of it."""
     lengths = (10, 64, 1, 90)
-    case = Case((4, 4, 2, 90, 90, 16, 16), element, {"causal": causal}, query_lengths=lengths, key_lengths=lengths)
+    case = Inputs((4, 4, 2, 90, 90, 16, 16), element, {"causal": causal}, query_lengths=lengths, key_lengths=lengths)
     t = case.tensors()
     t["v"][0] = -(2.0**-149 if element is K.F32 else 2.0**-133)  # products that underflow to -0
     for b, n in enumerate(lengths):
@@ -136,7 +136,7 @@ def test_a_sentence_alone_and_in_a_batch(element: K, causal: bool, device: str) 
     found = backward(case, t, y, lse)
     for b, n in enumerate(lengths):
         alone = {name: t[name][b : b + 1, :, :n] for name in ("q", "k", "v", "dy")}
-        single = Case((1, 4, 2, n, n, 16, 16), element, {"causal": causal})
+        single = Inputs((1, 4, 2, n, n, 16, 16), element, {"causal": causal})
         y1, lse1 = forward(single, alone)
         assert same(y[b : b + 1, :, :n], y1)
         assert same(lse[b : b + 1, :, :n], lse1)
@@ -149,7 +149,7 @@ def test_a_sentence_alone_and_in_a_batch(element: K, causal: bool, device: str) 
 
 def test_a_query_that_sees_nothing(device: str) -> None:
     """Its row is +0, its log-sum-exp -inf, its gradient +0, and it adds nothing to the others'."""
-    case = Case((1, 2, 2, 70, 70, 16, 16), mask=(1, 1, 70, 70))
+    case = Inputs((1, 2, 2, 70, 70, 16, 16), mask=(1, 1, 70, 70))
     t = case.tensors()
     t["mask"][:, :, 3] = False
     t = on(device, t)
@@ -166,7 +166,7 @@ def test_a_query_that_sees_nothing(device: str) -> None:
 
 
 def test_nan_reaches_its_own_query_only(device: str) -> None:
-    case = Case((1, 1, 1, 66, 66, 8, 8))
+    case = Inputs((1, 1, 1, 66, 66, 8, 8))
     t = case.tensors()
     t["q"][0, 0, 5, 2] = torch.nan
     y, lse = forward(case, on(device, t))
@@ -195,7 +195,7 @@ def laid(x: Tensor, how: str) -> Tensor:
 @pytest.mark.parametrize("element", [K.F32, K.F16], ids=str)
 def test_layouts(how: str, element: K, device: str) -> None:
     """Strides change no bit: of the inputs, of the results, and on the code for any strides."""
-    case = Case((2, 4, 2, 35, 66, 20, 24), element, {"causal": True, "offset": 31}, bias=(1, 4, 35, 66), bias_element=element)
+    case = Inputs((2, 4, 2, 35, 66, 20, 24), element, {"causal": True, "offset": 31}, bias=(1, 4, 35, 66), bias_element=element)
     t = on(device, case.tensors())
     y, lse = forward(case, t)
     found = backward(case, t, y, lse)
@@ -221,7 +221,7 @@ def test_layouts(how: str, element: K, device: str) -> None:
 
 @pytest.mark.cpu_only
 def test_threads_change_no_bit() -> None:
-    case = Case((2, 4, 2, 130, 70, 16, 16))
+    case = Inputs((2, 4, 2, 130, 70, 16, 16))
     t = case.tensors()
     before = baracuda.get_num_threads()
     found = []
@@ -238,11 +238,11 @@ def test_threads_change_no_bit() -> None:
 def test_heads_of_a_group_are_heads(device: str) -> None:
     """Shared key heads give the bits of repeated ones, whatever is computed side by side."""
     for queries in (1, 66):
-        case = Case((2, 6, 2, queries, 66, 16, 16), options={"causal": True, "offset": 66 - queries})
+        case = Inputs((2, 6, 2, queries, 66, 16, 16), options={"causal": True, "offset": 66 - queries})
         t = on(device, case.tensors())
         repeated = t | {n: t[n].repeat_interleave(3, 1) for n in "kv"}
         y, lse = forward(case, t)
-        y1, lse1 = forward(Case((2, 6, 6, queries, 66, 16, 16), options=case.options), repeated)
+        y1, lse1 = forward(Inputs((2, 6, 6, queries, 66, 16, 16), options=case.options), repeated)
         assert same(y, y1)
         assert same(lse, lse1)
 
@@ -252,7 +252,7 @@ def test_heads_of_a_group_are_heads(device: str) -> None:
 )
 def test_empty(extents: Any, device: str) -> None:
     """Without keys rows are +0; without depth every key counts the same."""
-    case = Case(extents)
+    case = Inputs(extents)
     t = on(device, case.tensors())
     y, lse = forward(case, t)
     expected, _ = reference(case.descriptor, {n: wide(x.cpu()) for n, x in t.items()})
@@ -267,7 +267,7 @@ def test_empty(extents: Any, device: str) -> None:
 
 def test_flex_is_the_options(device: str) -> None:
     """A formula that says what the options say gives their bits."""
-    case = Case((2, 4, 2, 70, 66, 16, 16), options={"softcap": 2.0}, bias=(1, 4, 70, 66))
+    case = Inputs((2, 4, 2, 70, 66, 16, 16), options={"softcap": 2.0}, bias=(1, 4, 70, 66))
     t = on(device, case.tensors())
     y, lse = forward(case, t)
 
@@ -286,7 +286,7 @@ def test_flex_is_the_options(device: str) -> None:
 
 def test_flex_coordinates(device: str) -> None:
     """A formula of b, h, i and j that masks: a prefix that everybody sees, and causal behind it."""
-    t = on(device, Case((2, 4, 2, 70, 70, 16, 16)).tensors())
+    t = on(device, Inputs((2, 4, 2, 70, 70, 16, 16)).tensors())
     prefix = torch.tensor([7, 33], dtype=torch.int32, device=device).reshape(2, 1, 1, 1)
 
     def score(s: Any, b: Any, h: Any, i: Any, j: Any, length: Any) -> Any:
@@ -296,14 +296,14 @@ def test_flex_coordinates(device: str) -> None:
     mask = (torch.arange(70)[None] <= torch.arange(70)[:, None]) | (torch.arange(70) < prefix.cpu())
     q = t["q"].cpu().double() * torch.tensor([1, 1.5, 1, 1])[None, :, None, None]
     expected, _ = reference(
-        Case((2, 4, 2, 70, 70, 16, 16)).descriptor, {"q": q, "k": wide(t["k"].cpu()), "v": wide(t["v"].cpu()), "mask": mask}
+        Inputs((2, 4, 2, 70, 70, 16, 16)).descriptor, {"q": q, "k": wide(t["k"].cpu()), "v": wide(t["v"].cpu()), "mask": mask}
     )
     assert_close(y, expected, 4e-6)
 
 
 def test_ranks(device: str) -> None:
     """Batch and heads may be left out."""
-    t = on(device, Case((1, 1, 1, 9, 7, 16, 16)).tensors())
+    t = on(device, Inputs((1, 1, 1, 9, 7, 16, 16)).tensors())
     y = baracuda.scaled_dot_product_attention(t["q"], t["k"], t["v"])
     for axes in (0, (0, 1)):
         narrow = [t[n].squeeze(axes) for n in "qkv"]
@@ -318,7 +318,7 @@ def test_ranks(device: str) -> None:
 
 def test_a_repeated_call(device: str) -> None:
     """What is kept of a call makes the same one again, on other tensors."""
-    case = Case((2, 4, 2, 20, 30, 16, 16), options={"causal": True, "offset": 10})
+    case = Inputs((2, 4, 2, 20, 30, 16, 16), options={"causal": True, "offset": 10})
     for seed in range(3):
         t = on(device, {n: x + seed for n, x in case.tensors().items()})
         y, lse = forward(case, t)
@@ -371,7 +371,7 @@ def test_bad_input() -> None:
 
 
 def test_plan_says_what_it_is() -> None:
-    d = Case((2, 4, 2, 70, 66, 16, 16), options={"causal": True, "softcap": 2.0}, mask=(2, 1, 1, 66)).descriptor
+    d = Inputs((2, 4, 2, 70, 66, 16, 16), options={"causal": True, "softcap": 2.0}, mask=(2, 1, 1, 66)).descriptor
     plan = AttentionPlan.select(None, d)
     assert plan.sku().epilogue == "causal+softcap+mask"
     assert plan.precision_guarantee().bit_stable_across_hardware

@@ -13,8 +13,8 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.attention.cuda.lower import lower
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.runtime.nvrtc import cubin
-from tests.lowering.attention_cases import CASES, CAUSAL, Case
-from tests.lowering.attention_problems import POISON, Problem, different
+from tests.lowering.attention_cases import POISON, AttentionCase, different
+from tests.lowering.attention_inputs import CASES, CAUSAL, Inputs
 from tests.machine import Machine
 
 pytest.importorskip("cuda.core")
@@ -26,38 +26,38 @@ CHOICES = (0, 1, 2, 5)
 QKV = ("q", "k", "v")
 
 
-def gradients(case: Case) -> tuple[str, ...]:
+def gradients(case: Inputs) -> tuple[str, ...]:
     """What the backward of a case is asked for."""
     return (*QKV, *[n for n in ("bias", "slopes") if getattr(case, n)][:1])
 
 
-_SMALL = Case((2, 4, 2, 70, 130, 24, 40))
-_BF16 = Case((2, 4, 2, 70, 130, 24, 40), K.BF16, CAUSAL)
-_WITH_BIAS = Case((1, 2, 2, 66, 70, 16, 24), options=CAUSAL, bias=(1, 2, 66, 70))
+_SMALL = Inputs((2, 4, 2, 70, 130, 24, 40))
+_BF16 = Inputs((2, 4, 2, 70, 130, 24, 40), K.BF16, CAUSAL)
+_WITH_BIAS = Inputs((1, 2, 2, 66, 70, 16, 24), options=CAUSAL, bias=(1, 2, 66, 70))
 LAYOUTS = ("heads last", "transposed", "sliced", "negative", "padded", "misaligned", "broadcast")
 PROBLEMS = (
-    *[Problem(case) for case in CASES],
-    *[Problem(case, gradients(case)) for case in CASES],
-    *[Problem(_SMALL, layouts={"all": layout}) for layout in LAYOUTS],
-    *[Problem(_BF16, layouts={"all": layout}) for layout in LAYOUTS],
-    *[Problem(_WITH_BIAS, (*QKV, "bias"), {"all": layout}) for layout in LAYOUTS],
-    *[Problem(_BF16, QKV, {"all": layout}) for layout in ("heads last", "sliced", "misaligned")],
-    Problem(_WITH_BIAS, (*QKV, "bias"), general=True),
-    Problem(_SMALL, general=True, lse=False),
-    *[Problem(_WITH_BIAS, wrt) for wrt in (("q",), ("k",), ("v",), ("bias",), ("k", "bias"))],
-    Problem(Case((1, 2, 2, 70, 66, 16, 16), options={"softcap": 2.0}), ("k", "v")),
-    Problem(Case((2, 2, 1, 300, 280, 128, 128), options=CAUSAL)),
-    Problem(Case((2, 2, 1, 300, 280, 128, 128), K.F16, {"window": (70, 10)}), QKV),
-    Problem(Case((1, 1, 1, 130, 200, 256, 256), K.BF16)),
-    Problem(Case((1, 2, 2, 130, 140, 100, 80)), QKV),
-    Problem(Case((2, 2, 2, 3, 0, 16, 16)), lse=True),
-    Problem(Case((2, 2, 2, 0, 5, 16, 16)), QKV),
+    *[AttentionCase(case) for case in CASES],
+    *[AttentionCase(case, gradients(case)) for case in CASES],
+    *[AttentionCase(_SMALL, layouts={"all": layout}) for layout in LAYOUTS],
+    *[AttentionCase(_BF16, layouts={"all": layout}) for layout in LAYOUTS],
+    *[AttentionCase(_WITH_BIAS, (*QKV, "bias"), {"all": layout}) for layout in LAYOUTS],
+    *[AttentionCase(_BF16, QKV, {"all": layout}) for layout in ("heads last", "sliced", "misaligned")],
+    AttentionCase(_WITH_BIAS, (*QKV, "bias"), general=True),
+    AttentionCase(_SMALL, general=True, lse=False),
+    *[AttentionCase(_WITH_BIAS, wrt) for wrt in (("q",), ("k",), ("v",), ("bias",), ("k", "bias"))],
+    AttentionCase(Inputs((1, 2, 2, 70, 66, 16, 16), options={"softcap": 2.0}), ("k", "v")),
+    AttentionCase(Inputs((2, 2, 1, 300, 280, 128, 128), options=CAUSAL)),
+    AttentionCase(Inputs((2, 2, 1, 300, 280, 128, 128), K.F16, {"window": (70, 10)}), QKV),
+    AttentionCase(Inputs((1, 1, 1, 130, 200, 256, 256), K.BF16)),
+    AttentionCase(Inputs((1, 2, 2, 130, 140, 100, 80)), QKV),
+    AttentionCase(Inputs((2, 2, 2, 3, 0, 16, 16)), lse=True),
+    AttentionCase(Inputs((2, 2, 2, 0, 5, 16, 16)), QKV),
 )
 
 
 @pytest.mark.cpu_only
 @pytest.mark.parametrize(("number", "problem"), list(enumerate(PROBLEMS)), ids=str)
-def test_compiles(number: int, problem: Problem, full: bool) -> None:
+def test_compiles(number: int, problem: AttentionCase, full: bool) -> None:
     """A problem's kernels compile; without --full, every sixth problem's for one of the architectures, which take turns."""
     if number % 6 and not full:
         pytest.skip("one of six without --full")
@@ -70,8 +70,12 @@ def test_compiles(number: int, problem: Problem, full: bool) -> None:
 @pytest.mark.cpu_only
 def test_tiles_fit_everywhere() -> None:
     """There is a tile for the longest usual vectors on the devices with the least shared memory."""
-    for case in (Case((1, 1, 1, 64, 64, 256, 256)), Case((1, 1, 1, 64, 64, 192, 128), K.F64), Case((1, 1, 1, 64, 64, 576, 512))):
-        for problem in (Problem(case), Problem(case, QKV)):
+    for case in (
+        Inputs((1, 1, 1, 64, 64, 256, 256)),
+        Inputs((1, 1, 1, 64, 64, 192, 128), K.F64),
+        Inputs((1, 1, 1, 64, 64, 576, 512)),
+    ):
+        for problem in (AttentionCase(case), AttentionCase(case, QKV)):
             for launch in lower(problem.problem, Target("sm_89", 128)).launches:
                 assert launch.shared <= 99 * 1024
 
@@ -79,14 +83,14 @@ def test_tiles_fit_everywhere() -> None:
 @pytest.mark.cpu_only
 def test_the_source_does_not_depend_on_extents() -> None:
     """Heads, queries and keys are read at run time: one kernel serves every shape of a kind."""
-    cases = (Case((4, 32, 32, 4096, 4096, 64, 64)), Case((5, 32, 8, 4000, 4100, 64, 64)))
-    sources = {tuple(launch.source for launch in lower(Problem(case, QKV).problem, TARGETS[0]).launches) for case in cases}
+    cases = (Inputs((4, 32, 32, 4096, 4096, 64, 64)), Inputs((5, 32, 8, 4000, 4100, 64, 64)))
+    sources = {tuple(launch.source for launch in lower(AttentionCase(case, QKV).problem, TARGETS[0]).launches) for case in cases}
     assert len(sources) == 1
 
 
 @pytest.mark.cpu_only
 def test_refused() -> None:
-    a = Problem(_SMALL).problem
+    a = AttentionCase(_SMALL).problem
     with pytest.raises(UnsupportedError, match="expected at most 536870912 of each"):
         lower(replace(a, keys=(1 << 29) + 1), TARGETS[0])
     with pytest.raises(UnsupportedError, match="expected no more than"):
@@ -94,7 +98,7 @@ def test_refused() -> None:
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
-def test_bits(machine: Machine, problem: Problem) -> None:
+def test_bits(machine: Machine, problem: AttentionCase) -> None:
     """Every tile gives the bits of the CPU's kernels, writes nothing else, and reads nothing (NaN) that is not there."""
     if machine.name != "cuda":
         pytest.skip("no CUDA device")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import baracuda
-from baracuda.cli.verify.plans import FLOATS, SHAPES, SUBJECTS, Case, Subject
+from baracuda.cli.verify.plans import FLOATS, SHAPES, SUBJECTS, Subject, SubjectCase
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import BackendError
 from baracuda.core.plan import Layout, OperandLayout
@@ -47,7 +47,7 @@ class Offline(FormulaImplementation):
         self.problem, self.specs, self.descriptor = plan.problem(descriptor), plan.tensors, descriptor
 
 
-def kernels(case: Case, target: Target, *, general: bool) -> tuple[str, list[str]]:
+def kernels(case: SubjectCase, target: Target, *, general: bool) -> tuple[str, list[str]]:
     """The schedule of a case and the sources of its launches."""
     offline, places = Offline(case.subject.plan, case.descriptor), case.placings()
 
@@ -62,7 +62,7 @@ def kernels(case: Case, target: Target, *, general: bool) -> tuple[str, list[str
     return lowered.schedule, [launch.source for launch in lowered.launches]
 
 
-def cases(tried: Subject, full: bool) -> Iterator[tuple[Case, bool]]:
+def cases(tried: Subject, full: bool) -> Iterator[tuple[SubjectCase, bool]]:
     """Sizes and layouts that between them take every schedule; element kinds in turn, or all of them."""
     ranks = tried.shapes if full else tried.shapes[:: len(SHAPES) // 4]
     shapes = [*(tried.shape(rows, n) for rows, n in SIZES), *ranks]
@@ -71,7 +71,7 @@ def cases(tried: Subject, full: bool) -> Iterator[tuple[Case, bool]]:
         for layout in LAYOUTS:
             turn += 1
             for element in FLOATS if full else (FLOATS[turn % len(FLOATS)],):
-                yield Case(tried, shape, element, layout), layout == "transposed"
+                yield SubjectCase(tried, shape, element, layout), layout == "transposed"
 
 
 def sources(tried: Subject, target: Target, full: bool) -> dict[str, str]:
@@ -203,7 +203,7 @@ def test_bad_source_is_an_error() -> None:
 
 def test_compiling_is_deterministic(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same problem gives the same source and the same machine code, so that the cache on disk may serve it."""
-    case = Case(SUBJECTS[0], (5, 1000), K.F32)
+    case = SubjectCase(SUBJECTS[0], (5, 1000), K.F32)
     _, (source, *_) = kernels(case, TARGETS[0], general=False)
     assert kernels(case, TARGETS[0], general=False)[1][0] == source
     codes = []

@@ -13,7 +13,7 @@ import pytest
 import baracuda
 from baracuda.cli.verify.bits import canonical_bits
 from baracuda.cli.verify.placing import LAYOUTS, place
-from baracuda.cli.verify.problem import select_for
+from baracuda.cli.verify.session import select_for
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.formula import order

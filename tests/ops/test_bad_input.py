@@ -17,8 +17,8 @@ from baracuda import (
     WorkspaceTooSmallError,
 )
 from baracuda.cli.verify.placing import Placing, dense_strides, placed
-from baracuda.cli.verify.plans import SUBJECTS, Case, Subject, subject
-from baracuda.cli.verify.problem import Placed
+from baracuda.cli.verify.plans import SUBJECTS, Subject, SubjectCase, subject
+from baracuda.cli.verify.session import Placed
 from baracuda.core.elements import ElementKind as K
 from tests.machine import Machine
 from tests.unit.fake_dlpack import FakeTensor
@@ -45,9 +45,9 @@ def refused(machine: Machine, place: Placed, error: type[Exception], *quotes: st
     assert place.unchanged()
 
 
-def case_of(tried: Subject | str, element: K = K.F32) -> Case:
+def case_of(tried: Subject | str, element: K = K.F32) -> SubjectCase:
     tried = subject(tried) if isinstance(tried, str) else tried
-    return Case(tried, SHAPE[tried.rank], element)
+    return SubjectCase(tried, SHAPE[tried.rank], element)
 
 
 def each(names: tuple[str, ...] = ("given", "written")) -> list[Any]:
@@ -67,7 +67,7 @@ def replaced(machine: Machine, tried: Subject, name: str, change: Callable[[Plac
     values = case.inputs()
     if name in values and values[name].shape != changed.shape:
         values[name] = np.zeros(changed.shape, values[name].dtype)
-    return Placed(machine, Case(case.subject, case.shape, case.element, chosen={name: changed}), values=values)
+    return Placed(machine, SubjectCase(case.subject, case.shape, case.element, chosen={name: changed}), values=values)
 
 
 # --- tensors -----------------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def test_two_outputs_in_the_same_memory(machine: Machine, label: str) -> None:
 
 def test_in_place_needs_the_same_view(machine: Machine) -> None:
     """The transpose of the input's memory is the same bytes in another order."""
-    case = Case(subject("softmax"), (20, 20), K.F32)
+    case = SubjectCase(subject("softmax"), (20, 20), K.F32)
     place = Placed(machine, case)
     p = place.placings["x"]
     place.args.y = place.held["x"].tensor(Placing(p.shape, p.strides[::-1], p.kind, p.offset, p.nbytes), written=True)
@@ -244,7 +244,7 @@ def test_elements_that_no_plan_takes(machine: Machine, dtype: Any) -> None:
 def needs_workspace(machine: Machine) -> tuple[Any, Placed]:
     """A plan that needs scratch memory, and its tensors."""
     for tried, shape in (("rms_norm_backward", (3000, 40)), ("rms_norm_backward", (9000, 2000)), ("softmax", (2, 1 << 20))):
-        case = Case(subject(tried), shape, K.F32)
+        case = SubjectCase(subject(tried), shape, K.F32)
         plan = case.subject.plan.select(machine.stream, case.descriptor)
         if plan.workspace_size():
             return plan, Placed(machine, case)

@@ -9,12 +9,12 @@ import pytest
 
 from baracuda.cli.verify.bits import canonical_bits
 from baracuda.cli.verify.placing import LAYOUTS
-from baracuda.cli.verify.plans import FLOATS, SUBJECTS, Case, Subject, subject
-from baracuda.cli.verify.problem import execute
+from baracuda.cli.verify.plans import FLOATS, SUBJECTS, Subject, SubjectCase, subject
 from baracuda.cli.verify.values import VARIANTS
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.sku import PlanPreference
+from tests.execution import execute
 from tests.machine import Machine
 
 K_IDS = [str(k) for k in FLOATS]
@@ -41,7 +41,7 @@ def sample(tried: Subject) -> tuple[int, ...]:
 def test_twice(machine: Machine, tried: Subject, element: K) -> None:
     """What was in the outputs before has no influence, and neither has running again, bound or not."""
     for shape in (sample(tried), tried.shape(5, 1500)):
-        case = Case(tried, shape, element, variant="special")
+        case = SubjectCase(tried, shape, element, variant="special")
         first = execute(machine, case).outputs
         for poison, bound in ((0xA5, False), (0x00, True)):
             same(first, execute(machine, case, poison=poison, bound=bound).outputs, f"{case}, bound={bound}")
@@ -53,12 +53,12 @@ def test_twice(machine: Machine, tried: Subject, element: K) -> None:
 @pytest.mark.parametrize("tried", REDUCED, ids=lambda s: s.label)
 def test_a_row_does_not_depend_on_its_batch(machine: Machine, tried: Subject, element: K, n: int) -> None:
     """One row among 1, 7 and 1000 others, at several positions, with neighbours of every sort."""
-    one = Case(tried, tried.shape(1, n), element, seed="the row")
+    one = SubjectCase(tried, tried.shape(1, n), element, seed="the row")
     row = one.inputs()
     alone = execute(machine, one).outputs
     batches = [(7, 0), (7, 3), (300 if n > 1024 else 1000, 290)]
     for number, (rows, position) in enumerate(batches):
-        many = Case(tried, tried.shape(rows, n), element, variant=VARIANTS[number])
+        many = SubjectCase(tried, tried.shape(rows, n), element, variant=VARIANTS[number])
         specs = {s.name: s for s in many.tensors()}
         batch = many.inputs()
         axis = 1 if tried.axis == 0 else 2 if tried.axis == "middle" else 0
@@ -82,10 +82,10 @@ def test_layouts(machine: Machine, tried: Subject, element: K, full: bool) -> No
     """Every layout of the same values gives the bits of the contiguous one ("broadcast" has other values)."""
     shapes = [tried.shape(3, 2049), tried.shape(70, 33), *tried.shapes] if full else [tried.shape(3, 1030), sample(tried)]
     for shape in shapes:
-        reference = execute(machine, Case(tried, shape, element, variant="special")).outputs
+        reference = execute(machine, SubjectCase(tried, shape, element, variant="special")).outputs
         for layout in LAYOUTS if full else LAYOUTS[SUBJECTS.index(tried) // 4 % 2 :: 2]:
             if layout != "broadcast":
-                case = Case(tried, shape, element, layout, variant="special")
+                case = SubjectCase(tried, shape, element, layout, variant="special")
                 same(reference, execute(machine, case, like=True).outputs, str(case))
 
 
@@ -94,9 +94,9 @@ def test_layouts(machine: Machine, tried: Subject, element: K, full: bool) -> No
 @pytest.mark.parametrize("tried", SUBJECTS, ids=lambda s: s.label)
 def test_broadcast_inputs_are_like_repeated_ones(machine: Machine, tried: Subject, element: K) -> None:
     for shape in (sample(tried), tried.shape(9, 130)):
-        case = Case(tried, shape, element, "broadcast")
+        case = SubjectCase(tried, shape, element, "broadcast")
         strided = execute(machine, case)
-        same(execute(machine, Case(tried, shape, element), values=strided.inputs).outputs, strided.outputs, str(case))
+        same(execute(machine, SubjectCase(tried, shape, element), values=strided.inputs).outputs, strided.outputs, str(case))
 
 
 @pytest.mark.one_of(4)
@@ -105,8 +105,8 @@ def test_broadcast_inputs_are_like_repeated_ones(machine: Machine, tried: Subjec
 @pytest.mark.parametrize("label", ["softmax", "log_softmax", "softmax_backward", "log_softmax_backward"])
 def test_the_axis_does_not_matter(machine: Machine, label: str, element: K, shape: tuple[int, int]) -> None:
     """Softmax along axis 0 of x is softmax along the last axis of x.T."""
-    last = Case(subject(label), shape, element)
-    first = Case(subject(f"{label}@0"), shape[::-1], element)
+    last = SubjectCase(subject(label), shape, element)
+    first = SubjectCase(subject(f"{label}@0"), shape[::-1], element)
     along_last = execute(machine, last)
     turned = {name: value.T for name, value in along_last.inputs.items()}
     along_first = execute(machine, first, values=turned)
@@ -119,7 +119,7 @@ def test_the_axis_does_not_matter(machine: Machine, label: str, element: K, shap
 def test_threads_streams_and_graphs(machine: Machine, tried: Subject, element: K) -> None:
     """Any number of CPU threads; on CUDA another stream and a replayed graph, of `run` and of `bind`."""
     for shape, layout in ((tried.shape(300, 65), "contiguous"), (tried.shape(5, 5000), "transposed")):
-        case = Case(tried, shape, element, layout)
+        case = SubjectCase(tried, shape, element, layout)
         expected = execute(machine, case).outputs
         for name, around in machine.variations():
             for bound in (False, True):
@@ -131,7 +131,7 @@ def test_threads_streams_and_graphs(machine: Machine, tried: Subject, element: K
 @pytest.mark.parametrize("tried", SUBJECTS, ids=lambda s: s.label)
 def test_autotuning(machine: Machine, tried: Subject, element: K) -> None:
     for shape in (tried.shape(64, 1000), tried.shape(2, 3000)):
-        case = Case(tried, shape, element)
+        case = SubjectCase(tried, shape, element)
         tuned = PlanPreference(autotune=True)
         same(execute(machine, case).outputs, execute(machine, case, preference=tuned).outputs, str(case))
 
@@ -140,9 +140,9 @@ def test_many_python_threads_share_a_plan(machine: Machine) -> None:
     """A plan may be used from several threads at once."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from baracuda.cli.verify.problem import Placed
+    from baracuda.cli.verify.session import Placed
 
-    case = Case(subject("softmax"), (37, 1000), K.F32)
+    case = SubjectCase(subject("softmax"), (37, 1000), K.F32)
     expected = execute(machine, case).outputs
     plan = case.subject.plan.select(machine.stream, case.descriptor)
     places = [Placed(machine, case) for _ in range(16)]

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from baracuda.cli.verify.bits import canonical_bits
-from baracuda.cli.verify.plans import FLOATS, LENGTHS, Case, subject
-from baracuda.cli.verify.problem import execute
+from baracuda.cli.verify.plans import FLOATS, LENGTHS, SubjectCase, subject
 from baracuda.cli.verify.values import rounded
 from baracuda.core.elements import ElementKind as K
+from tests.execution import execute
 from tests.machine import Machine
 
 Values = Mapping[str, np.ndarray]
@@ -105,7 +105,7 @@ def test_bits_are_those_of_the_contract(machine: Machine, label: str, element: K
     real = element.compute.numpy.type
     variants = ("normal",) if n > 5000 else ("normal", "special")
     for rows, variant in ((r, v) for r in ((3,) if n > 300 else (5, 1100 + n)) for v in variants):
-        case = Case(subject(label), (rows, n), element, variant=variant)
+        case = SubjectCase(subject(label), (rows, n), element, variant=variant)
         outcome = execute(machine, case)
         with np.errstate(all="ignore"):
             exact = PLANS[label](_widened(outcome.inputs, real), real, case.descriptor)
@@ -118,7 +118,7 @@ def test_bits_are_those_of_the_contract(machine: Machine, label: str, element: K
 def test_slope_gradients_are_those_of_the_contract(machine: Machine, element: K, shape: tuple[int, ...]) -> None:
     """A head's elements are numbered along (batch, query, key)."""
     real = element.compute.numpy.type
-    case = Case(subject("alibi_backward"), shape, element)
+    case = SubjectCase(subject("alibi_backward"), shape, element)
     outcome = execute(machine, case)
     i, j = np.indices(shape)[2:].astype(real)
     terms = (outcome.inputs["dy"].astype(real) * (j - i)).transpose(1, 0, 2, 3).reshape(shape[1], -1)

@@ -41,7 +41,7 @@ def test_second_derivatives_are_torchs(name: str, number: int, device: str) -> N
     wrt = t.differentiated(op, tensors)
     given = dict(zip(op.signature.tensors, tensors, strict=False))
     leaves = {n: None if a is None else t.torch_of(a).requires_grad_(n in wrt) for n, a in given.items()}
-    results = [r for r in t.as_tuple(trial.case.reference(*leaves.values(), **keywords)) if r.is_floating_point()]
+    results = [r for r in t.as_tuple(t.cases()[trial.name].reference(*leaves.values(), **keywords)) if r.is_floating_point()]
     rng = np.random.default_rng(1)
     dys = [torch.from_numpy(rng.standard_normal(tuple(r.shape))).requires_grad_() for r in results]
     first = torch.autograd.grad(

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from baracuda.cli.verify import values as data
-from baracuda.cli.verify.plans import FLOATS, Case, subject
-from baracuda.cli.verify.problem import execute
+from baracuda.cli.verify.plans import FLOATS, SubjectCase, subject
 from baracuda.core.elements import ElementKind as K
+from tests.execution import execute
 from tests.machine import Machine, torch_dtype
 
 torch = pytest.importorskip("torch")
@@ -47,9 +47,9 @@ def test_softmax(machine: Machine, precision: Any, name: str, axis: Any, shape: 
     label = name + ("" if axis == -1 else f"@{axis}")
     if label == "log_softmax@middle":
         pytest.skip("no such subject: the axis is tested with softmax")
-    forward = execute(machine, Case(subject(label), shape, element))
+    forward = execute(machine, SubjectCase(subject(label), shape, element))
     dy = data.rounded(data.normal("dy", shape), element)
-    gradient = Case(subject(label.replace(name, f"{name}_backward")), shape, element)
+    gradient = SubjectCase(subject(label.replace(name, f"{name}_backward")), shape, element)
     dx = execute(machine, gradient, values={"dy": dy, "y": forward.outputs["y"]}).outputs["dx"]
     x = leaf(forward.inputs["x"], precision(element))
     y = getattr(torch.nn.functional, name)(x, forward.plan.descriptor.softmax_axis)
@@ -62,9 +62,9 @@ def test_softmax(machine: Machine, precision: Any, name: str, axis: Any, shape: 
 @pytest.mark.parametrize("shape", [(7, 129), (3, 5, 33), (700, 12)], ids=str)
 @pytest.mark.parametrize("label", ["rms_norm", "rms_norm_plain", "rms_norm@2axes"])
 def test_rms_norm(machine: Machine, precision: Any, label: str, shape: tuple[int, ...], element: K) -> None:
-    forward = execute(machine, Case(subject(label), shape, element))
+    forward = execute(machine, SubjectCase(subject(label), shape, element))
     dy = data.rounded(data.normal("dy", shape), element)
-    backward = Case(subject(label.replace("rms_norm", "rms_norm_backward")), shape, element)
+    backward = SubjectCase(subject(label.replace("rms_norm", "rms_norm_backward")), shape, element)
     values = {"dy": dy, **forward.inputs, "rms": forward.outputs["rms"]}
     gradients = execute(machine, backward, values=values).outputs
     dtype = precision(element)
@@ -81,7 +81,7 @@ def test_rms_norm(machine: Machine, precision: Any, label: str, shape: tuple[int
 @pytest.mark.parametrize("element", FLOATS, ids=K_IDS)
 @pytest.mark.parametrize("shape", [(2, 3, 10, 9), (1, 5, 33, 77)], ids=str)
 def test_alibi(machine: Machine, shape: tuple[int, ...], element: K) -> None:
-    backward = execute(machine, Case(subject("alibi_backward"), shape, element))
+    backward = execute(machine, SubjectCase(subject("alibi_backward"), shape, element))
     scores, slopes = leaf(np.zeros(shape), torch.float64), leaf(np.ones(shape[1]), torch.float64)
     i, j = torch.arange(shape[2])[:, None], torch.arange(shape[3])[None, :]
     y = scores + slopes[None, :, None, None] * (j - i)
@@ -92,7 +92,7 @@ def test_alibi(machine: Machine, shape: tuple[int, ...], element: K) -> None:
 
 @pytest.mark.parametrize("element", FLOATS, ids=K_IDS)
 def test_lerp(machine: Machine, precision: Any, element: K) -> None:
-    backward = execute(machine, Case(subject("lerp_backward"), (7, 129), element))
+    backward = execute(machine, SubjectCase(subject("lerp_backward"), (7, 129), element))
     dtype = precision(element)
     a, b = leaf(np.zeros((7, 129)), dtype), leaf(np.ones((7, 129)), dtype)
     y = torch.lerp(a, b, backward.plan.descriptor.param)
@@ -106,12 +106,12 @@ def test_lerp(machine: Machine, precision: Any, element: K) -> None:
 def test_fake_quantization(machine: Machine, kind: str, element: K) -> None:
     """quantize then dequantize: the chain of the two gradients is the straight-through estimator of
     `torch.fake_quantize_per_channel_affine`."""
-    forward = execute(machine, Case(subject(f"quantize_per_token_{kind}"), (7, 129), element))
+    forward = execute(machine, SubjectCase(subject(f"quantize_per_token_{kind}"), (7, 129), element))
     x, scale, zero = (forward.inputs[n] for n in ("x", "scale", "zero_point"))
     dy = data.rounded(data.normal("dy", x.shape), element)
-    after = Case(subject("dequantize_per_token_backward_s8"), x.shape, element)
+    after = SubjectCase(subject("dequantize_per_token_backward_s8"), x.shape, element)
     dq = execute(machine, after, values={"d_output": dy, "scale": scale}).outputs["d_input"]
-    before = Case(subject(f"quantize_per_token_backward_{kind}"), x.shape, element)
+    before = SubjectCase(subject(f"quantize_per_token_backward_{kind}"), x.shape, element)
     dx = execute(machine, before, values={"dq": dq, "x": x, "scale": scale, "zero_point": zero}).outputs["dx"]
     low, high = {"s8": (-128, 127), "u8": (0, 255)}[kind]
     if element is K.F64:  # torch quantizes with f32 scales: the straight-through rule itself
@@ -130,8 +130,8 @@ def test_fake_quantization(machine: Machine, kind: str, element: K) -> None:
 @pytest.mark.parametrize("element", FLOATS, ids=K_IDS)
 def test_functions_are_consistent(machine: Machine, element: K) -> None:
     """exp(log_softmax(x)) is softmax(x), and a row of softmax sums to 1."""
-    x = Case(subject("softmax"), (5, 1000), element).inputs()
-    y = execute(machine, Case(subject("softmax"), (5, 1000), element)).outputs["y"].astype(np.float64)
-    log_y = execute(machine, Case(subject("log_softmax"), (5, 1000), element), values=x).outputs["y"].astype(np.float64)
+    x = SubjectCase(subject("softmax"), (5, 1000), element).inputs()
+    y = execute(machine, SubjectCase(subject("softmax"), (5, 1000), element)).outputs["y"].astype(np.float64)
+    log_y = execute(machine, SubjectCase(subject("log_softmax"), (5, 1000), element), values=x).outputs["y"].astype(np.float64)
     assert np.allclose(y, np.exp(log_y), rtol=8 * TOLERANCE[element], atol=1e-7)
     assert np.allclose(y.sum(1), 1, atol=20 * TOLERANCE[element])

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from baracuda.cli.verify.placing import Placing, dense_strides, placed
-from baracuda.cli.verify.plans import FLOATS, SUBJECTS, Case
-from baracuda.cli.verify.problem import execute
+from baracuda.cli.verify.plans import FLOATS, SUBJECTS, SubjectCase
+from tests.execution import execute
 from tests.machine import Machine
 from tests.ops.references import check, reference
 
@@ -47,13 +47,13 @@ def strided(draw: Any, shape: tuple[int, ...], kind: Any, written: bool) -> Plac
 
 
 @st.composite
-def arbitrary(draw: Any) -> tuple[Case, bool, bool]:
+def arbitrary(draw: Any) -> tuple[SubjectCase, bool, bool]:
     """A case, whether the plan is selected for its layout, and whether it runs through bind."""
     tried = draw(st.sampled_from(SUBJECTS))
     element = draw(st.sampled_from(FLOATS))
     shape = draw(shapes(tried.rank))
     seed = str(draw(st.integers(0, 999)))
-    case = Case(tried, shape, element, "contiguous", draw(st.sampled_from(("normal", "extreme"))), seed)
+    case = SubjectCase(tried, shape, element, "contiguous", draw(st.sampled_from(("normal", "extreme"))), seed)
     descriptor = case.descriptor
     drawn = {s.name: draw(strided(s.expected_shape(descriptor), s.expected_kind(descriptor), s.written)) for s in case.tensors()}
     return replace(case, layout="arbitrary", chosen=drawn), draw(st.booleans()), draw(st.booleans())
@@ -68,7 +68,7 @@ def test_any_layout(machine: Machine, full: bool, part: int) -> None:
     )
     @hypothesis.seed(part)
     @given(arbitrary())
-    def agrees(drawn: tuple[Case, bool, bool]) -> None:
+    def agrees(drawn: tuple[SubjectCase, bool, bool]) -> None:
         case, like, bound = drawn
         outcome = execute(machine, case, like=like, bound=bound)
         expected = reference(case.subject.plan, case.descriptor, outcome.inputs)

@@ -42,8 +42,9 @@ def compare(got: np.ndarray, want: np.ndarray, trial: t.Trial, spread: float, mo
         np.testing.assert_array_equal(got, wrapped)
         return
     if got.dtype.kind == "c":
+        size = np.abs(want) if t.cases()[trial.name].modulus else None
         for part in ("real", "imag"):
-            compare(getattr(got, part), getattr(want, part), trial, spread, np.abs(want) if trial.case.modulus else None)
+            compare(getattr(got, part), getattr(want, part), trial, spread, size)
         return
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = want.astype(got.dtype).astype(np.float64)
@@ -57,7 +58,8 @@ def compare(got: np.ndarray, want: np.ndarray, trial: t.Trial, spread: float, mo
     size = np.where(np.isfinite(modulus), modulus, np.abs(want))[finite] if modulus is not None else np.abs(want[finite])
     typical = float(np.mean(size)) if size.size else 0.0
     least = float(ml_dtypes.finfo(got.dtype).smallest_subnormal)
-    allowed = trial.case.tolerance * unit * (size + spread * typical + trial.case.absolute) + least
+    cases = t.cases()[trial.name]
+    allowed = cases.tolerance * unit * (size + spread * typical + cases.absolute) + least
     error = np.abs(result[finite] - want[finite])
     worst = int(np.argmax(error - allowed)) if error.size else 0
     assert np.all(error <= allowed), f"{result[finite][worst]!r}; expected {want[finite][worst]!r} within {allowed[worst]:.3g}"

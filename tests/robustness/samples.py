@@ -18,7 +18,7 @@ import numpy as np
 
 import baracuda
 from baracuda.cli.verify import values as data
-from baracuda.cli.verify.plans import SUBJECTS, Case
+from baracuda.cli.verify.plans import SUBJECTS, SubjectCase
 from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.plan import Plan
@@ -232,14 +232,14 @@ def _plan(name: str, problem: Any) -> Call:
 
 
 def _of_op(name: str, op: Op) -> Call:
-    return _plan(name, next(iter(trials_of_op(op)[0].problems())))
+    return _plan(name, next(iter(trials_of_op(op)[0].cases())))
 
 
 def _plans() -> Iterator[Sample]:
     for subject in SUBJECTS:
         shape = subject.shape(3, 10)
         yield Sample(
-            f"plan of {subject.label}", partial(_plan, f"plan of {subject.label}", Case(subject, shape, ElementKind.F32))
+            f"plan of {subject.label}", partial(_plan, f"plan of {subject.label}", SubjectCase(subject, shape, ElementKind.F32))
         )
     for name, op in list(ops().items())[::4]:
         if name in cases():

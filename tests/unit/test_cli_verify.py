@@ -15,12 +15,13 @@ import pytest
 
 from baracuda.cli import main
 from baracuda.cli.verify import arbiter, bits, products, reference, run, value, values, written
+from baracuda.cli.verify.case import Array
 from baracuda.cli.verify.certificate import PROMISES
 from baracuda.cli.verify.checks import Checker
 from baracuda.cli.verify.machine import Host
-from baracuda.cli.verify.problem import Array, OutsideWriteError, Session
 from baracuda.cli.verify.run import Selection, items, verify, verify_item
-from baracuda.cli.verify.trials import OpProblem, Trial, row_of, trial_of
+from baracuda.cli.verify.session import OutsideWriteError, Session
+from baracuda.cli.verify.trials import OpCase, Trial, row_of, trial_of
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.sku import PlanPreference
@@ -35,8 +36,8 @@ def first(op: str, element: str = "f32") -> Trial:
     return next(t for t in reference.of_ops() if t.name == op and t.element.label == element and not t.special)
 
 
-def problem(op: str, element: str = "f32", number: int = 0) -> OpProblem:
-    return list(first(op, element).problems())[number]
+def problem(op: str, element: str = "f32", number: int = 0) -> OpCase:
+    return list(first(op, element).cases())[number]
 
 
 def broken(case: Any, *, expected: str | None = None, thorough: bool = True) -> dict[str, str]:
@@ -237,7 +238,7 @@ def test_an_interruption_leaves_a_certificate(monkeypatch: pytest.MonkeyPatch, t
 def test_the_canonical_arithmetic_agrees_with_the_kernels(name: str, full: bool) -> None:
     """The arbiter, which shares no code with a lowering, has the same bits in every element."""
     for trial in [t for t in reference.of_ops() if t.name == name and (full or str(t) in sample())]:
-        for case in trial.problems():
+        for case in trial.cases():
             session = Session(Host(), case)
             found = session.run()
             assert bits.difference(found, arbiter.judged(case, session.placed.inputs)) is None, str(case)
@@ -247,7 +248,7 @@ def test_the_canonical_arithmetic_agrees_with_the_kernels(name: str, full: bool)
 @pytest.mark.parametrize("words", [{}, {"reverse": True}, {"exclusive": True}])
 def test_scans_of_the_canonical_arithmetic(length: int, words: dict[str, bool]) -> None:
     trial = Trial("cumsum", K.F32, ((2, length),), tuple({"axis": -1, **words}.items()), ("any",), gradient=False)
-    (case,) = trial.problems()
+    (case,) = trial.cases()
     assert bits.difference(Session(Host(), case).run(), arbiter.judged(case, case.inputs())) is None
 
 
@@ -257,7 +258,7 @@ def test_larger_batches_contain_the_rows() -> None:
     batches = list(case.batches())
     assert len(batches) == 2
     for batch in batches:
-        found = Session(Host(), batch.problem, values=batch.values).run()
+        found = Session(Host(), batch.case, values=batch.values).run()
         parts = {n: batch.within(n, a) for n, a in found.items()}
         assert parts["dx"] is not None
         assert parts["dweight"] is None  # it is a sum over the rows

@@ -23,7 +23,7 @@ from baracuda import (
     SoftmaxKind,
     UnsupportedError,
 )
-from baracuda.cli.verify.plans import SUBJECTS, Case, Subject, subject
+from baracuda.cli.verify.plans import SUBJECTS, Subject, SubjectCase, subject
 from baracuda.core.elements import ElementKind as K
 from tests.machine import Machine
 
@@ -33,8 +33,8 @@ SHAPE = {None: (6, 40), 2: (6, 40), 4: (2, 3, 4, 10)}
 Wrong = tuple[str, Callable[[], Any], type[Exception], tuple[str, ...]]
 
 
-def case_of(tried: Subject) -> Case:
-    return Case(tried, SHAPE[tried.rank], K.F32)
+def case_of(tried: Subject) -> SubjectCase:
+    return SubjectCase(tried, SHAPE[tried.rank], K.F32)
 
 
 INVALID, UNSUPPORTED = InvalidProblemError, UnsupportedError

@@ -12,6 +12,7 @@ import numpy as np
 
 from baracuda.cli.bench.operations import operations
 from baracuda.cli.bench.place import POISON, Place, Tensor, Values
+from baracuda.cli.plan_case import PlanCase
 from baracuda.cli.timing import Call
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Plan
@@ -80,12 +81,12 @@ class Prepared:
     fresh: Callable[[], object] | None = None
 
 
-class Problem(ABC):
+class Benchmark(ABC):
     """What is measured at once.
 
     Attributes
     ----------
-    suite, op, family, element, shape_class, shape, variant
+    suite, op, element, shape_class, shape, variant
         As in `results.Row`.
     nbytes, operations
         The least that is moved and computed.
@@ -93,7 +94,6 @@ class Problem(ABC):
 
     suite: str
     op: str
-    family: str
     element: ElementKind
     shape_class: str
     shape: Shape
@@ -102,6 +102,11 @@ class Problem(ABC):
     def __str__(self) -> str:
         words = (self.op, self.element.label, self.shape_class, "x".join(map(str, self.shape)), self.variant)
         return " ".join(w for w in words if w)
+
+    @property
+    @abstractmethod
+    def family(self) -> str:
+        """The family of the catalogue."""
 
     @property
     @abstractmethod
@@ -126,8 +131,8 @@ class Problem(ABC):
         return None
 
 
-class PlanProblem(Problem):
-    """A problem of one plan.
+class PlanBenchmark(PlanCase, Benchmark):
+    """The benchmark of one plan.
 
     Attributes
     ----------
@@ -140,18 +145,6 @@ class PlanProblem(Problem):
     transposed: frozenset[str] = frozenset()
     preference: PlanPreference = PlanPreference()
 
-    @property
-    @abstractmethod
-    def plan(self) -> type[Plan[Any, Any]]: ...
-
-    @property
-    @abstractmethod
-    def descriptor(self) -> Any: ...
-
-    @abstractmethod
-    def args(self, tensors: Mapping[str, Tensor]) -> Any:
-        """The args with these tensors."""
-
     @abstractmethod
     def block(self, name: str, shape: Shape, kind: ElementKind, seed: int) -> Values:
         """An input's first elements, of its element."""
@@ -159,8 +152,7 @@ class PlanProblem(Problem):
     def described(self) -> list[tuple[str, Shape, ElementKind, bool]]:
         """Name, shape and element of each tensor that there is, and whether it is written."""
         d = self.descriptor
-        specs = (s for s in self.plan.tensors if s.presence(d) is not False)
-        return [(s.name, s.expected_shape(d), s.expected_kind(d), s.written) for s in specs]
+        return [(s.name, s.expected_shape(d), s.expected_kind(d), s.written) for s in self.tensors()]
 
     @property
     def nbytes(self) -> int:
