@@ -73,7 +73,7 @@ def assert_same(got: np.ndarray, expected: np.ndarray) -> None:
 # --- storage ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_of(3)
+@pytest.mark.one_of(5)
 @kinds()
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_pattern_survives_a_copy(kind: K, layout: str, machine: Machine) -> None:
@@ -92,7 +92,7 @@ def test_every_pattern_survives_a_copy(kind: K, layout: str, machine: Machine) -
     assert_same(got["y0"], np.broadcast_to(x[:1], shape))
 
 
-@pytest.mark.one_of(3)
+@pytest.mark.one_of(5)
 @kinds([k for k in KINDS if k is not K.BOOL])
 @pytest.mark.parametrize("shape", SHAPES, ids=label)
 def test_arithmetic(kind: K, shape: tuple[int, ...], machine: Machine) -> None:
@@ -186,7 +186,7 @@ ROWS = ((5, 3), (70, 16), (3, 1000), (4, 5003), (2, 140_001))
 ROW_LAYOUTS = (["contiguous"], ["transposed"], ["sliced", "padded", "contiguous"], ["negative", "transposed"])
 
 
-@pytest.mark.one_of(3)
+@pytest.mark.one_of(5)
 @kinds()
 @pytest.mark.parametrize("space", ROWS, ids=label)
 def test_rows(kind: K, space: tuple[int, int], machine: Machine) -> None:

@@ -92,8 +92,10 @@ def found(product: Product, target: Target) -> list[Lowered]:
 @pytest.mark.cpu_only
 @pytest.mark.parametrize(("number", "product"), list(enumerate(CASES)), ids=str)
 def test_compiles(number: int, product: Product, full: bool) -> None:
-    """A case's kernels compile; without --full, one of them for one of the architectures, which take turns."""
-    for target in TARGETS if full else TARGETS[number % 3 : number % 3 + 1]:
+    """A case's kernels compile; without --full, one of every other case's for one of the architectures, which take turns."""
+    if number % 2 and not full:
+        pytest.skip("one of two without --full")
+    for target in TARGETS if full else TARGETS[number // 2 % 3 : number // 2 % 3 + 1]:
         for lowered in found(product, target) if full else [lower(product.contraction, target)]:
             (launch,) = lowered.launches
             assert launch.shared <= {"sm_80": 163, "sm_90": 227, "sm_100": 227}[target.arch] * 1024

@@ -319,7 +319,7 @@ def test_cuda_kernels_compile(arch: str, full: bool) -> None:
         problems += [ScatterDescriptor(r, (9, 24), 0, (3000,), k) for k in kinds for r in reduces]
     turn = ("sm_80", "sm_90", "sm_100").index(arch)
     for d in problems if full else problems[turn::3]:
-        for layout in ScatterPlan.layouts(d)[:2]:
+        for layout in ScatterPlan.layouts(d)[:2] if full else [ScatterPlan.layouts(d)[problems.index(d) % 2]]:
             for launch in lower(normalise(d.scatter(layout)), Target(arch)).launches:
                 assert cubin(launch.source, arch)
 

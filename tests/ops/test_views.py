@@ -61,6 +61,7 @@ def _check(
 # --- distances --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 2.0, 3.0, float("inf")])
 @pytest.mark.parametrize("shapes", [((7, 5), (9, 5)), ((3, 7, 70), (3, 4, 70)), ((2, 1, 6, 3), (5, 4, 3))])
 def test_cdist(p: float, shapes: tuple[tuple[int, ...], tuple[int, ...]], device: str) -> None:
@@ -199,6 +200,7 @@ def test_trace(offset: int, axes: tuple[int, int], device: str) -> None:
     assert to_host(baracuda.trace(to_device(whole, device))).dtype == np.int64
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("size", [1, 2, 5, 6])
 @pytest.mark.parametrize(("shape", "dtype"), [((2, 7, 5, 3), np.float64), ((3, 5), np.float64), ((1, 40, 33), np.float32)])
 def test_local_response_norm(dtype: Any, size: int, shape: tuple[int, ...], device: str) -> None:
