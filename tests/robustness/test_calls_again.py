@@ -32,6 +32,7 @@ NEVER = {
     "view_as_real": "its result is a view of an argument",
     "einsum": "its result may be a view of an argument",
     "view_as_complex_backward": "its result is a view of an argument",
+    "view_as_real_backward": "its result is a view of an argument",
     "bitcast": "its result is a view of an argument",
 }
 
@@ -43,11 +44,13 @@ def _rolled(value: Any, by: int) -> Any:
         moved[...] = np.roll(value, by)
         return moved
     if isinstance(value, (list, tuple)) and any(isinstance(v, np.ndarray) for v in value):
-        return type(value)(_rolled(v, by) for v in value)
+        return getattr(value, "_make", type(value))(_rolled(v, by) for v in value)
     return value
 
 
 def _bits(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _bits(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_bits(v) for v in value]
     return (value.dtype, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
