@@ -1,6 +1,6 @@
 """`baracuda bench` with more of PyTorch than the catalogue's names lead to: `python -m benchmarks families --rival torch`.
 
-The options are those of `baracuda bench`. PyTorch's side of the declared ops is what the tests compare with (`tests/families`),
+The options are those of `baracuda bench`. PyTorch's side of the declared ops is what the tests compare with (`tests/cases`),
 that of the plans written out by hand is `benchmarks/rivals.py`.
 """
 

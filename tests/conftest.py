@@ -8,7 +8,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from tests.kernels.machine import Machine, machine_of
+from tests.machine import Machine, machine_of
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

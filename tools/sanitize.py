@@ -43,7 +43,7 @@ BF16 = ml_dtypes.bfloat16
 
 
 @dataclass(frozen=True)
-class Case:
+class PlanRun:
     """A plan, and values of what it reads."""
 
     cls: type[Plan[Any, Any]]
@@ -55,7 +55,7 @@ def _values(*shape: int, dtype: Any = np.float32, seed: int = 0) -> np.ndarray[A
     return (np.random.default_rng(seed).standard_normal(shape) * 0.5).astype(dtype)
 
 
-def op(name: str, *tensors: Any, backward: bool = False, **keywords: Any) -> Case:
+def op(name: str, *tensors: Any, backward: bool = False, **keywords: Any) -> PlanRun:
     """A declared op, or its backward."""
     descriptor, named, _ = describe_call(ops()[name], tensors, keywords)
     if backward:
@@ -66,33 +66,33 @@ def op(name: str, *tensors: Any, backward: bool = False, **keywords: Any) -> Cas
         forward = descriptor.forward
         names, axes = groups(forward, differentiable(forward))[0]
         descriptor = replace(forward, axes=axes, wrt=names, given=())
-    return Case(plan_of(descriptor), descriptor, {n: np.asarray(t) for n, t in named.items()})
+    return PlanRun(plan_of(descriptor), descriptor, {n: np.asarray(t) for n, t in named.items()})
 
 
-def _matrices(m: int, n: int, k: int, dtype: Any, **fields: Any) -> Case:
+def _matrices(m: int, n: int, k: int, dtype: Any, **fields: Any) -> PlanRun:
     element = baracuda.ElementKind.from_numpy(np.dtype(dtype))
     d = baracuda.MatmulDescriptor.matmul((m, k), (n, k) if fields.get("b_transposed") else (k, n), element, **fields)
-    return Case(baracuda.MatmulPlan, d, {})
+    return PlanRun(baracuda.MatmulPlan, d, {})
 
 
-def _attention(backward: bool, dtype: Any, depth: int, **fields: Any) -> Case:
+def _attention(backward: bool, dtype: Any, depth: int, **fields: Any) -> PlanRun:
     element = baracuda.ElementKind.from_numpy(np.dtype(dtype))
     extents = {"batch": 2, "heads": 4, "key_heads": 2, "queries": 150, "keys": 170, "depth": depth, "value_depth": depth}
     if backward:
-        return Case(
+        return PlanRun(
             baracuda.AttentionBackwardPlan, baracuda.AttentionBackwardDescriptor(**extents, element=element, **fields), {}
         )
-    return Case(baracuda.AttentionPlan, baracuda.AttentionDescriptor(**extents, element=element, lse=True, **fields), {})
+    return PlanRun(baracuda.AttentionPlan, baracuda.AttentionDescriptor(**extents, element=element, lse=True, **fields), {})
 
 
-def _scatter(count: int, rows: int, columns: int) -> Case:
+def _scatter(count: int, rows: int, columns: int) -> PlanRun:
     index = np.random.default_rng(1).integers(0, rows, count)
     kind, kinds = baracuda.ElementKind, baracuda.ScatterKind
     d = baracuda.ScatterDescriptor(kinds.SUM, (rows, columns), 0, (count,), kind.F32, kind.S64)
-    return Case(baracuda.ScatterPlan, d, {"index": index})
+    return PlanRun(baracuda.ScatterPlan, d, {"index": index})
 
 
-def _pointwise() -> Iterator[Case]:
+def _pointwise() -> Iterator[PlanRun]:
     for dtype in (np.float32, BF16, np.float64):
         for shape in ((1000, 77), (5,), (64, 128)):
             x = _values(*shape, dtype=dtype)
@@ -104,7 +104,7 @@ def _pointwise() -> Iterator[Case]:
     yield op("gelu", _values(2048, 4097, dtype=BF16), backward=True)
 
 
-def _rows() -> Iterator[Case]:
+def _rows() -> Iterator[PlanRun]:
     for dtype in (np.float32, BF16):
         for shape in ((70, 33), (9, 1000), (5, 9001), (4, 70000), (3, 262144 + 4096)):
             x = _values(*shape, dtype=dtype)
@@ -114,7 +114,7 @@ def _rows() -> Iterator[Case]:
             yield op("layer_norm", x, x[0], x[0], backward=True)
 
 
-def _columns() -> Iterator[Case]:
+def _columns() -> Iterator[PlanRun]:
     for dtype in (np.float32, BF16):
         for shape in ((33, 70), (1000, 130), (9001, 40), (70000, 16), (6, 900, 65)):
             x = _values(*shape, dtype=dtype)
@@ -123,7 +123,7 @@ def _columns() -> Iterator[Case]:
     yield op("batch_norm", _values(16, 33, 100), _values(33), _values(33), training=True)
 
 
-def _scans() -> Iterator[Case]:
+def _scans() -> Iterator[PlanRun]:
     for shape, axis in (((70, 33), 1), ((9, 9000), 1), ((3, 300000), 1), ((900, 65), 0), ((20000, 16), 0)):
         x = _values(*shape)
         for name in ("cumsum", "cummax", "logcumsumexp"):
@@ -133,14 +133,14 @@ def _scans() -> Iterator[Case]:
     yield op("linear_recurrence", x, x)
 
 
-def _reads() -> Iterator[Case]:
+def _reads() -> Iterator[PlanRun]:
     weight, index = _values(100, 48), np.random.default_rng(2).integers(0, 100, (40, 7))
     yield op("embedding", index, weight)
     yield op("embedding_bag", index, weight)
     yield op("gather", _values(30, 50), np.random.default_rng(3).integers(0, 50, (30, 20)))
 
 
-def _products() -> Iterator[Case]:
+def _products() -> Iterator[PlanRun]:
     kinds = (np.float32, BF16, np.float64, np.int8, np.complex64)
     for dtype in kinds:
         for m, n, k in ((130, 190, 77), (257, 129, 300), (64, 64, 64)):
@@ -149,14 +149,14 @@ def _products() -> Iterator[Case]:
     yield _matrices(70, 130, 50, np.float32, activation="relu", bias_axis=-1, c_shape=(130,))
 
 
-def _thin_products() -> Iterator[Case]:
+def _thin_products() -> Iterator[PlanRun]:
     for dtype in (np.float32, BF16, np.float64, np.int8):
         for m in (1, 5, 16):
             yield _matrices(m, 400, 600, dtype)
             yield _matrices(m, 400, 600, dtype, b_transposed=True)
 
 
-def _attentions() -> Iterator[Case]:
+def _attentions() -> Iterator[PlanRun]:
     for dtype in (np.float32, BF16):
         for depth in (32, 64, 128):
             yield _attention(False, dtype, depth, causal=True)
@@ -164,12 +164,12 @@ def _attentions() -> Iterator[Case]:
     yield _attention(False, np.float32, 64, bias_shape=(2, 4, 150, 170), softcap=5.0)
 
 
-def _scatters() -> Iterator[Case]:
+def _scatters() -> Iterator[PlanRun]:
     for count, rows, columns in ((50, 7, 33), (5000, 900, 64), (70000, 40, 3), (3000, 2000, 1)):
         yield _scatter(count, rows, columns)
 
 
-def _recurrences() -> Iterator[Case]:
+def _recurrences() -> Iterator[PlanRun]:
     kind = baracuda.ElementKind
     d = baracuda.CtcLossDescriptor(
         frames=60,
@@ -182,15 +182,15 @@ def _recurrences() -> Iterator[Case]:
     )
     targets = np.random.default_rng(4).integers(1, 20, (5, 12))
     lengths = {"input_lengths": np.full(5, 60), "target_lengths": np.array([12, 5, 7, 1, 12])}
-    yield Case(baracuda.CtcLossPlan, d, {"targets": targets, **lengths})
+    yield PlanRun(baracuda.CtcLossPlan, d, {"targets": targets, **lengths})
     r = baracuda.RnntLossDescriptor(batch_size=3, frames=20, max_target_length=9, num_classes=15, element=kind.F32)
     lengths = {"logit_lengths": np.full(3, 20, np.int32), "target_lengths": np.array([9, 4, 1], np.int32)}
-    yield Case(
+    yield PlanRun(
         baracuda.RnntLossPlan, r, {"targets": np.random.default_rng(5).integers(1, 15, (3, 9)).astype(np.int32), **lengths}
     )
 
 
-KINDS: dict[str, Callable[[], Iterator[Case]]] = {
+KINDS: dict[str, Callable[[], Iterator[PlanRun]]] = {
     "pointwise": _pointwise,
     "rows": _rows,
     "columns": _columns,
@@ -207,7 +207,7 @@ KINDS: dict[str, Callable[[], Iterator[Case]]] = {
 # --- running ----------------------------------------------------------------------------------------------------------
 
 
-def _block(spec: TensorSpec, case: Case, device: Device) -> DeviceMemory:
+def _block(spec: TensorSpec, case: PlanRun, device: Device) -> DeviceMemory:
     """A tensor's memory, exactly as large as it is, with values unless it is written."""
     shape, kind = spec.expected_shape(case.descriptor), spec.expected_kind(case.descriptor)
     nbytes = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
@@ -221,7 +221,7 @@ def _block(spec: TensorSpec, case: Case, device: Device) -> DeviceMemory:
     return memory
 
 
-def run_case(case: Case, device: Device) -> list[str]:
+def run_case(case: PlanRun, device: Device) -> list[str]:
     """Run a case under every tuning; the schedules that ran."""
     cls, d = case.cls, case.descriptor
     layout: Layout = cls.layouts(d)[0]

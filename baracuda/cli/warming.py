@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any
 
-from baracuda.cli.bench.problem import PlanProblem
+from baracuda.cli.bench.benchmark import PlanBenchmark
 from baracuda.cli.bench.suites import problems
 from baracuda.cli.bench.suites.request import Request
 from baracuda.cli.inspection import Tensor, device_of, inspected
@@ -33,17 +33,17 @@ class Warmed:
     refused: tuple[str, ...]
 
 
-def known(ops: Sequence[str], kind: str, elements: Sequence[str] = ()) -> list[PlanProblem]:
+def known(ops: Sequence[str], kind: str, elements: Sequence[str] = ()) -> list[PlanBenchmark]:
     """The problems of ops, forward and backward, in the sizes that `baracuda bench` measures; of all ops, where one is "all".
 
     Raises `InvalidProblemError` for an op that there is no problem of.
     """
     request = Request(kind, tuple(elements))
-    every = [p for suite in SUITES for p in problems(suite, request) if isinstance(p, PlanProblem)]
+    every = [p for suite in SUITES for p in problems(suite, request) if isinstance(p, PlanBenchmark)]
     if not elements:  # ops that take none of the usual ones
         there = {p.op for p in every}
         rest = problems("families", Request(kind, tuple(k.label for k in ElementKind)))
-        every += [p for p in rest if isinstance(p, PlanProblem) and p.op not in there]
+        every += [p for p in rest if isinstance(p, PlanBenchmark) and p.op not in there]
     if "all" in ops:
         return every
     found = [p for p in every if _stem(p.op) in ops or p.op in ops]
@@ -108,7 +108,7 @@ def warm(
     return Warmed(plans, len(names), tuple(refused))
 
 
-def _selected(problem: PlanProblem, device: Device) -> Iterator[str]:
+def _selected(problem: PlanBenchmark, device: Device) -> Iterator[str]:
     """The kernels of a problem's plan for contiguous tensors; on the CPU they are compiled now."""
     cls, d = problem.plan, problem.descriptor
     plan = cls.select_layouts(device, d, PlanPreference(), cls.layouts(d)[:1])

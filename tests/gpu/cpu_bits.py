@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from baracuda.cli.verify.bits import canonical_bits
-from tests.families.trial import as_tuple, to_device, to_host
+from tests.cases.trial import as_tuple, to_device, to_host
 
 DTYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "f64": np.float64}
 

@@ -7,7 +7,7 @@ import pytest
 
 import baracuda
 from baracuda.formula.functions import equal, maximum, minimum
-from tests.families.trial import to_device, to_host
+from tests.cases.trial import to_device, to_host
 
 
 @pytest.mark.parametrize("bound", [1, 8, 1000])

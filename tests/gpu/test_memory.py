@@ -14,11 +14,11 @@ import pytest
 import baracuda
 from baracuda import BinaryKind, BinaryParamArgs, BinaryParamDescriptor, BinaryParamPlan, Device, ElementKind, Stream
 from baracuda.cli.verify.placing import LAYOUTS
-from baracuda.cli.verify.plans import SUBJECTS, Case, Subject
-from baracuda.cli.verify.problem import Placed
+from baracuda.cli.verify.plans import SUBJECTS, Subject, SubjectCase
+from baracuda.cli.verify.session import Placed
 from baracuda.core.workspace import Workspace
 from baracuda.runtime import cuda_toolchain
-from tests.kernels.machine import machine_of
+from tests.machine import machine_of
 
 F32, BF16 = ElementKind.F32, ElementKind.BF16
 #: How often the device's free memory is compared, which other processes change too.
@@ -34,14 +34,14 @@ def test_a_run_allocates_and_compiles_nothing(torch: Any, tried: Subject, monkey
     """
     machine = machine_of("cuda")
     shape = (2, 3, 16, 40) if tried.rank == 4 else (48, 40)
-    places = [Placed(machine, Case(tried, shape, F32, layout)) for layout in LAYOUTS]
+    places = [Placed(machine, SubjectCase(tried, shape, F32, layout)) for layout in LAYOUTS]
     changes: list[int] = []
     while 0 not in changes and len(changes) < ATTEMPTS:
         time.sleep(0.2 * bool(changes))
         with monkeypatch.context() as patch:
             patch.setattr(cuda_toolchain, "_kernels", {})
             patch.setattr(cuda_toolchain, "_functions", {})
-            changes.append(_change_of_free_memory(torch, tried, Case(tried, shape, F32).descriptor, places, patch))
+            changes.append(_change_of_free_memory(torch, tried, SubjectCase(tried, shape, F32).descriptor, places, patch))
     assert 0 in changes, f"bytes of free memory, after less before: {changes}"
 
 

@@ -14,7 +14,7 @@ from baracuda.cli.verify.bits import canonical_bits
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
 from baracuda.ops.declaration.op_plan import plan_of
-from tests.families.trial import to_device, to_host
+from tests.cases.trial import to_device, to_host
 
 #: Rows of all 16-bit values, of an odd length; half of the elements are still as many as tables begin at.
 ROWS, LENGTH = 257, 65537

@@ -12,8 +12,8 @@ from baracuda.cli.verify import bits, plans, reference
 from baracuda.cli.verify.certificate import PROMISES
 from baracuda.cli.verify.checks import Checker
 from baracuda.cli.verify.machine import Cuda
-from baracuda.cli.verify.problem import Session
 from baracuda.cli.verify.run import Selection, verify
+from baracuda.cli.verify.session import Session
 from baracuda.core.device import Device
 from baracuda.core.errors import InvalidProblemError
 from baracuda.runtime.device_memory import DeviceMemory

@@ -1,6 +1,6 @@
 """Valid calls of every public function, small enough to be made by the ten thousand.
 
-Declared ops, their backward and double backward come from the cases in `tests/families`, functions written by hand from the
+Declared ops, their backward and double backward come from the cases in `tests/cases`, functions written by hand from the
 examples in their docstrings and from `tests/robustness/by_hand.py`, plans from the trials of `baracuda verify`. A sample is made
 without running any kernel.
 """
@@ -18,14 +18,14 @@ import numpy as np
 
 import baracuda
 from baracuda.cli.verify import values as data
-from baracuda.cli.verify.plans import SUBJECTS, Case
+from baracuda.cli.verify.plans import SUBJECTS, SubjectCase
 from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.plan import Plan
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
 from baracuda.ops.declaration.op import Op
-from tests.families.trial import ELEMENTS, Trial, cases, elements_of, sample, trials_of
+from tests.cases.trial import ELEMENTS, Trial, cases, elements_of, sample, trials_of
 from tests.robustness import by_hand
 
 #: Functions that are no computation: they have tests of their own.
@@ -232,14 +232,14 @@ def _plan(name: str, problem: Any) -> Call:
 
 
 def _of_op(name: str, op: Op) -> Call:
-    return _plan(name, next(iter(trials_of_op(op)[0].problems())))
+    return _plan(name, next(iter(trials_of_op(op)[0].cases())))
 
 
 def _plans() -> Iterator[Sample]:
     for subject in SUBJECTS:
         shape = subject.shape(3, 10)
         yield Sample(
-            f"plan of {subject.label}", partial(_plan, f"plan of {subject.label}", Case(subject, shape, ElementKind.F32))
+            f"plan of {subject.label}", partial(_plan, f"plan of {subject.label}", SubjectCase(subject, shape, ElementKind.F32))
         )
     for name, op in list(ops().items())[::4]:
         if name in cases():

@@ -32,6 +32,7 @@ NEVER = {
     "view_as_real": "its result is a view of an argument",
     "einsum": "its result may be a view of an argument",
     "view_as_complex_backward": "its result is a view of an argument",
+    "view_as_real_backward": "its result is a view of an argument",
     "bitcast": "its result is a view of an argument",
 }
 
@@ -43,11 +44,13 @@ def _rolled(value: Any, by: int) -> Any:
         moved[...] = np.roll(value, by)
         return moved
     if isinstance(value, (list, tuple)) and any(isinstance(v, np.ndarray) for v in value):
-        return type(value)(_rolled(v, by) for v in value)
+        return getattr(value, "_make", type(value))(_rolled(v, by) for v in value)
     return value
 
 
 def _bits(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _bits(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_bits(v) for v in value]
     return (value.dtype, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
@@ -63,11 +66,14 @@ def _results(function: Callable[..., Any], call: Call, by: int) -> Any:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every sample, of the C module's calls and of its counterpart's in Python; without --full a third and a sixth of them, which
-    a third of each op's calls are among, and all examples."""
+    """Every sample, of the C module's calls and of its counterpart's in Python; without --full the first of each op, forward and
+    every third backward, and half as many: those are of elements whose kernels other tests compile. All examples."""
     every = [s for s in samples() if not s.name.startswith(("plan of ", "descriptor of "))]
     full = metafunc.config.getoption("--full")
-    native = [s for number, s in enumerate(every) if full or number % 3 == 0 or "#example" in s.name]
+    first = [s for s in every if s.name.endswith("#0")]
+    chosen = {s.name for s in first if "_backward#" not in s.name}
+    chosen |= {s.name for s in [s for s in first if "_backward#" in s.name][::3]}
+    native = [s for s in every if full or s.name in chosen or s.name.endswith("#hand0") or "#example" in s.name]
     python = {s.name for s in native[:: 1 if full else 2]}
     both = [(s, p) for s in native for p in (False, True) if not p or s.name in python]
     metafunc.parametrize(("sample", "python"), both, ids=[f"{s.name}-{'python' if p else 'native'}" for s, p in both])

@@ -19,7 +19,7 @@ from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
-from tests.families.trial import Trial, cases
+from tests.cases.trial import Trial, cases
 from tests.robustness.samples import trials_of_op
 
 _ELEMENTS = [k for k in ElementKind if k.bits >= 8]

@@ -13,12 +13,12 @@ import torch
 
 from baracuda.cli import main
 from baracuda.cli.bench import run as running
+from baracuda.cli.bench.benchmark import Benchmark, Prepared, relative_error
 from baracuda.cli.bench.changes import changes, only_in_one
 from baracuda.cli.bench.checks import WrongResultError, check
 from baracuda.cli.bench.clocks import HostClock
 from baracuda.cli.bench.measure import Measurement, allowance, measure, spread
 from baracuda.cli.bench.place import Place
-from baracuda.cli.bench.problem import Prepared, Problem, relative_error
 from baracuda.cli.bench.results import FRESH, OURS, Ceilings, Ratio, Results, Row, geometric_mean
 from baracuda.cli.bench.rivals.torch import Torch
 from baracuda.cli.bench.run import Bench, Selection
@@ -153,7 +153,7 @@ SMALL = [p for suite in ("gemm", "attention", "demo", "launch") for p in problem
 
 
 @pytest.mark.parametrize("problem", SMALL, ids=str)
-def test_values_are_checked(problem: Problem, place: Place) -> None:
+def test_values_are_checked(problem: Benchmark, place: Place) -> None:
     if problem.variant == "fastest" and problem.suite == "attention":  # no library of the CPU has one
         with pytest.raises(UnsupportedError, match="no library has a plan"):
             problem.prepare(place, 0)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
+from baracuda.cli.bench.benchmark import Benchmark, Invocation
 from baracuda.cli.bench.place import Place
-from baracuda.cli.bench.problem import Invocation, Problem
 from baracuda.cli.bench.results import FRESH, OURS
 from baracuda.cli.bench.rivals import RIVALS, installed, missing
 from baracuda.cli.bench.rivals.library import Library, NoRivalError, Results, Tables
@@ -87,7 +87,7 @@ def test_tables_come_before_names(place: Place) -> None:
 def test_what_takes_several_calls_is_no_rival_where_one_does_it(place: Place) -> None:
     asked = []
 
-    def several(library: Library, problem: Problem, tensors: Mapping[str, Any]) -> Mapping[str, Results]:
+    def several(library: Library, problem: Benchmark, tensors: Mapping[str, Any]) -> Mapping[str, Results]:
         asked.append(problem.op)
         return {"torch": lambda: (torch.sigmoid(tensors["a"]) * tensors["a"] * tensors["b"],)}
 

@@ -21,11 +21,25 @@ from baracuda.formula.expr import Expr, input_, node, param
 from baracuda.formula.gradient import gradient
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.oracle import evaluate
-from tests.unit.formulas import CASES, EXTENTS, F64, FULL, INNER, INNER_AXES, NONE, OUTER, SHAPE, Case, autograd, softmax, trace
+from tests.unit.formulas import (
+    CASES,
+    EXTENTS,
+    F64,
+    FULL,
+    INNER,
+    INNER_AXES,
+    NONE,
+    OUTER,
+    SHAPE,
+    Formula,
+    autograd,
+    softmax,
+    trace,
+)
 
 
 def expected_by_torch(
-    case: Case, values: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray] | None = None
+    case: Formula, values: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray] | None = None
 ) -> dict[str, Any]:
     """First derivatives; or, with cotangents of those, second derivatives, also by dy."""
     tensors = {k: torch.tensor(v, requires_grad=True) for k, v in values.items()}

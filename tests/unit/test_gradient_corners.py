@@ -11,7 +11,7 @@ import torch
 
 from baracuda.formula.gradient import gradient
 from baracuda.formula.oracle import evaluate
-from tests.unit.formulas import FULL, INNER_AXES, OUTER, REDUCTIONS, SHARED, Case, autograd, trace
+from tests.unit.formulas import FULL, INNER_AXES, OUTER, REDUCTIONS, SHARED, Formula, autograd, trace
 
 # --- corners ----------------------------------------------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ def test_a_zero_cotangent_of_a_quotient_gives_zero() -> None:
      [-np.inf, 1.0, 1.0], [np.inf, np.inf, 1.0], [-np.inf, -np.inf, -np.inf], [1.0, -1.0, 0.0], [7.0]],
 )  # fmt: skip
 def test_rows_have_the_corners_of_torch(op: str, row: list[float]) -> None:
-    case = Case(lambda F, a: getattr(F, op)(a), result=OUTER)
+    case = Formula(lambda F, a: getattr(F, op)(a), result=OUTER)
     x = np.array([row])
     found = evaluate(gradient(case.graph(), ["a"]), {"a": x, "dy": np.array([[2.5]])}, x.shape, INNER_AXES)["da"]
     t = torch.tensor(x, requires_grad=True)

@@ -25,12 +25,13 @@ INF, NAN = float("inf"), float("nan")
 
 @KINDS
 @FUNCTIONS
-def test_error_in_ulp(op, kind):
-    x = samples(op, kind, 20, np.random.default_rng(7))
+def test_error_in_ulp(op, kind, full):
+    n = 20 if full else 8
+    x = samples(op, kind, n, np.random.default_rng(7))
     found = errors(op, kind, evaluate(op, kind, x), x)
     worst = int(np.argmax(found))
     assert found[worst] <= (6 if op == "cosine_integral" else 4), f"{found[worst]} ULP at {x[worst]}"
-    assert len(x) >= 95
+    assert len(x) >= 4.75 * n
 
 
 POSITIVE_ONLY = [(0.0, INF), (-0.0, INF), (INF, 0.0), (-1.0, NAN), (-INF, NAN)]

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.cli.bench.benchmark import Benchmark, PlanBenchmark, Prepared, relative_error
 from baracuda.cli.bench.place import OTHER_POISON, POISON, Place, Tensor, Values
-from baracuda.cli.bench.problem import PlanProblem, Prepared, Problem, relative_error
 from baracuda.cli.verify.batches import batch_axis, mixes_rows
 from baracuda.cli.verify.bits import canonical_bits
+from baracuda.cli.verify.case import Batch
+from baracuda.cli.verify.case import Case as Verified
 from baracuda.cli.verify.placing import Placing
-from baracuda.cli.verify.problem import Batch
-from baracuda.cli.verify.problem import Problem as Verified
 from baracuda.cli.verify.value import arguments, compare, parameters
 from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
@@ -37,7 +37,7 @@ class WrongResultError(Error):
     """A result is not what it must be, or an output was not written."""
 
 
-def check(problem: Problem, place: Place, prepared: Prepared) -> str:
+def check(problem: Benchmark, place: Place, prepared: Prepared) -> str:
     """Run once into poisoned outputs, and compare. What with, in words; raises `WrongResultError`."""
     first = _run(problem, place, prepared, POISON)
     again = _run(problem, place, prepared, OTHER_POISON)
@@ -50,10 +50,10 @@ def check(problem: Problem, place: Place, prepared: Prepared) -> str:
         if not error <= 1.0:  # NaN is wrong too
             raise WrongResultError(f"{problem}: {error:.3g} times the allowed error, against {what}")
         return what
-    return by_oracle(problem, prepared) if isinstance(problem, PlanProblem) else ""
+    return by_oracle(problem, prepared) if isinstance(problem, PlanBenchmark) else ""
 
 
-def _run(problem: Problem, place: Place, prepared: Prepared, byte: int) -> dict[str, Values]:
+def _run(problem: Benchmark, place: Place, prepared: Prepared, byte: int) -> dict[str, Values]:
     for name in prepared.outputs:
         place.poison(prepared.tensors[name], byte)
     place.clock.synchronise()
@@ -103,7 +103,7 @@ class Rows(Verified):
         return iter(())
 
 
-def by_oracle(problem: PlanProblem, prepared: Prepared) -> str:
+def by_oracle(problem: PlanBenchmark, prepared: Prepared) -> str:
     """Compare the first rows with the float64 oracle: in words, or "" where it has no say. Raises `WrongResultError`."""
     plan = problem.plan
     reduced: Callable[[int, int], Any] | None = getattr(problem, "with_extent", None)

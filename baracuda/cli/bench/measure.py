@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from baracuda.cli.bench.benchmark import Benchmark, Prepared
 from baracuda.cli.bench.checks import check
 from baracuda.cli.bench.clocks import HostClock
 from baracuda.cli.bench.place import Place
-from baracuda.cli.bench.problem import Prepared, Problem
 from baracuda.cli.bench.results import FRESH, OURS, Ratio, Row, Spread
 from baracuda.cli.bench.rivals.library import Library, NoRivalError
 from baracuda.cli.timing import Call, Clock, Comparison, Sample, compare, input_sets
@@ -25,7 +25,7 @@ LAUNCHES, BATCHES, DEVICE_SECONDS = 50, 7, 0.1
 class Measurement:
     """A problem and what was found of it in every pass."""
 
-    problem: Problem
+    problem: Benchmark
     checked: str = ""
     backend: str = ""
     guarantee: str = ""

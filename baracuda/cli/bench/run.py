@@ -10,10 +10,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 
 from baracuda.cli import ceilings
+from baracuda.cli.bench.benchmark import Benchmark
 from baracuda.cli.bench.clocks import clock_rates
 from baracuda.cli.bench.measure import Measurement, measure
 from baracuda.cli.bench.place import Place
-from baracuda.cli.bench.problem import Problem
 from baracuda.cli.bench.results import Results, Row
 from baracuda.cli.bench.rivals import library, missing
 from baracuda.cli.bench.rivals.library import Library, NoRivalError, Tables
@@ -53,7 +53,7 @@ class Selection:
     rivals: tuple[str, ...] = ()
     passes: int = 0
 
-    def problems(self, kind: str) -> list[Problem]:
+    def problems(self, kind: str) -> list[Benchmark]:
         """Everything that is asked for; raises `InvalidProblemError` where that is nothing."""
         request = Request(kind, self.dtypes, self.shape, self.quick)
         found = [p for suite in dict.fromkeys(self.suites) for p in problems(suite, request)]
@@ -160,7 +160,7 @@ class Bench:
         elif found.passes:
             _put(results.rows, found.row())
 
-    def _ceilings(self, place: Place, results: Results, chosen: Sequence[Problem]) -> None:
+    def _ceilings(self, place: Place, results: Results, chosen: Sequence[Benchmark]) -> None:
         """Measure what the device does at most, and keep the better of the run's beginning and end."""
         held = results.ceilings
         if any(p.nbytes for p in chosen):

@@ -1,4 +1,4 @@
-"""What the bits of a problem must be, by the canonical arithmetic in NumPy: the word on who is right where two differ."""
+"""What the bits of a case must be, by the canonical arithmetic in NumPy: the word on who is right where two differ."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from baracuda.cli.verify.problem import Array, Problem
+from baracuda.cli.verify.case import Array, Case
 from baracuda.cli.verify.value import arguments, parameters
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.canonical import run
@@ -18,10 +18,10 @@ from baracuda.ops.declaration.formula_plan import FormulaPlan
 LIMIT = 1 << 17
 
 
-def judged(case: Problem, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """The outputs of a problem.
+def judged(case: Case, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """The outputs of a case.
 
-    Raises `UnsupportedError` for a plan without a formula, for a problem that is too large, and for what the interpreter does
+    Raises `UnsupportedError` for a plan without a formula, for a case that is too large, and for what the interpreter does
     not have.
     """
     plan, descriptor = case.plan, case.descriptor

@@ -1,4 +1,4 @@
-"""Problems with more rows that contain a given one's: a row's bits must not depend on its neighbours or their number."""
+"""Cases with more rows that contain a given one's: a row's bits must not depend on its neighbours or their number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.cli.verify.problem import Array, Batch, Problem
+from baracuda.cli.verify.case import Array, Batch, Case
 from baracuda.core.axes import Axes
 from baracuda.core.errors import Error
 from baracuda.formula.expr import Expr, topological
@@ -17,7 +17,7 @@ from baracuda.formula.graph import Graph
 from baracuda.lowering.nest.sequence import directions
 from baracuda.ops.declaration.formula_plan import FormulaPlan
 
-#: Elements that the largest tensor of a larger problem may have, and blocks of rows that it may be made of.
+#: Elements that the largest tensor of a larger case may have, and blocks of rows that it may be made of.
 MOST_ELEMENTS, MOST_BLOCKS = 1 << 17, 300
 
 
@@ -37,22 +37,22 @@ def mixes_rows(value: Expr) -> bool:
     return bool(directions(value) & Axes.OUTER) or any(n.op == "param" and counts_rows(n.attr) for n in topological([value]))
 
 
-def batches(problem: Problem, extend: Callable[[int, int], Problem]) -> Iterator[Batch]:
-    """Larger problems of a formula plan; `extend` gives the problem with an axis of the iteration space so many times as long.
+def batches(case: Case, extend: Callable[[int, int], Case]) -> Iterator[Batch]:
+    """Larger cases of a formula plan; `extend` gives the case with an axis of the iteration space so many times as long.
 
-    A block of rows of the larger problem is the given one's, the others are that block in the opposite order.
+    A block of rows of the larger case is the given one's, the others are that block in the opposite order.
     """
-    plan, descriptor = problem.plan, problem.descriptor
+    plan, descriptor = case.plan, case.descriptor
     if not issubclass(plan, FormulaPlan):
         return
     graph = plan.graph(descriptor)
     axis = batch_axis(graph, descriptor.iteration_shape, descriptor.inner_axes)
     mixed = {port.name.partition(".")[0] for port, value in graph.outputs if mixes_rows(value)}
-    compared = [s for s in problem.tensors() if s.written and s.name not in mixed]
+    compared = [s for s in case.tensors() if s.written and s.name not in mixed]
     if axis is None or not compared:
         return
-    given = problem.inputs()
-    size = max(prod(s.expected_shape(descriptor)) for s in problem.tensors())
+    given = case.inputs()
+    size = max(prod(s.expected_shape(descriptor)) for s in case.tensors())
     many = max(min(MOST_ELEMENTS // max(size, 1), MOST_BLOCKS), 3)
     for blocks, position in ((2, 1), (many, many - many // 8 - 1)):
         try:
@@ -60,7 +60,7 @@ def batches(problem: Problem, extend: Callable[[int, int], Problem]) -> Iterator
             shapes = {s.name: s.expected_shape(larger.descriptor) for s in larger.tensors()}
         except Error:  # the op asks for this very extent
             return
-        own = {s.name: s.expected_shape(descriptor) for s in problem.tensors()}
+        own = {s.name: s.expected_shape(descriptor) for s in case.tensors()}
         if shapes.keys() != own.keys() or not any(shapes[s.name] != own[s.name] for s in compared):
             return
         values = {n: _repeated(a, shapes[n], blocks, position) for n, a in given.items()}

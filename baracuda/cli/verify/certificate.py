@@ -25,7 +25,7 @@ PROMISES = {
 
 @dataclass(frozen=True)
 class Check:
-    """One promise tried on one problem: `difference` where its bits (or values) are not what they must be, `error` where it
+    """One promise tried on one case: `difference` where its bits (or values) are not what they must be, `error` where it
     did not run, `skipped` where there was nothing to compare with, and why."""
 
     promise: str
@@ -83,7 +83,7 @@ class Certificate:
     seconds
         How long it took.
     plans, cases
-        How many plan classes and problems were tried.
+        How many plan classes and cases were tried.
     families
         For each family, the tally of each promise.
     broken
@@ -103,7 +103,7 @@ class Certificate:
     not_compared: dict[str, str] = field(default_factory=dict)
 
     def add(self, checks: list[Check]) -> None:
-        """Count the checks of one problem."""
+        """Count the checks of one case."""
         self.cases += 1
         for check in checks:
             self.plans.add(check.plan)

@@ -1,4 +1,4 @@
-"""The promises of one problem on one machine, tried one after another."""
+"""The promises of one case on one machine, tried one after another."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from zlib import crc32
 
 from baracuda.cli.verify import arbiter, value
 from baracuda.cli.verify.bits import Difference, difference, digests
+from baracuda.cli.verify.case import Array, Case
 from baracuda.cli.verify.certificate import Check
 from baracuda.cli.verify.machine import Host, Machine
-from baracuda.cli.verify.problem import Array, Problem, Session
+from baracuda.cli.verify.session import Session
 from baracuda.core.errors import UnsupportedError
 
-#: Layouts that the values of a problem are tried in besides its own, and how many of them each problem takes in turn: each
+#: Layouts that the values of a case are tried in besides its own, and how many of them each case takes in turn: each
 #: costs two kernels.
 OTHER_LAYOUTS = ("transposed", "sliced", "negative", "permuted", "padded", "misaligned", "mixed", "in_place")
 LAYOUTS_EACH = 1
 
 
 class Checker:
-    """The checks of one problem; `expected` are its reference hashes, where there are some."""
+    """The checks of one case; `expected` are its reference hashes, where there are some."""
 
-    def __init__(self, machine: Machine, case: Problem, expected: str | None) -> None:
+    def __init__(self, machine: Machine, case: Case, expected: str | None) -> None:
         self.machine, self.case, self.expected = machine, case, expected
         self.elements = 0
 
@@ -30,7 +31,7 @@ class Checker:
         found: list[Check] = []
         try:
             found += self._checks(thorough)
-        except Exception as error:  # whatever goes wrong in a plan is a finding, and the other problems still count
+        except Exception as error:  # whatever goes wrong in a plan is a finding, and the other cases still count
             found.append(self._check("runs", error=f"{type(error).__name__}: {error}"))
         return found
 
@@ -62,7 +63,7 @@ class Checker:
                 yield from self._layouts(first)
         if promised.batch_invariant and self.case.layout == "contiguous":
             for batch in self.case.batches():
-                outputs = Session(self.machine, batch.problem, values=batch.values).run()
+                outputs = Session(self.machine, batch.case, values=batch.values).run()
                 parts = {n: part for n, a in outputs.items() if (part := batch.within(n, a)) is not None}
                 yield self._same("batch", {n: first[n] for n in parts}, parts, batch.label)
 

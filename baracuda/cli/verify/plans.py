@@ -1,4 +1,4 @@
-"""Problems of the plans with descriptors of their own: which there are, what shapes they take, and a problem for each choice."""
+"""Cases of the plans with descriptors of their own: which there are, what shapes they take, and a case for each choice."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 import baracuda
 from baracuda.cli.verify import values as data
 from baracuda.cli.verify.batches import batches
+from baracuda.cli.verify.case import Array, Batch, Case
 from baracuda.cli.verify.placing import LAYOUTS, Placing
-from baracuda.cli.verify.problem import Array, Batch, Problem
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.plan import Plan
 from baracuda.core.spec import TensorSpec
 from baracuda.ops.declaration.formula_plan import FLOATS
 
-__all__ = ["FLOATS", "SUBJECTS", "Case", "Subject", "args_type", "subject"]
+__all__ = ["FLOATS", "SUBJECTS", "Subject", "SubjectCase", "args_type", "subject"]
 
 #: Row lengths at and around everything a schedule could break at.
 LENGTHS = (1, 2, 3, 7, 8, 31, 32, 63, 64, 127, 128, 129, 255, 257, 1000, 1023, 1024, 1025, 2047, 2049, 5000, 16385, 70001)
@@ -164,8 +164,8 @@ def _values(spec: TensorSpec, descriptor: Any, seed: str, variant: str) -> Array
 
 
 @dataclass(frozen=True)
-class Case(Problem):
-    """One problem: a subject, a shape, an element kind, a layout for its operands, and the sort of data."""
+class SubjectCase(Case):
+    """One case: a subject, a shape, an element kind, a layout for its operands, and the sort of data."""
 
     subject: Subject
     shape: tuple[int, ...]
@@ -209,7 +209,7 @@ class Case(Problem):
     def args(self, tensors: Mapping[str, Any]) -> Any:
         return args_type(self.plan)(**tensors)
 
-    def laid(self, layout: str) -> Case:
+    def laid(self, layout: str) -> SubjectCase:
         return replace(self, layout=layout)
 
     def inputs(self) -> dict[str, Array]:
@@ -219,26 +219,26 @@ class Case(Problem):
         return {s.name: _values(s, descriptor, f"{seed}/{_DATA.get(s.name, s.name)}", self.variant) for s in given}
 
     def batches(self) -> Iterator[Batch]:
-        def extend(axis: int, times: int) -> Case:
+        def extend(axis: int, times: int) -> SubjectCase:
             shape = tuple(times * n if a == axis else n for a, n in enumerate(self.shape))
             return replace(self, shape=shape, layout="contiguous")
 
         return batches(self, extend)
 
 
-#: Problems of each subject and element that are hashed.
+#: Cases of each subject and element that are hashed.
 _EACH = 6
 
 
 @cache
-def hashed() -> tuple[Case, ...]:
-    """The problems with reference hashes: for each subject and element some row lengths, shapes of every rank, and layouts in
+def hashed() -> tuple[SubjectCase, ...]:
+    """The cases with reference hashes: for each subject and element some row lengths, shapes of every rank, and layouts in
     turn."""
     found = [case for i, _ in enumerate(SUBJECTS) for j, _ in enumerate(FLOATS) for case in _of(i, j)]
     return tuple({str(case): case for case in found}.values())
 
 
-def _of(i: int, j: int) -> Iterator[Case]:
+def _of(i: int, j: int) -> Iterator[SubjectCase]:
     tried, element = SUBJECTS[i], FLOATS[j]
     for k in range(_EACH):
         turn = _EACH * (len(FLOATS) * i + j) + k
@@ -247,4 +247,6 @@ def _of(i: int, j: int) -> Iterator[Case]:
         else:
             n = LENGTHS[turn // 2 % len(LENGTHS)]
             shape = tried.shape(2 if n > 5000 else 1030 if n <= 64 and k == 2 else 5, n)
-        yield Case(tried, shape, element, LAYOUTS[turn % len(LAYOUTS)], data.VARIANTS[(turn // 3 + k) % len(data.VARIANTS)])
+        yield SubjectCase(
+            tried, shape, element, LAYOUTS[turn % len(LAYOUTS)], data.VARIANTS[(turn // 3 + k) % len(data.VARIANTS)]
+        )

@@ -1,4 +1,4 @@
-"""Problems of matrix products: what they hold, what their values may be, and what their bits must be."""
+"""Cases of matrix products: what they hold, what their values may be, and what their bits must be."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from baracuda.cli.verify import values as data
+from baracuda.cli.verify.case import Array, Batch, Case
 from baracuda.cli.verify.placing import LAYOUTS, Placing
-from baracuda.cli.verify.problem import Array, Batch, Problem
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.plan import Plan
 from baracuda.formula.exact_fma import fma32, fma64
@@ -30,12 +30,12 @@ ELEMENTS = (
     (ElementKind.S32, ElementKind.S32), (ElementKind.C64, ElementKind.C64), (ElementKind.C128, ElementKind.C128),
 )  # fmt: skip
 _UNIT = {ElementKind.F32: 2.0**-24, ElementKind.F64: 2.0**-53}
-#: How many times as many rows a larger problem has, and which of its blocks is the given one.
+#: How many times as many rows a larger case has, and which of its blocks is the given one.
 _LARGER = ((2, 1), (17, 14))
 
 
 @dataclass(frozen=True)
-class ProductCase(Problem):
+class ProductCase(Case):
     """The product of two tensors' last two axes; a transposed factor has those two exchanged."""
 
     a_batch: tuple[int, ...]

@@ -1,7 +1,7 @@
 """The reference hashes that come with the package: what every machine must compute, bit for bit.
 
 They were made on a CPU. Those of declared ops are kept with all that their trials depend on; those of the plans that are
-written out by hand by the name of the problem.
+written out by hand by the name of the case.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from baracuda.cli.verify.trials import Trial, row_of, trial_of
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.version import ARITHMETIC_VERSION
 
-#: What stands between the hashes of one problem of a trial and those of the next.
+#: What stands between the hashes of one case of a trial and those of the next.
 SEPARATOR = " / "
 
 
@@ -30,14 +30,14 @@ def _held(name: str) -> dict[str, Any]:
 
 @cache
 def of_plans() -> Mapping[str, str]:
-    """The hashes of the problems of `plans.hashed`, by their names."""
+    """The hashes of the cases of `plans.hashed`, by their names."""
     found: dict[str, str] = _held("plans.json")["cases"]
     return found
 
 
 @cache
 def of_ops() -> Mapping[Trial, str]:
-    """The hashed trials of declared ops, with the hashes of their problems."""
+    """The hashed trials of declared ops, with the hashes of their cases."""
     found: dict[Trial, str] = {}
     for op, held in _held("ops.json")["ops"].items():
         for *row, hashes in held["trials"]:

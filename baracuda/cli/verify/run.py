@@ -1,4 +1,4 @@
-"""Verifying many problems: which, by how many processes, and what comes of them."""
+"""Verifying many cases: which, by how many processes, and what comes of them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Item:
-    """A trial of a declared op or a problem of a plan written out by hand, by its number, and whether every promise is tried."""
+    """A trial of a declared op or a case of a plan written out by hand, by its number, and whether every promise is tried."""
 
     kind: str
     number: int
@@ -94,7 +94,7 @@ def _in_turn(seed: str, pairs: Sequence[tuple[int, Trial]]) -> int:
 
 
 def _plan_items(selection: Selection) -> Iterator[Item]:
-    """Every problem, those with ordinary values thoroughly; of a quick selection, one of each plan."""
+    """Every case, those with ordinary values thoroughly; of a quick selection, one of each plan."""
     cases = list(enumerate(written.hashed()))
     for label, of_group in groupby(cases, key=lambda pair: pair[1].group):
         group = list(of_group)
@@ -112,7 +112,7 @@ def _wanted(selection: Selection, family: str, op: str) -> bool:
 
 
 def verify_item(machine: Machine, item: Item) -> list[list[Check]]:
-    """The checks of each problem of an item."""
+    """The checks of each case of an item."""
     if item.kind == "plan":
         case = written.hashed()[item.number]
         return [Checker(machine, case, reference.of_plans().get(str(case))).all(thorough=item.thorough)]
@@ -120,8 +120,8 @@ def verify_item(machine: Machine, item: Item) -> list[list[Check]]:
     expected = hashes.split(reference.SEPARATOR)
     found: list[list[Check]] = []
     try:
-        for i, problem in enumerate(trial.problems()):
-            found.append(Checker(machine, problem, expected[i] if i < len(expected) else None).all(thorough=item.thorough))
+        for i, case in enumerate(trial.cases()):
+            found.append(Checker(machine, case, expected[i] if i < len(expected) else None).all(thorough=item.thorough))
     except Exception as error:  # the forward pass that the gradients begin with
         where = trial.op.category.value, trial.name, str(trial)
         found.append([Check("runs", *where, 0, error=f"{type(error).__name__}: {error}")])

@@ -1,4 +1,4 @@
-"""Trials of declared ops: the problems, forward and backward, of one call; and those whose hashes come with the package."""
+"""Trials of declared ops: the cases, forward and backward, of one call; and those whose hashes come with the package."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 
 from baracuda.cli.verify import values as data
 from baracuda.cli.verify.batches import batches
+from baracuda.cli.verify.case import Array, Batch, Case
 from baracuda.cli.verify.machine import Host
 from baracuda.cli.verify.placing import Placing
-from baracuda.cli.verify.problem import Array, Batch, Problem, Session
+from baracuda.cli.verify.session import Session
 from baracuda.core.descriptor import Args
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.lazy import cached_property
@@ -109,19 +110,19 @@ class Trial:
 
     @cached_property
     def descriptor(self) -> OpDescriptor:
-        """The forward problem, with every result."""
+        """The forward case, with every result."""
         return describe_call(self.op, self.tensors, dict(self.keywords))[0].forward
 
-    def problems(self) -> Iterator[OpProblem]:
-        """The forward problem, then those of the gradients."""
+    def cases(self) -> Iterator[OpCase]:
+        """The forward case, then those of the gradients."""
         given = {n: t for n, t in zip(self.op.signature.tensors, self.tensors, strict=False) if t is not None}
-        forward = OpProblem(str(self), self.descriptor, given, not self.special)
+        forward = OpCase(str(self), self.descriptor, given, not self.special)
         yield forward
         if self.backward_too:
             yield from self._backward(forward)
 
-    def _backward(self, forward: OpProblem) -> Iterator[OpProblem]:
-        """One problem for each group of gradients; what the forward saves for them is computed on the CPU."""
+    def _backward(self, forward: OpCase) -> Iterator[OpCase]:
+        """One case for each group of gradients; what the forward saves for them is computed on the CPU."""
         op, d = self.op, self.descriptor
         floats = {n: row for n, row in d.results.items() if n not in op.extra and _is_inexact(row[1])}
         known: dict[str, Array] = {f"d{n}": self._cotangent(n, shape, kind) for n, (shape, kind, _) in floats.items()}
@@ -132,7 +133,7 @@ class Trial:
         known |= forward.given
         for group, axes in groups(d, differentiable(d)):
             part = replace(d, axes=axes, wrt=group, given=tuple(floats))
-            yield OpProblem(f"{self} wrt {','.join(group)}", part, known)
+            yield OpCase(f"{self} wrt {','.join(group)}", part, known)
 
     def _cotangent(self, name: str, shape: tuple[int, ...], kind: ElementKind) -> Array:
         seed = f"{self.seed}/d{_DATA.get(self.name, {}).get(name, name)}"
@@ -147,7 +148,7 @@ def _is_inexact(kind: ElementKind) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class OpProblem(Problem):
+class OpCase(Case):
     """One plan of a trial."""
 
     label: str
@@ -171,7 +172,7 @@ class OpProblem(Problem):
     def args(self, tensors: Mapping[str, Any]) -> Args:
         return self.plan.args(**tensors)
 
-    def laid(self, layout: str) -> OpProblem:
+    def laid(self, layout: str) -> OpCase:
         return replace(self, layout=layout)
 
     def inputs(self) -> dict[str, Array]:
@@ -180,7 +181,7 @@ class OpProblem(Problem):
     def batches(self) -> Iterator[Batch]:
         return batches(self, self._extended)
 
-    def _extended(self, axis: int, times: int) -> OpProblem:
+    def _extended(self, axis: int, times: int) -> OpCase:
         d = self.op_descriptor
 
         def extended(name: str, shape: tuple[int, ...] | None) -> tuple[int, ...] | None:

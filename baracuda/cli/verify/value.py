@@ -15,7 +15,7 @@ import numpy as np
 
 from baracuda.cli.verify import values as data
 from baracuda.cli.verify.bits import Difference, shown
-from baracuda.cli.verify.problem import Array, Problem
+from baracuda.cli.verify.case import Array, Case
 from baracuda.core.elements import ElementKind
 from baracuda.formula.gathers import TENSOR_EXTENT
 from baracuda.formula.oracle_errors import LEAST, UNIT, evaluate_with_errors
@@ -26,7 +26,7 @@ from baracuda.ops.declaration.formula_plan import FormulaPlan
 MARGIN = 2.0
 
 
-def compare(case: Problem, inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> Difference | None:
+def compare(case: Case, inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> Difference | None:
     """The first element of the outputs that is not what the formula says of the inputs; None where all are.
 
     Raises `UnsupportedError` for a plan that the oracle cannot interpret, or of which nobody knows the values.
@@ -47,7 +47,7 @@ def compare(case: Problem, inputs: Mapping[str, Array], outputs: Mapping[str, Ar
     return None if first is None else replace(first, differing=differing, elements=elements)
 
 
-def _by_formula(case: Problem, inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> dict[str, list[tuple[Array, Array]]]:
+def _by_formula(case: Case, inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> dict[str, list[tuple[Array, Array]]]:
     """The least and the greatest value of every output, for both parts of a complex one, by the oracle."""
     plan: Any = case.plan
     problem: FormulaProblem = plan.problem(case.descriptor)
@@ -71,7 +71,7 @@ def parameters(problem: FormulaProblem, inputs: Mapping[str, Array]) -> dict[str
     return found
 
 
-def arguments(case: Problem, problem: FormulaProblem, inputs: Mapping[str, Array]) -> dict[str, Array]:
+def arguments(case: Case, problem: FormulaProblem, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """The inputs as the oracle takes them: of the rank of the iteration space, with the axes that are read at indices
     behind, complex ones in two parts."""
     descriptor, rank = case.descriptor, len(problem.shape)

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.cli.bench.benchmark import Benchmark, Invocation, Prepared
 from baracuda.cli.bench.checks import disagreement
 from baracuda.cli.bench.place import Place, Tensor, spans
-from baracuda.cli.bench.problem import Invocation, Prepared, Problem
 from baracuda.cli.bench.results import FRESH, OURS
 
 #: A call of a rival; its results in the order of the invocation's.
@@ -45,7 +45,7 @@ class Contender:
 
 #: More calls of rivals than names lead to: a function of a library, a problem and the library's tensors by name, that gives a
 #: call for each contender's label, or nothing.
-Table = Callable[["Library", Problem, Mapping[str, Any]], Mapping[str, Results]]
+Table = Callable[["Library", Benchmark, Mapping[str, Any]], Mapping[str, Results]]
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Library(ABC):
 
     # --- contenders ---------------------------------------------------------------------------------------------------
 
-    def contenders(self, problem: Problem, sets: Sequence[Prepared]) -> dict[str, Contender]:
+    def contenders(self, problem: Benchmark, sets: Sequence[Prepared]) -> dict[str, Contender]:
         """What is timed, by its label. Raises `NoRivalError`."""
         held = [{name: self.tensor(t) for name, t in s.tensors.items()} for s in sets]
         found = self._written(self.tables.before, problem, sets, held)
@@ -120,7 +120,7 @@ class Library(ABC):
             return found
 
     def _written(
-        self, tables: Sequence[Table], problem: Problem, sets: Sequence[Prepared], held: Sequence[Mapping[str, Any]]
+        self, tables: Sequence[Table], problem: Benchmark, sets: Sequence[Prepared], held: Sequence[Mapping[str, Any]]
     ) -> dict[str, Contender]:
         """What the first table that has something has. Raises `NoRivalError` where its values are not ours."""
         for table in tables:
@@ -133,7 +133,7 @@ class Library(ABC):
                 return {label: self._contender(label, [f[label] for f in found], sets[0]) for label in found[0]}
         return {}
 
-    def _named(self, problem: Problem, sets: Sequence[Prepared], held: Sequence[Mapping[str, Any]]) -> dict[str, Contender]:
+    def _named(self, problem: Benchmark, sets: Sequence[Prepared], held: Sequence[Mapping[str, Any]]) -> dict[str, Contender]:
         """What the catalogue's names lead to. Raises `NoRivalError`."""
         invocation = problem.invocation
         if invocation is None:
@@ -156,7 +156,7 @@ class Library(ABC):
         raise refusals[0] if refusals else NoRivalError(f"it has no {invocation.op}")
 
     def _into(
-        self, function: Function, invocation: Invocation, held: Sequence[Mapping[str, Any]], problem: Problem, ours: Prepared
+        self, function: Function, invocation: Invocation, held: Sequence[Mapping[str, Any]], problem: Benchmark, ours: Prepared
     ) -> list[Results] | None:
         """Calls into given results, on the CPU, where memory is slow to come by; None where there are none."""
         if not self.place.on_cpu or invocation.wrt:
@@ -171,7 +171,7 @@ class Library(ABC):
         """Results that are made in each call stand against our function, which makes them too, where it is timed."""
         return Contender(calls, FRESH if ours.fresh is not None and not label.endswith("out=") else OURS)
 
-    def refused(self, problem: Problem, ours: Prepared, call: Results) -> NoRivalError | None:
+    def refused(self, problem: Benchmark, ours: Prepared, call: Results) -> NoRivalError | None:
         """Why a call is not the problem's: its values are others. None where they are ours."""
         if not ours.outputs:  # the launch suite's functions: nothing is kept to compare with
             call()

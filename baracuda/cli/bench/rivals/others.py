@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.cli.bench.benchmark import Invocation
 from baracuda.cli.bench.place import Place, Tensor
-from baracuda.cli.bench.problem import Invocation
 from baracuda.cli.bench.rivals.library import Function, Library, NoRivalError, Results, arguments, as_tuple, named
 from baracuda.core.op_table import table
 from baracuda.frontends.array import to_host

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.cli.bench.benchmark import Invocation, Prepared
 from baracuda.cli.bench.place import Place, Tensor
-from baracuda.cli.bench.problem import Invocation, Prepared
 from baracuda.cli.bench.rivals.library import Function, Library, Results, arguments, as_tuple, named
 from baracuda.core.elements import ElementKind
 from baracuda.core.op_table import table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from importlib import import_module
 
-from baracuda.cli.bench.problem import Problem
+from baracuda.cli.bench.benchmark import Benchmark
 from baracuda.cli.bench.suites.request import Request
 from baracuda.core.errors import InvalidProblemError
 
@@ -21,7 +21,7 @@ SUITES = {
 }
 
 
-def problems(suite: str, request: Request) -> list[Problem]:
+def problems(suite: str, request: Request) -> list[Benchmark]:
     """The problems of a suite.
 
     Raises `InvalidProblemError` for a suite or an element that there is none of, `UnsupportedError` for a shape that is none of
@@ -30,5 +30,5 @@ def problems(suite: str, request: Request) -> list[Problem]:
     if suite not in SUITES:
         raise InvalidProblemError(f"suite {suite!r}; expected some of {', '.join(SUITES)}")
     module, name, _ = SUITES[suite]
-    made: Callable[[Request], Iterable[Problem]] = getattr(import_module(f"baracuda.cli.bench.suites.{module}"), name)
+    made: Callable[[Request], Iterable[Benchmark]] = getattr(import_module(f"baracuda.cli.bench.suites.{module}"), name)
     return list(made(request))

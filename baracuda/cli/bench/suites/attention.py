@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.cli.bench.benchmark import Invocation, PlanBenchmark, Prepared, Shape, block_shape, bound, relative_error
 from baracuda.cli.bench.place import Place, Tensor, Values
-from baracuda.cli.bench.problem import Invocation, PlanProblem, Prepared, Shape, block_shape, bound, relative_error
 from baracuda.cli.bench.suites.gemm import PREFERENCES, only_a_library
 from baracuda.cli.bench.suites.request import Request
 from baracuda.cli.verify import values as data
@@ -62,7 +62,7 @@ SIZES = {
 
 
 @dataclass(frozen=True)
-class Attention(PlanProblem):
+class Attention(PlanBenchmark):
     """One attention by one plan."""
 
     size: Size

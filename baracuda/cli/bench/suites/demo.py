@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.special import erf
 
+from baracuda.cli.bench.benchmark import Benchmark, Invocation, Prepared, Shape, block_shape, bound, relative_error
 from baracuda.cli.bench.place import Place, Tensor, Values
-from baracuda.cli.bench.problem import Invocation, Prepared, Problem, Shape, block_shape, bound, relative_error
 from baracuda.cli.bench.suites.gemm import PREFERENCES
 from baracuda.cli.bench.suites.request import Request
 from baracuda.cli.timing import Call
@@ -45,7 +45,7 @@ ALLOWED = {"bf16": 2e-2, "f16": 4e-3, "f32": 2e-5, "f64": 1e-12}
 
 
 @dataclass(frozen=True)
-class Layer(Problem):
+class Layer(Benchmark):
     """The layer, on sentences of one length."""
 
     shape: Shape

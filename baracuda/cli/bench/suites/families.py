@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import baracuda
+from baracuda.cli.bench.benchmark import Invocation, PlanBenchmark, Shape, block_shape, bound
 from baracuda.cli.bench.place import Place, Tensor, Values
-from baracuda.cli.bench.problem import Invocation, PlanProblem, Shape, block_shape, bound
 from baracuda.cli.bench.suites.request import Request
 from baracuda.cli.verify import reference
 from baracuda.cli.verify import values as data
@@ -94,7 +94,7 @@ def _trials() -> dict[tuple[str, ElementKind], list[Trial]]:
 
 
 @dataclass(frozen=True)
-class Declared(PlanProblem):
+class Declared(PlanBenchmark):
     """One op, forward or backward, in one element. `trial` has its large shapes."""
 
     trial: Trial
@@ -110,10 +110,6 @@ class Declared(PlanProblem):
     @property
     def element(self) -> ElementKind:  # type: ignore[override]
         return self.trial.element
-
-    @property
-    def family(self) -> str:  # type: ignore[override]
-        return self.trial.op.category.value
 
     @property
     def shape(self) -> Shape:  # type: ignore[override]

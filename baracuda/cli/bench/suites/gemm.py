@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.special import erf
 
+from baracuda.cli.bench.benchmark import Invocation, PlanBenchmark, Prepared, Shape, block_shape, relative_error
 from baracuda.cli.bench.place import Place, Tensor, Values
-from baracuda.cli.bench.problem import Invocation, PlanProblem, Prepared, Shape, block_shape, relative_error
 from baracuda.cli.bench.suites.request import Request
 from baracuda.cli.verify import values as data
 from baracuda.core.elements import ElementKind
@@ -80,7 +80,7 @@ SIZES = {
 
 
 @dataclass(frozen=True)
-class Product(PlanProblem):
+class Product(PlanBenchmark):
     """One product by one plan."""
 
     size: Size

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from baracuda.cli.bench.benchmark import Prepared
 from baracuda.cli.bench.place import Place
-from baracuda.cli.bench.problem import Prepared
 from baracuda.cli.bench.suites.request import Request
 from baracuda.cli.bench.suites.seeds import Seed
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import baracuda
+from baracuda.cli.bench.benchmark import Invocation, PlanBenchmark, Shape, block_shape
 from baracuda.cli.bench.place import Tensor, Values
-from baracuda.cli.bench.problem import Invocation, PlanProblem, Shape, block_shape
 from baracuda.cli.bench.suites.request import Request
 from baracuda.cli.verify import values as data
 from baracuda.cli.verify.plans import Subject, args_type, subject
@@ -59,7 +59,7 @@ SHAPES = {
 
 
 @dataclass(frozen=True)
-class Seed(PlanProblem):
+class Seed(PlanBenchmark):
     """One plan on one element, shape and layout."""
 
     op: str
@@ -73,10 +73,6 @@ class Seed(PlanProblem):
     @property
     def subject(self) -> Subject:
         return subject(OPS[self.op])
-
-    @property
-    def family(self) -> str:  # type: ignore[override]
-        return self.plan.category.value
 
     @property
     def plan(self) -> type[Plan[Any, Any]]:
