@@ -10,8 +10,23 @@ from baracuda.core.plan import Plan, Scalars
 
 #: What is called in place of a run: the plan, the stream it was given, and the run itself.
 Around = Callable[[Plan[Any, Any], Any, Callable[[], None]], None]
-#: Told 1 when somebody begins to watch, -1 when they end: what makes calls without `run` must not, meanwhile.
-ON_CHANGE: list[Callable[[int], None]] = []
+_listeners: list[Callable[[int], None]] = []
+_watching = 0
+
+
+def on_change(tell: Callable[[int], None]) -> None:
+    """Have `tell` called with 1 when somebody begins to watch and with -1 when they end, and now with how many do: what makes
+    calls without `run` must not, meanwhile."""
+    _listeners.append(tell)
+    if _watching:
+        tell(_watching)
+
+
+def _changed(by: int) -> None:
+    global _watching
+    _watching += by
+    for tell in _listeners:
+        tell(by)
 
 
 @contextmanager
@@ -26,11 +41,9 @@ def watched(around: Around) -> Iterator[None]:
         around(plan, stream, lambda: plain(plan, stream, workspace, args, scalars))
 
     Plan.run = run  # type: ignore[method-assign, assignment]
-    for tell in ON_CHANGE:
-        tell(1)
+    _changed(1)
     try:
         yield
     finally:
         Plan.run = plain  # type: ignore[method-assign]
-        for tell in ON_CHANGE:
-            tell(-1)
+        _changed(-1)

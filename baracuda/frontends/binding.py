@@ -1,7 +1,7 @@
 """What the arguments of a call mean: the one place where names, positions, options and numbers of every function are checked.
 
 Tensors come first and in order. What follows them by position are the other parameters in PyTorch's order, as far as that has
-nothing in between that the function does not take. PyTorch's names `dim` and `keepdim` stand for `axis` and `keepdims`.
+nothing in between that the function does not take. PyTorch's names of parameters are taken for ours (`aliases_of`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,22 @@ from baracuda.core.parameters import (
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.arrays import all_adopted
 
-ALIASES = {"dim": "axis", "keepdim": "keepdims"}
+#: PyTorch's names of what has another here. Its first tensor is `input`, whatever that is to the function.
+ALIASES = {
+    "dim": "axis",
+    "indices": "index",
+    "input1": "a",
+    "input2": "b",
+    "keepdim": "keepdims",
+    "max_val": "max",
+    "maxnorm": "max_norm",
+    "min_val": "min",
+    "norm_type": "p",
+    "ord": "p",
+    "other": "b",
+    "x1": "a",
+    "x2": "b",
+}
 
 AXES = Either((Whole(), Several(Whole()), Nothing()))
 ROW_AXES = Either((Whole(), Several(Whole(), least=1), Nothing()))
@@ -56,6 +71,12 @@ def domain(annotation: Any) -> Domain:
 
 class ArgumentError(InvalidProblemError, TypeError):
     """A call with arguments that a function does not have, or without one that it needs."""
+
+
+def aliases_of(names: Sequence[str], tensor: str | None) -> dict[str, str]:
+    """What else the parameters of a function may be called, given its first tensor; gradients are called as they are here."""
+    found = {alias: name for alias, name in ALIASES.items() if name in names and alias not in names}
+    return found | {"input": tensor} if tensor not in (None, "dy") and "input" not in names else found
 
 
 def unknown_parameter(function: str, name: str, known: Sequence[str]) -> ArgumentError:
@@ -93,8 +114,8 @@ class Binding:
         The defaults of those that have one: given as they are, they count as left out.
     ordered
         Pairs of numbers of which the first may not be above the second.
-    aliases
-        What else parameters may be called.
+    no_alias
+        A parameter that has no name but its own.
     """
 
     def __init__(
@@ -107,12 +128,13 @@ class Binding:
         positions: Sequence[str] | None = None,
         defaults: Mapping[str, Any] | None = None,
         ordered: Sequence[tuple[str, str]] = (),
-        aliases: Mapping[str, str] = ALIASES,
+        no_alias: str = "",
     ) -> None:
         self.function, self.tensors, self.domains, self.numbers = function, tuple(tensors), dict(domains), numbers
         self.by_position = tuple(domains if positions is None else positions)
         self.defaults, self.ordered = dict(defaults or {}), tuple(ordered)
-        self.aliases = {alias: name for alias, name in aliases.items() if name in self.domains and alias not in self.domains}
+        names = [n for n in (*self.tensors, *self.domains) if n != no_alias]
+        self.aliases = aliases_of(names, self.tensors[0] if self.tensors else None)
         self.required = tuple(n for n, v in self.defaults.items() if v is Parameter.empty)
         self._count, self._rest = len(self.tensors), (None,) * len(self.tensors)
 
@@ -147,6 +169,7 @@ class Binding:
                 if name in taken:
                     raise ArgumentError(f"{self.function}: {name} is given twice")
                 tensors[self.tensors.index(name)] = value
+                taken = (*taken, name)
                 continue
             kept = numbers if name in self.numbers else options
             if name in kept:

@@ -377,4 +377,4 @@ if native is not None:
     probe.ON_TORCH.append(_use_torch)
     if "torch" in sys.modules:
         probe.register_torch(sys.modules["torch"])
-watch.ON_CHANGE.append(_watch)
+watch.on_change(_watch)

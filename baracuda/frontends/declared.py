@@ -31,7 +31,7 @@ from baracuda.core.parameters import Domain, meaning, quoted
 from baracuda.core.probe import PROBES
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.arrays import adopted
-from baracuda.frontends.binding import ALIASES, ArgumentError, domain, unknown_parameter
+from baracuda.frontends.binding import ArgumentError, aliases_of, domain, unknown_parameter
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import NUMBERS, describe
 from baracuda.ops.declaration.patterns import Declared, Names, Pattern, pattern
@@ -83,7 +83,7 @@ class Declaration:
             self.defaults |= {n: theirs.defaults[n] for n in words if n in theirs.defaults}
         elif any(p.kind is p.VAR_KEYWORD for p in parameters):
             raise TypeError(f"{self.name}: takes any options, and hands them on to no function")
-        self.aliases = {a: n for a, n in ALIASES.items() if n in self.positions and a not in self.positions}
+        self.aliases = aliases_of(list(self.positions), next((n for n in self.by_position if n in patterns), None))
         self._tensors = [n in patterns for n in self.by_position]
         self._checked_calls: set[Any] = set()
 

@@ -10,7 +10,7 @@ from typing import Any
 from baracuda.core.call_recorder import current as current_recorder
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import ELEMENT, Domain
-from baracuda.frontends.binding import ALIASES, AXES, FLAG, ROW_AXES, Binding, Bound
+from baracuda.frontends.binding import AXES, FLAG, ROW_AXES, Binding, Bound
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import NUMBERS, apply, describe
 from baracuda.ops.declaration.composition import one_or_all
@@ -146,7 +146,7 @@ def binding_of(op: Op, name: str, tensors: Sequence[str]) -> Binding:
         positions=positions,
         defaults=defaults,
         ordered=op.ordered,
-        aliases={a: n for a, n in ALIASES.items() if not (op.crosswise and n == "axis")},
+        no_alias="axis" if op.crosswise else "",
     )
 
 

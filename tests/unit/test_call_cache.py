@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import pickle
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -265,3 +266,16 @@ def test_a_number_that_launches_know_by_another_name_is_not_kept() -> None:
         for scale in (2.0, 3.0, 2.0):
             np.testing.assert_array_equal(function(X, scale), X * np.float32(scale))
         assert not function.cached_calls
+
+
+def test_who_watches_before_anything_is_called_sees_every_call() -> None:
+    """In a process of its own: the functions are imported while somebody watches."""
+    program = (
+        "import numpy as np, baracuda\n"
+        "with baracuda.profile() as profile:\n"
+        "    for _ in range(3):\n"
+        "        baracuda.softmax(np.ones((3, 4), np.float32))\n"
+        "print([(t.op, t.runs) for t in profile.times])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[('softmax', 3)]"

@@ -174,3 +174,34 @@ def test_the_signature_has_what_goes_by_position_first() -> None:
     assert parameters["axis"].kind is inspect.Parameter.KEYWORD_ONLY
     with pytest.raises(baracuda.InvalidProblemError, match="at most 3"):
         baracuda.mse_loss(np.ones(2), np.ones(2), None, 0)
+
+
+A, B = np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4), np.linspace(1, 3, 12, dtype=np.float32).reshape(3, 4)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        (lambda: baracuda.softmax(input=A, dim=0), lambda: baracuda.softmax(A, axis=0)),
+        (lambda: baracuda.add(input=A, other=B, alpha=2), lambda: baracuda.add(A, B, alpha=2)),
+        (lambda: baracuda.matmul(input=A, other=B.T), lambda: baracuda.matmul(A, B.T)),
+        (lambda: baracuda.embedding(input=np.array([1, 0]), weight=A), lambda: baracuda.embedding(np.array([1, 0]), A)),
+        (lambda: baracuda.vector_norm(A, ord=3, dim=1), lambda: baracuda.vector_norm(A, p=3, axis=1)),
+        (lambda: baracuda.hardtanh(A, min_val=-0.5, max_val=1), lambda: baracuda.hardtanh(A, min=-0.5, max=1)),
+        (lambda: baracuda.cosine_similarity(x1=A, x2=B, dim=1), lambda: baracuda.cosine_similarity(A, B, axis=1)),
+        (lambda: baracuda.mse_loss(input=A, target=B), lambda: baracuda.mse_loss(A, B)),
+        (lambda: baracuda.renorm(A, p=2, axis=0, maxnorm=1.0), lambda: baracuda.renorm(A, p=2, axis=0, max_norm=1.0)),
+    ],
+)
+def test_names_of_pytorch_are_taken(theirs: Any, ours: Any) -> None:
+    for _ in range(2):
+        assert theirs().tobytes() == ours().tobytes()
+
+
+TWICE = (lambda: baracuda.exp(A, input=A), lambda: baracuda.exp(x=A, input=A), lambda: baracuda.add(A, B, other=B))
+
+
+@pytest.mark.parametrize("call", TWICE)
+def test_a_tensor_under_two_names_is_refused(call: Any) -> None:
+    with pytest.raises(baracuda.InvalidProblemError, match="is given twice"):
+        call()
