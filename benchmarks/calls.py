@@ -70,16 +70,16 @@ def tensors_of(problem: Declared) -> dict[str, np.ndarray[Any, Any]]:
     return {n: np.array(t) for n, t in problem.inputs(place, 0).items()}
 
 
-def torch_call(problem: Declared, given: dict[str, Any]) -> Thunk | None:
+def torch_call(problem: Declared, values: dict[str, Any]) -> Thunk | None:
     """PyTorch's call of a problem."""
     invocation = problem.invocation
     words = {WORDS.get(n, n): v for n, v in invocation.keywords.items()}
     more = {**{WORDS.get(n, n): v for n, v in invocation.defaults.items()}, **words}
     for function in torch_functions(problem.trial.name):
         for keywords in (words, more):
-            leaves = dict(given)
+            leaves = dict(values)
             if problem.backward:
-                leaves |= {n: given[n].detach().requires_grad_() for n in problem.wrt}
+                leaves |= {n: values[n].detach().requires_grad_() for n in problem.wrt}
             arguments = [leaves[n] if n is not None else None for n in invocation.tensors]
             while arguments and arguments[-1] is None:
                 arguments.pop()
@@ -88,7 +88,7 @@ def torch_call(problem: Declared, given: dict[str, Any]) -> Thunk | None:
                 if not problem.backward:
                     return lambda f=function, a=arguments, k=keywords: f(*a, **k)
                 results = [r for r in (result if isinstance(result, (tuple, list)) else (result,)) if r.requires_grad]
-                dys = [given[f"d{n}"].reshape(r.shape) for n, r in zip(problem.cotangents, results, strict=False)]
+                dys = [values[f"d{n}"].reshape(r.shape) for n, r in zip(problem.cotangents, results, strict=False)]
                 sources, gradient = [leaves[n] for n in problem.wrt], torch.autograd.grad
                 gradient(results, sources, dys, retain_graph=True, allow_unused=True)
             except (TypeError, RuntimeError, ValueError, KeyError, NotImplementedError, IndexError):
@@ -97,16 +97,16 @@ def torch_call(problem: Declared, given: dict[str, Any]) -> Thunk | None:
     return None
 
 
-def our_call(problem: Declared, given: dict[str, Any]) -> Thunk:
+def our_call(problem: Declared, values: dict[str, Any]) -> Thunk:
     """Our call of a problem, with the results that a forward pass saves where it is a backward."""
     op, words = problem.trial.op, dict(problem.trial.keywords)
-    tensors = [given[n] if n is not None else None for n in problem.invocation.tensors]
+    tensors = [values[n] if n is not None else None for n in problem.invocation.tensors]
     if not problem.backward:
         function = getattr(baracuda, op.name)
         return lambda: function(*tensors, **words)
     backward = getattr(baracuda, f"{op.name}_backward")
-    saved = {n: given[n] for n in op.saves if n in given}
-    dys = [given.get(f"d{n}") for n in problem.forward.results if n not in op.extra]
+    saved = {n: values[n] for n in op.saves if n in values}
+    dys = [values.get(f"d{n}") for n in problem.forward.results if n not in op.extra]
     if len(dys) == 1 and not saved:
         dy = dys[0]
         return lambda: backward(dy, *tensors, **words)
@@ -115,7 +115,7 @@ def our_call(problem: Declared, given: dict[str, Any]) -> Thunk:
 
 def least(thunks: dict[str, Thunk], wait: Callable[[], None]) -> dict[str, float]:
     """Microseconds of a call of each, the least of rounds in turns."""
-    found = dict.fromkeys(thunks, float("inf"))
+    best = dict.fromkeys(thunks, float("inf"))
     for thunk in thunks.values():
         for _ in range(BEFORE):
             thunk()
@@ -125,8 +125,8 @@ def least(thunks: dict[str, Thunk], wait: Callable[[], None]) -> dict[str, float
             start = time.perf_counter()
             for _ in range(CALLS):
                 thunk()
-            found[name] = min(found[name], (time.perf_counter() - start) / CALLS * 1e6)
-    return found
+            best[name] = min(best[name], (time.perf_counter() - start) / CALLS * 1e6)
+    return best
 
 
 def measure(problem: Declared, device: str) -> Cost | None:
@@ -140,20 +140,20 @@ def measure(problem: Declared, device: str) -> Cost | None:
     arrays = {n: baracuda.to_device(v, Device.cuda(0)) for n, v in values.items()} if cuda else values
     thunks = {"torch": reference}
     reason = ""
-    for who, given in (("ours", theirs), ("arrays", arrays)):
+    for who, tensors in (("ours", theirs), ("arrays", arrays)):
         try:
-            thunk = our_call(problem, given)
+            thunk = our_call(problem, tensors)
             thunk()
             thunks[who] = thunk
         except baracuda.Error as error:
             reason = f"{type(error).__name__}: {str(error)[:200]}"
-    found = least(thunks, torch.cuda.synchronize if cuda else lambda: None)
-    return Cost(str(problem.op), **{k: round(v, 3) for k, v in found.items()}, reason=reason)
+    costs = least(thunks, torch.cuda.synchronize if cuda else lambda: None)
+    return Cost(str(problem.op), **{k: round(v, 3) for k, v in costs.items()}, reason=reason)
 
 
-def summary(rows: list[Cost], who: str) -> dict[str, Any]:
+def summary(rows: list[Cost], kind_of_tensors: str) -> dict[str, Any]:
     """Ratios to PyTorch's time: their geometric mean, and which are above 1.5."""
-    ratios = {r.name: getattr(r, who) / r.torch for r in rows if getattr(r, who) is not None}
+    ratios = {r.name: getattr(r, kind_of_tensors) / r.torch for r in rows if getattr(r, kind_of_tensors) is not None}
     mean = exp(sum(map(log, ratios.values())) / len(ratios)) if ratios else 0.0
     above = sorted(((v, n) for n, v in ratios.items() if v > 1.5), reverse=True)
     return {"functions": len(ratios), "geometric mean": round(mean, 3), "above 1.5": {n: round(v, 2) for v, n in above}}
@@ -163,9 +163,9 @@ def compiled(device: str, only: str, part: int, parts: int) -> None:
     """Make every so many-th call once, so that the disk cache has its kernels."""
     for problem in chosen(device, only)[part::parts]:
         values = tensors_of(problem)
-        given = {n: baracuda.to_device(v, Device.cuda(0)) for n, v in values.items()} if device != "cpu" else values
+        tensors = {n: baracuda.to_device(v, Device.cuda(0)) for n, v in values.items()} if device != "cpu" else values
         with suppress(baracuda.Error):
-            our_call(problem, given)()
+            our_call(problem, tensors)()
 
 
 def chosen(device: str, only: str) -> list[Declared]:
@@ -182,14 +182,14 @@ def main() -> None:
     options = parser.parse_args()
     device = "cuda:0" if options.device == "cuda" else "cpu"
     rows: list[Cost] = []
-    found = chosen(device, options.only)
+    chosen_problems = chosen(device, options.only)
     if options.jobs > 1:
         with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
             wait([pool.submit(compiled, device, options.only, i, options.jobs) for i in range(options.jobs)])
     gc.disable()
-    for i, problem in enumerate(found):
+    for i, problem in enumerate(chosen_problems):
         if sys.stderr.isatty():
-            print(f"\r{i} of {len(found)} {problem.op:40}", end="", file=sys.stderr)
+            print(f"\r{i} of {len(chosen_problems)} {problem.op:40}", end="", file=sys.stderr)
         try:
             row = measure(problem, device)
         except (baracuda.Error, RuntimeError, KeyError, TypeError) as error:

@@ -43,7 +43,7 @@ def contenders(device: baracuda.Device, dtype: str, size: int, compiled: bool) -
     kind = device.kind.value
     lines = Text.shipped().sentences
     tokens = Tokens().of(lines * -(-SENTENCES[kind] // len(lines)))[0]
-    found: dict[str, tuple[Contender, list[list[int]]]] = {}
+    runs: dict[str, tuple[Contender, list[list[int]]]] = {}
     ways = {"reproducible": {}, "fast": {"fast": True}}
     if kind == "cuda":
         ways |= {f"{name}, recorded": {**options, "recorded": True} for name, options in ways.items()}
@@ -51,18 +51,18 @@ def contenders(device: baracuda.Device, dtype: str, size: int, compiled: bool) -
         encoder = Encoder(device, dtype, **options)
         batches = encoder.batches(tokens, size)
         numbers = [b.numbers for b in batches]
-        found[name] = (lambda run=encoder.run, batches=batches: [run(b.batch) for b in batches]), numbers
+        runs[name] = (lambda run=encoder.run, batches=batches: [run(b.batch) for b in batches]), numbers
     w = parameters(read_safetensors(model_folder() / "model.safetensors"), ELEMENTS[dtype], kind)
     pairs = [tuple(torch.tensor(baracuda.to_host(x)).to(kind) for x in (b.batch.tokens, b.batch.lengths)) for b in batches]
-    found["torch eager"] = _rival(forward, w, pairs), numbers
+    runs["torch eager"] = _rival(forward, w, pairs), numbers
     if compiled:
         torch._dynamo.reset()
         torch._dynamo.config.recompile_limit = 64  # every shape of batch is compiled for
-        found["torch.compile"] = _rival(torch.compile(forward, dynamic=False), w, pairs), numbers
+        runs["torch.compile"] = _rival(torch.compile(forward, dynamic=False), w, pairs), numbers
         if kind == "cuda":
             graphs = torch.compile(forward, dynamic=False, mode="reduce-overhead")
-            found["torch.compile, CUDA graphs"] = _rival(graphs, w, pairs, copy=True), numbers
-    return found
+            runs["torch.compile, CUDA graphs"] = _rival(graphs, w, pairs, copy=True), numbers
+    return runs
 
 
 def _rival(
@@ -72,8 +72,8 @@ def _rival(
 
     def run() -> list[Any]:
         with torch.inference_mode():
-            made = (model(w, tokens, lengths) for tokens, lengths in batches)
-            return [y.clone() for y in made] if copy else list(made)
+            embedded = (model(w, tokens, lengths) for tokens, lengths in batches)
+            return [y.clone() for y in embedded] if copy else list(embedded)
 
     return run
 
@@ -107,11 +107,11 @@ def measure(device: baracuda.Device, dtype: str, size: int, *, compiled: bool) -
         for name in names[r % len(names) :] + names[: r % len(names)]:
             wait(device)
             start = time.perf_counter()
-            made = runs[name][0]()
+            result = runs[name][0]()
             wait(device)
             if r:
                 seconds[name].append(time.perf_counter() - start)
-            del made
+            del result
     count = len(expected)
     rates = {name: count / median(times) for name, times in seconds.items()}
     ratios = {

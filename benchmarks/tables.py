@@ -18,10 +18,10 @@ def seeds(library: Library, problem: Benchmark, tensors: Mapping[str, Any]) -> M
     if library.label != "torch" or problem.suite != "seeds" or not isinstance(problem, Seed):
         return {}
     rival, descriptor = RIVALS[problem.op], problem.descriptor
-    found = {"torch": rival.fresh(dict(tensors), descriptor)}
+    calls = {"torch": rival.fresh(dict(tensors), descriptor)}
     if library.place.on_cpu:
-        found["torch out="] = rival.reused(dict(tensors), descriptor)
-    return found
+        calls["torch out="] = rival.reused(dict(tensors), descriptor)
+    return calls
 
 
 def declared(library: Library, problem: Benchmark, tensors: Mapping[str, Any]) -> Mapping[str, Results]:

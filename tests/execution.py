@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from baracuda.cli.verify.case import Array, Case
-from baracuda.cli.verify.machine import Around, Machine
-from baracuda.cli.verify.session import POISON, Placed, select_for
+from baracuda.cli.verify.machine import Machine, RunHook
+from baracuda.cli.verify.session import POISON, PlacedTensors, select_for
 from baracuda.core.device import Stream
 from baracuda.core.sku import PlanPreference
 
@@ -31,11 +31,11 @@ def execute(
     bound: bool = False,
     preference: PlanPreference | None = None,
     values: Mapping[str, Array] | None = None,
-    around: Around | None = None,
+    around: RunHook | None = None,
 ) -> Outcome:
     """Run a case: `like` selects the plan for these very layouts, else one for any strides is selected where they are not
     contiguous; `bound` runs through `bind`, `around` wraps the execution."""
-    placed = Placed(machine, case, poison, values)
+    placed = PlacedTensors(machine, case, poison, values)
     general = not like and case.layout != "contiguous"
     plan = select_for(case.plan, machine.stream, case.descriptor, placed.args, preference, general=general)
     workspace = machine.workspace(plan.workspace_size())

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import baracuda
-from baracuda.cli.verify.machine import Again, Around, Held, Host, Machine, Work, threads
-from baracuda.cli.verify.placing import Placing
+from baracuda.cli.verify.machine import Again, Host, Machine, MemoryBlock, RunHook, Work, threads
+from baracuda.cli.verify.placement import TensorPlacement
 from baracuda.core.device import Device, Stream
 from baracuda.core.elements import ElementKind
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.workspace import Workspace
 
-__all__ = ["Cuda", "Held", "Host", "Machine", "machine_of", "threads", "torch_dtype", "waited"]
+__all__ = ["Cuda", "Host", "Machine", "MemoryBlock", "machine_of", "threads", "torch_dtype", "waited"]
 
 _TORCH_NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
 _TORCH_NAMES |= {"s8": "int8", "u8": "uint8", "s32": "int32", "u32": "uint32", "s64": "int64", "u64": "uint64", "bool": "bool"}
@@ -40,25 +40,25 @@ def torch_dtype(kind: ElementKind) -> Any:
     return getattr(torch, _TORCH_NAMES[kind.label])
 
 
-class _CudaBlock(Held):
+class _CudaBlock(MemoryBlock):
     def __init__(self, block: np.ndarray) -> None:
         import torch
 
         self.memory = torch.from_numpy(block.copy()).cuda()
 
-    def tensor(self, placing: Placing, *, written: bool) -> Any:
+    def tensor(self, placement: TensorPlacement, *, writable: bool) -> Any:
         import torch
 
-        if any(s < 0 for s in placing.strides):  # torch has no negative strides
-            make = TensorMut if written else TensorRef
-            pointer = self.memory.data_ptr() + placing.offset
-            return make(pointer, placing.shape, placing.strides, placing.kind, Device.cuda(0), owner=self.memory)
-        flat = self.memory.view(torch_dtype(placing.kind))
-        return torch.as_strided(flat, placing.shape, placing.strides, placing.offset // placing.kind.itemsize)
+        if any(s < 0 for s in placement.strides):  # torch has no negative strides
+            make = TensorMut if writable else TensorRef
+            pointer = self.memory.data_ptr() + placement.offset
+            return make(pointer, placement.shape, placement.strides, placement.kind, Device.cuda(0), owner=self.memory)
+        flat = self.memory.view(torch_dtype(placement.kind))
+        return torch.as_strided(flat, placement.shape, placement.strides, placement.offset // placement.kind.itemsize)
 
     def download(self) -> np.ndarray:
-        found: np.ndarray = self.memory.cpu().numpy()
-        return found
+        content: np.ndarray = self.memory.cpu().numpy()
+        return content
 
     def overwrite(self, block: np.ndarray) -> None:
         import torch
@@ -71,7 +71,7 @@ class Cuda(Machine):
 
     name, stream = "cuda", Stream(Device.cuda(0))
 
-    def upload(self, block: np.ndarray) -> Held:
+    def upload(self, block: np.ndarray) -> MemoryBlock:
         return _CudaBlock(block)
 
     def workspace(self, nbytes: int) -> Workspace | None:
@@ -84,7 +84,7 @@ class Cuda(Machine):
 
         torch.cuda.synchronize()
 
-    def variations(self) -> Iterator[tuple[str, Around]]:
+    def variations(self) -> Iterator[tuple[str, RunHook]]:
         yield "another stream", _on_another_stream
         yield "a replayed graph", _in_a_graph
 

@@ -77,12 +77,12 @@ def polynomial(
     variable: Callable[[mpf], mpf] | None = None,
 ) -> None:
     """Fit f on [low, high] by polynomials of count[kind] coefficients; held ones come first and are exact."""
-    found, errors = {}, []
+    by_kind, errors = {}, []
     for kind, n in count.items():
         c, error = minimax(f, low, high, range(n), BITS[kind], weight, [rounded(h, BITS[kind]) for h in held])
-        found[kind] = c
+        by_kind[kind] = c
         errors.append(f"{kind} 2**{float(mp.log(error, 2)):.1f}")
-    emit(name, f"{comment} ({', '.join(errors)})", found)
+    emit(name, f"{comment} ({', '.join(errors)})", by_kind)
 
 
 def parts(
@@ -183,7 +183,7 @@ def error_functions() -> None:
         x = centre * (1 + t) / (1 - t)
         return mp.exp(x * x) * mp.erfc(x) * (x + centre)
 
-    found, lows, errors = {}, {}, []
+    by_kind, lows, errors = {}, {}, []
     for kind, n in (("F32", 11), ("F64", 23)):
         low, high = ((x - centre) / (x + centre) for x in (mpf("0.6249"), zero[kind]))
         at_zero = tail(mpf(0))
@@ -192,9 +192,9 @@ def error_functions() -> None:
         c, error = minimax(
             lambda t, rest=lows[kind]: tail(t) - rest, low, high, range(n), BITS[kind], lambda t: 1 / tail(t), [first]
         )  # fmt: skip
-        found[kind] = c
+        by_kind[kind] = c
         errors.append(f"{kind} 2**{float(mp.log(error, 2)):.1f}")
-    emit("ERFC", f"exp(x**2) erfc(x) (x + c) in that variable, x from 5/8 ({', '.join(errors)})", found)
+    emit("ERFC", f"exp(x**2) erfc(x) (x + c) in that variable, x from 5/8 ({', '.join(errors)})", by_kind)
     emit("ERFC_REST", "what rounding took from the constant coefficient", lows)
 
 

@@ -21,17 +21,17 @@ def centred(
     name: str, comment: str, f: Function, bounds: Callable[[str], tuple[mpf, mpf]], count: dict[str, int], weight: Function
 ) -> None:
     """Fit f by a polynomial whose constant coefficient, f(0), is a pair: NAME and NAME_REST; and its derivative roughly."""
-    found, rests, slopes, errors = {}, {}, {}, []
+    by_kind, rests, slopes, errors = {}, {}, {}, []
     for kind, n in count.items():
         first = rounded(f(mpf(0)), BITS[kind])
         rests[kind] = rounded(f(mpf(0)) - first, BITS[kind])
         low, high = bounds(kind)
         c, error = minimax(lambda t, rest=rests[kind]: f(t) - rest, low, high, range(n), BITS[kind], weight, [first])
-        found[kind] = c
+        by_kind[kind] = c
         errors.append(f"{kind} 2**{float(mp.log(error, 2)):.1f}")
         slope = [i * a for i, a in enumerate(c)][1:]
         slopes[kind], _ = minimax(lambda t, slope=slope: mp.polyval(slope[::-1], t), low, high, range(6), 16)
-    emit(name, f"{comment} ({', '.join(errors)})", found)
+    emit(name, f"{comment} ({', '.join(errors)})", by_kind)
     emit(f"{name}_REST", "what rounding took from the constant coefficient", rests)
     emit(f"{name}_SLOPE", "the derivative, to some percent", slopes)
 
@@ -62,8 +62,8 @@ def largest_finite_lgamma(kind: str) -> mpf:
     x = limit / mp.log(limit)
     for _ in range(100):
         x -= (mp.loggamma(x) - limit) / mp.log(x)
-    found = rounded(x, BITS[kind])
-    return found if found <= x else rounded(x * (1 - mpf(2) ** -BITS[kind]), BITS[kind])
+    largest = rounded(x, BITS[kind])
+    return largest if largest <= x else rounded(x * (1 - mpf(2) ** -BITS[kind]), BITS[kind])
 
 
 def emit_centre(name: str, comment: str, value: mpf) -> None:

@@ -35,14 +35,14 @@ beyond an original, its plan says.
 
 def plans() -> dict[str, list[type[Plan[Any, Any]]]]:
     """The public plans, by the module that describes their family, in the order in which the module defines them."""
-    found: dict[str, list[type[Plan[Any, Any]]]] = {}
+    by_module: dict[str, list[type[Plan[Any, Any]]]] = {}
     for name in baracuda.__all__:
         if name.endswith("Plan") and name != "Plan":
             plan = getattr(baracuda, name)
-            found.setdefault(plan.__module__, []).append(plan)
-    for family in found.values():
+            by_module.setdefault(plan.__module__, []).append(plan)
+    for family in by_module.values():
         family.sort(key=lambda plan: inspect.getsourcelines(plan)[1])
-    return found
+    return by_module
 
 
 def _text(obj: Any) -> str:
@@ -53,25 +53,25 @@ def _text(obj: Any) -> str:
 
 def _signature(cls: Any) -> str:
     """The fields of a dataclass, as they are passed."""
-    given: list[str] = []
+    words: list[str] = []
     for p in inspect.signature(cls).parameters.values():
-        if p.kind is p.KEYWORD_ONLY and "*" not in given:
-            given.append("*")
-        given.append(p.name if p.default is p.empty else f"{p.name}={p.default!r}")
-    return f"{cls.__name__}({', '.join(given)})"
+        if p.kind is p.KEYWORD_ONLY and "*" not in words:
+            words.append("*")
+        words.append(p.name if p.default is p.empty else f"{p.name}={p.default!r}")
+    return f"{cls.__name__}({', '.join(words)})"
 
 
 def _in_place(specs: Sequence[TensorSpec]) -> str:
     """Which outputs may be the memory of which inputs."""
     pairs = []
     for out in (s for s in specs if s.written and s.varies is Axes.FULL):
-        like = [f"`{s.name}`" for s in specs if not s.written and _lies(s) == _lies(out)]
+        like = [f"`{s.name}`" for s in specs if not s.written and _factor_layout(s) == _factor_layout(out)]
         if like:
             pairs.append(f"`{out.name}` over {' or '.join(like)}")
     return f"In place: {', '.join(pairs)}.\n" if pairs else ""
 
 
-def _lies(spec: TensorSpec) -> tuple[object, ...]:
+def _factor_layout(spec: TensorSpec) -> tuple[object, ...]:
     return spec.shape, spec.element, spec.axes, spec.varies
 
 

@@ -99,9 +99,9 @@ def sources() -> Iterator[tuple[str, str]]:
         for case in cases:
             tensors = [tensor_of(shape, element_of(case.element)) for shape in case.shapes.split()]
             *_, plan = inspected(case.function, tensors, TARGETS[end], options=case.options)
-            taken = plan.kernels[0].schedule
-            if case.schedule not in taken:
-                sys.exit(f"{case.name}.{end}: schedule {taken}; expected {case.schedule}")
+            schedule = plan.kernels[0].schedule
+            if case.schedule not in schedule:
+                sys.exit(f"{case.name}.{end}: schedule {schedule}; expected {case.schedule}")
             for i, kernel in enumerate(plan.kernels, 1):
                 yield f"{case.name}{f'_{i}' if len(plan.kernels) > 1 else ''}.{end}", kernel.source
 
@@ -109,14 +109,14 @@ def sources() -> Iterator[tuple[str, str]]:
 def different(wanted: Mapping[str, str]) -> list[str]:
     """What is not as it should be, in lines."""
     there = {path.name: path.read_text(encoding="utf-8") for path in sorted(GOLDEN.iterdir()) if path.suffix in (".cu", ".ll")}
-    found = [f"{name}: no longer made" for name in there if name not in wanted]
+    differences = [f"{name}: no longer made" for name in there if name not in wanted]
     for name, text in wanted.items():
         if name not in there:
-            found.append(f"{name}: new")
+            differences.append(f"{name}: new")
         elif there[name] != text:
             lines = list(unified_diff(there[name].splitlines(), text.splitlines(), name, name, lineterm="", n=1))
-            found += lines[:_SHOWN]
-    return found
+            differences += lines[:_SHOWN]
+    return differences
 
 
 def main() -> int:

@@ -41,8 +41,8 @@ def load(pattern: str) -> list[tuple[str, Results]]:
 
 @cache
 def _record(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
+    record: dict[str, Any] = json.loads(path.read_text())
+    return record
 
 
 def of_suite(suite: str, device: str) -> Measured:
@@ -52,16 +52,16 @@ def of_suite(suite: str, device: str) -> Measured:
 
 def rows(files: Iterable[tuple[str, Results]]) -> Measured:
     """Every row, with the results that it stands in; of a problem in several files, the first by name, with all its rivals."""
-    found: dict[tuple[str, str], tuple[Row, Results]] = {}
+    by_name: dict[tuple[str, str], tuple[Row, Results]] = {}
     for _, results in files:
         for row in results.rows:
-            found.setdefault((row.suite, row.name), (row, results))
-    return list(found.values())
+            by_name.setdefault((row.suite, row.name), (row, results))
+    return list(by_name.values())
 
 
 def ratios(measured: Measured, rival: str) -> list[float]:
-    found = (row.ratios[rival].median for row, _ in measured if rival in row.ratios)
-    return [r for r in found if r > NOTHING]
+    medians = (row.ratios[rival].median for row, _ in measured if rival in row.ratios)
+    return [r for r in medians if r > NOTHING]
 
 
 def markdown(head: Sequence[str], body: Table) -> str:
@@ -79,35 +79,35 @@ def figure(row: Row | None, rival: str) -> str:
 
 def figures(measured: Measured, rival: str) -> list[str]:
     """Mean, least, and how many are below 0.95."""
-    found = ratios(measured, rival)
-    if not found:
+    against = ratios(measured, rival)
+    if not against:
         return ["", "", ""]
-    return [f"{geometric_mean(found):.2f}", f"{min(found):.2f}", str(sum(r < 0.95 for r in found))]
+    return [f"{geometric_mean(against):.2f}", f"{min(against):.2f}", str(sum(r < 0.95 for r in against))]
 
 
 def grouped(measured: Measured, key: Callable[[Row], str]) -> dict[str, Measured]:
-    found: dict[str, Measured] = {}
+    groups: dict[str, Measured] = {}
     for row, results in measured:
-        found.setdefault(key(row), []).append((row, results))
-    return found
+        groups.setdefault(key(row), []).append((row, results))
+    return groups
 
 
 def certificate() -> str:
     """What `baracuda verify` found on the GPU."""
-    found: dict[str, Any] = json.loads((RESULTS / f"verify-{GPU}.json").read_text())
-    where, promises = found["environment"], found["promises"].values()
-    differing = ", ".join(sorted({broken["plan"] for broken in found["broken"]})) or "none"
+    record: dict[str, Any] = json.loads((RESULTS / f"verify-{GPU}.json").read_text())
+    where, promises = record["environment"], record["promises"].values()
+    differing = ", ".join(sorted({broken["plan"] for broken in record["broken"]})) or "none"
     return (
         f"`baracuda verify` on {where['device']}, driver {where['driver']}, {where['date']}, "
-        f"{'everything' if found['complete'] else 'stopped early'}: {found['plans']} plans, {found['cases']:,} cases, "
-        f"{found['checks']:,} checks of {len(promises)} promises, among them the reference hashes that every machine must meet; "
-        f"{found['elements']:,} elements, of which {found['differing_elements']:,} differ (plans: {differing})."
+        f"{'everything' if record['complete'] else 'stopped early'}: {record['plans']} plans, {record['cases']:,} cases, "
+        f"{record['checks']:,} checks of {len(promises)} promises, among them the reference hashes that every machine must meet; "
+        f"{record['elements']:,} elements, of which {record['differing_elements']:,} differ (plans: {differing})."
     )
 
 
 def median_share(measured: Measured) -> str:
-    found = [r.ceilings.fraction(row) for row, r in measured if row.nbytes > LARGE_BYTES and r.ceilings.floor(row)]
-    return f"{median(found):.0%}" if found else ""
+    shares = [r.ceilings.fraction(row) for row, r in measured if row.nbytes > LARGE_BYTES and r.ceilings.floor(row)]
+    return f"{median(shares):.0%}" if shares else ""
 
 
 # --- the README -------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def suites(device: str) -> Table:
     for suite in ("seeds", "families", "large", "gemm", "attention"):
         for name, measured in grouped(of_suite(suite, device), line).items():
             eager, compiled = ratios(measured, "torch"), ratios(measured, "torch.compile")
-            cells = [f"{geometric_mean(found):.2f}" if found else "" for found in (eager, compiled)]
+            cells = [f"{geometric_mean(shares):.2f}" if shares else "" for shares in (eager, compiled)]
             body.append([name, str(len(measured)), median_share(measured), *cells])
     return body
 
@@ -132,8 +132,8 @@ def seeds_table() -> str:
     """The large contiguous shapes of the plans written out by hand: one line an op, bf16 and f32 side by side."""
     measured = [pair for pair in rows(load(f"seeds-{GPU}*")) if pair[0].shape_class in ("square", "attention")]
     body = []
-    for op, found in grouped(measured, lambda row: row.op).items():
-        by = {row.element: (row, r) for row, r in found}
+    for op, rows_of_op in grouped(measured, lambda row: row.op).items():
+        by = {row.element: (row, r) for row, r in rows_of_op}
         cells = [c for e in ("bf16", "f32") for c in ((share(*by[e]), figure(by[e][0], "torch")) if e in by else ("", ""))]
         body.append([op, *cells])
     head = ["op", "bf16: of floor", "bf16: times torch eager", "f32: of floor", "f32: times torch eager"]
@@ -150,27 +150,27 @@ def calls() -> str:
     for path in sorted(RESULTS.glob("calls-*.json"), reverse=True):
         record = _record(path)
         measured = [r for r in record["microseconds"] if r["name"] not in NO_WORK]
-        for who, tensors in (("ours", "PyTorch's"), ("arrays", "NumPy's" if "cpu" in path.name else "our own")):
-            found = {r["name"]: r[who] / r["torch"] for r in measured if r[who] is not None}
-            forward = [v for n, v in found.items() if not n.endswith("_backward")]
-            backward = [v for n, v in found.items() if n.endswith("_backward")]
-            above = sorted(((v, n) for n, v in found.items() if v > 1.5), reverse=True)
-            means = (f"{geometric_mean(part):.2f}" for part in (list(found.values()), forward, backward))
+        for kind_of_tensors, tensors in (("ours", "PyTorch's"), ("arrays", "NumPy's" if "cpu" in path.name else "our own")):
+            by_name = {r["name"]: r[kind_of_tensors] / r["torch"] for r in measured if r[kind_of_tensors] is not None}
+            forward = [v for n, v in by_name.items() if not n.endswith("_backward")]
+            backward = [v for n, v in by_name.items() if n.endswith("_backward")]
+            above = sorted(((v, n) for n, v in by_name.items() if v > 1.5), reverse=True)
+            means = (f"{geometric_mean(part):.2f}" for part in (list(by_name.values()), forward, backward))
             names = ", ".join(f"{n} {v:.1f}" for v, n in above)
-            body.append([record["environment"]["device"], tensors, str(len(found)), *means, names or "none"])
+            body.append([record["environment"]["device"], tensors, str(len(by_name)), *means, names or "none"])
     return markdown(["device", "tensors", "functions", "all", "forward", "backward", "above 1.5"], body)
 
 
-def _rate(found: float | None) -> str:
-    return "" if found is None else f"{found:,.0f}"
+def _rate(rate: float | None) -> str:
+    return "" if rate is None else f"{rate:,.0f}"
 
 
 def encoder(device: str) -> str:
     """Sentences a second of the sentence encoder: one line an element and a size of batches."""
     runs = json.loads((RESULTS / f"encoder-{device}.json").read_text())["rows"]
-    who = list(dict.fromkeys(name for run in runs for name in run["sentences_per_second"]))
-    body = [[run["dtype"], str(run["batch"]), *(_rate(run["sentences_per_second"].get(name)) for name in who)] for run in runs]
-    return markdown(["element", "batch", *who], body)
+    names = list(dict.fromkeys(name for run in runs for name in run["sentences_per_second"]))
+    body = [[run["dtype"], str(run["batch"]), *(_rate(run["sentences_per_second"].get(name)) for name in names)] for run in runs]
+    return markdown(["element", "batch", *names], body)
 
 
 def readme() -> str:
@@ -198,13 +198,13 @@ def readme() -> str:
 
 def every(measured: Measured) -> str:
     """One line a problem."""
-    rivals = sorted({who for row, _ in measured for who in row.ratios})
-    head = ["problem", "plan", "µs", "spread", "of floor", *(f"times {who}" for who in rivals)]
+    rivals = sorted({rival for row, _ in measured for rival in row.ratios})
+    head = ["problem", "plan", "µs", "spread", "of floor", *(f"times {rival}" for rival in rivals)]
     body = []
     for row, results in measured:
         low, middle, high = row.ours
         times = [f"{middle:,.1f}", f"{low:,.1f} to {high:,.1f}", share(row, results)]
-        body.append([row.name, row.schedule or row.backend, *times, *(figure(row, who) for who in rivals)])
+        body.append([row.name, row.schedule or row.backend, *times, *(figure(row, rival) for rival in rivals)])
     return markdown(head, body)
 
 
@@ -232,8 +232,8 @@ def performance() -> str:
     for name, results in load("seeds-cpu*"):
         measured = [(row, results) for row in results.rows]
         elements = ", ".join(sorted({row.element for row in results.rows}))
-        given, fresh = figures(measured, "torch out="), figures(measured, "torch")
-        body.append([f"[{name}](../benchmarks/results/{name})", str(len(measured)), elements, *given, *fresh])
+        with_out, fresh = figures(measured, "torch out="), figures(measured, "torch")
+        body.append([f"[{name}](../benchmarks/results/{name})", str(len(measured)), elements, *with_out, *fresh])
     parts += ["## CPU", "PyTorch's time over ours, as many threads each, on a shared machine.", markdown(head, body)]
     return "\n\n".join([*parts, "## Bits", certificate()]) + "\n"
 
@@ -250,10 +250,10 @@ def by_family(measured: Measured, rival: str) -> str:
 def each_op(measured: Measured, compiled: Measured) -> str:
     fast = {row.name: row for row, _ in compiled}
     body = []
-    for op, found in grouped(measured, lambda row: row.op).items():
+    for op, rows_of_op in grouped(measured, lambda row: row.op).items():
         cells = [op]
         for element in ("f32", "bf16"):
-            row, results = next(((row, r) for row, r in found if row.element == element), (None, None))
+            row, results = next(((row, r) for row, r in rows_of_op if row.element == element), (None, None))
             near = share(row, results) if row is not None and results is not None else ""
             quick = fast.get(row.name) if row is not None else None
             cells += [near, figure(row, "torch"), figure(quick, "torch.compile")]
@@ -267,10 +267,10 @@ def families() -> str:
     measured = [pair for pair in rows(gpu) if pair[0].suite == "families"]
     compiled = [pair for pair in measured if "torch.compile" in pair[0].ratios]
     cpu = load("families-cpu*")
-    found = ratios(compiled, "torch.compile")
+    gains = ratios(compiled, "torch.compile")
     against = (
-        f"geometric mean {geometric_mean(found):.2f}, median {median(found):.2f}, {sum(r < 0.95 for r in found)} below 0.95"
-        if found
+        f"geometric mean {geometric_mean(gains):.2f}, median {median(gains):.2f}, {sum(r < 0.95 for r in gains)} below 0.95"
+        if gains
         else "not measured"
     )
     return "\n\n".join([
@@ -281,7 +281,7 @@ def families() -> str:
         "would write in several calls.",
         f"## {GPU.upper()}\n\n{gpu[0][1].heading}.",
         by_family(measured, "torch"),
-        f"Against torch.compile, {len(found)} problems: {against}. Where a function takes more than about thirty operations,\n"
+        f"Against torch.compile, {len(gains)} problems: {against}. Where a function takes more than about thirty operations,\n"
         "16-bit elements are bound by arithmetic: PyTorch's approximate instructions are faster there, and not the same on\n"
         "every device. The backward of `frac`, `round` and other such ops is a constant or a copy in PyTorch, which returns the\n"
         "gradient itself or a broadcast of it.",

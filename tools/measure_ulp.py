@@ -74,24 +74,24 @@ def measure_f32(op: str, quick: bool) -> tuple[float, str, int]:
     for x in batches(op, quick):
         y = f(x)
         with np.errstate(all="ignore"):
-            found = ulp.errors_against_f64(y, REFERENCE[op](x.astype(np.float64)))
+            in_ulps = ulp.errors_against_f64(y, REFERENCE[op](x.astype(np.float64)))
         points += len(x)
-        if found.max() > worst - 0.001:
-            hundred = np.argpartition(found, -100)[-100:] if len(found) > 100 else np.arange(len(found))
+        if in_ulps.max() > worst - 0.001:
+            hundred = np.argpartition(in_ulps, -100)[-100:] if len(in_ulps) > 100 else np.arange(len(in_ulps))
             hundred = hundred[np.isfinite(y[hundred]) & np.isfinite(x[hundred])]
             again = ulp.errors(op, F32, y[hundred], x[hundred])
             if again.size and again.max() > worst:
                 worst, where = float(again.max()), repr(float(x[hundred][again.argmax()]))
-        if np.isinf(found).any():
-            worst, where = float("inf"), repr(float(x[np.isinf(found)][0]))
+        if np.isinf(in_ulps).any():
+            worst, where = float("inf"), repr(float(x[np.isinf(in_ulps)][0]))
     return worst, where, points
 
 
 def measure_sampled(op: str, kind: ElementKind) -> tuple[float, str, int]:
     args = ulp.samples(op, kind, POINTS, np.random.default_rng(1))
-    found = ulp.errors(op, kind, function(op, kind, len(args))(*args), *args)
-    worst = int(found.argmax())
-    return float(found[worst]), ", ".join(repr(float(a[worst])) for a in args), len(found)
+    in_ulps = ulp.errors(op, kind, function(op, kind, len(args))(*args), *args)
+    worst = int(in_ulps.argmax())
+    return float(in_ulps[worst]), ", ".join(repr(float(a[worst])) for a in args), len(in_ulps)
 
 
 def common_path(op: str, kind: ElementKind, arity: int = 1) -> int:

@@ -84,12 +84,12 @@ def _measure_f32(op: str, sign: int) -> tuple[float, float, int]:
         y = f(x)
         with np.errstate(all="ignore"):
             wanted = reference(x.astype(np.float64))
-            found = ulp.errors_against_f64(y, wanted)
+            in_ulps = ulp.errors_against_f64(y, wanted)
             if sign and op in ("lgamma", "digamma"):
-                found = found * np.minimum(2.0 ** np.floor(np.log2(np.abs(wanted) + 1e-300)), 1.0)
-        found[~np.isfinite(y)] = 0.0  # overflow and NaN have their own tests
+                in_ulps = in_ulps * np.minimum(2.0 ** np.floor(np.log2(np.abs(wanted) + 1e-300)), 1.0)
+        in_ulps[~np.isfinite(y)] = 0.0  # overflow and NaN have their own tests
         points += len(x)
-        hundred = np.argpartition(found, -100)[-100:]
+        hundred = np.argpartition(in_ulps, -100)[-100:]
         hundred = hundred[np.isfinite(y[hundred])]
         again = errors(op, F32, y[hundred], x[hundred])
         if again.size and again.max() > worst:
@@ -100,14 +100,14 @@ def _measure_f32(op: str, sign: int) -> tuple[float, float, int]:
 def _measure_sampled(op: str, kind: ElementKind, sign: int) -> tuple[float, float, int]:
     x = samples(op, kind, SAMPLES, np.random.default_rng(1))
     x = x[np.signbit(x) == bool(sign)]
-    found = errors(op, kind, function(op, kind)(x), x)
-    return (float(found.max()), float(x[found.argmax()]), len(x)) if len(x) else (0.0, 0.0, 0)
+    in_ulps = errors(op, kind, function(op, kind)(x), x)
+    return (float(in_ulps.max()), float(x[in_ulps.argmax()]), len(x)) if len(x) else (0.0, 0.0, 0)
 
 
 def _measure_further(op: str, kind: ElementKind) -> tuple[float, float, int]:
     x = special_further.samples(op, kind, FEWER, np.random.default_rng(1))
-    found = special_further.errors(op, kind, function(op, kind)(x), x)
-    return float(found.max()), float(x[found.argmax()]), len(x)
+    in_ulps = special_further.errors(op, kind, function(op, kind)(x), x)
+    return float(in_ulps.max()), float(x[in_ulps.argmax()]), len(x)
 
 
 def _measure_incomplete(op: str, kind: ElementKind) -> tuple[float, tuple[float, ...], int]:
@@ -115,9 +115,9 @@ def _measure_incomplete(op: str, kind: ElementKind) -> tuple[float, tuple[float,
     exact = (special_incomplete.EXACT_BETA if of_beta else special_incomplete.EXACT_GAMMA)[op]
     sampled = special_incomplete.beta_samples if of_beta else special_incomplete.gamma_samples
     at: tuple[np.ndarray, ...] = sampled(FEWER // 5, kind, np.random.default_rng(1))
-    found = special_incomplete.ulp_errors(exact, function(op, kind, len(at))(*at), kind, *at)
-    worst = int(found.argmax())
-    return float(found[worst]), tuple(float(v[worst]) for v in at), len(found)
+    in_ulps = special_incomplete.ulp_errors(exact, function(op, kind, len(at))(*at), kind, *at)
+    worst = int(in_ulps.argmax())
+    return float(in_ulps[worst]), tuple(float(v[worst]) for v in at), len(in_ulps)
 
 
 def rows(op: str) -> Iterator[str]:
@@ -149,15 +149,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", default=names, help="measure these functions only")
     asked = parser.parse_args().only
-    found: dict[str, list[str]] = {}
+    lines_of_op: dict[str, list[str]] = {}
     for line, op in re.findall(r"^(\| (\w+)[^|]* \| f\d\d \|.*\n)", TARGET.read_text() if TARGET.exists() else "", re.MULTILINE):
-        found.setdefault(op, []).append(line)
+        lines_of_op.setdefault(op, []).append(line)
     for op in asked:
-        found[op] = []
+        lines_of_op[op] = []
         for line in rows(op):
             print(line, end="", flush=True)
-            found[op].append(line)
-    TARGET.write_text(HEAD + "".join(line for op in names for line in found.get(op, ())))
+            lines_of_op[op].append(line)
+    TARGET.write_text(HEAD + "".join(line for op in names for line in lines_of_op.get(op, ())))
 
 
 if __name__ == "__main__":

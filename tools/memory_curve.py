@@ -101,9 +101,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--numbers", type=int, default=1_000_000)
     parser.add_argument("--shapes", type=int, default=5_000)
-    given = parser.parse_args()
+    options = parser.parse_args()
     tables = []
-    for name, rows in (("numbers", numbers(given.numbers)), ("shapes", shapes(given.shapes))):
+    for name, rows in (("numbers", numbers(options.numbers)), ("shapes", shapes(options.shapes))):
         table: list[Row] = []
         for r in rows:
             table.append(r)

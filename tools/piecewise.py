@@ -53,10 +53,10 @@ def pieces(name: str, comment: str, f: Function, edges: dict[str, Sequence[float
             edge = half / unit * mpf("1.0001")
             left = -half / unit if low == 0 else -edge
             n = needed(around, left, edge, BITS[kind], heavy)
-            found, error = minimax(around, left, edge, range(n), BITS[kind], heavy)
+            coefficients, error = minimax(around, left, edge, range(n), BITS[kind], heavy)
             worst = max(worst, error)
             lines_of.append(f"        ({high!r}, {centre!r}, (")
-            lines_of.extend(rows([c / unit**i for i, c in enumerate(found)], 12))
+            lines_of.extend(rows([c / unit**i for i, c in enumerate(coefficients)], 12))
             lines_of.append("        )),")
         lines_of.append("    ),")
         errors.append(f"{kind} 2**{float(mp.log(worst, 2)):.1f}")

@@ -213,11 +213,11 @@ def _block(spec: TensorSpec, case: PlanRun, device: Device) -> DeviceMemory:
     nbytes = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
     memory = DeviceMemory(nbytes, device)
     if not spec.written and nbytes:
-        given = case.values.get(spec.name)
-        if given is None or given.shape != tuple(shape):
+        values = case.values.get(spec.name)
+        if values is None or values.shape != tuple(shape):
             drawn = _values(*shape, dtype=np.float64, seed=len(spec.name))
-            given = np.ones(shape) if kind.is_integer else drawn
-        memory.fill(np.ascontiguousarray(np.asarray(given).astype(kind.numpy)))
+            values = np.ones(shape) if kind.is_integer else drawn
+        memory.fill(np.ascontiguousarray(np.asarray(values).astype(kind.numpy)))
     return memory
 
 
@@ -314,16 +314,16 @@ def sanitized(tool: str, kind: str, timeout: float) -> dict[str, Any]:
         text = ((late.stdout or b"") + (late.stderr or b"")).decode(errors="replace") + "\nERROR SUMMARY: timed out"
     ran = re.search(r"RAN (\{.*\})", text)
     summary = _SUMMARY.findall(text)
-    found = {
+    outcome = {
         "tool": tool,
         "kind": kind,
         "seconds": round(time.monotonic() - start),
         "summary": summary[-1] if summary else "none",
     }
-    if not re.search(r"\b0 (errors|hazards)", found["summary"]) or ran is None:
+    if not re.search(r"\b0 (errors|hazards)", outcome["summary"]) or ran is None:
         lines = [line for line in text.splitlines() if not line.startswith("CASE")]
-        found |= {"last": (re.findall("CASE (.*)", text) or ["none"])[-1], "output": "\n".join(lines)[-6000:]}
-    return found | (json.loads(ran.group(1)) if ran else {})
+        outcome |= {"last": (re.findall("CASE (.*)", text) or ["none"])[-1], "output": "\n".join(lines)[-6000:]}
+    return outcome | (json.loads(ran.group(1)) if ran else {})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -334,21 +334,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("--timeout", type=float, default=500)
     parser.add_argument("--out")
-    given = parser.parse_args(arguments)
-    if given.run:
-        run(given.run)
+    options = parser.parse_args(arguments)
+    if options.run:
+        run(options.run)
         return 0
     from concurrent.futures import ThreadPoolExecutor
 
-    pairs = [(tool, kind) for kind in given.kind or (*KINDS, *HAND_OVERS) for tool in given.tool or TOOLS]
-    with ThreadPoolExecutor(given.jobs) as pool:
-        rows = list(pool.map(lambda pair: sanitized(*pair, given.timeout), pairs))
+    pairs = [(tool, kind) for kind in options.kind or (*KINDS, *HAND_OVERS) for tool in options.tool or TOOLS]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        rows = list(pool.map(lambda pair: sanitized(*pair, options.timeout), pairs))
     for row in rows:
         print({k: v for k, v in row.items() if k != "output"}, flush=True)
         if "output" in row:
             print(row["output"][-1500:], flush=True)
-    if given.out:
-        with open(given.out, "w", encoding="utf-8") as file:
+    if options.out:
+        with open(options.out, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)
     return int(any("output" in row for row in rows))
 

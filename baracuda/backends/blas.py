@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.backends.products import LibraryProblem, LibraryProduct, Matrix
+from baracuda.backends.products import LibraryMatmul, LibraryMatmulProblem, Matrix
 from baracuda.core.call_recorder import Launcher
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Executable, Scalars
 from baracuda.core.sku import BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
-from baracuda.lowering.matmul.implementation import ProductProblem
+from baracuda.lowering.matmul.implementation import LabelledMatmul
 
 _MATH = {
     ElementKind.F32: MathPrecision.F32, ElementKind.C64: MathPrecision.F32, ElementKind.F64: MathPrecision.F64,
@@ -50,7 +50,7 @@ class BlasCall(Launcher):
 
     workspace_bytes, schedule = 0, "blas"
 
-    def __init__(self, problem: LibraryProblem) -> None:
+    def __init__(self, problem: LibraryMatmulProblem) -> None:
         self.problem = problem
 
     def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
@@ -69,14 +69,14 @@ class BlasCall(Launcher):
         return bound
 
 
-class BlasProduct(LibraryProduct):
+class BlasMatmul(LibraryMatmul):
     """NumPy's BLAS. Its bits depend on the processor, on the number of threads and on the number of rows."""
 
     backend = BackendKind.BLAS
 
-    def __init__(self, device: Device, problem: ProductProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
+    def __init__(self, device: Device, problem: LabelledMatmul, specs: Sequence[TensorSpec], descriptor: Any) -> None:
         super().__init__(device, problem, specs, descriptor)
         self.guarantee = PrecisionGuarantee(_MATH[descriptor.a_element], problem.accumulator, True, False, False, False)
 
-    def product(self, problem: LibraryProblem) -> Executable:
+    def product(self, problem: LibraryMatmulProblem) -> Executable:
         return BlasCall(problem)

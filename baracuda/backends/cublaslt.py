@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.backends.products import LibraryProblem, LibraryProduct, Matrix, library_problem
+from baracuda.backends.products import LibraryMatmul, LibraryMatmulProblem, Matrix, library_problem
 from baracuda.core import locks
 from baracuda.core.call_recorder import Launcher
 from baracuda.core.device import Device, DeviceKind
@@ -23,8 +23,8 @@ from baracuda.core.errors import BackendError, UnsupportedError
 from baracuda.core.plan import Executable, Scalars
 from baracuda.core.sku import BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
-from baracuda.lowering.matmul.implementation import ProductProblem
-from baracuda.lowering.matmul.problem import PRODUCT, Contraction
+from baracuda.lowering.matmul.implementation import LabelledMatmul
+from baracuda.lowering.matmul.problem import PRODUCT, MatmulProblem
 
 #: Bytes of workspace that an algorithm may ask for.
 MOST_WORKSPACE = 32 << 20
@@ -98,9 +98,9 @@ def _handle(index: int) -> int:
 
 
 def _bindings() -> Any:
-    found = bindings()
-    assert found is not None
-    return found
+    library = bindings()
+    assert library is not None
+    return library
 
 
 def _set(setter: Callable[..., None], target: int, attribute: int, value: Any) -> None:
@@ -110,12 +110,12 @@ def _set(setter: Callable[..., None], target: int, attribute: int, value: Any) -
 
 def _layout(m: Matrix, batch: int) -> int:
     lt = _bindings()
-    made = int(lt.matrix_layout_create(_TYPES[m.kind], m.rows, m.cols, m.leading))
+    layout = int(lt.matrix_layout_create(_TYPES[m.kind], m.rows, m.cols, m.leading))
     if batch > 1:
         attributes = lt.MatrixLayoutAttribute
-        _set(lt.matrix_layout_set_attribute, made, int(attributes.BATCH_COUNT), np.int32(batch))
-        _set(lt.matrix_layout_set_attribute, made, int(attributes.STRIDED_BATCH_OFFSET), np.int64(m.batch_stride))
-    return made
+        _set(lt.matrix_layout_set_attribute, layout, int(attributes.BATCH_COUNT), np.int32(batch))
+        _set(lt.matrix_layout_set_attribute, layout, int(attributes.STRIDED_BATCH_OFFSET), np.int64(m.batch_stride))
+    return layout
 
 
 class LtCall(Launcher):
@@ -125,7 +125,7 @@ class LtCall(Launcher):
     def __init__(
         self,
         index: int,
-        problem: LibraryProblem,
+        problem: LibraryMatmulProblem,
         accumulator: ElementKind,
         *,
         tf32: bool = False,
@@ -241,13 +241,13 @@ class LtCall(Launcher):
         )  # fmt: skip
 
 
-class CublasLtProduct(LibraryProduct):
+class CublasLtMatmul(LibraryMatmul):
     """cuBLASLt's matrix product; f32 in TF32 where `tf32` is set."""
 
     backend = BackendKind.CUBLASLT
 
     def __init__(
-        self, device: Device, problem: ProductProblem, specs: Sequence[TensorSpec], descriptor: Any, *, tf32: bool = False
+        self, device: Device, problem: LabelledMatmul, specs: Sequence[TensorSpec], descriptor: Any, *, tf32: bool = False
     ) -> None:
         super().__init__(device, problem, specs, descriptor)
         self.tf32 = tf32
@@ -261,10 +261,10 @@ class CublasLtProduct(LibraryProduct):
     def _stores(self, kind: ElementKind) -> bool:
         return kind in _TYPES and (kind is not _K.S8)
 
-    def product(self, problem: LibraryProblem) -> Executable:
+    def product(self, problem: LibraryMatmulProblem) -> Executable:
         return LtCall(self.device.index, problem, self.problem.accumulator, tf32=self.tf32)
 
-    def fused(self, c: Contraction, problem: LibraryProblem) -> tuple[Executable, tuple[str, ...]] | None:
+    def fused(self, c: MatmulProblem, problem: LibraryMatmulProblem) -> tuple[Executable, tuple[str, ...]] | None:
         d = self.descriptor
         scales = [n for n in ("a_scale", "b_scale") if getattr(d, n) is not None]
         if d.gradient or d.saves or len(c.a) > 1 or any(n != 1 for s in scales for n in getattr(d, s)):

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from baracuda.backends.cublaslt import context
-from baracuda.backends.products import Refused
+from baracuda.backends.products import UnsupportedLayout
 from baracuda.backends.recorded import recorded, recorder
 from baracuda.core import locks
 from baracuda.core.call_recorder import Launcher
@@ -22,7 +22,7 @@ from baracuda.core.errors import BackendError, UnsupportedError
 from baracuda.core.plan import Executable, Layout, Scalars
 from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
-from baracuda.lowering.generated import MadeOnce, is_general
+from baracuda.lowering.generated import CachingImplementation, is_general
 
 _MATH = {ElementKind.F16: MathPrecision.F16, ElementKind.BF16: MathPrecision.BF16}
 #: Most elements of a head, forward and backward.
@@ -68,14 +68,14 @@ _lock = locks.reentrant_lock()
 
 def _handle(index: int, stream: int) -> Any:
     """The handle of a stream, made once."""
-    found = _handles.get((index, stream))
-    if found is None:
+    handle = _handles.get((index, stream))
+    if handle is None:
         library = frontend()
         assert library is not None
         with _lock, context(index):
-            found = _handles[index, stream] = library.create_handle()
-            library.set_stream(handle=found, stream=stream)
-    return found
+            handle = _handles[index, stream] = library.create_handle()
+            library.set_stream(handle=handle, stream=stream)
+    return handle
 
 
 class GraphCall(Launcher):
@@ -102,7 +102,7 @@ class GraphCall(Launcher):
         return recorded(self.index, lambda on: self.call(pointers, workspace, on), stream)
 
 
-class CudnnAttention(MadeOnce):
+class CudnnAttention(CachingImplementation):
     """cuDNN's attention, forward or backward."""
 
     backend = BackendKind.CUDNN
@@ -118,7 +118,7 @@ class CudnnAttention(MadeOnce):
 
     def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable:
         if is_general(layout):
-            return Refused("cudnn takes no arbitrary strides; expected the layout that the plan was selected for")
+            return UnsupportedLayout("cudnn takes no arbitrary strides; expected the layout that the plan was selected for")
         library = frontend()
         assert library is not None
         index = self.device.index
@@ -146,28 +146,28 @@ class CudnnAttention(MadeOnce):
         index = {s.name: i for i, s in enumerate(self.specs) if layout[i] is not None}
         shapes = {n: self._extents(n, layout[i]) for n, i in index.items()}
 
-        def given(name: str) -> Any:
+        def graph_tensor(name: str) -> Any:
             dim, stride = shapes[name]
             kind = self.specs[index[name]].expected_kind(d)
             return graph.tensor(name=name, dim=dim, stride=stride, data_type=_type(library, kind))
 
-        read = {n: given(n) for n in index if not self.specs[index[n]].written}
+        inputs = {n: graph_tensor(n) for n in index if not self.specs[index[n]].written}
         options: dict[str, Any] = {"attn_scale": d.factor}
         if d.has_bias:
-            options["bias"] = read["bias"]
+            options["bias"] = inputs["bias"]
         if d.causal:
             options["use_causal_mask" if d.offset == 0 else "use_causal_mask_bottom_right"] = True
         if d.key_lengths:
-            options |= {"use_padding_mask": True, "seq_len_q": read["query_lengths"], "seq_len_kv": read["key_lengths"]}
+            options |= {"use_padding_mask": True, "seq_len_q": inputs["query_lengths"], "seq_len_kv": inputs["key_lengths"]}
         if "dy" in index:
-            made = graph.sdpa_backward(
-                q=read["q"], k=read["k"], v=read["v"], o=read["y"], dO=read["dy"], stats=read["lse"],
+            results = graph.sdpa_backward(
+                q=inputs["q"], k=inputs["k"], v=inputs["v"], o=inputs["y"], dO=inputs["dy"], stats=inputs["lse"],
                 use_deterministic_algorithm=True, **options,
             )  # fmt: skip
-            outputs = dict(zip(("dq", "dk", "dv"), made, strict=False))
+            outputs = dict(zip(("dq", "dk", "dv"), results, strict=False))
         else:
-            made = graph.sdpa(q=read["q"], k=read["k"], v=read["v"], generate_stats=d.lse, **options)
-            outputs = dict(zip(("y", "lse"), made, strict=False))
+            results = graph.sdpa(q=inputs["q"], k=inputs["k"], v=inputs["v"], generate_stats=d.lse, **options)
+            outputs = dict(zip(("y", "lse"), results, strict=False))
         for name, tensor in outputs.items():
             if name not in index:
                 if tensor is not None and name != "lse":
@@ -176,7 +176,7 @@ class CudnnAttention(MadeOnce):
             dim, stride = shapes[name]
             kind = self.specs[index[name]].expected_kind(d)
             tensor.set_output(True).set_dim(dim).set_stride(stride).set_data_type(_type(library, kind))
-        every = {**read, **{n: t for n, t in outputs.items() if n in index}}
+        every = {**inputs, **{n: t for n, t in outputs.items() if n in index}}
         return [(int(tensor.get_uid()), index[name]) for name, tensor in every.items()]
 
     def _extents(self, name: str, layout: Any) -> tuple[list[int], list[int]]:

@@ -18,17 +18,17 @@ Found = tuple[tuple[BackendKind, "Callable[[], Implementation] | str"], ...]
 def matmul(device: Device, problem: Any, specs: Sequence[TensorSpec], descriptor: Any) -> Found:
     """The libraries' matrix products, with how to make each or the reason why it cannot do this one.
 
-    `descriptor` is a `MatmulDescriptor`, `problem` its `ProductProblem`, from whose `contraction` a library gets the strides
+    `descriptor` is a `MatmulDescriptor`, `problem` its `LabelledMatmul`, from whose `matmul_problem` a library gets the strides
     of its operands. TF32 stands before f32: it is refused unless the preference allows it.
     """
-    given = device, problem, specs, descriptor
+    arguments = device, problem, specs, descriptor
     on_gpu = cublaslt.refusal(device, descriptor)
-    make = partial(cublaslt.CublasLtProduct, *given)
+    make = partial(cublaslt.CublasLtMatmul, *arguments)
     products: list[tuple[BackendKind, Callable[[], Implementation] | str]] = []
     if on_gpu is None and cublaslt.takes_tf32(descriptor):
         products.append((BackendKind.CUBLASLT, partial(make, tf32=True)))
     products.append((BackendKind.CUBLASLT, on_gpu or make))
-    products.append((BackendKind.BLAS, blas.refusal(device, descriptor) or partial(blas.BlasProduct, *given)))
+    products.append((BackendKind.BLAS, blas.refusal(device, descriptor) or partial(blas.BlasMatmul, *arguments)))
     return tuple(products)
 
 

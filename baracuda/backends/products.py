@@ -15,12 +15,12 @@ from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Executable, Layout, Scalars
 from baracuda.core.sku import ArchSku
 from baracuda.core.spec import TensorSpec
-from baracuda.lowering.executables import NothingToDo, given_parameters
-from baracuda.lowering.generated import MadeOnce, is_general
-from baracuda.lowering.matmul.implementation import ProductImplementation, ProductProblem
-from baracuda.lowering.matmul.problem import PRODUCT, Contraction, merged
+from baracuda.lowering.executables import EmptyExecutable, given_parameters
+from baracuda.lowering.generated import CachingImplementation, is_general
+from baracuda.lowering.matmul.implementation import LabelledMatmul, MatmulImplementation
+from baracuda.lowering.matmul.problem import PRODUCT, MatmulProblem, merged
 from baracuda.lowering.nest.build import build
-from baracuda.lowering.nest.multi_kernel import Place, Staged
+from baracuda.lowering.nest.multi_kernel import MultiKernelExecutable, TensorOffset
 from baracuda.lowering.nest.problem import Operand, Problem, normalise
 
 
@@ -53,7 +53,7 @@ def matrix(kind: ElementKind, rows: int, cols: int, strides: Sequence[int]) -> M
 
 
 @dataclass(frozen=True)
-class LibraryProblem:
+class LibraryMatmulProblem:
     """result = alpha * (left @ right) + beta * added, columns one behind the other, `batch` times.
 
     `swapped` says that left is the plan's b: a row-major result is the transpose of a column-major one.
@@ -67,7 +67,7 @@ class LibraryProblem:
     swapped: bool
 
 
-def library_problem(c: Contraction, result: Operand) -> LibraryProblem:
+def library_problem(c: MatmulProblem, result: Operand) -> LibraryMatmulProblem:
     """The product of a contraction, stored as `result` over (*batch, m, n); raises `UnsupportedError` where some tensor does
     not lie as libraries want it."""
     if len(c.batch) > 1:
@@ -81,27 +81,27 @@ def library_problem(c: Contraction, result: Operand) -> LibraryProblem:
     swapped = y[-1] == 1 or c.n == 1
     if swapped:  # y transposed = b transposed @ a transposed
         exchanged = [[*s[:-2], s[-1], s[-2]] for s in (b, a, y)]
-        found = (
+        matrices = (
             matrix(kinds[1], c.n, c.k, exchanged[0]),
             matrix(kinds[0], c.k, c.m, exchanged[1]),
             matrix(kinds[2], c.n, c.m, exchanged[2]),
         )
     else:
-        found = matrix(kinds[0], c.m, c.k, a), matrix(kinds[1], c.k, c.n, b), matrix(kinds[2], c.m, c.n, y)
-    left, right, stored = found
+        matrices = matrix(kinds[0], c.m, c.k, a), matrix(kinds[1], c.k, c.n, b), matrix(kinds[2], c.m, c.n, y)
+    left, right, stored = matrices
     if left is None or right is None or stored is None or stored.transposed:
         raise UnsupportedError(
             f"strides {c.a[0].strides} of a, {c.b[0].strides} of b and {result.strides} of the result; expected the last or the "
             "second to last of each to be 1, and the other to reach beyond a row"
         )
-    return LibraryProblem(left, right, stored, c.k, c.batch[0] if c.batch else 1, swapped)
+    return LibraryMatmulProblem(left, right, stored, c.k, c.batch[0] if c.batch else 1, swapped)
 
 
 def _whole(kind: ElementKind, parts: int) -> ElementKind:
     return {ElementKind.F32: ElementKind.C64, ElementKind.F64: ElementKind.C128}[kind] if parts > 1 else kind
 
 
-class Refused:
+class UnsupportedLayout:
     """The executable of a layout that a library does not take."""
 
     workspace_bytes, schedule = 0, "refused"
@@ -117,22 +117,22 @@ class Refused:
         raise UnsupportedError(self.reason)
 
 
-class LibraryProduct(MadeOnce):
+class LibraryMatmul(CachingImplementation):
     """A library's matrix product, followed by a generated kernel for what of the epilogue the library does not do."""
 
-    def __init__(self, device: Device, problem: ProductProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
+    def __init__(self, device: Device, problem: LabelledMatmul, specs: Sequence[TensorSpec], descriptor: Any) -> None:
         super().__init__(device)
         self.problem, self.specs, self.descriptor = problem, specs, descriptor
-        self._formula = ProductImplementation(device, problem, specs, descriptor)
+        self._formula = MatmulImplementation(device, problem, specs, descriptor)
         self.arch: ArchSku = self._formula.arch
 
     # --- what a library provides --------------------------------------------------------------------------------------
 
     @abstractmethod
-    def product(self, problem: LibraryProblem) -> Executable:
+    def product(self, problem: LibraryMatmulProblem) -> Executable:
         """The plain product: takes the addresses of a, b and the result."""
 
-    def fused(self, c: Contraction, problem: LibraryProblem) -> tuple[Executable, tuple[str, ...]] | None:
+    def fused(self, c: MatmulProblem, problem: LibraryMatmulProblem) -> tuple[Executable, tuple[str, ...]] | None:
         """The product with the whole epilogue, and the names of the tensors whose addresses it takes; None where the library
         does not do it."""
         return None
@@ -141,10 +141,12 @@ class LibraryProduct(MadeOnce):
 
     def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
         if is_general(layout):
-            return Refused(f"{self.backend} takes no arbitrary strides; expected the layout that the plan was selected for")
-        c = merged(self._formula.contraction(layout))
+            return UnsupportedLayout(
+                f"{self.backend} takes no arbitrary strides; expected the layout that the plan was selected for"
+            )
+        c = merged(self._formula.matmul_problem(layout))
         if not (c.m and c.n and all(c.batch)):
-            return NothingToDo()
+            return EmptyExecutable()
         if not c.k:
             raise UnsupportedError(f"{self.backend}: a product over no elements; the formula's plan gives zeros")
         index = {s.name: i for i, s in enumerate(self.specs)}
@@ -153,10 +155,10 @@ class LibraryProduct(MadeOnce):
         if len(c.epilogue.outputs) == len(c.a) and self._stores(y.kind):
             problem = library_problem(c, y)
             if self._plain():
-                return Staged([(self.product(problem), [Place(index[n], 0) for n in ("a", "b", "y")])], 0)
+                return MultiKernelExecutable([(self.product(problem), [TensorOffset(index[n], 0) for n in ("a", "b", "y")])], 0)
             fused = self.fused(c, problem)
             if fused is not None:
-                return Staged([(fused[0], [Place(index[n], 0) for n in fused[1]])], 0)
+                return MultiKernelExecutable([(fused[0], [TensorOffset(index[n], 0) for n in fused[1]])], 0)
         return self._composed(c, index, compiled_only)
 
     def _plain(self) -> bool:
@@ -168,7 +170,7 @@ class LibraryProduct(MadeOnce):
         """Whether the library rounds to this kind itself."""
         return True
 
-    def _composed(self, c: Contraction, index: dict[str, int], compiled_only: bool) -> Executable | None:
+    def _composed(self, c: MatmulProblem, index: dict[str, int], compiled_only: bool) -> Executable | None:
         """The product into the workspace, in the accumulator's kind, then the epilogue over it."""
         if len(c.a) > 1:
             raise UnsupportedError(f"{self.backend}: an epilogue of complex numbers; the formula's plan has it")
@@ -178,11 +180,11 @@ class LibraryProduct(MadeOnce):
         problem = Problem(c.epilogue, shape, (False,) * len(shape), (temporary, *c.operands))
         nest = normalise(problem)
         params = given_parameters(nest.graph.params, self.problem.parameters)
-        made = build(self.device, nest, params, compiled_only=compiled_only)
-        if made is None:
+        epilogue = build(self.device, nest, params, compiled_only=compiled_only)
+        if epilogue is None:
             return None
         ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))
-        places = [Place(None if p.name == PRODUCT else index[p.name], 0) for p in ports]
+        places = [TensorOffset(None if p.name == PRODUCT else index[p.name], 0) for p in ports]
         nbytes = -(-prod(shape) * c.accumulator.itemsize // 256) * 256
-        factors = [Place(index["a"], 0), Place(index["b"], 0), Place(None, 0)]
-        return Staged([(product, factors), (made, places)], nbytes)
+        factors = [TensorOffset(index["a"], 0), TensorOffset(index["b"], 0), TensorOffset(None, 0)]
+        return MultiKernelExecutable([(product, factors), (epilogue, places)], nbytes)

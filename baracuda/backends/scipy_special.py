@@ -83,7 +83,7 @@ class _Window:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _StridedArray:
     """An array: a tensor of the plan by its number, or (-1) a part of the workspace; offset and strides in bytes."""
 
     tensor: int
@@ -109,13 +109,13 @@ class ScipyExecutable(Launcher):
     def __init__(self, problem: FormulaProblem, specs: Sequence[TensorSpec], descriptor: Any, layout: Layout) -> None:
         self.problem = problem
         self.workspace_bytes = 0
-        self.tensors: dict[str, _Place] = {}
+        self.tensors: dict[str, _StridedArray] = {}
         for i, (spec, operand) in enumerate(zip(specs, layout, strict=True)):
             if operand is not None:
                 shape = spec.expected_shape(descriptor)
                 kind, axes = spec.expected_kind(descriptor), getattr(descriptor, str(spec.axes))
                 self.tensors |= _places(i, spec.name, kind, shape, operand.strides, axes, len(problem.shape))
-        self.places: dict[Expr, _Place] = {}
+        self.places: dict[Expr, _StridedArray] = {}
         for n in problem.graph.nodes:
             self._place(n)
 
@@ -132,7 +132,7 @@ class ScipyExecutable(Launcher):
         twin = next((m for m in self.places if half is not None and _same_value(m, n)), None)
         offset = self.places[twin].offset if twin is not None else self.workspace_bytes
         strides = tuple(s * dtype.itemsize for s in contiguous_strides(shape))
-        self.places[n] = _Place(-1, offset, dtype, shape, strides)
+        self.places[n] = _StridedArray(-1, offset, dtype, shape, strides)
         if twin is None:
             self.workspace_bytes = round_up(offset + prod(shape) * dtype.itemsize, _ALIGNMENT)
 
@@ -152,7 +152,7 @@ class ScipyExecutable(Launcher):
 
     def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
         values: dict[Expr, Any] = {}
-        done: set[int] = set()
+        computed: set[int] = set()
         with np.errstate(all="ignore"):
             for n in self.problem.graph.nodes:
                 if n.op == "const":
@@ -160,7 +160,7 @@ class ScipyExecutable(Launcher):
                 elif n.op == "param":
                     values[n] = n.kind.numpy.type(value_of(n.attr, scalars or self.problem.parameters))
                 else:
-                    values[n] = self._computed(n, values, pointers, workspace, done)
+                    values[n] = self._computed(n, values, pointers, workspace, computed)
             for port, value in self.problem.graph.outputs:
                 np.copyto(self.tensors[port.name].at(pointers, workspace), values[value], casting="unsafe")
 
@@ -172,13 +172,13 @@ class ScipyExecutable(Launcher):
 
         return launch
 
-    def _computed(self, n: Expr, values: dict[Expr, Any], pointers: Sequence[int], workspace: int, done: set[int]) -> Array:
+    def _computed(self, n: Expr, values: dict[Expr, Any], pointers: Sequence[int], workspace: int, computed: set[int]) -> Array:
         place = self.places[n]
         out, half = place.at(pointers, workspace), _half(n)
         args = [values[a] for a in n.args]
         if half is not None:
-            if place.offset not in done:
-                done.add(place.offset)
+            if place.offset not in computed:
+                computed.add(place.offset)
                 out.real, out.imag = args
                 _function(n)(out, out=out)
             return np.asarray(getattr(out, half))
@@ -217,13 +217,13 @@ def _same_value(m: Expr, n: Expr) -> bool:
 
 def _function(n: Expr) -> np.ufunc:
     special = import_module("scipy.special")  # not before it is needed: it takes longer to load than baracuda
-    found: np.ufunc = getattr(special, n.op.removeprefix(PREFIX).partition(".")[0])
-    return found
+    ufunc: np.ufunc = getattr(special, n.op.removeprefix(PREFIX).partition(".")[0])
+    return ufunc
 
 
 def _places(
     index: int, name: str, kind: ElementKind, shape: Sequence[int], strides: Sequence[int], axes: Sequence[int], rank: int
-) -> dict[str, _Place]:
+) -> dict[str, _StridedArray]:
     """A tensor over the iteration space, with extent 1 where it does not vary; a complex one as its two parts."""
     size = kind.itemsize
     extents, steps = [1] * rank, [0] * rank
@@ -234,4 +234,4 @@ def _places(
         ports = {f"{name}.re": (half, 0), f"{name}.im": (half, half.itemsize)}
     else:
         ports = {name: (kind, 0)}
-    return {port: _Place(index, offset, k.numpy, tuple(extents), tuple(steps)) for port, (k, offset) in ports.items()}
+    return {port: _StridedArray(index, offset, k.numpy, tuple(extents), tuple(steps)) for port, (k, offset) in ports.items()}

@@ -36,9 +36,9 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = import_module(f"baracuda.cli.commands.{cmd_name}").command
-        found.short_help = COMMANDS[cmd_name]
-        return found
+        command: click.Command = import_module(f"baracuda.cli.commands.{cmd_name}").command
+        command.short_help = COMMANDS[cmd_name]
+        return command
 
 
 @click.command(
@@ -52,13 +52,13 @@ def group() -> None:
     """The group; its commands do the work."""
 
 
-def run(arguments: Sequence[str] | None = None, given: object = None) -> int:
+def run(arguments: Sequence[str] | None = None, context: object = None) -> int:
     """Run a command; returns the exit status: what the command returned, 1 for an error with a name and where results could not
     be written, 2 for a command line that is wrong, 130 for an interruption. `given` is the object that the command takes from
     a program that calls it."""
     listed = None if arguments is None else list(arguments)
     try:
-        status = group.main(listed, prog_name="baracuda", standalone_mode=False, obj=given)
+        status = group.main(listed, prog_name="baracuda", standalone_mode=False, obj=context)
         if sys.stdout is not None:
             sys.stdout.flush()  # here, where what becomes of it can be said
     except click.ClickException as error:
@@ -66,8 +66,8 @@ def run(arguments: Sequence[str] | None = None, given: object = None) -> int:
         return int(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         return _said("interrupted", INTERRUPTED)
-    except click.exceptions.Exit as done:
-        return int(done.exit_code)
+    except click.exceptions.Exit as exit_:
+        return int(exit_.exit_code)
     except Error as error:
         return _said(f"{type(error).__name__}: {error}", BROKEN)
     except BrokenPipeError:
@@ -75,8 +75,8 @@ def run(arguments: Sequence[str] | None = None, given: object = None) -> int:
     except (OSError, UnicodeEncodeError) as error:
         _said(f"{type(error).__name__}: {error}", BROKEN)
         return _unwritten()
-    except SystemExit as done:  # Rich's answer to a pipe that nobody reads
-        return done.code if isinstance(done.code, int) else OK if done.code is None else BROKEN
+    except SystemExit as exit_:  # Rich's answer to a pipe that nobody reads
+        return exit_.code if isinstance(exit_.code, int) else OK if exit_.code is None else BROKEN
     return status if isinstance(status, int) else OK
 
 

@@ -32,8 +32,8 @@ OK, BROKEN, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 def console() -> Console:
     """Where results go. Colours and widths are those of the terminal; there are none where the output is a file or a pipe."""
-    made = Console(highlight=False)
-    return made if made.is_terminal else Console(highlight=False, width=WIDTH, soft_wrap=True)
+    terminal = Console(highlight=False)
+    return terminal if terminal.is_terminal else Console(highlight=False, width=WIDTH, soft_wrap=True)
 
 
 def messages() -> Console:
@@ -62,13 +62,13 @@ def progress() -> Iterator[Progress]:
 
 def table(*columns: tuple[str, str], title: str = "") -> Table:
     """A table without a frame; each column has a name and is justified "left" or "right"."""
-    made = Table(title=title or None, box=None, pad_edge=False, header_style="bold", title_justify="left")
+    rich_table = Table(title=title or None, box=None, pad_edge=False, header_style="bold", title_justify="left")
     for name, justify in columns:
-        made.add_column(name, justify="right" if justify == "right" else "left", overflow="fold")
-    return made
+        rich_table.add_column(name, justify="right" if justify == "right" else "left", overflow="fold")
+    return rich_table
 
 
-class Saved:
+class AutosavedFile:
     """A file that is written now and then while what it is to hold grows, and at the end; without a path nothing is written."""
 
     def __init__(self, path: Path | None) -> None:

@@ -34,7 +34,7 @@ NEAREST = 3
 PROFILED, HEAD_START = 8, 5e-3
 
 #: Told what is being done, how much of it is done, and how much there is.
-Watch = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,8 @@ def reference(text: Text, dtype: str) -> str | None:
     held = json.loads((files("baracuda_minilm") / "data" / "reference.json").read_text("utf-8"))
     if held["arithmetic_version"] != ARITHMETIC_VERSION or held["text"] != text.sha256:
         return None
-    found: str = held["embeddings"][dtype]
-    return found
+    digest: str = held["embeddings"][dtype]
+    return digest
 
 
 def devices(where: str) -> tuple[list[Device], str]:
@@ -178,7 +178,9 @@ def why_no_gpu() -> str:
     return "there is a driver, but not the packages that use it: pip install 'baracuda[cuda]'"
 
 
-def run(text: Text, where: str, dtype: str, *, fast: bool = False, size: int = 32, watch: Watch = lambda *_: None) -> Report:
+def run(
+    text: Text, where: str, dtype: str, *, fast: bool = False, size: int = 32, on_progress: ProgressCallback = lambda *_: None
+) -> Report:
     """Embed a text on some devices.
 
     Parameters
@@ -204,39 +206,43 @@ def run(text: Text, where: str, dtype: str, *, fast: bool = False, size: int = 3
     report = Report(text, dtype, fast, sum(map(len, tokens[:count])), truncated, LONGEST, missing)
     report.expected = None if fast else reference(text, dtype)
     for device in chosen:
-        watch(f"{device}: weights", 0, 1)
+        on_progress(f"{device}: weights", 0, 1)
         encoder = Encoder(device, dtype, fast=fast)
-        embedded, found = _embedded(encoder, tokens, count, size, watch)
-        report.runs.append(found)
+        embedded, measured_run = _embedded(encoder, tokens, count, size, on_progress)
+        report.runs.append(measured_run)
     report.nearest = nearest(text, embedded, device)
     return report
 
 
-def _embedded(encoder: Encoder, tokens: list[list[int]], count: int, size: int, watch: Watch) -> tuple[np.ndarray[Any, Any], Run]:
+def _embedded(
+    encoder: Encoder, tokens: list[list[int]], count: int, size: int, on_progress: ProgressCallback
+) -> tuple[np.ndarray[Any, Any], Run]:
     """The embeddings of all sentences, of which the first `count` are the text."""
     device = encoder.device
     batches = encoder.batches(tokens, size)
-    _each(list({b.shape: b for b in batches}.values()), encoder, watch, f"{device}: kernels")
+    _each(list({b.shape: b for b in batches}.values()), encoder, on_progress, f"{device}: kernels")
     start = time.perf_counter()
-    embedded = _each(batches, encoder, watch, f"{device}: embeddings")
+    embedded = _each(batches, encoder, on_progress, f"{device}: embeddings")
     seconds = time.perf_counter() - start
     some = batches[:: -(-len(batches) // PROFILED)]
     with baracuda.profile() as profile:
-        _each(some, encoder, watch, f"{device}: profile", ahead=True)
+        _each(some, encoder, on_progress, f"{device}: profile", ahead=True)
     digest = hashlib.sha256(np.ascontiguousarray(embedded[:count]).tobytes()).hexdigest()
     return embedded, Run(environment(device, ()), digest, seconds, sum(b.shape[0] for b in some), profile.times)
 
 
-def _each(batches: list[Sentences], encoder: Encoder, watch: Watch, doing: str, *, ahead: bool = False) -> np.ndarray[Any, Any]:
+def _each(
+    batches: list[Sentences], encoder: Encoder, on_progress: ProgressCallback, doing: str, *, ahead: bool = False
+) -> np.ndarray[Any, Any]:
     """The embeddings of some batches. `ahead`: the host is to be ahead of a GPU, so that its waiting is not timed."""
     done, total = 0, sum(b.shape[0] for b in batches)
 
     def advance(count: int) -> None:
         nonlocal done
         done += count
-        watch(doing, done, total)
+        on_progress(doing, done, total)
 
-    watch(doing, 0, total)
+    on_progress(doing, 0, total)
     return encoder.embed(_behind_work(batches, encoder.device) if ahead else batches, advance)
 
 
@@ -256,8 +262,8 @@ def nearest(text: Text, embedded: np.ndarray[Any, Any], device: Device) -> dict[
     values = baracuda.to_device(embedded.astype(np.float32), device)
     count = len(text.sentences)
     cosines = baracuda.to_host(baracuda.mm(values[count:], values[:count].T))
-    found = {}
+    neighbours = {}
     for query, row in zip(text.queries, cosines, strict=True):
         order = [i for i in np.argsort(-row, kind="stable").tolist() if text.sentences[i] != query]
-        found[query] = [(float(row[i]), text.sentences[i]) for i in order[:NEAREST]]
-    return found
+        neighbours[query] = [(float(row[i]), text.sentences[i]) for i in order[:NEAREST]]
+    return neighbours

@@ -75,18 +75,18 @@ class Report:
 
     def problems(self) -> list[tuple[str, str]]:
         """What is wrong, and what helps. Without a driver, what GPUs need is not missing."""
-        found = [(f"{d.package}: {d.problem}", d.remedy) for d in self.libraries if d.problem and not d.extra]
+        problems = [(f"{d.package}: {d.problem}", d.remedy) for d in self.libraries if d.problem and not d.extra]
         if self.driver.broken:
-            found.append((f"NVIDIA driver {self.driver.version}: {self.driver.problem}", self.driver.remedy))
+            problems.append((f"NVIDIA driver {self.driver.version}: {self.driver.problem}", self.driver.remedy))
         lacking = [d for d in self.libraries if d.problem and d.extra == "cuda"]
         if lacking and self.driver.found:
             what = "; ".join(f"{d.package}: {d.problem}" for d in lacking)
             absent = all(d.version is None for d in lacking)
-            found.append((what, "pip install 'baracuda[cuda]'" if absent else " && ".join(d.remedy for d in lacking)))
-        found += [(f"cuda:{gpu.index}: {gpu.problem}", "") for gpu in self.gpus if gpu.problem]
+            problems.append((what, "pip install 'baracuda[cuda]'" if absent else " && ".join(d.remedy for d in lacking)))
+        problems += [(f"cuda:{gpu.index}: {gpu.problem}", "") for gpu in self.gpus if gpu.problem]
         if self.cache["path"] is None:
-            found.append(("compiled kernels are not kept", "set BARACUDA_CACHE_DIR to a directory of your own"))
-        return found
+            problems.append(("compiled kernels are not kept", "set BARACUDA_CACHE_DIR to a directory of your own"))
+        return problems
 
     def record(self) -> dict[str, Any]:
         """As it is written to JSON."""
@@ -97,17 +97,17 @@ class Report:
 def examine(load_driver: Callable[[], Driver] = examine_driver) -> Report:
     """Look at this machine without measuring anything. Never raises, whatever is missing or broken."""
     driver = load_driver()
-    found = libraries()
-    gpus = list(_gpus(driver, found))
+    installed = libraries()
+    gpus = list(_gpus(driver, installed))
     info = cache_info()
     cache = {"path": None if info.path is None else str(info.path), "entries": info.entries, "bytes": info.bytes}
-    return Report(environment(Device.cpu()), driver, gpus, found, cache)
+    return Report(environment(Device.cpu()), driver, gpus, installed, cache)
 
 
-def _gpus(driver: Driver, found: list[Library]) -> Iterator[Gpu]:
+def _gpus(driver: Driver, installed: list[Library]) -> Iterator[Gpu]:
     if not driver.found or driver.problem:
         return
-    if any(d.problem for d in found if d.package == "cuda-bindings"):
+    if any(d.problem for d in installed if d.package == "cuda-bindings"):
         yield from (Gpu(i, problem="the packages that use it are missing") for i in range(driver.devices))
         return
     if not device_count():
@@ -138,30 +138,30 @@ def measurements(report: Report) -> list[Step]:
 
 
 def _steps(report: Report, device: Device) -> Iterator[Step]:
-    found = Measured(str(device))
+    measured = Measured(str(device))
 
     def attempt(what: str, work: Callable[[], None]) -> Step:
         def step() -> None:
-            if found not in report.measured:
-                report.measured.append(found)
+            if measured not in report.measured:
+                report.measured.append(measured)
             try:
                 work()
             except (Error, ImportError, RuntimeError, OSError, MemoryError) as error:
-                found.problems.append(f"{what}: {type(error).__name__}: {error}")
+                measured.problems.append(f"{what}: {type(error).__name__}: {error}")
 
         return f"{what} on {device}", step
 
     def launch() -> None:
-        found.launch = ceilings.launch_cost(device)
+        measured.launch = ceilings.launch_cost(device)
 
     def copy() -> None:
-        found.copy_bandwidth = ceilings.copy_bandwidth(clock_for(str(device)), device)
+        measured.copy_bandwidth = ceilings.copy_bandwidth(clock_for(str(device)), device)
 
     def product(element: ElementKind, fastest: bool) -> Callable[[], None]:
         def work() -> None:
             rate = ceilings.product_rate(clock_for(str(device)), device, element, fastest=fastest)
-            if all((r.element, r.backend) != (rate.element, rate.backend) for r in found.products):
-                found.products.append(rate)
+            if all((r.element, r.backend) != (rate.element, rate.backend) for r in measured.products):
+                measured.products.append(rate)
 
         return work
 

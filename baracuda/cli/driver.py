@@ -68,30 +68,32 @@ def examine(load: Callable[[str], Any] = ctypes.CDLL) -> Driver:
     try:
         status = int(library.cuInit(0))
         cuda = _number(library, "cuDriverGetVersion")
-        written = f"{cuda // 1000}.{cuda % 1000 // 10}"
+        supported = f"{cuda // 1000}.{cuda % 1000 // 10}"
         if status:
             name = _status_name(library, status)
             return Driver(
-                True, version, written, 0, f"cuInit returned {name}", REMEDIES.get(status, "see the driver's log: dmesg")
+                True, version, supported, 0, f"cuInit returned {name}", REMEDIES.get(status, "see the driver's log: dmesg")
             )
         devices = _number(library, "cuDeviceGetCount")
     except (AttributeError, OSError, ValueError) as error:
         return Driver(True, version, problem=f"its library does not work: {error}", remedy="reinstall the driver")
     if (cuda // 1000, cuda % 1000 // 10) < LEAST_CUDA:
         needed = ".".join(map(str, LEAST_CUDA))
-        return Driver(True, version, written, devices, f"it runs CUDA up to {written}; expected {needed}", "update the driver")
+        return Driver(
+            True, version, supported, devices, f"it runs CUDA up to {supported}; expected {needed}", "update the driver"
+        )
     if not devices:
-        return Driver(True, version, written, 0, "it shows no GPU", REMEDIES[100])
-    return Driver(True, version, written, devices)
+        return Driver(True, version, supported, 0, "it shows no GPU", REMEDIES[100])
+    return Driver(True, version, supported, devices)
 
 
 def _number(library: Any, function: str) -> int:
     """What a call with one result returns; raises ValueError where the call fails."""
-    found = ctypes.c_int(0)
-    status = int(getattr(library, function)(ctypes.byref(found)))
+    number = ctypes.c_int(0)
+    status = int(getattr(library, function)(ctypes.byref(number)))
     if status:
         raise ValueError(f"{function} returned {_status_name(library, status)}")
-    return found.value
+    return number.value
 
 
 def _status_name(library: Any, status: int) -> str:

@@ -65,7 +65,7 @@ def environment(device: Device, packages: Sequence[str] = (*PACKAGES, *RIVALS)) 
     Raises `UnsupportedError` where there is no such device, `BackendError` where its driver does not answer.
     """
     versions = {"baracuda": __version__, "arithmetic": str(ARITHMETIC_VERSION), "python": platform.python_version()}
-    versions |= {name: found for name in packages if (found := package_version(name)) is not None}
+    versions |= {name: text for name in packages if (text := package_version(name)) is not None}
     date = datetime.now(UTC).date().isoformat()
     if device.kind is DeviceKind.CPU:
         from baracuda.runtime.cpu import get_num_threads

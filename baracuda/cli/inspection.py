@@ -17,13 +17,13 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.kernel_info import KernelInfo
 from baracuda.core.plan import Plan
-from baracuda.core.watch import watched
+from baracuda.core.run_hooks import run_hook
 from baracuda.frontends import array
 from baracuda.frontends.backward import Backward
 from baracuda.frontends.declared import DECLARED
 from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.function import Function
-from baracuda.frontends.product_function import ProductFunction
+from baracuda.frontends.product_function import MatmulFunction
 from baracuda.runtime.offline import offline_device
 
 #: Ranks and extents that a shape may have.
@@ -81,10 +81,10 @@ def tensor_of(text: str, kind: ElementKind) -> Tensor:
     if extents == "scalar":
         return Tensor((), kind)
     plain = extents.removesuffix(".T")
-    parts, transposed = plain.split("x"), plain != extents
-    if len(parts) < 2 * transposed or len(parts) > _MOST_AXES or not all(p.isdecimal() and int(p) < _MOST for p in parts):
+    numbers, transposed = plain.split("x"), plain != extents
+    if len(numbers) < 2 * transposed or len(numbers) > _MOST_AXES or not all(p.isdecimal() and int(p) < _MOST for p in numbers):
         raise InvalidProblemError(f"shape: {text!r}; expected extents such as 8192x8192, and an element behind a colon: 8192:s64")
-    return Tensor(tuple(map(int, parts)), kind, transposed)
+    return Tensor(tuple(map(int, numbers)), kind, transposed)
 
 
 def device_of(target: str) -> Device:
@@ -95,14 +95,14 @@ def device_of(target: str) -> Device:
 def function_of(name: str, *, backward: bool = False) -> Any:
     """The function of an op; raises `InvalidProblemError` where there is none."""
     wanted = f"{name}_backward" if backward and not name.endswith("_backward") else name
-    found = getattr(baracuda, wanted, None)
-    if not callable(found) or isinstance(found, type) or wanted.startswith("_"):
+    function = getattr(baracuda, wanted, None)
+    if not callable(function) or isinstance(function, type) or wanted.startswith("_"):
         from baracuda.cli.listing import near
 
         similar = near(name)
         hint = f"; near it: {', '.join(similar)}" if similar else ""
         raise InvalidProblemError(f"{wanted!r} is no function of baracuda{hint}")
-    return found
+    return function
 
 
 def _tensors_of(function: Any) -> dict[str, bool]:
@@ -114,7 +114,7 @@ def _tensors_of(function: Any) -> dict[str, bool]:
         names = [n for n in parameters if n in known]
     elif isinstance(plain, Backward | DoubleBackward):
         names = list(plain.names)
-    elif isinstance(plain, ProductFunction):
+    elif isinstance(plain, MatmulFunction):
         names = list(plain.tensors)
     elif isinstance(plain, Function):
         names = list(plain.op.signature.tensors)
@@ -140,15 +140,17 @@ def arguments_of(function: Any, tensors: Sequence[Tensor], device: Device, optio
     if len(tensors) > len(names) or missing:
         expected = f"one for all of its tensors, or one for each of {', '.join(names)}"
         raise InvalidProblemError(f"{function.__name__}: {len(tensors)} shapes; expected {expected}")
-    return {n: None if t.shape is None else _made(t, device) for n, t in zip(chosen, tensors, strict=True)}
+    return {n: None if t.shape is None else _operand(t, device) for n, t in zip(chosen, tensors, strict=True)}
 
 
-def _made(tensor: Tensor, device: Device) -> Any:
+def _operand(tensor: Tensor, device: Device) -> Any:
     assert tensor.shape is not None
     shape = (*tensor.shape[:-2], tensor.shape[-1], tensor.shape[-2]) if tensor.transposed else tensor.shape
     on_cpu = device.kind is DeviceKind.CPU
-    made: Any = np.zeros(shape, tensor.kind.numpy) if on_cpu else array.empty(shape, tensor.kind, device)  # zeros touch no memory
-    return made.swapaxes(-1, -2) if tensor.transposed else made
+    operand: Any = (
+        np.zeros(shape, tensor.kind.numpy) if on_cpu else array.empty(shape, tensor.kind, device)
+    )  # zeros touch no memory
+    return operand.swapaxes(-1, -2) if tensor.transposed else operand
 
 
 def option_of(text: str) -> tuple[str, Any]:
@@ -195,16 +197,16 @@ def inspected(
     function = function_of(name, backward=backward)
     arguments = arguments_of(function, tensors, device, options or {})
     plans: list[Plan[Any, Any]] = []
-    with watched(lambda plan, stream, run: plans.append(plan)):
+    with run_hook(lambda plan, stream, run: plans.append(plan)):
         function(**arguments, **(options or {}))
     return [PlanInfo(repr(plan), str(plan.sku().backend), plan.workspace_size(), plan.kernels()) for plan in plans]
 
 
 def text_of(kernel: KernelInfo, what: str) -> str:
     """The source, the PTX, the SASS or the assembly of a kernel. Raises `UnsupportedError` where it has none."""
-    found: str | None = getattr(kernel, {"asm": "assembly"}.get(what, what))
-    if found is not None:
-        return found
+    text: str | None = getattr(kernel, {"asm": "assembly"}.get(what, what))
+    if text is not None:
+        return text
     if what == "sass" and kernel.grid is not None:
         raise UnsupportedError("sass: neither nvdisasm nor cuobjdump is there; pip install nvidia-cuda-nvdisasm")
     raise UnsupportedError(

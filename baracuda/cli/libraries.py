@@ -69,12 +69,12 @@ def requirements() -> list[Requirement]:
         lines = requires("baracuda") or []
     except PackageNotFoundError:
         lines = list(_from_source(Path(__file__).resolve().parents[2] / "pyproject.toml"))
-    found = []
+    required = []
     for line in lines:
         match = _REQUIREMENT.match(line.strip())
         if match and match[1] != "baracuda" and (match[4] or "") in ("", *EXTRAS):
-            found.append(Requirement(match[1], match[3].strip(), match[4] or ""))
-    return found
+            required.append(Requirement(match[1], match[3].strip(), match[4] or ""))
+    return required
 
 
 def _from_source(path: Path) -> Iterable[str]:
@@ -88,19 +88,19 @@ def _from_source(path: Path) -> Iterable[str]:
 
 def libraries(importer: Callable[[str], object] = import_module) -> list[Library]:
     """Every package that is asked for, then those that baracuda gets along with and that are there."""
-    found = [examined(r, importer) for r in requirements()]
+    dependencies = [examined(r, importer) for r in requirements()]
     rivals = (examined(Requirement(name, "", "interoperates"), None) for name in RIVALS)
-    return [*found, *(r for r in rivals if r.version is not None)]
+    return [*dependencies, *(r for r in rivals if r.version is not None)]
 
 
 def examined(wanted: Requirement, importer: Callable[[str], object] | None) -> Library:
     """One package; `importer` loads a module, None: it is not loaded."""
     name, remedy = wanted.package, wanted.install
     try:
-        there = distribution(name)
+        installed = distribution(name)
     except PackageNotFoundError:
         return Library(name, wanted.extra, wanted.versions, None, "", "missing", remedy)
-    version, where = there.version, str(there.locate_file(""))
+    version, where = installed.version, str(installed.locate_file(""))
     problem = "" if satisfies(version, wanted.versions) else f"{version} is installed; expected {wanted.versions}"
     if not problem and importer is not None:
         try:
@@ -115,9 +115,9 @@ def satisfies(version: str, wanted: str) -> bool:
     """Whether a version is one of those asked for, by its numbers."""
     for clause in filter(None, wanted.split(",")):
         operator = clause.rstrip("0123456789.*abrcdevpost+ ").strip()
-        given, asked = _numbers(version), _numbers(clause[len(operator) :])
-        length = max(len(given), len(asked))
-        a, b = (n + (0,) * (length - len(n)) for n in (given, asked))
+        installed, required = _numbers(version), _numbers(clause[len(operator) :])
+        length = max(len(installed), len(required))
+        a, b = (n + (0,) * (length - len(n)) for n in (installed, required))
         if not {">=": a >= b, "==": a == b, "<": a < b, "<=": a <= b, ">": a > b, "!=": a != b}.get(operator, True):
             return False
     return True

@@ -35,7 +35,7 @@ PREFIXES = {
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedOp:
     """An op of the catalogue with what its plans run on and promise."""
 
     entry: Entry
@@ -62,12 +62,12 @@ class Listed:
         }
 
 
-def listed(entry: Entry) -> Listed:
+def listed(entry: Entry) -> ListedOp:
     """An entry with its backends and promises, which follow from its plan."""
     plan = getattr(baracuda, entry.plan) if entry.present and entry.plan else None
     if plan is not None and issubclass(plan, FormulaPlan):
-        return Listed(entry, (BackendKind.FORMULA_CPU, BackendKind.FORMULA_CUDA), tuple(PROMISES))
-    return Listed(entry, tuple(getattr(plan, "backends", ())), tuple(getattr(plan, "promises", ())))
+        return ListedOp(entry, (BackendKind.FORMULA_CPU, BackendKind.FORMULA_CUDA), tuple(PROMISES))
+    return ListedOp(entry, tuple(getattr(plan, "backends", ())), tuple(getattr(plan, "promises", ())))
 
 
 def find(
@@ -78,7 +78,7 @@ def find(
     backend: str = "",
     promises: tuple[str, ...] = (),
     absent: bool = False,
-) -> list[Listed]:
+) -> list[ListedOp]:
     """The ops that fit.
 
     Parameters
@@ -101,7 +101,7 @@ def find(
     entries = exact
     if not exact or ("." not in name and name not in table()):  # "norm" is torch's name of one op, and a part of many
         entries = tuple(dict.fromkeys([*exact, *(e for e in catalogue() if name.lower() in e.row.op)]))
-    found = []
+    matches = []
     for entry in entries:
         if not (entry.present or absent or entry in exact) or (family and entry.row.family != family):
             continue
@@ -109,8 +109,8 @@ def find(
             continue
         one = listed(entry)
         if (not backend or backend in map(str, one.backends)) and set(promises) <= set(one.promises):
-            found.append(one)
-    return found
+            matches.append(one)
+    return matches
 
 
 def element_of(name: str) -> ElementKind:
@@ -122,25 +122,25 @@ def element_of(name: str) -> ElementKind:
 
 def full(name: str) -> str:
     """A name with the usual abbreviations written out."""
-    for short, long in PREFIXES.items():
-        if name.startswith(short):
-            return long + name.removeprefix(short)
+    for prefix, long in PREFIXES.items():
+        if name.startswith(prefix):
+            return long + name.removeprefix(prefix)
     return name
 
 
 def named(name: str) -> tuple[Entry, ...]:
     """The entries whose op, or whose name in a framework, is exactly this; none where there is no such name."""
     by_op = {e.row.op: e for e in catalogue()}
-    written = full(name)
-    if written in by_op:
-        return (by_op[written],)
-    for candidate in (written, name):
+    full_name = full(name)
+    if full_name in by_op:
+        return (by_op[full_name],)
+    for candidate in (full_name, name):
         alias = aliases().get(candidate)
         if alias is not None and alias.op in by_op:
             return (by_op[alias.op],)
-        found = [e for e in catalogue() if candidate in e.names()]
-        if found:
-            return tuple(found)
+        matches = [e for e in catalogue() if candidate in e.names()]
+        if matches:
+            return tuple(matches)
     last = name.lower()
     ops = dict.fromkeys(a.op for a in _by_last_part().get(last, ()) if a.op in by_op)
     return tuple(by_op[op] for op in ops)
@@ -156,8 +156,8 @@ def near(name: str, count: int = 6) -> list[str]:
     """Names of ops that look like this one, the likeliest first."""
     last = full(name).rpartition(".")[2].lower().rstrip("_")
     known = {e.row.op: e.row.op for e in catalogue()}
-    for part, found in _by_last_part().items():
-        known.setdefault(part, found[0].op)
+    for part, entries in _by_last_part().items():
+        known.setdefault(part, entries[0].op)
     matches = get_close_matches(last, [k for k, op in known.items() if op], count * 2, 0.6)
     return list(dict.fromkeys(known[m] for m in matches))[:count]
 
@@ -179,10 +179,10 @@ def _by_op() -> dict[str, list[Alias]]:
 
 
 def _grouped(pairs: Iterator[tuple[str, Alias]]) -> dict[str, list[Alias]]:
-    found: dict[str, list[Alias]] = {}
+    groups: dict[str, list[Alias]] = {}
     for key, alias in pairs:
-        found.setdefault(key, []).append(alias)
-    return found
+        groups.setdefault(key, []).append(alias)
+    return groups
 
 
 def elements_summary(elements: tuple[ElementKind, ...]) -> str:

@@ -44,8 +44,8 @@ def check(value: Any, shape: Any, where: str) -> None:
     """Raise `InvalidProblemError` for the first part of a value that is not as its shape says; messages call it `where`."""
     for path, part, expected in _wrong(value, shape, where):
         quoted = repr(part) if isinstance(part, (str, int, float, bool, type(None))) else f"{type(part).__name__}"
-        short = quoted if len(quoted) <= QUOTED else quoted[: QUOTED - 3] + "..."
-        raise InvalidProblemError(f"{path}: {short}; expected {expected}")
+        shortened = quoted if len(quoted) <= QUOTED else quoted[: QUOTED - 3] + "..."
+        raise InvalidProblemError(f"{path}: {shortened}; expected {expected}")
 
 
 def _wrong(value: Any, shape: Any, where: str) -> Iterator[tuple[str, Any, str]]:

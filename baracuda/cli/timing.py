@@ -207,10 +207,10 @@ def _turns(contenders: Mapping[str, Sequence[Call]], batch: Mapping[str, int], r
     was used last, which may be in the cache."""
     names = list(contenders)
     turns: list[tuple[str, list[Call]]] = []
-    taken = 0
+    position = 0
     for r in range(rounds):
         for name in names[r % len(names) :] + names[: r % len(names)]:
             calls, count = contenders[name], batch[name]
-            turns.append((name, [calls[(taken + i) % len(calls)] for i in range(count)]))
-            taken += count
+            turns.append((name, [calls[(position + i) % len(calls)] for i in range(count)]))
+            position += count
     return turns

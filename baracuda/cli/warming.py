@@ -25,7 +25,7 @@ SUITES = ("seeds", "families", "large", "gemm", "attention")
 
 
 @dataclass(frozen=True)
-class Warmed:
+class WarmResult:
     """What was done: how many plans were selected, how many kernels they have, and the problems that no plan can do."""
 
     plans: int
@@ -41,16 +41,16 @@ def known(ops: Sequence[str], kind: str, elements: Sequence[str] = ()) -> list[P
     request = Request(kind, tuple(elements))
     every = [p for suite in SUITES for p in problems(suite, request) if isinstance(p, PlanBenchmark)]
     if not elements:  # ops that take none of the usual ones
-        there = {p.op for p in every}
+        known_ops = {p.op for p in every}
         rest = problems("families", Request(kind, tuple(k.label for k in ElementKind)))
-        every += [p for p in rest if isinstance(p, PlanBenchmark) and p.op not in there]
+        every += [p for p in rest if isinstance(p, PlanBenchmark) and p.op not in known_ops]
     if "all" in ops:
         return every
-    found = [p for p in every if _stem(p.op) in ops or p.op in ops]
-    missing = [op for op in ops if not any(op in (_stem(p.op), p.op) for p in found)]
+    matches = [p for p in every if _stem(p.op) in ops or p.op in ops]
+    missing = [op for op in ops if not any(op in (_stem(p.op), p.op) for p in matches)]
     if missing:
         raise InvalidProblemError(f"{', '.join(missing)}: no sizes are known; expected shapes, as `baracuda inspect` takes them")
-    return found
+    return matches
 
 
 def _stem(op: str) -> str:
@@ -66,7 +66,7 @@ def warm(
     backward: bool = False,
     options: Mapping[str, Any] | None = None,
     tell: Callable[[int, int], None] = lambda done, of: None,
-) -> Warmed:
+) -> WarmResult:
     """Compile what calls of functions run, into the cache on disk.
 
     Parameters
@@ -105,7 +105,7 @@ def warm(
                 refused.append(f"{problem}: {error}")
     if device.kind is DeviceKind.CUDA:
         _compile(sorted(names), device, tell)
-    return Warmed(plans, len(names), tuple(refused))
+    return WarmResult(plans, len(names), tuple(refused))
 
 
 def _selected(problem: PlanBenchmark, device: Device) -> Iterator[str]:
@@ -120,6 +120,6 @@ def _compile(sources: Sequence[str], device: Device, tell: Callable[[int, int], 
     assert isinstance(toolchain, OfflineToolchain)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         waiting = [pool.submit(cubin, source, toolchain.arch) for source in sources]
-        for done, future in enumerate(as_completed(waiting), 1):
+        for compiled, future in enumerate(as_completed(waiting), 1):
             future.result()
-            tell(done, len(sources))
+            tell(compiled, len(sources))

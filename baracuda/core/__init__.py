@@ -5,7 +5,7 @@ errors      the named errors
 device      devices and streams
 dlpack      tensors of other libraries, through DLPack
 tensor      TensorRef and TensorMut: a tensor as a pointer, a shape, strides, a kind and a device
-probe       the same facts as a dictionary key, in a few hundred nanoseconds
+layout_key       the same facts as a dictionary key, in a few hundred nanoseconds
 layout      arithmetic of shapes and strides: what a tensor covers, and whether two overlap
 axes        which axes of an iteration space a value varies along
 spec        what a plan's tensors must look like, as data

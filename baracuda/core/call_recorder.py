@@ -26,7 +26,7 @@ AT_WORK: list[CallRecorder] = []
 _local = threading.local()
 
 
-class Place(NamedTuple):
+class AddressSource(NamedTuple):
     """Where an address points: a byte of a source. Source 0 is no memory, then come the tensors of the call, then what was
     allocated."""
 
@@ -45,19 +45,19 @@ class Allocated:
 
 
 @dataclass(frozen=True)
-class Launch:
+class RecordedLaunch:
     """One launch: its launcher, the places of its operands and of its workspace, and the numbers it was given."""
 
     launcher: Launcher
-    places: tuple[Place, ...]
+    places: tuple[AddressSource, ...]
     scalars: Scalars
 
 
 @dataclass(frozen=True)
-class Expect:
+class DeviceCheck:
     """A boolean on the device that must be false for the call to go on: read after the launches before it."""
 
-    place: Place
+    place: AddressSource
 
 
 class CallRecorder:
@@ -77,7 +77,7 @@ class CallRecorder:
     def __init__(self, extents: Sequence[tuple[int, int, int]]) -> None:
         self.extents = list(extents)
         self.allocated: list[Allocated] = []
-        self.steps: list[Launch | Expect] = []
+        self.steps: list[RecordedLaunch | DeviceCheck] = []
         self.refused: str | None = None
         self.streams: set[int] = set()
         self.written: set[int] = set()
@@ -87,25 +87,25 @@ class CallRecorder:
         """Say why the call cannot be repeated from what is seen."""
         self.refused = self.refused or reason
 
-    def place(self, pointer: int) -> Place | None:
+    def place(self, pointer: int) -> AddressSource | None:
         """Where an address points; None where that is not known."""
         if not pointer:
-            return Place(0, 0)
+            return AddressSource(0, 0)
         for i, (first, _, _) in enumerate(self.extents):
             if pointer == first:
-                return Place(i + 1, 0)
+                return AddressSource(i + 1, 0)
         inside = [i for i, (_, low, high) in enumerate(self.extents) if low <= pointer < high]
         if not inside:  # where memory ends there is room for nothing, which some launches are given
             inside = [i for i, (_, _, high) in enumerate(self.extents) if pointer == high][:1]
         if not inside:
             return None
         i = inside[0]  # of tensors that overlap any will do: how far they are apart is the same in the next call
-        return Place(i + 1, pointer - self.extents[i][0])
+        return AddressSource(i + 1, pointer - self.extents[i][0])
 
-    def allocate(self, made: Allocated) -> None:
+    def allocate(self, allocation: Allocated) -> None:
         """Memory that was made for the call; it is held until the recorder goes, so that no address is used twice."""
-        self.allocated.append(made)
-        self.extents.append((made.pointer, made.pointer, made.pointer + made.nbytes))
+        self.allocated.append(allocation)
+        self.extents.append((allocation.pointer, allocation.pointer, allocation.pointer + allocation.nbytes))
 
     def writes(self, pointers: Iterable[int]) -> None:
         """A plan is about to write to these addresses."""
@@ -122,7 +122,7 @@ class CallRecorder:
             self.refuse("it uses memory of neither its tensors nor its results")
         self.streams.add(stream)
         self.whole += launcher.whole_numbers()
-        self.steps.append(Launch(launcher, tuple(known), scalars))
+        self.steps.append(RecordedLaunch(launcher, tuple(known), scalars))
 
     def expect_false(self, pointer: int) -> None:
         """The call reads a boolean on the host, and only goes on like this where it is false."""
@@ -130,7 +130,7 @@ class CallRecorder:
         if place is None:
             self.refuse("it reads values on the host")
         else:
-            self.steps.append(Expect(place))
+            self.steps.append(DeviceCheck(place))
 
 
 class Launcher(ABC):

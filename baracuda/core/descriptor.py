@@ -60,10 +60,10 @@ class Descriptor:
 
     def _with(self, **numbers: Any) -> Any:
         """This descriptor with other numbers: what was checked of its fields holds for them too."""
-        made = object.__new__(type(self))
+        copy = object.__new__(type(self))
         for f in fields(self):
-            object.__setattr__(made, f.name, numbers.get(f.name, getattr(self, f.name)))
-        return made
+            object.__setattr__(copy, f.name, numbers.get(f.name, getattr(self, f.name)))
+        return copy
 
     def __post_init__(self) -> None:
         for f in fields(self):

@@ -11,9 +11,9 @@ class HostName(str):
     of: Callable[[Mapping[str, float]], float]
 
     def __new__(cls, text: str, of: Callable[[Mapping[str, float]], float]) -> HostName:
-        made = super().__new__(cls, text)
-        made.of = of
-        return made
+        name = super().__new__(cls, text)
+        name.of = of
+        return name
 
 
 def value_of(name: str, numbers: Mapping[str, float]) -> float:

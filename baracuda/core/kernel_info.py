@@ -80,9 +80,9 @@ class KernelInfo:
         if self.grid is None:
             return f"{self.units} units of work, {self.grain} at a time"
         blocks = " x ".join(map(str, self.grid)) if self.grid[1:] != (1, 1) else str(self.grid[0])
-        found = f"{blocks} blocks of {self.block} threads"
-        found += f", clusters of {self.cluster}" if self.cluster != 1 else ""
-        return found + (f", {self.shared} bytes of shared memory" if self.shared else "")
+        text = f"{blocks} blocks of {self.block} threads"
+        text += f", clusters of {self.cluster}" if self.cluster != 1 else ""
+        return text + (f", {self.shared} bytes of shared memory" if self.shared else "")
 
     @cached_property
     def ptx(self) -> str | None:

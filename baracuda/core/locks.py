@@ -29,16 +29,16 @@ _local = threading.local()  # what this thread's fork has entered
 
 def lock() -> threading.Lock:
     """A new `threading.Lock`, free in a forked child where another thread held it."""
-    made = threading.Lock()
-    _locks.add(made)
-    return made
+    new_lock = threading.Lock()
+    _locks.add(new_lock)
+    return new_lock
 
 
 def reentrant_lock() -> Any:
     """A new `threading.RLock`, free in a forked child where another thread held it."""
-    made = threading.RLock()
-    _locks.add(made)
-    return made
+    new_lock = threading.RLock()
+    _locks.add(new_lock)
+    return new_lock
 
 
 def hold_during_forks(guard: AbstractContextManager[Any]) -> None:

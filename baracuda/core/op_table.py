@@ -63,7 +63,7 @@ def row(op: str) -> Row | None:
 @cache
 def table() -> dict[str, Row]:
     """Every row by the name of its op."""
-    return {op: found for op in _lines()[1] if (found := row(op)) is not None}
+    return {op: rows_of_table for op in _lines()[1] if (rows_of_table := row(op)) is not None}
 
 
 def _text(name: str) -> str:

@@ -31,10 +31,10 @@ class Domain(ABC):
 
     def check(self, name: str, value: Any) -> Any:
         """The value in the form that the library works with; raises `InvalidProblemError` where it is none of the domain."""
-        taken = self.take(value)
-        if taken is NOT:
+        accepted = self.take(value)
+        if accepted is NOT:
             raise InvalidProblemError(f"{name}: {quoted(value)}; expected {self}")
-        return taken
+        return accepted
 
     @abstractmethod
     def take(self, value: Any) -> Any:
@@ -78,8 +78,8 @@ class Choice(Domain):
         return next((c for c in self.choices if type(c) is type(value) and c == value), NOT)
 
     def __str__(self) -> str:
-        shown = [repr(c) for c in self.choices]
-        return " or ".join(shown) if len(shown) < 3 else f"one of {', '.join(shown)}"
+        choices = [repr(c) for c in self.choices]
+        return " or ".join(choices) if len(choices) < 3 else f"one of {', '.join(choices)}"
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,8 @@ class Several(Domain):
             return NOT
         if self.count is not None and len(value) != self.count:
             return NOT
-        taken = tuple(self.each.take(v) for v in value)
-        return NOT if any(t is NOT for t in taken) else taken
+        accepted = tuple(self.each.take(v) for v in value)
+        return NOT if any(t is NOT for t in accepted) else accepted
 
     def __str__(self) -> str:
         many = f"{self.least} or more" if self.least else "any length"
@@ -156,7 +156,7 @@ class Either(Domain):
     domains: tuple[Domain, ...]
 
     def take(self, value: Any) -> Any:
-        return next((taken for d in self.domains if (taken := d.take(value)) is not NOT), NOT)
+        return next((accepted for d in self.domains if (accepted := d.take(value)) is not NOT), NOT)
 
     def __str__(self) -> str:
         return " or ".join(map(str, self.domains))
@@ -221,9 +221,9 @@ def domain_of(annotation: Any) -> Domain:
     if origin is Literal:
         return Choice(arguments)
     if origin is Annotated:
-        given = [a for a in arguments[1:] if isinstance(a, Domain)]
+        domains = [a for a in arguments[1:] if isinstance(a, Domain)]
         bounds = tuple(a for a in arguments[1:] if isinstance(a, Bound))
-        return bounded(given[0] if given else domain_of(arguments[0]), bounds)
+        return bounded(domains[0] if domains else domain_of(arguments[0]), bounds)
     if origin in (Union, UnionType):
         return _either([domain_of(a) for a in arguments])
     if origin in (tuple, list, Sequence):

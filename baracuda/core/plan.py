@@ -16,7 +16,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.kernel_info import KernelInfo
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.probe import PROBES, PROBES_MUT
+from baracuda.core.layout_key import LAYOUT_KEYS, LAYOUT_KEYS_MUT
 from baracuda.core.sku import ArchSku, BackendKind, Candidate, KernelSku, OpCategory, PlanPreference, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.core.tensor import TensorRef, tensor_mut, tensor_ref
@@ -68,8 +68,8 @@ class Implementation(ABC):
 
     def executables(self, layouts: Sequence[Layout], *, autotune: bool = False) -> list[Executable]:
         """Code for several layouts, compiled together."""
-        found = [self.executable(layout, autotune=autotune) for layout in layouts]
-        return [e for e in found if e is not None]
+        candidates = [self.executable(layout, autotune=autotune) for layout in layouts]
+        return [e for e in candidates if e is not None]
 
     def kernels(self, layout: Layout) -> tuple[KernelInfo, ...]:
         """The generated kernels of the code for a layout; a library's own are not among them."""
@@ -135,8 +135,8 @@ class Plan(ABC, Generic[D, A]):
         for i, s in enumerate(cls.tensors):  # an output that the caller may leave out
             if s.optional:
                 layouts += [(*layout[:i], None, *layout[i + 1 :]) for layout in layouts if layout[i] is not None]
-        written = [i for i, s in enumerate(cls.tensors) if s.written]
-        return [layout for layout in layouts if any(layout[i] is not None for i in written)]
+        outputs = [i for i, s in enumerate(cls.tensors) if s.written]
+        return [layout for layout in layouts if any(layout[i] is not None for i in outputs)]
 
     # --- selection ----------------------------------------------------------------------------------------------------
 
@@ -154,8 +154,8 @@ class Plan(ABC, Generic[D, A]):
         """The candidates in order of preference; each is compiled when it is asked for."""
         if not isinstance(preference, PlanPreference):
             raise InvalidProblemError(f"preference: {preference!r}; expected a PlanPreference or None")
-        found = cls.implementations(device, descriptor)
-        for backend, make in sorted(found, key=lambda pair: not pair[0].is_library) if preference.fastest else found:
+        candidates = cls.implementations(device, descriptor)
+        for backend, make in sorted(candidates, key=lambda pair: not pair[0].is_library) if preference.fastest else candidates:
             if preference.backend not in (None, backend):
                 yield Candidate(backend, reason_refused=f"the preference asks for {preference.backend}"), None
             elif isinstance(make, str):
@@ -163,13 +163,13 @@ class Plan(ABC, Generic[D, A]):
             else:
                 try:
                     implementation = make()
-                    made = implementation.executables(layouts, autotune=preference.autotune)
+                    executables = implementation.executables(layouts, autotune=preference.autotune)
                 except UnsupportedError as error:
                     if not backend.is_library:  # of a formula there is no other kernel
                         raise
                     yield Candidate(backend, reason_refused=str(error)), None
                     continue
-                needed = max(e.workspace_bytes for e in made)
+                needed = max(e.workspace_bytes for e in executables)
                 objection = preference.objection(backend, implementation.guarantee, needed)
                 yield Candidate(backend, implementation.guarantee, needed, objection), implementation
 
@@ -194,12 +194,12 @@ class Plan(ABC, Generic[D, A]):
         UnsupportedError
             No candidate complies; the message lists each with its reason.
         """
-        given = None
+        like_layout = None
         device = as_stream(stream).device
         if like is not None:
             values = attrgetter(*(s.name for s in cls.tensors))(like)
-            given = layout_of(cls.checked(descriptor, values, Stream(device)))
-        return cls.select_layouts(device, descriptor, preference or PlanPreference(), cls.layouts(descriptor, given))
+            like_layout = layout_of(cls.checked(descriptor, values, Stream(device)))
+        return cls.select_layouts(device, descriptor, preference or PlanPreference(), cls.layouts(descriptor, like_layout))
 
     @classmethod
     def select_layouts(cls, device: Device, descriptor: D, preference: PlanPreference, layouts: Sequence[Layout]) -> Any:
@@ -224,7 +224,7 @@ class Plan(ABC, Generic[D, A]):
         self.device, self.descriptor, self.preference = device, descriptor, preference
         self._implementation = implementation
         self._values: Callable[[A], tuple[Any, ...]] = attrgetter(*(s.name for s in self.tensors))
-        self._tables = tuple(PROBES_MUT if s.written else PROBES for s in self.tensors)
+        self._tables = tuple(LAYOUT_KEYS_MUT if s.written else LAYOUT_KEYS for s in self.tensors)
         self._entries: dict[tuple[Any, ...], _Entry] = {}
         self._last: tuple[list[Any], _Entry] = ([], _Entry())
         self._lock = locks.lock()
@@ -316,11 +316,11 @@ class Plan(ABC, Generic[D, A]):
         keys: list[Any] = []
         pointers: list[int] = []
         for table, value in zip(self._tables, values):  # noqa: B905  (equal lengths by construction; this is the hot path)
-            probed = table.get(type(value), _unknown)(value)
-            if probed is None:
+            keyed = table.get(type(value), _unknown)(value)
+            if keyed is None:
                 break
-            keys.append(probed[0])
-            pointers.append(probed[1])
+            keys.append(keyed[0])
+            pointers.append(keyed[1])
         else:
             last_keys, entry = self._last
             if keys != last_keys:

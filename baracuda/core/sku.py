@@ -190,8 +190,8 @@ class PrecisionGuarantee:
         return tuple(sorted(name for name in required if not getattr(self, name)))
 
     def __str__(self) -> str:
-        made = "".join(letter for name, letter in PROMISES.items() if getattr(self, name))
-        return f"{self.math}+{self.accumulator}/{made or 'none'}"
+        letters = "".join(letter for name, letter in PROMISES.items() if getattr(self, name))
+        return f"{self.math}+{self.accumulator}/{letters or 'none'}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.core import probe
+from baracuda.core import layout_key
 from baracuda.core.device import Device, Stream
 from baracuda.core.dlpack import expand_lanes, import_dlpack
 from baracuda.core.elements import ElementKind
@@ -89,7 +89,7 @@ def _numpy_buffer(array: np.ndarray[Any, Any]) -> tuple[int | None, int | None]:
         root = root.base
     if not root.flags.forc:
         return None, None
-    offset = probe.numpy_pointer(array) - probe.numpy_pointer(root)
+    offset = layout_key.numpy_pointer(array) - layout_key.numpy_pointer(root)
     if not 0 <= offset <= root.nbytes:
         return None, None
     return root.nbytes - offset, offset
@@ -107,7 +107,7 @@ def _from_numpy(array: np.ndarray[Any, Any], name: str) -> TensorRef:
     units = 8 * itemsize // kind.bits  # NumPy keeps a packed kind's element in a byte of its own: every second one
     available, before = _numpy_buffer(array)
     return TensorRef(
-        pointer=probe.numpy_pointer(array),
+        pointer=layout_key.numpy_pointer(array),
         shape=array.shape,
         strides=tuple(s // itemsize * units for s in array.strides),
         kind=kind,
@@ -224,7 +224,7 @@ def tensor_ref(obj: Any, *, stream: Stream | None = None, name: str = "tensor") 
         return _checked(_from_numpy(obj, name), name)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(obj, torch.Tensor):
-        probe.register_torch(torch)
+        layout_key.register_torch(torch)
         return _checked(_from_torch(torch, obj, name), name)
     if hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__"):
         return _checked(_from_dlpack(obj, stream, name), name)

@@ -55,7 +55,7 @@ def slab(tensor: TensorRef, axis: int, start: int, stop: int) -> Any:
     return view(tensor, start * tensor.strides[axis], shape, tensor.strides)
 
 
-def placed(tensor: TensorRef, axes: Sequence[int | None], rank: int) -> Any:
+def expanded_dims(tensor: TensorRef, axes: Sequence[int | None], rank: int) -> Any:
     """A tensor with its axes at the given ones of `rank`, each at its own, and extents of 1 elsewhere."""
     places = tuple(axes)
     if len(places) != len(tensor.shape) or len({*places} & {*range(rank)}) != len(places):

@@ -108,7 +108,7 @@ class Workspace:
         return Workspace(allocator(nbytes, device))
 
     @staticmethod
-    def of(given: Any, nbytes: int, device: Device) -> Workspace:
+    def of(memory: Any, nbytes: int, device: Device) -> Workspace:
         """What a plan was given as its workspace, if it is enough: a `Workspace`, what one is made from, or None for no memory.
 
         Raises
@@ -118,7 +118,7 @@ class Workspace:
         InvalidProblemError
             It is on another device, or cannot be a workspace.
         """
-        workspace = given if isinstance(given, Workspace) else Workspace((0, 0, device) if given is None else given)
+        workspace = memory if isinstance(memory, Workspace) else Workspace((0, 0, device) if memory is None else memory)
         workspace.require(nbytes)
         if workspace.device != device:
             raise InvalidProblemError(f"workspace: it is on {workspace.device}; expected {device}")

@@ -102,12 +102,12 @@ def _node(n: Expr, args: list[Array], inputs: Mapping[str, Any], space: _Space, 
         np.broadcast_to(array, space.extents(axes))
         return array.astype(dtype)  # widening: exact
     if n.op == "param":
-        given = reserved_value(n.attr, space.shape, space.inner)
-        if given is None and (n.attr in params or isinstance(n.attr, HostName)):
-            given = value_of(n.attr, params)
-        if given is None:
+        fill = reserved_value(n.attr, space.shape, space.inner)
+        if fill is None and (n.attr in params or isinstance(n.attr, HostName)):
+            fill = value_of(n.attr, params)
+        if fill is None:
             raise InvalidProblemError(f"parameter {n.attr!r} is missing; got {', '.join(params) or 'none'}")
-        return np.full(ones, dtype.type(given))
+        return np.full(ones, dtype.type(fill))
     if n.op == "coord":
         axis = n.attr % len(space.shape)
         return np.arange(space.shape[axis], dtype=dtype).reshape([-1 if a == axis else 1 for a in range(len(ones))])
@@ -144,12 +144,12 @@ def _pure(n: Expr, args: list[Array]) -> Array:
 
 def reduced(op: str, x: Array, axes: Sequence[int], shape: Sequence[int]) -> Array:
     """A reduction over some axes of the space, numbering the elements along them with the last axis fastest."""
-    kept = [a for a in range(len(shape)) if a not in axes]
+    remaining = [a for a in range(len(shape)) if a not in axes]
     along = [shape[a] if a in axes else x.shape[a] for a in range(len(shape))]
     rows = (
         np.broadcast_to(x, along)
-        .transpose(*kept, *axes)
-        .reshape([along[a] for a in kept] + [-1 if prod(along) else prod(shape[a] for a in axes)])
+        .transpose(*remaining, *axes)
+        .reshape([along[a] for a in remaining] + [-1 if prod(along) else prod(shape[a] for a in axes)])
     )
     return row_reduced(op, rows).reshape([1 if a in axes else along[a] for a in range(len(shape))])
 
@@ -197,8 +197,8 @@ def _from_blocks(graph: Graph, inputs: Mapping[str, Any], space: _Space, params:
     seen: Values = {}
     _evaluate(leaves, seen, inputs, space, params)
     sums = [n for n in graph.nodes if n.op == "pooled"]
-    given = block_outputs(graph)
-    roots = [*given, *(a for n in sums for a in n.args[2:])]
+    outputs = block_outputs(graph)
+    roots = [*outputs, *(a for n in sums for a in n.args[2:])]
     blocks: list[Values] = []
     for window in _windows(space):
         part = _Space(tuple(w.stop - w.start for w in window), space.inner)
@@ -214,7 +214,7 @@ def _from_blocks(graph: Graph, inputs: Mapping[str, Any], space: _Space, params:
     def across(op: str, values: list[Array]) -> Array:
         return row_reduced(op, np.stack(np.broadcast_arrays(*values), axis=-1))
 
-    plain = given.keys() - {n.args[0] for n in sums}
+    plain = outputs.keys() - {n.args[0] for n in sums}
     values: Values = {n: across(n.attr[0], [b[n] for b in blocks]) for n in plain}
     for n in sums:
         _evaluate(n.args[2:], values, inputs, space, params)
@@ -262,10 +262,10 @@ def _scanned(scan: Scan, args: list[Array], space: _Space) -> Array:
     if scan.reverse:
         rows = [x[..., ::-1] for x in rows]
     first = [np.full(x.shape[:-1], c.value, x.dtype) for c, x in zip(scan.combine.identity, rows, strict=True)]
-    found = np.empty_like(rows[scan.component])
+    result = np.empty_like(rows[scan.component])
     for i, state in enumerate(_running(scan.combine, rows, length, exclusive=scan.exclusive)):
-        found[..., i] = (first if state is None else state)[scan.component]
-    turned = found[..., ::-1] if scan.reverse else found
+        result[..., i] = (first if state is None else state)[scan.component]
+    turned = result[..., ::-1] if scan.reverse else result
     return turned.reshape(shape).transpose(np.argsort(order))
 
 
@@ -331,8 +331,8 @@ def _unsigned(x: Array) -> Array:
 def _quotient(x: Array, y: Array) -> Array:
     """Towards zero; 0 where y is."""
     down = np.floor_divide(x, y)
-    found: Array = down + ((np.fmod(x, y) != 0) & ((x < 0) != (y < 0)) & (y != 0)).astype(x.dtype)
-    return np.where(y == 0, x.dtype.type(0), found)
+    quotient: Array = down + ((np.fmod(x, y) != 0) & ((x < 0) != (y < 0)) & (y != 0)).astype(x.dtype)
+    return np.where(y == 0, x.dtype.type(0), quotient)
 
 
 def _upper_half(x: Array, y: Array) -> Array:

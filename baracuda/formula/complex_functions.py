@@ -135,11 +135,11 @@ def _pow_rule(y: Expr, dy: Expr, operand: int) -> Term:
     z, w = Complex(*y.args[:2]), Complex(*y.args[2:])
     if operand < 2:
         slope = w * operation("pow", z, w - 1.0)
-        settled = is_zero(w.re) & is_zero(w.im)
+        constant = is_zero(w.re) & is_zero(w.im)
     else:
         slope = operation("pow", z, w) * operation("log", z)
-        settled = is_zero(z.re) & is_zero(z.im) & (w.re >= 0.0)  # 0**w stays 0 (or 1) whichever way w moves
-    return Term(_contribution(y, dy, slope, operand), ((settled, False),))
+        constant = is_zero(z.re) & is_zero(z.im) & (w.re >= 0.0)  # 0**w stays 0 (or 1) whichever way w moves
+    return Term(_contribution(y, dy, slope, operand), ((constant, False),))
 
 
 RULES.update({"complex_pow.re": _pow_rule, "complex_pow.im": _pow_rule})

@@ -16,23 +16,23 @@ def _product(a: State, b: State) -> State:
 
 
 def _affine(a: State, b: State) -> State:
-    moved = _product(b[:2], a[2:])
-    return *_product(b[:2], a[:2]), moved[0] + b[2], moved[1] + b[3]
+    product = _product(b[:2], a[2:])
+    return *_product(b[:2], a[:2]), product[0] + b[2], product[1] + b[3]
 
 
 def cumprod(x: Complex, *, reverse: bool = False, exclusive: bool = False) -> Complex:
     """The running product (ac - bd) + (ad + bc)i along the row. Exclusive: begins with 1."""
     combine = s.combination(_product, (1.0, 0.0), (x.kind, x.kind))
-    parts = (s.scan(combine, (x.re, x.im), i, reverse=reverse, exclusive=exclusive) for i in range(2))
-    return Complex(*parts)
+    components = (s.scan(combine, (x.re, x.im), i, reverse=reverse, exclusive=exclusive) for i in range(2))
+    return Complex(*components)
 
 
 def linear_recurrence(a: Complex, b: Complex, *, reverse: bool = False, exclusive: bool = False) -> Complex:
     """h_i = a_i * h_(i-1) + b_i along the row, where h before the first element is 0. Exclusive: h_(i-1)."""
     combine = s.combination(_affine, (1.0, 0.0, 0.0, 0.0), (a.kind,) * 4)
     operands = (a.re, a.im, b.re, b.im)
-    parts = (s.scan(combine, operands, i, reverse=reverse, exclusive=exclusive) for i in (2, 3))
-    return Complex(*parts)
+    components = (s.scan(combine, operands, i, reverse=reverse, exclusive=exclusive) for i in (2, 3))
+    return Complex(*components)
 
 
 def cumprod_backward(dy: Complex, x: Complex, *, reverse: bool, exclusive: bool) -> Complex:
@@ -50,9 +50,9 @@ def prod(x: Complex) -> Complex:
     n = row_length(x.kind)
     last = equal(cast(position(), x.kind) + 1.0, n)
     running = cumprod(x)
-    parts = (sum_(select(last, part, 0.0)) for part in (running.re, running.im))
+    components = (sum_(select(last, part, 0.0)) for part in (running.re, running.im))
     none = equal(n, 0.0)
-    return Complex(*(select(none, const(one, x.kind), part) for one, part in zip((1.0, 0.0), parts, strict=True)))
+    return Complex(*(select(none, const(one, x.kind), part) for one, part in zip((1.0, 0.0), components, strict=True)))
 
 
 def prod_backward(dy: Complex, x: Complex) -> Complex:
@@ -80,8 +80,8 @@ def _scaled(x: Complex, *, reverse: bool, exclusive: bool) -> tuple[Expr, Comple
 def logcumsumexp(x: Complex, *, reverse: bool = False, exclusive: bool = False) -> Complex:
     """log of the running sum of e**x along the row, scaled by the largest real part. Exclusive: begins with -inf."""
     largest, total = _scaled(x, reverse=reverse, exclusive=exclusive)
-    found: Complex = FUNCTIONS["log"](total)
-    return Complex(found.re + largest, found.im)
+    log_total: Complex = FUNCTIONS["log"](total)
+    return Complex(log_total.re + largest, log_total.im)
 
 
 def logcumsumexp_backward(dy: Complex, x: Complex, *, reverse: bool, exclusive: bool) -> Complex:

@@ -281,8 +281,8 @@ def _pow(y: Expr, dy: Expr, operand: int) -> Expr | Term | None:
         slope = dy * (y * log(base))
         if base.op == "const" and _literal(base) != 0.0:
             return slope
-        settled = compare("eq", base, 0.0) & (exponent >= 0.0)  # 0**e stays 0 (or 1) whichever way e moves
-        return Term(slope, ((settled, False),))
+        constant = compare("eq", base, 0.0) & (exponent >= 0.0)  # 0**e stays 0 (or 1) whichever way e moves
+        return Term(slope, ((constant, False),))
     known = _literal(exponent)
     if known is None:
         return Term(dy * (exponent * power(base, exponent - 1.0)), ((compare("eq", exponent, 0.0), False),))
@@ -317,8 +317,8 @@ def _scan(y: Expr, dy: Expr, operand: int) -> Expr | None:
     combine = y.attr.combine
     if combine.backward is None:
         raise UnsupportedError(f"the scan {combine.name} has no derivative; expected one of the scans of baracuda.formula.scans")
-    found: Expr | None = combine.backward(y, dy, operand)
-    return found
+    slope: Expr | None = combine.backward(y, dy, operand)
+    return slope
 
 
 from baracuda.formula import derivatives_special as derivatives_special  # noqa: E402  (registers its rules)

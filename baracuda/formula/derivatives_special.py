@@ -200,8 +200,8 @@ def _binomial(y: Expr, dy: Expr, operand: int) -> Expr:
 
 def _pochhammer(y: Expr, dy: Expr, operand: int) -> Expr:
     x, m = y.args
-    moved = digamma(x + m)
-    return dy * (y * (moved - digamma(x) if operand == 0 else moved))
+    shifted = digamma(x + m)
+    return dy * (y * (shifted - digamma(x) if operand == 0 else shifted))
 
 
 def _power_of_positive(y: Expr, dy: Expr, operand: int) -> Expr:

@@ -74,12 +74,12 @@ def expand_node(n: Expr, args: tuple[Expr, ...]) -> Expr:
         from baracuda.formula.elementary.softened import softened
 
         define = softened(n, args[0]) or define
-    done: dict[Expr, Expr] = {a: a for a in args}
+    expanded: dict[Expr, Expr] = {a: a for a in args}
     result = define(*args)
     for inner in topological([result]):
-        if inner not in done:
-            done[inner] = expand_node(inner, tuple(done[a] for a in inner.args))
-    return done[result]
+        if inner not in expanded:
+            expanded[inner] = expand_node(inner, tuple(expanded[a] for a in inner.args))
+    return expanded[result]
 
 
 @cache

@@ -145,12 +145,12 @@ def node(op: str, args: tuple[Expr, ...], kind: ElementKind, attr: Hashable = No
     """The interned node; performs no check and no rewriting."""
     key = (op, args, kind, attr)  # an Expr hashes by identity, and args of an interned node are interned
     with _lock:
-        found = _interned.get(key)
-        if found is None:
-            found = Expr()
-            found.op, found.args, found.kind, found.attr = op, args, kind, attr
-            _interned[key] = found
-        return found
+        interned = _interned.get(key)
+        if interned is None:
+            interned = Expr()
+            interned.op, interned.args, interned.kind, interned.attr = op, args, kind, attr
+            _interned[key] = interned
+        return interned
 
 
 # --- leaves -----------------------------------------------------------------------------------------------------------

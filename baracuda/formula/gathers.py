@@ -23,7 +23,7 @@ MARK = "@"
 TENSOR_EXTENT = "#extent of "
 
 
-class Source(NamedTuple):
+class GatherSource(NamedTuple):
     """What a `gather` node reads, beside its arguments.
 
     Attributes
@@ -61,7 +61,7 @@ class Table:
     complex: bool = False
 
 
-def gather(source: Source, indices: Sequence[Expr]) -> Expr:
+def gather(source: GatherSource, indices: Sequence[Expr]) -> Expr:
     """The element of a tensor at some indices (integers of 32 or 64 bits)."""
     for i in indices:
         if not i.kind.is_integer or i.kind.bits < 32:
@@ -79,13 +79,13 @@ def take(table: Table, *indices: Expr, wrap: bool = False, flat: bool = False) -
     numbers the elements of all those axes, the last axis fastest. The gradient by the table is a sum by destination, which
     no formula gives: `gradient` refuses it.
     """
-    found = [
-        cast(gather(Source(name, storage, table.axes, table.dims, wrap, flat), indices), table.kind)
+    reads = [
+        cast(gather(GatherSource(name, storage, table.axes, table.dims, wrap, flat), indices), table.kind)
         for name, storage in table.parts
     ]
     if not table.complex:
-        return found[0]
-    return Complex(found[0], found[1] if len(found) > 1 else const(0.0, table.kind))
+        return reads[0]
+    return Complex(reads[0], reads[1] if len(reads) > 1 else const(0.0, table.kind))
 
 
 def table_extent(table: Table, number: int, kind: ElementKind) -> Expr:
@@ -98,18 +98,18 @@ def at_row(x: Expr, index: Expr) -> Expr:
 
     A row is one axis here. The inputs that vary along it are read there; what does not vary along it stays as it is.
     """
-    done: dict[Expr, Expr] = {}
+    rewritten: dict[Expr, Expr] = {}
     for n in topological([x]):
         if n.op == "input" and n.attr[2] & Axes.INNER:
             name, storage, axes = n.attr
-            done[n] = gather(Source(name, storage, axes & ~Axes.INNER), [index])
+            rewritten[n] = gather(GatherSource(name, storage, axes & ~Axes.INNER), [index])
         elif n.op in ("coord", "scan", "gather"):
             raise UnsupportedError(f"{n!r} at an index of the row; expected inputs, reductions and arithmetic")
         elif n.op == "position":
-            done[n] = cast(index, n.kind)
+            rewritten[n] = cast(index, n.kind)
         else:
-            done[n] = n if n.op == "reduce" else rebuild(n, tuple(done[a] for a in n.args))
-    return done[x]
+            rewritten[n] = n if n.op == "reduce" else rebuild(n, tuple(rewritten[a] for a in n.args))
+    return rewritten[x]
 
 
 # --- on the way to a kernel -------------------------------------------------------------------------------------------
@@ -136,18 +136,18 @@ def separated(graph: Graph) -> Graph:
 
     if not gathers(graph):
         return graph
-    made = graph.map(rewrite)
-    read = {n.attr[0] for n in made.nodes if n.op in READS}
-    return replace(made, inputs=(*(p for p in graph.inputs if p.name in read), *ports))
+    rewritten = graph.map(rewrite)
+    read_names = {n.attr[0] for n in rewritten.nodes if n.op in READS}
+    return replace(rewritten, inputs=(*(p for p in graph.inputs if p.name in read_names), *ports))
 
 
-def sources(graph: Graph) -> dict[str, Source]:
+def sources(graph: Graph) -> dict[str, GatherSource]:
     """What the gather nodes of a separated graph read, by the name of their port."""
     return {n.attr.name: n.attr for n in gathers(graph)}
 
 
 @dataclass(frozen=True)
-class Extent:
+class GatherAxis:
     """The parameters that tell where an axis that is read at an index lies: a nest fills them in."""
 
     port: str
@@ -178,21 +178,21 @@ def parameter_value(name: str, gathered: Mapping[str, tuple[tuple[int, int], ...
     return stride if what == "#stride" else extent - 1
 
 
-def offset_of(port: str, source: Source, indices: Sequence[Expr], axes: int) -> Expr:
+def offset_of(port: str, source: GatherSource, indices: Sequence[Expr], axes: int) -> Expr:
     """The offset in elements that the indices of a read along `axes` axes lead to."""
     wide = [cast(i, ElementKind.S64) for i in indices]
-    extents = [Extent(port, k) for k in range(axes)]
+    extents = [GatherAxis(port, k) for k in range(axes)]
     if not source.flat or axes == 1:
-        parts = [e.clamped(i, wrap=source.wrap) for e, i in zip(extents, wide, strict=True)]
+        subscripts = [e.clamped(i, wrap=source.wrap) for e, i in zip(extents, wide, strict=True)]
     else:
-        parts = _unravelled(extents, wide[0], wrap=source.wrap)
-    total = extents[0].offset(parts[0])
-    for e, i in zip(extents[1:], parts[1:], strict=True):
+        subscripts = _unravelled(extents, wide[0], wrap=source.wrap)
+    total = extents[0].offset(subscripts[0])
+    for e, i in zip(extents[1:], subscripts[1:], strict=True):
         total = total + e.offset(i)
     return total
 
 
-def _unravelled(extents: Sequence[Extent], index: Expr, *, wrap: bool) -> list[Expr]:
+def _unravelled(extents: Sequence[GatherAxis], index: Expr, *, wrap: bool) -> list[Expr]:
     """The index along each axis of an element numbered along all of them."""
     counts = [e.parameter("last") + 1 for e in extents]
     total = counts[0]
@@ -201,8 +201,8 @@ def _unravelled(extents: Sequence[Extent], index: Expr, *, wrap: bool) -> list[E
     if wrap:
         index = select(index < 0, index + total, index)
     index = node("max", (node("min", (index, total - 1), ElementKind.S64), const(0, ElementKind.S64)), ElementKind.S64)
-    found: list[Expr] = []
+    subscripts: list[Expr] = []
     for n in reversed(counts[1:]):
-        found.insert(0, node("irem", (index, n), ElementKind.S64))
+        subscripts.insert(0, node("irem", (index, n), ElementKind.S64))
         index = node("idiv", (index, n), ElementKind.S64)
-    return [index, *found]
+    return [index, *subscripts]

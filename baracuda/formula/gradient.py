@@ -63,10 +63,10 @@ def gradient(graph: Graph, wrt: Sequence[str], cotangents: Mapping[str, str] | N
     _check_followed(graph, wrt)
 
     adjoints = _Adjoints(graph, symbols.values())
-    given = []
+    dy_ports = []
     for name, cotangent in cotangents.items():
         port, expr = outputs[name]
-        given.append(Port(cotangent, port.kind, port.axes))
+        dy_ports.append(Port(cotangent, port.kind, port.axes))
         adjoints.add(expr, Term(cast(input_(cotangent, port.kind, port.axes), expr.kind)), port.axes)
     results = adjoints.of(symbols)
 
@@ -74,14 +74,14 @@ def gradient(graph: Graph, wrt: Sequence[str], cotangents: Mapping[str, str] | N
     for name in saved:
         port, expr = outputs[name]
         if expr.op not in ("input", "const"):
-            given.append(port)
+            dy_ports.append(port)
             table[expr] = input_(name, port.kind, port.axes)
-    made = tuple((Port(f"d{name}", inputs[name].kind, inputs[name].axes), substitute(results[name], table)) for name in wrt)
-    whole = simplify(Graph((*given, *graph.inputs), made, graph.inner_axes))
-    read = {n.attr[0] for n in whole.nodes if n.op in READS}
-    kept = (*given, *(p for p in graph.inputs if p.name in read))
-    _check_distinct([*(p.name for p in kept), *(p.name for p, _ in made)])
-    return Graph(kept, whole.outputs, graph.inner_axes)
+    gradients = tuple((Port(f"d{name}", inputs[name].kind, inputs[name].axes), substitute(results[name], table)) for name in wrt)
+    whole = simplify(Graph((*dy_ports, *graph.inputs), gradients, graph.inner_axes))
+    read_names = {n.attr[0] for n in whole.nodes if n.op in READS}
+    read_inputs = (*dy_ports, *(p for p in graph.inputs if p.name in read_names))
+    _check_distinct([*(p.name for p in read_inputs), *(p.name for p, _ in gradients)])
+    return Graph(read_inputs, whole.outputs, graph.inner_axes)
 
 
 def _check_known(what: str, known: Collection[str], names: Collection[str]) -> None:

@@ -46,19 +46,19 @@ class Graph:
     @cached_property
     def axes(self) -> dict[Expr, Axes]:
         """The axes each node varies along."""
-        found: dict[Expr, Axes] = {}
+        axes: dict[Expr, Axes] = {}
         for n in self.nodes:
-            found[n] = varies(n, found, self.inner_axes)
-        return found
+            axes[n] = varies(n, axes, self.inner_axes)
+        return axes
 
     @cached_property
     def stages(self) -> dict[Expr, int]:
         """For each node, how many inner reductions must be complete, one after another, before it can be computed."""
-        found: dict[Expr, int] = {}
+        stages: dict[Expr, int] = {}
         for n in self.nodes:
-            stage = max((found[a] for a in n.args), default=0)
-            found[n] = stage + 1 if n.op == "reduce" and n.attr[1] & Axes.INNER else stage
-        return found
+            stage = max((stages[a] for a in n.args), default=0)
+            stages[n] = stage + 1 if n.op == "reduce" and n.attr[1] & Axes.INNER else stage
+        return stages
 
     @cached_property
     def text(self) -> str:
@@ -86,18 +86,18 @@ class Graph:
 
     def map(self, rewrite: Callable[[Expr, tuple[Expr, ...]], Expr]) -> Graph:
         """The graph with each node replaced by `rewrite(node, its rewritten operands)`."""
-        done: dict[Expr, Expr] = {}
+        rewritten: dict[Expr, Expr] = {}
         for n in self.nodes:
-            done[n] = rewrite(n, tuple(done[a] for a in n.args))
-        return Graph(self.inputs, tuple((p, done[e]) for p, e in self.outputs), self.inner_axes)
+            rewritten[n] = rewrite(n, tuple(rewritten[a] for a in n.args))
+        return Graph(self.inputs, tuple((p, rewritten[e]) for p, e in self.outputs), self.inner_axes)
 
     def select_outputs(self, names: frozenset[str]) -> Graph:
         """The graph of some of the outputs, with the inputs they still read."""
         outputs = tuple((p, e) for p, e in self.outputs if p.name in names)
         if not outputs:
             raise InvalidProblemError(f"no output left of {[p.name for p, _ in self.outputs]}")
-        read = {n.attr[0] for n in topological(e for _, e in outputs) if n.op in READS}
-        return Graph(tuple(p for p in self.inputs if p.name in read), outputs, self.inner_axes)
+        read_names = {n.attr[0] for n in topological(e for _, e in outputs) if n.op in READS}
+        return Graph(tuple(p for p in self.inputs if p.name in read_names), outputs, self.inner_axes)
 
 
 def varies(n: Expr, operands: Mapping[Expr, Axes], inner_axes: tuple[bool, ...]) -> Axes:
@@ -117,11 +117,11 @@ def varies(n: Expr, operands: Mapping[Expr, Axes], inner_axes: tuple[bool, ...])
 
 def substitute(root: Expr, table: dict[Expr, Expr]) -> Expr:
     """`root` with some nodes replaced."""
-    done = dict(table)
+    substituted = dict(table)
     for n in topological([root]):
-        if n not in done:
-            done[n] = rebuild(n, tuple(done[a] for a in n.args))
-    return done[root]
+        if n not in substituted:
+            substituted[n] = rebuild(n, tuple(substituted[a] for a in n.args))
+    return substituted[root]
 
 
 def renamed(graph: Graph, names: Mapping[str, str]) -> Graph:

@@ -217,8 +217,8 @@ def _unsigned(x: Array) -> Array:
 def _quotient(x: Array, y: Array) -> Array:
     """Towards zero; 0 where y is."""
     down = np.floor_divide(x, y)
-    found: Array = down + ((np.fmod(x, y) != 0) & ((x < 0) != (y < 0)) & (y != 0))
-    return found
+    quotient: Array = down + ((np.fmod(x, y) != 0) & ((x < 0) != (y < 0)) & (y != 0))
+    return quotient
 
 
 def _upper_half(x: Array, y: Array) -> Array:

@@ -69,15 +69,15 @@ class _Bounded(Evaluation):
         return value
 
     def _error(self, n: Expr, args: list[Array], value: Array) -> Array:
-        given = [self.errors[a] for a in n.args]
+        operand_errors = [self.errors[a] for a in n.args]
         if n.op == "reduce" and n.attr[0] in ("sum", "prod"):
-            return self._accumulated(n, args[0], given[0], value)
+            return self._accumulated(n, args[0], operand_errors[0], value)
         if n.op == "scan":
-            return self._scanned_error(n, args, given, value)
+            return self._scanned_error(n, args, operand_errors, value)
         if n.op.startswith(_CROSSING):
-            given = [e + UNIT[n.kind] * np.abs(x) for e, x in zip(given, args, strict=True)]
+            operand_errors = [e + UNIT[n.kind] * np.abs(x) for e, x in zip(operand_errors, args, strict=True)]
         total: Any = np.zeros(())
-        for operand, x, e in dict(zip(n.args, zip(n.args, args, given, strict=True), strict=True)).values():
+        for operand, x, e in dict(zip(n.args, zip(n.args, args, operand_errors, strict=True), strict=True)).values():
             if np.any(e):  # every place of an operand at once: x == x is certain, and x - x is 0
                 ends = ([end if a is operand else y for a, y in zip(n.args, args, strict=True)] for end in _ends(x, e))
                 total = total + np.max([_distance(super(_Bounded, self).evaluated(n, at), value) for at in ends], axis=0)
@@ -103,18 +103,18 @@ class _Bounded(Evaluation):
         rounded = larger + prod(self.shape[a] for a in axes) * unit * np.abs(value)
         return np.where(np.isnan(rounded) | (np.abs(value) > LARGEST.get(n.kind, np.inf)), np.inf, rounded)
 
-    def _scanned_error(self, n: Expr, args: list[Array], given: list[Array], value: Array) -> Array:
+    def _scanned_error(self, n: Expr, args: list[Array], operand_errors: list[Array], value: Array) -> Array:
         """By running the scan on elements that are off by their bounds and by the roundings they go through: upwards,
         downwards, and away from 0."""
         unit = UNIT[n.kind] if n.kind.is_float else 0.0
-        off = [e + DEPTH * unit * np.abs(x) if x.dtype.kind == "f" else e for x, e in zip(args, given, strict=True)]
+        off = [e + DEPTH * unit * np.abs(x) if x.dtype.kind == "f" else e for x, e in zip(args, operand_errors, strict=True)]
         if not any(np.any(e) for e in off):
             return np.zeros(())
-        found = []
+        distances = []
         for way in ("up", "down", "away"):
             at = [_moved(x, e if way == "up" else -e if way == "down" else _away(x, e)) for x, e in zip(args, off, strict=True)]
-            found.append(_distance(super().evaluated(n, at), value))
-        return np.asarray(np.max(found, axis=0) + DEPTH * self._rounding(n, value))
+            distances.append(_distance(super().evaluated(n, at), value))
+        return np.asarray(np.max(distances, axis=0) + DEPTH * self._rounding(n, value))
 
 
 def _ends(x: Array, e: Array) -> list[Array]:
@@ -146,5 +146,5 @@ def _distance(a: Array, b: Array) -> Array:
         return np.asarray(a != b, np.float64)
     if a.dtype.kind != "f":
         return np.asarray(np.abs(a.astype(np.float64) - b.astype(np.float64)))
-    apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
-    return np.where(np.isnan(apart), np.inf, apart)
+    distance = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+    return np.where(np.isnan(distance), np.inf, distance)

@@ -8,12 +8,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from baracuda.formula.gathers import Source
+from baracuda.formula.gathers import GatherSource
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 
-def read(source: Source, table: Array, shape: Sequence[int], inner: Sequence[bool], indices: Sequence[Array]) -> Array:
+def read(source: GatherSource, table: Array, shape: Sequence[int], inner: Sequence[bool], indices: Sequence[Array]) -> Array:
     """The element of each point of an iteration space: its own coordinates along the axes that the table follows, the indices
     along the others. The table has the rank of the space, and behind it the axes that are read at indices."""
     rank = len(shape)
@@ -27,8 +27,8 @@ def read(source: Source, table: Array, shape: Sequence[int], inner: Sequence[boo
         indices = np.unravel_index(_in_range(indices[0], prod(extents), source.wrap), extents)
     for d, extent, index in zip(dims, extents, indices, strict=True):
         at = [*at[:d], _in_range(index, extent, source.wrap), *at[d + 1 :]]  # in place of a coordinate, or behind them
-    found: Array = table[tuple(np.broadcast_arrays(*at))]
-    return found
+    elements: Array = table[tuple(np.broadcast_arrays(*at))]
+    return elements
 
 
 def _in_range(index: Array, extent: int, wrap: bool) -> Array:

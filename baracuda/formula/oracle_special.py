@@ -50,16 +50,16 @@ def _igamma_by_x(a: Array, x: Array) -> Any:
 
 def _igamma_by_a(a: Array, x: Array) -> Any:
     """The integral of t**(a-1) e**-t (ln t - digamma(a)) / gamma(a) up to x, or minus that from x on, if of one sign."""
-    moved = np.log(x) - special.psi(a)
+    log_ratio = np.log(x) - special.psi(a)
     below = _half_line(
-        lambda s: -a * s - x * np.expm1(-s), lambda s: moved - s, np.maximum(a - x, 0.0) + np.minimum(a, np.sqrt(a))
+        lambda s: -a * s - x * np.expm1(-s), lambda s: log_ratio - s, np.maximum(a - x, 0.0) + np.minimum(a, np.sqrt(a))
     )
     above = _half_line(
         lambda u: (a - 1.0) * np.log1p(u) - x * u,
-        lambda u: moved + np.log1p(u),
+        lambda u: log_ratio + np.log1p(u),
         np.maximum(x - a, 0.0) + np.minimum(x, np.sqrt(x)),
     )
-    value = np.where(moved < 0.0, below, -above) * _igamma_by_x(a, x) * x
+    value = np.where(log_ratio < 0.0, below, -above) * _igamma_by_x(a, x) * x
     return np.where((x == 0.0) | np.isinf(x), np.where(a > 0.0, 0.0, np.nan), value)
 
 

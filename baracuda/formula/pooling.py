@@ -52,20 +52,20 @@ def pooled_squares(squares: Expr, count: Expr, *mean: Expr) -> Expr:
     A complex mean is given by its parts.
     """
 
-    def moved(part: Expr, own: Sequence[Expr], whole: Sequence[Expr]) -> Expr:
+    def recentred(part: Expr, own: Sequence[Expr], whole: Sequence[Expr]) -> Expr:
         shift = [a - b for a, b in zip(own[1:], whole[1:], strict=True)]
         square = shift[0] * shift[0]
         for d in shift[1:]:
             square = square + d * d
         return select(compare("eq", own[0], 0.0), part, part + own[0] * square)  # of no elements there is no mean
 
-    return pooled(reduce("sum", squares), moved, count, *mean)
+    return pooled(reduce("sum", squares), recentred, count, *mean)
 
 
 def moved(n: Expr, part: Expr, own: Sequence[Expr], whole: Sequence[Expr]) -> Expr:
     """The rule of a pooled sum on a block's sum and scalars and the row's scalars."""
-    given: dict[str, Sequence[Expr]] = {"part": (part,), "own": own, "whole": whole}
-    table = {m: given[m.attr[0]][m.attr[1]] for m in topological([n.args[1]]) if m.op == "state"}
+    operands: dict[str, Sequence[Expr]] = {"part": (part,), "own": own, "whole": whole}
+    table = {m: operands[m.attr[0]][m.attr[1]] for m in topological([n.args[1]]) if m.op == "state"}
     return substitute(n.args[1], table)
 
 
@@ -103,7 +103,7 @@ def unpooled(graph: Graph) -> Graph:
     return graph.map(lambda n, args: args[0] if n.op == "pooled" else rebuild(n, args))
 
 
-def settled(graph: Graph, shape: Sequence[int], inner: Sequence[bool]) -> Graph:
+def resolve_pooling(graph: Graph, shape: Sequence[int], inner: Sequence[bool]) -> Graph:
     """The graph with pooled sums only where its rows are cut into blocks."""
     return graph if pools(graph, shape, inner) else unpooled(graph)
 

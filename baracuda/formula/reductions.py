@@ -40,10 +40,10 @@ def _first(x: Expr, op: str, long_rows: bool) -> Expr:
     if x.kind.bits == 32 and not long_rows:
         return _packed(x, op)
     extreme = reduce(op, x)
-    found = equal(x, extreme)
+    matches = equal(x, extreme)
     if x.kind.is_float:
-        found = found | not_equal(x, x)  # where there is a NaN, the extreme is one and equals nothing
-    return reduce("min", select(found, position(), _last_position()))
+        matches = matches | not_equal(x, x)  # where there is a NaN, the extreme is one and equals nothing
+    return reduce("min", select(matches, position(), _last_position()))
 
 
 def _last_position() -> Operand:

@@ -15,11 +15,11 @@ def scale_by_power_of_two(x: Expr, n: Expr) -> Expr:
     """
     f = format_of(x)
     lowest = 1 - f.bias
-    left = _limited(n, 2 * (f.bias + f.mantissa) + 10, f.signed)
+    remaining = _limited(n, 2 * (f.bias + f.mantissa) + 10, f.signed)
     for _ in range(2):
-        step = select(left < lowest, const(lowest + f.mantissa + 1, f.signed), binary("min", left, f.bias))
-        x, left = x * power_of_two(step), left - step
-    return x * power_of_two(_clamp(left, lowest, f.bias))
+        step = select(remaining < lowest, const(lowest + f.mantissa + 1, f.signed), binary("min", remaining, f.bias))
+        x, remaining = x * power_of_two(step), remaining - step
+    return x * power_of_two(_clamp(remaining, lowest, f.bias))
 
 
 def _clamp(n: Expr, low: int, high: int) -> Expr:

@@ -95,6 +95,6 @@ def _to_the_named(y: Expr, dy: Expr) -> Expr:
     if y.attr.exclusive:
         reaching = segmented_cumsum(dy, begins, reverse=back, exclusive=True)
     else:
-        kept = select(begins, const(0.0, dy.kind), dy)
-        reaching = dy + segmented_cumsum(kept, begins, reverse=back, exclusive=True)
+        continued = select(begins, const(0.0, dy.kind), dy)
+        reaching = dy + segmented_cumsum(continued, begins, reverse=back, exclusive=True)
     return select(begins, reaching, 0.0)

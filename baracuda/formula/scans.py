@@ -49,10 +49,10 @@ class Combine:
 
     def map(self, rewrite: Callable[[Expr, tuple[Expr, ...]], Expr]) -> Combine:
         """The operation with each node replaced by `rewrite(node, its rewritten operands)`."""
-        done: dict[Expr, Expr] = {}
+        rewritten: dict[Expr, Expr] = {}
         for n in self.nodes:
-            done[n] = rewrite(n, tuple(done[a] for a in n.args))
-        return _interned_combine(self.name, tuple(done[r] for r in self.results), self.identity, self.backward)
+            rewritten[n] = rewrite(n, tuple(rewritten[a] for a in n.args))
+        return _interned_combine(self.name, tuple(rewritten[r] for r in self.results), self.identity, self.backward)
 
     def __repr__(self) -> str:
         return self.text
@@ -76,15 +76,15 @@ _lock = locks.lock()
 def _interned_combine(name: str, results: State, identity: State, backward: Backward | None) -> Combine:
     key = (name, results, identity, backward)
     with _lock:
-        found = _interned.get(key)
-        if found is None:
-            found = Combine()
+        interned = _interned.get(key)
+        if interned is None:
+            interned = Combine()
             kinds = [r.kind for r in results]
-            found.name, found.results, found.identity, found.backward = name, results, identity, backward
-            found.left, found.right = _placeholders("left", kinds), _placeholders("right", kinds)
-            found.text = _listing(found)
-            _interned[key] = found
-        return found
+            interned.name, interned.results, interned.identity, interned.backward = name, results, identity, backward
+            interned.left, interned.right = _placeholders("left", kinds), _placeholders("right", kinds)
+            interned.text = _listing(interned)
+            _interned[key] = interned
+        return interned
 
 
 def _listing(combine: Combine) -> str:
@@ -111,11 +111,11 @@ def combination(
     results = function(left, right)
     if not isinstance(results, tuple) or len(results) != len(kinds):
         raise InvalidProblemError(f"{name}: it returned {results!r}; expected a tuple of {len(kinds)} expressions")
-    made = tuple(as_expr(r, kind) for r, kind in zip(results, kinds, strict=True))
-    for i, (r, kind) in enumerate(zip(made, kinds, strict=True)):
+    combined = tuple(as_expr(r, kind) for r, kind in zip(results, kinds, strict=True))
+    for i, (r, kind) in enumerate(zip(combined, kinds, strict=True)):
         if r.kind is not kind:
             raise InvalidProblemError(f"{name}: component {i} of its result has kind {r.kind}; expected {kind}")
-    for n in topological(made):
+    for n in topological(combined):
         if n.op in ("input", "gather", "param", "coord", "position", "reduce", "scan"):
             raise InvalidProblemError(f"{name}: it reads {n!r}; expected nothing but the two states and constants")
     if len(identity) != len(kinds):
@@ -124,7 +124,7 @@ def combination(
     for i, (value, kind) in enumerate(zip(neutral, kinds, strict=True)):
         if value.op != "const" or value.kind is not kind:
             raise InvalidProblemError(f"{name}: component {i} of the identity is {value!r}; expected a constant of kind {kind}")
-    return _interned_combine(name, made, neutral, backward)
+    return _interned_combine(name, combined, neutral, backward)
 
 
 def scan(
@@ -186,8 +186,8 @@ def _simple(op: str, backward: Backward, x: Expr, reverse: bool, exclusive: bool
         return (binary(order.COMBINE[op], a[0], b[0]),)
 
     combine.__name__ = op
-    made = combination(combine, (const(order.empty(op, x.kind), x.kind),), (x.kind,), backward)
-    return scan(made, (x,), reverse=reverse, exclusive=exclusive)
+    combination_ = combination(combine, (const(order.empty(op, x.kind), x.kind),), (x.kind,), backward)
+    return scan(combination_, (x,), reverse=reverse, exclusive=exclusive)
 
 
 def cumsum(x: Expr, *, reverse: bool = False, exclusive: bool = False) -> Expr:

@@ -312,16 +312,16 @@ def entr(x: Expr) -> Expr:
 def xlogy(a: Operand, b: Operand) -> Expr:
     """a ln b; 0 where a is 0, unless b is NaN. Its derivative by a is ln b, or 0 where a is 0 and that is not finite."""
     a, b = pair(a, b)
-    settled = compare("eq", a, 0.0) & ((b <= 0.0) | compare("eq", b, math.inf))
-    return select(settled, 0.0, a * log(b))
+    zero_factor = compare("eq", a, 0.0) & ((b <= 0.0) | compare("eq", b, math.inf))
+    return select(zero_factor, 0.0, a * log(b))
 
 
 def xlog1py(a: Operand, b: Operand) -> Expr:
     """a ln(1 + b); 0 where a is 0, unless b is NaN. Its derivative by a is ln(1 + b), or 0 where a is 0 and that is not
     finite."""
     a, b = pair(a, b)
-    settled = compare("eq", a, 0.0) & ((b <= -1.0) | compare("eq", b, math.inf))
-    return select(settled, 0.0, a * log1p(b))
+    zero_factor = compare("eq", a, 0.0) & ((b <= -1.0) | compare("eq", b, math.inf))
+    return select(zero_factor, 0.0, a * log1p(b))
 
 
 def log1mexp(x: Expr) -> Expr:
@@ -339,16 +339,16 @@ def betaln(a: Operand, b: Operand) -> Expr:
 def rel_entr(a: Operand, b: Operand) -> Expr:
     """a ln(a / b) for positive a and b; 0 where a is 0 and b is not negative, else inf."""
     a, b = pair(a, b)
-    settled = compare("eq", a, 0.0) & (b >= 0.0)
+    zero_factor = compare("eq", a, 0.0) & (b >= 0.0)
     inside = (a > 0.0) & (b > 0.0)
     outside = select(compare("eq", a, a) & compare("eq", b, b), const(math.inf, a.kind), math.nan)
-    return select(inside, a * log(a / b), select(settled, 0.0, outside))
+    return select(inside, a * log(a / b), select(zero_factor, 0.0, outside))
 
 
 def kl_div_elementwise(a: Operand, b: Operand) -> Expr:
     """a ln(a / b) - a + b for positive a and b; b where a is 0 and b is not negative, else inf."""
     a, b = pair(a, b)
-    settled = compare("eq", a, 0.0) & (b >= 0.0)
+    zero_factor = compare("eq", a, 0.0) & (b >= 0.0)
     inside = (a > 0.0) & (b > 0.0)
     outside = select(compare("eq", a, a) & compare("eq", b, b), const(math.inf, a.kind), math.nan)
-    return select(inside, a * log(a / b) - a + b, select(settled, b, outside))
+    return select(inside, a * log(a / b) - a + b, select(zero_factor, b, outside))

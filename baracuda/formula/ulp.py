@@ -52,9 +52,9 @@ def errors_against_f64(computed: Any, exact: Any) -> np.ndarray:
         limit = 2.0**128
         exponent = np.frexp(np.clip(np.abs(reference), 2.0**-149, np.nextafter(limit, 0)))[1]
         distance = np.abs(np.clip(result, -limit, limit) - np.clip(reference, -limit, limit))
-        found = np.ldexp(distance, np.minimum(24 - exponent, 149))
+        in_ulps = np.ldexp(distance, np.minimum(24 - exponent, 149))
     both = np.isnan(result) & np.isnan(reference)
-    return np.where(both, 0.0, np.where(np.isnan(found), np.inf, found))
+    return np.where(both, 0.0, np.where(np.isnan(in_ulps), np.inf, in_ulps))
 
 
 def _sigmoid(x: mpf) -> mpf:
@@ -182,8 +182,8 @@ def _power_samples(kind: ElementKind, n: int, rng: np.random.Generator) -> tuple
     y = np.concatenate([rng.uniform(smallest, above, 2 * m) / logs, rng.uniform(-8, 8, m), np.rint(rng.uniform(-20, 20, m))])
     with np.errstate(over="ignore"):
         x, y = x.astype(kind.numpy), y.astype(kind.numpy)
-    kept = np.isfinite(x) & np.isfinite(y) & (x != 0)
-    return x[kept], y[kept]
+    valid = np.isfinite(x) & np.isfinite(y) & (x != 0)
+    return x[valid], y[valid]
 
 
 def _plane_samples(kind: ElementKind, n: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -200,8 +200,8 @@ def _plane_samples(kind: ElementKind, n: int, rng: np.random.Generator) -> tuple
     y = [rng.uniform(-1, 1, m), 2.0 ** rng.uniform(smallest, above, m), size * ratio, signed(1 + ratio * rng.uniform(0, 1, m))]
     with np.errstate(over="ignore"):
         a, b = np.concatenate(x).astype(dtype), np.concatenate(y).astype(dtype)
-    kept = np.isfinite(a) & np.isfinite(b) & ((a != 0) | (b != 0))
-    return a[kept], b[kept]
+    valid = np.isfinite(a) & np.isfinite(b) & ((a != 0) | (b != 0))
+    return a[valid], b[valid]
 
 
 def errors(op: str, kind: ElementKind, computed: np.ndarray, *args: np.ndarray) -> np.ndarray:

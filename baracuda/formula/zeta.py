@@ -25,11 +25,11 @@ MOST = 20
 
 def bernoulli_numbers(count: int) -> list[Fraction]:
     """B_0, B_1 = -1/2, ... B_(count-1), exactly."""
-    found: list[Fraction] = []
+    numbers: list[Fraction] = []
     for n in range(count):
-        total = sum((math.comb(n + 1, k) * b for k, b in enumerate(found)), Fraction(0))
-        found.append(Fraction(1) if n == 0 else -total / (n + 1))
-    return found
+        total = sum((math.comb(n + 1, k) * b for k, b in enumerate(numbers)), Fraction(0))
+        numbers.append(Fraction(1) if n == 0 else -total / (n + 1))
+    return numbers
 
 
 def _correction(kind: ElementKind) -> list[float]:
@@ -64,8 +64,8 @@ def hurwitz(x: Expr, q: Expr) -> Expr:
     inf = const(math.inf, x.kind)
     ordinary = select(compare("eq", x, inf) | compare("eq", q, inf), pow_(q, -x), ordinary)
     pole = compare("eq", x, 1.0) | ((q <= 0.0) & compare("eq", floor(q), q))
-    settled = select(pole & compare("eq", q, q), inf, const(math.nan, x.kind))
-    return select((x > 1.0) & (q > 0.0), ordinary, select(x >= 1.0, settled, const(math.nan, x.kind)))
+    at_pole = select(pole & compare("eq", q, q), inf, const(math.nan, x.kind))
+    return select((x > 1.0) & (q > 0.0), ordinary, select(x >= 1.0, at_pole, const(math.nan, x.kind)))
 
 
 def riemann(x: Expr) -> Expr:
@@ -86,8 +86,8 @@ def riemann(x: Expr) -> Expr:
     odd = compare("ne", floor(turns * 0.5), turns * 0.5)
     wave = sin((half - turns) * math.pi) * 2.0
     mirrored = select(compare("eq", half, turns), 0.0, select(odd, -wave, wave) * zeta_reflection(s) * value)
-    found = select(below, mirrored, select(compare("eq", x, 1.0), math.inf, value))
-    return select(compare("eq", x, -math.inf), math.nan, found)
+    special = select(below, mirrored, select(compare("eq", x, 1.0), math.inf, value))
+    return select(compare("eq", x, -math.inf), math.nan, special)
 
 
 def polygamma(n: int, x: Expr) -> Expr:
@@ -103,9 +103,9 @@ def polygamma(n: int, x: Expr) -> Expr:
     r = x - rint(x)
     cotangent = sin((0.5 - abs(r)) * math.pi) / sin(r * math.pi)  # exactly 0 half way between the poles
     mirrored = fma(_cotangent_derivative(n, cotangent), -(math.pi ** (n + 1)), value * float((-1) ** n))
-    found = select(below, mirrored, value)
+    reflected = select(below, mirrored, value)
     pole = (x <= 0.0) & compare("eq", r, 0.0)
-    return select(pole, sign * math.inf, select(compare("eq", x, -math.inf), math.nan, found))
+    return select(pole, sign * math.inf, select(compare("eq", x, -math.inf), math.nan, reflected))
 
 
 def _of_positive(n: int, q: Expr) -> Expr:
@@ -137,13 +137,13 @@ def _cotangent_derivative(n: int, c: Expr) -> Expr:
 
 def _power(x: Expr, n: int) -> Expr:
     """x**n by squaring."""
-    found: Expr | None = None
+    power: Expr | None = None
     while n:
         if n & 1:
-            found = x if found is None else found * x
+            power = x if power is None else power * x
         x, n = x * x, n >> 1
-    assert found is not None
-    return found
+    assert power is not None
+    return power
 
 
 def _horner(x: Expr, coefficients: Sequence[float]) -> Expr:

@@ -92,11 +92,11 @@ class _Ctc:
 
 def _written(like: Any, shape: Sequence[int], kind: ElementKind, out: Any) -> tuple[Any, TensorRef]:
     """The tensor to return, and what it is written through."""
-    made = out if out is not None else empty_like(like, shape, kind)
-    ref = tensor_mut(made if out is not None else writable(made), name="out")
+    array = out if out is not None else empty_like(like, shape, kind)
+    ref = tensor_mut(array if out is not None else writable(array), name="out")
     if ref.shape != tuple(shape) or ref.kind is not kind:
         raise InvalidProblemError(f"out: shape is {ref.shape} of {ref.kind}; expected {tuple(shape)} of {kind}")
-    return made, ref
+    return array, ref
 
 
 # --- connectionist temporal classification ----------------------------------------------------------------------------
@@ -159,10 +159,10 @@ def ctc_loss(
              max_target_length=max_target_length, bounds=bounds, saved=saved)  # fmt: skip
     d = p.descriptor
     loss, target = _written(log_probs, () if p.single else d.loss_shape, d.element, out)
-    kept = [(d.lengths_shape, d.compute), (d.log_alpha_shape, d.compute)] if saved else [None, None]
-    outputs = [(d.loss_shape, d.element), *kept]
-    found = apply(CtcLossPlan, CtcLossArgs, d, log_probs, p.inputs, outputs, [p.per_element(target)])
-    return (loss, *found[1:]) if saved else loss
+    saved_outputs = [(d.lengths_shape, d.compute), (d.log_alpha_shape, d.compute)] if saved else [None, None]
+    outputs = [(d.loss_shape, d.element), *saved_outputs]
+    results = apply(CtcLossPlan, CtcLossArgs, d, log_probs, p.inputs, outputs, [p.per_element(target)])
+    return (loss, *results[1:]) if saved else loss
 
 
 @declared(dy="... : float", **_CTC, nll="... : float", log_alpha="... : float")
@@ -200,11 +200,11 @@ def ctc_loss_backward(
     if nll is None or log_alpha is None:
         again = {**words, "max_target_length": p.descriptor.max_target_length, "bounds": "clamp", "saved": True}
         _, nll, log_alpha = ctc_loss(log_probs, targets, input_lengths, target_lengths, reduction="sum", **again)
-    made, target = _written(log_probs, p.given.shape, p.given.kind, out)
+    gradient, target = _written(log_probs, p.given.shape, p.given.kind, out)
     inputs = (p.per_element(describe(dy, "dy")), *p.inputs, nll, log_alpha)
     outputs = [(p.descriptor.log_probs_shape, p.descriptor.element)]
     apply(CtcLossBackwardPlan, CtcLossBackwardArgs, p.descriptor, log_probs, inputs, outputs, [p.batched(target)])
-    return made
+    return gradient
 
 
 # --- transducers ------------------------------------------------------------------------------------------------------
@@ -291,9 +291,9 @@ def rnnt_loss(
     d, inputs = _rnnt(logits, targets, logit_lengths, target_lengths, blank=blank, clamp=clamp, reduction=reduction,
                       fused_log_softmax=fused_log_softmax, bounds=bounds, saved=saved)  # fmt: skip
     shapes = (d.lengths_shape, d.log_alpha_shape, d.log_norm_shape)
-    kept = [(s, d.compute) if on else None for s, on in zip(shapes, (saved, saved, d.saved_norm), strict=True)]
-    found = apply(RnntLossPlan, RnntLossArgs, d, logits, inputs, [(d.loss_shape, d.element), *kept], [out])
-    return tuple(x for x in found if x is not None) if saved else found[0]
+    saved_outputs = [(s, d.compute) if on else None for s, on in zip(shapes, (saved, saved, d.saved_norm), strict=True)]
+    results = apply(RnntLossPlan, RnntLossArgs, d, logits, inputs, [(d.loss_shape, d.element), *saved_outputs], [out])
+    return tuple(x for x in results if x is not None) if saved else results[0]
 
 
 @declared(dy="... : float", **_RNNT, nll="... : float", log_alpha="... : float", log_norm="... : float")
@@ -332,5 +332,5 @@ def rnnt_loss_backward(
         again = rnnt_loss(logits, targets, logit_lengths, target_lengths, reduction="sum", bounds="clamp", saved=True, **words)
         _, nll, log_alpha, *norms = again
         log_norm = norms[0] if norms else None
-    read = (dy, *inputs, nll, log_alpha, log_norm if fused_log_softmax else None)
-    return one(apply(RnntLossBackwardPlan, RnntLossBackwardArgs, d, logits, read, [(d.logits_shape, d.element)], [out]))
+    operands = (dy, *inputs, nll, log_alpha, log_norm if fused_log_softmax else None)
+    return one(apply(RnntLossBackwardPlan, RnntLossBackwardArgs, d, logits, operands, [(d.logits_shape, d.element)], [out]))

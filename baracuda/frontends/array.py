@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.core import probe
+from baracuda.core import layout_key
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
@@ -92,7 +92,7 @@ class Array(TensorMut):
         if old != new:
             shape, strides = (*shape[:-1], last // new), (*(s // new for s in rest), 1)
         available, before = self.nbytes_available, self.nbytes_before
-        return _made(self.pointer, shape, strides, kind, self.device, available, before, self.owner, self.readonly)
+        return _new_array(self.pointer, shape, strides, kind, self.device, available, before, self.owner, self.readonly)
 
     def _dense(self) -> Array:
         """A contiguous copy."""
@@ -132,7 +132,7 @@ class Array(TensorMut):
     def _view(self, start: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
         offset = start * self.kind.itemsize
         available, before = self.nbytes_available, self.nbytes_before
-        return _made(
+        return _new_array(
             self.pointer + offset,
             shape,
             strides,
@@ -194,7 +194,7 @@ _POINTER, _SHAPE, _STRIDES, _KIND, _DEVICE, _AVAILABLE, _BEFORE, _READONLY, _OWN
 )
 
 
-def _made(
+def _new_array(
     pointer: int,
     shape: tuple[int, ...],
     strides: tuple[int, ...],
@@ -205,28 +205,28 @@ def _made(
     owner: Any,
     readonly: bool = False,
 ) -> Array:
-    made = object.__new__(Array)
-    _POINTER(made, pointer)
-    _SHAPE(made, shape)
-    _STRIDES(made, strides)
-    _KIND(made, kind)
-    _DEVICE(made, device)
-    _AVAILABLE(made, available)
-    _BEFORE(made, before)
-    _READONLY(made, readonly)
-    _OWNER(made, owner)
-    return made
+    array = object.__new__(Array)
+    _POINTER(array, pointer)
+    _SHAPE(array, shape)
+    _STRIDES(array, strides)
+    _KIND(array, kind)
+    _DEVICE(array, device)
+    _AVAILABLE(array, available)
+    _BEFORE(array, before)
+    _READONLY(array, readonly)
+    _OWNER(array, owner)
+    return array
 
 
 def of(ref: TensorRef) -> Array:
     """The array of a tensor's memory, which is on a CUDA device."""
     available, before = ref.nbytes_available, ref.nbytes_before
-    return _made(ref.pointer, ref.shape, ref.strides, ref.kind, ref.device, available, before, ref.owner, ref.readonly)
+    return _new_array(ref.pointer, ref.shape, ref.strides, ref.kind, ref.device, available, before, ref.owner, ref.readonly)
 
 
-def _integers(given: tuple[Any, ...]) -> tuple[int, ...]:
+def _integers(extents: tuple[Any, ...]) -> tuple[int, ...]:
     """Some integers, or a tuple or list of them."""
-    return tuple(given[0]) if len(given) == 1 and isinstance(given[0], tuple | list) else given
+    return tuple(extents[0]) if len(extents) == 1 and isinstance(extents[0], tuple | list) else extents
 
 
 @lru_cache(maxsize=4096)
@@ -263,19 +263,19 @@ def _strides_in(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[
             merged[-1] = (merged[-1][0] * n, s)
         elif n != 1:
             merged.append((n, s))
-    found: list[int] = []
-    left, step = 1, 0
+    reversed_strides: list[int] = []
+    remaining, step = 1, 0
     for n in reversed(wanted):
         if n == 1:
-            found.append(0)
+            reversed_strides.append(0)
             continue
-        if left == 1:
-            left, step = merged.pop()
-        if left % n:
+        if remaining == 1:
+            remaining, step = merged.pop()
+        if remaining % n:
             return None
-        found.append(step)
-        left, step = left // n, step * n
-    return tuple(found[::-1])
+        reversed_strides.append(step)
+        remaining, step = remaining // n, step * n
+    return tuple(reversed_strides[::-1])
 
 
 def empty(shape: Sequence[int], kind: ElementKind, device: Device) -> Array:
@@ -283,7 +283,7 @@ def empty(shape: Sequence[int], kind: ElementKind, device: Device) -> Array:
     from baracuda.runtime.device_pool import Block
 
     block, extents = Block(kind.itemsize * prod(shape), device), tuple(shape)
-    return _made(block.pointer, extents, contiguous_strides(extents), kind, device, block.nbytes, 0, block)
+    return _new_array(block.pointer, extents, contiguous_strides(extents), kind, device, block.nbytes, 0, block)
 
 
 def to_device(values: Any, device: Device) -> Any:
@@ -312,9 +312,9 @@ def to_device(values: Any, device: Device) -> Any:
     from baracuda.runtime import device_memory
 
     source = np.asarray(values, order="C")  # ascontiguousarray gives a number an axis
-    made = empty(source.shape, ElementKind.from_numpy(source.dtype), device)
-    device_memory.write(made, source)
-    return made
+    array = empty(source.shape, ElementKind.from_numpy(source.dtype), device)
+    device_memory.write(array, source)
+    return array
 
 
 def to_host(values: Any) -> np.ndarray[Any, Any]:
@@ -322,12 +322,12 @@ def to_host(values: Any) -> np.ndarray[Any, Any]:
     return values.numpy() if isinstance(values, Array) else np.asarray(values)
 
 
-def _probe(array: Any) -> probe.Probed:
+def _layout_key(array: Any) -> layout_key.KeyedPointer:
     return (Array, array.kind, array.device, array.shape, array.strides), array.pointer
 
 
-def _probe_mut(array: Any) -> probe.Probed | None:
-    return None if array.readonly else _probe(array)
+def _layout_key_mut(array: Any) -> layout_key.KeyedPointer | None:
+    return None if array.readonly else _layout_key(array)
 
 
-probe.PROBES[Array], probe.PROBES_MUT[Array] = _probe, _probe_mut
+layout_key.LAYOUT_KEYS[Array], layout_key.LAYOUT_KEYS_MUT[Array] = _layout_key, _layout_key_mut

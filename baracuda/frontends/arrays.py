@@ -31,7 +31,7 @@ def library_of(obj: Any) -> str:
     return type(obj).__module__.partition(".")[0].removesuffix("lib")
 
 
-class Extent(NamedTuple):
+class MemoryExtent(NamedTuple):
     """Where a tensor's memory is."""
 
     pointer: int
@@ -39,11 +39,11 @@ class Extent(NamedTuple):
     high: int
 
 
-def extent_of(ref: TensorRef) -> Extent:
+def extent_of(ref: TensorRef) -> MemoryExtent:
     """The address of a tensor's first element, and where its memory begins and ends."""
     lowest, highest = reach(ref.shape, ref.strides)
     bits = ref.kind.bits
-    return Extent(ref.pointer, ref.pointer + lowest * bits // 8, ref.pointer + -(-(highest + 1) * bits // 8))
+    return MemoryExtent(ref.pointer, ref.pointer + lowest * bits // 8, ref.pointer + -(-(highest + 1) * bits // 8))
 
 
 #: Types of arguments that functions take as they are.
@@ -52,7 +52,7 @@ _PLAIN = frozenset([np.ndarray, array.Array, type(None), bool, int, float, compl
 _LIBRARIES = frozenset(["numpy", "cupy", "jax"])
 
 
-class _Lent:
+class _BorrowedMemory:
     """The memory of another library's tensor, as NumPy takes it."""
 
     def __init__(self, ref: TensorRef) -> None:
@@ -91,17 +91,17 @@ def adopted(obj: Any, name: str = "tensor") -> Any:
         return array.of(ref)
     if 0 in ref.shape:
         return np.empty(ref.shape, ref.kind.numpy)
-    return np.asarray(_Lent(ref)).view(ref.kind.numpy)
+    return np.asarray(_BorrowedMemory(ref)).view(ref.kind.numpy)
 
 
 def all_adopted(values: Any, name: str = "tensor") -> Any:
     """Each value of a list or tuple `adopted`; the very sequence where none of them changes."""
-    made = None
+    adopted_values = None
     for i, value in enumerate(values):
         if type(value) not in _PLAIN and (own := adopted(value, name)) is not value:
-            made = made or list(values)
-            made[i] = own
-    return values if made is None else type(values)(made)
+            adopted_values = adopted_values or list(values)
+            adopted_values[i] = own
+    return values if adopted_values is None else type(values)(adopted_values)
 
 
 def _memory_order(shape: Sequence[int], like: TensorRef) -> list[int]:
@@ -119,17 +119,17 @@ def empty_like(like: Any, shape: Sequence[int], kind: ElementKind) -> Any:
     UnsupportedError
         The library is not one that baracuda can allocate with; pass `out` instead.
     """
-    made = _empty_like(like, tuple(shape), kind)
-    allocated(made, like)
-    return made
+    result = _empty_like(like, tuple(shape), kind)
+    allocated(result, like)
+    return result
 
 
-def allocated(made: Any, like: Any) -> None:
+def allocated(result: Any, like: Any) -> None:
     """Tell who records a call of a tensor that was made for it."""
     recorder = current_recorder()
     if recorder is not None:
-        ref = tensor_ref(made)
-        recorder.allocate(Allocated(made, ref.pointer, prod(ref.shape) * ref.kind.itemsize, like))
+        ref = tensor_ref(result)
+        recorder.allocate(Allocated(result, ref.pointer, prod(ref.shape) * ref.kind.itemsize, like))
 
 
 def _empty_like(like: Any, shape: tuple[int, ...], kind: ElementKind) -> Any:
@@ -156,8 +156,8 @@ def dense_allocator(
     """What makes dense tensors of a library with these strides in elements, on the device of the tensor it is given."""
     if library == "torch" and not _is_pooled(device, shape, kind):
         torch = sys.modules["torch"]
-        made, dtype, extents, steps = torch.empty_strided, torch_dtype(torch, kind), tuple(shape), tuple(strides)
-        return lambda like: made(extents, steps, dtype=dtype, device=like.device)
+        empty, dtype, extents, steps = torch.empty_strided, torch_dtype(torch, kind), tuple(shape), tuple(strides)
+        return lambda like: empty(extents, steps, dtype=dtype, device=like.device)
     order = sorted(range(len(shape)), key=lambda a: (-strides[a], -shape[a], a))
     return _laid_out(library, device, shape, order, kind)
 

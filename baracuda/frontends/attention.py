@@ -58,31 +58,33 @@ class _Call:
         others = list(others)
         if len(others) > len(OTHERS):
             raise InvalidProblemError(f"tensors: {len(others)}; expected at most {len(OTHERS)}")
-        given = {n: describe(t, n) for n, t in (*named.items(), *zip(OTHERS, others, strict=False))}
-        self.shapes = {n: r.shape for n, r in given.items()}
-        found: dict[str, Any] = dict(options)
+        inputs = {n: describe(t, n) for n, t in (*named.items(), *zip(OTHERS, others, strict=False))}
+        self.shapes = {n: r.shape for n, r in inputs.items()}
+        described: dict[str, Any] = dict(options)
         for name, tensor in (*named.items(), *zip(OTHERS, others, strict=False)):
             lengths = name in ("query_lengths", "key_lengths")
-            self.tensors[name] = tensor if lengths or name == "slopes" else _with_axes(tensor, given[name])
-            shape = given[name].shape if name == "slopes" else (1,) * (4 - len(given[name].shape)) + given[name].shape
+            self.tensors[name] = tensor if lengths or name == "slopes" else _with_axes(tensor, inputs[name])
+            shape = inputs[name].shape if name == "slopes" else (1,) * (4 - len(inputs[name].shape)) + inputs[name].shape
             if lengths:
-                found[name] = True
+                described[name] = True
             elif name not in OTHERS:
-                found[f"{name}_shape"] = shape
+                described[f"{name}_shape"] = shape
                 if name != "mask":
-                    found[f"{name}_element"] = given[name].kind
-        if "mask" in given and given["mask"].kind is not ElementKind.BOOL:
+                    described[f"{name}_element"] = inputs[name].kind
+        if "mask" in inputs and inputs["mask"].kind is not ElementKind.BOOL:
             raise InvalidProblemError(
-                f"mask: element is {given['mask'].kind}; expected bool, true where a query sees a key (what is added is `bias`)"
+                f"mask: element is {inputs['mask'].kind}; expected bool, true where a query sees a key (what is added is `bias`)"
             )
         if score is not None:
-            kinds = tuple(given[n].kind for n in OTHERS[: len(others)])
-            found["formula"] = _traced(score, kinds, refs["q"].kind)
-            found["others"] = tuple(
-                ((1,) * (4 - len(given[n].shape)) + given[n].shape, given[n].kind) for n in OTHERS[: len(others)]
+            kinds = tuple(inputs[n].kind for n in OTHERS[: len(others)])
+            described["formula"] = _traced(score, kinds, refs["q"].kind)
+            described["others"] = tuple(
+                ((1,) * (4 - len(inputs[n].shape)) + inputs[n].shape, inputs[n].kind) for n in OTHERS[: len(others)]
             )
         (batch, heads, queries, depth), (_, key_heads, keys, value_depth) = shapes["q"], shapes["v"]
-        self.descriptor = AttentionDescriptor(batch, heads, key_heads, queries, keys, depth, value_depth, refs["q"].kind, **found)
+        self.descriptor = AttentionDescriptor(
+            batch, heads, key_heads, queries, keys, depth, value_depth, refs["q"].kind, **described
+        )
 
     def widened(self, x: Any) -> Any:
         """A tensor with the axes that the call left out."""
@@ -107,9 +109,11 @@ def _traced(score: Callable[..., Expr], kinds: tuple[ElementKind, ...], element:
 def _forward(call: _Call, saved: bool, out: Any, preference: PlanPreference | None) -> Any:
     d = replace(call.descriptor, lse=saved)
     outputs = [(d.y_shape, d.element), (d.lse_shape, d.compute) if saved else None]
-    given = [None if out is None else call.widened(out)]
+    results_into = [None if out is None else call.widened(out)]
     values = [call.tensors.get(n) for n in _READ]
-    y, lse = apply(AttentionPlan, AttentionArgs, d, call.tensors["q"], values, outputs, given, preference or PlanPreference())
+    y, lse = apply(
+        AttentionPlan, AttentionArgs, d, call.tensors["q"], values, outputs, results_into, preference or PlanPreference()
+    )
     y = out if out is not None else call.narrowed(y)
     return (y, call.narrowed(lse)) if saved else y
 
@@ -120,7 +124,7 @@ def _backward(
     options = {f.name: getattr(call.descriptor, f.name) for f in fields(call.descriptor)} | {"lse": True}
     d = AttentionBackwardDescriptor(**options, wrt=tuple(wrt))
     tensors = call.tensors = call.tensors | {n: call.widened(t) for n, t in (("dy", dy), ("y", y), ("lse", lse))}
-    given = [None if x is None else call.widened(x) for x in out]
+    results_into = [None if x is None else call.widened(x) for x in out]
     wanted = [
         (d.q_shape, d.element) if d.wants_dq else None,
         (d.k_shape, d.element) if d.wants_dk else None,
@@ -128,22 +132,29 @@ def _backward(
         (d.pair_shape, d.dbias_element) if d.wants_dbias else None,
     ]
     values = [tensors.get(n) for n in _READ_BACKWARD]
-    made = apply(
-        AttentionBackwardPlan, AttentionBackwardArgs, d, tensors["q"], values, wanted, given, preference or PlanPreference()
+    gradients = apply(
+        AttentionBackwardPlan,
+        AttentionBackwardArgs,
+        d,
+        tensors["q"],
+        values,
+        wanted,
+        results_into,
+        preference or PlanPreference(),
     )
-    found = dict(zip(("q", "k", "v"), (call.narrowed(x) for x in made[:3]), strict=True))
+    gradients_by_name = dict(zip(("q", "k", "v"), (call.narrowed(x) for x in gradients[:3]), strict=True))
     if d.pair is not None:
-        found[d.pair] = _summed(made[3], d).reshape(call.shapes[d.pair])
-    results = tuple(found[n] for n in wrt)
+        gradients_by_name[d.pair] = _summed(gradients[3], d).reshape(call.shapes[d.pair])
+    results = tuple(gradients_by_name[n] for n in wrt)
     return one_or_all(results)
 
 
 def _summed(pairs: Any, d: AttentionBackwardDescriptor) -> Any:
     """The gradient of a tensor of the score: that of each pair, summed over what the tensor was broadcast along."""
-    placed = [1] * 4
+    broadcast_shape = [1] * 4
     for axis, n in zip(d.slopes_axes if d.pair == "slopes" else range(4), getattr(d, f"{d.pair}_shape"), strict=True):
-        placed[axis] = n
-    axes = tuple(a for a, (n, whole) in enumerate(zip(placed, d.pair_shape, strict=True)) if n != whole)
+        broadcast_shape[axis] = n
+    axes = tuple(a for a, (n, whole) in enumerate(zip(broadcast_shape, d.pair_shape, strict=True)) if n != whole)
     return function("sum")(pairs, axis=axes, dtype=getattr(d, f"{d.pair}_element")) if axes else pairs
 
 

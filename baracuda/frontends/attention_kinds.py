@@ -10,7 +10,7 @@ from baracuda.core.bounds import AtLeast, Finite
 from baracuda.core.call_recorder import refuse
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import tensor_mut
-from baracuda.core.views import placed, slab, view
+from baracuda.core.views import expanded_dims, slab, view
 from baracuda.frontends.arrays import empty_like
 from baracuda.frontends.attention import scaled_dot_product_attention as attend
 from baracuda.frontends.attention import scaled_dot_product_attention_backward as attend_backward
@@ -107,11 +107,11 @@ def alibi_bias_backward(dy: Any) -> Any:
 
 def _beside(name: str, x: Any, shape: Sequence[int]) -> Any:
     """A tensor of one number for each row, with an axis for the row."""
-    return placed(describe(x, name), range(len(shape) - 1), len(shape))
+    return expanded_dims(describe(x, name), range(len(shape) - 1), len(shape))
 
 
 def _sinks(sink: Any, shape: Sequence[int]) -> Any:
-    return placed(describe(sink, "sink"), (len(shape) - 3,), len(shape))
+    return expanded_dims(describe(sink, "sink"), (len(shape) - 3,), len(shape))
 
 
 _HEADS: dict[str, str] = {
@@ -134,8 +134,8 @@ def attention_sink(q: Any, k: Any, v: Any, sink: Any, *, saved: bool = False, **
     plain, plain_lse = attend(q, k, v, saved=True, **options)
     shape = tuple(plain.shape)
     tensors = {"x": plain, "x_lse": _beside("lse", plain_lse, shape), "sink": _sinks(sink, shape)}
-    found = run(states.with_sink, tensors, plain, plain, axis=-1)
-    return (found["y"], found["lse"][..., 0]) if saved else found["y"]
+    results = run(states.with_sink, tensors, plain, plain, axis=-1)
+    return (results["y"], results["lse"][..., 0]) if saved else results["y"]
 
 
 @declared(attend_backward, "out", **_HEADS, **_OF_HEADS)
@@ -145,15 +145,15 @@ def attention_sink_backward(
     """The gradients of `attention_sink`, in the order of `wrt`, with y and lse as it returned them."""
     names = chosen(wrt, ("q", "k", "v", "bias", "slopes", "sink"))
     others = [n for n in names if n != "sink"]
-    made = attend_backward(dy, q, k, v, y, lse, wrt=others, **options) if others else ()
-    found = dict(zip(others, made if len(others) > 1 else (made,), strict=False))
+    inner = attend_backward(dy, q, k, v, y, lse, wrt=others, **options) if others else ()
+    gradients_by_name = dict(zip(others, inner if len(others) > 1 else (inner,), strict=False))
     if "sink" in names:
         shape = tuple(dy.shape)
         tensors = {"dy": dy, "y": y, "lse": _beside("lse", lse, shape), "sink": _sinks(sink, shape)}
         (rows,) = run(states.sink_slope, tensors, dy, axis=-1).values()
         axes = tuple(a for a in range(len(shape)) if a != len(shape) - 3)
-        found["sink"] = function("sum")(rows, axis=axes, dtype=describe(sink, "sink").kind)
-    results = tuple(found[n] for n in names)
+        gradients_by_name["sink"] = function("sum")(rows, axis=axes, dtype=describe(sink, "sink").kind)
+    results = tuple(gradients_by_name[n] for n in names)
     return one_or_all(results)
 
 
@@ -177,8 +177,8 @@ def merge_attention_states(a: Any, a_lse: Any, b: Any, b_lse: Any) -> tuple[Any,
     """
     shape = tuple(describe(a, "a").shape)
     tensors = {"a": a, "a_lse": _beside("a_lse", a_lse, shape), "b": b, "b_lse": _beside("b_lse", b_lse, shape)}
-    found = run(states.merge, tensors, a, axis=-1)
-    return found["y"], found["lse"][..., 0]
+    results = run(states.merge, tensors, a, axis=-1)
+    return results["y"], results["lse"][..., 0]
 
 
 @declared(**_STATES, **_MERGED)
@@ -191,8 +191,8 @@ def merge_attention_states_backward(
     for name, x in (("a_lse", a_lse), ("b_lse", b_lse), ("lse", lse), ("dlse", dlse)):
         if x is not None:
             tensors[name] = _beside(name, x, shape)
-    found = run(states.merge_backward, tensors, a, axis=-1)
-    return found["da"], found["da_lse"][..., 0], found["db"], found["db_lse"][..., 0]
+    results = run(states.merge_backward, tensors, a, axis=-1)
+    return results["da"], results["da_lse"][..., 0], results["db"], results["db_lse"][..., 0]
 
 
 # --- packed sequences -------------------------------------------------------------------------------------------------
@@ -243,9 +243,9 @@ def varlen_attention(q: Any, k: Any, v: Any, starts: Any, key_starts: Any = None
     for rows, columns in pieces:
         if rows.start < rows.stop:
             parts = (x[at].swapaxes(0, 1) for x, at in ((q, rows), (k, columns), (v, columns)))
-            found = attend(*parts, saved=saved, out=y[rows].swapaxes(0, 1), **options)
+            attended = attend(*parts, saved=saved, out=y[rows].swapaxes(0, 1), **options)
             if lse is not None:
-                copy(describe(found[1], "lse"), tensor_mut(lse[:, rows]), q)
+                copy(describe(attended[1], "lse"), tensor_mut(lse[:, rows]), q)
     return y if lse is None else (y, lse)
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
-from baracuda.frontends.binding import Bound
+from baracuda.frontends.binding import BoundArguments
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import describe
-from baracuda.frontends.function import Call, binding_of, cacheable_of, describe_bound, describe_call
+from baracuda.frontends.function import OpCall, binding_of, cacheable_of, describe_bound, describe_call
 from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
@@ -57,7 +57,7 @@ class Backward:
             ref = describe(like, self.cotangents[0])
             values |= {n: like if kind is None else replace(ref, kind=kind) for n, kind in op.unread.items()}
             options = of_dy(op, options, ref)
-        own = Bound(tuple(values[n] for n in op.signature.tensors), call.numbers, options)
+        own = BoundArguments(tuple(values[n] for n in op.signature.tensors), call.numbers, options)
         descriptor, tensors, largest = describe_bound(op, own)
         like = largest if like is None else like
         named = {n[1:]: values[n] for n in self.cotangents}
@@ -78,24 +78,24 @@ class Backward:
         if missing and self.op.unread:
             raise InvalidProblemError(f"{', '.join(missing)}: got None; expected a result of {self.op}")
         if missing:
-            made = Call(descriptor, tensors, like).run()
+            made = OpCall(descriptor, tensors, like).run()
             saved |= {n: made[n] for n in missing}
         results = descriptor.results
         named = cotangents if isinstance(cotangents, Mapping) else dict(zip(results, cotangents, strict=True))
-        given = {name: dy for name, dy in named.items() if dy is not None}
-        for name, dy in given.items():
+        dys = {name: dy for name, dy in named.items() if dy is not None}
+        for name, dy in dys.items():
             shape = describe(dy, f"d{name}").shape
             if name in results and shape != results[name][0]:
                 raise InvalidProblemError(f"d{name}: shape is {shape}; expected {results[name][0]}")
-        if not given:
+        if not dys:
             raise InvalidProblemError(f"{self.__name__}: every gradient of a result is None; expected at least one")
         names = differentiable(descriptor) if wrt is None else chosen(wrt, tuple(descriptor.tensors))
-        known = {**{f"d{n}": dy for n, dy in given.items()}, **saved, **tensors}
-        found: dict[str, Any] = {}
+        known = {**{f"d{n}": dy for n, dy in dys.items()}, **saved, **tensors}
+        slopes: dict[str, Any] = {}
         for group, axes in groups(descriptor, names):
-            part = replace(descriptor, axes=axes, wrt=group, given=tuple(given))
-            found |= gradients(part, known, like)
-        return {n: found[n] for n in names}
+            part = replace(descriptor, axes=axes, wrt=group, given=tuple(dys))
+            slopes |= gradients(part, known, like)
+        return {n: slopes[n] for n in names}
 
 
 def of_dy(op: Op, options: Mapping[str, Any], dy: TensorRef) -> dict[str, Any]:
@@ -105,8 +105,8 @@ def of_dy(op: Op, options: Mapping[str, Any], dy: TensorRef) -> dict[str, Any]:
 
 def gradients(descriptor: OpDescriptor, tensors: Mapping[str, Any], like: Any) -> dict[str, Any]:
     """The gradients that one descriptor computes, by the name of their tensor, fitted to its shape."""
-    made = Call(descriptor, tensors, like).run()
-    return {n: _fitted(made[f"d{n}"], descriptor, n) for n in descriptor.wrt}
+    results = OpCall(descriptor, tensors, like).run()
+    return {n: _fitted(results[f"d{n}"], descriptor, n) for n in descriptor.wrt}
 
 
 def differentiable(d: OpDescriptor) -> tuple[str, ...]:
@@ -134,5 +134,5 @@ def _fitted(result: Any, d: OpDescriptor, name: str) -> Any:
     shape, kind = d.given_shapes[name], d.slope_kind(name)
     axes = tuple(a for a, v in enumerate(d.varying(name)) if not v)
     descriptor, tensors, like = describe_call(total, (result,), {"axis": axes, "dtype": kind})
-    (summed,) = Call(descriptor, tensors, like).run().values()
+    (summed,) = OpCall(descriptor, tensors, like).run().values()
     return summed.reshape(shape)

@@ -87,7 +87,7 @@ def unknown_parameter(function: str, name: str, known: Sequence[str]) -> Argumen
 
 
 @dataclass(frozen=True)
-class Bound:
+class BoundArguments:
     """Arguments, understood: one for each tensor, None where none is given; then numbers and options that are given."""
 
     tensors: tuple[Any, ...]
@@ -138,27 +138,27 @@ class Binding:
         self.required = tuple(n for n, v in self.defaults.items() if v is Parameter.empty)
         self._count, self._rest = len(self.tensors), (None,) * len(self.tensors)
 
-    def __call__(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Bound:
+    def __call__(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> BoundArguments:
         """The arguments of a caller, whose tensors may be of any library (`arrays.adopted`)."""
         call = self.bind(arguments, keywords)
         tensors = all_adopted(call.tensors, self.function)
         return call if tensors is call.tensors else replace(call, tensors=tensors)
 
-    def bind(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Bound:
+    def bind(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> BoundArguments:
         """The arguments of a call. Raises `ArgumentError` for those that there is no parameter for, and the error of the first
         that is not what it may be."""
         count = self._count
-        given = len(arguments)
-        if not keywords and given <= count and not self.required:
-            return Bound(_plain(arguments if given == count else arguments + self._rest[given:]))
-        tensors = list(arguments[:count]) + list(self._rest[given:])
+        count_given = len(arguments)
+        if not keywords and count_given <= count and not self.required:
+            return BoundArguments(_plain(arguments if count_given == count else arguments + self._rest[count_given:]))
+        tensors = list(arguments[:count]) + list(self._rest[count_given:])
         numbers: dict[str, Any] = {}
         options: dict[str, Any] = {}
-        taken = self.tensors[:given]
-        if given > count:
-            if given - count > len(self.by_position):
+        by_position = self.tensors[:count_given]
+        if count_given > count:
+            if count_given - count > len(self.by_position):
                 expected = self._listed(self.by_position)
-                raise ArgumentError(f"{self.function}: got {given} arguments by position; expected {expected}")
+                raise ArgumentError(f"{self.function}: got {count_given} arguments by position; expected {expected}")
             keywords = {**self._positions(arguments[count:], keywords), **keywords}
         for name, value in keywords.items():
             name = self.aliases.get(name, name)
@@ -166,23 +166,23 @@ class Binding:
             if domain is None:
                 if name not in self.tensors:
                     raise unknown_parameter(self.function, name, [*self.tensors, *self.domains])
-                if name in taken:
+                if name in by_position:
                     raise ArgumentError(f"{self.function}: {name} is given twice")
                 tensors[self.tensors.index(name)] = value
-                taken = (*taken, name)
+                by_position = (*by_position, name)
                 continue
-            kept = numbers if name in self.numbers else options
-            if name in kept:
+            target = numbers if name in self.numbers else options
+            if name in target:
                 raise ArgumentError(f"{self.function}: {name} is given twice")
             if value is None and self.defaults.get(name, self) is None:
                 continue  # as if left out
-            kept[name] = domain.check(name, value)
+            target[name] = domain.check(name, value)
         for name in self.required:
             if name not in options and name not in numbers:
                 raise ArgumentError(f"{name}: {self.function} needs it; expected {self.domains[name]}")
         if self.ordered and numbers:
             check_order({**self.defaults, **numbers}, self.ordered)
-        return Bound(_plain(tuple(tensors)), numbers, options)
+        return BoundArguments(_plain(tuple(tensors)), numbers, options)
 
     def _positions(self, extra: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
         """What follows the tensors, by name."""

@@ -10,8 +10,8 @@ from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device, Stream
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.layout_key import layout_key
 from baracuda.core.plan import Plan, layout_of
-from baracuda.core.probe import probe
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.core.workspace import Workspace
@@ -33,9 +33,9 @@ def describe(obj: Any, name: str) -> TensorRef:
 
 
 def _key(value: Any) -> Any:
-    probed = probe(value)
-    if probed is not None:
-        return probed[0], min(probed[1] & -probed[1], 16)
+    keyed = layout_key(value)
+    if keyed is not None:
+        return keyed[0], min(keyed[1] & -keyed[1], 16)
     ref = tensor_ref(value)
     return ref.kind, ref.device, ref.shape, ref.strides, min(ref.alignment, 16)
 
@@ -81,14 +81,14 @@ def apply(
     """
     if len(out) > len(outputs):
         raise InvalidProblemError(f"out: {len(out)} tensors; expected at most {len(outputs)}")
-    given = [*out, *[None] * (len(outputs) - len(out))]
+    results_into = [*out, *[None] * (len(outputs) - len(out))]
     results = [
         g if g is not None else None if wanted is None else empty_like(like, *wanted)
-        for g, wanted in zip(given, outputs, strict=True)
+        for g, wanted in zip(results_into, outputs, strict=True)
     ]
     device = device_of(like)
     stream = current_stream(like, device)
-    values = [*inputs, *(r if g is not None or r is None else writable(r) for g, r in zip(given, results, strict=True))]
+    values = [*inputs, *(r if g is not None or r is None else writable(r) for g, r in zip(results_into, results, strict=True))]
     args = args_type(**{spec.name: value for spec, value in zip(cls.tensors, values, strict=True)})
     plan = plan_for(cls, descriptor, stream, values, preference)
     size = plan.workspace_size()

@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baracuda.core import probe, watch
-from baracuda.core.call_recorder import CallRecorder, Expect, Launch, recording
+from baracuda.core import layout_key, run_hooks
+from baracuda.core.call_recorder import CallRecorder, DeviceCheck, RecordedLaunch, recording
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import Error
@@ -52,10 +52,10 @@ OF_SHAPES = frozenset({"low", "last", "ignore_index"})
 
 def cached(function: Callable[..., Any]) -> Any:
     """A public function whose repeated calls take the short way."""
-    return kept(getattr(function, "cacheable", None) or Cacheable(function))
+    return call_cached(getattr(function, "cacheable", None) or Cacheable(function))
 
 
-def kept(known: Cacheable) -> Any:
+def call_cached(known: Cacheable) -> Any:
     """A function of which this is known, its repeated calls by the short way."""
     if native is None:
         return python_function(known)
@@ -97,11 +97,11 @@ class Recorder:
             within(-1)
         layouts = [layout_of(t, False) for t in tensors if type(t) is Array]
         dtypes = [t.dtype for t in tensors if type(t) is np.ndarray]
-        kept = (*keywords, *_others((*arguments, *keywords.values())), *dtypes, *layouts)
-        written = _flat(keywords.get("out"))
+        keepalive = (*keywords, *_others((*arguments, *keywords.values())), *dtypes, *layouts)
+        outputs = _flat(keywords.get("out"))
         if self.known.scalars is not None and not self._reached(recorder, arguments, keywords):
             recorder.refuse("a number does not reach a kernel as it is")
-        return result, _Finished(self.known, recorder, tensors, refs, result, written, self.native).call(), kept
+        return result, _RecordedCall(self.known, recorder, tensors, refs, result, outputs, self.native).call(), keepalive
 
     def _reached(self, recorder: CallRecorder, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
         """Whether launches were given each number of a call by its name, and nothing that may follow from one by another name.
@@ -110,7 +110,7 @@ class Recorder:
         assert self.known.scalars is not None
         numbers = self.known.scalars(arguments, keywords)
         variable = {n: v for n, v in numbers.items() if v not in self.known.specials.get(n, ())}
-        rows = [s.scalars for s in recorder.steps if isinstance(s, Launch) and s.scalars is not None]
+        rows = [s.scalars for s in recorder.steps if isinstance(s, RecordedLaunch) and s.scalars is not None]
         own = {*numbers, *self.known.numbers, *OF_SHAPES}
         if variable and any(name not in own for row in rows for name in row):
             return False
@@ -123,13 +123,13 @@ class Recorder:
 
 def _others(values: Sequence[Any]) -> list[Any]:
     """Arguments that a key tells apart by their address."""
-    found: list[Any] = []
+    others: list[Any] = []
     for v in values:
         if isinstance(v, (tuple, list)):
-            found += _others(v)
+            others += _others(v)
         elif type(v) in PLAIN or isinstance(v, type):
-            found.append(v)
-    return found
+            others.append(v)
+    return others
 
 
 def _flat(value: Any) -> list[Any]:
@@ -144,7 +144,7 @@ class Result(NamedTuple):
     kind: ElementKind
 
 
-class _Finished:
+class _RecordedCall:
     """A call that was recorded, to be made again."""
 
     def __init__(
@@ -154,17 +154,17 @@ class _Finished:
         tensors: tuple[Any, ...],
         refs: Sequence[TensorRef],
         result: Any,
-        written: Sequence[Any],
+        outputs: Sequence[Any],
         native: bool,
     ) -> None:
         self.native = native
         self.known, self.recorder, self.tensors, self.refs, self.result = known, recorder, tensors, refs, result
-        self.written = [i + 1 for i, t in enumerate(tensors) if any(t is w for w in written)]
+        self.written = [i + 1 for i, t in enumerate(tensors) if any(t is w for w in outputs)]
 
     def call(self) -> Any:
         """What the next call comes down to; None where it has to be found out anew."""
         recorder, tensors = self.recorder, self.tensors
-        launches = [s for s in recorder.steps if isinstance(s, Launch)]
+        launches = [s for s in recorder.steps if isinstance(s, RecordedLaunch)]
         if recorder.refused or not tensors or not 0 < len(launches) <= MOST_LAUNCHES:
             return None
         devices = {r.device for r in self.refs}
@@ -181,21 +181,21 @@ class _Finished:
         if returned is None:
             return None
         sources, results, rebuild = returned
-        moved, scratch = self._moved(results)
+        relocated, scratch = self._moved(results)
         library = library_of(example)
-        made = tuple(self._result(library, device, results[i]) for i in results)
-        steps = tuple(self._step(s, moved) for s in recorder.steps)
+        recipes = tuple(self._result(library, device, results[i]) for i in results)
+        steps = tuple(self._step(s, relocated) for s in recorder.steps)
         numbers = self.known.scalars
         on_device = dense_allocator(library, device, (scratch,), (1,), ElementKind.U8) if scratch else None
         return (native.Call if self.native else Call)(
             launches=steps,
-            results=made,
-            returned=tuple(moved.get(s, (s, 0))[0] for s in sources),
+            results=recipes,
+            returned=tuple(relocated.get(s, (s, 0))[0] for s in sources),
             like=like,
             scratch=scratch,
             scratch_on=on_device,
             cuda=self._on_gpu(device),
-            renumber=None if numbers is None else _Renumber(numbers, recorder),
+            renumber=None if numbers is None else _NumberUpdate(numbers, recorder),
             rebuild=rebuild,
         )
 
@@ -233,7 +233,7 @@ class _Finished:
             if own is not None:
                 sources.append(own)
                 continue
-            if probe.PROBES.get(type(value)) is None:
+            if layout_key.LAYOUT_KEYS.get(type(value)) is None:
                 return None
             ref = tensor_ref(value)
             extent = extent_of(ref)
@@ -254,26 +254,26 @@ class _Finished:
         """Where each allocation lies in the next call: a result, or a byte of the scratch memory, and how much of that there is.
         Memory that is not used any more serves again."""
         first = len(self.tensors) + 1
-        moved = {source: (first + i, 0) for i, source in enumerate(results)}
+        relocated = {source: (first + i, 0) for i, source in enumerate(results)}
         spans: dict[int, list[int]] = {}
         for at, step in enumerate(self.recorder.steps):
-            for place in step.places if isinstance(step, Launch) else (step.place,):
-                if place.source >= first and place.source not in moved:
+            for place in step.places if isinstance(step, RecordedLaunch) else (step.place,):
+                if place.source >= first and place.source not in relocated:
                     spans.setdefault(place.source, [at, at])[1] = at
-        placed: list[tuple[int, int, int, int]] = []  # first and last use, begin and end
+        placements: list[tuple[int, int, int, int]] = []  # first and last use, begin and end
         total = 0
         for source, (begin, end) in sorted(spans.items(), key=lambda s: -self.recorder.allocated[s[0] - first].nbytes):
             size = round_up(max(self.recorder.allocated[source - first].nbytes, 1), ALIGNMENT)
-            taken = sorted((a, b) for f, last, a, b in placed if f <= end and begin <= last)
+            overlapping = sorted((a, b) for f, last, a, b in placements if f <= end and begin <= last)
             offset = 0
-            for a, b in taken:
+            for a, b in overlapping:
                 if offset + size <= a:
                     break
                 offset = max(offset, b)
-            placed.append((begin, end, offset, offset + size))
-            moved[source] = (first + len(results), offset)
+            placements.append((begin, end, offset, offset + size))
+            relocated[source] = (first + len(results), offset)
             total = max(total, offset + size)
-        return moved, total
+        return relocated, total
 
     def _result(self, library: str, device: Device, result: Result) -> tuple[Any, ...]:
         shape, strides, kind = result
@@ -286,34 +286,34 @@ class _Finished:
             way, dtype = "torch", kind.dlpack
         return way, shape, strides, nbytes, dtype, dense_allocator(library, device, shape, strides, kind)
 
-    def _step(self, step: Launch | Expect, moved: Mapping[int, tuple[int, int]]) -> tuple[Any, ...]:
+    def _step(self, step: RecordedLaunch | DeviceCheck, relocated: Mapping[int, tuple[int, int]]) -> tuple[Any, ...]:
         def place(p: Any) -> tuple[int, int]:
-            source, offset = moved.get(p.source, (p.source, 0))
+            source, offset = relocated.get(p.source, (p.source, 0))
             return source, offset + p.offset
 
-        if isinstance(step, Expect):
+        if isinstance(step, DeviceCheck):
             return partial(_is_false, self.refs[0].device), ("expect",), (place(step.place), (0, 0)), None
         scalars = None if step.scalars is None else dict(step.scalars)
         return step.launcher, step.launcher.native(scalars), tuple(map(place, step.places)), scalars
 
 
-class _Renumber:
+class _NumberUpdate:
     """Other numbers for the launches of a call."""
 
     def __init__(self, scalars: Callable[..., Mapping[str, float]], recorder: CallRecorder) -> None:
         self.scalars, self.steps, self.whole = scalars, tuple(recorder.steps), tuple(recorder.whole)
 
     def __call__(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> list[tuple[bytes, Any]]:
-        given = self.scalars(arguments, keywords)
+        numbers = self.scalars(arguments, keywords)
         for name, kind in self.whole:
-            if name in given:
-                check_whole(name, given[name], kind)
+            if name in numbers:
+                check_whole(name, numbers[name], kind)
         rows: list[tuple[bytes, Any]] = []
         for step in self.steps:
-            if isinstance(step, Expect) or step.scalars is None:
-                rows.append((step.launcher.parameters(None) if isinstance(step, Launch) else b"", None))
+            if isinstance(step, DeviceCheck) or step.scalars is None:
+                rows.append((step.launcher.parameters(None) if isinstance(step, RecordedLaunch) else b"", None))
                 continue
-            scalars = {n: given.get(n, v) for n, v in step.scalars.items()}
+            scalars = {n: numbers.get(n, v) for n, v in step.scalars.items()}
             rows.append((step.launcher.parameters(scalars), scalars))
         return rows
 
@@ -334,22 +334,22 @@ _older_layouts: dict[Any, tuple[int, int, int, int]] = {}
 MOST_LAYOUTS = 4096
 
 
-def layout_of(array: Array, written: bool) -> tuple[int, tuple[int, int, int, int]] | None:
+def layout_of(array: Array, writable: bool) -> tuple[int, tuple[int, int, int, int]] | None:
     """An array's address, and an object that stands for all else that matters of it; None where it may not be written."""
     global _layouts, _older_layouts
-    if array.readonly and written:
+    if array.readonly and writable:
         return None
     key = array.kind, array.device, array.shape, array.strides, array.readonly
-    found = _layouts.get(key)
-    if found is None:
-        found = _older_layouts.get(key)
-        if found is None:
+    layout = _layouts.get(key)
+    if layout is None:
+        layout = _older_layouts.get(key)
+        if layout is None:
             pointer, low, high = extent_of(array)
-            found = (low - pointer, high - pointer, 2, array.device.index)
+            layout = (low - pointer, high - pointer, 2, array.device.index)
         if len(_layouts) >= MOST_LAYOUTS:
             _older_layouts, _layouts = _layouts, {}
-        _layouts[key] = found
-    return array.pointer, found
+        _layouts[key] = layout
+    return array.pointer, layout
 
 
 def _stream_of(tensor: Any) -> int:
@@ -374,7 +374,7 @@ def _use_torch(torch: Any) -> None:
 
 if native is not None:
     native.configure(plain=PLAIN, start_threads=pool.start, stream_of=_stream_of, array=Array, layout_of=layout_of)
-    probe.ON_TORCH.append(_use_torch)
+    layout_key.ON_TORCH.append(_use_torch)
     if "torch" in sys.modules:
-        probe.register_torch(sys.modules["torch"])
-watch.on_change(_watch)
+        layout_key.register_torch(sys.modules["torch"])
+run_hooks.on_change(_watch)

@@ -14,7 +14,7 @@ from baracuda.core.call_recorder import Launcher
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import Error
 from baracuda.core.identity import identity
-from baracuda.core.probe import PROBES
+from baracuda.core.layout_key import LAYOUT_KEYS
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import tensor_ref
 from baracuda.core.workspace import Workspace
@@ -65,18 +65,20 @@ class Call:
         if numbered and self.renumber is not None:
             rows = self.renumber(arguments, keywords)
         like = tensors[self.like]
-        made = [r[5](like) for r in self.results]
-        addresses = [0, *pointers, *(PROBES[type(m)](m)[1] for m in made)]  # type: ignore[index]  # new tensors have memory
+        results = [r[5](like) for r in self.results]
+        addresses = [0, *pointers, *(LAYOUT_KEYS[type(m)](m)[1] for m in results)]  # type: ignore[index]  # new tensors have memory
         scratch = self._scratch(like) if self.scratch else None
         addresses.append(0 if scratch is None else scratch.pointer)
         stream = current_stream(like, device_of(like)).handle if self.cuda else 0
         for i, (launcher, _, places, scalars) in enumerate(self.launches):
-            given = [addresses[source] + offset for source, offset in places]
+            words = [addresses[source] + offset for source, offset in places]
             if isinstance(launcher, Launcher):
-                launcher.launch(given[:-1], given[-1], stream, rows[i][1] if rows else scalars)
-            elif not (launcher(given[0], stream) if self.cuda else ctypes.c_uint8.from_address(given[0]).value == 0):
+                launcher.launch(words[:-1], words[-1], stream, rows[i][1] if rows else scalars)
+            elif not (launcher(words[0], stream) if self.cuda else ctypes.c_uint8.from_address(words[0]).value == 0):
                 return None
-        answer = [None if s == 0 else tensors[s - 1] if s <= len(tensors) else made[s - 1 - len(tensors)] for s in self.returned]
+        answer = [
+            None if s == 0 else tensors[s - 1] if s <= len(tensors) else results[s - 1 - len(tensors)] for s in self.returned
+        ]
         if self.rebuild is None:
             return (answer[0],)
         return (tuple(answer),) if self.rebuild is True else (self.rebuild(answer),)
@@ -85,10 +87,10 @@ class Call:
         assert self.scratch_on is not None
         if self.cuda or self.scratch > _KEPT:
             return Workspace(self.scratch_on(like))
-        kept: Workspace | None = getattr(_local, "scratch", None)
-        if kept is None or kept.nbytes < self.scratch:
-            kept = _local.scratch = Workspace.allocate(self.scratch)
-        return kept
+        scratch: Workspace | None = getattr(_local, "scratch", None)
+        if scratch is None or scratch.nbytes < self.scratch:
+            scratch = _local.scratch = Workspace.allocate(self.scratch)
+        return scratch
 
 
 class PythonFunction:
@@ -126,22 +128,22 @@ class PythonFunction:
             return self.__wrapped__(*arguments, **keywords)
         key = _Key(self.known)
         try:
-            found = key.of(arguments, keywords)
+            call_key = key.of(arguments, keywords)
         except (TypeError, Error):  # the function itself says what is wrong, if anything is
             return self.__wrapped__(*arguments, **keywords)
-        entry = self._calls.get(found)
+        entry = self._calls.get(call_key)
         if entry is not None and entry[0] is not None:
             answer = entry[0].follow(key.tensors, key.pointers, arguments, keywords, key.numbered)
             return self.__wrapped__(*arguments, **keywords) if answer is None else answer[0]
         if entry is not None and entry[1] >= MOST_ATTEMPTS:
             return self.__wrapped__(*arguments, **keywords)
-        result, call, kept = self.record(self.__wrapped__, arguments, keywords, tuple(key.tensors))
+        result, call, keepalive = self.record(self.__wrapped__, arguments, keywords, tuple(key.tensors))
         if len(self._calls) >= MOST_KEPT:
             self._calls.clear()
         if sum(len(f._calls) for f in list(_functions)) >= MOST_CALLS:  # calls keep code
             for function in list(_functions):
                 function.forget()
-        self._calls[found] = [call, 1 if entry is None else entry[1] + 1, kept]
+        self._calls[call_key] = [call, 1 if entry is None else entry[1] + 1, keepalive]
         return result
 
 
@@ -166,37 +168,37 @@ class _Key:
 
     def of(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
         names = (*self.known.positions[: len(arguments)], *[None] * (len(arguments) - len(self.known.positions)))
-        parts = [self.part(v, n, False) for v, n in zip(arguments, names, strict=True)]
+        key = [self.part(v, n, False) for v, n in zip(arguments, names, strict=True)]
         for word, value in keywords.items():
-            parts += (word, self.part(value, word if word in self.known.numbers else None, word == "out"))
+            key += (word, self.part(value, word if word in self.known.numbers else None, word == "out"))
         if not self.tensors:
             raise TypeError
-        apart = [
+        rest_of_key = [
             (i, j, self.pointers[i] - self.pointers[j])
             for i, (low, high) in enumerate(self.spans)
             for j, (begin, end) in enumerate(self.spans[:i])
             if low < end and begin < high
         ]
-        return len(arguments), *parts, *apart
+        return len(arguments), *key, *rest_of_key
 
-    def part(self, value: Any, number: str | None, written: bool) -> Any:
+    def part(self, value: Any, number: str | None, writable: bool) -> Any:
         kind = type(value)
         if value is None:
             return None
         if kind is tuple or kind is list:
-            return kind, *(self.part(v, None, written) for v in value)
+            return kind, *(self.part(v, None, writable) for v in value)
         if kind in (float, int) and number is not None and value not in self.known.specials.get(number, ()):
             self.numbered = True
             return kind
-        read = PROBES.get(kind)
+        read = LAYOUT_KEYS.get(kind)
         if read is None:
             if kind in NUMBERS or kind in PLAIN or isinstance(value, type):
                 return identity(value)
             raise TypeError
-        probed = read(value)
-        if probed is None or (written and getattr(value, "requires_grad", False)):
+        keyed = read(value)
+        if keyed is None or (writable and getattr(value, "requires_grad", False)):
             raise TypeError
-        layout, pointer = probed
+        layout, pointer = keyed
         if (span := _spans.get(layout)) is None:
             extent = extent_of(tensor_ref(value))
             if len(_spans) >= 4096:

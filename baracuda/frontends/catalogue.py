@@ -101,8 +101,8 @@ class Entry:
             "torch": r.torch, "torch.nn.functional": r.nn_functional, "jax.lax": r.lax, "jax.numpy": r.jnp, "jax.nn": r.jax_nn,
             "scipy.special": r.scipy_special, "array_api": r.array_api, "onnx": r.onnx,
         }  # fmt: skip
-        found = [f"{p}.{n}" for p, given in prefixes.items() for n in given.split(",") if n]
-        return (r.op, *found)
+        public_names = [f"{p}.{n}" for p, listed in prefixes.items() for n in listed.split(",") if n]
+        return (r.op, *public_names)
 
 
 def _declared(row: Row, op: Op) -> Entry:
@@ -120,13 +120,13 @@ def _declared(row: Row, op: Op) -> Entry:
 
 
 def _composed(row: Row) -> Entry:
-    found = getattr(import_module("baracuda"), row.op)
+    public = getattr(import_module("baracuda"), row.op)
     defined = (k for k in ElementKind if k.category in categories(row.dtypes) and k.bits >= (16 if k.is_float else 8))
     elements = _ELEMENTS.get(row.op) or tuple(defined)
     backward = f"{row.op}_backward" if hasattr(import_module("baracuda"), f"{row.op}_backward") else ""
     plans = (("MatmulPlan", _PRODUCTS), ("ScatterPlan", _SCATTERS), ("AttentionPlan", _ATTENTION))
     plan = next((plan for plan, names in plans if row.op in names), "")
-    return Entry(row, row.op, backward, plan, elements, _EVERYWHERE, (), inspect.getdoc(found) or "")
+    return Entry(row, row.op, backward, plan, elements, _EVERYWHERE, (), inspect.getdoc(public) or "")
 
 
 @cache
@@ -140,17 +140,17 @@ def catalogue() -> tuple[Entry, ...]:
     >>> gelu.function, gelu.backward, "torch.nn.functional.gelu" in gelu.names()
     ('gelu', 'gelu_backward', True)
     """
-    found = []
+    entries = []
     for name, row in table().items():
         if name in ops():
-            found.append(_declared(row, ops()[name]))
+            entries.append(_declared(row, ops()[name]))
         elif name in _BY_HAND:
             doc = inspect.getdoc(getattr(import_module("baracuda"), name)) or ""
             plan = f"{_BY_HAND[name]}Plan"
             elements = _ELEMENTS.get(name, _FLOATS)
-            found.append(Entry(row, name, f"{name}_backward", plan, elements, _EVERYWHERE, (), doc))
+            entries.append(Entry(row, name, f"{name}_backward", plan, elements, _EVERYWHERE, (), doc))
         elif name in compositions() or name in _COMPOSED | _PRODUCTS | _SCATTERS | _ATTENTION:
-            found.append(_composed(row))
+            entries.append(_composed(row))
         else:
-            found.append(Entry(row))
-    return tuple(found)
+            entries.append(Entry(row))
+    return tuple(entries)

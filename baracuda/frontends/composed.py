@@ -18,7 +18,7 @@ from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.ranges import check_range
 from baracuda.ops.declaration.composition import Composed, Into, Saved, Shape, one_or_all
 from baracuda.ops.declaration.op import Op
-from baracuda.ops.declaration.traced import Bound
+from baracuda.ops.declaration.traced import IndexBound
 
 
 class _Steps:
@@ -53,8 +53,8 @@ class _Steps:
         return one_or_all([self.seen(r) for r in made if r is not None])
 
     def new(self, shape: Shape, kind: ElementKind) -> TensorMut:
-        made, target = views.output(self.like, shape, kind)
-        self._known.append((target, made))
+        array, target = views.output(self.like, shape, kind)
+        self._known.append((target, array))
         return target
 
     def new_like(self, tensor: TensorRef) -> TensorMut:
@@ -79,7 +79,7 @@ class _Steps:
     def reshaped(self, tensor: TensorRef, shape: Shape) -> Any:
         return self.seen(self.tensor_of(tensor).reshape(tuple(shape)))
 
-    def check_indices(self, index: TensorRef, name: str, limits: Bound) -> None:
+    def check_indices(self, index: TensorRef, name: str, limits: IndexBound) -> None:
         check_indices(index, name, limits, self.like)
 
     def check_range(self, index: TensorRef, name: str, low: int, last: int) -> None:
@@ -117,18 +117,18 @@ def function_of(composition: Composed) -> Any:
     if composition.out:
         parameters.append(inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None))
     names, tensors = [p.name for p in parameters], composition.patterns
-    shown = [p.replace(annotation=Any) if p.name in tensors else p for p in parameters]
+    untyped = [p.replace(annotation=Any) if p.name in tensors else p for p in parameters]
 
     def function(*arguments: Any, **keywords: Any) -> Any:
-        given = dict(zip(names, arguments, strict=False)) | keywords
-        do = _Steps(given[next(iter(tensors))], given.pop("out", None))
-        for name in given.keys() & tensors.keys():
-            given[name] = do.seen(given[name], name)
-        return do.handed(composition.body(do, **given))
+        named = dict(zip(names, arguments, strict=False)) | keywords
+        do = _Steps(named[next(iter(tensors))], named.pop("out", None))
+        for name in named.keys() & tensors.keys():
+            named[name] = do.seen(named[name], name)
+        return do.handed(composition.body(do, **named))
 
     function.__name__ = function.__qualname__ = composition.name
     function.__module__, function.__doc__ = "baracuda", composition.body.__doc__
-    function.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    function.__signature__ = inspect.Signature(untyped)  # type: ignore[attr-defined]
     function.__wrapped__ = composition.body  # type: ignore[attr-defined]  # in whose module annotations have their meaning
     made = declared(**tensors)(function)
     return at_run_time(**composition.numbers)(made) if composition.numbers else made

@@ -27,8 +27,8 @@ import numpy as np
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.identity import identity
+from baracuda.core.layout_key import LAYOUT_KEYS
 from baracuda.core.parameters import Domain, meaning, quoted
-from baracuda.core.probe import PROBES
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.arrays import adopted
 from baracuda.frontends.binding import ArgumentError, aliases_of, domain, unknown_parameter
@@ -78,8 +78,8 @@ class Declaration:
         if target is not None:
             theirs: Declaration = target.__dict__["declaration"]
             words = [n for n in theirs.positions if n not in (*self.positions, *without)]
-            self.handed_on, beside = words, {n: d for n, d in theirs.domains.items() if n in words}
-            self.domains |= beside
+            self.handed_on, handed_domains = words, {n: d for n, d in theirs.domains.items() if n in words}
+            self.domains |= handed_domains
             self.defaults |= {n: theirs.defaults[n] for n in words if n in theirs.defaults}
         elif any(p.kind is p.VAR_KEYWORD for p in parameters):
             raise TypeError(f"{self.name}: takes any options, and hands them on to no function")
@@ -94,11 +94,11 @@ class Declaration:
         key = self._key(arguments, keywords)
         if key is not None and key in self._checked_calls:
             return self.function(*arguments, **keywords)
-        given, rest = self.bind(arguments, keywords)
-        values = {n: self._taken(n, v) for n, v in given.items() if not (v is None and self.defaults.get(n, self) is None)}
+        named, rest = self.bind(arguments, keywords)
+        values = {n: self._taken(n, v) for n, v in named.items() if not (v is None and self.defaults.get(n, self) is None)}
         others = tuple(self._taken(self.variadic, v, f"{self.variadic}[{i}]") for i, v in enumerate(rest))
         self._check_tensors(values, others)
-        if key is not None and all(_is_same(v, given[n]) for n, v in values.items()) and all(map(_is_same, others, rest)):
+        if key is not None and all(_is_same(v, named[n]) for n, v in values.items()) and all(map(_is_same, others, rest)):
             if len(self._checked_calls) >= MOST_CALLS:
                 self._checked_calls.clear()
             self._checked_calls.add(key)
@@ -110,8 +110,8 @@ class Declaration:
         numbers = numbers or {}
 
         def scalars(arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, float]:
-            given, _ = self.bind(arguments, self._renamed(keywords))
-            return {n: self._taken(n, v) for n, v in given.items() if n in numbers and isinstance(v, NUMBERS)}
+            named, _ = self.bind(arguments, self._renamed(keywords))
+            return {n: self._taken(n, v) for n, v in named.items() if n in numbers and isinstance(v, NUMBERS)}
 
         positions = tuple(n if n in numbers else None for n in self.by_position)
         return Cacheable(function, positions, tuple(numbers), numbers, scalars if numbers else None, every=True)
@@ -123,17 +123,17 @@ class Declaration:
             raise ArgumentError(
                 f"{self.name}: got {len(arguments)} arguments by position; expected at most {most}: {', '.join(names)}"
             )
-        given = dict(zip(names, arguments[:most], strict=False))
+        named = dict(zip(names, arguments[:most], strict=False))
         for name, value in keywords.items():
-            if name in given:
+            if name in named:
                 raise ArgumentError(f"{self.name}: {name} is given twice")
             if name not in self.positions and name not in self.handed_on:
                 raise unknown_parameter(self.name, name, [*self.positions, *self.handed_on])
-            given[name] = value
-        absent = [n for n in self.required if n not in given]
+            named[name] = value
+        absent = [n for n in self.required if n not in named]
         if absent:
             raise ArgumentError(f"{self.name}: {', '.join(absent)} missing; expected {', '.join(self.positions)}")
-        return given, arguments[most:]
+        return named, arguments[most:]
 
     def _renamed(self, keywords: Mapping[str, Any]) -> dict[str, Any]:
         """Keywords with PyTorch's names of parameters as ours."""
@@ -162,11 +162,11 @@ class Declaration:
             return None
         return tuple(key)
 
-    def _taken(self, name: str, value: Any, said: str = "") -> Any:
+    def _taken(self, name: str, value: Any, label: str = "") -> Any:
         """A value in the form that functions work with; raises where it is none of its parameter's."""
-        said = said or name
+        label = label or name
         if name in self.domains:
-            return self.domains[name].check(said, value)
+            return self.domains[name].check(label, value)
         wanted = self.patterns.get(name)
         if wanted is None or (value is None and wanted.none):
             return value
@@ -180,9 +180,9 @@ class Declaration:
             fits = bool(wanted.alternatives) and value is not None
         if not fits:
             if wanted.number or wanted.numbers or wanted.each:
-                raise InvalidProblemError(f"{said}: {quoted(value)}; expected {wanted}")
-            describe(value, said)  # raises
-        return adopted(value, said)
+                raise InvalidProblemError(f"{label}: {quoted(value)}; expected {wanted}")
+            describe(value, label)  # raises
+        return adopted(value, label)
 
     def _check_tensors(self, values: Mapping[str, Any], others: tuple[Any, ...]) -> None:
         """Raise unless the tensors, and what stands in their place, are of their patterns."""
@@ -198,12 +198,12 @@ class Declaration:
 def _part(value: Any) -> Any:
     """What checks of a value depend on; raises TypeError where that takes the long way to find out."""
     kind = type(value)
-    read = PROBES.get(kind)
+    read = LAYOUT_KEYS.get(kind)
     if read is not None:
-        probed = read(value)
-        if probed is None:
+        keyed = read(value)
+        if keyed is None:
             raise TypeError
-        return probed[0]
+        return keyed[0]
     if kind in _PLAIN:
         return identity(value)
     if kind is tuple or kind is list:
@@ -239,11 +239,11 @@ def _is_number(value: Any, wanted: Pattern) -> bool:
     return isinstance(value, (*NUMBERS, np.number))
 
 
-def _is_same(taken: Any, given: Any) -> bool:
+def _is_same(checked: Any, passed: Any) -> bool:
     """Whether a value is taken just as it was given."""
-    if taken is given:
+    if checked is passed:
         return True
-    return type(taken) is type(given) is tuple and len(taken) == len(given) and all(map(_is_same, taken, given))
+    return type(checked) is type(passed) is tuple and len(checked) == len(passed) and all(map(_is_same, checked, passed))
 
 
 def declared(target: Callable[..., Any] | None = None, /, *without: str, **patterns: Declared) -> Callable[[F], F]:

@@ -8,10 +8,10 @@ from typing import Any
 
 from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.views import placed
+from baracuda.core.views import expanded_dims
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.backward import Backward, differentiable, of_dy
-from baracuda.frontends.binding import Bound
+from baracuda.frontends.binding import BoundArguments
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import describe
 from baracuda.frontends.function import binding_of, cacheable_of, describe_bound
@@ -54,14 +54,14 @@ class DoubleBackward:
     def __call__(self, *arguments: Any, wrt: Sequence[str] | None = None, **keywords: Any) -> Any:
         call = self.binding(arguments, keywords)
         values = dict(zip(self.names, call.tensors, strict=True))
-        given = next((describe(values[n], n) for n in self.cotangents if values[n] is not None), None)
-        options = call.options if given is None else of_dy(self.op, call.options, given)
-        own = Bound(tuple(values[n] for n in self.op.signature.tensors), call.numbers, options)
+        cotangent = next((describe(values[n], n) for n in self.cotangents if values[n] is not None), None)
+        options = call.options if cotangent is None else of_dy(self.op, call.options, cotangent)
+        own = BoundArguments(tuple(values[n] for n in self.op.signature.tensors), call.numbers, options)
         descriptor, tensors, like = describe_bound(self.op, own)
         dys = {n[1:]: values[n] for n in self.cotangents}
         seconds = {n[2:]: values[n] for n in self.seconds}
-        made = tuple(self.of(descriptor.forward, dys, seconds, tensors, like, wrt).values())
-        return one_or_all(made)
+        results = tuple(self.of(descriptor.forward, dys, seconds, tensors, like, wrt).values())
+        return one_or_all(results)
 
     def of(
         self,
@@ -75,21 +75,21 @@ class DoubleBackward:
         """The second derivatives of a forward descriptor, by name: `dys` are the gradients of its results, `seconds` those of
         the gradients of its tensors."""
         rank, results = len(forward.space), forward.results
-        given = {n: describe(v, f"d{n}") for n, v in dys.items() if v is not None}
-        told = {n: describe(v, f"dd{n}") for n, v in seconds.items() if v is not None}
-        if not given or not told:
-            what = "every gradient of a result" if not given else "every gradient of a gradient"
+        cotangents = {n: describe(v, f"d{n}") for n, v in dys.items() if v is not None}
+        second_dys = {n: describe(v, f"dd{n}") for n, v in seconds.items() if v is not None}
+        if not cotangents or not second_dys:
+            what = "every gradient of a result" if not cotangents else "every gradient of a gradient"
             raise InvalidProblemError(f"{self.__name__}: {what} is None; expected at least one")
         shapes = {f"d{n}": row[0] for n, row in results.items()} | {f"dd{n}": row[0] for n, row in forward.tensors.items()}
-        for name, ref in {**{f"d{n}": v for n, v in given.items()}, **{f"dd{n}": v for n, v in told.items()}}.items():
+        for name, ref in {**{f"d{n}": v for n, v in cotangents.items()}, **{f"dd{n}": v for n, v in second_dys.items()}}.items():
             if name not in shapes:
                 raise InvalidProblemError(f"{name}: got a tensor; expected None, for there is none that it is the gradient of")
             if ref.kind.category is Category.COMPLEX:
                 raise UnsupportedError(f"{name}: {ref.kind}, second derivatives of complex numbers; expected real tensors")
             if ref.shape != shapes[name]:
                 raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {shapes[name]}")
-        op = backward_op(forward, tuple(told), tuple(given))
-        whole = {f"d{n}": placed(ref, results[n][2], rank) for n, ref in given.items()}
+        op = backward_op(forward, tuple(second_dys), tuple(cotangents))
+        whole = {f"d{n}": expanded_dims(ref, results[n][2], rank) for n, ref in cotangents.items()}
         descriptor = OpDescriptor(
             op,
             (*(ref.shape for ref in whole.values()), *forward.shapes),
@@ -98,10 +98,10 @@ class DoubleBackward:
             scalars=forward.scalars,
             options=forward.options,
         )
-        counted = {}
-        for name, ref in told.items():
-            lies = placed(ref, forward.placement(name), rank)
-            counted[f"slope_{name}"] = broadcast(lies, descriptor.results[f"slope_{name}"][0])
+        counted_slopes = {}
+        for name, ref in second_dys.items():
+            placed_ref = expanded_dims(ref, forward.placement(name), rank)
+            counted_slopes[f"slope_{name}"] = broadcast(placed_ref, descriptor.results[f"slope_{name}"][0])
         names = (*whole, *differentiable(forward)) if wrt is None else chosen(wrt, (*whole, *forward.tensors))
-        made = Backward(op).of(descriptor, counted, {**whole, **tensors}, like, wrt=names)
-        return {n: made[n].reshape(given[n[1:]].shape) if n in whole else made[n] for n in names}
+        slopes = Backward(op).of(descriptor, counted_slopes, {**whole, **tensors}, like, wrt=names)
+        return {n: slopes[n].reshape(cotangents[n[1:]].shape) if n in whole else slopes[n] for n in names}

@@ -20,7 +20,7 @@ from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
-from baracuda.frontends.product_function import ProductFunction, Request
+from baracuda.frontends.product_function import MatmulFunction, Request
 from baracuda.frontends.products import Ref, one_element
 from baracuda.frontends.views import copy, merged, output
 from baracuda.ops.declaration.composition import one_or_all
@@ -30,7 +30,7 @@ from baracuda.ops.matmul.descriptor import labelled
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-@ProductFunction
+@MatmulFunction
 def _contract(a: Ref, b: Ref, *, axes: tuple[str, str, str], conjugate: tuple[bool, bool] = (False, False)) -> Request:
     """Two tensors by labels; each label that only one of them has is in the result."""
     one_element("einsum", a=a, b=b)
@@ -61,17 +61,19 @@ def _parsed(subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]:
     if min(widths, default=0) < 0 or max(widths, default=0) > len(unused):
         raise InvalidProblemError(f"einsum: {subscripts!r} does not fit operands of ranks {tuple(ranks)}")
     filler = "".join(unused[: max(widths, default=0)])
-    found = [t.replace("...", filler[len(filler) - w :]) for t, w in zip(terms, widths, strict=True)]
+    expanded = [t.replace("...", filler[len(filler) - w :]) for t, w in zip(terms, widths, strict=True)]
     if not arrow:
-        counted = "".join(found)
-        right = ("..." if "..." in left else "") + "".join(sorted(c for c in set(counted) - set(filler) if counted.count(c) == 1))
+        all_labels = "".join(expanded)
+        right = ("..." if "..." in left else "") + "".join(
+            sorted(c for c in set(all_labels) - set(filler) if all_labels.count(c) == 1)
+        )
     result = right.replace("...", filler)
-    for t, r in zip(found, ranks, strict=True):
+    for t, r in zip(expanded, ranks, strict=True):
         if len(t) != r or (not t.isalpha() and t):
             raise InvalidProblemError(f"einsum: {subscripts!r} has the term {t!r} for an operand of rank {r}")
-    if len(set(result)) != len(result) or set(result) - set("".join(found)):
+    if len(set(result)) != len(result) or set(result) - set("".join(expanded)):
         raise InvalidProblemError(f"einsum: {subscripts!r}; expected different labels of the operands in the result")
-    return found, result
+    return expanded, result
 
 
 @lru_cache(maxsize=1024)
@@ -79,8 +81,8 @@ def _path(terms: tuple[str, ...], result: str, shapes: tuple[tuple[int, ...], ..
     """The pairs to contract, one after another."""
     from opt_einsum import contract_path
 
-    found, _ = contract_path(f"{','.join(terms)}->{result}", *shapes, shapes=True, optimize="auto")
-    return tuple(tuple(pair) for pair in found)
+    pairs, _ = contract_path(f"{','.join(terms)}->{result}", *shapes, shapes=True, optimize="auto")
+    return tuple(tuple(pair) for pair in pairs)
 
 
 def _sizes(terms: Sequence[tuple[str, Sequence[int]]]) -> dict[str, int]:
@@ -111,13 +113,13 @@ def _diagonal(term: _Term) -> _Term:
     return _Term(x, labels, term.conjugate)
 
 
-def _summed(term: _Term, kept: set[str]) -> _Term:
+def _summed(term: _Term, remaining: set[str]) -> _Term:
     """The sum over the labels that nothing else needs."""
-    axes = tuple(i for i, label in enumerate(term.labels) if label not in kept)
+    axes = tuple(i for i, label in enumerate(term.labels) if label not in remaining)
     if not axes:
         return term
     x = function("sum")(term.tensor, axis=axes, keepdims=False, dtype=describe(term.tensor, "operand").kind)
-    return _Term(x, "".join(label for label in term.labels if label in kept), term.conjugate)
+    return _Term(x, "".join(label for label in term.labels if label in remaining), term.conjugate)
 
 
 def _permuted(x: Any, order: Sequence[int]) -> Any:
@@ -129,19 +131,19 @@ def _permuted(x: Any, order: Sequence[int]) -> Any:
 def evaluate(terms: Sequence[_Term], result: str, preference: PlanPreference | None = None) -> Any:
     """The sum over the labels that `result` lacks of the product of some tensors."""
     sizes = _sizes([(t.labels, tuple(t.tensor.shape)) for t in terms])
-    left = [_without_ones(_diagonal(t), sizes) for t in terms]
-    if len(left) == 1:
-        done = _summed(left[0], set(result))
-        if done.conjugate:
-            done = _Term(function("conj")(done.tensor), done.labels)
-        return _permuted(done.tensor, [done.labels.index(label) for label in result])
-    every = tuple(tuple(t.tensor.shape) for t in left)
-    for pair in _path(tuple(t.labels for t in left), result, every):
-        chosen = [left[i] for i in sorted(pair)]
-        left = [t for i, t in enumerate(left) if i not in pair]
-        needed = set(result).union(*(t.labels for t in left))
-        left.append(_folded(chosen, needed, result if not left else None, preference))
-    return left[0].tensor
+    open_terms = [_without_ones(_diagonal(t), sizes) for t in terms]
+    if len(open_terms) == 1:
+        reduced = _summed(open_terms[0], set(result))
+        if reduced.conjugate:
+            reduced = _Term(function("conj")(reduced.tensor), reduced.labels)
+        return _permuted(reduced.tensor, [reduced.labels.index(label) for label in result])
+    every = tuple(tuple(t.tensor.shape) for t in open_terms)
+    for pair in _path(tuple(t.labels for t in open_terms), result, every):
+        chosen = [open_terms[i] for i in sorted(pair)]
+        open_terms = [t for i, t in enumerate(open_terms) if i not in pair]
+        needed = set(result).union(*(t.labels for t in open_terms))
+        open_terms.append(_folded(chosen, needed, result if not open_terms else None, preference))
+    return open_terms[0].tensor
 
 
 def _without_ones(term: _Term, sizes: dict[str, int]) -> _Term:
@@ -156,20 +158,20 @@ def _without_ones(term: _Term, sizes: dict[str, int]) -> _Term:
 
 def _folded(chosen: Sequence[_Term], needed: set[str], result: str | None, preference: PlanPreference | None) -> _Term:
     """The tensors of one step of a path contracted, two at a time."""
-    made = chosen[0]
+    folded = chosen[0]
     for i, other in enumerate(chosen[1:], 1):
-        kept = needed.union(*(t.labels for t in chosen[i + 1 :]))
-        a = _summed(made, kept | set(other.labels))
-        b = _summed(other, kept | set(a.labels))
+        labels_left = needed.union(*(t.labels for t in chosen[i + 1 :]))
+        a = _summed(folded, labels_left | set(other.labels))
+        b = _summed(other, labels_left | set(a.labels))
         if result is not None and i == len(chosen) - 1:
             labels = result
         else:
             both = dict.fromkeys([x for x in a.labels if x in b.labels] + list(a.labels) + list(b.labels))
-            labels = "".join(x for x in both if x in kept)
+            labels = "".join(x for x in both if x in labels_left)
         conjugate = (a.conjugate, b.conjugate)
         x = _contract(a.tensor, b.tensor, axes=(a.labels, b.labels, labels), conjugate=conjugate, preference=preference)
-        made = _Term(x, labels)
-    return made
+        folded = _Term(x, labels)
+    return folded
 
 
 @declared(operands="...")
@@ -207,18 +209,18 @@ def einsum_backward(
     refs = [describe(x, f"operand {i}") for i, x in enumerate(operands)]
     labels, result = _parsed(subscripts, [len(r.shape) for r in refs])
     sizes = _sizes([(t, r.shape) for t, r in zip(labels, refs, strict=True)])
-    given = describe(dy, "dy")
-    if given.shape != tuple(sizes[c] for c in result):
-        raise InvalidProblemError(f"dy: shape is {given.shape}; expected {tuple(sizes[c] for c in result)}")
+    cotangent = describe(dy, "dy")
+    if cotangent.shape != tuple(sizes[c] for c in result):
+        raise InvalidProblemError(f"dy: shape is {cotangent.shape}; expected {tuple(sizes[c] for c in result)}")
     numbers = tuple(range(len(operands)) if wrt is None else wrt)
     if not numbers or len({*numbers} & {*range(len(operands))}) != len(numbers):
         raise InvalidProblemError(f"wrt: {numbers}; expected some of 0 to {len(operands) - 1}, each once")
-    is_complex = not given.kind.is_float
-    found = []
+    is_complex = not cotangent.kind.is_float
+    results = []
     for i in numbers:
         others = [_Term(x, t, is_complex) for j, (x, t) in enumerate(zip(operands, labels, strict=True)) if j != i]
-        found.append(_gradient(operands[i], labels[i], [_Term(dy, result), *others], preference))
-    return one_or_all(found)
+        results.append(_gradient(operands[i], labels[i], [_Term(dy, result), *others], preference))
+    return one_or_all(results)
 
 
 def _gradient(x: Any, labels: str, factors: Sequence[_Term], preference: PlanPreference | None) -> Any:
@@ -228,16 +230,16 @@ def _gradient(x: Any, labels: str, factors: Sequence[_Term], preference: PlanPre
     own = "".join(dict.fromkeys(labels))
     shape = tuple(ref.shape[labels.index(c)] for c in own)
     sizes = _sizes([(t.labels, tuple(t.tensor.shape)) for t in factors])
-    kept = "".join(c for c, n in zip(own, shape, strict=True) if n == sizes.get(c))
-    made = evaluate(factors, kept, preference)
-    made = made.reshape(tuple(n if c in kept else 1 for c, n in zip(own, shape, strict=True)))
-    if own == labels and tuple(made.shape) == shape and len(factors) > 1:  # of one factor it may be dy itself
-        return made
+    remaining = "".join(c for c, n in zip(own, shape, strict=True) if n == sizes.get(c))
+    gradient = evaluate(factors, remaining, preference)
+    gradient = gradient.reshape(tuple(n if c in remaining else 1 for c, n in zip(own, shape, strict=True)))
+    if own == labels and tuple(gradient.shape) == shape and len(factors) > 1:  # of one factor it may be dy itself
+        return gradient
     result, target = output(x, ref.shape, ref.kind)
     if own != labels:
         merged([], 0, target, x)
     steps = tuple(sum(s for c, s in zip(labels, target.strides, strict=True) if c == label) for label in own)
-    copy(broadcast(made, shape), view(target, 0, shape, steps), x)
+    copy(broadcast(gradient, shape), view(target, 0, shape, steps), x)
     return result
 
 
@@ -329,8 +331,8 @@ def multi_dot(tensors: Sequence[Any], *, preference: PlanPreference | None = Non
 @declared(dy="...", tensors="list ...")
 def multi_dot_backward(dy: Any, tensors: Sequence[Any], *, preference: PlanPreference | None = None) -> tuple[Any, ...]:
     """The gradients of `multi_dot`'s tensors."""
-    made = einsum_backward(dy, _chain(tensors), *tensors, preference=preference)
-    return made if isinstance(made, tuple) else (made,)
+    results = einsum_backward(dy, _chain(tensors), *tensors, preference=preference)
+    return results if isinstance(results, tuple) else (results,)
 
 
 def _chain(tensors: Sequence[Any]) -> str:
@@ -364,8 +366,8 @@ def kron_backward(dy: Any, a: Any, b: Any, *, preference: PlanPreference | None 
     if describe(dy, "dy").shape != shape:
         raise InvalidProblemError(f"dy: shape is {tuple(dy.shape)}; expected {shape}")
     sizes = dict(zip(first, a.shape, strict=True)) | dict(zip(second, b.shape, strict=True))
-    apart = dy.reshape(tuple(sizes[c] for c in labels))
-    da, db = einsum_backward(apart, f"{first},{second}->{labels}", a, b, preference=preference)
+    unfolded = dy.reshape(tuple(sizes[c] for c in labels))
+    da, db = einsum_backward(unfolded, f"{first},{second}->{labels}", a, b, preference=preference)
     return da, db
 
 

@@ -16,7 +16,7 @@ from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.ranges import checked
 from baracuda.frontends.scatter import combined
 from baracuda.frontends.views import run
-from baracuda.ops.declaration.traced import Bound, space_of
+from baracuda.ops.declaration.traced import IndexBound, space_of
 from baracuda.ops.declaration.words import Bounds, Count
 from baracuda.ops.indexing import indexing
 from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind
@@ -24,13 +24,13 @@ from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind
 
 def _summed(dy: Any, x: Any, indices: Mapping[str, Any], extents: Sequence[int], positions: Sequence[int], batch: int) -> Any:
     """The sums of dy by the number, among the elements of the first axes, that the indices of a position lead to."""
-    given, shape = describe(dy, "dy"), describe(x, "x").shape
+    cotangent, shape = describe(dy, "dy"), describe(x, "x").shape
     rest = shape[len(extents) :]
-    if given.shape != (*positions, *rest):
-        raise InvalidProblemError(f"dy: shape is {given.shape}; expected {(*positions, *rest)}")
+    if cotangent.shape != (*positions, *rest):
+        raise InvalidProblemError(f"dy: shape is {cotangent.shape}; expected {(*positions, *rest)}")
     words = {f"n{k}": n for k, n in enumerate(extents)}
     (at,) = run(indexing.number, indices, dy, dtype=ElementKind.S64, batch=batch, **words).values()
-    descriptor = ScatterDescriptor(ScatterKind.SUM, (prod(extents), *rest), 0, tuple(positions), given.kind, ElementKind.S64)
+    descriptor = ScatterDescriptor(ScatterKind.SUM, (prod(extents), *rest), 0, tuple(positions), cotangent.kind, ElementKind.S64)
     return combined(descriptor, dy, index=at, x=dy).reshape(shape)
 
 
@@ -81,18 +81,18 @@ def gather_nd_backward(dy: Any, x: Any, index: Any, *, batch_dims: Count = 0, bo
     >>> baracuda.gather_nd_backward(dy, x, at).tolist()
     [[0.0, 2.0], [5.0, 0.0]]
     """
-    at, read = describe(index, "index"), describe(x, "x")
-    shapes, options = {"x": read.shape, "index": at.shape}, {"batch_dims": batch_dims}
+    at, x_ref = describe(index, "index"), describe(x, "x")
+    shapes, options = {"x": x_ref.shape, "index": at.shape}, {"batch_dims": batch_dims}
     indexing.check_tuples(shapes, options)
     positions, count = at.shape[:-1], batch_dims + at.shape[-1]
-    if positions[:batch_dims] != read.shape[:batch_dims]:
-        raise InvalidProblemError(f"index: shape is {at.shape}; expected it to begin with {read.shape[:batch_dims]}, as x does")
+    if positions[:batch_dims] != x_ref.shape[:batch_dims]:
+        raise InvalidProblemError(f"index: shape is {at.shape}; expected it to begin with {x_ref.shape[:batch_dims]}, as x does")
     if checked(bounds):
         for _, limit in indexing.in_components(shapes, options):
-            check_indices(index[..., limit.component], "index", Bound(limit.extent, wrap=True))
+            check_indices(index[..., limit.component], "index", IndexBound(limit.extent, wrap=True))
     step = at.strides[-1]
-    parts = {f"index{k}": view(at, k * step, positions, at.strides[:-1]) for k in range(at.shape[-1])}
-    return _summed(dy, x, parts, read.shape[:count], positions, batch_dims)
+    subscripts = {f"index{k}": view(at, k * step, positions, at.strides[:-1]) for k in range(at.shape[-1])}
+    return _summed(dy, x, subscripts, x_ref.shape[:count], positions, batch_dims)
 
 
 @declared(index="*places : s32 s64", weight="rows *row", dy="*places *row")
@@ -106,7 +106,7 @@ def vocab_parallel_embedding_backward(dy: Any, index: Any, weight: Any, *, offse
     >>> baracuda.vocab_parallel_embedding_backward(dy, np.array([3, 0, 3]), weight, offset=2).tolist()
     [[0.0], [5.0]]
     """
-    given, at, table = describe(dy, "dy"), describe(index, "index"), describe(weight, "weight")
+    cotangent, at, table = describe(dy, "dy"), describe(index, "index"), describe(weight, "weight")
     (rows,) = run(indexing.row_of_shard, {"index": index}, dy, offset=offset, rows=table.shape[0]).values()
-    descriptor = ScatterDescriptor(ScatterKind.SUM, table.shape, 0, at.shape, given.kind, at.kind, skip=-1)
+    descriptor = ScatterDescriptor(ScatterKind.SUM, table.shape, 0, at.shape, cotangent.kind, at.kind, skip=-1)
     return combined(descriptor, dy, index=rows, x=dy)

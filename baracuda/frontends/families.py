@@ -60,16 +60,16 @@ def function(name: str) -> Any:
         from baracuda.frontends.indexed import Indexed
 
         return Indexed(OPS[name])
-    found = op(name.removesuffix("_backward").removesuffix("_double"))
-    if not (name.endswith("_backward") and found.differentiable):
+    declared_op = op(name.removesuffix("_backward").removesuffix("_double"))
+    if not (name.endswith("_backward") and declared_op.differentiable):
         raise KeyError(name)
     if name.endswith("_double_backward"):
         from baracuda.frontends.double_backward import DoubleBackward
 
-        return DoubleBackward(found)
+        return DoubleBackward(declared_op)
     from baracuda.frontends.backward import Backward
 
-    return Backward(found)
+    return Backward(declared_op)
 
 
 @cache
@@ -86,20 +86,20 @@ def composition(name: str) -> Any:
 @cache
 def _types() -> dict[str, tuple[Op, bool, bool]]:
     """Names of plan and args classes: the op, whether of its backward, whether the args."""
-    found: dict[str, tuple[Op, bool, bool]] = {}
-    for made in ops().values():
-        name = stem(made.name)
-        found |= {f"{name}Plan": (made, False, False), f"{name}Args": (made, False, True)}
-        if made.differentiable:
-            found |= {f"{name}BackwardPlan": (made, True, False), f"{name}BackwardArgs": (made, True, True)}
-    return found
+    types: dict[str, tuple[Op, bool, bool]] = {}
+    for declared_op in ops().values():
+        name = stem(declared_op.name)
+        types |= {f"{name}Plan": (declared_op, False, False), f"{name}Args": (declared_op, False, True)}
+        if declared_op.differentiable:
+            types |= {f"{name}BackwardPlan": (declared_op, True, False), f"{name}BackwardArgs": (declared_op, True, True)}
+    return types
 
 
 @cache
 def plan_type(name: str) -> Any:
     """The plan or args class of that name (`GeluPlan`, `GeluBackwardArgs`); raises KeyError where there is none."""
-    made, backward, args = _types()[name]
-    plan = (backward_plan if backward else forward_plan)(made, made.results or ("y",))
+    declared_op, backward, args = _types()[name]
+    plan = (backward_plan if backward else forward_plan)(declared_op, declared_op.results or ("y",))
     return plan.args if args else plan
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from baracuda.core.call_recorder import current as current_recorder
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import ELEMENT, Domain
-from baracuda.frontends.binding import AXES, FLAG, ROW_AXES, Binding, Bound
+from baracuda.frontends.binding import AXES, FLAG, ROW_AXES, Binding, BoundArguments
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import NUMBERS, apply, describe
 from baracuda.ops.declaration.composition import one_or_all
@@ -26,7 +26,7 @@ _NO_AXES = """
 """
 
 
-class Call:
+class OpCall:
     """One descriptor on given tensors."""
 
     def __init__(self, descriptor: OpDescriptor, tensors: Mapping[str, Any], like: Any) -> None:
@@ -35,12 +35,12 @@ class Call:
     def run(self, out: Sequence[Any] = ()) -> dict[str, Any]:
         """Compute; the results by name. `out` are tensors to write, None for one to allocate."""
         d, cls = self.descriptor, plan_of(self.descriptor)
-        read = [s for s in cls.tensors if not s.written]
-        written = [s for s in cls.tensors if s.written]
-        wanted = [s.name for s in written if s.presence(d)]
+        inputs = [s for s in cls.tensors if not s.written]
+        outputs = [s for s in cls.tensors if s.written]
+        wanted = [s.name for s in outputs if s.presence(d)]
         if len(out) > len(wanted):
             raise InvalidProblemError(f"out: {len(out)} tensors; expected at most {len(wanted)}: {', '.join(wanted)}")
-        given = dict(zip(wanted, out, strict=False))
+        results_into = dict(zip(wanted, out, strict=False))
         recorder = current_recorder()
         if recorder is not None:
             recorder.whole += d.whole_numbers
@@ -49,11 +49,11 @@ class Call:
             cls.args,
             d,
             self.like,
-            [self.tensors[s.name] if s.presence(d) else None for s in read],
-            [d.described[s.name][:2] if s.presence(d) else None for s in written],
-            [given.get(s.name) for s in written],
+            [self.tensors[s.name] if s.presence(d) else None for s in inputs],
+            [d.described[s.name][:2] if s.presence(d) else None for s in outputs],
+            [results_into.get(s.name) for s in outputs],
         )
-        return {s.name: result for s, result in zip(written, results, strict=True) if s.name in wanted}
+        return {s.name: result for s, result in zip(outputs, results, strict=True) if s.name in wanted}
 
 
 class Function:
@@ -97,7 +97,7 @@ class Function:
 
     def __call__(self, *arguments: Any, out: Any = None, **keywords: Any) -> Any:
         wanted = out if isinstance(out, tuple) else () if out is None else (out,)
-        results = Call(*describe_bound(self.op, self.binding(arguments, keywords))).run(wanted)
+        results = OpCall(*describe_bound(self.op, self.binding(arguments, keywords))).run(wanted)
         return one_or_all(tuple(results.values()))
 
     @property
@@ -116,8 +116,8 @@ def cacheable_of(function: Any, op: Op, binding: Binding) -> Cacheable:
     def scalars(arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, float]:
         call = binding.bind(arguments, {k: v for k, v in keywords.items() if k not in _NO_NUMBERS})
         named = dict(zip(tensors, call.tensors, strict=True))
-        given = with_numbers(op, replace(call, tensors=tuple(named.get(n) for n in op.signature.tensors)))
-        return parts_of(given)
+        with_defaults = with_numbers(op, replace(call, tensors=tuple(named.get(n) for n in op.signature.tensors)))
+        return parts_of(with_defaults)
 
     return Cacheable(function, positions, numbers, specials, scalars)
 
@@ -150,7 +150,7 @@ def binding_of(op: Op, name: str, tensors: Sequence[str]) -> Binding:
     )
 
 
-def with_numbers(op: Op, call: Bound) -> dict[str, Any]:
+def with_numbers(op: Op, call: BoundArguments) -> dict[str, Any]:
     """The numbers of a call by name, those that stand for tensors among them."""
     tensors = op.signature.tensors
     in_place = {n: v for n, v in zip(tensors, call.tensors, strict=False) if isinstance(v, NUMBERS)}
@@ -173,7 +173,7 @@ def op_binding(op: Op) -> Binding:
 
 
 def describe_bound(
-    op: Op, call: Bound, wrt: tuple[str, ...] = (), given: tuple[str, ...] = ()
+    op: Op, call: BoundArguments, wrt: tuple[str, ...] = (), given: tuple[str, ...] = ()
 ) -> tuple[OpDescriptor, dict[str, Any], Any]:
     """The descriptor of a call whose arguments are understood, its tensors by name, and the one whose library and device are
     used."""

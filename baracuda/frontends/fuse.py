@@ -10,9 +10,9 @@ from typing import Any
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.frontends.backward import Backward
-from baracuda.frontends.call_cache import kept
+from baracuda.frontends.call_cache import call_cached
 from baracuda.frontends.double_backward import DoubleBackward
-from baracuda.frontends.function import Call, cacheable_of, describe_call, op_binding
+from baracuda.frontends.function import OpCall, cacheable_of, describe_call, op_binding
 from baracuda.ops.declaration.composition import one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.op_descriptor import OpDescriptor
@@ -31,8 +31,8 @@ class Fused:
         self.op = Op(function, Rule.EACH, name=function.__name__, family="fused", takes="any", **rows)
         self._backward = Backward(self.op)
         binding = op_binding(self.op)
-        self._computed = kept(cacheable_of(self._compute, self.op, binding))
-        self._differentiated = kept(cacheable_of(self._differentiate, self.op, binding))
+        self._computed = call_cached(cacheable_of(self._compute, self.op, binding))
+        self._differentiated = call_cached(cacheable_of(self._differentiate, self.op, binding))
         update_wrapper(self, function)
 
     def describe(self, *tensors: Any, **scalars: float) -> OpDescriptor:
@@ -60,7 +60,7 @@ class Fused:
         return self._computed(*tensors, **scalars)
 
     def _compute(self, *tensors: Any, **scalars: float) -> Any:
-        return one_or_all(tuple(Call(*self._described(tensors, scalars)).run().values()))
+        return one_or_all(tuple(OpCall(*self._described(tensors, scalars)).run().values()))
 
     def gradient(self, *tensors: Any, dy: Any, wrt: Sequence[str] | None = None, **scalars: float) -> tuple[Any, ...]:
         """The gradients by the tensors named in `wrt` (default: every float tensor, in order), given the gradient of the
@@ -69,13 +69,13 @@ class Fused:
         Each gradient has the shape and element of its tensor: where that was broadcast, the sum over what it was broadcast
         along, in the canonical order.
         """
-        made: tuple[Any, ...] = self._differentiated(*tensors, dy=dy, wrt=wrt, **scalars)
-        return made
+        gradients: tuple[Any, ...] = self._differentiated(*tensors, dy=dy, wrt=wrt, **scalars)
+        return gradients
 
     def _differentiate(self, *tensors: Any, dy: Any, wrt: Sequence[str] | None, **scalars: float) -> tuple[Any, ...]:
         descriptor, named, like = self._described(tensors, scalars)
-        made = self._backward.of(descriptor, dy if isinstance(dy, (tuple, list)) else (dy,), named, like, wrt=wrt)
-        return tuple(made.values())
+        gradients = self._backward.of(descriptor, dy if isinstance(dy, (tuple, list)) else (dy,), named, like, wrt=wrt)
+        return tuple(gradients.values())
 
     def double_gradient(
         self, *tensors: Any, dy: Any, dd: Mapping[str, Any], wrt: Sequence[str] | None = None, **scalars: float
@@ -85,8 +85,8 @@ class Fused:
         and every float tensor, in order.
         """
         descriptor, named, like = self._described(tensors, scalars)
-        given = dy if isinstance(dy, (tuple, list)) else (dy,)
-        dys = dict(zip(descriptor.forward.results, given, strict=True))
+        cotangents = dy if isinstance(dy, (tuple, list)) else (dy,)
+        dys = dict(zip(descriptor.forward.results, cotangents, strict=True))
         return tuple(DoubleBackward(self.op).of(descriptor.forward, dys, dd, named, like, wrt).values())
 
 

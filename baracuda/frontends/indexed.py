@@ -15,7 +15,7 @@ from baracuda.frontends.call import describe
 from baracuda.frontends.function import Function, describe_bound
 from baracuda.frontends.ranges import checked, outside
 from baracuda.ops.declaration.op import Op
-from baracuda.ops.declaration.traced import Bound
+from baracuda.ops.declaration.traced import IndexBound
 
 _BOUNDS = """
 
@@ -33,7 +33,7 @@ _CLASSES = """
 """
 
 
-def check_indices(index: Any, name: str, limits: Bound, like: Any = None) -> None:
+def check_indices(index: Any, name: str, limits: IndexBound, like: Any = None) -> None:
     """Raise `InvalidProblemError` where an index is out of range, with the first one that is; on a GPU, once somebody waits
     (`ranges.outside`). `like` is a tensor of the caller's library where the index is a view."""
     ref = describe(index, name)
@@ -48,9 +48,9 @@ def check_indices(index: Any, name: str, limits: Bound, like: Any = None) -> Non
     number = limits.ignored if ref.device.kind is DeviceKind.CPU else "ignore_index"  # told of a later call, it is another
     spared = "" if limits.ignored is None else f", or {number}, which is ignored"
     expected = f"expected {lowest} to {limits.extent - 1} for an extent of {limits.extent}{spared}"
-    found = outside(index, name, low, limits.extent - 1, index if like is None else like, expected, ignored=limits.ignored)
-    if found is not None:
-        raise InvalidProblemError(f"{name}: index {found[0]} at {found[1]} is out of range; {expected}")
+    out_of_range = outside(index, name, low, limits.extent - 1, index if like is None else like, expected, ignored=limits.ignored)
+    if out_of_range is not None:
+        raise InvalidProblemError(f"{name}: index {out_of_range[0]} at {out_of_range[1]} is out of range; {expected}")
 
 
 class Indexed(Function):
@@ -61,10 +61,10 @@ class Indexed(Function):
         self.__doc__ = op.doc.rstrip() + (_CLASSES if op.space is None else _BOUNDS)
 
     def _signature(self) -> inspect.Signature:
-        found = super()._signature()
-        *parameters, out = found.parameters.values()
+        signature = super()._signature()
+        *parameters, out = signature.parameters.values()
         word = inspect.Parameter("bounds", inspect.Parameter.KEYWORD_ONLY, default="check")
-        return found.replace(parameters=[*parameters, word, out])
+        return signature.replace(parameters=[*parameters, word, out])
 
     def __call__(self, *arguments: Any, bounds: str = "check", **keywords: Any) -> Any:
         if checked(bounds):

@@ -17,7 +17,7 @@ from baracuda.core.tensor import TensorMut
 from baracuda.core.views import slab
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
-from baracuda.frontends.product_function import ProductBackward, ProductFunction, Request
+from baracuda.frontends.product_function import MatmulBackward, MatmulFunction, Request
 from baracuda.frontends.products import Ref, bmm, leading, matmul, mm, of_rank, one_element
 from baracuda.frontends.views import merged, output
 from baracuda.ops.matmul.descriptor import labelled
@@ -29,7 +29,7 @@ def _given(**numbers: int | None) -> dict[str, int]:
     return {name: i for name, i in numbers.items() if i is not None}
 
 
-@ProductFunction
+@MatmulFunction
 def linear(x: Ref, weight: Ref, bias: Ref | None = None, *, activation: str = "none", saved: bool = False) -> Request:
     """activation(x @ weight.T + bias), x (..., k), weight (n, k), bias (n).
 
@@ -58,7 +58,7 @@ def _check_bias(name: str, bias: Ref | None, extent: int) -> None:
         raise InvalidProblemError(f"{name}: bias has shape {bias.shape}; expected ({extent},)")
 
 
-@ProductFunction
+@MatmulFunction
 def gemm_epilogue(
     a: Ref,
     b: Ref,
@@ -103,7 +103,7 @@ def gemm_epilogue(
                              z=None if derivative_at is None else 4))  # fmt: skip
 
 
-@ProductFunction
+@MatmulFunction
 def int_mm(a: Ref, b: Ref) -> Request:
     """The product of two matrices of 8-bit integers, s8 or u8 each, in s32, which wraps."""
     of_rank("int_mm", "(m, k) @ (k, n)", a=a, b=b)
@@ -113,7 +113,7 @@ def int_mm(a: Ref, b: Ref) -> Request:
     return Request(labelled(a, b, "mk", "kn", "mn", element=ElementKind.S32), {"a": 0, "b": 1})
 
 
-@ProductFunction
+@MatmulFunction
 def scaled_mm(a: Ref, b: Ref, scale_a: Ref, scale_b: Ref, bias: Ref | None = None, *, dtype: Any = None) -> Request:
     """(a @ b) * scale_a * scale_b + bias of quantized matrices: f8e4m3, f8e5m2 or 8-bit integers.
 
@@ -138,7 +138,7 @@ def scaled_mm(a: Ref, b: Ref, scale_a: Ref, scale_b: Ref, bias: Ref | None = Non
     return Request(d, _given(a=0, b=1, a_scale=2, b_scale=3, bias=None if bias is None else 4))
 
 
-@ProductFunction
+@MatmulFunction
 def _batched_dot(a: Ref, b: Ref, bias: Ref | None = None) -> Request:
     """The sums of a[..., o, j] * b[..., j], plus bias[o]."""
     free = _FREE[: len(b.shape) - 1]
@@ -146,14 +146,14 @@ def _batched_dot(a: Ref, b: Ref, bias: Ref | None = None) -> Request:
     return Request(d, _given(a=0, b=1, bias=None if bias is None else 2))
 
 
-@ProductFunction
+@MatmulFunction
 def _by_inputs(a: Ref, b: Ref) -> Request:
     """a[..., i] by weight[o, i, j]: [..., o, j]."""
     free = _FREE[: len(a.shape) - 1]
     return Request(labelled(a, b, f"{free}i", "nik", f"{free}nk"), {"a": 0, "b": 1})
 
 
-_batched_dot_backward, _by_inputs_backward = ProductBackward(_batched_dot), ProductBackward(_by_inputs)
+_batched_dot_backward, _by_inputs_backward = MatmulBackward(_batched_dot), MatmulBackward(_by_inputs)
 
 
 _BILINEAR: dict[str, str] = {"a": "*batch i : T", "b": "*batch j : T", "weight": "o i j : T", "bias": "o : T"}
@@ -170,8 +170,8 @@ def bilinear_backward(
     dy: Any, a: Any, b: Any, weight: Any, bias: Any = None, *, preference: PlanPreference | None = None
 ) -> tuple[Any, ...]:
     """(da, db, dweight), and dbias where there is a bias, of `bilinear`."""
-    made = _by_inputs(a, weight, preference=preference)
-    dmade, db, *dbias = _batched_dot_backward(dy, made, b, bias, preference=preference)
+    by_inputs = _by_inputs(a, weight, preference=preference)
+    dmade, db, *dbias = _batched_dot_backward(dy, by_inputs, b, bias, preference=preference)
     da, dweight = _by_inputs_backward(dmade, a, weight, preference=preference)
     return (da, db, dweight, *dbias)
 
@@ -252,18 +252,18 @@ def grouped_mm_backward(
             raise InvalidProblemError(
                 f"grouped_mm_backward: a is a list of {len(a)} matrices; expected dy and b to be one as well"
             )
-        backward = ProductBackward(mm)
+        backward = MatmulBackward(mm)
         pairs = [backward(d, x, y, preference=preference) for d, x, y in zip(dy, a, b, strict=True)]
         return [p[0] for p in pairs], [p[1] for p in pairs]
     if offs is None:
-        da, db = ProductBackward(bmm)(dy, a, b, preference=preference)
+        da, db = MatmulBackward(bmm)(dy, a, b, preference=preference)
         return da, db
-    given, left, right = describe(dy, "dy"), describe(a, "a"), describe(b, "b")
+    cotangent, left, right = describe(dy, "dy"), describe(a, "a"), describe(b, "b")
     rowwise = _by_rows(left, right, offs)
     ends = _ends(offs, right.shape[0] if rowwise else None, left.shape[0 if rowwise else 1])
     expected = (left.shape[0], right.shape[2]) if rowwise else (len(ends), left.shape[0], right.shape[1])
-    if given.shape != expected:
-        raise InvalidProblemError(f"dy: shape is {given.shape}; expected {expected}")
+    if cotangent.shape != expected:
+        raise InvalidProblemError(f"dy: shape is {cotangent.shape}; expected {expected}")
     if rowwise:
         da = grouped_mm(dy, _turned(b), ends, preference=preference)
         return da, grouped_mm(_turned(a), dy, ends, preference=preference)
@@ -281,4 +281,4 @@ def _turned(x: Any) -> Any:
     return x.swapaxes(-1, -2)
 
 
-linear_backward, gemm_epilogue_backward = ProductBackward(linear), ProductBackward(gemm_epilogue)
+linear_backward, gemm_epilogue_backward = MatmulBackward(linear), MatmulBackward(gemm_epilogue)

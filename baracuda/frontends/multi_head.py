@@ -91,10 +91,10 @@ def multi_head_attention(
     (1, 3, 8)
     """
     counts = (heads, key_heads or heads, key_heads or heads)
-    given = ((q, q_weight, q_bias), (k, k_weight, k_bias), (v, v_weight, v_bias))
-    q_heads, k_heads, v_heads = (_split(linear(*xs), n, name) for xs, n, name in zip(given, counts, _INPUTS, strict=True))
-    found = scaled_dot_product_attention(q_heads, k_heads, v_heads, saved=saved, **options)
-    y, lse = found if saved else (found, None)
+    projections = ((q, q_weight, q_bias), (k, k_weight, k_bias), (v, v_weight, v_bias))
+    q_heads, k_heads, v_heads = (_split(linear(*xs), n, name) for xs, n, name in zip(projections, counts, _INPUTS, strict=True))
+    attended = scaled_dot_product_attention(q_heads, k_heads, v_heads, saved=saved, **options)
+    y, lse = attended if saved else (attended, None)
     result = linear(_joined(y), out_weight, out_bias)
     return (result, SavedHeads(q_heads, k_heads, v_heads, y, lse)) if saved else result
 
@@ -130,17 +130,17 @@ def multi_head_attention_backward(
     scores = [n for n in ("bias", "slopes") if options.get(n) is not None]
     wanted = chosen(known if wrt is None else wrt, [*known, *scores])
     inner = [n for n in _INPUTS if {n, f"{n}_weight", f"{n}_bias"} & {*wanted}] + [n for n in scores if n in wanted]
-    found = _through(dy, "out", _joined(saved.y), weights, biases, wanted, needed=bool(inner))
+    gradients = _through(dy, "out", _joined(saved.y), weights, biases, wanted, needed=bool(inner))
     if inner:
         shape = tuple(saved.y.shape)
-        dheads = found.pop("out").reshape(shape[0], shape[2], shape[1], shape[3]).swapaxes(1, 2)
-        made = scaled_dot_product_attention_backward(dheads, *saved, wrt=inner, **options)
-        for name, gradient in zip(inner, made if len(inner) > 1 else (made,), strict=True):
+        dheads = gradients.pop("out").reshape(shape[0], shape[2], shape[1], shape[3]).swapaxes(1, 2)
+        inner_gradients = scaled_dot_product_attention_backward(dheads, *saved, wrt=inner, **options)
+        for name, gradient in zip(inner, inner_gradients if len(inner) > 1 else (inner_gradients,), strict=True):
             if name in inputs:
-                found |= _through(_joined(gradient), name, inputs[name], weights, biases, wanted, needed=name in wanted)
+                gradients |= _through(_joined(gradient), name, inputs[name], weights, biases, wanted, needed=name in wanted)
             else:
-                found[name] = gradient
-    return {n: found[n] for n in wanted}
+                gradients[name] = gradient
+    return {n: gradients[n] for n in wanted}
 
 
 def _through(
@@ -148,8 +148,8 @@ def _through(
 ) -> dict[str, Any]:
     """The gradients of one projection: of what it is applied to, by its name, where that is needed, of its weight and bias."""
     names = {"x": name, "weight": f"{name}_weight", "bias": f"{name}_bias"}
-    asked = [own for own, full in names.items() if (needed if own == "x" else full in wanted)]
-    if not asked:
+    asked_names = [own for own, full in names.items() if (needed if own == "x" else full in wanted)]
+    if not asked_names:
         return {}
-    made = linear_backward(dy, x, weights[name], biases[name], wrt=asked)
-    return {names[own]: g for own, g in zip(asked, made if len(asked) > 1 else (made,), strict=True)}
+    gradients = linear_backward(dy, x, weights[name], biases[name], wrt=asked_names)
+    return {names[own]: g for own, g in zip(asked_names, gradients if len(asked_names) > 1 else (gradients,), strict=True)}

@@ -12,7 +12,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import meaning
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
-from baracuda.frontends.binding import PREFERENCE, Binding, Bound, domain
+from baracuda.frontends.binding import PREFERENCE, Binding, BoundArguments, domain
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import apply, describe
 from baracuda.frontends.families import function
@@ -53,7 +53,7 @@ class Request:
 Describe = Callable[..., Request]
 
 
-class ProductFunction:
+class MatmulFunction:
     """A function whose result one `MatmulPlan` computes.
 
     `describe` takes what is known of the tensors, as positional parameters, and the options by keyword. Besides those, the
@@ -64,24 +64,24 @@ class ProductFunction:
         self.describe = describe
         self.__name__ = self.__qualname__ = describe.__name__.lstrip("_")
         self.__module__, self.__doc__ = "baracuda", describe.__doc__
-        given = inspect.signature(describe).parameters.values()
-        self.required = [p.name for p in given if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty]
-        self.tensors = [p.name for p in given if p.kind is p.POSITIONAL_OR_KEYWORD]
-        options = [p for p in given if p.kind is p.KEYWORD_ONLY]
+        parameters = inspect.signature(describe).parameters.values()
+        self.required = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty]
+        self.tensors = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        options = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
         self.domains = {p.name: domain(meaning(p.annotation, describe)) for p in options}
         self.defaults = {p.name: p.default for p in options}
         self.numbers = frozenset(self.domains) & frozenset(_SPECIAL)
         self.binding = self.bind(self.__name__, self.tensors)
         keyword = inspect.Parameter.KEYWORD_ONLY
         extra = [inspect.Parameter(n, keyword, default=None) for n in ("out", "preference")]
-        self.__signature__ = inspect.Signature([*(p.replace(annotation=p.empty) for p in given), *extra])
+        self.__signature__ = inspect.Signature([*(p.replace(annotation=p.empty) for p in parameters), *extra])
 
     def bind(self, name: str, tensors: Sequence[str]) -> Binding:
         """The parameters of a function that takes these tensors, and the options of this one."""
         return Binding(name, tensors, self.domains, numbers=self.numbers, defaults=self.defaults)
 
-    def __call__(self, *given: Any, out: Any = None, preference: PlanPreference | None = None, **options: Any) -> Any:
-        call = self.binding(given, options)
+    def __call__(self, *positional: Any, out: Any = None, preference: PlanPreference | None = None, **options: Any) -> Any:
+        call = self.binding(positional, options)
         if preference is not None:
             PREFERENCE.check("preference", preference)
         arguments, request = call.tensors, self.request(call)
@@ -101,7 +101,7 @@ class ProductFunction:
         specials = {n: tuple(v for v in _SPECIAL[n] if not isinstance(v, complex)) for n in self.numbers}
         return Cacheable(self, positions, tuple(self.numbers), specials, partial(_scalars, self.binding))
 
-    def request(self, call: Bound) -> Request:
+    def request(self, call: BoundArguments) -> Request:
         """What a call with these arguments asks for."""
         refs: list[TensorRef | None] = []
         for name, value in zip(self.tensors, call.tensors, strict=True):
@@ -113,8 +113,8 @@ class ProductFunction:
 
 def _scalars(binding: Binding, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, float]:
     """The numbers of a call as kernels know them."""
-    given = {k: v for k, v in keywords.items() if k not in ("out", "preference", "z", "wrt")}
-    return parts_of(binding.bind(arguments, given).numbers)
+    call_options = {k: v for k, v in keywords.items() if k not in ("out", "preference", "z", "wrt")}
+    return parts_of(binding.bind(arguments, call_options).numbers)
 
 
 def _shaped(results: tuple[Any, ...], shape: tuple[int, ...] | None) -> Any:
@@ -123,24 +123,24 @@ def _shaped(results: tuple[Any, ...], shape: tuple[int, ...] | None) -> Any:
     return one_or_all(results)
 
 
-class ProductBackward:
-    """The gradients of a `ProductFunction`'s tensors, given that of its result: `baracuda.mm_backward(dy, a, b)`.
+class MatmulBackward:
+    """The gradients of a `MatmulFunction`'s tensors, given that of its result: `baracuda.mm_backward(dy, a, b)`.
 
     It takes dy, the function's own tensors and options, `wrt`, the names of the tensors whose gradients are wanted (default:
     all that are given), and, where there is an activation, `z`, what it was applied to; without it z is computed again.
     """
 
-    def __init__(self, forward: ProductFunction) -> None:
+    def __init__(self, forward: MatmulFunction) -> None:
         self.forward = forward
         self.__name__ = self.__qualname__ = f"{forward.__name__}_backward"
         self.__module__ = "baracuda"
         self.__doc__ = f"The gradients of `{forward.__name__}`'s tensors, given that of its result.\n\n{forward.__doc__}"
         positional, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-        given = [p for p in forward.__signature__.parameters.values() if p.name not in ("out", "saved")]
-        names = [inspect.Parameter("dy", positional), *(p for p in given if p.kind is positional)]
+        parameters = [p for p in forward.__signature__.parameters.values() if p.name not in ("out", "saved")]
+        names = [inspect.Parameter("dy", positional), *(p for p in parameters if p.kind is positional)]
         self.binding = forward.bind(self.__name__, ["dy", *forward.tensors])
         extra = [inspect.Parameter(n, keyword, default=None) for n in ("z", "wrt")]
-        *options, preference = (p for p in given if p.kind is keyword)
+        *options, preference = (p for p in parameters if p.kind is keyword)
         self.__signature__ = inspect.Signature([*names, *options, *extra, preference])
 
     @property
@@ -155,20 +155,20 @@ class ProductBackward:
 
     def __call__(
         self,
-        *given: Any,
+        *positional: Any,
         z: Any = None,
         wrt: Sequence[str] | None = None,
         preference: PlanPreference | None = None,
         **options: Any,
     ) -> Any:
-        forward, call = self.forward, self.binding(given, options)
+        forward, call = self.forward, self.binding(positional, options)
         if preference is not None:
             PREFERENCE.check("preference", preference)
         dy, *arguments = call.tensors
         request = forward.request(replace(call, tensors=tuple(arguments)))
         d = request.descriptor
-        there = [n for n, v in zip(forward.tensors, arguments, strict=True) if v is not None]
-        names = chosen(wrt, there)
+        present = [n for n, v in zip(forward.tensors, arguments, strict=True) if v is not None]
+        names = chosen(wrt, present)
         shape = describe(dy, "dy").shape
         if shape != request.result_shape:
             raise InvalidProblemError(f"dy: shape is {shape}; expected {request.result_shape}")
@@ -179,13 +179,13 @@ class ProductBackward:
         tensors = {n: arguments[i] for n, i in request.read.items()}
         if d.activation != "none":
             dy = _through_activation(d, dy, tensors, z, preference)
-        found: dict[str, Any] = {}
+        gradients: dict[str, Any] = {}
         for tensor, i in request.read.items():
             name = forward.tensors[i]
             if name in names:
-                found[name] = _gradient(d, tensor, dy, tensors, found.get(name), preference)
-        made = tuple(found[n] for n in names)
-        return one_or_all(made)
+                gradients[name] = _gradient(d, tensor, dy, tensors, gradients.get(name), preference)
+        ordered = tuple(gradients[n] for n in names)
+        return one_or_all(ordered)
 
 
 def _through_activation(
@@ -219,27 +219,27 @@ def _gradient(
     other, other_shape, other_axes = ("b", d.b_shape, d.b_axes) if own else ("a", d.a_shape, d.a_axes)
     other_element = d.b_element if own else d.a_element
     conjugated, other_conjugated = (d.conjugate_a, d.conjugate_b) if own else (d.conjugate_b, d.conjugate_a)
-    kept = "".join(x for x, n in zip(axes, shape, strict=True) if n == d.extents[x])
+    kept_axes = "".join(x for x, n in zip(axes, shape, strict=True) if n == d.extents[x])
     alpha = d.alpha.conjugate() if d.conjugates and not conjugated else d.alpha
     product = MatmulDescriptor(
         a_shape=d.y_shape,
         b_shape=other_shape,
         a_axes=d.y_axes,
         b_axes=other_axes,
-        y_axes=kept,
+        y_axes=kept_axes,
         a_element=d.element,
         b_element=other_element,
         element=d.a_element if own else d.b_element,
         alpha=alpha,
         conjugate_a=d.conjugates and conjugated,
         conjugate_b=d.conjugates and conjugated == other_conjugated,
-        c_shape=None if before is None else tuple(d.extents[x] for x in kept),
+        c_shape=None if before is None else tuple(d.extents[x] for x in kept_axes),
     )
-    given = {"a": dy, "b": tensors[other]}
+    operands = {"a": dy, "b": tensors[other]}
     if before is not None:
-        given["c"] = before.reshape(product.y_shape)
-    made = run(product, given, preference)
-    return made if tuple(made.shape) == shape else made.reshape(shape)
+        operands["c"] = before.reshape(product.y_shape)
+    result = run(product, operands, preference)
+    return result if tuple(result.shape) == shape else result.reshape(shape)
 
 
 def _gradient_of_addend(d: MatmulDescriptor, tensor: str, dy: Any) -> Any:
@@ -247,12 +247,12 @@ def _gradient_of_addend(d: MatmulDescriptor, tensor: str, dy: Any) -> Any:
     rank, factor = len(d.y_shape), d.beta
     if tensor == "bias":
         assert d.bias_axis is not None
-        shape, kept, factor = d.bias_shape, {rank + d.bias_axis}, 1
+        shape, kept_axes, factor = d.bias_shape, {rank + d.bias_axis}, 1
     else:
         assert d.c_shape is not None
         shape, lead = d.c_shape, rank - len(d.c_shape)
-        kept = {lead + a for a, n in enumerate(shape) if n == d.y_shape[lead + a]}
+        kept_axes = {lead + a for a, n in enumerate(shape) if n == d.y_shape[lead + a]}
         factor = d.beta.conjugate()
-    axes = tuple(a for a in range(rank) if a not in kept)
-    made = function("sum")(dy, axis=axes, dtype=d.element).reshape(shape) if axes else dy
-    return made if axes and factor == 1 else function("mul")(made, factor)
+    axes = tuple(a for a in range(rank) if a not in kept_axes)
+    gradient = function("sum")(dy, axis=axes, dtype=d.element).reshape(shape) if axes else dy
+    return gradient if axes and factor == 1 else function("mul")(gradient, factor)

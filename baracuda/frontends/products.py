@@ -14,7 +14,7 @@ from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
-from baracuda.frontends.product_function import ProductBackward, ProductFunction, Request
+from baracuda.frontends.product_function import MatmulBackward, MatmulFunction, Request
 from baracuda.ops.matmul.descriptor import labelled
 
 _BATCH = "BCDEFGHI"
@@ -50,7 +50,7 @@ def _product(name: str, a: Ref, b: Ref, a_axes: str, b_axes: str, y_axes: str, *
     return Request(labelled(a, b, a_axes, b_axes, y_axes, **fields), {"a": 0, "b": 1})
 
 
-@ProductFunction
+@MatmulFunction
 def matmul(a: Ref, b: Ref) -> Request:
     """a @ b: the sum over the last axis of a and the last but one of b, the axes before them broadcast.
 
@@ -69,14 +69,14 @@ def matmul(a: Ref, b: Ref) -> Request:
     return _product("matmul", a, b, f"{left}{m}k", f"{right}k{n}", f"{batch}{m}{n}")
 
 
-@ProductFunction
+@MatmulFunction
 def mm(a: Ref, b: Ref) -> Request:
     """The product of two matrices, (m, k) and (k, n)."""
     of_rank("mm", "(m, k) @ (k, n)", a=a, b=b)
     return _product("mm", a, b, "mk", "kn", "mn")
 
 
-@ProductFunction
+@MatmulFunction
 def bmm(a: Ref, b: Ref) -> Request:
     """The products of matrices of two batches of one size, (b, m, k) and (b, k, n)."""
     of_rank("bmm", "(b, m, k) @ (b, k, n)", a=a, b=b)
@@ -85,14 +85,14 @@ def bmm(a: Ref, b: Ref) -> Request:
     return _product("bmm", a, b, "Bmk", "Bkn", "Bmn")
 
 
-@ProductFunction
+@MatmulFunction
 def mv(a: Ref, b: Ref) -> Request:
     """A matrix by a vector, (m, k) and (k)."""
     of_rank("mv", "(m, k) @ (k)", a=a, b=b)
     return _product("mv", a, b, "mk", "k", "m")
 
 
-@ProductFunction
+@MatmulFunction
 def vecmat(a: Ref, b: Ref) -> Request:
     """Vectors by matrices, (..., k) and (..., k, n), of complex vectors the conjugate (`jax.numpy.vecmat`)."""
     if not a.shape or len(b.shape) < 2:
@@ -107,7 +107,7 @@ def _multiplied(name: str, a: Ref, b: Ref) -> Request:
     return _product(name, a, b, axes[: len(a.shape)], axes[len(a.shape) :], axes)
 
 
-@ProductFunction
+@MatmulFunction
 def dot(a: Ref, b: Ref) -> Request:
     """The sum of a[k] * b[k] of two vectors; of more axes as `jax.numpy.dot` and NumPy: the last axis of a with the last but one
     of b, all others kept; a number multiplies."""
@@ -121,14 +121,14 @@ def _is_complex(a: Ref) -> bool:
     return a.kind.name in ("C64", "C128")
 
 
-@ProductFunction
+@MatmulFunction
 def vdot(a: Ref, b: Ref) -> Request:
     """The sum of conj(a[k]) * b[k] of two vectors."""
     of_rank("vdot", "(k) @ (k)", a=a, b=b)
     return _product("vdot", a, b, "k", "k", "", conjugate_a=_is_complex(a))
 
 
-@ProductFunction
+@MatmulFunction
 def vecdot(a: Ref, b: Ref, *, axis: int = -1) -> Request:
     """The sums of conj(a) * b along an axis, the others broadcast; of tensors of different ranks it is numbered from the end."""
     if len(a.shape) == len(b.shape) and 0 <= axis < len(a.shape):
@@ -142,7 +142,7 @@ def vecdot(a: Ref, b: Ref, *, axis: int = -1) -> Request:
     return _product("vecdot", a, b, left, right, batch.replace(label, ""), conjugate_a=_is_complex(a))
 
 
-@ProductFunction
+@MatmulFunction
 def inner(a: Ref, b: Ref) -> Request:
     """The sums over the last axes of both, all others kept: those of a, then those of b; a number multiplies."""
     if not a.shape or not b.shape:
@@ -151,7 +151,7 @@ def inner(a: Ref, b: Ref) -> Request:
     return _product("inner", a, b, f"{free_a}k", f"{free_b}k", free_a + free_b)
 
 
-@ProductFunction
+@MatmulFunction
 def outer(a: Ref, b: Ref) -> Request:
     """a[m] * b[n] of two vectors. A product of -0 is +0, as in every sum that starts from +0."""
     of_rank("outer", "(m) @ (n)", a=a, b=b)
@@ -164,42 +164,42 @@ def _with_addend(name: str, c: Ref, a: Ref, b: Ref, axes: Sequence[str], beta: c
     return Request(d, {"c": 0, "a": 1, "b": 2})
 
 
-@ProductFunction
+@MatmulFunction
 def addmm(c: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
     """beta * c + alpha * (a @ b) of matrices; c broadcasts. With beta = 0, c is not read."""
     of_rank("addmm", "(m, k) @ (k, n)", a=a, b=b)
     return _with_addend("addmm", c, a, b, ("mk", "kn", "mn"), beta, alpha)
 
 
-@ProductFunction
+@MatmulFunction
 def addmv(c: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
     """beta * c + alpha * (a @ b) of a matrix and a vector; c broadcasts."""
     of_rank("addmv", "(m, k) @ (k)", a=a, b=b)
     return _with_addend("addmv", c, a, b, ("mk", "k", "m"), beta, alpha)
 
 
-@ProductFunction
+@MatmulFunction
 def addr(c: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
     """beta * c + alpha * outer(a, b) of vectors; c broadcasts."""
     of_rank("addr", "(m) @ (n)", a=a, b=b)
     return _with_addend("addr", c, a, b, ("m", "n", "mn"), beta, alpha)
 
 
-@ProductFunction
+@MatmulFunction
 def addbmm(c: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
     """beta * c + alpha * the sum over the batch of (b, m, k) @ (b, k, n): one sum over both, the batch outermost."""
     of_rank("addbmm", "(b, m, k) @ (b, k, n)", a=a, b=b)
     return _with_addend("addbmm", c, a, b, ("Bmk", "Bkn", "mn"), beta, alpha)
 
 
-@ProductFunction
+@MatmulFunction
 def baddbmm(c: Ref, a: Ref, b: Ref, *, beta: complex = 1, alpha: complex = 1) -> Request:
     """beta * c + alpha * (a @ b) of batches, (b, m, k) and (b, k, n); c broadcasts."""
     of_rank("baddbmm", "(b, m, k) @ (b, k, n)", a=a, b=b)
     return _with_addend("baddbmm", c, a, b, ("Bmk", "Bkn", "Bmn"), beta, alpha)
 
 
-@ProductFunction
+@MatmulFunction
 def symmetric_product(a: Ref, c: Ref | None = None, *, alpha: complex = 1, beta: complex = 1) -> Request:
     """alpha * a @ a.T + beta * c over the last two axes (`jax.lax.linalg.symmetric_product`): every element is computed, and
     without c the result is symmetric to the bit."""
@@ -212,8 +212,8 @@ def symmetric_product(a: Ref, c: Ref | None = None, *, alpha: complex = 1, beta:
     return Request(d, {"a": 0, "b": 0} | ({} if c is None else {"c": 1}))
 
 
-matmul_backward, mm_backward, bmm_backward, mv_backward = map(ProductBackward, (matmul, mm, bmm, mv))
-vecmat_backward, dot_backward, vdot_backward, vecdot_backward = map(ProductBackward, (vecmat, dot, vdot, vecdot))
-inner_backward, outer_backward, addmm_backward, addmv_backward = map(ProductBackward, (inner, outer, addmm, addmv))
-addr_backward, addbmm_backward, baddbmm_backward = map(ProductBackward, (addr, addbmm, baddbmm))
-symmetric_product_backward = ProductBackward(symmetric_product)
+matmul_backward, mm_backward, bmm_backward, mv_backward = map(MatmulBackward, (matmul, mm, bmm, mv))
+vecmat_backward, dot_backward, vdot_backward, vecdot_backward = map(MatmulBackward, (vecmat, dot, vdot, vecdot))
+inner_backward, outer_backward, addmm_backward, addmv_backward = map(MatmulBackward, (inner, outer, addmm, addmv))
+addr_backward, addbmm_backward, baddbmm_backward = map(MatmulBackward, (addr, addbmm, baddbmm))
+symmetric_product_backward = MatmulBackward(symmetric_product)

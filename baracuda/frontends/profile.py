@@ -11,8 +11,8 @@ from typing import Any
 from baracuda.core import locks
 from baracuda.core.device import Device, DeviceKind, as_stream
 from baracuda.core.plan import Plan
+from baracuda.core.run_hooks import run_hook
 from baracuda.core.sku import BackendKind, PrecisionGuarantee
-from baracuda.core.watch import watched
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Profile:
         for plan, seconds in self._spans:
             sku = plan.sku()
             spans.setdefault((sku.op, plan.device, sku.backend, sku.guarantee), []).append(seconds)
-        found = [PlanTime(*key, len(seconds), sum(seconds)) for key, seconds in spans.items()]
-        return sorted(found, key=lambda t: -t.seconds)
+        times = [PlanTime(*key, len(seconds), sum(seconds)) for key, seconds in spans.items()]
+        return sorted(times, key=lambda t: -t.seconds)
 
     @property
     def seconds(self) -> float:
@@ -102,9 +102,9 @@ def profile() -> Iterator[Profile]:
     >>> [(t.op, t.runs) for t in profile.times]
     [('softmax', 1)]
     """
-    found = Profile()
-    with watched(found.around):
+    profile_ = Profile()
+    with run_hook(profile_.around):
         try:
-            yield found
+            yield profile_
         finally:
-            found.close()
+            profile_.close()

@@ -57,18 +57,18 @@ def checked(bounds: str) -> bool:
     return bounds == "check"
 
 
-def lengths_of(given: Any, name: str, batch: int, like: TensorRef) -> Any:
+def lengths_of(lengths: Any, name: str, batch: int, like: TensorRef) -> Any:
     """Lengths as a tensor of shape (batch,); where tensors are on the CPU, numbers too."""
-    if isinstance(given, (int, list, tuple)):
+    if isinstance(lengths, (int, list, tuple)):
         if like.device.kind is not DeviceKind.CPU:
-            raise InvalidProblemError(f"{name}: {given!r}; expected a tensor on {like.device}")
-        given = np.array(given, np.int64)
-    ref = describe(given, name)
+            raise InvalidProblemError(f"{name}: {lengths!r}; expected a tensor on {like.device}")
+        lengths = np.array(lengths, np.int64)
+    ref = describe(lengths, name)
     if ref.shape == () and batch == 1:
         return view(ref, 0, (1,), (1,))
     if ref.shape != (batch,):
         raise InvalidProblemError(f"{name}: shape is {ref.shape}; expected {(batch,)}")
-    return given
+    return lengths
 
 
 def most_and_sum(lengths: Any, like: Any) -> tuple[int, int]:
@@ -98,10 +98,10 @@ def outside(
         _report(index, name, like, expected, ignore_index=spared, **words)
         return None
     if lengths is None:
-        found = _call(_any, {"index": index}, like, ignore_index=spared, **words)
+        offender = _call(_any, {"index": index}, like, ignore_index=spared, **words)
     else:
-        found = _call(_any_used, {"targets": index, "lengths": lengths}, like, **words)
-    if not holds(found[0]):
+        offender = _call(_any_used, {"targets": index, "lengths": lengths}, like, **words)
+    if not holds(offender[0]):
         return None
     if lengths is not None:
         (index,) = _call(_used_of, {"targets": index, "lengths": lengths}, like, low=words["low"])
@@ -141,14 +141,14 @@ def holds(truth: Any) -> bool:
 def check_range(index: Any, name: str, low: int, last: int, like: Any, lengths: Any = None) -> None:
     """Raise `InvalidProblemError` where an element is out of range, with the first one that is (see `outside`)."""
     expected = f"expected {low} to {last}"
-    found = outside(index, name, low, last, like, expected, lengths)
-    if found is not None:
-        raise InvalidProblemError(f"{name}: {found[0]} at {found[1]}; {expected}")
+    out_of_range = outside(index, name, low, last, like, expected, lengths)
+    if out_of_range is not None:
+        raise InvalidProblemError(f"{name}: {out_of_range[0]} at {out_of_range[1]}; {expected}")
 
 
 def _call(function: Function, tensors: Mapping[str, Any], like: Any, **words: Any) -> tuple[Any, ...]:
     """The results of a function of tensors, or of views of tensors of the library of `like`."""
     if any(isinstance(t, TensorRef) for t in tensors.values()):
         return tuple(run(function.op, tensors, like, **words).values())
-    found = function(*(tensors[n] for n in function.op.signature.tensors), **words)
-    return found if isinstance(found, tuple) else (found,)
+    results = function(*(tensors[n] for n in function.op.signature.tensors), **words)
+    return results if isinstance(results, tuple) else (results,)

@@ -63,10 +63,10 @@ def embedding_grad_dense(
     >>> baracuda.embedding_grad_dense(dy, np.array([2, 0, 2]), 3).tolist()
     [[3.0, 4.0], [0.0, 0.0], [6.0, 8.0]]
     """
-    given, at = describe(dy, "dy"), describe(index, "index")
+    cotangent, at = describe(dy, "dy"), describe(index, "index")
     rank = len(at.shape)
     reduce = ScatterKind.MEAN if scale_grad_by_freq else ScatterKind.SUM
-    descriptor = ScatterDescriptor(reduce, (num_rows, *given.shape[rank:]), 0, at.shape, given.kind, at.kind)
+    descriptor = ScatterDescriptor(reduce, (num_rows, *cotangent.shape[rank:]), 0, at.shape, cotangent.kind, at.kind)
     check_bounds(bounds, index, "index", num_rows, wrap=False)
     return combined(replace(descriptor, skip=_padding(padding_idx, num_rows)), dy, out, index=index, x=dy)
 
@@ -158,33 +158,41 @@ def embedding_bag_backward(
     names = chosen(wrt, ("weight", *(["per_sample_weights"] if per_sample_weights is not None else [])))
     at, table = describe(index, "index"), describe(weight, "weight")
     check_bounds(bounds, index, "index", table.shape[0], wrap=False)
-    made = {}
+    gradients = {}
     if "weight" in names:
         if mode == "max":
-            made["weight"] = _bag_largest(dy, index, weight, padding_idx)
+            gradients["weight"] = _bag_largest(dy, index, weight, padding_idx)
         else:
-            made["weight"] = _bag_weight(dy, index, at, table, per_sample_weights, mode, padding_idx)
+            gradients["weight"] = _bag_weight(dy, index, at, table, per_sample_weights, mode, padding_idx)
     if "per_sample_weights" in names:
         backward = Backward(declared_op("embedding_bag"))
-        made["per_sample_weights"] = backward(
+        gradients["per_sample_weights"] = backward(
             dy, index, weight, per_sample_weights, mode=mode, padding_idx=padding_idx, wrt=("per_sample_weights",)
         )
-    found = tuple(made[n] for n in names)
-    return one_or_all(found)
+    wanted = tuple(gradients[n] for n in names)
+    return one_or_all(wanted)
 
 
 def _bag_weight(dy: Any, index: Any, at: TensorRef, table: TensorRef, factors: Any, mode: str, padding_idx: int | None) -> Any:
-    given = describe(dy, "dy")
+    cotangent = describe(dy, "dy")
     skip = _padding(padding_idx, table.shape[0])
     alpha = None
     if mode == "mean" and skip is None and at.shape[1] > 1:
         alpha = 1.0 / at.shape[1]
     elif mode == "mean" and skip is not None:
-        factors = broadcast(_bag_factor(index, padding_idx=skip, dtype=given.kind.compute), at.shape)
+        factors = broadcast(_bag_factor(index, padding_idx=skip, dtype=cotangent.kind.compute), at.shape)
     elif factors is not None:
-        factors = in_kind(factors, given.kind.compute)
+        factors = in_kind(factors, cotangent.kind.compute)
     descriptor = ScatterDescriptor(
-        ScatterKind.SUM, table.shape, 0, at.shape, given.kind, at.kind, has_weights=factors is not None, alpha=alpha, skip=skip
+        ScatterKind.SUM,
+        table.shape,
+        0,
+        at.shape,
+        cotangent.kind,
+        at.kind,
+        has_weights=factors is not None,
+        alpha=alpha,
+        skip=skip,
     )
     rows = broadcast(dy.reshape((at.shape[0], 1, *table.shape[1:])), (*at.shape, *table.shape[1:]))
     return combined(descriptor, dy, index=index, x=rows, weights=factors)
@@ -228,15 +236,15 @@ _largest_of_bags = Op(
 
 
 def _bag_largest(dy: Any, index: Any, weight: Any, padding_idx: int | None) -> Any:
-    given, at, table = describe(dy, "dy"), describe(index, "index"), describe(weight, "weight")
+    cotangent, at, table = describe(dy, "dy"), describe(index, "index"), describe(weight, "weight")
     if not all(at.shape):  # nothing is read
-        return filled(dy, table.shape, given.kind, 0)
+        return filled(dy, table.shape, cotangent.kind, 0)
     skip = _padding(padding_idx, table.shape[0])
     words = {} if skip is None else {"padding": skip}
     (places,) = run(_largest_of_bags, {"index": index, "weight": weight}, dy, **words).values()
     (winners,) = run(_in_bags, {"index": index, "place": places}, dy).values()
     descriptor = ScatterDescriptor(
-        ScatterKind.SUM, table.shape, 0, given.shape, given.kind, at.kind, aligned=True, skip=skip
+        ScatterKind.SUM, table.shape, 0, cotangent.shape, cotangent.kind, at.kind, aligned=True, skip=skip
     )  # fmt: skip
     return combined(descriptor, dy, index=winners, x=dy)
 
@@ -259,10 +267,10 @@ def index_select_backward(dy: Any, x: Any, index: Any, *, axis: int = 0, bounds:
     >>> baracuda.index_select_backward(np.float32([1, 2, 3]), np.zeros(2, np.float32), np.array([1, 0, 1])).tolist()
     [2.0, 4.0]
     """
-    given, read, at = describe(dy, "dy"), describe(x, "x"), describe(index, "index")
-    axis = axis_of(axis, read.shape, "x")
-    descriptor = ScatterDescriptor(ScatterKind.SUM, read.shape, axis, at.shape, given.kind, at.kind, wrap=True)
-    check_bounds(bounds, index, "index", read.shape[axis], wrap=True)
+    cotangent, x_ref, at = describe(dy, "dy"), describe(x, "x"), describe(index, "index")
+    axis = axis_of(axis, x_ref.shape, "x")
+    descriptor = ScatterDescriptor(ScatterKind.SUM, x_ref.shape, axis, at.shape, cotangent.kind, at.kind, wrap=True)
+    check_bounds(bounds, index, "index", x_ref.shape[axis], wrap=True)
     return combined(descriptor, dy, out, index=index, x=dy)
 
 
@@ -283,13 +291,15 @@ def gather_backward(dy: Any, x: Any, index: Any, *, axis: int = -1, bounds: Boun
     >>> baracuda.gather_backward(dy, np.zeros((1, 2), np.float32), index).tolist()
     [[3.0, 3.0]]
     """
-    given, read, at = describe(dy, "dy"), describe(x, "x"), describe(index, "index")
-    axis = axis_of(axis, read.shape, "x")
-    if len(at.shape) != len(read.shape):
-        raise InvalidProblemError(f"index: shape is {at.shape}; expected the rank of x, whose shape is {read.shape}")
-    descriptor = ScatterDescriptor(ScatterKind.SUM, read.shape, axis, given.shape, given.kind, at.kind, aligned=True, wrap=True)
-    check_bounds(bounds, index, "index", read.shape[axis], wrap=True)
-    return combined(descriptor, dy, out, index=broadcast(index, given.shape), x=dy)
+    cotangent, x_ref, at = describe(dy, "dy"), describe(x, "x"), describe(index, "index")
+    axis = axis_of(axis, x_ref.shape, "x")
+    if len(at.shape) != len(x_ref.shape):
+        raise InvalidProblemError(f"index: shape is {at.shape}; expected the rank of x, whose shape is {x_ref.shape}")
+    descriptor = ScatterDescriptor(
+        ScatterKind.SUM, x_ref.shape, axis, cotangent.shape, cotangent.kind, at.kind, aligned=True, wrap=True
+    )
+    check_bounds(bounds, index, "index", x_ref.shape[axis], wrap=True)
+    return combined(descriptor, dy, out, index=broadcast(index, cotangent.shape), x=dy)
 
 
 @declared(x="...", index="*places : s32 s64", dy="*places")
@@ -302,8 +312,8 @@ def take_flat_backward(dy: Any, x: Any, index: Any, *, bounds: Bounds = "check")
     >>> baracuda.take_flat_backward(np.float32([1, 2]), np.zeros((2, 2), np.float32), np.array([3, 3])).tolist()
     [[0.0, 0.0], [0.0, 3.0]]
     """
-    given, read, at = describe(dy, "dy"), describe(x, "x"), describe(index, "index")
-    count = prod(read.shape)
-    descriptor = ScatterDescriptor(ScatterKind.SUM, (count,), 0, at.shape, given.kind, at.kind, wrap=True)
+    cotangent, x_ref, at = describe(dy, "dy"), describe(x, "x"), describe(index, "index")
+    count = prod(x_ref.shape)
+    descriptor = ScatterDescriptor(ScatterKind.SUM, (count,), 0, at.shape, cotangent.kind, at.kind, wrap=True)
     check_bounds(bounds, index, "index", count, wrap=True)
-    return combined(descriptor, dy, index=index, x=dy).reshape(read.shape)
+    return combined(descriptor, dy, index=index, x=dy).reshape(x_ref.shape)

@@ -15,7 +15,7 @@ from baracuda.frontends.array import Array, empty
 from baracuda.frontends.families import function
 from baracuda.runtime.device_memory import copy, synchronize
 from baracuda.runtime.device_pool import Pool
-from baracuda.runtime.streams import CudaStream, instead, own_stream
+from baracuda.runtime.streams import CudaStream, own_stream, using_stream
 
 #: What recorded work reads and writes lies in a pool of its own, which all recordings share: no two of them run at once, because
 #: everything that they launch is on one stream, and what one call launches is launched under the lock.
@@ -53,18 +53,18 @@ class Recording:
             self._inputs = [empty(e.shape, e.kind, self._device) for e in examples]
             self._fill(examples)
             synchronize(self._device)
-            with instead(stream.stream):
+            with using_stream(stream.stream):
                 self.function(*self._inputs)  # makes the plans, and the memory that the recording will find in the pool
                 stream.synchronize()
-                made: list[Any] = []
+                results: list[Any] = []
                 try:
-                    self._graph = stream.capture(lambda _: made.append(self.function(*self._inputs)))
+                    self._graph = stream.capture(lambda _: results.append(self.function(*self._inputs)))
                 except BackendError as error:
                     raise UnsupportedError(
                         f"record: {self._name} does what cannot be recorded, such as to wait for the device "
                         f"(bounds='clamp' spares indexed reads that): {error}"
                     ) from error
-        self._results = made[0]
+        self._results = results[0]
         _map(self._results, lambda result: None)  # raises where there is anything but arrays
 
     def __call__(self, *arguments: Any) -> Any:
@@ -75,9 +75,9 @@ class Recording:
         InvalidProblemError
             Their number, or the shape, element or device of one, is not that of the examples.
         """
-        found = [_described(self._name, i, argument) for i, argument in enumerate(arguments)]
-        if found != self._expected:
-            raise InvalidProblemError(f"{self._name}: recorded for {_summary(self._expected)}; got {_summary(found)}")
+        described = [_described(self._name, i, argument) for i, argument in enumerate(arguments)]
+        if described != self._expected:
+            raise InvalidProblemError(f"{self._name}: recorded for {_summary(self._expected)}; got {_summary(described)}")
         if self._on_cpu:
             return self.function(*arguments)
         with _lock:

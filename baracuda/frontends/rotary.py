@@ -13,7 +13,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.spec import check_shape
 from baracuda.core.tensor import TensorRef, tensor_mut
-from baracuda.core.views import placed, slab, view
+from baracuda.core.views import expanded_dims, slab, view
 from baracuda.frontends.arrays import library_of
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
@@ -35,9 +35,9 @@ def _halves(tensor: TensorRef, pairs: int, interleaved: bool) -> tuple[Any, Any]
 
 def _table(name: str, table: Any, ref: TensorRef, axis: int) -> Any:
     """A table of angles laid along the sequence and the pairs of x."""
-    found = describe(table, name)
+    table_ref = describe(table, name)
     rank = len(ref.shape)
-    return placed(found, (axis % rank, rank - 1), rank) if len(found.shape) == 2 and rank > 2 else found
+    return expanded_dims(table_ref, (axis % rank, rank - 1), rank) if len(table_ref.shape) == 2 and rank > 2 else table_ref
 
 
 def _rotate(x: Any, cos: Any, sin: Any, interleaved: bool, axis: int, inverse: bool, out: Any) -> Any:
@@ -165,10 +165,10 @@ def rope_scaling_tables(
             few, many = 1.0 if low is None else low, (32.0 if scaling == "yarn" else 4.0) if high is None else high
             if not 0 < few < many:
                 raise InvalidProblemError(f"low {few}, high {many}; expected 0 < low < high")
-            kept = _ramp_of_pairs(pairs, depth, base, original_length, few, many) if scaling == "yarn" else None
-            if kept is None:
-                kept = np.clip((original_length * frequencies / (2 * pi) - few) / (many - few), 0.0, 1.0)
-            frequencies = frequencies * kept + frequencies / factor * (1.0 - kept)
+            interpolated = _ramp_of_pairs(pairs, depth, base, original_length, few, many) if scaling == "yarn" else None
+            if interpolated is None:
+                interpolated = np.clip((original_length * frequencies / (2 * pi) - few) / (many - few), 0.0, 1.0)
+            frequencies = frequencies * interpolated + frequencies / factor * (1.0 - interpolated)
             if scaling == "yarn":
                 size = 0.1 * _log(max(factor, 1.0)) + 1.0 if attention_factor is None else attention_factor
         np.multiply(np.arange(start, start + length, dtype=np.float64)[:, None], frequencies[None], out=angles)

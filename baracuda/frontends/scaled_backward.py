@@ -47,25 +47,25 @@ def scaled_mm_backward(
     """
     tensors = {"a": a, "b": b, "scale_a": scale_a, "scale_b": scale_b, "bias": bias}
     names = chosen(wrt, [n for n, t in tensors.items() if t is not None])
-    given = describe(dy, "dy")
-    request = scaled_mm.request(scaled_mm.binding(tuple(tensors.values()), {"dtype": given.kind}))
-    if given.shape != request.result_shape:
-        raise InvalidProblemError(f"dy: shape is {given.shape}; expected {request.result_shape}")
+    cotangent = describe(dy, "dy")
+    request = scaled_mm.request(scaled_mm.binding(tuple(tensors.values()), {"dtype": cotangent.kind}))
+    if cotangent.shape != request.result_shape:
+        raise InvalidProblemError(f"dy: shape is {cotangent.shape}; expected {request.result_shape}")
     times, total, cast = function("mul"), function("sum"), function("cast")
-    made: dict[str, Any] = {}
+    gradients: dict[str, Any] = {}
     if {"a", "b"} & {*names}:
         scaled = times(times(cast(dy, dtype=_F32), scale_a), scale_b)
         if "a" in names:
-            made["a"] = cast(mm(scaled, cast(b, dtype=_F32).swapaxes(0, 1), preference=preference), dtype=given.kind)
+            gradients["a"] = cast(mm(scaled, cast(b, dtype=_F32).swapaxes(0, 1), preference=preference), dtype=cotangent.kind)
         if "b" in names:
-            made["b"] = cast(mm(cast(a, dtype=_F32).swapaxes(0, 1), scaled, preference=preference), dtype=given.kind)
+            gradients["b"] = cast(mm(cast(a, dtype=_F32).swapaxes(0, 1), scaled, preference=preference), dtype=cotangent.kind)
     if {"scale_a", "scale_b"} & {*names}:
         one = filled(dy, (), _F32, 1.0)
         products = times(cast(dy, dtype=_F32), scaled_mm(a, b, one, one, dtype=_F32, preference=preference))
         for name, other, axis in (("scale_a", scale_b, 1), ("scale_b", scale_a, 0)):
             shape = describe(tensors[name], name).shape
             axes = (0, 1) if prod(shape) == 1 else (axis,)
-            made[name] = total(times(products, other), axis=axes).reshape(shape)
+            gradients[name] = total(times(products, other), axis=axes).reshape(shape)
     if "bias" in names:
-        made["bias"] = total(dy, axis=0, keepdims=False, dtype=given.kind)
-    return one_or_all([made[n] for n in names])
+        gradients["bias"] = total(dy, axis=0, keepdims=False, dtype=cotangent.kind)
+    return one_or_all([gradients[n] for n in names])

@@ -23,7 +23,7 @@ from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.families import function
 from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.ranges import checked
-from baracuda.ops.declaration.traced import Bound
+from baracuda.ops.declaration.traced import IndexBound
 from baracuda.ops.declaration.words import Bounds, Count
 from baracuda.ops.indexing.scatter import ScatterArgs, ScatterDescriptor, ScatterKind, ScatterPlan
 
@@ -42,7 +42,7 @@ def kind_of(reduce: str) -> ScatterKind:
 def check_bounds(bounds: str, index: Any, name: str, extent: int, *, wrap: bool) -> None:
     """Raise where an index is out of range, if the caller has asked for that."""
     if checked(bounds):
-        check_indices(index, name, Bound(extent, wrap=wrap))
+        check_indices(index, name, IndexBound(extent, wrap=wrap))
 
 
 def combined(descriptor: ScatterDescriptor, like: Any, out: Any = None, **tensors: Any) -> Any:
@@ -174,14 +174,16 @@ def scatter_reduce(
     """
     if not describe(x, "x").shape:
         x, index, source, out = _as_rows(x, index, source, out)
-        made = scatter_reduce(x, index, source, reduce=reduce, axis=axis, include_self=include_self, bounds=bounds, out=out)
-        return made.reshape(())
-    base, at, brought = describe(x, "x"), describe(index, "index"), describe(source, "source")
+        combined_x = scatter_reduce(x, index, source, reduce=reduce, axis=axis, include_self=include_self, bounds=bounds, out=out)
+        return combined_x.reshape(())
+    base, at, source_ref = describe(x, "x"), describe(index, "index"), describe(source, "source")
     axis = axis_of(axis, base.shape, "x")
-    if not len(at.shape) == len(base.shape) == len(brought.shape):
-        raise InvalidProblemError(f"index, source: shapes {at.shape} and {brought.shape}; expected the rank of x, {base.shape}")
-    if any(n > m for n, m in zip(at.shape, brought.shape, strict=True)):
-        raise InvalidProblemError(f"index: shape is {at.shape}; expected at most {brought.shape}, that of source")
+    if not len(at.shape) == len(base.shape) == len(source_ref.shape):
+        raise InvalidProblemError(
+            f"index, source: shapes {at.shape} and {source_ref.shape}; expected the rank of x, {base.shape}"
+        )
+    if any(n > m for n, m in zip(at.shape, source_ref.shape, strict=True)):
+        raise InvalidProblemError(f"index: shape is {at.shape}; expected at most {source_ref.shape}, that of source")
     if any(n > m for a, (n, m) in enumerate(zip(at.shape, base.shape, strict=True)) if a != axis):
         raise InvalidProblemError(f"index: shape is {at.shape}; expected at most {base.shape}, that of x, beside axis {axis}")
     kind = kind_of(reduce)
@@ -189,7 +191,7 @@ def scatter_reduce(
         kind, base.shape, axis, at.shape, base.kind, at.kind, aligned=True, has_base=True, joined=include_self, wrap=True
     )
     check_bounds(bounds, index, "index", base.shape[axis], wrap=True)
-    part = source if brought.shape == at.shape else source[tuple(slice(n) for n in at.shape)]
+    part = source if source_ref.shape == at.shape else source[tuple(slice(n) for n in at.shape)]
     return combined(descriptor, x, out, index=index, x=part, base=x)
 
 
@@ -306,11 +308,11 @@ def bincount(
     if length is None:
         largest = int(function("max")(x)) if all(ref.shape) else -1
         length = max(minlength, largest + 1)
-    counted = weights is None
-    element = ElementKind.S64 if counted else describe(weights, "weights").kind
-    reduce = ScatterKind.COUNT if counted else ScatterKind.SUM
+    unweighted = weights is None
+    element = ElementKind.S64 if unweighted else describe(weights, "weights").kind
+    reduce = ScatterKind.COUNT if unweighted else ScatterKind.SUM
     if not length and all(ref.shape):  # only negative numbers
-        check_indices(x, "x", Bound(length))
+        check_indices(x, "x", IndexBound(length))
     descriptor = ScatterDescriptor(reduce, (length,), 0, ref.shape, element_of(element) or element, ref.kind)
     check_bounds(bounds, x, "x", length, wrap=False)
     return combined(descriptor, x, out, index=x, x=weights)

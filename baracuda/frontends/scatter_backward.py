@@ -16,7 +16,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.lazy import cached_property
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import placed, view
+from baracuda.core.views import expanded_dims, view
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
@@ -97,15 +97,15 @@ class _Problem:
         if self.reduce is ScatterKind.MEAN:
             return {"count": self.count}
         if self.reduce is ScatterKind.PROD:
-            made = run(s.factors, {"v": self.source}, self.dy)
-            mine = {} if self.x is None else run(s.factors, {"v": self.x}, self.dy)
+            factors = run(s.factors, {"v": self.source}, self.dy)
+            own_factors = {} if self.x is None else run(s.factors, {"v": self.x}, self.dy)
             rows = (("others", ScatterKind.PROD, self.kind.compute), ("zeros", ScatterKind.SUM, ElementKind.S32))
-            return {n: self.combined(reduce, made[n], mine.get(n), element) for n, reduce, element in rows}
+            return {n: self.combined(reduce, factors[n], own_factors.get(n), element) for n, reduce, element in rows}
         if self.reduce in (ScatterKind.MAX, ScatterKind.MIN):
             best = self.combined(self.reduce, self.source, self.x, self.kind)
-            (made,) = self._read(s.is_best_at, {"best": best}).values()
+            (factors,) = self._read(s.is_best_at, {"best": best}).values()
             own = None if self.x is None else run(s.is_best, {"v": self.x, "best": best}, self.dy)["y"]
-            return {"best": best, "ties": self.combined(ScatterKind.SUM, made, own, ElementKind.S32)}
+            return {"best": best, "ties": self.combined(ScatterKind.SUM, factors, own, ElementKind.S32)}
         return {}
 
     def _read(self, op: Op, tables: Mapping[str, Any], out: Any = None, **words: Any) -> dict[str, Any]:
@@ -129,9 +129,9 @@ class _Problem:
             return run(s.alone, {"dy": self.dy, "count": self._spread(self.count)}, self.dy)["y"]
         op = _SLOPES[self.reduce][1]
         if op is None:
-            given = describe(self.dy, "dy")
-            result, target = output(self.dy, given.shape, given.kind)
-            copy(given, target, self.dy)
+            cotangent = describe(self.dy, "dy")
+            result, target = output(self.dy, cotangent.shape, cotangent.kind)
+            copy(cotangent, target, self.dy)
             return result
         words = {"joined": True} if self.reduce is ScatterKind.MEAN else {}
         known = {n: self._spread(t) for n, t in self.known.items()}
@@ -140,7 +140,7 @@ class _Problem:
     def _spread(self, table: Any) -> Any:
         """What destinations, or places along the axis, have, in the space of the destinations."""
         ref = describe(table, "a number for each place")
-        return ref if len(ref.shape) == self.rank else placed(ref, (self.axis,), self.rank)
+        return ref if len(ref.shape) == self.rank else expanded_dims(ref, (self.axis,), self.rank)
 
 
 #: The ops that give the gradient of the elements, and of the destinations' own.
@@ -160,16 +160,16 @@ def _check(name: str, ref: TensorRef, shape: Sequence[int], kind: ElementKind) -
 
 def _wanted(problem: _Problem, wrt: Wrt, source: Any) -> Any:
     """The gradients of x and source, those named in `wrt` or both."""
-    made = {n: source() if n == "source" else problem.of_x() for n in chosen(wrt, ("x", "source"))}
-    return one_or_all(tuple(made.values()))
+    gradients = {n: source() if n == "source" else problem.of_x() for n in chosen(wrt, ("x", "source"))}
+    return one_or_all(tuple(gradients.values()))
 
 
 def _of_numbers(backward: Callable[..., Any], dy: Any, x: Any, index: Any, source: Any, wrt: Any, **words: Any) -> Any:
     """The gradients of a number and of what is combined with it: those of a row of one."""
     rows = (t if describe(t, "a tensor beside x").shape else t.reshape(1) for t in (dy, x, index, source))
     names, shapes = chosen(wrt, ("x", "source")), {"x": (), "source": describe(source, "source").shape}
-    made = backward(*rows, wrt=names, **words)
-    each = made if isinstance(made, tuple) else (made,)
+    results = backward(*rows, wrt=names, **words)
+    each = results if isinstance(results, tuple) else (results,)
     return one_or_all(tuple(g.reshape(shapes[n]) for n, g in zip(names, each, strict=True)))
 
 
@@ -211,22 +211,24 @@ def scatter_reduce_backward(
         return _of_numbers(
             scatter_reduce_backward, dy, x, index, source, wrt, reduce=reduce, axis=axis, include_self=include_self, bounds=bounds
         )
-    base, at, brought = describe(x, "x"), describe(index, "index"), describe(source, "source")
+    base, at, source_ref = describe(x, "x"), describe(index, "index"), describe(source, "source")
     axis = axis_of(axis, base.shape, "x")
-    if not len(at.shape) == len(base.shape) == len(brought.shape):
-        raise InvalidProblemError(f"index, source: shapes {at.shape} and {brought.shape}; expected the rank of x, {base.shape}")
-    limits = [m if a == axis else min(m, n) for a, (m, n) in enumerate(zip(brought.shape, base.shape, strict=True))]
+    if not len(at.shape) == len(base.shape) == len(source_ref.shape):
+        raise InvalidProblemError(
+            f"index, source: shapes {at.shape} and {source_ref.shape}; expected the rank of x, {base.shape}"
+        )
+    limits = [m if a == axis else min(m, n) for a, (m, n) in enumerate(zip(source_ref.shape, base.shape, strict=True))]
     if any(n > m for n, m in zip(at.shape, limits, strict=True)):
         raise InvalidProblemError(f"index: shape is {at.shape}; expected at most {tuple(limits)}, of what source and x both have")
     kind = kind_of(reduce)
     check_bounds(bounds, index, "index", base.shape[axis], wrap=True)
-    part = view(brought, 0, at.shape, brought.strides)
+    part = view(source_ref, 0, at.shape, source_ref.strides)
     problem = _Problem(dy, x, part, index, axis, kind, aligned=True, joined=include_self, wrap=True)
 
     def of_source() -> Any:
-        if at.shape == brought.shape:
+        if at.shape == source_ref.shape:
             return problem.of_source()
-        result, target = output(source, brought.shape, brought.kind)
+        result, target = output(source, source_ref.shape, source_ref.kind)
         merged([], 0, target, source)
         problem.of_source(view(target, 0, at.shape, target.strides))
         return result
@@ -293,13 +295,13 @@ def _index_backward(
     if not describe(x, "x").shape:
         words = {"axis": axis, "reduce": reduce, "joined": joined, "bounds": bounds}
         return _of_numbers(_index_backward, dy, x, index, source, wrt, **words)
-    base, at, brought, given = describe(x, "x"), describe(index, "index"), describe(source, "source"), describe(dy, "dy")
+    base, at, source_ref, cotangent = describe(x, "x"), describe(index, "index"), describe(source, "source"), describe(dy, "dy")
     axis = axis_of(axis, base.shape, "x")
-    _check("dy", given, base.shape, base.kind)
-    _check("source", brought, (*base.shape[:axis], *at.shape, *base.shape[axis + 1 :]), base.kind)
+    _check("dy", cotangent, base.shape, base.kind)
+    _check("source", source_ref, (*base.shape[:axis], *at.shape, *base.shape[axis + 1 :]), base.kind)
     check_bounds(bounds, index, "index", base.shape[axis], wrap=True)
     problem = _slices(dy, x, source, index, axis, reduce, joined=joined, wrap=True)
-    return _wanted(problem, wrt, lambda: problem.of_source().reshape(brought.shape))
+    return _wanted(problem, wrt, lambda: problem.of_source().reshape(source_ref.shape))
 
 
 @declared(**INTO_SLICES, dy=_DY)
@@ -324,8 +326,8 @@ def index_add_backward(
     [6.0, 2.0]
     """
     names = chosen(wrt, ("x", "source"))
-    made = _index_backward(dy, x, index, source, axis, ScatterKind.SUM, True, names, bounds)
-    each = dict(zip(names, made if isinstance(made, tuple) else (made,), strict=True))
+    results = _index_backward(dy, x, index, source, axis, ScatterKind.SUM, True, names, bounds)
+    each = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
     if alpha != 1 and "source" in each:
         each["source"] = function("mul")(each["source"], alpha)
     return one_or_all(tuple(each.values()))

@@ -19,7 +19,7 @@ Gather = Callable[[Any], Any]
 Add = Callable[[Any], Any]
 
 
-def _alone(value: Any) -> Any:
+def _with_leading_axis(value: Any) -> Any:
     return value[None]
 
 
@@ -38,7 +38,7 @@ def sync_batch_norm(
     running_mean: Any = None,
     running_var: Any = None,
     *,
-    gather: Gather = _alone,
+    gather: Gather = _with_leading_axis,
     momentum: float = 0.1,
     eps: Eps = 1e-5,
 ) -> tuple[Any, ...]:

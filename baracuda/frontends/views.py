@@ -13,7 +13,7 @@ from baracuda.core.views import slab
 from baracuda.formula.expr import const
 from baracuda.frontends.arrays import empty_like, writable
 from baracuda.frontends.backward import Backward
-from baracuda.frontends.function import Call, describe_call
+from baracuda.frontends.function import OpCall, describe_call
 from baracuda.ops.declaration.op import Op, map_parts
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Value
@@ -23,14 +23,14 @@ Shape = Sequence[int]
 
 def output(like: Any, shape: Shape, kind: ElementKind) -> tuple[Any, TensorMut]:
     """A new tensor of the library of `like`, and what views of it are written through."""
-    made = empty_like(like, shape, kind)
-    return made, tensor_mut(writable(made))
+    array = empty_like(like, shape, kind)
+    return array, tensor_mut(writable(array))
 
 
 def run(op: Op, tensors: Mapping[str, Any], like: Any, out: Any = None, **keywords: Any) -> dict[str, Any]:
     """An op on views; the results by name, those not given in `out` (one, or a tuple) new, of the library of `like`."""
     descriptor, named, _ = describe_call(op, [tensors.get(n) for n in op.signature.tensors], keywords)
-    return Call(descriptor, named, like).run(out if isinstance(out, tuple) else () if out is None else (out,))
+    return OpCall(descriptor, named, like).run(out if isinstance(out, tuple) else () if out is None else (out,))
 
 
 def gradients(
@@ -38,8 +38,8 @@ def gradients(
 ) -> dict[str, Any]:
     """The gradients of an op's tensors, which are views, given that of its result; only of those that the op reads."""
     descriptor, named, _ = describe_call(op, [tensors.get(n) for n in op.signature.tensors], keywords)
-    read = {p.name.partition(".")[0] for p in descriptor.graph.inputs}
-    wanted = [n for n in wrt if n in read]
+    read_names = {p.name.partition(".")[0] for p in descriptor.graph.inputs}
+    wanted = [n for n in wrt if n in read_names]
     backward = Backward(op)
     return backward.of(descriptor.forward, {backward.cotangents[0][1:]: dy}, named, like, saved, wanted) if wanted else {}
 
@@ -77,14 +77,14 @@ def merged(pieces: Sequence[tuple[int, Any]], axis: int, into: TensorMut, like: 
     length = into.shape[axis]
     ends = sorted({0, length, *(e for s in spans for e in s[:2])})
     for low, high in pairwise(ends):
-        found = [
+        present = [
             slab(tensor_ref(p), axis, low - start, high - start) for start, stop, p in spans if start <= low and high <= stop
         ]
-        if len(found) > len(sum_op.signature.tensors):
-            raise InvalidProblemError(f"{len(found)} pieces of one element; expected at most {len(sum_op.signature.tensors)}")
+        if len(present) > len(sum_op.signature.tensors):
+            raise InvalidProblemError(f"{len(present)} pieces of one element; expected at most {len(sum_op.signature.tensors)}")
         target = slab(into, axis, low, high)
-        if found:
-            run(sum_op, dict(zip(sum_op.signature.tensors, found, strict=False)), like, target)
+        if present:
+            run(sum_op, dict(zip(sum_op.signature.tensors, present, strict=False)), like, target)
         else:
             zero(target, like)
 
@@ -102,6 +102,6 @@ def fill(target: TensorMut, value: complex, like: Any) -> None:
 
 def filled(like: Any, shape: Shape, kind: ElementKind, value: complex) -> Any:
     """A new tensor of the library of `like` with one number everywhere."""
-    made, target = output(like, shape, kind)
+    array, target = output(like, shape, kind)
     fill(target, value, like)
-    return made
+    return array

@@ -2,7 +2,7 @@
 
 A problem is lowered in its own folder. Where `lowering/matmul/problem.py` has the problem, `lowering/matmul/cuda/lower.py` has
 
-    def ways(problem: Contraction, target: Target) -> Iterator[Lowered]
+    def ways(problem: MatmulProblem, target: Target) -> Iterator[Lowered]
 
 with the most promising way first, then others that autotuning tries; they differ in no bit. So a backend is a line here, a
 toolchain (`baracuda.runtime.toolchain`), and a folder in each problem's.

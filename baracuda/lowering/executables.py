@@ -16,13 +16,13 @@ from baracuda.formula.expr import Expr
 from baracuda.lowering.backend import backend_of
 from baracuda.lowering.nest.problem import Operand
 from baracuda.runtime.program import Lowered, Parameter
-from baracuda.runtime.toolchain import Call, Toolchain, toolchain_of
+from baracuda.runtime.toolchain import LoadedProgram, Toolchain, toolchain_of
 
 #: Takes a program's addresses out of those of a plan's tensors.
 Pick: TypeAlias = "Callable[[Sequence[int]], Sequence[int]] | None"
 
 
-class FormulaExecutable:
+class GeneratedExecutable:
     """A lowered problem for one layout, taking addresses in the order of the plan's tensors. It can be called once it is loaded,
     by `load`.
 
@@ -36,7 +36,7 @@ class FormulaExecutable:
         Takes the program's addresses out of those of the plan's tensors; None where these are the same.
     """
 
-    target: Call | None = None
+    target: LoadedProgram | None = None
 
     def __init__(self, lowered: Lowered, operands: int, params: Sequence[Parameter], toolchain: Toolchain, pick: Pick) -> None:
         self.lowered, self.pick, self.toolchain = lowered, pick, toolchain
@@ -64,17 +64,17 @@ class FormulaExecutable:
         return self.target.bind(self.pick(pointers), workspace, stream)
 
 
-class Composite:
+class CompositeExecutable:
     """An executable made of others, which run in the order of `parts`."""
 
     parts: tuple[Executable, ...]
 
 
-def generated(executable: Executable) -> Iterator[FormulaExecutable]:
+def generated(executable: Executable) -> Iterator[GeneratedExecutable]:
     """The generated programs that an executable is made of, in the order in which they run."""
-    if isinstance(executable, FormulaExecutable):
+    if isinstance(executable, GeneratedExecutable):
         yield executable
-    elif isinstance(executable, Composite):
+    elif isinstance(executable, CompositeExecutable):
         for part in executable.parts:
             yield from generated(part)
 
@@ -88,7 +88,7 @@ def load(executables: Iterable[Executable]) -> None:
         e.load()
 
 
-class NothingToDo:
+class EmptyExecutable:
     """The executable of a problem without elements."""
 
     workspace_bytes, schedule = 0, "empty"
@@ -115,7 +115,7 @@ def executable(
     pick: Pick = None,
     compiled_only: bool = False,
     extents: Callable[[], Extents] | None = None,
-) -> FormulaExecutable | None:
+) -> GeneratedExecutable | None:
     """What runs a problem on a device, not loaded yet; None where `compiled_only` is set and a kernel of it is not there.
 
     problem
@@ -137,14 +137,14 @@ def executable(
         ways = list(islice(lowered_ways, way + 1))[-1:]
     if compiled_only and not all(toolchain.is_loaded(launch) for lowered in ways for launch in lowered.launches):
         return None
-    found = [FormulaExecutable(lowered, operands, params, toolchain, pick) for lowered in ways]
-    if len(found) == 1:
-        return found[0]
+    variants = [GeneratedExecutable(lowered, operands, params, toolchain, pick) for lowered in ways]
+    if len(variants) == 1:
+        return variants[0]
     from baracuda.lowering.nest.cuda.tune import fastest
 
     assert extents is not None
-    load(found)
-    return found[fastest(extents(), [(e.target, e.workspace_bytes) for e in found if e.target is not None], device)]
+    load(variants)
+    return variants[fastest(extents(), [(e.target, e.workspace_bytes) for e in variants if e.target is not None], device)]
 
 
 def given_parameters(nodes: Iterable[Expr], values: Mapping[str, float]) -> list[Parameter]:

@@ -23,14 +23,14 @@ MOST_LAYOUTS = 1024
 _MATH = {ElementKind.F32: MathPrecision.F32, ElementKind.F64: MathPrecision.F64}
 
 
-class MadeOnce(Implementation):
+class CachingImplementation(Implementation):
     """An implementation that remembers the executable of each layout."""
 
     device: Device
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._made: dict[Layout, Executable] = {}
+        self._executables: dict[Layout, Executable] = {}
         self._lock = locks.reentrant_lock()
 
     @abstractmethod
@@ -39,34 +39,36 @@ class MadeOnce(Implementation):
 
     def executables(self, layouts: Sequence[Layout], *, autotune: bool = False) -> list[Executable]:
         with self._lock:
-            found = [self.unloaded(layout, autotune=autotune) for layout in layouts]
-            made = [e for e in found if e is not None]
-            _load(made)
-            return made
+            by_layout = [self.unloaded(layout, autotune=autotune) for layout in layouts]
+            present = [e for e in by_layout if e is not None]
+            _load(present)
+            return present
 
     def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
         with self._lock:
-            found = self.unloaded(layout, compiled_only=compiled_only, autotune=autotune)
-            if found is not None:
-                _load([found])
-            return found
+            executable = self.unloaded(layout, compiled_only=compiled_only, autotune=autotune)
+            if executable is not None:
+                _load([executable])
+            return executable
 
     def kernels(self, layout: Layout) -> tuple[KernelInfo, ...]:
         with self._lock:
-            found = self.unloaded(layout)
-            return () if found is None else tuple(kernel for program in generated(found) for kernel in program.kernels())
+            executable = self.unloaded(layout)
+            return (
+                () if executable is None else tuple(kernel for program in generated(executable) for kernel in program.kernels())
+            )
 
     def unloaded(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
         """The executable of a layout, of which some programs may not be loaded."""
-        found = self._made.get(layout)
-        if found is None:
+        executable = self._executables.get(layout)
+        if executable is None:
             with unseen():  # measurements
-                found = self.make(layout, compiled_only, autotune and not is_general(layout))
-            if found is not None:
-                if len(self._made) >= MOST_LAYOUTS:
-                    self._made.clear()
-                self._made[layout] = found
-        return found
+                executable = self.make(layout, compiled_only, autotune and not is_general(layout))
+            if executable is not None:
+                if len(self._executables) >= MOST_LAYOUTS:
+                    self._executables.clear()
+                self._executables[layout] = executable
+        return executable
 
 
 def _load(executables: Sequence[Executable]) -> None:
@@ -74,7 +76,7 @@ def _load(executables: Sequence[Executable]) -> None:
         load(executables)
 
 
-class Generated(MadeOnce):
+class GeneratedImplementation(CachingImplementation):
     """An implementation by generated kernels, for the CPU or for a CUDA device, with the canonical guarantee. `way` is the number
     of the ways in which its problems are lowered."""
 
@@ -90,7 +92,7 @@ class Generated(MadeOnce):
         known = [self.unloaded(layout)]
         for way in range(1, backend_of(self.device).tried):
             other = copy(self)
-            other.way, other._made = way, {}
+            other.way, other._executables = way, {}
             executable = other.unloaded(layout)
             if executable is not None and all(_launches(executable) != _launches(e) for e in known if e is not None):
                 known.append(executable)

@@ -62,9 +62,9 @@ def cached(category: str, key: str, build: Callable[[], bytes]) -> bytes:
     with _exclusive(name):
         directory = _directory()
         if directory is not None:
-            found = _read(directory / name, identity)
-            if found is not None:
-                return found
+            content = _read(directory / name, identity)
+            if content is not None:
+                return content
         payload = build()
         if directory is not None:
             _write(directory, name, _MAGIC + _digest(identity, payload) + payload)
@@ -178,8 +178,8 @@ _warned: set[str] = set()
 
 def _location() -> Path:
     """Where the cache belongs, whether or not it exists; RuntimeError where there is no home directory."""
-    if given := os.environ.get("BARACUDA_CACHE_DIR"):
-        return Path(os.path.abspath(os.path.expanduser(given)))
+    if folder := os.environ.get("BARACUDA_CACHE_DIR"):
+        return Path(os.path.abspath(os.path.expanduser(folder)))
     if (xdg := os.environ.get("XDG_CACHE_HOME")) and os.path.isabs(xdg):  # the XDG specification ignores a relative path
         return Path(xdg) / "baracuda"
     if sys.platform == "win32":
@@ -213,8 +213,8 @@ def _directory() -> Path | None:
         return None
     if _is_own(status, stat.S_ISDIR):
         return path
-    found = f"{path} belongs to user {status.st_uid} and has mode {stat.S_IMODE(status.st_mode):04o}"
-    _warn_once(str(path), f"{found}; expected a directory of this user that no other may write to")
+    problem = f"{path} belongs to user {status.st_uid} and has mode {stat.S_IMODE(status.st_mode):04o}"
+    _warn_once(str(path), f"{problem}; expected a directory of this user that no other may write to")
     return None
 
 
@@ -229,7 +229,7 @@ def _warn_once(subject: str, reason: str) -> None:
 # --- one build at a time ----------------------------------------------------------------------------------------------
 
 
-class _Turn:
+class _KeyLock:
     """The lock of one key while someone holds or waits for it."""
 
     __slots__ = ("lock", "users")
@@ -240,14 +240,14 @@ class _Turn:
 
 
 _lock = locks.lock()
-_turns: dict[str, _Turn] = {}
+_turns: dict[str, _KeyLock] = {}
 
 
 @contextmanager
 def _exclusive(name: str) -> Iterator[None]:
     turns = _turns
     with _lock:
-        turn = turns.setdefault(name, _Turn())
+        turn = turns.setdefault(name, _KeyLock())
         turn.users += 1
     try:
         with turn.lock:

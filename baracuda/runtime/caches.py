@@ -13,9 +13,9 @@ _UNITS = {"K": 1 << 10, "M": 1 << 20}
 @cache
 def last_level_cache() -> int:
     """Bytes of the largest cache that the first processor reads through."""
-    found = 0
+    largest = 0
     for size in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
         text = size.read_text().strip()
         if text[:-1].isdigit() and text[-1] in _UNITS:
-            found = max(found, int(text[:-1]) * _UNITS[text[-1]])
-    return found or _USUAL
+            largest = max(largest, int(text[:-1]) * _UNITS[text[-1]])
+    return largest or _USUAL

@@ -9,9 +9,9 @@ from baracuda.core.kernel_info import KernelInfo
 from baracuda.runtime import jit
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.jit import CpuTarget
-from baracuda.runtime.offline import NotThere
+from baracuda.runtime.offline import OfflineProgram
 from baracuda.runtime.program import Launch, Lowered, Parameter, Program, Step, Template
-from baracuda.runtime.toolchain import Call, Toolchain
+from baracuda.runtime.toolchain import LoadedProgram, Toolchain
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class CpuToolchain(Toolchain):
 
         return tuple(map(info, lowered.launches))
 
-    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> Call:
+    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> LoadedProgram:
         program = Program(tuple(map(self._step, lowered.launches)), lowered.integers)
         return CpuCall(program, Template(program, operands, params))
 
@@ -65,5 +65,5 @@ class CpuToolchain(Toolchain):
 class OfflineCpuToolchain(CpuToolchain):
     """The toolchain of a processor that is not there: nothing that it makes can be called."""
 
-    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> Call:
-        return NotThere(self.target.cpu)
+    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> LoadedProgram:
+        return OfflineProgram(self.target.cpu)

@@ -39,8 +39,8 @@ def resources(code: bytes) -> Resources:
 
 def _package_folders() -> list[str]:
     """Where wheels of NVIDIA put programs."""
-    found = find_spec("nvidia")
-    places = found.submodule_search_locations if found is not None else None
+    spec = find_spec("nvidia")
+    places = spec.submodule_search_locations if spec is not None else None
     return [str(folder) for place in places or () for folder in Path(place).glob("cu*/bin")]
 
 
@@ -69,13 +69,13 @@ def _attributes(info: bytes) -> Iterator[tuple[int, int]]:
 def disassembled(code: bytes) -> str | None:
     """The instructions of a cubin; None where neither `nvdisasm` nor `cuobjdump` is on the path or among Python's packages."""
     for tool, options in (("nvdisasm", ["-c"]), ("cuobjdump", ["-sass"])):
-        found = shutil.which(tool) or shutil.which(tool, path=os.pathsep.join(_package_folders()))
-        if found is not None:
+        executable = shutil.which(tool) or shutil.which(tool, path=os.pathsep.join(_package_folders()))
+        if executable is not None:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / "kernel.cubin"
                 file.write_bytes(code)
-                done = subprocess.run([found, *options, str(file)], capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise BackendError(tool, done.returncode, done.stderr.strip())
-            return done.stdout
+                process = subprocess.run([executable, *options, str(file)], capture_output=True, text=True, check=False)
+            if process.returncode:
+                raise BackendError(tool, process.returncode, process.stderr.strip())
+            return process.stdout
     return None

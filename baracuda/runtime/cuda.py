@@ -205,10 +205,10 @@ class CudaCall(Launcher):
         except AttributeError:
             (block, address), packed = self._block(), None
         parameters = self._parameters(scalars)
-        given = pointers, workspace, stream, parameters
-        if packed != given:  # a loop over the same tensors packs once: 0.1 us to compare, 0.3 us to pack
+        arguments = pointers, workspace, stream, parameters
+        if packed != arguments:  # a loop over the same tensors packs once: 0.1 us to compare, 0.3 us to pack
             self._pack(block, self._at, stream, *pointers, workspace, *parameters)
-            local.block = block, address, given
+            local.block = block, address, arguments
         status = self._launch(address)
         if status:
             self.failed(status)

@@ -15,10 +15,10 @@ from baracuda.runtime.cubins import disassembled, resources
 from baracuda.runtime.cuda import GRID_LIMIT, CudaCall, architecture, check, primary_context
 from baracuda.runtime.device_memory import DeviceMemory
 from baracuda.runtime.nvrtc import cubin, cubins, ptx
-from baracuda.runtime.offline import NotThere
+from baracuda.runtime.offline import OfflineProgram
 from baracuda.runtime.program import Launch, Lowered, Once, Parameter, Program, Step, Template
 from baracuda.runtime.streams import CudaStream, beside_captures
-from baracuda.runtime.toolchain import Call, Toolchain
+from baracuda.runtime.toolchain import LoadedProgram, Toolchain
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class CudaToolchain(Toolchain):
             codes = cubins(list(wanted), self.arch)
             _codes.update({(source, self.arch): code for source, code in zip(wanted, codes, strict=True)})
 
-    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> Call:
+    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> LoadedProgram:
         integers = list(lowered.integers)
         for launch in lowered.launches:
             if launch.once:
@@ -119,8 +119,8 @@ class OfflineToolchain(CudaToolchain):
     def compile(self, launches: Sequence[Launch]) -> None:
         self.sources |= dict.fromkeys(launch.source for launch in launches)
 
-    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> Call:
-        return NotThere(self.arch)
+    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> LoadedProgram:
+        return OfflineProgram(self.arch)
 
 
 #: What launches have computed for good, by source, architecture and device.

@@ -71,12 +71,12 @@ class DeviceMemory:
 
     def read(self) -> np.ndarray[Any, Any]:
         """Its bytes, once everything that was launched before is done."""
-        found = np.empty(self.nbytes, np.uint8)
+        values = np.empty(self.nbytes, np.uint8)
         if self.nbytes:
             synchronize(self.device)
             with current(self.device) as driver:
-                check(driver.cuMemcpyDtoH(found.ctypes.data, self.pointer, self.nbytes), "cuMemcpyDtoH")
-        return found
+                check(driver.cuMemcpyDtoH(values.ctypes.data, self.pointer, self.nbytes), "cuMemcpyDtoH")
+        return values
 
 
 def _free(pointer: int, device: Device) -> None:

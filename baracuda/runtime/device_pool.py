@@ -27,7 +27,7 @@ class Pool:
     """Blocks that nobody holds, by the ordinal of their device and their size."""
 
     def __init__(self) -> None:
-        self.kept: dict[tuple[int, int], list[int]] = defaultdict(list)
+        self.free_blocks: dict[tuple[int, int], list[int]] = defaultdict(list)
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -52,13 +52,13 @@ class Block:
         self.pointer, self.nbytes = 0, round_up(max(nbytes, 1), step)
         self._pool, self._key = getattr(_local, "pool", _SHARED), (device.index, self.nbytes)
         try:
-            self.pointer = self._pool.kept[self._key].pop()
+            self.pointer = self._pool.free_blocks[self._key].pop()
         except IndexError:
             self.pointer = _allocate(self.nbytes, device)
 
     def __del__(self) -> None:
         if self.pointer:
-            self._pool.kept[self._key].append(self.pointer)
+            self._pool.free_blocks[self._key].append(self.pointer)
 
 
 def _allocate(nbytes: int, device: Device) -> int:
@@ -75,6 +75,6 @@ def _allocate(nbytes: int, device: Device) -> int:
 def trim(device: Device) -> None:
     """Give memory that nobody uses back to the driver, which waits for the device."""
     with _lock, current(device) as driver:
-        for (index, _), pointers in list(_SHARED.kept.items()):
+        for (index, _), pointers in list(_SHARED.free_blocks.items()):
             while index == device.index and pointers:
                 check(driver.cuMemFree(pointers.pop()), "cuMemFree")

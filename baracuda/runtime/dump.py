@@ -35,15 +35,15 @@ def dump(source: str, name: str, target: str, ends: tuple[str, str], disassemble
     if not (folder := os.environ.get("BARACUDA_DUMP")):
         return
     digest = hashlib.sha256(f"{target}\n{source}".encode()).hexdigest()[:16]
-    written = Path(folder).expanduser() / f"{digest}-{name}{ends[0]}"
-    if written.exists():
+    path = Path(folder).expanduser() / f"{digest}-{name}{ends[0]}"
+    if path.exists():
         return
     code = disassembled()
     try:
-        written.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         if code is not None:
-            _write(written.with_suffix(ends[1]), code)
-        _write(written, source)
+            _write(path.with_suffix(ends[1]), code)
+        _write(path, source)
     except OSError as error:
         raise InvalidProblemError(f"BARACUDA_DUMP: {error}; expected a folder that can be written to") from error
 

@@ -117,18 +117,18 @@ class Address(int):
 @cache
 def _linker() -> Any:
     linker = llvm.create_lljit_compiler(_machine(host()), use_jit_link=True)
-    _keep_for_ever(linker)
+    _immortalise(linker)
     return linker
 
 
-def _keep_for_ever(holder: Any) -> None:
+def _immortalise(holder: Any) -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(holder))
 
 
 def _keep_all() -> None:
     """Threads may be inside compiled code when the interpreter goes down, so nothing is unloaded from then on."""
     for library in list(_loaded.values()):
-        _keep_for_ever(library)
+        _immortalise(library)
 
 
 atexit.register(_keep_all)

@@ -82,20 +82,20 @@ class Pool:
     @property
     def cached_bytes(self) -> int:
         """Bytes that wait to be used again."""
-        self._settle()
+        self._collect_returned()
         return self._cached
 
     def take(self, nbytes: int) -> _Block:
         """A block of at least `nbytes` bytes, warm if there is one."""
         size = block_size(nbytes)
-        self._settle()
+        self._collect_returned()
         block = None
         with self._lock:
             blocks = self._free.get(size)
             if blocks:
                 block = blocks.pop()
                 self._cached -= size
-        self._settle()
+        self._collect_returned()
         return self._new(size) if block is None else block
 
     def _new(self, size: int) -> _Block:
@@ -112,23 +112,23 @@ class Pool:
     def give_back(self, block: _Block) -> None:
         """Let a block be used again."""
         self._returned.append(block)
-        self._settle()
+        self._collect_returned()
 
     def release_cached(self) -> int:
         """Give all memory that waits to be used again back to the system; returns how many bytes that was."""
-        self._settle()
+        self._collect_returned()
         with self._lock:
             released, self._cached = self._cached, 0
             free, self._free = self._free, {}
         del free  # unmapped after the lock is free
-        self._settle()
+        self._collect_returned()
         return released
 
     def recount(self) -> None:
         """In the child of a fork: another thread may have been in the middle of taking or sorting in."""
         self._cached = sum(size * len(blocks) for size, blocks in self._free.items())
 
-    def _settle(self) -> None:
+    def _collect_returned(self) -> None:
         """Sort returned blocks in. If the lock is taken, its holder does so after letting go of it."""
         while self._returned and self._lock.acquire(blocking=False):
             evicted: list[_Block] = []  # unmapped after the lock is free
@@ -173,9 +173,9 @@ def _lease_type(size: int) -> Callable[[Pool, _Block], Any]:
             self._pool.give_back(self._block)
 
     def lease(pool: Pool, block: _Block) -> Any:
-        made = Lease.from_address(block.address)
-        made._pool, made._block = pool, block
-        return made
+        leased = Lease.from_address(block.address)
+        leased._pool, leased._block = pool, block
+        return leased
 
     return lease
 

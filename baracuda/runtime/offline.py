@@ -2,7 +2,7 @@
 
 An offline device is a CUDA device with an ordinal that no real one has. Plans are selected on it and kernels are made for it as
 for any other, functions take and return arrays that seem to lie on it, and whoever wants to know what would be launched has it
-said by `core.watch`. Reading an array gives zeros.
+said by `core.run_hooks`. Reading an array gives zeros.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ def architecture(index: int) -> tuple[int, int, int]:
 def address(nbytes: int) -> int:
     """An address on an offline device, with so much room behind it."""
     with _lock:
-        found, _free[0] = _free[0], round_up(_free[0] + nbytes, 1 << 12)
-    return found
+        pointer, _free[0] = _free[0], round_up(_free[0] + nbytes, 1 << 12)
+    return pointer
 
 
-class NotThere:
+class OfflineProgram:
     """A program for a device that is not there."""
 
     def __init__(self, arch: str) -> None:

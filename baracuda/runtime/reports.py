@@ -25,7 +25,7 @@ from baracuda.runtime import device_memory
 from baracuda.runtime.cuda import check
 from baracuda.runtime.offline import is_offline
 from baracuda.runtime.program import KernelSource, Launch, Lowered, Parameter
-from baracuda.runtime.toolchain import Call, toolchain_of
+from baracuda.runtime.toolchain import LoadedProgram, toolchain_of
 
 #: Where a check finds nothing wrong, the position it leaves.
 NOWHERE = (1 << 63) - 1
@@ -86,7 +86,7 @@ Say = Callable[[int], Error]
 class _Check(NamedTuple):
     slot: int
     say: Say
-    call: Call
+    call: LoadedProgram
 
 
 _lock = locks.reentrant_lock()

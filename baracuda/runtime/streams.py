@@ -16,13 +16,13 @@ _local = threading.local()
 
 
 def own_stream(device: Device) -> Stream:
-    """The stream that work on our own arrays goes to: the device's default one, unless `instead` says otherwise."""
+    """The stream that work on our own arrays goes to: the device's default one, unless `using_stream` says otherwise."""
     stream: Stream | None = getattr(_local, "stream", None)
     return stream if stream is not None and stream.device is device else as_stream(None, device)
 
 
 @contextmanager
-def instead(stream: Stream) -> Iterator[None]:
+def using_stream(stream: Stream) -> Iterator[None]:
     """Have this thread's work on arrays of the stream's device go to that stream."""
     before, _local.stream = getattr(_local, "stream", None), stream
     try:

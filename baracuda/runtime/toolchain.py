@@ -13,7 +13,7 @@ from baracuda.runtime.offline import is_offline
 from baracuda.runtime.program import Launch, Lowered, Parameter
 
 
-class Call(Protocol):
+class LoadedProgram(Protocol):
     """A program, ready to be called."""
 
     def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None: ...
@@ -44,7 +44,7 @@ class Toolchain(ABC):
         """What can be known of the kernels of lowered code, of which none need be compiled."""
 
     @abstractmethod
-    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> Call:
+    def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> LoadedProgram:
         """The program of lowered code, whose kernels are put on the device: for so many operands, with these parameters."""
 
 
@@ -53,8 +53,8 @@ _toolchains: dict[Device, Toolchain] = {}
 
 def toolchain_of(device: Device) -> Toolchain:
     """The toolchain of a device."""
-    found = _toolchains.get(device)
-    return found if found is not None else _toolchains.setdefault(device, _made(device))
+    toolchain = _toolchains.get(device)
+    return toolchain if toolchain is not None else _toolchains.setdefault(device, _make_toolchain(device))
 
 
 def use(toolchain: Toolchain, device: Device) -> None:
@@ -63,7 +63,7 @@ def use(toolchain: Toolchain, device: Device) -> None:
     _toolchains[device] = toolchain
 
 
-def _made(device: Device) -> Toolchain:
+def _make_toolchain(device: Device) -> Toolchain:
     if device.kind is DeviceKind.CPU:
         from baracuda.runtime.cpu_toolchain import CpuToolchain
 

@@ -50,8 +50,8 @@ def _steps(
     half = dim // 2
     k = torch.arange(half, dtype=torch.float64)
     angle = scale * t[..., None] * torch.exp(-math.log(max_period) * k / (half - downscale_freq_shift))
-    parts = [angle.cos(), angle.sin()] if flip_sin_to_cos else [angle.sin(), angle.cos()]
-    return F.pad(torch.cat(parts, -1), (0, dim % 2))
+    waves = [angle.cos(), angle.sin()] if flip_sin_to_cos else [angle.sin(), angle.cos()]
+    return F.pad(torch.cat(waves, -1), (0, dim % 2))
 
 
 def _positions(x: torch.Tensor, w: torch.Tensor, positions: torch.Tensor | None = None) -> torch.Tensor:

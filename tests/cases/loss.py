@@ -23,20 +23,20 @@ def with_words(*more: dict[str, Any]) -> tuple[dict[str, Any], ...]:
 
 def equal_shapes(count: int, optional: int = 0) -> list[Shapes]:
     """Shapes of tensors and of optional ones: equal, broadcast, single, of rank 0."""
-    found: list[Shapes] = []
-    for given in {count, count + optional}:
-        rest = (None,) * (count + optional - given)
-        found += [(s,) * given + rest for s in ((3, 67), (2, 5, 1030), (1,), ())]
-        found.append(((4, 1, 33), (5, 1), (33,), (4, 5, 33))[:given] + rest)
-    return found
+    shapes: list[Shapes] = []
+    for tensor_count in {count, count + optional}:
+        rest = (None,) * (count + optional - tensor_count)
+        shapes += [(s,) * tensor_count + rest for s in ((3, 67), (2, 5, 1030), (1,), ())]
+        shapes.append(((4, 1, 33), (5, 1), (33,), (4, 5, 33))[:tensor_count] + rest)
+    return shapes
 
 
 def broadcast(reference: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """A reference that takes tensors of one shape."""
 
     def called(*tensors: Tensor | None, **words: Any) -> Tensor:
-        given = iter(torch.broadcast_tensors(*(t for t in tensors if t is not None)))
-        return reference(*(None if t is None else next(given) for t in tensors), **words)
+        operands = iter(torch.broadcast_tensors(*(t for t in tensors if t is not None)))
+        return reference(*(None if t is None else next(operands) for t in tensors), **words)
 
     return called
 
@@ -75,8 +75,8 @@ def _log_cosh(x: Tensor, t: Tensor) -> Tensor:
 
 def _focal(x: Tensor, t: Tensor, alpha: float = 0.25, gamma: float = 2.0) -> Tensor:
     p = torch.sigmoid(x)
-    given = p * t + (1 - p) * (1 - t)
-    loss = F.binary_cross_entropy_with_logits(x, t, reduction="none") * (1 - given) ** gamma
+    probability = p * t + (1 - p) * (1 - t)
+    loss = F.binary_cross_entropy_with_logits(x, t, reduction="none") * (1 - probability) ** gamma
     return (alpha * t + (1 - alpha) * (1 - t)) * loss if alpha >= 0 else loss
 
 
@@ -107,9 +107,9 @@ def _ppo(
     loss = -torch.minimum(r * a, r.clamp(1 - clip_low, 1 + clip_high) * a)
     if ref is not None:
         loss = loss + kl_weight * ((ref - lp).exp() - (ref - lp) - 1)
-    kept = torch.ones_like(loss) if mask is None else mask.to(loss.dtype)
-    loss = loss * kept
-    return {"none": loss, "sum": loss.sum(), "mean": loss.sum() / kept.sum()}[reduction]
+    weight = torch.ones_like(loss) if mask is None else mask.to(loss.dtype)
+    loss = loss * weight
+    return {"none": loss, "sum": loss.sum(), "mean": loss.sum() / weight.sum()}[reduction]
 
 
 CASES: dict[str, OpCases] = {
@@ -185,8 +185,8 @@ def _z_loss(
     loss = F.cross_entropy(x, t, w, ignore_index=ignore_index, reduction="none", **words)
     counts = t != ignore_index
     loss = loss + torch.where(counts, z_loss * x.logsumexp(dim) ** 2, 0.0)
-    kept = counts * (torch.ones_like(x).select(dim, 0) if w is None else w[t])
-    return {"none": loss, "sum": loss.sum(), "mean": loss.sum() / kept.sum()}[reduction]
+    weight = counts * (torch.ones_like(x).select(dim, 0) if w is None else w[t])
+    return {"none": loss, "sum": loss.sum(), "mean": loss.sum() / weight.sum()}[reduction]
 
 
 def _vocab(x: Tensor, t: Tensor, offset: int = 0) -> tuple[Tensor, Tensor]:
@@ -260,11 +260,11 @@ def _gae(
 ) -> tuple[Tensor, Tensor]:
     going = torch.ones_like(r) if done is None else 1 - done.to(r.dtype)
     delta = r + gamma * after * going - v
-    found, last = [], torch.zeros_like(r[..., 0])
+    reversed_steps, last = [], torch.zeros_like(r[..., 0])
     for t in reversed(range(r.shape[-1])):
         last = delta[..., t] + gamma * lam * going[..., t] * last
-        found.append(last)
-    y = torch.stack(found[::-1], -1)
+        reversed_steps.append(last)
+    y = torch.stack(reversed_steps[::-1], -1)
     return y, y + v
 
 

@@ -25,17 +25,17 @@ def _reduced(
 ) -> torch.Tensor:
     x, mask = torch.broadcast_tensors(x, mask)
     words: dict[str, Any] = {"mask": mask, "keepdim": keepdims}
-    found: torch.Tensor
+    result: torch.Tensor
     if reduction in ("var", "std"):
-        found = getattr(masked, reduction)(x, axes, correction == 1.0, **words)
+        result = getattr(masked, reduction)(x, axes, correction == 1.0, **words)
     elif reduction == "norm":
-        found = masked.norm(x, p, axes, **words)
+        result = masked.norm(x, p, axes, **words)
     elif reduction.startswith("arg"):
         filled = torch.where(mask, x, -np.inf if reduction == "argmax" else np.inf)
-        found = flat(lambda v: getattr(v, reduction)(-1))(filled, axis=axes, keepdims=keepdims)
+        result = flat(lambda v: getattr(v, reduction)(-1))(filled, axis=axes, keepdims=keepdims)
     else:
-        found = getattr(masked, reduction)(x, axes, **words)
-    return found
+        result = getattr(masked, reduction)(x, axes, **words)
+    return result
 
 
 def _hash(x: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
@@ -48,9 +48,9 @@ def _hash(x: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tenso
 def _scanned(name: str) -> Any:
     def scanned(x: torch.Tensor, mask: torch.Tensor, axis: int = -1) -> torch.Tensor:
         x, mask = torch.broadcast_tensors(x if x.is_floating_point() or x.is_complex() else x.to(torch.int64), mask)
-        kept = torch.where(mask, x, torch.full_like(x, 0 if name == "cumsum" else 1))
-        made: torch.Tensor = getattr(kept, name)(axis)
-        return made
+        visible = torch.where(mask, x, torch.full_like(x, 0 if name == "cumsum" else 1))
+        scanned_rows: torch.Tensor = getattr(visible, name)(axis)
+        return scanned_rows
 
     return scanned
 

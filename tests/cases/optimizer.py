@@ -26,10 +26,10 @@ def _stepped(kind: Any, param: Tensor, grad: Tensor, lr: Tensor, state: dict[str
 
 
 def _betas(words: dict[str, Any]) -> dict[str, Any]:
-    found = {n: v for n, v in words.items() if not n.startswith("beta")}
+    others = {n: v for n, v in words.items() if not n.startswith("beta")}
     return {
-        **found,
-        "weight_decay": found.get("weight_decay", 0.0),
+        **others,
+        "weight_decay": others.get("weight_decay", 0.0),
         "betas": (words.get("beta1", 0.9), words.get("beta2", 0.999)),
     }
 
@@ -50,10 +50,10 @@ def _adam(kind: Any) -> Callable[..., Any]:
         p: Tensor, g: Tensor, m: Tensor, v: Tensor, lr: Tensor, step: Tensor, top: Tensor | None = None, **words: Any
     ) -> tuple[Tensor, ...]:
         state = {"step": step - 1, "exp_avg": m, "exp_avg_sq": v} | ({} if top is None else {"max_exp_avg_sq": top})
-        given = _betas(words)
+        options = _betas(words)
         if kind is torch.optim.AdamW:
-            given["weight_decay"] = words.get("weight_decay", 0.01)
-        return _stepped(kind, p, g, lr, state, amsgrad=top is not None, **given)
+            options["weight_decay"] = words.get("weight_decay", 0.01)
+        return _stepped(kind, p, g, lr, state, amsgrad=top is not None, **options)
 
     return stepped
 
@@ -65,10 +65,10 @@ def _adamax(p: Tensor, g: Tensor, m: Tensor, u: Tensor, lr: Tensor, step: Tensor
 def _nadam(
     p: Tensor, g: Tensor, m: Tensor, v: Tensor, lr: Tensor, step: Tensor, product: Tensor, **words: Any
 ) -> tuple[Tensor, ...]:
-    given = _betas(words)
-    mu = given["betas"][0] * (1 - 0.5 * 0.96 ** (float(step) * words.get("momentum_decay", 4e-3)))
+    options = _betas(words)
+    mu = options["betas"][0] * (1 - 0.5 * 0.96 ** (float(step) * words.get("momentum_decay", 4e-3)))
     state = {"step": step - 1, "mu_product": product / mu, "exp_avg": m, "exp_avg_sq": v}
-    return _stepped(torch.optim.NAdam, p, g, lr, state, **given)
+    return _stepped(torch.optim.NAdam, p, g, lr, state, **options)
 
 
 def _radam(p: Tensor, g: Tensor, m: Tensor, v: Tensor, lr: Tensor, step: Tensor, **words: Any) -> tuple[Tensor, ...]:
@@ -122,9 +122,9 @@ def _schedule_free(
     return 0.9 * x + 0.1 * z + 0 * d, z, v
 
 
-def _scaled(scale: Tensor, tracker: Tensor, found: Tensor, growth_interval: int = 2000) -> tuple[Tensor, Tensor]:
+def _scaled(scale: Tensor, tracker: Tensor, found_inf: Tensor, growth_interval: int = 2000) -> tuple[Tensor, Tensor]:
     pairs = []
-    for s, n, f in zip(scale.flatten(), tracker.flatten(), found.flatten(), strict=True):
+    for s, n, f in zip(scale.flatten(), tracker.flatten(), found_inf.flatten(), strict=True):
         own, count = s.clone().float(), n.clone().int()
         torch._amp_update_scale_(own, count, f.float(), 2.0, 0.5, growth_interval)
         pairs.append((own.double(), count.long()))

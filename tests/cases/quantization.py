@@ -69,8 +69,8 @@ class _Learnable(torch.autograd.Function):
 def _learnable(
     x: Tensor, s: Tensor, z: Tensor, quant_min: float = -128, quant_max: float = 127, grad_factor: float = 1.0
 ) -> Tensor:
-    made: Tensor = _Learnable.apply(x, s, z, quant_min, quant_max, grad_factor)
-    return made
+    result: Tensor = _Learnable.apply(x, s, z, quant_min, quant_max, grad_factor)
+    return result
 
 
 _SHAPES = [((3, 67), (), ()), ((2, 5, 33), (5, 1), None), ((7,), (), None)]

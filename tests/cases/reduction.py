@@ -47,8 +47,8 @@ def flat(step: Callable[[torch.Tensor], torch.Tensor]) -> Callable[..., Any]:
     """With the reduced axes gathered into the last one, in logical order."""
 
     def reduced(x: torch.Tensor, axes: tuple[int, ...], keepdims: bool, **keywords: Any) -> Any:
-        kept = [a for a in range(x.ndim) if a not in axes]
-        rows = x.permute(*kept, *axes).reshape(*[x.shape[a] for a in kept], prod(x.shape[a] for a in axes))
+        outer = [a for a in range(x.ndim) if a not in axes]
+        rows = x.permute(*outer, *axes).reshape(*[x.shape[a] for a in outer], prod(x.shape[a] for a in axes))
         shape = [1 if a in axes else x.shape[a] for a in range(x.ndim)]
 
         def shaped(y: torch.Tensor) -> torch.Tensor:
@@ -177,8 +177,8 @@ CASES = {
 def _under(fill: float, step: Callable[[torch.Tensor], torch.Tensor]) -> Callable[..., Any]:
     def reduced(x: torch.Tensor, mask: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
         other = torch.tensor(fill if x.is_floating_point() else max(min(fill, 2**31 - 1), -(2**31)), dtype=x.dtype)
-        made: torch.Tensor = flat(step)(torch.where(mask, x, other), axis=axes, keepdims=keepdims)
-        return made
+        result: torch.Tensor = flat(step)(torch.where(mask, x, other), axis=axes, keepdims=keepdims)
+        return result
 
     return over(reduced)
 

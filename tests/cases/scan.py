@@ -48,10 +48,10 @@ def _extreme(step: Callable[..., Any]) -> Callable[..., Any]:
 def _recurrence(a: torch.Tensor, b: torch.Tensor, axis: int = -1, reverse: bool = False) -> torch.Tensor:
     a, b = (t.movedim(axis, -1) for t in torch.broadcast_tensors(a, b))
     order = range(b.shape[-1] - 1, -1, -1) if reverse else range(b.shape[-1])
-    h, made = torch.zeros_like(b[..., 0]), {}
+    h, states = torch.zeros_like(b[..., 0]), {}
     for t in order:
-        h = made[t] = a[..., t] * h + b[..., t]
-    return torch.stack([made[t] for t in range(b.shape[-1])], -1).movedim(-1, axis)
+        h = states[t] = a[..., t] * h + b[..., t]
+    return torch.stack([states[t] for t in range(b.shape[-1])], -1).movedim(-1, axis)
 
 
 def _ema(x: torch.Tensor, axis: int = -1, decay: float = 0.9) -> torch.Tensor:

@@ -96,13 +96,13 @@ def _fresnel(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _polygamma(x: torch.Tensor, n: int) -> torch.Tensor:
-    found: torch.Tensor = given(lambda v: sp.polygamma(n, v), lambda v: sp.polygamma(n + 1, v))(x)
-    return found
+    result: torch.Tensor = given(lambda v: sp.polygamma(n, v), lambda v: sp.polygamma(n + 1, v))(x)
+    return result
 
 
 def _expn(x: torch.Tensor, n: int) -> torch.Tensor:
-    found: torch.Tensor = given(lambda v: sp.expn(n, v), lambda v: -_lower(n, v))(x)
-    return found
+    result: torch.Tensor = given(lambda v: sp.expn(n, v), lambda v: -_lower(n, v))(x)
+    return result
 
 
 def _lower(n: int, x: Any) -> Any:

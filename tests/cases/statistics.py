@@ -18,8 +18,8 @@ def _average(x: torch.Tensor, w: torch.Tensor | None, axes: tuple[int, ...], kee
     return (x * w).sum(axes, keepdim=keepdims) / w.sum(axes, keepdim=keepdims)
 
 
-def _merged(*parts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    a, mean_a, m2_a, b, mean_b, m2_b = torch.broadcast_tensors(*parts)
+def _merged(*operands: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    a, mean_a, m2_a, b, mean_b, m2_b = torch.broadcast_tensors(*operands)
     d, n = mean_b - mean_a, a + b
     return n, (a * mean_a + b * mean_b) / n, m2_a + m2_b + d * d * a * b / n
 

@@ -34,18 +34,18 @@ ROUNDING = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-23, "f64": 2.0**-52, 
 @cache
 def cases() -> dict[str, OpCases]:
     """How every op is tried."""
-    found: dict[str, OpCases] = {}
+    all_cases: dict[str, OpCases] = {}
     for path in sorted(Path(__file__).parent.glob("*.py")):
         if path.stem not in ("__init__", "case", "trial"):
-            found |= import_module(f"tests.cases.{path.stem}").CASES
-    return found
+            all_cases |= import_module(f"tests.cases.{path.stem}").CASES
+    return all_cases
 
 
 def trial(name: str, element: ElementKind, shapes: Shapes, words: tuple[tuple[str, Any], ...], special: bool = False) -> Trial:
     """The trial of an op."""
     case = cases()[name]
-    given = tuple(None if s is None else tuple(s) for s in shapes)
-    return Trial(name, element, given, words, tuple(case.domains), special, case.has_gradient(dict(words)))
+    tensor_shapes = tuple(None if s is None else tuple(s) for s in shapes)
+    return Trial(name, element, tensor_shapes, words, tuple(case.domains), special, case.has_gradient(dict(words)))
 
 
 def elements_of(op: Op, case: OpCases) -> list[ElementKind]:
@@ -117,8 +117,8 @@ def _tried(trial: Trial) -> set[tuple[str, Any]]:
 def torch_dtype(kind: ElementKind) -> torch.dtype:
     """The torch dtype of an element."""
     names = {"f16": "float16", "bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
-    found: torch.dtype = getattr(torch, names.get(kind.label, kind.numpy.name))
-    return found
+    dtype: torch.dtype = getattr(torch, names.get(kind.label, kind.numpy.name))
+    return dtype
 
 
 def to_device(array: Array | complex | None, device: str) -> Any:
@@ -157,62 +157,64 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 def forward(trial: Trial, device: str) -> list[Array]:
     """What baracuda computes."""
     function = getattr(baracuda, trial.name)
-    given = [to_device(t, device) for t in trial.tensors]
-    return [to_host(t) for t in as_tuple(function(*given, **dict(trial.keywords)))]
+    operands = [to_device(t, device) for t in trial.tensors]
+    return [to_host(t) for t in as_tuple(function(*operands, **dict(trial.keywords)))]
 
 
 def expected(trial: Trial) -> list[Array]:
     """What the reference says, in float64."""
-    given = [None if t is None else torch_of(t) for t in trial.tensors]
-    return [v.detach().resolve_conj().numpy() for v in as_tuple(cases()[trial.name].reference(*given, **dict(trial.keywords)))]
+    leaves = [None if t is None else torch_of(t) for t in trial.tensors]
+    return [v.detach().resolve_conj().numpy() for v in as_tuple(cases()[trial.name].reference(*leaves, **dict(trial.keywords)))]
 
 
 def differentiated(op: Op, tensors: Sequence[Array | None]) -> list[str]:
     """The tensors whose gradients are compared."""
-    found = []
+    names = []
     for name, t in zip(op.signature.tensors, tensors, strict=False):
         if t is not None and name not in op.constants and (t.dtype.kind in "fc" or "float" in t.dtype.name):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def cotangents(trial: Trial, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[Any]) -> list[Array]:
     """Gradients of the results."""
-    made = []
+    dys = []
     for i, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True)):
         drawn = data.normal(f"{trial}/d{i}", shape)
         drawn = drawn + 1j * data.normal(f"{trial}/d{i}/imaginary", shape) if np.dtype(dtype).kind == "c" else drawn
-        made.append(np.asarray(drawn).astype(dtype))
-    return made
+        dys.append(np.asarray(drawn).astype(dtype))
+    return dys
 
 
 def backward(trial: Trial, device: str) -> dict[str, Array]:
     """Gradients by baracuda."""
     op, tensors = trial.op, trial.tensors
-    given = [to_device(t, device) for t in tensors]
+    operands = [to_device(t, device) for t in tensors]
     keywords: Mapping[str, Any] = dict(trial.keywords)
     saved = {"saved": True} if op.extra else {}
-    results = as_tuple(getattr(baracuda, trial.name)(*given, **keywords, **saved))
+    results = as_tuple(getattr(baracuda, trial.name)(*operands, **keywords, **saved))
     names = list(op.results or ("y",))
     by_name = dict(zip(names, results, strict=False))  # some keywords leave the last results out
     hosts = {n: to_host(r) for n, r in by_name.items() if n not in op.extra}
     floating = {n: h for n, h in hosts.items() if h.dtype.kind in "fc" or "float" in h.dtype.name}
     dys = cotangents(trial, [h.shape for h in floating.values()], [h.dtype for h in floating.values()])
     words = {f"d{n}": to_device(d, device) for n, d in zip(floating, dys, strict=True)}
-    words |= {n: t for n, t in zip(op.signature.tensors, given, strict=False) if t is not None and n not in op.unread}
+    words |= {n: t for n, t in zip(op.signature.tensors, operands, strict=False) if t is not None and n not in op.unread}
     words |= {n: by_name[n] for n in op.saves if n in by_name}
     wrt = differentiated(op, tensors)
-    made = getattr(baracuda, f"{trial.name}_backward")(**words, wrt=wrt, **keywords)
-    return {n: to_host(g) for n, g in zip(wrt, as_tuple(made), strict=True)}
+    gradients = getattr(baracuda, f"{trial.name}_backward")(**words, wrt=wrt, **keywords)
+    return {n: to_host(g) for n, g in zip(wrt, as_tuple(gradients), strict=True)}
 
 
 def expected_backward(trial: Trial, result_dtypes: Sequence[Any] | None = None) -> dict[str, Array]:
     """Gradients by autograd of the reference, in float64."""
     op, tensors = trial.op, trial.tensors
     wrt = differentiated(op, tensors)
-    given = [None if t is None else torch_of(t) for t in tensors]
-    leaves = {n: t.requires_grad_() for n, t in zip(op.signature.tensors, given, strict=False) if t is not None and n in wrt}
-    computed = as_tuple(cases()[trial.name].reference(*given, **dict(trial.keywords)))
+    leaves_of_all = [None if t is None else torch_of(t) for t in tensors]
+    leaves = {
+        n: t.requires_grad_() for n, t in zip(op.signature.tensors, leaves_of_all, strict=False) if t is not None and n in wrt
+    }
+    computed = as_tuple(cases()[trial.name].reference(*leaves_of_all, **dict(trial.keywords)))
     results = [r for r in computed if r.is_floating_point() or r.is_complex()]
     floating = (t.dtype for t in tensors if t is not None and (t.dtype.kind in "fc" or "float" in t.dtype.name))
     dtype = next(floating, np.dtype(np.float64))

@@ -10,8 +10,8 @@ import pytest
 @pytest.fixture(autouse=True)
 def torch() -> Any:
     """PyTorch, where it has a CUDA device; the test is skipped where not."""
-    found = pytest.importorskip("torch")
-    if not found.cuda.is_available():
+    torch_module = pytest.importorskip("torch")
+    if not torch_module.cuda.is_available():
         pytest.skip("no CUDA device")
-    found.cuda.synchronize()
-    return found
+    torch_module.cuda.synchronize()
+    return torch_module

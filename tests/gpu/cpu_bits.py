@@ -22,7 +22,7 @@ def assert_bits_of_the_cpu(
     x, w = (rng.standard_normal(shape).astype(DTYPES[dtype]) for _ in range(2))
     w *= np.asarray(scale, w.dtype)
     expected = [canonical_bits(y) for y in as_tuple(call(x, w))]
-    given = to_device(x, device), to_device(w, device)
+    operands = to_device(x, device), to_device(w, device)
     for _ in range(times):
-        for found, want in zip(as_tuple(call(*given)), expected, strict=True):
-            assert np.array_equal(canonical_bits(to_host(found)), want)
+        for got, want in zip(as_tuple(call(*operands)), expected, strict=True):
+            assert np.array_equal(canonical_bits(to_host(got)), want)

@@ -51,9 +51,9 @@ def test_a_bound_launch_is_the_run(torch: Any, make: Any) -> None:
     def expected() -> Any:
         plan.run(STREAM, workspace, args)
         torch.cuda.synchronize()
-        made = args.y.clone()
+        copy = args.y.clone()
         args.y.fill_(float("nan"))
-        return made
+        return copy
 
     plan.run(STREAM, workspace, args)
     launch = plan.bind(STREAM, workspace, args)

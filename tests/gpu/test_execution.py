@@ -53,13 +53,13 @@ def streams(torch: Any) -> list[tuple[str, Any, Any]]:
     side = torch.cuda.Stream()
     own = CoreDevice(0)
     own.set_current()
-    made = own.create_stream()
-    assert isinstance(made, CoreStream)
+    stream = own.create_stream()
+    assert isinstance(stream, CoreStream)
     return [
         ("torch", side, side),
         ("handle", side.cuda_stream, side),
         ("ours", Stream(Device.cuda(0), side.cuda_stream), side),
-        ("cuda.core", made, torch.cuda.ExternalStream(int(made.handle))),
+        ("cuda.core", stream, torch.cuda.ExternalStream(int(stream.handle))),
         ("default", torch.cuda.default_stream(), torch.cuda.default_stream()),
         ("legacy", Stream(Device.cuda(0)), torch.cuda.default_stream()),
         ("per thread", 2, torch.cuda.ExternalStream(2)),

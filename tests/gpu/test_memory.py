@@ -13,9 +13,9 @@ import pytest
 
 import baracuda
 from baracuda import BinaryKind, BinaryParamArgs, BinaryParamDescriptor, BinaryParamPlan, Device, ElementKind, Stream
-from baracuda.cli.verify.placing import LAYOUTS
+from baracuda.cli.verify.placement import LAYOUTS
 from baracuda.cli.verify.plans import SUBJECTS, Subject, SubjectCase
-from baracuda.cli.verify.session import Placed
+from baracuda.cli.verify.session import PlacedTensors
 from baracuda.core.workspace import Workspace
 from baracuda.runtime import cuda_toolchain
 from tests.machine import machine_of
@@ -34,7 +34,7 @@ def test_a_run_allocates_and_compiles_nothing(torch: Any, tried: Subject, monkey
     """
     machine = machine_of("cuda")
     shape = (2, 3, 16, 40) if tried.rank == 4 else (48, 40)
-    places = [Placed(machine, SubjectCase(tried, shape, F32, layout)) for layout in LAYOUTS]
+    places = [PlacedTensors(machine, SubjectCase(tried, shape, F32, layout)) for layout in LAYOUTS]
     changes: list[int] = []
     while 0 not in changes and len(changes) < ATTEMPTS:
         time.sleep(0.2 * bool(changes))
@@ -46,7 +46,7 @@ def test_a_run_allocates_and_compiles_nothing(torch: Any, tried: Subject, monkey
 
 
 def _change_of_free_memory(
-    torch: Any, tried: Subject, descriptor: Any, places: Sequence[Placed], patch: pytest.MonkeyPatch
+    torch: Any, tried: Subject, descriptor: Any, places: Sequence[PlacedTensors], patch: pytest.MonkeyPatch
 ) -> int:
     """Select a plan and run it on each of `places`: by how much the device's free memory changes, of all processes. The runs
     must neither compile nor allocate with torch."""

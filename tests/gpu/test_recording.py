@@ -15,8 +15,8 @@ GPU = Device.cuda(0)
 
 
 def array(seed: int, *shape: int) -> Array:
-    made: Array = baracuda.to_device(np.random.default_rng(seed).standard_normal(shape).astype(np.float32), GPU)
-    return made
+    values: Array = baracuda.to_device(np.random.default_rng(seed).standard_normal(shape).astype(np.float32), GPU)
+    return values
 
 
 WEIGHT, BIAS = np.random.default_rng(0).standard_normal((48, 64)).astype(np.float32), np.ones(48, np.float32)

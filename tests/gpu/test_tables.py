@@ -46,8 +46,8 @@ def every_value(dtype: Any) -> np.ndarray[Any, Any]:
 def test_a_function_of_every_value(name: str, dtype: Any) -> None:
     x = every_value(dtype)
     on_device = to_device(x, "cuda")
-    for given, there in ((x, on_device), (x[:, ::2], on_device[:, ::2]), (x.T, on_device.T)):
-        assert np.array_equal(canonical_bits(to_host(UNARY[name](there))), canonical_bits(UNARY[name](given)))
+    for on_host, there in ((x, on_device), (x[:, ::2], on_device[:, ::2]), (x.T, on_device.T)):
+        assert np.array_equal(canonical_bits(to_host(UNARY[name](there))), canonical_bits(UNARY[name](on_host)))
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -55,19 +55,19 @@ def test_a_function_beside_another_operand(name: str) -> None:
     x = every_value(ml_dtypes.bfloat16)
     other = np.roll(x, 4321, axis=1)
     x[::3] = np.where(x[::3] < 0, 0, x[::3])  # as many zeros as a ReLU leaves
-    found = to_host(BINARY[name](to_device(other, "cuda"), to_device(x, "cuda")))
-    assert np.array_equal(canonical_bits(found), canonical_bits(BINARY[name](other, x)))
+    result = to_host(BINARY[name](to_device(other, "cuda"), to_device(x, "cuda")))
+    assert np.array_equal(canonical_bits(result), canonical_bits(BINARY[name](other, x)))
 
 
 def test_the_first_call_while_a_graph_is_captured(torch: Any) -> None:
     """Tables that are there for good are computed beside the capture."""
     x = every_value(ml_dtypes.bfloat16)
-    given, graph = to_device(x, "cuda"), torch.cuda.CUDAGraph()
-    baracuda.square(given)
+    operand, graph = to_device(x, "cuda"), torch.cuda.CUDAGraph()
+    baracuda.square(operand)
     with torch.cuda.graph(graph):
-        found = baracuda.asinh(given)
+        result = baracuda.asinh(operand)
     graph.replay()
-    assert np.array_equal(canonical_bits(to_host(found)), canonical_bits(baracuda.asinh(x)))
+    assert np.array_equal(canonical_bits(to_host(result)), canonical_bits(baracuda.asinh(x)))
 
 
 def test_what_tables_take(torch: Any) -> None:

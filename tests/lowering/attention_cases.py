@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from baracuda.cli.verify.placing import Placing, dense_strides, place, placed
+from baracuda.cli.verify.placement import TensorPlacement, dense_strides, place, placed
 from baracuda.core.elements import ElementKind as K
 from baracuda.lowering.attention.cpu.lower import lower
 from baracuda.lowering.attention.problem import Attention
@@ -87,7 +87,7 @@ class AttentionCase:
         return K.S32 if name.endswith("lengths") else getattr(d, f"{name}_element")
 
     @cached_property
-    def placings(self) -> dict[str, Placing]:
+    def placements(self) -> dict[str, TensorPlacement]:
         found = {}
         for i, name in enumerate(self.names):
             shape, kind, layout = (
@@ -99,11 +99,11 @@ class AttentionCase:
                 order = (0, 2, 1, 3)[: len(shape)]
                 found[name] = placed(shape, dense_strides(shape, order) if len(shape) > 1 else (1,), kind)
             else:
-                found[name] = place(shape, kind, layout, written=name in self.written, number=i)
+                found[name] = place(shape, kind, layout, writable=name in self.written, number=i)
         return found
 
     def _operand(self, name: str) -> Operand:
-        p = self.placings[name]
+        p = self.placements[name]
         strides = tuple(s if n != 1 else 0 for n, s in zip(p.shape, p.strides, strict=True))
         if name == "slopes":
             strides = (*(0,) * (2 - len(strides)), *strides, 0, 0)
@@ -129,16 +129,16 @@ class AttentionCase:
 
     def blocks(self) -> dict[str, Array]:
         """The memory of each operand: the case's values with poison around them, results poisoned."""
-        found = {name: p.block(POISON) for name, p in self.placings.items()}
+        found = {name: p.block(POISON) for name, p in self.placements.items()}
         given: dict[str, Array] = {n: _array(x) for n, x in self.case.tensors().items()}
         if self.wrt:
             forward = AttentionCase(self.case)
             blocks = forward.blocks()
             forward.run_on_cpu(blocks)
-            given |= {n: np.ascontiguousarray(forward.placings[n].view(blocks[n])) for n in forward.written}
+            given |= {n: np.ascontiguousarray(forward.placements[n].view(blocks[n])) for n in forward.written}
         for name, block in found.items():
             if name not in self.written:
-                self.placings[name].view(block)[...] = given[name]
+                self.placements[name].view(block)[...] = given[name]
         return found
 
     def run_on_cpu(self, blocks: dict[str, Array]) -> None:
@@ -149,15 +149,15 @@ class AttentionCase:
         call.call(self.addresses(blocks), workspace.ctypes.data)
 
     def addresses(self, blocks: dict[str, Array]) -> list[int]:
-        return [blocks[n].ctypes.data + self.placings[n].offset for n in self.names]
+        return [blocks[n].ctypes.data + self.placements[n].offset for n in self.names]
 
 
-def different(problem: AttentionCase, found: Mapping[str, Array], expected: Mapping[str, Array]) -> dict[str, int]:
+def different(problem: AttentionCase, actual: Mapping[str, Array], expected: Mapping[str, Array]) -> dict[str, int]:
     """How many elements of each result differ in a bit (two NaN are equal), and how many bytes beside the results."""
     counts = {}
     for name in problem.written:
-        p = problem.placings[name]
-        a, b = np.array(found[name]), np.array(expected[name])
+        p = problem.placements[name]
+        a, b = np.array(actual[name]), np.array(expected[name])
         x, y = p.view(a), p.view(b)
         bits = f"u{p.kind.itemsize}"
         nan = (x != x) & (y != y)

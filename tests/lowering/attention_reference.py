@@ -92,14 +92,14 @@ class Emulation:
             total = self.fma(a[..., :, None, n], b[..., None, :, n], total)
         return total
 
-    def _formula(self, graph: Graph, given: Mapping[str, Array]) -> dict[str, Array]:
-        d, inputs = self.d, dict(given)
+    def _formula(self, graph: Graph, values: Mapping[str, Array]) -> dict[str, Array]:
+        d, inputs = self.d, dict(values)
         for name in d.score_tensors:
             x = self.t[name]
             inputs[name] = x.reshape((1,) * (2 - x.ndim) + x.shape + (1, 1)) if name == "slopes" else x
         read = {p.name for p in graph.inputs}
-        made = canonical.run(graph, {n: x for n, x in inputs.items() if n in read}, d.pair_shape, (False,) * 4, d.parameters)
-        return {n: np.broadcast_to(x, d.pair_shape) for n, x in made.items()}
+        ports = canonical.run(graph, {n: x for n, x in inputs.items() if n in read}, d.pair_shape, (False,) * 4, d.parameters)
+        return {n: np.broadcast_to(x, d.pair_shape) for n, x in ports.items()}
 
     def _function(self, name: str, x: Array) -> Array:
         """An elementary function of each element."""
@@ -113,7 +113,7 @@ class Emulation:
         if first >= _length(self.t.get("query_lengths"), b, d.queries):
             return []
         i = np.arange(first, first + QUERIES)[:, None] + band.offset
-        found = []
+        starts = []
         for at in range(0, _length(self.t.get("key_lengths"), b, d.keys), KEYS):
             j = np.arange(at, at + KEYS)[None]
             inside = np.ones((QUERIES, KEYS), bool)
@@ -122,8 +122,8 @@ class Emulation:
             if band.before is not None:
                 inside &= j >= i - band.before
             if inside.any():
-                found.append(at)
-        return found
+                starts.append(at)
+        return starts
 
     def _padded(self, x: Array, count: int, fill: float = 0.0) -> Array:
         """An array with `count` elements along its last axis but one where that is an axis of vectors, else its last."""

@@ -53,8 +53,8 @@ def trace(f: Callable[..., Any], inputs: Sequence[Spec], outputs: Sequence[Spec]
 
 
 def address(a: np.ndarray) -> int:
-    found: int = a.__array_interface__["data"][0]
-    return found
+    pointer: int = a.__array_interface__["data"][0]
+    return pointer
 
 
 def guarded(shape: Sequence[int], dtype: Any, order: Sequence[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -75,14 +75,14 @@ def guards_intact(whole: np.ndarray) -> bool:
 
 def _strides(a: np.ndarray, axes: Axes, shape: Sequence[int], inner: Sequence[bool]) -> tuple[int, ...]:
     own = iter(zip(a.shape, a.strides, strict=True))
-    found = []
+    strides = []
     for n, i in zip(shape, inner, strict=True):
         if axes & (Axes.INNER if i else Axes.OUTER):
             extent, stride = next(own)
-            found.append(0 if extent == 1 and n != 1 else stride // a.itemsize)
+            strides.append(0 if extent == 1 and n != 1 else stride // a.itemsize)
         else:
-            found.append(0)
-    return tuple(found)
+            strides.append(0)
+    return tuple(strides)
 
 
 def program(
@@ -118,15 +118,15 @@ def run(
     """Trace, lower and run f on arrays, which vary along the axes that their spec says; returns what was lowered."""
     graph = expand(trace(f, [s for s, _ in inputs], [s for s, _ in outputs]))
     arrays = [a for _, a in (*inputs, *outputs)]
-    made, nest = program(graph, shape, inner, arrays, target, general=general)
-    given = [(n.kind, (params or {})[n.attr]) for n in nest.graph.params]
+    lowered, nest = program(graph, shape, inner, arrays, target, general=general)
+    parameters = [(n.kind, (params or {})[n.attr]) for n in nest.graph.params]
     by_name = {spec[0]: a for spec, a in (*inputs, *outputs)}
     arrays = [by_name[p.name] for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
-    workspace = np.full(made.workspace_bytes + 64, 0x5A, np.uint8)
-    call = CpuToolchain(target).load(made, len(arrays), given)
+    workspace = np.full(lowered.workspace_bytes + 64, 0x5A, np.uint8)
+    call = CpuToolchain(target).load(lowered, len(arrays), parameters)
     start = -(-address(workspace) // 64) * 64
     call.call([address(a) for a in arrays], start)
-    return made
+    return lowered
 
 
 def bits(a: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.cli.verify.placing import place
+from baracuda.cli.verify.placement import place
 from baracuda.cli.verify.session import select_for
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
@@ -65,8 +65,8 @@ def describe(formula: Formula, kind: ElementKind, space: tuple[int, ...], axes: 
     like the tensor where that computes in the same."""
     inner = tuple(a in axes for a in range(len(space)))
     port = Port("x", kind)
-    made = formula(input_(port.name, kind))
-    results = made if isinstance(made, tuple) else (made,)
+    expressions = formula(input_(port.name, kind))
+    results = expressions if isinstance(expressions, tuple) else (expressions,)
     traced = Graph((port,), tuple((Port(f"y{i}", e.kind), e) for i, e in enumerate(results)), inner)
     outputs = []
     for p, e in traced.outputs:
@@ -91,7 +91,7 @@ class GraphPlan(FormulaPlan[GraphDescriptor, Args]):
 def plan_types(graph: Graph) -> tuple[Any, Any]:
     """The plan and args classes of a graph."""
     ports = [(p, False) for p in graph.inputs] + [(p, True) for p, _ in graph.outputs]
-    specs = tuple(TensorSpec(p.name, "", f"shape_{p.name}", f"kind_{p.name}", None, p.axes, written) for p, written in ports)
+    specs = tuple(TensorSpec(p.name, "", f"shape_{p.name}", f"kind_{p.name}", None, p.axes, is_output) for p, is_output in ports)
     plan = type("GraphPlan", (GraphPlan,), {"tensors": specs})
     return plan, make_dataclass("GraphArgs", [(p.name, Any) for p, _ in ports], bases=(Args,))
 
@@ -99,18 +99,18 @@ def plan_types(graph: Graph) -> tuple[Any, Any]:
 def compute(machine: Machine, descriptor: GraphDescriptor, x: Any) -> list[np.ndarray]:
     """The results for a tensor of the machine, on kernels for its layout; nothing else may have been written."""
     plan_type, args_type = plan_types(descriptor.graph)
-    places = [place(descriptor.extents(p.axes), p.kind, "contiguous", written=True) for p, _ in descriptor.graph.outputs]
-    before = [placing.block(0xFF) for placing in places]
+    places = [place(descriptor.extents(p.axes), p.kind, "contiguous", writable=True) for p, _ in descriptor.graph.outputs]
+    before = [placement.block(0xFF) for placement in places]
     held = [machine.upload(block) for block in before]
-    args = args_type(x, *(h.tensor(placing, written=True) for h, placing in zip(held, places, strict=True)))
+    args = args_type(x, *(h.tensor(placement, writable=True) for h, placement in zip(held, places, strict=True)))
     plan = select_for(plan_type, machine.stream, descriptor, args)
     plan.bind(machine.stream, machine.workspace(plan.workspace_size()), args)()
     machine.synchronize()
     results = []
-    for h, placing, block in zip(held, places, before, strict=True):
+    for h, placement, block in zip(held, places, before, strict=True):
         after = h.download()
-        results.append(placing.view(after).copy())
-        placing.view(block)[...] = results[-1]
+        results.append(placement.view(after).copy())
+        placement.view(block)[...] = results[-1]
         assert np.array_equal(after, block), "bytes outside a result were written"
     return results
 
@@ -125,9 +125,9 @@ class _Offline(FormulaImplementation):
 
 def nest(descriptor: GraphDescriptor, layout: str) -> Nest:
     """What is lowered where every tensor has one of `operands.LAYOUTS`, or "general" strides."""
-    found: Layout = ()
+    layout_so_far: Layout = ()
     for port in (*descriptor.graph.inputs, *(p for p, _ in descriptor.graph.outputs)):
-        written = any(port is p for p, _ in descriptor.graph.outputs)
-        placing = place(descriptor.extents(port.axes), port.kind, layout, written=written)
-        found += (OperandLayout(placing.strides, min(16, placing.offset & -placing.offset), layout == "general"),)
-    return _Offline(descriptor).nest(found)[0]
+        is_output = any(port is p for p, _ in descriptor.graph.outputs)
+        placement = place(descriptor.extents(port.axes), port.kind, layout, writable=is_output)
+        layout_so_far += (OperandLayout(placement.strides, min(16, placement.offset & -placement.offset), layout == "general"),)
+    return _Offline(descriptor).nest(layout_so_far)[0]

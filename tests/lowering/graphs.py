@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.cli.verify.placing import Placing, place
+from baracuda.cli.verify.placement import TensorPlacement, place
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import OperandLayout
@@ -19,7 +19,7 @@ from baracuda.formula.expr import Expr, input_
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.nest.cuda.lower import Target, lower
 from baracuda.lowering.nest.implementation import FormulaImplementation, FormulaProblem
-from tests.machine import Held, Machine
+from tests.machine import Machine, MemoryBlock
 
 Ports = Mapping[str, tuple[ElementKind, Axes]]
 
@@ -42,18 +42,18 @@ class Formula:
         ports = [Port(name, kind, axes) for name, (kind, axes) in self.inputs.items()]
         results = self.function(*(input_(p.name, p.kind, p.axes) for p in ports))
         results = results if isinstance(results, tuple) else (results,)
-        made = [(Port(n, k, a), r) for (n, (k, a)), r in zip(self.outputs.items(), results, strict=True)]
-        assert all(isinstance(r, Expr) for _, r in made)
-        return Graph(tuple(ports), tuple(made), self.inner)
+        outputs = [(Port(n, k, a), r) for (n, (k, a)), r in zip(self.outputs.items(), results, strict=True)]
+        assert all(isinstance(r, Expr) for _, r in outputs)
+        return Graph(tuple(ports), tuple(outputs), self.inner)
 
     def shape(self, axes: Axes, space: Sequence[int]) -> tuple[int, ...]:
         """The space without the axes that a tensor does not vary along."""
         return tuple(n if axes & (Axes.INNER if i else Axes.OUTER) else 1 for n, i in zip(space, self.inner, strict=True))
 
-    def places(self, space: tuple[int, ...], layouts: Sequence[str]) -> dict[str, Placing]:
+    def places(self, space: tuple[int, ...], layouts: Sequence[str]) -> dict[str, TensorPlacement]:
         """Where each tensor lies; tensors take the layouts in turn."""
         return {
-            name: place(self.shape(axes, space), kind, layouts[i % len(layouts)], written=name in self.outputs, number=i)
+            name: place(self.shape(axes, space), kind, layouts[i % len(layouts)], writable=name in self.outputs, number=i)
             for i, (name, (kind, axes)) in enumerate(self.ports.items())
         }
 
@@ -72,9 +72,9 @@ def pointwise(function: Callable[..., Any], inputs: Sequence[ElementKind], outpu
     return Formula(function, *named, (False,) * rank)
 
 
-def _pointer(held: Held, placing: Placing) -> int:
-    flat = Placing((placing.nbytes,), (1,), ElementKind.U8, 0, placing.nbytes)
-    return tensor_ref(held.tensor(flat, written=False)).pointer + placing.offset
+def _pointer(held: MemoryBlock, placement: TensorPlacement) -> int:
+    flat = TensorPlacement((placement.nbytes,), (1,), ElementKind.U8, 0, placement.nbytes)
+    return tensor_ref(held.tensor(flat, writable=False)).pointer + placement.offset
 
 
 def run(
@@ -93,33 +93,33 @@ def run(
     """
     space = np.broadcast_shapes(*(v.shape for v in values.values())) if space is None else space
     places = formula.places(space, layouts)
-    before = {name: placing.block(0xFF) for name, placing in places.items()}
+    before = {name: placement.block(0xFF) for name, placement in places.items()}
     for name, value in values.items():
-        placing = places[name]
-        if 0 in placing.strides:  # a broadcast tensor: write what its elements share once
-            value = value[tuple(slice(0, 1) if s == 0 else slice(None) for s in placing.strides)]
-            placing = Placing(value.shape, placing.strides, placing.kind, placing.offset, placing.nbytes)
-        placing.view(before[name])[...] = value
+        placement = places[name]
+        if 0 in placement.strides:  # a broadcast tensor: write what its elements share once
+            value = value[tuple(slice(0, 1) if s == 0 else slice(None) for s in placement.strides)]
+            placement = TensorPlacement(value.shape, placement.strides, placement.kind, placement.offset, placement.nbytes)
+        placement.view(before[name])[...] = value
     held = {name: machine.upload(block) for name, block in before.items()}
-    pointers = [_pointer(held[name], placing) for name, placing in places.items()]
+    pointers = [_pointer(held[name], placement) for name, placement in places.items()]
     implementation = FormulaImplementation(machine.stream.device, *formula.problem(space))
     lies = [
-        OperandLayout(placing.strides, min(pointer & -pointer, 16) if like else 1, not like)
-        for pointer, placing in zip(pointers, places.values(), strict=True)
+        OperandLayout(placement.strides, min(pointer & -pointer, 16) if like else 1, not like)
+        for pointer, placement in zip(pointers, places.values(), strict=True)
     ]
     executable = implementation.executable(tuple(lies))
     assert executable is not None
     workspace = machine.workspace(executable.workspace_bytes)
     executable.call(pointers, workspace.pointer if workspace is not None else 0, machine.stream.handle)
     machine.synchronize()
-    found = {}
-    for name, placing in places.items():
+    results = {}
+    for name, placement in places.items():
         after = held[name].download()
         if name in formula.outputs:
-            found[name] = placing.view(after).copy()
-            placing.view(before[name])[...] = found[name]
+            results[name] = placement.view(after).copy()
+            placement.view(before[name])[...] = results[name]
         assert np.array_equal(after, before[name]), f"{name}: bytes that are not its own were written"
-    return found
+    return results
 
 
 class _Offline(FormulaImplementation):
@@ -131,12 +131,12 @@ class _Offline(FormulaImplementation):
 
 def cuda_sources(formula: Formula, space: tuple[int, ...], target: Target, layouts: Sequence[str] = ("contiguous",)) -> list[str]:
     """The CUDA sources of a formula's kernels, for these layouts and for any strides."""
-    found, offline = [], _Offline(*formula.problem(space))
+    sources, offline = [], _Offline(*formula.problem(space))
     for general in (False, True):
         lies = [
             OperandLayout(p.strides, 1 if general else min(16, p.offset & -p.offset), general)
             for p in formula.places(space, layouts).values()
         ]
         nest, _ = offline.nest(tuple(lies))
-        found += [launch.source for launch in lower(nest, target).launches]
-    return found
+        sources += [launch.source for launch in lower(nest, target).launches]
+    return sources

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.cli.verify.placing import Placing, placed
+from baracuda.cli.verify.placement import TensorPlacement, placed
 from baracuda.core.elements import Category, ElementKind
 from baracuda.formula.exact_fma import fma32, fma64
 from baracuda.formula.expr import Axes, Expr, cast, compare, const, coord, input_, node, param, select
 from baracuda.formula.graph import Graph, Port
-from baracuda.lowering.matmul.problem import PRODUCT, PRODUCT_PARTS, Contraction
+from baracuda.lowering.matmul.problem import PRODUCT, PRODUCT_PARTS, MatmulProblem
 from baracuda.lowering.nest.problem import Operand
 
 Array = np.ndarray[Any, Any]
@@ -25,8 +25,8 @@ def chain(a: Array, b: Array, s: Array, kind: ElementKind) -> Array:
     if kind in (F32, F64):
         return (fma32 if kind is F32 else fma64)(a, b, s)
     with np.errstate(over="ignore"):
-        found: Array = a * b + s
-    return found
+        rounded: Array = a * b + s
+    return rounded
 
 
 def products(a: Sequence[Array], b: Sequence[Array], kind: ElementKind) -> list[Array]:
@@ -90,7 +90,7 @@ EPILOGUES = {
 LAYOUTS = ("rows", "columns", "strided", "backwards", "padded", "misaligned", "shared", "one row")
 
 
-def _lay(batch: tuple[int, ...], rows: int, columns: int, kind: ElementKind, layout: str) -> Placing:
+def _lay(batch: tuple[int, ...], rows: int, columns: int, kind: ElementKind, layout: str) -> TensorPlacement:
     steps = {
         "columns": (1, rows),
         "strided": (2 * columns + 1, 2),
@@ -106,7 +106,7 @@ def _lay(batch: tuple[int, ...], rows: int, columns: int, kind: ElementKind, lay
     return placed((*batch, rows, columns), (*reversed(outer), *steps), kind, 1 if layout == "misaligned" else 0)
 
 
-def _alignment(p: Placing) -> int:
+def _alignment(p: TensorPlacement) -> int:
     return min(p.offset & -p.offset, 64)
 
 
@@ -137,7 +137,7 @@ class Product:
         return 2 if self.epilogue == "complex" else 1
 
     @property
-    def placings(self) -> list[Placing]:
+    def placements(self) -> list[TensorPlacement]:
         """Where the tensors lie: the parts of a, those of b, the epilogue's tensors, the results."""
         a = _lay(self.batch, self.m, self.k, self.kind, self.a)
         b = _lay(self.batch, self.k, self.n, self.kind, self.b)
@@ -147,12 +147,12 @@ class Product:
             p = _lay((), 1, self.n, out, "rows") if along == "n" else _lay((), self.m, 1, out, "rows")
             p = _lay(self.batch, self.m, self.n, out, "rows") if along == "mn" else p
             steps = (*[0] * len(self.batch), *(s * (n > 1) for s, n in zip(p.strides, p.shape, strict=True)))
-            tensors.append(p if along == "mn" else Placing((*self.batch, self.m, self.n), steps, out, p.offset, p.nbytes))
+            tensors.append(p if along == "mn" else TensorPlacement((*self.batch, self.m, self.n), steps, out, p.offset, p.nbytes))
         results = [_lay(self.batch, self.m, self.n, out, self.y)] * e.results
         return [a] * self.parts + [b] * self.parts + tensors + results
 
     @property
-    def contraction(self) -> Contraction:
+    def matmul_problem(self) -> MatmulProblem:
         e, out, kind = EPILOGUES[self.epilogue], self.stored or self.accumulator, self.accumulator
         names = PRODUCT_PARTS if self.parts == 2 else (PRODUCT,)
         ports = [Port(n, kind, Axes.OUTER) for n in names] + [Port(f"t{i}", out, Axes.OUTER) for i in range(len(e.along))]
@@ -164,9 +164,9 @@ class Product:
         graph = Graph(tuple(ports), outputs, (False,) * rank).map(
             lambda n, args: node("coord", (), S32, n.attr % rank) if n.op == "coord" else (node(n.op, args, n.kind, n.attr))
         )
-        operands = [Operand(p.kind, p.strides, _alignment(p), self.general) for p in self.placings]
+        operands = [Operand(p.kind, p.strides, _alignment(p), self.general) for p in self.placements]
         split, after = self.parts, 2 * self.parts
-        return Contraction(
+        return MatmulProblem(
             self.batch,
             self.m,
             self.n,
@@ -180,8 +180,8 @@ class Product:
 
     @property
     def parameters(self) -> list[tuple[ElementKind, float]]:
-        given = dict(zip(("alpha", "beta"), EPILOGUES[self.epilogue].params, strict=False))
-        return [(p.kind, given[p.attr]) for p in self.contraction.epilogue.params]
+        values = dict(zip(("alpha", "beta"), EPILOGUES[self.epilogue].params, strict=False))
+        return [(p.kind, values[p.attr]) for p in self.matmul_problem.epilogue.params]
 
     @property
     def written(self) -> int:
@@ -191,10 +191,10 @@ class Product:
     def blocks(self) -> list[Array]:
         """The bytes of each tensor: random elements with gaps of NaN; results poisoned."""
         rng = np.random.default_rng(self.m * 7919 + self.n * 31 + self.k)
-        found = []
-        for i, p in enumerate(self.placings):
+        blocks = []
+        for i, p in enumerate(self.placements):
             block = p.block(0xFF)
-            if i < len(self.placings) - self.written:
+            if i < len(self.placements) - self.written:
                 view = p.view(block)
                 if p.kind.category is Category.FLOAT:
                     values = rng.standard_normal(p.shape).astype(np.float32)
@@ -202,19 +202,19 @@ class Product:
                 else:
                     info = np.iinfo(p.kind.numpy)
                     view[...] = rng.integers(info.min, info.max, p.shape, p.kind.numpy, endpoint=True)
-            found.append(block)
-        return found
+            blocks.append(block)
+        return blocks
 
     def expected(self, blocks: list[Array]) -> list[Array]:
         """The blocks of the results, by NumPy."""
-        views = [p.view(block) for p, block in zip(self.placings, blocks, strict=True)]
+        views = [p.view(block) for p, block in zip(self.placements, blocks, strict=True)]
         a, b = views[: self.parts], views[self.parts : 2 * self.parts]
         others = [v.astype(self.accumulator.numpy) for v in views[2 * self.parts : len(views) - self.written]]
         values = EPILOGUES[self.epilogue].compute(products(a, b, self.accumulator), others)
-        found = []
-        for p, value in zip(self.placings[-self.written :], values, strict=True):
+        results = []
+        for p, value in zip(self.placements[-self.written :], values, strict=True):
             block = p.block(0xFF)
             with np.errstate(over="ignore"):
                 p.view(block)[...] = value.astype(p.kind.numpy)
-            found.append(block)
-        return found
+            results.append(block)
+        return results

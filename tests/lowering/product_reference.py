@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.cli.verify.placing import Placing, place
+from baracuda.cli.verify.placement import TensorPlacement, place
 from baracuda.cli.verify.session import select_for
 from baracuda.core.elements import Category
 from baracuda.core.elements import ElementKind as K
@@ -51,9 +51,9 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
                 x, y = a[..., :, k, None], b[..., None, k, :]
                 re = fma(-x.imag, y.imag, fma(x.real, y.real, re))
                 im = fma(x.imag, y.real, fma(x.real, y.imag, im))
-            found = np.empty(shape, kind.numpy)
-            found.real, found.imag = re, im
-            return found
+            result = np.empty(shape, kind.numpy)
+            result.real, result.imag = re, im
+            return result
         fma, dtype = multiply_add(kind), kind.numpy
         total = np.zeros(shape, dtype)
         for k in range(a.shape[-1]):
@@ -61,13 +61,13 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return total
 
 
-def same_bits(found: np.ndarray, expected: np.ndarray) -> bool:
+def same_bits(actual: np.ndarray, expected: np.ndarray) -> bool:
     """Whether two arrays have the same bits, any NaN standing for any other."""
-    if found.shape != expected.shape or found.dtype != expected.dtype:
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
         return False
-    parts = [(found, expected)]
-    if np.iscomplexobj(found):
-        parts = [(found.real, expected.real), (found.imag, expected.imag)]
+    parts = [(actual, expected)]
+    if np.iscomplexobj(actual):
+        parts = [(actual.real, expected.real), (actual.imag, expected.imag)]
     for x, y in parts:
         x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
         word = f"u{x.dtype.itemsize}"
@@ -90,43 +90,43 @@ def run(
 
     `bind` selects for these layouts; without it the plan is selected for contiguous tensors, and runs on others.
     """
-    held, placings, args = {}, {}, {}
+    held, placements, args = {}, {}, {}
     for number, spec in enumerate(MatmulPlan.tensors):
         if spec.presence(d) is False:
             continue
         layout = layouts if isinstance(layouts, str) else layouts.get(spec.name, "contiguous")
         shape, kind = spec.expected_shape(d), spec.expected_kind(d)
-        placing = place(shape, kind, layout, written=spec.written, number=number)
-        block = placing.block(POISON)
+        placement = place(shape, kind, layout, writable=spec.written, number=number)
+        block = placement.block(POISON)
         if not spec.written:
-            view = placing.view(block)
+            view = placement.view(block)
             view[...] = tensors[spec.name]
-        held[spec.name], placings[spec.name] = machine.upload(block), placing
-        args[spec.name] = held[spec.name].tensor(placing, written=spec.written)
-    given = MatmulArgs(**{s.name: args.get(s.name) for s in MatmulPlan.tensors})
+        held[spec.name], placements[spec.name] = machine.upload(block), placement
+        args[spec.name] = held[spec.name].tensor(placement, writable=spec.written)
+    matmul_args = MatmulArgs(**{s.name: args.get(s.name) for s in MatmulPlan.tensors})
     if bind:
-        plan = select_for(MatmulPlan, machine.stream, d, given, preference)
+        plan = select_for(MatmulPlan, machine.stream, d, matmul_args, preference)
     else:
         plan = MatmulPlan.select(machine.stream, d, preference)
     workspace = machine.workspace(plan.workspace_size())
     if bind:
-        plan.bind(machine.stream, workspace, given)()
+        plan.bind(machine.stream, workspace, matmul_args)()
     else:
-        plan.run(machine.stream, workspace, given)
+        plan.run(machine.stream, workspace, matmul_args)
     machine.synchronize()
-    found = {}
+    results = {}
     for spec in MatmulPlan.tensors:
         if spec.written and spec.name in held:
             block = held[spec.name].download()
-            _check_guards(block, placings[spec.name])
-            found[spec.name] = placings[spec.name].view(block).copy()
-    return found
+            _check_guards(block, placements[spec.name])
+            results[spec.name] = placements[spec.name].view(block).copy()
+    return results
 
 
-def _check_guards(block: np.ndarray, placing: Placing) -> None:
+def _check_guards(block: np.ndarray, placement: TensorPlacement) -> None:
     """Raise unless every byte around and between the elements is still poison."""
-    size, mask = placing.kind.itemsize, placing.block(0)
-    steps = tuple(s * size for s in placing.strides)
-    elements: np.ndarray = np.ndarray(placing.shape, f"V{size}", mask.data, placing.offset, steps)
+    size, mask = placement.kind.itemsize, placement.block(0)
+    steps = tuple(s * size for s in placement.strides)
+    elements: np.ndarray = np.ndarray(placement.shape, f"V{size}", mask.data, placement.offset, steps)
     elements[...] = np.void(b"\x01" * size)
     assert (block[mask == 0] == POISON).all()

@@ -27,20 +27,20 @@ OPTIONS = ("causal", "window", "offset", "scale", "softcap")
 
 def forward(case: Inputs, t: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
     """y and lse of a case on the device of its tensors."""
-    given = {n: x for n, x in t.items() if n not in ("q", "k", "v", "dy")}
-    found = baracuda.scaled_dot_product_attention(t["q"], t["k"], t["v"], saved=True, **case.options, **given)
-    y, lse = found
+    options = {n: x for n, x in t.items() if n not in ("q", "k", "v", "dy")}
+    results = baracuda.scaled_dot_product_attention(t["q"], t["k"], t["v"], saved=True, **case.options, **options)
+    y, lse = results
     return y, lse
 
 
 def backward(case: Inputs, t: dict[str, Tensor], y: Tensor, lse: Tensor) -> dict[str, Tensor]:
     """The gradients of a case, of the bias or the slopes too."""
     wrt = ["q", "k", "v", *[n for n in ("bias", "slopes") if n in t][:1]]
-    given = {n: x for n, x in t.items() if n not in ("q", "k", "v", "dy")}
-    made = baracuda.scaled_dot_product_attention_backward(
-        t["dy"], t["q"], t["k"], t["v"], y, lse, wrt=wrt, **case.options, **given
+    options = {n: x for n, x in t.items() if n not in ("q", "k", "v", "dy")}
+    gradients = baracuda.scaled_dot_product_attention_backward(
+        t["dy"], t["q"], t["k"], t["v"], y, lse, wrt=wrt, **case.options, **options
     )
-    return dict(zip(wrt, made, strict=True))
+    return dict(zip(wrt, gradients, strict=True))
 
 
 def on(device: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -63,41 +63,41 @@ def wide(x: Tensor) -> Tensor:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_values(case: Inputs, device: str) -> None:
     """Results and gradients agree with float64 and autograd."""
-    given = case.tensors()
-    t = on(device, given)
+    tensors = case.tensors()
+    t = on(device, tensors)
     y, lse = forward(case, t)
-    found = backward(case, t, y, lse)
-    exact = {n: wide(x).requires_grad_(n in found) for n, x in given.items()}
+    gradients = backward(case, t, y, lse)
+    exact = {n: wide(x).requires_grad_(n in gradients) for n, x in tensors.items()}
     expected, log_sum = reference(case.descriptor, exact)
-    expected.backward(given["dy"].double())
+    expected.backward(tensors["dy"].double())
     tolerance = TOLERANCE[case.element]
     assert_close(y, expected.detach(), tolerance)
     finite = torch.isfinite(log_sum)
     assert torch.equal(torch.isfinite(lse.cpu()), finite)
     assert_close(lse.cpu()[finite], log_sum[finite], min(tolerance, 1e-5))
-    for name, x in found.items():
+    for name, x in gradients.items():
         gradient = exact[name].grad
         assert gradient is not None
         assert_close(x, gradient, 4 * tolerance, name)
 
 
-def assert_close(found: Tensor, expected: Tensor, tolerance: float, what: str = "") -> None:
+def assert_close(actual: Tensor, expected: Tensor, tolerance: float, what: str = "") -> None:
     if expected.numel():
-        error = (found.cpu().double() - expected).abs().max() / max(1.0, float(expected.abs().max()))
+        error = (actual.cpu().double() - expected).abs().max() / max(1.0, float(expected.abs().max()))
         assert error <= tolerance, (what, float(error))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_order(case: Inputs, device: str) -> None:
     """Every bit, forward and backward, is that of the written order."""
-    given = case.tensors()
-    t = on(device, given)
+    tensors = case.tensors()
+    t = on(device, tensors)
     y, lse = forward(case, t)
-    found = backward(case, t, y, lse)
+    results = backward(case, t, y, lse)
     d = AttentionBackwardDescriptor(
         **{n: getattr(case.descriptor, n) for n in (f.name for f in fields(AttentionDescriptor))} | {"lse": True}
     )
-    arrays = {n: array(x) for n, x in given.items()}
+    arrays = {n: array(x) for n, x in tensors.items()}
     emulation = Emulation(d, arrays)
     expected, log_sum = emulation.forward()
     kind = case.element.numpy
@@ -105,7 +105,7 @@ def test_order(case: Inputs, device: str) -> None:
     assert same_bits(array(lse), log_sum)
     gradients = emulation.backward(array(y), array(lse), arrays["dy"])
     for name, gradient in zip("qkv", gradients, strict=True):
-        assert same_bits(array(found[name]), gradient.astype(kind)), name
+        assert same_bits(array(results[name]), gradient.astype(kind)), name
 
 
 def array(x: Tensor) -> np.ndarray:
@@ -133,7 +133,7 @@ def test_a_sentence_alone_and_in_a_batch(element: K, causal: bool, device: str) 
             t[name][b, :, n:] = torch.nan
     t = on(device, t)
     y, lse = forward(case, t)
-    found = backward(case, t, y, lse)
+    gradients = backward(case, t, y, lse)
     for b, n in enumerate(lengths):
         alone = {name: t[name][b : b + 1, :, :n] for name in ("q", "k", "v", "dy")}
         single = Inputs((1, 4, 2, n, n, 16, 16), element, {"causal": causal})
@@ -143,8 +143,8 @@ def test_a_sentence_alone_and_in_a_batch(element: K, causal: bool, device: str) 
         assert not y[b, :, n:].any()
         assert bool((lse[b, :, n:] == -torch.inf).all())
         for name, x in backward(single, alone, y1, lse1).items():
-            assert same(found[name][b : b + 1, :, :n], x), name
-            assert not found[name][b, :, n:].any(), name
+            assert same(gradients[name][b : b + 1, :, :n], x), name
+            assert not gradients[name][b, :, n:].any(), name
 
 
 def test_a_query_that_sees_nothing(device: str) -> None:
@@ -156,13 +156,13 @@ def test_a_query_that_sees_nothing(device: str) -> None:
     y, lse = forward(case, t)
     assert y[:, :, 3].cpu().numpy().tobytes() == bytes(2 * 16 * 4)
     assert bool((lse[:, :, 3] == -torch.inf).all())
-    found = backward(case, t, y, lse)
-    assert not found["q"][:, :, 3].any()
-    assert all(bool(torch.isfinite(x).all()) for x in found.values())
+    gradients = backward(case, t, y, lse)
+    assert not gradients["q"][:, :, 3].any()
+    assert all(bool(torch.isfinite(x).all()) for x in gradients.values())
     t["dy"][:, :, 3] = 1e30
     again = backward(case, t, y, lse)
-    assert same(again["k"], found["k"])
-    assert same(again["v"], found["v"])
+    assert same(again["k"], gradients["k"])
+    assert same(again["v"], gradients["v"])
 
 
 def test_nan_reaches_its_own_query_only(device: str) -> None:
@@ -198,17 +198,17 @@ def test_layouts(how: str, element: K, device: str) -> None:
     case = Inputs((2, 4, 2, 35, 66, 20, 24), element, {"causal": True, "offset": 31}, bias=(1, 4, 35, 66), bias_element=element)
     t = on(device, case.tensors())
     y, lse = forward(case, t)
-    found = backward(case, t, y, lse)
+    gradients = backward(case, t, y, lse)
     views = {n: laid(x, how) for n, x in t.items()}
     moved, log_sum = forward(case, views)
     assert same(moved, y)
     assert same(log_sum, lse)
     for name, x in backward(case, views, laid(y, how), lse).items():
-        assert same(x, found[name]), name
-    written = laid(torch.zeros_like(y), how)
-    given = {n: x for n, x in views.items() if n not in ("q", "k", "v", "dy")}
-    baracuda.scaled_dot_product_attention(views["q"], views["k"], views["v"], out=written, **case.options, **given)
-    assert same(written, y)
+        assert same(x, gradients[name]), name
+    target = laid(torch.zeros_like(y), how)
+    options = {n: x for n, x in views.items() if n not in ("q", "k", "v", "dy")}
+    baracuda.scaled_dot_product_attention(views["q"], views["k"], views["v"], out=target, **case.options, **options)
+    assert same(target, y)
     stream = current_stream(y, device_of(y))
     plan = AttentionPlan.select(stream, replace(case.descriptor, lse=False))
     size = plan.workspace_size()
@@ -224,15 +224,15 @@ def test_threads_change_no_bit() -> None:
     case = Inputs((2, 4, 2, 130, 70, 16, 16))
     t = case.tensors()
     before = baracuda.get_num_threads()
-    found = []
+    runs = []
     try:
         for count in (1, 2, 3):
             baracuda.set_num_threads(count)
             y, lse = forward(case, t)
-            found.append([y, lse, *backward(case, t, y, lse).values()])
+            runs.append([y, lse, *backward(case, t, y, lse).values()])
     finally:
         baracuda.set_num_threads(before)
-    assert all(same(a, b) for other in found[1:] for a, b in zip(found[0], other, strict=True))
+    assert all(same(a, b) for other in runs[1:] for a, b in zip(runs[0], other, strict=True))
 
 
 def test_heads_of_a_group_are_heads(device: str) -> None:
@@ -257,9 +257,9 @@ def test_empty(extents: Any, device: str) -> None:
     y, lse = forward(case, t)
     expected, _ = reference(case.descriptor, {n: wide(x.cpu()) for n, x in t.items()})
     assert_close(y, expected, 1e-6)
-    found = backward(case, t, y, lse)
-    assert [tuple(found[n].shape) for n in "qkv"] == [tuple(t[n].shape) for n in "qkv"]
-    assert all(bool(torch.isfinite(x).all()) for x in found.values())
+    gradients = backward(case, t, y, lse)
+    assert [tuple(gradients[n].shape) for n in "qkv"] == [tuple(t[n].shape) for n in "qkv"]
+    assert all(bool(torch.isfinite(x).all()) for x in gradients.values())
 
 
 # --- formulas of the caller's own -------------------------------------------------------------------------------------
@@ -279,8 +279,8 @@ def test_flex_is_the_options(device: str) -> None:
     assert same(own_lse, lse)
     expected = backward(case, t, y, lse)
     wrt = ("first", "q", "k", "v")
-    found = baracuda.flex_attention_backward(t["dy"], t["q"], t["k"], t["v"], y, lse, t["bias"], score=score, wrt=wrt)
-    for name, x in zip(("bias", "q", "k", "v"), found, strict=True):
+    gradients = baracuda.flex_attention_backward(t["dy"], t["q"], t["k"], t["v"], y, lse, t["bias"], score=score, wrt=wrt)
+    for name, x in zip(("bias", "q", "k", "v"), gradients, strict=True):
         assert same(x, expected[name]), name
 
 
@@ -307,12 +307,12 @@ def test_ranks(device: str) -> None:
     y = baracuda.scaled_dot_product_attention(t["q"], t["k"], t["v"])
     for axes in (0, (0, 1)):
         narrow = [t[n].squeeze(axes) for n in "qkv"]
-        found, lse = baracuda.scaled_dot_product_attention(*narrow, saved=True)
-        assert same(found, y.squeeze(axes))
+        result, lse = baracuda.scaled_dot_product_attention(*narrow, saved=True)
+        assert same(result, y.squeeze(axes))
         dy, bias = t["dy"].squeeze(axes), torch.ones(9, 1, device=device)
-        found, lse = baracuda.scaled_dot_product_attention(*narrow, saved=True, bias=bias)
+        result, lse = baracuda.scaled_dot_product_attention(*narrow, saved=True, bias=bias)
         wrt = ("bias", "q")
-        slopes = baracuda.scaled_dot_product_attention_backward(dy, *narrow, found, lse, bias=bias, wrt=wrt)
+        slopes = baracuda.scaled_dot_product_attention_backward(dy, *narrow, result, lse, bias=bias, wrt=wrt)
         assert [x.shape for x in slopes] == [bias.shape, narrow[0].shape]
 
 

@@ -115,6 +115,6 @@ def test_bits(machine: Machine, problem: AttentionCase) -> None:
         held = {name: upload(block, device) for name, block in blocks.items()}
         workspace = upload(np.full(lowered.workspace_bytes + 64, POISON, np.uint8), device)
         call = toolchain_of(device).load(lowered, len(held), problem.parameters)
-        call.call([held[n].pointer + problem.placings[n].offset for n in problem.names], workspace.pointer, 0)
-        found = {name: download(held[name]) for name in problem.written}
-        assert different(problem, found, expected) == {}, lowered.schedule
+        call.call([held[n].pointer + problem.placements[n].offset for n in problem.names], workspace.pointer, 0)
+        results = {name: download(held[name]) for name in problem.written}
+        assert different(problem, results, expected) == {}, lowered.schedule

@@ -338,8 +338,8 @@ def test_few_columns_of_long_rows() -> None:
     """Rows side by side, too few to be shared out whole."""
     x = np.asfortranarray(numbers((40, 30000)))
     out, whole = guarded(x.shape, x.dtype, (1, 0))
-    made = run(centre, x.shape, (False, True), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), out)])
-    assert made.schedule == "split+columns"
+    lowered = run(centre, x.shape, (False, True), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), out)])
+    assert lowered.schedule == "split+columns"
     assert np.array_equal(bits(out), bits(centre_reference(x)))
     assert guards_intact(whole)
 
@@ -383,8 +383,8 @@ def test_code_for_other_processors(target: CpuTarget) -> None:
 def test_a_kernel_serves_many_shapes(threads: int) -> None:
     def functions(n: int) -> list[KernelSource]:
         x = numbers((50, n))
-        made, _ = program(trace(centre, [("x", K.F32, FULL)], [("y", K.F32, FULL)]), x.shape, (False, True), [x, x])
-        return [launch.kernel for launch in made.launches]
+        lowered, _ = program(trace(centre, [("x", K.F32, FULL)], [("y", K.F32, FULL)]), x.shape, (False, True), [x, x])
+        return [launch.kernel for launch in lowered.launches]
 
     assert functions(1000) == functions(1001) == functions(5000)
 
@@ -395,21 +395,21 @@ def test_code_for_general_strides(layout: str, n: int) -> None:
     """One kernel, whatever the layout."""
     x = laid_out(numbers((30, n)), layout)
     out, whole = guarded(x.shape, x.dtype)
-    made = run(centre, x.shape, (False, True), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), out)], general=True)
+    lowered = run(centre, x.shape, (False, True), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), out)], general=True)
     assert np.array_equal(bits(out), bits(centre_reference(x)))
     assert guards_intact(whole)
     contiguous = run(
         centre, x.shape, (False, True), [(("x", K.F32, FULL), numbers(x.shape))], [(("y", K.F32, FULL), out)], general=True
     )
-    assert [launch.kernel for launch in made.launches] == [launch.kernel for launch in contiguous.launches]
+    assert [launch.kernel for launch in lowered.launches] == [launch.kernel for launch in contiguous.launches]
 
 
 def test_what_is_loaded_is_known() -> None:
     """A kernel that has run is there; one of another formula is not, and lowering it compiles nothing."""
     x = numbers((20, 700))
-    made = run(centre, x.shape, (False, True), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), np.empty_like(x))])
+    lowered = run(centre, x.shape, (False, True), [(("x", K.F32, FULL), x)], [(("y", K.F32, FULL), np.empty_like(x))])
     graph = trace(lambda x: x / (sum_(x * x) + 1234.5), [("x", K.F32, FULL)], [("y", K.F32, FULL)])
     other, _ = program(expand(graph), x.shape, (False, True), [x, x])
     toolchain = CpuToolchain()
-    assert all(map(toolchain.is_loaded, made.launches))
+    assert all(map(toolchain.is_loaded, lowered.launches))
     assert not any(map(toolchain.is_loaded, other.launches))

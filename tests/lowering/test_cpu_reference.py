@@ -34,17 +34,17 @@ def check(graph: Graph, seed: int) -> None:
     }
     wanted = reference.run(graph, {p.name: arrays[p.name].reshape(space[p.axes]) for p in graph.inputs}, SHAPE, INNER_AXES)
     arrays |= {p.name: np.full(EXTENTS[p.axes], np.nan, p.kind.numpy) for p, _ in graph.outputs}
-    made, nest = program(graph, SHAPE, INNER_AXES, list(arrays.values()))
+    lowered, nest = program(graph, SHAPE, INNER_AXES, list(arrays.values()))
     row_length = [(n.kind, float(SHAPE[1])) for n in nest.graph.params]
-    workspace = np.zeros(made.workspace_bytes + 64, np.uint8)
+    workspace = np.zeros(lowered.workspace_bytes + 64, np.uint8)
     ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))
-    CpuToolchain().load(made, len(ports), row_length).call(
+    CpuToolchain().load(lowered, len(ports), row_length).call(
         [address(arrays[p.name]) for p in ports], -(-address(workspace) // 64) * 64
     )
     for port, _ in graph.outputs:
-        found, expected = arrays[port.name].ravel(), wanted[port.name].ravel()
-        same = (bits(found) == bits(expected)) | (np.isnan(found.astype(np.float32)) & np.isnan(expected.astype(np.float32)))
-        assert same.all(), (port.name, made.schedule, found[~same][:4], expected[~same][:4])
+        actual, expected = arrays[port.name].ravel(), wanted[port.name].ravel()
+        same = (bits(actual) == bits(expected)) | (np.isnan(actual.astype(np.float32)) & np.isnan(expected.astype(np.float32)))
+        assert same.all(), (port.name, lowered.schedule, actual[~same][:4], expected[~same][:4])
 
 
 @pytest.mark.one_of(2)

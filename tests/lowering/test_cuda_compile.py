@@ -49,7 +49,7 @@ class Offline(FormulaImplementation):
 
 def kernels(case: SubjectCase, target: Target, *, general: bool) -> tuple[str, list[str]]:
     """The schedule of a case and the sources of its launches."""
-    offline, places = Offline(case.subject.plan, case.descriptor), case.placings()
+    offline, places = Offline(case.subject.plan, case.descriptor), case.placements()
 
     def lies(name: str) -> OperandLayout | None:
         place = places.get(name)
@@ -76,14 +76,14 @@ def cases(tried: Subject, full: bool) -> Iterator[tuple[SubjectCase, bool]]:
 
 def sources(tried: Subject, target: Target, full: bool) -> dict[str, str]:
     """Sources by what they are: one for each schedule, or with `full` each that differs."""
-    found: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     for case, general_too in cases(tried, full):
         for general in (False, True) if general_too else (False,):
-            schedule, written = kernels(case, target, general=general)
-            for number, source in enumerate(written):
+            schedule, texts = kernels(case, target, general=general)
+            for number, source in enumerate(texts):
                 key = f"{case} {schedule}" if full else f"{_shape_of(schedule)} {number} {general}"
-                found.setdefault(key, source)
-    return {key: source for source, key in {s: k for k, s in found.items()}.items()}
+                by_key.setdefault(key, source)
+    return {key: source for source, key in {s: k for k, s in by_key.items()}.items()}
 
 
 def _shape_of(schedule: str) -> str:
@@ -186,9 +186,9 @@ def test_kernels_of_large_tensors_compile(
     if name != op.name:
         descriptor = replace(descriptor, wrt=tuple(descriptor.tensors), given=tuple(descriptor.results))
     for target in TARGETS:
-        found = lowered(descriptor, target)
-        assert any(schedule in part.schedule for part in found), [part.schedule for part in found]
-        for launch in (launch for part in found for launch in part.launches if full or target is TARGETS[turn]):
+        programs = lowered(descriptor, target)
+        assert any(schedule in part.schedule for part in programs), [part.schedule for part in programs]
+        for launch in (launch for part in programs for launch in part.launches if full or target is TARGETS[turn]):
             assert cubin(launch.source, target.arch)
 
 

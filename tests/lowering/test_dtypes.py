@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from baracuda.cli.verify import values as data
-from baracuda.cli.verify.placing import LAYOUTS
+from baracuda.cli.verify.placement import LAYOUTS
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind as K
 from baracuda.formula.conversions import cast_to, saturate_to
@@ -108,8 +108,8 @@ def test_arithmetic(kind: K, shape: tuple[int, ...], machine: Machine) -> None:
     for turn, layout in enumerate(LAYOUTS):
         if layout in ("broadcast", "in_place"):
             continue
-        made = pointwise(formula, [kind] * 2, [kind] * 4, len(shape))
-        got = run(machine, made, {"x0": x, "x1": y}, [layout, "contiguous", "transposed"][turn % 3 :: -1] or [layout])
+        formula_plan = pointwise(formula, [kind] * 2, [kind] * 4, len(shape))
+        got = run(machine, formula_plan, {"x0": x, "x1": y}, [layout, "contiguous", "transposed"][turn % 3 :: -1] or [layout])
         for name, values in zip(got, expected, strict=True):
             assert_same(got[name], stored(values, kind))
 
@@ -255,20 +255,20 @@ def samples(kind: K) -> np.ndarray:
     chosen = np.array([*steps, *range(300), 0.5, 1.5, 2.5, 254.5, 255.5, 127.5, 128.5, 65535.5, np.inf, np.nan, 0.0, 1e30])
     chosen = np.concatenate([chosen, -chosen, data.normal("casts", (3000,)) * 1e5])
     with np.errstate(all="ignore"):
-        found = chosen.astype(kind.numpy)
+        base = chosen.astype(kind.numpy)
     tiny = np.array(bits, f"u{kind.itemsize}").view(kind.numpy)
     with np.errstate(invalid="ignore"):
-        stepped = [np.nextafter(found, kind.numpy.type(s)) for s in (np.inf, -np.inf)]
-    return np.concatenate([found, *stepped, tiny, patterns(kind, "cast", (5000,))])
+        stepped = [np.nextafter(base, kind.numpy.type(s)) for s in (np.inf, -np.inf)]
+    return np.concatenate([base, *stepped, tiny, patterns(kind, "cast", (5000,))])
 
 
 def rounded(value: int, kind: K) -> float:
     """A whole number as a float, to nearest even."""
     digits = {K.F32: 24, K.F64: 53}[kind]
     excess = max(abs(value).bit_length() - digits, 0)
-    kept, rest, half = abs(value) >> excess, abs(value) & ((1 << excess) - 1), (1 << excess) >> 1
-    kept += rest > half or (rest == half and excess > 0 and kept & 1)
-    return float(kept << excess) * (-1 if value < 0 else 1)
+    quotient, rest, half = abs(value) >> excess, abs(value) & ((1 << excess) - 1), (1 << excess) >> 1
+    quotient += rest > half or (rest == half and excess > 0 and quotient & 1)
+    return float(quotient << excess) * (-1 if value < 0 else 1)
 
 
 def converted(x: np.ndarray, target: K, *, wrap: bool = True) -> np.ndarray:
@@ -306,8 +306,8 @@ def test_cast(source: K, target: K, machine: Machine) -> None:
 def test_cast_to_a_stored_integer(source: K, target: K, machine: Machine) -> None:
     """Floats saturate to the range of the storage kind, integers keep their low bits; both as values and as stored."""
     x = samples(source)
-    made = pointwise(lambda x: (cast_to(x, target),) * 2, [source], [target, target.compute], 1)
-    got = run(machine, made, {"x0": x})
+    formula_plan = pointwise(lambda x: (cast_to(x, target),) * 2, [source], [target, target.compute], 1)
+    got = run(machine, formula_plan, {"x0": x})
     assert_same(got["y0"], converted(x, target))
     assert_same(got["y1"], converted(x, target).astype(target.compute.numpy))
     got = run(machine, pointwise(lambda x: saturate_to(x, target), [source], [target], 1), {"x0": x})
@@ -327,8 +327,8 @@ def test_comparisons(kind: K, machine: Machine) -> None:
     y[::3] = x[::3]
     y[::5] = x[::-1][::5]
     names, tests = zip(*comparisons(), strict=True)
-    made = pointwise(lambda a, b: tuple(compare(n, a, b) for n in names), [kind] * 2, [K.BOOL] * 6, 1)
-    got = run(machine, made, {"x0": x, "x1": y})
+    formula_plan = pointwise(lambda a, b: tuple(compare(n, a, b) for n in names), [kind] * 2, [K.BOOL] * 6, 1)
+    got = run(machine, formula_plan, {"x0": x, "x1": y})
     with np.errstate(invalid="ignore"):
         for values, test in zip(got.values(), tests, strict=True):
             assert_same(values, test(x, y))

@@ -168,8 +168,8 @@ def test_clamped(dtype: Any, device: str) -> None:
     wrapped = np.array([min(max(e + 9 if e < 0 else e, 0), 8) for e in wide])
     same_bits(called(baracuda.index_select, device, w, i, bounds="clamp"), w[wrapped])
     x = table((len(i), 9))
-    found = called(baracuda.gather, device, x, i[:, None], bounds="clamp")
-    same_bits(found, np.take_along_axis(x, wrapped[:, None], 1))
+    clamped = called(baracuda.gather, device, x, i[:, None], bounds="clamp")
+    same_bits(clamped, np.take_along_axis(x, wrapped[:, None], 1))
 
 
 @pytest.mark.parametrize("bad", EXTREMES[:1] + EXTREMES[4:])
@@ -295,12 +295,12 @@ def test_oracle() -> None:
     outputs = ((Port("y", K.F32), y), (Port("flat", K.F32), flat))
     graph = Graph((Port("i", K.S64), Port("w", K.F32, Axes.OUTER)), outputs, (False, False))
     w, i = table((4, 1, 6, 5)), numbers(-9, 9, (4, 3))
-    found = evaluate(graph, {"w": w, "i": i}, (4, 3), (False, False))
+    evaluated = evaluate(graph, {"w": w, "i": i}, (4, 3), (False, False))
     for a in range(4):
         for b in range(3):
             e = int(i[a, b])
-            assert found["y"][a, b] == w[a, 0, min(max(e + 6 if e < 0 else e, 0), 5), b]
-            assert found["flat"][a, b] == w[a, 0].reshape(-1)[e]
+            assert evaluated["y"][a, b] == w[a, 0, min(max(e + 6 if e < 0 else e, 0), 5), b]
+            assert evaluated["flat"][a, b] == w[a, 0].reshape(-1)[e]
 
 
 def test_each_read_has_a_port() -> None:

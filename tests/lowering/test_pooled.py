@@ -91,8 +91,8 @@ def test_values(shape: tuple[int, ...], axes: tuple[int, ...], machine: Machine)
     x = numbers(K.F32, shape) + np.float32(100)
     exact = rows(x.astype(np.float64), axes)
     descriptor = describe(variance, K.F32, shape, axes)
-    found, average = compute(machine, descriptor, on(machine, x))
-    np.testing.assert_allclose(found, exact.var(-1).reshape(kept(x, axes)), rtol=1e-6)
+    variances, average = compute(machine, descriptor, on(machine, x))
+    np.testing.assert_allclose(variances, exact.var(-1).reshape(kept(x, axes)), rtol=1e-6)
     np.testing.assert_allclose(average, exact.mean(-1).reshape(kept(x, axes)), rtol=3e-7)
     (total,) = compute(machine, describe(log_total, K.F32, shape, axes), on(machine, x))
     np.testing.assert_allclose(total, (np.log(np.exp(exact - 100).sum(-1)) + 100).reshape(kept(x, axes)), rtol=2e-7)
@@ -103,19 +103,19 @@ def test_coordinates_of_rows(machine: Machine) -> None:
         return variance(x)[0] * cast(coord(0), x.kind) + cast(coord(-1), x.kind)
 
     x = numbers(K.F64, (3, 20_000, 2))
-    (found,) = compute(machine, describe(formula, K.F64, x.shape, (1,)), on(machine, x, "transposed"))
+    (result,) = compute(machine, describe(formula, K.F64, x.shape, (1,)), on(machine, x, "transposed"))
     expected = x.var(1, keepdims=True) * np.arange(3.0)[:, None, None] + np.arange(2.0)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
 def test_far_from_the_first_elements(machine: Machine) -> None:
     """Blocks far apart: what a sum of squares about the first element would lose is kept."""
     x = np.concatenate([np.zeros(3000), 1e4 + numbers(K.F64, (400_000,))]).astype(np.float32)[None]
-    found, _ = compute(machine, describe(variance, K.F32, x.shape, (1,)), on(machine, x))
-    np.testing.assert_allclose(found[0], x[0].astype(np.float64).var(), rtol=1e-6)
+    variances, _ = compute(machine, describe(variance, K.F32, x.shape, (1,)), on(machine, x))
+    np.testing.assert_allclose(variances[0], x[0].astype(np.float64).var(), rtol=1e-6)
     x = x[:, 3000:].copy()
-    found, _ = compute(machine, describe(variance, K.F32, x.shape, (1,)), on(machine, x))
-    np.testing.assert_allclose(found[0], x[0].astype(np.float64).var(), rtol=2e-5)  # each deviation is off by 1e4 * 2**-24
+    variances, _ = compute(machine, describe(variance, K.F32, x.shape, (1,)), on(machine, x))
+    np.testing.assert_allclose(variances[0], x[0].astype(np.float64).var(), rtol=2e-5)  # each deviation is off by 1e4 * 2**-24
 
 
 def test_special_values(machine: Machine) -> None:
@@ -125,12 +125,12 @@ def test_special_values(machine: Machine) -> None:
     (total,) = compute(machine, describe(log_total, K.F32, x.shape, (1,)), on(machine, x))
     np.testing.assert_array_equal(total[:5, 0], np.float32([-infinite, -5.0, 3.0, np.nan, infinite]))
     np.testing.assert_allclose(total[5, 0], 1000 + np.log(20_000), rtol=1e-7)
-    found, _ = compute(machine, describe(variance, K.F32, x.shape, (1,)), on(machine, x))
-    np.testing.assert_array_equal(found[:, 0], np.float32([np.nan] * 5 + [0.0]))
+    result, _ = compute(machine, describe(variance, K.F32, x.shape, (1,)), on(machine, x))
+    np.testing.assert_array_equal(result[:, 0], np.float32([np.nan] * 5 + [0.0]))
     there = np.full((2, 20_000), -1.0, np.float32)
     there[1, 9:12] = 1.0, 2.0, 3.0  # all but one of the blocks have none
-    (found,) = compute(machine, describe(of_what_is_there, K.F32, there.shape, (1,)), on(machine, there))
-    np.testing.assert_array_equal(found[:, 0], np.float32([np.nan, 2 / 3]))
+    (result,) = compute(machine, describe(of_what_is_there, K.F32, there.shape, (1,)), on(machine, there))
+    np.testing.assert_array_equal(result[:, 0], np.float32([np.nan, 2 / 3]))
 
 
 def test_what_is_not_pooled() -> None:

@@ -110,8 +110,8 @@ def test_a_row_does_not_know_its_batch(machine: Machine) -> None:
     assert same_bits(run(machine, descriptor(a, column), {"a": a, "b": column})["y"], whole[:, 10:11])
     stacked = np.stack([a[:7], a[7:14]])
     assert same_bits(run(machine, descriptor(stacked, b), {"a": stacked, "b": b})["y"], whole[:14].reshape(2, 7, 75))
-    left = np.stack([b, b, b])
-    assert same_bits(run(machine, descriptor(a[:40], left), {"a": a[:40], "b": left})["y"][2], whole[:40])
+    batch = np.stack([b, b, b])
+    assert same_bits(run(machine, descriptor(a[:40], batch), {"a": a[:40], "b": batch})["y"][2], whole[:40])
 
 
 @pytest.mark.cpu_only
@@ -119,11 +119,11 @@ def test_threads_change_no_bit(machine: Machine) -> None:
     rng = np.random.default_rng(12)
     for m, n, k in ((200, 300, 120), (4, 3000, 120)):
         a, b = values(rng, (m, k), K.F32), values(rng, (k, n), K.F32)
-        found = []
+        products = []
         for count in (1, 2, 3, 7):
             with threads(count):
-                found.append(run(machine, descriptor(a, b), {"a": a, "b": b})["y"])
-        assert all(same_bits(f, found[0]) for f in found)
+                products.append(run(machine, descriptor(a, b), {"a": a, "b": b})["y"])
+        assert all(same_bits(f, products[0]) for f in products)
 
 
 @pytest.mark.cpu_only
@@ -182,12 +182,12 @@ def test_epilogue_has_the_bits_of_the_ops_one_by_one(machine: Machine, activatio
     rng = np.random.default_rng(14)
     a, b, c, bias = (values(rng, s, K.F32) for s in ((m, k), (k, n), (m, n), (n,)))
     d = descriptor(a, b, c_shape=(m, n), alpha=0.3, beta=-1.7, bias_axis=-1, activation=activation, saves=True)
-    found = run(machine, d, {"a": a, "b": b, "c": c, "bias": bias}, {"z_saved": "transposed", "c": "sliced"})
+    results = run(machine, d, {"a": a, "b": b, "c": c, "bias": bias}, {"z_saved": "transposed", "c": "sliced"})
     z = product(a, b) * np.float32(0.3) + c * np.float32(-1.7) + bias
-    assert same_bits(found["z_saved"], z)
+    assert same_bits(results["z_saved"], z)
     name = "gelu" if activation == "gelu_tanh" else activation
     expected = z if activation == "none" else getattr(baracuda, name)(z, **ACTIVATION_OPS[activation])
-    assert same_bits(found["y"], expected)
+    assert same_bits(results["y"], expected)
     if activation != "none":
         back = descriptor(a, b, activation=activation, gradient=True)
         dz = run(machine, back, {"a": a, "b": b, "z": z})["y"]

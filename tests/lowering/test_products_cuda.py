@@ -85,7 +85,7 @@ PARTIAL = [
 
 def found(product: Product, target: Target) -> list[Lowered]:
     """The kernels of a product that the test runs: the most promising ones, and those whose tiles have lines of k."""
-    every = list(variants(product.contraction, target))
+    every = list(variants(product.matmul_problem, target))
     return every[:TILES] + [lowered for lowered in every[TILES:] if "lines" in lowered.schedule]
 
 
@@ -96,7 +96,7 @@ def test_compiles(number: int, product: Product, full: bool) -> None:
     if number % 2 and not full:
         pytest.skip("one of two without --full")
     for target in TARGETS if full else TARGETS[number // 2 % 3 : number // 2 % 3 + 1]:
-        for lowered in found(product, target) if full else [lower(product.contraction, target)]:
+        for lowered in found(product, target) if full else [lower(product.matmul_problem, target)]:
             (launch,) = lowered.launches
             assert launch.shared <= {"sm_80": 163, "sm_90": 227, "sm_100": 227}[target.arch] * 1024
             assert len(cubin(launch.source, target.arch)) > 1000, lowered.schedule
@@ -104,7 +104,7 @@ def test_compiles(number: int, product: Product, full: bool) -> None:
 
 @pytest.mark.cpu_only
 def test_function_in_epilogue_compiles() -> None:
-    c = Product(300, 300, 64, K.BF16, stored=K.BF16).contraction
+    c = Product(300, 300, 64, K.BF16, stored=K.BF16).matmul_problem
     ((port, value),) = c.epilogue.outputs
     gelu = value.args[0] if value.op == "cast" else value
     graph = expand(replace(c.epilogue, outputs=((port, gelu * 0.5 * (1.0 + erf(gelu * 0.7071067690849304))),)))
@@ -114,17 +114,17 @@ def test_function_in_epilogue_compiles() -> None:
 @pytest.mark.cpu_only
 def test_the_source_does_not_depend_on_extents() -> None:
     """Extents and strides are read at run time: one kernel serves every shape of a kind."""
-    sources = {lower(Product(m, 512, 64).contraction, TARGETS[0]).launches[0].source for m in (4000, 4100)}
+    sources = {lower(Product(m, 512, 64).matmul_problem, TARGETS[0]).launches[0].source for m in (4000, 4100)}
     assert len(sources) == 1
 
 
 @pytest.mark.cpu_only
 def test_refused() -> None:
-    c = Product(24, 33, 19, epilogue="complex").contraction
+    c = Product(24, 33, 19, epilogue="complex").matmul_problem
     with pytest.raises(UnsupportedError, match="both complex"):
         lower(replace(c, b=c.b[:1]), TARGETS[0])
     with pytest.raises(UnsupportedError, match="below 2147483648"):
-        lower(replace(Product(4, 4, 4).contraction, k=1 << 31), TARGETS[0])
+        lower(replace(Product(4, 4, 4).matmul_problem, k=1 << 31), TARGETS[0])
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def check_bits(product: Product, kernels: Iterable[Lowered], target: Target) -> 
     for lowered in kernels:
         held = [upload(block, device) for block in blocks]
         call = toolchain_of(device).load(lowered, len(held), product.parameters)
-        call.call([h.pointer + p.offset for h, p in zip(held, product.placings, strict=True)], 0, 0)
+        call.call([h.pointer + p.offset for h, p in zip(held, product.placements, strict=True)], 0, 0)
         for block, want in zip(held[-product.written :], wanted, strict=True):
             different = np.flatnonzero(download(block) != want)
             assert not different.size, f"{lowered.schedule}: {different.size} bytes, the first at {different[0]}"
@@ -156,6 +156,6 @@ def test_bits(target: Target, product: Product) -> None:
 @pytest.mark.parametrize("product", PARTIAL, ids=str)
 def test_partial_tiles(target: Target, product: Product) -> None:
     """Under every tile, not the most promising ones alone."""
-    kernels = list(variants(product.contraction, target))
+    kernels = list(variants(product.matmul_problem, target))
     assert len(kernels) > TILES
     check_bits(product, kernels, target)

@@ -69,38 +69,38 @@ def run(
 ) -> None:
     """Carry out a problem on a device, on NumPy arrays without gaps."""
     primitive = in_primitives(problem)
-    given = [tensors[n] for n in tensors_of(primitive)]
+    tensors_in_order = [tensors[n] for n in tensors_of(primitive)]
     arrays = {
         n: Array(K.from_numpy(t.dtype), t.shape, tuple(s // t.itemsize for s in t.strides), general) for n, t in tensors.items()
     }
     values = [(n.kind, (parameters or {})[n.attr]) for n in primitive.facts.params]
     if device != "cpu":
         assert not isinstance(way, CpuTarget)
-        on_gpu(primitive, arrays, values, given, way)
+        on_gpu(primitive, arrays, values, tensors_in_order, way)
         return
     assert not isinstance(way, cuda.Tuning)
     lowered = cpu.lower(primitive, arrays, way)
     workspace = np.full(lowered.workspace_bytes + 64, 0xFF, np.uint8)
-    call = CpuToolchain(way).load(lowered, len(given), values)
-    call.call([t.ctypes.data for t in given], workspace.ctypes.data)
+    call = CpuToolchain(way).load(lowered, len(tensors_in_order), values)
+    call.call([t.ctypes.data for t in tensors_in_order], workspace.ctypes.data)
 
 
 def on_gpu(
     primitive: Recurrence | Chains,
     arrays: Mapping[str, Array],
     values: Sequence[tuple[K, float]],
-    given: Sequence[np.ndarray[Any, Any]],
+    tensors: Sequence[np.ndarray[Any, Any]],
     tuning: cuda.Tuning | None,
 ) -> None:
     """Carry out a problem in primitives on copies in a GPU's memory, and copy these back."""
     lowered = cuda.lower(primitive, arrays, tuning)
-    call = toolchain_of(Device.cuda(0)).load(lowered, len(given), values)
-    *held, workspace = (DeviceMemory(n, Device.cuda(0)) for n in (*(t.nbytes for t in given), lowered.workspace_bytes))
-    for memory, t in zip(held, given, strict=True):
+    call = toolchain_of(Device.cuda(0)).load(lowered, len(tensors), values)
+    *held, workspace = (DeviceMemory(n, Device.cuda(0)) for n in (*(t.nbytes for t in tensors), lowered.workspace_bytes))
+    for memory, t in zip(held, tensors, strict=True):
         memory.fill(t.ravel("K"))
     workspace.fill(np.full(workspace.nbytes, 0xFF, np.uint8))
     call.call([memory.pointer for memory in held], workspace.pointer, 0)
-    for memory, t in zip(held, given, strict=True):
+    for memory, t in zip(held, tensors, strict=True):
         t[...] = np.ndarray(t.shape, t.dtype, memory.read().data, strides=t.strides)
 
 
@@ -130,8 +130,8 @@ def smoothing(batch: int, steps: int, lanes: int, element: K) -> Recurrence:
 def smoothed(x: Any, at: Any, steps: Any, lanes: Any, dtype: Any) -> dict[str, Any]:
     """The same in NumPy, in the kind it is computed in."""
     batch, most, every = x.shape[0], x.shape[1], at.shape[1]
-    found = {"trace": np.full((batch, most, every), -5.0, dtype), "last": np.zeros((batch, every), dtype)}
-    found |= {"count": np.zeros((batch, every), np.int32), "result": np.zeros(batch, dtype)}
+    results = {"trace": np.full((batch, most, every), -5.0, dtype), "last": np.zeros((batch, every), dtype)}
+    results |= {"count": np.zeros((batch, every), np.int32), "result": np.zeros(batch, dtype)}
     for b in range(batch):
         t, n = int(np.clip(steps[b], 0, most)), int(np.clip(lanes[b], 0, every))
         s, count = np.arange(every).astype(dtype), np.full(every, 7, np.int32)
@@ -142,10 +142,10 @@ def smoothed(x: Any, at: Any, steps: Any, lanes: Any, dtype: Any) -> dict[str, A
             s, count = s.copy(), count.copy()
             s[:n] = new[:n]
             count[:n] += np.where(np.arange(n) > 3, 1, 2).astype(np.int32)
-            found["trace"][b, steps[b] - 1 - step, :n] = new[:n]
-        found["last"][b], found["count"][b] = s, count
-        found["result"][b] = s[np.clip(lanes[b] - 1, 0, every - 1)] * dtype(2.0)
-    return found
+            results["trace"][b, steps[b] - 1 - step, :n] = new[:n]
+        results["last"][b], results["count"][b] = s, count
+        results["result"][b] = s[np.clip(lanes[b] - 1, 0, every - 1)] * dtype(2.0)
+    return results
 
 
 @pytest.mark.parametrize("element", [K.F32, K.F64, K.F16, K.BF16], ids=str)
@@ -160,12 +160,12 @@ def test_recurrence(element: K, way: CpuTarget | cuda.Tuning, device: str) -> No
         steps[1:], lanes[1:] = rng.integers(0, most + 1, batch - 1), rng.integers(0, every + 2, batch - 1)
         wanted = smoothed(x, at, steps, lanes, dtype)
         for general, order in ((False, "C"), (True, "C"), (False, "F")):
-            found = {n: np.full(w.shape, 99, w.dtype, order) for n, w in wanted.items()}
-            given = {"x": np.asarray(x, order=order), "at": np.asarray(at, order=order), "steps": steps, "lanes": lanes}
+            outputs = {n: np.full(w.shape, 99, w.dtype, order) for n, w in wanted.items()}
+            inputs = {"x": np.asarray(x, order=order), "at": np.asarray(at, order=order), "steps": steps, "lanes": lanes}
             problem = smoothing(batch, most, every, element)
-            run(problem, given | found, device, way, general=general, parameters={"weight": WEIGHT})
+            run(problem, inputs | outputs, device, way, general=general, parameters={"weight": WEIGHT})
             for name, w in wanted.items():
-                assert np.array_equal(found[name], w), f"{name} of {(batch, most, every)}, general {general}, order {order}"
+                assert np.array_equal(outputs[name], w), f"{name} of {(batch, most, every)}, general {general}, order {order}"
 
 
 def linked(batch: int, steps: int, lanes: int, kind: K) -> Chains:
@@ -206,10 +206,10 @@ def test_chains(kind: K, device: str) -> None:
     for b in range(batch):
         for t in range(count[b]):
             for k in {*key[b]} & {*range(classes)}:
-                found = dtype(0)
+                partial_sum = dtype(0)
                 for number, lane in enumerate(np.nonzero(key[b] == k)[0]):
-                    found = x[b, t, lane] if number == 0 else found + x[b, t, lane]
-                wanted[b, t, k] = dtype(1) - found
+                    partial_sum = x[b, t, lane] if number == 0 else partial_sum + x[b, t, lane]
+                wanted[b, t, k] = dtype(1) - partial_sum
     y = np.full_like(wanted, 99)
     tensors = {"head": head, "link": link, "x": x, "scale": scale, "key": key, "steps": count, "y": y}
     run(linked(batch, steps, lanes, kind), tensors, device)

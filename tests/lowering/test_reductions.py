@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from baracuda.cli.verify.bits import canonical_bits
-from baracuda.cli.verify.placing import place
+from baracuda.cli.verify.placement import place
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.formula import canonical as reference
@@ -50,26 +50,28 @@ def numbers(kind: K, shape: Sequence[int], seed: int = 0) -> np.ndarray:
 
 def on(machine: Machine, x: np.ndarray, layout: str = "contiguous") -> Any:
     """The array in the machine's memory, laid out as asked for; what is broadcast there is made equal in `x`."""
-    placing = place(x.shape, K.from_numpy(x.dtype), layout, written=False)
-    block = placing.block(0)
-    placing.view(block)[...] = x
-    x[...] = placing.view(block)
-    return machine.upload(block).tensor(placing, written=False)
+    placement = place(x.shape, K.from_numpy(x.dtype), layout, writable=False)
+    block = placement.block(0)
+    placement.view(block)[...] = x
+    x[...] = placement.view(block)
+    return machine.upload(block).tensor(placement, writable=False)
 
 
 def rows(x: np.ndarray, axes: Sequence[int]) -> np.ndarray:
     """The reduced elements of each result along one last axis, in logical order."""
-    kept = [a for a in range(x.ndim) if a not in axes]
-    return x.transpose(*kept, *axes).reshape([x.shape[a] for a in kept] + [prod(x.shape[a] for a in axes)])
+    outer = [a for a in range(x.ndim) if a not in axes]
+    return x.transpose(*outer, *axes).reshape([x.shape[a] for a in outer] + [prod(x.shape[a] for a in axes)])
 
 
 def kept(x: np.ndarray, axes: Sequence[int]) -> tuple[int, ...]:
     return tuple(1 if a in axes else n for a, n in enumerate(x.shape))
 
 
-def results(machine: Machine, formula: Callable[[Expr], Any], axes: Sequence[int], x: np.ndarray, given: Any) -> list[np.ndarray]:
+def results(
+    machine: Machine, formula: Callable[[Expr], Any], axes: Sequence[int], x: np.ndarray, operand: Any
+) -> list[np.ndarray]:
     """The results of a formula, reduced along `axes`, for an array that lies in the machine's memory as `given`."""
-    return compute(machine, describe(formula, K.from_numpy(x.dtype), x.shape, axes), given)
+    return compute(machine, describe(formula, K.from_numpy(x.dtype), x.shape, axes), operand)
 
 
 def reducing(op: str) -> Callable[[Expr], Expr]:
@@ -138,14 +140,14 @@ def test_extremes_of_special_values(n: int, kind: K, machine: Machine) -> None:
     x[6, :2] = np.nan, np.inf
     x = x.astype(kind.numpy)
     for layout in ("contiguous", "transposed"):
-        given = on(machine, x, layout)
+        operand = on(machine, x, layout)
         for formula, op in ((max_, "max"), (min_, "min")):
-            (y,) = results(machine, formula, (1,), x, given)
+            (y,) = results(machine, formula, (1,), x, operand)
             assert np.array_equal(
                 canonical_bits(y[:, 0]),
                 canonical_bits(reference.row_reduced(op, x.astype(kind.compute.numpy)).astype(kind.numpy)),
             )
-        (total,) = results(machine, sum_, (1,), x, given)
+        (total,) = results(machine, sum_, (1,), x, operand)
         total = total[:, 0].astype(np.float64)
         assert np.isnan(total[[0, 6]]).all()
         assert total[3] == np.inf
@@ -185,20 +187,20 @@ def test_argmax_and_argmin(shape: tuple[int, ...], axes: tuple[int, ...], kind: 
             x //= x.dtype.type(np.iinfo(x.dtype).max // 3)
         if kind.is_float and turn % 3 == 2:
             x[numbers(K.F64, shape, 2) > 2] = np.nan
-        given = on(machine, x, layout)
+        operand = on(machine, x, layout)
         for formula, expected in ((first_largest, np.argmax), (first_smallest, np.argmin)):
             wanted = expected(rows(x, axes).astype(np.float64) if kind.is_float else rows(x, axes), axis=-1).reshape(
                 kept(x, axes)
             )
-            (y,) = results(machine, formula, axes, x, given)
+            (y,) = results(machine, formula, axes, x, operand)
             assert np.array_equal(y, wanted), (formula.__name__, layout)
 
 
 def test_argmax_in_two_passes(machine: Machine) -> None:
     x = numbers(K.F32, (9, 700))
     x[2, 30] = np.nan
-    given = on(machine, x)
-    y = results(machine, lambda x: (argmax(x, long_rows=True), max_(x), argmin(x, long_rows=True)), (1,), x, given)
+    operand = on(machine, x)
+    y = results(machine, lambda x: (argmax(x, long_rows=True), max_(x), argmin(x, long_rows=True)), (1,), x, operand)
     assert np.array_equal(y[0][:, 0], np.argmax(x, 1))
     assert np.array_equal(y[1][:, 0], np.max(x, 1), equal_nan=True)
     assert np.array_equal(y[2][:, 0], np.argmin(x, 1))
@@ -291,19 +293,19 @@ def test_reductions_of_reductions(
     every = [(kind, layout) for kind in (K.F32, K.F64) for layout in ("contiguous", "transposed", "sliced")]
     for kind, layout in every if full else every[BOTH_WAYS.index(formula) % 2 :: 2]:
         x = numbers(kind, shape)
-        given = on(machine, x, layout)
+        operand = on(machine, x, layout)
         descriptor = describe(formula, kind, shape, axes)
         graph = expand(descriptor.graph)
         params = {"#row_length": float(prod(shape[a] for a in axes))}
         expected = reference.run(graph, {"x": x}, shape, descriptor.inner, params)
-        for (port, _), got in zip(graph.outputs, compute(machine, descriptor, given), strict=True):
+        for (port, _), got in zip(graph.outputs, compute(machine, descriptor, operand), strict=True):
             assert np.array_equal(canonical_bits(got), canonical_bits(expected[port.name])), (port, layout)
 
 
 def test_a_number_is_computed_once() -> None:
     """What writes the elements reads it, and reduces nothing."""
-    parts, _ = split(nest(describe(normalised_by_numbers, K.F32, (64, 100), (1,)), "contiguous"))
-    writing = [part.nest.graph for part in parts if any(port.axes is Axes.FULL for port, _ in part.nest.graph.outputs)]
+    pieces, _ = split(nest(describe(normalised_by_numbers, K.F32, (64, 100), (1,)), "contiguous"))
+    writing = [part.nest.graph for part in pieces if any(port.axes is Axes.FULL for port, _ in part.nest.graph.outputs)]
     assert [reduces(graph, Axes.FULL) for graph in writing] == [[]]
 
 
@@ -312,15 +314,15 @@ def test_in_place_beside_a_row_result(machine: Machine) -> None:
     x = numbers(K.F64, (20, 30))
     descriptor = describe(lambda x: (x - sum_rows(x), sum_(x)), K.F64, x.shape, (1,))
     plan, args = plan_types(descriptor.graph)
-    placings = [place(shape, K.F64, "contiguous", written=True) for shape in (x.shape, (20, 1))]
-    blocks = [placing.block(0) for placing in placings]
-    placings[0].view(blocks[0])[...] = x
+    placements = [place(shape, K.F64, "contiguous", writable=True) for shape in (x.shape, (20, 1))]
+    blocks = [placement.block(0) for placement in placements]
+    placements[0].view(blocks[0])[...] = x
     held = [machine.upload(block) for block in blocks]
-    y, total = (h.tensor(placing, written=True) for h, placing in zip(held, placings, strict=True))
-    made = plan.select(machine.stream, descriptor)
-    made.run(machine.stream, machine.workspace(made.workspace_size()), args(y, y, total))
+    y, total = (h.tensor(placement, writable=True) for h, placement in zip(held, placements, strict=True))
+    plan_in_place = plan.select(machine.stream, descriptor)
+    plan_in_place.run(machine.stream, machine.workspace(plan_in_place.workspace_size()), args(y, y, total))
     machine.synchronize()
-    y, total = (placing.view(h.download()) for h, placing in zip(held, placings, strict=True))
+    y, total = (placement.view(h.download()) for h, placement in zip(held, placements, strict=True))
     np.testing.assert_allclose(total, x.sum(1, keepdims=True), rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(y, x - x.sum(0), rtol=1e-12, atol=1e-13)
 
@@ -338,10 +340,10 @@ LONG = (
 def test_long_rows(shape: tuple[int, ...], axes: tuple[int, ...], machine: Machine) -> None:
     """Rows that are shared out among many threads, or read in the order of memory, keep their order."""
     x = numbers(K.F32, shape)
-    given = on(machine, x)
-    (y,) = results(machine, sum_, axes, x, given)
+    operand = on(machine, x)
+    (y,) = results(machine, sum_, axes, x, operand)
     assert np.array_equal(canonical_bits(y), canonical_bits(reference.row_reduced("sum", rows(x, axes)).reshape(kept(x, axes))))
-    (numbered,) = results(machine, first_largest, axes, x, given)
+    (numbered,) = results(machine, first_largest, axes, x, operand)
     assert np.array_equal(numbered, np.argmax(rows(x, axes), -1).reshape(kept(x, axes)))
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import baracuda
-from baracuda.cli.verify.placing import place
+from baracuda.cli.verify.placement import place
 from baracuda.core.device import Stream
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
@@ -146,11 +146,11 @@ def test_general_strides(kind: K, machine: Machine, device: str) -> None:
         plan = fused.select(machine.stream, to_device(x, device))
         workspace, wanted = machine.workspace(plan.workspace_size()), None
         for layout in ("contiguous", "transposed", "sliced", "negative", "padded"):
-            lies, lies_y = (place(shape, kind, layout, written=written) for written in (False, True))
+            lies, lies_y = (place(shape, kind, layout, writable=is_output) for is_output in (False, True))
             block, block_y = lies.block(0xA5), lies_y.block(0xA5)
             lies.view(block)[...] = x
             held, held_y = machine.upload(block), machine.upload(block_y)
-            args = fused.args(plan, held.tensor(lies, written=False), held_y.tensor(lies_y, written=True))
+            args = fused.args(plan, held.tensor(lies, writable=False), held_y.tensor(lies_y, writable=True))
             plan.run(machine.stream, workspace, args)
             machine.synchronize()
             y = held_y.download()
@@ -237,7 +237,7 @@ def test_vector_widths_and_general_strides(kind: K) -> None:
 
     for number, (rows, n) in enumerate([(40, 9), (19, 70), (6, 300), (3, 4500)]):
         x = (rng.standard_normal((rows, n)) * 8).astype(kind.numpy)
-        found = []
+        results = []
         for target in TARGETS:
             for axis, general in ((1, False), (0, False), (1, True)):
                 y, whole = guarded((rows, n), kind.numpy, None if axis else (1, 0))
@@ -245,8 +245,8 @@ def test_vector_widths_and_general_strides(kind: K) -> None:
                 run(formula, (rows, n), (False, True), [(("x", kind, FULL), source)], [(("y", kind, FULL), y)], {}, target,
                     general=general)  # fmt: skip
                 assert guards_intact(whole)
-                found.append(bits(y))
-        assert all(np.array_equal(f, found[0]) for f in found), number
+                results.append(bits(y))
+        assert all(np.array_equal(f, results[0]) for f in results), number
 
 
 # --- NVRTC ------------------------------------------------------------------------------------------------------------

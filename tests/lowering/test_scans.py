@@ -41,8 +41,8 @@ def draw(shape: Sequence[int], seed: int = 0) -> torch.Tensor:
 def bits(x: torch.Tensor) -> np.ndarray:
     """The bit patterns of a tensor."""
     sizes = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-    found: np.ndarray = x.detach().cpu().contiguous().view(sizes[x.element_size()]).numpy()
-    return found
+    raw: np.ndarray = x.detach().cpu().contiguous().view(sizes[x.element_size()]).numpy()
+    return raw
 
 
 def same(a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -141,11 +141,11 @@ def test_extremes_of_floats(device: str) -> None:
 
 def test_recurrence(device: str) -> None:
     def reference(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        h, found = torch.zeros_like(b[:, 0]), []
+        h, states = torch.zeros_like(b[:, 0]), []
         for i in range(b.shape[1]):
             h = a[:, i] * h + b[:, i]
-            found.append(h)
-        return torch.stack(found, -1)
+            states.append(h)
+        return torch.stack(states, -1)
 
     for n in (1, 9, 700):
         a, b = draw((3, n), 1) * 0.7, draw((3, n), 2)
@@ -153,8 +153,8 @@ def test_recurrence(device: str) -> None:
         torch.testing.assert_close(recurrence(a.to(device), b.to(device)).cpu(), reference(a, b), rtol=1e-12, atol=1e-12)
         leaves = [a.clone().requires_grad_(), b.clone().requires_grad_()]
         reference(*leaves).backward(draw((3, n), 3))
-        made = recurrence.gradient(a.to(device), b.to(device), dy=draw((3, n), 3).to(device))
-        for got, leaf in zip(made, leaves, strict=True):
+        gradients = recurrence.gradient(a.to(device), b.to(device), dy=draw((3, n), 3).to(device))
+        for got, leaf in zip(gradients, leaves, strict=True):
             torch.testing.assert_close(got.cpu(), leaf.grad, rtol=1e-11, atol=1e-11)
     first = baracuda.fuse(lambda a, b: linear_recurrence(a, b))(
         torch.tensor([torch.inf]).to(device), torch.tensor([2.0]).to(device)
@@ -173,10 +173,10 @@ def test_oracle() -> None:
     """The oracle against NumPy: rows along several axes, both directions."""
     x = draw((3, 4, 5)).numpy()
     graph = Graph((Port("x", K.F64),), ((Port("y", K.F64), cumsum(input_("x", K.F64), reverse=True, exclusive=True)),))
-    found = evaluate(graph, {"x": x}, (3, 4, 5), (True, False, True))["y"]
+    scanned = evaluate(graph, {"x": x}, (3, 4, 5), (True, False, True))["y"]
     rows = x.transpose(1, 0, 2).reshape(4, 15)
     after = np.cumsum(rows[:, ::-1], -1)[:, ::-1] - rows
-    assert np.allclose(found.transpose(1, 0, 2).reshape(4, 15), after)
+    assert np.allclose(scanned.transpose(1, 0, 2).reshape(4, 15), after)
 
 
 # --- the canonical order ----------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def by_the_book(elements: list[Any], join: Callable[[Any, Any], Any], way: tuple
         return b if a is None else a if b is None else join(a, b)
 
     elements = elements[::-1] if reverse else elements
-    found: list[Any] = []
+    scanned: list[Any] = []
     span = tile = block_sum = None
     for start in range(0, len(elements), 256):
         if start and start % 4096 == 0:
@@ -210,9 +210,9 @@ def by_the_book(elements: list[Any], join: Callable[[Any, Any], Any], way: tuple
         for j, chunk in enumerate(chunks):
             before = then(before_block, totals[j - 1] if j else None)
             inclusive = [then(before, x) for x in chunk]
-            found += [nothing if before is None else before, *inclusive[:-1]] if exclusive else inclusive
+            scanned += [nothing if before is None else before, *inclusive[:-1]] if exclusive else inclusive
         block_sum = then(block_sum, totals[-1])
-    return found[::-1] if reverse else found
+    return scanned[::-1] if reverse else scanned
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
@@ -243,8 +243,8 @@ def test_order_of_an_operation_that_does_not_commute(way: tuple[bool, bool], dev
 
     def formula(x: Expr) -> Expr:
         state = (x * 0.5 + 1.0, x)
-        found = [scan(combine, state, c, identity=(1.0, 0.0), reverse=way[0], exclusive=way[1]) for c in (0, 1)]
-        return found[0] - found[1] * x
+        components = [scan(combine, state, c, identity=(1.0, 0.0), reverse=way[0], exclusive=way[1]) for c in (0, 1)]
+        return components[0] - components[1] * x
 
     one = np.float32(1)
     for n in (5, 257, 4500):
@@ -301,9 +301,9 @@ def test_threads(way: tuple[bool, bool]) -> None:
     """Long rows are cut into parts where there are fewer of them than threads."""
     for shape, axis in (((1, 300000), 1), ((2, 70000), 1), ((50000, 3), 0), ((40000, 20), 0)):
         x = draw(shape, 7).float()
-        found = []
+        results = []
         for count in (1, 2, 7):
             with threads(count):
-                found.append(fused(cumsum, way, axis)(x))
-        assert same(found[0], found[1])
-        assert same(found[0], found[2])
+                results.append(fused(cumsum, way, axis)(x))
+        assert same(results[0], results[1])
+        assert same(results[0], results[2])

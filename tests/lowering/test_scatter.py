@@ -12,7 +12,7 @@ import pytest
 
 import baracuda
 from baracuda.cli.verify.bits import canonical_bits
-from baracuda.cli.verify.placing import LAYOUTS, place
+from baracuda.cli.verify.placement import LAYOUTS, place
 from baracuda.cli.verify.session import select_for
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
@@ -59,10 +59,10 @@ def destinations(d: ScatterDescriptor, index: np.ndarray) -> np.ndarray:
     return np.where(wrapped == d.skip, -1, held).ravel() if d.skip is not None else held.ravel()
 
 
-def expected(d: ScatterDescriptor, given: dict[str, np.ndarray]) -> np.ndarray:
+def expected(d: ScatterDescriptor, inputs: dict[str, np.ndarray]) -> np.ndarray:
     """What the plan promises, bit for bit."""
     compute = d.element.compute.numpy
-    keys = destinations(d, given["index"])
+    keys = destinations(d, inputs["index"])
     if d.aligned:
         shape: tuple[int, ...] = (int(np.prod(d.shape)), 1)
     else:
@@ -81,13 +81,13 @@ def expected(d: ScatterDescriptor, given: dict[str, np.ndarray]) -> np.ndarray:
     if d.reduce is ScatterKind.COUNT:
         result = np.bincount(keys[keys >= 0], minlength=shape[0])[:, None].repeat(shape[1], 1).astype(compute)
     else:
-        rows = columns(given["x"]).astype(compute)
+        rows = columns(inputs["x"]).astype(compute)
         if d.has_rows:
             assert d.sources is not None
-            rows = rows[np.clip(given["rows"].ravel(), 0, d.sources - 1)]
+            rows = rows[np.clip(inputs["rows"].ravel(), 0, d.sources - 1)]
         if d.has_weights:
-            rows = rows * given["weights"].reshape(-1, 1)
-        base = columns(given["base"]).astype(compute) if d.has_base else None
+            rows = rows * inputs["weights"].reshape(-1, 1)
+        base = columns(inputs["base"]).astype(compute) if d.has_base else None
         if op in ("prod", "max", "min"):
             empty = order.empty(op, kind if d.element.is_float else d.element)
         result = np.full(shape, empty, compute) if base is None else base.copy()
@@ -125,12 +125,12 @@ def draw(shape: tuple[int, ...], kind: K, rng: np.random.Generator) -> np.ndarra
 def indices(d: ScatterDescriptor, spread: str, rng: np.random.Generator) -> np.ndarray:
     """Indices of a distribution: even, nearly all of them in one place, or a few of them out of range."""
     n = d.shape[d.axis]
-    found = rng.integers(0, max(n, 1), d.index_shape)
+    indices_ = rng.integers(0, max(n, 1), d.index_shape)
     if spread == "hot":
-        found = np.where(rng.random(d.index_shape) < 0.9, n // 2, found)
+        indices_ = np.where(rng.random(d.index_shape) < 0.9, n // 2, indices_)
     if spread == "beyond":
-        found = np.where(rng.random(d.index_shape) < 0.1, rng.integers(-3 * n - 1, 3 * n + 2, d.index_shape), found)
-    return found.astype(d.index_element.numpy)
+        indices_ = np.where(rng.random(d.index_shape) < 0.1, rng.integers(-3 * n - 1, 3 * n + 2, d.index_shape), indices_)
+    return indices_.astype(d.index_element.numpy)
 
 
 def run(
@@ -138,14 +138,14 @@ def run(
 ) -> None:
     """Compare one problem bit for bit; nothing but the result may have been written."""
     rng = np.random.default_rng(seed)
-    given: dict[str, np.ndarray] = {}
+    inputs: dict[str, np.ndarray] = {}
     tensors: dict[str, Any] = {}
     places, blocks, held = {}, {}, {}
     for number, spec in enumerate(ScatterPlan.tensors):
         if spec.presence(d) is False:
             continue
         shape, kind = spec.expected_shape(d), spec.expected_kind(d)
-        at = place(shape, kind, layout if shape else "contiguous", written=spec.written, number=number)
+        at = place(shape, kind, layout if shape else "contiguous", writable=spec.written, number=number)
         block = at.block(0xFF)
         if not spec.written:
             if spec.name == "index":
@@ -154,16 +154,16 @@ def run(
                 at.view(block)[...] = rng.integers(-1, (d.sources or 0) + 1, shape)
             else:
                 at.view(block)[...] = draw(shape, kind, rng)
-            given[spec.name] = at.view(block).copy()
+            inputs[spec.name] = at.view(block).copy()
         places[spec.name], blocks[spec.name], held[spec.name] = at, block, machine.upload(block)
-        tensors[spec.name] = held[spec.name].tensor(at, written=spec.written)
+        tensors[spec.name] = held[spec.name].tensor(at, writable=spec.written)
     args = ScatterArgs(**tensors)
     plan = select_for(ScatterPlan, machine.stream, d, args, general=not like and layout != "contiguous")
     plan.run(machine.stream, machine.workspace(plan.workspace_size()), args)
     machine.synchronize()
     after = held["y"].download()
     result = places["y"].view(after).copy()
-    wanted = expected(d, given)
+    wanted = expected(d, inputs)
     same = canonical_bits(_real(result)) == canonical_bits(_real(wanted))
     where = np.argwhere(~same)[:1]
     assert same.all(), f"{d} {layout} {spread}: {(~same).sum()} elements differ, first at {where}"

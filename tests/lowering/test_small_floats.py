@@ -79,8 +79,8 @@ def test_every_class_of_floats_is_written_right(kind: K, machine: Machine) -> No
 def test_rounding_within_a_formula(kind: K, machine: Machine) -> None:
     """`cast_to` gives the value that would be stored, `saturate_to` the nearest finite one."""
     x = floats(kind)
-    made = pointwise(lambda x: (cast_to(x, kind), saturate_to(x, kind)), [K.F32], [K.F32, K.F32], 1)
-    got = run(machine, made, {"x0": x})
+    formula_plan = pointwise(lambda x: (cast_to(x, kind), saturate_to(x, kind)), [K.F32], [K.F32, K.F32], 1)
+    got = run(machine, formula_plan, {"x0": x})
     assert_same(got["y0"], stored(x, kind).astype(np.float32))
     most = np.float32(FORMATS[kind].maximum)
     assert most == np.array(FORMATS[kind].largest, f"u{kind.itemsize}").view(kind.numpy).astype(np.float32)
@@ -178,10 +178,10 @@ def test_gradient_passes_through_rounding(kind: K) -> None:
     """As through any cast; beyond the largest value, where saturation holds the result still, it is 0."""
     x = input_("x", K.F64)
     formula = Graph((Port("x", K.F64),), ((Port("y", K.F32), cast_to(x * 3.0, kind) + cast(saturate_to(x, kind), K.F32)),))
-    made = gradient(formula, ["x"])
+    gradient_graph = gradient(formula, ["x"])
     values = np.array([0.5, 1.7, -3.0, FORMATS[kind].maximum * 2, -FORMATS[kind].maximum * 2])
-    found = evaluate(made, {"dy": np.ones(5), "x": values}, (5,), (False,))["dx"]
-    assert found.tolist() == [4.0, 4.0, 4.0, 3.0, 3.0]
+    slopes = evaluate(gradient_graph, {"dy": np.ones(5), "x": values}, (5,), (False,))["dx"]
+    assert slopes.tolist() == [4.0, 4.0, 4.0, 3.0, 3.0]
 
 
 def test_packed_kinds_are_refused() -> None:

@@ -31,13 +31,13 @@ OPS = (
 def _disturb(seed: int) -> list[object]:
     """Objects that give later ones other addresses than in another process; those of a set decide its order."""
     rng = random.Random(seed)
-    made: list[object] = []
+    garbage: list[object] = []
     for i in range(rng.randrange(5000, 20000)):
         x: Expr = input_(f"disturbance{i}", ElementKind.F32)
-        made += [x + const(float(i), ElementKind.F32), [i] * rng.randrange(9)]
-    rng.shuffle(made)
-    del made[::2]
-    return made
+        garbage += [x + const(float(i), ElementKind.F32), [i] * rng.randrange(9)]
+    rng.shuffle(garbage)
+    del garbage[::2]
+    return garbage
 
 
 def _texts(names: list[str]) -> Iterator[tuple[str, list[str]]]:
@@ -46,8 +46,8 @@ def _texts(names: list[str]) -> Iterator[tuple[str, list[str]]]:
         for turn, descriptor in zip(("forward", "backward"), descriptors(ops()[name]), strict=False):
             nests = Offline(plan_of(descriptor), descriptor).nests(plan_of(descriptor).layouts(descriptor)[0])
             on_cpu = [cpu.lower(nest) for nest in nests if nest.graph.outputs]
-            for device, made in (("CPU", on_cpu), ("CUDA", lowered(descriptor, TARGETS[0]))):
-                yield f"{name} {turn} {device}", [launch.source for part in made for launch in part.launches]
+            for device, programs in (("CPU", on_cpu), ("CUDA", lowered(descriptor, TARGETS[0]))):
+                yield f"{name} {turn} {device}", [launch.source for part in programs for launch in part.launches]
 
 
 def _in_another_process(seed: int, names: tuple[str, ...]) -> dict[str, list[str]]:
@@ -55,8 +55,8 @@ def _in_another_process(seed: int, names: tuple[str, ...]) -> dict[str, list[str
     command = [sys.executable, "-m", "tests.lowering.test_stable_sources", str(seed), *names]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found: dict[str, list[str]] = json.loads(done.stdout)
-    return found
+    texts: dict[str, list[str]] = json.loads(done.stdout)
+    return texts
 
 
 def test_the_same_kernels_in_every_process(full: bool) -> None:

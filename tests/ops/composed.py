@@ -33,9 +33,9 @@ def drawn(shape: int | Sequence[int], dtype: Any = np.float64, seed: int = 0) ->
 
 def called(function: Function, tensors: Sequence[Array], device: str) -> list[Array]:
     """What a function gives for tensors on a device, which must be as they were; on a GPU the bits of the CPU."""
-    given, held = [to_device(t, device) for t in tensors], [t.copy() for t in tensors]
-    results = [to_host(r) for r in as_tuple(function(*given))]
-    for g, h in zip(given, held, strict=True):
+    operands, held = [to_device(t, device) for t in tensors], [t.copy() for t in tensors]
+    results = [to_host(r) for r in as_tuple(function(*operands))]
+    for g, h in zip(operands, held, strict=True):
         same_bits(to_host(g), h)
     if device != "cpu":
         for r, host in zip(results, as_tuple(function(*tensors)), strict=True):

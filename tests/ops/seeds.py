@@ -61,14 +61,14 @@ def run(machine: Machine, plan: Any, args: Any) -> None:
 
 def refused(machine: Machine, plan: Any, args: Any, error: type[Exception], *quotes: str) -> None:
     """can_implement and run raise an error that quotes these, and no output is written."""
-    written = [getattr(args, s.name) for s in plan.tensors if s.written and torch.is_tensor(getattr(args, s.name))]
-    before = [t.clone() for t in written]
+    outputs = [getattr(args, s.name) for s in plan.tensors if s.written and torch.is_tensor(getattr(args, s.name))]
+    before = [t.clone() for t in outputs]
     workspace = machine.workspace(plan.workspace_size())
-    for call in (plan.can_implement, lambda given: plan.run(machine.stream, workspace, given)):
+    for call in (plan.can_implement, lambda bad_args: plan.run(machine.stream, workspace, bad_args)):
         with pytest.raises(error) as caught:
             call(args)
         assert all(quote in str(caught.value) for quote in quotes), str(caught.value)
-    assert all(torch.equal(t, was) or (t.isnan() & was.isnan()).all() for t, was in zip(written, before, strict=True))
+    assert all(torch.equal(t, was) or (t.isnan() & was.isnan()).all() for t, was in zip(outputs, before, strict=True))
 
 
 def each_shape_is_checked(machine: Machine, plan: Any, args: Any, order: Sequence[str]) -> None:
@@ -84,16 +84,16 @@ def each_buffer_is_checked(machine: Machine, plan: Any, args: Any, order: Sequen
     for name in order:
         tensor = getattr(args, name)
         needed = tensor.numel() * tensor.itemsize
-        short = torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device)
-        short.untyped_storage().resize_(needed - tensor.itemsize)
+        too_small = torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device)
+        too_small.untyped_storage().resize_(needed - tensor.itemsize)
         cls = b.TensorMut if any(s.name == name and s.written for s in plan.tensors) else b.TensorRef
         known = cls(
             tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), K.from_numpy(np.dtype(np.float32)), machine.stream.device,
             nbytes_available=needed - 4,
         )  # fmt: skip
-        for given in (short, known):
+        for wrong in (too_small, known):
             with pytest.raises(BufferTooSmallError) as caught:
-                plan.can_implement(replace(args, **{name: given}))
+                plan.can_implement(replace(args, **{name: wrong}))
             assert (caught.value.needed, caught.value.got) == (needed, needed - 4)
 
 

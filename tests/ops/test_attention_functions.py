@@ -21,9 +21,9 @@ B, H, G, S, D = 2, 4, 2, 33, 16
 TOLERANCE = {torch.float64: 1e-13, torch.float32: 4e-6, torch.float16: 8e-3, torch.bfloat16: 6e-2}
 
 
-def close(found: Tensor, expected: Tensor, tolerance: float) -> None:
-    assert found.shape == expected.shape
-    error = (found.cpu().double() - expected.detach().cpu()).abs().max() / max(1.0, float(expected.detach().abs().max()))
+def close(actual: Tensor, expected: Tensor, tolerance: float) -> None:
+    assert actual.shape == expected.shape
+    error = (actual.cpu().double() - expected.detach().cpu()).abs().max() / max(1.0, float(expected.detach().abs().max()))
     assert error <= tolerance, float(error)
 
 
@@ -33,8 +33,8 @@ def tensors(device: str, dtype: torch.dtype = torch.float32) -> tuple[Tensor, ..
     return tuple(torch.randn(s, generator=generator).to(dtype).to(device) for s in shapes)
 
 
-def exact(*given: Tensor) -> list[Tensor]:
-    return [t.detach().cpu().double().requires_grad_() for t in given]
+def exact(*operands: Tensor) -> list[Tensor]:
+    return [t.detach().cpu().double().requires_grad_() for t in operands]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64], ids=str)
@@ -50,16 +50,16 @@ def test_attention_sink(dtype: torch.dtype, device: str) -> None:
     expected.backward(dy.cpu().double())
     close(y, expected, TOLERANCE[dtype])
     close(lse, torch.logsumexp(s, -1), 1e-5)
-    for found, t in zip(baracuda.attention_sink_backward(dy, q, k, v, y, lse, sink, causal=True), x, strict=True):
+    for gradient, t in zip(baracuda.attention_sink_backward(dy, q, k, v, y, lse, sink, causal=True), x, strict=True):
         assert t.grad is not None
-        close(found, t.grad, 4 * TOLERANCE[dtype])
+        close(gradient, t.grad, 4 * TOLERANCE[dtype])
     assert baracuda.attention_sink_backward(dy, q, k, v, y, lse, sink, causal=True, wrt=("sink",)).shape == (H,)
 
 
 def test_merge_attention_states(device: str) -> None:
     q, k, v, dy = tensors(device)
-    parts = [baracuda.scaled_dot_product_attention(q, k[:, :, s], v[:, :, s], saved=True) for s in (slice(10), slice(10, S))]
-    (a, a_lse), (b, b_lse) = parts
+    attended = [baracuda.scaled_dot_product_attention(q, k[:, :, s], v[:, :, s], saved=True) for s in (slice(10), slice(10, S))]
+    (a, a_lse), (b, b_lse) = attended
     y, lse = baracuda.merge_attention_states(a, a_lse, b, b_lse)
     whole, whole_lse = baracuda.scaled_dot_product_attention(q, k, v, saved=True)
     close(y, whole.double(), 2e-6)
@@ -69,8 +69,8 @@ def test_merge_attention_states(device: str) -> None:
     expected = torch.exp(x[1] - total)[..., None] * x[0] + torch.exp(x[3] - total)[..., None] * x[2]
     dlse = torch.ones_like(lse)
     torch.autograd.backward([expected, total], [dy.cpu().double(), dlse.cpu().double()])
-    found = baracuda.merge_attention_states_backward(dy, a, a_lse, b, b_lse, y, lse, dlse=dlse)
-    for f, t in zip(found, x, strict=True):
+    gradients = baracuda.merge_attention_states_backward(dy, a, a_lse, b, b_lse, y, lse, dlse=dlse)
+    for f, t in zip(gradients, x, strict=True):
         assert t.grad is not None
         close(f, t.grad, 4e-6)
 
@@ -119,8 +119,8 @@ def test_varlen_attention_of_queries_and_keys_of_their_own_lengths(device: str) 
     want = torch.cat(pieces)
     y, lse = baracuda.varlen_attention(q, k, v, starts, key_starts, saved=True)
     torch.testing.assert_close(y, want.detach(), rtol=1e-4, atol=1e-5)
-    made = baracuda.varlen_attention_backward(dy, q, k, v, y, lse, starts, key_starts)
-    for g, s in zip(made, torch.autograd.grad(want, leaves, dy), strict=True):
+    gradients = baracuda.varlen_attention_backward(dy, q, k, v, y, lse, starts, key_starts)
+    for g, s in zip(gradients, torch.autograd.grad(want, leaves, dy), strict=True):
         torch.testing.assert_close(g, s, rtol=1e-4, atol=1e-5)
     for call, message in (
         (lambda: baracuda.varlen_attention(q, k, v, starts), "key_starts: None with 9 rows of q and 11 of k"),
@@ -162,8 +162,8 @@ def test_names_are_options(device: str) -> None:
         expected, log_sum = attend(q, k, v, saved=True, causal=True, **option)
         assert same(y, expected)
         assert same(lse, log_sum)
-        found = getattr(baracuda, f"{name}_backward")(dy, q, k, v, y, lse, value, causal=True)
-        assert all(same(a, b) for a, b in zip(found, backward(dy, q, k, v, y, lse, causal=True, **option), strict=True))
+        gradients = getattr(baracuda, f"{name}_backward")(dy, q, k, v, y, lse, value, causal=True)
+        assert all(same(a, b) for a, b in zip(gradients, backward(dy, q, k, v, y, lse, causal=True, **option), strict=True))
 
 
 def test_alibi_bias(device: str) -> None:
@@ -187,8 +187,8 @@ def test_decoding_with_a_cache(device: str) -> None:
         for cache, new in zip(caches, (k, v), strict=True):
             baracuda.kv_cache_append(cache, new[:, :, step : step + 1], step)
         lengths += 1
-        found = baracuda.decode_attention(q[:, :, step], *caches, lengths)
-        assert same(found, whole[:, :, step])
+        decoded = baracuda.decode_attention(q[:, :, step], *caches, lengths)
+        assert same(decoded, whole[:, :, step])
     baracuda.kv_cache_append(caches[0], k[:, :, :2], torch.tensor([7, 30]))
     assert same(caches[0][1, :, 30:32], k[1, :, :2])
     assert same(caches[0][0, :, 7:9], k[0, :, :2])
@@ -206,22 +206,22 @@ def test_multi_head_attention(device: str) -> None:
     expected.backward(dy)
     weights, biases = module.in_proj_weight.detach().chunk(3), module.in_proj_bias.detach().chunk(3)
     last = module.out_proj.weight, module.out_proj.bias
-    given = [t.detach().to(device) for t in (x, z, z, *weights, last[0], *biases, last[1])]
+    operands = [t.detach().to(device) for t in (x, z, z, *weights, last[0], *biases, last[1])]
     dy = dy.to(device)
-    y, saved = baracuda.multi_head_attention(*given, heads=4, saved=True)
+    y, saved = baracuda.multi_head_attention(*operands, heads=4, saved=True)
     close(y, expected, 1e-14)
-    found = baracuda.multi_head_attention_backward(dy, *given, saved=saved)
+    gradients = baracuda.multi_head_attention_backward(dy, *operands, saved=saved)
     for got, want in (
-        (found["q"], x.grad),
-        (found["k"] + found["v"], z.grad),
-        (torch.cat([found[f"{n}_weight"] for n in "qkv"]), module.in_proj_weight.grad),
-        (torch.cat([found[f"{n}_bias"] for n in "qkv"]), module.in_proj_bias.grad),
-        (found["out_weight"], last[0].grad),
-        (found["out_bias"], last[1].grad),
+        (gradients["q"], x.grad),
+        (gradients["k"] + gradients["v"], z.grad),
+        (torch.cat([gradients[f"{n}_weight"] for n in "qkv"]), module.in_proj_weight.grad),
+        (torch.cat([gradients[f"{n}_bias"] for n in "qkv"]), module.in_proj_bias.grad),
+        (gradients["out_weight"], last[0].grad),
+        (gradients["out_bias"], last[1].grad),
     ):
         assert want is not None
         close(got, want, 1e-13)
-    assert list(baracuda.multi_head_attention_backward(dy, *given, saved=saved, wrt=("k_bias",))) == ["k_bias"]
+    assert list(baracuda.multi_head_attention_backward(dy, *operands, saved=saved, wrt=("k_bias",))) == ["k_bias"]
 
 
 def test_multi_head_attention_with_inputs_of_different_widths_and_a_bias(device: str) -> None:
@@ -242,16 +242,16 @@ def test_multi_head_attention_with_inputs_of_different_widths_and_a_bias(device:
     dy = torch.randn(expected.shape, generator=generator, dtype=torch.float64)
     names = [*leaves, "bias"]
     slopes = dict(zip(names, torch.autograd.grad(expected, [*leaves.values(), bias], dy), strict=True))
-    given, scores = [t.detach().to(device) for t in leaves.values()], bias.detach().to(device)
-    y, saved = baracuda.multi_head_attention(*given, heads=4, saved=True, bias=scores)
+    operands, scores = [t.detach().to(device) for t in leaves.values()], bias.detach().to(device)
+    y, saved = baracuda.multi_head_attention(*operands, heads=4, saved=True, bias=scores)
     close(y, expected, 1e-13)
     for wrt in (None, names, *([n] for n in names)):
-        found = baracuda.multi_head_attention_backward(dy.to(device), *given, saved=saved, wrt=wrt, bias=scores)
-        assert list(found) == (list(leaves) if wrt is None else wrt)
-        for name, gradient in found.items():  # that of k's bias is zero but for rounding: softmax does not see it
+        gradients = baracuda.multi_head_attention_backward(dy.to(device), *operands, saved=saved, wrt=wrt, bias=scores)
+        assert list(gradients) == (list(leaves) if wrt is None else wrt)
+        for name, gradient in gradients.items():  # that of k's bias is zero but for rounding: softmax does not see it
             close(gradient, slopes[name], 1e-13)
     with pytest.raises(InvalidProblemError, match="expected some of q, k, v"):
-        baracuda.multi_head_attention_backward(dy.to(device), *given, saved=saved, wrt=("bias",))
+        baracuda.multi_head_attention_backward(dy.to(device), *operands, saved=saved, wrt=("bias",))
 
 
 # --- rotary embedding -------------------------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ def test_rope_at_positions(device: str) -> None:
 
 def frequencies(scaling: str, depth: int, base: float, factor: float, length: int) -> np.ndarray:
     """What each paper says, pair by pair."""
-    found = []
+    scaled = []
     for p in range(depth // 2):
         used = base * factor ** (depth / (depth - 2)) if scaling == "ntk" else base
         f = used ** (-2 * p / depth)
@@ -316,8 +316,8 @@ def frequencies(scaling: str, depth: int, base: float, factor: float, length: in
             last = min(np.ceil(depth * np.log(length / (2 * np.pi)) / (2 * np.log(base))), depth - 1)
             ramp = min(max((p - first) / (last - first), 0.0), 1.0)
             f = ramp * f / factor + (1 - ramp) * f
-        found.append(f)
-    return np.array(found)
+        scaled.append(f)
+    return np.array(scaled)
 
 
 @pytest.mark.parametrize("scaling", ["none", "linear", "ntk", "yarn", "llama3"])

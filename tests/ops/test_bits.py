@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from baracuda.cli.verify.bits import canonical_bits
-from baracuda.cli.verify.placing import LAYOUTS
+from baracuda.cli.verify.placement import LAYOUTS
 from baracuda.cli.verify.plans import FLOATS, SUBJECTS, Subject, SubjectCase, subject
 from baracuda.cli.verify.values import VARIANTS
 from baracuda.core.axes import Axes
@@ -70,9 +70,9 @@ def test_a_row_does_not_depend_on_its_batch(machine: Machine, tried: Subject, el
         for name, value in batch.items():
             at(name, value)[...] = row[name]
         outputs = execute(machine, many, values=batch).outputs
-        found = {name: at(name, value) for name, value in outputs.items() if specs[name].varies is not Axes.INNER}
-        expected = {name: value for name, value in alone.items() if name in found}
-        same(expected, found, f"{tried.label} {element} row {position} of {rows}")
+        in_batch = {name: at(name, value) for name, value in outputs.items() if specs[name].varies is not Axes.INNER}
+        expected = {name: value for name, value in alone.items() if name in in_batch}
+        same(expected, in_batch, f"{tried.label} {element} row {position} of {rows}")
 
 
 @pytest.mark.one_of(4)
@@ -140,12 +140,12 @@ def test_many_python_threads_share_a_plan(machine: Machine) -> None:
     """A plan may be used from several threads at once."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from baracuda.cli.verify.session import Placed
+    from baracuda.cli.verify.session import PlacedTensors
 
     case = SubjectCase(subject("softmax"), (37, 1000), K.F32)
     expected = execute(machine, case).outputs
     plan = case.subject.plan.select(machine.stream, case.descriptor)
-    places = [Placed(machine, case) for _ in range(16)]
+    places = [PlacedTensors(machine, case) for _ in range(16)]
     workspaces = [machine.workspace(plan.workspace_size()) for _ in places]
 
     def work(i: int) -> None:
@@ -155,5 +155,5 @@ def test_many_python_threads_share_a_plan(machine: Machine) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(len(places))))
     machine.synchronize()
-    for placed in places:
-        same(expected, placed.outputs(), "softmax from four threads")
+    for operands in places:
+        same(expected, operands.outputs(), "softmax from four threads")

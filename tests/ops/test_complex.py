@@ -25,8 +25,8 @@ NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh
 
 
 def call(name: str, *tensors: Any, device: str, **keywords: Any) -> Any:
-    found = getattr(baracuda, name)(*(to_device(t, device) for t in tensors), **keywords)
-    return tuple(map(to_host, found)) if isinstance(found, tuple) else to_host(found)
+    result = getattr(baracuda, name)(*(to_device(t, device) for t in tensors), **keywords)
+    return tuple(map(to_host, result)) if isinstance(result, tuple) else to_host(result)
 
 
 def points(name: str, dtype: Any) -> np.ndarray:
@@ -91,8 +91,8 @@ def test_powers(device: str) -> None:
     np.testing.assert_allclose(call("pow", z, 2, device=device), z * z, rtol=1e-6)
     np.testing.assert_allclose(call("pow", z, 1 + 2j, device=device), z.astype(np.complex128) ** (1 + 2j), rtol=1e-5)
     edge = np.array([0, 0, 0, 1j, -4], np.complex128)
-    found = call("pow", edge, np.array([0, 2, 1 + 1j, 0, 0.5]), device=device)
-    np.testing.assert_allclose(found, [1, 0, 0, 1, 2j], atol=1e-15)
+    powers = call("pow", edge, np.array([0, 2, 1 + 1j, 0, 0.5]), device=device)
+    np.testing.assert_allclose(powers, [1, 0, 0, 1, 2j], atol=1e-15)
     large = call("pow", np.array([1e200 + 0j]), np.array([1.5 + 0.5j]), device=device)  # 1e200**1.5 alone is 1e300
     np.testing.assert_allclose(large, [np.exp((1.5 + 0.5j) * np.log(1e200))], rtol=1e-11)
 
@@ -146,7 +146,7 @@ def test_gradients_of_steps_are_zero_everywhere(name: str, device: str) -> None:
 def test_gradient_of_sgn_at_zero(device: str) -> None:
     z, dy = np.array([0j, 3 + 4j, -2j]), np.array([1 + 2j, 1 + 2j, 1 + 2j])
     got = call("sgn_backward", dy, z, device=device)
-    given = torch.from_numpy(z).requires_grad_()
-    torch.sgn(given).backward(torch.from_numpy(dy))
-    assert given.grad is not None
-    np.testing.assert_allclose(got, given.grad.numpy(), rtol=1e-14, atol=1e-15)
+    leaf = torch.from_numpy(z).requires_grad_()
+    torch.sgn(leaf).backward(torch.from_numpy(dy))
+    assert leaf.grad is not None
+    np.testing.assert_allclose(got, leaf.grad.numpy(), rtol=1e-14, atol=1e-15)

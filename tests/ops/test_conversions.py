@@ -40,8 +40,8 @@ SPECIAL = [
 
 
 def call(name: str, *tensors: Any, device: str, **keywords: Any) -> Any:
-    found = getattr(baracuda, name)(*(to_device(t, device) for t in tensors), **keywords)
-    return tuple(map(to_host, found)) if isinstance(found, tuple) else to_host(found)
+    result = getattr(baracuda, name)(*(to_device(t, device) for t in tensors), **keywords)
+    return tuple(map(to_host, result)) if isinstance(result, tuple) else to_host(result)
 
 
 def floats(label: str) -> np.ndarray:

@@ -69,10 +69,10 @@ def _weighted(x: torch.Tensor, *weights: torch.Tensor) -> torch.Tensor:
 
 def _split(weights: Any) -> tuple[Any, Any]:
     """fweights and aweights: one that has integers is the former."""
-    found: list[Any] = [None, None]
+    by_kind: list[Any] = [None, None]
     for w in weights:
-        found["float" in str(w.dtype)] = w
-    return found[0], found[1]
+        by_kind["float" in str(w.dtype)] = w
+    return by_kind[0], by_kind[1]
 
 
 @pytest.mark.one_of(2)

@@ -73,23 +73,23 @@ def torch_ctc(x: torch.Tensor, problem: Ctc, rest: tuple[torch.Tensor, ...], **w
 def test_ctc_values_and_gradients(name: str, device: str) -> None:
     problem = CTC[name]
     log_probs, *rest = problem.tensors()
-    given = [t.to(device) for t in (log_probs, *rest)]
+    operands = [t.to(device) for t in (log_probs, *rest)]
     for reduction, concatenated in product(("none", "mean", "sum"), (False, True)):
         x = log_probs.clone().requires_grad_()
         y = torch_ctc(x, problem, tuple(rest), reduction=reduction)
         dy = torch.randn(y.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
         y.backward(dy)
         if concatenated:
-            parts = [row[:n] for row, n in zip(rest[0], problem.target_lengths, strict=True)]
-            given[1] = torch.cat(parts).to(device)
+            labels = [row[:n] for row, n in zip(rest[0], problem.target_lengths, strict=True)]
+            operands[1] = torch.cat(labels).to(device)
         words: dict[str, Any] = {"blank": problem.blank, "reduction": reduction}
-        loss, nll, alpha = baracuda.ctc_loss(*given, saved=True, **words)
+        loss, nll, alpha = baracuda.ctc_loss(*operands, saved=True, **words)
         torch.testing.assert_close(loss.cpu(), y.detach(), rtol=1e-12, atol=1e-12)
-        assert bits(baracuda.ctc_loss(*given, **words)) == bits(loss)
-        dx = baracuda.ctc_loss_backward(dy.to(device), *given, nll, alpha, **words)
+        assert bits(baracuda.ctc_loss(*operands, **words)) == bits(loss)
+        dx = baracuda.ctc_loss_backward(dy.to(device), *operands, nll, alpha, **words)
         finite = torch.isfinite(nll).cpu()
         torch.testing.assert_close(dx.cpu()[:, finite], x.grad[:, finite], rtol=1e-10, atol=1e-12)
-        again = baracuda.ctc_loss_backward(dy.to(device), *given, **words)
+        again = baracuda.ctc_loss_backward(dy.to(device), *operands, **words)
         assert bits(again) == bits(dx)
 
 
@@ -102,16 +102,16 @@ def test_too_few_frames(zero_infinity: bool, device: str) -> None:
     words: dict[str, Any] = {"reduction": "none", "zero_infinity": zero_infinity}
     y = torch.nn.functional.ctc_loss(x, targets, *lengths, **words)
     y.sum().backward()
-    given = [t.detach().to(device) for t in (x, targets, *lengths)]
-    loss = baracuda.ctc_loss(*given, **words)
+    operands = [t.detach().to(device) for t in (x, targets, *lengths)]
+    loss = baracuda.ctc_loss(*operands, **words)
     torch.testing.assert_close(loss.cpu(), y.detach(), rtol=1e-12, atol=0.0)
     assert torch.isinf(loss[:2]).all() != zero_infinity
-    dx = baracuda.ctc_loss_backward(torch.ones_like(given[0][0, :, 0]), *given, **words)
+    dx = baracuda.ctc_loss_backward(torch.ones_like(operands[0][0, :, 0]), *operands, **words)
     torch.testing.assert_close(dx.cpu(), x.grad, rtol=1e-10, atol=1e-12, equal_nan=True)
     for reduction in ("mean", "sum"):
         wanted = torch.nn.functional.ctc_loss(x, targets, *lengths, reduction=reduction, zero_infinity=zero_infinity)
-        found = baracuda.ctc_loss(*given, reduction=reduction, zero_infinity=zero_infinity)
-        torch.testing.assert_close(found.cpu(), wanted.detach(), rtol=1e-12, atol=0.0)
+        result = baracuda.ctc_loss(*operands, reduction=reduction, zero_infinity=zero_infinity)
+        torch.testing.assert_close(result.cpu(), wanted.detach(), rtol=1e-12, atol=0.0)
 
 
 def test_classes_without_probability(device: str) -> None:
@@ -119,11 +119,11 @@ def test_classes_without_probability(device: str) -> None:
     x = torch.randn((9, 2, 4), dtype=torch.float64, generator=torch.Generator().manual_seed(3))
     x[3, 0, 0] = x[5, 1, 2] = -torch.inf
     x = x.log_softmax(-1)
-    given = [t.to(device) for t in (x, torch.tensor([[1, 2], [3, 2]]), torch.tensor([9, 9]), torch.tensor([2, 2]))]
-    loss = baracuda.ctc_loss(*given, reduction="none")
-    wanted = torch.nn.functional.ctc_loss(x, *(t.cpu() for t in given[1:]), reduction="none")
+    operands = [t.to(device) for t in (x, torch.tensor([[1, 2], [3, 2]]), torch.tensor([9, 9]), torch.tensor([2, 2]))]
+    loss = baracuda.ctc_loss(*operands, reduction="none")
+    wanted = torch.nn.functional.ctc_loss(x, *(t.cpu() for t in operands[1:]), reduction="none")
     torch.testing.assert_close(loss.cpu(), wanted, rtol=1e-12, atol=0.0)
-    dx = baracuda.ctc_loss_backward(torch.ones_like(loss), *given, reduction="none").cpu()
+    dx = baracuda.ctc_loss_backward(torch.ones_like(loss), *operands, reduction="none").cpu()
     assert torch.isfinite(dx).all()
     assert dx[3, 0, 0] == dx[5, 1, 2] == 0
     torch.testing.assert_close(dx.sum(-1), torch.zeros((9, 2), dtype=torch.float64), rtol=0.0, atol=1e-12)
@@ -137,12 +137,12 @@ def test_ctc_elements(dtype: torch.dtype, index: torch.dtype, device: str) -> No
     x = log_probs.double().requires_grad_()
     y = torch_ctc(x, problem, tuple(rest), reduction="mean")
     y.backward()
-    given = [log_probs.to(device), *(t.to(index).to(device) for t in rest)]
-    loss, nll, alpha = baracuda.ctc_loss(*given, saved=True)
+    operands = [log_probs.to(device), *(t.to(index).to(device) for t in rest)]
+    loss, nll, alpha = baracuda.ctc_loss(*operands, saved=True)
     assert loss.dtype is dtype
     assert nll.dtype is alpha.dtype is (torch.float64 if dtype is torch.float64 else torch.float32)
     torch.testing.assert_close(loss.cpu().double(), y.detach(), rtol=DTYPES[dtype], atol=0.0)
-    dx = baracuda.ctc_loss_backward(torch.ones_like(loss), *given, nll, alpha)
+    dx = baracuda.ctc_loss_backward(torch.ones_like(loss), *operands, nll, alpha)
     assert dx.dtype is dtype
     if dtype is torch.float32:  # shares are exponentials of sums near -nll: no more can be had of f32, and PyTorch has no more
         single = log_probs.clone().requires_grad_()
@@ -159,10 +159,10 @@ def test_long_labels(device: str) -> None:
         x = log_probs.clone().requires_grad_()
         y = torch_ctc(x, problem, tuple(rest), reduction="none")
         y.sum().backward()
-        given = [t.to(device) for t in (log_probs, *rest)]
-        loss = baracuda.ctc_loss(*given, reduction="none")
+        operands = [t.to(device) for t in (log_probs, *rest)]
+        loss = baracuda.ctc_loss(*operands, reduction="none")
         torch.testing.assert_close(loss.cpu(), y.detach(), rtol=1e-12, atol=0.0)
-        dx = baracuda.ctc_loss_backward(torch.ones_like(loss), *given, reduction="none")
+        dx = baracuda.ctc_loss_backward(torch.ones_like(loss), *operands, reduction="none")
         torch.testing.assert_close(dx.cpu(), x.grad, rtol=1e-8, atol=1e-10)
 
 
@@ -182,8 +182,8 @@ def test_layouts_and_the_batch_change_no_bit(dtype: torch.dtype, device: str) ->
     loss, nll, alpha = baracuda.ctc_loss(log_probs, *rest, saved=True, **words)
     dx = baracuda.ctc_loss_backward(loss, log_probs, *rest, nll, alpha, **words)
     for other in layouts(log_probs):
-        found = baracuda.ctc_loss(other, *rest, saved=True, **words)
-        assert [bits(t) for t in found] == [bits(t) for t in (loss, nll, alpha)]
+        results = baracuda.ctc_loss(other, *rest, saved=True, **words)
+        assert [bits(t) for t in results] == [bits(t) for t in (loss, nll, alpha)]
         assert bits(baracuda.ctc_loss_backward(loss, other, *rest, nll, alpha, **words)) == bits(dx)
         assert bits(baracuda.ctc_loss_backward(loss, log_probs, *rest, nll, alpha, out=torch.empty_like(other), **words)) == bits(
             dx
@@ -228,9 +228,9 @@ def test_numbers_and_numpy() -> None:
 def test_ctc_bad_input(device: str) -> None:
     log_probs, targets, input_lengths, target_lengths = (t.to(device) for t in CTC["plain"].tensors())
 
-    def refused(pattern: str, *given: Any, **words: Any) -> None:
+    def refused(pattern: str, *tensors: Any, **words: Any) -> None:
         with pytest.raises(InvalidProblemError, match=pattern):
-            baracuda.ctc_loss(*given, **words)
+            baracuda.ctc_loss(*tensors, **words)
 
     far = input_lengths.clone()
     far[1] = 21
@@ -241,9 +241,9 @@ def test_ctc_bad_input(device: str) -> None:
     wrong = targets.clone()
     wrong[1, 3] = 9
     refused(r"targets: 9 at \(1, 3\); expected 0 to 8", log_probs, wrong, input_lengths, target_lengths)
-    short = target_lengths.clone()
-    short[1] = 3  # then the wrong one is padding
-    assert torch.isfinite(baracuda.ctc_loss(log_probs, wrong, input_lengths, short))
+    shorter = target_lengths.clone()
+    shorter[1] = 3  # then the wrong one is padding
+    assert torch.isfinite(baracuda.ctc_loss(log_probs, wrong, input_lengths, shorter))
     refused(r"targets: 14 of them; expected 15", log_probs, targets.reshape(-1)[:14], input_lengths, target_lengths)
     refused(
         r"max_target_length: 4; expected 5", log_probs, targets.reshape(-1), input_lengths, target_lengths, max_target_length=4
@@ -341,7 +341,7 @@ def test_rnnt_values_and_gradients(name: str, fused: bool, device: str) -> None:
     problem = RNNT[name]
     logits, targets, *lengths = problem.tensors()
     logits = logits if fused else logits.log_softmax(-1)
-    given = [t.to(device) for t in (logits, targets, *lengths)]
+    operands = [t.to(device) for t in (logits, targets, *lengths)]
     for reduction in ("none", "mean", "sum"):
         x = logits.clone().requires_grad_()
         y = lattice(x, problem, targets, not fused)
@@ -349,13 +349,13 @@ def test_rnnt_values_and_gradients(name: str, fused: bool, device: str) -> None:
         dy = torch.randn(y.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
         y.backward(dy)
         words: dict[str, Any] = {"blank": problem.blank, "reduction": reduction, "fused_log_softmax": fused}
-        loss, *saved = baracuda.rnnt_loss(*given, saved=True, **words)
+        loss, *saved = baracuda.rnnt_loss(*operands, saved=True, **words)
         assert len(saved) == 2 + fused
         torch.testing.assert_close(loss.cpu(), y.detach(), rtol=1e-12, atol=1e-12)
-        assert bits(baracuda.rnnt_loss(*given, **words)) == bits(loss)
-        dx = baracuda.rnnt_loss_backward(dy.to(device), *given, *saved, **words)
+        assert bits(baracuda.rnnt_loss(*operands, **words)) == bits(loss)
+        dx = baracuda.rnnt_loss_backward(dy.to(device), *operands, *saved, **words)
         torch.testing.assert_close(dx.cpu(), x.grad, rtol=1e-10, atol=1e-12)
-        assert bits(baracuda.rnnt_loss_backward(dy.to(device), *given, **words)) == bits(dx)
+        assert bits(baracuda.rnnt_loss_backward(dy.to(device), *operands, **words)) == bits(dx)
 
 
 def test_rnnt_is_the_sum_over_all_ways(device: str) -> None:
@@ -376,9 +376,9 @@ def test_rnnt_is_the_sum_over_all_ways(device: str) -> None:
             total += probability
         return -float(np.log(total))
 
-    given = [t.to(device) for t in (logits, targets, *lengths)]
-    assert abs(float(baracuda.rnnt_loss(*given)) - loss(logits)) < 1e-12
-    dx = baracuda.rnnt_loss_backward(torch.ones((), dtype=torch.float64, device=device), *given).cpu()
+    operands = [t.to(device) for t in (logits, targets, *lengths)]
+    assert abs(float(baracuda.rnnt_loss(*operands)) - loss(logits)) < 1e-12
+    dx = baracuda.rnnt_loss_backward(torch.ones((), dtype=torch.float64, device=device), *operands).cpu()
     for index in product(range(frames), range(labels + 1), range(classes)):
         up, down = logits.clone(), logits.clone()
         up[0][index] += 1e-5
@@ -394,13 +394,17 @@ def test_rnnt_elements_and_layouts(dtype: torch.dtype, device: str) -> None:
     y = lattice(x, problem, targets, log_probs=False).mean()
     y.backward()
     rest = [t.to(device) for t in (targets, *lengths)]
-    given = logits.to(device)
-    loss = baracuda.rnnt_loss(given, *rest)
-    dx = baracuda.rnnt_loss_backward(torch.ones_like(loss), given, *rest)
+    operand = logits.to(device)
+    loss = baracuda.rnnt_loss(operand, *rest)
+    dx = baracuda.rnnt_loss_backward(torch.ones_like(loss), operand, *rest)
     assert loss.dtype is dx.dtype is dtype
     torch.testing.assert_close(loss.cpu().double(), y.detach(), rtol=DTYPES[dtype], atol=0.0)
     torch.testing.assert_close(dx.cpu().double(), x.grad, rtol=DTYPES[dtype], atol=DTYPES[dtype] * 1e-2)
-    for other in (given.transpose(0, 3).contiguous().transpose(0, 3), given.flip(1).flip(1), given.repeat(1, 1, 1, 2)[..., :6]):
+    for other in (
+        operand.transpose(0, 3).contiguous().transpose(0, 3),
+        operand.flip(1).flip(1),
+        operand.repeat(1, 1, 1, 2)[..., :6],
+    ):
         assert bits(baracuda.rnnt_loss(other, *rest)) == bits(loss)
         assert bits(baracuda.rnnt_loss_backward(torch.ones_like(loss), other, *rest)) == bits(dx)
 
@@ -432,9 +436,9 @@ def test_rnnt_clamp(device: str) -> None:
 def test_rnnt_bad_input(device: str) -> None:
     logits, targets, logit_lengths, target_lengths = (t.to(device) for t in RNNT["plain"].tensors())
 
-    def refused(pattern: str, *given: Any, **words: Any) -> None:
+    def refused(pattern: str, *tensors: Any, **words: Any) -> None:
         with pytest.raises(InvalidProblemError, match=pattern):
-            baracuda.rnnt_loss(*given, **words)
+            baracuda.rnnt_loss(*tensors, **words)
 
     refused(r"logit_lengths: 0 at \(0,\); expected 1 to 7", logits, targets, logit_lengths * 0, target_lengths)
     refused(r"target_lengths: 4 at \(0,\); expected 0 to 3", logits, targets, logit_lengths, target_lengths + 1)

@@ -39,8 +39,8 @@ def test_second_derivatives_are_torchs(name: str, number: int, device: str) -> N
     trial = trials[number % len(trials)]
     op, tensors, keywords = trial.op, trial.tensors, dict(trial.keywords)
     wrt = t.differentiated(op, tensors)
-    given = dict(zip(op.signature.tensors, tensors, strict=False))
-    leaves = {n: None if a is None else t.torch_of(a).requires_grad_(n in wrt) for n, a in given.items()}
+    values = dict(zip(op.signature.tensors, tensors, strict=False))
+    leaves = {n: None if a is None else t.torch_of(a).requires_grad_(n in wrt) for n, a in values.items()}
     results = [r for r in t.as_tuple(t.cases()[trial.name].reference(*leaves.values(), **keywords)) if r.is_floating_point()]
     rng = np.random.default_rng(1)
     dys = [torch.from_numpy(rng.standard_normal(tuple(r.shape))).requires_grad_() for r in results]
@@ -51,21 +51,21 @@ def test_second_derivatives_are_torchs(name: str, number: int, device: str) -> N
         create_graph=True,
         allow_unused=True,
     )
-    dds = {n: rng.standard_normal(given[n].shape) for n in wrt}
+    dds = {n: rng.standard_normal(values[n].shape) for n in wrt}
     counted = [(g, torch.from_numpy(dds[n])) for g, n in zip(first, wrt, strict=True) if g is not None and g.requires_grad]
     sources = [*dys, *(leaves[n] for n in wrt)]
     second = torch.autograd.grad([g for g, _ in counted], sources, [d for _, d in counted], allow_unused=True)
 
     here = [None if a is None else t.to_device(a, device) for a in tensors]
-    made = t.as_tuple(getattr(baracuda, trial.name)(*here, **keywords))
+    forward_results = t.as_tuple(getattr(baracuda, trial.name)(*here, **keywords))
     plain = [n for n in op.results or ("y",) if n not in op.extra]
-    names = [n for n, r in zip(plain, made, strict=False) if "float" in t.to_host(r).dtype.name]
+    names = [n for n, r in zip(plain, forward_results, strict=False) if "float" in t.to_host(r).dtype.name]
     words = {f"d{n}": t.to_device(d.detach().numpy(), device) for n, d in zip(names, dys, strict=True)}
     words |= {f"dd{n}": t.to_device(d, device) for n, d in dds.items()}
     words |= {n: v for n, v in zip(op.signature.tensors, here, strict=False) if v is not None}
     wanted = [*(f"d{n}" for n in names), *wrt]
-    found = getattr(baracuda, f"{trial.name}_double_backward")(**words, wrt=wanted, **keywords)
-    for name, got, want in zip(wanted, t.as_tuple(found), second, strict=True):
+    gradients = getattr(baracuda, f"{trial.name}_double_backward")(**words, wrt=wanted, **keywords)
+    for name, got, want in zip(wanted, t.as_tuple(gradients), second, strict=True):
         _same(got, want, name)
 
 
@@ -121,6 +121,6 @@ def test_second_derivatives_of_products_with_zeros(name: str, device: str) -> No
     ddx = rng.standard_normal(x.shape)
     (first,) = torch.autograd.grad(leaf.prod(1), leaf, dy, create_graph=True)
     want = torch.autograd.grad(first, [dy, leaf], torch.from_numpy(ddx))
-    given = [t.to_device(v, device) for v in (ddx, dy.detach().numpy(), x)]
-    for got, slope, what in zip(getattr(baracuda, f"{name}_double_backward")(*given, axis=1), want, ("dy", "x"), strict=True):
+    operands = [t.to_device(v, device) for v in (ddx, dy.detach().numpy(), x)]
+    for got, slope, what in zip(getattr(baracuda, f"{name}_double_backward")(*operands, axis=1), want, ("dy", "x"), strict=True):
         _same(got, slope, what)

@@ -164,8 +164,8 @@ def test_vecdot_along_any_axis(device: str) -> None:
 def test_rows_of_a_bag_of_limited_norm(mode: Any, device: str) -> None:
     indices, weight = np.array([[0, 2, 1], [3, 1, 1]]), np.float32([[3, 4], [0.1, 0.2], [-5, 12], [1, -1]])
     words: dict[str, Any] = {"mode": mode, "padding_idx": 1, "max_norm": 2.0}
-    given = to_device(indices, device), to_device(weight, device)
-    got = to_host(baracuda.embedding_bag(*given, **words))
+    operands = to_device(indices, device), to_device(weight, device)
+    got = to_host(baracuda.embedding_bag(*operands, **words))
     want = F.embedding_bag(torch.from_numpy(indices), torch.from_numpy(weight.copy()), **words)
     np.testing.assert_allclose(got, want.numpy(), rtol=1e-6)
-    np.testing.assert_array_equal(to_host(given[1]), weight)  # which torch changes
+    np.testing.assert_array_equal(to_host(operands[1]), weight)  # which torch changes

@@ -291,12 +291,12 @@ def test_saved_results_that_are_not_given_are_computed(name: str, machine: Machi
     words = {"axis": -1} if name in ("logsumexp", "normalize") else {}
     forward, backward = getattr(baracuda, name), getattr(baracuda, f"{name}_backward")
     dy = dy[:, 0] if name == "logsumexp" else dy
-    made = forward(x, **words, **({"saved": True} if name in ("layer_norm", "normalize") else {}))
+    results = forward(x, **words, **({"saved": True} if name in ("layer_norm", "normalize") else {}))
     saves = dict(
-        zip({"layer_norm": ("y", "mean", "rstd"), "normalize": ("y", "norm")}.get(name, ("y",)), as_tuple(made), strict=True)
+        zip({"layer_norm": ("y", "mean", "rstd"), "normalize": ("y", "norm")}.get(name, ("y",)), as_tuple(results), strict=True)
     )
     wanted = as_tuple(backward(dy, x, **{n: v for n, v in saves.items() if n in backward.names}, **words))
-    found = as_tuple(backward(dy, x, **words))
-    assert found
-    for a, b in zip(found, wanted, strict=True):
+    gradients = as_tuple(backward(dy, x, **words))
+    assert gradients
+    for a, b in zip(gradients, wanted, strict=True):
         assert torch.equal(a, b)

@@ -20,9 +20,9 @@ def _tensors() -> list[np.ndarray[Any, Any]]:
 @pytest.mark.parametrize("name", ["group_norm", "group_norm_silu"])
 def test_group_norm_is_torchs(name: str, device: str) -> None:
     x, weight, bias, dy = _tensors()
-    given = [to_device(v, device) for v in (x, weight, bias)]
-    y, mean, rstd = getattr(baracuda, name)(*given, num_groups=3, saved=True)
-    gradients = getattr(baracuda, f"{name}_backward")(to_device(dy, device), *given, mean, rstd, num_groups=3)
+    operands = [to_device(v, device) for v in (x, weight, bias)]
+    y, mean, rstd = getattr(baracuda, name)(*operands, num_groups=3, saved=True)
+    gradients = getattr(baracuda, f"{name}_backward")(to_device(dy, device), *operands, mean, rstd, num_groups=3)
     leaves = [torch.from_numpy(v).double().requires_grad_() for v in (x, weight, bias)]
     want = torch.nn.functional.group_norm(leaves[0], 3, leaves[1], leaves[2])
     want = torch.nn.functional.silu(want) if name == "group_norm_silu" else want

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from baracuda.cli.verify.placing import Placing, dense_strides, placed
+from baracuda.cli.verify.placement import TensorPlacement, dense_strides, placed
 from baracuda.cli.verify.plans import FLOATS, SUBJECTS, SubjectCase
 from tests.execution import execute
 from tests.machine import Machine
@@ -33,7 +33,7 @@ def shapes(draw: Any, rank: int | None, most: int = 6000) -> tuple[int, ...]:
 
 
 @st.composite
-def strided(draw: Any, shape: tuple[int, ...], kind: Any, written: bool) -> Placing:
+def strided(draw: Any, shape: tuple[int, ...], kind: Any, is_output: bool) -> TensorPlacement:
     """Any layout that slicing, transposing, flipping and (for inputs) broadcasting can make."""
     order = draw(st.permutations(range(len(shape))))
     steps = [draw(st.integers(1, 3)) for _ in shape]
@@ -41,7 +41,7 @@ def strided(draw: Any, shape: tuple[int, ...], kind: Any, written: bool) -> Plac
     parent = dense_strides([n * s + g for n, s, g in zip(shape, steps, gaps, strict=True)], order)
     signs = [draw(st.sampled_from((1, 1, -1))) for _ in shape]
     strides = [p * s * sign for p, s, sign in zip(parent, steps, signs, strict=True)]
-    if not written and shape and draw(st.integers(0, 3)) == 0:
+    if not is_output and shape and draw(st.integers(0, 3)) == 0:
         strides[draw(st.integers(0, len(shape) - 1))] = 0
     return placed(shape, strides, kind, shift=draw(st.integers(0, 3)))
 
@@ -73,6 +73,6 @@ def test_any_layout(machine: Machine, full: bool, part: int) -> None:
         outcome = execute(machine, case, like=like, bound=bound)
         expected = reference(case.subject.plan, case.descriptor, outcome.inputs)
         for name, got in outcome.outputs.items():
-            check(f"{case} {case.placings()}: {name}", got, *expected[name], case.element, case.variant)
+            check(f"{case} {case.placements()}: {name}", got, *expected[name], case.element, case.variant)
 
     agrees()

@@ -97,8 +97,8 @@ def test_division(kind: K, word: Callable[..., Expr], meaning: Callable[[int, in
         got = run(machine, pointwise(word, [kind] * 2, [kind], 1), values, ["contiguous", "broadcast"])
         assert_same(got["y0"], spelled(meaning, x, np.full_like(x, y[pick])))
     constants = [v for v in (0, 1, 2, 7, 10, 641, -1, -5) if np.iinfo(kind.numpy).min <= v <= np.iinfo(kind.numpy).max]
-    made = pointwise(lambda x: tuple(word(x, v) for v in constants), [kind], [kind] * len(constants), 1)
-    for got_, v in zip(run(machine, made, {"x0": x}).values(), constants, strict=True):
+    formula_plan = pointwise(lambda x: tuple(word(x, v) for v in constants), [kind], [kind] * len(constants), 1)
+    for got_, v in zip(run(machine, formula_plan, {"x0": x}).values(), constants, strict=True):
         assert_same(got_, spelled(meaning, x, np.full_like(x, v)))
 
 
@@ -116,8 +116,8 @@ def test_bits(kind: K, machine: Machine) -> None:
     """Counted among the bits that a kind is stored in."""
     x, _ = operands(kind)
     unsigned = x.view(f"u{kind.itemsize}")
-    made = pointwise(lambda x: (popcount(x, kind), clz(x, kind)), [kind], [kind] * 2, 1)
-    got = run(machine, made, {"x0": x})
+    formula_plan = pointwise(lambda x: (popcount(x, kind), clz(x, kind)), [kind], [kind] * 2, 1)
+    got = run(machine, formula_plan, {"x0": x})
     assert_same(got["y0"], np.array([v.bit_count() for v in unsigned.tolist()], kind.numpy))
     assert_same(got["y1"], np.array([kind.bits - v.bit_length() for v in unsigned.tolist()], kind.numpy))
 
@@ -129,10 +129,10 @@ def test_shifts(kind: K, machine: Machine) -> None:
     low = -3 if kind.category.value == "signed" else 0
     count = data.integers(f"count{kind}", x.shape, low, min(kind.bits + 5, 2 ** (kind.bits - 1) - 1)).astype(kind.numpy)
     count[::7] = np.iinfo(kind.numpy).max
-    made = pointwise(
+    formula_plan = pointwise(
         lambda x, n: (shift_left(x, n), shift_right(x, n), shift_right_logical(x, n, kind)), [kind] * 2, [kind] * 3, 1
     )
-    got = run(machine, made, {"x0": x, "x1": count})
+    got = run(machine, formula_plan, {"x0": x, "x1": count})
     unsigned = f"u{kind.itemsize}"
     assert_same(got["y0"], np.left_shift(x, count))
     assert_same(got["y1"], np.right_shift(x, count))
@@ -219,13 +219,13 @@ def test_cuda_kernels_compile(kind: K) -> None:
     from baracuda.runtime.nvrtc import cubin
 
     def words(x: Expr, y: Expr) -> tuple[Expr, ...]:
-        found = [word(x, y) for word, _ in WORDS]
-        return (*found, lcm(x, y), multiply_high(x, y), popcount(x), clz(x), shift_right_logical(shift_left(x, y), y))
+        expressions = [word(x, y) for word, _ in WORDS]
+        return (*expressions, lcm(x, y), multiply_high(x, y), popcount(x), clz(x), shift_right_logical(shift_left(x, y), y))
 
     real = K.F32 if kind.bits == 32 else K.F64
-    made = [pointwise(words, [kind] * 2, [kind] * 10, 1)]
-    made.append(pointwise(lambda x, y: (remainder(x, y), floor_divide(x, y)), [real] * 2, [real] * 2, 1))
-    for number, formula in enumerate(made):
+    formulas = [pointwise(words, [kind] * 2, [kind] * 10, 1)]
+    formulas.append(pointwise(lambda x, y: (remainder(x, y), floor_divide(x, y)), [real] * 2, [real] * 2, 1))
+    for number, formula in enumerate(formulas):
         target = Target(("sm_80", "sm_90", "sm_100")[(WIDE.index(kind) + number) % 3])
         for source in cuda_sources(formula, (1000,), target):
             assert cubin(source, target.arch)[:4] == b"\x7fELF"

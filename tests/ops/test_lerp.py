@@ -67,15 +67,15 @@ def test_numbers(machine: Machine, kind: K) -> None:
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
 def test_tensors_of_weights(machine: Machine, kind: K, shapes: tuple[tuple[int, ...], ...]) -> None:
     """Broadcasting all three; each gradient has its tensor's shape."""
-    given = [tensor(machine, seed, shape, kind) for seed, shape in zip("abw", shapes, strict=True)]
-    a, b, weight = given
-    leaves = [exact(t) for t in given]
+    operands = [tensor(machine, seed, shape, kind) for seed, shape in zip("abw", shapes, strict=True)]
+    a, b, weight = operands
+    leaves = [exact(t) for t in operands]
     y = torch.lerp(*leaves)
-    made = baracuda.lerp(a, b, weight)
-    close(made, y.detach(), kind)
-    out = torch.full_like(made, float("nan"))
+    result = baracuda.lerp(a, b, weight)
+    close(result, y.detach(), kind)
+    out = torch.full_like(result, float("nan"))
     assert baracuda.lerp(a, b, weight, out=out) is out
-    assert torch.equal(out, made)
+    assert torch.equal(out, result)
     dy = tensor(machine, "dy", tuple(y.shape), kind)
     wanted = torch.autograd.grad(y, leaves, exact(dy).detach())
     for got, gradient in zip(baracuda.lerp_backward(dy, a, b, weight), wanted, strict=True):

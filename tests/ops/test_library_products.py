@@ -105,8 +105,8 @@ def test_the_preference_chooses(library: bc.BackendKind, device: str) -> None:
     fast = plan(FASTEST, device)
     assert fast.sku().backend is library
     assert not fast.precision_guarantee().batch_invariant
-    kept = bc.PlanPreference(fastest=True, require=["batch_invariant"])
-    assert plan(kept, device).precision_guarantee().batch_invariant
+    batch_invariant = bc.PlanPreference(fastest=True, require=["batch_invariant"])
+    assert plan(batch_invariant, device).precision_guarantee().batch_invariant
     with pytest.raises(UnsupportedError, match="it is not bit_stable_across_hardware"):
         plan(bc.PlanPreference(backend=library, require=["bit_stable_across_hardware"]), device)
 

@@ -49,10 +49,10 @@ def test_values_and_gradients(
     close(got, want, dtype)
     dy = torch.randn(want.shape).to(dtype)
     want.backward(dy.double())
-    found = baracuda.linear_cross_entropy_backward(dy.to(device), x, w, target, bias, **words)
-    assert len(found) == 2 + with_bias
-    for gradient, leaf, given in zip(found, leaves, (x, w, b), strict=False):
-        assert gradient.dtype == given.dtype
+    gradients = baracuda.linear_cross_entropy_backward(dy.to(device), x, w, target, bias, **words)
+    assert len(gradients) == 2 + with_bias
+    for gradient, leaf, operand in zip(gradients, leaves, (x, w, b), strict=False):
+        assert gradient.dtype == operand.dtype
         assert leaf.grad is not None
         close(gradient, leaf.grad, dtype)
 

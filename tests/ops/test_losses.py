@@ -32,24 +32,24 @@ def test_cross_entropy_of_probabilities(device: str, reduction: str, smoothing: 
     words = {"reduction": reduction, **({} if smoothing is None else {"label_smoothing": smoothing})}
     a, b = torch.from_numpy(x).requires_grad_(), torch.from_numpy(p).requires_grad_()
     want = F.cross_entropy(a, b, None if w is None else torch.from_numpy(w), **words)
-    given = on(device, x, p, w)
-    y, *saved = baracuda.cross_entropy(*given, **words, saved=True)
+    operands = on(device, x, p, w)
+    y, *saved = baracuda.cross_entropy(*operands, **words, saved=True)
     np.testing.assert_allclose(to_host(y), want.detach().numpy(), rtol=1e-12)
     dy = drawn(4, *want.shape)
     want.backward(torch.as_tensor(dy))
-    made = baracuda.cross_entropy_backward(to_device(dy, device), *given, *saved, **words)
-    np.testing.assert_allclose(to_host(made[0]), a.grad.numpy(), rtol=1e-10, atol=1e-14)
-    np.testing.assert_allclose(to_host(made[1]), b.grad.numpy(), rtol=1e-10, atol=1e-14)
+    gradients = baracuda.cross_entropy_backward(to_device(dy, device), *operands, *saved, **words)
+    np.testing.assert_allclose(to_host(gradients[0]), a.grad.numpy(), rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(to_host(gradients[1]), b.grad.numpy(), rtol=1e-10, atol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
 def test_targets_of_every_integer_element(device: str, dtype: str) -> None:
     x, t = drawn(1, 6, 9).astype(np.float32), np.array([0, 8, 3, 5, 5, 1])
-    given = to_device(t.astype(dtype), device) if device == "cpu" or dtype not in ("uint16", "uint32", "uint64") else None
-    if given is None:
+    targets = to_device(t.astype(dtype), device) if device == "cpu" or dtype not in ("uint16", "uint32", "uint64") else None
+    if targets is None:
         pytest.skip("torch has no such tensors on a GPU")
     want = F.cross_entropy(torch.from_numpy(x).double(), torch.from_numpy(t), ignore_index=5).numpy()
-    np.testing.assert_allclose(to_host(baracuda.cross_entropy(to_device(x, device), given, ignore_index=5)), want, rtol=1e-6)
+    np.testing.assert_allclose(to_host(baracuda.cross_entropy(to_device(x, device), targets, ignore_index=5)), want, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["cross_entropy", "nll_loss", "z_loss_cross_entropy", "multi_margin_loss"])
@@ -88,14 +88,14 @@ def test_ignored_rows_count_nothing_whatever_they_hold(device: str) -> None:
     t = np.array([2, -100, 8, 0])
     a, b = on(device, x, t)
     y, *saved = baracuda.cross_entropy(a, b, saved=True)
-    kept = [0, 2, 3]
-    leaf = torch.from_numpy(x[kept]).requires_grad_()
-    want = F.cross_entropy(leaf, torch.from_numpy(t[kept]))
+    counted = [0, 2, 3]
+    leaf = torch.from_numpy(x[counted]).requires_grad_()
+    want = F.cross_entropy(leaf, torch.from_numpy(t[counted]))
     want.backward()
     np.testing.assert_allclose(to_host(y), want.item(), rtol=1e-13)
     one = to_device(np.array(1.0), device)
     gradient = to_host(baracuda.cross_entropy_backward(one, a, b, None, *saved))
-    np.testing.assert_allclose(gradient[kept], leaf.grad.numpy(), rtol=1e-12, atol=1e-16)
+    np.testing.assert_allclose(gradient[counted], leaf.grad.numpy(), rtol=1e-12, atol=1e-16)
     assert not gradient[1].any()
 
 
@@ -142,10 +142,10 @@ def test_shards_of_the_classes_make_the_whole(device: str) -> None:
 
 
 def test_a_distance_may_be_a_formula(device: str) -> None:
-    given = [drawn(i, 5, 9) for i in range(3)]
-    tensors = [torch.from_numpy(g) for g in given]
+    arrays = [drawn(i, 5, 9) for i in range(3)]
+    tensors = [torch.from_numpy(g) for g in arrays]
     want = F.triplet_margin_with_distance_loss(*tensors, distance_function=lambda a, b: ((a - b) ** 2).mean(-1))
-    got = baracuda.triplet_margin_with_distance_loss(*on(device, *given), distance_function=_mean_square)
+    got = baracuda.triplet_margin_with_distance_loss(*on(device, *arrays), distance_function=_mean_square)
     np.testing.assert_allclose(to_host(got), want.numpy(), rtol=1e-13)
 
 
@@ -167,8 +167,10 @@ def test_equal_rows_have_finite_gradients() -> None:
         ("cosine_similarity", (x * 0, x * 0)),
     ):
         y = getattr(baracuda, name)(*tensors, eps=0.0 if name != "cosine_similarity" else 1e-8)
-        made = getattr(baracuda, f"{name}_backward")(np.ones_like(y), *tensors, eps=0.0 if name != "cosine_similarity" else 1e-8)
-        assert all(np.isfinite(g).all() for g in made), name
+        gradients = getattr(baracuda, f"{name}_backward")(
+            np.ones_like(y), *tensors, eps=0.0 if name != "cosine_similarity" else 1e-8
+        )
+        assert all(np.isfinite(g).all() for g in gradients), name
 
 
 @pytest.mark.parametrize(

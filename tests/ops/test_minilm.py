@@ -64,8 +64,8 @@ def expected() -> np.ndarray[Any, Any]:
     """The embeddings of `SENTENCES` in float64."""
     with torch.no_grad():
         w = reference.parameters(stored())
-        found = [reference.forward(w, torch.tensor([t]), torch.tensor([len(t)])) for t in tokens_of()]
-    return torch.cat(found).numpy()
+        batches = [reference.forward(w, torch.tensor([t]), torch.tensor([len(t)])) for t in tokens_of()]
+    return torch.cat(batches).numpy()
 
 
 def embedded(encoder: Encoder, tokens: Sequence[Sequence[int]]) -> np.ndarray[Any, Any]:
@@ -81,10 +81,10 @@ def bits(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize(("dtype", "least"), [("f32", 0.99999), ("bf16", 0.9997)])
 @pytest.mark.parametrize("fast", [False, True], ids=["reproducible", "fast"])
 def test_embeddings_are_those_of_pytorch(device: bc.Device, dtype: str, least: float, fast: bool) -> None:
-    found = embedded(encoder_on(device, dtype, fast), tokens_of()).astype(np.float64)
-    cosines = (found * expected()).sum(1) / np.linalg.norm(found, axis=1)
+    embeddings = embedded(encoder_on(device, dtype, fast), tokens_of()).astype(np.float64)
+    cosines = (embeddings * expected()).sum(1) / np.linalg.norm(embeddings, axis=1)
     assert cosines.min() >= least
-    assert abs(np.linalg.norm(found, axis=1) - 1).max() < (1e-6 if dtype == "f32" else 4e-3)
+    assert abs(np.linalg.norm(embeddings, axis=1) - 1).max() < (1e-6 if dtype == "f32" else 4e-3)
 
 
 @pytest.mark.parametrize("dtype", ELEMENTS)
@@ -95,8 +95,8 @@ def test_bits_do_not_depend_on_the_batch(device: bc.Device, dtype: str) -> None:
     alone = np.concatenate([embedded(encoder, [t]) for t in tokens])
     assert np.array_equal(bits(together), bits(alone))
     assert np.array_equal(bits(embedded(encoder, tokens[::-1])[::-1]), bits(alone))
-    short = [t for t in tokens if len(t) < LONGEST]
-    assert np.array_equal(bits(embedded(encoder, short)), bits(alone[[len(t) < LONGEST for t in tokens]]))
+    shorter = [t for t in tokens if len(t) < LONGEST]
+    assert np.array_equal(bits(embedded(encoder, shorter)), bits(alone[[len(t) < LONGEST for t in tokens]]))
 
 
 @pytest.mark.parametrize("dtype", ELEMENTS)
@@ -148,14 +148,14 @@ def test_gradients_are_those_of_autograd(device: bc.Device) -> None:
     assert set(grads) == set(w)
     largest = max(float(t.grad.abs().max()) for t in w.values() if t.grad is not None)
     for name, grad in grads.items():
-        wanted, found = w[name].grad, bc.to_host(grad).astype(np.float64)
+        wanted, actual = w[name].grad, bc.to_host(grad).astype(np.float64)
         assert wanted is not None
-        error = abs(found - wanted[: len(found)].numpy()).max()
+        error = abs(actual - wanted[: len(actual)].numpy()).max()
         # Found: 4e-6; PyTorch's own gradients in f32 are off by 3e-6. A key's bias has no influence: softmax does not see what
         # is added to all scores of a query, so what is found for it is rounding alone.
         scale = largest if name.endswith("key.bias") else float(wanted.abs().max())
         assert error <= 1e-5 * scale, f"{name}: off by {error}, largest gradient {scale}"
-        assert not wanted[len(found) :].any()
+        assert not wanted[len(actual) :].any()
 
 
 def test_adamw_is_that_of_pytorch(device: bc.Device) -> None:
@@ -174,9 +174,9 @@ def test_adamw_is_that_of_pytorch(device: bc.Device) -> None:
             tensor.grad = torch.tensor(grads[name]).double()
         optimizer.step()
     for name, tensor in theirs.items():
-        found, rows = bc.to_host(weights[name]), len(tensor)
-        np.testing.assert_allclose(found[:rows], tensor.detach().numpy(), rtol=2e-6, atol=2e-7)
-        assert np.array_equal(found[rows:], start[name][rows:])
+        actual, rows = bc.to_host(weights[name]), len(tensor)
+        np.testing.assert_allclose(actual[:rows], tensor.detach().numpy(), rtol=2e-6, atol=2e-7)
+        assert np.array_equal(actual[rows:], start[name][rows:])
 
 
 @pytest.mark.parametrize("dtype", ELEMENTS)

@@ -23,12 +23,16 @@ def _drawn(*shape: int, seed: int = 0, strided: bool = False) -> Array:
 
 
 def _compare(
-    device: str, forward: Callable[..., Any], backward: Callable[..., Any], reference: Callable[..., Any], given: dict[str, Array]
+    device: str,
+    forward: Callable[..., Any],
+    backward: Callable[..., Any],
+    reference: Callable[..., Any],
+    inputs: dict[str, Array],
 ) -> None:
     """The result, and the gradients of all tensors and of each alone."""
-    here = {n: v if isinstance(v, float) else to_device(v, device) for n, v in given.items()}
-    leaves = {n: torch.tensor(np.array(v)) for n, v in given.items()}
-    asked = [n for n, v in given.items() if not isinstance(v, float)]
+    here = {n: v if isinstance(v, float) else to_device(v, device) for n, v in inputs.items()}
+    leaves = {n: torch.tensor(np.array(v)) for n, v in inputs.items()}
+    asked = [n for n, v in inputs.items() if not isinstance(v, float)]
     for n in asked:
         leaves[n].requires_grad_()
     want = reference(**leaves)
@@ -36,13 +40,13 @@ def _compare(
     dy = _drawn(*want.shape, seed=7)
     slopes = dict.fromkeys(asked)
     if want.requires_grad:
-        found = torch.autograd.grad(want, [leaves[n] for n in asked], torch.from_numpy(dy), allow_unused=True)
-        slopes = dict(zip(asked, found, strict=True))
+        torch_slopes = torch.autograd.grad(want, [leaves[n] for n in asked], torch.from_numpy(dy), allow_unused=True)
+        slopes = dict(zip(asked, torch_slopes, strict=True))
     for names in (asked, *([n] for n in asked)):
-        made = as_tuple(backward(to_device(dy, device), **here, wrt=None if names is asked else names))
-        for n, got in zip(names, made, strict=True):
+        gradients = as_tuple(backward(to_device(dy, device), **here, wrt=None if names is asked else names))
+        for n, got in zip(names, gradients, strict=True):
             slope = slopes[n]
-            expected = np.zeros(given[n].shape) if slope is None else slope.numpy()
+            expected = np.zeros(inputs[n].shape) if slope is None else slope.numpy()
             assert to_host(got).shape == expected.shape
             np.testing.assert_allclose(to_host(got), expected, atol=1e-12, err_msg=n)
 
@@ -63,10 +67,10 @@ def _differences(row: torch.Tensor, axis: int, n: int) -> torch.Tensor:
 def test_diff(
     shape: tuple[int, ...], axis: int, before: int | None, after: int | None, n: int, strided: bool, device: str
 ) -> None:
-    given = {"x": _drawn(*shape, strided=strided)}
+    inputs = {"x": _drawn(*shape, strided=strided)}
     for name, size in (("prepend", before), ("append", after)):
         if size is not None:
-            given[name] = _drawn(
+            inputs[name] = _drawn(
                 *(size if a == axis % len(shape) else m for a, m in enumerate(shape)), seed=size, strided=strided
             )
 
@@ -80,7 +84,7 @@ def test_diff(
         lambda **words: baracuda.diff(**words, n=n, axis=axis),
         lambda dy, **words: baracuda.diff_backward(dy, **words, n=n, axis=axis),
         reference,
-        given,
+        inputs,
     )
 
 
@@ -92,8 +96,8 @@ def test_ediff1d(shape: tuple[int, ...], ends: tuple[Any, Any], device: str) -> 
     def reference(x: Any, to_end: Any, to_begin: Any) -> Any:
         return torch.cat([to_begin.reshape(-1), _differences(x.reshape(-1), 0, 1), to_end.reshape(-1)])
 
-    given = {"x": _drawn(*shape), "to_end": end, "to_begin": begin}
-    _compare(device, baracuda.ediff1d, baracuda.ediff1d_backward, reference, given)
+    inputs = {"x": _drawn(*shape), "to_end": end, "to_begin": begin}
+    _compare(device, baracuda.ediff1d, baracuda.ediff1d_backward, reference, inputs)
 
 
 @pytest.mark.parametrize("running", [False, True])

@@ -30,8 +30,8 @@ def test_no_element_is_the_largest_of_none(name: str, device: str) -> None:
             function(x, axis=axis)
     with pytest.raises(InvalidProblemError, match=r"x: shape is \(0,\); expected an element or more along"):
         function(to_device(ones(0), device))
-    for found in as_tuple(function(x, axis=2)):
-        assert to_host(found).shape == (2, 0)
+    for result in as_tuple(function(x, axis=2)):
+        assert to_host(result).shape == (2, 0)
 
 
 def test_no_masked_element_is_the_largest_of_none(device: str) -> None:

@@ -71,11 +71,13 @@ def test_what_equals_an_axis_is_none(bad: Any) -> None:
 
 def test_descriptors() -> None:
     kind = baracuda.ElementKind.F32
-    made = [baracuda.BinaryParamDescriptor(baracuda.BinaryKind.LERP, (2,), kind, w) for w in (0.0, -0.0, 0, math.nan, math.nan)]
-    assert len(set(made[:3])) == 3
-    assert made[3] == made[4]
-    assert hash(made[3]) == hash(made[4])
-    assert len({d.structure for d in (made[0], made[1], made[3])}) == 1
+    descriptors = [
+        baracuda.BinaryParamDescriptor(baracuda.BinaryKind.LERP, (2,), kind, w) for w in (0.0, -0.0, 0, math.nan, math.nan)
+    ]
+    assert len(set(descriptors[:3])) == 3
+    assert descriptors[3] == descriptors[4]
+    assert hash(descriptors[3]) == hash(descriptors[4])
+    assert len({d.structure for d in (descriptors[0], descriptors[1], descriptors[3])}) == 1
 
 
 def test_identity() -> None:
@@ -117,8 +119,8 @@ def _held() -> int:
         attention_score._slope_graph,
         second._backward_op,
     )
-    kept = sum(g.cache_info().currsize for g in graphs)
-    return len(call._plans) + sum(map(_calls, vars(baracuda).values())) + kept + len(jit._loaded)
+    cached_graphs = sum(g.cache_info().currsize for g in graphs)
+    return len(call._plans) + sum(map(_calls, vars(baracuda).values())) + cached_graphs + len(jit._loaded)
 
 
 def _index_add(n: float) -> Any:

@@ -28,18 +28,18 @@ def test_adamw_in_place_follows_torch(shape: tuple[int, ...], device: str) -> No
         reference.grad = torch.from_numpy(grad)
         optimizer.step()
         step[...] = i
-        given = (p, to_device(grad, device), m, v, 0.02, to_device(step, device))
-        made = baracuda.adamw_step(*given, weight_decay=0.1, out=(p, m, v))
-        assert all(a is b for a, b in zip(made, (p, m, v), strict=True))
+        operands = (p, to_device(grad, device), m, v, 0.02, to_device(step, device))
+        results = baracuda.adamw_step(*operands, weight_decay=0.1, out=(p, m, v))
+        assert all(a is b for a, b in zip(results, (p, m, v), strict=True))
     np.testing.assert_allclose(to_host(p), reference.detach().numpy(), rtol=1e-13, atol=1e-13)
     np.testing.assert_allclose(to_host(v), optimizer.state[reference]["exp_avg_sq"].numpy(), rtol=1e-13)
 
 
 def test_in_place_has_the_bits_of_new_results(device: str) -> None:
-    given = [np.abs(_drawn(i, 33, 67)).astype(np.float32) for i in range(4)]
+    arrays = [np.abs(_drawn(i, 33, 67)).astype(np.float32) for i in range(4)]
     step = np.array(3)
-    new = baracuda.adam_step(*(to_device(x, device) for x in given), 0.1, to_device(step, device))
-    p, g, m, v = (to_device(x.copy(), device) for x in given)
+    new = baracuda.adam_step(*(to_device(x, device) for x in arrays), 0.1, to_device(step, device))
+    p, g, m, v = (to_device(x.copy(), device) for x in arrays)
     baracuda.adam_step(p, g, m, v, 0.1, to_device(step, device), out=(p, m, v))
     for a, b in zip(new, (p, m, v), strict=True):
         assert to_host(a).tobytes() == to_host(b).tobytes()
@@ -51,11 +51,11 @@ def test_elements_are_those_of_what_is_replaced(device: str) -> None:
     p, g = _drawn(0, 4, 9), _drawn(1, 4, 9)
     state = [np.zeros((4, 9), np.float32), np.zeros((4, 9), np.float32)]
     for element in (bf16, np.float32):
-        made = baracuda.adamw_step(
+        results = baracuda.adamw_step(
             to_device(p.astype(element), device), to_device(g.astype(bf16), device),
             *(to_device(s, device) for s in state), 0.1, 1,
         )  # fmt: skip
-        assert [to_host(x).dtype for x in made] == [np.dtype(element), np.float32, np.float32]
+        assert [to_host(x).dtype for x in results] == [np.dtype(element), np.float32, np.float32]
 
 
 def test_a_step_as_a_tensor_needs_no_other_plan(device: str) -> None:

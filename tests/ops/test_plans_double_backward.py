@@ -27,9 +27,9 @@ def _compare(device: str, name: str, reference: Callable[..., Tensor], shapes: l
     first = torch.autograd.grad(y, leaves, dy, create_graph=True)
     seconds = [torch.from_numpy(_drawn(s, 8 + i)) for i, s in enumerate(shapes)]
     want = torch.autograd.grad(first, [dy, *leaves], seconds, allow_unused=True)
-    given = [to_device(t.detach().numpy(), device) for t in (*seconds, dy, *leaves)]
-    made = as_tuple(getattr(baracuda, f"{name}_double_backward")(*given, **keywords))
-    for got, slope, read in zip(made, want, [dy, *leaves], strict=True):
+    operands = [to_device(t.detach().numpy(), device) for t in (*seconds, dy, *leaves)]
+    gradients = as_tuple(getattr(baracuda, f"{name}_double_backward")(*operands, **keywords))
+    for got, slope, read in zip(gradients, want, [dy, *leaves], strict=True):
         expected = np.zeros(tuple(read.shape)) if slope is None else slope.numpy()
         assert to_host(got).shape == expected.shape
         np.testing.assert_allclose(to_host(got), expected, rtol=1e-11, atol=1e-11)
@@ -54,8 +54,8 @@ def test_rms_norm(shape: tuple[int, ...], axes: tuple[int, ...], device: str) ->
 def test_rms_norm_without_a_weight(device: str) -> None:
     x, dy, ddx = (_drawn((3, 7), i) for i in range(3))
     with_ones = baracuda.rms_norm_double_backward(ddx, None, dy, x, np.ones(7), wrt=("dy", "x"))
-    given = [v if v is None else to_device(v, device) for v in (ddx, None, dy, x)]
-    for got, want in zip(baracuda.rms_norm_double_backward(*given), with_ones, strict=True):
+    operands = [v if v is None else to_device(v, device) for v in (ddx, None, dy, x)]
+    for got, want in zip(baracuda.rms_norm_double_backward(*operands), with_ones, strict=True):
         np.testing.assert_allclose(to_host(got), want, rtol=1e-13, atol=1e-13)
 
 
@@ -79,18 +79,18 @@ def test_quantize(quantized: str, zero_point: Any, device: str) -> None:
     assert not inside.all()
     leaves = [torch.from_numpy(v).requires_grad_() for v in (dq, scale)]
     slope = torch.where(torch.from_numpy(inside), leaves[0] / leaves[1][:, None], 0.0)
-    given = [v if v is None else to_device(v, device) for v in (ddx, dq, x, scale, zero_point)]
-    made = baracuda.quantize_per_token_double_backward(*given, dtype=quantized, wrt=("dq", "scale"))
-    for got, want in zip(made, torch.autograd.grad(slope, leaves, torch.from_numpy(ddx)), strict=True):
+    operands = [v if v is None else to_device(v, device) for v in (ddx, dq, x, scale, zero_point)]
+    gradients = baracuda.quantize_per_token_double_backward(*operands, dtype=quantized, wrt=("dq", "scale"))
+    for got, want in zip(gradients, torch.autograd.grad(slope, leaves, torch.from_numpy(ddx)), strict=True):
         np.testing.assert_allclose(to_host(got), want.numpy(), rtol=1e-13, atol=1e-13)
 
 
 def test_dequantize(device: str) -> None:
     dy, ddq, scale = _drawn((4, 6), 0), _drawn((4, 6), 1), _drawn((4,), 2)
     codes = np.zeros((4, 6), np.int8)
-    given = (to_device(v, device) for v in (ddq, dy, codes, scale))
-    made = baracuda.dequantize_per_token_double_backward(*given, wrt=("dy", "scale"))
-    for got, want in zip(made, (ddq * scale[:, None], (ddq * dy).sum(1)), strict=True):
+    operands = (to_device(v, device) for v in (ddq, dy, codes, scale))
+    gradients = baracuda.dequantize_per_token_double_backward(*operands, wrt=("dy", "scale"))
+    for got, want in zip(gradients, (ddq * scale[:, None], (ddq * dy).sum(1)), strict=True):
         np.testing.assert_allclose(to_host(got), want, rtol=1e-13, atol=1e-13)
 
 

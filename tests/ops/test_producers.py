@@ -141,10 +141,10 @@ def test_producers_of_dlpack_alone(name: str, tensors: tuple[Any, ...], keywords
     function = getattr(baracuda, name)
     expected = as_tuple(function(*map(copied, tensors), **keywords))
     for _ in range(2):  # the second call follows a recipe, where there is one
-        found = as_tuple(function(*map(bare, tensors), **keywords))
-        assert all(type(f) is np.ndarray for f in found)
-        assert [f.tobytes() for f in found] == [e.tobytes() for e in expected]
-        assert [(f.shape, f.dtype) for f in found] == [(e.shape, e.dtype) for e in expected]
+        results = as_tuple(function(*map(bare, tensors), **keywords))
+        assert all(type(f) is np.ndarray for f in results)
+        assert [f.tobytes() for f in results] == [e.tobytes() for e in expected]
+        assert [(f.shape, f.dtype) for f in results] == [(e.shape, e.dtype) for e in expected]
 
 
 #: Functions of complex tensors: a name and how many.
@@ -165,10 +165,10 @@ def test_lazily_conjugated_and_negated_tensors_are_read_as_their_values(name: st
     assert lazy[0].is_conj() or lazy[0].is_neg()
     function = getattr(baracuda, name)
     for _ in range(2):
-        found = as_tuple(function(*lazy))
+        results = as_tuple(function(*lazy))
         expected = as_tuple(function(*(z.resolve_conj().resolve_neg() for z in lazy)))
         different = as_tuple(function(*plain))
-        for f, e, d in zip(found, expected, different, strict=True):
+        for f, e, d in zip(results, expected, different, strict=True):
             assert to_host(f).tobytes() == to_host(e).tobytes()
             assert not torch.equal(f, d)
 
@@ -178,12 +178,12 @@ def test_a_plan_refuses_a_lazily_conjugated_tensor_by_name() -> None:
     descriptor = baracuda.exp.describe(x)
     plan, y = baracuda.ExpPlan.select(None, descriptor), torch.zeros_like(x)
     plan.run(None, None, baracuda.ExpArgs(x, y))
-    written = y.clone()
+    copy = y.clone()
     for lazy, method in ((x.conj(), "resolve_conj"), (torch._neg_view(x), "resolve_neg")):
         for run in (plan.run, plan.bind):
             with pytest.raises(baracuda.InvalidProblemError, match=rf"x: its memory holds .*pass \.{method}\(\)"):
                 run(None, None, baracuda.ExpArgs(lazy, y))
-        assert torch.equal(y, written)
+        assert torch.equal(y, copy)
 
 
 def test_the_table_has_every_module_of_functions() -> None:

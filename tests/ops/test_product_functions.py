@@ -19,11 +19,11 @@ DTYPES = [torch.float64, torch.complex128]
 Shapes = Sequence[tuple[int, ...]]
 
 
-def close(found: Any, expected: Any) -> None:
+def close(actual: Any, expected: Any) -> None:
     """Whether a result, on any device, is what is expected, which is on the CPU."""
-    assert tuple(found.shape) == tuple(expected.shape)
-    assert found.dtype == expected.dtype
-    assert torch.allclose(found.cpu(), expected, rtol=1e-11, atol=1e-11)
+    assert tuple(actual.shape) == tuple(expected.shape)
+    assert actual.dtype == expected.dtype
+    assert torch.allclose(actual.cpu(), expected, rtol=1e-11, atol=1e-11)
 
 
 #: Compares a function, its gradient and PyTorch's function: `check(forward, backward, reference, shapes, dtype)`.
@@ -41,17 +41,17 @@ def check(device: str) -> Check:
         leaves = [torch.randn(s, dtype=dtype, generator=generator, requires_grad=True) for s in shapes]
         expected = reference(*leaves)
         dy = torch.randn(expected.shape, dtype=expected.dtype, generator=generator)
-        given = [x.detach().clone().to(device) for x in leaves]
-        value = forward(*given)
+        operands = [x.detach().clone().to(device) for x in leaves]
+        value = forward(*operands)
         assert value.device.type == device
         close(value, expected.detach())
         if backward is not None:
-            found = backward(dy.to(device), *given)
-            found = found if isinstance(found, tuple) else (found,)
-            for f, e in zip(found, torch.autograd.grad(expected, leaves, dy), strict=True):
+            gradients = backward(dy.to(device), *operands)
+            gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+            for f, e in zip(gradients, torch.autograd.grad(expected, leaves, dy), strict=True):
                 assert f.device.type == device
                 close(f, e)
-        for x, leaf in zip(given, leaves, strict=True):
+        for x, leaf in zip(operands, leaves, strict=True):
             assert torch.equal(x.cpu(), leaf)
 
     return checked
@@ -198,8 +198,8 @@ def test_activations(name: str, check: Check, device: str) -> None:
     y, saved = baracuda.linear(x, w.T, activation=name, saved=True)
     close(saved, a @ b)
     close(y, act(a @ b))
-    given = baracuda.linear_backward(y, x, w.T, activation=name, z=saved, wrt=("weight",))
-    close(given, baracuda.linear_backward(y, x, w.T, activation=name)[1].cpu())
+    gradient = baracuda.linear_backward(y, x, w.T, activation=name, z=saved, wrt=("weight",))
+    close(gradient, baracuda.linear_backward(y, x, w.T, activation=name)[1].cpu())
 
 
 def test_bilinear(check: Check) -> None:
@@ -267,17 +267,17 @@ def test_gradients_of_scaled_products(element: K, shapes: tuple[Any, Any], devic
     leaves = [torch.from_numpy(np.array(v.astype(np.float64))).requires_grad_() for v in (a, b, sa, sb, bias)]
     y = (leaves[0] @ leaves[1]) * leaves[2] * leaves[3] + leaves[4]
     slopes = torch.autograd.grad(y, leaves, torch.from_numpy(dy.astype(np.float64)))
-    given = [to_device(v, device) for v in (dy, a, b, np.asarray(sa), np.asarray(sb), bias)]
+    operands = [to_device(v, device) for v in (dy, a, b, np.asarray(sa), np.asarray(sb), bias)]
     names = ("a", "b", "scale_a", "scale_b", "bias")
     for wrt in (None, *((n,) for n in names)):
-        made = baracuda.scaled_mm_backward(*given, wrt=wrt)
-        for n, g in zip(wrt or names, made if wrt is None else (made,), strict=True):
+        gradients = baracuda.scaled_mm_backward(*operands, wrt=wrt)
+        for n, g in zip(wrt or names, gradients if wrt is None else (gradients,), strict=True):
             want = slopes[names.index(n)].numpy()
             assert to_host(g).shape == want.shape
             assert to_host(g).dtype == np.float32
             np.testing.assert_allclose(to_host(g), want, rtol=2e-5, atol=2e-5 * np.abs(want).max(), err_msg=n)
     with pytest.raises(InvalidProblemError, match=r"dy: shape is \(5, 6\); expected \(5, 7\)"):
-        baracuda.scaled_mm_backward(to_device(dy[:, :6], device), *given[1:])
+        baracuda.scaled_mm_backward(to_device(dy[:, :6], device), *operands[1:])
 
 
 # --- einsum -----------------------------------------------------------------------------------------------------------
@@ -439,8 +439,8 @@ def test_every_product_is_in_the_catalogue() -> None:
 
 def test_repeated_calls_into_given_tensors(device: str) -> None:
     """The second call follows the recipe of the first, and checks what it is given all the same."""
-    given = np.float32([[1, 2], [3, 4]]), np.float32([[1, 0], [0, 2]]), np.zeros((2, 2), np.float32)
-    a, b, y = (to_device(x, device) for x in given)
+    arrays = np.float32([[1, 2], [3, 4]]), np.float32([[1, 0], [0, 2]]), np.zeros((2, 2), np.float32)
+    a, b, y = (to_device(x, device) for x in arrays)
     for scale in (1, 2, 3):
         a *= scale
         assert baracuda.mm(a, b, out=y) is y

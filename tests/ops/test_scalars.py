@@ -69,12 +69,12 @@ def test_gradients_of_scalars(device: str) -> None:
 
 def test_losses_of_one_score(device: str) -> None:
     x, target = torch.tensor(0.5), torch.tensor(0)
-    given = to_device(x.numpy(), device), to_device(target.numpy(), device)
+    operands = to_device(x.numpy(), device), to_device(target.numpy(), device)
     for name, reference in (("multi_margin_loss", F.multi_margin_loss), ("multilabel_margin_loss", F.multilabel_margin_loss)):
-        got = to_host(getattr(baracuda, name)(*given))
+        got = to_host(getattr(baracuda, name)(*operands))
         assert got.shape == ()
         assert got == reference(x, target).numpy()
-    got = baracuda.multilabel_margin_loss_backward(to_device(X, device), *given)
+    got = baracuda.multilabel_margin_loss_backward(to_device(X, device), *operands)
     assert to_host(got) == 0.0
 
 

@@ -21,15 +21,15 @@ def seeded() -> None:
     torch.manual_seed(0)
 
 
-def called(device: str, function: Callable[..., Any], *given: Any, **options: Any) -> Any:
+def called(device: str, function: Callable[..., Any], *tensors: Any, **options: Any) -> Any:
     """What a function gives for tensors, of PyTorch or NumPy, moved to the device: a tensor on the CPU, or a tuple of them.
     The tensors must be as they were."""
-    moved = [x.detach().to(device) if isinstance(x, torch.Tensor) else to_device(x, device) for x in given]
+    moved = [x.detach().to(device) if isinstance(x, torch.Tensor) else to_device(x, device) for x in tensors]
     before = [to_host(x).copy() for x in moved]
-    found = function(*moved, **options)
+    result = function(*moved, **options)
     for x, held in zip(moved, before, strict=True):
         np.testing.assert_array_equal(to_host(x), held)
-    return tuple(map(on_host, found)) if isinstance(found, tuple) else on_host(found)
+    return tuple(map(on_host, result)) if isinstance(result, tuple) else on_host(result)
 
 
 def on_host(x: Any) -> torch.Tensor:
@@ -47,8 +47,8 @@ def test_embedding(padding: int | None, scaled: bool, device: str) -> None:
     y = torch.nn.functional.embedding(index, table, padding_idx=padding, scale_grad_by_freq=scaled)
     dy = torch.randn_like(y)
     y.backward(dy)
-    found = called(device, baracuda.embedding_backward, dy, index, table, padding_idx=padding, scale_grad_by_freq=scaled)
-    assert close(found, table.grad)
+    gradient = called(device, baracuda.embedding_backward, dy, index, table, padding_idx=padding, scale_grad_by_freq=scaled)
+    assert close(gradient, table.grad)
 
 
 @pytest.mark.parametrize("mode", ["sum", "mean", "max"])
@@ -59,9 +59,9 @@ def test_embedding_bag(mode: str, padding: int | None, device: str) -> None:
     y = torch.nn.functional.embedding_bag(index, table, mode=mode, padding_idx=padding, per_sample_weights=factors)
     dy = torch.randn_like(y)
     y.backward(dy)
-    given = (dy, index, table) if factors is None else (dy, index, table, factors)
-    found = called(device, baracuda.embedding_bag_backward, *given, mode=mode, padding_idx=padding, wrt=("weight",))
-    assert close(found, table.grad)
+    operands = (dy, index, table) if factors is None else (dy, index, table, factors)
+    gradient = called(device, baracuda.embedding_bag_backward, *operands, mode=mode, padding_idx=padding, wrt=("weight",))
+    assert close(gradient, table.grad)
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
@@ -99,15 +99,15 @@ def test_scatter_reduce(reduce: str, include: bool, dtype: torch.dtype, device: 
     x, source = (torch.randn(s).mul(9).to(dtype) for s in ((4, 6), (5, 9)))
     index = torch.randint(0, 6, (3, 8))
     wanted = x.scatter_reduce(1, index, source, reduce, include_self=include)
-    given = {"reduce": reduce, "axis": 1, "include_self": include}
-    assert close(called(device, baracuda.scatter_reduce, x, index, source, **given), wanted)
+    options = {"reduce": reduce, "axis": 1, "include_self": include}
+    assert close(called(device, baracuda.scatter_reduce, x, index, source, **options), wanted)
     row, few = index[0, :3], source[:4, :3]
     if reduce == "sum":
         assert close(called(device, baracuda.scatter_add, x, index, source, axis=1), x.scatter_add(1, index, source))
         assert close(called(device, baracuda.index_add, x, row, few, axis=1), x.index_add(1, row, few))
     else:
         wanted = x.index_reduce(1, row, few, reduce, include_self=include)
-        assert close(called(device, baracuda.index_reduce, x, row, few, **given), wanted)
+        assert close(called(device, baracuda.index_reduce, x, row, few, **options), wanted)
 
 
 def test_bincount(device: str) -> None:
@@ -156,9 +156,9 @@ def test_the_catalogue_lists_them() -> None:
 
 
 def test_indices_out_of_range_are_told(device: str) -> None:
-    def told(message: str, function: Callable[..., Any], *given: Any, **options: Any) -> None:
+    def told(message: str, function: Callable[..., Any], *tensors: Any, **options: Any) -> None:
         with pytest.raises(InvalidProblemError, match=message):
-            waited(called, device, function, *given, **options)
+            waited(called, device, function, *tensors, **options)
 
     x, ones = np.zeros((4, 2), np.float32), np.ones((3, 1), np.float32)
     message = r"index: index (5 )?at \(1,\) is out of range; expected 0 to 3"

@@ -44,19 +44,19 @@ def compare(
     want = reference(*(x.requires_grad_() for x in leaves))
     dy = drawn(tuple(want.shape), False, 9)
     slopes = torch.autograd.grad(want, leaves, dy)
-    given = [x.detach() for x in (dy, *leaves, *others)]
-    moved = [x.to(device) for x in given] if device != "own" else [to_device(x.numpy(), device) for x in given]
-    for tensors in [moved, *([[x.numpy() for x in given]] if device == "cpu" else [])]:
-        for made, slope in zip(as_tuple(backward(*tensors)), slopes, strict=True):
-            assert to_host(made).shape == tuple(slope.shape)
-            np.testing.assert_allclose(to_host(made), slope.numpy(), rtol=1e-12, atol=1e-12)
+    plain = [x.detach() for x in (dy, *leaves, *others)]
+    moved = [x.to(device) for x in plain] if device != "own" else [to_device(x.numpy(), device) for x in plain]
+    for tensors in [moved, *([[x.numpy() for x in plain]] if device == "cpu" else [])]:
+        for gradient, slope in zip(as_tuple(backward(*tensors)), slopes, strict=True):
+            assert to_host(gradient).shape == tuple(slope.shape)
+            np.testing.assert_allclose(to_host(gradient), slope.numpy(), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("few", [False, True])
 @pytest.mark.parametrize("include", [True, False])
 @pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])
 def test_scatter_reduce(reduce: str, include: bool, few: bool, device: str) -> None:
-    for shape, brought, at, axis in SCATTERS:
+    for shape, source_shape, at, axis in SCATTERS:
         index = indices(shape[axis], at)
 
         def reference(x: Tensor, source: Tensor, index: Tensor = index, axis: int = axis) -> Tensor:
@@ -69,7 +69,7 @@ def test_scatter_reduce(reduce: str, include: bool, few: bool, device: str) -> N
         def backward(dy: Any, x: Any, source: Any, index: Any, axis: int = axis) -> Any:
             return baracuda.scatter_reduce_backward(dy, x, index, source, reduce=reduce, axis=axis, include_self=include)
 
-        compare(device, backward, reference, [drawn(shape, few, 1), drawn(brought, few, 2)], index)
+        compare(device, backward, reference, [drawn(shape, few, 1), drawn(source_shape, few, 2)], index)
 
 
 @pytest.mark.parametrize("few", [False, True])
@@ -78,7 +78,7 @@ def test_scatter_reduce(reduce: str, include: bool, few: bool, device: str) -> N
 def test_index_reduce(reduce: str, include: bool, few: bool, device: str) -> None:
     for shape, count, axis in SLICES:
         index = indices(shape[axis], (count,))
-        brought = tuple(count if a == axis % len(shape) else n for a, n in enumerate(shape))
+        source_shape = tuple(count if a == axis % len(shape) else n for a, n in enumerate(shape))
 
         def reference(x: Tensor, source: Tensor, index: Tensor = index, axis: int = axis) -> Tensor:
             positive = torch.where(index < 0, index + x.shape[axis], index)
@@ -87,7 +87,7 @@ def test_index_reduce(reduce: str, include: bool, few: bool, device: str) -> Non
         def backward(dy: Any, x: Any, source: Any, index: Any, axis: int = axis) -> Any:
             return baracuda.index_reduce_backward(dy, x, index, source, reduce=reduce, axis=axis, include_self=include)
 
-        compare(device, backward, reference, [drawn(shape, few, 1), drawn(brought, few, 2)], index)
+        compare(device, backward, reference, [drawn(shape, few, 1), drawn(source_shape, few, 2)], index)
 
 
 @pytest.mark.parametrize("few", [False, True])
@@ -109,8 +109,8 @@ def test_half_precision_goes_through_single(device: str) -> None:
     x, source, index = (
         np.array(v, t) for v, t in (([2.0], np.float16), ([300.0, 300.0, 2.0**-10], np.float16), ([0, 0, 0], np.int64))
     )
-    given = [to_device(v, device) for v in (np.array([1.0], np.float16), x, index, source)]
-    dx, dsource = (to_host(g) for g in baracuda.scatter_reduce_backward(*given, reduce="prod"))
+    operands = [to_device(v, device) for v in (np.array([1.0], np.float16), x, index, source)]
+    dx, dsource = (to_host(g) for g in baracuda.scatter_reduce_backward(*operands, reduce="prod"))
     assert (dx.dtype, dsource.dtype) == (np.float16, np.float16)
     assert (dx.tolist(), dsource[:2].tolist()) == ([87.875], [0.5859375] * 2)
     assert np.isinf(dsource[2])
@@ -156,8 +156,8 @@ def test_gather_nd(shape: tuple[int, ...], at: tuple[int, ...], batch: int, devi
     index = torch.stack([indices(shape[batch + k], at[:-1], seed=k) for k in range(at[-1])], -1)
     own = torch.meshgrid(*(torch.arange(n) for n in at[:-1]), indexing="ij")[:batch] if batch else ()
 
-    def backward(dy: Any, x: Any, given: Any) -> Any:
-        return baracuda.gather_nd_backward(dy, x, given, batch_dims=batch)
+    def backward(dy: Any, x: Any, index: Any) -> Any:
+        return baracuda.gather_nd_backward(dy, x, index, batch_dims=batch)
 
     compare(device, backward, lambda x: x[(*own, *index.unbind(-1))], [drawn(shape, False, 1)], index)
 
@@ -167,8 +167,8 @@ def test_rows_of_a_shard(dtype: torch.dtype, device: str) -> None:
     index = torch.randint(0, 12, (4, 6), generator=torch.Generator().manual_seed(2)).to(dtype)
     here = ((index >= 4) & (index < 9))[..., None]
 
-    def backward(dy: Any, weight: Any, given: Any) -> Any:
-        return baracuda.vocab_parallel_embedding_backward(dy, given, weight, offset=4)
+    def backward(dy: Any, weight: Any, index: Any) -> Any:
+        return baracuda.vocab_parallel_embedding_backward(dy, index, weight, offset=4)
 
     compare(
         device, backward, lambda w: torch.where(here, w[(index.long() - 4).clamp(0, 4)], 0.0), [drawn((5, 3), False, 1)], index

@@ -49,8 +49,8 @@ MASKS = [(shape, (1 << len(shape)) - (1 << a)) for shape in RANKS for a in range
 
 
 def rms_descriptor(**changed: Any) -> b.RMSNormBackwardDescriptor:
-    given: dict[str, Any] = {"input_shape": (4, 3, 5), "norm_axes_mask": 0b110, "has_gamma": True, "element": K.F32}
-    return b.RMSNormBackwardDescriptor(**{"flat_gamma": True, **given, **changed})
+    fields: dict[str, Any] = {"input_shape": (4, 3, 5), "norm_axes_mask": 0b110, "has_gamma": True, "element": K.F32}
+    return b.RMSNormBackwardDescriptor(**{"flat_gamma": True, **fields, **changed})
 
 
 def rms_args(machine: Machine, d: b.RMSNormBackwardDescriptor) -> b.RMSNormBackwardArgs:
@@ -58,8 +58,8 @@ def rms_args(machine: Machine, d: b.RMSNormBackwardDescriptor) -> b.RMSNormBackw
     gamma = normal(machine, "gamma", d.gamma_shape, d.element) if d.has_gamma else None
     axes = tuple(a for a in range(x.ndim) if d.norm_axes_mask >> a & 1)
     rms = (x.double().square().mean(axes, keepdim=True) + 1e-6).sqrt().to(torch_dtype(d.rms_kind))
-    made = (poisoned(machine, d.input_shape, d.element), poisoned(machine, d.gamma_shape, d.element) if d.has_gamma else None)
-    return b.RMSNormBackwardArgs(dy, x, gamma, rms, *made)
+    outputs = (poisoned(machine, d.input_shape, d.element), poisoned(machine, d.gamma_shape, d.element) if d.has_gamma else None)
+    return b.RMSNormBackwardArgs(dy, x, gamma, rms, *outputs)
 
 
 def test_rms_norm_descriptor() -> None:
@@ -101,11 +101,11 @@ def test_rms_norm_can_implement_refuses(machine: Machine) -> None:
     everything = ("dy", "x", "dx", "rms", "gamma", "dgamma")
     each_element_is_checked(machine, plan, args, everything)
     each_shape_is_checked(machine, plan, args, everything)
-    for given in ({"gamma": None}, {"dgamma": None}, {"gamma": None, "dgamma": None}):
-        refused(machine, plan, replace(args, **given), InvalidProblemError, "None", "(15,)", "has_gamma=True")
+    for changes in ({"gamma": None}, {"dgamma": None}, {"gamma": None, "dgamma": None}):
+        refused(machine, plan, replace(args, **changes), InvalidProblemError, "None", "(15,)", "has_gamma=True")
     plain = b.RMSNormBackwardPlan.select(machine.stream, replace(d, has_gamma=False))
-    for given in ({"gamma": None}, {"dgamma": None}, {}):
-        refused(machine, plain, replace(args, **given), InvalidProblemError, "expected None because has_gamma=False")
+    for changes in ({"gamma": None}, {"dgamma": None}, {}):
+        refused(machine, plain, replace(args, **changes), InvalidProblemError, "expected None because has_gamma=False")
     plain.can_implement(replace(args, gamma=None, dgamma=None))
     each_buffer_is_checked(machine, plan, args, ("gamma", "dgamma", "dy", "x", "dx", "rms"))
 
@@ -192,8 +192,8 @@ KINDS = (b.SoftmaxKind.SOFTMAX, b.SoftmaxKind.LOG_SOFTMAX)
 
 
 def softmax_descriptor(**changed: Any) -> b.SoftmaxBackwardDescriptor:
-    given: dict[str, Any] = {"kind": KINDS[0], "input_shape": (4, 6), "softmax_axis": 1, "element": K.F32}
-    return b.SoftmaxBackwardDescriptor(**{**given, **changed})
+    fields: dict[str, Any] = {"kind": KINDS[0], "input_shape": (4, 6), "softmax_axis": 1, "element": K.F32}
+    return b.SoftmaxBackwardDescriptor(**{**fields, **changed})
 
 
 def softmax_args(machine: Machine, d: b.SoftmaxBackwardDescriptor) -> b.SoftmaxBackwardArgs:
@@ -263,13 +263,13 @@ def test_softmax_of_nothing(machine: Machine) -> None:
 
 
 def alibi_descriptor(**changed: Any) -> b.AlibiBackwardDescriptor:
-    given: dict[str, Any] = {"batch_size": 2, "num_heads": 3, "query_len": 4, "key_len": 5, "element": K.F32}
-    return b.AlibiBackwardDescriptor(**{**given, **changed})
+    fields: dict[str, Any] = {"batch_size": 2, "num_heads": 3, "query_len": 4, "key_len": 5, "element": K.F32}
+    return b.AlibiBackwardDescriptor(**{**fields, **changed})
 
 
 def alibi_args(machine: Machine, d: b.AlibiBackwardDescriptor) -> b.AlibiBackwardArgs:
-    made = (poisoned(machine, d.input_shape, d.element), poisoned(machine, (d.num_heads,), d.element))
-    return b.AlibiBackwardArgs(normal(machine, "dy", d.input_shape, d.element), *made)
+    outputs = (poisoned(machine, d.input_shape, d.element), poisoned(machine, (d.num_heads,), d.element))
+    return b.AlibiBackwardArgs(normal(machine, "dy", d.input_shape, d.element), *outputs)
 
 
 def test_alibi_descriptor_and_args() -> None:
@@ -343,13 +343,13 @@ def test_alibi_of_nothing(machine: Machine) -> None:
 
 
 def lerp_descriptor(**changed: Any) -> b.BinaryParamBackwardDescriptor:
-    given: dict[str, Any] = {"kind": b.BinaryKind.LERP, "shape": (4, 6), "element": K.F32, "param": 0.3}
-    return b.BinaryParamBackwardDescriptor(**{**given, **changed})
+    fields: dict[str, Any] = {"kind": b.BinaryKind.LERP, "shape": (4, 6), "element": K.F32, "param": 0.3}
+    return b.BinaryParamBackwardDescriptor(**{**fields, **changed})
 
 
 def lerp_args(machine: Machine, d: b.BinaryParamBackwardDescriptor) -> b.BinaryParamBackwardArgs:
-    made = (poisoned(machine, d.shape, d.element) for _ in range(2))
-    return b.BinaryParamBackwardArgs(normal(machine, "dy", d.shape, d.element), *made)
+    outputs = (poisoned(machine, d.shape, d.element) for _ in range(2))
+    return b.BinaryParamBackwardArgs(normal(machine, "dy", d.shape, d.element), *outputs)
 
 
 def test_lerp_descriptor_and_args() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from baracuda.cli.verify.bits import canonical_bits
-from baracuda.cli.verify.placing import LAYOUTS
+from baracuda.cli.verify.placement import LAYOUTS
 from baracuda.cli.verify.plans import EMPTY, FLOATS, LENGTHS, SUBJECTS, Subject, SubjectCase, subject
 from tests.execution import Outcome, execute
 from tests.machine import Machine

@@ -39,19 +39,19 @@ def _check(
     **keywords: Any,
 ) -> None:
     """Results and gradients by the tensors numbered in `wrt`; `saves` numbers results that the backward takes."""
-    given = [to_device(t, device) for t in tensors]
+    operands = [to_device(t, device) for t in tensors]
     leaves = [torch.from_numpy(t.astype(t.dtype if t.dtype.kind in "ciu" else np.float64)) for t in tensors]
     for i in wrt:
         leaves[i].requires_grad_()
-    made = as_tuple(getattr(baracuda, name)(*given, **keywords))
+    results = as_tuple(getattr(baracuda, name)(*operands, **keywords))
     want = as_tuple(reference(*leaves))
-    for g, w in zip(made, want, strict=True):
+    for g, w in zip(results, want, strict=True):
         _close(g, w, scale)
     dys = [_drawn(*w.shape, seed=3).astype(tensors[0].dtype) for w in want]
-    saved = [made[i] for i in saves]
+    saved = [results[i] for i in saves]
     by_us = getattr(baracuda, f"{name}_backward")
     dy = [to_device(d, device) for d in dys]
-    got = as_tuple(by_us(dy[0] if len(dy) == 1 else tuple(dy), *given, *saved, **keywords))
+    got = as_tuple(by_us(dy[0] if len(dy) == 1 else tuple(dy), *operands, *saved, **keywords))
     wide = [torch.from_numpy(d.astype(np.float64 if d.dtype.kind != "c" else d.dtype)) for d in dys]
     slopes = torch.autograd.grad(want, [leaves[i] for i in wrt], wide)
     for g, w in zip(got, slopes, strict=True):
@@ -100,14 +100,14 @@ def test_diff(dtype: Any, n: int, axis: int, device: str) -> None:
 
 def test_diff_beside_other_tensors(device: str) -> None:
     x, before = _drawn(5, 6), _drawn(5, 2)
-    given = {"prepend": to_device(before, device), "append": 0.0}
-    got = baracuda.diff(to_device(x, device), n=2, **given)
+    neighbours = {"prepend": to_device(before, device), "append": 0.0}
+    got = baracuda.diff(to_device(x, device), n=2, **neighbours)
     np.testing.assert_allclose(to_host(got), np.diff(x, 2, prepend=before, append=0.0), atol=1e-12)
     dy = _drawn(5, 7)
     leaf = torch.from_numpy(x).requires_grad_()
     want = torch.diff(leaf, 2, prepend=torch.from_numpy(before), append=torch.zeros(5, 1, dtype=torch.float64))
     (slope,) = torch.autograd.grad(want, leaf, torch.from_numpy(dy))
-    _close(baracuda.diff_backward(to_device(dy, device), to_device(x, device), n=2, **given, wrt=("x",)), slope)
+    _close(baracuda.diff_backward(to_device(dy, device), to_device(x, device), n=2, **neighbours, wrt=("x",)), slope)
 
 
 def test_diff_of_integers_wraps_and_of_bool_differs(device: str) -> None:
@@ -122,8 +122,8 @@ def test_ediff1d(device: str) -> None:
     np.testing.assert_allclose(to_host(got), np.ediff1d(x, end, 7.0), atol=1e-12)
     dy, leaf = _drawn(17), torch.from_numpy(x).requires_grad_()
     (slope,) = torch.autograd.grad(torch.diff(leaf.reshape(-1)), leaf, torch.from_numpy(dy[1:15]))
-    made = baracuda.ediff1d_backward(to_device(dy, device), to_device(x, device), to_device(end, device), 7.0, wrt=("x",))
-    _close(made, slope)
+    gradient = baracuda.ediff1d_backward(to_device(dy, device), to_device(x, device), to_device(end, device), 7.0, wrt=("x",))
+    _close(gradient, slope)
 
 
 @pytest.mark.parametrize("name", ["trapezoid", "cumulative_trapezoid"])
@@ -171,11 +171,15 @@ def test_gradient(edge_order: int, axis: Any, spaced: bool, shape: tuple[int, in
     for g, w in zip(as_tuple(got), wants, strict=True):
         np.testing.assert_allclose(to_host(g), w, atol=1e-11)
     dys = [_drawn(*shape, seed=9 + i) for i in range(len(axes))]
-    given = [to_device(d, device) for d in dys]
-    made = baracuda.gradient_backward(
-        given[0] if len(given) == 1 else tuple(given), to_device(x, device), spacing, axis=axis, edge_order=edge_order
+    slopes_on_device = [to_device(d, device) for d in dys]
+    gradient = baracuda.gradient_backward(
+        slopes_on_device[0] if len(slopes_on_device) == 1 else tuple(slopes_on_device),
+        to_device(x, device),
+        spacing,
+        axis=axis,
+        edge_order=edge_order,
     )
-    _close(made, torch.autograd.grad(slopes, leaf, [torch.from_numpy(d) for d in dys])[0], 100.0)
+    _close(gradient, torch.autograd.grad(slopes, leaf, [torch.from_numpy(d) for d in dys])[0], 100.0)
 
 
 @pytest.mark.parametrize("axis", [0, -1])
@@ -239,16 +243,16 @@ def test_a_class_that_there_is_not_gives_nan(device: str) -> None:
 
 def test_views_share_their_memory(device: str) -> None:
     x = to_device(np.array([1 + 2j, 3 - 4j], np.complex64), device)
-    parts = baracuda.view_as_real(x)
-    assert to_host(parts).tolist() == [[1.0, 2.0], [3.0, -4.0]]
-    parts[0, 1] = 9.0
+    real_view = baracuda.view_as_real(x)
+    assert to_host(real_view).tolist() == [[1.0, 2.0], [3.0, -4.0]]
+    real_view[0, 1] = 9.0
     assert complex(x[0]) == 1 + 9j
-    back = baracuda.view_as_complex(parts)
+    back = baracuda.view_as_complex(real_view)
     back[1] = 5j
     assert complex(x[1]) == 5j
-    bits = baracuda.bitcast(parts, "s32")
-    assert to_host(bits).tolist() == to_host(parts).view(np.int32).tolist()
-    assert tuple(baracuda.bitcast(parts, "u8").shape) == (2, 8)
+    bits = baracuda.bitcast(real_view, "s32")
+    assert to_host(bits).tolist() == to_host(real_view).view(np.int32).tolist()
+    assert tuple(baracuda.bitcast(real_view, "u8").shape) == (2, 8)
     bits[0, 0] = 0
     assert complex(x[0]) == 9j
 
@@ -266,26 +270,26 @@ def test_views_that_cannot_be_are_refused() -> None:
 
 
 def test_sync_batch_norm_is_batch_norm_of_all_samples(device: str) -> None:
-    parts = [_drawn(4, 3, 5, seed=1), _drawn(2, 3, 5, seed=2)]
-    whole, dy = np.concatenate(parts), _drawn(6, 3, 5, seed=3)
+    batches = [_drawn(4, 3, 5, seed=1), _drawn(2, 3, 5, seed=2)]
+    whole, dy = np.concatenate(batches), _drawn(6, 3, 5, seed=3)
     weight, bias, running = _drawn(3), _drawn(3, seed=1), [np.zeros(3), np.ones(3)]
-    given = [to_device(v, device) for v in (weight, bias, *running)]
-    pieces = [baracuda.batch_norm_stats(to_device(x, device)) for x in parts]
+    operands = [to_device(v, device) for v in (weight, bias, *running)]
+    pieces = [baracuda.batch_norm_stats(to_device(x, device)) for x in batches]
     gathered: list[list[Any]] = [[p[0] for p in pieces], [p[1] for p in pieces], []]
-    gathered[2] = [np.array(x.size // 3) for x in parts]
+    gathered[2] = [np.array(x.size // 3) for x in batches]
     leaves = [torch.from_numpy(v).requires_grad_() for v in (whole, weight, bias)]
     means, variances = (torch.from_numpy(v.copy()) for v in running)
     want = F.batch_norm(leaves[0], means, variances, leaves[1], leaves[2], True)
     slopes = torch.autograd.grad(want, leaves, torch.from_numpy(dy))
     saved: list[tuple[Any, ...]] = []
-    for i, x in enumerate(parts):
+    for i, x in enumerate(batches):
         calls = iter((0, 1, 2))
 
         def gather(own: Any, order: tuple[int, ...] = (2, 0, 1), calls: Any = calls) -> Any:
             stacked = np.stack([to_host(v) for v in gathered[order[next(calls)]]])
             return to_device(stacked, device)
 
-        y, *rest = baracuda.sync_batch_norm(to_device(x, device), *given, gather=gather)
+        y, *rest = baracuda.sync_batch_norm(to_device(x, device), *operands, gather=gather)
         _close(y, want[4 * i : 4 * i + len(x)], 10.0)
         _close(rest[3], means, 10.0)
         _close(rest[4], variances, 10.0)
@@ -298,7 +302,7 @@ def test_sync_batch_norm_is_batch_norm_of_all_samples(device: str) -> None:
     for i, (x, own, mean, rstd, count) in enumerate(saved):
         both = iter(sums)
         dx, *share = baracuda.sync_batch_norm_backward(
-            to_device(own, device), to_device(x, device), given[0], mean, rstd, count,
+            to_device(own, device), to_device(x, device), operands[0], mean, rstd, count,
             add=lambda _, both=both: to_device(next(both), device),
         )  # fmt: skip
         _close(dx, slopes[0][4 * i : 4 * i + len(x)], 10.0)

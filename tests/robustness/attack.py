@@ -111,20 +111,20 @@ class _Layer:
         self.known: dict[int, tuple[Array, guarded.Block]] = {}
         self.blocks: list[_Held] = []
 
-    def place(self, value: Any, name: str, written: bool) -> Any:
+    def place(self, value: Any, name: str, writable: bool) -> Any:
         if isinstance(value, Alias):
             return self._alias(value)
         if type(value) in (list, tuple):
-            return type(value)(self.place(v, f"{name}[{i}]", written) for i, v in enumerate(value))
+            return type(value)(self.place(v, f"{name}[{i}]", writable) for i, v in enumerate(value))
         if type(value) is not np.ndarray or value.dtype.hasobject or value.nbytes > guarded.LARGEST // 2:
             return value
         known = self.known.get(id(value))
         if known is None:
-            made, block = guarded.moved(value, low=self.low, fill=_Poison.fill)
-            made.flags.writeable = value.flags.writeable
-            known = self.known[id(value)] = made, block
-            self.blocks.append(_Held(name, block, written))
-        elif written:
+            copy, block = guarded.moved(value, low=self.low, fill=_Poison.fill)
+            copy.flags.writeable = value.flags.writeable
+            known = self.known[id(value)] = copy, block
+            self.blocks.append(_Held(name, block, writable))
+        elif writable:
             next(b for b in self.blocks if b.block is known[1]).written = True
         return self._of_torch(known[0]) if self.torch else known[0]
 
@@ -161,7 +161,7 @@ def _laid(call: Call, *, low: bool, torch: bool) -> _Laid:
 
 
 def _bytes(value: Any) -> tuple[Any, ...]:
-    found: list[Any] = []
+    contents: list[Any] = []
     for v in flattened(value):
         if type(v).__module__.partition(".")[0] == "torch":
             import torch
@@ -172,10 +172,10 @@ def _bytes(value: Any) -> tuple[Any, ...]:
                 else v.numpy()
             )
         if isinstance(v, np.ndarray | np.generic):
-            found.append((v.dtype.str, v.shape, v.tobytes()))
+            contents.append((v.dtype.str, v.shape, v.tobytes()))
         else:
-            found.append(type(v).__name__)
-    return tuple(found)
+            contents.append(type(v).__name__)
+    return tuple(contents)
 
 
 def _innermost(error: BaseException) -> str:
@@ -197,45 +197,45 @@ def attack(sample: Sample, seed: int) -> Outcome:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         call = changed(rng, sample.make())
-    found = Outcome(sample.name, seed, call.changes, "result")
+    outcome = Outcome(sample.name, seed, call.changes, "result")
     values: list[Any] = []
     for fill in PATTERNS:
         _Poison.fill = fill
         call_replay._local.__dict__.clear()  # the thread's own workspace, so that each call has one of its very size
-        values.append(_once(call, found, low=low, torch=torch))
-        if found.outcome != "result" and len(values) < len(PATTERNS):
-            return found
-    if found.outcome != "result":
-        found.wrong.insert(0, "an error only the second time")
+        values.append(_once(call, outcome, low=low, torch=torch))
+        if outcome.outcome != "result" and len(values) < len(PATTERNS):
+            return outcome
+    if outcome.outcome != "result":
+        outcome.wrong.insert(0, "an error only the second time")
     elif values[0] != values[1] and not torch:
-        found.wrong.append("uninitialised")
-        found.detail = found.detail or f"results differ: {[a == b for a, b in zip(*values, strict=False)]}"
-    return found
+        outcome.wrong.append("uninitialised")
+        outcome.detail = outcome.detail or f"results differ: {[a == b for a, b in zip(*values, strict=False)]}"
+    return outcome
 
 
-def _once(call: Call, found: Outcome, *, low: bool, torch: bool) -> Any:
+def _once(call: Call, outcome: Outcome, *, low: bool, torch: bool) -> Any:
     laid = _laid(call, low=low, torch=torch)
     before = laid.contents()
     try:
-        made = laid.call.function(*laid.call.arguments, **laid.call.keywords)
-        result = (_bytes(made), *(_bytes(v) for k, v in laid.call.keywords.items() if k in call.written))
+        returned = laid.call.function(*laid.call.arguments, **laid.call.keywords)
+        result = (_bytes(returned), *(_bytes(v) for k, v in laid.call.keywords.items() if k in call.written))
     except baracuda.Error as error:
-        found.outcome, result = type(error).__name__, None
-        found.detail = f"{found.outcome}: {str(error)[:300]} at {_innermost(error)}"
+        outcome.outcome, result = type(error).__name__, None
+        outcome.detail = f"{outcome.outcome}: {str(error)[:300]} at {_innermost(error)}"
         if SHOWN is not None:
             SHOWN()
     except Exception as error:
-        found.outcome, result = type(error).__name__, None
-        found.wrong.append("unnamed")
+        outcome.outcome, result = type(error).__name__, None
+        outcome.wrong.append("unnamed")
         if SHOWN is not None:
             SHOWN()
-        found.detail = f"{type(error).__name__}: {str(error)[:300]} at {_innermost(error)}"
-    _check_memory(laid, before, found)
+        outcome.detail = f"{type(error).__name__}: {str(error)[:300]} at {_innermost(error)}"
+    _check_memory(laid, before, outcome)
     return result
 
 
-def _check_memory(laid: _Laid, before: list[bytes], found: Outcome) -> None:
-    failed = found.outcome != "result"
+def _check_memory(laid: _Laid, before: list[bytes], outcome: Outcome) -> None:
+    failed = outcome.outcome != "result"
     for held, old, new in zip(laid.blocks, before, laid.contents(), strict=True):
         if old == new:
             continue
@@ -245,5 +245,5 @@ def _check_memory(laid: _Laid, before: list[bytes], found: Outcome) -> None:
         elif set(held.block.around(new)) - {held.block.fill}:
             what = "written outside"
         if what:
-            found.wrong.append(what)
-            found.detail = f"{held.name} {found.detail}"
+            outcome.wrong.append(what)
+            outcome.detail = f"{held.name} {outcome.detail}"

@@ -20,14 +20,14 @@ def _drawn(*shape: int, dtype: Any = F32, seed: int = 0) -> Any:
 def _of(*values: Any, **keywords: Any) -> Callable[[], Made]:
     """A call: a tuple of extents stands for a tensor of that shape, drawn anew for each."""
 
-    def made() -> Made:
+    def make() -> Made:
         tensors = [
             _drawn(*v, seed=i) if isinstance(v, tuple) and all(type(n) is int for n in v) else v for i, v in enumerate(values)
         ]
         words = {k: _drawn(*v.shape) if isinstance(v, _Shape) else v for k, v in keywords.items()}
         return tensors, words
 
-    return made
+    return make
 
 
 def _is_shape(value: Any) -> bool:

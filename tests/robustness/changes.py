@@ -101,10 +101,10 @@ def _of_tensor(change: Callable[[Random, Array], tuple[str, Array] | None], vari
     def changed(rng: Random, call: Call) -> str | None:
         if variants:
             rng = Random(f"{call.name}/{rng.randrange(variants)}")
-        found = _tensors(call)
-        if not found:
+        tensors = _tensors(call)
+        if not tensors:
             return None
-        place = rng.choice(found)
+        place = rng.choice(tensors)
         done = change(rng, place.value)
         if done is None:
             return None
@@ -127,8 +127,8 @@ def _rank(rng: Random, x: Array) -> tuple[str, Array] | None:
     ]
     if x.ndim and x.shape[0]:
         ways.append(("an axis fewer", lambda: x[0]))
-    name, made = rng.choice(ways)
-    return name, made()
+    name, make = rng.choice(ways)
+    return name, make()
 
 
 def _extent(rng: Random, x: Array) -> tuple[str, Array] | None:
@@ -184,9 +184,9 @@ def _layout(rng: Random, x: Array) -> tuple[str, Array] | None:
 def _misaligned(rng: Random, x: Array) -> tuple[str, Array] | None:
     if x.itemsize == 1 or not x.size:
         return None
-    made: Array = np.ndarray(x.shape, x.dtype, bytearray(x.nbytes + 1), 1)
-    made[...] = x
-    return "an address between two elements", made
+    shifted: Array = np.ndarray(x.shape, x.dtype, bytearray(x.nbytes + 1), 1)
+    shifted[...] = x
+    return "an address between two elements", shifted
 
 
 # --- elements and values ----------------------------------------------------------------------------------------------
@@ -230,18 +230,20 @@ def _order(rng: Random, x: Array) -> tuple[str, Array] | None:
     if x.ndim != 1 or x.dtype.kind not in "iu" or x.size < 2:
         return None
     way = rng.choice(["descending", "all alike", "not from the first", "beyond"])
-    made = {"descending": x[::-1].copy(), "all alike": np.full_like(x, x[-1]), "not from the first": x + 1, "beyond": x * 3}[way]
-    return way, made
+    orders = {"descending": x[::-1].copy(), "all alike": np.full_like(x, x[-1]), "not from the first": x + 1, "beyond": x * 3}[
+        way
+    ]
+    return way, orders
 
 
 # --- what is no tensor ------------------------------------------------------------------------------------------------
 
 
 def _replaced(rng: Random, call: Call) -> str | None:
-    found = _tensors(call)
-    if not found:
+    tensors = _tensors(call)
+    if not tensors:
         return None
-    place = rng.choice(found)
+    place = rng.choice(tensors)
     x = place.value
     ways: list[Callable[[], Any]] = [
         lambda: rng.choice([1, 2.0, -1, 1j, True, math.nan, math.inf, 2**70]),
@@ -260,10 +262,10 @@ def _replaced(rng: Random, call: Call) -> str | None:
 
 def _misplaced(rng: Random, call: Call) -> str | None:
     """Two tensors of a call exchanged."""
-    found = _tensors(call)
-    if len(found) < 2:
+    tensors = _tensors(call)
+    if len(tensors) < 2:
         return None
-    one, other = rng.sample(found, 2)
+    one, other = rng.sample(tensors, 2)
     first, second = one.value, other.value
     one.put(second)
     other.put(first)
@@ -272,10 +274,10 @@ def _misplaced(rng: Random, call: Call) -> str | None:
 
 def _shared(rng: Random, call: Call) -> str | None:
     """One tensor in two places."""
-    found = _tensors(call)
-    if len(found) < 2:
+    tensors = _tensors(call)
+    if len(tensors) < 2:
         return None
-    one, other = rng.sample(found, 2)
+    one, other = rng.sample(tensors, 2)
     other.put(one.value)
     return f"{other}: the same as {one}"
 
@@ -331,10 +333,10 @@ def _option(rng: Random, call: Call) -> str | None:
 
 def _junk(rng: Random, call: Call) -> str | None:
     """An argument that is no tensor, replaced."""
-    found = _others(call)
-    if not found:
+    candidates = _others(call)
+    if not candidates:
         return None
-    place = rng.choice(found)
+    place = rng.choice(candidates)
     value = rng.choice(_JUNK)
     place.put(value)
     return f"{place}={_short(value)}"
@@ -342,10 +344,10 @@ def _junk(rng: Random, call: Call) -> str | None:
 
 def _nudged(rng: Random, call: Call) -> str | None:
     """A number or a tuple of numbers among the arguments, off by a little."""
-    found = [p for p in _others(call) if type(p.value) in (int, float) or (type(p.value) is tuple and p.value)]
-    if not found:
+    candidates = [p for p in _others(call) if type(p.value) in (int, float) or (type(p.value) is tuple and p.value)]
+    if not candidates:
         return None
-    place = rng.choice(found)
+    place = rng.choice(candidates)
     value = place.value
     if isinstance(value, tuple):
         value = rng.choice([value[:-1], (*value, 1), value[::-1], (value[0],) * len(value), list(value)])
@@ -428,8 +430,8 @@ def _result(call: Call) -> Array:
         if isinstance(call.function, Function):  # without a kernel
             shape, kind, _ = next(iter(call.function.describe(*call.arguments, **call.keywords).results.values()))
             return np.full(shape, 7, kind.numpy)
-        made = call.function(*call.arguments, **call.keywords)
-        like = made[0] if isinstance(made, tuple) else made
+        result = call.function(*call.arguments, **call.keywords)
+        like = result[0] if isinstance(result, tuple) else result
     except Exception:
         like = None
     if not isinstance(like, np.ndarray):
@@ -444,7 +446,7 @@ def _out(rng: Random, call: Call) -> str | None:
     """A tensor to write, from what the call gives."""
     if "out" not in inspect.signature(call.function).parameters or "out" in call.keywords:
         return None
-    found = _tensors(call)
+    tensors = _tensors(call)
     y = _result(call)
     way = rng.choice(
         ["right", "right", "right", "shape", "element", "layout", "read-only", "alias", "alias", "tuple", "junk", "zero"]
@@ -461,8 +463,8 @@ def _out(rng: Random, call: Call) -> str | None:
         value.flags.writeable = False
     elif way == "zero":
         value = np.lib.stride_tricks.as_strided(y, y.shape, (0,) * y.ndim) if y.size else y
-    elif way == "alias" and found:
-        value = Alias(rng.choice(found).value, rng.choice([0, 0, 1, -1]))
+    elif way == "alias" and tensors:
+        value = Alias(rng.choice(tensors).value, rng.choice([0, 0, 1, -1]))
     elif way == "tuple":
         value = rng.choice([(y,), (y, None), (y, y), (None,), [y], (y, 1)])
     elif way == "junk":

@@ -42,23 +42,23 @@ class Report:
 
     def classes(self) -> dict[tuple[str, str], list[dict[str, Any]]]:
         """Findings by what is wrong and where."""
-        found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for f in self.findings:
             where = re.sub(r".* at ", "", str(f["detail"])) if "unnamed" in f["wrong"] else str(f["sample"]).partition("#")[0]
             if where == "the call itself":
                 where = f"{str(f['detail'])[:70]}"
-            found.setdefault((", ".join(dict.fromkeys(f["wrong"])), where), []).append(f)
-        return found
+            groups.setdefault((", ".join(dict.fromkeys(f["wrong"])), where), []).append(f)
+        return groups
 
     def table(self) -> str:
         """What became of the calls, and every class of findings with a call to repeat it."""
         lines = [f"{self.calls:,} calls in {self.seconds:.0f} s, {len(self.findings)} findings in {len(self.classes())} classes"]
         lines += [f"  {count:>9,}  {name}" for name, count in self.outcomes.most_common()]
         lines += ["changes", *(f"  {count:>9,}  {name}" for name, count in self.changes.most_common())]
-        for (wrong, where), found in sorted(self.classes().items(), key=lambda item: -len(item[1])):
-            first = found[0]
-            names = sorted({str(f["sample"]).partition("#")[0] for f in found})
-            lines.append(f"{len(found):>5}  {wrong}: {where}: {', '.join(names[:6])}{' ...' if len(names) > 6 else ''}")
+        for (wrong, where), failures in sorted(self.classes().items(), key=lambda item: -len(item[1])):
+            first = failures[0]
+            names = sorted({str(f["sample"]).partition("#")[0] for f in failures})
+            lines.append(f"{len(failures):>5}  {wrong}: {where}: {', '.join(names[:6])}{' ...' if len(names) > 6 else ''}")
             lines.append(f"       {first['detail']}".rstrip())
             lines.append(f"       --replay {first['sample']!r} {first['seed']}   {first['changes']}")
         return "\n".join(lines)
@@ -149,7 +149,7 @@ def fuzz(
 
     workers = min(workers, len(part_of(0, 1, only)))
     report, lock, begun = Report(), threading.Lock(), time.monotonic()
-    told = [begun]
+    last_report = [begun]
 
     def tell(line: dict[str, Any]) -> None:
         with lock:
@@ -157,9 +157,11 @@ def fuzz(
                 report.calls += sum(line["outcomes"].values())
                 report.outcomes.update(line["outcomes"])
                 report.changes.update(line["changes"])
-                if progress and time.monotonic() - told[0] > 15:
-                    told[0] = time.monotonic()
-                    print(f"{told[0] - begun:6.0f} s  {report.calls:>8,} calls  {len(report.findings)} findings", flush=True)
+                if progress and time.monotonic() - last_report[0] > 15:
+                    last_report[0] = time.monotonic()
+                    print(
+                        f"{last_report[0] - begun:6.0f} s  {report.calls:>8,} calls  {len(report.findings)} findings", flush=True
+                    )
                 return
             if "ended" in line:
                 sample, turn = number(line["ended"], line["part"], line["parts"], only)
@@ -193,21 +195,21 @@ def main() -> int:
     parser.add_argument("--unoptimised", default="", metavar="DIRECTORY", help="compile kernels as written, and keep them here")
     parser.add_argument("--replay", nargs=2, metavar=("NAME", "SEED"))
     parser.add_argument("--json", type=Path, help="write the findings here")
-    given = parser.parse_args()
-    if given.replay:
-        return _replay(given.replay[0], int(given.replay[1]))
+    options = parser.parse_args()
+    if options.replay:
+        return _replay(options.replay[0], int(options.replay[1]))
     report = fuzz(
-        given.calls,
-        workers=given.workers,
-        seed=given.seed,
-        only=given.only,
-        unoptimised=given.unoptimised,
-        seconds=given.seconds,
+        options.calls,
+        workers=options.workers,
+        seed=options.seed,
+        only=options.only,
+        unoptimised=options.unoptimised,
+        seconds=options.seconds,
         progress=True,
     )
     print(report.table())
-    if given.json:
-        given.json.write_text(json.dumps(report.findings, indent=1))
+    if options.json:
+        options.json.write_text(json.dumps(report.findings, indent=1))
     return bool(report.findings)
 
 
@@ -221,9 +223,9 @@ def _replay(name: str, seed: int) -> int:
     faulthandler.enable()
     attack.install()
     attack.SHOWN = traceback.print_exc
-    found = attack.attack(next(s for s in samples() if s.name == name), seed)
-    print(found)
-    return bool(found.wrong)
+    outcome = attack.attack(next(s for s in samples() if s.name == name), seed)
+    print(outcome)
+    return bool(outcome.wrong)
 
 
 if __name__ == "__main__":

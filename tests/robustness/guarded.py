@@ -79,9 +79,9 @@ def _lease_type(nbytes: int) -> Callable[[Slot, int], Any]:
             _ARENA.give_back(self.slot)
 
     def lease(slot: Slot, address: int) -> Any:
-        made = Lease.from_address(address)
-        made.slot = slot
-        return made
+        leased = Lease.from_address(address)
+        leased.slot = slot
+        return leased
 
     return lease
 
@@ -128,6 +128,6 @@ def moved(array: Array, *, low: bool, fill: int) -> tuple[Array, Block]:
     first, last = _reach(array)
     beside = int(not array.flags.aligned)  # what is not aligned stays so, with a byte between it and the protected page
     block = Block(last - first + beside, low=low, fill=fill)
-    made = block.array(array.shape, array.dtype, (beside if low else 0) - first, array.strides)
-    made[...] = array
-    return made, block
+    copy = block.array(array.shape, array.dtype, (beside if low else 0) - first, array.strides)
+    copy[...] = array
+    return copy, block

@@ -107,17 +107,17 @@ def _backward(trial: Trial, order: int) -> Call:
     op, tensors = trial.op, trial.tensors
     forward = describe_call(op, tensors, dict(trial.keywords))[0].forward
     function = getattr(baracuda, f"{op.name}{'_double' * (order - 1)}_backward")
-    given: dict[str, Any] = dict(zip(op.signature.tensors, tensors, strict=False))
+    values: dict[str, Any] = dict(zip(op.signature.tensors, tensors, strict=False))
     for name, (shape, kind, _) in forward.results.items():
         if name in op.extra or name in op.saves:
-            given[name] = _drawn(f"{trial}/{name}", shape, kind)
+            values[name] = _drawn(f"{trial}/{name}", shape, kind)
         if name not in op.extra and _inexact(kind):
-            given[f"d{name}"] = _drawn(f"{trial}/d{name}", shape, kind)
+            values[f"d{name}"] = _drawn(f"{trial}/d{name}", shape, kind)
     for name, (shape, kind) in forward.tensors.items():
         if _inexact(kind):
-            given[f"dd{name}"] = _drawn(f"{trial}/dd{name}", shape, kind)
+            values[f"dd{name}"] = _drawn(f"{trial}/dd{name}", shape, kind)
     names = [n for n, p in inspect.signature(function).parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    arguments = [given.get(n) for n in names]
+    arguments = [values.get(n) for n in names]
     while arguments and arguments[-1] is None:
         arguments.pop()
     return Call(function.__name__, function, arguments, dict(trial.keywords))
@@ -223,12 +223,12 @@ class RunPlan:
 
 def _plan(name: str, problem: Any) -> Call:
     tensors: dict[str, Any] = {**dict.fromkeys(s.name for s in problem.plan.tensors), **problem.inputs()}
-    written = frozenset(s.name for s in problem.tensors() if s.written)
+    outputs = frozenset(s.name for s in problem.tensors() if s.written)
     d = problem.descriptor
     for spec in problem.tensors():
         if spec.written:
             tensors[spec.name] = np.zeros(spec.expected_shape(d), spec.expected_kind(d).numpy)
-    return Call(name, RunPlan(problem.plan, d, problem.args), [], tensors, written, function_like=False)
+    return Call(name, RunPlan(problem.plan, d, problem.args), [], tensors, outputs, function_like=False)
 
 
 def _of_op(name: str, op: Op) -> Call:

@@ -73,10 +73,10 @@ def _in_place() -> Any:
 
 def checksum(result: Any) -> int:
     """Of a result's bytes."""
-    found = 0
+    crc = 0
     for value in flattened(result):
-        found = zlib.crc32(np.ascontiguousarray(value).tobytes(), found)
-    return found
+        crc = zlib.crc32(np.ascontiguousarray(value).tobytes(), crc)
+    return crc
 
 
 @cache
@@ -87,7 +87,7 @@ def expected() -> dict[str, int]:
 
 def wrong(seed: int, until: float, count: int = sys.maxsize) -> list[str]:
     """Compute in a random order until a time, or so many; what was not as expected."""
-    rng, names, known, found = Random(seed), list(works()), expected(), []
+    rng, names, known, failures = Random(seed), list(works()), expected(), []
     while count > 0 and time.monotonic() < until:
         for name in rng.sample(names, len(names)):
             count -= 1
@@ -95,21 +95,21 @@ def wrong(seed: int, until: float, count: int = sys.maxsize) -> list[str]:
                 break
             try:
                 if checksum(works()[name]()) != known[name]:
-                    found.append(f"{name}: other bits")
+                    failures.append(f"{name}: other bits")
             except BaseException as error:
-                found.append(f"{name}: {error!r}")
-    return found
+                failures.append(f"{name}: {error!r}")
+    return failures
 
 
 def in_threads(count: int, work: Callable[[int], Sequence[str]]) -> list[str]:
     """What threads that work at once, each with its number, say is wrong."""
-    found: list[str] = []
-    threads = [threading.Thread(target=lambda k=k: found.extend(work(k))) for k in range(count)]
+    failures: list[str] = []
+    threads = [threading.Thread(target=lambda k=k: failures.extend(work(k))) for k in range(count)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    return found
+    return failures
 
 
 def child(seed: int, count: int, seconds: float = 60.0) -> str:

@@ -96,11 +96,11 @@ def test_bits_of_a_repeated_call(sample: Sample, python: bool) -> None:
     for by in (0, 1, 3, 0):
         assert _results(public, call, by) == _results(plain, call, by), (sample.name, by)
     name = sample.name.partition("#")[0]
-    made = _results(plain, call, 0)[0]
-    if name not in NEVER and name not in IN_PLACE and isinstance(made, (list, tuple)):
-        assert public.cached_calls or _has_nothing(made), f"{sample.name}: its calls are not kept"
+    returned = _results(plain, call, 0)[0]
+    if name not in NEVER and name not in IN_PLACE and isinstance(returned, (list, tuple)):
+        assert public.cached_calls or _has_nothing(returned), f"{sample.name}: its calls are not kept"
 
 
-def _has_nothing(made: Any) -> bool:
+def _has_nothing(returned: Any) -> bool:
     """Whether results have no elements, so that nothing is launched for them."""
-    return not made[2] if isinstance(made, tuple) else all(map(_has_nothing, made))
+    return not returned[2] if isinstance(returned, tuple) else all(map(_has_nothing, returned))

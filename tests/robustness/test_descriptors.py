@@ -49,8 +49,8 @@ def _with_numbers(op: Op, trial: Trial) -> Iterator[tuple[Any, Any]]:
     there = [i for i, t in enumerate(tensors) if t is not None]
     for which in (*itertools.combinations(there, 1), *itertools.combinations(there, 2)):
         for value in _NUMBERS:
-            given = [value if i in which else t for i, t in enumerate(tensors)]
-            yield (which, value), lambda given=given: describe_call(op, given, dict(trial.keywords))[0]
+            operands = [value if i in which else t for i, t in enumerate(tensors)]
+            yield (which, value), lambda operands=operands: describe_call(op, operands, dict(trial.keywords))[0]
 
 
 @pytest.mark.parametrize("name", sorted(cases()))

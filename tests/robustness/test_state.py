@@ -33,10 +33,10 @@ def test_children_forked_while_threads_call(full: bool) -> None:
     threads = [threading.Thread(target=state.wrong, args=(k, stop)) for k in range(4)]
     for t in threads:
         t.start()
-    found = [state.child(k, 8) for k in range(60 if full else 3)]
+    answers = [state.child(k, 8) for k in range(60 if full else 3)]
     for t in threads:
         t.join()
-    assert set(found) == {"right"}
+    assert set(answers) == {"right"}
 
 
 # --- processes that share a cache directory ---------------------------------------------------------------------------
@@ -59,9 +59,9 @@ def _right(directory: Path, count: int) -> None:
     """A process that reads the cache computes `count` things, and right."""
     text, _ = (process := _victim(directory, 0, count)).communicate(timeout=300)
     assert process.returncode == 0, text
-    found = dict(_lines(text))
-    assert len(found) == count
-    assert found.items() <= state.expected().items()
+    results = dict(_lines(text))
+    assert len(results) == count
+    assert results.items() <= state.expected().items()
 
 
 def _killed(directory: Path, seeds: Sequence[int], count: int, seconds: float) -> None:

@@ -72,9 +72,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="")
     parser.add_argument("--unoptimised", default="")
-    given = parser.parse_args()
-    if given.unoptimised:
-        os.environ["BARACUDA_CACHE_DIR"] = given.unoptimised
+    options = parser.parse_args()
+    if options.unoptimised:
+        os.environ["BARACUDA_CACHE_DIR"] = options.unoptimised
         jit.object_code = _as_written
     faulthandler.enable()
     import torch
@@ -86,15 +86,15 @@ def main() -> None:
     outcomes: Counter[str] = Counter()
     changes: Counter[str] = Counter()
     stated = time.monotonic()
-    last = min(given.calls, given.first + _MOST_CALLS)
-    for i in range(given.first, last):
-        sample, turn = number(i, given.part, given.parts, given.only)
+    last = min(options.calls, options.first + _MOST_CALLS)
+    for i in range(options.first, last):
+        sample, turn = number(i, options.part, options.parts, options.only)
         print(f"start {i}", flush=True)
-        found = attack.attack(sample, given.seed + turn)
-        outcomes[found.outcome] += 1
-        changes.update(c.partition(":")[0] for c in found.changes)
-        if found.wrong:
-            print(json.dumps(asdict(found), default=str), flush=True)
+        outcome = attack.attack(sample, options.seed + turn)
+        outcomes[outcome.outcome] += 1
+        changes.update(c.partition(":")[0] for c in outcome.changes)
+        if outcome.wrong:
+            print(json.dumps(asdict(outcome), default=str), flush=True)
         if time.monotonic() - stated > 2 or i + 1 == last:
             print(json.dumps({"done": i + 1, "outcomes": outcomes, "changes": changes}), flush=True)
             outcomes.clear()

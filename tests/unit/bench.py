@@ -27,5 +27,5 @@ class Once:
 
 
 def declared(op: str, element: str = "f32", *, backward: bool = False) -> Declared:
-    found = problems("families", Request(dtypes=(element,), quick=True))
-    return next(p for p in found if isinstance(p, Declared) and p.trial.name == op and p.backward is backward)
+    candidates = problems("families", Request(dtypes=(element,), quick=True))
+    return next(p for p in candidates if isinstance(p, Declared) and p.trial.name == op and p.backward is backward)

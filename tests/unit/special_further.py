@@ -56,13 +56,13 @@ def envelope(op: str, x: mpf) -> mpf:
 
 def errors(op: str, kind: ElementKind, computed: np.ndarray, x: np.ndarray) -> np.ndarray:
     """The errors in ULP of the exact value, or of the envelope where that is larger."""
-    found = []
+    in_ulps = []
     with mp.workprec(PRECISION):
         for c, v in zip(computed.tolist(), x.tolist(), strict=True):
             wanted = mp.re(EXACT[op](mpf(v)))
             larger = max(envelope(op, mpf(v)), abs(wanted)) if mp.isfinite(wanted) else wanted
-            found.append(ulp.error(c, wanted, kind) * float(ulp.unit(wanted, kind) / ulp.unit(larger, kind)))
-    return np.array(found)
+            in_ulps.append(ulp.error(c, wanted, kind) * float(ulp.unit(wanted, kind) / ulp.unit(larger, kind)))
+    return np.array(in_ulps)
 
 
 def samples(op: str, kind: ElementKind, n: int, rng: np.random.Generator) -> np.ndarray:

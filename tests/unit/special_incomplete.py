@@ -149,20 +149,20 @@ def beta_samples(n: int, kind, rng: np.random.Generator) -> tuple[np.ndarray, ..
 
 def ulp_errors(function, got: np.ndarray, kind, *args: np.ndarray) -> np.ndarray:
     """The errors in units in the last place, 0 where `relative_errors` are."""
-    limits, found = np.finfo(got.dtype), []
+    limits, in_ulps = np.finfo(got.dtype), []
     for value, *point in zip(got.tolist(), *(v.tolist() for v in args), strict=True):
         exact = function(*(mpf(p) for p in point))
         inside = 1e3 * float(limits.tiny) < abs(exact) < float(limits.max)
-        found.append(ulp.error(value, exact, kind) if inside else 0.0)
-    return np.array(found)
+        in_ulps.append(ulp.error(value, exact, kind) if inside else 0.0)
+    return np.array(in_ulps)
 
 
 def relative_errors(function, got: np.ndarray, *args: np.ndarray) -> np.ndarray:
     """The relative errors of values; 0 where the exact one is near the end of the range of the kind."""
     limits = np.finfo(got.dtype)
-    found = []
+    relative = []
     for value, *point in zip(got.tolist(), *(v.tolist() for v in args), strict=True):
         exact = function(*(mpf(p) for p in point))
         inside = 1e3 * float(limits.tiny) < abs(exact) < float(limits.max)
-        found.append((float(abs(mpf(value) - exact) / abs(exact)) if np.isfinite(value) else np.inf) if inside else 0.0)
-    return np.array(found)
+        relative.append((float(abs(mpf(value) - exact) / abs(exact)) if np.isfinite(value) else np.inf) if inside else 0.0)
+    return np.array(relative)

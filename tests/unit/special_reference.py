@@ -94,11 +94,11 @@ def _bessel(order: int, scaled: bool):
     def value(x: mpf) -> mpf:
         a = min(abs(x), mpf(2000)) if not scaled else abs(x)
         if a > 200:
-            found = _series(8 * a, lambda k: -(4 * mpf(order) ** 2 - (2 * k - 1) ** 2) / k) / mp.sqrt(2 * mp.pi * a)
-            found *= 1 if scaled else mp.exp(a)
+            bessel = _series(8 * a, lambda k: -(4 * mpf(order) ** 2 - (2 * k - 1) ** 2) / k) / mp.sqrt(2 * mp.pi * a)
+            bessel *= 1 if scaled else mp.exp(a)
         else:
-            found = mp.besseli(order, a) * (mp.exp(-a) if scaled else 1)
-        return -found if order and x < 0 else found
+            bessel = mp.besseli(order, a) * (mp.exp(-a) if scaled else 1)
+        return -bessel if order and x < 0 else bessel
 
     return value
 
@@ -117,8 +117,8 @@ def _bessel_j(order: int):
             sign = -1 if k % 4 >= 2 else 1
             p, q = (p + sign * term, q) if k % 2 == 0 else (p, q + sign * term)
             term *= (4 * mpf(order) ** 2 - (2 * k + 1) ** 2) / ((k + 1) * 8 * a)
-        found = mp.sqrt(2 / (mp.pi * a)) * (p * cosine - q * sine)
-        return -found if order and x < 0 else found
+        bessel = mp.sqrt(2 / (mp.pi * a)) * (p * cosine - q * sine)
+        return -bessel if order and x < 0 else bessel
 
     return value
 
@@ -154,12 +154,12 @@ def envelope(op: str, x: float) -> mpf:
 
 def errors(op: str, kind: ElementKind, computed: np.ndarray, x: np.ndarray) -> np.ndarray:
     """The errors in ULP of the exact value, or of the envelope where that is larger."""
-    found = []
+    in_ulps = []
     for c, v in zip(computed.tolist(), x.tolist(), strict=True):
         wanted = exact(op, v)
         larger = max(envelope(op, v), abs(wanted)) if mp.isfinite(wanted) else wanted
-        found.append(ulp.error(c, wanted, kind) * float(ulp.unit(wanted, kind) / ulp.unit(larger, kind)))
-    return np.array(found)
+        in_ulps.append(ulp.error(c, wanted, kind) * float(ulp.unit(wanted, kind) / ulp.unit(larger, kind)))
+    return np.array(in_ulps)
 
 
 def samples(op: str, kind: ElementKind, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -76,8 +76,8 @@ def test_no_op_knows_a_device() -> None:
 def test_no_lowering_knows_an_op() -> None:
     names = ("softmax", "rms_norm", "alibi", "lerp", "quantize")
     for path in (PACKAGE / "lowering").rglob("*.py"):
-        found = [n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant) and n.value in names]
-        assert not found, path
+        op_names = [n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant) and n.value in names]
+        assert not op_names, path
 
 
 def test_no_file_imports_a_framework() -> None:

@@ -16,8 +16,8 @@ import torch
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BufferTooSmallError, InvalidProblemError, MisalignedOperandError, UnsupportedError
+from baracuda.core.layout_key import layout_key_mut
 from baracuda.core.parameters import element_of
-from baracuda.core.probe import probe_mut
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut, tensor_ref
 from baracuda.frontends.array import Array
 from baracuda.frontends.arrays import adopted, all_adopted, empty_like
@@ -38,31 +38,31 @@ VIEWS = {
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.bool_, np.complex128])
 def test_a_bare_producer_becomes_numpys_array_of_its_memory(dtype: Any, view: str) -> None:
     x = VIEWS[view](np.arange(3 * 5 * 6).reshape(3, 5, 6).astype(dtype))
-    found = adopted(Bare(x))
-    assert type(found) is np.ndarray
-    assert (found.dtype, found.shape, found.tolist()) == (x.dtype, x.shape, x.tolist())
+    array = adopted(Bare(x))
+    assert type(array) is np.ndarray
+    assert (array.dtype, array.shape, array.tolist()) == (x.dtype, x.shape, x.tolist())
     if x.size:
-        assert found.__array_interface__["data"][0] == x.__array_interface__["data"][0]
-        assert found.strides == x.strides
+        assert array.__array_interface__["data"][0] == x.__array_interface__["data"][0]
+        assert array.strides == x.strides
 
 
 def test_an_element_that_numpy_has_no_letter_for() -> None:
     x = torch.arange(12.0).to(torch.bfloat16).reshape(3, 4).T
-    found = adopted(Bare(x))
-    assert found.dtype == ml_dtypes.bfloat16
-    assert found.tolist() == x.tolist()
-    assert found.ctypes.data == x.data_ptr()
+    array = adopted(Bare(x))
+    assert array.dtype == ml_dtypes.bfloat16
+    assert array.tolist() == x.tolist()
+    assert array.ctypes.data == x.data_ptr()
 
 
 def test_it_keeps_the_memory_alive_and_no_longer() -> None:
     x = np.arange(6.0)
     alive = weakref.ref(x)
-    found = adopted(Bare(x))[2:]
+    array = adopted(Bare(x))[2:]
     del x
     gc.collect()
     assert alive() is not None
-    assert found.tolist() == [2, 3, 4, 5]
-    del found
+    assert array.tolist() == [2, 3, 4, 5]
+    del array
     gc.collect()
     assert alive() is None
 
@@ -77,28 +77,28 @@ def test_writes_go_where_the_producer_lets_them() -> None:
 
 def test_a_producer_on_a_gpu_becomes_our_own_array() -> None:
     fake = FakeTensor(0x1000, (2, 3), (1, 2), (0, 32, 1), device=(2, 1))
-    found = adopted(fake)
-    assert type(found) is Array
-    assert (found.pointer, found.shape, found.strides, found.kind) == (0x1000, (2, 3), (1, 2), ElementKind.S32)
-    assert found.device is Device.cuda(1)
-    assert found.T.owner is found.owner is not None
-    assert not found.readonly
+    array = adopted(fake)
+    assert type(array) is Array
+    assert (array.pointer, array.shape, array.strides, array.kind) == (0x1000, (2, 3), (1, 2), ElementKind.S32)
+    assert array.device is Device.cuda(1)
+    assert array.T.owner is array.owner is not None
+    assert not array.readonly
 
 
 def test_a_read_only_producer_on_a_gpu_stays_so() -> None:
-    found = adopted(FakeTensor(0x1000, device=(2, 0), flags=1))
-    for one in (found, found.T, found[0], found.reshape(6), found.view(ElementKind.S32)):
+    array = adopted(FakeTensor(0x1000, device=(2, 0), flags=1))
+    for one in (array, array.T, array[0], array.reshape(6), array.view(ElementKind.S32)):
         assert one.readonly
         assert one.__cuda_array_interface__["data"][1]
-        assert probe_mut(one) is None
+        assert layout_key_mut(one) is None
         with pytest.raises(InvalidProblemError, match=r"^y: it is read-only"):
             tensor_mut(one, name="y")
 
 
 def test_a_packed_element_stays_packed() -> None:
-    found = adopted(FakeTensor(0x1000, (2, 4), None, (0, 4, 1), device=(1, 0)))
-    assert type(found) is TensorRef
-    assert (found.kind.bits, found.shape) == (4, (2, 4))
+    ref = adopted(FakeTensor(0x1000, (2, 4), None, (0, 4, 1), device=(1, 0)))
+    assert type(ref) is TensorRef
+    assert (ref.kind.bits, ref.shape) == (4, (2, 4))
 
 
 def test_a_bare_reference_becomes_an_array() -> None:
@@ -118,10 +118,10 @@ def test_a_bare_reference_becomes_an_array() -> None:
     ],
 )
 def test_a_reference_beyond_its_memory_is_refused_everywhere(change: dict[str, Any], error: type[Exception]) -> None:
-    given = {"pointer": 0x1000, "shape": (2, 3), "strides": (3, 1), "kind": ElementKind.F64, "device": Device.cpu(), **change}
+    fields = {"pointer": 0x1000, "shape": (2, 3), "strides": (3, 1), "kind": ElementKind.F64, "device": Device.cpu(), **change}
     for take in (adopted, tensor_ref, tensor_mut):
         with pytest.raises(error, match=r"^x"):
-            take(TensorMut(**given), name="x")
+            take(TensorMut(**fields), name="x")
 
 
 def test_what_needs_nothing_is_returned_as_it_is() -> None:
@@ -134,10 +134,10 @@ def test_what_needs_nothing_is_returned_as_it_is() -> None:
 
 def test_members_of_a_sequence_are_adopted() -> None:
     x = np.arange(3.0)
-    found = adopted((Bare(x), x, 2))
-    assert type(found) is tuple
-    assert found[0].tolist() == [0, 1, 2]
-    assert found[1] is x
+    members = adopted((Bare(x), x, 2))
+    assert type(members) is tuple
+    assert members[0].tolist() == [0, 1, 2]
+    assert members[1] is x
     assert type(adopted([Bare(x)])) is list
 
 
@@ -154,11 +154,11 @@ def test_members_of_a_sequence_are_adopted() -> None:
 def test_lazily_conjugated_or_negated_tensors_hold_their_values(lazy: Any, values: list[Any]) -> None:
     x = lazy(torch.tensor([1 + 2j, 3 - 4j]))
     assert x.is_conj() or x.is_neg() or values == [1.0, 3.0]
-    found = adopted(x)
-    assert not found.is_conj()
-    assert not found.is_neg()
-    assert found.tolist() == values
-    assert tensor_ref(found).shape == (2,)
+    tensor = adopted(x)
+    assert not tensor.is_conj()
+    assert not tensor.is_neg()
+    assert tensor.tolist() == values
+    assert tensor_ref(tensor).shape == (2,)
 
 
 def test_errors_name_the_argument() -> None:
@@ -183,12 +183,12 @@ def test_large_results_for_pytorch_are_of_memory_from_the_pool(dtype: torch.dtyp
     like = torch.zeros(300, 1000).to(dtype).T
     kind = element_of(dtype)
     assert kind is not None
-    made = empty_like(like, (1000, 300), kind)
-    assert (made.dtype, tuple(made.shape), made.stride()) == (dtype, (1000, 300), (1, 1000))
-    address = made.data_ptr()
+    result = empty_like(like, (1000, 300), kind)
+    assert (result.dtype, tuple(result.shape), result.stride()) == (dtype, (1000, 300), (1, 1000))
+    address = result.data_ptr()
     assert address % 4096 == 0
-    view = made[5:7]
-    del made
+    view = result[5:7]
+    del result
     other = empty_like(like, (1000, 300), kind)
     assert other.data_ptr() != address
     view.T.view(torch.uint8).fill_(1)

@@ -45,9 +45,9 @@ def test_an_output_that_overlaps_is_refused_after_one_that_does_not(function: An
     with pytest.raises(baracuda.Error) as refused:
         function.__wrapped__(memory[:12], X, out=memory[4:16])
     for _ in range(2):
-        with pytest.raises(baracuda.Error) as told:
+        with pytest.raises(baracuda.Error) as caught:
             function(memory[:12], X, out=memory[4:16])
-        assert str(told.value) == str(refused.value)
+        assert str(caught.value) == str(refused.value)
     assert not memory.any()
     function(memory[:12], X, out=memory[:12])  # the same elements: allowed
     assert np.array_equal(memory[:12], X)
@@ -156,11 +156,11 @@ def test_nothing_is_held_or_let_go(make: Callable[[], Any]) -> None:
     gc.collect()
     assert all(abs(sys.getrefcount(t) - b) < 100 for t, b in zip(things, before, strict=True))
     y = baracuda.softmax(x, axis=-1)
-    kept = np.asarray(y).copy()
+    copy = np.asarray(y).copy()
     del x
     for _ in range(200):
         baracuda.softmax(make(), axis=-1)
-    assert np.array_equal(np.asarray(y), kept)
+    assert np.array_equal(np.asarray(y), copy)
 
 
 def test_a_result_outlives_the_cache() -> None:
@@ -213,9 +213,9 @@ def test_bad_arguments_are_refused_by_the_function_itself() -> None:
 def test_an_error_names_the_parameter(function: Any) -> None:
     crooked = np.zeros(50, np.uint8)[1:49].view(np.float32)
     for _ in range(3):
-        with pytest.raises(baracuda.MisalignedOperandError) as told:
+        with pytest.raises(baracuda.MisalignedOperandError) as caught:
             function(X, crooked)
-        assert str(told.value).startswith(list(inspect.signature(baracuda.add).parameters)[1])
+        assert str(caught.value).startswith(list(inspect.signature(baracuda.add).parameters)[1])
 
 
 #: Numbers, those with code of their own among them, of functions that are no declared ops.
@@ -250,8 +250,8 @@ def test_numbers_in_any_order_give_what_the_function_gives(python: bool) -> None
             results: list[Any] = []
             for chosen in (function, plain):
                 try:
-                    made = call(chosen, number)
-                    results.append([r.tobytes() for r in (made if isinstance(made, tuple) else (made,)) if r is not None])
+                    result = call(chosen, number)
+                    results.append([r.tobytes() for r in (result if isinstance(result, tuple) else (result,)) if r is not None])
                 except baracuda.Error as error:
                     results.append(str(error))
             assert results[0] == results[1], (name, number)
@@ -262,7 +262,7 @@ def test_a_number_that_launches_know_by_another_name_is_not_kept() -> None:
         return baracuda.mul(x, scale)  # whose kernel is given `b`
 
     known = Cacheable(scaled, (None, "scale"), ("scale",), {}, lambda arguments, keywords: {"scale": arguments[1]})
-    for function in (call_cache.kept(known), call_cache.python_function(known)):
+    for function in (call_cache.call_cached(known), call_cache.python_function(known)):
         for scale in (2.0, 3.0, 2.0):
             np.testing.assert_array_equal(function(X, scale), X * np.float32(scale))
         assert not function.cached_calls

@@ -120,21 +120,21 @@ def test_floor() -> None:
 
 @pytest.mark.parametrize("transposed", [False, True])
 def test_tensors(place: Place, transposed: bool) -> None:
-    made = place.put(np.arange(5, dtype=np.float32), (3, 4), transposed=transposed)
-    lies = made.T if transposed else made
+    tensor = place.put(np.arange(5, dtype=np.float32), (3, 4), transposed=transposed)
+    lies = tensor.T if transposed else tensor
     assert lies.flags.c_contiguous
     assert lies.ravel().tolist() == [0, 1, 2, 3, 4] * 2 + [0, 1]
-    assert made.shape == (3, 4)
-    place.poison(made)
-    assert np.isnan(made).all()
+    assert tensor.shape == (3, 4)
+    place.poison(tensor)
+    assert np.isnan(tensor).all()
 
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_suites_have_problems_with_names_of_their_own(suite: str) -> None:
     for kind in ("cpu", "cuda"):
-        found = problems(suite, Request(kind))
-        assert len({str(p) for p in found}) == len(found) > 0
-        assert {p.suite for p in found} == {suite}
+        all_problems = problems(suite, Request(kind))
+        assert len({str(p) for p in all_problems}) == len(all_problems) > 0
+        assert {p.suite for p in all_problems} == {suite}
 
 
 def test_shapes_and_elements_of_the_callers(place: Place) -> None:
@@ -219,11 +219,11 @@ def test_what_others_take_widens_the_spread(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_row_of_two_passes(place: Place) -> None:
-    found = Measurement(declared("exp"))
+    measurement = Measurement(declared("exp"))
     libraries = [Torch(place)]
-    measure(found, place, libraries)
-    measure(found, place, libraries)
-    row = found.row()
+    measure(measurement, place, libraries)
+    measure(measurement, place, libraries)
+    row = measurement.row()
     assert (row.passes, row.checked, row.backend) == (2, "float64 oracle", "formula-cpu")
     assert row.us[OURS] == row.us["torch"] == (1e6, 1e6, 1e6)
     assert row.ratios["torch"] == Ratio((1.0, 1.0, 1.0), FRESH)
@@ -270,10 +270,10 @@ def test_a_run_and_its_file(tmp_path: Path) -> None:
 def test_an_interruption_leaves_what_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, done = running.measure, []
 
-    def interrupted(*given: Any) -> None:
+    def interrupted(*arguments: Any) -> None:
         if done:
             raise KeyboardInterrupt
-        real(*given)
+        real(*arguments)
         done.append(1)
 
     monkeypatch.setattr(running, "measure", interrupted)
@@ -341,6 +341,6 @@ def test_changes() -> None:
 
     before = results(a=(9.0, 10.0, 11.0), b=(9.0, 10.0, 11.0), c=(9.0, 10.0, 11.0), gone=(1.0, 1.0, 1.0))
     after = results(a=(4.0, 5.0, 6.0), b=(10.5, 12.0, 13.0), c=(11.5, 20.0, 21.0), new=(1.0, 1.0, 1.0))
-    found = {c.after.op: (c.factor, c.beyond) for c in changes(before, after)}
-    assert found == {"a": (2.0, True), "b": (10 / 12, False), "c": (0.5, True)}
+    by_op = {c.after.op: (c.factor, c.beyond) for c in changes(before, after)}
+    assert by_op == {"a": (2.0, True), "b": (10 / 12, False), "c": (0.5, True)}
     assert only_in_one(before, after) == (["gone f32 square 4"], ["new f32 square 4"])

@@ -42,9 +42,9 @@ def test_rivals_that_are_not_there_are_told(place: Place, monkeypatch: pytest.Mo
 def test_functions_by_the_names_of_the_catalogue(op: str, place: Place) -> None:
     problem = declared(op)
     prepared = problem.prepare(place, 0)
-    found = Torch(place).contenders(problem, [prepared])
-    assert found["torch"].against == FRESH
-    assert all(c.against == OURS for label, c in found.items() if label != "torch")
+    contenders = Torch(place).contenders(problem, [prepared])
+    assert contenders["torch"].against == FRESH
+    assert all(c.against == OURS for label, c in contenders.items() if label != "torch")
 
 
 @pytest.mark.parametrize("op", ["tanh", "layer_norm", "mul", "softmin"])

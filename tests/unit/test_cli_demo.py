@@ -35,8 +35,8 @@ LINES = "The first line is about cats.\n\n  A kitten sleeps.  \nMoney is the roo
 
 
 def held() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((DATA / "reference.json").read_text())
-    return found
+    record: dict[str, Any] = json.loads((DATA / "reference.json").read_text())
+    return record
 
 
 @with_model
@@ -117,12 +117,12 @@ def test_libraries_promise_no_bits(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 @with_model
 def test_the_way_to_go_is_told() -> None:
-    told: list[tuple[str, int, int]] = []
-    report = demo.run(demo.Text.of(LINES.encode(), "lines"), "cpu", "f32", size=2, watch=lambda *what: told.append(what))
-    assert list(dict.fromkeys(doing for doing, *_ in told)) == [
+    steps: list[tuple[str, int, int]] = []
+    report = demo.run(demo.Text.of(LINES.encode(), "lines"), "cpu", "f32", size=2, on_progress=lambda *what: steps.append(what))
+    assert list(dict.fromkeys(doing for doing, *_ in steps)) == [
         f"cpu: {w}" for w in ("weights", "kernels", "embeddings", "profile")
     ]
-    assert [(done, total) for doing, done, total in told if doing == "cpu: embeddings"] == [(0, 6), (2, 6), (4, 6), (6, 6)]
+    assert [(done, total) for doing, done, total in steps if doing == "cpu: embeddings"] == [(0, 6), (2, 6), (4, 6), (6, 6)]
     assert report.runs[0].profiled == 6
     alone = demo.run(demo.Text.of(b"One sentence.", "one"), "cpu", "f32")
     assert alone.nearest == {}

@@ -30,12 +30,12 @@ class FakeCuda:
     def cuInit(self, flags: int) -> int:
         return self.init
 
-    def cuDriverGetVersion(self, found: Any) -> int:
-        found._obj.value = self.version
+    def cuDriverGetVersion(self, version_out: Any) -> int:
+        version_out._obj.value = self.version
         return 0
 
-    def cuDeviceGetCount(self, found: Any) -> int:
-        found._obj.value = self.devices
+    def cuDeviceGetCount(self, count_out: Any) -> int:
+        count_out._obj.value = self.devices
         return self.count_status
 
     def cuGetErrorName(self, status: int, text: Any) -> int:
@@ -51,9 +51,9 @@ def absent(name: str) -> Any:
 
 
 def test_no_driver_is_no_problem() -> None:
-    found = driver.examine(absent)
-    assert (found.found, found.broken) == (False, False)
-    assert "cannot open shared object file" in found.problem
+    report = driver.examine(absent)
+    assert (report.found, report.broken) == (False, False)
+    assert "cannot open shared object file" in report.problem
 
 
 @pytest.mark.parametrize(
@@ -70,15 +70,15 @@ def test_no_driver_is_no_problem() -> None:
     ],
 )
 def test_a_broken_driver_is_told_with_its_remedy(fake: Any, problem: str, remedy: str) -> None:
-    found = driver.examine(lambda name: fake)
-    assert found.broken
-    assert problem in found.problem
-    assert remedy in found.remedy
+    report = driver.examine(lambda name: fake)
+    assert report.broken
+    assert problem in report.problem
+    assert remedy in report.remedy
 
 
 def test_a_driver_that_works() -> None:
-    found = driver.examine(lambda name: FakeCuda(devices=2))
-    assert (found.cuda, found.devices, found.problem) == ("13.0", 2, "")
+    report = driver.examine(lambda name: FakeCuda(devices=2))
+    assert (report.cuda, report.devices, report.problem) == ("13.0", 2, "")
 
 
 def test_the_driver_of_this_machine_is_examined_without_an_exception() -> None:
@@ -95,12 +95,12 @@ def test_the_driver_of_this_machine_is_examined_without_an_exception() -> None:
 
 def test_requirements_are_those_of_the_project() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    found = {(r.package, r.extra): r.versions for r in libraries.requirements()}
+    required = {(r.package, r.extra): r.versions for r in libraries.requirements()}
     for extra, packages in {"": project["dependencies"], **project["optional-dependencies"]}.items():
         for package in packages if extra in ("", *libraries.EXTRAS) else ():
             name, _, least = package.partition(">=")
-            assert found.pop((name, extra)) == f">={least}"
-    assert not found
+            assert required.pop((name, extra)) == f">={least}"
+    assert not required
 
 
 def test_versions() -> None:
@@ -214,9 +214,13 @@ def test_products_are_those_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None
 # --- the command ------------------------------------------------------------------------------------------------------
 
 
-def fake_report(found: Driver) -> Any:
+def fake_report(examined_driver: Driver) -> Any:
     return lambda: doctor.Report(
-        doctor.environment(Device.cpu()), found, [], [library("numpy", "", "")], {"path": "/x", "entries": 2, "bytes": 4096}
+        doctor.environment(Device.cpu()),
+        examined_driver,
+        [],
+        [library("numpy", "", "")],
+        {"path": "/x", "entries": 2, "bytes": 4096},
     )
 
 

@@ -40,8 +40,8 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) ->
     ids=lambda value: " ".join(value),
 )
 def test_schedules(arguments: tuple[str, ...], schedules: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(run(capsys, *arguments, "--target", "sm_90", "--json"))
-    kernels = [kernel for plan in found for kernel in plan["kernels"]]
+    plans = json.loads(run(capsys, *arguments, "--target", "sm_90", "--json"))
+    kernels = [kernel for plan in plans for kernel in plan["kernels"]]
     assert len(kernels) >= len(schedules)
     assert all(kernel["schedule"].startswith(s) for kernel, s in zip(kernels[-len(schedules) :], schedules, strict=True))
     assert all('extern "C" __global__' in kernel["source"] for kernel in kernels)

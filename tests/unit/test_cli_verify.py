@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from baracuda.cli import main
-from baracuda.cli.verify import arbiter, bits, products, reference, run, value, values, written
+from baracuda.cli.verify import bits, canonical_reference, products, reference, run, value, values, written
 from baracuda.cli.verify.case import Array
 from baracuda.cli.verify.certificate import PROMISES
 from baracuda.cli.verify.checks import Checker
@@ -55,7 +55,7 @@ def broken(case: Any, *, expected: str | None = None, thorough: bool = True) -> 
 def test_promises_that_are_kept() -> None:
     seen: list[tuple[int, int]] = []
     selection = Selection(ops=(*SOME, "softmax", "rms_norm", "quantize_per_token", "matmul"), quick=True)
-    certificate = verify("cpu", selection, watch=lambda done, total, so_far: seen.append((done, total)))
+    certificate = verify("cpu", selection, on_progress=lambda done, total, so_far: seen.append((done, total)))
     assert certificate.kept, "\n".join(map(str, certificate.broken))
     assert certificate.complete
     assert seen[-1] == (len(items(selection)),) * 2
@@ -122,11 +122,11 @@ def test_a_wrong_value_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     case = problem("softcap")
     assert "value" not in broken(case, thorough=False)
     outputs = Session(Host(), case).run()
-    for error, found in ((2.0**-23, False), (2.0**-16, True)):
+    for error, differs in ((2.0**-23, False), (2.0**-16, True)):
         wrong = {"y": outputs["y"].copy()}
         wrong["y"][1, 5] *= np.float32(1 + error)
         difference = value.compare(case, case.inputs(), wrong)
-        assert (difference is not None) is found
+        assert (difference is not None) is differs
         if difference is not None:
             assert (difference.tensor, difference.index, difference.differing) == ("y", (1, 5), 1)
 
@@ -137,9 +137,9 @@ class Faulty(Session):
     fault: Callable[[Faulty, Mapping[str, Any], dict[str, Array]], None]
 
     def run(self, **how: Any) -> dict[str, Array]:
-        found = super().run(**how)
-        type(self).fault(self, how, found)
-        return found
+        outputs = super().run(**how)
+        type(self).fault(self, how, outputs)
+        return outputs
 
 
 FAULTS: dict[str, Callable[[Faulty, Mapping[str, Any], dict[str, Array]], Any]] = {
@@ -154,19 +154,19 @@ FAULTS: dict[str, Callable[[Faulty, Mapping[str, Any], dict[str, Array]], Any]] 
 def test_each_promise_is_tried(promise: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An element that is one unit off in the runs that a promise is about breaks that promise and no other."""
 
-    def fault(session: Faulty, how: Mapping[str, Any], found: dict[str, Array]) -> None:
-        if not FAULTS[promise](session, how, found):
+    def fault(session: Faulty, how: Mapping[str, Any], outputs: dict[str, Array]) -> None:
+        if not FAULTS[promise](session, how, outputs):
             return
-        for row in found["y"] if promise == "batch" else [found["y"]]:
+        for row in outputs["y"] if promise == "batch" else [outputs["y"]]:
             row.reshape(-1)[3] = np.nextafter(row.reshape(-1)[3], np.float32(9))
 
     monkeypatch.setattr(Faulty, "fault", staticmethod(fault), raising=False)
     monkeypatch.setattr("baracuda.cli.verify.checks.Session", Faulty)
     case = problem("softcap")
     assert case.descriptor.shapes == ((3, 67),)
-    found = broken(case, expected=bits.digests(Session(Host(), case).run()))
-    assert list(found) == [promise]
-    assert "y[0, 3] is 0x" in found[promise]
+    failures = broken(case, expected=bits.digests(Session(Host(), case).run()))
+    assert list(failures) == [promise]
+    assert "y[0, 3] is 0x" in failures[promise]
 
 
 def test_another_tuning_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,14 +179,14 @@ def test_another_tuning_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
         yield "tuning 1", plan._implementation.executable(layout)
 
     monkeypatch.setattr(type(plan), "tunings", tunings)
-    found = broken(case)
-    assert list(found) == ["tuning"]
-    assert "(tuning 1)" in found["tuning"]
+    failures = broken(case)
+    assert list(failures) == ["tuning"]
+    assert "(tuning 1)" in failures["tuning"]
 
 
 def test_a_hash_that_nothing_explains_is_said_so() -> None:
-    found = broken(problem("softcap"), expected="0" * 16, thorough=False)
-    assert "expected 0000000000000000; nothing here computes" in found["hash"]
+    failures = broken(problem("softcap"), expected="0" * 16, thorough=False)
+    assert "expected 0000000000000000; nothing here computes" in failures["hash"]
 
 
 def test_bytes_outside_the_outputs_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,7 +207,7 @@ def test_an_error_is_a_broken_promise_and_the_rest_goes_on(monkeypatch: pytest.M
         raise MemoryError("no memory")
 
     monkeypatch.setattr(problem("softcap").plan, "select_layouts", classmethod(failing))
-    checks = [c for found in verify_item(Host(), run.Item("op", number, False)) for c in found]
+    checks = [c for checks_of_problem in verify_item(Host(), run.Item("op", number, False)) for c in checks_of_problem]
     assert [(c.promise, c.error) for c in checks if c.plan == "softcap"] == [("runs", "MemoryError: no memory")]
     assert any(c.plan == "softcap_backward" and not c.broken for c in checks)
 
@@ -240,8 +240,8 @@ def test_the_canonical_arithmetic_agrees_with_the_kernels(name: str, full: bool)
     for trial in [t for t in reference.of_ops() if t.name == name and (full or str(t) in sample())]:
         for case in trial.cases():
             session = Session(Host(), case)
-            found = session.run()
-            assert bits.difference(found, arbiter.judged(case, session.placed.inputs)) is None, str(case)
+            outputs = session.run()
+            assert bits.difference(outputs, canonical_reference.canonical_outputs(case, session.placed.inputs)) is None, str(case)
 
 
 @pytest.mark.parametrize("length", [7, 300, 4500])
@@ -249,7 +249,7 @@ def test_the_canonical_arithmetic_agrees_with_the_kernels(name: str, full: bool)
 def test_scans_of_the_canonical_arithmetic(length: int, words: dict[str, bool]) -> None:
     trial = Trial("cumsum", K.F32, ((2, length),), tuple({"axis": -1, **words}.items()), ("any",), gradient=False)
     (case,) = trial.cases()
-    assert bits.difference(Session(Host(), case).run(), arbiter.judged(case, case.inputs())) is None
+    assert bits.difference(Session(Host(), case).run(), canonical_reference.canonical_outputs(case, case.inputs())) is None
 
 
 def test_larger_batches_contain_the_rows() -> None:
@@ -258,12 +258,12 @@ def test_larger_batches_contain_the_rows() -> None:
     batches = list(case.batches())
     assert len(batches) == 2
     for batch in batches:
-        found = Session(Host(), batch.case, values=batch.values).run()
-        parts = {n: batch.within(n, a) for n, a in found.items()}
-        assert parts["dx"] is not None
-        assert parts["dweight"] is None  # it is a sum over the rows
-        assert bits.difference({"dx": outputs["dx"]}, {"dx": parts["dx"]}) is None
-        assert not np.array_equal(parts["dx"], found["dx"][:3])
+        batch_outputs = Session(Host(), batch.case, values=batch.values).run()
+        rows = {n: batch.within(n, a) for n, a in batch_outputs.items()}
+        assert rows["dx"] is not None
+        assert rows["dweight"] is None  # it is a sum over the rows
+        assert bits.difference({"dx": outputs["dx"]}, {"dx": rows["dx"]}) is None
+        assert not np.array_equal(rows["dx"], batch_outputs["dx"][:3])
     assert not list(problem("logsumexp").batches())  # over all axes
 
 
@@ -305,18 +305,18 @@ def test_differences_are_counted_and_the_first_is_shown() -> None:
     assert bits.difference(a, b) is None
     b["y"][1, 0] = np.nextafter(np.float32(3), np.float32(9))
     b["z"][1] = complex(3, -0.0)
-    found = bits.difference(a, b)
-    assert found is not None
-    assert (found.tensor, found.index, found.differing, found.elements) == ("y", (1, 0), 2, 6)
-    assert str(found) == "y[1, 0] is 0x40400000 (3.0); expected 0x40400001 (3.0000002); 2 of 6 elements differ"
+    shown = bits.difference(a, b)
+    assert shown is not None
+    assert (shown.tensor, shown.index, shown.differing, shown.elements) == ("y", (1, 0), 2, 6)
+    assert str(shown) == "y[1, 0] is 0x40400000 (3.0); expected 0x40400001 (3.0000002); 2 of 6 elements differ"
 
 
 @pytest.mark.parametrize("case", products.hashed(), ids=str)
 def test_products_are_what_their_arithmetic_says(case: products.ProductCase) -> None:
     session = Session(Host(), case)
-    found = session.run()
-    assert bits.difference(found, case.judged(session.placed.inputs)) is None
-    assert value.compare(case, session.placed.inputs, found) is None
-    wrong = {"y": found["y"].copy()}
+    outputs = session.run()
+    assert bits.difference(outputs, case.canonical_outputs(session.placed.inputs)) is None
+    assert value.compare(case, session.placed.inputs, outputs) is None
+    wrong = {"y": outputs["y"].copy()}
     wrong["y"].reshape(-1)[-1] += 1 + abs(wrong["y"].reshape(-1)[-1]) // 8
     assert value.compare(case, session.placed.inputs, wrong) is not None

@@ -62,8 +62,8 @@ def test_known_sizes_are_those_of_calls() -> None:
 
 
 def test_every_op_is_known() -> None:
-    found = {p.op.removesuffix("_backward") for p in known(["all"], "cuda")}
-    assert {name for name, op in ops().items() if not op.library} <= found
+    names = {p.op.removesuffix("_backward") for p in known(["all"], "cuda")}
+    assert {name for name, op in ops().items() if not op.library} <= names
     with pytest.raises(InvalidProblemError, match="nonsense"):
         known(["gelu", "nonsense"], "cuda")
 

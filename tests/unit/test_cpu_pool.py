@@ -36,8 +36,8 @@ def row_sum(shape: tuple[int, int]) -> tuple[CpuCall, np.ndarray, np.ndarray, np
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     y = np.zeros(shape[0], np.float32)
     graph = trace(sum_, [("x", K.F32, Axes.FULL)], [("y", K.F32, Axes.OUTER)])
-    made, _ = program(graph, shape, (False, True), [x, y])
-    return CpuToolchain().load(made, 2, []), x, y, np.zeros(made.workspace_bytes + 64, np.uint8)
+    lowered, _ = program(graph, shape, (False, True), [x, y])
+    return CpuToolchain().load(lowered, 2, []), x, y, np.zeros(lowered.workspace_bytes + 64, np.uint8)
 
 
 @pytest.mark.parametrize("shape", [(3, 300000), (500, 3000)])

@@ -20,7 +20,7 @@ from baracuda.frontends.double_backward import DoubleBackward
 from baracuda.frontends.families import compositions
 from baracuda.frontends.function import Function
 from baracuda.frontends.fuse import Fused
-from baracuda.frontends.product_function import ProductBackward, ProductFunction
+from baracuda.frontends.product_function import MatmulBackward, MatmulFunction
 from baracuda.ops.declaration.words import Dtype, Quantized
 from tests.unit.fake_dlpack import Bare
 
@@ -32,7 +32,7 @@ EXEMPT = {
     "profile": "takes nothing",
     "record": "takes a function and examples of its arguments, which it describes",
 }
-MACHINES = (Function, Backward, DoubleBackward, ProductFunction, ProductBackward, Fused)
+MACHINES = (Function, Backward, DoubleBackward, MatmulFunction, MatmulBackward, Fused)
 
 X, Y, V = np.ones((3, 4), np.float32), np.ones((3, 4), np.float32), np.ones(4, np.float32)
 
@@ -157,11 +157,11 @@ def test_what_is_refused_and_how(call: Any, message: str) -> None:
 
 def test_what_is_taken_and_as_what() -> None:
     for _ in range(2):
-        found = mixed(X, Y, np.float64(2), dim=np.int64(1), p=np.float32(0.5), wrt=["x"], dtype=np.float16)
-        assert found["x"] is X
-        assert (type(found["w"]), type(found["axis"]), type(found["p"])) == (float, int, float)
-        assert found["wrt"] == ("x",)
-        assert found["dtype"] is ElementKind.F16
+        taken = mixed(X, Y, np.float64(2), dim=np.int64(1), p=np.float32(0.5), wrt=["x"], dtype=np.float16)
+        assert taken["x"] is X
+        assert (type(taken["w"]), type(taken["axis"]), type(taken["p"])) == (float, int, float)
+        assert taken["wrt"] == ("x",)
+        assert taken["dtype"] is ElementKind.F16
         assert mixed(X, Y, wrt=None, dtype=None)["axis"] == -1
     assert several((X, X)) == ((X, X), (), False)
     tensors, others, flag = several([X], V, X, flag=True)
@@ -189,8 +189,8 @@ def test_a_checked_call_is_no_licence_for_another() -> None:
 
 def test_tensors_of_any_library_are_adopted() -> None:
     for _ in range(2):
-        found = mixed(Bare(X.copy()), Bare(Y.copy()))
-        assert type(found["x"]) is type(found["y"]) is np.ndarray
+        taken = mixed(Bare(X.copy()), Bare(Y.copy()))
+        assert type(taken["x"]) is type(taken["y"]) is np.ndarray
         lazy = torch.ones(3, 4, dtype=torch.complex64).conj()
         assert not several([lazy])[0][0].is_conj()
         assert not several([], lazy.imag)[1][0].is_neg()

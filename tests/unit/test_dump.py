@@ -22,9 +22,9 @@ def test_on_the_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BARACUDA_DUMP", str(tmp_path / "made" / "here"))
     for number in (771, 772):
         jit.load(_ir(number), ("dumped",))
-    found = sorted((tmp_path / "made" / "here").iterdir())
-    assert {p.suffix for p in found} == {".ll", ".s"}
-    sources = [p for p in found if p.suffix == ".ll"]
+    files = sorted((tmp_path / "made" / "here").iterdir())
+    assert {p.suffix for p in files} == {".ll", ".s"}
+    sources = [p for p in files if p.suffix == ".ll"]
     assert {p.read_text() for p in sources} == {_ir(771), _ir(772)}
     for source in sources:
         digest = hashlib.sha256(f"{jit.host()!r}\n{source.read_text()}".encode()).hexdigest()[:16]

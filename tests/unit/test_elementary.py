@@ -236,13 +236,13 @@ def test_hot_f32_functions_stay_short_and_only_atan2_divides(op):
     args = tuple(input_(f"x{i}", F32) for i in range(2 if op in BINARY_FUNCTIONS else 1))
     seen = set()
 
-    def walk(n):
+    def visit(n):
         if n not in seen:
             seen.add(n)
             for a in (n.args[0], n.args[2]) if n.op == "rare" else n.args:
-                walk(a)
+                visit(a)
 
-    walk(expand_node(node(op, args, F32), args))
+    visit(expand_node(node(op, args, F32), args))
     arithmetic = [n.op for n in seen if n.args and n.op != "bitcast"]
     assert not {"sqrt", "lookup"} & set(arithmetic)
     assert arithmetic.count("div") == (op == "atan2")

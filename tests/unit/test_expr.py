@@ -57,38 +57,38 @@ def test_nodes_are_forgotten_with_their_last_user() -> None:
 
     gc.collect()
     before = len(expr._interned)
-    kept = [f.exp(X + float(i)) for i in range(100)]
+    nodes = [f.exp(X + float(i)) for i in range(100)]
     assert len(expr._interned) >= before + 200
-    del kept
+    del nodes
     gc.collect()
     assert len(expr._interned) == before
 
 
 def test_interning_from_many_threads() -> None:
     barrier = threading.Barrier(8)
-    made: list[list[Expr]] = []
+    per_thread: list[list[Expr]] = []
 
     def build() -> None:
         barrier.wait()
-        made.append([f.tanh(X * float(i)) + Y for i in range(300)])
+        per_thread.append([f.tanh(X * float(i)) + Y for i in range(300)])
 
     threads = [threading.Thread(target=build) for _ in range(8)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    assert len(made) == 8
-    assert all(a is b for other in made[1:] for a, b in zip(made[0], other, strict=True))
+    assert len(per_thread) == 8
+    assert all(a is b for other in per_thread[1:] for a, b in zip(per_thread[0], other, strict=True))
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0, 1.5, 0.1, math.inf, -math.inf, math.nan, 1e-45, 3.4e38])
 @pytest.mark.parametrize("kind", [F32, F64])
 def test_constants_keep_their_bits(value: float, kind: ElementKind) -> None:
     expected = np.array(value).astype(kind.numpy)
-    made = const(value, kind)
-    assert made.attr == int(expected.view(f"u{kind.itemsize}"))
-    assert made.value.tobytes() == expected.tobytes()
-    assert constant_bits(made.attr, kind) is made
+    constant = const(value, kind)
+    assert constant.attr == int(expected.view(f"u{kind.itemsize}"))
+    assert constant.value.tobytes() == expected.tobytes()
+    assert constant_bits(constant.attr, kind) is constant
 
 
 def test_constants_round_once() -> None:

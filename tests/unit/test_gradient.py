@@ -51,8 +51,8 @@ def expected_by_torch(
     wrt = [*inputs, tensors["dy"]]
     total = sum((g * torch.tensor(second[f"dd{k}"])).sum() for k, g in zip(case.named(), first, strict=True))
     names = [*case.named(), "dy"]
-    found = torch.autograd.grad(total, wrt, allow_unused=True, materialize_grads=True)
-    return {f"d{k}": g.numpy() for k, g in zip(names, found, strict=True)}
+    gradients = torch.autograd.grad(total, wrt, allow_unused=True, materialize_grads=True)
+    return {f"d{k}": g.numpy() for k, g in zip(names, gradients, strict=True)}
 
 
 def slope(
@@ -73,9 +73,9 @@ def check_slope(
     graph: Graph, derivative: dict[str, np.ndarray], values: Mapping[str, np.ndarray], weights: Mapping[str, np.ndarray]
 ) -> None:
     rng = np.random.default_rng(7)
-    for name, found in derivative.items():
-        direction = {name[1:]: rng.normal(size=found.shape)}
-        analytic = float((found * direction[name[1:]]).sum())
+    for name, computed in derivative.items():
+        direction = {name[1:]: rng.normal(size=computed.shape)}
+        analytic = float((computed * direction[name[1:]]).sum())
         assert slope(graph, values, direction, weights) == pytest.approx(analytic, rel=1e-6, abs=1e-7), name
 
 
@@ -83,16 +83,19 @@ def check_slope(
 def test_first_derivatives(name: str) -> None:
     case = CASES[name]
     graph, values = case.graph(), case.values(name)
-    made = gradient(graph, list(case.named()))
-    assert [p.name for p in made.inputs] == ["dy", *(k for k in case.named() if k in {p.name for p in made.inputs})]
-    for (port, expr), (k, axes) in zip(made.outputs, case.named().items(), strict=True):
+    gradient_graph = gradient(graph, list(case.named()))
+    assert [p.name for p in gradient_graph.inputs] == [
+        "dy",
+        *(k for k in case.named() if k in {p.name for p in gradient_graph.inputs}),
+    ]
+    for (port, expr), (k, axes) in zip(gradient_graph.outputs, case.named().items(), strict=True):
         assert port == Port(f"d{k}", F64, axes)
-        assert made.axes[expr] & ~axes == NONE
-    found = evaluate(made, values, SHAPE, INNER_AXES)
+        assert gradient_graph.axes[expr] & ~axes == NONE
+    slopes = evaluate(gradient_graph, values, SHAPE, INNER_AXES)
     for k, wanted in expected_by_torch(case, values).items():
-        np.testing.assert_allclose(found[k], wanted, rtol=1e-11, atol=1e-12, err_msg=k)
+        np.testing.assert_allclose(slopes[k], wanted, rtol=1e-11, atol=1e-12, err_msg=k)
     if name != "step":  # its differences cross the steps
-        check_slope(graph, found, values, {"y": values["dy"]})
+        check_slope(graph, slopes, values, {"y": values["dy"]})
 
 
 SECOND = sorted(set(CASES) - {"step", "cast", "max", "min", "max of rows", "min of rows", "abs"})
@@ -107,10 +110,10 @@ def test_second_derivatives(name: str) -> None:
     twice = gradient(once, read, {f"d{k}": f"dd{k}" for k in names})
     rng = np.random.default_rng(3)
     weights = {f"dd{k}": rng.normal(size=values[k].shape) for k in names}
-    found = evaluate(twice, values | weights, SHAPE, INNER_AXES)
+    slopes = evaluate(twice, values | weights, SHAPE, INNER_AXES)
     for k, wanted in expected_by_torch(case, values, weights).items():
-        np.testing.assert_allclose(found.get(k, 0.0), wanted, rtol=1e-9, atol=1e-10, err_msg=k)
-    check_slope(once, found, values, {f"d{k}": weights[f"dd{k}"] for k in names})
+        np.testing.assert_allclose(slopes.get(k, 0.0), wanted, rtol=1e-9, atol=1e-10, err_msg=k)
+    check_slope(once, slopes, values, {f"d{k}": weights[f"dd{k}"] for k in names})
 
 
 def ops(graph: Graph) -> list[str]:
@@ -124,13 +127,13 @@ def ops(graph: Graph) -> list[str]:
 def test_saved_outputs_are_read_instead_of_computed(op: str, recomputed: str) -> None:
     graph = trace(lambda F, x: getattr(F, op)(x), {"x": FULL})
     assert recomputed in ops(gradient(graph, ["x"]))
-    made = gradient(graph, ["x"], saved=["y"])
-    assert [p.name for p in made.inputs] == ["dy", "y"]
-    assert recomputed not in ops(made)
+    gradient_graph = gradient(graph, ["x"], saved=["y"])
+    assert [p.name for p in gradient_graph.inputs] == ["dy", "y"]
+    assert recomputed not in ops(gradient_graph)
     x, dy = np.linspace(0.5, 2.0, 15).reshape(SHAPE), np.full(SHAPE, 1.5)
     y = evaluate(graph, {"x": x}, SHAPE, INNER_AXES)["y"]
     direct = evaluate(gradient(graph, ["x"]), {"x": x, "dy": dy}, SHAPE, INNER_AXES)["dx"]
-    np.testing.assert_allclose(evaluate(made, {"y": y, "dy": dy}, SHAPE, INNER_AXES)["dx"], direct, rtol=1e-15)
+    np.testing.assert_allclose(evaluate(gradient_graph, {"y": y, "dy": dy}, SHAPE, INNER_AXES)["dx"], direct, rtol=1e-15)
 
 
 def test_storage_kinds_axes_and_names() -> None:
@@ -140,21 +143,21 @@ def test_storage_kinds_axes_and_names() -> None:
         (Port("x", ElementKind.BF16), Port("w", F64, INNER), Port("unused", ElementKind.F16, OUTER)),
         ((Port("y", ElementKind.F16), e.cast(product, ElementKind.F32)), (Port("positive", ElementKind.BOOL), product > 0.0)),
     )
-    made = gradient(graph, ["w", "unused", "x"], {"y": "seed"})
-    assert made.inputs == (Port("seed", ElementKind.F16), Port("x", ElementKind.BF16), Port("w", F64, INNER))
-    assert [p for p, _ in made.outputs] == [
+    gradient_graph = gradient(graph, ["w", "unused", "x"], {"y": "seed"})
+    assert gradient_graph.inputs == (Port("seed", ElementKind.F16), Port("x", ElementKind.BF16), Port("w", F64, INNER))
+    assert [p for p, _ in gradient_graph.outputs] == [
         Port("dw", F64, INNER),
         Port("dunused", ElementKind.F16, OUTER),
         Port("dx", ElementKind.BF16),
     ]
-    assert [expr.kind for _, expr in made.outputs] == [F64, ElementKind.F32, ElementKind.F32]
-    assert made.outputs[1][1] is e.const(0.0, ElementKind.F32)
+    assert [expr.kind for _, expr in gradient_graph.outputs] == [F64, ElementKind.F32, ElementKind.F32]
+    assert gradient_graph.outputs[1][1] is e.const(0.0, ElementKind.F32)
     assert [p.name for p in gradient(graph, ["x"]).inputs] == ["dy", "w"]  # a condition has no cotangent
 
 
 def test_a_scalar_is_summed_along_rows_and_then_over_them() -> None:
-    made = gradient(trace(lambda F, x, s: x * s, {"x": FULL, "s": NONE}), ["s"])
-    assert [n.attr for n in made.nodes if n.op == "reduce"] == [("sum", INNER), ("sum", OUTER)]
+    gradient_graph = gradient(trace(lambda F, x, s: x * s, {"x": FULL, "s": NONE}), ["s"])
+    assert [n.attr for n in gradient_graph.nodes if n.op == "reduce"] == [("sum", INNER), ("sum", OUTER)]
 
 
 def test_only_counted_outputs_count() -> None:
@@ -163,16 +166,18 @@ def test_only_counted_outputs_count() -> None:
     assert "exp" not in ops(gradient(graph, ["x"], {"z": "dz"}))
     both = gradient(graph, ["x"])
     assert [p.name for p in both.inputs] == ["dy", "dz", "x"]
-    given = {"x": np.full((1, 1), 0.3), "dy": np.full((1, 1), 2.0), "dz": np.full((1, 1), 5.0)}
-    found = evaluate(both, given, (1, 1), INNER_AXES)["dx"]
-    np.testing.assert_allclose(found, 2 * math.exp(0.3) + 5 * math.cos(0.3), rtol=1e-15)
+    values = {"x": np.full((1, 1), 0.3), "dy": np.full((1, 1), 2.0), "dz": np.full((1, 1), 5.0)}
+    dx = evaluate(both, values, (1, 1), INNER_AXES)["dx"]
+    np.testing.assert_allclose(dx, 2 * math.exp(0.3) + 5 * math.cos(0.3), rtol=1e-15)
 
 
 def test_parameters_are_constants() -> None:
     graph = trace(lambda F, x: x * param("weight", F64), {"x": FULL})
-    made = gradient(graph, ["x"])
-    given = {"dy": np.ones(SHAPE)}
-    np.testing.assert_array_equal(evaluate(made, given, SHAPE, INNER_AXES, {"weight": 0.25})["dx"], np.full(SHAPE, 0.25))
+    gradient_graph = gradient(graph, ["x"])
+    values = {"dy": np.ones(SHAPE)}
+    np.testing.assert_array_equal(
+        evaluate(gradient_graph, values, SHAPE, INNER_AXES, {"weight": 0.25})["dx"], np.full(SHAPE, 0.25)
+    )
 
 
 def test_softmax_of_a_float_kernel_matches_the_oracle() -> None:
@@ -180,11 +185,11 @@ def test_softmax_of_a_float_kernel_matches_the_oracle() -> None:
     graph = trace(lambda F, a: softmax(F, a), {"a": FULL}, kind=ElementKind.F32)
     rng = np.random.default_rng(5)
     shape = (2, 1500)
-    given = {"a": rng.normal(size=shape).astype(np.float32), "dy": rng.normal(size=shape).astype(np.float32)}
-    made = gradient(graph, ["a"])
-    found = reference.run(expand(made), given, shape, INNER_AXES)["da"]
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, evaluate(made, given, shape, INNER_AXES)["da"], rtol=1e-4, atol=1e-8)
+    values = {"a": rng.normal(size=shape).astype(np.float32), "dy": rng.normal(size=shape).astype(np.float32)}
+    gradient_graph = gradient(graph, ["a"])
+    actual = reference.run(expand(gradient_graph), values, shape, INNER_AXES)["da"]
+    assert actual.dtype == np.float32
+    np.testing.assert_allclose(actual, evaluate(gradient_graph, values, shape, INNER_AXES)["da"], rtol=1e-4, atol=1e-8)
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------

@@ -23,52 +23,52 @@ def pointwise_gradient(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Found and expected gradients of a formula of flat arrays."""
     names = "abc"[: len(values)]
-    given = {k: v[None, :] for k, v in zip(names, values, strict=True)} | {"dy": np.full((1, len(values[0])), dy)}
-    made = gradient(trace(formula, dict.fromkeys(names, FULL)), list(names))
-    found = evaluate(made, given, (1, len(values[0])), INNER_AXES)
-    tensors = [torch.tensor(given[k], requires_grad=True) for k in names]
+    inputs = {k: v[None, :] for k, v in zip(names, values, strict=True)} | {"dy": np.full((1, len(values[0])), dy)}
+    gradient_graph = gradient(trace(formula, dict.fromkeys(names, FULL)), list(names))
+    slopes = evaluate(gradient_graph, inputs, (1, len(values[0])), INNER_AXES)
+    tensors = [torch.tensor(inputs[k], requires_grad=True) for k in names]
     y = formula(autograd, *tensors)
-    y.backward(torch.tensor(given["dy"]))
-    return found, {f"d{k}": t.grad.numpy() for k, t in zip(names, tensors, strict=True)}
+    y.backward(torch.tensor(inputs["dy"]))
+    return slopes, {f"d{k}": t.grad.numpy() for k, t in zip(names, tensors, strict=True)}
 
 
 @pytest.mark.parametrize("op", [*SHARED, "abs", "rint", "ceil", "trunc"])
 def test_unary_corners_are_those_of_torch(op: str) -> None:
     for dy in (1.0, -3.0):
-        found, wanted = pointwise_gradient(lambda F, a: getattr(F, op)(a), EDGES, dy=dy)
-        np.testing.assert_allclose(found["da"], wanted["da"], rtol=1e-14)
+        slopes, wanted = pointwise_gradient(lambda F, a: getattr(F, op)(a), EDGES, dy=dy)
+        np.testing.assert_allclose(slopes["da"], wanted["da"], rtol=1e-14)
 
 
 @pytest.mark.parametrize("op", ["pow", "maximum", "minimum", "atan2", "hypot"])
 def test_binary_corners_are_those_of_torch(op: str) -> None:
     a, b = (g.ravel() for g in np.meshgrid(EDGES, EDGES))
-    found, wanted = pointwise_gradient(lambda F, a, b: getattr(F, op)(a, b), a, b)
+    slopes, wanted = pointwise_gradient(lambda F, a, b: getattr(F, op)(a, b), a, b)
     for k in ("da", "db"):
-        same = np.isclose(found[k], wanted[k], rtol=1e-13, equal_nan=True)[0]
+        same = np.isclose(slopes[k], wanted[k], rtol=1e-13, equal_nan=True)[0]
         if op == "hypot":
             origin = (a == 0) & (b == 0)
-            assert not found[k][0, origin].any()  # where PyTorch has NaN
+            assert not slopes[k][0, origin].any()  # where PyTorch has NaN
             same |= origin
         assert same.all(), [
-            (x, y, p, q) for x, y, p, q in zip(a[~same], b[~same], found[k][0, ~same], wanted[k][0, ~same], strict=True)
+            (x, y, p, q) for x, y, p, q in zip(a[~same], b[~same], slopes[k][0, ~same], wanted[k][0, ~same], strict=True)
         ]
 
 
 @pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0, 3.0, -1.0, 0.5, -2.0])
 def test_constant_exponents_have_the_corners_of_torch(exponent: float) -> None:
-    found, wanted = pointwise_gradient(lambda F, a: F.pow(a, F.constant(exponent)), EDGES)
-    np.testing.assert_allclose(found["da"], wanted["da"], rtol=1e-14)
+    slopes, wanted = pointwise_gradient(lambda F, a: F.pow(a, F.constant(exponent)), EDGES)
+    np.testing.assert_allclose(slopes["da"], wanted["da"], rtol=1e-14)
 
 
 @pytest.mark.parametrize("base", [0.0, 2.0, 1.0])
 def test_constant_bases_have_the_corners_of_torch(base: float) -> None:
-    found, wanted = pointwise_gradient(lambda F, a: F.pow(F.constant(base), a), EDGES)
-    np.testing.assert_allclose(found["da"], wanted["da"], rtol=1e-14)
+    slopes, wanted = pointwise_gradient(lambda F, a: F.pow(F.constant(base), a), EDGES)
+    np.testing.assert_allclose(slopes["da"], wanted["da"], rtol=1e-14)
 
 
 def test_a_zero_cotangent_of_a_quotient_gives_zero() -> None:
-    found, _ = pointwise_gradient(lambda F, a, b: a / b, np.array([1.0]), np.array([1e-200]), dy=0.0)
-    assert found["da"] == found["db"] == 0.0
+    slopes, _ = pointwise_gradient(lambda F, a, b: a / b, np.array([1.0]), np.array([1e-200]), dy=0.0)
+    assert slopes["da"] == slopes["db"] == 0.0
 
 
 @pytest.mark.parametrize("op", ["prod", "max", "min"])
@@ -80,11 +80,11 @@ def test_a_zero_cotangent_of_a_quotient_gives_zero() -> None:
 def test_rows_have_the_corners_of_torch(op: str, row: list[float]) -> None:
     case = Formula(lambda F, a: getattr(F, op)(a), result=OUTER)
     x = np.array([row])
-    found = evaluate(gradient(case.graph(), ["a"]), {"a": x, "dy": np.array([[2.5]])}, x.shape, INNER_AXES)["da"]
+    slope = evaluate(gradient(case.graph(), ["a"]), {"a": x, "dy": np.array([[2.5]])}, x.shape, INNER_AXES)["da"]
     t = torch.tensor(x, requires_grad=True)
     REDUCTIONS[op](t, -1, keepdim=True).backward(torch.tensor([[2.5]], dtype=torch.float64))
     wanted = t.grad.numpy()
-    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(slope, wanted)
 
 
 # --- branches not taken -----------------------------------------------------------------------------------------------
@@ -111,5 +111,5 @@ def test_nothing_leaks_from_a_branch_not_taken(name: str) -> None:
 
 
 def test_opposite_branches_become_one_select() -> None:
-    made = gradient(trace(lambda F, x: F.where(x > 0.0, x, 0.01 * x), {"x": FULL}), ["x"])
-    assert [n.op for n in made.nodes if n.op not in ("input", "const")] == ["gt", "mul", "select"]
+    gradient_graph = gradient(trace(lambda F, x: F.where(x > 0.0, x, 0.01 * x), {"x": FULL}), ["x"])
+    assert [n.op for n in gradient_graph.nodes if n.op not in ("input", "const")] == ["gt", "mul", "select"]

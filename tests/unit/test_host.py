@@ -50,12 +50,12 @@ def test_the_same_number_is_one_parameter() -> None:
 
 def test_what_python_raises_for_is_ieees() -> None:
     zero = {"a": 0.0}
-    for made, want in (
+    for number, want in (
         (host.log(HostNumber("a")), -math.inf),
         (-1.0 / HostNumber("a"), -math.inf),
         (1 / -HostNumber("a"), -math.inf),
     ):
-        assert value_of(made.name, zero) == want
+        assert value_of(number.name, zero) == want
     assert math.isnan(value_of((HostNumber("a") / HostNumber("a")).name, zero))
     assert math.isnan(host.log(-1.0))
 

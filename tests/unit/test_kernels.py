@@ -14,7 +14,7 @@ import baracuda
 from baracuda.core.device import Device, Stream
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.kernel_info import KernelInfo
-from baracuda.core.watch import watched
+from baracuda.core.run_hooks import run_hook
 from baracuda.frontends.array import empty
 from baracuda.runtime.cubins import resources
 from baracuda.runtime.nvrtc import cubin, ptx
@@ -38,8 +38,8 @@ extern "C" __global__ void kernel(float* x, int n) {
 
 
 def on(target: str) -> tuple[KernelInfo, ...]:
-    found: tuple[KernelInfo, ...] = baracuda.SoftmaxPlan.select(Stream(offline_device(target)), SOFTMAX).kernels()
-    return found
+    kernels: tuple[KernelInfo, ...] = baracuda.SoftmaxPlan.select(Stream(offline_device(target)), SOFTMAX).kernels()
+    return kernels
 
 
 def test_on_the_cpu() -> None:
@@ -75,10 +75,10 @@ def test_for_a_target_that_is_not_there(target: str) -> None:
     assert f"{kernel.grid[0]} blocks of {kernel.block} threads" in repr(kernel)
     assert kernel.ptx is not None
     assert f".target {target}" in kernel.ptx
-    found = kernel.resources
-    assert found is not None
-    assert 16 <= found.registers <= 255
-    assert found.local_bytes == 0
+    used = kernel.resources
+    assert used is not None
+    assert 16 <= used.registers <= 255
+    assert used.local_bytes == 0
 
 
 def test_multiprocessors_of_a_target() -> None:
@@ -92,9 +92,9 @@ def test_multiprocessors_of_a_target() -> None:
 def test_resources(arch: str) -> None:
     """What a cubin says is what `ptxas` says; where there is no such tool, what the source asks for."""
     pytest.importorskip("cuda.bindings.nvrtc")
-    found = resources(cubin(STATIC, arch))
-    assert found.shared_bytes == 4000
-    assert found.local_bytes == 256
+    used = resources(cubin(STATIC, arch))
+    assert used.shared_bytes == 4000
+    assert used.local_bytes == 256
 
 
 def test_resources_are_those_of_ptxas(tmp_path: Path) -> None:
@@ -123,12 +123,12 @@ def test_nothing_runs_on_a_device_that_is_not_there() -> None:
 
 def test_several_kernels() -> None:
     """A sort and sums of its runs: each kernel is there, in the order in which they run; so are those of a copy made first."""
-    device, found = offline_device("sm_90"), []
+    device, plans = offline_device("sm_90"), []
     index, x = empty((300,), baracuda.ElementKind.S64, device), empty((300, 7), baracuda.ElementKind.F32, device)
-    with watched(lambda plan, stream, run: found.append(plan)):
+    with run_hook(lambda plan, stream, run: plans.append(plan)):
         baracuda.segment_sum(x, index, num_segments=5)
         baracuda.einsum("abc,acd->bd", empty((4, 5, 6), x.kind, device), empty((4, 6, 7), x.kind, device))
-    sorted_sums, product = found[-2:]
+    sorted_sums, product = plans[-2:]
     assert sorted_sums.schedule.startswith("order")
     assert len({kernel.source for kernel in sorted_sums.kernels()}) >= 4
     assert [kernel.schedule.split()[0] for kernel in product.kernels()] == ["pointwise", "product"]

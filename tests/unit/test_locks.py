@@ -255,11 +255,11 @@ FORBIDDEN = {
 def uses(tree: ast.AST) -> list[tuple[int, str]]:
     """Lines, and the forbidden names that they use."""
     names = []
-    for found in ast.walk(tree):
-        if isinstance(found, ast.Attribute) and isinstance(found.value, ast.Name):
-            names.append((found.lineno, found.value.id, found.attr))
-        elif isinstance(found, ast.ImportFrom):
-            names += [(found.lineno, found.module or "", a.name) for a in found.names]
+    for ast_node in ast.walk(tree):
+        if isinstance(ast_node, ast.Attribute) and isinstance(ast_node.value, ast.Name):
+            names.append((ast_node.lineno, ast_node.value.id, ast_node.attr))
+        elif isinstance(ast_node, ast.ImportFrom):
+            names += [(ast_node.lineno, ast_node.module or "", a.name) for a in ast_node.names]
     return [(line, f"{module}.{name}") for line, module, name in names if name in FORBIDDEN.get(module, ())]
 
 

@@ -50,28 +50,28 @@ def test_functions_against_arbitrary_precision(op: str) -> None:
     x = np.abs(x[x != 0]) if op in POSITIVE else x
     x = x[np.abs(x) < 20] if op in SHORT else x
     x = x[np.abs(x) < 1] if op in ("asin", "acos", "atanh") else np.abs(x[np.abs(x) >= 1]) if op == "acosh" else x
-    found = flat(getattr(f, op)(input_("x", F64)), x=x)
+    actual = flat(getattr(f, op)(input_("x", F64)), x=x)
     with mpmath.workprec(400):
         wanted = np.array([float(EXACT[op](mpmath.mpf(float(v)))) for v in x])
-    np.testing.assert_allclose(found, wanted, rtol=2e-14, atol=1e-308)
+    np.testing.assert_allclose(actual, wanted, rtol=2e-14, atol=1e-308)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_formulas_against_torch(name: str) -> None:
     case = CASES[name]
     values = case.values(name)
-    found = evaluate(case.graph(), values, SHAPE, INNER_AXES)["y"]
+    actual = evaluate(case.graph(), values, SHAPE, INNER_AXES)["y"]
     wanted = case.formula(autograd, *(torch.tensor(values[k]) for k in case.named())).expand(EXTENTS[case.result])
-    assert found.dtype == np.float64
-    assert found.shape == EXTENTS[case.result]
-    np.testing.assert_allclose(found, wanted.numpy(), rtol=1e-13, atol=1e-14)
+    assert actual.dtype == np.float64
+    assert actual.shape == EXTENTS[case.result]
+    np.testing.assert_allclose(actual, wanted.numpy(), rtol=1e-13, atol=1e-14)
 
 
 def test_pow_has_the_special_cases_of_ieee() -> None:
     edges = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, 3.0, -3.0, math.inf, -math.inf, math.nan]
     a, b = (g.ravel() for g in np.meshgrid(edges, edges))
-    found = flat(f.pow_(input_("a", F64), input_("b", F64)), a=a, b=b)
-    np.testing.assert_allclose(found, torch.pow(torch.tensor(a), torch.tensor(b)).numpy(), rtol=4e-16)
+    actual = flat(f.pow_(input_("a", F64), input_("b", F64)), a=a, b=b)
+    np.testing.assert_allclose(actual, torch.pow(torch.tensor(a), torch.tensor(b)).numpy(), rtol=4e-16)
 
 
 def test_float32_formulas_are_not_rounded_but_their_constants_are() -> None:
@@ -102,9 +102,9 @@ def test_integers_are_exact_and_wrap(kind: ElementKind) -> None:
         (~x, lambda p, q: ~p), (f.maximum(x, y), max), (f.minimum(x, y), min),
         (x << 3, lambda p, q: p << 3), (x >> 3, lambda p, q: p >> 3),
     ):  # fmt: skip
-        found = flat(expr, kind, a=a, b=b)
-        assert found.dtype == kind.numpy
-        assert found.tolist() == [wrap(exact(p, q)) for p, q in zip(a.tolist(), b.tolist(), strict=True)], expr
+        actual = flat(expr, kind, a=a, b=b)
+        assert actual.dtype == kind.numpy
+        assert actual.tolist() == [wrap(exact(p, q)) for p, q in zip(a.tolist(), b.tolist(), strict=True)], expr
 
 
 def test_narrow_integers_compute_in_s32() -> None:
@@ -134,8 +134,8 @@ def test_floats_become_integers_by_truncation_and_saturation(kind: ElementKind) 
         -1e300,
     ]
     wanted = [min(max(int(v), limits.min), limits.max) for v in x] + [0, limits.max, limits.min]
-    found = flat(cast(input_("x", F64), kind), kind, x=np.array([*x, math.nan, math.inf, -math.inf]))
-    assert found.tolist() == wanted
+    actual = flat(cast(input_("x", F64), kind), kind, x=np.array([*x, math.nan, math.inf, -math.inf]))
+    assert actual.tolist() == wanted
     back = flat(cast(input_("x", kind), F64), x=np.array([0, 1, limits.max, limits.min], kind.numpy))
     assert back.tolist() == [float(v) for v in (0, 1, limits.max, limits.min)]
 
@@ -152,9 +152,9 @@ def test_conditions() -> None:
         "ge": [0, 1, 0, 1],
     }
     for op, wanted in answers.items():
-        found = flat(compare(op, x, y), BOOL, x=a, y=b)
-        assert found.dtype == np.bool_
-        assert found.tolist() == [bool(w) for w in wanted]
+        actual = flat(compare(op, x, y), BOOL, x=a, y=b)
+        assert actual.dtype == np.bool_
+        assert actual.tolist() == [bool(w) for w in wanted]
     assert flat(~(x < y) & ((x > 0.0) | (y > 0.0)) ^ (x > 1.5), BOOL, x=a, y=b).tolist() == [False, False, True, False]
     assert flat(cast(x, BOOL), BOOL, x=a).tolist() == [True, True, True, False]
 
@@ -175,10 +175,10 @@ def test_reductions(op: str, over: Axes, kind: ElementKind) -> None:
     result = FULL & ~over
     graph = Graph((Port("x", kind),), ((Port("y", kind, result), reduce(op, input_("x", kind), over)),))
     axes = {INNER: (1, 3), OUTER: (0, 2), FULL: (0, 1, 2, 3)}[over]
-    found = evaluate(graph, {"x": x}, shape, inner)["y"]
-    assert found.dtype == kind.numpy
+    actual = evaluate(graph, {"x": x}, shape, inner)["y"]
+    assert actual.dtype == kind.numpy
     np.testing.assert_array_equal(
-        found,
+        actual,
         getattr(np, op)(x, axis=axes, keepdims=True, dtype=kind.numpy)
         if op in ("sum", "prod")
         else getattr(np, op)(x, axis=axes, keepdims=True),
@@ -203,9 +203,9 @@ def test_a_value_counts_once_for_each_point_it_is_broadcast_to() -> None:
     graph = Graph(
         (Port("r", F64, OUTER),), ((Port("y", F64, OUTER), f.sum_(row)), (Port("z", F64, NONE), f.sum_rows(f.prod(row))))
     )
-    found = evaluate(graph, {"r": np.array([[2.0], [3.0]])}, (2, 4), INNER_AXES)
-    assert found["y"].tolist() == [[8.0], [12.0]]
-    assert found["z"].tolist() == [[16.0 + 81.0]]
+    outputs = evaluate(graph, {"r": np.array([[2.0], [3.0]])}, (2, 4), INNER_AXES)
+    assert outputs["y"].tolist() == [[8.0], [12.0]]
+    assert outputs["z"].tolist() == [[16.0 + 81.0]]
 
 
 def test_coordinates_and_row_length() -> None:
@@ -214,11 +214,11 @@ def test_coordinates_and_row_length() -> None:
         ((Port("i", S32, OUTER), coord(0)), (Port("j", S32, INNER), coord(-1)), (Port("n", F64, NONE), f.row_length(F64))),
         (False, True, True),
     )
-    found = evaluate(graph, {}, (2, 3, 4), (False, True, True))
-    assert found["i"].tolist() == [[[0]], [[1]]]
-    assert found["j"].shape == (1, 3, 4)
-    assert (found["j"] == np.arange(4)).all()
-    assert found["n"].tolist() == [[[12.0]]]
+    outputs = evaluate(graph, {}, (2, 3, 4), (False, True, True))
+    assert outputs["i"].tolist() == [[[0]], [[1]]]
+    assert outputs["j"].shape == (1, 3, 4)
+    assert (outputs["j"] == np.arange(4)).all()
+    assert outputs["n"].tolist() == [[[12.0]]]
 
 
 def test_refusals() -> None:

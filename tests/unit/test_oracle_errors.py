@@ -39,11 +39,11 @@ def drawn(seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_results_in_f32_keep_within_their_bounds(name: str) -> None:
-    made, worst = graph(FORMULAS[name]), 0.0
+    formula_graph, worst = graph(FORMULAS[name]), 0.0
     for seed in range(5):
         x = drawn(seed)
-        value, bound = evaluate_with_errors(made, {"x": x}, SHAPE, INNER)["y"]
-        off = np.abs(run(expand(made), {"x": x}, SHAPE, INNER)["y"].astype(np.float64) - value)
+        value, bound = evaluate_with_errors(formula_graph, {"x": x}, SHAPE, INNER)["y"]
+        off = np.abs(run(expand(formula_graph), {"x": x}, SHAPE, INNER)["y"].astype(np.float64) - value)
         assert (off <= bound).all()
         worst = max(worst, float((off[bound > 0] / bound[bound > 0]).max(initial=0.0)))
     assert worst > 0.01, "the bounds are a hundred times as large as the errors"
@@ -86,7 +86,7 @@ def test_a_sum_is_off_by_a_part_of_the_magnitudes() -> None:
 def test_integers_may_be_off_where_their_float_is() -> None:
     value = cast(X * 3.0, K.S32)
     x = np.full(SHAPE, np.float32(1) / np.float32(3))
-    made, bound = evaluate_with_errors(graph(value), {"x": x}, SHAPE, INNER)["y"]
-    assert made.dtype == np.int32
+    result, bound = evaluate_with_errors(graph(value), {"x": x}, SHAPE, INNER)["y"]
+    assert result.dtype == np.int32
     assert (bound == 1).all()
     assert not evaluate_with_errors(graph(value), {"x": np.full(SHAPE, 0.5, np.float32)}, SHAPE, INNER)["y"][1].any()

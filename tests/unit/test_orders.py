@@ -46,8 +46,8 @@ def test_refusals(call, error):
 @pytest.mark.parametrize("n", [0, 1, 30, 256])
 def test_polynomials_of_high_degree(n):
     x = np.linspace(-1, 1, 101)
-    found = baracuda.chebyshev_polynomial_t(x, n=n)
-    np.testing.assert_allclose(found, np.cos(n * np.arccos(x)), atol=3e-15 * (n + 1) ** 2)
+    result = baracuda.chebyshev_polynomial_t(x, n=n)
+    np.testing.assert_allclose(result, np.cos(n * np.arccos(x)), atol=3e-15 * (n + 1) ** 2)
     np.testing.assert_allclose(baracuda.legendre_polynomial_p(x, n=n), sp.eval_legendre(n, x), atol=1e-15 * (n + 1))
 
 
@@ -161,9 +161,9 @@ def test_factorials_and_bernoulli_numbers():
     n = np.arange(23.0)
     assert np.array_equal(baracuda.factorial(n), sp.factorial(n.astype(int), exact=True).astype(float))
     assert np.array_equal(baracuda.factorial(np.array([-1.0, -0.5, INF])), [0.0, 0.0, INF])
-    found = baracuda.bernoulli_numbers(np.array([0.0, 1.0, 2.0, 3.0, 12.0, 258.0, 260.0, 262.0, 263.0, -1.0, 1.5, NAN, INF]))
+    numbers = baracuda.bernoulli_numbers(np.array([0.0, 1.0, 2.0, 3.0, 12.0, 258.0, 260.0, 262.0, 263.0, -1.0, 1.5, NAN, INF]))
     want = [1.0, -0.5, 1 / 6, 0.0, -691 / 2730, float(mp.bernoulli(258)), -INF, INF, 0.0, NAN, NAN, NAN, NAN]
-    assert np.array_equal(found, want, equal_nan=True)
+    assert np.array_equal(numbers, want, equal_nan=True)
     assert np.array_equal(baracuda.bernoulli_numbers(np.arange(5)), np.float32([1.0, -0.5, 1 / 6, 0.0, -1 / 30]))
 
 

@@ -200,8 +200,8 @@ def test_rows_without_axes_are_refused(name: str) -> None:
 def test_a_reduction_over_no_axes_is_numpys(name: str) -> None:
     """PyTorch reduces over all of them."""
     x = np.float32([[1, -2], [3, 4]])
-    found = getattr(baracuda, name)(x > 0 if name == "all" else x, axis=())
-    assert np.array_equal(found, getattr(np, name)(x > 0 if name == "all" else x, axis=()))
+    result = getattr(baracuda, name)(x > 0 if name == "all" else x, axis=())
+    assert np.array_equal(result, getattr(np, name)(x > 0 if name == "all" else x, axis=()))
     assert "Differs from PyTorch: axis=()" in getattr(baracuda, name).__doc__
 
 

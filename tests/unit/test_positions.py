@@ -57,16 +57,16 @@ def _schemas(path: str) -> Iterator[list[tuple[str, bool]]]:
             parameters = inspect.signature(attrgetter(path)(module)).parameters.values()
         except (AttributeError, TypeError, ValueError):
             continue
-        given = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-        yield [(p.name, i == 0 or "Tensor" in str(p.annotation)) for i, p in enumerate(given)]
+        positional = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        yield [(p.name, i == 0 or "Tensor" in str(p.annotation)) for i, p in enumerate(positional)]
         return
     name = path.rpartition(".")[2]
     for full in (name, f"special_{name}", f"linalg_{name}"):
         packet = getattr(torch.ops.aten, full, None)
         for overload in packet.overloads() if packet is not None else ():
-            given = [a for a in getattr(packet, overload)._schema.arguments if not a.kwarg_only]
-            if any("Tensor" in str(a.type) for a in given) and not any("Dimname" in str(a.type) for a in given):
-                yield [(a.name, "Tensor" in str(a.type)) for a in given]
+            positional = [a for a in getattr(packet, overload)._schema.arguments if not a.kwarg_only]
+            if any("Tensor" in str(a.type) for a in positional) and not any("Dimname" in str(a.type) for a in positional):
+                yield [(a.name, "Tensor" in str(a.type)) for a in positional]
 
 
 def _paths(name: str) -> list[str]:

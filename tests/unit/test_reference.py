@@ -61,11 +61,11 @@ def edges(dtype: np.dtype) -> list[float]:
 # --- fused multiply-add -----------------------------------------------------------------------------------------------
 
 
-def check_fma(found: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
-    for x, y, z, r in zip(a.tolist(), b.tolist(), c.tolist(), found.tolist(), strict=True):
+def check_fma(actual: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
+    for x, y, z, r in zip(a.tolist(), b.tolist(), c.tolist(), actual.tolist(), strict=True):
         if all(map(math.isfinite, (x, y, z))):
             exact = Fraction(x) * Fraction(y) + Fraction(z)
-            wanted = rounded(exact, found.dtype)
+            wanted = rounded(exact, actual.dtype)
             if exact == 0:
                 negative = math.copysign(1, x) * math.copysign(1, y) < 0 and math.copysign(1, z) < 0
                 wanted = -0.0 if negative and (x == 0 or y == 0) and z == 0 else 0.0
@@ -99,9 +99,9 @@ def test_fma32_where_rounding_twice_goes_wrong() -> None:
     a, b, c = np.float32(1 + 2**-12), np.float32(1 + 2**-12), np.float32(2**-60)
     halfway = Fraction(float(a)) * Fraction(float(b))
     assert rounded(halfway, np.dtype(np.float32)) != rounded(halfway + Fraction(float(c)), np.dtype(np.float32))
-    found = fma32(np.array([a]), np.array([b]), np.array([c]))[0]
-    assert float(found) == rounded(halfway + Fraction(float(c)), np.dtype(np.float32))
-    assert np.float32(float(a) * float(b) + float(c)) != found
+    result = fma32(np.array([a]), np.array([b]), np.array([c]))[0]
+    assert float(result) == rounded(halfway + Fraction(float(c)), np.dtype(np.float32))
+    assert np.float32(float(a) * float(b) + float(c)) != result
 
 
 # --- reductions -------------------------------------------------------------------------------------------------------
@@ -179,12 +179,12 @@ def test_reduced_axes_number_their_elements_logically(over: Axes) -> None:
     shape, inner = (7, 11, 13, 5), (False, True, False, True)
     x = np.random.default_rng(2).normal(size=shape).astype(np.float32)
     graph = Graph((Port("x", F32),), ((Port("y", F32, Axes.FULL & ~over), reduce("sum", input_("x", F32), over)),))
-    found = reference.run(graph, {"x": x}, shape, inner)["y"]
+    result = reference.run(graph, {"x": x}, shape, inner)["y"]
     axes = {Axes.INNER: (1, 3), Axes.OUTER: (0, 2), Axes.FULL: (0, 1, 2, 3)}[over]
-    assert found.shape == tuple(1 if a in axes else n for a, n in enumerate(shape))
-    for kept in itertools.product(*(range(n) for n in found.shape)):
-        row = x[tuple(slice(None) if a in axes else kept[a] for a in range(4))].ravel()
-        assert found[kept] == by_the_book("sum", list(row))
+    assert result.shape == tuple(1 if a in axes else n for a, n in enumerate(shape))
+    for index in itertools.product(*(range(n) for n in result.shape)):
+        row = x[tuple(slice(None) if a in axes else index[a] for a in range(4))].ravel()
+        assert result[index] == by_the_book("sum", list(row))
 
 
 # --- primitives -------------------------------------------------------------------------------------------------------
@@ -206,8 +206,8 @@ OPERATIONS = {
 def test_float_arithmetic_rounds_correctly(op: str, kind: ElementKind) -> None:
     some = np.array([v for v in edges(kind.numpy) if v], kind.numpy)
     a, b = (g.ravel() for g in np.meshgrid(some, some))
-    found = run(e.binary(op, input_("a", kind), input_("b", kind)), kind, a=a, b=b)
-    for x, y, r in zip(a.tolist(), b.tolist(), found.tolist(), strict=True):
+    result = run(e.binary(op, input_("a", kind), input_("b", kind)), kind, a=a, b=b)
+    for x, y, r in zip(a.tolist(), b.tolist(), result.tolist(), strict=True):
         assert r == rounded(OPERATIONS[op](Fraction(x), Fraction(y)), kind.numpy), (x, y)
 
 
@@ -239,8 +239,8 @@ def test_casts_between_floats_and_integers(kind: ElementKind, source: ElementKin
     powers = [s * 2.0**p for p in (0, 1, 23, 24, 30, 31, 32, 52, 53, 62, 63, 64, 65, 120) for s in (1, -1)]
     x = np.array([0.0, -0.0, 0.99, -0.99, 1e30, *powers]).astype(source.numpy)
     x = np.concatenate([x, np.nextafter(x, source.numpy.type(0)), np.nextafter(x, source.numpy.type(np.inf))])
-    found = run(cast(input_("x", source), kind), kind, x=x)
-    assert found.tolist() == [min(max(int(v), limits.min), limits.max) for v in x.tolist()]
+    result = run(cast(input_("x", source), kind), kind, x=x)
+    assert result.tolist() == [min(max(int(v), limits.min), limits.max) for v in x.tolist()]
     special = np.array([np.nan, np.inf, -np.inf], source.numpy)
     assert run(cast(input_("x", source), kind), kind, x=special).tolist() == [0, limits.max, limits.min]
     n = [limits.min, limits.max, limits.max - 64, 2**24 + 1, 2**24 + 3, limits.max // 2 + 1]

@@ -39,8 +39,8 @@ ENVIRONMENT = {
 def row(op: str, family: str, micros: float, times: float, element: str = "f32", **more: Any) -> Row:
     us = {OURS: (0.9 * micros, micros, 1.1 * micros), "torch": (micros * times,) * 3}
     ratios = {"torch": Ratio((times, times, times))}
-    given = {"nbytes": 1 << 28, "operations": 2.0**29, "checked": "float64 oracle", "backend": "formula-cuda", **more}
-    return Row("families", op, family, element, "large", (8192, 8192), us, ratios=ratios, **given)
+    fields = {"nbytes": 1 << 28, "operations": 2.0**29, "checked": "float64 oracle", "backend": "formula-cuda", **more}
+    return Row("families", op, family, element, "large", (8192, 8192), us, ratios=ratios, **fields)
 
 
 ROWS = [row("exp", "unary", 70.125, 1.25), row("softmax", "softmax", 80.0, 3.5), row("softmax", "softmax", 40.0, 2.0, "bf16")]
@@ -94,18 +94,18 @@ def text() -> str:
 
 
 def test_the_page_parses_and_has_every_figure(text: str) -> None:
-    found = Page(text)
+    parsed = Page(text)
     assert text.startswith("<!DOCTYPE html>")
-    assert found.all("html", lang="en")
-    assert len(found.all("svg")) == 2  # for wide pages and for narrow ones
-    assert all(a["role"] == "img" and a["aria-labelledby"] in found.ids for a in found.all("svg"))
-    assert len(set(found.ids)) == len(found.ids)
-    links = [str(a["href"]) for a in found.all("a")]
+    assert parsed.all("html", lang="en")
+    assert len(parsed.all("svg")) == 2  # for wide pages and for narrow ones
+    assert all(a["role"] == "img" and a["aria-labelledby"] in parsed.ids for a in parsed.all("svg"))
+    assert len(set(parsed.ids)) == len(parsed.ids)
+    links = [str(a["href"]) for a in parsed.all("a")]
     assert links == ["#summary", "#roofline", "#rivals", "#bits", "#ulp", "#measured", "#where"]
-    assert {link[1:] for link in links} <= set(found.ids)
-    assert found.all("meta", name="viewport")
-    captions = sum(t == "caption" for t, _ in found.elements)
-    assert captions == len(found.all("table")) > 0
+    assert {link[1:] for link in links} <= set(parsed.ids)
+    assert parsed.all("meta", name="viewport")
+    captions = sum(t == "caption" for t, _ in parsed.elements)
+    assert captions == len(parsed.all("table")) > 0
 
 
 def test_nothing_is_loaded_from_anywhere(text: str) -> None:
@@ -114,13 +114,13 @@ def test_nothing_is_loaded_from_anywhere(text: str) -> None:
 
 
 def test_the_numbers_are_those_of_the_files(text: str) -> None:
-    found = Page(text)
-    by_op = {a["data-op"]: float(str(a["data-ratio"])) for a in found.all("tr") if "data-op" in a}
+    parsed = Page(text)
+    by_op = {a["data-op"]: float(str(a["data-ratio"])) for a in parsed.all("tr") if "data-op" in a}
     assert by_op["exp"] == 1.25
     assert by_op["softmax"] == pytest.approx((3.5 * 2.0) ** 0.5, abs=1e-4)
-    values = {float(str(a["value"])) for a in found.all("data")}
+    values = {float(str(a["value"])) for a in parsed.all("data")}
     assert values == {70.125, 80.0, 40.0, 1.25, 3.5, 2.0}
-    words = " ".join(found.words)
+    words = " ".join(parsed.words)
     assert "1 promises are broken: 12 plans, 345 cases, 6,789 checks, 1,234,567 elements , of which 8 differ" in words.replace(
         "elements, ", "elements , "
     )
@@ -137,8 +137,8 @@ def test_the_first_measurement_of_a_problem_counts(tmp_path: Path) -> None:
     compiled = replace(again, ratios={"torch.compile": Ratio((1.1, 1.1, 1.1))})
     for name, rows in (("a", ROWS), ("b", [again, row("log", "unary", 50.0, 1.0)]), ("c", [compiled])):
         (tmp_path / f"{name}.json").write_text(json.dumps(results(*rows).record()))
-    kept = [[(r.op, r.ours[1]) for r in found.rows] for found in read([tmp_path]).results]
-    assert kept == [[("exp", 70.125), ("softmax", 80.0), ("softmax", 40.0)], [("log", 50.0)], [("exp", 90.0)]]
+    seen = [[(r.op, r.ours[1]) for r in result_files.rows] for result_files in read([tmp_path]).results]
+    assert seen == [[("exp", 70.125), ("softmax", 80.0), ("softmax", 40.0)], [("log", 50.0)], [("exp", 90.0)]]
 
 
 def test_what_is_text_stays_text(text: str) -> None:
@@ -155,19 +155,19 @@ def test_the_roofline_has_a_mark_for_each_problem() -> None:
     small = row("small", "unary", 5.0, 1.0, nbytes=100, operations=1e5)
     drawn = roofline([results(*ROWS, copies, small)], {"unary": 0, "softmax": 1}, "Roofline")
     assert drawn is not None
-    found = Page(drawn)
-    marks = [a["data-name"] for t, a in found.elements if "data-name" in a]
+    parsed = Page(drawn)
+    marks = [a["data-name"] for t, a in parsed.elements if "data-name" in a]
     assert sorted(map(str, marks)) == sorted([r.name for r in ROWS] * 2)
-    assert len(found.all("line", class_="roof")) == 2 * 3
-    for circle in found.all("circle"):
+    assert len(parsed.all("line", class_="roof")) == 2 * 3
+    for circle in parsed.all("circle"):
         assert 0 <= float(str(circle["cx"])) <= 760
         assert 0 <= float(str(circle["cy"])) <= 470
     assert roofline([results(copies)], {}, "nothing") is None
 
 
 def test_bars_are_sorted_and_grow_with_the_logarithm() -> None:
-    found = bars.bars([results(*ROWS)], "torch")
-    assert [(b.op, b.problems, b.least, b.most) for b in found] == [("softmax", 2, 2.0, 3.5), ("exp", 1, 1.25, 1.25)]
+    op_bars = bars.bars([results(*ROWS)], "torch")
+    assert [(b.op, b.problems, b.least, b.most) for b in op_bars] == [("softmax", 2, 2.0, 3.5), ("exp", 1, 1.25, 1.25)]
     two = [bars.Bar("a", "unary", 4.0, 4.0, 4.0, 1), bars.Bar("b", "unary", 0.5, 0.5, 0.5, 1)]
     chart = Page(bars.chart(two, "torch", {"unary": 3}))
     drawn = [str(a["class"]) for a in chart.all("i") if str(a["class"]).startswith("bar ")]
@@ -248,16 +248,16 @@ def changed(value: Any, path: tuple[Any, ...], to: Any) -> Any:
     return copied
 
 
-def harmless(written: str) -> None:
+def harmless(html: str) -> None:
     """Fails where a page has an element, an attribute, a class or a rule that pages of ours do not have."""
-    found = Page(written.encode().decode())  # it can be written
-    assert not {t for t, _ in found.elements} & {"script", "img", "iframe", "object", "embed", "link", "base", "form"}
-    names = {name for _, attributes in found.elements for name in attributes}
+    parsed = Page(html.encode().decode())  # it can be written
+    assert not {t for t, _ in parsed.elements} & {"script", "img", "iframe", "object", "embed", "link", "base", "form"}
+    names = {name for _, attributes in parsed.elements for name in attributes}
     assert not {n for n in names if n.startswith("on")} | (names & {"style", "src", "srcdoc", "action"})
-    assert all(str(a["href"]).startswith("#") for _, a in found.elements if "href" in a)
-    classes = {c for _, a in found.elements for c in str(a.get("class") or "").split()}
+    assert all(str(a["href"]).startswith("#") for _, a in parsed.elements if "href" in a)
+    classes = {c for _, a in parsed.elements for c in str(a.get("class") or "").split()}
     assert all(re.fullmatch(r"[a-z]+(-text)?|[fb]-\d+|[lw]\d+", c) for c in classes)
-    (sheet,) = re.findall(r"<style>(.*?)</style>", written, re.S)
+    (sheet,) = re.findall(r"<style>(.*?)</style>", html, re.S)
     colours_used = len(re.findall(r"\.f-\d", sheet)) // 2  # by day and by night
     assert sheet == style(list(colours.families(map(str, range(colours_used))).values()))
 
@@ -270,10 +270,10 @@ def test_no_text_of_a_file_becomes_more_than_text(kind: str, path: tuple[Any, ..
     file = tmp_path / "file.json"
     file.write_text(json.dumps(changed(KINDS[kind], path, HOSTILE)))
     try:
-        written = page(read([file]))
+        html = page(read([file]))
     except InvalidProblemError:  # a name that must be there
         return
-    harmless(written)
+    harmless(html)
 
 
 def test_every_text_at_once_and_the_name_of_the_file(tmp_path: Path) -> None:
@@ -358,6 +358,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_committed_results_make_a_page() -> None:
-    found = read([Path(__file__).resolve().parents[2] / "benchmarks" / "results"])
-    assert found.results
-    Page(page(found))
+    inputs = read([Path(__file__).resolve().parents[2] / "benchmarks" / "results"])
+    assert inputs.results
+    Page(page(inputs))

@@ -56,12 +56,12 @@ def check_bits(before: Expr, after: Expr, kind: ElementKind = F32, values: np.nd
     values = edges(kind) if values is None else values
     names = sorted({n.attr[0] for n in topological([before]) if n.op == "input"})
     grids = np.meshgrid(*[values] * len(names)) if names else []
-    given = {name: g.ravel() for name, g in zip(names, grids, strict=True)}
+    inputs = {name: g.ravel() for name, g in zip(names, grids, strict=True)}
     length = len(values) ** len(names)
     ports = tuple(Port(name, kind) for name in names)
     results = []
     for expr in (before, after):
-        y = reference.run(Graph(ports, ((Port("y", expr.kind), expr),)), given, (length,), (False,))["y"]
+        y = reference.run(Graph(ports, ((Port("y", expr.kind), expr),)), inputs, (length,), (False,))["y"]
         if y.dtype.kind == "f":
             y = np.where(np.isnan(y), y.dtype.type(np.nan), y)
         results.append(y.tobytes())
@@ -123,9 +123,9 @@ def rules(kind: ElementKind) -> dict[str, tuple[Expr, list[str]]]:
 @pytest.mark.parametrize("kind", [F32, F64])
 @pytest.mark.parametrize("name", rules(F32))
 def test_a_rule_applies_and_changes_no_bit(name: str, kind: ElementKind) -> None:
-    before, left = rules(kind)[name]
+    before, count = rules(kind)[name]
     after = simplified(before)
-    assert nodes(after) == left
+    assert nodes(after) == count
     check_bits(before, after, kind)
 
 

@@ -60,8 +60,8 @@ def test_every_field_is_part_of_the_identity() -> None:
         {"epilogue": "bias"},
         {"arithmetic_version": 2},
     ]
-    made = [sku(**c) for c in changes]
-    assert len(set(made)) == len({str(s) for s in made}) == len(changes)
+    skus = [sku(**c) for c in changes]
+    assert len(set(skus)) == len({str(s) for s in skus}) == len(changes)
     assert sku() == sku()
     assert hash(sku()) == hash(sku())
 

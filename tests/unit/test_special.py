@@ -45,11 +45,11 @@ def test_error_in_ulp(op, kind):
     """At most 1 or what LOOSER says, 2 where the reflection of digamma cancels, 2.5 of what is short in f32, or 6 of the Bessel
     functions' envelope."""
     x = samples(op, kind, 60, np.random.default_rng(11))
-    found = errors(op, kind, evaluate(op, kind, x), x)
+    in_ulps = errors(op, kind, evaluate(op, kind, x), x)
     of_kind = 2.5 if kind is F32 and op in SHORT else LOOSER.get(op, 1)
     bound = 6 if op.startswith("bessel") else np.where(x < 0, 2, 1) if op == "digamma" else of_kind
-    worst = int(np.argmax(found / bound))
-    assert np.all(found <= bound), f"{found[worst]} ULP at {x[worst]}"
+    worst = int(np.argmax(in_ulps / bound))
+    assert np.all(in_ulps <= bound), f"{in_ulps[worst]} ULP at {x[worst]}"
     assert len(x) >= 200
 
 
@@ -176,22 +176,24 @@ def test_gradients_against_mpmath(op):
     if op in ("i0", "i0e", "i1", "i1e", "sinc", "bessel_j0", "bessel_j1"):
         x = np.append(x, [1e-3, -1e-3, 0.2, 0.26])
     graph = Graph((Port("x", F64),), ((Port("y", F64), getattr(s, op)(input_("x", F64))),))
-    made = gradient(graph, ["x"])
-    inputs = {p.name: x if p.name == "x" else np.ones_like(x) for p in made.inputs}
+    gradient_graph = gradient(graph, ["x"])
+    inputs = {p.name: x if p.name == "x" else np.ones_like(x) for p in gradient_graph.inputs}
     with mp.workprec(200):
         h = mpf(2) ** -60
         wanted = np.array([float((EXACT[op](mpf(float(v)) + h) - EXACT[op](mpf(float(v)) - h)) / (2 * h)) for v in x])
-    np.testing.assert_allclose(by_oracle(made, inputs, (len(x),), (False,))["dx"], wanted, rtol=1e-9, atol=1e-12)
-    compute = compiled(expand(made))
-    np.testing.assert_allclose(compute(*(inputs[p.name] for p in made.inputs)), wanted, rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(by_oracle(gradient_graph, inputs, (len(x),), (False,))["dx"], wanted, rtol=1e-9, atol=1e-12)
+    compute = compiled(expand(gradient_graph))
+    np.testing.assert_allclose(compute(*(inputs[p.name] for p in gradient_graph.inputs)), wanted, rtol=1e-11, atol=1e-14)
 
 
 def test_gradients_at_zero():
     for op, slope in (("i0", 0.0), ("i1", 0.5), ("i1e", 0.5), ("i0e", 0.0), ("sinc", 0.0), ("bessel_j1", 0.5)):
         graph = Graph((Port("x", F32),), ((Port("y", F32), getattr(s, op)(input_("x", F32))),))
-        made = gradient(graph, ["x"])
+        gradient_graph = gradient(graph, ["x"])
         zero, one = np.zeros(3, np.float32), np.ones(3, np.float32)
-        assert np.array_equal(compiled(expand(made))(*(zero if p.name == "x" else one for p in made.inputs)), slope * one), op
+        assert np.array_equal(
+            compiled(expand(gradient_graph))(*(zero if p.name == "x" else one for p in gradient_graph.inputs)), slope * one
+        ), op
 
 
 def test_trigamma_has_no_derivative():
@@ -206,8 +208,8 @@ def test_oracle_agrees(op):
     x = x[abs(x) < 30] if op in ("lgamma", "digamma", "trigamma", "bessel_j0", "bessel_j1") else x
     x = x[abs(x - np.rint(x)) > 1e-3] if op in ("gamma", "digamma", "trigamma", "lgamma") else x
     graph = Graph((Port("x", F64),), ((Port("y", F64), getattr(s, op)(input_("x", F64))),))
-    found = by_oracle(graph, {"x": x}, x.shape, (False,))["y"]
-    np.testing.assert_allclose(found, evaluate(op, F64, x), rtol=2e-11, atol=1e-13)
+    gradient_graph = by_oracle(graph, {"x": x}, x.shape, (False,))["y"]
+    np.testing.assert_allclose(gradient_graph, evaluate(op, F64, x), rtol=2e-11, atol=1e-13)
 
 
 # --- formulas over them -----------------------------------------------------------------------------------------------
@@ -275,12 +277,12 @@ def test_gradients_of_the_formulas_against_torch(name):
     ports = tuple(Port(f"x{i}", F64) for i in range(arity))
     word = getattr(s, name)
     graph = Graph(ports, ((Port("y", F64), word(*(input_(p.name, F64) for p in ports))),))
-    made = gradient(graph, [p.name for p in ports])
+    gradient_graph = gradient(graph, [p.name for p in ports])
     grid = np.linspace(0.0 if arity == 2 else 0.05, 0.95, 9)
     values = [g.ravel() for g in np.meshgrid(grid, grid + 0.05)][:arity]
     tensors = [torch.tensor(v, requires_grad=True) for v in values]
     getattr(torch.special, name)(*tensors).sum().backward()
-    inputs = {p.name: values[int(p.name[1:])] if p.name[0] == "x" else np.ones_like(values[0]) for p in made.inputs}
-    found = by_oracle(made, inputs, values[0].shape, (False,))
+    inputs = {p.name: values[int(p.name[1:])] if p.name[0] == "x" else np.ones_like(values[0]) for p in gradient_graph.inputs}
+    slopes = by_oracle(gradient_graph, inputs, values[0].shape, (False,))
     for p, t in zip(ports, tensors, strict=True):
-        np.testing.assert_allclose(found[f"d{p.name}"], t.grad.numpy(), rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(slopes[f"d{p.name}"], t.grad.numpy(), rtol=1e-13, atol=1e-13)

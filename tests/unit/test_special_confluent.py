@@ -42,9 +42,9 @@ def test_terms_of_one_sign(kind):
     x = np.concatenate([rng.uniform(0, 40, n), rng.uniform(0, 85, n), rng.uniform(0, 600, n), 10.0 ** rng.uniform(-20, 1, n)])
     below = np.arange(4 * n) % 2 == 0
     a, b, x = (v.astype(kind.numpy) for v in (np.where(below, np.minimum(a, b), a), b, np.where(below, -x, x)))
-    found = relative_errors(exact, evaluate("hyp1f1", kind, a, b, x), a, b, x)
-    worst = int(np.argmax(found))
-    assert found[worst] <= BOUND[kind], f"{found[worst]} at {a[worst]}, {b[worst]}, {x[worst]}"
+    relative = relative_errors(exact, evaluate("hyp1f1", kind, a, b, x), a, b, x)
+    worst = int(np.argmax(relative))
+    assert relative[worst] <= BOUND[kind], f"{relative[worst]} at {a[worst]}, {b[worst]}, {x[worst]}"
 
 
 @KINDS

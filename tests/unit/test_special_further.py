@@ -28,9 +28,9 @@ INF, NAN = float("inf"), float("nan")
 def test_error_in_ulp(op, kind, full):
     n = 20 if full else 8
     x = samples(op, kind, n, np.random.default_rng(7))
-    found = errors(op, kind, evaluate(op, kind, x), x)
-    worst = int(np.argmax(found))
-    assert found[worst] <= (6 if op == "cosine_integral" else 4), f"{found[worst]} ULP at {x[worst]}"
+    in_ulps = errors(op, kind, evaluate(op, kind, x), x)
+    worst = int(np.argmax(in_ulps))
+    assert in_ulps[worst] <= (6 if op == "cosine_integral" else 4), f"{in_ulps[worst]} ULP at {x[worst]}"
     assert len(x) >= 4.75 * n
 
 
@@ -101,11 +101,11 @@ def test_parts(kind):
 def test_gradients_against_mpmath(op):
     x = np.linspace(0.07, 9.3, 31)
     graph = Graph((Port("x", F64),), ((Port("y", F64), getattr(s, op)(input_("x", F64))),))
-    made = gradient(graph, ["x"])
-    inputs = {p.name: x if p.name == "x" else np.ones_like(x) for p in made.inputs}
+    gradient_graph = gradient(graph, ["x"])
+    inputs = {p.name: x if p.name == "x" else np.ones_like(x) for p in gradient_graph.inputs}
     with mp.workprec(200):
         h = mpf(2) ** -60
         wanted = np.array([float(mp.re(EXACT[op](mpf(v) + h) - EXACT[op](mpf(v) - h)) / (2 * h)) for v in x.tolist()])
-    np.testing.assert_allclose(by_oracle(made, inputs, (len(x),), (False,))["dx"], wanted, rtol=1e-9, atol=1e-12)
-    compute = compiled(expand(made))
-    np.testing.assert_allclose(compute(*(inputs[p.name] for p in made.inputs)), wanted, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(by_oracle(gradient_graph, inputs, (len(x),), (False,))["dx"], wanted, rtol=1e-9, atol=1e-12)
+    compute = compiled(expand(gradient_graph))
+    np.testing.assert_allclose(compute(*(inputs[p.name] for p in gradient_graph.inputs)), wanted, rtol=1e-11, atol=1e-13)

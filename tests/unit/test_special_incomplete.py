@@ -29,9 +29,9 @@ BOUND = {F32: 0.51 * 2.0**-23, F64: 64 * 2.0**-52}
 def test_incomplete_gamma_functions(op, kind):
     n = 30 if op == "igamma_by_a" else 150
     a, x = gamma_samples(n, kind, np.random.default_rng(7))
-    found = relative_errors(EXACT_GAMMA[op], evaluate(op, kind, a, x), a, x)
-    worst = int(np.argmax(found))
-    assert found[worst] <= BOUND[kind], f"{found[worst]} at {a[worst]}, {x[worst]}"
+    relative = relative_errors(EXACT_GAMMA[op], evaluate(op, kind, a, x), a, x)
+    worst = int(np.argmax(relative))
+    assert relative[worst] <= BOUND[kind], f"{relative[worst]} at {a[worst]}, {x[worst]}"
 
 
 @pytest.mark.parametrize("op", s.INCOMPLETE_GAMMA_FUNCTIONS)
@@ -84,9 +84,9 @@ def test_gradients():
     np.testing.assert_allclose(da, (baracuda.igamma(a + h, x) - baracuda.igamma(a - h, x)) / (2 * h), rtol=1e-8)
     np.testing.assert_allclose(dx, (baracuda.igamma(a, x + h) - baracuda.igamma(a, x - h)) / (2 * h), rtol=1e-8)
     np.testing.assert_array_equal(baracuda.igammac_backward(dy, a, x, wrt=["a"]), -da)
-    found = baracuda.igamma_double_backward(None, dy, dy, a, x, wrt=["dy", "a", "x"])
+    gradients = baracuda.igamma_double_backward(None, dy, dy, a, x, wrt=["dy", "a", "x"])
     ends = [np.array([baracuda.igamma_backward(dy, *at, wrt=["x"]) for at in ((a + s * h, x), (a, x + s * h))]) for s in (1, -1)]
-    np.testing.assert_allclose(found, [dx, *((ends[0] - ends[1]) / (2 * h))], rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(gradients, [dx, *((ends[0] - ends[1]) / (2 * h))], rtol=1e-8, atol=1e-9)
     with pytest.raises(UnsupportedError, match="igamma_by_a has no derivative by a"):
         baracuda.igamma_double_backward(dy, None, dy, a, x)
 
@@ -96,9 +96,9 @@ def test_gradients():
 def test_incomplete_beta_functions(op, kind, full):
     n = {"betainc": 25, "betainc_by_x": 150}.get(op, 8) // (1 if full else 2)
     at = beta_samples(n, kind, np.random.default_rng(7))
-    found = relative_errors(EXACT_BETA[op], evaluate(op, kind, *at), *at)
-    worst = int(np.argmax(found))
-    assert found[worst] <= 2 * BOUND[kind] if kind is F64 else BOUND[kind], f"{found[worst]} at {[v[worst] for v in at]}"
+    relative = relative_errors(EXACT_BETA[op], evaluate(op, kind, *at), *at)
+    worst = int(np.argmax(relative))
+    assert relative[worst] <= 2 * BOUND[kind] if kind is F64 else BOUND[kind], f"{relative[worst]} at {[v[worst] for v in at]}"
 
 
 def test_small_parameters_of_beta():
@@ -116,8 +116,8 @@ def test_large_parameters_of_beta():
     rng = np.random.default_rng(5)
     a, b = 10.0 ** rng.uniform(4, 5.5, 6), 10.0 ** rng.uniform(1, 5.5, 6)
     x = a / (a + b) + rng.uniform(-6, 6, 6) * np.sqrt(a * b / (a + b) ** 3)
-    kept = (x > 0) & (x < 1)
-    at = a[kept], b[kept], x[kept]
+    inside = (x > 0) & (x < 1)
+    at = a[inside], b[inside], x[inside]
     assert relative_errors(EXACT_BETA["betainc"], evaluate("betainc", F64, *at), *at).max() <= 2 * BOUND[F64]
     # P and Q are the limits for large a or b
     z = np.array([0.5, 3.0, 9.0])
@@ -142,8 +142,8 @@ def test_limits_of_beta(kind):
 def test_gradients_of_beta():
     a, b, x, dy = np.array([0.5, 3.0, 400.0]), np.array([1.5, 2.0, 300.0]), np.array([0.7, 0.2, 0.57]), np.ones(3)
     at = (a, b, x)
-    found = baracuda.betainc_backward(dy, *at)
-    for i, got in enumerate(found):
+    gradients = baracuda.betainc_backward(dy, *at)
+    for i, got in enumerate(gradients):
         h = 1e-5 * at[i]
         ends = [baracuda.betainc(*(v + sign * h if j == i else v for j, v in enumerate(at))) for sign in (1, -1)]
         np.testing.assert_allclose(got, (ends[0] - ends[1]) / (2 * h), rtol=1e-7)

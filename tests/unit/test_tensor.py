@@ -15,7 +15,7 @@ import torch
 from numpy.lib.stride_tricks import as_strided
 
 import baracuda
-from baracuda.core import probe as probes
+from baracuda.core import layout_key as probes
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import (
@@ -25,7 +25,7 @@ from baracuda.core.errors import (
     UnsupportedError,
     WorkspaceTooSmallError,
 )
-from baracuda.core.probe import probe, probe_mut
+from baracuda.core.layout_key import layout_key, layout_key_mut
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut, tensor_ref
 from baracuda.core.workspace import ALIGNMENT, Workspace
 from tests.unit.fake_dlpack import Bare, FakeTensor
@@ -191,10 +191,10 @@ def test_writing_where_autograd_would_not_see_it() -> None:
         assert tensor_ref(x).shape == (3,)
         with pytest.raises(InvalidProblemError, match="out: it requires grad"):
             tensor_mut(x, name="out")
-        assert probe_mut(x) is None
+        assert layout_key_mut(x) is None
         with torch.no_grad():
             assert tensor_mut(x).pointer == x.data_ptr()
-            assert probe_mut(x) is not None
+            assert layout_key_mut(x) is not None
 
 
 def test_lazy_bits_are_refused() -> None:
@@ -236,7 +236,7 @@ def test_a_functorch_wrapper_is_refused() -> None:
     seen: list[Exception | None] = []
 
     def f(x: torch.Tensor) -> torch.Tensor:
-        seen.append(None if probe(x) is None else AssertionError("a wrapper has no address"))
+        seen.append(None if layout_key(x) is None else AssertionError("a wrapper has no address"))
         with pytest.raises(InvalidProblemError, match="has no memory of its own"):
             tensor_ref(x)
         return x
@@ -279,7 +279,7 @@ def test_probe_agrees_with_tensor_ref() -> None:
     tensor_ref(torch.zeros(1))  # makes torch known
     described: dict[Any, Any] = {}
     for x in all_layouts():
-        seen = probe(x)
+        seen = layout_key(x)
         t = tensor_ref(x)
         if seen is None:
             assert 0 in t.shape
@@ -295,26 +295,26 @@ def test_probe_tells_apart_what_tensor_ref_does() -> None:
     frozen = x[:]
     frozen.flags.writeable = False
     variants = [x, x.T, x[:2], x.view(np.int32), x.astype(np.float64), x.astype(">f4"), x[::-1]]
-    assert len({probe(v)[0] for v in variants}) == len(variants)  # type: ignore[index]
-    assert probe(x)[0] == probe(x.copy())[0] == probe(frozen)[0]  # type: ignore[index]
-    assert probe_mut(x)[0] != probe_mut(frozen)[0]  # type: ignore[index]
+    assert len({layout_key(v)[0] for v in variants}) == len(variants)  # type: ignore[index]
+    assert layout_key(x)[0] == layout_key(x.copy())[0] == layout_key(frozen)[0]  # type: ignore[index]
+    assert layout_key_mut(x)[0] != layout_key_mut(frozen)[0]  # type: ignore[index]
     tensor_ref(torch.zeros(1))
     z = torch.zeros(4, 4, dtype=torch.complex64)
     variants = [z, z.T, z[:2], z.conj(), z.real, z.imag[:2], z.conj().imag, z.to(torch.complex128), z.view(torch.int64)]
-    assert len({probe(v)[0] for v in variants}) == len(variants)  # type: ignore[index]
+    assert len({layout_key(v)[0] for v in variants}) == len(variants)  # type: ignore[index]
     one = torch.zeros((), dtype=torch.complex64)
-    assert probe(one.imag)[0] != probe(one.conj().imag)[0]  # type: ignore[index]
+    assert layout_key(one.imag)[0] != layout_key(one.conj().imag)[0]  # type: ignore[index]
 
 
 def test_probe_does_not_guess() -> None:
     tensor_ref(torch.zeros(1))
     for obj in (3.0, np.ma.masked_array([1.0]), torch.zeros(3, device="meta"), torch.eye(3).to_sparse(), FakeTensor()):
-        assert probe(obj) is None
-        assert probe_mut(obj) is None
+        assert layout_key(obj) is None
+        assert layout_key_mut(obj) is None
 
 
 def test_probe_of_a_tensor_left_out() -> None:
-    assert probe(None) == probe_mut(None) == (None, 0)
+    assert layout_key(None) == layout_key_mut(None) == (None, 0)
 
 
 def test_numpy_address_without_the_short_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,10 +323,10 @@ def test_numpy_address_without_the_short_cut(monkeypatch: pytest.MonkeyPatch) ->
     frozen.flags.writeable = False
     with monkeypatch.context() as m:
         m.setattr(probes.ctypes, "sizeof", lambda _: 4)
-        slow, slow_mut, pointer = probes._numpy_probes()
+        slow, slow_mut, pointer = probes._numpy_keys()
     for array in (x, frozen):
-        assert slow(array) == probe(array)
-        assert slow_mut(array) == probe_mut(array)
+        assert slow(array) == layout_key(array)
+        assert slow_mut(array) == layout_key_mut(array)
         assert pointer(array) == probes.numpy_pointer(array) == array.ctypes.data
 
 

@@ -53,9 +53,9 @@ def test_short_calls_are_timed_in_batches() -> None:
 def test_disturbed_attempts_are_repeated_and_the_least_disturbed_counts() -> None:
     # Others' processor time before and after each of three attempts, all disturbed, the second the least.
     clock = FakeClock([1.0] * 7 + [2.0] * 6 + [3.0] * 6, [0, 9e9, 9e9, 9e9 + 1e6, 0, 9e9])
-    found: Comparison = compare(clock, {"a": [lambda: None]})
+    comparison: Comparison = compare(clock, {"a": [lambda: None]})
     assert clock.asked == 6
-    assert found.samples["a"].median == 2.0
+    assert comparison.samples["a"].median == 2.0
 
 
 def test_sample() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef, tensor_ref
-from baracuda.core.views import placed, slab, view, windows
+from baracuda.core.views import expanded_dims, slab, view, windows
 
 X = np.arange(24.0).reshape(4, 6)
 TURNED = X[::-1, ::2]  # strides -6 and 2: elements -18 to 4 from the first
@@ -31,7 +31,7 @@ def test_views_read_what_they_name() -> None:
     assert _values(view(ref, 23, (24,), (-1,))) == X.reshape(-1)[::-1].tolist()
     assert _values(view(turned, -18, (3,), (2,))) == TURNED[3].tolist()
     assert _values(view(ref, 7, (2, 3), (0, 0))) == [[7.0] * 3] * 2
-    assert _values(placed(ref, (2, 0), 3)) == X.T[:, None].tolist()
+    assert _values(expanded_dims(ref, (2, 0), 3)) == X.T[:, None].tolist()
     assert _values(windows(ref, 1, 1, 3, 3)) == np.lib.stride_tricks.sliding_window_view(X[:, 1:], 3, 1).tolist()
 
 
@@ -64,11 +64,11 @@ def test_views_without_elements_stay_where_the_tensor_is(shape: tuple[int, ...])
         lambda x, t, e: slab(x, 2, 0, 1),
         lambda x, t, e: slab(x, -1, 0, 1),
         lambda x, t, e: slab(e, 0, 0, 1),
-        lambda x, t, e: placed(x, (0, 2), 2),
-        lambda x, t, e: placed(x, (-1, 0), 2),
-        lambda x, t, e: placed(x, (1, 1), 2),
-        lambda x, t, e: placed(x, (0,), 2),
-        lambda x, t, e: placed(x, (None, 0), 2),
+        lambda x, t, e: expanded_dims(x, (0, 2), 2),
+        lambda x, t, e: expanded_dims(x, (-1, 0), 2),
+        lambda x, t, e: expanded_dims(x, (1, 1), 2),
+        lambda x, t, e: expanded_dims(x, (0,), 2),
+        lambda x, t, e: expanded_dims(x, (None, 0), 2),
         lambda x, t, e: windows(x, 1, 2, 3, 3),
         lambda x, t, e: windows(x, 0, -1, 1, 2),
     ],

@@ -209,10 +209,10 @@ def block_shape(shape: Shape) -> Shape:
     return (max(min(BLOCK, prod(shape)) // shape[-1], 1), min(shape[-1], LONGEST))
 
 
-def relative_error(found: Values, expected: Values) -> float:
+def relative_error(actual: Values, expected: Values) -> float:
     """||found - expected|| / ||expected||, over the elements where the expected ones are finite; infinite where NaN or an
     infinity is on one side only."""
-    got, want = (np.asarray(v, np.complex128 if v.dtype.kind == "c" else np.float64).reshape(-1) for v in (found, expected))
+    got, want = (np.asarray(v, np.complex128 if v.dtype.kind == "c" else np.float64).reshape(-1) for v in (actual, expected))
     finite = np.isfinite(want)
     if not np.array_equal(finite, np.isfinite(got)):
         return float("inf")

@@ -15,7 +15,7 @@ from baracuda.cli.verify.batches import batch_axis, mixes_rows
 from baracuda.cli.verify.bits import canonical_bits
 from baracuda.cli.verify.case import Batch
 from baracuda.cli.verify.case import Case as Verified
-from baracuda.cli.verify.placing import Placing
+from baracuda.cli.verify.placement import TensorPlacement
 from baracuda.cli.verify.value import arguments, compare, parameters
 from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
@@ -44,9 +44,9 @@ def check(problem: Benchmark, place: Place, prepared: Prepared) -> str:
     for name in prepared.outputs:
         if not np.array_equal(_bits(first[name]), _bits(again[name])):
             raise WrongResultError(f"{problem}: {name} holds elements that were not written, or differ from run to run")
-    found = problem.expected(place, prepared)
-    if found is not None:
-        what, error = found
+    deviation = problem.expected(place, prepared)
+    if deviation is not None:
+        what, error = deviation
         if not error <= 1.0:  # NaN is wrong too
             raise WrongResultError(f"{problem}: {error:.3g} times the allowed error, against {what}")
         return what
@@ -77,7 +77,7 @@ class Rows(Verified):
     of: type[FormulaPlan[Any, Any]]
     fewer: Any
     held: Mapping[str, Values]
-    chosen: Mapping[str, Placing] = field(default_factory=dict)
+    chosen: Mapping[str, TensorPlacement] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.label
@@ -145,8 +145,8 @@ def by_oracle(problem: PlanBenchmark, prepared: Prepared) -> str:
 def _close(case: Rows, outputs: Mapping[str, Values]) -> bool:
     """Whether every output is the oracle's, but for its rounding."""
     problem = case.of.problem(case.fewer)
-    given = arguments(case, problem, case.held)
-    ports = evaluate(problem.graph, given, problem.shape, problem.inner, parameters(problem, case.held))
+    operands = arguments(case, problem, case.held)
+    ports = evaluate(problem.graph, operands, problem.shape, problem.inner, parameters(problem, case.held))
     for name, got in outputs.items():
         parts = [ports[p.name].reshape(got.shape) for p, _ in problem.graph.outputs if p.name.partition(".")[0] == name]
         if disagreement(got, parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]) > 1.0:
@@ -154,19 +154,19 @@ def _close(case: Rows, outputs: Mapping[str, Values]) -> bool:
     return True
 
 
-def disagreement(found: Values, expected: Values, slack: float = 1.0) -> float:
+def disagreement(actual: Values, expected: Values, slack: float = 1.0) -> float:
     """How far values of an element are from expected ones, as a multiple of what rounding explains, times `slack`."""
-    kind = ElementKind.from_numpy(found.dtype)
+    kind = ElementKind.from_numpy(actual.dtype)
     if kind not in TOLERANCE:
         with np.errstate(invalid="ignore"):
-            same = found.reshape(-1) == expected.reshape(-1).astype(found.dtype)
+            same = actual.reshape(-1) == expected.reshape(-1).astype(actual.dtype)
         return float(1.0 - same.mean()) / (DIFFERING * slack) if same.size else 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         wanted = np.asarray(expected).astype(kind.numpy).reshape(-1)
-    got = found.reshape(-1)
-    apart = np.isfinite(got) != np.isfinite(wanted)
-    if slack > 1.0 and apart.any() and apart.mean() <= DIFFERING:  # where one overflows a step before the other
-        got, wanted = got[~apart], wanted[~apart]
+    got = actual.reshape(-1)
+    overflowed = np.isfinite(got) != np.isfinite(wanted)
+    if slack > 1.0 and overflowed.any() and overflowed.mean() <= DIFFERING:  # where one overflows a step before the other
+        got, wanted = got[~overflowed], wanted[~overflowed]
     return relative_error(got, wanted) / (TOLERANCE[kind] * slack)
 
 

@@ -39,17 +39,17 @@ class Measurement:
     def row(self) -> Row:
         """What stands in the results."""
         p = self.problem
-        samples = [found.samples for found in self.passes]
-        allowances = [allowance(found.disturbance) for found in self.passes]
+        samples = [one_pass.samples for one_pass in self.passes]
+        allowances = [allowance(one_pass.disturbance) for one_pass in self.passes]
         us = {}
-        for who in samples[0]:
-            timed = [(found[who].seconds, a) for found, a in zip(samples, allowances, strict=True) if who in found]
-            us[who] = spread([[s * 1e6 for s in seconds] for seconds, _ in timed], [a for _, a in timed])
+        for label in samples[0]:
+            timed = [(sample[label].seconds, a) for sample, a in zip(samples, allowances, strict=True) if label in sample]
+            us[label] = spread([[s * 1e6 for s in seconds] for seconds, _ in timed], [a for _, a in timed])
         ratios = {}
-        for who, ours in self.against.items():
-            pairs = [(found[who], found[ours]) for found in samples if who in found]
+        for label, ours in self.against.items():
+            pairs = [(sample[label], sample[ours]) for sample in samples if label in sample]
             per_round = [[a / b for a, b in zip(r.seconds, o.seconds, strict=True)] for r, o in pairs]
-            ratios[who] = Ratio(spread(per_round, [1.0] * len(per_round), digits=4), ours)
+            ratios[label] = Ratio(spread(per_round, [1.0] * len(per_round), digits=4), ours)
         return Row(
             suite=p.suite,
             op=p.op,
@@ -70,7 +70,7 @@ class Measurement:
             host_us=round(self.host_us, 3),
             passes=len(self.passes),
             cold=self.cold,
-            disturbance=round(max(found.disturbance for found in self.passes), 3),
+            disturbance=round(max(one_pass.disturbance for one_pass in self.passes), 3),
         )
 
 
@@ -93,47 +93,47 @@ def allowance(disturbance: float) -> float:
     return (1.0 - min(disturbance, 1.0) / 2.0) * (1.0 - min(disturbance / count, 0.95))
 
 
-def measure(found: Measurement, place: Place, libraries: Sequence[Library]) -> None:
+def measure(measurement: Measurement, place: Place, libraries: Sequence[Library]) -> None:
     """Add a pass. The first one checks the values, and drops the rivals whose values are others.
 
     Raises what `prepare` and `check` raise.
     """
-    problem = found.problem
+    problem = measurement.problem
     clock: Clock = HostClock(place.clock) if problem.suite == "launch" else place.clock
     first = problem.prepare(place, 0)
     count = input_sets(clock, problem.nbytes) if problem.suite != "launch" else 1
-    if not found.passes:
-        found.checked = check(problem, place, first)
-        found.backend, found.guarantee, found.schedule = first.backend, first.guarantee, first.schedule
-        found.cold = problem.suite == "launch" or problem.nbytes * count >= 2 * clock.cache_bytes
+    if not measurement.passes:
+        measurement.checked = check(problem, place, first)
+        measurement.backend, measurement.guarantee, measurement.schedule = first.backend, first.guarantee, first.schedule
+        measurement.cold = problem.suite == "launch" or problem.nbytes * count >= 2 * clock.cache_bytes
     sets = [first, *(problem.prepare(place, seed) for seed in range(1, count))]
-    contenders = _contenders(found, sets, libraries)
+    contenders = _contenders(measurement, sets, libraries)
     place.clock.synchronise()
-    found.passes.append(compare(clock, contenders))
-    if not place.on_cpu and not found.host_us:
-        found.host_us = _host_time(first.launch, place, found.passes[-1].samples[OURS].median)
+    measurement.passes.append(compare(clock, contenders))
+    if not place.on_cpu and not measurement.host_us:
+        measurement.host_us = _host_time(first.launch, place, measurement.passes[-1].samples[OURS].median)
 
 
-def _contenders(found: Measurement, sets: Sequence[Prepared], libraries: Sequence[Library]) -> Mapping[str, Sequence[Call]]:
+def _contenders(measurement: Measurement, sets: Sequence[Prepared], libraries: Sequence[Library]) -> Mapping[str, Sequence[Call]]:
     """Everybody's calls, by label."""
     contenders: dict[str, Sequence[Call]] = {OURS: [s.launch for s in sets]}
     fresh = [s.fresh for s in sets if s.fresh is not None]
     if len(fresh) == len(sets):
         contenders[FRESH] = fresh
     for library in libraries:
-        if library.label in found.dropped:
+        if library.label in measurement.dropped:
             continue
         try:
-            made = library.contenders(found.problem, sets)
+            offered = library.contenders(measurement.problem, sets)
         except NoRivalError as error:
-            found.dropped[library.label] = str(error)
+            measurement.dropped[library.label] = str(error)
             continue
         except Exception as error:  # what a rival cannot do is no reason to stop
-            found.dropped[library.label] = f"{type(error).__name__}: {str(error)[:200]}"
+            measurement.dropped[library.label] = f"{type(error).__name__}: {str(error)[:200]}"
             continue
-        for label, contender in made.items():
+        for label, contender in offered.items():
             contenders[label] = contender.calls
-            found.against[label] = contender.against
+            measurement.against[label] = contender.against
     return contenders
 
 

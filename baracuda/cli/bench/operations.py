@@ -23,8 +23,8 @@ def operations(graph: Graph, shape: tuple[int, ...], inner: tuple[bool, ...]) ->
     total = 0.0
     for n in _common_path(whole):
         if n.op not in _FREE:
-            counted = n.args[0] if n.op in ("reduce", "scan") else n
-            total += extent[whole.axes[counted]]
+            reduced = n.args[0] if n.op in ("reduce", "scan") else n
+            total += extent[whole.axes[reduced]]
     return total
 
 

@@ -48,31 +48,31 @@ class Place:
 
     def empty(self, shape: Sequence[int], kind: ElementKind, *, transposed: bool = False) -> Tensor:
         """A tensor that holds anything; `transposed`: its last two axes are exchanged in memory."""
-        lies = (*shape[:-2], shape[-1], shape[-2]) if transposed else tuple(shape)
+        stored_shape = (*shape[:-2], shape[-1], shape[-2]) if transposed else tuple(shape)
         if self.on_cpu:
-            made = allocate_host(kind.itemsize * prod(lies), self.device).view(kind.numpy).reshape(lies)
-            return made.swapaxes(-1, -2) if transposed else made
-        whole = array.empty(lies, kind, self.device)
+            tensor = allocate_host(kind.itemsize * prod(stored_shape), self.device).view(kind.numpy).reshape(stored_shape)
+            return tensor.swapaxes(-1, -2) if transposed else tensor
+        whole = array.empty(stored_shape, kind, self.device)
         return whole.mT if transposed else whole
 
     def put(self, block: Values, shape: Sequence[int], *, transposed: bool = False) -> Tensor:
         """A tensor of the block's elements, repeated in the order of its memory as often as it takes."""
-        made = self.empty(shape, ElementKind.from_numpy(block.dtype), transposed=transposed)
+        tensor = self.empty(shape, ElementKind.from_numpy(block.dtype), transposed=transposed)
         count = prod(shape)
         if not count:
-            return made
+            return tensor
         flat = np.ascontiguousarray(block).reshape(-1)[:count]
         if self.on_cpu:
-            _memory(made)[...] = np.resize(flat, count)
-            return made
+            _memory(tensor)[...] = np.resize(flat, count)
+            return tensor
         size, whole = flat.nbytes, count * flat.dtype.itemsize
         with current(self.device) as driver:
-            check(driver.cuMemcpyHtoD(made.pointer, flat.ctypes.data, size), "cuMemcpyHtoD")
+            check(driver.cuMemcpyHtoD(tensor.pointer, flat.ctypes.data, size), "cuMemcpyHtoD")
             while size < whole:  # doubling what is there
                 more = min(size, whole - size)
-                check(driver.cuMemcpyDtoD(made.pointer + size, made.pointer, more), "cuMemcpyDtoD")
+                check(driver.cuMemcpyDtoD(tensor.pointer + size, tensor.pointer, more), "cuMemcpyDtoD")
                 size += more
-        return made
+        return tensor
 
     def poison(self, tensor: Tensor, byte: int = POISON) -> None:
         """Fill a tensor that `empty` made with a byte."""
@@ -91,8 +91,8 @@ class Place:
         """A tensor's values on the host: all of them, or of a large one its beginning and its end."""
         self.clock.synchronise()
         parts = [tensor[span] for span in spans(tuple(tensor.shape))]
-        found = [np.array(part) if self.on_cpu else array.to_host(part) for part in parts]
-        return found[0] if len(found) == 1 else np.concatenate([f.reshape(-1) for f in found])
+        host_parts = [np.array(part) if self.on_cpu else array.to_host(part) for part in parts]
+        return host_parts[0] if len(host_parts) == 1 else np.concatenate([f.reshape(-1) for f in host_parts])
 
 
 def spans(shape: tuple[int, ...]) -> list[tuple[slice, ...]]:

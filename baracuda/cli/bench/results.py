@@ -147,11 +147,13 @@ class Row:
     @staticmethod
     def of(record: Mapping[str, Any]) -> Row:
         """From JSON."""
-        given = {f.name: record[f.name] for f in fields(Row) if f.name in record}
-        given["shape"] = tuple(given["shape"])
-        given["us"] = {who: tuple(times) for who, times in given["us"].items()}
-        given["ratios"] = {who: Ratio(tuple(r["spread"]), r["against"]) for who, r in given.get("ratios", {}).items()}
-        return Row(**given)
+        record_fields = {f.name: record[f.name] for f in fields(Row) if f.name in record}
+        record_fields["shape"] = tuple(record_fields["shape"])
+        record_fields["us"] = {label: tuple(times) for label, times in record_fields["us"].items()}
+        record_fields["ratios"] = {
+            label: Ratio(tuple(r["spread"]), r["against"]) for label, r in record_fields.get("ratios", {}).items()
+        }
+        return Row(**record_fields)
 
 
 @dataclass
@@ -229,12 +231,12 @@ class Results:
         check(record, _RESULTS, "results")
         for i, row in enumerate(record["rows"]):
             check(row["us"], {OURS: (float, POSITIVE, float)}, f"results.rows[{i}].us")
-        given = {f.name: record[f.name] for f in fields(Results) if f.name in record}
-        given["suites"] = tuple(given.get("suites", ()))
-        ceilings = given.get("ceilings", {})
-        given["ceilings"] = Ceilings(ceilings.get("copy_bandwidth", 0.0), ceilings.get("products", {}))
-        given["rows"] = [Row.of(row) for row in given["rows"]]
-        return Results(**given)
+        record_fields = {f.name: record[f.name] for f in fields(Results) if f.name in record}
+        record_fields["suites"] = tuple(record_fields.get("suites", ()))
+        ceilings = record_fields.get("ceilings", {})
+        record_fields["ceilings"] = Ceilings(ceilings.get("copy_bandwidth", 0.0), ceilings.get("products", {}))
+        record_fields["rows"] = [Row.of(row) for row in record_fields["rows"]]
+        return Results(**record_fields)
 
     @staticmethod
     def load(path: Path) -> Results:

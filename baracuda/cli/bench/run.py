@@ -56,8 +56,8 @@ class Selection:
     def problems(self, kind: str) -> list[Benchmark]:
         """Everything that is asked for; raises `InvalidProblemError` where that is nothing."""
         request = Request(kind, self.dtypes, self.shape, self.quick)
-        found = [p for suite in dict.fromkeys(self.suites) for p in problems(suite, request)]
-        chosen = [p for p in found if not self.only or any(text in str(p) for text in self.only)]
+        candidates = [p for suite in dict.fromkeys(self.suites) for p in problems(suite, request)]
+        chosen = [p for p in candidates if not self.only or any(text in str(p) for text in self.only)]
         if not chosen:
             names = ", ".join(map(repr, self.only)) or "any text"
             raise InvalidProblemError(
@@ -67,7 +67,7 @@ class Selection:
 
 
 #: Told how many measurements are done, of how many, which problem comes next, and what has been found so far.
-Watch = Callable[[int, int, str, Results], None]
+ProgressCallback = Callable[[int, int, str, Results], None]
 
 
 @dataclass
@@ -88,7 +88,7 @@ class Bench:
     selection: Selection = field(default_factory=Selection)
     tables: Tables = field(default_factory=Tables)
 
-    def run(self, watch: Watch = lambda done, total, name, results: None) -> Results:
+    def run(self, on_progress: ProgressCallback = lambda done, total, name, results: None) -> Results:
         """Measure everything. An interruption from the keyboard ends it early; what was found until then is returned.
 
         Raises
@@ -102,22 +102,22 @@ class Bench:
         chosen = self.selection.problems(place.device.kind.value)
         results = Results(environment(place.device).record(), self.selection.suites)
         libraries = self._libraries(place, results)
-        found = [Measurement(problem) for problem in chosen]
+        measurements = [Measurement(problem) for problem in chosen]
         passes = self.selection.passes or (1 if self.selection.quick else PASSES[place.device.kind.value])
-        total, done, start = passes * len(found), 0, time.perf_counter()
+        total, steps_done, start = passes * len(measurements), 0, time.perf_counter()
         gc.collect()
         gc.freeze()  # a collection after each problem then looks at nothing but what the problem has made
         try:
-            watch(done, total, "ceilings", results)
+            on_progress(steps_done, total, "ceilings", results)
             results.clocks["before"] = clock_rates(place.device)
             self._ceilings(place, results, chosen)
             for number in range(passes):
-                for measurement in found:
+                for measurement in measurements:
                     name = str(measurement.problem)
-                    watch(done, total, name, results)
+                    on_progress(steps_done, total, name, results)
                     if name not in results.failed and name not in results.skipped:
                         self._measure(measurement, place, libraries, results)
-                    done += 1
+                    steps_done += 1
                     results.seconds = round(time.perf_counter() - start, 1)
                 if number == passes - 1:
                     results.complete = True
@@ -128,27 +128,27 @@ class Bench:
         finally:
             gc.unfreeze()
         results.seconds = round(time.perf_counter() - start, 1)
-        watch(done, total, "", results)
+        on_progress(steps_done, total, "", results)
         return results
 
     def _libraries(self, place: Place, results: Results) -> list[Library]:
         absent = missing(self.selection.rivals, place)
         results.skipped |= {f"rival {name}": why for name, why in absent.items()}
-        found = []
+        libraries = []
         for name in dict.fromkeys(self.selection.rivals):
             if name not in absent:
                 try:
-                    found.append(library(name, place))
+                    libraries.append(library(name, place))
                 except NoRivalError as error:
                     results.skipped[f"rival {name}"] = str(error)
-        for made in found:
-            made.tables = self.tables
-        return found
+        for rival in libraries:
+            rival.tables = self.tables
+        return libraries
 
-    def _measure(self, found: Measurement, place: Place, libraries: Sequence[Library], results: Results) -> None:
-        name = str(found.problem)
+    def _measure(self, measurement: Measurement, place: Place, libraries: Sequence[Library], results: Results) -> None:
+        name = str(measurement.problem)
         try:
-            measure(found, place, libraries)
+            measure(measurement, place, libraries)
         except UnsupportedError as error:
             results.skipped[name] = str(error)
         except (Error, RuntimeError, MemoryError, KeyError, TypeError, ValueError, AssertionError) as error:
@@ -156,9 +156,9 @@ class Bench:
         finally:
             gc.collect()
         if name in results.failed:
-            results.rows = [row for row in results.rows if row.name != name or row.suite != found.problem.suite]
-        elif found.passes:
-            _put(results.rows, found.row())
+            results.rows = [row for row in results.rows if row.name != name or row.suite != measurement.problem.suite]
+        elif measurement.passes:
+            _put(results.rows, measurement.row())
 
     def _ceilings(self, place: Place, results: Results, chosen: Sequence[Benchmark]) -> None:
         """Measure what the device does at most, and keep the better of the run's beginning and end."""
@@ -175,16 +175,16 @@ class Bench:
                     continue
                 held.products[element.label] = max(held.products.get(element.label, 0.0), rate.operations)
 
-    def warm(self, jobs: int, watch: Callable[[int, int], None]) -> None:
+    def warm(self, jobs: int, on_progress: Callable[[int, int], None]) -> None:
         """Compile what the run needs into the cache on disk, by several processes. What fails will fail again, and be told."""
         kind = "cpu" if self.device == "cpu" else "cuda"
         count = len(self.selection.problems(kind))
         with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
             waiting = [pool.submit(_prepared, self.device, self.selection, number) for number in range(count)]
             try:
-                for done, future in enumerate(as_completed(waiting), 1):
+                for compiled, future in enumerate(as_completed(waiting), 1):
                     future.exception()
-                    watch(done, count)
+                    on_progress(compiled, count)
             except KeyboardInterrupt:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from baracuda.cli.console import BROKEN, INTERRUPTED, OK, Saved, console, messages, progress, table
+from baracuda.cli.console import BROKEN, INTERRUPTED, OK, AutosavedFile, console, messages, progress, table
 from baracuda.cli.files import as_json
 from baracuda.core.errors import InvalidProblemError
 
@@ -101,14 +101,14 @@ def command(
         task = bar.add_task(f"bench on {device}", total=None)
         if jobs:
             bench.warm(jobs, lambda done, total: bar.update(task, completed=done, total=total, description="compile"))
-        saved = Saved(out)
+        saved = AutosavedFile(out)
 
-        def watch(done: int, total: int, name: str, found: Results) -> None:
-            failed = f", [red]{len(found.failed)} failed[/red]" if found.failed else ""
+        def on_progress(done: int, total: int, name: str, results: Results) -> None:
+            failed = f", [red]{len(results.failed)} failed[/red]" if results.failed else ""
             bar.update(task, completed=done, total=total, description=f"{escape(name)}{failed}")
-            saved.now_and_then(found.record)
+            saved.now_and_then(results.record)
 
-        results = bench.run(watch)
+        results = bench.run(on_progress)
     saved.now(results.record)
     where = console()
     if to_stdout:
@@ -127,10 +127,10 @@ def command(
 def _extents(text: str) -> tuple[int, ...] | None:
     if not text:
         return None
-    parts = text.lower().split("x")
-    if not all(part.isdigit() and int(part) for part in parts):
+    extents = text.lower().split("x")
+    if not all(part.isdigit() and int(part) for part in extents):
         raise InvalidProblemError(f"--shape {text}; expected extents like 4096x4096")
-    return tuple(map(int, parts))
+    return tuple(map(int, extents))
 
 
 def show(results: Results, where: Console) -> None:
@@ -140,16 +140,16 @@ def show(results: Results, where: Console) -> None:
     where.print(escape(results.heading))
     for suite in dict.fromkeys(row.suite for row in results.rows):
         rows = [row for row in results.rows if row.suite == suite]
-        rivals = list(dict.fromkeys(who for row in rows for who in row.ratios))
+        rivals = list(dict.fromkeys(label for row in rows for label in row.ratios))
         columns = ("problem", "left"), ("plan", "left"), ("us", "right"), ("spread", "right"), ("of floor", "right")
-        shown = table(*columns, *((f"{who} / ours", "right") for who in rivals), title=suite)
+        rich_table = table(*columns, *((f"{label} / ours", "right") for label in rivals), title=suite)
         for row in rows:
-            shown.add_row(*_cells(results, row, rivals))
+            rich_table.add_row(*_cells(results, row, rivals))
         where.print()
-        where.print(shown)
-        for who in rivals:
-            ratios = [row.ratios[who].median for row in rows if who in row.ratios]
-            where.print(f"{who} / ours: geometric mean {geometric_mean(ratios):.2f} of {len(ratios)}", markup=False)
+        where.print(rich_table)
+        for label in rivals:
+            ratios = [row.ratios[label].median for row in rows if label in row.ratios]
+            where.print(f"{label} / ours: geometric mean {geometric_mean(ratios):.2f} of {len(ratios)}", markup=False)
     where.print("\nof floor: the least time by bytes (b) or by operations (o), at the measured ceilings, over the time")
     disturbed = sum(row.disturbance > DISTURBED for row in results.rows)
     if disturbed:
@@ -171,7 +171,7 @@ def _cells(results: Results, row: Row, rivals: list[str]) -> list[str]:
     held = results.ceilings
     fraction = f"{held.fraction(row):.0%} {'b' if held.bound_by_memory(row) else 'o'}" if held.floor(row) else ""
     digits = 0 if middle >= 1000 else 1 if middle >= 10 else 2
-    ratios = [f"{row.ratios[who].median:.2f}" if who in row.ratios else "" for who in rivals]
+    ratios = [f"{row.ratios[label].median:.2f}" if label in row.ratios else "" for label in rivals]
     plan = row.schedule if row.backend.startswith("formula-") or not row.backend else row.backend
     return [row.name, plan, f"{middle:,.{digits}f}", f"{low:,.{digits}f}-{high:,.{digits}f}", fraction, *ratios]
 
@@ -180,10 +180,10 @@ def show_changes(before: Results, after: Results, where: Console) -> None:
     """What became faster and slower beyond the spreads."""
     from baracuda.cli.bench.changes import changes, only_in_one
 
-    found = list(changes(before, after))
+    all_changes = list(changes(before, after))
     gone, new = only_in_one(before, after)
     where.print(f"\nagainst {before.heading}", markup=False)
-    beyond = sorted((c for c in found if c.beyond), key=lambda c: c.factor)
+    beyond = sorted((c for c in all_changes if c.beyond), key=lambda c: c.factor)
     for what, chosen, colour in (
         ("slower", [c for c in beyond if c.factor < 1], "red"),
         ("faster", [c for c in beyond[::-1] if c.factor >= 1], "green"),
@@ -195,6 +195,6 @@ def show_changes(before: Results, after: Results, where: Console) -> None:
                 f"{was:,.2f} ({low:,.2f}-{high:,.2f}) us, now {now:,.2f} ({least:,.2f}-{most:,.2f}): {c.factor:.2f} times as fast"
             )
             where.print(f"  {c.after.name}: {times}", markup=False)
-    where.print(f"within the spread: {len(found) - len(beyond)} of {len(found)}")
+    where.print(f"within the spread: {len(all_changes) - len(beyond)} of {len(all_changes)}")
     if gone or new:
         where.print(f"in the old run alone: {len(gone)}; in this run alone: {len(new)}")

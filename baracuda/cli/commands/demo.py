@@ -60,10 +60,10 @@ def command(file: str, queries: tuple[str, ...], device: str, dtype: str, fast: 
         with progress() as bar:
             task = bar.add_task("demo", total=None)
 
-            def watch(doing: str, done: int, total: int) -> None:
+            def on_progress(doing: str, done: int, total: int) -> None:
                 bar.update(task, description=doing, completed=done, total=total)
 
-            report = run(text, device, dtype, fast=fast, size=batch, watch=watch)
+            report = run(text, device, dtype, fast=fast, size=batch, on_progress=on_progress)
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from None
     if to_stdout:
@@ -82,13 +82,13 @@ def show(report: Report, where: Console) -> None:
     where.print(f"[bold]all-MiniLM-L6-v2[/bold], {report.dtype}, {how}: {escape(report.text.name)}")
     where.print(f"{_many(sentences, 'sentence')}, {_many(report.tokens, 'token')}")
     for line, count in list(report.truncated.items())[:NAMED]:
-        whole, left = report.longest + count, f"the model takes {report.longest}, {count} are left out"
-        where.print(f"[yellow]sentence {line} has {whole} tokens: {left}[/yellow]")
+        whole, left_out = report.longest + count, f"the model takes {report.longest}, {count} are left out"
+        where.print(f"[yellow]sentence {line} has {whole} tokens: {left_out}[/yellow]")
     if len(report.truncated) > NAMED:
         where.print(f"[yellow]and {len(report.truncated) - NAMED} more sentences are too long[/yellow]")
-    for query, found in report.nearest.items():
+    for query, neighbours in report.nearest.items():
         where.print(f"\nnearest to [bold]{escape(query)}[/bold]")
-        for cosine, sentence in found:
+        for cosine, sentence in neighbours:
             where.print(f"  {cosine:.3f}  {escape(sentence)}")
     for run in report.runs:
         _show_run(run, report, where)
@@ -98,14 +98,14 @@ def show(report: Report, where: Console) -> None:
 
 def _show_run(run: Run, report: Report, where: Console) -> None:
     words, numbers = ("plan", "backend", "guarantee"), ("runs", "ms", "share")
-    shown = table(*((name, "left") for name in words), *((name, "right") for name in numbers))
+    rich_table = table(*((name, "left") for name in words), *((name, "right") for name in numbers))
     whole = sum(t.seconds for t in run.plans)
     for t in run.plans:
-        shown.add_row(
+        rich_table.add_row(
             t.op, str(t.backend), str(t.guarantee), f"{t.runs:,}", f"{t.seconds * 1e3:,.2f}", f"{t.seconds / whole:.1%}"
         )
     where.print(f"\n[bold]{escape(str(run.environment))}[/bold], plans of {_many(run.profiled, 'sentence')}")
-    where.print(shown)
+    where.print(rich_table)
     letters = ", ".join(f"{letter} {promise.replace('_', ' ')}" for promise, letter in PROMISES.items())
     where.print(f"guarantee: precision of products + of sums / {letters}", style="dim", markup=False)
     count = len(report.text.sentences) + len(report.text.queries)

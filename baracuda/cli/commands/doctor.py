@@ -102,29 +102,29 @@ def _show_gpus(report: Report, where: Console) -> None:
 
 
 def _show_libraries(report: Report, where: Console) -> None:
-    shown = table(("library", "left"), ("for", "left"), ("version", "left"), ("wanted", "left"), ("where", "left"))
+    rich_table = table(("library", "left"), ("for", "left"), ("version", "left"), ("wanted", "left"), ("where", "left"))
     for d in report.libraries:
         version = "[red]missing[/red]" if d.version is None else escape(d.version)
         if d.problem and d.version is not None:
             version = f"[red]{version}[/red]"
         if d.version is None and d.extra == "cuda" and not report.driver.found:
             version = "[dim]not there, and no driver to use it[/dim]"
-        shown.add_row(d.package, d.extra or "always", version, d.wanted, escape(d.where))
-    where.print(shown)
+        rich_table.add_row(d.package, d.extra or "always", version, d.wanted, escape(d.where))
+    where.print(rich_table)
     where.print()
 
 
 def _show_measured(measured: Measured, where: Console) -> None:
-    shown = table((f"measured on {measured.device}", "left"), ("", "right"), ("", "left"))
+    rich_table = table((f"measured on {measured.device}", "left"), ("", "right"), ("", "left"))
     if measured.launch is not None:
-        shown.add_row("launch, bound", f"{measured.launch.bound:.2f} us", "host time of one call of a small kernel")
-        shown.add_row("launch, run", f"{measured.launch.run:.2f} us", "with the checks of `run`")
+        rich_table.add_row("launch, bound", f"{measured.launch.bound:.2f} us", "host time of one call of a small kernel")
+        rich_table.add_row("launch, run", f"{measured.launch.run:.2f} us", "with the checks of `run`")
     if measured.copy_bandwidth is not None:
-        shown.add_row("copy", f"{measured.copy_bandwidth / 1e9:,.1f} GB/s", "bytes read and written")
+        rich_table.add_row("copy", f"{measured.copy_bandwidth / 1e9:,.1f} GB/s", "bytes read and written")
     for rate in measured.products:
         what = f"{rate.element} product, {rate.extent} x {rate.extent}"
-        shown.add_row(what, f"{rate.operations / 1e9:,.0f} GFLOP/s", escape(f"{rate.backend} ({rate.promises})"))
-    where.print(shown)
+        rich_table.add_row(what, f"{rate.operations / 1e9:,.0f} GFLOP/s", escape(f"{rate.backend} ({rate.promises})"))
+    where.print(rich_table)
     for problem in measured.problems:
         where.print(f"[yellow]not measured: {escape(problem)}[/yellow]")
     where.print()

@@ -56,14 +56,14 @@ def command(
     from baracuda.cli.listing import element_of
     from baracuda.core.errors import InvalidProblemError
 
-    given = dict(map(option_of, options))
+    op_options = dict(map(option_of, options))
     if axis:
         try:
-            given["axis"] = ast.literal_eval(axis)
+            op_options["axis"] = ast.literal_eval(axis)
         except (ValueError, SyntaxError):
             raise InvalidProblemError(f"axis: {axis!r}; expected an integer, or several with commas") from None
     tensors = [tensor_of(shape, element_of(dtype)) for shape in shapes]
-    plans = inspected(op, tensors, target, backward=backward, options=given)
+    plans = inspected(op, tensors, target, backward=backward, options=op_options)
     kernels = [kernel for plan in plans for kernel in plan.kernels]
     if what == "json":
         click.echo(as_json([plan.record() for plan in plans]), nl=False)
@@ -85,15 +85,19 @@ def _summary(plans: list[Any]) -> None:
         if not plan.kernels:
             where.print("no generated kernels\n")
             continue
-        shown = table(
+        rich_table = table(
             ("", "right"), ("schedule", "left"), ("launch", "left"), ("registers", "right"), ("static shared", "right"),
             ("local", "right"), ("lines", "right"),
         )  # fmt: skip
         for kernel in plan.kernels:
             number += 1
-            taken = kernel.resources
-            sizes = ("", "", "") if taken is None else map(str, (taken.registers, taken.shared_bytes, taken.local_bytes))
+            resources = kernel.resources
+            sizes = (
+                ("", "", "")
+                if resources is None
+                else map(str, (resources.registers, resources.shared_bytes, resources.local_bytes))
+            )
             geometry = kernel.geometry + (", once in a process" if kernel.once else "")
-            shown.add_row(str(number), kernel.schedule, geometry, *sizes, str(kernel.source.count("\n")))
-        where.print(shown)
+            rich_table.add_row(str(number), kernel.schedule, geometry, *sizes, str(kernel.source.count("\n")))
+        where.print(rich_table)
         where.print()

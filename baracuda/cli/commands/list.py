@@ -43,12 +43,12 @@ def command(name: str, family: str, element: str, backend: str, promises: tuple[
     """Find and print."""
     from baracuda.cli.listing import elements_summary, find, near, out_of_scope
 
-    found = find(name, family=family, element=element, backend=backend, promises=promises, absent=absent)
+    entries = find(name, family=family, element=element, backend=backend, promises=promises, absent=absent)
     if to_stdout:
-        click.echo(as_json([one.record() for one in found]), nl=False)
-        return OK if found else BROKEN
+        click.echo(as_json([one.record() for one in entries]), nl=False)
+        return OK if entries else BROKEN
     where = console()
-    if not found:
+    if not entries:
         known = out_of_scope(name) if name else None
         if known is not None:
             where.print(f"{known.name} is no op: {known.reason or 'out of scope'}", markup=False)
@@ -58,17 +58,21 @@ def command(name: str, family: str, element: str, backend: str, promises: tuple[
             if similar:
                 where.print(f"near it: {', '.join(similar)}", markup=False)
         return BROKEN
-    shown = table(("op", "left"), ("family", "left"), ("function, backward", "left"), ("elements", "left"), ("promises", "left"))
-    for one in found:
+    rich_table = table(
+        ("op", "left"), ("family", "left"), ("function, backward", "left"), ("elements", "left"), ("promises", "left")
+    )
+    for one in entries:
         e = one.entry
         functions = ", ".join(n for n in (e.function, e.backward) if n) if e.present else "[dim]not yet[/dim]"
         letters = "".join(PROMISES[p] for p in one.promises)
-        shown.add_row(e.row.op, e.row.family, functions, elements_summary(e.elements), letters)
-    where.print(shown)
-    if len(found) == 1:
-        _details(found[0].record())
+        rich_table.add_row(e.row.op, e.row.family, functions, elements_summary(e.elements), letters)
+    where.print(rich_table)
+    if len(entries) == 1:
+        _details(entries[0].record())
     else:
-        where.print(f"\n{len(found)} ops; promises: {', '.join(f'{letter} {p}' for p, letter in PROMISES.items())}", markup=False)
+        where.print(
+            f"\n{len(entries)} ops; promises: {', '.join(f'{letter} {p}' for p, letter in PROMISES.items())}", markup=False
+        )
     return OK
 
 

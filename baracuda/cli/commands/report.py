@@ -38,9 +38,9 @@ def command(files: tuple[Path, ...], out: Path) -> int:
     """Read, and write the page."""
     from baracuda.cli.report.page import page, read
 
-    found = read(files)
-    text = page(found)
+    inputs = read(files)
+    text = page(inputs)
     write_text(out, text)
-    counted = f"{sum(len(r.rows) for r in found.results):,} measurements, {len(found.certificates)} certificates"
-    console().print(f"{escape(str(out))}: {counted}, {len(text.encode()) / 1024:,.0f} KiB")
+    summary = f"{sum(len(r.rows) for r in inputs.results):,} measurements, {len(inputs.certificates)} certificates"
+    console().print(f"{escape(str(out))}: {summary}, {len(text.encode()) / 1024:,.0f} KiB")
     return OK

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from baracuda.cli.console import BROKEN, INTERRUPTED, OK, Saved, console, messages, progress, table
+from baracuda.cli.console import BROKEN, INTERRUPTED, OK, AutosavedFile, console, messages, progress, table
 from baracuda.cli.files import as_json
 from baracuda.core.errors import InvalidProblemError
 
@@ -64,14 +64,14 @@ def command(
         raise InvalidProblemError(f"--device {device}; expected cpu, cuda or cuda:N")
     chosen = selection(families, names, quick)
     with progress() as bar:
-        task, saved = bar.add_task(f"verify on {device}", total=None), Saved(out)
+        task, saved = bar.add_task(f"verify on {device}", total=None), AutosavedFile(out)
 
-        def watch(done: int, total: int, found: Certificate) -> None:
-            saved.now_and_then(found.record)
-            broken = f", [red]{len(found.broken)} broken[/red]" if found.broken else ""
+        def on_progress(done: int, total: int, certificate: Certificate) -> None:
+            saved.now_and_then(certificate.record)
+            broken = f", [red]{len(certificate.broken)} broken[/red]" if certificate.broken else ""
             bar.update(task, completed=done, total=total, description=f"verify on {device}{broken}")
 
-        certificate = verify(device, chosen, jobs=jobs or default_jobs(device), watch=watch)
+        certificate = verify(device, chosen, jobs=jobs or default_jobs(device), on_progress=on_progress)
     saved.now(certificate.record)
     if to_stdout:
         click.echo(as_json(certificate.record()), nl=False)
@@ -96,10 +96,10 @@ def selection(families: tuple[str, ...], names: tuple[str, ...], quick: bool) ->
             raise InvalidProblemError(f"--family {family}; expected one of {', '.join(known)}")
     ops: list[str] = []
     for name in names:
-        found = [entry.row.op for entry in named(name) if entry.present]
-        if not found:
+        matches = [entry.row.op for entry in named(name) if entry.present]
+        if not matches:
             raise InvalidProblemError(f"--op {name}: no op of that name; near it: {', '.join(near(name)) or 'nothing'}")
-        ops += found
+        ops += matches
     return Selection(families, tuple(ops), quick)
 
 
@@ -108,7 +108,7 @@ def show(certificate: Certificate, where: Console) -> None:
     from baracuda.cli.verify.certificate import PROMISES
 
     columns = [p for p in PROMISES if p != "runs" and certificate.total(p).cases]
-    shown = table(("family", "left"), ("cases", "right"), *((p, "right") for p in columns), ("elements", "right"))
+    rich_table = table(("family", "left"), ("cases", "right"), *((p, "right") for p in columns), ("elements", "right"))
     for family in sorted(certificate.families):
         cells = []
         for promise in columns:
@@ -116,9 +116,9 @@ def show(certificate: Certificate, where: Console) -> None:
             cells.append(f"[red]{t.cases - t.broken}/{t.cases}[/red]" if t.broken else str(t.cases) if t.cases else "-")
         ran, whole = certificate.total("runs", family), certificate.total(None, family)
         cases = f"[red]{ran.cases - ran.broken}/{ran.cases}[/red]" if ran.broken else str(ran.cases)
-        shown.add_row(family, cases, *cells, f"{whole.elements:,}")
+        rich_table.add_row(family, cases, *cells, f"{whole.elements:,}")
     where.print(str(certificate.environment), markup=False)
-    where.print(shown)
+    where.print(rich_table)
     where.print()
     for promise in columns:
         where.print(f"{promise:8} {PROMISES[promise]}", markup=False)
@@ -134,6 +134,6 @@ def show(certificate: Certificate, where: Console) -> None:
     if not certificate.complete:
         where.print("[yellow]not complete: stopped before everything was tried[/yellow]")
     verdict = "[green]every promise is kept[/green]" if certificate.kept else f"[red]{whole.broken} promises are broken[/red]"
-    counted = f"{len(certificate.plans)} plans, {certificate.cases:,} cases, {whole.cases:,} checks"
+    summary = f"{len(certificate.plans)} plans, {certificate.cases:,} cases, {whole.cases:,} checks"
     elements = f"{whole.elements:,} elements of which {whole.differing:,} differ"
-    where.print(f"{verdict}: {counted}, {elements}, in {certificate.seconds:.0f} s")
+    where.print(f"{verdict}: {summary}, {elements}, in {certificate.seconds:.0f} s")

@@ -58,7 +58,7 @@ def command(
         return BROKEN  # which a warning has said
     with progress() as bar:
         task = bar.add_task("compiling", total=None)
-        done = warm(
+        result = warm(
             ops,
             target or device,
             tensors=tensors,
@@ -68,10 +68,10 @@ def command(
             tell=lambda count, of: bar.update(task, completed=count, total=of),
         )
     after, where = cache_info(), console()
-    for line in done.refused:
+    for line in result.refused:
         where.print(line, markup=False)
     seconds = time.monotonic() - started
-    where.print(f"{done.plans} plans, {done.kernels} kernels for {target or 'this CPU'} in {seconds:.1f} s", markup=False)
+    where.print(f"{result.plans} plans, {result.kernels} kernels for {target or 'this CPU'} in {seconds:.1f} s", markup=False)
     added, size = after.entries - before.entries, after.bytes / 1e6
     where.print(f"{added} of them new; {after.entries} entries, {size:.1f} MB in {after.path}", markup=False)
     return OK

@@ -16,11 +16,11 @@ _GOLDEN = 137.508
 
 def families(names: Iterable[str]) -> dict[str, tuple[str, str]]:
     """The colour of each family on a light page and on a dark one."""
-    found = {}
+    palette = {}
     for i, name in enumerate(names):
         hue = (25.0 + i * _GOLDEN) % 360.0
-        found[name] = (oklch(*_ON_LIGHT, hue), oklch(*_ON_DARK, hue))
-    return found
+        palette[name] = (oklch(*_ON_LIGHT, hue), oklch(*_ON_DARK, hue))
+    return palette
 
 
 def numbers(palette: Iterable[str]) -> dict[str, int]:
@@ -58,6 +58,6 @@ def contrast(one: str, other: str) -> float:
 
 
 def _luminance(colour: str) -> float:
-    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    r, g, b = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts)
+    channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    r, g, b = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in channels)
     return 0.2126 * r + 0.7152 * g + 0.0722 * b

@@ -29,8 +29,8 @@ def tag(name: str, /, *children: Markup | str | float | Iterable[Markup | str] |
     words = [name]
     for key, value in attributes.items():
         if value is not None and value is not False:
-            written = key.rstrip("_").replace("_", "-")
-            words.append(written if value is True else f'{written}="{_escaped(value)}"')
+            attribute = key.rstrip("_").replace("_", "-")
+            words.append(attribute if value is True else f'{attribute}="{_escaped(value)}"')
     inside = "".join(_child(c) for c in children)
     return Markup(f"<{' '.join(words)}>" if name in _VOID else f"<{' '.join(words)}>{inside}</{name}>")
 
@@ -67,5 +67,5 @@ def table(
 
     top = tag("thead", tag("tr", cells(head, True)))
     body = tag("tbody", [tag("tr", cells(row, False)) for row in rows])
-    made = tag("table", tag("caption", caption), top, body, class_=class_ or None)
-    return tag("div", made, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    element = tag("table", tag("caption", caption), top, body, class_=class_ or None)
+    return tag("div", element, class_="scroll", tabindex="0", role="region", aria_label=caption)

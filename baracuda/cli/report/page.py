@@ -58,58 +58,58 @@ def read(paths: Sequence[Path]) -> Inputs:
 
     Raises `InvalidProblemError` for a file that none of the commands wrote, and where there is none.
     """
-    found = Inputs()
+    inputs = Inputs()
     for path in paths:
         if path.is_dir():
             for file in sorted(path.glob("*.json")):
-                _take(found, file)
-        elif not _take(found, path):
+                _take(inputs, file)
+        elif not _take(inputs, path):
             raise InvalidProblemError(
                 f"{path}: neither results nor a certificate; expected a file of `baracuda bench` or `verify`"
             )
-    if not (found.results or found.certificates):
+    if not (inputs.results or inputs.certificates):
         raise InvalidProblemError(f"{', '.join(map(str, paths))}: no results; expected files of `baracuda bench` or `verify`")
-    _count_once(found.results)
-    return found
+    _count_once(inputs.results)
+    return inputs
 
 
 def _count_once(results: Sequence[Results]) -> None:
     """Leave out of each file what one before it has with all of its rivals."""
     seen: dict[tuple[str, str, str], set[str]] = {}
     for r in results:
-        kept = []
+        rows = []
         for row in r.rows:
             rivals = seen.get((r.environment["device"], row.suite, row.name))
             if rivals is None or not rivals >= row.ratios.keys():
                 seen.setdefault((r.environment["device"], row.suite, row.name), set()).update(row.ratios)
-                kept.append(row)
-        r.rows = kept
+                rows.append(row)
+        r.rows = rows
 
 
-def _take(found: Inputs, path: Path) -> bool:
+def _take(inputs: Inputs, path: Path) -> bool:
     """Add a file; whether it is one of ours."""
     held = read_json(path)
     if not isinstance(held, dict) or (held.get("kind") != KIND and held.get("certificate") != CERTIFICATE):
         return False
     try:
         if held.get("kind") == KIND:
-            found.results.append(Results.of(held))
-            found.names.append(path.name)
+            inputs.results.append(Results.of(held))
+            inputs.names.append(path.name)
         else:
             check(held, _CERTIFICATE, "certificate")
-            found.certificates.append(held)
+            inputs.certificates.append(held)
     except InvalidProblemError as error:
         raise InvalidProblemError(f"{path}: {error}") from error
     return True
 
 
-def page(found: Inputs) -> str:
+def page(inputs: Inputs) -> str:
     """The whole page."""
-    names = list(dict.fromkeys(row.family for r in found.results for row in r.rows))
+    names = list(dict.fromkeys(row.family for r in inputs.results for row in r.rows))
     palette = colours.families(sorted(names))
-    sections = [s for s in _sections(found, colours.numbers(palette)) if s is not None]
+    sections = [s for s in _sections(inputs, colours.numbers(palette)) if s is not None]
     links = [tag("li", tag("a", title, href=f"#{key}")) for key, title, _ in sections]
-    devices = " and ".join(name for name, _ in found.devices) or "no device"
+    devices = " and ".join(name for name, _ in inputs.devices) or "no device"
     sheet = style(list(palette.values()))
     head = [
         tag("meta", charset="utf-8"),
@@ -121,7 +121,7 @@ def page(found: Inputs) -> str:
     ]
     body = [
         tag("header", tag("h1", f"baracuda {__version__} on {devices}"), tag("nav", tag("ul", links), aria_label="Contents")),
-        tag("main", [tag("section", tag("h2", title, id=key), parts) for key, title, parts in sections]),
+        tag("main", [tag("section", tag("h2", title, id=key), content) for key, title, content in sections]),
     ]
     return f"<!DOCTYPE html>\n{tag('html', tag('head', head), tag('body', body), lang='en')}\n"
 
@@ -135,17 +135,17 @@ def _policy(sheet: Markup) -> str:
 _Section = tuple[str, str, list[Markup]]
 
 
-def _sections(found: Inputs, numbers: Mapping[str, int]) -> Iterator[_Section | None]:
-    if found.results:
-        yield "summary", "Summary", [_tiles(name, results) for name, results in found.devices]
-        yield "roofline", "Roofline", list(_rooflines(found, numbers))
-        yield "rivals", "Against other libraries", list(_rivals(found, numbers))
-    if found.certificates:
-        yield "bits", "The same bits", [tables.certificate(c) for c in found.certificates]
+def _sections(inputs: Inputs, numbers: Mapping[str, int]) -> Iterator[_Section | None]:
+    if inputs.results:
+        yield "summary", "Summary", [_tiles(name, results) for name, results in inputs.devices]
+        yield "roofline", "Roofline", list(_rooflines(inputs, numbers))
+        yield "rivals", "Against other libraries", list(_rivals(inputs, numbers))
+    if inputs.certificates:
+        yield "bits", "The same bits", [tables.certificate(c) for c in inputs.certificates]
     yield "ulp", "Errors of the elementary functions", [tables.errors(measured_ulp())]
-    if found.results:
-        yield "measured", "Every measurement", list(tables.measured(found.results))
-        yield "where", "Where", [tables.where(found.results, found.names), tag("p", _METHOD, class_="soft")]
+    if inputs.results:
+        yield "measured", "Every measurement", list(tables.measured(inputs.results))
+        yield "where", "Where", [tables.where(inputs.results, inputs.names), tag("p", _METHOD, class_="soft")]
 
 
 _METHOD = (
@@ -177,21 +177,21 @@ def _tiles(device: str, results: Sequence[Results]) -> Markup:
     return tag("div", tag("h3", device), tag("ul", tiles, class_="tiles"))
 
 
-def _rooflines(found: Inputs, numbers: Mapping[str, int]) -> Iterator[Markup]:
-    for place, (device, results) in enumerate(found.devices):
-        drawn = roofline(results, numbers, f"Roofline of {device}", place)
-        if drawn is not None:
+def _rooflines(inputs: Inputs, numbers: Mapping[str, int]) -> Iterator[Markup]:
+    for place, (device, results) in enumerate(inputs.devices):
+        drawing = roofline(results, numbers, f"Roofline of {device}", place)
+        if drawing is not None:
             yield tag("h3", device)
-            yield drawn
+            yield drawing
     yield tag("p", _ROOFLINE, class_="soft")
 
 
-def _rivals(found: Inputs, numbers: Mapping[str, int]) -> Iterator[Markup]:
-    said = (
+def _rivals(inputs: Inputs, numbers: Mapping[str, int]) -> Iterator[Markup]:
+    caption = (
         "The rival's time over ours, in one run: above 1 we are faster. A thin line goes from the least to the greatest problem."
     )
-    yield tag("p", said, class_="soft")
-    for device, results in found.devices:
+    yield tag("p", caption, class_="soft")
+    for device, results in inputs.devices:
         for rival in bars.rivals(results):
             yield tag("h3", f"{rival} on {device}")
             busy = bars.disturbed(results, rival)

@@ -51,11 +51,11 @@ def rows_of(results: Sequence[Results]) -> list[tuple[Row, Results]]:
 def roofline(results: Sequence[Results], numbers: Mapping[str, int], title: str, place: int = 0) -> Markup | None:
     """The plot of one device's results, for wide and for narrow pages; None where there is nothing to draw. `numbers` are those
     of the families' colours, `place` that of the plot on its page."""
-    found = rows_of(results)
-    if not found:
+    points = rows_of(results)
+    if not points:
         return None
-    x = [row.operations / row.nbytes for row, _ in found]
-    y = [row.operations / row.seconds for row, _ in found]
+    x = [row.operations / row.nbytes for row, _ in points]
+    y = [row.operations / row.seconds for row, _ in points]
     copy = max(r.ceilings.copy_bandwidth for r in results)
     peaks: dict[str, float] = {}
     for r in results:
@@ -63,14 +63,14 @@ def roofline(results: Sequence[Results], numbers: Mapping[str, int], title: str,
             peaks[element] = max(peaks.get(element, 0.0), rate)
     across = (floor(log10(min(x)) - 0.1), ceil(log10(max(x)) + 0.1))
     up = (floor(log10(min(y)) - 0.1), ceil(log10(max([*y, *peaks.values()])) + 0.1))
-    wide = _drawing(Frame(760, 470, 12, across, up), found, copy, peaks, numbers, title, place, "wide")
-    narrow = _drawing(Frame(380, 430, 12, across, up), found, copy, peaks, numbers, title, place, "narrow")
-    return tag("figure", wide, narrow, _legend(found, numbers), class_="plot")
+    wide = _drawing(Frame(760, 470, 12, across, up), points, copy, peaks, numbers, title, place, "wide")
+    narrow = _drawing(Frame(380, 430, 12, across, up), points, copy, peaks, numbers, title, place, "narrow")
+    return tag("figure", wide, narrow, _legend(points, numbers), class_="plot")
 
 
 def _drawing(
     frame: Frame,
-    found: Sequence[tuple[Row, Results]],
+    points: Sequence[tuple[Row, Results]],
     copy: float,
     peaks: Mapping[str, float],
     numbers: Mapping[str, int],
@@ -79,10 +79,10 @@ def _drawing(
     class_: str,
 ) -> Markup:
     key = f"plot-{place}-{class_}"
-    parts = [tag("title", title, id=key), *_grid(frame), *_roofs(frame, copy, peaks)]
-    parts += [_point(frame, row, results, numbers[row.family]) for row, results in found]
+    nodes = [tag("title", title, id=key), *_grid(frame), *_roofs(frame, copy, peaks)]
+    nodes += [_point(frame, row, results, numbers[row.family]) for row, results in points]
     return tag(
-        "svg", parts, viewBox=f"0 0 {frame.width} {frame.height}", role="img", aria_labelledby=key, class_=f"roofline {class_}",
+        "svg", nodes, viewBox=f"0 0 {frame.width} {frame.height}", role="img", aria_labelledby=key, class_=f"roofline {class_}",
         xmlns="http://www.w3.org/2000/svg",
     )  # fmt: skip
 
@@ -122,31 +122,31 @@ def _roofs(f: Frame, copy: float, peaks: Mapping[str, float]) -> Iterator[Markup
         begin = min(max(rate / copy, left), right) if copy else left
         (x1, y), (x2, _) = f.at(begin, rate), f.at(right, rate)
         what = f"{element} product {si(rate)}"
-        beside = y - 5 if y - above > f.text + 6 else y + f.text + 2
+        text_y = y - 5 if y - above > f.text + 6 else y + f.text + 2
         above = y
         yield tag("line", tag("title", what), x1=x1, y1=y, x2=x2, y2=y, class_="roof")
-        yield tag("text", what, x=x2 - 4, y=beside, text_anchor="end", class_="roof-text")
+        yield tag("text", what, x=x2 - 4, y=text_y, text_anchor="end", class_="roof-text")
 
 
 def _point(f: Frame, row: Row, results: Results, colour: int) -> Markup:
     x, y = f.at(row.operations / row.nbytes, row.operations / row.seconds)
     share = f", {results.ceilings.fraction(row):.0%} of its floor" if results.ceilings.floor(row) else ""
     label = tag("title", f"{row.name}: {row.ours[1]:,.1f} us, {si(row.operations / row.seconds)}op/s{share}")
-    given: dict[str, object] = {"class_": f"point f-{colour}", "data_name": row.name}
+    attributes: dict[str, object] = {"class_": f"point f-{colour}", "data_name": row.name}
     mark = MARKS.get(row.element, "circle")
     if mark == "circle":
-        return tag("circle", label, cx=x, cy=y, r=3, **given)
+        return tag("circle", label, cx=x, cy=y, r=3, **attributes)
     shape = {
         "square": "M-2.8-2.8h5.6v5.6h-5.6z",
         "diamond": "M0-3.8l3.8 3.8-3.8 3.8-3.8-3.8z",
         "triangle": "M0-3.6l3.6 6.4h-7.2z",
     }
-    return tag("path", label, d=shape[mark], transform=f"translate({x} {y})", **given)
+    return tag("path", label, d=shape[mark], transform=f"translate({x} {y})", **attributes)
 
 
-def _legend(found: Sequence[tuple[Row, Results]], numbers: Mapping[str, int]) -> Markup:
-    families = {row.family for row, _ in found}
-    marks = {MARKS.get(row.element, "circle"): row.element for row, _ in found}
+def _legend(points: Sequence[tuple[Row, Results]], numbers: Mapping[str, int]) -> Markup:
+    families = {row.family for row, _ in points}
+    marks = {MARKS.get(row.element, "circle"): row.element for row, _ in points}
     swatches = [
         tag("span", tag("i", class_=f"swatch b-{n}"), name.replace("_", " ")) for name, n in numbers.items() if name in families
     ]

@@ -17,15 +17,15 @@ LISTED = 50
 def certificate(record: Mapping[str, Any]) -> Markup:
     """What one run of `baracuda verify` proved."""
     e = record["environment"]
-    kept, complete = record["kept"], record["complete"]
-    verdict = "Every promise is kept" if kept else f"{record['broken_promises']:,} promises are broken"
-    said = (
+    all_kept, complete = record["kept"], record["complete"]
+    verdict = "Every promise is kept" if all_kept else f"{record['broken_promises']:,} promises are broken"
+    verdict_text = (
         f"{verdict}: {record['plans']:,} plans, {record['cases']:,} cases, {record['checks']:,} checks, {record['elements']:,} "
         f"elements, of which {record['differing_elements']:,} differ. {e['device']}, {e['date']}."
     )
-    parts = [tag("p", tag("strong", said), class_="kept" if kept else "broken")]
+    children = [tag("p", tag("strong", verdict_text), class_="kept" if all_kept else "broken")]
     if not complete:
-        parts.append(tag("p", "The run was stopped before everything was tried.", class_="broken"))
+        children.append(tag("p", "The run was stopped before everything was tried.", class_="broken"))
     promises = list(record["promises"])
     rows = []
     for family, tallies in record["families"].items():
@@ -39,12 +39,14 @@ def certificate(record: Mapping[str, Any]) -> Markup:
             else:
                 cells.append(f"{t['cases']:,}")
         rows.append(cells)
-    parts.append(table(["family", *promises], rows, caption=f"Cases in which each promise was kept, {e['device']}"))
-    parts.append(tag("dl", [part for p in promises for part in (tag("dt", p), tag("dd", record["promises"][p]))], class_="words"))
+    children.append(table(["family", *promises], rows, caption=f"Cases in which each promise was kept, {e['device']}"))
+    children.append(
+        tag("dl", [part for p in promises for part in (tag("dt", p), tag("dd", record["promises"][p]))], class_="words")
+    )
     if record["broken"]:
         listed = [tag("li", check["message"]) for check in record["broken"][:LISTED]]
-        parts.append(tag("ol", listed, class_="broken"))
-    return tag("div", parts)
+        children.append(tag("ol", listed, class_="broken"))
+    return tag("div", children)
 
 
 def errors(ulp: Mapping[tuple[str, str], float]) -> Markup:
@@ -69,12 +71,12 @@ def _error(value: float | None) -> Markup:
 def measured(results: Sequence[Results]) -> Iterator[Markup]:
     """Every problem, a folded table for each suite."""
     for suite in dict.fromkeys(row.suite for r in results for row in r.rows):
-        found = [(row, r) for r in results for row in r.rows if row.suite == suite]
-        rivals = sorted({who for row, _ in found for who in row.ratios})
-        head = ["problem", "plan", "checked with", "µs", "spread", "of floor", *(f"{who} / ours" for who in rivals)]
-        rows = [_cells(row, r, rivals) for row, r in found]
-        made = table(head, rows, caption=f"{suite}: every problem", text_columns=3)
-        yield tag("details", tag("summary", f"{suite}: {len(found)} problems"), made)
+        problems = [(row, r) for r in results for row in r.rows if row.suite == suite]
+        rivals = sorted({label for row, _ in problems for label in row.ratios})
+        head = ["problem", "plan", "checked with", "µs", "spread", "of floor", *(f"{label} / ours" for label in rivals)]
+        rows = [_cells(row, r, rivals) for row, r in problems]
+        measurements = table(head, rows, caption=f"{suite}: every problem", text_columns=3)
+        yield tag("details", tag("summary", f"{suite}: {len(problems)} problems"), measurements)
 
 
 def _cells(row: Row, r: Results, rivals: Sequence[str]) -> list[Markup | str]:
@@ -87,17 +89,19 @@ def _cells(row: Row, r: Results, rivals: Sequence[str]) -> list[Markup | str]:
         tag("data", micro(middle), value=repr(middle)),
     ]
     cells += [f"{micro(low)} to {micro(high)}", floor]
-    for who in rivals:
-        cells.append(tag("data", ratio(row.ratios[who].median), value=repr(row.ratios[who].median)) if who in row.ratios else "")
+    for label in rivals:
+        cells.append(
+            tag("data", ratio(row.ratios[label].median), value=repr(row.ratios[label].median)) if label in row.ratios else ""
+        )
     return cells
 
 
 def where(results: Sequence[Results], names: Sequence[str]) -> Markup:
     """Where and when each file was made."""
-    parts = []
+    children = []
     for name, r in zip(names, results, strict=True):
         failed = f", {len(r.failed)} failed" if r.failed else ""
-        said = {
+        facts = {
             "device": r.heading,
             "problems": f"{len(r.rows):,}{failed}{'' if r.complete else '; stopped before everything was measured'}",
             "versions": ", ".join(f"{package} {v}" for package, v in r.environment["versions"].items()),
@@ -105,6 +109,6 @@ def where(results: Sequence[Results], names: Sequence[str]) -> Markup:
                 f"{when}: {', '.join(f'{k} {v:g}' for k, v in rates.items())}" for when, rates in r.clocks.items() if rates
             ),
         }
-        words = [part for what, text in said.items() if text for part in (tag("dt", what), tag("dd", text))]
-        parts.append(tag("div", tag("h3", name), tag("dl", words, class_="words")))
-    return tag("div", parts)
+        words = [part for what, text in facts.items() if text for part in (tag("dt", what), tag("dd", text))]
+        children.append(tag("div", tag("h3", name), tag("dl", words, class_="words")))
+    return tag("div", children)

@@ -51,7 +51,7 @@ def batches(case: Case, extend: Callable[[int, int], Case]) -> Iterator[Batch]:
     compared = [s for s in case.tensors() if s.written and s.name not in mixed]
     if axis is None or not compared:
         return
-    given = case.inputs()
+    base = case.inputs()
     size = max(prod(s.expected_shape(descriptor)) for s in case.tensors())
     many = max(min(MOST_ELEMENTS // max(size, 1), MOST_BLOCKS), 3)
     for blocks, position in ((2, 1), (many, many - many // 8 - 1)):
@@ -63,7 +63,7 @@ def batches(case: Case, extend: Callable[[int, int], Case]) -> Iterator[Batch]:
         own = {s.name: s.expected_shape(descriptor) for s in case.tensors()}
         if shapes.keys() != own.keys() or not any(shapes[s.name] != own[s.name] for s in compared):
             return
-        values = {n: _repeated(a, shapes[n], blocks, position) for n, a in given.items()}
+        values = {n: _repeated(a, shapes[n], blocks, position) for n, a in base.items()}
         within = _within(own, shapes, mixed, position)
         yield Batch(f"{blocks} times as many rows, from block {position}", larger, values, within)
 
@@ -88,7 +88,7 @@ def _within(
             return None
         extent = own[name][axis]
         at: tuple[Any, ...] = (slice(None),) * axis + (slice(position * extent, (position + 1) * extent),)
-        found: Array = array[at]
-        return found
+        rows: Array = array[at]
+        return rows
 
     return within

@@ -69,12 +69,12 @@ class Difference:
         )
 
 
-def difference(found: Mapping[str, Array], expected: Mapping[str, Array]) -> Difference | None:
+def difference(actual: Mapping[str, Array], expected: Mapping[str, Array]) -> Difference | None:
     """Where two sets of outputs first differ in a bit; None where they do not. Those of `expected` are compared."""
     first: tuple[str, tuple[int, ...], Array, Array] | None = None
     differing = elements = 0
     for name, want in expected.items():
-        got = found[name]
+        got = actual[name]
         unequal = np.zeros(want.shape, bool)
         for a, b in zip(parts(got), parts(want), strict=True):
             unequal |= canonical_bits(a) != canonical_bits(b)

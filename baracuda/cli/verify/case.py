@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.cli.plan_case import PlanCase
-from baracuda.cli.verify.placing import Placing, place
+from baracuda.cli.verify.placement import TensorPlacement, place
 from baracuda.core.errors import UnsupportedError
 
 Array = np.ndarray[Any, Any]
@@ -33,7 +33,7 @@ class Case(PlanCase):
     Attributes
     ----------
     layout
-        One of `placing.LAYOUTS`.
+        One of `placement.LAYOUTS`.
     chosen
         Where tensors lie that do not lie as `layout` says.
     ordinary
@@ -42,7 +42,7 @@ class Case(PlanCase):
 
     layout: str = "contiguous"
     ordinary: bool = True
-    chosen: Mapping[str, Placing]
+    chosen: Mapping[str, TensorPlacement]
 
     @abstractmethod
     def inputs(self) -> dict[str, Array]:
@@ -67,7 +67,7 @@ class Case(PlanCase):
         to its own element; of a complex one for both parts. Raises `UnsupportedError` where nobody knows."""
         raise UnsupportedError(f"{self.plan.__name__} has no formula")
 
-    def judged(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    def canonical_outputs(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """For a plan without a formula: the outputs by its arithmetic in NumPy. Raises `UnsupportedError` where nobody knows."""
         raise UnsupportedError(f"{self.plan.__name__} has no formula")
 
@@ -75,12 +75,12 @@ class Case(PlanCase):
         """Cases with more rows that contain this one's."""
         return iter(())
 
-    def placings(self) -> dict[str, Placing]:
+    def placements(self) -> dict[str, TensorPlacement]:
         """Where each tensor lies in its block."""
         descriptor = self.descriptor
         found = {
             s.name: place(
-                s.expected_shape(descriptor), s.expected_kind(descriptor), self.layout, written=s.written, number=number
+                s.expected_shape(descriptor), s.expected_kind(descriptor), self.layout, writable=s.written, number=number
             )
             for number, s in enumerate(self.tensors())
         }

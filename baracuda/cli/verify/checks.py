@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from zlib import crc32
 
-from baracuda.cli.verify import arbiter, value
+from baracuda.cli.verify import canonical_reference, value
 from baracuda.cli.verify.bits import Difference, difference, digests
 from baracuda.cli.verify.case import Array, Case
 from baracuda.cli.verify.certificate import Check
@@ -28,12 +28,12 @@ class Checker:
 
     def all(self, *, thorough: bool) -> list[Check]:
         """Every check; without `thorough` only those that take one kernel. An error ends them and is one of them."""
-        found: list[Check] = []
+        checks: list[Check] = []
         try:
-            found += self._checks(thorough)
+            checks += self._checks(thorough)
         except Exception as error:  # whatever goes wrong in a plan is a finding, and the other cases still count
-            found.append(self._check("runs", error=f"{type(error).__name__}: {error}"))
-        return found
+            checks.append(self._check("runs", error=f"{type(error).__name__}: {error}"))
+        return checks
 
     def _check(self, promise: str, where: Difference | None = None, how: str = "", error: str = "", skipped: str = "") -> Check:
         case = self.case
@@ -64,20 +64,20 @@ class Checker:
         if promised.batch_invariant and self.case.layout == "contiguous":
             for batch in self.case.batches():
                 outputs = Session(self.machine, batch.case, values=batch.values).run()
-                parts = {n: part for n, a in outputs.items() if (part := batch.within(n, a)) is not None}
-                yield self._same("batch", {n: first[n] for n in parts}, parts, batch.label)
+                rows = {n: part for n, a in outputs.items() if (part := batch.within(n, a)) is not None}
+                yield self._same("batch", {n: first[n] for n in rows}, rows, batch.label)
 
     def _layouts(self, first: Mapping[str, Array]) -> Iterator[Check]:
         turn = crc32(str(self.case).encode())
         for i in range(LAYOUTS_EACH):
             layout = OTHER_LAYOUTS[(turn + 3 * i) % len(OTHER_LAYOUTS)]
-            laid = self.case.laid(layout)
-            outputs = Session(self.machine, laid, general=True).run()
+            variant = self.case.laid(layout)
+            outputs = Session(self.machine, variant, general=True).run()
             yield self._same("layout", first, outputs, f"{layout}, kernel for any strides")
-            yield self._same("layout", first, Session(self.machine, laid).run(bound=True), f"{layout}, kernel of its own")
+            yield self._same("layout", first, Session(self.machine, variant).run(bound=True), f"{layout}, kernel of its own")
 
-    def _same(self, promise: str, expected: Mapping[str, Array], found: Mapping[str, Array], how: str) -> Check:
-        return self._check(promise, difference(found, expected), how)
+    def _same(self, promise: str, expected: Mapping[str, Array], actual: Mapping[str, Array], how: str) -> Check:
+        return self._check(promise, difference(actual, expected), how)
 
     def _value(self, inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> Check:
         try:
@@ -89,17 +89,17 @@ class Checker:
         got = digests(outputs)
         if got == self.expected:
             return self._check("hash")
-        for who, judge in self._judges(inputs):
+        for name, judge in self._judges(inputs):
             try:
                 expected = judge()
             except UnsupportedError:
                 continue
             if digests(expected) == self.expected:
-                return self._check("hash", difference(outputs, expected), f"against {who}")
+                return self._check("hash", difference(outputs, expected), f"against {name}")
         return self._check("hash", error=f"hashes {got}; expected {self.expected}; nothing here computes what they stand for")
 
     def _judges(self, inputs: Mapping[str, Array]) -> Iterator[tuple[str, Callable[[], Mapping[str, Array]]]]:
         """Who can say what the bits behind the reference hashes are: this machine's CPU, or the arithmetic in NumPy."""
         if not isinstance(self.machine, Host):
             yield "the CPU", lambda: Session(Host(), self.case).run()
-        yield "the canonical arithmetic in NumPy", lambda: arbiter.judged(self.case, inputs)
+        yield "the canonical arithmetic in NumPy", lambda: canonical_reference.canonical_outputs(self.case, inputs)

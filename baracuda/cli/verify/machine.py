@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from baracuda.cli.verify.placing import Placing
+from baracuda.cli.verify.placement import TensorPlacement
 from baracuda.core.device import Device, Stream
 from baracuda.core.lazy import cached_property
 from baracuda.core.tensor import TensorMut, TensorRef
@@ -22,14 +22,14 @@ Bytes: TypeAlias = "np.ndarray[Any, Any]"
 #: A piece of work, given the stream to put it on; what puts its tensors back as they were; and something that executes it.
 Work: TypeAlias = Callable[[Stream], None]
 Again: TypeAlias = Callable[[], None]
-Around: TypeAlias = Callable[[Work, Again], None]
+RunHook: TypeAlias = Callable[[Work, Again], None]
 
 
-class Held(ABC):
+class MemoryBlock(ABC):
     """One block in a machine's memory."""
 
     @abstractmethod
-    def tensor(self, placing: Placing, *, written: bool) -> Any:
+    def tensor(self, placement: TensorPlacement, *, writable: bool) -> Any:
         """What a caller would pass for the tensor that lies there."""
 
     @abstractmethod
@@ -48,7 +48,7 @@ class Machine(ABC):
     stream: Stream
 
     @abstractmethod
-    def upload(self, block: Bytes) -> Held:
+    def upload(self, block: Bytes) -> MemoryBlock:
         """Put a block into the device's memory, aligned to 64 bytes at least."""
 
     @abstractmethod
@@ -60,18 +60,18 @@ class Machine(ABC):
         """Wait for the device."""
 
     @abstractmethod
-    def variations(self) -> Iterator[tuple[str, Around]]:
+    def variations(self) -> Iterator[tuple[str, RunHook]]:
         """Ways to execute a piece of work that must not change a bit, each with a name."""
 
 
-class HostBlock(Held):
+class HostBlock(MemoryBlock):
     """A block of the host's memory."""
 
     def __init__(self, block: Bytes) -> None:
         self.block = block
 
-    def tensor(self, placing: Placing, *, written: bool) -> Any:
-        return placing.view(self.block)
+    def tensor(self, placement: TensorPlacement, *, writable: bool) -> Any:
+        return placement.view(self.block)
 
     def download(self) -> Bytes:
         return self.block.copy()
@@ -85,7 +85,7 @@ class Host(Machine):
 
     name, stream = "cpu", Stream(Device.cpu())
 
-    def upload(self, block: Bytes) -> Held:
+    def upload(self, block: Bytes) -> MemoryBlock:
         raw = np.empty(block.nbytes + 64, np.uint8)
         start = -raw.ctypes.data % 64
         own = raw[start : start + block.nbytes]
@@ -98,7 +98,7 @@ class Host(Machine):
     def synchronize(self) -> None:
         """A call on the CPU is done when it returns."""
 
-    def variations(self) -> Iterator[tuple[str, Around]]:
+    def variations(self) -> Iterator[tuple[str, RunHook]]:
         for count in (1, 2, 3):
             yield f"{count} threads", lambda work, again, count=count: _with_threads(count, work, self.stream)  # type: ignore[misc]
 
@@ -119,24 +119,24 @@ def _with_threads(count: int, work: Work, stream: Stream) -> None:
         work(stream)
 
 
-class CudaBlock(Held):
+class CudaBlock(MemoryBlock):
     """A block of a CUDA device's memory."""
 
     def __init__(self, block: Bytes, device: Device) -> None:
         self.memory = DeviceMemory(block.nbytes, device)
         self.memory.fill(np.ascontiguousarray(block))
 
-    def tensor(self, placing: Placing, *, written: bool) -> Any:
-        make = TensorMut if written else TensorRef
-        pointer, available = self.memory.pointer + placing.offset, placing.nbytes - placing.offset
+    def tensor(self, placement: TensorPlacement, *, writable: bool) -> Any:
+        make = TensorMut if writable else TensorRef
+        pointer, available = self.memory.pointer + placement.offset, placement.nbytes - placement.offset
         return make(
             pointer,
-            placing.shape,
-            placing.strides,
-            placing.kind,
+            placement.shape,
+            placement.strides,
+            placement.kind,
             self.memory.device,
             available,
-            placing.offset,
+            placement.offset,
             owner=self.memory,
         )
 
@@ -154,7 +154,7 @@ class Cuda(Machine):
         self.device = Device.cuda(index)
         self.name, self.stream = str(self.device), Stream(self.device)
 
-    def upload(self, block: Bytes) -> Held:
+    def upload(self, block: Bytes) -> MemoryBlock:
         return CudaBlock(block, self.device)
 
     def workspace(self, nbytes: int) -> Workspace | None:
@@ -162,9 +162,9 @@ class Cuda(Machine):
             return None
         memory = DeviceMemory(nbytes, self.device)
         memory.fill(np.full(nbytes, 0xFF, np.uint8))
-        found = Workspace((memory.pointer, nbytes, self.device))
-        found.owner = memory
-        return found
+        workspace = Workspace((memory.pointer, nbytes, self.device))
+        workspace.owner = memory
+        return workspace
 
     def synchronize(self) -> None:
         synchronize(self.device)
@@ -174,7 +174,7 @@ class Cuda(Machine):
         """A stream besides the default one."""
         return CudaStream(self.device)
 
-    def variations(self) -> Iterator[tuple[str, Around]]:
+    def variations(self) -> Iterator[tuple[str, RunHook]]:
         yield "another stream", self._on_another_stream
         yield "a replayed graph", self._in_a_graph
 

@@ -14,7 +14,7 @@ import baracuda
 from baracuda.cli.verify import values as data
 from baracuda.cli.verify.batches import batches
 from baracuda.cli.verify.case import Array, Batch, Case
-from baracuda.cli.verify.placing import LAYOUTS, Placing
+from baracuda.cli.verify.placement import LAYOUTS, TensorPlacement
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.plan import Plan
 from baracuda.core.spec import TensorSpec
@@ -175,7 +175,7 @@ class SubjectCase(Case):
     #: What the data depends on; by default everything but the layout, so that all layouts have the same data.
     seed: str = field(default="", compare=False)
     #: Where tensors lie that do not lie as `layout` says.
-    chosen: Mapping[str, Placing] = field(default_factory=dict, compare=False)
+    chosen: Mapping[str, TensorPlacement] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         shape = "x".join(map(str, self.shape)) or "scalar"
@@ -234,8 +234,8 @@ _EACH = 6
 def hashed() -> tuple[SubjectCase, ...]:
     """The cases with reference hashes: for each subject and element some row lengths, shapes of every rank, and layouts in
     turn."""
-    found = [case for i, _ in enumerate(SUBJECTS) for j, _ in enumerate(FLOATS) for case in _of(i, j)]
-    return tuple({str(case): case for case in found}.values())
+    cases = [case for i, _ in enumerate(SUBJECTS) for j, _ in enumerate(FLOATS) for case in _of(i, j)]
+    return tuple({str(case): case for case in cases}.values())
 
 
 def _of(i: int, j: int) -> Iterator[SubjectCase]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from baracuda.cli.verify import values as data
 from baracuda.cli.verify.case import Array, Batch, Case
-from baracuda.cli.verify.placing import LAYOUTS, Placing
+from baracuda.cli.verify.placement import LAYOUTS, TensorPlacement
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.plan import Plan
 from baracuda.formula.exact_fma import fma32, fma64
@@ -48,7 +48,7 @@ class ProductCase(Case):
     a_transposed: bool = False
     b_transposed: bool = False
     layout: str = "contiguous"
-    chosen: Mapping[str, Placing] = field(default_factory=dict, compare=False)
+    chosen: Mapping[str, TensorPlacement] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         marks = ("T" if self.a_transposed else "") + "," + ("T" if self.b_transposed else "")
@@ -102,18 +102,18 @@ class ProductCase(Case):
         return data.rounded(data.normal(seed, shape), kind)
 
     def batches(self) -> Iterator[Batch]:
-        given = self.inputs()
+        inputs = self.inputs()
         axis = -1 if self.a_transposed else -2
         for times, position in _LARGER:
             larger = replace(self, rows=times * self.rows, layout="contiguous")
-            a = np.concatenate([given["a"] if i == position else np.flip(given["a"], axis) for i in range(times)], axis)
-            here = slice(position * self.rows, (position + 1) * self.rows)
+            a = np.concatenate([inputs["a"] if i == position else np.flip(inputs["a"], axis) for i in range(times)], axis)
+            rows_of_block = slice(position * self.rows, (position + 1) * self.rows)
 
-            def within(name: str, y: Array, here: slice = here) -> Array:
-                found: Array = y[..., here, :]
-                return found
+            def within(name: str, y: Array, block_rows: slice = rows_of_block) -> Array:
+                rows: Array = y[..., block_rows, :]
+                return rows
 
-            yield Batch(f"{times} times as many rows, from block {position}", larger, {**given, "a": a}, within)
+            yield Batch(f"{times} times as many rows, from block {position}", larger, {**inputs, "a": a}, within)
 
     # --- what the result must be --------------------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ class ProductCase(Case):
         halves = [exact.real, exact.imag] if np.iscomplexobj(exact) else [exact]
         return {"y": [((half - off).astype(np.float64), (half + off).astype(np.float64)) for half in halves]}
 
-    def judged(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    def canonical_outputs(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """One chain of fused multiply-adds in rising k for each element, from +0."""
         a, b = self._factors(inputs)
         pairs = [(a[..., :, k, None], b[..., None, k, :]) for k in range(self.depth)]
@@ -153,18 +153,18 @@ class ProductCase(Case):
         for x, y in pairs:
             re = fma(-x.imag, y.imag, fma(x.real, y.real, re))
             im = fma(x.imag, y.real, fma(x.real, y.imag, im))
-        found = np.empty(shape, self.result.numpy)
-        found.real, found.imag = re, im
-        return {"y": found}
+        product = np.empty(shape, self.result.numpy)
+        product.real, product.imag = re, im
+        return {"y": product}
 
 
 @cache
 def hashed() -> tuple[ProductCase, ...]:
     """The products with reference hashes: every shape in every element; transposes and layouts take turns."""
-    found = []
+    cases = []
     for j, (factor, result) in enumerate(ELEMENTS):
         for i, (a_batch, b_batch, rows, depth, columns) in enumerate(SHAPES):
             turn = i + 3 * j
             layout = LAYOUTS[turn // 2 % 5] if turn % 2 else "contiguous"
-            found.append(ProductCase(a_batch, b_batch, rows, depth, columns, factor, result, turn % 4 > 1, turn % 3 > 1, layout))
-    return tuple(found)
+            cases.append(ProductCase(a_batch, b_batch, rows, depth, columns, factor, result, turn % 4 > 1, turn % 3 > 1, layout))
+    return tuple(cases)

@@ -31,18 +31,18 @@ def _held(name: str) -> dict[str, Any]:
 @cache
 def of_plans() -> Mapping[str, str]:
     """The hashes of the cases of `plans.hashed`, by their names."""
-    found: dict[str, str] = _held("plans.json")["cases"]
-    return found
+    hashes: dict[str, str] = _held("plans.json")["cases"]
+    return hashes
 
 
 @cache
 def of_ops() -> Mapping[Trial, str]:
     """The hashed trials of declared ops, with the hashes of their cases."""
-    found: dict[Trial, str] = {}
+    hashes_by_trial: dict[Trial, str] = {}
     for op, held in _held("ops.json")["ops"].items():
         for *row, hashes in held["trials"]:
-            found[trial_of(op, held["domains"], held["gradient"], row)] = hashes
-    return found
+            hashes_by_trial[trial_of(op, held["domains"], held["gradient"], row)] = hashes
+    return hashes_by_trial
 
 
 def dumped(trials: Iterable[tuple[Trial, str]]) -> str:

@@ -30,7 +30,7 @@ class ProcessDiedError(Exception):
 
 
 #: Told how many items are done, of how many, and what has been found so far.
-Watch = Callable[[int, int, Certificate], None]
+ProgressCallback = Callable[[int, int, Certificate], None]
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ def _trials() -> tuple[tuple[Trial, str], ...]:
 
 def items(selection: Selection) -> list[Item]:
     """What a selection comes to; raises `InvalidProblemError` where that is nothing."""
-    found = [*_op_items(selection), *_plan_items(selection)]
-    if not found:
+    selected = [*_op_items(selection), *_plan_items(selection)]
+    if not selected:
         raise InvalidProblemError(f"nothing to verify in {selection}; expected a family or an op that `baracuda list` shows")
-    return found
+    return selected
 
 
 def _op_items(selection: Selection) -> Iterator[Item]:
@@ -118,14 +118,14 @@ def verify_item(machine: Machine, item: Item) -> list[list[Check]]:
         return [Checker(machine, case, reference.of_plans().get(str(case))).all(thorough=item.thorough)]
     trial, hashes = _trials()[item.number]
     expected = hashes.split(reference.SEPARATOR)
-    found: list[list[Check]] = []
+    checks: list[list[Check]] = []
     try:
         for i, case in enumerate(trial.cases()):
-            found.append(Checker(machine, case, expected[i] if i < len(expected) else None).all(thorough=item.thorough))
+            checks.append(Checker(machine, case, expected[i] if i < len(expected) else None).all(thorough=item.thorough))
     except Exception as error:  # the forward pass that the gradients begin with
         where = trial.op.category.value, trial.name, str(trial)
-        found.append([Check("runs", *where, 0, error=f"{type(error).__name__}: {error}")])
-    return found
+        checks.append([Check("runs", *where, 0, error=f"{type(error).__name__}: {error}")])
+    return checks
 
 
 def verify(
@@ -133,7 +133,7 @@ def verify(
     selection: Selection | None = None,
     *,
     jobs: int = 1,
-    watch: Watch = lambda done, total, certificate: None,
+    on_progress: ProgressCallback = lambda done, total, certificate: None,
 ) -> Certificate:
     """Try the promises of every selected plan on a device ("cpu", "cuda" or "cuda:1").
 
@@ -174,7 +174,7 @@ def verify(
                 certificate.add(checks)
             done += len(results)
             certificate.seconds = time.perf_counter() - start
-            watch(done, len(chosen), certificate)
+            on_progress(done, len(chosen), certificate)
         certificate.complete = True
     except (KeyboardInterrupt, ProcessDiedError):
         certificate.complete = False

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from baracuda.cli.verify.case import Array, Case
-from baracuda.cli.verify.machine import Around, Held, Machine
-from baracuda.cli.verify.placing import Placing
+from baracuda.cli.verify.machine import Machine, MemoryBlock, RunHook
+from baracuda.cli.verify.placement import TensorPlacement
 from baracuda.core.descriptor import Args
 from baracuda.core.device import Stream
 from baracuda.core.errors import Error
@@ -27,23 +27,27 @@ class OutsideWriteError(Error):
     """A kernel wrote bytes that are none of its outputs'."""
 
 
-class Placed:
+class PlacedTensors:
     """The tensors of a case in a machine's memory."""
 
     def __init__(self, machine: Machine, case: Case, poison: int = POISON, values: Mapping[str, Array] | None = None) -> None:
         self.case, self.machine = case, machine
-        self.placings: dict[str, Placing] = case.placings()
-        self.before: dict[str, Array] = {n: p.block(poison) for n, p in self.placings.items()}
+        self.placements: dict[str, TensorPlacement] = case.placements()
+        self.before: dict[str, Array] = {n: p.block(poison) for n, p in self.placements.items()}
         for name, value in (values or case.inputs()).items():
-            self.placings[name].view(self.before[name])[...] = value
+            self.placements[name].view(self.before[name])[...] = value
         self.aliases = case.aliases()
-        self.inputs = {s.name: self.placings[s.name].view(self.before[s.name]).copy() for s in case.tensors() if not s.written}
-        self.held: dict[str, Held] = {n: machine.upload(block) for n, block in self.before.items() if n not in self.aliases}
+        self.inputs = {s.name: self.placements[s.name].view(self.before[s.name]).copy() for s in case.tensors() if not s.written}
+        self.held: dict[str, MemoryBlock] = {
+            n: machine.upload(block) for n, block in self.before.items() if n not in self.aliases
+        }
         written = {s.name for s in case.tensors() if s.written}
         tensors: dict[str, Any] = dict.fromkeys(s.name for s in case.plan.tensors)
-        for name in self.placings:
+        for name in self.placements:
             home = self.aliases.get(name, name)
-            tensors[name] = self.held[home].tensor(self.placings[home], written=name in written or home in self.aliases.values())
+            tensors[name] = self.held[home].tensor(
+                self.placements[home], writable=name in written or home in self.aliases.values()
+            )
         self.args = case.args(tensors)
 
     def again(self, poison: int = POISON) -> None:
@@ -57,21 +61,21 @@ class Placed:
     def outputs(self) -> dict[str, Array]:
         """What was written; raises `OutsideWriteError` where a byte outside the outputs is not as it was."""
         after = {n: h.download() for n, h in self.held.items()}
-        found = {}
+        results = {}
         for s in self.case.tensors():
             if s.written:
                 home = self.aliases.get(s.name, s.name)
-                found[s.name] = self.placings[home].view(after[home]).copy()
+                results[s.name] = self.placements[home].view(after[home]).copy()
         for name, block in after.items():
             expected = self.before[name].copy()
-            output = next((o for o, home in {**{o: o for o in found}, **self.aliases}.items() if home == name), None)
+            output = next((o for o, home in {**{o: o for o in results}, **self.aliases}.items() if home == name), None)
             if output is not None:
-                self.placings[name].view(expected)[...] = found[output]
+                self.placements[name].view(expected)[...] = results[output]
             changed = np.flatnonzero(expected != block)
             if changed.size:
                 where = f"{changed.size} bytes outside the outputs were written, first at {int(changed[0])}"
                 raise OutsideWriteError(f"{self.case}: {name}: {where} of {block.size}")
-        return found
+        return results
 
     def unchanged(self) -> bool:
         """Whether no byte at all was written."""
@@ -100,14 +104,14 @@ class Session:
 
     def __init__(self, machine: Machine, case: Case, *, general: bool = False, values: Mapping[str, Array] | None = None) -> None:
         self.machine, self.case = machine, case
-        self.placed = Placed(machine, case, values=values)
+        self.placed = PlacedTensors(machine, case, values=values)
         args, cls = self.placed.args, case.plan
         self._values = [getattr(args, s.name) for s in cls.tensors]
         self.layout = layout_of(cls.checked(case.descriptor, self._values, machine.stream))
         self.plan = select_for(cls, machine.stream, case.descriptor, args, general=general)
         self.workspace = machine.workspace(self.plan.workspace_size())
 
-    def run(self, *, poison: int = POISON, bound: bool = False, around: Around | None = None) -> dict[str, Array]:
+    def run(self, *, poison: int = POISON, bound: bool = False, around: RunHook | None = None) -> dict[str, Array]:
         """The outputs of one run."""
 
         def work(stream: Stream) -> None:

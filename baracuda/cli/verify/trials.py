@@ -12,7 +12,7 @@ from baracuda.cli.verify import values as data
 from baracuda.cli.verify.batches import batches
 from baracuda.cli.verify.case import Array, Batch, Case
 from baracuda.cli.verify.machine import Host
-from baracuda.cli.verify.placing import Placing
+from baracuda.cli.verify.placement import TensorPlacement
 from baracuda.cli.verify.session import Session
 from baracuda.core.descriptor import Args
 from baracuda.core.elements import Category, ElementKind
@@ -87,21 +87,21 @@ class Trial:
         return [None if s is None else self._tensor(d, f"{self.seed}/{i}", s) for i, (d, s) in enumerate(pairs)]
 
     def _tensor(self, domain: str, seed: str, shape: tuple[int, ...]) -> Array:
-        drawn = np.asarray(data.values(domain, seed, shape))
-        if drawn.dtype.kind in "biu" and not (domain == "shift" and self.element.is_integer):
-            return drawn
+        values = np.asarray(data.values(domain, seed, shape))
+        if values.dtype.kind in "biu" and not (domain == "shift" and self.element.is_integer):
+            return values
         kind = self.element
         if kind.category is Category.COMPLEX:
-            return np.asarray(drawn + 1j * data.values(domain, f"{seed}/imaginary", shape)).astype(kind.numpy)
+            return np.asarray(values + 1j * data.values(domain, f"{seed}/imaginary", shape)).astype(kind.numpy)
         if kind is ElementKind.BOOL:
-            return np.asarray(drawn > 0)
+            return np.asarray(values > 0)
         if kind.is_integer:
             low, high = (0, 100) if kind.category is Category.UNSIGNED else (-100, 100)
-            return np.asarray(np.clip(np.rint(drawn * (1 if domain == "shift" else 8)), low, high), kind.numpy)
-        if self.special and drawn.size:
-            drawn = drawn.copy()
-            drawn.reshape(-1)[data.integers(f"{seed}/specials", (len(SPECIALS),), 0, drawn.size - 1)] = SPECIALS
-        return data.rounded(drawn, kind)
+            return np.asarray(np.clip(np.rint(values * (1 if domain == "shift" else 8)), low, high), kind.numpy)
+        if self.special and values.size:
+            values = values.copy()
+            values.reshape(-1)[data.integers(f"{seed}/specials", (len(SPECIALS),), 0, values.size - 1)] = SPECIALS
+        return data.rounded(values, kind)
 
     @property
     def backward_too(self) -> bool:
@@ -137,10 +137,10 @@ class Trial:
 
     def _cotangent(self, name: str, shape: tuple[int, ...], kind: ElementKind) -> Array:
         seed = f"{self.seed}/d{_DATA.get(self.name, {}).get(name, name)}"
-        drawn = data.normal(seed, shape)
+        values = data.normal(seed, shape)
         if kind.category is Category.COMPLEX:
-            return np.asarray(drawn + 1j * data.normal(f"{seed}/imaginary", shape)).astype(kind.numpy)
-        return data.rounded(drawn, kind)
+            return np.asarray(values + 1j * data.normal(f"{seed}/imaginary", shape)).astype(kind.numpy)
+        return data.rounded(values, kind)
 
 
 def _is_inexact(kind: ElementKind) -> bool:
@@ -156,7 +156,7 @@ class OpCase(Case):
     given: Mapping[str, Array]
     ordinary: bool = True
     layout: str = "contiguous"
-    chosen: Mapping[str, Placing] = field(default_factory=dict)
+    chosen: Mapping[str, TensorPlacement] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.label if self.layout == "contiguous" else f"{self.label} {self.layout}"

@@ -51,24 +51,26 @@ def _by_formula(case: Case, inputs: Mapping[str, Array], outputs: Mapping[str, A
     """The least and the greatest value of every output, for both parts of a complex one, by the oracle."""
     plan: Any = case.plan
     problem: FormulaProblem = plan.problem(case.descriptor)
-    given = arguments(case, problem, inputs)
-    made = evaluate_with_errors(problem.graph, given, problem.shape, problem.inner, parameters(problem, inputs))
-    found: dict[str, list[tuple[Array, Array]]] = {}
+    tensors = arguments(case, problem, inputs)
+    bounded_ports = evaluate_with_errors(problem.graph, tensors, problem.shape, problem.inner, parameters(problem, inputs))
+    intervals: dict[str, list[tuple[Array, Array]]] = {}
     for name in outputs:
         ports = [(p.name, e.kind) for p, e in problem.graph.outputs if p.name.partition(".")[0] == name]
-        size = np.hypot(*(made[port][0] for port, _ in ports)) if len(ports) == 2 else np.abs(made[ports[0][0]][0])
-        found[name] = [_interval(*made[port], size, kind) for port, kind in ports]
-    return found
+        size = (
+            np.hypot(*(bounded_ports[port][0] for port, _ in ports)) if len(ports) == 2 else np.abs(bounded_ports[ports[0][0]][0])
+        )
+        intervals[name] = [_interval(*bounded_ports[port], size, kind) for port, kind in ports]
+    return intervals
 
 
 def parameters(problem: FormulaProblem, inputs: Mapping[str, Array]) -> dict[str, float]:
     """The scalars of a formula, with the extents of tensors that it asks for."""
-    found = dict(problem.parameters)
+    values = dict(problem.parameters)
     for n in problem.graph.params:
         if n.attr.startswith(TENSOR_EXTENT):
             tensor, axis = n.attr.removeprefix(TENSOR_EXTENT).split(" ")
-            found[n.attr] = float(inputs[tensor].shape[int(axis)])
-    return found
+            values[n.attr] = float(inputs[tensor].shape[int(axis)])
+    return values
 
 
 def arguments(case: Case, problem: FormulaProblem, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -76,7 +78,7 @@ def arguments(case: Case, problem: FormulaProblem, inputs: Mapping[str, Array]) 
     behind, complex ones in two parts."""
     descriptor, rank = case.descriptor, len(problem.shape)
     specs = {s.name: s for s in case.plan.tensors}
-    found = {}
+    operands = {}
     for port in problem.graph.inputs:
         name, _, part = port.name.partition(".")
         spec = specs[name]
@@ -89,8 +91,8 @@ def arguments(case: Case, problem: FormulaProblem, inputs: Mapping[str, Array]) 
                 shape[axis] = n
         values = {"re": array.real, "im": array.imag}[part] if part else array
         order = [i for i in range(array.ndim) if i not in behind] + behind
-        found[port.name] = np.asarray(values).transpose(order).reshape(shape)
-    return found
+        operands[port.name] = np.asarray(values).transpose(order).reshape(shape)
+    return operands
 
 
 def _halves(array: Array) -> list[Array]:
@@ -106,8 +108,8 @@ def _interval(exact: Array, error: Array, size: Array, compute: ElementKind) -> 
             value = exact.astype(np.int64) if exact.dtype != np.uint64 else exact
             return (value, value) if not off.any() else (value - off.astype(value.dtype), value + off.astype(value.dtype))
         bound = np.where(np.isfinite(exact), MARGIN * error + 4 * UNIT[compute] * size + 4 * LEAST[compute], 0.0)
-        settled = np.isfinite(error)
-        return np.where(settled, exact - bound, -np.inf), np.where(settled, exact + bound, np.inf)
+        bounded = np.isfinite(error)
+        return np.where(bounded, exact - bound, -np.inf), np.where(bounded, exact + bound, np.inf)
 
 
 def _inside(got: Array, low: Array, high: Array) -> Array:

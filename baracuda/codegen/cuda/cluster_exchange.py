@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from baracuda.core.layout import round_up
 
 #: What stands before a kernel whose blocks have mailboxes.
-MAILBOX = r"""
+CLUSTER_EXCHANGE = r"""
 // Mailboxes: `send` puts a value of 4 or 8 bytes to the place in block `rank` of the cluster that p points to in this block, and
 // counts its bytes in that block's box.
 __device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
@@ -57,7 +57,7 @@ __device__ __forceinline__ void await_box(u64* box, unsigned turn) {
 """
 
 
-class Mailbox:
+class ClusterExchange:
     """The boxes of each phase, for two rounds in turn, from a byte of the shared memory on.
 
     Parameters
@@ -75,7 +75,7 @@ class Mailbox:
     def __init__(self, cluster: int, at: int, phases: Sequence[Sequence[tuple[str, int, int]]], *, tickets: bool = False) -> None:
         self.cluster, self.at, self.phases, self.tickets = cluster, at, phases, tickets
         #: What must stand before the kernel.
-        self.definitions = MAILBOX if cluster > 1 else ""
+        self.definitions = CLUSTER_EXCHANGE if cluster > 1 else ""
         self.starts: list[list[int]] = []
         end = at + round_up(8 * 2 * len(phases), 16)
         self.tickets_at, end = end, end + 16 * tickets

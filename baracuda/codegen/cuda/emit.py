@@ -228,21 +228,21 @@ def rare_values(
 
 def _rare_nodes(roots: Sequence[Expr], leaf: Callable[[Expr], str | None]) -> list[Expr]:
     """The rare nodes that the roots need outside the slow side of another, operands first."""
-    found: list[Expr] = []
+    rare: list[Expr] = []
     seen: set[Expr] = set()
     stack = [(root, False) for root in reversed(roots)]
     while stack:
-        n, done = stack.pop()
-        if done:
+        n, expanded = stack.pop()
+        if expanded:
             if n.op == "rare":
-                found.append(n)
+                rare.append(n)
             continue
         if n in seen or n.op == "const" or n.op == "reduce" or leaf(n) is not None:
             continue
         seen.add(n)
         stack.append((n, True))
         stack += [(a, False) for i, a in enumerate(n.args) if not (n.op == "rare" and i == 1)]
-    return found
+    return rare
 
 
 def _outlined(slow: Expr, shared: set[Expr], like: Emitter) -> tuple[list[Expr], list[str]]:

@@ -32,10 +32,10 @@ class Library:
     def _uses(self) -> dict[str, set[str]]:
         """The names that the definitions of each name use."""
         names = {name for name, _ in self.definitions}
-        found: dict[str, set[str]] = {name: set() for name in names}
+        uses: dict[str, set[str]] = {name: set() for name in names}
         for name, text in self.definitions:
-            found[name] |= names.intersection(_WORD.findall(_without_comments(text)))
-        return found
+            uses[name] |= names.intersection(_WORD.findall(_without_comments(text)))
+        return uses
 
     def used_by(self, text: str) -> str:
         """The definitions that a text needs, in order."""

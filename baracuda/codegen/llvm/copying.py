@@ -21,10 +21,10 @@ def copy_run(
 ) -> None:
     """`count` elements from one address to another; a stride is in bytes, None where the elements are neighbours."""
     type_, size = stored_type(kind), kind.itemsize
-    done = i64(0)
+    end = i64(0)
     if target_stride is None and source_stride is None:
-        done = b.and_(count, -lanes)
-        with b.loop(0, done, lanes) as i:
+        end = b.and_(count, -lanes)
+        with b.loop(0, end, lanes) as i:
             offset = b.mul(i, size)
             b.store(b.load(vector(type_, lanes), b.at(source, offset), size), b.at(target, offset), size)
 
@@ -38,10 +38,10 @@ def copy_run(
             b.store(v, address(target, target_stride, k), size)
 
     if target_stride is not None or source_stride is not None:
-        done = b.and_(count, -_TOGETHER)
-        with b.loop(0, done, _TOGETHER) as i:
+        end = b.and_(count, -_TOGETHER)
+        with b.loop(0, end, _TOGETHER) as i:
             some(i, _TOGETHER)
-    with b.loop(done, count) as i:
+    with b.loop(end, count) as i:
         some(i, 1)
 
 

@@ -15,18 +15,18 @@ Group = list[Value]
 def _reachable(root: Expr, stop: Collection[Expr] = (), *, through_slow: bool = True) -> Collection[Expr]:
     """Nodes that `root` reads, itself included, in an order that every run of Python shares; `stop` nodes are left out with
     what is behind them."""
-    found: dict[Expr, None] = {}
+    reachable: dict[Expr, None] = {}
     stack = [root]
     while stack:
         n = stack.pop()
-        if n in found or n in stop:
+        if n in reachable or n in stop:
             continue
-        found[n] = None
+        reachable[n] = None
         if n.op == "rare" and not through_slow:
             stack += (n.args[0], n.args[2])
         elif n.op != "reduce":
             stack += n.args
-    return found
+    return reachable
 
 
 class Evaluator:
@@ -59,16 +59,16 @@ class Evaluator:
 
     def known(self, n: Expr) -> Group | None:
         """The value of a node that needs no code but a constant or a splat."""
-        found = self.memo.get(n)
-        if found is None and n.op == "const":
-            found = [constant(compute_type(n.kind), n.attr, self.lanes)] * self.count
-        elif found is None and self.outer is not None:
+        group = self.memo.get(n)
+        if group is None and n.op == "const":
+            group = [constant(compute_type(n.kind), n.attr, self.lanes)] * self.count
+        elif group is None and self.outer is not None:
             above = self.outer.known(n)
             if above is not None:
-                found = self.spread(above)
-        if found is not None:
-            self.memo[n] = found
-        return found
+                group = self.spread(above)
+        if group is not None:
+            self.memo[n] = group
+        return group
 
     def spread(self, above: Group) -> Group:
         """The values of a node of the outer evaluator, for each vector of this one."""
@@ -96,9 +96,9 @@ class Evaluator:
             if self.known(n) is not None:
                 stack.pop()
                 continue
-            found = self.leaf(n) if n.op in ("input", "gather", "coord", "position", "param", "reduce") else None
-            if found is not None:
-                self.memo[n] = found
+            leaf = self.leaf(n) if n.op in ("input", "gather", "coord", "position", "param", "reduce") else None
+            if leaf is not None:
+                self.memo[n] = leaf
                 stack.pop()
                 continue
             missing = [a for a in self._needs(n) if self.known(a) is None]

@@ -69,8 +69,8 @@ def greatest_divisor(b: Builder, kind: ElementKind, x: Value, y: Value) -> Value
     if kind.category is Category.SIGNED:
         x, y = (b.call(v.type, intrinsic("abs", v.type), v, Value("i1", "false")) for v in (x, y))
     common = zeros(b.op("or", x, y))
-    found = b.select(nonzero(x), x, y)
-    odd = b.variable(b.op("lshr", found, zeros(found)))
+    divisor = b.select(nonzero(x), x, y)
+    odd = b.variable(b.op("lshr", divisor, zeros(divisor)))
     rest = b.variable(b.select(nonzero(x), y, _number(y, 0)))
     with b.while_(lambda: b.any(nonzero(rest.get()))):
         old, left = odd.get(), rest.get()

@@ -48,13 +48,13 @@ _SHORT = {"float": "f32", "double": "f64", "half": "f16"}
 def intrinsic(name: str, *types: str) -> str:
     """The name of an overloaded intrinsic."""
 
-    def short(type_: str) -> str:
+    def mangled(type_: str) -> str:
         if type_.startswith("<"):
             lanes, element = type_[1:-1].split(" x ")
-            return f"v{lanes}{short(element)}"
+            return f"v{lanes}{mangled(element)}"
         return _SHORT.get(type_, "p0" if type_ == "ptr" else type_)
 
-    return ".".join(["llvm", name, *map(short, types)])
+    return ".".join(["llvm", name, *map(mangled, types)])
 
 
 def literal(element: str, bits: int) -> str:
@@ -262,9 +262,9 @@ class Builder:
     def variable(self, initial: Value) -> Variable:
         with self.at_entry():
             slot = self.emit("ptr", f"alloca {initial.type}, align {min(64, max(8, initial.lanes * 8))}")
-        found = Variable(self, initial.type, slot)
-        found.set(initial)
-        return found
+        variable = Variable(self, initial.type, slot)
+        variable.set(initial)
+        return variable
 
     def _label(self) -> str:
         self.names += 1
@@ -275,15 +275,15 @@ class Builder:
 
     @contextmanager
     def while_(self, condition: Callable[[], Value]) -> Iterator[None]:
-        head, body, done = self._label(), self._label(), self._label()
+        head, body, after = self._label(), self._label(), self._label()
         self.line(f"br label %{head}")
         self._place(head)
         c = condition()
-        self.line(f"br i1 {c.name}, label %{body}, label %{done}")
+        self.line(f"br i1 {c.name}, label %{body}, label %{after}")
         self._place(body)
         yield
         self.line(f"br label %{head}")
-        self._place(done)
+        self._place(after)
 
     @contextmanager
     def loop(self, start: Int, stop: Int, step: Int = 1) -> Iterator[Value]:
@@ -296,13 +296,13 @@ class Builder:
 
     @contextmanager
     def if_(self, condition: Value, *, seldom: bool = False) -> Iterator[None]:
-        then, done = self._label(), self._label()
+        then, after = self._label(), self._label()
         weights = ', !prof !{!"branch_weights", i32 1, i32 4000}' if seldom else ""
-        self.line(f"br i1 {condition.name}, label %{then}, label %{done}{weights}")
+        self.line(f"br i1 {condition.name}, label %{then}, label %{after}{weights}")
         self._place(then)
         yield
-        self.line(f"br label %{done}")
-        self._place(done)
+        self.line(f"br label %{after}")
+        self._place(after)
 
     @contextmanager
     def else_(self, condition: Value) -> Iterator[None]:

@@ -10,15 +10,15 @@ from baracuda.core.elements import ElementKind
 _GATHERED = 4
 
 
-def load_lanes(b: Builder, kind: ElementKind, pointer: Value, lanes: int, stride: Value | None, left: Value | None) -> Value:
+def load_lanes(b: Builder, kind: ElementKind, pointer: Value, lanes: int, stride: Value | None, remaining: Value | None) -> Value:
     """`lanes` elements, a byte stride apart (None: neighbours), of which only the first `left` exist (None: all)."""
     if stride is None:
-        return load(b, kind, pointer, lanes, None if left is None else first_lanes(b, lanes, left))
+        return load(b, kind, pointer, lanes, None if remaining is None else first_lanes(b, lanes, remaining))
     type_, size = stored_type(kind), kind.itemsize
     raw = Value(vector(type_, lanes), "zeroinitializer")
     for lane in range(lanes):
         # a lane that does not exist reads the first element instead, which does
-        index = b.mul(stride, lane) if left is None else b.mul(stride, _clamped(b, lane, left))
+        index = b.mul(stride, lane) if remaining is None else b.mul(stride, _clamped(b, lane, remaining))
         element = b.load(type_, b.at(pointer, index), size)
         raw = b.emit(raw.type, f"insertelement {raw.type} {raw.name}, {type_} {element.name}, i64 {lane}")
     return widen(b, kind, raw)
@@ -30,22 +30,22 @@ def store_lanes(
     value: Value,
     pointer: Value,
     stride: Value | None,
-    left: Value | None,
+    remaining: Value | None,
     *,
     streaming: bool = False,
 ) -> None:
     """The opposite of `load_lanes`."""
     if stride is None:
-        store(b, kind, value, pointer, None if left is None else first_lanes(b, value.lanes, left), streaming=streaming)
+        store(b, kind, value, pointer, None if remaining is None else first_lanes(b, value.lanes, remaining), streaming=streaming)
         return
     raw = narrow(b, kind, value)
     for lane in range(raw.lanes):
         element = b.extract(raw, lane)
         to = b.at(pointer, b.mul(stride, lane))
-        if left is None:
+        if remaining is None:
             b.store(element, to, kind.itemsize)
         else:
-            with b.if_(b.less(lane, left)):
+            with b.if_(b.less(lane, remaining)):
                 b.store(element, to, kind.itemsize)
 
 
@@ -73,11 +73,11 @@ def _gather(b: Builder, type_: str, size: int, at: Value) -> Value:
     return b.call(many, name, at, Value("i32", str(size)), every, Value(many, "zeroinitializer"))
 
 
-def first_lanes(b: Builder, lanes: int, left: Value) -> Value:
+def first_lanes(b: Builder, lanes: int, remaining: Value) -> Value:
     """The mask of the first `left` lanes."""
-    return b.compare("icmp slt", b.iota(lanes), b.splat(b.convert("trunc", left, "i32"), lanes))
+    return b.compare("icmp slt", b.iota(lanes), b.splat(b.convert("trunc", remaining, "i32"), lanes))
 
 
-def _clamped(b: Builder, lane: int, left: Value) -> Value:
-    exists = b.less(lane, left)
+def _clamped(b: Builder, lane: int, remaining: Value) -> Value:
+    exists = b.less(lane, remaining)
     return b.emit("i64", f"select i1 {exists.name}, i64 {lane}, i64 0")

@@ -29,10 +29,10 @@ _PREDICATES = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge":
 
 def compute_type(kind: ElementKind) -> str:
     """LLVM's scalar type of a value of `kind`."""
-    found = TYPES.get(kind)
-    if found is None:
+    type_ = TYPES.get(kind)
+    if type_ is None:
         raise UnsupportedError(f"no CPU arithmetic in {kind}; expected one of {', '.join(map(str, TYPES))}")
-    return found
+    return type_
 
 
 def _call(b: Builder, name: str, *args: Value) -> Value:
@@ -75,10 +75,10 @@ def _saturated(b: Builder, source: ElementKind, target: ElementKind, x: Value, t
 
     below, above = b.compare("fcmp oge", x, number(low)), b.compare("fcmp olt", x, number(high))
     inside = b.select(b.op("and", below, above), x, number(0.0))
-    found = b.convert("fptosi" if signed else "fptoui", inside, type_)
+    converted = b.convert("fptosi" if signed else "fptoui", inside, type_)
     element = compute_type(target)
-    found = b.select(b.compare("fcmp oge", x, number(high)), constant(element, int(high) - 1, x.lanes), found)
-    return b.select(b.compare("fcmp olt", x, number(low)), constant(element, int(low), x.lanes), found)
+    converted = b.select(b.compare("fcmp oge", x, number(high)), constant(element, int(high) - 1, x.lanes), converted)
+    return b.select(b.compare("fcmp olt", x, number(low)), constant(element, int(low), x.lanes), converted)
 
 
 def _lookup(b: Builder, n: Expr, index: Value) -> Value:

@@ -29,9 +29,9 @@ def _grown(x: Expr) -> tuple[Expr, Expr, Expr]:
     """e**x as a product of two factors that do not overflow before the result does, and whether there are two: x less a number
     that leaves it exact."""
     f = format_of(x)
-    limit, taken = (87.0, 64.0) if f is F32 else (708.0, 512.0)
+    limit, subtracted = (87.0, 64.0) if f is F32 else (708.0, 512.0)
     big = x > limit
-    return real.exp(either(big, x - taken, x)), either(big, f.constant(math.exp(taken)), 1.0), big
+    return real.exp(either(big, x - subtracted, x)), either(big, f.constant(math.exp(subtracted)), 1.0), big
 
 
 def _turn(x: Expr, y: Expr, beyond: Expr) -> tuple[Expr, Expr]:
@@ -52,10 +52,10 @@ def exp(z: Complex) -> Complex:
 def exp2(z: Complex) -> Complex:
     """The angle y ln 2 is a pair."""
     f = format_of(z.re)
-    taken = f.bias // 2 + 1
+    subtracted = f.bias // 2 + 1
     big = z.re > float(f.bias - 1)
-    size = real.exp2(either(big, z.re - float(taken), z.re))
-    factor = either(big, f.constant(2.0**taken), 1.0)
+    size = real.exp2(either(big, z.re - float(subtracted), z.re))
+    factor = either(big, f.constant(2.0**subtracted), 1.0)
     angle = z.im * _LN2
     low = fma(z.im, _LN2_LOW[f.kind], fma(z.im, _LN2, -angle))
     c, s = cos(angle), sin(angle)

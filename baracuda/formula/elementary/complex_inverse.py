@@ -113,8 +113,8 @@ def atanh(z: Complex) -> Complex:
     near = real.log1p(ax * 4.0 / fma(rest, rest, square)) * 0.25
     pole = compare("eq", ax, 1.0) & (ay < 2.0**-f.mantissa)
     near = rare(pole, (math.log(2.0) - real.log(ay)) * 0.5, near)
-    long, short = maximum(ax, ay), real.minimum(ax, ay)
-    ratio = short / long  # x / |z|**2, where |z|**2 would overflow
+    long, shorter = maximum(ax, ay), real.minimum(ax, ay)
+    ratio = shorter / long  # x / |z|**2, where |z|**2 would overflow
     distant = either(is_infinite(ax) | is_infinite(ay), 0.0, ax / long / long / fma(ratio, ratio, f.constant(1.0)))
     half_pi = with_sign_of(const(math.pi / 2, z.kind), z.im)
     im = atan2(z.im + z.im, fma(rest, 1.0 + ax, -square)) * 0.5

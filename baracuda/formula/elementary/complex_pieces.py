@@ -32,19 +32,19 @@ _KINDS = (ElementKind.F32, ElementKind.F64)
 
 def operation(name: str, *arguments: Complex) -> Complex:
     """A function of complex numbers as two nodes, one for each part of its value."""
-    parts = tuple(p for z in arguments for p in (z.re, z.im))
-    return Complex(node(f"complex_{name}.re", parts, parts[0].kind), node(f"complex_{name}.im", parts, parts[0].kind))
+    operands = tuple(p for z in arguments for p in (z.re, z.im))
+    return Complex(node(f"complex_{name}.re", operands, operands[0].kind), node(f"complex_{name}.im", operands, operands[0].kind))
 
 
 def complex_elementary(name: str) -> Callable[[Definition], Definition]:
     """Register the definition, by primitives or by other elementary functions, of a function of complex numbers."""
 
     def register(define: Definition) -> Definition:
-        def of(parts: tuple[Expr, ...]) -> Complex:
-            return define(*(Complex(*parts[i : i + 2]) for i in range(0, len(parts), 2)))
+        def of(operands: tuple[Expr, ...]) -> Complex:
+            return define(*(Complex(*operands[i : i + 2]) for i in range(0, len(operands), 2)))
 
-        elementary(f"complex_{name}.re", *_KINDS)(lambda *parts: of(parts).re)
-        elementary(f"complex_{name}.im", *_KINDS)(lambda *parts: of(parts).im)
+        elementary(f"complex_{name}.re", *_KINDS)(lambda *operands: of(operands).re)
+        elementary(f"complex_{name}.im", *_KINDS)(lambda *operands: of(operands).im)
         return define
 
     return register
@@ -79,9 +79,9 @@ def _square_sum(a: Pair, b: Expr) -> Pair:
 
 def _split_pair(total: Pair) -> tuple[Split, Expr]:
     """total = 2**k (1 + f) + low with the low part as what it adds to the logarithm."""
-    parts = split(total[0])
+    pieces = split(total[0])
     low = total[1] * power_of_two(-exponent(total[0]))
-    return parts, low - parts.f * low
+    return pieces, low - pieces.f * low
 
 
 def log_abs(x: Pair, y: Expr, near_one: tuple[Expr, Pair] | None = None) -> Expr:
@@ -96,10 +96,10 @@ def log_abs(x: Pair, y: Expr, near_one: tuple[Expr, Pair] | None = None) -> Expr
     long = maximum(ax, ay)
     large, small = long > 2.0 ** (f.bias // 2 - 1), long < 2.0 ** (f.mantissa + 5 - f.bias // 2)
     factor = either(large, f.constant(2.0**-reach), either(small, f.constant(2.0**reach), 1.0))
-    moved = either(large, f.constant(2.0 * reach), either(small, f.constant(-2.0 * reach), 0.0))
+    exponent_shift = either(large, f.constant(2.0 * reach), either(small, f.constant(-2.0 * reach), 0.0))
     total = _square_sum((x[0] * factor, x[1] * factor), y * factor)
-    parts, low = _split_pair(total)
-    k, m = parts.k + moved, parts.f
+    pieces, low = _split_pair(total)
+    k, m = pieces.k + exponent_shift, pieces.f
     if near_one is not None:
         near, (m_near, low_near) = near_one
         k, m = either(near, f.constant(0.0), k), either(near, m_near, m)

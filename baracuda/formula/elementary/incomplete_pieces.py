@@ -78,12 +78,12 @@ def near_the_mean(
     `slopes` are the coefficients' derivatives by their parameter.
     """
     zero, one = const(0.0, v.kind), const(1.0, v.kind)
-    parts = [(zero, zero, zero), (one, zero, zero)]
+    terms = [(zero, zero, zero), (one, zero, zero)]
     power, total, by_v, by_u, by_parameter = one, one * coefficients[0], zero, zero, zero
     if slopes is not None:
         by_parameter = slopes[0]
     for m in range(2, len(coefficients) + 1):
-        before = parts[m - 2]
+        before = terms[m - 2]
         lifted = u * (m - 1.0)
         next_power = power * v
         value = fma(lifted, before[0], next_power)
@@ -96,7 +96,7 @@ def near_the_mean(
             by_v, by_u = fma(slope_v, a, by_v), fma(slope_u, a, by_u)
         if slopes is not None:
             by_parameter = fma(value, slopes[m - 1], by_parameter)
-        parts.append((value, slope_v, slope_u))
+        terms.append((value, slope_v, slope_u))
         power = next_power
     return Mean(total, by_v, by_u, by_parameter)
 

@@ -27,8 +27,8 @@ def _step(a: Expr, b: Expr, quotient: Expr) -> Expr:
     Truncated, it is the wanted integer n, or n + 1 where rounding went up; a - n*b and a - (n+1)*b have no more bits than
     a and b, so that neither the fused multiply-add nor the correction rounds.
     """
-    left = fma(-unary("trunc", quotient), b, a)
-    return select(left < 0.0, left + b, left)
+    rest = fma(-unary("trunc", quotient), b, a)
+    return select(rest < 0.0, rest + b, rest)
 
 
 def _by_steps(a: Expr, b: Expr, reach: int) -> Expr:
@@ -73,8 +73,8 @@ def _not_negative(x: Expr, b: Expr) -> Expr:
 def fmod(x: Expr, y: Expr) -> Expr:
     """|x| modulo |y| with the sign of x."""
     a, b = abs(x), abs(y)
-    left, plain = _around_zero(a, b)
-    return with_sign_of(rare(~plain, _in_steps(a, b), _not_negative(left, b)), x)
+    rest, plain = _around_zero(a, b)
+    return with_sign_of(rare(~plain, _in_steps(a, b), _not_negative(rest, b)), x)
 
 
 @elementary("fmod", ElementKind.F64)
@@ -90,10 +90,10 @@ def fmod_f64(x: Expr, y: Expr) -> Expr:
 def remainder(x: Expr, y: Expr) -> Expr:
     """|x| modulo |y|, or its distance from |y| where the signs differ, with the sign of y."""
     a, b = abs(x), abs(y)
-    left, plain = _around_zero(a, b)
+    rest, plain = _around_zero(a, b)
     turn = sign_bit(x) ^ sign_bit(y)
     slow = _not_negative(flip_sign(_in_steps(a, b), turn), b)
-    return with_sign_of(abs(rare(~plain, slow, _not_negative(flip_sign(left, turn), b))), y)
+    return with_sign_of(abs(rare(~plain, slow, _not_negative(flip_sign(rest, turn), b))), y)
 
 
 @elementary("remainder", ElementKind.F64)

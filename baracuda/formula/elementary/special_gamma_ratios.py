@@ -71,13 +71,13 @@ def binomial(n: Expr, k: Expr) -> Expr:
     value = one
     for i in range(1, STEPS + 1):
         value = either(steps >= float(i), _over(value * (rest + float(i)), float(i)), value)
-    short = _is_integer(steps) & (steps <= float(STEPS))
+    few_steps = _is_integer(steps) & (steps <= float(STEPS))
     below = total(_log_gamma(_sum(k, one)), _log_gamma(_sum(one, *two_sum(n, -k))))
     above = _log_gamma(_sum(n, one))
-    inside = either(short, value, _exp(total(above, (-below[0], -below[1]))))
-    settled = either((k >= 0.0) & (k <= n), inside, 0.0)
+    inside = either(few_steps, value, _exp(total(above, (-below[0], -below[1]))))
+    by_ratio = either((k >= 0.0) & (k <= n), inside, 0.0)
     unordered = compare("ne", n, n) | compare("ne", k, k) | (compare("eq", n, infinity(f)) & (k >= 0.0))
-    return either(unordered, nan(f), settled)
+    return either(unordered, nan(f), by_ratio)
 
 
 class _Factor(NamedTuple):
@@ -124,7 +124,7 @@ def pochhammer(x: Expr, m: Expr) -> Expr:
     start = either(m > 0.0, x, x - 1.0)
     for i in range(STEPS):
         value = either(size > float(i), value * (start + step * float(i)), value)
-    short = _is_integer(m) & (size <= float(STEPS))
+    few_steps = _is_integer(m) & (size <= float(STEPS))
     inverse = either(compare("eq", value, 0.0), infinity(f), 1.0 / value)
     by_product = either(m >= 0.0, value, inverse)
     top, bottom = _factor(two_sum(x, m)), _factor((x, zero))
@@ -133,9 +133,9 @@ def pochhammer(x: Expr, m: Expr) -> Expr:
     half = m * 0.5
     odd = compare("ne", unary("rint", half), half)
     limit = either(odd, -size_of_ratio, size_of_ratio)
-    settled = either(bottom.pole, either(top.pole, limit, 0.0), either(top.pole, infinity(f), ratio))
+    by_poles = either(bottom.pole, either(top.pole, limit, 0.0), either(top.pole, infinity(f), ratio))
     finite = compare("lt", abs(x), infinity(f)) & compare("lt", size, infinity(f))
-    ordinary = either(short, by_product, either(finite, settled, nan(f)))
+    ordinary = either(few_steps, by_product, either(finite, by_poles, nan(f)))
     return either(compare("ne", x, x) | compare("ne", m, m), x + m, ordinary)
 
 

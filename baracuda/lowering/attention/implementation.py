@@ -12,8 +12,8 @@ from baracuda.core.plan import Executable, Layout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.graph import Graph
 from baracuda.lowering.attention.problem import DOT, Attention
-from baracuda.lowering.executables import Extents, NothingToDo, executable, given_parameters, picker
-from baracuda.lowering.generated import Generated
+from baracuda.lowering.executables import EmptyExecutable, Extents, executable, given_parameters, picker
+from baracuda.lowering.generated import GeneratedImplementation
 from baracuda.lowering.nest.problem import Operand
 
 
@@ -26,7 +26,7 @@ class AttentionProblem:
     parameters: Mapping[str, float]
 
 
-class AttentionImplementation(Generated):
+class AttentionImplementation(GeneratedImplementation):
     """Generated kernels of attention, for the CPU or for a CUDA device."""
 
     def __init__(self, device: Device, problem: AttentionProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
@@ -36,20 +36,20 @@ class AttentionImplementation(Generated):
     def attention(self, layout: Layout) -> Attention:
         """The problem for a layout."""
         d, score, slope = self.descriptor, self.problem.score, self.problem.slope
-        found: dict[str, Operand | None] = {}
-        for spec, lies in zip(self.specs, layout, strict=True):
-            if lies is None:
-                found[spec.name] = None
+        operands: dict[str, Operand | None] = {}
+        for spec, tensor_layout in zip(self.specs, layout, strict=True):
+            if tensor_layout is None:
+                operands[spec.name] = None
                 continue
             shape = spec.expected_shape(d)
-            strides = lies.strides if all(shape) else contiguous_strides(shape)
+            strides = tensor_layout.strides if all(shape) else contiguous_strides(shape)
             over: Sequence[int] = [s if n != 1 else 0 for s, n in zip(strides, shape, strict=True)]
             if spec.name in (p.name for p in score.inputs):
                 over = spec.strides_over(d, 4, shape, strides)
-            found[spec.name] = Operand(spec.expected_kind(d), tuple(over), lies.alignment, lies.general)
+            operands[spec.name] = Operand(spec.expected_kind(d), tuple(over), tensor_layout.alignment, tensor_layout.general)
 
-        def given(name: str) -> Operand:
-            operand = found[name]
+        def required(name: str) -> Operand:
+            operand = operands[name]
             assert operand is not None
             return operand
 
@@ -65,24 +65,24 @@ class AttentionImplementation(Generated):
             score=score,
             slope=slope,
             band=d.band,
-            q=given("q"),
-            k=given("k"),
-            v=given("v"),
-            y=given("y"),
-            lse=found["lse"],
-            query_lengths=found["query_lengths"],
-            key_lengths=found["key_lengths"],
-            tensors=tuple(given(p.name) for p in score.inputs if p.name != DOT),
-            **{name: found.get(name) for name in ("dy", "dq", "dk", "dv", "dbias")},
+            q=required("q"),
+            k=required("k"),
+            v=required("v"),
+            y=required("y"),
+            lse=operands["lse"],
+            query_lengths=operands["query_lengths"],
+            key_lengths=operands["key_lengths"],
+            tensors=tuple(required(p.name) for p in score.inputs if p.name != DOT),
+            **{name: operands.get(name) for name in ("dy", "dq", "dk", "dv", "dbias")},
         )
 
     def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
-        written = [s for s, lies in zip(self.specs, layout, strict=True) if s.written and lies is not None]
-        if not any(all(s.expected_shape(self.descriptor)) for s in written):
-            return NothingToDo()
+        outputs = [s for s, tensor_layout in zip(self.specs, layout, strict=True) if s.written and tensor_layout is not None]
+        if not any(all(s.expected_shape(self.descriptor)) for s in outputs):
+            return EmptyExecutable()
         problem = self.attention(layout)
         params = given_parameters(problem.params, self.problem.parameters)
-        present = [(i, 0) for i, lies in enumerate(layout) if lies is not None]
+        present = [(i, 0) for i, tensor_layout in enumerate(layout) if tensor_layout is not None]
         return executable(
             self.device,
             problem,

@@ -119,8 +119,8 @@ class Attention:
     @property
     def params(self) -> tuple[Expr, ...]:
         """The parameters of the score, then those that only its derivative has: the order in which their values are given."""
-        found = dict.fromkeys(self.score.params)
-        return tuple(found | dict.fromkeys(self.slope.params if self.slope is not None else ()))
+        params = dict.fromkeys(self.score.params)
+        return tuple(params | dict.fromkeys(self.slope.params if self.slope is not None else ()))
 
     @property
     def operands(self) -> tuple[Operand, ...]:

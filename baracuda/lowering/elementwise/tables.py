@@ -22,16 +22,16 @@ Entry = Callable[[int, Expr], Expr]
 
 def _sources(graph: Graph) -> dict[Expr, frozenset[Expr] | None]:
     """The inputs that each node depends on; None for more than these and parameters."""
-    found: dict[Expr, frozenset[Expr] | None] = {}
+    sources: dict[Expr, frozenset[Expr] | None] = {}
     for n in graph.nodes:
         if n.op == "input":
-            found[n] = frozenset([n])
+            sources[n] = frozenset([n])
         elif n.op in ("coord", "position", "gather", "reduce", "scan"):
-            found[n] = None
+            sources[n] = None
         else:
-            below = [found[a] for a in n.args]
-            found[n] = None if None in below else frozenset[Expr]().union(*(b for b in below if b is not None))
-    return found
+            below = [sources[a] for a in n.args]
+            sources[n] = None if None in below else frozenset[Expr]().union(*(b for b in below if b is not None))
+    return sources
 
 
 def functions(nest: Nest, kinds: Sequence[ElementKind], axis: int, least: int) -> Functions:
@@ -52,21 +52,21 @@ def functions(nest: Nest, kinds: Sequence[ElementKind], axis: int, least: int) -
     for n in graph.nodes:
         if source(n) is None:
             ends.update(n.args)
-    found = [(n, x) for n in graph.nodes if n in ends and n.kind is ElementKind.F32 and (x := source(n)) is not None]
-    return [(n, x) for n, x in found if usual_cost(n) >= least]
+    candidates = [(n, x) for n in graph.nodes if n in ends and n.kind is ElementKind.F32 and (x := source(n)) is not None]
+    return [(n, x) for n, x in candidates if usual_cost(n) >= least]
 
 
-def looked_up(graph: Graph, found: Functions, entry: Entry) -> Graph:
+def with_lookups(graph: Graph, replaced: Functions, entry: Entry) -> Graph:
     """The graph with entries of tables in the place of functions."""
-    done = {root: entry(j, x) for j, (root, x) in enumerate(found)}
-    return replace(graph, outputs=tuple((p, substitute(e, done)) for p, e in graph.outputs))
+    lookups = {root: entry(j, x) for j, (root, x) in enumerate(replaced)}
+    return replace(graph, outputs=tuple((p, substitute(e, lookups)) for p, e in graph.outputs))
 
 
-def usually(graph: Graph, found: Functions, entry: Entry) -> Functions:
+def off_rare_branches(graph: Graph, candidates: Functions, entry: Entry) -> Functions:
     """The functions that are not on the slow side of a rare branch, which may be a function of its own and see no table."""
-    made = looked_up(graph, found, entry)
-    seen = usual(e for _, e in made.outputs)
-    for n in made.nodes:
+    rewritten = with_lookups(graph, candidates, entry)
+    seen = usual(e for _, e in rewritten.outputs)
+    for n in rewritten.nodes:
         if n.op == "rare":
             seen -= set(topological([n.args[1]])) - set(topological([n.args[0], n.args[2]]))
-    return [(root, x) for j, (root, x) in enumerate(found) if entry(j, x) in seen]
+    return [(root, x) for j, (root, x) in enumerate(candidates) if entry(j, x) in seen]

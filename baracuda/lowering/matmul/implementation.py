@@ -1,4 +1,4 @@
-"""The formula backends of matrix products: from labelled axes and a layout to a `Contraction`, and its executable."""
+"""The formula backends of matrix products: from labelled axes and a layout to a `MatmulProblem`, and its executable."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
 from baracuda.formula.graph import Graph
 from baracuda.formula.small_floats import stored_as_integers
-from baracuda.lowering.executables import FormulaExecutable, NothingToDo, Pick, executable, given_parameters, picker
-from baracuda.lowering.generated import Generated
-from baracuda.lowering.matmul.problem import PRODUCT, PRODUCT_PARTS, Contraction
+from baracuda.lowering.executables import EmptyExecutable, GeneratedExecutable, Pick, executable, given_parameters, picker
+from baracuda.lowering.generated import GeneratedImplementation
+from baracuda.lowering.matmul.problem import PRODUCT, PRODUCT_PARTS, MatmulProblem
 from baracuda.lowering.nest.copies import copier
 from baracuda.lowering.nest.problem import Operand
-from baracuda.lowering.nest.sequence import Copy, Relaid
+from baracuda.lowering.nest.sequence import Copy, LayoutCopyExecutable
 
 Strides = dict[str, int]
 
 
 @dataclass(frozen=True)
-class ProductProblem:
+class LabelledMatmul:
     """A product of two tensors whose axes have labels.
 
     Attributes
@@ -62,22 +62,22 @@ class ProductProblem:
     def strides(self, name: str, shape: Sequence[int], strides: Sequence[int]) -> Strides:
         """A tensor's strides by label, 0 where it does not vary."""
         labels = self.axes.get(name, self.y_axes[len(self.y_axes) - len(shape) :])
-        found = dict.fromkeys(self.extents, 0)
-        found |= {label: s for label, n, s in zip(labels, shape, strides, strict=True) if n != 1}
-        return found
+        by_label = dict.fromkeys(self.extents, 0)
+        by_label |= {label: s for label, n, s in zip(labels, shape, strides, strict=True) if n != 1}
+        return by_label
 
     def groups(self, labels: Sequence[str], tensors: Sequence[Strides], merge: bool) -> list[str]:
         """The labels in groups that every tensor walks as one axis; those of extent 1 belong to none."""
-        found: list[str] = []
+        groups: list[str] = []
         for label in labels:
             if self.extents[label] == 1:
                 continue
-            n, last = self.extents[label], found[-1][-1] if found else ""
+            n, last = self.extents[label], groups[-1][-1] if groups else ""
             if last and merge and all(t[last] == t[label] * n for t in tensors):
-                found[-1] += label
+                groups[-1] += label
             else:
-                found.append(label)
-        return found
+                groups.append(label)
+        return groups
 
     def extent(self, group: str) -> int:
         return prod(self.extents[label] for label in group)
@@ -93,10 +93,10 @@ class _Tensor:
     layout: OperandLayout
 
 
-class ProductImplementation(Generated):
+class MatmulImplementation(GeneratedImplementation):
     """Generated kernels of a matrix product, for the CPU or for a CUDA device."""
 
-    def __init__(self, device: Device, problem: ProductProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
+    def __init__(self, device: Device, problem: LabelledMatmul, specs: Sequence[TensorSpec], descriptor: Any) -> None:
         super().__init__(device, problem.accumulator)
         self.problem, self.specs, self.descriptor = problem, specs, descriptor
         self._epilogue = stored_as_integers(expand(problem.epilogue))
@@ -109,20 +109,20 @@ class ProductImplementation(Generated):
     # --- layouts ------------------------------------------------------------------------------------------------------
 
     def _tensors(self, layout: Layout) -> dict[str, _Tensor]:
-        found = {}
-        for i, (spec, lies) in enumerate(zip(self.specs, layout, strict=True)):
-            if lies is not None:
+        tensors = {}
+        for i, (spec, tensor_layout) in enumerate(zip(self.specs, layout, strict=True)):
+            if tensor_layout is not None:
                 shape = spec.expected_shape(self.descriptor)
-                lies = lies if all(shape) else replace(lies, strides=contiguous_strides(shape))
-                found[spec.name] = _Tensor(i, shape, spec.expected_kind(self.descriptor), lies)
-        return found
+                tensor_layout = tensor_layout if all(shape) else replace(tensor_layout, strides=contiguous_strides(shape))
+                tensors[spec.name] = _Tensor(i, shape, spec.expected_kind(self.descriptor), tensor_layout)
+        return tensors
 
-    def contraction(self, layout: Layout) -> Contraction:
+    def matmul_problem(self, layout: Layout) -> MatmulProblem:
         """The problem for a layout whose summed axes every factor walks as one; raises `UnsupportedError` for another."""
         tensors = self._tensors(layout)
         if self._to_copy(tensors):
             raise UnsupportedError(f"the axes {self.problem.summed} that are summed do not lie one behind the other")
-        return self._contraction(tensors)[0]
+        return self._matmul_problem(tensors)[0]
 
     def _to_copy(self, tensors: Mapping[str, _Tensor]) -> list[str]:
         """The factors whose summed axes are not walked as one."""
@@ -132,7 +132,7 @@ class ProductImplementation(Generated):
         strides = {n: p.strides(n, tensors[n].shape, tensors[n].layout.strides) for n in "ab"}
         return [n for n in "ab" if len(p.groups(p.summed, [strides[n]], merge=not general)) > 1]
 
-    def _contraction(self, tensors: Mapping[str, _Tensor]) -> tuple[Contraction, list[tuple[int, int]]]:
+    def _matmul_problem(self, tensors: Mapping[str, _Tensor]) -> tuple[MatmulProblem, list[tuple[int, int]]]:
         """The problem, and where its operands are: which of the plan's tensors, at which byte."""
         p, general = self.problem, _general(tensors)
         epilogue = [p_ for p_ in (*self._epilogue.inputs, *(o for o, _ in self._epilogue.outputs)) if not _is_product(p_.name)]
@@ -142,8 +142,8 @@ class ProductImplementation(Generated):
         every, merge = list(strides.values()), not general
         batch = p.groups([x for x in p.y_axes if x in in_a and x in in_b], every, merge)
         free = [
-            p.groups([x for x in p.y_axes if x in mine and x not in other], every, merge)
-            for mine, other in ((in_a, in_b), (in_b, in_a))
+            p.groups([x for x in p.y_axes if x in own_labels and x not in other], every, merge)
+            for own_labels, other in ((in_a, in_b), (in_b, in_a))
         ]
         chosen = []
         for groups in free:
@@ -180,10 +180,10 @@ class ProductImplementation(Generated):
             t = tensors[_tensor(port.name)]
             half = "." in port.name
             alignment = min(t.layout.alignment, port.kind.itemsize) if half else t.layout.alignment
-            lies = along(_tensor(port.name), [*batch, *chosen], 2 if half else 1)
-            others.append(Operand(port.kind, lies, alignment, t.layout.general))
+            tensor_layout = along(_tensor(port.name), [*batch, *chosen], 2 if half else 1)
+            others.append(Operand(port.kind, tensor_layout, alignment, t.layout.general))
             order.append((t.number, port.kind.itemsize if port.name.endswith(".im") else 0))
-        found = Contraction(
+        problem = MatmulProblem(
             batch=tuple(map(p.extent, batch)),
             m=p.extent(chosen[0]),
             n=p.extent(chosen[1]),
@@ -194,14 +194,14 @@ class ProductImplementation(Generated):
             epilogue=self._epilogue,
             operands=tuple(others),
         )
-        return found, order
+        return problem, order
 
     # --- executables --------------------------------------------------------------------------------------------------
 
     def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
         tensors = self._tensors(layout)
         if not all(tensors["y"].shape):
-            return NothingToDo()
+            return EmptyExecutable()
         copies: list[Copy] = []
         nbytes, to_copy = 0, self._to_copy(tensors)
         for name in to_copy:
@@ -217,12 +217,12 @@ class ProductImplementation(Generated):
             copies.append(Copy(t.number, nbytes, copy))
             nbytes += round_up(prod(t.shape) * t.kind.itemsize, 64)
             tensors = tensors | {name: replace(t, layout=OperandLayout(target, 64))}
-        contraction, order = self._contraction(tensors)
+        matmul_problem, order = self._matmul_problem(tensors)
         pick = None if order == [(i, 0) for i in range(len(self.specs))] else picker(order)
-        main = self._built(contraction, compiled_only, autotune, pick)
-        return Relaid(copies, main, nbytes) if copies and main is not None else main
+        main = self._built(matmul_problem, compiled_only, autotune, pick)
+        return LayoutCopyExecutable(copies, main, nbytes) if copies and main is not None else main
 
-    def _built(self, c: Contraction, compiled_only: bool, autotune: bool, pick: Pick) -> FormulaExecutable | None:
+    def _built(self, c: MatmulProblem, compiled_only: bool, autotune: bool, pick: Pick) -> GeneratedExecutable | None:
         params = given_parameters(c.epilogue.params, self.problem.parameters)
         shapes = [(*c.batch, c.m, c.k)] * len(c.a) + [(*c.batch, c.k, c.n)] * len(c.b) + [(*c.batch, c.m, c.n)] * len(c.operands)
         return executable(

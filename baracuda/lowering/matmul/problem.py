@@ -27,7 +27,7 @@ PRODUCT, PRODUCT_PARTS = "product", ("product.re", "product.im")
 
 
 @dataclass(frozen=True)
-class Contraction:
+class MatmulProblem:
     """A matrix product over batches.
 
     Attributes
@@ -62,7 +62,7 @@ class Contraction:
         return (*self.a, *self.b, *self.operands)
 
 
-def merged(c: Contraction) -> Contraction:
+def merged(c: MatmulProblem) -> MatmulProblem:
     """The same product with fewer axes: batch axes of extent 1 gone, neighbours that every operand walks as one merged, and
     batches that share one b (or one a) taken as more rows (or columns) of a single product."""
     c = _merge_batch(c)
@@ -78,7 +78,7 @@ def merged(c: Contraction) -> Contraction:
     return c
 
 
-def _merge_batch(c: Contraction) -> Contraction:
+def _merge_batch(c: MatmulProblem) -> MatmulProblem:
     groups: list[list[int]] = []
     for axis, extent in enumerate(c.batch):
         if extent == 1:
@@ -89,12 +89,12 @@ def _merge_batch(c: Contraction) -> Contraction:
         else:
             groups.append([axis])
     rank = len(c.batch)
-    kept = [g[-1] for g in groups]
-    mapped = _map(c, lambda o: replace(o, strides=tuple(o.strides[a] for a in (*kept, rank, rank + 1))))
+    last_axes = [g[-1] for g in groups]
+    mapped = _map(c, lambda o: replace(o, strides=tuple(o.strides[a] for a in (*last_axes, rank, rank + 1))))
     return replace(mapped, batch=tuple(prod(c.batch[a] for a in g) for g in groups))
 
 
-def _map(c: Contraction, change: Callable[[Operand], Operand]) -> Contraction:
+def _map(c: MatmulProblem, change: Callable[[Operand], Operand]) -> MatmulProblem:
     return replace(
         c,
         a=tuple(change(o) for o in c.a),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from baracuda.core.device import Device
-from baracuda.lowering.executables import FormulaExecutable, Pick, executable
+from baracuda.lowering.executables import GeneratedExecutable, Pick, executable
 from baracuda.lowering.nest.problem import Nest
 from baracuda.runtime.program import Parameter
 
@@ -19,7 +19,7 @@ def build(
     autotune: bool = False,
     pick: Pick = None,
     compiled_only: bool = False,
-) -> FormulaExecutable | None:
+) -> GeneratedExecutable | None:
     """What computes a nest on a device (`baracuda.lowering.executables.executable`)."""
     return executable(
         device,

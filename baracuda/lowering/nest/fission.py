@@ -22,7 +22,7 @@ _ALIGNMENT = 64
 
 
 @dataclass(frozen=True)
-class Place:
+class OperandAddress:
     """Where an operand's address comes from: a word of the program, and bytes to add to it."""
 
     word: int
@@ -30,14 +30,14 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Part:
+class NestPiece:
     """A nest whose operands are tensors of the whole or arrays in the workspace."""
 
     nest: Nest
-    places: tuple[Place, ...]
+    places: tuple[OperandAddress, ...]
 
 
-def split(nest: Nest) -> tuple[list[Part], int]:
+def split(nest: Nest) -> tuple[list[NestPiece], int]:
     """The parts of a nest, in the order they run in, and how many bytes at the start of the workspace they share."""
     return _Splitter(nest).split()
 
@@ -50,13 +50,13 @@ class _Splitter:
         #: The arrays in the workspace, with the byte each starts at.
         self.saved: dict[str, tuple[Port, int]] = {}
         self.bytes_saved = 0
-        self.parts: list[Part] = []
+        self.parts: list[NestPiece] = []
         self.replaced: dict[Expr, Expr] = {}
 
-    def split(self) -> tuple[list[Part], int]:
+    def split(self) -> tuple[list[NestPiece], int]:
         while below := self._below():
             self._save(below)
-        while alone := self._alone():
+        while alone := self._single_numbers():
             self._save(alone)
         across, along = self._outputs()
         if any(p.axes is Axes.FULL for p, _ in along):
@@ -79,40 +79,40 @@ class _Splitter:
 
     def _below(self) -> list[Expr]:
         """Reductions of one direction, over nothing of the other, in an output that has both."""
-        found: dict[Expr, None] = {}
+        candidates: dict[Expr, None] = {}
         for _, expr in self.nest.graph.outputs:
             root = substitute(expr, self.replaced)
             if directions(root) is Axes.FULL:
-                found |= dict.fromkeys(n for n in topological([root]) if n.op == "reduce" and directions(n) is not Axes.FULL)
+                candidates |= dict.fromkeys(n for n in topological([root]) if n.op == "reduce" and directions(n) is not Axes.FULL)
         for direction in (Axes.INNER, Axes.OUTER):
-            chosen = [n for n in found if n.attr[1] is direction]
+            chosen = [n for n in candidates if n.attr[1] is direction]
             if chosen:
                 return chosen
         return []
 
-    def _alone(self) -> list[Expr]:
+    def _single_numbers(self) -> list[Expr]:
         """Reductions to a single number in outputs with an element for each point, which would compute it once a row; over
         nothing of their own sort."""
         roots = [substitute(e, self.replaced) for p, e in self.nest.graph.outputs if p.axes is Axes.FULL]
-        found = [n for n in topological(roots) if n.op == "reduce" and self._axes(n) is Axes.NONE]
-        return [n for n in found if not any(m in found for m in topological(n.args))]
+        outer_free = [n for n in topological(roots) if n.op == "reduce" and self._axes(n) is Axes.NONE]
+        return [n for n in outer_free if not any(m in outer_free for m in topological(n.args))]
 
     def _save(self, reductions: list[Expr]) -> None:
         """Compute reductions into the workspace and read them from there from now on."""
-        outputs, made = [], {}
+        outputs, saved_inputs = [], {}
         for n in reductions:
             port = Port(f"#{len(self.saved)}", n.kind, self._axes(n))
             extents = {Axes.OUTER: self.nest.rows, Axes.INNER: self.nest.row_length, Axes.NONE: 1}
             self.saved[port.name] = (port, self.bytes_saved)
             self.bytes_saved += round_up(n.kind.itemsize * extents[port.axes], _ALIGNMENT)
             outputs.append((port, n))
-            made[n] = input_(port.name, port.kind, port.axes)
+            saved_inputs[n] = input_(port.name, port.kind, port.axes)
         for axes in Axes.OUTER, Axes.INNER, Axes.NONE:
             self._part([(p, e) for p, e in outputs if p.axes is axes])
-        self.replaced = {n: substitute(e, made) for n, e in self.replaced.items()} | made
+        self.replaced = {n: substitute(e, saved_inputs) for n, e in self.replaced.items()} | saved_inputs
         for n in self.nest.graph.nodes:  # what was written over the originals is now written over what replaced them
-            if n.op == "reduce" and n not in self.replaced and (found := substitute(n, self.replaced)) in made:
-                self.replaced[n] = made[found]
+            if n.op == "reduce" and n not in self.replaced and (rewritten := substitute(n, self.replaced)) in saved_inputs:
+                self.replaced[n] = saved_inputs[rewritten]
 
     def _axes(self, n: Expr) -> Axes:
         return Graph((), ((Port("", n.kind), n),), self.nest.graph.inner_axes).axes[n]
@@ -126,9 +126,9 @@ class _Splitter:
                 self._part([(p, e) for p, e in outputs if p.axes is axes])
             return
         nest = self.nest
-        read = {n.attr[0] for n in topological(e for _, e in outputs) if n.op in READS}
-        saved = tuple(port for port, _ in self.saved.values() if port.name in read)
-        inputs = tuple(p for p in nest.graph.inputs if p.name in read) + saved
+        read_names = {n.attr[0] for n in topological(e for _, e in outputs) if n.op in READS}
+        saved = tuple(port for port, _ in self.saved.values() if port.name in read_names)
+        inputs = tuple(p for p in nest.graph.inputs if p.name in read_names) + saved
         graph = Graph(inputs, tuple(outputs), nest.graph.inner_axes)
         flags = (False,) * len(nest.outer) + (True,) * len(nest.inner)
         used = Axes.NONE
@@ -136,17 +136,17 @@ class _Splitter:
             used |= port.axes
         for n in graph.nodes:
             used |= graph.axes[n] | (n.attr[1] if n.op == "reduce" else Axes.NONE)
-        kept = [a for a in range(len(flags)) if used & (Axes.INNER if flags[a] else Axes.OUTER)]
+        used_axes = [a for a in range(len(flags)) if used & (Axes.INNER if flags[a] else Axes.OUTER)]
         ports = (*inputs, *(p for p, _ in outputs))
         extents = (*nest.outer, *nest.inner)
-        graph = graph.map(lambda n, args: coord(kept.index(n.attr)) if n.op == "coord" else rebuild(n, args))
+        graph = graph.map(lambda n, args: coord(used_axes.index(n.attr)) if n.op == "coord" else rebuild(n, args))
         problem = Problem(
-            replace(graph, inner_axes=tuple(flags[a] for a in kept) if graph.inner_axes else ()),
-            tuple(extents[a] for a in kept),
-            tuple(flags[a] for a in kept),
-            tuple(replace(o, strides=tuple(o.strides[a] for a in kept)) for o in map(self._operand, ports)),
+            replace(graph, inner_axes=tuple(flags[a] for a in used_axes) if graph.inner_axes else ()),
+            tuple(extents[a] for a in used_axes),
+            tuple(flags[a] for a in used_axes),
+            tuple(replace(o, strides=tuple(o.strides[a] for a in used_axes)) for o in map(self._operand, ports)),
         )
-        self.parts.append(Part(normalise(problem), tuple(map(self._place, ports))))
+        self.parts.append(NestPiece(normalise(problem), tuple(map(self._place, ports))))
 
     def _operand(self, port: Port) -> Operand:
         if port.name not in self.saved:
@@ -159,7 +159,7 @@ class _Splitter:
         }
         return Operand(port.kind, strides[port.axes], 16, any(o.general for o in self.nest.operands))
 
-    def _place(self, port: Port) -> Place:
+    def _place(self, port: Port) -> OperandAddress:
         if port.name in self.saved:
-            return Place(len(self.nest.operands), self.saved[port.name][1])
-        return Place(self.index[port.name])
+            return OperandAddress(len(self.nest.operands), self.saved[port.name][1])
+        return OperandAddress(self.index[port.name])

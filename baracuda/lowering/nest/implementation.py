@@ -18,18 +18,25 @@ from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.functions import reserved_value
-from baracuda.formula.gathers import MARK, TENSOR_EXTENT, Source, parameter_value, separated, sources
+from baracuda.formula.gathers import MARK, TENSOR_EXTENT, GatherSource, parameter_value, separated, sources
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.pooling import pools, unpooled
 from baracuda.lowering.backend import backend_of
-from baracuda.lowering.executables import FormulaExecutable, NothingToDo, Pick, picker
-from baracuda.lowering.generated import Generated
+from baracuda.lowering.executables import EmptyExecutable, GeneratedExecutable, Pick, picker
+from baracuda.lowering.generated import GeneratedImplementation
 from baracuda.lowering.nest.build import build
 from baracuda.lowering.nest.copies import copier
-from baracuda.lowering.nest.multi_kernel import Place, Staged, Stages, cut
+from baracuda.lowering.nest.multi_kernel import KernelStages, MultiKernelExecutable, TensorOffset, cut
 from baracuda.lowering.nest.problem import Nest, Operand, Problem, normalise, reduces, scans
-from baracuda.lowering.nest.sequence import Copy, InTurn, Relaid, astray, separable, side_by_side
-from baracuda.lowering.nest.two_level_reduction import cut_pools
+from baracuda.lowering.nest.sequence import (
+    Copy,
+    ExecutableSequence,
+    LayoutCopyExecutable,
+    inputs_to_copy,
+    separable,
+    side_by_side,
+)
+from baracuda.lowering.nest.two_level_reduction import split_two_level
 from baracuda.runtime.program import Parameter
 
 
@@ -43,7 +50,7 @@ class FormulaProblem:
     parameters: Mapping[str, float]
 
 
-class FormulaImplementation(Generated):
+class FormulaImplementation(GeneratedImplementation):
     """Kernels generated from a formula, for the CPU or for a CUDA device."""
 
     def __init__(self, device: Device, problem: FormulaProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
@@ -69,11 +76,11 @@ class FormulaImplementation(Generated):
         stages = self._stages(self._laid(layout)[0])
         return [self.nest(layout)[0]] if stages is None else [normalise(problem) for problem in stages.problems]
 
-    def _stages(self, problem: Problem) -> Stages | None:
+    def _stages(self, problem: Problem) -> KernelStages | None:
         """The stages of a problem that takes several."""
         if scans(problem.graph):
             return cut(problem)
-        return cut_pools(problem) if self._pools else None
+        return split_two_level(problem) if self._pools else None
 
     def _laid(self, layout: Layout) -> tuple[Problem, dict[str, tuple[int, int]]]:
         """The problem for a layout, in primitives, and where each of its ports is.
@@ -81,36 +88,40 @@ class FormulaImplementation(Generated):
         A complex tensor x is two operands, named x.re and x.im.
         """
         graph, shape = self.problem.graph, self.problem.shape
-        given = {s.name: i for i, (s, o) in enumerate(zip(self.specs, layout, strict=True)) if o is not None}
-        if any(_tensor(p.name) not in given for p, _ in graph.outputs):
-            graph = graph.select_outputs(frozenset(p.name for p, _ in graph.outputs if _tensor(p.name) in given))
+        tensors = {s.name: i for i, (s, o) in enumerate(zip(self.specs, layout, strict=True)) if o is not None}
+        if any(_tensor(p.name) not in tensors for p, _ in graph.outputs):
+            graph = graph.select_outputs(frozenset(p.name for p, _ in graph.outputs if _tensor(p.name) in tensors))
         graph = separated(expand(graph))
-        read, operands = sources(graph), []
+        source_of, operands = sources(graph), []
         for port in (*graph.inputs, *(p for p, _ in graph.outputs)):
-            i, part = given[_tensor(port.name)], _part(port.name)
-            spec, lies = self.specs[i], layout[i]
-            assert lies is not None
+            i, part = tensors[_tensor(port.name)], _part(port.name)
+            spec, tensor_layout = self.specs[i], layout[i]
+            assert tensor_layout is not None
             own = spec.expected_shape(self.descriptor)
-            given_strides = lies.strides if all(own) else contiguous_strides(own)  # NumPy's are 0 where nothing is
+            given_strides = tensor_layout.strides if all(own) else contiguous_strides(own)  # NumPy's are 0 where nothing is
             strides = spec.strides_over(self.descriptor, len(shape), own, given_strides)
             gathered: tuple[tuple[int, int], ...] = ()
-            if port.name in read:
-                strides, gathered = self._gathered(spec, read[port.name], strides, given_strides)
-                if read[port.name].flat and not lies.general:
+            if port.name in source_of:
+                strides, gathered = self._gathered(spec, source_of[port.name], strides, given_strides)
+                if source_of[port.name].flat and not tensor_layout.general:
                     gathered = tuple(reversed(merged_axes(reversed(gathered))))  # one number counts along what lies like one axis
             if part is None:
-                operands.append(Operand(spec.expected_kind(self.descriptor), strides, lies.alignment, lies.general, gathered))
+                operands.append(
+                    Operand(
+                        spec.expected_kind(self.descriptor), strides, tensor_layout.alignment, tensor_layout.general, gathered
+                    )
+                )
             else:  # one part of a complex tensor: every other element
                 strides = tuple(2 * s for s in strides)
                 gathered = tuple((2 * s, n) for s, n in gathered)
-                alignment = lies.alignment if part == "re" else min(lies.alignment, port.kind.itemsize)
-                operands.append(Operand(port.kind, strides, alignment, lies.general, gathered))
+                alignment = tensor_layout.alignment if part == "re" else min(tensor_layout.alignment, port.kind.itemsize)
+                operands.append(Operand(port.kind, strides, alignment, tensor_layout.general, gathered))
         ports = (*graph.inputs, *(p for p, _ in graph.outputs))
-        places = {p.name: (given[_tensor(p.name)], p.kind.itemsize if _part(p.name) == "im" else 0) for p in ports}
+        places = {p.name: (tensors[_tensor(p.name)], p.kind.itemsize if _part(p.name) == "im" else 0) for p in ports}
         return Problem(graph, shape, self.problem.inner, tuple(operands)), places
 
     def _gathered(
-        self, spec: TensorSpec, source: Source, over: Sequence[int], strides: Sequence[int]
+        self, spec: TensorSpec, source: GatherSource, over: Sequence[int], strides: Sequence[int]
     ) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...]]:
         """The strides over the iteration space of a tensor that is read at indices, and the stride and the extent of each axis
         that they are of."""
@@ -132,34 +143,36 @@ class FormulaImplementation(Generated):
         problem, places = self._laid(layout)
         stages = self._stages(problem)
         if stages is not None and not self._pools:  # scans, whose cut is the same whatever the layout
-            return self._staged(stages, places, compiled_only, autotune)
+            return self._multi_kernel(stages, places, compiled_only, autotune)
         nest, order = self._nest(problem, places)
         if not nest.graph.outputs:
-            return NothingToDo()
+            return EmptyExecutable()
         composed = self._composed(layout, nest, order, compiled_only)
         if composed is not None:
             return composed[0]
         if stages is not None:
-            return self._staged(stages, places, compiled_only, autotune)
+            return self._multi_kernel(stages, places, compiled_only, autotune)
         pick = None if order == [(i, 0) for i in range(len(layout))] else picker(order)
         return self._built(nest, compiled_only, autotune, pick)
 
-    def _staged(
-        self, stages: Stages, places: Mapping[str, tuple[int, int]], compiled_only: bool, autotune: bool
+    def _multi_kernel(
+        self, stages: KernelStages, places: Mapping[str, tuple[int, int]], compiled_only: bool, autotune: bool
     ) -> Executable | None:
         """A problem that takes several kernels."""
-        parts = []
+        steps = []
         for i, problem in enumerate(stages.problems):
             nest = normalise(problem)
             starts = stages.starts[i] if stages.starts else {}
-            made = self._built(nest, compiled_only, autotune)
-            if made is None:
+            executable = self._built(nest, compiled_only, autotune)
+            if executable is None:
                 return None
             ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))
             at = [places.get(p.name) or (None, stages.temporaries[p.name]) for p in ports]
-            found = [Place(tensor, start + starts.get(p.name, 0)) for p, (tensor, start) in zip(ports, at, strict=True)]
-            parts.append((made, found))
-        return Staged(parts, stages.nbytes)
+            places_of_step = [
+                TensorOffset(tensor, start + starts.get(p.name, 0)) for p, (tensor, start) in zip(ports, at, strict=True)
+            ]
+            steps.append((executable, places_of_step))
+        return MultiKernelExecutable(steps, stages.nbytes)
 
     def _composed(
         self, layout: Layout, nest: Nest, order: list[tuple[int, int]], compiled_only: bool
@@ -168,30 +181,32 @@ class FormulaImplementation(Generated):
 
         A pass over memory in the wrong direction costs several in the right one.
         """
-        stray = [j for j in astray(nest) if _part(_port(nest, j).name) is None]
+        stray = [j for j in inputs_to_copy(nest) if _part(_port(nest, j).name) is None]
         groups = separable(nest.graph)
         across = backend_of(self.device).separates_sums and reduces(nest.graph, Axes.OUTER) and side_by_side(nest)
         # Without a reduction every output is written for each point of the nest, so they must vary along the same axes.
-        apart = len(groups) > 1 and not reduces(nest.graph, Axes.FULL) and not scans(nest.graph)
-        if len(groups) > 1 and (stray or across or apart):
-            parts = []
+        separate = len(groups) > 1 and not reduces(nest.graph, Axes.FULL) and not scans(nest.graph)
+        if len(groups) > 1 and (stray or across or separate):
+            executables = []
             for group in groups:
                 names = {_tensor(name) for name in group}
-                kept = tuple(o if not s.written or s.name in names else None for s, o in zip(self.specs, layout, strict=True))
-                part = self.unloaded(kept, compiled_only=compiled_only)
+                sublayout = tuple(
+                    o if not s.written or s.name in names else None for s, o in zip(self.specs, layout, strict=True)
+                )
+                part = self.unloaded(sublayout, compiled_only=compiled_only)
                 if part is None:
                     return (None,)
-                parts.append(part)
-            return (InTurn(parts),)
+                executables.append(part)
+            return (ExecutableSequence(executables),)
         if not stray:
             return None
         copies, relaid, nbytes = [], list(layout), 0
         for i in sorted({order[j][0] for j in stray}):
-            spec, lies = self.specs[i], layout[i]
-            assert lies is not None
+            spec, tensor_layout = self.specs[i], layout[i]
+            assert tensor_layout is not None
             shape, kind = spec.expected_shape(self.descriptor), spec.expected_kind(self.descriptor)
             contiguous = contiguous_strides(shape)
-            own = OperandLayout(lies.strides, lies.alignment)
+            own = OperandLayout(tensor_layout.strides, tensor_layout.alignment)
             copy = copier(self.device, kind, shape, own, contiguous, compiled_only=compiled_only)
             if copy is None:
                 return (None,)
@@ -199,9 +214,9 @@ class FormulaImplementation(Generated):
             relaid[i] = OperandLayout(contiguous, 64)
             nbytes += round_up(prod(shape) * kind.itemsize, 64)
         main = self.unloaded(tuple(relaid), compiled_only=compiled_only)
-        return (None if main is None else Relaid(copies, main, nbytes),)
+        return (None if main is None else LayoutCopyExecutable(copies, main, nbytes),)
 
-    def _built(self, nest: Nest, compiled_only: bool, autotune: bool, pick: Pick = None) -> FormulaExecutable | None:
+    def _built(self, nest: Nest, compiled_only: bool, autotune: bool, pick: Pick = None) -> GeneratedExecutable | None:
         gathered = {p.name: o.gathered for p, o in zip(nest.graph.inputs, nest.operands, strict=False)}
         values = [self._parameter(n, gathered) for n in nest.graph.params]
         return build(self.device, nest, values, way=self.way, autotune=autotune, pick=pick, compiled_only=compiled_only)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import Axes, Expr, cast, coord, node, rebuild, topological
-from baracuda.formula.gathers import Extent, gathers, offset_of
+from baracuda.formula.gathers import GatherAxis, gathers, offset_of
 
 if TYPE_CHECKING:
     from baracuda.lowering.nest.problem import Nest, Operand, Problem
@@ -49,9 +49,9 @@ def moving_axes(nest: Nest) -> dict[Expr, frozenset[int]]:
     inner = frozenset(range(len(outer), len(outer) + len(nest.inner)))
     operands = {p.name: o for p, o in zip(nest.graph.inputs, nest.operands, strict=False)}
     along_rows = any(n.op in ("reduce", "scan") for n in nest.graph.nodes)
-    found: dict[Expr, frozenset[int]] = {}
+    axes_of: dict[Expr, frozenset[int]] = {}
     for n in nest.graph.nodes:
-        axes = frozenset[int]().union(*(found[a] for a in n.args))
+        axes = frozenset[int]().union(*(axes_of[a] for a in n.args))
         if n.op in ("input", "gather"):
             own: Axes = n.attr[2] if along_rows else Axes.FULL  # without rows there are no classes
             among = (outer if own & Axes.OUTER else frozenset()) | (inner if own & Axes.INNER else frozenset())
@@ -62,8 +62,8 @@ def moving_axes(nest: Nest) -> dict[Expr, frozenset[int]]:
             axes |= inner
         elif n.op == "reduce":
             axes -= (inner if n.attr[1] & Axes.INNER else frozenset()) | (outer if n.attr[1] & Axes.OUTER else frozenset())
-        found[n] = axes
-    return found
+        axes_of[n] = axes
+    return axes_of
 
 
 def with_coordinates(nest: Nest) -> Nest:
@@ -71,8 +71,8 @@ def with_coordinates(nest: Nest) -> Nest:
 
     The inner axes of a row are one direction here; so are all axes where a nest reduces both ways and is taken apart.
     """
-    found = gathers(nest.graph)
-    if not found:
+    reads = gathers(nest.graph)
+    if not reads:
         return nest
     graph, outer, extents = nest.graph, len(nest.outer), (*nest.outer, *nest.inner)
     inner = set(range(outer, len(extents)))
@@ -81,7 +81,7 @@ def with_coordinates(nest: Nest) -> Nest:
         directions |= n.attr[1] if n.op == "reduce" else Axes.NONE
     moving, number = moving_axes(nest), {p.name: i for i, p in enumerate(graph.inputs)}
     operands, terms = list(nest.operands), dict[Expr, Expr]()
-    for n in found:
+    for n in reads:
         axes, i = set(moving[n.args[0]]), number[n.attr.name]
         if axes & inner or (inner and graph.axes[n.args[0]] & Axes.INNER):
             axes |= inner
@@ -89,16 +89,16 @@ def with_coordinates(nest: Nest) -> Nest:
             own = n.attr.axes
             axes = {a for a in range(len(extents)) if own & (Axes.INNER if a in inner else Axes.OUTER)}
         operand, offset = operands[i], n.args[0]
-        axes = set() if operand.settled else axes
+        axes = set() if operand.resolved else axes
         for a in sorted(a for a in axes if operand.steps(a) != 0 and extents[a] != 1):
             if extents[a] >= 1 << 31:
                 raise UnsupportedError(f"{n.attr.name}: an axis of {extents[a]} elements beside an index; expected below 2**31")
-            extent = Extent(n.attr.name, len(operand.gathered))
+            extent = GatherAxis(n.attr.name, len(operand.gathered))
             offset = offset + extent.offset(extent.clamped(cast(coord(a), ElementKind.S64)))
             strides = tuple(0 if b == a else s for b, s in enumerate(operand.strides))
             operand = replace(operand, strides=strides, gathered=(*operand.gathered, (operand.strides[a], extents[a])))
-        operands[i], terms[n] = replace(operand, settled=directions is Axes.FULL), offset
-    if all(terms[n] is n.args[0] for n in found):
+        operands[i], terms[n] = replace(operand, resolved=directions is Axes.FULL), offset
+    if all(terms[n] is n.args[0] for n in reads):
         return replace(nest, operands=tuple(operands))
 
     def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
@@ -118,7 +118,7 @@ def _rebased(offset: Expr, old: Expr, new: Expr) -> Expr:
 
 def runs_of_gathers(nest: Nest) -> frozenset[int]:
     """The outer axes that run along the neighbours of elements which an index picks along the rows: bags of gathered rows."""
-    found: set[int] = set()
+    run_axes: set[int] = set()
     if not nest.inner or not gathers(nest.graph):
         return frozenset()
     moving, operands = moving_axes(nest), _read_at_indices(nest)
@@ -127,5 +127,5 @@ def runs_of_gathers(nest: Nest) -> frozenset[int]:
         axes = moving[n.args[0]]
         if axes.intersection(inner):
             steps = operands[n.attr.name].steps
-            found |= {a for a, extent in enumerate(nest.outer) if steps(a) == 1 and a not in axes and extent >= 8}
-    return frozenset(found)
+            run_axes |= {a for a, extent in enumerate(nest.outer) if steps(a) == 1 and a not in axes and extent >= 8}
+    return frozenset(run_axes)

@@ -15,7 +15,7 @@ from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.plan import Executable, Scalars
 from baracuda.formula.expr import READS, Axes, Expr, coord, input_, rebuild, topological
 from baracuda.formula.graph import Graph, Port, substitute
-from baracuda.lowering.executables import Composite
+from baracuda.lowering.executables import CompositeExecutable
 from baracuda.lowering.nest.problem import Operand, Problem, scans
 
 #: Temporaries begin at multiples of this many bytes.
@@ -23,7 +23,7 @@ ALIGNMENT = 64
 
 
 @dataclass(frozen=True)
-class Stages:
+class KernelStages:
     """The stages of a problem, in order, and the bytes of the workspace that each temporary begins at, by its name; for each
     stage, how many bytes behind its start an operand is met, where it is not there."""
 
@@ -33,7 +33,7 @@ class Stages:
     starts: tuple[Mapping[str, int], ...] = ()
 
 
-def cut(problem: Problem) -> Stages | None:
+def cut(problem: Problem) -> KernelStages | None:
     """The stages of a problem; None where it has no scans or one kernel computes them."""
     length = prod(n for n, i in zip(problem.shape, problem.inner, strict=True) if i)
     if not scans(problem.graph) or not prod(problem.shape) or length == 1:
@@ -46,9 +46,9 @@ def _has(op: str, roots: Iterable[Expr]) -> bool:
     return any(n.op == op for n in topological(roots))
 
 
-def _surface(roots: Iterable[Expr], stop: Callable[[Expr], bool]) -> list[Expr]:
+def _outermost(roots: Iterable[Expr], stop: Callable[[Expr], bool]) -> list[Expr]:
     """The nodes that `stop` holds for and that the roots reach through none of their kind."""
-    found: dict[Expr, None] = {}
+    surface: dict[Expr, None] = {}
     seen: set[Expr] = set()
     stack = list(roots)
     while stack:
@@ -57,10 +57,10 @@ def _surface(roots: Iterable[Expr], stop: Callable[[Expr], bool]) -> list[Expr]:
             continue
         seen.add(n)
         if stop(n):
-            found[n] = None
+            surface[n] = None
         else:
             stack += n.args
-    return list(found)
+    return list(surface)
 
 
 class _Cutter:
@@ -78,38 +78,38 @@ class _Cutter:
         self.nbytes = 0
         self.stages: list[Problem] = []
 
-    def run(self) -> Stages:
+    def run(self) -> KernelStages:
         while first := self._gathers() or self._reductions() or self._scans():
             self._write_out(first)
         for axes in (Axes.NONE, Axes.INNER, Axes.OUTER, Axes.FULL):  # the full ones last: in place they overwrite inputs
             self._stage([(p, e) for p, e in self.outputs if p.axes is axes])
-        return Stages(tuple(self.stages), self.temporaries, self.nbytes)
+        return KernelStages(tuple(self.stages), self.temporaries, self.nbytes)
 
     def _gathers(self) -> list[Expr]:
         """Indexed reads: no kernel that scans makes them."""
-        found = _surface((e for _, e in self.outputs if _has("scan", [e])), lambda n: n.op == "gather")
-        return [n for n in found if self._axes(n) is self._axes(found[0])]
+        reads = _outermost((e for _, e in self.outputs if _has("scan", [e])), lambda n: n.op == "gather")
+        return [n for n in reads if self._axes(n) is self._axes(reads[0])]
 
     def _reductions(self) -> list[Expr]:
         """Reductions over no scan in full outputs that scan."""
         full = [e for p, e in self.outputs if p.axes is Axes.FULL]
         scanning = full if _has("scan", full) else [e for _, e in self.outputs if _has("scan", [e])]
-        found = _surface(scanning, lambda n: n.op == "reduce" and not _has("scan", n.args))
-        return [n for n in found if self._axes(n) is self._axes(found[0])]
+        reductions = _outermost(scanning, lambda n: n.op == "reduce" and not _has("scan", n.args))
+        return [n for n in reductions if self._axes(n) is self._axes(reductions[0])]
 
     def _scans(self) -> list[Expr]:
         """Scans of nothing reduced or scanned that another scan or a reduction reads, or else that run against others."""
         roots = [e for _, e in self.outputs]
 
-        def bare(n: Expr) -> bool:
+        def is_bare_scan(n: Expr) -> bool:
             return n.op == "scan" and not (_has("scan", n.args) or _has("reduce", n.args))
 
         barriers = [n for n in topological(roots) if n.op in ("scan", "reduce")]
-        found = _surface((a for n in barriers for a in n.args), bare)
-        if not found:
+        innermost = _outermost((a for n in barriers for a in n.args), is_bare_scan)
+        if not innermost:
             outermost = [n for n in topological(roots) if n.op == "scan"]
-            found = [n for n in outermost if n.attr.reverse is not outermost[-1].attr.reverse]
-        return [n for n in found if n.attr.reverse is found[0].attr.reverse]
+            innermost = [n for n in outermost if n.attr.reverse is not outermost[-1].attr.reverse]
+        return [n for n in innermost if n.attr.reverse is innermost[0].attr.reverse]
 
     def _axes(self, n: Expr) -> Axes:
         return Graph((), ((Port("", n.kind), n),), self.problem.graph.inner_axes).axes[n]
@@ -139,45 +139,45 @@ class _Cutter:
         if not outputs:
             return
         problem = self.problem
-        read = {n.attr[0] for n in topological(e for _, e in outputs) if n.op in READS}
-        inputs = tuple(p for p in self.inputs if p.name in read)
+        read_names = {n.attr[0] for n in topological(e for _, e in outputs) if n.op in READS}
+        inputs = tuple(p for p in self.inputs if p.name in read_names)
         graph = Graph(inputs, tuple(outputs), problem.graph.inner_axes)
         used = Axes.NONE
         for axes in (*graph.axes.values(), *(p.axes for p, _ in outputs)):
             used |= axes
-        kept = [a for a, i in enumerate(problem.inner) if used & (Axes.INNER if i else Axes.OUTER)]
+        used_axes = [a for a, i in enumerate(problem.inner) if used & (Axes.INNER if i else Axes.OUTER)]
         rank = len(problem.shape)
-        graph = graph.map(lambda n, args: coord(kept.index(n.attr % rank)) if n.op == "coord" else rebuild(n, args))
-        inner = tuple(problem.inner[a] for a in kept)
+        graph = graph.map(lambda n, args: coord(used_axes.index(n.attr % rank)) if n.op == "coord" else rebuild(n, args))
+        inner = tuple(problem.inner[a] for a in used_axes)
         operands = (self.operands[p.name] for p in (*inputs, *(p for p, _ in outputs)))
         self.stages.append(
             Problem(
                 replace(graph, inner_axes=inner if graph.inner_axes else ()),
-                tuple(problem.shape[a] for a in kept),
+                tuple(problem.shape[a] for a in used_axes),
                 inner,
-                tuple(replace(o, strides=tuple(o.strides[a] for a in kept)) for o in operands),
+                tuple(replace(o, strides=tuple(o.strides[a] for a in used_axes)) for o in operands),
             )
         )
 
 
 @dataclass(frozen=True)
-class Place:
+class TensorOffset:
     """Where an operand of a stage is: a byte of one of the plan's tensors, or of the workspace (tensor None)."""
 
     tensor: int | None
     start: int
 
 
-class Staged(Composite):
+class MultiKernelExecutable(CompositeExecutable):
     """Executables of stages, run one after another; each takes addresses in the order of its places."""
 
-    def __init__(self, parts: Sequence[tuple[Executable, Sequence[Place]]], nbytes: int) -> None:
-        self.parts, self.nbytes = tuple(part for part, _ in parts), nbytes
-        self._places = tuple(places for _, places in parts)
+    def __init__(self, steps: Sequence[tuple[Executable, Sequence[TensorOffset]]], nbytes: int) -> None:
+        self.parts, self.nbytes = tuple(part for part, _ in steps), nbytes
+        self._places = tuple(places for _, places in steps)
         self.workspace_bytes = nbytes + max(part.workspace_bytes for part in self.parts)
         self.schedule = " + ".join(part.schedule for part in self.parts)
 
-    def _addresses(self, places: Sequence[Place], pointers: Sequence[int], workspace: int) -> list[int]:
+    def _addresses(self, places: Sequence[TensorOffset], pointers: Sequence[int], workspace: int) -> list[int]:
         return [(workspace if p.tensor is None else pointers[p.tensor]) + p.start for p in places]
 
     def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:

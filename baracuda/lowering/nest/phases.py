@@ -26,9 +26,9 @@ class Phases:
     def reductions(self) -> list[list[Expr]]:
         """The inner reductions of each phase."""
         stages = self.graph.stages
-        found = [n for n in self.graph.nodes if n.op == "reduce" and n.attr[1] & Axes.INNER]
-        count = max((stages[n] for n in found), default=0)
-        return [[n for n in found if stages[n] == p + 1] for p in range(count)]
+        row_reductions = [n for n in self.graph.nodes if n.op == "reduce" and n.attr[1] & Axes.INNER]
+        count = max((stages[n] for n in row_reductions), default=0)
+        return [[n for n in row_reductions if stages[n] == p + 1] for p in range(count)]
 
     @cached_property
     def columns(self) -> list[Expr]:
@@ -75,19 +75,19 @@ class Phases:
 
     def elements(self, phase: int) -> list[Expr]:
         """The nodes that vary along the row and that a phase's roots need, operands first; reductions are leaves."""
-        found: list[Expr] = []
+        candidates: list[Expr] = []
         seen: set[Expr] = set()
 
         def visit(n: Expr) -> None:
             for m in topological([n]):
                 if m not in seen and self.varies(m):
                     seen.add(m)
-                    found.append(m)
+                    candidates.append(m)
 
         blocked = self._below_reductions(phase)
         for root in self.roots(phase):
             visit(root)
-        return [n for n in found if n not in blocked]
+        return [n for n in candidates if n not in blocked]
 
     def _below_reductions(self, phase: int) -> set[Expr]:
         """Nodes reached from a phase's roots only through a reduction."""
@@ -105,9 +105,9 @@ class Phases:
     def scalars(self, phase: int) -> list[Expr]:
         """The nodes that do not vary along the row and that a phase's element-wise nodes use directly (or that are roots)."""
         inside = set(self.elements(phase))
-        found = [a for n in self.elements(phase) for a in n.args if a not in inside and a.op != "const"]
-        found += [r for r in self.roots(phase) if r not in inside]
-        return list(dict.fromkeys(found))
+        scalars = [a for n in self.elements(phase) for a in n.args if a not in inside and a.op != "const"]
+        scalars += [r for r in self.roots(phase) if r not in inside]
+        return list(dict.fromkeys(scalars))
 
     @cached_property
     def inputs_read(self) -> list[set[str]]:
@@ -115,9 +115,9 @@ class Phases:
         return [{n.attr[0] for n in self.elements(p) if n.op in READS} for p in range(self.last + 1)]
 
     @cached_property
-    def kept(self) -> dict[Expr, int]:
+    def carried(self) -> dict[Expr, int]:
         """Values to hold between phases, with the phase that computes each."""
-        kept: dict[Expr, int] = {}
+        carried: dict[Expr, int] = {}
         for phase in range(1, self.last + 1):
             need = set(self.elements(phase))
             for earlier in range(phase):
@@ -125,16 +125,16 @@ class Phases:
                 users = {a for n in need - have for a in n.args} | set(self.roots(phase))
                 both = need & have & users
                 for n in self.elements(earlier):  # in their order: that of a set would show in the kernel's text
-                    if n in both and n not in kept and n.op != "input" and self.cost(n, kept) > self.recompute:
-                        kept[n] = earlier
-        return kept
+                    if n in both and n not in carried and n.op != "input" and self.cost(n, carried) > self.recompute:
+                        carried[n] = earlier
+        return carried
 
-    def cost(self, root: Expr, kept: dict[Expr, int]) -> int:
+    def cost(self, root: Expr, carried: dict[Expr, int]) -> int:
         """What computing a value again for each element would take, given what is kept already."""
         cost, seen, stack = 0, set(), [root]
         while stack:
             n = stack.pop()
-            if n in seen or n in kept or not self.varies(n):
+            if n in seen or n in carried or not self.varies(n):
                 continue
             seen.add(n)
             cost += thread_cost(n)

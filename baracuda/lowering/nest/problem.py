@@ -27,7 +27,7 @@ class Operand:
     strides are in elements, one for each axis, 0 where the tensor does not vary; alignment is the largest power of two,
     at most 64, that divides the address of its first element. Where `general` is set, the code must be the same whatever
     the strides are: a kernel asks `steps` for what it may build on. `gathered` has the stride and the extent of each axis
-    that a tensor is read at an index of, beside those that follow the iteration space; `settled` says that its offsets count
+    that a tensor is read at an index of, beside those that follow the iteration space; `resolved` says that its offsets count
     along every axis that they have to, so that a part of the nest leaves them as they are.
     """
 
@@ -36,7 +36,7 @@ class Operand:
     alignment: int = 64
     general: bool = False
     gathered: tuple[tuple[int, int], ...] = ()
-    settled: bool = False
+    resolved: bool = False
 
     def steps(self, axis: int) -> int | None:
         """The stride along an axis if code may depend on it (0, 1 or another), None where it may not."""
@@ -155,14 +155,14 @@ def _with_coordinates(problem: Problem) -> Problem:
 
 def _numbered(problem: Problem) -> Problem:
     """The problem with positions that its nest can tell; raises for a row that is too long for them."""
-    found = [n.kind for n in problem.graph.nodes if n.op == "position"]
+    kinds = [n.kind for n in problem.graph.nodes if n.op == "position"]
     length = prod(n for n, i in zip(problem.shape, problem.inner, strict=True) if i)
-    for kind in found:
+    for kind in kinds:
         limit = 1 << (kind.bits - (kind.category is Category.SIGNED))
         if length > limit:
             raise UnsupportedError(f"a row of {length} elements numbered in {kind}; expected at most {limit}")
     along_rows = length > 1 and (reduces(problem.graph, Axes.INNER) or scans(problem.graph))
-    return problem if along_rows or not found else _with_coordinates(problem)
+    return problem if along_rows or not kinds else _with_coordinates(problem)
 
 
 def _without_full_reductions(problem: Problem) -> Problem:
@@ -231,14 +231,14 @@ def _pointwise(problem: Problem) -> Problem:
 def _over(problem: Problem, used: Axes) -> Problem:
     """The problem over some of its axes, which are all that count."""
     rank = len(problem.shape)
-    kept = [a for a, i in enumerate(problem.inner) if used & (Axes.INNER if i else Axes.OUTER)]
-    if len(kept) == rank:
+    used_axes = [a for a, i in enumerate(problem.inner) if used & (Axes.INNER if i else Axes.OUTER)]
+    if len(used_axes) == rank:
         return problem
-    graph = problem.graph.map(lambda n, args: coord(kept.index(n.attr % rank)) if n.op == "coord" else rebuild(n, args))
-    operands = tuple(replace(o, strides=tuple(o.strides[a] for a in kept)) for o in problem.operands)
-    inner = tuple(problem.inner[a] for a in kept)
+    graph = problem.graph.map(lambda n, args: coord(used_axes.index(n.attr % rank)) if n.op == "coord" else rebuild(n, args))
+    operands = tuple(replace(o, strides=tuple(o.strides[a] for a in used_axes)) for o in problem.operands)
+    inner = tuple(problem.inner[a] for a in used_axes)
     graph = replace(graph, inner_axes=inner if graph.inner_axes else ())
-    return Problem(graph, tuple(problem.shape[a] for a in kept), inner, operands)
+    return Problem(graph, tuple(problem.shape[a] for a in used_axes), inner, operands)
 
 
 def _with_rows_apart(problem: Problem) -> Problem:
@@ -256,15 +256,15 @@ def _without_empty_axes(nest: Nest) -> Nest:
     """
     extents = (*nest.outer, *nest.inner)
     first = len(nest.graph.inputs)
-    written = [
+    written_outputs = [
         (output, operand)
         for output, operand in zip(nest.graph.outputs, nest.operands[first:], strict=True)
         if output[0].axes is not Axes.FULL and not any(operand.strides[a] for a, n in enumerate(extents) if not n)
     ]
-    kept = [a for a, n in enumerate(extents) if n and any(o.strides[a] for _, o in written)]
-    graph = Graph((), tuple(output for output, _ in written), ())
-    operands = tuple(replace(o, strides=tuple(o.strides[a] for a in kept)) for _, o in written)
-    return Nest(graph, tuple(extents[a] for a in kept) if written else (0,), (), operands)
+    visited = [a for a, n in enumerate(extents) if n and any(o.strides[a] for _, o in written_outputs)]
+    graph = Graph((), tuple(output for output, _ in written_outputs), ())
+    operands = tuple(replace(o, strides=tuple(o.strides[a] for a in visited)) for _, o in written_outputs)
+    return Nest(graph, tuple(extents[a] for a in visited) if written_outputs else (0,), (), operands)
 
 
 def normalise(problem: Problem) -> Nest:
@@ -284,9 +284,9 @@ def normalise(problem: Problem) -> Nest:
     graph, shape, operands = problem.graph, problem.shape, problem.operands
     rank = len(shape)
     coords = {n.attr % rank for n in graph.nodes if n.op == "coord"}
-    kept = [a for a in range(rank) if shape[a] != 1 or a in coords]
-    outer = [a for a in kept if not problem.inner[a]]
-    inner = [a for a in kept if problem.inner[a]]
+    axes_left = [a for a in range(rank) if shape[a] != 1 or a in coords]
+    outer = [a for a in axes_left if not problem.inner[a]]
+    inner = [a for a in axes_left if problem.inner[a]]
     general = any(o.general for o in operands)
     longest = (1 << 31) - 1 if gathers(graph) else None  # offsets may count along an axis
     if not reduces(graph, Axes.OUTER) and not general:

@@ -9,18 +9,18 @@ from baracuda.core.axes import Axes
 from baracuda.core.plan import Executable, Scalars
 from baracuda.formula.expr import Expr, topological
 from baracuda.formula.graph import Graph
-from baracuda.lowering.executables import Composite
+from baracuda.lowering.executables import CompositeExecutable
 from baracuda.lowering.nest.indexed_reads import runs_of_gathers
 from baracuda.lowering.nest.problem import Nest, reduces
 
 
-class InTurn(Composite):
+class ExecutableSequence(CompositeExecutable):
     """Executables of one plan's tensors, run one after another with the same addresses."""
 
-    def __init__(self, parts: Sequence[Executable]) -> None:
-        self.parts = tuple(parts)
-        self.workspace_bytes = max(p.workspace_bytes for p in parts)
-        self.schedule = " + ".join(p.schedule for p in parts)
+    def __init__(self, executables: Sequence[Executable]) -> None:
+        self.parts = tuple(executables)
+        self.workspace_bytes = max(p.workspace_bytes for p in executables)
+        self.schedule = " + ".join(p.schedule for p in executables)
 
     def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
         for part in self.parts:
@@ -45,7 +45,7 @@ class Copy:
     executable: Executable
 
 
-class Relaid(Composite):
+class LayoutCopyExecutable(CompositeExecutable):
     """An executable that reads contiguous copies of some inputs, made in the workspace before it runs."""
 
     def __init__(self, copies: Sequence[Copy], main: Executable, nbytes: int) -> None:
@@ -55,10 +55,10 @@ class Relaid(Composite):
         self.schedule = f"copy + {main.schedule}"
 
     def _moved(self, pointers: Sequence[int], workspace: int) -> list[int]:
-        moved = list(pointers)
+        addresses = list(pointers)
         for copy in self.copies:
-            moved[copy.tensor] = workspace + copy.start
-        return moved
+            addresses[copy.tensor] = workspace + copy.start
+        return addresses
 
     def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
         for copy in self.copies:
@@ -78,11 +78,11 @@ class Relaid(Composite):
 
 def directions(expr: Expr) -> Axes:
     """The directions that the reductions of an expression run in."""
-    found = Axes.NONE
+    directions_used = Axes.NONE
     for n in topological([expr]):
         if n.op == "reduce":
-            found |= n.attr[1]
-    return found
+            directions_used |= n.attr[1]
+    return directions_used
 
 
 def separable(graph: Graph) -> list[frozenset[str]]:
@@ -106,16 +106,16 @@ def side_by_side(nest: Nest) -> bool:
     return balance > 0 or last in runs_of_gathers(nest)
 
 
-def astray(nest: Nest) -> list[int]:
+def inputs_to_copy(nest: Nest) -> list[int]:
     """Inputs of a row reduction whose neighbours lie along another inner axis than the last."""
     if not reduces(nest.graph, Axes.INNER) or side_by_side(nest) or any(o.general for o in nest.operands):
         return []
     rank, last = len(nest.outer), len(nest.outer) + len(nest.inner) - 1
-    found = []
+    out_of_range = []
     for i, o in enumerate(nest.operands[: len(nest.graph.inputs)]):
         if o.gathered:  # a copy of all that an index may name
             continue
         elsewhere = any(abs(o.strides[rank + a]) == 1 and n >= 8 for a, n in enumerate(nest.inner[:-1]))
         if elsewhere and o.strides[last] not in (0, 1):
-            found.append(i)
-    return found
+            out_of_range.append(i)
+    return out_of_range

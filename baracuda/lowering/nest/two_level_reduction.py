@@ -18,15 +18,15 @@ from baracuda.formula.functions import ROW_LENGTH
 from baracuda.formula.graph import Graph, substitute
 from baracuda.formula.order import pool_block
 from baracuda.formula.pooling import block_outputs, moved
-from baracuda.lowering.nest.multi_kernel import ALIGNMENT, Stages
+from baracuda.lowering.nest.multi_kernel import ALIGNMENT, KernelStages
 from baracuda.lowering.nest.problem import Operand, Problem, position_from
 
 _Rewrite = Callable[[Expr, tuple[Expr, ...]], Expr]
 
 
-def cut_pools(problem: Problem) -> Stages:
+def split_two_level(problem: Problem) -> KernelStages:
     """The stages of a problem whose graph `pools`."""
-    return _Pools(problem).stages()
+    return _TwoLevelReduction(problem).stages()
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class _Blocks:
     points: int
 
 
-class _Pools:
+class _TwoLevelReduction:
     def __init__(self, problem: Problem) -> None:
         self.problem, self.rank = problem, len(problem.shape)
         self.inner = [a for a, i in enumerate(problem.inner) if i]
@@ -46,26 +46,26 @@ class _Pools:
         at, points = pool_block([problem.shape[a] for a in self.inner])
         self.cut, self.ahead = self.inner[at], self.inner[:at]
         self.behind = prod(problem.shape[a] for a in self.inner[at + 1 :])
-        whole, left = divmod(problem.shape[self.cut], points)
-        self.blocks = [_Blocks(0, whole, points)] + ([_Blocks(whole * points, 1, left)] if left else [])
+        whole, remainder = divmod(problem.shape[self.cut], points)
+        self.blocks = [_Blocks(0, whole, points)] + ([_Blocks(whole * points, 1, remainder)] if remainder else [])
         self.given = dict(block_outputs(problem.graph))
         ports = (*problem.graph.inputs, *(p for p, _ in problem.graph.outputs))
         self.operands = dict(zip((p.name for p in ports), problem.operands, strict=True))
         #: The inputs that the reductions read, with how they lie.
-        read = {n.attr[0] for n in topological(self.given) if n.op in READS}
-        self.read = [(p, self.operands[p.name]) for p in problem.graph.inputs if p.name in read]
+        read_names = {n.attr[0] for n in topological(self.given) if n.op in READS}
+        self.read = [(p, self.operands[p.name]) for p in problem.graph.inputs if p.name in read_names]
         #: The extents and the strides of the arrays between the stages, of the rows, then of the blocks of a row.
-        self.extents = [problem.shape[a] for a in (*self.outer, *self.ahead)] + [whole + bool(left)]
+        self.extents = [problem.shape[a] for a in (*self.outer, *self.ahead)] + [whole + bool(remainder)]
         self.strides = contiguous_strides(self.extents)
 
-    def stages(self) -> Stages:
+    def stages(self) -> KernelStages:
         temporaries, nbytes = {}, 0
         for port in self.given.values():
             temporaries[port.name] = nbytes
             nbytes += round_up(prod(self.extents) * port.kind.itemsize, ALIGNMENT)
         starts = [self._starts(b) for b in self.blocks]
         problems = [self._block_stage(b, at) for b, at in zip(self.blocks, starts, strict=True)]
-        return Stages((*problems, self._row_stage()), temporaries, nbytes, (*starts, {}))
+        return KernelStages((*problems, self._row_stage()), temporaries, nbytes, (*starts, {}))
 
     def _starts(self, blocks: _Blocks) -> dict[str, int]:
         """How many bytes behind its start each operand's first block begins."""
@@ -78,10 +78,10 @@ class _Pools:
     def _block_stage(self, blocks: _Blocks, starts: Mapping[str, int]) -> Problem:
         """What blocks give, as rows: the axis that is cut becomes two, that of the blocks and that of a block's points."""
         shape, cut = self.problem.shape, self.cut
-        made = self._rewrites(blocks)
+        rewrites = self._rewrites(blocks)
         inputs, operands = [], []
         for p, o in self.read:
-            inputs.append(replace(p, axes=_of_blocks_too(p.axes)))
+            inputs.append(replace(p, axes=_with_block_axis(p.axes)))
             strides = (*o.strides[:cut], o.strides[cut] * blocks.points, *o.strides[cut:])
             operands.append(replace(o, strides=strides, alignment=_aligned(o.alignment, starts.get(p.name, 0))))
         for p in self.given.values():
@@ -100,7 +100,7 @@ class _Pools:
         table: dict[Expr, Expr] = {}
         for n in topological(self.given):
             args = tuple(table[a] for a in n.args)
-            table[n] = made.get(n.op, rebuild)(n, args)
+            table[n] = rewrites.get(n.op, rebuild)(n, args)
         outputs = tuple((p, table[n]) for n, p in self.given.items())
         graph = Graph(tuple(inputs), outputs, tuple(inner) if self.problem.graph.inner_axes else ())
         return Problem(graph, (*shape[:cut], blocks.count, blocks.points, *shape[cut + 1 :]), tuple(inner), tuple(operands))
@@ -123,11 +123,11 @@ class _Pools:
         def parameter(n: Expr, args: tuple[Expr, ...]) -> Expr:
             return const(blocks.points * self.behind, n.kind) if n.attr == ROW_LENGTH else n
 
-        def read(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        def reindexed(n: Expr, args: tuple[Expr, ...]) -> Expr:
             name, storage, axes = n.attr
-            return input_(name, storage, _of_blocks_too(axes))
+            return input_(name, storage, _with_block_axis(axes))
 
-        return {"coord": coordinate, "position": position, "param": parameter, "input": read}
+        return {"coord": coordinate, "position": position, "param": parameter, "input": reindexed}
 
     def _row_stage(self) -> Problem:
         """The outputs, from what the blocks of each row gave."""
@@ -150,9 +150,9 @@ class _Pools:
             else:
                 whole[n] = rebuild(n, args)
         outputs = tuple((p, whole[e]) for p, e in graph.outputs)
-        read = {n.attr[0] for n in topological(e for _, e in outputs) if n.op in READS}
-        inputs = [p for p in graph.inputs if p.name in read]
-        between = [replace(p, axes=Axes.FULL) for p in self.given.values() if p.name in read]
+        read_names = {n.attr[0] for n in topological(e for _, e in outputs) if n.op in READS}
+        inputs = [p for p in graph.inputs if p.name in read_names]
+        between = [replace(p, axes=Axes.FULL) for p in self.given.values() if p.name in read_names]
         inner = tuple(a >= len(self.outer) for a in range(rank))
 
         def over_rows(name: str) -> Operand:
@@ -165,8 +165,8 @@ class _Pools:
             *(Operand(p.kind, tuple(self.strides), ALIGNMENT, general) for p in between),
             *(over_rows(p.name) for p, _ in outputs),
         )
-        made = Graph((*inputs, *between), outputs, inner)
-        return Problem(made, tuple(self.extents), inner, operands)
+        stage_graph = Graph((*inputs, *between), outputs, inner)
+        return Problem(stage_graph, tuple(self.extents), inner, operands)
 
     def _count(self, kind: ElementKind, axis: int) -> Expr:
         """The number of elements of a block."""
@@ -174,7 +174,7 @@ class _Pools:
         return counts[0] if len(counts) == 1 else select(compare("eq", coord(axis), self.blocks[0].count), counts[1], counts[0])
 
 
-def _of_blocks_too(axes: Axes) -> Axes:
+def _with_block_axis(axes: Axes) -> Axes:
     """What varies along a row does so from block to block, which are rows now."""
     return axes | Axes.OUTER if axes & Axes.INNER else axes
 

@@ -19,12 +19,12 @@ from baracuda.formula.expand import expand
 from baracuda.formula.expr import Expr
 from baracuda.formula.functions import reserved_value
 from baracuda.formula.graph import Graph
-from baracuda.lowering.executables import NothingToDo, executable, given_parameters
-from baracuda.lowering.generated import Generated
+from baracuda.lowering.executables import EmptyExecutable, executable, given_parameters
+from baracuda.lowering.generated import GeneratedImplementation
 from baracuda.lowering.nest.build import build
-from baracuda.lowering.nest.multi_kernel import Place, Staged
+from baracuda.lowering.nest.multi_kernel import MultiKernelExecutable, TensorOffset
 from baracuda.lowering.nest.problem import Operand, Problem, normalise
-from baracuda.lowering.recurrence.problem import Array, Chains, Recurrence, RecurrenceProblem, in_primitives, tensors_of
+from baracuda.lowering.recurrence.problem import ArrayLayout, Chains, Recurrence, RecurrenceProblem, in_primitives, tensors_of
 from baracuda.runtime.program import Parameter
 
 
@@ -37,12 +37,12 @@ class View:
     axes: tuple[int | None, ...]
     skew: tuple[tuple[int, int], ...] = ()
 
-    def strides(self, array: Array) -> tuple[int, ...]:
+    def strides(self, array: ArrayLayout) -> tuple[int, ...]:
         """The strides over the iteration space."""
-        found = [0 if a is None or array.shape[a] == 1 else array.strides[a] for a in self.axes]
+        strides = [0 if a is None or array.shape[a] == 1 else array.strides[a] for a in self.axes]
         for axis, other in self.skew:
-            found[axis] += array.strides[other]
-        return tuple(found)
+            strides[axis] += array.strides[other]
+        return tuple(strides)
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,14 @@ class Pipeline:
 
     def starts(self) -> tuple[dict[str, int], int]:
         """Where each temporary begins in the workspace, and how many bytes they take."""
-        found, at = {}, 0
+        starts, at = {}, 0
         for name, temporary in self.temporaries.items():
-            found[name] = at
+            starts[name] = at
             at += round_up(max(1, prod(temporary.shape)) * temporary.kind.itemsize, 256)
-        return found, at
+        return starts, at
 
 
-class PipelineImplementation(Generated):
+class PipelineImplementation(GeneratedImplementation):
     """The kernels of a pipeline, for the CPU or for a CUDA device."""
 
     def __init__(
@@ -102,15 +102,15 @@ class PipelineImplementation(Generated):
         super().__init__(device, pipeline.math)
         self.pipeline, self.specs, self.descriptor = pipeline, specs, descriptor
 
-    def arrays(self, layout: Layout) -> dict[str, Array]:
+    def arrays(self, layout: Layout) -> dict[str, ArrayLayout]:
         """How every tensor lies."""
-        found = {n: Array(t.kind, t.shape, contiguous_strides(t.shape)) for n, t in self.pipeline.temporaries.items()}
-        for spec, lies in zip(self.specs, layout, strict=True):
-            if lies is not None:
+        arrays = {n: ArrayLayout(t.kind, t.shape, contiguous_strides(t.shape)) for n, t in self.pipeline.temporaries.items()}
+        for spec, tensor_layout in zip(self.specs, layout, strict=True):
+            if tensor_layout is not None:
                 shape = spec.expected_shape(self.descriptor)
-                strides = lies.strides if all(shape) else contiguous_strides(shape)
-                found[spec.name] = Array(spec.expected_kind(self.descriptor), shape, strides, lies.general)
-        return found
+                strides = tensor_layout.strides if all(shape) else contiguous_strides(shape)
+                arrays[spec.name] = ArrayLayout(spec.expected_kind(self.descriptor), shape, strides, tensor_layout.general)
+        return arrays
 
     def problem(self, stage: Formula, layout: Layout) -> Problem:
         """A formula of the pipeline as a problem."""
@@ -128,29 +128,29 @@ class PipelineImplementation(Generated):
         arrays = self.arrays(layout)
         starts, nbytes = self.pipeline.starts()
         tensors = {s.name: i for i, s in enumerate(self.specs)}
-        parts = []
+        steps = []
         for stage in self.pipeline.stages:
             if stage.is_empty:
                 continue
             if isinstance(stage, Formula):
-                made, names = self._formula(stage, layout, compiled_only)
+                program, names = self._formula(stage, layout, compiled_only)
             else:
-                made, names = self._recurrence(stage, arrays, compiled_only)
-            if made is None:
+                program, names = self._recurrence(stage, arrays, compiled_only)
+            if program is None:
                 return None
-            places = [Place(None, starts[n]) if n in starts else Place(tensors[n], 0) for n in names]
-            parts.append((made, places))
-        return Staged(parts, nbytes) if parts else NothingToDo()
+            places = [TensorOffset(None, starts[n]) if n in starts else TensorOffset(tensors[n], 0) for n in names]
+            steps.append((program, places))
+        return MultiKernelExecutable(steps, nbytes) if steps else EmptyExecutable()
 
     def _formula(self, stage: Formula, layout: Layout, compiled_only: bool) -> tuple[Executable | None, list[str]]:
         nest = normalise(self.problem(stage, layout))
         values = [self._parameter(n, stage) for n in nest.graph.params]
-        made = build(self.device, nest, values, way=self.way, compiled_only=compiled_only)
+        program = build(self.device, nest, values, way=self.way, compiled_only=compiled_only)
         names = [stage.views[p.name].tensor for p in (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))]
-        return made, names
+        return program, names
 
     def _recurrence(
-        self, stage: Recurrence | Chains, arrays: Mapping[str, Array], compiled_only: bool
+        self, stage: Recurrence | Chains, arrays: Mapping[str, ArrayLayout], compiled_only: bool
     ) -> tuple[Executable | None, list[str]]:
         problem = RecurrenceProblem(in_primitives(stage), arrays)
         values = given_parameters(problem.stage.facts.params, self.pipeline.parameters)

@@ -22,7 +22,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.lazy import cached_property
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes, Expr, coord, node, topological
-from baracuda.formula.gathers import Source, gather
+from baracuda.formula.gathers import GatherSource, gather
 from baracuda.formula.graph import Graph, Port
 
 #: The numbers of the batch element, of the step and of the lane.
@@ -31,7 +31,7 @@ BATCH, STEP, LANE = coord(0), coord(1), coord(2)
 
 def read(tensor: str, element: ElementKind, *index: Expr) -> Expr:
     """The element of a tensor at an index along each of its axes."""
-    return gather(Source(tensor, element, Axes.NONE, tuple(range(len(index)))), index)
+    return gather(GatherSource(tensor, element, Axes.NONE, tuple(range(len(index)))), index)
 
 
 def state(component: int, kind: ElementKind, distance: int = 0) -> Expr:
@@ -59,7 +59,7 @@ class Varies(enum.IntFlag):
 
 
 @dataclass(frozen=True)
-class Array:
+class ArrayLayout:
     """A tensor in memory; strides are in elements. Where `general` is set, code may not depend on them."""
 
     kind: ElementKind
@@ -167,8 +167,8 @@ class Recurrence:
         )
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(self.roots)
+    def facts(self) -> DependenceAnalysis:
+        return DependenceAnalysis(self.roots)
 
     @property
     def reach(self) -> tuple[int, int]:
@@ -238,8 +238,8 @@ class Chains:
         )
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(self.roots)
+    def facts(self) -> DependenceAnalysis:
+        return DependenceAnalysis(self.roots)
 
 
 @dataclass(frozen=True)
@@ -247,10 +247,10 @@ class RecurrenceProblem:
     """What is lowered: a recurrence, or chains, in primitives, and how every tensor lies."""
 
     stage: Recurrence | Chains
-    arrays: Mapping[str, Array]
+    arrays: Mapping[str, ArrayLayout]
 
 
-class Facts:
+class DependenceAnalysis:
     """What lowering asks of the expressions of a problem."""
 
     def __init__(self, roots: Sequence[Expr]) -> None:
@@ -259,14 +259,14 @@ class Facts:
         self.tensors = tuple(dict.fromkeys(n.attr.name for n in self.nodes if n.op == "gather"))
         self.varies: dict[Expr, Varies] = {}
         for n in self.nodes:
-            found = Varies.NONE
+            dependence = Varies.NONE
             if n.op == "coord":
-                found = (Varies.NONE, Varies.STEP, Varies.LANE)[n.attr]
+                dependence = (Varies.NONE, Varies.STEP, Varies.LANE)[n.attr]
             elif n.op == "state":
-                found = Varies.STATE | Varies.STEP | Varies.LANE
+                dependence = Varies.STATE | Varies.STEP | Varies.LANE
             for a in n.args:
-                found |= self.varies[a]
-            self.varies[n] = found
+                dependence |= self.varies[a]
+            self.varies[n] = dependence
 
     def reads(self, roots: Iterable[Expr]) -> list[Expr]:
         """The reads that the roots depend on, those that an index needs first."""
@@ -274,13 +274,13 @@ class Facts:
 
     def fixed(self, roots: Iterable[Expr], free: Varies) -> list[Expr]:
         """The largest parts of the roots that are the same whatever is `free`, constants apart."""
-        found: dict[Expr, None] = {}
+        fixed_nodes: dict[Expr, None] = {}
         roots = list(roots)
         for n in topological(roots):
             if self.varies[n] & free:
-                found |= {a: None for a in n.args if not self.varies[a] & free}
-        found |= {r: None for r in roots if not self.varies[r] & free}
-        return [n for n in found if n.op != "const"]
+                fixed_nodes |= {a: None for a in n.args if not self.varies[a] & free}
+        fixed_nodes |= {r: None for r in roots if not self.varies[r] & free}
+        return [n for n in fixed_nodes if n.op != "const"]
 
 
 def in_primitives(problem: Recurrence | Chains) -> Recurrence | Chains:

@@ -34,10 +34,10 @@ class ScanGroup:
 
 def grouped(nodes: Iterable[Expr]) -> list[ScanGroup]:
     """Scan nodes, by the scan that they belong to."""
-    found: dict[tuple[Combine, tuple[Expr, ...], bool], list[Expr]] = {}
+    groups: dict[tuple[Combine, tuple[Expr, ...], bool], list[Expr]] = {}
     for n in nodes:
-        found.setdefault((n.attr.combine, n.args, n.attr.reverse), []).append(n)
-    return [ScanGroup(*key, tuple(members)) for key, members in found.items()]
+        groups.setdefault((n.attr.combine, n.args, n.attr.reverse), []).append(n)
+    return [ScanGroup(*key, tuple(members)) for key, members in groups.items()]
 
 
 def scan_groups(graph: Graph) -> list[ScanGroup]:

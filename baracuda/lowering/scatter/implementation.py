@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Executable, Layout
-from baracuda.lowering.executables import NothingToDo, executable
-from baracuda.lowering.generated import Generated
+from baracuda.lowering.executables import EmptyExecutable, executable
+from baracuda.lowering.generated import GeneratedImplementation
 from baracuda.lowering.scatter.problem import OPERANDS, Scatter, normalise
 from baracuda.runtime.program import Parameter
 
 
-class ScatterImplementation(Generated):
+class ScatterImplementation(GeneratedImplementation):
     """Kernels of one problem on one device; `describe` gives the problem for a layout of the plan's tensors, which are the
     index, x, rows, weights, base and y."""
 
@@ -24,7 +24,7 @@ class ScatterImplementation(Generated):
     def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
         scatter = normalise(self.describe(layout))
         if scatter.keys.count * scatter.columns == 0:
-            return NothingToDo()
+            return EmptyExecutable()
         return executable(self.device, scatter, self._params(scatter), OPERANDS, way=self.way, compiled_only=compiled_only)
 
     def _params(self, scatter: Scatter) -> Sequence[Parameter]:

@@ -26,7 +26,7 @@ OPERANDS = 6
 
 
 @dataclass(frozen=True)
-class Lies:
+class TensorLayout:
     """How a tensor lies in memory: strides in elements over its outer axes and over the inner ones."""
 
     kind: ElementKind
@@ -57,7 +57,7 @@ class Keys:
     """
 
     shape: tuple[int, ...]
-    index: Lies
+    index: TensorLayout
     steps: tuple[int, ...]
     scale: int
     extent: int
@@ -101,17 +101,17 @@ class Scatter:
     keys: Keys
     destinations: tuple[int, ...]
     inner: tuple[int, ...]
-    x: Lies | None
-    rows: Lies | None
-    weights: Lies | None
-    base: Lies | None
-    y: Lies
+    x: TensorLayout | None
+    rows: TensorLayout | None
+    weights: TensorLayout | None
+    base: TensorLayout | None
+    y: TensorLayout
     scaled: bool = False
     sources: int = 0
     joined: bool = True
 
     @property
-    def combined_base(self) -> Lies | None:
+    def combined_base(self) -> TensorLayout | None:
         """The base, where it is combined with something."""
         return self.base if self.joined else None
 
@@ -147,12 +147,12 @@ def _pick(strides: Sequence[int], groups: Sequence[tuple[int, int]]) -> tuple[in
     return tuple(strides[a] if a >= 0 else 0 for _, a in groups)
 
 
-def _outer(lies: Lies | None, groups: Sequence[tuple[int, int]]) -> Lies | None:
-    return None if lies is None else replace(lies, outer=_pick(lies.outer, groups))
+def _outer(tensor_layout: TensorLayout | None, groups: Sequence[tuple[int, int]]) -> TensorLayout | None:
+    return None if tensor_layout is None else replace(tensor_layout, outer=_pick(tensor_layout.outer, groups))
 
 
-def _inner(lies: Lies | None, groups: Sequence[tuple[int, int]]) -> Lies | None:
-    return None if lies is None else replace(lies, inner=_pick(lies.inner, groups))
+def _inner(tensor_layout: TensorLayout | None, groups: Sequence[tuple[int, int]]) -> TensorLayout | None:
+    return None if tensor_layout is None else replace(tensor_layout, inner=_pick(tensor_layout.inner, groups))
 
 
 def _real(scatter: Scatter) -> Scatter:
@@ -161,11 +161,11 @@ def _real(scatter: Scatter) -> Scatter:
         return scatter
     part = ElementKind.F32 if scatter.y.kind is ElementKind.C64 else ElementKind.F64
 
-    def halves(lies: Lies | None) -> Lies | None:
-        if lies is None:
+    def halves(tensor_layout: TensorLayout | None) -> TensorLayout | None:
+        if tensor_layout is None:
             return None
-        outer, inner = (tuple(2 * s for s in strides) for strides in (lies.outer, lies.inner))
-        return replace(lies, kind=part, outer=outer, inner=(*inner, 1))
+        outer, inner = (tuple(2 * s for s in strides) for strides in (tensor_layout.outer, tensor_layout.inner))
+        return replace(tensor_layout, kind=part, outer=outer, inner=(*inner, 1))
 
     y = halves(scatter.y)
     assert y is not None
@@ -198,10 +198,10 @@ def normalise(scatter: Scatter) -> Scatter:
     extents = [scatter.inner[a] for a in axes]
     along = [replace(t, inner=tuple(t.inner[a] for a in axes)) for t in along]
     groups = _joined(extents, [t.inner for t in along], merge=merge)
-    found = iter([_inner(t, groups) for t in along])
-    y = next(found)
-    base = next(found) if base is not None else None
-    x = next(found) if x is not None else None
+    tensors = iter([_inner(t, groups) for t in along])
+    y = next(tensors)
+    base = next(tensors) if base is not None else None
+    x = next(tensors) if x is not None else None
     assert y is not None
     inner = tuple(n for n, _ in groups)
     return replace(scatter, keys=keys, destinations=destinations, inner=inner, x=x, rows=rows, weights=weights, base=base, y=y)

@@ -31,11 +31,11 @@ def custom(score: Callable[..., Expr], others: Sequence[ElementKind], element: E
     work = element.compute
     ports = tuple(Port(name, kind) for name, kind in zip(OTHERS, others, strict=False))
     s = input_(SCALED, work)
-    made = score(s, *(f.index(axis) for axis in range(4)), *(input_(p.name, p.kind) for p in ports))
-    if not isinstance(made, Expr) or made.kind is not work:
-        got = f"an expression of {made.kind}" if isinstance(made, Expr) else repr(made)
+    result = score(s, *(f.index(axis) for axis in range(4)), *(input_(p.name, p.kind) for p in ports))
+    if not isinstance(result, Expr) or result.kind is not work:
+        got = f"an expression of {result.kind}" if isinstance(result, Expr) else repr(result)
         raise InvalidProblemError(f"score: the function gives {got}; expected an expression of {work}")
-    return Graph((Port(SCALED, work), *ports), ((Port(SCORE, work), made),), _OUTER)
+    return Graph((Port(SCALED, work), *ports), ((Port(SCORE, work), result),), _OUTER)
 
 
 def score_formula(d: AttentionDescriptor) -> Graph:
@@ -43,26 +43,26 @@ def score_formula(d: AttentionDescriptor) -> Graph:
     work = d.compute
     dot = input_(DOT, work)
     scaled = dot if d.factor == 1 else dot * param("scale", work)
-    read = {name: input_(name, kind) for name, kind in d.score_tensors.items()}
+    inputs = {name: input_(name, kind) for name, kind in d.score_tensors.items()}
     if d.formula is not None:
         s = substitute(d.formula.outputs[0][1], {input_(SCALED, work): scaled})
     else:
-        s = _composed(d, scaled, read)
+        s = _composed(d, scaled, inputs)
     ports = (Port(DOT, work), *(Port(name, kind) for name, kind in d.score_tensors.items()))
     return Graph(ports, ((Port(SCORE, work), s),), _OUTER)
 
 
-def _composed(d: AttentionDescriptor, s: Expr, read: dict[str, Expr]) -> Expr:
+def _composed(d: AttentionDescriptor, s: Expr, inputs: dict[str, Expr]) -> Expr:
     work = d.compute
     if d.softcap:
         cap = param("softcap", work)
         s = cap * f.tanh(s / cap)
-    if "bias" in read:
-        s = s + cast(read["bias"], work)
-    if "slopes" in read:
-        s = fma(cast(read["slopes"], work), cast(f.index(3) - f.index(2), work), s)
-    if "mask" in read:
-        s = select(read["mask"], s, -inf)
+    if "bias" in inputs:
+        s = s + cast(inputs["bias"], work)
+    if "slopes" in inputs:
+        s = fma(cast(inputs["slopes"], work), cast(f.index(3) - f.index(2), work), s)
+    if "mask" in inputs:
+        s = select(inputs["mask"], s, -inf)
     return s
 
 
@@ -84,8 +84,8 @@ def slope_graph(d: AttentionBackwardDescriptor) -> Graph:
 
 @lru_cache(MOST_GRAPHS)
 def _slope_graph(d: AttentionBackwardDescriptor) -> Graph:
-    made = gradient(score_formula(d), [DOT, *([d.pair] if d.pair else [])], {SCORE: GRADIENT})
+    slope = gradient(score_formula(d), [DOT, *([d.pair] if d.pair else [])], {SCORE: GRADIENT})
     renamed = ("ddot", "dbias")
     kinds = (d.compute, d.dbias_element if d.pair else d.compute)
-    outputs = tuple((Port(name, kind), e) for name, kind, (_, e) in zip(renamed, kinds, made.outputs, strict=False))
-    return expand(Graph(made.inputs, outputs, made.inner_axes))
+    outputs = tuple((Port(name, kind), e) for name, kind, (_, e) in zip(renamed, kinds, slope.outputs, strict=False))
+    return expand(Graph(slope.inputs, outputs, slope.inner_axes))

@@ -39,12 +39,12 @@ def _merged_backward(
     dy: Expr, a: Expr, a_lse: Own, b: Expr, b_lse: Own, y: Expr, lse: Own, dlse: Own | None = None
 ) -> tuple[Expr, Expr, Expr, Expr]:
     p, q, whole = (cast(x, dy.kind) for x in (a_lse, b_lse, lse))
-    found = []
+    gradients = []
     for x, part in ((a, p), (b, q)):
         share = _share(part, whole)
         slope = f.sum_(dy * (x - y))
-        found += [share * dy, share * (slope if dlse is None else slope + cast(dlse, dy.kind))]
-    return found[0], found[1], found[2], found[3]
+        gradients += [share * dy, share * (slope if dlse is None else slope + cast(dlse, dy.kind))]
+    return gradients[0], gradients[1], gradients[2], gradients[3]
 
 
 merge_backward = Op(

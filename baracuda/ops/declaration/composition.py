@@ -24,7 +24,7 @@ from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.patterns import Declared
-from baracuda.ops.declaration.traced import Bound
+from baracuda.ops.declaration.traced import IndexBound
 
 #: A tensor that may be left out.
 Given: TypeAlias = TensorRef | None
@@ -84,7 +84,7 @@ class Steps(Protocol):
     def reshaped(self, tensor: TensorRef, shape: Shape) -> Any:
         """The elements of a tensor in another shape."""
 
-    def check_indices(self, index: TensorRef, name: str, limits: Bound) -> None:
+    def check_indices(self, index: TensorRef, name: str, limits: IndexBound) -> None:
         """Raise `InvalidProblemError` where an index is out of range, with the first one that is; on a GPU when the host next
         waits for the device."""
 
@@ -140,10 +140,10 @@ def composed(
     """Declare a composition and register it under its name."""
 
     def declare(body: Callable[..., Any]) -> Composed:
-        made = Composed(body, patterns, out, numbers or {})
-        if made.name in COMPOSED:
-            raise InvalidProblemError(f"{made.name}: declared twice")
-        COMPOSED[made.name] = made
-        return made
+        composition = Composed(body, patterns, out, numbers or {})
+        if composition.name in COMPOSED:
+            raise InvalidProblemError(f"{composition.name}: declared twice")
+        COMPOSED[composition.name] = composition
+        return composition
 
     return declare

@@ -21,7 +21,7 @@ from baracuda.core.op_table import row
 from baracuda.core.sku import OpCategory
 from baracuda.formula.expr import Expr
 from baracuda.ops.declaration.promotion import Rule
-from baracuda.ops.declaration.traced import Bound, Shape, Signature, Space, Value, signature
+from baracuda.ops.declaration.traced import IndexBound, Shape, Signature, Space, Value, signature
 
 Formula = Callable[..., Any]
 
@@ -149,7 +149,7 @@ class Op:
         library: bool = False,
         check: Callable[[Mapping[str, tuple[Shape, ElementKind]], tuple[int, ...], Mapping[str, Any]], None] | None = None,
         space: Callable[[Mapping[str, Shape], Mapping[str, Any]], Space] | None = None,
-        bounds: Callable[[Mapping[str, Shape], Mapping[str, Any]], Sequence[tuple[str, Bound]]] | None = None,
+        bounds: Callable[[Mapping[str, Shape], Mapping[str, Any]], Sequence[tuple[str, IndexBound]]] | None = None,
     ) -> None:
         self.name = name or formula.__name__.rstrip("_")
         known = row(self.name)
@@ -230,11 +230,11 @@ def op(rule: Rule = Rule.COMMON, **keywords: Any) -> Callable[[Formula], Op]:
     """Declare an op and register it under its name; the keywords are those of `Op`."""
 
     def declare(formula: Formula) -> Op:
-        made = Op(formula, rule, **keywords)
-        if made.name in OPS:
-            raise InvalidProblemError(f"{made.name}: declared twice")
-        OPS[made.name] = made
-        return made
+        declared = Op(formula, rule, **keywords)
+        if declared.name in OPS:
+            raise InvalidProblemError(f"{declared.name}: declared twice")
+        OPS[declared.name] = declared
+        return declared
 
     return declare
 

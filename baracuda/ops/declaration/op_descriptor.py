@@ -21,7 +21,7 @@ from baracuda.lowering.nest.sequence import directions
 from baracuda.ops.declaration.formula_plan import FormulaDescriptor
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule, common, result_element, whole
-from baracuda.ops.declaration.traced import Bound, Shape, Space, exact_class, space_of, varying
+from baracuda.ops.declaration.traced import IndexBound, Shape, Space, exact_class, space_of, varying
 from baracuda.ops.declaration.tracing import graph_of, reads, scalar_kind
 
 
@@ -83,11 +83,11 @@ class OpDescriptor(FormulaDescriptor):
         if op.axis_option:
             check_axes("axis", self.axes, len(self.space))
         if op.check is not None:
-            told = {**op.signature.options, **dict(self.options), **self.numbers_given}
-            op.check(self.tensors, tuple(sorted(self.inner_set)), told)
+            all_options = {**op.signature.options, **dict(self.options), **self.numbers_given}
+            op.check(self.tensors, tuple(sorted(self.inner_set)), all_options)
         known = {**op.signature.scalars, **dict.fromkeys(names)}
-        for what, given, expected in (("scalar", self.scalars, known), ("option", self.options, op.signature.options)):
-            for name, _ in given:
+        for what, entries, expected in (("scalar", self.scalars, known), ("option", self.options, op.signature.options)):
+            for name, _ in entries:
                 if name not in expected:
                     raise InvalidProblemError(
                         f"{name}: {op} has no such {what}; expected some of {', '.join(expected) or 'none'}"
@@ -115,13 +115,13 @@ class OpDescriptor(FormulaDescriptor):
     def tensors(self) -> dict[str, tuple[Shape, ElementKind]]:
         """The tensors that are given: shape, as the formula sees it, and element by name."""
         rows = zip(self.op.signature.tensors, self.shapes, self.elements, strict=True)
-        found = {name: (shape, kind) for name, shape, kind in rows if shape is not None and kind is not None}
+        described = {name: (shape, kind) for name, shape, kind in rows if shape is not None and kind is not None}
         if self.op.vectors and len(self.axes) > 1:
-            whole = next((shape for n, (shape, _) in found.items() if n not in self.op.vectors), ())
+            whole = next((shape for n, (shape, _) in described.items() if n not in self.op.vectors), ())
             row = tuple(n for a, n in enumerate(whole) if a in counted(self.axes, len(whole)))
-            flat = {n: (row, k) for n, (s, k) in found.items() if n in self.op.vectors and s == (prod(row),)}
-            found |= flat
-        return found
+            flat = {n: (row, k) for n, (s, k) in described.items() if n in self.op.vectors and s == (prod(row),)}
+            described |= flat
+        return described
 
     @cached_property
     def given_shapes(self) -> dict[str, Shape]:
@@ -131,14 +131,14 @@ class OpDescriptor(FormulaDescriptor):
     @cached_property
     def space(self) -> Shape:
         shapes = {n: s for n, (s, _) in self.tensors.items()}
-        if self.made is not None:
-            return space_of(shapes, self.made.axes, self.made)
+        if self.own_space is not None:
+            return space_of(shapes, self.own_space.axes, self.own_space)
         rank = max([len(s) for n, s in shapes.items() if n not in self.op.places], default=0)
-        placed = {n: place for n, place in self.op.places.items() if n in shapes and len(shapes[n]) != rank}
-        return space_of(shapes, {n: place(rank, counted(self.axes, rank)) for n, place in placed.items()})
+        placements = {n: place for n, place in self.op.places.items() if n in shapes and len(shapes[n]) != rank}
+        return space_of(shapes, {n: place(rank, counted(self.axes, rank)) for n, place in placements.items()})
 
     @cached_property
-    def made(self) -> Space | None:
+    def own_space(self) -> Space | None:
         """Where the tensors' axes lie in the iteration space, for an op that says so."""
         if self.op.space is None:
             return None
@@ -146,15 +146,15 @@ class OpDescriptor(FormulaDescriptor):
         return self.op.space(shapes, {**self.op.signature.options, **dict(self.options)})
 
     @cached_property
-    def limits(self) -> Sequence[tuple[str, Bound]]:
+    def limits(self) -> Sequence[tuple[str, IndexBound]]:
         """The tensors of indices that read others, and what they must be in."""
         if self.op.bounds is None:
             return ()
         shapes = {n: s for n, (s, _) in self.tensors.items()}
         rows = {"axis": counted(self.axes, len(self.space))} if self.op.rows else {}
         options = {**self.op.signature.options, **dict(self.options)}
-        found = self.op.bounds(shapes, {**options, **self.numbers_given, **rows})
-        return [(n, bound) for n, bound in found if not bound.classes or self.tensors[n][1].is_integer]
+        bounds = self.op.bounds(shapes, {**options, **self.numbers_given, **rows})
+        return [(n, bound) for n, bound in bounds if not bound.classes or self.tensors[n][1].is_integer]
 
     @cached_property
     def inner_set(self) -> frozenset[int]:
@@ -192,9 +192,9 @@ class OpDescriptor(FormulaDescriptor):
     @cached_property
     def whole_numbers(self) -> list[tuple[str, ElementKind]]:
         """The numbers of the call that an integer kind must hold, with that kind."""
-        tensors, given = self.op.signature.tensors, self.numbers_given
+        tensors, numbers = self.op.signature.tensors, self.numbers_given
         kind = self.promoted.compute
-        rows = ((n, kind if n in tensors else scalar_kind(self, n)) for n, v in given.items() if v is not None)
+        rows = ((n, kind if n in tensors else scalar_kind(self, n)) for n, v in numbers.items() if v is not None)
         return [(n, k) for n, k in rows if k.is_integer]
 
     @cached_property
@@ -205,13 +205,13 @@ class OpDescriptor(FormulaDescriptor):
         if self.op.rule is Rule.EACH:
             return next((k for k in kinds if k.is_float), kinds[0])
         numbers = [v for n, v in self.scalars if n in self.op.signature.tensors]
-        found = result_element(self.op.rule, common(kinds, numbers))
-        return self.element or found
+        promoted = result_element(self.op.rule, common(kinds, numbers))
+        return self.element or promoted
 
     def placement(self, name: str) -> tuple[int | None, ...]:
         """The axes of the iteration space that a tensor's axes lie along; None for one that is read at an index."""
-        if self.made is not None:
-            return tuple(self.made.axes[name])
+        if self.own_space is not None:
+            return tuple(self.own_space.axes[name])
         shape, rank = self.tensors[name][0], len(self.space)
         if name in self.op.places and len(shape) != rank:
             return self.op.places[name](rank, counted(self.axes, rank))
@@ -254,31 +254,31 @@ class OpDescriptor(FormulaDescriptor):
     @cached_property
     def described(self) -> dict[str, tuple[Shape, ElementKind, tuple[int | None, ...]]]:
         """Shape, element and axes of every tensor of the plan, by name: those that the graph reads, and those it writes."""
-        found: dict[str, tuple[Shape, ElementKind, tuple[int | None, ...]]] = {}
+        described: dict[str, tuple[Shape, ElementKind, tuple[int | None, ...]]] = {}
         for port in self.graph.inputs:
             name = port.name.partition(".")[0]
             if name in self.tensors:
-                found[name] = (self.given_shapes[name], self.tensors[name][1], self.placement(name))
-            elif name not in found:
-                found[name] = self._cotangent_or_saved(name)
+                described[name] = (self.given_shapes[name], self.tensors[name][1], self.placement(name))
+            elif name not in described:
+                described[name] = self._cotangent_or_saved(name)
         for port, expr in self.graph.outputs:
             name, _, half = port.name.partition(".")
             kind = whole(port.kind) if half else port.kind
             if self.wrt and self.exact(name[1:]) is not None:
-                found[name] = (self.given_shapes[name[1:]], kind, self.placement(name[1:]))
+                described[name] = (self.given_shapes[name[1:]], kind, self.placement(name[1:]))
             elif self.wrt:
                 axes = tuple(range(len(self.space)))
-                found[name] = (self._result_shape(port.axes, axes), kind, axes)
+                described[name] = (self._result_shape(port.axes, axes), kind, axes)
             else:
                 axes = self._result_axes(port.axes, expr)
-                found[name] = (self._result_shape(port.axes, axes), kind, axes)
-        return found
+                described[name] = (self._result_shape(port.axes, axes), kind, axes)
+        return described
 
     @cached_property
     def results(self) -> dict[str, tuple[Shape, ElementKind, tuple[int | None, ...]]]:
         """Shape, element and axes of each result of a forward descriptor."""
-        made = {p.name.partition(".")[0] for p, _ in self.graph.outputs}
-        return {name: row for name, row in self.described.items() if name in made}
+        result_names = {p.name.partition(".")[0] for p, _ in self.graph.outputs}
+        return {name: row for name, row in self.described.items() if name in result_names}
 
     def _cotangent_or_saved(self, name: str) -> tuple[Shape, ElementKind, tuple[int | None, ...]]:
         results = self.forward.results
@@ -296,9 +296,9 @@ class OpDescriptor(FormulaDescriptor):
             return ()
         return tuple(a for a, i in enumerate(self.inner) if not i)
 
-    def _result_shape(self, axes: Axes, kept: tuple[int, ...]) -> Shape:
+    def _result_shape(self, axes: Axes, axes_of_result: tuple[int, ...]) -> Shape:
         keep = {True: bool(axes & Axes.INNER), False: bool(axes & Axes.OUTER)}
-        return tuple(self.space[a] if keep[self.inner[a]] else 1 for a in kept)
+        return tuple(self.space[a] if keep[self.inner[a]] else 1 for a in axes_of_result)
 
 
 def check_whole(name: str, value: Any, kind: ElementKind) -> None:

@@ -34,10 +34,10 @@ class OpPlan(FormulaPlan[OpDescriptor, Args]):
         return super().implementations(device, descriptor)
 
 
-def _spec(op: Op, name: str, doc: str, *, written: bool = False) -> TensorSpec:
-    lies = f"lies_{name}" if name in op.vectors or name[1:] in op.vectors else None
+def _spec(op: Op, name: str, doc: str, *, is_output: bool = False) -> TensorSpec:
+    layout_field = f"lies_{name}" if name in op.vectors or name[1:] in op.vectors else None
     words = (f"shape_{name}", f"kind_{name}", f"axes_{name}")
-    return TensorSpec(name, doc, *words, written=written, when=f"has_{name}", lies_as=lies)
+    return TensorSpec(name, doc, *words, written=is_output, when=f"has_{name}", lies_as=layout_field)
 
 
 def stem(name: str) -> str:
@@ -45,7 +45,7 @@ def stem(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-def _made(op: Op, name: str, specs: tuple[TensorSpec, ...]) -> type[OpPlan]:
+def _plan_type(op: Op, name: str, specs: tuple[TensorSpec, ...]) -> type[OpPlan]:
     if op.space is not None:  # what is read at an index must not be overwritten: no result takes an input's place
         specs = tuple(s if s.written else replace(s, varies=Axes.NONE) for s in specs)
     fields = [(s.name, Any, field(default=None)) for s in specs]
@@ -59,7 +59,7 @@ def forward_plan(op: Op, results: tuple[str, ...]) -> type[OpPlan]:
     if (plan := op.derived.get((op.name, results))) is not None:
         return plan  # type: ignore[no-any-return]
     inputs = tuple(_spec(op, n, "an input") for n in op.signature.tensors)
-    return _once(op, op.name, results, inputs + tuple(_spec(op, n, "a result", written=True) for n in results))
+    return _once(op, op.name, results, inputs + tuple(_spec(op, n, "a result", is_output=True) for n in results))
 
 
 def backward_plan(op: Op, results: tuple[str, ...]) -> type[OpPlan]:
@@ -69,13 +69,13 @@ def backward_plan(op: Op, results: tuple[str, ...]) -> type[OpPlan]:
     specs = [_spec(op, f"d{n}", f"the gradient of {n}") for n in results]
     specs += [_spec(op, n, "an input of the forward pass") for n in op.signature.tensors]
     specs += [_spec(op, n, "a saved result") for n in results if n not in op.signature.tensors]
-    specs += [_spec(op, f"d{n}", f"the gradient of {n}", written=True) for n in op.signature.tensors]
+    specs += [_spec(op, f"d{n}", f"the gradient of {n}", is_output=True) for n in op.signature.tensors]
     return _once(op, f"{op.name}_backward", results, tuple(specs))
 
 
 def _once(op: Op, name: str, results: tuple[str, ...], specs: tuple[TensorSpec, ...]) -> type[OpPlan]:
     """The plan class of that name: the first that any thread made."""
-    return op.derived.setdefault((name, results), _made(op, name, specs))  # type: ignore[no-any-return]
+    return op.derived.setdefault((name, results), _plan_type(op, name, specs))  # type: ignore[no-any-return]
 
 
 def plan_of(descriptor: OpDescriptor) -> type[OpPlan]:

@@ -62,7 +62,7 @@ def _value(word: str, names: Mapping[str, Any]) -> int | None:
 
 
 @dataclass(frozen=True)
-class Axes:
+class AxesPattern:
     """One pattern of axes."""
 
     words: tuple[str, ...]
@@ -85,12 +85,12 @@ class Axes:
         """The pattern with what has a meaning put in."""
         if self.words == ("?",):
             return "any shape"
-        written: list[str] = []
+        words: list[str] = []
         for word in _written(self.words, names):
             name = str(word).partition("@")[0]
             known = None if isinstance(word, int) or _is_run(name) else _value(name, names)
-            written.append(name if known is None else str(known))
-        return f"({', '.join(written)}{',' * (len(written) == 1 and not _is_run(written[0]))})"
+            words.append(name if known is None else str(known))
+        return f"({', '.join(words)}{',' * (len(words) == 1 and not _is_run(words[0]))})"
 
 
 def _axis(option: str, axis: Any, name: str, shape: Shape) -> int:
@@ -104,28 +104,28 @@ def _axis(option: str, axis: Any, name: str, shape: Shape) -> int:
 
 def _written(words: Sequence[str], names: Names) -> list[str | int]:
     """Words with the runs that have a meaning written out."""
-    written: list[str | int] = []
+    resolved: list[str | int] = []
     for word in words:
         known = names.get(word[1:]) if word[0] == "*" else None
-        written += known if isinstance(known, tuple) else (word,)
-    return written
+        resolved += known if isinstance(known, tuple) else (word,)
+    return resolved
 
 
 def _fit(words: Sequence[str], shape: Shape, names: Names) -> bool:
     """Whether words stand for a shape; names that have no meaning yet get theirs."""
-    written = _written(words, names)
-    runs = [i for i, w in enumerate(written) if _is_run(w)]
+    resolved = _written(words, names)
+    runs = [i for i, w in enumerate(resolved) if _is_run(w)]
     if len(runs) > 1:  # what they stand for is not known in this call
         return True
-    beyond = len(shape) - len(written) + len(runs)
+    beyond = len(shape) - len(resolved) + len(runs)
     if beyond < 0 or (beyond and not runs):
         return False
     for run in runs:
         axes = shape[run : run + beyond]
-        if written[run] != "...":
-            names[str(written[run])[1:]] = axes
-        written[run : run + 1] = axes
-    for word, extent in zip(written, shape, strict=True):
+        if resolved[run] != "...":
+            names[str(resolved[run])[1:]] = axes
+        resolved[run : run + 1] = axes
+    for word, extent in zip(resolved, shape, strict=True):
         if isinstance(word, str):
             if word.isidentifier() and word not in names:
                 names[word] = extent
@@ -168,8 +168,8 @@ class Pattern:
         Whether it may be a number, a list of numbers, None.
     """
 
-    alternatives: tuple[Axes | Computed, ...] = ()
-    each: tuple[Axes, ...] = ()
+    alternatives: tuple[AxesPattern | Computed, ...] = ()
+    each: tuple[AxesPattern, ...] = ()
     kinds: frozenset[ElementKind] = frozenset()
     element: str = ""
     supported: bool = False
@@ -205,7 +205,7 @@ class Pattern:
     def __str__(self) -> str:
         number = "whole number" if self.whole else "number"
         words = {f"a {number}": self.number, f"a list of {number}s": self.numbers, "a list of tensors": self.each}
-        return " or ".join(["a tensor"] * bool(self.alternatives) + [w for w, there in words.items() if there])
+        return " or ".join(["a tensor"] * bool(self.alternatives) + [w for w, accepted in words.items() if accepted])
 
 
 #: A pattern; a function that says a shape; or that, and words for elements.
@@ -219,8 +219,8 @@ def pattern(declared: Declared) -> Pattern:
         computed = Computed(of, tuple(inspect.signature(of).parameters))
         return replace(pattern(f"? : {elements}"), alternatives=(computed,))
     axes, _, elements = declared.partition(":")
-    alternatives: list[Axes | Computed] = []
-    each: list[Axes] = []
+    alternatives: list[AxesPattern | Computed] = []
+    each: list[AxesPattern] = []
     flags = {"number": False, "numbers": False, "none": False}
     for words in (part.split() for part in re.split(r"\bor\b", axes)):
         if not words:
@@ -232,7 +232,7 @@ def pattern(declared: Declared) -> Pattern:
         words = words[in_list:]
         if len([w for w in words if w == "..." or "@" in w]) > 1:
             raise ValueError(f"{declared!r}: {' '.join(words)}; expected one run of any axes, or one axis of an option")
-        (each if in_list else alternatives).append(Axes(() if words == ["()"] else tuple(words)))
+        (each if in_list else alternatives).append(AxesPattern(() if words == ["()"] else tuple(words)))
     kinds: frozenset[ElementKind] = frozenset()
     known = {**_LABELS, **_CATEGORIES}
     names = [w for w in elements.split() if w.isupper()]

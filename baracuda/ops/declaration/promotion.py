@@ -89,19 +89,19 @@ def _number_category(value: complex) -> Category:
 
 def common(kinds: Sequence[ElementKind], numbers: Iterable[complex] = ()) -> ElementKind:
     """The common element of tensors and Python numbers."""
-    found: ElementKind | None = None
+    kind_so_far: ElementKind | None = None
     for kind in kinds:
-        found = kind if found is None else promote(found, kind)
+        kind_so_far = kind if kind_so_far is None else promote(kind_so_far, kind)
     for value in numbers:
         category = _number_category(value)
-        if found is None or _LADDER[category] > _LADDER[found.category]:
-            if found is not None and category is Category.COMPLEX and found.is_float:
-                found = whole(found)
+        if kind_so_far is None or _LADDER[category] > _LADDER[kind_so_far.category]:
+            if kind_so_far is not None and category is Category.COMPLEX and kind_so_far.is_float:
+                kind_so_far = whole(kind_so_far)
             else:
-                found = _DEFAULT[category]
-    if found is None:
+                kind_so_far = _DEFAULT[category]
+    if kind_so_far is None:
         raise InvalidProblemError("no tensor among the operands; expected at least one")
-    return found
+    return kind_so_far
 
 
 def result_element(rule: Rule, kind: ElementKind) -> ElementKind:

@@ -131,24 +131,24 @@ def _marked(annotation: Any, mark: str) -> bool:
 
 
 #: The axis of the iteration space that each axis of a tensor lies along; None for one that is read at an index.
-Placing: TypeAlias = "Sequence[int | None]"
+AxisPlacement: TypeAlias = "Sequence[int | None]"
 
 
 @dataclass(frozen=True)
 class Space:
     """An iteration space: where the tensors' axes lie in it, by their names, and the extents of axes that no tensor has."""
 
-    axes: Mapping[str, Placing]
+    axes: Mapping[str, AxisPlacement]
     extents: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def rank(self) -> int:
-        placed = (a for axes in self.axes.values() for a in axes if a is not None)
-        return 1 + max((*placed, *self.extents), default=-1)
+        positions = (a for axes in self.axes.values() for a in axes if a is not None)
+        return 1 + max((*positions, *self.extents), default=-1)
 
 
 @dataclass(frozen=True)
-class Bound:
+class IndexBound:
     """What indices must be in: from 0, or with `wrap` from -extent, to extent - 1. `component` says which of the last axis
     of the tensor of indices it is about; None: all of it.
 
@@ -162,14 +162,14 @@ class Bound:
     ignored: int | None = None
 
 
-def space_of(shapes: Mapping[str, Shape], placed: Mapping[str, Placing], made: Space | None = None) -> Shape:
+def space_of(shapes: Mapping[str, Shape], placements: Mapping[str, AxisPlacement], known: Space | None = None) -> Shape:
     """The shape that all shapes broadcast to; a placed tensor's axes lie where it says, not at the end."""
-    rank = max([len(s) for n, s in shapes.items() if n not in placed], default=0) if made is None else made.rank
+    rank = max([len(s) for n, s in shapes.items() if n not in placements], default=0) if known is None else known.rank
     space = [1] * rank
-    for axis, extent in made.extents.items() if made is not None else ():
+    for axis, extent in known.extents.items() if known is not None else ():
         space[axis] = extent
     for name, shape in shapes.items():
-        axes = placed.get(name, range(rank - len(shape), rank))
+        axes = placements.get(name, range(rank - len(shape), rank))
         if len(axes) != len(shape):
             raise InvalidProblemError(f"{name}: shape {shape} has rank {len(shape)}; expected {len(axes)}")
         if any(a is not None and a >= rank for a in axes):
@@ -183,9 +183,9 @@ def space_of(shapes: Mapping[str, Shape], placed: Mapping[str, Placing], made: S
     return tuple(space)
 
 
-def varying(shape: Shape, space: Shape, placed: Placing | None = None) -> tuple[bool, ...]:
+def varying(shape: Shape, space: Shape, placement: AxisPlacement | None = None) -> tuple[bool, ...]:
     """For each axis of the space, whether a tensor has an element for each of its points."""
-    axes = range(len(space) - len(shape), len(space)) if placed is None else placed
+    axes = range(len(space) - len(shape), len(space)) if placement is None else placement
     extents = dict(zip(axes, shape, strict=True))
     return tuple(extents.get(a) == n for a, n in enumerate(space))
 
@@ -219,10 +219,10 @@ def gradient_class(shape: Shape, varies: Sequence[bool], inner: Sequence[bool]) 
     exact = exact_class(varies, inner)
     if exact is not None:
         return exact
-    found = smallest_class([v and n != 1 for v, n in zip(varies, shape, strict=True)], inner)
-    if found is Axes.NONE:
+    smallest = smallest_class([v and n != 1 for v, n in zip(varies, shape, strict=True)], inner)
+    if smallest is Axes.NONE:
         return Axes.OUTER if any(inner) else Axes.FULL
-    return found if any(inner) and not all(inner) else Axes.FULL
+    return smallest if any(inner) and not all(inner) else Axes.FULL
 
 
 def summed(value: Expr, axes: Axes, inner: tuple[bool, ...]) -> Expr:
@@ -236,12 +236,12 @@ def summed(value: Expr, axes: Axes, inner: tuple[bool, ...]) -> Expr:
 def named_results(results: Any, names: Sequence[str]) -> dict[str, Result]:
     """What a formula returned, by name: one value is `y`, several are as declared, or y0, y1, ..."""
     if isinstance(results, Mapping):
-        found = dict(results)
+        named = dict(results)
     elif isinstance(results, (tuple, list)):
-        found = dict(zip(names or [f"y{i}" for i in range(len(results))], results, strict=True))
+        named = dict(zip(names or [f"y{i}" for i in range(len(results))], results, strict=True))
     else:
-        found = {names[0] if names else "y": results}
-    for name, value in found.items():
+        named = {names[0] if names else "y": results}
+    for name, value in named.items():
         if not isinstance(value, (Expr, Complex, Stored)):
             raise InvalidProblemError(f"result {name} is {value!r}; expected an expression")
-    return found
+    return named

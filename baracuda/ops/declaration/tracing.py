@@ -16,7 +16,7 @@ from baracuda.formula.gathers import Table
 from baracuda.formula.gradient import gradient
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.host import HostNumber
-from baracuda.formula.pooling import settled
+from baracuda.formula.pooling import resolve_pooling
 from baracuda.lowering.nest.sequence import directions
 from baracuda.ops.declaration.formula_plan import MOST_GRAPHS
 from baracuda.ops.declaration.promotion import Rule, part
@@ -35,7 +35,7 @@ def graph_of(d: OpDescriptor) -> Graph:
 def _graph_of(d: OpDescriptor) -> Graph:
     if d.wrt:
         return _backward(d)
-    return settled(_forward(d, {n: smallest_class(d.varying(n), d.inner) for n in d.tensors}), d.space, d.inner)
+    return resolve_pooling(_forward(d, {n: smallest_class(d.varying(n), d.inner) for n in d.tensors}), d.space, d.inner)
 
 
 def _symbol(d: OpDescriptor, name: str, kind: ElementKind, axes: Axes) -> Value | Table:
@@ -61,8 +61,8 @@ def _symbol(d: OpDescriptor, name: str, kind: ElementKind, axes: Axes) -> Value 
 
 def _table(name: str, kind: ElementKind, axes: Axes, dims: tuple[int, ...], target: ElementKind) -> Table:
     """A tensor that the formula reads at indices."""
-    parts = tuple((p.name, p.kind) for p in _ports(name, kind, axes))
-    return Table(parts, axes, dims, _compute(target), target.category is Category.COMPLEX)
+    components = tuple((p.name, p.kind) for p in _ports(name, kind, axes))
+    return Table(components, axes, dims, _compute(target), target.category is Category.COMPLEX)
 
 
 def _ports(name: str, kind: ElementKind, axes: Axes) -> list[Port]:
@@ -104,13 +104,13 @@ def scalar_kind(d: OpDescriptor, name: str) -> ElementKind:
 
 
 def _operands(d: OpDescriptor, classes: Mapping[str, Axes]) -> dict[str, Value | Table | None]:
-    found: dict[str, Value | Table | None] = {}
+    operands: dict[str, Value | Table | None] = {}
     for name in d.op.signature.tensors:
         if name in d.tensors:
-            found[name] = _symbol(d, name, d.tensors[name][1], classes[name])
+            operands[name] = _symbol(d, name, d.tensors[name][1], classes[name])
         else:
-            found[name] = _number(d, name)
-    return found
+            operands[name] = _number(d, name)
+    return operands
 
 
 def _number(d: OpDescriptor, name: str) -> Value | None:
@@ -154,8 +154,8 @@ def _result_class(graph: Graph, expr: Expr, inner: tuple[bool, ...]) -> Axes:
 
 def _read(ports: list[Port], outputs: tuple[tuple[Port, Expr], ...], inner: tuple[bool, ...]) -> Graph:
     whole_graph = Graph(tuple(ports), outputs, inner)
-    read = {n.attr[0] for n in whole_graph.nodes if n.op in READS}
-    return Graph(tuple(p for p in ports if p.name in read), outputs, inner)
+    read_names = {n.attr[0] for n in whole_graph.nodes if n.op in READS}
+    return Graph(tuple(p for p in ports if p.name in read_names), outputs, inner)
 
 
 def _forward(d: OpDescriptor, classes: Mapping[str, Axes]) -> Graph:
@@ -170,8 +170,8 @@ def _forward(d: OpDescriptor, classes: Mapping[str, Axes]) -> Graph:
             storage = result.element
         else:
             storage = value.kind if name in d.op.extra or name in d.op.wide else _storage(d, value)
-        parts = [(f"{name}.re", value.re), (f"{name}.im", value.im)] if isinstance(value, Complex) else [(name, value)]
-        flat += [(n, e, storage, result.axes if isinstance(result, Stored) else None) for n, e in parts]
+        components = [(f"{name}.re", value.re), (f"{name}.im", value.im)] if isinstance(value, Complex) else [(name, value)]
+        flat += [(n, e, storage, result.axes if isinstance(result, Stored) else None) for n, e in components]
     ports = [p for n, (_, k) in d.tensors.items() for p in _ports(n, k, classes[n])]
     draft = Graph(tuple(ports), tuple((Port(n, k), e) for n, e, k, _ in flat), d.inner)
     for n in draft.nodes:
@@ -190,19 +190,19 @@ def _backward(d: OpDescriptor) -> Graph:
     for name in d.wrt:
         if name not in d.tensors:
             raise InvalidProblemError(f"wrt: {name}; expected some of {', '.join(d.tensors)}")
-    if d.op.given_backward is not None and (given := _given(d)) is not None:
-        return given
+    if d.op.given_backward is not None and (declared_graph := _given(d)) is not None:
+        return declared_graph
     classes = {n: gradient_class(d.space, d.varying(n), d.inner) for n in d.tensors}
     forward = _forward(d, classes)
     ports = [p for n in d.wrt for p in _ports(n, d.tensors[n][1], classes[n])]
-    wrt, read = [p.name for p in ports], {p.name for p in forward.inputs}
-    unread = tuple(p for p in ports if p.name not in read)  # of these the gradient is zero
+    wrt, read_names = [p.name for p in ports], {p.name for p in forward.inputs}
+    unread = tuple(p for p in ports if p.name not in read_names)  # of these the gradient is zero
     forward = Graph((*forward.inputs, *unread), forward.outputs, forward.inner_axes)
     floats = [p.name for p, e in forward.outputs if e.kind.is_float]
-    counted = d.given or [n for n in d.forward.results if n not in d.op.extra]
-    chosen = [n for n in floats if n.partition(".")[0] in counted]
-    made = gradient(forward, wrt, {n: f"d{n}" for n in chosen}, d.op.saves)
-    return _read(list(made.inputs), _rounded_late(d, made.outputs), d.inner)
+    results_counted = d.given or [n for n in d.forward.results if n not in d.op.extra]
+    chosen = [n for n in floats if n.partition(".")[0] in results_counted]
+    gradients = gradient(forward, wrt, {n: f"d{n}" for n in chosen}, d.op.saves)
+    return _read(list(gradients.inputs), _rounded_late(d, gradients.outputs), d.inner)
 
 
 def _rounded_late(d: OpDescriptor, outputs: tuple[tuple[Port, Expr], ...]) -> tuple[tuple[Port, Expr], ...]:
@@ -246,9 +246,9 @@ def _given(d: OpDescriptor) -> Graph | None:
         value, kind = gradients[f"d{name}"], d.slope_kind(name)
         if isinstance(value, Stored):
             raise InvalidProblemError(f"d{name}: {value!r}; a gradient is stored like its tensor, expected an expression")
-        parts = [value.re, value.im] if isinstance(value, Complex) else [value]
+        components = [value.re, value.im] if isinstance(value, Complex) else [value]
         if kind.category is not Category.COMPLEX:
-            del parts[1:]  # a real number takes the real part of its gradient
-        parts = [summed(cast(p, _compute(kind)), classes[name], d.inner) for p in parts]
-        outputs += list(zip(_ports(f"d{name}", kind, classes[name]), parts, strict=True))
+            del components[1:]  # a real number takes the real part of its gradient
+        components = [summed(cast(p, _compute(kind)), classes[name], d.inner) for p in components]
+        outputs += list(zip(_ports(f"d{name}", kind, classes[name]), components, strict=True))
     return _read(ports, _rounded_late(d, tuple(outputs)), d.inner)

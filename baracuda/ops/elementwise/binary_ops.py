@@ -291,10 +291,10 @@ def nextafter(a: Expr, b: Expr, *, element: ElementKind) -> Expr:
         smallest = bitcast(const(1, pattern.kind), a.kind)
     one = const(1, pattern.kind)
     outwards = ~((b > a) ^ (a > 0.0))
-    moved = pattern + select(outwards, one, -one)
-    moved = widen(moved & 0xFFFF, element) if element in FORMATS else bitcast(moved, a.kind)
-    found = select(f.equal(a, 0.0), select(b > a, smallest, -smallest), moved)
-    return select(f.equal(a, b), b, select(_is_nan(a) | _is_nan(b), a + b, found))
+    stepped = pattern + select(outwards, one, -one)
+    stepped = widen(stepped & 0xFFFF, element) if element in FORMATS else bitcast(stepped, a.kind)
+    neighbour = select(f.equal(a, 0.0), select(b > a, smallest, -smallest), stepped)
+    return select(f.equal(a, b), b, select(_is_nan(a) | _is_nan(b), a + b, neighbour))
 
 
 @op(Rule.FLOATING, takes="float,complex")

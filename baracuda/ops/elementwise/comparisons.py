@@ -52,8 +52,8 @@ def near(a: Value, b: Value, rtol: Scalar, atol: Scalar, *, equal_nan: bool) -> 
     if isinstance(a, Expr) and isinstance(b, Expr) and not a.kind.is_float:
         a, b = cast(a, ElementKind.F64), cast(b, ElementKind.F64)
     within: Expr = abs(a - b) <= atol + rtol * abs(b)
-    found = equal(a, b) | ((abs(b) < _INF) & within)
-    return found | (_nan(a) & _nan(b)) if equal_nan else found
+    is_near = equal(a, b) | ((abs(b) < _INF) & within)
+    return is_near | (_nan(a) & _nan(b)) if equal_nan else is_near
 
 
 @op()

@@ -95,15 +95,15 @@ def _rounded_at_random(x: Expr, bits: Expr, kind: ElementKind) -> Expr:
     target, size = FORMATS[kind], abs(x)
     cut = target.shift
     pattern = bitcast(size, _U32)
-    found = bitcast((pattern + (bits >> (32 - cut))) & 2**32 - (1 << cut), _F32)
+    rounded = bitcast((pattern + (bits >> (32 - cut))) & 2**32 - (1 << cut), _F32)
     if kind is not ElementKind.BF16:  # whose subnormals are cut off from f32's as the normal numbers are
         units = size * (1.0 / target.smallest)
         down = f.floor(units)
         up = (units - down) > converted(bits >> 8, _F32) * 2.0**-24
         tiny = (down + select(up, const(1.0, _F32), 0.0)) * target.smallest
-        found = select(size < target.smallest_normal, tiny, found)
-    found = f.minimum(found, target.maximum)
-    limited = select(bitcast(x, ElementKind.S32) < 0, -found, found)
+        rounded = select(size < target.smallest_normal, tiny, rounded)
+    rounded = f.minimum(rounded, target.maximum)
+    limited = select(bitcast(x, ElementKind.S32) < 0, -rounded, rounded)
     return select(size < float("inf"), limited, cast_to(x, kind))
 
 
@@ -137,10 +137,10 @@ def _reduced(x: Expr, exponent_bits: int, mantissa_bits: int) -> Expr:
     if cut > 0:
         odd = (size >> cut) & 1
         size = (size + odd + ((1 << (cut - 1)) - 1)) & (1 << form.bits) - (1 << cut)
-    found = bitcast(size, form.kind)
+    rounded = bitcast(size, form.kind)
     bias = (1 << (min(exponent_bits, 16) - 1)) - 1  # more bits than any float has change nothing
     if bias < form.bias:
-        found = select(found >= 2.0 ** (bias + 1), float("inf"), found)
-        found = select(found < 2.0 ** (1 - bias), 0.0, found)
-    found = bitcast(bitcast(found, form.unsigned) | sign, form.kind)
-    return select(f.equal(x, x), found, x)
+        rounded = select(rounded >= 2.0 ** (bias + 1), float("inf"), rounded)
+        rounded = select(rounded < 2.0 ** (1 - bias), 0.0, rounded)
+    rounded = bitcast(bitcast(rounded, form.unsigned) | sign, form.kind)
+    return select(f.equal(x, x), rounded, x)

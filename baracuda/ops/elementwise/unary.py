@@ -43,10 +43,10 @@ def _elementary(real: Callable[[Expr], Expr]) -> Op:
 
     formula.__doc__ = real.__doc__
     slope = _FROM_RESULT.get(real)
-    made = op(Rule.FLOATING, name=real.__name__, saves=("y",) if slope else ())(formula)
+    declared = op(Rule.FLOATING, name=real.__name__, saves=("y",) if slope else ())(formula)
     if slope:
-        made.backward(slope)
-    return made
+        declared.backward(slope)
+    return declared
 
 
 for _function in (
@@ -164,13 +164,13 @@ def _rounding(name: str, how: str, doc: str) -> Op:
         return unary(how, x) if x.kind.is_float else x
 
     formula.__doc__ = doc
-    made = op(name=name, differentiable=True)(formula)
+    declared = op(name=name, differentiable=True)(formula)
 
     def flat(dy: Expr, x: Expr) -> dict[str, Expr]:
         return {"dx": const(0.0, dy.kind)}
 
-    made.backward(flat)
-    return made
+    declared.backward(flat)
+    return declared
 
 
 ceil = _rounding("ceil", "ceil", "The smallest integer not below x. Its gradient is zero.")
@@ -239,8 +239,8 @@ def nan_to_num(
         return x
     largest = float(ml_dtypes.finfo(element.numpy).max)
     high, low = (d if v is None else v for v, d in ((posinf, largest), (neginf, -largest)))
-    found = select(f.equal(x, float("inf")), high, select(f.equal(x, float("-inf")), low, x))
-    return select(f.not_equal(x, x), nan, found)
+    finite = select(f.equal(x, float("inf")), high, select(f.equal(x, float("-inf")), low, x))
+    return select(f.not_equal(x, x), nan, finite)
 
 
 @op()

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from baracuda.core.tensor import TensorRef
 from baracuda.ops.declaration.composition import Given, Steps, composed
-from baracuda.ops.declaration.traced import Bound
+from baracuda.ops.declaration.traced import IndexBound
 from baracuda.ops.declaration.words import Bounds, Order, PositiveFloat
 from baracuda.ops.indexing import embedding
 from baracuda.ops.normalization.vector_norms import renorm
@@ -58,6 +58,6 @@ def embedding_bag(
     if max_norm is not None:
         weight = do.run(renorm, {"x": weight}, p=p, max_norm=max_norm, axis=tuple(range(1, len(weight.shape))))
     if bounds == "check":
-        do.check_indices(index, "index", Bound(weight.shape[0]))
+        do.check_indices(index, "index", IndexBound(weight.shape[0]))
     tensors = {"index": index, "weight": weight, "per_sample_weights": per_sample_weights}
     return do.run(embedding.embedding_bag, tensors, do.out, mode=mode, padding_idx=padding_idx)

@@ -22,14 +22,14 @@ def _any_beyond(index: Expr, *, low: Scalar = 0, last: Scalar = 0, ignore_index:
 
 
 def _first_beyond(index: Expr, *, low: Scalar = 0, last: Scalar = 0, ignore_index: WholeScalar = 0) -> Expr:
-    here = position(ElementKind.S64)
-    return f.min_(select(_beyond(index, low, last, ignore_index), here, const((1 << 63) - 1, ElementKind.S64)))
+    own_position = position(ElementKind.S64)
+    return f.min_(select(_beyond(index, low, last, ignore_index), own_position, const((1 << 63) - 1, ElementKind.S64)))
 
 
 def _at_position(index: Expr, *, place: Scalar = 0) -> Expr:
-    here = position(ElementKind.S64)
+    own_position = position(ElementKind.S64)
     lowest = const(-(1 << (index.kind.bits - 1)), index.kind)
-    return f.max_(select(f.equal(here, cast(as_expr(place, index.kind), ElementKind.S64)), index, lowest))
+    return f.max_(select(f.equal(own_position, cast(as_expr(place, index.kind), ElementKind.S64)), index, lowest))
 
 
 def _declared(formula: object, name: str) -> Op:

@@ -19,19 +19,19 @@ from baracuda.formula.gathers import Table, table_extent, take
 from baracuda.formula.integer_functions import is_number
 from baracuda.ops.declaration.op import op
 from baracuda.ops.declaration.promotion import Rule
-from baracuda.ops.declaration.traced import Bound, NonNegative, Own, Positive, Scalar, Shape, Space, Stored, WholeScalar
+from baracuda.ops.declaration.traced import IndexBound, NonNegative, Own, Positive, Scalar, Shape, Space, Stored, WholeScalar
 from baracuda.ops.reductions.reductions import ORDERS, Order, norm_of
 
 Shapes = Mapping[str, Shape]
 Options = Mapping[str, Any]
-Limits = Sequence[tuple[str, Bound]]
+Limits = Sequence[tuple[str, IndexBound]]
 
 
 def _row_of(table: Table, index: Expr) -> Expr:
     """An element of a row of real numbers."""
-    found = take(table, index)
-    assert isinstance(found, Expr)
-    return found
+    value = take(table, index)
+    assert isinstance(value, Expr)
+    return value
 
 
 def _rows(shapes: Shapes) -> int:
@@ -42,7 +42,7 @@ def _rows(shapes: Shapes) -> int:
 
 
 def _in_table(shapes: Shapes, options: Options) -> Limits:
-    return [("index", Bound(_rows(shapes)))]
+    return [("index", IndexBound(_rows(shapes)))]
 
 
 def _looked_up(shapes: Shapes, options: Options) -> Space:
@@ -159,8 +159,8 @@ def embedding_bag(
         row = row * per_sample_weights
     count = f.row_length(row.kind) if counts is None else f.sum_(cast(counts, row.kind))
     if mode == "max":
-        found = f.max_(row if counts is None else select(counts, row, float("-inf")))
-        return select(f.equal(count, 0.0), 0.0, found)
+        bag = f.max_(row if counts is None else select(counts, row, float("-inf")))
+        return select(f.equal(count, 0.0), 0.0, bag)
     total = f.sum_(row if counts is None else select(counts, row, 0.0))
     if mode == "sum":
         return select(f.equal(count, 0.0), 0.0, total)
@@ -179,7 +179,7 @@ def _one_hot_space(shapes: Shapes, options: Options) -> Space:
     takes="int,float,bool",
     element_option=True,
     space=_one_hot_space,
-    bounds=lambda shapes, options: [("index", Bound(options["num_classes"]))],
+    bounds=lambda shapes, options: [("index", IndexBound(options["num_classes"]))],
 )
 def one_hot(index: Own, *, num_classes: Annotated[int, AtLeast(1)], element: ElementKind) -> Stored:
     """1 where the last axis, of extent num_classes, has the number that the index says, else 0; in the element of the indices
@@ -197,9 +197,9 @@ def one_hot(index: Own, *, num_classes: Annotated[int, AtLeast(1)], element: Ele
     """
     wide = cast(index, ElementKind.S64)
     inside = f.clamp(wide, 0, num_classes - 1)
-    here = f.equal(cast(coord(-1), ElementKind.S64), inside)
+    is_class = f.equal(cast(coord(-1), ElementKind.S64), inside)
     kind = element.compute
-    return Stored(select(here, const(1, kind), const(0, kind)), element)
+    return Stored(select(is_class, const(1, kind), const(0, kind)), element)
 
 
 def _steps_space(shapes: Shapes, options: Options) -> Space:
@@ -229,8 +229,8 @@ def timestep_embedding(
     frequency = f.exp(-f.log(as_expr(max_period, timesteps.kind)) * number / (float(half) - downscale_freq_shift))
     angle = scale * (timesteps * frequency)
     sine = second if flip_sin_to_cos else ~second
-    found = select(sine, f.sin(angle), f.cos(angle))
-    return select(k >= 2 * half, 0.0, found) if dim % 2 else found
+    encoding = select(sine, f.sin(angle), f.cos(angle))
+    return select(k >= 2 * half, 0.0, encoding) if dim % 2 else encoding
 
 
 def _positions_space(shapes: Shapes, options: Options) -> Space:
@@ -249,7 +249,7 @@ def _positions_space(shapes: Shapes, options: Options) -> Space:
 
 
 def _in_positions(shapes: Shapes, options: Options) -> Limits:
-    return [("positions", Bound(_rows(shapes)))] if "positions" in shapes else []
+    return [("positions", IndexBound(_rows(shapes)))] if "positions" in shapes else []
 
 
 @op(constants=("weight",), space=_positions_space, bounds=_in_positions)

@@ -19,11 +19,11 @@ from baracuda.formula.expr import Expr, as_expr, cast, const, coord, select
 from baracuda.formula.gathers import Table, take
 from baracuda.ops.declaration.op import Op, op
 from baracuda.ops.declaration.promotion import Rule
-from baracuda.ops.declaration.traced import Bound, Own, Scalar, Shape, Space, Value
+from baracuda.ops.declaration.traced import IndexBound, Own, Scalar, Shape, Space, Value
 
 Shapes = Mapping[str, Shape]
 Options = Mapping[str, Any]
-Limits = Sequence[tuple[str, Bound]]
+Limits = Sequence[tuple[str, IndexBound]]
 
 
 def _axis(shapes: Shapes, options: Options) -> int:
@@ -36,7 +36,7 @@ def _axis(shapes: Shapes, options: Options) -> int:
 
 
 def _along_axis(shapes: Shapes, options: Options) -> Limits:
-    return [("index", Bound(shapes["x"][_axis(shapes, options)], wrap=True))]
+    return [("index", IndexBound(shapes["x"][_axis(shapes, options)], wrap=True))]
 
 
 def _without(rank: int, axis: int) -> tuple[int | None, ...]:
@@ -101,7 +101,7 @@ def _in_all(shapes: Shapes, options: Options) -> Limits:
     size = 1
     for n in shapes["x"]:
         size *= n
-    return [("index", Bound(size, wrap=True))]
+    return [("index", IndexBound(size, wrap=True))]
 
 
 @op(byte_floats=True, space=_flat_space, bounds=_in_all)
@@ -113,25 +113,25 @@ def take_flat(x: Table, index: Own) -> Value:
 def _given(shapes: Shapes) -> list[str]:
     """The names of the index tensors that are given: from the first axis on, none left out between."""
     names = [f"index{k}" for k in range(8)]
-    given = [n for n in names if n in shapes]
-    if given != names[: len(given)] or len(given) > len(shapes["x"]):
+    present = [n for n in names if n in shapes]
+    if present != names[: len(present)] or len(present) > len(shapes["x"]):
         raise InvalidProblemError(
-            f"{', '.join(given) or 'no index'}: given for x of shape {shapes['x']}; expected one for each of its first axes"
+            f"{', '.join(present) or 'no index'}: given for x of shape {shapes['x']}; expected one for each of its first axes"
         )
-    return given
+    return present
 
 
 def _get_space(shapes: Shapes, options: Options) -> Space:
-    given = _given(shapes)
-    rank = max(len(shapes[n]) for n in given)
-    axes: dict[str, Sequence[int | None]] = {n: tuple(range(rank - len(shapes[n]), rank)) for n in given}
-    rest = len(shapes["x"]) - len(given)
-    return Space({**axes, "x": (*(None for _ in given), *range(rank, rank + rest))})
+    present = _given(shapes)
+    rank = max(len(shapes[n]) for n in present)
+    axes: dict[str, Sequence[int | None]] = {n: tuple(range(rank - len(shapes[n]), rank)) for n in present}
+    rest = len(shapes["x"]) - len(present)
+    return Space({**axes, "x": (*(None for _ in present), *range(rank, rank + rest))})
 
 
 def in_axes(shapes: Shapes, options: Options) -> Limits:
     """What the index tensors that are given must be in, the first axis's first."""
-    return [(n, Bound(shapes["x"][k], wrap=True)) for k, n in enumerate(_given(shapes))]
+    return [(n, IndexBound(shapes["x"][k], wrap=True)) for k, n in enumerate(_given(shapes))]
 
 
 @op(byte_floats=True, space=_get_space, bounds=in_axes)
@@ -155,8 +155,8 @@ def index_get(
     >>> baracuda.index_get(np.float32([[1, 2], [3, 4]]), np.array([1, 0]), np.array([0, 1])).tolist()
     [3.0, 2.0]
     """
-    given = [i for i in (index0, index1, index2, index3, index4, index5, index6, index7) if i is not None]
-    return take(x, *given, wrap=True)
+    indices = [i for i in (index0, index1, index2, index3, index4, index5, index6, index7) if i is not None]
+    return take(x, *indices, wrap=True)
 
 
 def check_tuples(shapes: Shapes, options: Options) -> None:
@@ -172,15 +172,15 @@ def check_tuples(shapes: Shapes, options: Options) -> None:
 def _nd_space(shapes: Shapes, options: Options) -> Space:
     check_tuples(shapes, options)
     x, index, batch = shapes["x"], shapes["index"], options["batch_dims"]
-    rank, read = len(index) - 1, index[-1]
-    axes = (*range(batch), *(None for _ in range(read)), *range(rank, rank + len(x) - batch - read))
+    rank, index_length = len(index) - 1, index[-1]
+    axes = (*range(batch), *(None for _ in range(index_length)), *range(rank, rank + len(x) - batch - index_length))
     return Space({"x": axes, "index": (*range(rank), None)})
 
 
 def in_components(shapes: Shapes, options: Options) -> Limits:
     """What each component of tuples of indices must be in."""
     extents = shapes["x"][options["batch_dims"] :][: shapes["index"][-1]]
-    return [("index", Bound(n, wrap=True, component=k)) for k, n in enumerate(extents)]
+    return [("index", IndexBound(n, wrap=True, component=k)) for k, n in enumerate(extents)]
 
 
 @op(byte_floats=True, space=_nd_space, bounds=in_components)
@@ -192,8 +192,8 @@ def gather_nd(x: Table, index: Own, *, batch_dims: Annotated[int, AtLeast(0)] = 
     """
     assert isinstance(index, Table)
     kind = index.parts[0][1]
-    parts = [take(index, const(k, kind)) for k in range(len(x.dims))]
-    return take(x, *(p for p in parts if isinstance(p, Expr)), wrap=True)
+    subscripts = [take(index, const(k, kind)) for k in range(len(x.dims))]
+    return take(x, *(p for p in subscripts if isinstance(p, Expr)), wrap=True)
 
 
 # --- for the gradients by what is read --------------------------------------------------------------------------------
@@ -222,9 +222,9 @@ def _number(
     """The number of an element among those of the first axes, the last axis fastest, given its index along each and their
     extents; the first `batch` of them are the axes of the indices themselves."""
     extents = [as_expr(n, index0.kind) for n in (n0, n1, n2, n3, n4, n5, n6, n7)]
-    given = [i for i in (index0, index1, index2, index3, index4, index5, index6, index7) if i is not None]
+    indices = [i for i in (index0, index1, index2, index3, index4, index5, index6, index7) if i is not None]
     places = [cast(coord(a), index0.kind) for a in range(batch)]
-    for i, n in zip(given, extents[batch:], strict=False):
+    for i, n in zip(indices, extents[batch:], strict=False):
         places.append(f.maximum(f.minimum(select(i < 0, i + n, i), n - 1), 0))
     total = places[0]
     for place, n in zip(places[1:], extents[1:], strict=False):

@@ -25,9 +25,9 @@ _S32 = ElementKind.S32
 
 
 def _read(table: Table, index: Expr) -> Expr:
-    found = take(table, index)
-    assert isinstance(found, Expr)
-    return found
+    value = take(table, index)
+    assert isinstance(value, Expr)
+    return value
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,11 @@ class _Segment:
 def _count(x: Expr, xp: Table, steps: int) -> Expr:
     """How many of xp, which rise and are fewer than 2**steps, are at most x: bisection without a branch."""
     extent = table_extent(xp, 0, _S32)
-    found = const(0, _S32)
+    position = const(0, _S32)
     for step in reversed(range(steps)):
-        ahead = found + (1 << step)
-        found = select((ahead <= extent) & (_read(xp, ahead - 1) <= x), ahead, found)
-    return found
+        ahead = position + (1 << step)
+        position = select((ahead <= extent) & (_read(xp, ahead - 1) <= x), ahead, position)
+    return position
 
 
 def _segment(x: Expr, xp: Table, fp: Table, steps: int) -> _Segment:
@@ -118,8 +118,8 @@ def _space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
 
 
 def _slopes_space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
-    made = _space(shapes, options)
-    return Space({"dy": made.axes["x"], **made.axes})
+    space = _space(shapes, options)
+    return Space({"dy": space.axes["x"], **space.axes})
 
 
 _SLOPES = ("dx", "df_low", "df_high", "dx_low", "dx_high", "low", "high")
@@ -188,9 +188,9 @@ def interp_backward(
     halves = [view(t, i * t.strides[0], x.shape, t.strides[1:]) for t in (of_samples, of_places, ends) for i in (0, 1)]
     options = {"steps": steps, "left": left is not None, "right": right is not None}
     dx, *_ = do.run(_slopes, {"dy": dy, **tensors}, (None, *halves), **options)
-    made = {"x": dx}
+    results = {"x": dx}
     for name, shares in (("xp", of_places), ("fp", of_samples)):
         if name in names:
             d = ScatterDescriptor(ScatterKind.SUM, tensors[name].shape, 0, (2, *x.shape), computed, _S32)
-            made[name] = do.plan(ScatterPlan, d, {"index": ends, "x": shares})
-    return one_or_all([in_element(do, made[n], tensors[n].kind) for n in names])
+            results[name] = do.plan(ScatterPlan, d, {"index": ends, "x": shares})
+    return one_or_all([in_element(do, results[n], tensors[n].kind) for n in names])

@@ -20,7 +20,7 @@ from baracuda.core.sku import BackendKind, OpCategory
 from baracuda.core.spec import TensorSpec, check_axis, check_element, check_shape
 from baracuda.lowering.backend import candidates
 from baracuda.lowering.scatter.implementation import ScatterImplementation
-from baracuda.lowering.scatter.problem import Keys, Lies, Scatter
+from baracuda.lowering.scatter.problem import Keys, Scatter, TensorLayout
 
 #: What an index may be stored in.
 INDEX_KINDS = (ElementKind.S32, ElementKind.S64)
@@ -117,9 +117,9 @@ class ScatterDescriptor(Descriptor):
         plain = self.reduce is ScatterKind.SUM and not self.has_weights
         if kind.category is Category.COMPLEX and not plain:
             raise UnsupportedError(f"element: {kind} with {self.reduce}; complex numbers are only summed, without weights")
-        beside = [n for n, v in (("has_base", self.has_base), ("has_weights", self.has_weights), ("alpha", self.alpha)) if v]
-        if beside and self.reduce is ScatterKind.COUNT:
-            raise InvalidProblemError(f"{', '.join(beside)}: given; expected none where positions are counted")
+        operands = [n for n, v in (("has_base", self.has_base), ("has_weights", self.has_weights), ("alpha", self.alpha)) if v]
+        if operands and self.reduce is ScatterKind.COUNT:
+            raise InvalidProblemError(f"{', '.join(operands)}: given; expected none where positions are counted")
         if not self.shape[self.axis] and all(self.index_shape):
             raise InvalidProblemError(f"shape: {self.shape} has no entry along axis {self.axis}; expected one for the index")
         if self.aligned:
@@ -181,12 +181,14 @@ class ScatterDescriptor(Descriptor):
             result_places = (*before, 0, *after)
             steps, scale = (0,) * rank, 1
 
-        def lies(at: OperandLayout | None, kind: ElementKind, shape: Sequence[int], places: Sequence[int], n: int) -> Lies | None:
-            return None if at is None else _lies(at, kind, shape, places, n, len(inner))
+        def layout_of(
+            at: OperandLayout | None, kind: ElementKind, shape: Sequence[int], places: Sequence[int], n: int
+        ) -> TensorLayout | None:
+            return None if at is None else _factor_layout(at, kind, shape, places, n, len(inner))
 
-        place = lies(index, self.index_element, self.index_shape, outer, rank)
+        place = layout_of(index, self.index_element, self.index_shape, outer, rank)
         stored = ElementKind.U8 if self.element is ElementKind.BOOL else self.element  # as bytes, which are 0 or 1
-        result = lies(y, stored, self.shape, result_places, len(destinations))
+        result = layout_of(y, stored, self.shape, result_places, len(destinations))
         assert place is not None
         assert result is not None
         extent = self.shape[self.axis]
@@ -198,10 +200,10 @@ class ScatterDescriptor(Descriptor):
             keys=keys,
             destinations=destinations,
             inner=inner,
-            x=lies(x, stored, self.x_shape, x_places, rank if self.sources is None else 1),
-            rows=lies(rows, self.index_element, self.index_shape, outer, rank),
-            weights=lies(weights, self.compute_element, self.index_shape, outer, rank),
-            base=lies(base, stored, self.shape, result_places, len(destinations)),
+            x=layout_of(x, stored, self.x_shape, x_places, rank if self.sources is None else 1),
+            rows=layout_of(rows, self.index_element, self.index_shape, outer, rank),
+            weights=layout_of(weights, self.compute_element, self.index_shape, outer, rank),
+            base=layout_of(base, stored, self.shape, result_places, len(destinations)),
             y=result,
             scaled=self.alpha is not None,
             sources=self.sources or 0,
@@ -209,7 +211,9 @@ class ScatterDescriptor(Descriptor):
         )
 
 
-def _lies(layout: OperandLayout, kind: ElementKind, shape: Sequence[int], places: Sequence[int], outer: int, inner: int) -> Lies:
+def _factor_layout(
+    layout: OperandLayout, kind: ElementKind, shape: Sequence[int], places: Sequence[int], outer: int, inner: int
+) -> TensorLayout:
     """A tensor's strides over the outer and the inner axes, by the places of its own axes among them."""
     strides = layout.strides if all(shape) else contiguous_strides(shape)  # NumPy's are 0 where nothing is
     out, along = [0] * outer, [0] * inner
@@ -219,7 +223,7 @@ def _lies(layout: OperandLayout, kind: ElementKind, shape: Sequence[int], places
             out[place] = step
         else:
             along[~place] = step
-    return Lies(kind, tuple(out), tuple(along), layout.alignment, layout.general)
+    return TensorLayout(kind, tuple(out), tuple(along), layout.alignment, layout.general)
 
 
 @dataclass

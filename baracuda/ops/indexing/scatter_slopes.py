@@ -29,16 +29,16 @@ def _space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
     one of a single axis is that of slices. So is a number for each place of the axis one for slices."""
     rank, axis = len(shapes["v"] if "v" in shapes else shapes["dy"]), options["axis"]
     whole = tuple(range(rank))
-    read = tuple(None if a == axis else a for a in whole)
-    places = {n: read if len(s) == rank else (None,) for n, s in shapes.items()}
+    read_axes = tuple(None if a == axis else a for a in whole)
+    places = {n: read_axes if len(s) == rank else (None,) for n, s in shapes.items()}
     places["index"] = whole if len(shapes["index"]) == rank else (axis,)
     return Space(places | ({"v": whole} if "v" in shapes else {}))
 
 
 def _at(index: Expr, wrap: bool, table: Table) -> Expr:
-    found = take(table, index, wrap=wrap)
-    assert isinstance(found, Expr)
-    return found
+    value = take(table, index, wrap=wrap)
+    assert isinstance(value, Expr)
+    return value
 
 
 # --- means ------------------------------------------------------------------------------------------------------------

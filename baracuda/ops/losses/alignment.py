@@ -55,8 +55,8 @@ def probability(log: Expr) -> Expr:
 
 def length(tensor: str, element: ElementKind, most: str) -> Expr:
     """A batch element's length, clamped to 0 ... the parameter `most`, in s32."""
-    given = read(tensor, element, BATCH)
-    return cast(f.clamp(given, 0, param(most, given.kind)), ElementKind.S32)
+    whole = read(tensor, element, BATCH)
+    return cast(f.clamp(whole, 0, param(most, whole.kind)), ElementKind.S32)
 
 
 def class_of(target: Expr) -> Expr:
@@ -165,8 +165,8 @@ def total_loss(
         ports.append(Port("lengths", descriptor.length_element))
         views["lengths"] = View(lengths, (0,))
         own = input_("lengths", descriptor.length_element)
-    counted = value(input_("losses", kind), own)
-    result = f.mean(counted) if descriptor.reduction == "mean" else f.sum_(counted)
+    loss = value(input_("losses", kind), own)
+    result = f.mean(loss) if descriptor.reduction == "mean" else f.sum_(loss)
     graph = Graph(tuple(ports), ((Port("loss", descriptor.element, Axes.OUTER), result),), (True,))
     return Formula(graph, (descriptor.batch_size,), (True,), views)
 

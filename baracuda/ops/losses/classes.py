@@ -108,7 +108,7 @@ def _cross_entropy(
     if target.kind.is_float:
         probability = _smoothed(cast(target, x.kind), smoothing)
         share = probability if w is None else probability * w
-        loss, counted = log_sum * f.sum_(share) - f.sum_(share * shifted), None
+        loss, classes = log_sum * f.sum_(share) - f.sum_(share * shifted), None
     else:
         at = Target(target, ignore_index)
         own = at.weight(w, x.kind)
@@ -117,13 +117,13 @@ def _cross_entropy(
             count = f.row_length(x.kind)
             whole = count * log_sum - f.sum_(shifted) if w is None else f.sum_(w) * log_sum - f.sum_(w * shifted)
             loss = select(f.equal(smoothing, 0.0), loss, (1.0 - smoothing) * loss + smoothing / count * whole)
-        counted = at
+        classes = at
     if z_loss is not None:
         loss = loss + z_loss * lse * lse
-    if counted is None:
+    if classes is None:
         return {"y": loss, "lse": lse, "total": f.row_count(x.kind)}
-    own = counted.counted(own)
-    return {"y": Weighted(counted.judged(loss), own), "lse": lse, "total": f.sum_rows(own)}
+    own = classes.counted(own)
+    return {"y": Weighted(classes.judged(loss), own), "lse": lse, "total": f.sum_rows(own)}
 
 
 def _smoothed(probability: Expr, smoothing: Scalar | None) -> Expr:
@@ -288,8 +288,8 @@ def nll_loss(x: Expr, target: Own, weight: Own | None = None, *, ignore_index: W
     saved as total. Of a row nothing but x[t] is read."""
     at = Target(target, ignore_index)
     own = at.weight(weight, x.kind)
-    counted = at.counted(own)
-    return {"y": Weighted(at.judged(-(own * at.read(x))), counted), "total": f.sum_rows(counted)}
+    weight_total = at.counted(own)
+    return {"y": Weighted(at.judged(-(own * at.read(x))), weight_total), "total": f.sum_rows(weight_total)}
 
 
 @nll_loss.backward

@@ -17,7 +17,7 @@ from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr
 from baracuda.ops.declaration.op import Op, op
 from baracuda.ops.declaration.promotion import Rule
-from baracuda.ops.declaration.traced import Bound, Shape
+from baracuda.ops.declaration.traced import IndexBound, Shape
 
 Formula = Callable[..., Any]
 Reduction: TypeAlias = Literal["none", "mean", "sum"]
@@ -64,9 +64,9 @@ def _declare(
         def with_reduction(*tensors: Any, reduction: str = reduction, **words: Any) -> Any:
             return reduced(formula(*tensors, **words), reduction)
 
-        found = inspect.signature(formula)
+        signature = inspect.signature(formula)
         word = inspect.Parameter("reduction", inspect.Parameter.KEYWORD_ONLY, default=reduction, annotation=Literal[modes])
-        with_reduction.__signature__ = found.replace(parameters=[*found.parameters.values(), word])  # type: ignore[attr-defined]
+        with_reduction.__signature__ = signature.replace(parameters=[*signature.parameters.values(), word])  # type: ignore[attr-defined]
         return op(rule, rows=True, keepdims=False, positions=positions, **keywords)(with_reduction)
 
     return declare
@@ -110,10 +110,10 @@ def beside_classes(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(a for a in range(rank) if a not in axes)
 
 
-def class_indices(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Sequence[tuple[str, Bound]]:
+def class_indices(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Sequence[tuple[str, IndexBound]]:
     """What a target of class indices must be in."""
     classes = [shapes["x"][a] for a in options["axis"]] or [1]
-    return [("target", Bound(classes[0], classes=True, ignored=options.get("ignore_index")))]
+    return [("target", IndexBound(classes[0], classes=True, ignored=options.get("ignore_index")))]
 
 
 def along_classes(rank: int, axes: tuple[int, ...]) -> tuple[int, ...]:

@@ -156,16 +156,16 @@ class _Words(AlignmentExpressions[CtcLossDescriptor]):
     def _offsets(self) -> Formula:
         """Where each batch element's targets begin."""
         kind = self.d.length_element
-        given = input_("target_lengths", kind)
-        found = scans.cumsum(f.clamp(given, 0, param("labels", given.kind)), exclusive=True)
-        graph = Graph((Port("target_lengths", kind),), ((Port("offsets", kind), found),), (True,))
+        lengths = input_("target_lengths", kind)
+        offsets = scans.cumsum(f.clamp(lengths, 0, param("labels", lengths.kind)), exclusive=True)
+        graph = Graph((Port("target_lengths", kind),), ((Port("offsets", kind), offsets),), (True,))
         views = {name: View(name, (0,)) for name in ("target_lengths", "offsets")}
         return Formula(graph, (self.d.batch_size,), (True,), views)
 
     def temporaries(self) -> dict[str, Temporary]:
         d = self.d
-        found = {"label": Temporary(_S32, (d.batch_size, d.lanes)), "skip": Temporary(_BOOL, (d.batch_size, d.lanes))}
-        return {**found, "offsets": Temporary(d.length_element, (d.batch_size,))}
+        temporaries = {"label": Temporary(_S32, (d.batch_size, d.lanes)), "skip": Temporary(_BOOL, (d.batch_size, d.lanes))}
+        return {**temporaries, "offsets": Temporary(d.length_element, (d.batch_size,))}
 
     def counted(self, loss: Expr) -> Expr:
         """A batch element's loss, or 0 where there is no alignment and that is asked for."""
@@ -243,10 +243,10 @@ def _links(d: CtcLossDescriptor, w: _Words) -> Recurrence:
     none = const(-1, _S32)
     components = []
     for c, other in enumerate((LANE + STEP + 1, LANE - STEP - 1)):
-        found = state(c, _S32)
+        previous = state(c, _S32)
         inside = (other < w.count) & (other >= 0)
         same = inside & f.equal(read("label", _S32, BATCH, other), w.label)
-        components.append(Component(none, select(same & (found < 0), other, found)))
+        components.append(Component(none, select(same & (previous < 0), other, previous)))
     lasts = (Store("next", state(0, _S32)), Store("previous", state(1, _S32)))
     return Recurrence(d.batch_size, d.lanes - 1, d.lanes, w.labels * 2, w.count, state=tuple(components), lasts=lasts)
 

@@ -13,9 +13,9 @@ from baracuda.core.bounds import AtLeast, AtMost
 from baracuda.core.elements import ElementKind
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import placed, slab
+from baracuda.core.views import expanded_dims, slab
 from baracuda.ops.declaration.composition import Given, Steps, chosen, composed
-from baracuda.ops.declaration.traced import Bound
+from baracuda.ops.declaration.traced import IndexBound
 from baracuda.ops.declaration.words import Bounds, Reduction, Wrt
 from baracuda.ops.elementwise.binary_ops import add, div, mul
 from baracuda.ops.elementwise.comparisons import ne
@@ -73,17 +73,17 @@ class _Layer:
 
     def losses(self) -> TensorRef:
         """One loss for each row."""
-        made = self.do.new(self.x.shape[:1], self.kind)
+        array = self.do.new(self.x.shape[:1], self.kind)
         for first, last, logits in self.blocks():
-            self.do.run(cross_entropy, self.scores(logits, first, last), slab(made, 0, first, last), **self.words)
-        return made
+            self.do.run(cross_entropy, self.scores(logits, first, last), slab(array, 0, first, last), **self.words)
+        return array
 
     def gradients(self, dy: TensorRef, wrt: Wrt) -> tuple[TensorRef, ...]:
         """Those of the input, the weight and the bias, given one number for each row."""
         do = self.do
         tensors = {"x": self.x, "weight": self.weight} | ({} if self.bias is None else {"bias": self.bias})
         names = chosen(wrt, tuple(tensors))
-        found: dict[str, Any] = {"x": do.new_like(self.x)} if "x" in names else {}
+        results: dict[str, Any] = {"x": do.new_like(self.x)} if "x" in names else {}
         for first, last, logits in self.blocks():
             scores = self.scores(logits, first, last)
             _, lse, total = do.run(cross_entropy, scores, saved=True, **self.words)
@@ -91,16 +91,16 @@ class _Layer:
             d = do.gradients(cross_entropy, scores, slab(dy, 0, first, last), ("x",), saved, **self.words)["x"]
             if "x" in names:
                 product = labelled(d, self.weight, "mk", "kn", "mn")
-                into = slab(found["x"], 0, first, last)
+                into = slab(results["x"], 0, first, last)
                 do.plan(MatmulPlan, product, {"a": d, "b": self.weight}, into, self.preference)
             if "weight" in names:
-                found["weight"] = self._added(d, slab(self.x, 0, first, last), found.get("weight"))
+                results["weight"] = self._added(d, slab(self.x, 0, first, last), results.get("weight"))
             if "bias" in names:
                 part = do.run(sum_, {"x": d}, axis=0, dtype=self.kind.compute)
-                found["bias"] = do.run(add, {"a": found["bias"], "b": part}) if "bias" in found else part
-        for name in {*names} - {*found}:  # of no rows
-            found[name] = do.filled(tensors[name].shape, tensors[name].kind, 0.0)
-        return tuple(in_element(do, found[n], tensors[n].kind) for n in names)
+                results["bias"] = do.run(add, {"a": results["bias"], "b": part}) if "bias" in results else part
+        for name in {*names} - {*results}:  # of no rows
+            results[name] = do.filled(tensors[name].shape, tensors[name].kind, 0.0)
+        return tuple(in_element(do, results[n], tensors[n].kind) for n in names)
 
     def _added(self, a: TensorRef, b: TensorRef, c: Given) -> TensorRef:
         """a.T @ b + c, in the compute kind."""
@@ -124,7 +124,7 @@ class _Layer:
 
 def _check_targets(do: Steps, target: TensorRef, weight: TensorRef, bounds: str, ignored: int | None = None) -> None:
     if bounds == "check":
-        do.check_indices(target, "target", Bound(weight.shape[0], classes=True, ignored=ignored))
+        do.check_indices(target, "target", IndexBound(weight.shape[0], classes=True, ignored=ignored))
 
 
 def _words(ignore_index: int, label_smoothing: float) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def linear_cross_entropy_backward(
     if reduction != "none":
         one = do.filled(x.shape[:1], x.kind, 1.0)
         share = dy if reduction == "sum" else do.run(div, {"a": dy, "b": layer.counted()})
-        dy = do.run(mul, {"a": one, "b": placed(share, (), 1)})
+        dy = do.run(mul, {"a": one, "b": expanded_dims(share, (), 1)})
     return layer.gradients(dy, wrt)
 
 

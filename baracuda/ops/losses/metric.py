@@ -41,15 +41,15 @@ def cosine_embedding_loss(a: Expr, b: Expr, target: Own, *, margin: Annotated[Sc
     (|b|**2 + 1e-12)) along the second axis; 0 for another target."""
     size = (f.sum_(a * a) + _COSINE_EPS) * (f.sum_(b * b) + _COSINE_EPS)
     c = f.sum_(a * b) / f.sqrt(size)
-    apart = select(f.equal(target, const(-1, target.kind)), positive_part(c - margin), 0.0)
-    return select(f.equal(target, const(1, target.kind)), 1.0 - c, apart)
+    dissimilar = select(f.equal(target, const(-1, target.kind)), positive_part(c - margin), 0.0)
+    return select(f.equal(target, const(1, target.kind)), 1.0 - c, dissimilar)
 
 
 def _triplet(distance: Callable[[Any, Any], Expr], a: Value, p: Value, n: Value, margin: Scalar, swap: bool) -> Expr:
-    apart = distance(a, n)
+    negative_distance = distance(a, n)
     if swap:
-        apart = f.minimum(apart, distance(p, n))
-    return positive_part(margin + distance(a, p) - apart)
+        negative_distance = f.minimum(negative_distance, distance(p, n))
+    return positive_part(margin + distance(a, p) - negative_distance)
 
 
 @row_loss(Rule.FLOATING, axis=-1, literals={"p": ORDERS}, positions=("margin", "p", "eps", "swap"))

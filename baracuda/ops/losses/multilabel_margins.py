@@ -7,7 +7,7 @@ from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import placed
+from baracuda.core.views import expanded_dims
 from baracuda.formula import functions as f
 from baracuda.formula import scans as s
 from baracuda.formula.expr import Expr, cast, const, select
@@ -28,8 +28,8 @@ def _counts(scores: Own, listed: Own) -> Stored:
     """For each class how often a row lists it: listed is (..., 1, classes), the row, and scores, which give the result its
     classes, (..., classes, 1). A row that lists a class that is not there counts NaN."""
     known = listed < cast(f.row_length(ElementKind.F64), listed.kind)
-    here = select(f.equal(listed, cast(f.index(-2), listed.kind)), const(1.0, ElementKind.F32), 0.0)
-    return Stored(f.sum_(select(known, here, float("nan"))), ElementKind.F32)
+    is_listed = select(f.equal(listed, cast(f.index(-2), listed.kind)), const(1.0, ElementKind.F32), 0.0)
+    return Stored(f.sum_(select(known, is_listed, float("nan"))), ElementKind.F32)
 
 
 def _losses(own: Expr, own_count: Own, other: Expr, other_count: Own, *, scale: Scalar = 1.0) -> Stored:
@@ -60,15 +60,15 @@ class _Pairs:
 
     def __init__(self, do: Steps, scores: TensorRef, target: TensorRef) -> None:
         if not scores.shape:  # a number is the score of one class
-            scores, target = (placed(t, (), 1) for t in (scores, target))
+            scores, target = (expanded_dims(t, (), 1) for t in (scores, target))
         self.batch, self.classes = scores.shape[:-1], scores.shape[-1]
         self.scale = 1.0 / self.classes if self.classes else 0.0
         rank = self.rank = len(scores.shape) + 1
         columns, rows = range(rank - 1), (*range(rank - 2), rank - 1)
         self.listed = do.run(_listed_classes, {"target": target})
-        own, other = placed(scores, columns, rank), placed(scores, rows, rank)
-        counted = do.run(_class_counts, {"scores": own, "listed": placed(self.listed, rows, rank)})
-        across = placed(counted, (*range(rank - 2), rank - 1, rank - 2), rank)
+        own, other = expanded_dims(scores, columns, rank), expanded_dims(scores, rows, rank)
+        counted = do.run(_class_counts, {"scores": own, "listed": expanded_dims(self.listed, rows, rank)})
+        across = expanded_dims(counted, (*range(rank - 2), rank - 1, rank - 2), rank)
         self.tensors = {"own": own, "own_count": counted, "other": other, "other_count": across}
 
 
@@ -114,6 +114,6 @@ def multilabel_margin_loss_backward(
     pairs = _Pairs(do, x, target)
     rows = prod(pairs.batch) if reduction == "mean" else 1
     gradient = do.new_like(x)
-    tensors = {**pairs.tensors, "dy": placed(dy, range(len(dy.shape)), pairs.rank)}
-    do.run(_slope, tensors, placed(gradient, range(len(x.shape)), pairs.rank), scale=pairs.scale / max(rows, 1))
+    tensors = {**pairs.tensors, "dy": expanded_dims(dy, range(len(dy.shape)), pairs.rank)}
+    do.run(_slope, tensors, expanded_dims(gradient, range(len(x.shape)), pairs.rank), scale=pairs.scale / max(rows, 1))
     return gradient

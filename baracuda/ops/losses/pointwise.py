@@ -130,8 +130,8 @@ def soft_margin_loss(x: Expr, target: Expr) -> Expr:
 @pointwise_loss(Rule.FLOATING, positions=("margin",))
 def hinge_embedding_loss(x: Expr, target: Expr, *, margin: NonNegative = 1.0) -> Expr:
     """x where target is 1, max(0, margin - x) where it is -1; their sum for another target."""
-    apart = select(f.equal(target, 1.0), 0.0, positive_part(margin - x))
-    return apart + select(f.equal(target, -1.0), 0.0, x)
+    dissimilar = select(f.equal(target, 1.0), 0.0, positive_part(margin - x))
+    return dissimilar + select(f.equal(target, -1.0), 0.0, x)
 
 
 @pointwise_loss(Rule.FLOATING, positions=("margin",))

@@ -69,5 +69,5 @@ def ppo_clip_loss(
         loss = loss + kl_weight * (f.expm1(d) - d)
     if mask is None:
         return loss
-    kept = cast(mask, loss.kind)
-    return Weighted(f.where(f.equal(kept, 0.0), 0.0, loss * kept), kept)
+    weight = cast(mask, loss.kind)
+    return Weighted(f.where(f.equal(weight, 0.0), 0.0, loss * weight), weight)

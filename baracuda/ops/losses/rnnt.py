@@ -243,12 +243,14 @@ def _gradient(d: RnntLossDescriptor) -> Formula:
     blanks, labels, following = input_("blanks", kind), input_("labels", kind), input_("following", _S32)
     through, number = blanks + labels, coord(3)
     kinds = {"dy": d.element, "blanks": kind, "labels": kind, "following": _S32}
-    taken = select(f.equal(number, param("blank", _S32)), blanks, 0.0) + select(f.equal(number, following), labels, 0.0)
-    gradient = -taken
+    emitted_probability = select(f.equal(number, param("blank", _S32)), blanks, 0.0) + select(
+        f.equal(number, following), labels, 0.0
+    )
+    gradient = -emitted_probability
     if d.fused_log_softmax:
         kinds |= {"logits": d.element, "log_norm": kind}
         softmax = f.exp(x - input_("log_norm", kind))
-        gradient = select(f.equal(through, 0.0), 0.0, softmax * through) - taken
+        gradient = select(f.equal(through, 0.0), 0.0, softmax * through) - emitted_probability
     if d.clamp > 0:
         bound = param("clamp", kind)
         gradient = f.clamp(gradient, -bound, bound)

@@ -95,8 +95,8 @@ class MatmulDescriptor(Descriptor):
         left = _BATCH[len(_BATCH) - len(a_shape) + 2 :] + ("km" if a_transposed else "mk")
         right = _BATCH[len(_BATCH) - len(b_shape) + 2 :] + ("nk" if b_transposed else "kn")
         batch = max(left[:-2], right[:-2], key=len)
-        given = {"a_element": element, "b_element": element, **fields}
-        return MatmulDescriptor(a_shape, b_shape, left, right, batch + "mn", element=element, **given)  # type: ignore[arg-type]
+        elements = {"a_element": element, "b_element": element, **fields}
+        return MatmulDescriptor(a_shape, b_shape, left, right, batch + "mn", element=element, **elements)  # type: ignore[arg-type]
 
     def validate(self) -> None:
         for name, shape, axes in (("a", self.a_shape, self.a_axes), ("b", self.b_shape, self.b_axes)):
@@ -168,10 +168,10 @@ class MatmulDescriptor(Descriptor):
     @cached_property
     def extents(self) -> dict[str, int]:
         """The extent of each label."""
-        found: dict[str, int] = {}
+        extents: dict[str, int] = {}
         for label, n in (*zip(self.a_axes, self.a_shape, strict=True), *zip(self.b_axes, self.b_shape, strict=True)):
-            found[label] = n if found.get(label, 1) == 1 else found[label]
-        return found
+            extents[label] = n if extents.get(label, 1) == 1 else extents[label]
+        return extents
 
     @cached_property
     def y_shape(self) -> Shape:
@@ -217,10 +217,10 @@ class MatmulDescriptor(Descriptor):
     @cached_property
     def parameters(self) -> dict[str, float]:
         """The numbers that the kernel is given at run time."""
-        found: dict[str, float] = {}
+        parameters: dict[str, float] = {}
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
-            found |= {name: value.real, f"{name}.im": value.imag}
-        return found
+            parameters |= {name: value.real, f"{name}.im": value.imag}
+        return parameters
 
     @property
     def epilogue(self) -> str:

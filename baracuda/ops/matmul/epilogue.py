@@ -40,9 +40,9 @@ def derivative(activation: str, kind: ElementKind) -> Callable[[Expr, Expr], Exp
     """(dy, z) -> dy * activation'(z), by differentiating the activation's formula."""
     z, dy = input_("z", kind), input_("dy", kind)
     ports = Port("z", kind), Port("y", kind)
-    made = gradient(Graph(ports[:1], ((ports[1], ACTIVATIONS[activation](z)),)), ["z"], {"y": "dy"})
-    ((_, expr),) = made.outputs
-    return lambda given, at: substitute(expr, {dy: given, z: at})
+    slope = gradient(Graph(ports[:1], ((ports[1], ACTIVATIONS[activation](z)),)), ["z"], {"y": "dy"})
+    ((_, expr),) = slope.outputs
+    return lambda cotangent, at: substitute(expr, {dy: cotangent, z: at})
 
 
 @cache
@@ -78,8 +78,8 @@ def epilogue_graph(d: MatmulDescriptor) -> Graph:
         if d.saves:
             results["z_saved"] = value
     outputs = [pair for name, result in results.items() for pair in _written(name, result, d.element)]
-    given = [Port(n, d.accumulator) for n in (PRODUCT_PARTS if isinstance(value, Complex) else (PRODUCT,))]
-    return Graph((*given, *inputs), tuple(outputs))
+    product_ports = [Port(n, d.accumulator) for n in (PRODUCT_PARTS if isinstance(value, Complex) else (PRODUCT,))]
+    return Graph((*product_ports, *inputs), tuple(outputs))
 
 
 def _product(d: MatmulDescriptor) -> tuple[Value, ElementKind]:

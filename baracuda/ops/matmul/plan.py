@@ -15,7 +15,7 @@ from baracuda.core.plan import Implementation, Plan
 from baracuda.core.sku import BackendKind, KernelSku, OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.backend import candidates
-from baracuda.lowering.matmul.implementation import ProductImplementation, ProductProblem
+from baracuda.lowering.matmul.implementation import LabelledMatmul, MatmulImplementation
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.epilogue import epilogue_graph
 
@@ -60,11 +60,11 @@ class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):
     )
 
     @classmethod
-    def problem(cls, descriptor: MatmulDescriptor) -> ProductProblem:
+    def problem(cls, descriptor: MatmulDescriptor) -> LabelledMatmul:
         """What is lowered: labels, extents and the epilogue's graph."""
         d = descriptor
         bias = {} if d.bias_axis is None else {"bias": d.y_axes[d.bias_axis]}
-        return ProductProblem(
+        return LabelledMatmul(
             extents=d.extents,
             axes={"a": d.a_axes, "b": d.b_axes} | bias,
             y_axes=d.y_axes,
@@ -79,7 +79,7 @@ class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):
     def implementations(
         cls, device: Device, descriptor: MatmulDescriptor
     ) -> tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]:
-        make = partial(ProductImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
+        make = partial(MatmulImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
         return (
             *candidates(device, make),
             *libraries.matmul(device, cls.problem(descriptor), cls.tensors, descriptor),

@@ -45,17 +45,17 @@ def global_response_norm_backward(
     given = {n: t for n, t in (("x", x), ("weight", weight), ("bias", bias)) if t is not None}
     names = chosen(wrt, tuple(given))
     between, over_all = _between(x), tuple(range(len(x.shape) - 1))
-    made: dict[str, Any] = {}
+    gradients: dict[str, Any] = {}
     shares: dict[str, TensorRef] = {"bias": dy}
     if {"x", "weight"} & {*names}:
         lengths = do.run(r.channel_lengths, {"x": x}, axis=between)
         products = do.run(r.channel_products, {"dy": dy, "x": x}, axis=between)
         if "x" in names:
             tensors = {"dy": dy, "x": x, "norms": lengths, "products": products, "weight": weight}
-            made["x"] = do.run(r.input_gradient, tensors, eps=eps)
+            gradients["x"] = do.run(r.input_gradient, tensors, eps=eps)
         if "weight" in names:
             shares["weight"] = do.run(r.weight_gradient, {"products": products, "norms": lengths}, eps=eps)
     for name in (n for n in names if n != "x"):
         summed = do.run(total, {"x": shares[name]}, axis=over_all, dtype=given[name].kind)
-        made[name] = do.reshaped(summed, given[name].shape)
-    return one_or_all([made[n] for n in names])
+        gradients[name] = do.reshaped(summed, given[name].shape)
+    return one_or_all([gradients[n] for n in names])

@@ -7,7 +7,7 @@ from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import placed, slab, windows
+from baracuda.core.views import expanded_dims, slab, windows
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.words import FiniteFloat, Positive
 from baracuda.ops.normalization import response_norms as r
@@ -38,7 +38,7 @@ def _checked(x: TensorRef) -> None:
 def _point(tensor: TensorRef, start: int, count: int) -> Any:
     """Some channels, with one more axis that the windows lie along."""
     rank = len(tensor.shape)
-    return placed(slab(tensor, _CHANNELS, start, start + count), range(rank), rank + 1)
+    return expanded_dims(slab(tensor, _CHANNELS, start, start + count), range(rank), rank + 1)
 
 
 @composed(x="samples channels ... : float")

@@ -99,8 +99,8 @@ def batch_norm_backward_reduce(dy: Expr, x: Expr, mean: Own, rstd: Own) -> dict[
     total = f.sum_(dy)
     products = f.sum_(dy * (x - cast(mean, x.kind)))
     weighted = products * cast(rstd, x.kind)
-    found = {"sum_dy": total, "sum_dy_xmu": products, "grad_weight": weighted, "grad_bias": total}
-    return {name: Stored(value, value.kind) for name, value in found.items()}
+    sums = {"sum_dy": total, "sum_dy_xmu": products, "grad_weight": weighted, "grad_bias": total}
+    return {name: Stored(value, value.kind) for name, value in sums.items()}
 
 
 @op(

@@ -32,8 +32,8 @@ def adagrad_step(
     p, g = descent(param, grad, weight_decay, maximize=maximize)
     rate = cast(lr, g.kind) / (1.0 + (cast(step, g.kind) - 1.0) * lr_decay)
     total = cast(state_sum, g.kind) + g * g
-    found = {"new_param": p - rate * (g / (f.sqrt(total) + eps)), "new_state_sum": total}
-    return replaced(found, param=param, state_sum=state_sum)
+    updated = {"new_param": p - rate * (g / (f.sqrt(total) + eps)), "new_state_sum": total}
+    return replaced(updated, param=param, state_sum=state_sum)
 
 
 @op(results=("new_param", "new_square_avg", "new_grad_avg", "new_momentum_buffer"))
@@ -54,17 +54,17 @@ def rmsprop_step(
     """param - lr * grad / (sqrt(v) + eps), v the moving average of grad**2 with alpha, less the square of that of grad where a
     grad_avg is given; with a momentum_buffer, what lr scales is gathered in it (torch.optim.RMSprop)."""
     p, g = descent(param, grad, weight_decay, maximize=maximize)
-    k, found = g.kind, {}
+    k, updated = g.kind, {}
     v = decayed(cast(square_avg, k), g * g, alpha)
-    found["new_square_avg"] = spread = v
+    updated["new_square_avg"] = spread = v
     if grad_avg is not None:
-        found["new_grad_avg"] = mean = moved(cast(grad_avg, k), g, alpha)
+        updated["new_grad_avg"] = mean = moved(cast(grad_avg, k), g, alpha)
         spread = v - mean * mean
     direction = g / (f.sqrt(spread) + eps)
     if momentum_buffer is not None:
-        found["new_momentum_buffer"] = direction = momentum * cast(momentum_buffer, k) + direction
-    found["new_param"] = p - cast(lr, k) * direction
-    return replaced(found, param=param, square_avg=square_avg, grad_avg=grad_avg, momentum_buffer=momentum_buffer)
+        updated["new_momentum_buffer"] = direction = momentum * cast(momentum_buffer, k) + direction
+    updated["new_param"] = p - cast(lr, k) * direction
+    return replaced(updated, param=param, square_avg=square_avg, grad_avg=grad_avg, momentum_buffer=momentum_buffer)
 
 
 @op(results=("new_param", "new_square_avg", "new_acc_delta"))
@@ -85,8 +85,8 @@ def adadelta_step(
     p, g = descent(param, grad, weight_decay, maximize=maximize)
     v, acc = decayed(cast(square_avg, g.kind), g * g, rho), cast(acc_delta, g.kind)
     delta = f.sqrt(acc + eps) / f.sqrt(v + eps) * g
-    found = {"new_param": p - cast(lr, g.kind) * delta, "new_square_avg": v, "new_acc_delta": decayed(acc, delta * delta, rho)}
-    return replaced(found, param=param, square_avg=square_avg, acc_delta=acc_delta)
+    updated = {"new_param": p - cast(lr, g.kind) * delta, "new_square_avg": v, "new_acc_delta": decayed(acc, delta * delta, rho)}
+    return replaced(updated, param=param, square_avg=square_avg, acc_delta=acc_delta)
 
 
 @op(results=("new_param", "new_exp_avg"))
@@ -143,8 +143,8 @@ def schedule_free_adamw_step(
     d = g / (f.sqrt(v / bias_correction(beta2, cast(step, k))) + eps)
     d = d if weight_decay is None else d + weight_decay * p
     y = p + c * (iterate - p) + rate * ((1.0 - c) * beta1 - 1.0) * d
-    found = {"new_param": y, "new_z": iterate - rate * d, "new_exp_avg_sq": v}
-    return replaced(found, param=param, z=z, exp_avg_sq=exp_avg_sq)
+    updated = {"new_param": y, "new_z": iterate - rate * d, "new_exp_avg_sq": v}
+    return replaced(updated, param=param, z=z, exp_avg_sq=exp_avg_sq)
 
 
 # --- around a step ----------------------------------------------------------------------------------------------------

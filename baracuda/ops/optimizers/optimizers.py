@@ -107,10 +107,10 @@ def rprop_step(
     both = g * cast(prev, g.kind)
     factor = select(both > 0.0, etaplus * const(1.0, g.kind), select(both < 0.0, etaminus * const(1.0, g.kind), 1.0))
     size = f.clamp(cast(step_size, g.kind) * factor, step_min, step_max)
-    kept = select(both < 0.0, 0.0, g)
+    step_gradient = select(both < 0.0, 0.0, g)
     return {
-        "new_param": stored_like(p - _sign(kept) * size, param),
-        "new_prev": stored_like(kept, prev),
+        "new_param": stored_like(p - _sign(step_gradient) * size, param),
+        "new_prev": stored_like(step_gradient, prev),
         "new_step_size": stored_like(size, step_size),
     }
 
@@ -154,15 +154,15 @@ def _adam(
     m, v = moved(first, g, betas[0]), decayed(second, g * g, betas[1])
     top = v if largest is None else f.maximum(largest, v)
     denominator = f.sqrt(top) / f.sqrt(bias_correction(betas[1], t)) + eps
-    found = {"new_exp_avg": m, "new_exp_avg_sq": v}
+    updated = {"new_exp_avg": m, "new_exp_avg_sq": v}
     if largest is not None:
-        found["new_max_exp_avg_sq"] = top
-    return {"new_param": p - rate / bias_correction(betas[0], t) * (m / denominator), **found}
+        updated["new_max_exp_avg_sq"] = top
+    return {"new_param": p - rate / bias_correction(betas[0], t) * (m / denominator), **updated}
 
 
-def replaced(found: dict[str, Expr], **tensors: Expr | None) -> dict[str, Stored]:
+def replaced(updated: dict[str, Expr], **tensors: Expr | None) -> dict[str, Stored]:
     """What replaces each tensor that is given, by its name with new_ before."""
-    return {f"new_{n}": stored_like(found[f"new_{n}"], v) for n, v in tensors.items() if v is not None}
+    return {f"new_{n}": stored_like(updated[f"new_{n}"], v) for n, v in tensors.items() if v is not None}
 
 
 @op(results=_MOMENTS)
@@ -188,8 +188,8 @@ def adam_step(
     """
     p, g = descent(param, grad, weight_decay, maximize=maximize)
     state = {"exp_avg": exp_avg, "exp_avg_sq": exp_avg_sq, "max_exp_avg_sq": max_exp_avg_sq}
-    found = _adam(p, g, state, cast(lr, g.kind), step, (beta1, beta2), eps)
-    return replaced(found, param=param, **state)
+    updated = _adam(p, g, state, cast(lr, g.kind), step, (beta1, beta2), eps)
+    return replaced(updated, param=param, **state)
 
 
 @op(results=_MOMENTS)
@@ -223,8 +223,8 @@ def adamw_step(
     p, g = descent(param, grad, None, maximize=maximize)
     rate = cast(lr, g.kind)
     state = {"exp_avg": exp_avg, "exp_avg_sq": exp_avg_sq, "max_exp_avg_sq": max_exp_avg_sq}
-    found = _adam(p * (1.0 - rate * weight_decay), g, state, rate, step, (beta1, beta2), eps)
-    return replaced(found, param=param, **state)
+    updated = _adam(p * (1.0 - rate * weight_decay), g, state, rate, step, (beta1, beta2), eps)
+    return replaced(updated, param=param, **state)
 
 
 @op(results=("new_param", "new_exp_avg", "new_exp_inf"))
@@ -247,8 +247,8 @@ def adamax_step(
     k = g.kind
     m, u = moved(cast(exp_avg, k), g, beta1), f.maximum(cast(exp_inf, k) * beta2, abs(g) + eps)
     rate = cast(lr, k) / bias_correction(beta1, cast(step, k))
-    found = {"new_param": p - rate * (m / u), "new_exp_avg": m, "new_exp_inf": u}
-    return replaced(found, param=param, exp_avg=exp_avg, exp_inf=exp_inf)
+    updated = {"new_param": p - rate * (m / u), "new_exp_avg": m, "new_exp_inf": u}
+    return replaced(updated, param=param, exp_avg=exp_avg, exp_inf=exp_inf)
 
 
 @op(results=("new_param", "new_exp_avg", "new_exp_avg_sq"))
@@ -286,8 +286,8 @@ def nadam_step(
     by_gradient = rate * (1.0 - now) / (1.0 - product)
     by_average = rate * later / (1.0 - product * later)
     after = p - by_gradient * (g / denominator) - by_average * (m / denominator)
-    found = {"new_param": after, "new_exp_avg": m, "new_exp_avg_sq": v}
-    return replaced(found, param=param, exp_avg=exp_avg, exp_avg_sq=exp_avg_sq)
+    updated = {"new_param": after, "new_exp_avg": m, "new_exp_avg_sq": v}
+    return replaced(updated, param=param, exp_avg=exp_avg, exp_avg_sq=exp_avg_sq)
 
 
 @op(results=("new_param", "new_exp_avg", "new_exp_avg_sq"))
@@ -314,11 +314,11 @@ def radam_step(
     if decoupled_weight_decay and weight_decay is not None:
         p = p * (1.0 - rate * weight_decay)
     m, v = moved(cast(exp_avg, k), g, beta1), decayed(cast(exp_avg_sq, k), g * g, beta2)
-    left = bias_correction(beta2, t)
+    correction = bias_correction(beta2, t)
     most = 2.0 / (1.0 - beta2) - 1.0
-    length = most - 2.0 * t * (1.0 - left) / left
+    length = most - 2.0 * t * (1.0 - correction) / correction
     known = f.maximum(length, 5.0)
     rectified = f.sqrt((known - 4.0) * (known - 2.0) * most / ((most - 4.0) * (most - 2.0) * known))
-    scale = select(length > 5.0, f.sqrt(left) * rectified / (f.sqrt(v) + eps), 1.0)
-    found = {"new_param": p - rate / bias_correction(beta1, t) * (m * scale), "new_exp_avg": m, "new_exp_avg_sq": v}
-    return replaced(found, param=param, exp_avg=exp_avg, exp_avg_sq=exp_avg_sq)
+    scale = select(length > 5.0, f.sqrt(correction) * rectified / (f.sqrt(v) + eps), 1.0)
+    updated = {"new_param": p - rate / bias_correction(beta1, t) * (m * scale), "new_exp_avg": m, "new_exp_avg_sq": v}
+    return replaced(updated, param=param, exp_avg=exp_avg, exp_avg_sq=exp_avg_sq)

@@ -14,7 +14,7 @@ from baracuda.core.bounds import AtLeast, AtMost
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import placed, slab, view, windows
+from baracuda.core.views import expanded_dims, slab, view, windows
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, const, coord, select
@@ -48,9 +48,9 @@ def _product_space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> S
 def _product(a: Value, b: Table) -> Value:
     """The sum over k of a[k] * b[t - k], of what there is of b."""
     at = coord(0) - coord(1)
-    there = (at >= 0) & (at < table_extent(b, 0, at.kind))
+    in_range = (at >= 0) & (at < table_extent(b, 0, at.kind))
     terms = a * take(b, at)
-    return map_parts(lambda part: f.sum_(select(there, part, const(-0.0, part.kind))), terms)
+    return map_parts(lambda part: f.sum_(select(in_range, part, const(-0.0, part.kind))), terms)
 
 
 def _correlation(a: Value, b: Value) -> Value:
@@ -112,13 +112,13 @@ def _slice(tensor: TensorRef, size: int, low: int, high: int) -> Any:
 
 def _combined_backward(do: Steps, dy: TensorRef, a: TensorRef, b: TensorRef, wrt: Wrt, *, negative: str = "") -> Any:
     tensors, size = {"a": a, "b": b}, dy.shape[0]
-    made = []
+    gradients = []
     for name in chosen(wrt, ("a", "b")):
         tensor = tensors[name]
-        given = do.run(neg, {"x": dy}) if name == negative else dy
-        made.append(gradient := do.new_like(tensor))
-        do.run(conversions.cast, {"x": _slice(given, size, size - tensor.shape[0], size)}, gradient, dtype=tensor.kind)
-    return one_or_all(made)
+        cotangent = do.run(neg, {"x": dy}) if name == negative else dy
+        gradients.append(gradient := do.new_like(tensor))
+        do.run(conversions.cast, {"x": _slice(cotangent, size, size - tensor.shape[0], size)}, gradient, dtype=tensor.kind)
+    return one_or_all(gradients)
 
 
 @composed(**_BOTH)
@@ -199,15 +199,15 @@ def polymul_backward(do: Steps, dy: TensorRef, a: TensorRef, b: TensorRef, *, wr
     """The gradients of `polymul`'s a and b, those named in `wrt` or both: da[k] = sum_j dy[k + j] * conj(b[j]), in the canonical
     order over j, and db likewise; of a real a the real part."""
     factors: dict[str, Any] = {"a": (a, b), "b": (b, a)}
-    made: list[TensorRef] = []
+    gradients: list[TensorRef] = []
     for name in chosen(wrt, tuple(factors)):
         own, other = factors[name]
         if not (own.shape[0] and other.shape[0]):
-            made.append(do.filled(own.shape, own.kind, 0.0))
+            gradients.append(do.filled(own.shape, own.kind, 0.0))
             continue
         rows = windows(dy, 0, 0, own.shape[0], other.shape[0])
-        made.append(in_element(do, do.run(_correlations, {"a": rows, "b": placed(other, (1,), 2)}), own.kind))
-    return one_or_all(made)
+        gradients.append(in_element(do, do.run(_correlations, {"a": rows, "b": expanded_dims(other, (1,), 2)}), own.kind))
+    return one_or_all(gradients)
 
 
 # --- derivatives and integrals ----------------------------------------------------------------------------------------
@@ -252,8 +252,8 @@ def _constants(do: Steps, k: Any, order: int, kind: ElementKind) -> TensorRef:
     """The constants of all integrations, the first one's first, as a tensor."""
     if isinstance(k, TensorRef):
         ref = in_element(do, k, kind)
-        found: TensorRef = view(ref, 0, (order,), (ref.strides[0] if ref.shape == (order,) else 0,))
-        return found
+        constants: TensorRef = view(ref, 0, (order,), (ref.strides[0] if ref.shape == (order,) else 0,))
+        return constants
     if isinstance(k, (list, tuple)):
         if len(k) != order:
             raise InvalidProblemError(f"k: {k!r}; expected {order} numbers, one for each integration")
@@ -297,7 +297,7 @@ def polyint(do: Steps, p: TensorRef, k: Any = None, *, m: Order = 1) -> TensorRe
 def polyint_backward(do: Steps, dy: TensorRef, p: TensorRef, k: Any = None, *, m: Order = 1, wrt: Wrt = None) -> Any:
     """The gradients of `polyint`'s p and k, those named in `wrt` or of all tensors that are given: dy by the same divisors, for
     one constant of all integrations their sum."""
-    tensors, size, made = {"p": p} | ({"k": k} if isinstance(k, TensorRef) else {}), p.shape[0], []
+    tensors, size, gradients = {"p": p} | ({"k": k} if isinstance(k, TensorRef) else {}), p.shape[0], []
     for name in chosen(wrt, tuple(tensors)):
         low, high, degree = (0, size, size - 1) if name == "p" else (size, size + m, -1)
         written = do.new((high - low,), dy.kind)
@@ -305,5 +305,5 @@ def polyint_backward(do: Steps, dy: TensorRef, p: TensorRef, k: Any = None, *, m
         gradient: TensorRef = written
         if name == "k" and k.shape[0] != m:
             gradient = do.run(sum_, {"x": gradient}, axis=0, keepdims=True)
-        made.append(in_element(do, gradient, tensors[name].kind))
-    return one_or_all(made)
+        gradients.append(in_element(do, gradient, tensors[name].kind))
+    return one_or_all(gradients)

@@ -97,10 +97,10 @@ def polyval(x: Value, *, p: tuple[complex, ...] = ()) -> Value:
         for c in p[1:]:
             value = value * x + c
         return value
-    found = _everywhere(x, _real(p[0])) if len(p) == 1 else const(_real(p[0]), x.kind)
+    total = _everywhere(x, _real(p[0])) if len(p) == 1 else const(_real(p[0]), x.kind)
     for c in p[1:]:
-        found = fma(found, x, const(_real(c), x.kind))
-    return found
+        total = fma(total, x, const(_real(c), x.kind))
+    return total
 
 
 def _real(c: complex) -> float:

@@ -39,10 +39,10 @@ class _PerTokenDescriptor(TranslatedDescriptor):
     def input_shape(self) -> tuple[int, ...]:
         return (self.n, self.d)
 
-    def _problem(self, op: Op, taken: ElementKind, zero_point: bool) -> OpDescriptor:
+    def _problem(self, op: Op, operand_kind: ElementKind, zero_point: bool) -> OpDescriptor:
         shapes = (self.input_shape, self.token_shape, self.token_shape if zero_point else None)
-        elements = (taken, self.scale_kind, ElementKind.S32 if zero_point else None)
-        return OpDescriptor(op, shapes, elements, element=self.quantized if taken.is_float else self.element)
+        elements = (operand_kind, self.scale_kind, ElementKind.S32 if zero_point else None)
+        return OpDescriptor(op, shapes, elements, element=self.quantized if operand_kind.is_float else self.element)
 
     @property
     def token_shape(self) -> tuple[int, ...]:

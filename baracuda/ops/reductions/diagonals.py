@@ -6,7 +6,7 @@ from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import axis_of, placed, view
+from baracuda.core.views import axis_of, expanded_dims, view
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.words import Dtype
 from baracuda.ops.reductions import reductions
@@ -18,11 +18,11 @@ def _diagonal(tensor: TensorRef, offset: int, axis1: int, axis2: int) -> Any:
     first, second = axis_of(axis1, rank), axis_of(axis2, rank)
     if first == second:
         raise InvalidProblemError(f"axis1, axis2: {axis1}, {axis2} are one axis; expected two")
-    kept = [a for a in range(rank) if a not in (first, second)]
+    axes = [a for a in range(rank) if a not in (first, second)]
     (m, n), (down, right) = ((t[first], t[second]) for t in (tensor.shape, tensor.strides))
     length = max(min(m + min(offset, 0), n - max(offset, 0)), 0)
     start = (max(offset, 0) * right - min(offset, 0) * down) if length else 0
-    return view(tensor, start, (*(tensor.shape[a] for a in kept), length), (*(tensor.strides[a] for a in kept), down + right))
+    return view(tensor, start, (*(tensor.shape[a] for a in axes), length), (*(tensor.strides[a] for a in axes), down + right))
 
 
 def _without(lead: tuple[int, ...], m: int, n: int, axis1: int, axis2: int) -> tuple[int, ...] | None:
@@ -54,6 +54,6 @@ def trace_backward(do: Steps, dy: TensorRef, x: TensorRef, *, offset: int = 0, a
     dx = do.new(x.shape, x.kind)
     diagonal = _diagonal(dx, offset, axis1, axis2)
     do.zero(dx)
-    column = placed(dy, range(len(dy.shape)), len(diagonal.shape))
+    column = expanded_dims(dy, range(len(dy.shape)), len(diagonal.shape))
     do.copy(view(column, 0, diagonal.shape, (*dy.strides, 0)), diagonal)
     return dx

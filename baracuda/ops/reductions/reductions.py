@@ -277,8 +277,8 @@ def _square(d: Value) -> Expr:
 def _moments(x: Value, correction: Scalar) -> tuple[Expr, Value]:
     """Variance and mean; the variance from the deviations, NaN where the divisor is not positive."""
     average: Value = map_parts(f.sum_, x) / _count(x)
-    parts = (average.re, average.im) if isinstance(average, Complex) else (average,)
-    deviations = pooled_squares(_square(x - average), _count(x), *parts)
+    mean_parts = (average.re, average.im) if isinstance(average, Complex) else (average,)
+    deviations = pooled_squares(_square(x - average), _count(x), *mean_parts)
     return deviations / f.maximum(_count(x) - correction, 0.0), average
 
 
@@ -346,10 +346,10 @@ def log_sum_exp(x: Expr) -> Expr:
     top = f.max_(x)
     shift = select(abs(top) < float("inf"), top, 0.0)
 
-    def moved(part: Expr, own: Sequence[Expr], whole: Sequence[Expr]) -> Expr:
+    def recentred(part: Expr, own: Sequence[Expr], whole: Sequence[Expr]) -> Expr:
         return part * f.exp(own[0] - whole[1])  # of a block of nothing but -inf 0, whatever the row's shift
 
-    return f.log(pooled(f.sum_(f.exp(x - shift)), moved, top, shift)) + shift
+    return f.log(pooled(f.sum_(f.exp(x - shift)), recentred, top, shift)) + shift
 
 
 def _finite(x: Expr) -> Expr:

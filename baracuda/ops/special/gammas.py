@@ -124,10 +124,10 @@ def bernoulli_numbers(n: Expr) -> Expr:
     last = len(table) - 1
     inside = (n >= 0.0) & compare("eq", unary("trunc", n), n)
     bounded = select(inside & (n <= float(last)), n, 0.0)
-    found = lookup(cast(bounded, ElementKind.S32), table, n.kind)
+    exact = lookup(cast(bounded, ElementKind.S32), table, n.kind)
     quarter = n * 0.25
     half = n * 0.5
     multiple = compare("eq", unary("trunc", quarter), quarter)  # B_4k is negative, B_(4k+2) positive
     beyond = select(compare("eq", unary("trunc", half), half), select(multiple, const(-math.inf, n.kind), math.inf), 0.0)
     beyond = select(compare("eq", n, math.inf), math.nan, beyond)
-    return select(inside, select(n <= float(last), found, beyond), math.nan)
+    return select(inside, select(n <= float(last), exact, beyond), math.nan)

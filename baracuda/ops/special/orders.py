@@ -96,14 +96,14 @@ def _downwards(n: int, x: Expr) -> Expr:
     start = 2 * math.ceil((n + math.sqrt(_START[x.kind] * n)) / 2)
     v = 2.0 / x
     after, now = const(0.0, x.kind), const(1e-30, x.kind)
-    total, found = const(0.0, x.kind), now
+    total, current = const(0.0, x.kind), now
     for k in range(start, 0, -1):
         if k % 2 == 0:
             total = total + now
         if k == n:
-            found = now
+            current = now
         after, now = now, fma(v * float(k), now, -after)
-    return found / fma(total, 2.0, now)
+    return current / fma(total, 2.0, now)
 
 
 @op(Rule.FLOATING, takes="float")
@@ -179,9 +179,9 @@ def owens_t(h: Expr, a: Expr) -> Expr:
     """
     size, slope = abs(h), abs(a)
     large = slope > 1.0
-    moved = select(f.equal(size, 0.0), 0.0, size * slope)
-    inside = _owen_inside(select(large, f.minimum(moved, 1e4), f.minimum(size, 1e4)), select(large, 1.0 / slope, slope))
-    p, q = s.ndtr(-size), s.ndtr(-moved)
+    scaled_size = select(f.equal(size, 0.0), 0.0, size * slope)
+    inside = _owen_inside(select(large, f.minimum(scaled_size, 1e4), f.minimum(size, 1e4)), select(large, 1.0 / slope, slope))
+    p, q = s.ndtr(-size), s.ndtr(-scaled_size)
     value = select(large, (p + q) * 0.5 - p * q - inside, inside)
     value = select(f.equal(size, 0.0), f.atan(slope) * (0.5 / math.pi), value)
     value = select(f.not_equal(h, h) | f.not_equal(a, a), h + a, value)

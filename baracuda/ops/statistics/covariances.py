@@ -11,7 +11,7 @@ from typing import Any
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import placed, view
+from baracuda.core.views import expanded_dims, view
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, select
@@ -37,15 +37,15 @@ def _real(x: Value) -> Expr:
 
 def _weights(kind: Any, fweights: Expr | None, aweights: Value | None) -> Expr:
     """The weight of each observation; at least one of the two is given."""
-    given = [cast(_real(w), kind) for w in (fweights, aweights) if w is not None]
-    return given[0] if len(given) == 1 else given[0] * given[1]
+    weights = [cast(_real(w), kind) for w in (fweights, aweights) if w is not None]
+    return weights[0] if len(weights) == 1 else weights[0] * weights[1]
 
 
 def _norm(weights: Expr, aweights: Value | None, correction: Scalar) -> Expr:
     """What a weighted sum of products of deviations is divided by: never below 0, so that too few observations give NaN."""
     total = f.sum_(weights)
-    taken = correction if aweights is None else correction * f.sum_(weights * cast(_real(aweights), weights.kind)) / total
-    return f.maximum(total - taken, 0.0)
+    freedom_used = correction if aweights is None else correction * f.sum_(weights * cast(_real(aweights), weights.kind)) / total
+    return f.maximum(total - freedom_used, 0.0)
 
 
 # --- before the product -----------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ correlation_slopes = Op(_correlation_slopes, Rule.COMMON, name="corrcoef_backwar
 
 def _variables(x: TensorRef) -> Any:
     """x as (variables, observations)."""
-    return placed(x, range(2 - len(x.shape), 2), 2)
+    return expanded_dims(x, range(2 - len(x.shape), 2), 2)
 
 
 def _given(x: TensorRef, **weights: TensorRef | None) -> Weights:
@@ -167,8 +167,8 @@ def _element(x: TensorRef, weights: Weights) -> ElementKind:
 
 def _scale(x: TensorRef, correction: float) -> float:
     """What the sums of products are multiplied by where observations have no weights."""
-    left = max(x.shape[1] - correction, 0.0)
-    return 1.0 / left if left else float("inf")
+    freedom = max(x.shape[1] - correction, 0.0)
+    return 1.0 / freedom if freedom else float("inf")
 
 
 def _gram(do: Steps, a: TensorRef, b: TensorRef, element: ElementKind, scale: float = 1.0) -> Any:
@@ -197,7 +197,7 @@ def _both_ways_of(do: Steps, dy: TensorRef, x: TensorRef, *, diagonal: bool) -> 
     expected = () if n == 1 else (n, n)
     if dy.shape != expected:
         raise InvalidProblemError(f"dy: shape is {dy.shape}; expected {expected}")
-    square = placed(dy, range(len(expected)), 2)
+    square = expanded_dims(dy, range(len(expected)), 2)
     turned = view(square, 0, square.shape[::-1], square.strides[::-1])
     return do.run(both_ways, {"dy": square, "turned": turned}, diagonal=diagonal)
 
@@ -261,13 +261,13 @@ def cov_backward(
     words: dict[str, Any] = {"correction": float(correction)}
     deviation, _ = do.run(weighted_deviations, {"x": rows, **weights}, **words)
     slope = _times(do, both, deviation, deviation.kind)
-    made = {}
+    results = {}
     if "x" in names:
-        made["x"] = do.reshaped(do.run(by_weights, {"slope": slope, **weights}, dtype=rows.kind, **words), x.shape)
+        results["x"] = do.reshaped(do.run(by_weights, {"slope": slope, **weights}, dtype=rows.kind, **words), x.shape)
     if "aweights" in names:
         share = do.run(shares, {"slope": slope, "deviation": deviation})
-        made["aweights"] = do.run(weight_slopes, {"share": share, **weights}, dtype=weights["aweights"].kind, **words)
-    return one_or_all([made[n] for n in names])
+        results["aweights"] = do.run(weight_slopes, {"share": share, **weights}, dtype=weights["aweights"].kind, **words)
+    return one_or_all([results[n] for n in names])
 
 
 @composed(x=_X)
@@ -289,7 +289,7 @@ def corrcoef(do: Steps, x: TensorRef) -> TensorRef:
     deviation = do.run(deviations, {"x": rows})
     products = _gram(do, deviation, deviation, deviation.kind)
     squares = view(products, 0, rows.shape[:1], (sum(products.strides),))
-    tensors = {"products": products, "row": placed(squares, (0,), 2), "column": placed(squares, (1,), 2)}
+    tensors = {"products": products, "row": expanded_dims(squares, (0,), 2), "column": expanded_dims(squares, (1,), 2)}
     return _squeezed(do, do.run(correlations, tensors, dtype=_element(rows, {})))
 
 

@@ -49,13 +49,13 @@ def _pieces_of(
     """Of the gradient of tensors that stand one after another along an axis, `sizes` long, the parts that belong to `wrt`; each
     in the shape and element of its tensor."""
     starts = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
-    made = []
+    pieces = []
     for name in wrt:
         own, part = tensors[name], slab(whole, axis, starts[name], starts[name] + sizes[name])
         target = do.new_like(own) if own.shape == part.shape else do.new(part.shape, own.kind)
         do.copy(part, target)
-        made.append(do.reshaped(target, own.shape))
-    return one_or_all(made)
+        pieces.append(do.reshaped(target, own.shape))
+    return one_or_all(pieces)
 
 
 def _difference(do: Steps, x: TensorRef, axis: int, into: Into = None) -> Any:
@@ -212,11 +212,11 @@ def ediff1d_backward(
     sizes = _lengths(x, to_end, to_begin)
     if dy.shape != (sum(sizes.values()),):
         raise InvalidProblemError(f"dy: shape is {dy.shape}; expected {(sum(sizes.values()),)}")
-    made = {name: _pieces_of(do, dy, 0, tensors, sizes, [name]) for name in names if name != "x"}
+    gradients = {name: _pieces_of(do, dy, 0, tensors, sizes, [name]) for name in names if name != "x"}
     if "x" in names:
         flat = do.new((math.prod(x.shape),), x.kind)
         if flat.shape[0]:
             start = sizes["to_begin"]
             _difference_slopes(do, slab(dy, 0, start, start + sizes["x"]), 0, flat)
-        made["x"] = do.reshaped(flat, x.shape)
-    return one_or_all([made[name] for name in names])
+        gradients["x"] = do.reshaped(flat, x.shape)
+    return one_or_all([gradients[name] for name in names])

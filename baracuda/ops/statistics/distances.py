@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Any
 
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import placed
+from baracuda.core.views import expanded_dims
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, select
 from baracuda.formula.host import HostNumber
@@ -54,7 +54,7 @@ def _pairs(a: TensorRef, b: TensorRef) -> tuple[TensorRef, TensorRef, int]:
 
 def _points(tensor: TensorRef, rank: int, axis: int) -> Any:
     batch = range(rank - 1 - len(tensor.shape), rank - 3)
-    return placed(tensor, (*batch, axis, rank - 1), rank)
+    return expanded_dims(tensor, (*batch, axis, rank - 1), rank)
 
 
 def _of_pairs(a_batch: tuple[int, ...], b_batch: tuple[int, ...], m: int, n: int) -> tuple[int, ...]:
@@ -94,15 +94,15 @@ def cdist_backward(
         y = do.run(wide_distances, {"a": first, "b": second}, p=float(p))
     axes = range(rank - 1)
     roles = {"a": (a, first, second, rank - 3), "b": (b, second, first, rank - 2)}
-    made = []
+    gradients = []
     for name in chosen(wrt, tuple(roles)):
         tensor, own, other, axis = roles[name]
-        made.append(gradient := do.new_like(tensor))
+        gradients.append(gradient := do.new_like(tensor))
         if p == 0:
             do.zero(gradient)
             continue
         over = [i for i in range(rank - 3) if own.shape[i] == 1 != y.shape[i]]
-        tensors = {"dy": placed(dy, axes, rank), "a": own, "b": other, "distance": placed(y, axes, rank)}
+        tensors = {"dy": expanded_dims(dy, axes, rank), "a": own, "b": other, "distance": expanded_dims(y, axes, rank)}
         along = (*over, rank - 2 if name == "a" else rank - 3)
         do.run(distance_slopes, tensors, _points(gradient, rank, axis), p=float(p), axis=along)
-    return one_or_all(made)
+    return one_or_all(gradients)

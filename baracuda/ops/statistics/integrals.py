@@ -8,7 +8,7 @@ from typing import Any
 from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import axis_of, placed, slab
+from baracuda.core.views import axis_of, expanded_dims, slab
 from baracuda.formula import functions as f
 from baracuda.formula import scans as s
 from baracuda.formula.expr import Expr, cast
@@ -56,16 +56,16 @@ def places_of(x: TensorRef | None, shape: Sequence[int], axis: int, name: str = 
 
 def _placed(x: TensorRef, axis: int, rank: int) -> Any:
     """A tensor along the axes of y's space that those of x lie along."""
-    return placed(x, (axis,) if len(x.shape) == 1 else range(rank - len(x.shape), rank), rank)
+    return expanded_dims(x, (axis,) if len(x.shape) == 1 else range(rank - len(x.shape), rank), rank)
 
 
 def _neighbours(y: TensorRef, x: TensorRef | None, axis: int) -> dict[str, TensorRef]:
     n = y.shape[axis]
     lower, upper = (0, max(n - 1, 0)), (min(n, 1), n)
-    found = {"lower": slab(y, axis, *lower), "upper": slab(y, axis, *upper)}
+    operands = {"lower": slab(y, axis, *lower), "upper": slab(y, axis, *upper)}
     if x is not None:
-        found |= {"x_lower": slab(x, axis, *lower), "x_upper": slab(x, axis, *upper)}
-    return found
+        operands |= {"x_lower": slab(x, axis, *lower), "x_upper": slab(x, axis, *upper)}
+    return operands
 
 
 def _integral(do: Steps, op: Op, y: TensorRef, x: TensorRef | None, dx: float, axis: int) -> Any:

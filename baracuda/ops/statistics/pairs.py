@@ -56,8 +56,8 @@ def _distances_space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) ->
 def _distances(x: Table, *, p: r.Order = 2) -> Expr:
     i, j = _pair(cast(coord(0), _F64), table_extent(x, 0, _F64))
     a, b = (take(x, cast(k, _S32)) for k in (i, j))
-    made: Expr = distances(a, b, p=p)
-    return made
+    result: Expr = distances(a, b, p=p)
+    return result
 
 
 def _square_space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
@@ -69,9 +69,9 @@ def _square(pairs: Table, *, points: int = 0) -> Expr:
     row, column = (cast(coord(a), _F64) for a in (0, 1))
     i, j = f.minimum(row, column), f.maximum(row, column)
     number = _first(i, f.extent(0, _F64)) + (j - i - 1.0)
-    found = take(pairs, cast(number, _S32))
-    assert isinstance(found, Expr)
-    return select(f.equal(i, j), const(0.0, found.kind), found)
+    distance = take(pairs, cast(number, _S32))
+    assert isinstance(distance, Expr)
+    return select(f.equal(i, j), const(0.0, distance.kind), distance)
 
 
 _STATISTICS: dict[str, Any] = {"family": "statistics", "takes": "float"}

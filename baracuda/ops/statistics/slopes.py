@@ -75,10 +75,10 @@ class _Stencil:
 
     def tensors(self, x: TensorRef, places: TensorRef | None, axis: int) -> dict[str, TensorRef]:
         count = self.stop - self.start
-        found = {f"f{i}": slab(x, axis, at, at + count) for i, at in enumerate(self.reads)}
+        operands = {f"f{i}": slab(x, axis, at, at + count) for i, at in enumerate(self.reads)}
         if places is not None:
-            found |= {f"x{i}": slab(places, axis, at, at + count) for i, at in enumerate(self.reads)}
-        return found
+            operands |= {f"x{i}": slab(places, axis, at, at + count) for i, at in enumerate(self.reads)}
+        return operands
 
 
 def _stencils(n: int, edge_order: int) -> list[_Stencil]:
@@ -102,11 +102,11 @@ def _axes_and_spacings(x: TensorRef, spacing: Any, axis: int | Sequence[int] | N
     each = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(axes)
     if len(each) != len(axes):
         raise InvalidProblemError(f"spacing: {len(each)} for {len(axes)} axes; expected as many")
-    found: list[tuple[int, float, TensorRef | None]] = []
+    steps: list[tuple[int, float, TensorRef | None]] = []
     for a, step in zip((a % rank for a in axes), each, strict=True):
         number = isinstance(step, (int, float))
-        found.append((a, float(step) if number else 1.0, None if number else places_of(step, shape, a, "spacing")))
-    return found
+        steps.append((a, float(step) if number else 1.0, None if number else places_of(step, shape, a, "spacing")))
+    return steps
 
 
 _SPACING = "... or number or numbers or list ..."
@@ -149,17 +149,17 @@ def gradient_backward(
 ) -> TensorRef:
     """The gradient of `gradient`'s x, given that of each of its results (a tuple where there are several)."""
     lines = _axes_and_spacings(x, spacing, axis)
-    given = [dy] if isinstance(dy, TensorRef) else dy
-    if len(given) != len(lines):
-        raise InvalidProblemError(f"dy: {len(given)} of them; expected {len(lines)}, one for each axis")
+    cotangents = [dy] if isinstance(dy, TensorRef) else dy
+    if len(cotangents) != len(lines):
+        raise InvalidProblemError(f"dy: {len(cotangents)} of them; expected {len(lines)}, one for each axis")
     totals = []
-    for (a, step, places), slopes in zip(lines, given, strict=True):
+    for (a, step, places), slopes in zip(lines, cotangents, strict=True):
         pieces: list[tuple[int, TensorRef]] = []
         for part in _stencils(x.shape[a], edge_order):
             wrt = [f"f{i}" for i in range(len(part.reads))]
             own = slab(slopes, a, part.start, part.stop)
-            found = do.gradients(part.op, part.tensors(x, places, a), own, wrt, spacing=step, **part.options)
-            pieces += [(part.reads[int(name[1:])], piece) for name, piece in found.items()]
+            operand_slopes = do.gradients(part.op, part.tensors(x, places, a), own, wrt, spacing=step, **part.options)
+            pieces += [(part.reads[int(name[1:])], piece) for name, piece in operand_slopes.items()]
         totals.append(target := do.new_like(x))
         do.merge(pieces, a, target)
     for target in totals[1:]:

@@ -64,7 +64,7 @@ class Encoder:
         tensors = batch.tokens, batch.lengths, batch.shares
         shape = batch.tokens.shape
         if shape not in self._recordings:
-            self._recordings[shape] = bc.record(lambda *given: self.model(Batch(*given)), *tensors)
+            self._recordings[shape] = bc.record(lambda *tensors_of_batch: self.model(Batch(*tensors_of_batch)), *tensors)
         return self._recordings[shape](*tensors)
 
     def embed(self, batches: Iterable[Sentences], watch: Callable[[int], None] = lambda count: None) -> np.ndarray[Any, Any]:
@@ -72,10 +72,10 @@ class Encoder:
 
         Nothing is waited for until all batches are launched.
         """
-        made = []
+        results = []
         for one in batches:
-            made.append((one.numbers, self.run(one.batch)))
+            results.append((one.numbers, self.run(one.batch)))
             watch(len(one.numbers))
-        numbers = [i for each, _ in made for i in each]
-        values = np.concatenate([bc.to_host(embedded) for _, embedded in made])
+        numbers = [i for each, _ in results for i in each]
+        values = np.concatenate([bc.to_host(embedded) for _, embedded in results])
         return values[np.argsort(numbers)]

@@ -43,15 +43,15 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray[Any, Any]]:
     raw = np.memmap(path, np.uint8, "r")
     start = 8 + int(raw[:8].view("<u8")[0])
     header = json.loads(raw[8:start].tobytes())
-    found = {}
+    tensors = {}
     for name, about in header.items():
         if name != "__metadata__":
             begin, end = about["data_offsets"]
             dtype, shape = _STORED[about["dtype"]], tuple(about["shape"])
             if end - begin != dtype.itemsize * prod(shape):
                 raise ValueError(f"{path}: {name} has {end - begin} bytes; expected {dtype} {shape}")
-            found[name] = raw[start + begin : start + end].view(dtype).reshape(shape)
-    return found
+            tensors[name] = raw[start + begin : start + end].view(dtype).reshape(shape)
+    return tensors
 
 
 def read_weights(device: bc.Device, dtype: str = "f32") -> Weights:
@@ -88,6 +88,6 @@ class Tokens:
 
     def of(self, sentences: Sequence[str]) -> tuple[list[list[int]], list[int]]:
         """Each sentence's tokens, at most `LONGEST`, and how many were left out; the last one is always the end's mark."""
-        whole = [found.ids for found in self._tokenizer.encode_batch(list(sentences))]
-        kept = [ids if len(ids) <= LONGEST else [*ids[: LONGEST - 1], ids[-1]] for ids in whole]
-        return kept, [len(ids) - len(fit) for ids, fit in zip(whole, kept, strict=True)]
+        whole = [encoded.ids for encoded in self._tokenizer.encode_batch(list(sentences))]
+        cut = [ids if len(ids) <= LONGEST else [*ids[: LONGEST - 1], ids[-1]] for ids in whole]
+        return cut, [len(ids) - len(fit) for ids, fit in zip(whole, cut, strict=True)]

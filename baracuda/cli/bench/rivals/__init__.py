@@ -20,20 +20,20 @@ def installed() -> tuple[str, ...]:
 
 def missing(names: Sequence[str], place: Place) -> dict[str, str]:
     """Those of some rivals that cannot be timed here, with the reason. Raises `InvalidProblemError` for a name of none."""
-    found = {}
+    reasons = {}
     for name in names:
         if name not in RIVALS:
             raise InvalidProblemError(f"rival {name!r}; expected some of {', '.join(RIVALS)}, or all")
         if name not in installed():
-            found[name] = f"{RIVALS[name]} is not installed: pip install {RIVALS[name]}"
+            reasons[name] = f"{RIVALS[name]} is not installed: pip install {RIVALS[name]}"
         elif name == "cupy" and place.on_cpu:
-            found[name] = "CuPy computes on GPUs alone"
+            reasons[name] = "CuPy computes on GPUs alone"
         elif RIVALS[name] == "torch" and not place.on_cpu:
             from baracuda.cli.bench.rivals.torch import has_cuda
 
             if not has_cuda():
-                found[name] = "the installed PyTorch has no CUDA"
-    return found
+                reasons[name] = "the installed PyTorch has no CUDA"
+    return reasons
 
 
 def library(name: str, place: Place) -> Library:

@@ -106,31 +106,31 @@ class Library(ABC):
     def contenders(self, problem: Benchmark, sets: Sequence[Prepared]) -> dict[str, Contender]:
         """What is timed, by its label. Raises `NoRivalError`."""
         held = [{name: self.tensor(t) for name, t in s.tensors.items()} for s in sets]
-        found = self._written(self.tables.before, problem, sets, held)
-        if found:
-            return found
+        timed = self._written(self.tables.before, problem, sets, held)
+        if timed:
+            return timed
         try:
             return self._named(problem, sets, held)
         except NothingComputedError:
             raise
         except NoRivalError:
-            found = self._written(self.tables.after, problem, sets, held)
-            if not found:
+            timed = self._written(self.tables.after, problem, sets, held)
+            if not timed:
                 raise
-            return found
+            return timed
 
     def _written(
         self, tables: Sequence[Table], problem: Benchmark, sets: Sequence[Prepared], held: Sequence[Mapping[str, Any]]
     ) -> dict[str, Contender]:
         """What the first table that has something has. Raises `NoRivalError` where its values are not ours."""
         for table in tables:
-            found = [dict(table(self, problem, tensors)) for tensors in held]
-            if found[0]:
-                for label, call in found[0].items():
+            calls = [dict(table(self, problem, tensors)) for tensors in held]
+            if calls[0]:
+                for label, call in calls[0].items():
                     refusal = self.refused(problem, sets[0], call)
                     if refusal:
                         raise NoRivalError(f"{label}: {refusal}")
-                return {label: self._contender(label, [f[label] for f in found], sets[0]) for label in found[0]}
+                return {label: self._contender(label, [f[label] for f in calls], sets[0]) for label in calls[0]}
         return {}
 
     def _named(self, problem: Benchmark, sets: Sequence[Prepared], held: Sequence[Mapping[str, Any]]) -> dict[str, Contender]:
@@ -148,9 +148,9 @@ class Library(ABC):
                 refusal = NoRivalError(f"{type(error).__name__}: {str(error)[:200]}")
             if refusal is None:
                 found_calls = {self.label: calls}
-                given = self._into(function, invocation, held, problem, sets[0])
-                if given is not None:
-                    found_calls[f"{self.label} out="] = given
+                into_call = self._into(function, invocation, held, problem, sets[0])
+                if into_call is not None:
+                    found_calls[f"{self.label} out="] = into_call
                 return {label: self._contender(label, c, sets[0]) for label, c in found_calls.items()}
             refusals.append(refusal)
         raise refusals[0] if refusals else NoRivalError(f"it has no {invocation.op}")
@@ -193,8 +193,8 @@ class Library(ABC):
                 return NoRivalError(f"{name} has shape {got}; ours {shape}")
             expected = self.place.look(wanted)
             parts = [self.host(result if got == shape else result.reshape(shape), span) for span in spans(shape)]
-            found = parts[0] if len(parts) == 1 else np.concatenate([p.reshape(-1) for p in parts])
-            error = disagreement(np.asarray(found).astype(expected.dtype), expected, SLACK)
+            values = parts[0] if len(parts) == 1 else np.concatenate([p.reshape(-1) for p in parts])
+            error = disagreement(np.asarray(values).astype(expected.dtype), expected, SLACK)
             if not error <= 1.0:
                 return NoRivalError(f"{name} has other values: {error:.3g} times what rounding explains")
             compared += 1
@@ -221,10 +221,10 @@ def named(module: Any, names: str) -> Iterator[Function]:
 
 def arguments(invocation: Invocation, tensors: Mapping[str, Any]) -> list[Any]:
     """The tensors of the forward call, without those that are left out at its end."""
-    given = [None if n is None else tensors.get(n) for n in invocation.tensors]
-    while given and given[-1] is None:
-        given.pop()
-    return given
+    operands = [None if n is None else tensors.get(n) for n in invocation.tensors]
+    while operands and operands[-1] is None:
+        operands.pop()
+    return operands
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:

@@ -28,8 +28,8 @@ class CuPy(Library):
         return self.cupy.asarray(ours)
 
     def host(self, result: Any, span: tuple[slice, ...]) -> np.ndarray[Any, Any]:
-        found: np.ndarray[Any, Any] = result[span].get()
-        return found
+        values: np.ndarray[Any, Any] = result[span].get()
+        return values
 
     def functions(self, op: str) -> Iterator[Function]:
         if op in table():
@@ -39,8 +39,8 @@ class CuPy(Library):
     def call(self, function: Function, invocation: Invocation, tensors: Mapping[str, Any]) -> Results:
         if invocation.wrt:
             raise NoRivalError("CuPy has no gradients")
-        given, words = arguments(invocation, tensors), dict(invocation.keywords)
-        return lambda: as_tuple(function(*given, **words))
+        operands, words = arguments(invocation, tensors), dict(invocation.keywords)
+        return lambda: as_tuple(function(*operands, **words))
 
 
 class Jax(Library):
@@ -74,7 +74,7 @@ class Jax(Library):
                 yield from named(module, names)
 
     def call(self, function: Function, invocation: Invocation, tensors: Mapping[str, Any]) -> Results:
-        given, words = arguments(invocation, tensors), dict(invocation.keywords)
+        operands, words = arguments(invocation, tensors), dict(invocation.keywords)
 
         def forward(*arrays: Any) -> Any:
             return as_tuple(function(*arrays, **words))
@@ -82,7 +82,7 @@ class Jax(Library):
         wait = self.jax.block_until_ready
         if not invocation.wrt:
             compiled = self.jax.jit(forward)
-            return lambda: wait(compiled(*given))
+            return lambda: wait(compiled(*operands))
         at = [i for i, n in enumerate(invocation.tensors) if n in invocation.wrt]
         if [invocation.tensors[i] for i in at] != list(invocation.wrt):
             raise NoRivalError("the gradients are in another order than the tensors")
@@ -99,4 +99,4 @@ class Jax(Library):
 
         compiled = self.jax.jit(backward)
         dys = tuple(tensors[f"d{n}"] for n in invocation.results)
-        return lambda: wait(compiled(tuple(given), dys))
+        return lambda: wait(compiled(tuple(operands), dys))

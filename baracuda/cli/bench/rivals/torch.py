@@ -48,21 +48,21 @@ class Torch(Library):
         raw = _RAW.get(kind, kind)
         if isinstance(ours, TensorMut):
             plain = type(ours)(ours.pointer, ours.shape, ours.strides, raw, ours.device, owner=ours)
-            made = self.torch.as_tensor(plain, device=f"cuda:{ours.device.index}")
+            wrapped = self.torch.as_tensor(plain, device=f"cuda:{ours.device.index}")
         else:
-            made = self.torch.from_numpy(ours.view(raw.numpy))
-        return made if raw is kind else made.view(torch_dtype(self.torch, kind))
+            wrapped = self.torch.from_numpy(ours.view(raw.numpy))
+        return wrapped if raw is kind else wrapped.view(torch_dtype(self.torch, kind))
 
     def host(self, result: Any, span: tuple[slice, ...]) -> np.ndarray[Any, Any]:
         part = result.detach()[span]
         if part.is_floating_point():
             part = part.double()
-        found: np.ndarray[Any, Any] = part.cpu().resolve_conj().numpy()
-        return found
+        values: np.ndarray[Any, Any] = part.cpu().resolve_conj().numpy()
+        return values
 
     def given_back(self, result: Any, ours: Prepared) -> bool:
-        read = (self.tensor(t).data_ptr() for name, t in ours.tensors.items() if name not in ours.outputs)
-        return result.data_ptr() in read
+        input_pointers = (self.tensor(t).data_ptr() for name, t in ours.tensors.items() if name not in ours.outputs)
+        return result.data_ptr() in input_pointers
 
     def functions(self, op: str) -> Iterator[Function]:
         if op in SPECIAL:
@@ -71,8 +71,8 @@ class Torch(Library):
         if op not in table():
             return
         row = table()[op]
-        for found in (*named(self.torch, row.torch), *named(self.torch.nn.functional, row.nn_functional)):
-            yield self._translated(found)
+        for function in (*named(self.torch, row.torch), *named(self.torch.nn.functional, row.nn_functional)):
+            yield self._translated(function)
 
     def _translated(self, function: Function) -> Function:
         def call(*tensors: Any, **keywords: Any) -> Any:
@@ -83,12 +83,12 @@ class Torch(Library):
     def call(self, function: Function, invocation: Invocation, tensors: Mapping[str, Any]) -> Results:
         if self.compiled:
             function = self._compile(function)
-        given, words = arguments(invocation, tensors), dict(invocation.keywords)
+        operands, words = arguments(invocation, tensors), dict(invocation.keywords)
         if not invocation.wrt:
-            return lambda: as_tuple(function(*given, **words))
+            return lambda: as_tuple(function(*operands, **words))
         leaves = {n: tensors[n].detach().requires_grad_() for n in invocation.wrt}
-        given = [leaves.get(n, t) if n is not None else t for n, t in zip(invocation.tensors, given, strict=False)]
-        every = as_tuple(function(*given, **words))
+        operands = [leaves.get(n, t) if n is not None else t for n, t in zip(invocation.tensors, operands, strict=False)]
+        every = as_tuple(function(*operands, **words))
         pairs = [(r, tensors[f"d{n}"]) for n, r in zip(invocation.results, every, strict=False) if r.requires_grad]
         results, cotangents = [r for r, _ in pairs], [d.reshape(r.shape) for r, d in pairs]
         gradient: Callable[..., Any] = self.torch.autograd.grad
@@ -106,9 +106,9 @@ class Torch(Library):
     def into(self, function: Function, invocation: Invocation, tensors: Mapping[str, Any]) -> Results | None:
         if self.compiled or isinstance(function, partial) or len(invocation.results) != 1:
             return None
-        given, words = arguments(invocation, tensors), dict(invocation.keywords)
+        operands, words = arguments(invocation, tensors), dict(invocation.keywords)
         out = tensors[invocation.results[0]]
-        return lambda: as_tuple(function(*given, out=out, **words))
+        return lambda: as_tuple(function(*operands, out=out, **words))
 
 
 def _softmax(torch: Any, x: Any, axis: int = -1) -> Any:

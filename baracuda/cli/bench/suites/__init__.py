@@ -30,5 +30,5 @@ def problems(suite: str, request: Request) -> list[Benchmark]:
     if suite not in SUITES:
         raise InvalidProblemError(f"suite {suite!r}; expected some of {', '.join(SUITES)}")
     module, name, _ = SUITES[suite]
-    made: Callable[[Request], Iterable[Benchmark]] = getattr(import_module(f"baracuda.cli.bench.suites.{module}"), name)
-    return list(made(request))
+    make: Callable[[Request], Iterable[Benchmark]] = getattr(import_module(f"baracuda.cli.bench.suites.{module}"), name)
+    return list(make(request))

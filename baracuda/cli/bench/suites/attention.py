@@ -117,8 +117,8 @@ class Attention(PlanBenchmark):
         d = self._described_as(AttentionDescriptor, lse=True)
         tensors = {
             name: place.put(self.block(name, shape, kind, seed), shape)
-            for name, shape, kind, written in self.described()
-            if not written and name not in ("y", "lse")
+            for name, shape, kind, is_output in self.described()
+            if not is_output and name not in ("y", "lse")
         }
         tensors |= {"y": place.empty(d.y_shape, d.element), "lse": place.empty(d.lse_shape, d.compute)}
         args = AttentionArgs(**{f.name: tensors.get(f.name) for f in fields(AttentionArgs)})
@@ -153,16 +153,16 @@ class Attention(PlanBenchmark):
             score = np.where(seen, score, -np.inf)
         weight = np.exp(score - score.max(-1, keepdims=True))
         p = weight / weight.sum(-1, keepdims=True)
-        found = {"y": p @ t["v"]}
+        references = {"y": p @ t["v"]}
         if self.backward:
             dp = t["dy"] @ t["v"].swapaxes(-1, -2)
             ds = scale * p * (dp - (p * dp).sum(-1, keepdims=True))
-            found = {
+            references = {
                 "dq": ds @ t["k"],
                 "dk": (ds.swapaxes(-1, -2) @ t["q"]).sum(0, keepdims=True),
                 "dv": (p.swapaxes(-1, -2) @ t["dy"]).sum(0, keepdims=True),
             }
-        worst = max(relative_error(t[name], value) for name, value in found.items())
+        worst = max(relative_error(t[name], value) for name, value in references.items())
         allowed = ALLOWED[self.element.label] * (GRADIENTS if self.backward else 1.0)
         return f"float64, {prod(score.shape)} pairs", worst / allowed
 

@@ -124,14 +124,14 @@ class _Steps:
         x, shape = self.x, self.layer.shape
         between = {n: self._empty(shape) for n in ("query", "key", "value", "attended", "joined", "middle", "down", "sum")}
         up = self._empty((*shape[:2], WIDE))
-        found = [self._linear(x, n, between[n]) for n in ("query", "key", "value")]
-        found.append(self._attention(*(between[n] for n in ("query", "key", "value", "attended"))))
-        found.append(self._linear(between["attended"], "joined", between["joined"]))
-        found.append(self._norm(between["joined"], x, "norm1", between["middle"], between["sum"]))
-        found.append(self._linear(between["middle"], "up", up, "gelu"))
-        found.append(self._linear(up, "down", between["down"]))
-        found.append(self._norm(between["down"], between["middle"], "norm2", self.y, between["sum"]))
-        return found
+        calls = [self._linear(x, n, between[n]) for n in ("query", "key", "value")]
+        calls.append(self._attention(*(between[n] for n in ("query", "key", "value", "attended"))))
+        calls.append(self._linear(between["attended"], "joined", between["joined"]))
+        calls.append(self._norm(between["joined"], x, "norm1", between["middle"], between["sum"]))
+        calls.append(self._linear(between["middle"], "up", up, "gelu"))
+        calls.append(self._linear(up, "down", between["down"]))
+        calls.append(self._norm(between["down"], between["middle"], "norm2", self.y, between["sum"]))
+        return calls
 
     def _bind(self, cls: Any, descriptor: Any, args: Any) -> Call:
         plan, launch = bound(self.place, cls, descriptor, args, self.preference)
@@ -155,8 +155,8 @@ class _Steps:
         return self._bind(AttentionPlan, d, AttentionArgs(**{f.name: known.get(f.name) for f in fields(AttentionArgs)}))
 
     def _norm(self, x: Tensor, residual: Tensor, name: str, y: Tensor, total: Tensor) -> Call:
-        given = (x, residual, self.weights[f"{name}_weight"], self.weights[f"{name}_bias"])
-        descriptor, named, _ = describe_call(ops()["fused_add_layer_norm"], given, {"eps": EPS})
+        tensors = (x, residual, self.weights[f"{name}_weight"], self.weights[f"{name}_bias"])
+        descriptor, named, _ = describe_call(ops()["fused_add_layer_norm"], tensors, {"eps": EPS})
         cls = plan_of(descriptor)
         return self._bind(cls, descriptor, cls.args(**{**named, "y": y, "s": total}))
 
@@ -165,14 +165,14 @@ def _layer(x: Values, w: Mapping[str, Values]) -> Values:
     """The layer in NumPy, on one sentence."""
 
     def linear(x: Values, name: str) -> Values:
-        made: Values = x @ w[f"{name}_weight"].T + w[f"{name}_bias"]
-        return made
+        y: Values = x @ w[f"{name}_weight"].T + w[f"{name}_bias"]
+        return y
 
     def norm(x: Values, name: str) -> Values:
         centred = x - x.mean(-1, keepdims=True)
         scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + EPS)
-        made: Values = scaled * w[f"{name}_weight"] + w[f"{name}_bias"]
-        return made
+        y: Values = scaled * w[f"{name}_weight"] + w[f"{name}_bias"]
+        return y
 
     q, k, v = (linear(x, n).reshape(len(x), HEADS, -1).swapaxes(0, 1) for n in ("query", "key", "value"))
     score = q @ k.swapaxes(-1, -2) / sqrt(q.shape[-1])

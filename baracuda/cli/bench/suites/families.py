@@ -84,13 +84,13 @@ PRODUCTS = ("prod", "nanprod", "masked_prod", "cumprod", "nancumprod", "masked_c
 
 @cache
 def _trials() -> dict[tuple[str, ElementKind], list[Trial]]:
-    found: dict[tuple[str, ElementKind], list[Trial]] = {}
+    groups: dict[tuple[str, ElementKind], list[Trial]] = {}
     for trial in reference.of_ops():
         if not trial.special:
             if trial.name in PRODUCTS:
                 trial = replace(trial, domains=("factor", *trial.domains[1:]))
-            found.setdefault((trial.name, trial.element), []).append(trial)
-    return found
+            groups.setdefault((trial.name, trial.element), []).append(trial)
+    return groups
 
 
 @dataclass(frozen=True)
@@ -159,9 +159,9 @@ class Declared(PlanBenchmark):
         return np.roll(some, seed, axis=-1) if some.ndim else some
 
     def inputs(self, place: Place, seed: int) -> dict[str, Tensor]:
-        read = [row for row in self.described() if not row[3]]
-        saved = {n for n, _, _, _ in read} & set(self.forward.results) - set(self.forward.tensors)
-        wanted = {n: (shape, kind) for n, shape, kind, _ in read if n not in saved}
+        operands = [row for row in self.described() if not row[3]]
+        saved = {n for n, _, _, _ in operands} & set(self.forward.results) - set(self.forward.tensors)
+        wanted = {n: (shape, kind) for n, shape, kind, _ in operands if n not in saved}
         wanted |= self.forward.tensors  # a rival reads all of these
         if self.backward:
             wanted |= {f"d{n}": row for n, row in self.cotangents.items()}
@@ -200,8 +200,8 @@ class Declared(PlanBenchmark):
         if self.backward:
             return None
         call, words = getattr(baracuda, self.trial.name), dict(self.trial.keywords)
-        given = [tensors[n] if n is not None else None for n in self.invocation.tensors]
-        return lambda: call(*given, **words)
+        operands = [tensors[n] if n is not None else None for n in self.invocation.tensors]
+        return lambda: call(*operands, **words)
 
 
 @cache
@@ -219,15 +219,15 @@ def _forward(trial: Trial) -> OpDescriptor:
 
 def _results(problem: Declared, place: Place, seed: int, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """What the forward pass computes of the same inputs."""
-    made: dict[str, Tensor] = {}
-    for name, shape, kind, written in problem.described():
-        if written:
-            made[name] = place.empty(shape, kind)
+    results: dict[str, Tensor] = {}
+    for name, shape, kind, is_output in problem.described():
+        if is_output:
+            results[name] = place.empty(shape, kind)
         else:
-            made[name] = tensors[name] if name in tensors else place.put(problem.block(name, shape, kind, seed), shape)
-    bound(place, problem.plan, problem.descriptor, problem.args(made))[1]()
+            results[name] = tensors[name] if name in tensors else place.put(problem.block(name, shape, kind, seed), shape)
+    bound(place, problem.plan, problem.descriptor, problem.args(results))[1]()
     place.clock.synchronise()
-    return made
+    return results
 
 
 def _scaled(op: Op, trial: Trial, extents: tuple[int, int]) -> Trial:
@@ -235,13 +235,13 @@ def _scaled(op: Op, trial: Trial, extents: tuple[int, int]) -> Trial:
     rows, length = extents
     if op.name in LARGE:
         shapes, limits = LARGE[op.name]
-        given = tuple(None if s is None else tuple(rows if n == 8192 else n for n in s) for s in shapes)
-        names = [*trial.domains, *[trial.domains[-1]] * len(given)][: len(given)]
+        scaled_shapes = tuple(None if s is None else tuple(rows if n == 8192 else n for n in s) for s in shapes)
+        names = [*trial.domains, *[trial.domains[-1]] * len(scaled_shapes)][: len(scaled_shapes)]
         for i, limit in limits.items():
             names[i] = f"index:{rows if limit == 8192 else limit}"
-        return replace(trial, shapes=given, domains=tuple(names))
-    found = sorted({n for s in trial.shapes if s for n in s if n > 1}, reverse=True)
-    table = dict(zip(found, (length, rows), strict=False)) if len(found) <= 2 else {}
+        return replace(trial, shapes=scaled_shapes, domains=tuple(names))
+    largest_first = sorted({n for s in trial.shapes if s for n in s if n > 1}, reverse=True)
+    table = dict(zip(largest_first, (length, rows), strict=False)) if len(largest_first) <= 2 else {}
     return replace(trial, shapes=tuple(None if s is None else tuple(table.get(n, n) for n in s) for s in trial.shapes))
 
 
@@ -278,15 +278,15 @@ def problems(request: Request) -> Iterator[Declared]:
 def large(request: Request) -> Iterator[Declared]:
     """Reductions, scans and rows where shapes are extreme; on the CPU with a sixteenth of the first extent."""
     for label, shape, axis in CLASSES:
-        given = (shape[0] // {"cpu": 16}.get(request.kind, 1), *shape[1:])
+        large_shape = (shape[0] // {"cpu": 16}.get(request.kind, 1), *shape[1:])
         if request.quick:
-            given = tuple(max(n // 64, 1) if n > 64 else n for n in given)
+            large_shape = tuple(max(n // 64, 1) if n > 64 else n for n in large_shape)
         for element in request.elements(("f32",)):
             for name in (*REDUCTIONS, *(() if axis is None else ROWS)):
                 trials = _trials().get((name, element))
                 if trials:
                     trial = trials[0]
                     words = {**dict(_along_rows(trials).keywords), "axis": axis}
-                    shapes = (given, *[None] * (len(trial.shapes) - 1))
+                    shapes = (large_shape, *[None] * (len(trial.shapes) - 1))
                     chosen = replace(trial, shapes=shapes, keywords=tuple(words.items()))
                     yield Declared(chosen, label, suite="large")

@@ -32,18 +32,18 @@ class Launch(Seed):
         return 0.0
 
     def prepare(self, place: Place, seed: int) -> Prepared:
-        made = super().prepare(place, seed)
+        prepared = super().prepare(place, seed)
         if self.variant == "bind":
-            return made
+            return prepared
         if self.variant == "run":
-            args = self.args(made.tensors)
+            args = self.args(prepared.tensors)
             plan = self.plan.select(place.stream, self.descriptor, like=args)
-            return replace(made, launch=lambda: plan.run(place.stream, None, args), fresh=None)
-        call = self.fresh(made.tensors)
+            return replace(prepared, launch=lambda: plan.run(place.stream, None, args), fresh=None)
+        call = self.fresh(prepared.tensors)
         if self.variant == "function":
-            return replace(made, launch=call, outputs=(), fresh=None)
-        out = made.tensors[made.outputs[0]]
-        return replace(made, launch=self.fresh(made.tensors, out=out), fresh=None)
+            return replace(prepared, launch=call, outputs=(), fresh=None)
+        out = prepared.tensors[prepared.outputs[0]]
+        return replace(prepared, launch=self.fresh(prepared.tensors, out=out), fresh=None)
 
 
 def problems(request: Request) -> Iterator[Launch]:

@@ -76,8 +76,8 @@ class Seed(PlanBenchmark):
 
     @property
     def plan(self) -> type[Plan[Any, Any]]:
-        found: type[Plan[Any, Any]] = self.subject.plan
-        return found
+        plan: type[Plan[Any, Any]] = self.subject.plan
+        return plan
 
     @property
     def descriptor(self) -> Any:
@@ -117,7 +117,7 @@ class Seed(PlanBenchmark):
 
     def fresh(self, tensors: Mapping[str, Tensor], **words: Any) -> Callable[[], object]:
         call: Callable[..., object] = getattr(baracuda, self.op)
-        given = {_NAMES.get(name, name): tensors[name] for name, _, _, written in self.described() if not written}
+        operands = {_NAMES.get(name, name): tensors[name] for name, _, _, is_output in self.described() if not is_output}
         if self.op == "rms_norm":
             words |= {"eps": self.descriptor.eps, "saved": True}
         elif self.op == "alibi_backward":
@@ -127,7 +127,7 @@ class Seed(PlanBenchmark):
             words |= {"a": tensors["dy"], "b": tensors["dy"]} if self.op == "lerp_backward" else {}
         elif self.op == "dequantize_per_token":
             words |= {"dtype": self.element}
-        return lambda: call(**given, **words)
+        return lambda: call(**operands, **words)
 
 
 def _layouts(op: str, shapes: Shapes) -> Iterator[tuple[str, Shape, frozenset[str]]]:

@@ -17,7 +17,7 @@ from baracuda.formula.expr import input_
 from baracuda.lowering.attention.cpu.forward import primitive_of
 from baracuda.lowering.attention.cpu.scores import TOGETHER, Scores, Tile
 from baracuda.lowering.attention.cpu.tiles import Matrix
-from baracuda.lowering.attention.cpu.work import Work
+from baracuda.lowering.attention.cpu.work import AttentionKernel
 from baracuda.lowering.attention.problem import DOT, GRADIENT, KEYS, QUERIES, Attention
 from baracuda.lowering.nest.cpu.kernel import Words
 from baracuda.runtime.jit import CpuTarget
@@ -34,7 +34,7 @@ class Backward:
         assert a.slope is not None
         self.a = a
         self.schedule = "tiles, all gradients at once"
-        self.work = w = Work(a, words, target, a.batch * a.key_heads, _PARTS)
+        self.work = w = AttentionKernel(a, words, target, a.batch * a.key_heads, _PARTS)
         self.b = w.b
         self.exp = primitive_of(exp_of_nonpositive(input_("x", a.compute)))
         self.score = a.score.outputs[0][1]
@@ -75,7 +75,7 @@ class Backward:
         gradients = (("dk", a.dk, self.dk, a.depth), ("dv", a.dv, self.dv, a.value_depth))
         for _, wanted, area, _ in gradients:
             if wanted is not None:
-                w.clear(w.placed(area).pointer, b.mul(rows, area.row))
+                w.clear(w.in_scratch(area).pointer, b.mul(rows, area.row))
         with b.loop(0, w.group) as number:
             head = b.add(b.mul(key_head, w.group), number)
             with b.loop(0, w.queries, QUERIES) as first:
@@ -83,14 +83,14 @@ class Backward:
         for name, wanted, area, columns in gradients:
             if wanted is not None:
                 to = w.at(name, batch, key_head)
-                w.store_rows(name, to, w.keys, key_length, w.placed(area), columns)
+                w.store_rows(name, to, w.keys, key_length, w.in_scratch(area), columns)
 
     def _block(self, batch: Value, head: Value, key_head: Value, first: Value, query_length: Value, key_length: Value) -> None:
         w, b, a = self.work, self.b, self.a
         queries = w.count(first, query_length, QUERIES)
         rows = w.count(first, w.queries, QUERIES)
-        q, dy = w.placed(self.q), w.placed(self.dy)
-        across = w.placed(self.q_across), w.placed(self.dy_across)
+        q, dy = w.in_scratch(self.q), w.in_scratch(self.dy)
+        across = w.in_scratch(self.q_across), w.in_scratch(self.dy_across)
         at = {name: w.at(name, batch, head, first) for name in ("q", "y", "dy")}
         w.pack_columns("q", at["q"], queries, across[0], a.depth)
         w.pack_columns("dy", at["dy"], queries, across[1], a.value_depth)
@@ -99,7 +99,7 @@ class Backward:
         self._statistics(batch, head, first, queries, across[1], y_across)
         w.pack_rows("q", at["q"], queries, q, a.depth)
         w.pack_rows("dy", at["dy"], queries, dy, a.value_depth)
-        dq = w.placed(self.dq)
+        dq = w.in_scratch(self.dq)
         w.clear(dq.pointer, QUERIES * dq.row)
         if a.dbias is not None:
             self._clear_bias(batch, head, first, rows)
@@ -121,16 +121,16 @@ class Backward:
             pointer = w.at("lse", batch, head, b.add(first, query))
             lse = load_lanes(b, a.compute, pointer, w.lanes, stride, b.sub(queries, query))
             nothing = b.compare("fcmp oeq", lse, w.number(-inf))
-            w.store(b.select(nothing, w.number(inf), lse), w.placed(self.lse).at(b, 0, query))
+            w.store(b.select(nothing, w.number(inf), lse), w.in_scratch(self.lse).at(b, 0, query))
             delta = b.variable(w.number(0.0))
             with b.loop(0, a.value_depth) as d:
                 x, y_ = w.load(dy.at(b, d, query)), w.load(y.at(b, d, query))
                 delta.set(b.call(w.type, intrinsic("fma", w.type), x, y_, delta.get()))
-            w.store(delta.get(), w.placed(self.delta).at(b, 0, query))
+            w.store(delta.get(), w.in_scratch(self.delta).at(b, 0, query))
 
     def _tile(self, tile: Tile, key_head: Value, across: tuple[Matrix, Matrix], rows: tuple[Matrix, Matrix], dq: Matrix) -> None:
         w, b, a = self.work, self.b, self.a
-        k, v, s, ds = (w.placed(area) for area in (self.k, self.v, self.s, self.ds))
+        k, v, s, ds = (w.in_scratch(area) for area in (self.k, self.v, self.s, self.ds))
         w.pack_rows("k", w.at("k", tile.batch, key_head, tile.first_key), tile.keys, k, a.depth)
         w.pack_rows("v", w.at("v", tile.batch, key_head, tile.first_key), tile.keys, v, a.value_depth)
         self.scores.pack(tile)
@@ -144,7 +144,7 @@ class Backward:
             with b.else_(whole):
                 self._slopes(tile, s, ds, query, masked=True)
         if self.dbias is not None:
-            self._store_bias(tile, w.placed(self.dbias))
+            self._store_bias(tile, w.in_scratch(self.dbias))
         if a.dq is not None:
             turned = Matrix(ds.pointer, ds.column, ds.row)
             w.multiplier.add(dq, turned, k, (tile.queries, w.depth, tile.keys), last=w.last(tile.keys, KEYS))
@@ -154,33 +154,33 @@ class Backward:
             (a.dv, self.dv, s, rows[1], w.value_depth),
         ):
             if wanted is not None:
-                to = w.placed(area)
-                here = Matrix(to.at(b, tile.first_key, 0), to.row, to.column)
-                w.multiplier.add(here, left, right, (tile.keys, width, tile.queries), last=last)
+                to = w.in_scratch(area)
+                target = Matrix(to.at(b, tile.first_key, 0), to.row, to.column)
+                w.multiplier.add(target, left, right, (tile.keys, width, tile.queries), last=last)
 
     def _slopes(self, tile: Tile, s: Matrix, ds: Matrix, query: Value, *, masked: bool) -> None:
         """From dot products of q and k and of dy and v to probabilities, in s, and gradients of the former, in ds."""
         w, b = self.work, self.b
-        lse = w.load(w.placed(self.lse).at(b, 0, query))
-        delta = w.load(w.placed(self.delta).at(b, 0, query))
+        lse = w.load(w.in_scratch(self.lse).at(b, 0, query))
+        delta = w.load(w.in_scratch(self.delta).at(b, 0, query))
         with b.loop(0, tile.keys, TOGETHER) as key:
             places = [b.add(key, g) for g in range(TOGETHER)]
             seen = self.scores.considered(tile, query, key) if masked else None
 
-            def kept(values: Group) -> Group:
+            def zero_outside(values: Group) -> Group:
                 if seen is None:
                     return values
                 return [b.select(c, x, w.number(0.0)) for c, x in zip(seen, values, strict=True)]
 
-            given: dict[str, Group] = {DOT: [w.load(s.at(b, at, query)) for at in places]}
-            evaluator = self.scores.evaluator(tile, query, key, given)
+            leaves: dict[str, Group] = {DOT: [w.load(s.at(b, at, query)) for at in places]}
+            evaluator = self.scores.evaluator(tile, query, key, leaves)
             scores = evaluator.value(self.score)
-            p = kept([w.evaluate(self.exp, {"x": b.op("fsub", x, lse)}) for x in scores])
+            p = zero_outside([w.evaluate(self.exp, {"x": b.op("fsub", x, lse)}) for x in scores])
             dp = [w.load(ds.at(b, at, query)) for at in places]
-            given[GRADIENT] = [b.op("fmul", x, b.op("fsub", y, delta)) for x, y in zip(p, dp, strict=True)]
-            found = [kept(evaluator.value(root)) for root in self.slopes]
-            areas = [ds, *([w.placed(self.dbias)] if self.dbias is not None else [])]
-            for values, area in zip((p, *found), (s, *areas), strict=True):
+            leaves[GRADIENT] = [b.op("fmul", x, b.op("fsub", y, delta)) for x, y in zip(p, dp, strict=True)]
+            slopes = [zero_outside(evaluator.value(root)) for root in self.slopes]
+            areas = [ds, *([w.in_scratch(self.dbias)] if self.dbias is not None else [])]
+            for values, area in zip((p, *slopes), (s, *areas), strict=True):
                 for value, at in zip(values, places, strict=True):
                     w.store(value, area.at(b, at, query))
 

@@ -14,7 +14,7 @@ from baracuda.formula.expr import Expr, input_
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.attention.cpu.scores import TOGETHER, Scores, Tile
 from baracuda.lowering.attention.cpu.tiles import Matrix, pairwise
-from baracuda.lowering.attention.cpu.work import Work
+from baracuda.lowering.attention.cpu.work import AttentionKernel
 from baracuda.lowering.attention.problem import DOT, KEYS, QUERIES, Attention
 from baracuda.lowering.nest.cpu.kernel import Words
 from baracuda.runtime.jit import CpuTarget
@@ -36,7 +36,7 @@ class Forward:
         self.a = a
         self.schedule = "tiles"
         self.blocks = -(-a.queries // QUERIES)
-        self.work = w = Work(a, words, target, a.batch * a.heads * self.blocks, _PARTS)
+        self.work = w = AttentionKernel(a, words, target, a.batch * a.heads * self.blocks, _PARTS)
         self.b = w.b
         x = input_("x", a.compute)
         self.exp, self.log = primitive_of(exp_of_nonpositive(x)), primitive_of(f.log(x))
@@ -69,13 +69,13 @@ class Forward:
         query_length, key_length = w.lengths(batch)
         queries = w.count(first, query_length, QUERIES)
         key_head = b.div(head, w.group)
-        q, k, v = (w.placed(area) for area in (self.q, self.k, self.v))
-        s, sums = w.placed(self.s), w.placed(self.sums)
-        factors = w.placed(self.r).pointer
+        q, k, v = (w.in_scratch(area) for area in (self.q, self.k, self.v))
+        s, sums = w.in_scratch(self.s), w.in_scratch(self.sums)
+        factors = w.in_scratch(self.r).pointer
         w.pack_columns("q", w.at("q", batch, head, first), queries, q, a.depth)
         with b.loop(0, QUERIES, w.lanes) as query:
-            w.store(w.number(-inf), w.placed(self.m).at(b, 0, query))
-            w.store(w.number(0.0), w.placed(self.l).at(b, 0, query))
+            w.store(w.number(-inf), w.in_scratch(self.m).at(b, 0, query))
+            w.store(w.number(0.0), w.in_scratch(self.l).at(b, 0, query))
         w.clear(sums.pointer, QUERIES * sums.row)
         start, stop = w.tiles(first, query_length, key_length)
         with b.loop(start, stop) as number:
@@ -103,21 +103,21 @@ class Forward:
         def scores(masked: bool) -> None:
             with b.loop(0, tile.keys, TOGETHER) as key:
                 places = [s.at(b, b.add(key, g), query) for g in range(TOGETHER)]
-                found = self.scores.evaluator(tile, query, key, {DOT: [w.load(p) for p in places]}).value(self.score)
+                values = self.scores.evaluator(tile, query, key, {DOT: [w.load(p) for p in places]}).value(self.score)
                 if masked:
                     seen = self.scores.considered(tile, query, key)
-                    found = [b.select(c, x, w.number(-inf)) for c, x in zip(seen, found, strict=True)]
-                for x, place in zip(found, places, strict=True):
+                    values = [b.select(c, x, w.number(-inf)) for c, x in zip(seen, values, strict=True)]
+                for x, place in zip(values, places, strict=True):
                     w.store(x, place)
-                while len(found) > 1:
-                    found = [self._larger(x, y) for x, y in zip(found[::2], found[1::2], strict=True)]
-                m.set(self._larger(m.get(), found[0]))
+                while len(values) > 1:
+                    values = [self._larger(x, y) for x, y in zip(values[::2], values[1::2], strict=True)]
+                m.set(self._larger(m.get(), values[0]))
 
         with b.if_(whole):
             scores(masked=False)
         with b.else_(whole):
             scores(masked=True)
-        at_m, at_l, at_r = (w.placed(area).at(b, 0, query) for area in (self.m, self.l, self.r))
+        at_m, at_l, at_r = (w.in_scratch(area).at(b, 0, query) for area in (self.m, self.l, self.r))
         before = w.load(at_m)
         now = self._larger(before, m.get())
         nothing = b.compare("fcmp oeq", now, w.number(-inf))
@@ -128,12 +128,12 @@ class Forward:
         groups = b.array("i8", KEYS // TOGETHER * w.multiplier.nbytes)
         w.clear(groups, KEYS // TOGETHER * w.multiplier.nbytes)
         with b.loop(0, tile.keys, TOGETHER) as key:
-            found = []
+            exponentials = []
             for g in range(TOGETHER):
                 place = s.at(b, b.add(key, g), query)
-                found.append(w.evaluate(self.exp, {"x": b.op("fsub", w.load(place), origin)}))
-                w.store(found[-1], place)
-            w.store(pairwise(b, found), b.at(groups, b.mul(key, w.multiplier.nbytes // TOGETHER)))
+                exponentials.append(w.evaluate(self.exp, {"x": b.op("fsub", w.load(place), origin)}))
+                w.store(exponentials[-1], place)
+            w.store(pairwise(b, exponentials), b.at(groups, b.mul(key, w.multiplier.nbytes // TOGETHER)))
         total = pairwise(b, [w.load(b.at(groups, i * w.multiplier.nbytes)) for i in range(KEYS // TOGETHER)])
         w.store(b.call(w.type, intrinsic("fma", w.type), w.load(at_l), factor, total), at_l)
 
@@ -143,7 +143,7 @@ class Forward:
     def _finish(self, batch: Value, head: Value, first: Value, sums: Matrix) -> None:
         """Write the block's rows of y, and of the log-sum-exp."""
         w, b, a = self.work, self.b, self.a
-        m, sum_ = w.placed(self.m), w.placed(self.l)
+        m, sum_ = w.in_scratch(self.m), w.in_scratch(self.l)
         rows = w.count(first, w.queries, QUERIES)
         scalar = compute_type(a.compute)
         with b.loop(0, rows) as row:
@@ -151,9 +151,9 @@ class Forward:
             nothing = b.splat(b.compare("fcmp oeq", largest, w.scalar(-inf)), w.lanes)
             divisor = b.splat(b.load(scalar, sum_.at(b, 0, row), w.size), w.lanes)
             to = w.at("y", batch, head, b.add(first, row))
-            for column, left in w.columns(a.value_depth):
+            for column, remaining in w.columns(a.value_depth):
                 value = b.op("fdiv", w.load(sums.at(b, row, column)), divisor)
-                w.store_columns("y", b.select(nothing, w.number(0.0), value), to, column, left)
+                w.store_columns("y", b.select(nothing, w.number(0.0), value), to, column, remaining)
         if a.lse is None:
             return
         with b.loop(0, rows, w.lanes) as row:

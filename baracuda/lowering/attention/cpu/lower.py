@@ -33,5 +33,5 @@ def lower(problem: Attention, target: CpuTarget | None = None) -> Lowered:
     problem = folded(problem)
     own = Words(nest_of(problem))
     kernel = Forward if problem.slope is None else Backward
-    made = kernel(problem, own, target or host())
-    return Lowered((made.step(),), tuple(own.integers), made.work.workspace_bytes, made.schedule)
+    lowered_kernel = kernel(problem, own, target or host())
+    return Lowered((lowered_kernel.step(),), tuple(own.integers), lowered_kernel.work.workspace_bytes, lowered_kernel.schedule)

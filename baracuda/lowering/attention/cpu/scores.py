@@ -12,7 +12,7 @@ from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr
 from baracuda.lowering.attention.cpu.tiles import Matrix
-from baracuda.lowering.attention.cpu.work import Work
+from baracuda.lowering.attention.cpu.work import AttentionKernel
 from baracuda.lowering.attention.problem import KEYS, QUERIES
 from baracuda.lowering.matmul.cpu.read import Reader, pack
 
@@ -39,7 +39,7 @@ class Tile:
 class Scores:
     """Evaluates the score's formulas, and says which pairs are considered."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: AttentionKernel) -> None:
         self.work = work
         nest = work.kernel.nest
         self.kinds = {p.name: p.kind for p in nest.graph.inputs if p.name in work.index}
@@ -60,43 +60,43 @@ class Scores:
         """Put the tensors of a tile into scratch memory."""
         work, b = self.work, self.work.b
         for name, area in self.areas.items():
-            to = work.placed(area)
+            to = work.in_scratch(area)
             operand = replace(work.operand(name), kind=self._packed(self.kinds[name]))
             reader = Reader.of(b, operand, (2, 3), (work.strides[name][2], work.strides[name][3]))
             pointer = work.at(name, tile.batch, tile.head, tile.first_query, tile.first_key)
             with b.loop(0, tile.queries, work.lanes) as query:
-                left = b.sub(tile.queries, query)
-                pack(reader, reader.at(pointer, query, 0), work.lanes, left, tile.keys, to.at(b, 0, query), to.row)
+                remaining = b.sub(tile.queries, query)
+                pack(reader, reader.at(pointer, query, 0), work.lanes, remaining, tile.keys, to.at(b, 0, query), to.row)
 
     def whole(self, tile: Tile) -> Value:
         """Whether every pair of the tile is considered; queries that do not exist do not count where there are no lengths."""
         work, b = self.work, self.work.b
-        found = b.equal(tile.keys, KEYS)
+        is_whole = b.equal(tile.keys, KEYS)
         at = b.add(tile.first_query, work.offset)
         if work.after is not None:
-            found = b.op("and", found, b.compare("icmp sle", b.add(tile.first_key, KEYS - 1), b.add(at, work.after)))
+            is_whole = b.op("and", is_whole, b.compare("icmp sle", b.add(tile.first_key, KEYS - 1), b.add(at, work.after)))
         if work.before is not None:
             first = b.sub(b.add(at, QUERIES - 1), work.before)
-            found = b.op("and", found, b.compare("icmp sge", tile.first_key, first))
+            is_whole = b.op("and", is_whole, b.compare("icmp sge", tile.first_key, first))
         if "query_lengths" in work.index:
-            found = b.op("and", found, b.equal(tile.queries, QUERIES))
-        return found
+            is_whole = b.op("and", is_whole, b.equal(tile.queries, QUERIES))
+        return is_whole
 
     def considered(self, tile: Tile, query: Value, key: Value) -> Group:
         """For `TOGETHER` keys of the tile from `key` on, which of the vector of queries from `query` on may see them."""
         b, work = self.work.b, self.work
         i = self._queries(tile, query)
-        found = []
+        conditions = []
         for g in range(TOGETHER):
             at = b.add(b.add(tile.first_key, key), g)
-            here = b.sub(at, work.offset)
-            low = i64(0) if work.after is None else b.sub(here, work.after)
+            diagonal = b.sub(at, work.offset)
+            low = i64(0) if work.after is None else b.sub(diagonal, work.after)
             low = b.select(b.less(at, tile.key_length), low, i64(_MOST))
             high = b.sub(tile.query_length, 1)
             if work.before is not None:
-                high = b.min(b.add(here, work.before), high)
-            found.append(b.op("and", self._compare("icmp sge", i, low), self._compare("icmp sle", i, high)))
-        return found
+                high = b.min(b.add(diagonal, work.before), high)
+            conditions.append(b.op("and", self._compare("icmp sge", i, low), self._compare("icmp sle", i, high)))
+        return conditions
 
     def _compare(self, predicate: str, i: Value, bound: Value) -> Value:
         b = self.work.b
@@ -108,7 +108,7 @@ class Scores:
         first = b.convert("trunc", b.add(tile.first_query, query), "i32")
         return b.add(b.splat(first, lanes), b.iota(lanes))
 
-    def evaluator(self, tile: Tile, query: Value, key: Value, given: Mapping[str, Group]) -> Evaluator:
+    def evaluator(self, tile: Tile, query: Value, key: Value, leaves: Mapping[str, Group]) -> Evaluator:
         """Evaluates formulas for a vector of queries and `TOGETHER` keys; given: the values of what is no tensor."""
         work, b, lanes = self.work, self.work.b, self.work.lanes
 
@@ -118,7 +118,7 @@ class Scores:
             if n.op == "coord":
                 return self._coordinate(n.attr, tile, query, key)
             name = n.attr[0]
-            return list(given[name]) if name in given else self._read(name, tile, query, key)
+            return list(leaves[name]) if name in leaves else self._read(name, tile, query, key)
 
         return Evaluator(b, lanes, TOGETHER, leaf)
 
@@ -142,10 +142,10 @@ class Scores:
             last = b.sub(tile.keys, 1)
             places = [b.mul(b.min(b.add(key, g), last), work.strides[name][3]) for g in range(TOGETHER)]
             return [b.splat(load(b, kind, b.at(row, p), 1), lanes) for p in places]
-        area = work.placed(self.areas[name])
+        area = work.in_scratch(self.areas[name])
         stored = self._packed(kind)
         type_, size = vector(compute_type(stored.compute), lanes), lanes * stored.compute.itemsize
-        found = [b.load(type_, area.at(b, b.add(key, g), query), min(64, size & -size)) for g in range(TOGETHER)]
+        values = [b.load(type_, area.at(b, b.add(key, g), query), min(64, size & -size)) for g in range(TOGETHER)]
         if kind is not ElementKind.BOOL:
-            return found
-        return [b.compare("icmp ne", x, Value(type_, "zeroinitializer")) for x in found]
+            return values
+        return [b.compare("icmp ne", x, Value(type_, "zeroinitializer")) for x in values]

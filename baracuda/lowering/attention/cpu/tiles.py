@@ -79,16 +79,16 @@ class Multiplier:
         rows, columns, count = extents
         wide = self.vectors * self.lanes
         whole = columns // wide * wide if isinstance(columns, int) else b.mul(b.div(columns, wide), wide)
-        parts: list[tuple[Int, Int, int]] = [(0, whole, self.vectors), (whole, columns, 1)]
-        for start, stop, vectors in parts:
+        spans: list[tuple[Int, Int, int]] = [(0, whole, self.vectors), (whole, columns, 1)]
+        for start, stop, vectors in spans:
             if isinstance(start, int) and isinstance(stop, int) and start >= stop:
                 continue
             with b.loop(start, stop, vectors * self.lanes) as column, b.loop(0, rows, self.rows) as row:
-                here = Matrix(to.at(b, row, column), to.row, to.column)
+                target = Matrix(to.at(b, row, column), to.row, to.column)
                 scale = None if factors is None else b.at(factors, b.mul(row, self.kind.itemsize))
                 from_left = Matrix(left.at(b, row, 0), left.row, left.column)
                 from_right = Matrix(right.at(b, 0, column), right.row, right.column)
-                self._tile(here, from_left, from_right, vectors, count, fresh, scale, last)
+                self._tile(target, from_left, from_right, vectors, count, fresh, scale, last)
 
     def _tile(
         self,
@@ -144,7 +144,7 @@ class Multiplier:
 
 def pairwise(b: Builder, values: Sequence[Value]) -> Value:
     """The sum in adjacent pairs; there is a power of two of values."""
-    found = list(values)
-    while len(found) > 1:
-        found = [b.op("fadd", x, y) for x, y in zip(found[::2], found[1::2], strict=True)]
-    return found[0]
+    partial_sums = list(values)
+    while len(partial_sums) > 1:
+        partial_sums = [b.op("fadd", x, y) for x, y in zip(partial_sums[::2], partial_sums[1::2], strict=True)]
+    return partial_sums[0]

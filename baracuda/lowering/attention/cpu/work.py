@@ -58,7 +58,7 @@ class Scratch:
         return offset
 
 
-class Work:
+class AttentionKernel:
     """One kernel of attention under construction.
 
     The units of work are cut into parts, `parts` for each thread at most, which have scratch memory of their own.
@@ -102,7 +102,7 @@ class Work:
         offset = self.scratch.take(rows * columns * self.size)
         return Matrix(Value("i64", str(offset)), columns * self.size, self.size)
 
-    def placed(self, area: Matrix) -> Matrix:
+    def in_scratch(self, area: Matrix) -> Matrix:
         """An area of the scratch memory at hand."""
         return Matrix(self.b.at(self.base, area.pointer), area.row, area.column)
 
@@ -154,14 +154,14 @@ class Work:
     def lengths(self, batch: Value) -> tuple[Value, Value]:
         """How many queries and keys there are in a batch element."""
         b = self.b
-        found = []
+        limits = []
         for name, whole in (("query_lengths", self.queries), ("key_lengths", self.keys)):
             if name not in self.index:
-                found.append(whole)
+                limits.append(whole)
                 continue
-            given = b.convert("sext", load(b, ElementKind.S32, self.at(name, batch), 1), "i64")
-            found.append(b.min(self.maximum(given, i64(0)), whole))
-        return found[0], found[1]
+            length = b.convert("sext", load(b, ElementKind.S32, self.at(name, batch), 1), "i64")
+            limits.append(b.min(self.maximum(length, i64(0)), whole))
+        return limits[0], limits[1]
 
     def maximum(self, x: Value, y: Value) -> Value:
         return self.b.select(self.b.less(x, y), y, x)
@@ -189,16 +189,16 @@ class Work:
         b = self.b
         reader = Reader.of(b, self.operand(name), (3, 2), (self.strides[name][3], self.strides[name][2]))
         with b.loop(0, columns, self.lanes) as column:
-            left = b.sub(columns, column)
-            pack(reader, reader.at(pointer, column, 0), self.lanes, left, count, to.at(b, 0, column), to.row)
+            remaining = b.sub(columns, column)
+            pack(reader, reader.at(pointer, column, 0), self.lanes, remaining, count, to.at(b, 0, column), to.row)
 
     def pack_columns(self, name: str, pointer: Value, count: Value, to: Matrix, columns: int) -> None:
         """Rows of an operand as columns, widened; what pads them to whole vectors is zero."""
         b = self.b
         reader = Reader.of(b, self.operand(name), (2, 3), (self.strides[name][2], self.strides[name][3]))
         with b.loop(0, count, self.lanes) as row:
-            left = b.sub(count, row)
-            pack(reader, reader.at(pointer, row, 0), self.lanes, left, i64(columns), to.at(b, 0, row), to.row)
+            remaining = b.sub(count, row)
+            pack(reader, reader.at(pointer, row, 0), self.lanes, remaining, i64(columns), to.at(b, 0, row), to.row)
 
     # --- results ------------------------------------------------------------------------------------------------------
 
@@ -210,11 +210,11 @@ class Work:
         if whole < extent:
             yield i64(whole), i64(extent - whole)
 
-    def store_columns(self, name: str, value: Value, row: Value, column: Value, left: Value | None) -> None:
+    def store_columns(self, name: str, value: Value, row: Value, column: Value, remaining: Value | None) -> None:
         """Write a vector of an operand's row."""
         operand, stride = self.operand(name), self.strides[name][3]
         place = self.b.at(row, self.b.mul(column, stride))
-        store_lanes(self.b, operand.kind, value, place, None if operand.steps(3) == 1 else stride, left)
+        store_lanes(self.b, operand.kind, value, place, None if operand.steps(3) == 1 else stride, remaining)
 
     def store_rows(self, name: str, to: Value, rows: Value, existing: Value, source: Matrix, columns: int) -> None:
         """Write rows of scratch as rows of an operand, those from `existing` on as zeros."""
@@ -222,9 +222,9 @@ class Work:
         with b.loop(0, rows) as row:
             exists = b.less(row, existing)
             at = b.at(to, b.mul(row, self.strides[name][2]))
-            for column, left in self.columns(columns):
+            for column, remaining in self.columns(columns):
                 value = b.select(exists, self.load(source.at(b, row, column)), self.number(0.0))
-                self.store_columns(name, value, at, column, left)
+                self.store_columns(name, value, at, column, remaining)
 
     def last(self, count: Value, most: int) -> Value:
         """What a chain over `count` of `most` rows ends with: the rows that are not there are zeros."""

@@ -13,7 +13,7 @@ from baracuda.codegen.cuda.emit import number
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.elementary.softened import exp_of_nonpositive
 from baracuda.formula.expr import input_
-from baracuda.lowering.attention.cuda.kernel import Kernel
+from baracuda.lowering.attention.cuda.kernel import AttentionKernel
 from baracuda.lowering.attention.cuda.score import function
 from baracuda.lowering.attention.cuda.tiles import COLUMNS, Tile
 from baracuda.lowering.attention.problem import KEYS, Attention
@@ -21,7 +21,7 @@ from baracuda.lowering.nest.cuda.kernel import Words, piece
 from baracuda.runtime.program import Launch
 
 
-class Backward(Kernel):
+class Backward(AttentionKernel):
     """What both kernels share: the pairs of a tile. `delta` is the place of the queries' delta in the workspace."""
 
     def __init__(self, a: Attention, words: Words, tile: Tile, *, by_keys: bool) -> None:
@@ -33,14 +33,14 @@ class Backward(Kernel):
     def functions(self) -> str:
         return function("exp_", self.a.compute, exp_of_nonpositive(input_("x", self.a.compute)))
 
-    def _statistics(self, query: str, there: str, lse: str, delta: str) -> list[str]:
+    def _statistics(self, query: str, guard: str, lse: str, delta: str) -> list[str]:
         """Sets lse and delta to those of a query: lse +inf in place of -inf, and where there is none, so that no key has a
         probability."""
         of_head = self.operands.of_head("lse", "c1")
         row = f"((i64)c0 * heads + c1) * {self.words.signed(self.a.queries)}"
         return [
             f"{lse} = {self.infinity}; {delta} = 0;",
-            f"if ({there}) {{",
+            f"if ({guard}) {{",
             f"{lse} = {of_head}[({query}) * {self.operands.stride('lse', 2)}];",
             f"if ({lse} == -{self.infinity}) {lse} = {self.infinity};",
             f"{delta} = ((const {self.type}*)W.w[{self.words.operands}])[{row} + {query}];",
@@ -138,7 +138,7 @@ class QueryGradient(Backward):
     def _bias_row(self) -> list[str]:
         """Declares where a row of the pairs' gradient begins, and how many keys there are."""
         storage = self.operands.storage("dbias")
-        to = f"{self.operands.of_head('dbias', 'c1', written=True)} + at_row * {self.operands.stride('dbias', 2)}"
+        to = f"{self.operands.of_head('dbias', 'c1', writable=True)} + at_row * {self.operands.stride('dbias', 2)}"
         return [f"{storage}* const to = {to};", f"const int keys = (int){self.words.word(self.a.keys)};"]
 
     def _clear_bias(self) -> list[str]:

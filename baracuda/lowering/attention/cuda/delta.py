@@ -24,10 +24,10 @@ def lower_delta(a: Attention, words: Words) -> Launch:
     operands, type_ = Operands(a, words), COMPUTE_TYPE[a.compute]
     blocks, pitch = -(-a.queries // _ROWS), _STEP + 1
     whole, lengths = f"(int){words.word(a.queries)}", "query_lengths"
-    there = whole
+    row_limit = whole
     if lengths in operands:
         at = f"((const int*){operands.pointer(lengths)})[c0 * {words.signed(operands[lengths].strides[0])}]"
-        there = f"({at} < {whole} ? {at} : {whole})"
+        row_limit = f"({at} < {whole} ? {at} : {whole})"
     sources = [f"const auto {n}_ = {operands.matrix(n, 'c1')};" for n in ("dy", "y")]
     body = [
         f"__shared__ {type_} left[{_ROWS * pitch}], right[{_ROWS * pitch}];",
@@ -35,7 +35,7 @@ def lower_delta(a: Attention, words: Words) -> Launch:
         f"const int first = (int)(blockIdx.x - pair * {words.unsigned(blocks)}) * {_ROWS};",
         f"const int heads = (int){words.word(a.heads)};",
         f"const int c0 = (int)divide(pair, {words.divisor(a.heads)}), c1 = (int)pair - c0 * heads;",
-        f"const int rows = {there}, thread = threadIdx.x;",
+        f"const int rows = {row_limit}, thread = threadIdx.x;",
         *sources,
         f"{type_} delta = 0;",
         "#pragma unroll 1",

@@ -13,7 +13,7 @@ from baracuda.codegen.cuda.emit import number
 from baracuda.formula import functions as f
 from baracuda.formula.elementary.softened import exp_of_nonpositive
 from baracuda.formula.expr import input_
-from baracuda.lowering.attention.cuda.kernel import Kernel
+from baracuda.lowering.attention.cuda.kernel import AttentionKernel
 from baracuda.lowering.attention.cuda.score import function
 from baracuda.lowering.attention.cuda.tiles import COLUMNS, DOWN, Tile
 from baracuda.lowering.attention.problem import KEYS, Attention
@@ -21,7 +21,7 @@ from baracuda.lowering.nest.cuda.kernel import Words
 from baracuda.runtime.program import Launch
 
 
-class Forward(Kernel):
+class Forward(AttentionKernel):
     """A block has queries. The thread whose number along the columns is m keeps the statistics of row m of its own: `largest`
     so far, and `total`, the sum of exponentials."""
 
@@ -144,7 +144,7 @@ class Forward(Kernel):
         """Writes y, and the log-sum-exp."""
         lines = ["if (wn == 0 && keeps) {", "tile_largest[kept] = largest;", "origins[kept] = total;"]
         if "lse" in self.operands:
-            to = f"{self.operands.of_head('lse', 'c1', written=True)}[(first_row + kept) * {self.operands.stride('lse', 2)}]"
+            to = f"{self.operands.of_head('lse', 'c1', writable=True)}[(first_row + kept) * {self.operands.stride('lse', 2)}]"
             extent = self.words.word(self.a.queries)
             lines.append(f"if (first_row + kept < (int){extent}) {to} = largest + log_(total);")
         lines += ["}", self.barrier]

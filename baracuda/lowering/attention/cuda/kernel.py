@@ -28,7 +28,7 @@ _FAR = 1 << 30
 _REGISTERS, _OTHER_REGISTERS = 1 << 16, 70
 
 
-class Kernel:
+class AttentionKernel:
     """Writes one kernel, whose rows are keys (`by_keys`) or queries.
 
     Names in the generated code: c0, c1, g the batch element, the query head and the key head; rows and columns how many there
@@ -185,8 +185,8 @@ class Kernel:
         lines += self.streams.step(p)
         if before:
             lines += [f"if (j % {KEYS} == 0) {{", *before, "}"]
-        left = f"{matrix} + row * {self.pitch} + j"
-        return [*lines, f"sums<{p.lines}, {w.run}, {self.pitch}, {pitch}>({into}, {left}, {place});", "}"]
+        source = f"{matrix} + row * {self.pitch} + j"
+        return [*lines, f"sums<{p.lines}, {w.run}, {self.pitch}, {pitch}>({into}, {source}, {place});", "}"]
 
     def present(self) -> str:
         """Declares how many columns a round has."""
@@ -214,7 +214,7 @@ class Kernel:
             *self.each_row(),
             f"if (at_row < (int){self.words.word(self.row_extent)}) {{",
             *before,
-            f"{storage}* const to = {operands.of_head(name, head, written=True)} + at_row * {operands.stride(name, 2)};",
+            f"{storage}* const to = {operands.of_head(name, head, writable=True)} + at_row * {operands.stride(name, 2)};",
             "#pragma unroll",
             f"for (int r = 0; r < {w.count // w.run}; ++r) {{",
             f"const int c = wn * {w.of_warp} + (r * 8 + along) * {w.run};",

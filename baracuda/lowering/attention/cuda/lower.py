@@ -13,7 +13,7 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.attention.cuda.backward import KeyGradient, QueryGradient
 from baracuda.lowering.attention.cuda.delta import delta_bytes, lower_delta
 from baracuda.lowering.attention.cuda.forward import Forward
-from baracuda.lowering.attention.cuda.kernel import LONGEST, Kernel
+from baracuda.lowering.attention.cuda.kernel import LONGEST, AttentionKernel
 from baracuda.lowering.attention.cuda.operands import Operands
 from baracuda.lowering.attention.cuda.tiles import Tile, cost, tiles
 from baracuda.lowering.attention.problem import KEYS, Attention
@@ -33,27 +33,27 @@ def _writers(a: Attention) -> list[tuple[_Writer, int, bool]]:
     keys."""
     if a.slope is None:
         return [(Forward, a.value_depth, False)] if a.batch * a.heads * a.queries else []
-    found: list[tuple[_Writer, int, bool]] = []
+    writers: list[tuple[_Writer, int, bool]] = []
     if (a.dq is not None or a.dbias is not None) and a.batch * a.heads * a.queries:
-        found.append((QueryGradient, a.depth, False))
+        writers.append((QueryGradient, a.depth, False))
     if (a.dk is not None or a.dv is not None) and a.batch * a.key_heads * a.keys:
         widths = [w for w, o in ((a.depth, a.dk), (a.value_depth, a.dv)) if o is not None]
-        found.append((KeyGradient, max(widths), True))
-    return found
+        writers.append((KeyGradient, max(widths), True))
+    return writers
 
 
 def _ranked(a: Attention, writer: _Writer, width: int, by_keys: bool, target: Target) -> list[Tile]:
     """The tiles that a kernel may have, the most promising first."""
     rows, columns = (a.keys, a.queries) if by_keys else (a.queries, a.keys)
-    limit, found = target.shared_bytes, []
+    limit, ranked = target.shared_bytes, []
     for tile in tiles(width, a.compute.itemsize, max(1, -(-columns // KEYS)), rows):
-        kernel: Kernel = writer(a, Words(len(a.operands), a.params), tile)
+        kernel: AttentionKernel = writer(a, Words(len(a.operands), a.params), tile)
         if kernel.shared <= limit:
             blocks = a.batch * kernel.heads * kernel.blocks
-            found.append((cost(tile, kernel.resident(limit), rows, blocks, target.multiprocessors), tile))
-    if not found:
+            ranked.append((cost(tile, kernel.resident(limit), rows, blocks, target.multiprocessors), tile))
+    if not ranked:
         raise UnsupportedError(f"vectors of {a.depth} and {a.value_depth} elements; expected no more than {limit} bytes can hold")
-    return [tile for _, tile in sorted(found, key=lambda f: f[0])]
+    return [tile for _, tile in sorted(ranked, key=lambda f: f[0])]
 
 
 def ways(a: Attention, target: Target) -> Iterator[Lowered]:

@@ -41,16 +41,16 @@ class Operands:
         operand = self[name]
         return "(i64)1" if operand.steps(axis) == 1 else self.words.signed(operand.strides[axis])
 
-    def of_head(self, name: str, head: str, *, written: bool = False) -> str:
+    def of_head(self, name: str, head: str, *, writable: bool = False) -> str:
         """The C++ expression of a pointer to the first element of a head."""
         element, of_head = (self.words.signed(s) for s in self[name].strides[:2])
-        type_ = f"{'' if written else 'const '}{self.storage(name)}*"
+        type_ = f"{'' if writable else 'const '}{self.storage(name)}*"
         return f"(({type_}){self.pointer(name)} + (c0 * {element} + {head} * {of_head}))"
 
     def matrix(self, name: str, head: str) -> str:
         """The C++ expression of the matrix of a head."""
         columns = self.a.value_depth if name in ("v", "dy", "y") else self.a.depth
-        short = not self[name].general and all(abs(s) < 1 << 31 for s in self[name].strides[2:])
-        index = "int" if short else "i64"  # a product of two s32 is one instruction
+        fits_s32 = not self[name].general and all(abs(s) < 1 << 31 for s in self[name].strides[2:])
+        index = "int" if fits_s32 else "i64"  # a product of two s32 is one instruction
         strides = f"({index}){self.stride(name, 2)}, ({index}){self.stride(name, 3)}"
         return f"Matrix<{self.storage(name)}, {index}>{{{self.of_head(name, head)}, {strides}, {columns}}}"

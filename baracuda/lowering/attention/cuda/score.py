@@ -59,18 +59,18 @@ class Score:
     def _load(self, name: str) -> list[str]:
         """Declares what a thread reads of a tensor at once: one element, or 8."""
         operand, storage = self.tensors[name], self.operands.storage(name)
-        place, there = [f"p_{name}"], []
+        place, guards = [f"p_{name}"], []
         if self._varies(operand, self.row_axis):
             place.append(f"at_row * {self.words.signed(operand.strides[self.row_axis])}")
-            there.append("at_row < rows")
+            guards.append("at_row < rows")
         if not self._varies(operand, self.column_axis):
-            test = f"{there[0]} ? " if there else ""
-            return [f"const {storage} {self._name(name)} = {test}*({' + '.join(place)}){f' : {storage}{{}}' if there else ''};"]
+            test = f"{guards[0]} ? " if guards else ""
+            return [f"const {storage} {self._name(name)} = {test}*({' + '.join(place)}){f' : {storage}{{}}' if guards else ''};"]
         stride = operand.steps(self.column_axis)
         step = "" if stride == 1 else f" * {self.words.signed(operand.strides[self.column_axis])}"
         place.append(f"at_column{step}")
         lines = [f"Vec<{storage}, {COLUMNS}> {self._name(name)};", f"{{ const {storage}* const from = {' + '.join(place)};"]
-        test = "".join(f" && {t}" for t in there)
+        test = "".join(f" && {t}" for t in guards)
         single = [
             "#pragma unroll",
             f"for (int v = 0; v < {COLUMNS}; ++v)",
@@ -96,7 +96,7 @@ class Score:
         """What is read for each row."""
         return [line for name, o in self.tensors.items() if self._varies(o, self.row_axis) for line in self._load(name)]
 
-    def emitter(self, given: Mapping[str, str]) -> Emitter:
+    def emitter(self, leaves: Mapping[str, str]) -> Emitter:
         """An emitter for element v; `given` has the C++ expressions of the inputs that are no tensors."""
 
         def leaf(n: Expr) -> str | None:
@@ -108,13 +108,13 @@ class Score:
             if n.op != "input":
                 return None
             name = n.attr[0]
-            if name in given:
-                return given[name]
+            if name in leaves:
+                return leaves[name]
             return f"widen({self._name(name)}{'.v[v]' if self._varies(self.tensors[name], self.column_axis) else ''})"
 
-        made = Emitter(leaf)
-        made.tables = self.tables
-        return made
+        emitter = Emitter(leaf)
+        emitter.tables = self.tables
+        return emitter
 
     def scores(self, row: str) -> list[str]:
         """Statements that turn the dot products row[0], ..., row[7] into scores."""

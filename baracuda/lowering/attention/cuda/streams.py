@@ -132,14 +132,14 @@ class Streams:
 
     def _parts(self, p: Phase) -> list[tuple[str, int, int]]:
         """Of each part of a chunk: its C++ type, where it begins in the slot, and where among what is under way."""
-        found, place, register = [], 0, 0
+        chunks, place, register = [], 0, 0
         for i, lines in enumerate(self._lines(p)):
             spread = str(isinstance(p, Dots) and i == 1).lower()
             numbers = (lines, self._columns(p), self.pitch(p), self.tile.threads, self.vector, self.way, spread)
-            found.append((f"Chunk<{self.storage}, {self.type}, {', '.join(map(str, numbers))}>", place, register))
+            chunks.append((f"Chunk<{self.storage}, {self.type}, {', '.join(map(str, numbers))}>", place, register))
             place += lines * self.pitch(p)
             register += self._count(lines, p) * (self.tile.threads if self.way == "STAGED" else 1)
-        return found
+        return chunks
 
     def _count(self, lines: int, p: Phase) -> int:
         """Accesses that a thread makes for some lines of a chunk."""
@@ -172,11 +172,11 @@ class Streams:
             column = "0"
             sources = [(p.right, f"fed_unit * {KEYS} + at * {p.lines}", "columns")]
         lines = []
-        for (chunk, place, register), (name, first, there) in zip(self._parts(p), sources, strict=True):
+        for (chunk, place, register), (name, first, guard) in zip(self._parts(p), sources, strict=True):
             held = "nullptr" if self.way == "DIRECT" else f"held + {register}"
             head = "g" if name in ("k", "v") else "fed_head" if self.by_keys else "c1"
             matrix = self.operands.matrix(name, head)
-            lines.append(f"{chunk}::fetch({held}, slot + {place}, {matrix}, {first}, {there}, {column});")
+            lines.append(f"{chunk}::fetch({held}, slot + {place}, {matrix}, {first}, {guard}, {column});")
         return lines
 
     def _chosen(self, among: set[int], i: int = 0) -> list[str]:

@@ -13,8 +13,8 @@ from baracuda.formula.graph import Graph, Port
 from baracuda.formula.order import SEGMENT
 from baracuda.lowering.nest.cpu.analysis import RowAnalysis
 from baracuda.lowering.nest.cpu.kernel import Kernel, Words, element_ns
-from baracuda.lowering.nest.cpu.strided_iterator import Odometer, with_last
-from baracuda.lowering.nest.fission import Place
+from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator, with_last
+from baracuda.lowering.nest.fission import OperandAddress
 from baracuda.lowering.nest.problem import Nest, Operand
 from baracuda.lowering.reduction.cpu.rows import RowPasses
 from baracuda.runtime.jit import CpuTarget
@@ -64,7 +64,9 @@ def lower_pointwise(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
     return Lowered((step,), tuple(words.integers), 0, name)
 
 
-def pointwise_step(nest: Nest, words: Words, target: CpuTarget, places: Sequence[Place] | None = None) -> tuple[Launch, str]:
+def pointwise_step(
+    nest: Nest, words: Words, target: CpuTarget, places: Sequence[OperandAddress] | None = None
+) -> tuple[Launch, str]:
     """One step for a formula without reductions, and the name of its schedule."""
     if not nest.outer:  # scalars: one axis of one element
         nest = Nest(nest.graph, (1,), (), tuple(Operand(o.kind, (1,), o.alignment) for o in nest.operands))
@@ -85,19 +87,19 @@ def _chunks(kernel: Kernel) -> tuple[Launch, str]:
     axes = range(len(nest.outer))
     last = kernel.integer(segments)
     operands = range(len(nest.operands))
-    odometer = Odometer(
+    iterator = StridedIterator(
         b,
         kernel.integers([*nest.outer, chunks]),
         {i: [*kernel.byte_strides(i, axes), i64(0)] for i in operands},
         {i: kernel.operand(i) for i in operands},
     )
-    odometer.start(kernel.begin)
+    iterator.start(kernel.begin)
     with b.loop(kernel.begin, kernel.end):
-        indices = odometer.indices()
-        passes.begin(odometer.pointers(), indices)
+        indices = iterator.indices()
+        passes.begin(iterator.pointers(), indices)
         first = b.mul(indices[-1], _CHUNK)
         passes.write_elements(first, b.min(b.add(first, i64(_CHUNK)), last))
-        odometer.advance()
+        iterator.advance()
     passes.streaming.fence()
     cost = element_ns(nest, nest.graph.nodes) * min(nest.row_length, _CHUNK * SEGMENT) + 10
     return kernel.step(nest.rows * chunks, cost), "pointwise"
@@ -132,15 +134,15 @@ def _tiles(kernel: Kernel, axis: int) -> tuple[Launch, str]:
     counts = (-(-nest.outer[axis] // height), -(-nest.inner[0] // _TILE))
     extents = (kernel.integer(nest.outer[axis]), kernel.integer(nest.inner[0]))
     strides = {i: kernel.byte_strides(i, [*others, axis, inner]) for i in range(len(nest.operands))}
-    odometer = Odometer(
+    iterator = StridedIterator(
         b,
         kernel.integers([*(nest.outer[a] for a in others), *counts]),
         {i: [*s[:-2], _scaled(kernel, s[-2], height), _scaled(kernel, s[-1], _TILE)] for i, s in strides.items()},
         {i: kernel.operand(i) for i in strides},
     )
-    odometer.start(kernel.begin)
+    iterator.start(kernel.begin)
     with b.loop(kernel.begin, kernel.end):
-        pointers, indices = odometer.pointers(), odometer.indices()
+        pointers, indices = iterator.pointers(), iterator.indices()
         top, left = b.mul(indices[-2], height), b.mul(indices[-1], _TILE)
         rows, columns = b.min(height, b.sub(extents[0], top)), b.min(_TILE, b.sub(extents[1], left))
 
@@ -155,17 +157,17 @@ def _tiles(kernel: Kernel, axis: int) -> tuple[Launch, str]:
                 exchange(i, back=False)
         passes.segments.length, passes.segments.origin = columns, left
         with b.loop(0, rows) as row:
-            here = {
+            tile_pointers = {
                 i: b.at(buffers[i], b.mul(row, pitch(i))) if i in kinds else b.at(p, b.mul(row, strides[i][-2]))
                 for i, p in pointers.items()
             }
             outer = dict(zip(others, indices, strict=False)) | {axis: b.add(top, row)}
-            passes.begin(here, [outer[a] for a in range(inner)])
+            passes.begin(tile_pointers, [outer[a] for a in range(inner)])
             passes.write_elements(i64(0), i64(1))
         for i in transposed:
             if i >= inputs:
                 exchange(i, back=True)
-        odometer.advance()
+        iterator.advance()
     passes.streaming.fence()
     units = counts[0] * counts[1]
     for a in others:

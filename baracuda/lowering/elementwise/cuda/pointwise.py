@@ -49,7 +49,7 @@ def _common(graph: Graph) -> int:
     return len(reached)
 
 
-class Runs:
+class PointwiseKernel:
     """Writes the parts of a pointwise kernel. Names in the generated code: c0, c1, ... the coordinates (that of the last
     axis counts runs), `at` the run's first element on the last axis, `left` how many elements exist from there on."""
 
@@ -108,12 +108,12 @@ class Runs:
         frame, tables = self.frame, self.tables
 
         def element(rare: Mapping[Expr, str]) -> Emitter:
-            made = Emitter(
+            emitter = Emitter(
                 lambda n: rare.get(n) or self.leaf(n, transposed),
                 read=lambda n, at: f"widen(p{(i := frame.input_index[n.attr.name])}[o{i} + {at}])",
             )
-            made.tables = tables
-            return made
+            emitter.tables = tables
+            return emitter
 
         outputs = frame.nest.graph.outputs
         rare = rare_values([e for _, e in outputs], element, self.width, self.prefix, (), bound)
@@ -187,9 +187,9 @@ class Runs:
         side, base = "in" if loading else "out", f"(p{real} + o{real})"
         together = replace(operand, strides=(*operand.strides[: self.last], 1))
         p = piece(together, 2 * width, self.last, frame.nest.outer)
-        parts = (f"{side}{real}.v[v]", f"{side}{imaginary}.v[v]")
+        pieces = (f"{side}{real}.v[v]", f"{side}{imaginary}.v[v]")
         held = (f"both{imaginary}.v[2 * v]", f"both{imaginary}.v[2 * v + 1]")
-        there = (f"{base}[2 * v]", f"{base}[2 * v + 1]")
+        interleaved = (f"{base}[2 * v]", f"{base}[2 * v + 1]")
 
         def each(bound: str, left: tuple[str, str], right: tuple[str, str]) -> list[str]:
             moves = " ".join(f"{a} = {b};" for a, b in zip(left, right, strict=True))
@@ -197,12 +197,12 @@ class Runs:
 
         both = f"Vec<{frame.storage(real)}, {2 * width}> both{imaginary};"
         if loading:
-            by_piece = [both, f"load<{p}>(both{imaginary}, {base});", *each("", parts, held)]
+            by_piece = [both, f"load<{p}>(both{imaginary}, {base});", *each("", pieces, held)]
         else:
-            by_piece = [both, *each("", held, parts), f"store<{p}>({base}, both{imaginary});"]
+            by_piece = [both, *each("", held, pieces), f"store<{p}>({base}, both{imaginary});"]
         if whole:
             return ["{", *by_piece, "}"]
-        by_element = each("if (v < left) ", *((parts, there) if loading else (there, parts)))
+        by_element = each("if (v < left) ", *((pieces, interleaved) if loading else (interleaved, pieces)))
         return [f"if (left >= {width}) {{", *by_piece, "} else {", *by_element, "}"]
 
     def declare(self, i: int) -> str:
@@ -219,7 +219,7 @@ class Body:
     definitions: str
 
 
-def runs_body(kernel: Runs, threads: int, plain: Runs | None = None) -> Body:
+def runs_body(kernel: PointwiseKernel, threads: int, plain: PointwiseKernel | None = None) -> Body:
     """The code that loads, computes and stores the runs of one block.
 
     `plain`, if there, computes the runs that are not whole, and those for which the kernel's statements set a variable `odd`. It
@@ -231,15 +231,19 @@ def runs_body(kernel: Runs, threads: int, plain: Runs | None = None) -> Body:
     runs = prod(shape)
     inputs = [i for i in range(frame.inputs) if i not in kernel.scattered]
     outputs = range(frame.inputs, len(frame.ports))
-    moved = sum(o.kind.itemsize * width for o in frame.operands[: frame.inputs] if o.steps(last) != 0)
+    moved_bytes = sum(o.kind.itemsize * width for o in frame.operands[: frame.inputs] if o.steps(last) != 0)
     # What reads nothing has no loads to wait for: 256 MiB of a constant take an H200 63 us by eight runs of 16 bytes, 61 by two.
-    written = sum(o.kind.itemsize * width for o in frame.operands[frame.inputs :])
-    unroll = _LONG_TURNS if kernel.is_long else max(2, min(8, frame.tuning.run_bytes // moved if moved else _WRITTEN // written))
+    written_bytes = sum(o.kind.itemsize * width for o in frame.operands[frame.inputs :])
+    unroll = (
+        _LONG_TURNS
+        if kernel.is_long
+        else max(2, min(8, frame.tuning.run_bytes // moved_bytes if moved_bytes else _WRITTEN // written_bytes))
+    )
     wide = runs + unroll * threads >= INDEX_LIMIT
     index = "i64" if wide else "unsigned"
     count = words.signed(runs) if wide else words.unsigned(runs)
     where = [*unravel("i", shape, words, "c", wide=wide), f"const i64 at = (i64)c{last} * {width};"]
-    left = f"const i64 left = {words.signed(extents[last])} - at;"
+    declaration = f"const i64 left = {words.signed(extents[last])} - at;"
     compute, functions = kernel.compute({}, "")
     checked, checked_functions = (plain or kernel).compute({}, "if (v < left) ")
     # Runs of which only the very last may be partial: blocks before it need no test at all.
@@ -278,7 +282,7 @@ def runs_body(kernel: Runs, threads: int, plain: Runs | None = None) -> Body:
         each,
         f"if ({'(todo >> u & 1) && ' if plain else ''}i < {count}) {{",
         *where,
-        left,
+        declaration,
         *[line for i in inputs for line in (kernel.place(i), empty(i), *kernel.move(i, whole=False))],
         *[kernel.place(i) for i in kernel.scattered],
         *[line for i in outputs for line in (kernel.place(i), empty(i))],
@@ -301,7 +305,7 @@ def runs_body(kernel: Runs, threads: int, plain: Runs | None = None) -> Body:
 def lower_runs(frame: Frame) -> Lowered:
     """Lower a nest without reductions, along its last axis."""
     with_one_element(frame)
-    kernel = Runs(frame)
+    kernel = PointwiseKernel(frame)
     threads = _LONG_THREADS if kernel.is_long else frame.tuning.run_threads
     body = runs_body(kernel, threads)
     source = frame.kernel([*frame.pointers(), "const unsigned block = blockIdx.x;", *body.lines], threads, body.definitions)

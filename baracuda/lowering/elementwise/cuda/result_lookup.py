@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from baracuda.core.elements import ElementKind
-from baracuda.lowering.elementwise.cuda.pointwise import Runs, runs_body, with_one_element
-from baracuda.lowering.elementwise.cuda.table_storage import fill, table_bytes, walk
+from baracuda.lowering.elementwise.cuda.pointwise import PointwiseKernel, runs_body, with_one_element
+from baracuda.lowering.elementwise.cuda.table_storage import fill, lookup_launch, table_bytes
 from baracuda.lowering.nest.costs import usual_cost
 from baracuda.lowering.nest.cuda.kernel import Frame, Target
 from baracuda.runtime.program import Lowered
@@ -28,7 +28,7 @@ _THREADS, _RUN_BYTES = 1024, 96
 _ELSEWHERE = frozenset(["coord", "position", "gather", "reduce", "scan"])
 
 
-class _LookedUp(Runs):
+class _ResultLookup(PointwiseKernel):
     """Runs whose one result is an entry of the table."""
 
     def compute(self, transposed: Mapping[int, str], bound: str) -> tuple[list[str], str]:
@@ -37,24 +37,29 @@ class _LookedUp(Runs):
         return ["#pragma unroll", f"for (int v = 0; v < {self.width}; ++v) {bound}{one}"], ""
 
 
-def lower_looked_up(frame: Frame, target: Target) -> Lowered | None:
+def lower_result_lookup(frame: Frame, target: Target) -> Lowered | None:
     """Lower a nest without reductions; None where it is not one long function of one 16-bit value."""
     with_one_element(frame)
     graph, size = frame.nest.graph, table_bytes(_ENTRIES, 2)
     if len(graph.inputs) != 1 or len(graph.outputs) != 1 or frame.nest.rows < _ELEMENTS or target.shared_bytes < size:
         return None
-    value, given, made = graph.outputs[0][1], *frame.operands
+    value, argument, result = graph.outputs[0][1], *frame.operands
     last = len(frame.nest.outer) - 1
-    if given.kind not in (ElementKind.F16, ElementKind.BF16) or made.kind.itemsize != 2 or given.general or made.general:
+    if (
+        argument.kind not in (ElementKind.F16, ElementKind.BF16)
+        or result.kind.itemsize != 2
+        or argument.general
+        or result.general
+    ):
         return None
-    if given.steps(last) == 0 or any(n.op in _ELSEWHERE for n in graph.nodes) or usual_cost(value) < _WORTH:
+    if argument.steps(last) == 0 or any(n.op in _ELSEWHERE for n in graph.nodes) or usual_cost(value) < _WORTH:
         return None
     storage = frame.storage(0)
     entry = [f"{storage} given; given.bits = (unsigned short)number;", "const float entry = widen(given);"]
     first = fill(frame, _ENTRIES, entry, [value], frame.storage(1), 2)
     frame.tuning = replace(frame.tuning, run_bytes=_RUN_BYTES)
-    kernel = _LookedUp(frame)
+    kernel = _ResultLookup(frame)
     body = runs_body(kernel, _THREADS)
-    second = walk(frame, target, body, first.address, size, threads=_THREADS, held=1)
+    second = lookup_launch(frame, target, body, first.address, size, threads=_THREADS, held=1)
     launches, schedule = (first.launch, second), f"pointwise v{kernel.width} looked up"
     return Lowered(launches, tuple(frame.words.values), first.workspace, schedule)

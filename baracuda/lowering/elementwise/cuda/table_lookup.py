@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr, node
 from baracuda.formula.graph import Graph
-from baracuda.lowering.elementwise.cuda.pointwise import Runs, runs_body, with_one_element
-from baracuda.lowering.elementwise.cuda.table_storage import fill, table_bytes, walk
-from baracuda.lowering.elementwise.tables import functions, looked_up, usually
+from baracuda.lowering.elementwise.cuda.pointwise import PointwiseKernel, runs_body, with_one_element
+from baracuda.lowering.elementwise.cuda.table_storage import fill, lookup_launch, table_bytes
+from baracuda.lowering.elementwise.tables import functions, off_rare_branches, with_lookups
 from baracuda.lowering.nest.costs import usual, usual_cost
 from baracuda.lowering.nest.cuda.kernel import Frame, Target
 from baracuda.runtime.program import Lowered
@@ -100,7 +100,7 @@ def _range(tables: int, target: Target) -> _Range | None:
     return _Range((top - exponents) << 7, top << 7)
 
 
-class _Tabulated(Runs):
+class _TableLookup(PointwiseKernel):
     """Runs that find entries of tables; the variable `odd` says that a value of the run has none."""
 
     def __init__(self, frame: Frame, entries: _Range) -> None:
@@ -115,9 +115,9 @@ class _Tabulated(Runs):
     def compute(self, transposed: Mapping[int, str], bound: str) -> tuple[list[str], str]:
         lines, functions = super().compute(transposed, bound)
         graph, find = self.frame.nest.graph, f"places<{self.entries.low}, {self.entries.high}>"
-        given = dict.fromkeys(self.frame.input_index[n.args[0].attr[0]] for n in graph.nodes if n.op == _ENTRY)
-        places = [f"int {', '.join(f'place{i}[{self.width}]' for i in given)};", "bool odd = false;"]
-        return [*places, *(f"odd |= {find}(place{i}, in{i});" for i in given), *lines], _PLACES + functions
+        arguments = dict.fromkeys(self.frame.input_index[n.args[0].attr[0]] for n in graph.nodes if n.op == _ENTRY)
+        places = [f"int {', '.join(f'place{i}[{self.width}]' for i in arguments)};", "bool odd = false;"]
+        return [*places, *(f"odd |= {find}(place{i}, in{i});" for i in arguments), *lines], _PLACES + functions
 
 
 def _issued(graph: Graph) -> int:
@@ -130,32 +130,32 @@ def _entry(number: int, x: Expr) -> Expr:
     return node(_ENTRY, (x,), ElementKind.F32, number)
 
 
-def lower_tabulated(frame: Frame, target: Target) -> Lowered | None:
+def lower_table_lookup(frame: Frame, target: Target) -> Lowered | None:
     """Lower a nest without reductions; None where tables would not make it faster."""
     with_one_element(frame)
     original, last = frame.nest, len(frame.nest.outer) - 1
     whole = len(original.graph.inputs) == len(original.graph.outputs) == 1 and frame.operands[1].kind.itemsize == 2
     if whole or original.rows * _issued(original.graph) < _SAVED_IN_ALL or any(o.general for o in frame.operands):
         return None
-    roots = usually(original.graph, functions(original, (ElementKind.BF16,), last, _FUNCTION), _entry)
+    roots = off_rare_branches(original.graph, functions(original, (ElementKind.BF16,), last, _FUNCTION), _entry)
     entries = _range(len(roots), target) if 1 <= len(roots) <= _TABLES else None
-    made = looked_up(original.graph, roots, _entry)
-    rest = _issued(made)
+    rewritten = with_lookups(original.graph, roots, _entry)
+    rest = _issued(rewritten)
     saved = _issued(original.graph) - rest
-    moved = sum(o.kind.itemsize for o in frame.operands if o.steps(last) != 0)
-    if entries is None or rest > _REST or saved < _SAVED * moved or saved * original.rows < _SAVED_IN_ALL:
+    moved_bytes = sum(o.kind.itemsize for o in frame.operands if o.steps(last) != 0)
+    if entries is None or rest > _REST or saved < _SAVED * moved_bytes or saved * original.rows < _SAVED_IN_ALL:
         return None
     frame.tuning = replace(frame.tuning, run_bytes=max(_RUN_BYTES, frame.tuning.run_bytes))
-    plain = Runs(copy(frame))
+    plain = PointwiseKernel(copy(frame))
     plain.prefix = "plain_"
-    frame.nest = replace(original, graph=made)
-    kernel = _Tabulated(frame, entries)
+    frame.nest = replace(original, graph=rewritten)
+    kernel = _TableLookup(frame, entries)
     kernel.tables = plain.tables
     count, each = 2 * entries.half, table_bytes(2 * entries.half, 4)
     first = fill(frame, count, entries.entry(), [root for root, _ in roots], "float", 4)
     body = runs_body(kernel, _THREADS, plain)
     middles = [each // 4 * j + entries.half for j in range(len(roots))]
     names = [f"const float* const tabulated{j} = (const float*)tables + {middle};" for j, middle in enumerate(middles)]
-    second = walk(frame, target, body, first.address, each * len(roots), threads=_THREADS, held=1, names=names)
+    second = lookup_launch(frame, target, body, first.address, each * len(roots), threads=_THREADS, held=1, names=names)
     schedule = f"pointwise v{kernel.width} tables {len(roots)}"
     return Lowered((first.launch, second), tuple(frame.words.values), first.workspace, schedule)

@@ -26,7 +26,7 @@ def table_bytes(entries: int, size: int) -> int:
 
 
 @dataclass(frozen=True)
-class Filled:
+class StoredTable:
     """The launch that computes tables, the text of their address for the one that copies them, and the bytes of the workspace
     that they take."""
 
@@ -35,7 +35,7 @@ class Filled:
     workspace: int
 
 
-def fill(frame: Frame, entries: int, entry: Sequence[str], functions: Sequence[Expr], storage: str, size: int) -> Filled:
+def fill(frame: Frame, entries: int, entry: Sequence[str], functions: Sequence[Expr], storage: str, size: int) -> StoredTable:
     """Computes functions of one input for each entry of their tables, which lie one behind another.
 
     `entry` declares the input's value `entry`, given its `number`; `storage` is the type of the results and `size` its bytes.
@@ -48,11 +48,11 @@ def fill(frame: Frame, entries: int, entry: Sequence[str], functions: Sequence[E
 
     if any(n.op == "param" for n in topological(functions)):
         address = frame.workspace()
-        return Filled(Launch(KernelSource(source(frame.words, address)), grid, _THREADS), address, nbytes)
+        return StoredTable(Launch(KernelSource(source(frame.words, address)), grid, _THREADS), address, nbytes)
     alone = source(Words(0, ()), "W.w[0]")
     address = frame.words.word(0)
     once = Once(nbytes, len(frame.words.values) - 1)
-    return Filled(Launch(KernelSource(alone), grid, _THREADS, once=once), address, 0)
+    return StoredTable(Launch(KernelSource(alone), grid, _THREADS, once=once), address, 0)
 
 
 def _source(
@@ -80,7 +80,7 @@ def _source(
     return translation_unit(words, [*lines, "}"], _THREADS, table_definitions(constants))
 
 
-def walk(
+def lookup_launch(
     frame: Frame, target: Target, body: Body, address: str, nbytes: int, *, threads: int, held: int, names: Sequence[str] = ()
 ) -> Launch:
     """Computes runs with so many bytes of tables at an address: each of the `held` blocks of a multiprocessor copies them, takes

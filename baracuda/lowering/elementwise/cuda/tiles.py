@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import prod
 
-from baracuda.lowering.elementwise.cuda.pointwise import Runs
+from baracuda.lowering.elementwise.cuda.pointwise import PointwiseKernel
 from baracuda.lowering.nest.cuda.kernel import Frame, piece, unravel
 from baracuda.lowering.nest.problem import Nest
 from baracuda.runtime.program import KernelSource, Launch, Lowered
@@ -39,7 +39,7 @@ def _pitch(tile: int, size: int) -> int:
 
 def lower_tiles(frame: Frame, axis: int) -> Lowered:
     """Lower a nest without reductions; `axis` is the one that the transposed inputs run along."""
-    kernel, words, extents = Runs(frame), frame.words, frame.nest.outer
+    kernel, words, extents = PointwiseKernel(frame), frame.words, frame.nest.outer
     width, last = kernel.width, kernel.last
     inputs = [i for i in range(frame.inputs) if i not in kernel.scattered]
     tiled = [i for i in inputs if not frame.operands[i].gathered]

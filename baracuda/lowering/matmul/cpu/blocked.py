@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from baracuda.codegen.llvm.ir import i64
-from baracuda.lowering.matmul.cpu.plan import LINE, Product, Steps, aligned, aligned_workspace, split_evenly
+from baracuda.lowering.matmul.cpu.plan import LINE, OrientedMatmul, Steps, aligned, aligned_workspace, split_evenly
 from baracuda.lowering.matmul.cpu.read import pack
 from baracuda.lowering.matmul.cpu.tile import Epilogue, Tile, micro
 from baracuda.lowering.nest.cpu.kernel import Kernel, Words
-from baracuda.lowering.nest.cpu.strided_iterator import Odometer
+from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.pool import get_num_threads
 from baracuda.runtime.program import Launch
@@ -23,7 +23,7 @@ _COLUMNS = 768
 _UNITS = 4
 
 
-def blocked(product: Product, words: Words, target: CpuTarget) -> Steps:
+def blocked(product: OrientedMatmul, words: Words, target: CpuTarget) -> Steps:
     """Two steps: pack the right factor, then compute blocks."""
     tile = Tile.of(product.kind, product.parts, target)
     packing, nbytes = _pack_right(product, tile, product.kernel(words, target))
@@ -31,17 +31,17 @@ def blocked(product: Product, words: Words, target: CpuTarget) -> Steps:
     return Steps((packing, blocks), nbytes + more + LINE, "blocked")
 
 
-def _panel_bytes(product: Product, tile: Tile) -> int:
+def _panel_bytes(product: OrientedMatmul, tile: Tile) -> int:
     """A panel: all steps of k, and the zeros that packing may write beyond them, of a tile's columns."""
     depth = -(-product.extent(product.depth) // tile.lanes) * tile.lanes
     return depth * tile.parts * tile.columns * tile.kind.itemsize
 
 
-def _panels(product: Product, tile: Tile) -> int:
+def _panels(product: OrientedMatmul, tile: Tile) -> int:
     return -(-product.extent(product.columns) // tile.columns)
 
 
-def _packed_strides(product: Product, tile: Tile) -> tuple[list[int], int]:
+def _packed_strides(product: OrientedMatmul, tile: Tile) -> tuple[list[int], int]:
     """Byte strides of the packed factor along the batch axes, and its size: batches that share a factor share its panels."""
     strides: list[int] = []
     size = _panels(product, tile) * _panel_bytes(product, tile)
@@ -51,7 +51,7 @@ def _packed_strides(product: Product, tile: Tile) -> tuple[list[int], int]:
     return strides, size
 
 
-def _pack_right(product: Product, tile: Tile, kernel: Kernel) -> tuple[Launch, int]:
+def _pack_right(product: OrientedMatmul, tile: Tile, kernel: Kernel) -> tuple[Launch, int]:
     b = kernel.b
     batch = [a for a, varies in zip(product.batch, product.varying(product.right), strict=True) if varies]
     strides, size = _packed_strides(product, tile)
@@ -66,7 +66,7 @@ def _pack_right(product: Product, tile: Tile, kernel: Kernel) -> tuple[Launch, i
     with b.at_entry():
         wide = {i: (b.mul(r.lane_stride, tile.columns), b.mul(r.k_stride, _CHUNK)) for i, r in readers.items()}
     target = len(product.nest.operands)
-    odometer = Odometer(
+    iterator = StridedIterator(
         b,
         kernel.integers([*(product.extent(a) for a in batch), panels, chunks]),
         {i: [*kernel.byte_strides(i, batch), *wide[i]] for i in readers}
@@ -74,9 +74,9 @@ def _pack_right(product: Product, tile: Tile, kernel: Kernel) -> tuple[Launch, i
         {i: kernel.operand(i) for i in readers} | {target: aligned_workspace(kernel)},
     )
     columns, steps = kernel.integer(product.extent(product.columns)), kernel.integer(depth)
-    odometer.start(kernel.begin)
+    iterator.start(kernel.begin)
     with b.loop(kernel.begin, kernel.end):
-        pointers, indices = odometer.pointers(), odometer.indices()
+        pointers, indices = iterator.pointers(), iterator.indices()
         left = b.sub(columns, b.mul(indices[-2], tile.columns))
         count = b.min(_CHUNK, b.sub(steps, b.mul(indices[-1], _CHUNK)))
         for p, (i, reader) in enumerate(readers.items()):
@@ -84,14 +84,14 @@ def _pack_right(product: Product, tile: Tile, kernel: Kernel) -> tuple[Launch, i
                 source = reader.at(pointers[i], column, 0)
                 goal = b.at(pointers[target], b.mul(b.add(column, p * tile.columns), itemsize))
                 pack(reader, source, tile.lanes, b.sub(left, column), count, goal, pitch)
-        odometer.advance()
+        iterator.advance()
     units = panels * chunks
     for a in batch:
         units *= product.extent(a)
     return kernel.step(units, _CHUNK * tile.columns * tile.parts * 0.3), aligned(size)
 
 
-def _block_sizes(product: Product, tile: Tile) -> tuple[int, int, int]:
+def _block_sizes(product: OrientedMatmul, tile: Tile) -> tuple[int, int, int]:
     """Rows, columns and steps of k of a block."""
     depth = split_evenly(product.extent(product.depth), _DEPTH, tile.rows)
     most = max(tile.rows, _BLOCK_BYTES // (depth * tile.parts * tile.kind.itemsize) // tile.rows * tile.rows)
@@ -108,7 +108,7 @@ def _block_sizes(product: Product, tile: Tile) -> tuple[int, int, int]:
     return rows, columns, depth
 
 
-def _blocks(product: Product, tile: Tile, kernel: Kernel, start: int) -> tuple[Launch, int]:
+def _blocks(product: OrientedMatmul, tile: Tile, kernel: Kernel, start: int) -> tuple[Launch, int]:
     b, itemsize = kernel.b, tile.kind.itemsize
     m, n, k = (product.extent(a) for a in (product.rows, product.columns, product.depth))
     rows, columns, depth = _block_sizes(product, tile)
@@ -140,7 +140,7 @@ def _blocks(product: Product, tile: Tile, kernel: Kernel, start: int) -> tuple[L
         strides[sums] = kernel.integers(unit_bytes)
         bases = {i: kernel.operand(i) for i in (*readers, *product.others)}
         bases |= {packed: workspace, sums: b.at(workspace, kernel.integer(start))}
-    odometer = Odometer(b, kernel.integers([*(product.extent(a) for a in batch), *counts]), strides, bases)
+    iterator = StridedIterator(b, kernel.integers([*(product.extent(a) for a in batch), *counts]), strides, bases)
     extents, blocks = kernel.integers([m, n, k]), kernel.integer(depths)
     one = b.compare("icmp eq", blocks, 1)
     local = b.array("i8", tile.nbytes)
@@ -148,9 +148,9 @@ def _blocks(product: Product, tile: Tile, kernel: Kernel, start: int) -> tuple[L
     pitch = tile.parts * tile.rows * itemsize
     with b.at_entry():
         tile_pitch = b.mul(b.mul(b.div(b.add(block_depth, tile.rows - 1), tile.rows), tile.rows), pitch)
-    odometer.start(kernel.begin)
+    iterator.start(kernel.begin)
     with b.loop(kernel.begin, kernel.end):
-        at, indices = odometer.pointers(), odometer.indices()
+        at, indices = iterator.pointers(), iterator.indices()
         rows_left = b.min(block_rows, b.sub(extents[0], b.mul(indices[-2], block_rows)))
         columns_left = b.min(block_columns, b.sub(extents[1], b.mul(indices[-1], block_columns)))
         with b.loop(0, blocks) as number:
@@ -177,12 +177,14 @@ def _blocks(product: Product, tile: Tile, kernel: Kernel, start: int) -> tuple[L
                         with b.if_(fits):
                             micro(b, tile, v, product.swapped, count, left, panel, where, b.equal(number, 0))
                     with b.if_(last):
-                        here = {i: b.at(b.at(at[i], b.mul(r, row)), b.mul(c, column)) for i, (r, c) in epilogue.strides.items()}
-                        parts = [b.at(where, tile.offset(p, 0, 0)) for p in range(tile.parts)]
+                        block_pointers = {
+                            i: b.at(b.at(at[i], b.mul(r, row)), b.mul(c, column)) for i, (r, c) in epilogue.strides.items()
+                        }
+                        part_sums = [b.at(where, tile.offset(p, 0, 0)) for p in range(tile.parts)]
                         height = b.min(tile.rows, b.sub(rows_left, row))
-                        epilogue.rows(parts, tile.columns * itemsize, tile.columns, height, width, here)
+                        epilogue.rows(part_sums, tile.columns * itemsize, tile.columns, height, width, block_pointers)
                     waits.set(b.at(waits.get(), tile.nbytes))
-        odometer.advance()
+        iterator.advance()
     cost = rows * columns * max(k, 4) * 0.3 / tile.lanes * tile.parts**2 + 100
     return kernel.step(units, cost), waiting * units
 

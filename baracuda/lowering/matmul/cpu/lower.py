@@ -9,34 +9,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from baracuda.lowering.matmul.cpu.blocked import blocked
-from baracuda.lowering.matmul.cpu.plan import Product, Steps
+from baracuda.lowering.matmul.cpu.plan import OrientedMatmul, Steps
 from baracuda.lowering.matmul.cpu.strips import MOST_ROWS, strips
-from baracuda.lowering.matmul.problem import Contraction, merged
+from baracuda.lowering.matmul.problem import MatmulProblem, merged
 from baracuda.lowering.nest.cpu.kernel import Words
 from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.program import Lowered
 
 
-def ways(contraction: Contraction, target: CpuTarget) -> Iterator[Lowered]:
+def ways(matmul_problem: MatmulProblem, target: CpuTarget) -> Iterator[Lowered]:
     """The program of a product."""
-    yield lower(contraction, target)
+    yield lower(matmul_problem, target)
 
 
-def lower(contraction: Contraction, target: CpuTarget | None = None) -> Lowered:
+def lower(matmul_problem: MatmulProblem, target: CpuTarget | None = None) -> Lowered:
     """The program, whose workspace holds packed factors and, where k is long, sums."""
-    c = contraction if any(o.general for o in contraction.tensors) else merged(contraction)
+    c = matmul_problem if any(o.general for o in matmul_problem.tensors) else merged(matmul_problem)
     swap = _swaps(c)
-    product = Product.of(c, swap)
+    product = OrientedMatmul.of(c, swap)
     own = Words(product.nest)
-    made = _schedule(c.n if swap else c.m)(product, own, target or host())
-    return Lowered(made.steps, tuple(own.integers), made.nbytes, made.schedule)
+    kernel = _schedule(c.n if swap else c.m)(product, own, target or host())
+    return Lowered(kernel.steps, tuple(own.integers), kernel.nbytes, kernel.schedule)
 
 
-def _schedule(rows: int) -> Callable[[Product, Words, CpuTarget], Steps]:
+def _schedule(rows: int) -> Callable[[OrientedMatmul, Words, CpuTarget], Steps]:
     return strips if rows <= MOST_ROWS else blocked
 
 
-def _swaps(c: Contraction) -> bool:
+def _swaps(c: MatmulProblem) -> bool:
     """Whether vectors run along m: where n is small, or results have their neighbours there."""
     if min(c.m, c.n) <= MOST_ROWS:
         return c.n < c.m

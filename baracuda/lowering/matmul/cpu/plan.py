@@ -9,7 +9,7 @@ from baracuda.codegen.llvm.ir import Value
 from baracuda.core.elements import ElementKind
 from baracuda.core.layout import round_up
 from baracuda.lowering.matmul.cpu.read import Reader
-from baracuda.lowering.matmul.problem import Contraction
+from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cpu.kernel import Kernel, Words
 from baracuda.lowering.nest.problem import Nest, Operand
 from baracuda.runtime.jit import CpuTarget
@@ -20,7 +20,7 @@ LINE = 64
 
 
 @dataclass(frozen=True)
-class Product:
+class OrientedMatmul:
     """A contraction over the axes (*batch, m, n, k), in which `rows` are walked and vectors run along `columns`.
 
     Attributes
@@ -45,7 +45,7 @@ class Product:
     columns: int
 
     @staticmethod
-    def of(c: Contraction, swap: bool) -> Product:
+    def of(c: MatmulProblem, swap: bool) -> OrientedMatmul:
         rank, parts = len(c.batch), len(c.a)
         a = tuple(replace(o, strides=(*o.strides[:rank], o.strides[rank], 0, o.strides[rank + 1])) for o in c.a)
         b = tuple(replace(o, strides=(*o.strides[:rank], 0, o.strides[rank + 1], o.strides[rank])) for o in c.b)
@@ -54,7 +54,7 @@ class Product:
         first, second = tuple(range(parts)), tuple(range(parts, 2 * parts))
         left, right = (second, first) if swap else (first, second)
         rows, columns = (rank + 1, rank) if swap else (rank, rank + 1)
-        return Product(nest, c.accumulator, left, right, tuple(range(2 * parts, 2 * parts + len(others))), rows, columns)
+        return OrientedMatmul(nest, c.accumulator, left, right, tuple(range(2 * parts, 2 * parts + len(others))), rows, columns)
 
     @property
     def swapped(self) -> bool:

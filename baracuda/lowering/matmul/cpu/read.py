@@ -66,22 +66,22 @@ class Reader:
         """One element."""
         return self.value(load(self.b, self.stored, pointer, 1))
 
-    def one(self, pointer: Value, lanes: int, left: Value | None) -> Value:
+    def one(self, pointer: Value, lanes: int, remaining: Value | None) -> Value:
         """The vector of one k, of which only the first `left` lanes exist (None: all)."""
         return self.value(
-            load_lanes(self.b, self.stored, pointer, lanes, None if self.lane_step == 1 else self.lane_stride, left)
+            load_lanes(self.b, self.stored, pointer, lanes, None if self.lane_step == 1 else self.lane_stride, remaining)
         )
 
     def square(self, pointer: Value, lanes: int) -> list[Value]:
         """The vectors of as many k as there are lanes, for a factor with its neighbours along k, out of rows of it."""
         return self._transposed(pointer, lanes, lambda type_, at, lane: self.b.load(type_, at, self.stored.itemsize))
 
-    def edge(self, pointer: Value, lanes: int, left: Value, k_left: Value) -> list[Value]:
+    def edge(self, pointer: Value, lanes: int, remaining: Value, k_left: Value) -> list[Value]:
         """The same where only the first `left` lanes and the first `k_left` of k exist; the rest is zero."""
         b = self.b
 
         def masked(type_: str, at: Value, lane: int) -> Value:
-            mask = first_lanes(b, lanes, b.select(b.less(lane, left), k_left, i64(0)))
+            mask = first_lanes(b, lanes, b.select(b.less(lane, remaining), k_left, i64(0)))
             name = f"llvm.masked.load.v{lanes}i{self.stored.bits}.p0"
             wide = vector(f"i{self.stored.bits}", lanes)
             zero = Value(wide, "zeroinitializer")
@@ -95,13 +95,13 @@ class Reader:
         return [self.value(widen(self.b, self.stored, row)) for row in transposed(self.b, rows)]
 
 
-def pack(reader: Reader, source: Value, lanes: int, left: Value, count: Value, target: Value, pitch: int) -> None:
+def pack(reader: Reader, source: Value, lanes: int, remaining: Value, count: Value, target: Value, pitch: int) -> None:
     """Writes the vectors of `count` k to `target`, `pitch` bytes apart; lanes beyond `left` become zero.
 
     Up to `lanes` - 1 vectors of zeros are written beyond the last.
     """
     b = reader.b
-    whole = b.compare("icmp sge", left, lanes)
+    whole = b.compare("icmp sge", remaining, lanes)
 
     def write(vectors: list[Value], k: Value) -> None:
         for i, v in enumerate(vectors):
@@ -109,17 +109,17 @@ def pack(reader: Reader, source: Value, lanes: int, left: Value, count: Value, t
             b.store(v, b.at(target, b.mul(b.add(k, i), pitch)), min(64, size & -size))
 
     if reader.along_k:
-        done = b.select(whole, b.and_(count, -lanes), i64(0))
-        with b.loop(0, done, lanes) as k:
+        vector_end = b.select(whole, b.and_(count, -lanes), i64(0))
+        with b.loop(0, vector_end, lanes) as k:
             write(reader.square(reader.at(source, 0, k), lanes), k)
-        with b.loop(done, count, lanes) as k:
-            write(reader.edge(reader.at(source, 0, k), lanes, left, b.sub(count, k)), k)
+        with b.loop(vector_end, count, lanes) as k:
+            write(reader.edge(reader.at(source, 0, k), lanes, remaining, b.sub(count, k)), k)
         return
-    done = b.select(whole, count, i64(0))
-    with b.loop(0, done) as k:
+    vector_end = b.select(whole, count, i64(0))
+    with b.loop(0, vector_end) as k:
         write([reader.one(reader.at(source, 0, k), lanes, None)], k)
-    with b.loop(done, count) as k:
-        write([reader.one(reader.at(source, 0, k), lanes, left)], k)
+    with b.loop(vector_end, count) as k:
+        write([reader.one(reader.at(source, 0, k), lanes, remaining)], k)
 
 
 def _bytes(element: str) -> int:

@@ -113,8 +113,8 @@ def micro(
                 offsets = [i * left_pitch + (p * tile.rows + r) * size for p in range(tile.parts)]
                 xs = [b.splat(b.load(compute_type(tile.kind), b.at(left, o), size), tile.lanes) for o in offsets]
                 for v in range(vectors):
-                    made = chain(b, tile.kind, [values[p, r, v] for p in range(tile.parts)], xs, ys[v], swapped)
-                    values |= {(p, r, v): value for p, value in enumerate(made)}
+                    sums = chain(b, tile.kind, [values[p, r, v] for p in range(tile.parts)], xs, ys[v], swapped)
+                    values |= {(p, r, v): value for p, value in enumerate(sums)}
         for place, variable in held.items():
             variable.set(values[place])
         at_left.set(b.at(left, n * left_pitch))
@@ -153,16 +153,18 @@ class Epilogue:
         b = self.kernel.b
         together = max(1, min(4, most // self.lanes))
         with b.loop(0, rows) as row:
-            here = {i: b.at(p, b.mul(row, self.strides[i][0])) for i, p in at.items()}
-            mine = [b.at(s, b.mul(row, pitch)) for s in sums]
+            row_pointers = {i: b.at(p, b.mul(row, self.strides[i][0])) for i, p in at.items()}
+            row_sums = [b.at(s, b.mul(row, pitch)) for s in sums]
             width = together * self.lanes
             whole = b.mul(b.div(columns, width), width)
             with b.loop(0, whole, width) as column:
-                self._vectors(mine, here, column, together, None)
+                self._vectors(row_sums, row_pointers, column, together, None)
             with b.loop(whole, columns, self.lanes) as column:
-                self._vectors(mine, here, column, 1, b.sub(columns, column))
+                self._vectors(row_sums, row_pointers, column, 1, b.sub(columns, column))
 
-    def _vectors(self, sums: Sequence[Value], at: Mapping[int, Value], column: Value, count: int, left: Value | None) -> None:
+    def _vectors(
+        self, sums: Sequence[Value], at: Mapping[int, Value], column: Value, count: int, remaining: Value | None
+    ) -> None:
         kernel, b, lanes = self.kernel, self.kernel.b, self.lanes
         operands = kernel.nest.operands
         pointers = {i: b.at(p, b.mul(column, self.strides[i][1])) for i, p in at.items()}
@@ -184,15 +186,15 @@ class Epilogue:
             if operand.steps(self.column_axis) == 0:
                 return [b.splat(load(b, operand.kind, at[i], 1), lanes)] * count
             stride = None if operand.steps(self.column_axis) == 1 else self.strides[i][1]
-            return [load_lanes(b, operand.kind, place(i, v), lanes, stride, left) for v in range(count)]
+            return [load_lanes(b, operand.kind, place(i, v), lanes, stride, remaining) for v in range(count)]
 
-        active = None if left is None else [first_lanes(b, lanes, left)]
+        active = None if remaining is None else [first_lanes(b, lanes, remaining)]
         evaluator = Evaluator(b, lanes, count, leaf, active=active)
-        found = [evaluator.value(e) for _, (_, e) in self.outputs]
-        for (i, _), values in zip(self.outputs, found, strict=True):
+        results = [evaluator.value(e) for _, (_, e) in self.outputs]
+        for (i, _), values in zip(self.outputs, results, strict=True):
             kind, unit = operands[i].kind, operands[i].steps(self.column_axis) == 1
-            if unit and left is None:
+            if unit and remaining is None:
                 store_all(b, kind, values, pointers[i])
                 continue
             for v, value in enumerate(values):
-                store_lanes(b, kind, value, place(i, v), None if unit else self.strides[i][1], left)
+                store_lanes(b, kind, value, place(i, v), None if unit else self.strides[i][1], remaining)

@@ -7,9 +7,9 @@ formula and a thread's sums are such pieces already, they go straight from regis
 
 from __future__ import annotations
 
-from baracuda.lowering.elementwise.cuda.pointwise import Runs
-from baracuda.lowering.matmul.cuda.tiles import Thin, Tile
-from baracuda.lowering.matmul.problem import PRODUCT, PRODUCT_PARTS, Contraction
+from baracuda.lowering.elementwise.cuda.pointwise import PointwiseKernel
+from baracuda.lowering.matmul.cuda.tiles import ThinTile, Tile
+from baracuda.lowering.matmul.problem import PRODUCT, PRODUCT_PARTS, MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Frame, Tuning, Words
 from baracuda.lowering.nest.problem import Nest, Operand
 
@@ -19,22 +19,22 @@ _FEW = 2
 _TOGETHER = 4
 
 
-def product_names(c: Contraction) -> tuple[str, ...]:
+def product_names(c: MatmulProblem) -> tuple[str, ...]:
     """The names of the sums in the epilogue."""
     return (PRODUCT,) if len(c.a) == 1 else PRODUCT_PARTS
 
 
-def sums_pitch(c: Contraction, tile: Tile | Thin) -> int:
+def sums_pitch(c: MatmulProblem, tile: Tile | ThinTile) -> int:
     """Elements from row to row of the sums in shared memory: the rows that a warp writes at once begin in different banks."""
     return tile.bn + 16 // c.accumulator.itemsize
 
 
-def sums_bytes(c: Contraction, tile: Tile | Thin) -> int:
+def sums_bytes(c: MatmulProblem, tile: Tile | ThinTile) -> int:
     """Shared memory that the sums of a block take."""
     return len(c.a) * tile.bm * sums_pitch(c, tile) * c.accumulator.itemsize
 
 
-def epilogue_frame(c: Contraction, words: Words) -> Frame:
+def epilogue_frame(c: MatmulProblem, words: Words) -> Frame:
     """The epilogue as a pointwise nest over (*batch, m, n). The sums are inputs of it that lie nowhere."""
     rank, sums = len(c.batch) + 2, product_names(c)
     tensors = iter(enumerate(c.operands, len(c.a) + len(c.b)))
@@ -48,13 +48,13 @@ def epilogue_frame(c: Contraction, words: Words) -> Frame:
     return Frame(nest, Tuning(), words, addresses)
 
 
-def epilogue(c: Contraction, frame: Frame, tile: Tile | Thin) -> tuple[list[str], str]:
+def epilogue(c: MatmulProblem, frame: Frame, tile: Tile | ThinTile) -> tuple[list[str], str]:
     """The statements of the epilogue, and the definitions that they need.
 
     They read the sums of the block from `sums0` (and `sums1`) in shared memory; its first element is at (m0, n0), and `rows`
     and `columns` of it exist. The batch's coordinates are c0, c1, ...
     """
-    runs, sums = Runs(frame), product_names(c)
+    runs, sums = PointwiseKernel(frame), product_names(c)
     width, rank = min(runs.width, tile.bn), len(c.batch) + 2
     runs.width = width
     where = f"[r * {sums_pitch(c, tile)} + s + v]"
@@ -90,16 +90,16 @@ def epilogue(c: Contraction, frame: Frame, tile: Tile | Thin) -> tuple[list[str]
     return lines, runs.definitions(functions)
 
 
-def is_direct(c: Contraction, chunk: int) -> bool:
+def is_direct(c: MatmulProblem, chunk: int) -> bool:
     """Whether the sums of a thread, in pieces of `chunk` neighbours along n, go to the results straight from registers."""
     whole = chunk * c.accumulator.itemsize == 16 and c.operands[-1].steps(len(c.batch) + 1) == 1
     return whole and len(c.operands) == 1 and len(c.epilogue.nodes) <= len(c.a) + _FEW
 
 
-def direct_epilogue(c: Contraction, frame: Frame, chunk: int, row: str, column: str) -> tuple[list[str], str]:
+def direct_epilogue(c: MatmulProblem, frame: Frame, chunk: int, row: str, column: str) -> tuple[list[str], str]:
     """The statements of an epilogue on the sums sum0 (and sum1), and the definitions that they need; `row` and `column` say
     where in the block a thread's sum [i][j] is."""
-    runs, sums, out = Runs(frame), product_names(c), len(frame.ports) - 1
+    runs, sums, out = PointwiseKernel(frame), product_names(c), len(frame.ports) - 1
     runs.width = chunk
     at = {frame.input_index[s]: f"sum{i}[i][j + v]" for i, s in enumerate(sums) if s in frame.input_index}
     compute, functions = runs.compute(at, "if (v < left) ")

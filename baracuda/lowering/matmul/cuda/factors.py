@@ -9,8 +9,8 @@ from baracuda.codegen.cuda.prelude import STORAGE_TYPE
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr, input_
 from baracuda.formula.small_floats import widen as widened
-from baracuda.lowering.matmul.cuda.tiles import Thin, Tile
-from baracuda.lowering.matmul.problem import Contraction
+from baracuda.lowering.matmul.cuda.tiles import ThinTile, Tile
+from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Words, piece
 from baracuda.lowering.nest.problem import Operand
 
@@ -22,7 +22,7 @@ _STORAGE = STORAGE_TYPE | _SMALL
 
 
 @dataclass(frozen=True)
-class Passage:
+class StagingPath:
     """The way of a factor's tiles of `rows` (of m or n) by `bk`.
 
     Attributes
@@ -86,7 +86,7 @@ class Factor:
     operand: Operand
     row_axis: int
     k_axis: int
-    passage: Passage
+    staging_path: StagingPath
 
     @property
     def storage(self) -> str:
@@ -94,7 +94,7 @@ class Factor:
 
     @property
     def shared(self) -> str:
-        return _STORAGE[self.passage.shared_kind]
+        return _STORAGE[self.staging_path.shared_kind]
 
     def stride(self, axis: int, words: Words) -> str:
         """The C++ expression of a stride: text where code may depend on it."""
@@ -103,7 +103,7 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class _Lies:
+class _FactorLayout:
     """How an operand lies for a tile of `rows`: its axes, whether neighbours lie along the rows or along k, and how many of
     them an access may move."""
 
@@ -115,7 +115,7 @@ class _Lies:
     vector: int
 
 
-def _lies(operand: Operand, c: Contraction, tile: Tile | Thin, *, left: bool) -> _Lies:
+def _factor_layout(operand: Operand, c: MatmulProblem, tile: Tile | ThinTile, *, left: bool) -> _FactorLayout:
     rank, size = len(c.batch), operand.kind.itemsize
     row_axis, k_axis = (rank, rank + 1) if left else (rank + 1, rank)
     extents = (*c.batch, c.m, c.k) if left else (*c.batch, c.k, c.n)
@@ -125,25 +125,25 @@ def _lies(operand: Operand, c: Contraction, tile: Tile | Thin, *, left: bool) ->
     vector = 1
     if neighbours:
         vector = min(piece(operand, 16 // size, row_axis if along else k_axis, extents), rows & -rows if along else tile.bk)
-    return _Lies(row_axis, k_axis, rows, along, neighbours, vector)
+    return _FactorLayout(row_axis, k_axis, rows, along, neighbours, vector)
 
 
-def _passage(operand: Operand, c: Contraction, tile: Tile, *, left: bool) -> Passage:
+def _staging_path(operand: Operand, c: MatmulProblem, tile: Tile, *, left: bool) -> StagingPath:
     """How the tiles of a factor travel."""
-    found, kind = _lies(operand, c, tile, left=left), c.accumulator
-    along, vector = found.along, found.vector
+    placement, kind = _factor_layout(operand, c, tile, left=left), c.accumulator
+    along, vector = placement.along, placement.vector
     direct = operand.kind is kind and operand.kind.itemsize in _ASYNCHRONOUS
     by_k = True
-    if not found.neighbours:
-        along = not operand.general and abs(operand.strides[found.row_axis]) < abs(operand.strides[found.k_axis])
+    if not placement.neighbours:
+        along = not operand.general and abs(operand.strides[placement.row_axis]) < abs(operand.strides[placement.k_axis])
     elif not along and tile.lines:
         by_k = False
     elif direct and not along:
         direct, vector = not tile.staged, vector if tile.staged else 1
-    return Passage(operand.kind, kind, found.rows, tile.bk, vector, along, by_k, direct, direct)
+    return StagingPath(operand.kind, kind, placement.rows, tile.bk, vector, along, by_k, direct, direct)
 
 
-def _factor(c: Contraction, number: int, way: Passage, *, exchanged: bool) -> Factor:
+def _factor(c: MatmulProblem, number: int, way: StagingPath, *, exchanged: bool) -> Factor:
     """Part `number` of those of both factors."""
     rank, parts = len(c.batch), len(c.a)
     left = number < parts
@@ -153,31 +153,31 @@ def _factor(c: Contraction, number: int, way: Passage, *, exchanged: bool) -> Fa
     return Factor(name, (number + parts * exchanged) % (2 * parts), operand, *axes, way)
 
 
-def factors(c: Contraction, tile: Tile, *, exchanged: bool) -> tuple[list[Factor], list[Factor]] | None:
+def factors(c: MatmulProblem, tile: Tile, *, exchanged: bool) -> tuple[list[Factor], list[Factor]] | None:
     """The parts of both factors; None where the parts of one lie so differently that one tile does not fit both. `exchanged`
     says that the factors have changed places: the program's addresses have b's first."""
     parts = len(c.a)
-    ways = [_passage(o, c, tile, left=i < parts) for i, o in enumerate((*c.a, *c.b))]
+    ways = [_staging_path(o, c, tile, left=i < parts) for i, o in enumerate((*c.a, *c.b))]
     if any(w.by_k is not of[0].by_k for of in (ways[:parts], ways[parts:]) for w in of):
         return None
-    found = [_factor(c, i, way, exchanged=exchanged) for i, way in enumerate(ways)]
-    return found[:parts], found[parts:]
+    all_factors = [_factor(c, i, way, exchanged=exchanged) for i, way in enumerate(ways)]
+    return all_factors[:parts], all_factors[parts:]
 
 
-def thin_factors(c: Contraction, tile: Thin, *, exchanged: bool) -> tuple[Factor, Factor] | None:
+def thin_factors(c: MatmulProblem, tile: ThinTile, *, exchanged: bool) -> tuple[Factor, Factor] | None:
     """The factors of a thin product: a, every layout of which will do, passes registers and is widened; b stays as it is
     stored. None where b has no neighbours that an asynchronous copy could move."""
     (a,), (b,) = c.a, c.b
-    lies_a, lies_b = _lies(a, c, tile, left=True), _lies(b, c, tile, left=False)
+    lies_a, lies_b = _factor_layout(a, c, tile, left=True), _factor_layout(b, c, tile, left=False)
     if not lies_b.neighbours or lies_b.vector * b.kind.itemsize not in _ASYNCHRONOUS:
         return None
     kind = c.accumulator
-    thin = Passage(a.kind, kind, tile.bm, tile.bk, lies_a.vector, lies_a.along, False, False, False)
-    wide = Passage(b.kind, kind, tile.bn, tile.bk, lies_b.vector, lies_b.along, lies_b.along, True, True)
+    thin = StagingPath(a.kind, kind, tile.bm, tile.bk, lies_a.vector, lies_a.along, False, False, False)
+    wide = StagingPath(b.kind, kind, tile.bn, tile.bk, lies_b.vector, lies_b.along, lies_b.along, True, True)
     return _factor(c, 0, thin, exchanged=exchanged), _factor(c, 1, wide, exchanged=exchanged)
 
 
-def small_float_definitions(c: Contraction) -> str:
+def small_float_definitions(c: MatmulProblem) -> str:
     """The 8-bit floats that the factors have, and their widening: the very formula that every other kernel has."""
     text = ""
     for kind in sorted({o.kind for o in (*c.a, *c.b)} & set(_SMALL), key=str):

@@ -17,7 +17,7 @@ from baracuda.lowering.matmul.cuda.epilogue import direct_epilogue, epilogue, ep
 from baracuda.lowering.matmul.cuda.factors import Factor, factors, small_float_definitions
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.matmul.cuda.tiles import Tile
-from baracuda.lowering.matmul.problem import Contraction
+from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Words, offset, unravel
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
@@ -27,13 +27,13 @@ class _Kernel:
     and `write` the stages that are multiplied and filled next, `row` and `column` the thread's first ones."""
 
     def __init__(
-        self, c: Contraction, a: list[Factor], b: list[Factor], tile: Tile, words: Words, *, exchanged: bool, link: str
+        self, c: MatmulProblem, a: list[Factor], b: list[Factor], tile: Tile, words: Words, *, exchanged: bool, link: str
     ) -> None:
         self.c, self.a, self.b, self.tile, self.words, self.exchanged, self.link = c, a, b, tile, words, exchanged, link
         self.type = COMPUTE_TYPE[c.accumulator]
         self.parts = len(a)
-        self.asynchronous = [f for f in (*a, *b) if f.passage.asynchronous]
-        self.through_registers = [f for f in (*a, *b) if not f.passage.asynchronous]
+        self.asynchronous = [f for f in (*a, *b) if f.staging_path.asynchronous]
+        self.through_registers = [f for f in (*a, *b) if not f.staging_path.asynchronous]
         self.stages = tile.stages if self.asynchronous else 2
         self.groups = tile.bk // tile.depth
         #: Neighbouring rows, and columns, that a thread has before the next one's begin: one where they are in different lines.
@@ -44,12 +44,12 @@ class _Kernel:
         self.shared = 0
         for f in (*a, *b):
             self.starts[f.name] = self.shared
-            self.shared += self.stages * f.passage.nbytes
+            self.shared += self.stages * f.staging_path.nbytes
         self.direct = is_direct(c, self.chunk_b)
         self.shared = self.shared if self.direct else max(self.shared, sums_bytes(c, tile))
 
     def _chunk(self, f: Factor, own: int) -> int:
-        return gcd(16 // self.c.accumulator.itemsize, own) if f.passage.by_k else 1
+        return gcd(16 // self.c.accumulator.itemsize, own) if f.staging_path.by_k else 1
 
     def where(self) -> list[str]:
         """The block's place in the result and the thread's place in the block."""
@@ -93,18 +93,18 @@ class _Kernel:
         first, extent = ("m0", "rows") if left else ("n0", "columns")
         start = f"(const {f.storage}*)W.w[{f.number}] + ({offset(strides, 'c')} + {first} * {along_rows})"
         return [
-            f"{f.passage.loader(self.tile.threads)} {f.name}({start}, {along_rows}, {along_k}, {extent}, threadIdx.x);",
+            f"{f.staging_path.loader(self.tile.threads)} {f.name}({start}, {along_rows}, {along_k}, {extent}, threadIdx.x);",
             f"{f.shared}* const stages_{f.name} = ({f.shared}*)(shared + {self.starts[f.name]});",
         ]
 
     def bring(self, f: Factor, stage: str, tile: str) -> str:
         whole = "rows" if f in self.a else "columns"
         extent = self.tile.bm if f in self.a else self.tile.bn
-        target = f"stages_{f.name} + {stage} * {f.passage.elements}"
+        target = f"stages_{f.name} + {stage} * {f.staging_path.elements}"
         return f"bring<{self.tile.bk}>({f.name}, {target}, {tile}, k, {whole} == {extent});"
 
     def land(self, f: Factor, stage: str) -> str:
-        return f"{f.name}.land(stages_{f.name} + {stage} * {f.passage.elements});"
+        return f"{f.name}.land(stages_{f.name} + {stage} * {f.staging_path.elements});"
 
     def fragments(self, suffix: str, k: str, depth: int) -> list[str]:
         """Loads the thread's elements of `depth` steps from step k of stage `read` on, into registers named by the suffix."""
@@ -112,11 +112,11 @@ class _Kernel:
         for f in (*self.a, *self.b):
             left = f in self.a
             chunk, lanes = (self.chunk_a, self.lanes_a) if left else (self.chunk_b, self.lanes_b)
-            own = f"{'row' if left else 'column'}{'' if f.passage.by_k else f' * {f.passage.pitch}'}"
-            by_k = str(f.passage.by_k).lower()
+            own = f"{'row' if left else 'column'}{'' if f.staging_path.by_k else f' * {f.staging_path.pitch}'}"
+            by_k = str(f.staging_path.by_k).lower()
             lines.append(
-                f"fragment<{lanes * chunk}, {chunk}, {f.passage.pitch}, {by_k}>"
-                f"(own_{f.name}{suffix}, stages_{f.name} + (read * {f.passage.elements} + {own}), {k});"
+                f"fragment<{lanes * chunk}, {chunk}, {f.staging_path.pitch}, {by_k}>"
+                f"(own_{f.name}{suffix}, stages_{f.name} + (read * {f.staging_path.elements} + {own}), {k});"
             )
         return lines
 
@@ -142,8 +142,8 @@ class _Kernel:
 
     def registers(self, names: str, depth: int, copies: str) -> list[str]:
         t = self.tile
-        found = [(f, t.tm) for f in self.a] + [(f, t.tn) for f in self.b]
-        return [f"{self.type} {names}{f.name}{copies}[{depth}][{width}];" for f, width in found]
+        widths = [(f, t.tm) for f in self.a] + [(f, t.tn) for f in self.b]
+        return [f"{self.type} {names}{f.name}{copies}[{depth}][{width}];" for f, width in widths]
 
     def main(self) -> list[str]:
         """The sums."""
@@ -169,8 +169,8 @@ class _Kernel:
             lines += ["#pragma unroll", f"for (int stage = 0; stage < {ahead}; ++stage) {{"]
             lines += [*[self.bring(f, "stage", "stage") for f in self.asynchronous], commit, "}"]
         if self.through_registers:
-            brought = [self.bring(f, "0", "0") for f in self.through_registers]
-            lines += ["if (tiles > 0) {", *brought, *[self.land(f, "0") for f in self.through_registers], "}"]
+            first_tile = [self.bring(f, "0", "0") for f in self.through_registers]
+            lines += ["if (tiles > 0) {", *first_tile, *[self.land(f, "0") for f in self.through_registers], "}"]
         lines += [wait, "__syncthreads();", *self.fragments("[0]", "0", t.depth)]
         landing = ["if (tile + 1 < tiles) {", *[self.land(f, next_) for f in self.through_registers], "}"]
         fetching = [self.bring(f, "write", f"tile + {ahead}") for f in self.asynchronous]
@@ -218,7 +218,7 @@ class _Kernel:
         a, b = self.chunk_a, self.chunk_b
         return f"row + i / {a} * {self.lanes_a * a} + i % {a}", f"column + j / {b} * {self.lanes_b * b}"
 
-    def hand_over(self) -> list[str]:
+    def sums_to_shared(self) -> list[str]:
         """Puts the sums into shared memory, in the place of the tiles."""
         t, pitch = self.tile, sums_pitch(self.c, self.tile)
         lines = ["wait_copies<0>();", "__syncthreads();"]
@@ -244,7 +244,7 @@ class _Kernel:
         return [*lines, *loops, "__syncthreads();"]
 
 
-def lower_tile(c: Contraction, tile: Tile, *, exchanged: bool, link: str = "chain") -> Lowered | None:
+def lower_tile(c: MatmulProblem, tile: Tile, *, exchanged: bool, link: str = "chain") -> Lowered | None:
     """The kernel of a product under a tile; None where the tile does not fit the factors.
 
     `exchanged` says that the factors have changed places; `link` is the function that continues a sum.
@@ -259,7 +259,7 @@ def lower_tile(c: Contraction, tile: Tile, *, exchanged: bool, link: str = "chai
         finish, definitions = direct_epilogue(c, frame, kernel.chunk_b, *kernel.place)
     else:
         finish, definitions = epilogue(c, frame, tile)
-        finish = kernel.hand_over() + finish
+        finish = kernel.sums_to_shared() + finish
     body = [
         "extern __shared__ __align__(16) unsigned char shared[];",
         *kernel.where(),

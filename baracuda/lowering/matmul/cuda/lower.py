@@ -13,8 +13,8 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import coord, rebuild
 from baracuda.lowering.matmul.cuda.kernel import lower_tile
 from baracuda.lowering.matmul.cuda.thin import lower_thin
-from baracuda.lowering.matmul.cuda.tiles import THIN, Thin, Tile, thin_tile, tiles
-from baracuda.lowering.matmul.problem import Contraction, merged
+from baracuda.lowering.matmul.cuda.tiles import THIN, ThinTile, Tile, thin_tile, tiles
+from baracuda.lowering.matmul.problem import MatmulProblem, merged
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target
 from baracuda.lowering.nest.problem import Operand
 from baracuda.runtime.program import Lowered
@@ -23,7 +23,7 @@ from baracuda.runtime.program import Lowered
 TRIED = 4
 
 
-def transposed(c: Contraction) -> Contraction:
+def transposed(c: MatmulProblem) -> MatmulProblem:
     """The same product with m and n called by each other's name."""
     rank = len(c.batch)
     swap = {rank: rank + 1, rank + 1: rank}
@@ -45,7 +45,7 @@ def transposed(c: Contraction) -> Contraction:
     )
 
 
-def _checked(c: Contraction) -> Contraction:
+def _checked(c: MatmulProblem) -> MatmulProblem:
     """The product with as few axes as possible; raises `UnsupportedError` for one that no kernel takes."""
     if len(c.a) != len(c.b):
         raise UnsupportedError(f"a factor in {len(c.a)} parts with one in {len(c.b)}; expected both complex, or both real")
@@ -56,7 +56,7 @@ def _checked(c: Contraction) -> Contraction:
     return c
 
 
-def _columns(c: Contraction, target: Target) -> int:
+def _columns(c: MatmulProblem, target: Target) -> int:
     """Columns that a block of a thin product takes: few enough that every multiprocessor has a block. Where a thread then has
     several rows, 64 are better than 32 (H200, 8192x8192 in bf16: 16 rows in 102 us instead of 119, 4 in 47 instead of 54)."""
     columns = 64 if c.m > 2 else 32
@@ -65,7 +65,7 @@ def _columns(c: Contraction, target: Target) -> int:
     return columns
 
 
-def packed(c: Contraction) -> tuple[Contraction, str]:
+def packed(c: MatmulProblem) -> tuple[MatmulProblem, str]:
     """The product and the function of a link: where both factors are 8-bit integers that lie along k in whole words, the
     product of those words, of which a link takes the four products at once. Integers wrap, so the order does not matter."""
     signs = {ElementKind.S8: "s", ElementKind.U8: "u"}
@@ -84,7 +84,7 @@ def packed(c: Contraction) -> tuple[Contraction, str]:
     return replace(c, k=c.k // 4, a=(words(c.a[0], rank + 1),), b=(words(c.b[0], rank),)), link
 
 
-def candidates(c: Contraction, target: Target) -> Iterator[tuple[Contraction, Tile | Thin, bool]]:
+def candidates(c: MatmulProblem, target: Target) -> Iterator[tuple[MatmulProblem, Tile | ThinTile, bool]]:
     """The ways to take a product, the most promising first: the product as it is walked, the tile, and whether the factors
     have changed places."""
     c = _checked(c)
@@ -100,15 +100,15 @@ def candidates(c: Contraction, target: Target) -> Iterator[tuple[Contraction, Ti
         yield way, tile, exchanged
 
 
-def lowered_under(c: Contraction, tile: Tile | Thin, *, exchanged: bool) -> Lowered | None:
+def lowered_under(c: MatmulProblem, tile: Tile | ThinTile, *, exchanged: bool) -> Lowered | None:
     """The kernel of a product under a tile; None where the tile does not fit it."""
     way, link = packed(c)
-    if isinstance(tile, Thin):
+    if isinstance(tile, ThinTile):
         return lower_thin(way, tile, exchanged=exchanged, link=link)
     return lower_tile(way, tile, exchanged=exchanged, link=link)
 
 
-def variants(c: Contraction, target: Target) -> Iterator[Lowered]:
+def variants(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
     """The kernels of a product that the target can run, the most promising first. They differ in no bit."""
     for way, tile, exchanged in candidates(c, target):
         lowered = lowered_under(way, tile, exchanged=exchanged)
@@ -116,14 +116,14 @@ def variants(c: Contraction, target: Target) -> Iterator[Lowered]:
             yield lowered
 
 
-def ways(c: Contraction, target: Target) -> Iterator[Lowered]:
+def ways(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
     """The kernels of a product that autotuning tries."""
     yield lower(c, target)
     yield from islice(variants(c, target), 1, TRIED)
 
 
 @lru_cache(maxsize=4096)
-def lower(c: Contraction, target: Target) -> Lowered:
+def lower(c: MatmulProblem, target: Target) -> Lowered:
     """Choose a tile for a matrix product and write its kernel. Needs no GPU.
 
     The choice depends on shapes, strides and the target, never on data, and changes no bit of the result.

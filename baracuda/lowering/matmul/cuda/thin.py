@@ -16,8 +16,8 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_bytes, sums_pitch
 from baracuda.lowering.matmul.cuda.factors import Factor, small_float_definitions, thin_factors
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
-from baracuda.lowering.matmul.cuda.tiles import Thin
-from baracuda.lowering.matmul.problem import Contraction
+from baracuda.lowering.matmul.cuda.tiles import ThinTile
+from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Words, offset, unravel
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
@@ -29,13 +29,13 @@ class _Kernel:
     """Writes one kernel. Names in the generated code: a the thin factor, b the wide one, `full` and `empty` the barriers of the
     stages, `read` the stage that is multiplied and `parity` that of its barrier's phase."""
 
-    def __init__(self, c: Contraction, a: Factor, b: Factor, tile: Thin, words: Words, link: str) -> None:
+    def __init__(self, c: MatmulProblem, a: Factor, b: Factor, tile: ThinTile, words: Words, link: str) -> None:
         self.c, self.a, self.b, self.tile, self.words, self.link = c, a, b, tile, words, link
         self.type = COMPUTE_TYPE[c.accumulator]
         self.start_a = -(-2 * _BARRIER * tile.stages // 128) * 128
-        self.start_b = self.start_a + tile.stages * a.passage.nbytes
+        self.start_b = self.start_a + tile.stages * a.staging_path.nbytes
         self.sums = self.start_a
-        self.shared = max(self.start_b + tile.stages * b.passage.nbytes, self.sums + sums_bytes(c, tile))
+        self.shared = max(self.start_b + tile.stages * b.staging_path.nbytes, self.sums + sums_bytes(c, tile))
 
     def where(self) -> list[str]:
         """The block's place in the result, the thread's place in the block, and the barriers."""
@@ -69,7 +69,7 @@ class _Kernel:
         origin, extent = ("m0", "rows") if f is self.a else ("n0", "columns")
         place = f"{origin} * {along_rows} + (i64)({first}) * {self.tile.bk} * {along_k}"
         start = f"(const {f.storage}*)W.w[{f.number}] + ({offset(strides, 'c')} + {place})"
-        return f"{f.passage.loader(threads, every)} {f.name}({start}, {along_rows}, {along_k}, {extent}, {thread});"
+        return f"{f.staging_path.loader(threads, every)} {f.name}({start}, {along_rows}, {along_k}, {extent}, {thread});"
 
     def bring(self) -> list[str]:
         """What the warps do that bring the factors."""
@@ -83,7 +83,7 @@ class _Kernel:
             "#pragma unroll 1",
             "for (int tile = 0; tile < tiles; ++tile) {",
             "await_phase(empty + write, parity);",
-            f"bring<{t.bk}>({b.name}, stages_b + write * {b.passage.elements}, tile, k, columns == {t.bn});",
+            f"bring<{t.bk}>({b.name}, stages_b + write * {b.staging_path.elements}, tile, k, columns == {t.bn});",
             "arrive_copied(full + write);",
             f"if (++write == {t.stages}) {{ write = 0; parity ^= 1; }}",
             "}}",
@@ -95,7 +95,7 @@ class _Kernel:
             "while (tile < tiles) {",
             f"const int turn = tile / {t.stages}, write = tile - turn * {t.stages};",
             "await_phase(empty + write, turn % 2 == 0);",
-            f"{a.name}.land(stages_a + write * {a.passage.elements});",
+            f"{a.name}.land(stages_a + write * {a.staging_path.elements});",
             "__syncwarp();",
             "if (lane == 0) arrive(full + write);",
             f"tile += {t.feeders};",
@@ -108,9 +108,9 @@ class _Kernel:
         lines = []
         for f in (self.a, self.b):
             side = "a" if f is self.a else "b"
-            by_k = str(f.passage.by_k).lower()
+            by_k = str(f.staging_path.by_k).lower()
             count = self.tile.tm if f is self.a else 1
-            lines.append(f"fragment<{count}, {count}, {f.passage.pitch}, {by_k}>(own_{side}{suffix}, from_{side}, {k});")
+            lines.append(f"fragment<{count}, {count}, {f.staging_path.pitch}, {by_k}>(own_{side}{suffix}, from_{side}, {k});")
         return lines
 
     def multiply(self, suffix: str, depth: int) -> list[str]:
@@ -127,11 +127,14 @@ class _Kernel:
     def chains(self) -> list[str]:
         """What the warps do that multiply. Elements are in registers one turn before their FMA."""
         t = self.tile
-        turns, step_b = t.span // t.depth, self.b.passage.pitch if self.b.passage.by_k else 1
-        own_a, own_b = f"row * {self.a.passage.pitch}", f"column * {1 if self.b.passage.by_k else self.b.passage.pitch}"
+        turns, step_b = t.span // t.depth, self.b.staging_path.pitch if self.b.staging_path.by_k else 1
+        own_a, own_b = (
+            f"row * {self.a.staging_path.pitch}",
+            f"column * {1 if self.b.staging_path.by_k else self.b.staging_path.pitch}",
+        )
         to_stage = [
-            f"from_a = stages_a + (read * {self.a.passage.elements} + {own_a});",
-            f"from_b = stages_b + (read * {self.b.passage.elements} + {own_b});",
+            f"from_a = stages_a + (read * {self.a.staging_path.elements} + {own_a});",
+            f"from_b = stages_b + (read * {self.b.staging_path.elements} + {own_b});",
         ]
         lines = [
             f"if (warp < {t.warps}) {{",
@@ -173,7 +176,7 @@ class _Kernel:
             ]
         return [*lines, "}"]
 
-    def hand_over(self) -> list[str]:
+    def sums_to_shared(self) -> list[str]:
         """Puts the sums into shared memory, in the place of the stages."""
         pitch = sums_pitch(self.c, self.tile)
         return [
@@ -187,17 +190,17 @@ class _Kernel:
         ]
 
 
-def lower_thin(c: Contraction, tile: Thin, *, exchanged: bool, link: str = "chain") -> Lowered | None:
+def lower_thin(c: MatmulProblem, tile: ThinTile, *, exchanged: bool, link: str = "chain") -> Lowered | None:
     """The kernel of a thin product; None where the wide factor has no neighbours that a copy could move, or where feeders could
     be two phases ahead of a barrier.
 
     `exchanged` says that the factors have changed places; `link` is the function that continues a sum.
     """
-    found = thin_factors(c, tile, exchanged=exchanged)
-    if found is None or tile.feeders > tile.stages:
+    factors = thin_factors(c, tile, exchanged=exchanged)
+    if factors is None or tile.feeders > tile.stages:
         return None
     words = Words(len(c.tensors), c.epilogue.params)
-    kernel = _Kernel(c, *found, tile, words, link)
+    kernel = _Kernel(c, *factors, tile, words, link)
     frame = epilogue_frame(c, words)
     finish, definitions = epilogue(c, frame, tile)
     body = [
@@ -208,7 +211,7 @@ def lower_thin(c: Contraction, tile: Thin, *, exchanged: bool, link: str = "chai
         f"for (int i = 0; i < {tile.tm}; ++i) sum[i] = 0;",
         *kernel.chains(),
         *kernel.bring(),
-        *kernel.hand_over(),
+        *kernel.sums_to_shared(),
         *finish,
     ]
     source = frame.kernel(body, tile.threads, PRODUCTS + small_float_definitions(c) + definitions, blocks=1)

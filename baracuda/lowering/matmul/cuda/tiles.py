@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from baracuda.lowering.matmul.problem import Contraction
+from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.problem import Operand
 
 #: Rows up to which a product is a thin one: what counts is the speed at which the wide factor arrives.
@@ -17,7 +17,7 @@ _THIN_LINE, _THIN_STEPS = 512, 256
 
 
 @dataclass(frozen=True)
-class Thin:
+class ThinTile:
     """What a block of a thin product takes.
 
     Attributes
@@ -63,7 +63,7 @@ class Thin:
         return f"{self.bm}x{self.bn}x{self.bk} {self.tm}x1 stages{self.stages} thin"
 
 
-def thin_tile(c: Contraction, columns: int, shared: int) -> Thin:
+def thin_tile(c: MatmulProblem, columns: int, shared: int) -> ThinTile:
     """The tile of a thin product, in blocks of some columns that have `shared` bytes of shared memory."""
     size, wide = c.accumulator.itemsize, c.b[0].kind.itemsize
     bm = 1 << max(c.m - 1, 0).bit_length()
@@ -73,7 +73,7 @@ def thin_tile(c: Contraction, columns: int, shared: int) -> Thin:
     stages = min(8, (shared // 2 - 2048) // stage)  # two blocks of a multiprocessor, where they leave enough
     if stages < 4:
         stages = max(2, min(6, (shared - 2048) // stage))
-    return Thin(bm, columns, bk, tm, stages, (16 if tm < 4 else 8) * 4 // size, feeders=min(4, stages))
+    return ThinTile(bm, columns, bk, tm, stages, (16 if tm < 4 else 8) * 4 // size, feeders=min(4, stages))
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Tile:
         return f"{self.bm}x{self.bn}x{self.bk} {self.tm}x{self.tn} stages{self.stages} {flags}".rstrip()
 
 
-def crosses(operand: Operand, c: Contraction, *, left: bool) -> bool:
+def crosses(operand: Operand, c: MatmulProblem, *, left: bool) -> bool:
     """Whether a factor's neighbours lie along k, so that a tile with lines of rows has to turn it on its way."""
     return operand.steps(len(c.batch) + left) == 1 != operand.steps(len(c.batch) + (not left))
 
@@ -193,7 +193,7 @@ def _rate(tile: Tile, blocks: int, speed: float) -> float:
     return speed * 1e6 / (2 * _MEASURED_ON) * (1 - (1 - tile.alone) ** each) * warps / (SCHEDULERS * each)
 
 
-def cost(tile: Tile, c: Contraction, multiprocessors: int) -> float:
+def cost(tile: Tile, c: MatmulProblem, multiprocessors: int) -> float:
     """Microseconds that the product should take on a device of so many of an H200's multiprocessors: the busiest one takes its
     blocks in rounds of those that it holds at once."""
     blocks = prod(c.batch) * -(-c.m // tile.bm) * -(-c.n // tile.bn)
@@ -208,7 +208,7 @@ def cost(tile: Tile, c: Contraction, multiprocessors: int) -> float:
     return time
 
 
-def tiles(c: Contraction, multiprocessors: int) -> list[Tile]:
+def tiles(c: MatmulProblem, multiprocessors: int) -> list[Tile]:
     """The tiles that a product may take, the most promising first."""
     size = c.accumulator.itemsize * len(c.a)
     return sorted(TILES[size], key=lambda t: cost(t, c, multiprocessors))

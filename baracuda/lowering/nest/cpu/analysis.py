@@ -32,7 +32,7 @@ def along(nest: Nest, operand: int, axes: range) -> str:
 class RowAnalysis:
     """A graph with inner reductions, cut into passes over a row.
 
-    Pass p computes the reductions of stage p + 1; a last pass computes the outputs that vary along the row. `kept` gives
+    Pass p computes the reductions of stage p + 1; a last pass computes the outputs that vary along the row. `carried` gives
     the nodes that a pass stores for later ones when there is room. `followed` has the indexed reads with one offset for a whole
     row, which are walked like inputs, and the operand of each.
     """
@@ -45,7 +45,7 @@ class RowAnalysis:
     across: list[Expr] = field(init=False)
     element_outputs: list[tuple[int, Expr]] = field(init=False)
     row_outputs: list[tuple[int, Expr]] = field(init=False)
-    kept: list[list[Expr]] = field(init=False)
+    carried: list[list[Expr]] = field(init=False)
 
     def __post_init__(self) -> None:
         nest, graph = self.nest, self.nest.graph
@@ -78,7 +78,7 @@ class RowAnalysis:
         for i, (port, expr) in enumerate(graph.outputs):
             if not (behind[expr] or expr in self.across):
                 (self.element_outputs if port.axes & Axes.INNER else self.row_outputs).append((first + i, expr))
-        self.kept = self._kept()
+        self.carried = self._kept()
 
     @property
     def passes(self) -> int:
@@ -93,29 +93,29 @@ class RowAnalysis:
 
     def cone(self, roots: list[Expr], stop: set[Expr]) -> list[Expr]:
         """The varying nodes that are emitted for `roots` when the values of `stop` are at hand."""
-        found: dict[Expr, None] = {}
+        reached: dict[Expr, None] = {}
         stack = [r for r in roots if self.varying[r]]
         while stack:
             n = stack.pop()
-            if n not in found:
-                found[n] = None
+            if n not in reached:
+                reached[n] = None
                 if n not in stop:
                     stack += [a for a in n.args if self.varying[a]]
-        return list(found)
+        return list(reached)
 
     def uniform(self, roots: list[Expr], stop: set[Expr]) -> list[Expr]:
         """The nodes, the same for a whole row, that code for `roots` reads."""
         cone = self.cone(roots, stop)
-        found = {r: None for r in roots if not self.varying[r]}
-        found |= {a: None for n in cone if n not in stop for a in n.args if not self.varying[a]}
-        return [n for n in found if n.op != "const"]
+        uniform_nodes = {r: None for r in roots if not self.varying[r]}
+        uniform_nodes |= {a: None for n in cone if n not in stop for a in n.args if not self.varying[a]}
+        return [n for n in uniform_nodes if n.op != "const"]
 
     def _kept(self) -> list[list[Expr]]:
         total = self.passes + bool(self.element_outputs or self.across)
         computed: list[set[Expr]] = []
-        kept: list[list[Expr]] = [[] for _ in range(total)]
+        by_pass: list[list[Expr]] = [[] for _ in range(total)]
         for p in range(total):
-            at_hand = {n for nodes in kept for n in nodes}
+            at_hand = {n for nodes in by_pass for n in nodes}
             wanted: dict[Expr, int] = {}
             stack = [r for r in self.roots(p) if self.varying[r]]
             seen: set[Expr] = set()
@@ -131,7 +131,7 @@ class RowAnalysis:
                 else:
                     stack += [a for a in n.args if self.varying[a]]
             for n, q in wanted.items():
-                kept[q].append(n)
+                by_pass[q].append(n)
             at_hand |= set(wanted)
             computed.append(set(self.cone(self.roots(p), at_hand)) - at_hand)
-        return kept
+        return by_pass

@@ -11,7 +11,7 @@ from baracuda.codegen.llvm.ir import Builder, Module, Value
 from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.formula.expr import Expr
 from baracuda.lowering.nest.costs import vector_cost
-from baracuda.lowering.nest.fission import Place
+from baracuda.lowering.nest.fission import OperandAddress
 from baracuda.lowering.nest.problem import Nest
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import KernelSource, Language, Launch
@@ -24,14 +24,14 @@ _CHUNK_NS = (8_000, 150_000)
 
 def lanes_of(nest: Nest, target: CpuTarget) -> int:
     """Lanes of a vector: as many of the widest values in the formula as a register holds, offsets of indexed reads apart."""
-    found: dict[Expr, None] = {}
+    reached: dict[Expr, None] = {}
     stack = [e for _, e in nest.graph.outputs]
     while stack:
         n = stack.pop()
-        if n not in found:
-            found[n] = None
+        if n not in reached:
+            reached[n] = None
             stack += n.args if n.op != "gather" else ()
-    return target.vector_bits // max(32, *(n.kind.bits for n in found))
+    return target.vector_bits // max(32, *(n.kind.bits for n in reached))
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,16 @@ class Words:
 
     nest: Nest
     integers: list[int] = field(default_factory=list)
-    places: tuple[Place, ...] = ()
+    places: tuple[OperandAddress, ...] = ()
     start: int = 0
 
-    def place(self, operand: int) -> Place:
+    def place(self, operand: int) -> OperandAddress:
         """Where an operand of the nest that the program is made for is."""
-        return self.places[operand] if self.places else Place(operand)
+        return self.places[operand] if self.places else OperandAddress(operand)
 
-    def scratch(self, offset: int = 0) -> Place:
+    def scratch(self, offset: int = 0) -> OperandAddress:
         """A byte of the program's workspace."""
-        return Place(self.workspace, self.start + offset)
+        return OperandAddress(self.workspace, self.start + offset)
 
     @property
     def workspace(self) -> int:
@@ -79,7 +79,7 @@ class Kernel:
     nest is what the step computes; it may be a part of the program's, with operands elsewhere, as `places` says.
     """
 
-    def __init__(self, nest: Nest, words: Words, target: CpuTarget, places: Sequence[Place] | None = None) -> None:
+    def __init__(self, nest: Nest, words: Words, target: CpuTarget, places: Sequence[OperandAddress] | None = None) -> None:
         self.nest = nest
         self.words = words
         self.places = places or [words.place(i) for i in range(len(nest.operands))]
@@ -113,7 +113,7 @@ class Kernel:
     def workspace(self) -> Value:
         return self._address(self.words.scratch())
 
-    def _address(self, place: Place) -> Value:
+    def _address(self, place: OperandAddress) -> Value:
         pointer = self._word("ptr", place.word)
         with self.b.at_entry():
             return self.b.at(pointer, self.integer(place.offset)) if place.offset else pointer

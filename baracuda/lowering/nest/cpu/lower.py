@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from baracuda.formula.expr import Axes
 from baracuda.lowering.elementwise.cpu.pointwise import lower_pointwise
-from baracuda.lowering.elementwise.cpu.table_lookup import lower_tabulated
+from baracuda.lowering.elementwise.cpu.table_lookup import lower_table_lookup
 from baracuda.lowering.nest.cpu.kernel import Words, lanes_of
 from baracuda.lowering.nest.problem import Nest, reduces, scans
 from baracuda.runtime.jit import CpuTarget, host
@@ -53,16 +53,16 @@ def _schedule(nest: Nest, target: CpuTarget) -> Callable[[Nest, Words, CpuTarget
 
 
 def _lower_pointwise(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
-    return lower_tabulated(nest, words, target) or lower_pointwise(nest, words, target)
+    return lower_table_lookup(nest, words, target) or lower_pointwise(nest, words, target)
 
 
 def _lower_parts(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
     """The parts of a nest that reduces both ways, one after another."""
     from baracuda.lowering.nest.fission import split
 
-    parts, saved = split(nest)
+    pieces, saved = split(nest)
     programs = []
-    for part in parts:
+    for part in pieces:
         own = replace(words, places=part.places, start=saved)
         programs.append(_schedule(part.nest, target)(part.nest, own, target))
     launches = tuple(launch for program in programs for launch in program.launches)

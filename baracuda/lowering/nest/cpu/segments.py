@@ -19,7 +19,7 @@ from baracuda.formula.expr import Expr, topological
 from baracuda.formula.order import SEGMENT
 from baracuda.lowering.nest.cpu.analysis import RowAnalysis
 from baracuda.lowering.nest.cpu.kernel import Kernel
-from baracuda.lowering.nest.cpu.strided_iterator import Odometer
+from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
 
 #: Elements that a vector may reach beyond a segment in its buffer.
 _PADDING = 64
@@ -72,7 +72,7 @@ class Segments:
 
     @contextmanager
     def each(
-        self, first: Value, last: Value, *, read: Sequence[Expr], written: Sequence[int] = (), copied: bool = True
+        self, first: Value, last: Value, *, roots: Sequence[Expr], outputs: Sequence[int] = (), copied: bool = True
     ) -> Iterator[Value]:
         """For each segment: `pointers` and `first` are set, and its number of elements is given.
 
@@ -80,21 +80,21 @@ class Segments:
         pointers of what is not contiguous are left to `pieces`.
         """
         b = self.b
-        inputs = self._inputs(read)
-        axes = {n.attr for n in topological(read) if n.op == "coord"} & set(self.coords)
-        together = bool(written) and not axes and not {*inputs, *written} & set(self.strides)
+        inputs = self._inputs(roots)
+        axes = {n.attr for n in topological(roots) if n.op == "coord"} & set(self.coords)
+        together = bool(outputs) and not axes and not {*inputs, *outputs} & set(self.strides)
         with b.loop(first, last, b.sub(last, first) if together else 1) as segment:
             self.first, m = self._window(segment, lambda i: last if together else b.add(i, 1))
             self.pointers = {}
-            for i in (*inputs, *written):
+            for i in (*inputs, *outputs):
                 size = self.kernel.nest.operands[i].kind.itemsize
                 if i not in self.strides:
                     offset = b.mul(self.first, size) if self.analysis.access[i] == "unit" else i64(0)
                     self.pointers[i] = b.at(self.row[i], offset)
             incoming = [i for i in inputs if i in self.strides] if copied else []
-            inside = self._fill(incoming, [i for i in written if i in self.strides], axes, m)
+            inside = self._fill(incoming, [i for i in outputs if i in self.strides], axes, m)
             yield m
-            outgoing = [i for i in written if i in self.strides]
+            outgoing = [i for i in outputs if i in self.strides]
             if outgoing:
                 with b.else_(inside):
                     self._pieces(outgoing, m, self._store)
@@ -103,34 +103,34 @@ class Segments:
                     with b.if_(inside):
                         self._pieces(whole, m, self._store)
 
-    def _inputs(self, read: Sequence[Expr]) -> list[int]:
+    def _inputs(self, roots: Sequence[Expr]) -> list[int]:
         """The inputs that vary along the row and that some values are computed from."""
-        walked = [n for n in topological(read) if n.op == "input" or n in self.analysis.followed]
+        walked = [n for n in topological(roots) if n.op == "input" or n in self.analysis.followed]
         names = {n.attr[0] for n in walked if self.analysis.varying[n]}
         return [i for i, p in enumerate(self.kernel.nest.graph.inputs) if p.name in names]
 
-    def in_runs(self, read: Sequence[Expr]) -> bool:
+    def in_runs(self, roots: Sequence[Expr]) -> bool:
         """Whether what some values are computed from is best read run by run, in whole vectors."""
-        strided = [i for i in self._inputs(read) if i in self.strides]
+        strided = [i for i in self._inputs(roots) if i in self.strides]
         whole = len(self.axes) > 1 and self.kernel.nest.inner[-1] % self.kernel.lanes == 0
-        counted = any(n.op == "coord" and n.attr in self.coords for n in topological(read))
-        return bool(strided) and whole and not counted and all(self.runs[i] for i in strided)
+        has_coordinates = any(n.op == "coord" and n.attr in self.coords for n in topological(roots))
+        return bool(strided) and whole and not has_coordinates and all(self.runs[i] for i in strided)
 
     @contextmanager
-    def pieces(self, read: Sequence[Expr], m: Value) -> Iterator[tuple[Value, Value]]:
+    def pieces(self, roots: Sequence[Expr], m: Value) -> Iterator[tuple[Value, Value]]:
         """For each run of the segment: `pointers` are set, and its first and last position in the segment are given."""
         b = self.b
-        odometer = self._start([i for i in self._inputs(read) if i in self.strides])
+        iterator = self._start([i for i in self._inputs(roots) if i in self.strides])
         index, position = b.variable(b.rem(self.first, self.extents[-1])), b.variable(i64(0))
         with b.while_(lambda: b.less(position.get(), m)):
             begin = position.get()
             end = b.add(begin, b.min(b.sub(self.extents[-1], index.get()), b.sub(m, begin)))
-            for i, pointer in odometer.pointers().items():
+            for i, pointer in iterator.pointers().items():
                 self.pointers[i] = b.at(pointer, b.mul(b.sub(index.get(), begin), self.strides[i][-1]))
             yield begin, end
             position.set(end)
             index.set(i64(0))
-            odometer.advance()
+            iterator.advance()
 
     def _fill(self, incoming: list[int], outgoing: list[int], axes: set[int], m: Value) -> Value:
         """Buffers for what is not contiguous in this segment; returns whether the segment lies within one run."""
@@ -142,9 +142,9 @@ class Segments:
         chosen = {i: b.variable(self.buffers[i]) for i in (*incoming, *outgoing)}
         with b.if_(inside):
             direct = [i for i in chosen if self.runs[i]]
-            odometer = self._start(direct)
+            iterator = self._start(direct)
             index = b.rem(self.first, extent)
-            for i, pointer in odometer.pointers().items():
+            for i, pointer in iterator.pointers().items():
                 chosen[i].set(b.at(pointer, b.mul(index, self.strides[i][-1])))
             copied = [i for i in incoming if not self.runs[i]]
             if copied or axes:
@@ -154,30 +154,30 @@ class Segments:
         self.pointers |= {i: v.get() for i, v in chosen.items()}
         return inside
 
-    def _start(self, operands: Sequence[int]) -> Odometer:
-        odometer = Odometer(
+    def _start(self, operands: Sequence[int]) -> StridedIterator:
+        iterator = StridedIterator(
             self.b, self.extents[:-1], {i: self.strides[i][:-1] for i in operands}, {i: self.row[i] for i in operands}
         )
-        odometer.start(self.b.div(self.first, self.extents[-1]))
-        return odometer
+        iterator.start(self.b.div(self.first, self.extents[-1]))
+        return iterator
 
     def _pieces(
         self, operands: Sequence[int], m: Value, move: Callable[[int, Value, Value, Value], None], axes: set[int] | None = None
     ) -> None:
         """Run after run of the segment: move(operand, address of the run, position in the segment, elements)."""
         b = self.b
-        odometer = self._start(operands)
+        iterator = self._start(operands)
         index = b.variable(b.rem(self.first, self.extents[-1]))
         position = b.variable(i64(0))
         with b.while_(lambda: b.less(position.get(), m)):
             count = b.min(b.sub(self.extents[-1], index.get()), b.sub(m, position.get()))
-            for i, pointer in odometer.pointers().items():
+            for i, pointer in iterator.pointers().items():
                 move(i, b.at(pointer, b.mul(index.get(), self.strides[i][-1])), position.get(), count)
             for axis in sorted(axes or ()):
-                self._count(axis, odometer, index.get(), position.get(), count)
+                self._count(axis, iterator, index.get(), position.get(), count)
             position.set(b.add(position.get(), count))
             index.set(i64(0))
-            odometer.advance()
+            iterator.advance()
 
     def _buffer(self, i: int, position: Value) -> Value:
         return self.b.at(self.buffers[i], self.b.mul(position, self.kernel.nest.operands[i].kind.itemsize))
@@ -196,11 +196,11 @@ class Segments:
         stride = None if self.runs[i] else self.strides[i][-1]
         copy_run(self.b, kind, self.kernel.lanes, count, address, stride, self._buffer(i, position), None)
 
-    def _count(self, axis: int, odometer: Odometer, index: Value, position: Value, count: Value) -> None:
+    def _count(self, axis: int, iterator: StridedIterator, index: Value, position: Value, count: Value) -> None:
         """Coordinates along one axis for a run; whole vectors, so that some land beyond it and are overwritten."""
         b, lanes = self.b, self.kernel.lanes
         last = axis == self.axes[-1]
-        start = b.convert("trunc", index if last else odometer.indices()[axis - self.axes[0]], "i32")
+        start = b.convert("trunc", index if last else iterator.indices()[axis - self.axes[0]], "i32")
         values = b.splat(start, lanes)
         with b.loop(0, count, lanes) as i:
             at = b.at(self.coords[axis], b.mul(b.add(position, i), 4))

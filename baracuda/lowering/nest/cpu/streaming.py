@@ -28,18 +28,18 @@ _LINE = 64
 def leaves_cache(nest: Nest) -> bool:
     """Whether a nest's operands fill the cache, so that what it writes first is gone again when it is done."""
     axes = (*nest.outer, *nest.inner)
-    moved = (o.kind.itemsize * prod(n for n, step in zip(axes, o.strides, strict=True) if step) for o in nest.operands)
-    return sum(moved) >= min(last_level_cache(), _MOST_CACHE)
+    operand_bytes = (o.kind.itemsize * prod(n for n, step in zip(axes, o.strides, strict=True) if step) for o in nest.operands)
+    return sum(operand_bytes) >= min(last_level_cache(), _MOST_CACHE)
 
 
 class Streaming:
     """Whether, and from which element of a row on, aligned stores to all outputs are possible."""
 
-    def __init__(self, kernel: Kernel, analysis: RowAnalysis, written: Sequence[int]) -> None:
+    def __init__(self, kernel: Kernel, analysis: RowAnalysis, outputs: Sequence[int]) -> None:
         nest = kernel.nest
         self.kernel = kernel
-        self.sizes = {i: nest.operands[i].kind.itemsize for i in written}
-        self.possible = bool(written) and all(analysis.access[i] == "unit" for i in written)
+        self.sizes = {i: nest.operands[i].kind.itemsize for i in outputs}
+        self.possible = bool(outputs) and all(analysis.access[i] == "unit" for i in outputs)
         self.possible &= all(kernel.lanes * size >= _LEAST for size in self.sizes.values())
         self.wanted = kernel.integer(int(leaves_cache(nest))) if self.possible else i64(0)
 

@@ -28,7 +28,7 @@ def with_last(nest: Nest, axis: int) -> Nest:
     return Nest(graph, tuple(nest.outer[a] for a in order[:outer]), nest.inner, operands)
 
 
-class Odometer:
+class StridedIterator:
     """Indices of a nest, last axis fastest, and for each operand the address that belongs to them.
 
     `start` decodes a position by division; `advance` goes to the next one by additions.

@@ -18,7 +18,7 @@ from baracuda.runtime.program import KernelSource, Launch
 _THREADS = 256
 
 #: Addresses are numbers; each word takes 8 bytes.
-HANDING = r"""
+BLOCK_HANDOFF = r"""
 // Handing over: a word and its mark, past the first-level cache, which does not see what other blocks write.
 __device__ __forceinline__ void store_word(u64 at, u64 word) {
   asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
@@ -51,7 +51,7 @@ template <class T> __device__ __forceinline__ bool find(u64 at, T& x) {
 """
 
 
-def left_bytes(kind: ElementKind) -> int:
+def published_bytes(kind: ElementKind) -> int:
     """Bytes that a value takes which is left for others."""
     return 16 if kind.itemsize == 8 else 8
 

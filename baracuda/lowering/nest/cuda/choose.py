@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from baracuda.formula.expr import Axes
 from baracuda.lowering.elementwise.cuda.pointwise import lower_runs
-from baracuda.lowering.elementwise.cuda.result_lookup import lower_looked_up
-from baracuda.lowering.elementwise.cuda.table_lookup import lower_tabulated
+from baracuda.lowering.elementwise.cuda.result_lookup import lower_result_lookup
+from baracuda.lowering.elementwise.cuda.table_lookup import lower_table_lookup
 from baracuda.lowering.elementwise.cuda.tiles import lower_tiles, transposed_axis
 from baracuda.lowering.nest.cuda.kernel import Frame, Target
 from baracuda.lowering.nest.problem import reduces, scans
@@ -31,4 +31,4 @@ def lower_outer_only(frame: Frame, target: Target) -> Lowered:
     axis = transposed_axis(frame.nest)
     if axis is not None:
         return lower_tiles(frame, axis)
-    return lower_looked_up(frame, target) or lower_tabulated(frame, target) or lower_runs(frame)
+    return lower_result_lookup(frame, target) or lower_table_lookup(frame, target) or lower_runs(frame)

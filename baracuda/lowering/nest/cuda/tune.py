@@ -9,13 +9,15 @@ from baracuda.core.device import Device
 from baracuda.core.layout import reach
 from baracuda.lowering.nest.problem import Operand
 from baracuda.runtime.device_memory import DeviceMemory, elapsed
-from baracuda.runtime.toolchain import Call
+from baracuda.runtime.toolchain import LoadedProgram
 
 #: Launches before the measured ones, and measured ones.
 _WARM, _MEASURED = 2, 7
 
 
-def fastest(operands: Sequence[tuple[tuple[int, ...], Operand]], programs: Sequence[tuple[Call, int]], device: Device) -> int:
+def fastest(
+    operands: Sequence[tuple[tuple[int, ...], Operand]], programs: Sequence[tuple[LoadedProgram, int]], device: Device
+) -> int:
     """The number of the program with the least median time, each given with the bytes of workspace that it needs, on scratch
     memory for operands over the extents given.
 
@@ -33,7 +35,7 @@ def fastest(operands: Sequence[tuple[tuple[int, ...], Operand]], programs: Seque
     times: list[list[float]] = [[] for _ in launches]
     for turn in range(_WARM + _MEASURED):
         for i, launch in enumerate(launches):  # in turn, so that a change of clocks meets all of them
-            taken = elapsed(launch, device)
+            seconds = elapsed(launch, device)
             if turn >= _WARM:
-                times[i].append(taken)
+                times[i].append(seconds)
     return min(range(len(launches)), key=lambda i: median(times[i]))

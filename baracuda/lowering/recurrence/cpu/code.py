@@ -12,15 +12,15 @@ from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.core.elements import Category, ElementKind
 from baracuda.formula.expr import Expr
 from baracuda.lowering.nest.cpu.kernel import launch
-from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Array, Chains, Recurrence, Varies, tensors_of
+from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, ArrayLayout, Chains, Recurrence, Varies, tensors_of
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Launch
 
 
-class Code:
+class RecurrenceOperands:
     """One kernel under construction. Its words are addresses, that of the workspace, parameters, and integers."""
 
-    def __init__(self, problem: Recurrence | Chains, arrays: Mapping[str, Array], target: CpuTarget) -> None:
+    def __init__(self, problem: Recurrence | Chains, arrays: Mapping[str, ArrayLayout], target: CpuTarget) -> None:
         self.problem, self.arrays, self.target = problem, arrays, target
         self.names = tensors_of(problem)
         self.facts = problem.facts
@@ -70,7 +70,7 @@ class Code:
 
         return Evaluator(self.b, 1, 1, leaf, outer)
 
-    def lane_evaluator(self, lane: Value, left: Value | None, outer: Evaluator) -> Evaluator:
+    def lane_evaluator(self, lane: Value, remaining: Value | None, outer: Evaluator) -> Evaluator:
         """An evaluator of a vector of lanes from `lane` on, of which only the first `left` exist (None: all)."""
         b, count = self.b, self.lanes
 
@@ -78,7 +78,7 @@ class Code:
             assert n is LANE, n
             return [b.add(b.splat(b.convert("trunc", lane, "i32"), count), b.iota(count))]
 
-        active = None if left is None else [first_lanes(b, count, left)]
+        active = None if remaining is None else [first_lanes(b, count, remaining)]
         return Evaluator(b, count, 1, leaf, outer, active)
 
     def values(self, evaluator: Evaluator, roots: Iterable[Expr], lane: Value | None = None) -> list[Value]:
@@ -129,7 +129,7 @@ class Code:
             evaluator = evaluator.outer
         return evaluator.value(index)[0]
 
-    def _in_range(self, index: Expr, array: Array, axis: int) -> bool:
+    def _in_range(self, index: Expr, array: ArrayLayout, axis: int) -> bool:
         return index in self._sure and self._sure[index] <= array.shape[axis]
 
     def clamped(self, index: Value, expr: Expr, extent: int) -> Value:

@@ -15,8 +15,18 @@ from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import const
 from baracuda.lowering.nest.costs import vector_cost
-from baracuda.lowering.recurrence.cpu.code import Code
-from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Array, Chains, Recurrence, RecurrenceProblem, Trace, Varies
+from baracuda.lowering.recurrence.cpu.code import RecurrenceOperands
+from baracuda.lowering.recurrence.problem import (
+    BATCH,
+    LANE,
+    STEP,
+    ArrayLayout,
+    Chains,
+    Recurrence,
+    RecurrenceProblem,
+    Trace,
+    Varies,
+)
 from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.program import Lowered
 
@@ -26,13 +36,13 @@ def ways(problem: RecurrenceProblem, target: CpuTarget) -> Iterator[Lowered]:
     yield lower(problem.stage, problem.arrays, target)
 
 
-def lower(problem: Recurrence | Chains, arrays: Mapping[str, Array], target: CpuTarget | None = None) -> Lowered:
+def lower(problem: Recurrence | Chains, arrays: Mapping[str, ArrayLayout], target: CpuTarget | None = None) -> Lowered:
     """The program of a problem in primitives."""
-    code = Code(problem, arrays, target or host())
+    code = RecurrenceOperands(problem, arrays, target or host())
     return _chains(code, problem) if isinstance(problem, Chains) else _Recurrence(code, problem).lowered()
 
 
-def _nanoseconds(code: Code, problem: Recurrence | Chains) -> float:
+def _nanoseconds(code: RecurrenceOperands, problem: Recurrence | Chains) -> float:
     """About how long one lane of one step takes."""
     return max(0.3, 0.03 * sum(map(vector_cost, code.facts.nodes)) * 16 / code.lanes)
 
@@ -40,7 +50,7 @@ def _nanoseconds(code: Code, problem: Recurrence | Chains) -> float:
 class _Recurrence:
     """Writes the kernel of a recurrence."""
 
-    def __init__(self, code: Code, problem: Recurrence) -> None:
+    def __init__(self, code: RecurrenceOperands, problem: Recurrence) -> None:
         self.code, self.b, self.problem = code, code.b, problem
         self.below, self.above = problem.reach
         room = round_up(problem.lanes, code.lanes) + code.lanes + self.below + self.above
@@ -70,7 +80,7 @@ class _Recurrence:
 
     # --- the state ----------------------------------------------------------------------------------------------------
 
-    def _lane_zero(self, which: Value, component: int) -> Value:
+    def _component_base(self, which: Value, component: int) -> Value:
         """The address of a component at lane 0."""
         at = which
         for size in self.sizes[:component]:
@@ -84,9 +94,9 @@ class _Recurrence:
         whole = b.add(b.sub(count, b.rem(count, width)), i64(first))
         with b.loop(first, whole, width) as lane:
             body(lane, None)
-        left = b.sub(last, whole)
-        with b.if_(b.less(0, left)):
-            body(whole, left)
+        remaining = b.sub(last, whole)
+        with b.if_(b.less(0, remaining)):
+            body(whole, remaining)
 
     def _begin(self, batch: Evaluator) -> None:
         """The initial state, and what lies beyond the lanes, before and after the first step alike."""
@@ -94,14 +104,14 @@ class _Recurrence:
         every = code.integer(problem.lanes)
         roots = [c.initial for c in problem.state]
         step = code.evaluator({BATCH: self.unit, STEP: i64(0)}, batch)
-        bases = [[self._lane_zero(w.get(), c) for w in (self.before, self.after)] for c in range(len(problem.state))]
+        bases = [[self._component_base(w.get(), c) for w in (self.before, self.after)] for c in range(len(problem.state))]
 
-        def body(lane: Value, left: Value | None) -> None:
-            values = code.values(code.lane_evaluator(lane, left, step), roots, lane)
+        def body(lane: Value, remaining: Value | None) -> None:
+            values = code.values(code.lane_evaluator(lane, remaining, step), roots, lane)
             for c, (component, value) in enumerate(zip(problem.state, values, strict=True)):
                 for base in bases[c]:
                     at = b.at(base, b.mul(lane, component.kind.itemsize))
-                    store_lanes(b, component.kind, value, at, None, left)
+                    store_lanes(b, component.kind, value, at, None, remaining)
 
         if problem.state:
             self._over(0, every, body)
@@ -121,7 +131,7 @@ class _Recurrence:
             if n.op == "state" and not n.args:
                 component, distance = n.attr
                 size = n.kind.itemsize
-                at = b.at(self._lane_zero(which, component), b.mul(b.add(lane, i64(distance)), size))
+                at = b.at(self._component_base(which, component), b.mul(b.add(lane, i64(distance)), size))
                 evaluator.memo[n] = [b.load(vector(compute_type(n.kind), self.code.lanes), at, size)]
 
     # --- steps --------------------------------------------------------------------------------------------------------
@@ -133,15 +143,15 @@ class _Recurrence:
         before, after = self.before.get(), self.after.get()
         rows = [self._row(evaluator, t) for t in problem.traces]
 
-        def body(lane: Value, left: Value | None) -> None:
-            lanes = code.lane_evaluator(lane, left, evaluator)
+        def body(lane: Value, remaining: Value | None) -> None:
+            lanes = code.lane_evaluator(lane, remaining, evaluator)
             self._states(lanes, before, lane)
             values = code.values(lanes, roots, lane)
             for c, component in enumerate(problem.state):
-                at = b.at(self._lane_zero(after, c), b.mul(lane, component.kind.itemsize))
-                store_lanes(b, component.kind, values[c], at, None, left)
+                at = b.at(self._component_base(after, c), b.mul(lane, component.kind.itemsize))
+                store_lanes(b, component.kind, values[c], at, None, remaining)
             for t, row, value in zip(problem.traces, rows, values[len(problem.state) :], strict=True):
-                self._store(t.tensor, 2, row, value, lane, left)
+                self._store(t.tensor, 2, row, value, lane, remaining)
 
         self._over(0, self.lanes, body)
         for t, row in zip(problem.traces, rows, strict=True):
@@ -156,19 +166,19 @@ class _Recurrence:
         base = b.at(code.operand(trace.tensor), b.mul(self.unit, code.byte_stride(trace.tensor, 0)))
         return b.at(base, b.mul(row, code.byte_stride(trace.tensor, 1)))
 
-    def _store(self, tensor: str, axis: int, row: Value, value: Value, lane: Value, left: Value | None) -> None:
+    def _store(self, tensor: str, axis: int, row: Value, value: Value, lane: Value, remaining: Value | None) -> None:
         """Lanes of a row of a tensor, which lie along an axis."""
         b, array = self.b, self.code.arrays[tensor]
         stride = None if array.is_unit(axis) else self.code.byte_stride(tensor, axis)
         step = i64(array.kind.itemsize) if stride is None else stride
-        store_lanes(b, array.kind, value, b.at(row, b.mul(lane, step)), stride, left)
+        store_lanes(b, array.kind, value, b.at(row, b.mul(lane, step)), stride, remaining)
 
     def _fill(self, trace: Trace, row: Value, first: Value | int) -> None:
         """The lanes of a row that do not count."""
         kind = trace.value.kind
         filler = constant(compute_type(kind), const(trace.fill, kind).attr, self.code.lanes)
         every = self.code.integer(self.problem.lanes)
-        self._over(first, every, lambda lane, left: self._store(trace.tensor, 2, row, filler, lane, left))
+        self._over(first, every, lambda lane, remaining: self._store(trace.tensor, 2, row, filler, lane, remaining))
 
     def _fill_rest(self, batch: Evaluator) -> None:
         """The rows of steps that do not count."""
@@ -185,19 +195,19 @@ class _Recurrence:
         if problem.lasts:
             bases = [b.at(code.operand(s.tensor), b.mul(self.unit, code.byte_stride(s.tensor, 0))) for s in problem.lasts]
 
-            def body(lane: Value, left: Value | None) -> None:
-                lanes = code.lane_evaluator(lane, left, batch)
+            def body(lane: Value, remaining: Value | None) -> None:
+                lanes = code.lane_evaluator(lane, remaining, batch)
                 self._states(lanes, last, lane)
                 values = code.values(lanes, [s.value for s in problem.lasts], lane)
                 for s, base, value in zip(problem.lasts, bases, values, strict=True):
-                    self._store(s.tensor, 1, base, value, lane, left)
+                    self._store(s.tensor, 1, base, value, lane, remaining)
 
             self._over(0, code.integer(problem.lanes), body)
         roots = [s.value for s in problem.results]
         for n in code.facts.nodes:
             if n.op == "state" and n.args:
                 lane = code.clamped(code.values(batch, n.args)[0], n.args[0], problem.lanes)
-                at = b.at(self._lane_zero(last, n.attr[0]), b.mul(lane, n.kind.itemsize))
+                at = b.at(self._component_base(last, n.attr[0]), b.mul(lane, n.kind.itemsize))
                 batch.memo[n] = [b.load(compute_type(n.kind), at, n.kind.itemsize)]
         for s, value in zip(problem.results, code.values(batch, roots), strict=True):
             kind = code.arrays[s.tensor].kind
@@ -205,7 +215,7 @@ class _Recurrence:
             b.store(narrow(b, kind, value), at, kind.itemsize)
 
 
-def _chains(code: Code, problem: Chains) -> Lowered:
+def _chains(code: RecurrenceOperands, problem: Chains) -> Lowered:
     """The kernel of sums along chains: a step of a batch element is a unit of work."""
     b = code.b
     kind = problem.value.kind
@@ -222,22 +232,22 @@ def _chains(code: Code, problem: Chains) -> Lowered:
                 first = code.evaluator({LANE: lane}, outer)
                 with b.if_(code.values(first, [problem.head])[0]):
                     value, link = code.values(first, [problem.value, problem.link])
-                    found, cursor = b.variable(value), b.variable(b.convert("sext", link, "i64"))
+                    total, cursor = b.variable(value), b.variable(b.convert("sext", link, "i64"))
                     with b.while_(lambda: b.compare("icmp ult", cursor.get(), lanes)):
                         other = code.evaluator({LANE: cursor.get()}, outer)
                         value, link = code.values(other, [problem.value, problem.link])
-                        found.set(b.op("fadd" if kind.is_float else "add", found.get(), value))
+                        total.set(b.op("fadd" if kind.is_float else "add", total.get(), value))
                         cursor.set(b.convert("sext", link, "i64"))
                     for n in code.facts.nodes:
                         if n.op == "state":
-                            first.memo[n] = [found.get()]
+                            first.memo[n] = [total.get()]
                     _write(code, problem, first)
     units = problem.batch * problem.steps
     launch = code.launch(units, 3.0 * problem.lanes)
     return Lowered((launch,), tuple(code.integers), 0, "chains")
 
 
-def _write(code: Code, problem: Chains, evaluator: Evaluator) -> None:
+def _write(code: RecurrenceOperands, problem: Chains, evaluator: Evaluator) -> None:
     """The result at its index, where that is in range."""
     b, array = code.b, code.arrays[problem.tensor]
     indices = [b.convert("sext", i, "i64") for i in code.values(evaluator, problem.index)]

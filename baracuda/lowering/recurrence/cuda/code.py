@@ -9,7 +9,7 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr
 from baracuda.lowering.nest.cuda.kernel import Words, translation_unit
-from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Array, Chains, Recurrence, Varies, tensors_of
+from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, ArrayLayout, Chains, Recurrence, Varies, tensors_of
 
 #: Threads of a block at most.
 BLOCK_LIMIT = 1024
@@ -21,19 +21,19 @@ __device__ __forceinline__ i64 bounded(int i, i64 n) { const int m = (int)n - 1;
 """
 
 
-class Scope(Emitter):
+class ScopedEmitter(Emitter):
     """An emitter that knows coordinates, parameters, values that lie in variables already, and how tensors are read."""
 
     def __init__(
         self,
-        code: Code,
+        code: RecurrenceOperands,
         coordinates: Mapping[Expr, str],
         outer: Emitter | None,
-        given: Mapping[Expr, str],
+        known_values: Mapping[Expr, str],
         state: Callable[[Expr], str] | None,
     ) -> None:
         super().__init__(self._known, outer)
-        self.code, self.coordinates, self.given, self.state = code, coordinates, given, state
+        self.code, self.coordinates, self.given, self.state = code, coordinates, known_values, state
 
     def _known(self, n: Expr) -> str | None:
         if n in self.given:
@@ -56,10 +56,10 @@ class Scope(Emitter):
         return f"{code.pointer(name)}[{offset or 0}]"
 
 
-class Code:
+class RecurrenceOperands:
     """The operands of one kernel and its words."""
 
-    def __init__(self, problem: Recurrence | Chains, arrays: Mapping[str, Array]) -> None:
+    def __init__(self, problem: Recurrence | Chains, arrays: Mapping[str, ArrayLayout]) -> None:
         self.problem, self.arrays = problem, arrays
         self.names = tensors_of(problem)
         self.facts = problem.facts
@@ -70,27 +70,27 @@ class Code:
     def scope(
         self,
         coordinates: Mapping[Expr, str],
-        outer: Scope | None = None,
-        given: Mapping[Expr, str] | None = None,
+        outer: ScopedEmitter | None = None,
+        known_values: Mapping[Expr, str] | None = None,
         state: Callable[[Expr], str] | None = None,
-    ) -> Scope:
+    ) -> ScopedEmitter:
         """An emitter for a C++ scope inside that of `outer`."""
         known = {**(outer.coordinates if outer else {}), **coordinates}
-        made = Scope(self, known, outer, given or {}, state)
-        made.tables = self.tables
-        return made
+        scope = ScopedEmitter(self, known, outer, known_values or {}, state)
+        scope.tables = self.tables
+        return scope
 
-    def prepare(self, scope: Scope, roots: Sequence[Expr], free: Varies) -> None:
+    def prepare(self, scope: ScopedEmitter, roots: Sequence[Expr], free: Varies) -> None:
         """Compute what is the same whatever is `free`, here rather than where it is needed."""
         for n in self.facts.fixed(roots, free):
             scope.value(n)
 
     def pointers(self) -> list[str]:
         """Declares p0, p1, ...: the tensors' first elements."""
-        written = self.problem.written
+        outputs = self.problem.written
         lines = []
         for i, name in enumerate(self.names):
-            type_ = f"{'' if name in written else 'const '}{STORAGE_TYPE[self.arrays[name].kind]}"
+            type_ = f"{'' if name in outputs else 'const '}{STORAGE_TYPE[self.arrays[name].kind]}"
             lines.append(f"{type_}* const __restrict__ p{i} = ({type_}*)W.w[{i}];")
         return lines
 
@@ -112,7 +112,7 @@ class Code:
         wide = value if index.kind is ElementKind.S32 and extent < 1 << 31 else f"(i64){value}"
         return f"bounded({wide}, {self.words.signed(extent)})"
 
-    def count(self, scope: Scope, expr: Expr, most: int) -> str:
+    def count(self, scope: ScopedEmitter, expr: Expr, most: int) -> str:
         """How many steps or lanes count, as int."""
         return f"(int)max(min((i64){scope.value(expr)}, {self.words.signed(most)}), 0ll)"
 
@@ -121,7 +121,7 @@ class Code:
         return f"Narrow<{STORAGE_TYPE[self.arrays[tensor].kind]}, {COMPUTE_TYPE[expr.kind]}>::to({value})"
 
 
-def source(code: Code, body: Sequence[str], threads: int, *, shared: bool = False) -> str:
+def source(code: RecurrenceOperands, body: Sequence[str], threads: int, *, shared: bool = False) -> str:
     """The whole translation unit around the body of a kernel."""
     memory = "extern __shared__ __align__(16) unsigned char shared_state[];\n" if shared else ""
     return translation_unit(code.words, body, threads, f"{_INDEX}{table_definitions(code.tables)}{memory}")

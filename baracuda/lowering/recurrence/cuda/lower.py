@@ -15,8 +15,18 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr, const
 from baracuda.lowering.nest.cuda.kernel import Target
-from baracuda.lowering.recurrence.cuda.code import BLOCK_LIMIT, Code, source
-from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Array, Chains, Recurrence, RecurrenceProblem, Trace, Varies
+from baracuda.lowering.recurrence.cuda.code import BLOCK_LIMIT, RecurrenceOperands, source
+from baracuda.lowering.recurrence.problem import (
+    BATCH,
+    LANE,
+    STEP,
+    ArrayLayout,
+    Chains,
+    Recurrence,
+    RecurrenceProblem,
+    Trace,
+    Varies,
+)
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Bytes of shared memory that every device of compute capability 8.0 or newer can give to a block.
@@ -52,9 +62,9 @@ def ways(problem: RecurrenceProblem, target: Target) -> Iterator[Lowered]:
         yield lower(problem.stage, problem.arrays, tuning)
 
 
-def lower(problem: Recurrence | Chains, arrays: Mapping[str, Array], tuning: Tuning | None = None) -> Lowered:
+def lower(problem: Recurrence | Chains, arrays: Mapping[str, ArrayLayout], tuning: Tuning | None = None) -> Lowered:
     """The launch of a problem in primitives."""
-    code = Code(problem, arrays)
+    code = RecurrenceOperands(problem, arrays)
     if isinstance(problem, Chains):
         return _chains(code, problem)
     return _Recurrence(code, problem, tuning or Tuning()).lowered()
@@ -69,7 +79,7 @@ class _Recurrence:
     count; every_lane how many there are; s0, s1, ... the components of the state; now and then where in each the state
     before and after the step begins; h0, h1, ... what a lane keeps for all steps; f0, f1, ... what was read ahead."""
 
-    def __init__(self, code: Code, problem: Recurrence, tuning: Tuning) -> None:
+    def __init__(self, code: RecurrenceOperands, problem: Recurrence, tuning: Tuning) -> None:
         self.code, self.problem = code, problem
         self.below, self.above = problem.reach
         self.per_thread = tuning.lanes
@@ -83,7 +93,7 @@ class _Recurrence:
         self.sizes = [round_up(2 * self.pitch * c.kind.itemsize, 16) for c in problem.state]
         self.shared = sum(self.sizes) <= _SHARED
         self.outer = code.scope({BATCH: "b"})
-        self.kept: dict[Expr, str] = {}
+        self.hoisted: dict[Expr, str] = {}
         self.fetched: dict[Expr, str] = {}
 
     @property
@@ -102,7 +112,7 @@ class _Recurrence:
             f"const int steps = {steps}, lanes = {lanes}, every_lane = {words.signed(problem.lanes)};",
             *self._storage(),
             *self._begin(),
-            *self._kept(),
+            *self._hoist(),
             self._barrier(),
             *self._loop(),
             *self._fill_rest(),
@@ -152,12 +162,12 @@ class _Recurrence:
         lines += [f"s{c}[now + lane] = s{c}[then + lane] = {value};" for c, value in enumerate(values)]
         if not self.problem.state:
             return []
-        found = _braced(f"for (int lane = thread; lane < every_lane; lane += {self.threads})", lines)
+        lines_out = _braced(f"for (int lane = thread; lane < every_lane; lane += {self.threads})", lines)
         edges = [f"s{c}[now + i] = s{c}[then + i] = {_number(k.edge, k.initial)};" for c, k in enumerate(self.problem.state)]
         for count, head in ((self.below, "int i = -1 - thread"), (self.above, "int i = every_lane + thread")):
             if count:
-                found += _braced(f"if (thread < {count})", [f"const {head};", *edges])
-        return found
+                lines_out += _braced(f"if (thread < {count})", [f"const {head};", *edges])
+        return lines_out
 
     def _state(self, n: Expr) -> str:
         component, distance = n.attr
@@ -170,22 +180,22 @@ class _Recurrence:
         lane = f"thread + k * {self.threads}"
         return f"const int lane = {f'min({lane}, every_lane - 1)' if real else lane};"
 
-    def _turns(self, body: Sequence[str]) -> list[str]:
+    def _lane_loop(self, body: Sequence[str]) -> list[str]:
         """The loop over the lanes of a thread."""
         return ["#pragma unroll", *_braced(f"for (int k = 0; k < {self.per_thread}; ++k)", body)]
 
-    def _kept(self) -> list[str]:
+    def _hoist(self) -> list[str]:
         """What is the same for every step of a lane, in registers."""
         if not self.held:
             return []
         facts = self.code.facts
-        found = [n for n in facts.fixed(self.roots, Varies.STEP | Varies.STATE) if facts.varies[n] and n is not LANE]
+        fixed = [n for n in facts.fixed(self.roots, Varies.STEP | Varies.STATE) if facts.varies[n] and n is not LANE]
         scope = self.code.scope({LANE: "lane"}, self.outer)
-        values = [scope.value(n) for n in found]
-        self.kept = {n: f"h{j}[k]" for j, n in enumerate(found)}
-        lines = [*scope.lines, *(f"{self.kept[n]} = {value};" for n, value in zip(found, values, strict=True))]
-        declared = [f"{COMPUTE_TYPE[n.kind]} h{j}[{self.per_thread}];" for j, n in enumerate(found)]
-        if not found:
+        values = [scope.value(n) for n in fixed]
+        self.hoisted = {n: f"h{j}[k]" for j, n in enumerate(fixed)}
+        lines = [*scope.lines, *(f"{self.hoisted[n]} = {value};" for n, value in zip(fixed, values, strict=True))]
+        declared = [f"{COMPUTE_TYPE[n.kind]} h{j}[{self.per_thread}];" for j, n in enumerate(fixed)]
+        if not fixed:
             return []
         return [
             *declared,
@@ -195,10 +205,10 @@ class _Recurrence:
 
     def _fetch(self, step: str) -> list[str]:
         """Loads what a step reads into the registers of turn p."""
-        scope = self.code.scope({LANE: "lane", STEP: "at"}, self.outer, self.kept)
+        scope = self.code.scope({LANE: "lane", STEP: "at"}, self.outer, self.hoisted)
         lines = [f"f{j}[p][k] = {scope.element(n)};" for j, n in enumerate(self.fetched)]
         body = [self._lane(real=True), *scope.lines, *lines]
-        return [f"const int at = {step};", *_braced("if (at < steps)", self._turns(body))]
+        return [f"const int at = {step};", *_braced("if (at < steps)", self._lane_loop(body))]
 
     def _loop(self) -> list[str]:
         code, facts = self.code, self.code.facts
@@ -218,7 +228,7 @@ class _Recurrence:
         self.fetched = {n: f"widen(f{j}[p][k])" for j, n in enumerate(reads)}
         declared = [f"{code.storage(n)} f{j}[{self.ahead}][{self.per_thread}];" for j, n in enumerate(reads)]
         turn = ["#pragma unroll", f"for (int p = 0; p < {self.ahead}; ++p)"]
-        lanes = self._turns([self._lane(), *self._lane_body()])
+        lanes = self._lane_loop([self._lane(), *self._lane_body()])
         ahead = self._fetch(f"step + {self.ahead}") if reads else []
         sync = [self._barrier()] if self.below or self.above else []
         step = ["const int step = base + p;", *_braced("if (step < steps)", [*self._rows(), *lanes, *ahead, swap, *sync])]
@@ -243,7 +253,7 @@ class _Recurrence:
     def _lane_body(self) -> list[str]:
         """One step of one lane."""
         problem = self.problem
-        scope = self.code.scope({LANE: "lane", STEP: "step"}, self.outer, {**self.kept, **self.fetched}, self._state)
+        scope = self.code.scope({LANE: "lane", STEP: "step"}, self.outer, {**self.hoisted, **self.fetched}, self._state)
         values = [scope.value(e) for e in self.roots]
         count = len(problem.state)
         lines = [*scope.lines, *(f"s{c}[then + lane] = {value};" for c, value in enumerate(values[:count]))]
@@ -296,7 +306,7 @@ def _number(value: float, like: Expr) -> str:
     return literal(const(value, like.kind).attr, like.kind)
 
 
-def _chains(code: Code, problem: Chains) -> Lowered:
+def _chains(code: RecurrenceOperands, problem: Chains) -> Lowered:
     """The kernel of sums along chains: a thread for each lane of each step."""
     words = code.words
     count = problem.batch * problem.steps * problem.lanes
@@ -312,13 +322,13 @@ def _chains(code: Code, problem: Chains) -> Lowered:
     start = [*first.lines, f"{COMPUTE_TYPE[problem.value.kind]} sum = {value};", f"unsigned cursor = (unsigned){link};"]
     other = code.scope({**coordinates, LANE: "at"}, number)
     value, link = other.value(problem.value), other.value(problem.link)
-    walk = ["const int at = (int)cursor;", *other.lines, f"sum = Sum::of(sum, {value});", f"cursor = (unsigned){link};"]
+    chain_step = ["const int at = (int)cursor;", *other.lines, f"sum = Sum::of(sum, {value});", f"cursor = (unsigned){link};"]
     end = code.scope({**coordinates, LANE: "lane"}, number, {}, lambda n: "sum")
     indices = [end.value(i) for i in problem.index]
     array = code.arrays[problem.tensor]
     offset = " + ".join(f"(i64){i} * {code.stride(problem.tensor, a)}" for a, i in enumerate(indices))
     inside = " && ".join(f"(u64)(i64){i} < (u64){words.signed(n)}" for i, n in zip(indices, array.shape, strict=True))
-    placed = [*end.lines]
+    tail = [*end.lines]
     end.lines.clear()
     result = code.narrow(problem.tensor, problem.result, end.value(problem.result))
     stored = [*end.lines, f"{code.pointer(problem.tensor)}[{offset}] = {result};"]
@@ -334,8 +344,8 @@ def _chains(code: Code, problem: Chains) -> Lowered:
         *begin,
         f"if (!{head}) return;",
         *start,
-        *_braced(f"while (cursor < (unsigned){lanes})", walk),
-        *placed,
+        *_braced(f"while (cursor < (unsigned){lanes})", chain_step),
+        *tail,
         *_braced(f"if ({inside})", stored),
     ]
     launch = Launch(KernelSource(source(code, body, _CHAIN_THREADS)), (-(-count // _CHAIN_THREADS), 1, 1), _CHAIN_THREADS)

@@ -1,8 +1,8 @@
 """Reductions of rows that lie side by side, read in the order of memory.
 
-A *sheet* is a stretch of neighbouring rows, read as wide as it is: lane by lane, the elements of its chains are streams
+A *column tile* is a stretch of neighbouring rows, read as wide as it is: lane by lane, the elements of its chains are streams
 through memory that neighbours follow one another in. What the lanes give meets in adjacent pairs in a binary counter whose
-levels are as wide as the sheet.
+levels are as wide as the column tile.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from baracuda.formula.order import CHAIN, LANES, SEGMENT
 from baracuda.lowering.nest.costs import vector_cost
 from baracuda.lowering.nest.cpu.analysis import RowAnalysis
 from baracuda.lowering.nest.cpu.kernel import Kernel
-from baracuda.lowering.nest.cpu.strided_iterator import Odometer
+from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
 from baracuda.lowering.nest.problem import Nest
 from baracuda.lowering.reduction.cpu.columns import ColumnPasses
 
@@ -33,11 +33,11 @@ _UNITS, _LEAST = 32, 32768
 #: Rows narrower than this many bytes side by side are not worth a stream.
 _NARROWEST = 32
 
-#: Given the passes of some neighbouring rows and the number of the first of them in the sheet.
+#: Given the passes of some neighbouring rows and the number of the first of them in the column tile.
 Body = Callable[[ColumnPasses, Value], None]
 
 
-def is_sheet(nest: Nest, analysis: RowAnalysis) -> bool:
+def is_column_tiled(nest: Nest, analysis: RowAnalysis) -> bool:
     """Whether the rows along the last outer axis are reduced in one pass that writes nothing along them."""
     if analysis.passes != 1 or analysis.element_outputs or analysis.across:
         return False
@@ -45,14 +45,14 @@ def is_sheet(nest: Nest, analysis: RowAnalysis) -> bool:
     return nest.outer[-1] * size >= _NARROWEST and nest.row_length > 8
 
 
-def sheet_shape(nest: Nest, analysis: RowAnalysis, lanes: int) -> tuple[int, int]:
-    """Rows to a sheet, and segments to a part of them (a power of two, 0 for all)."""
+def column_tile_shape(nest: Nest, analysis: RowAnalysis, lanes: int) -> tuple[int, int]:
+    """Rows to a column tile, and segments to a part of them (a power of two, 0 for all)."""
     across, segments = nest.outer[-1], -(-nest.row_length // SEGMENT)
     widest = _width(analysis, lanes)
     width = widest
     while True:
-        sheets = -(-across // width)
-        units, each = nest.rows // across * sheets, min(width, across)
+        tiles = -(-across // width)
+        units, each = nest.rows // across * tiles, min(width, across)
         size = 1
         while size < _SEGMENTS and (2 * size <= segments * units // (2 * _UNITS) or size * SEGMENT * each < _LEAST):
             size *= 2
@@ -61,12 +61,12 @@ def sheet_shape(nest: Nest, analysis: RowAnalysis, lanes: int) -> tuple[int, int
         if total >= _UNITS or width <= 8 * lanes or each * nest.row_length < 2 * _LEAST:
             break
         width //= 2
-    even = -(-across // sheets)
+    even = -(-across // tiles)
     return min(width, -(-even // lanes) * lanes), size
 
 
 def _width(analysis: RowAnalysis, lanes: int) -> int:
-    """The most rows to a sheet."""
+    """The most rows to a column tile."""
     each = sum(n.kind.itemsize for n in analysis.reductions[0])
     width = 8 * lanes
     while 2 * width * each <= _WIDEST:
@@ -74,8 +74,8 @@ def _width(analysis: RowAnalysis, lanes: int) -> int:
     return width
 
 
-class Sheets:
-    """Emits the one pass of a nest over a sheet; the results stay in a buffer for each reduction."""
+class ColumnTiles:
+    """Emits the one pass of a nest over a column tile; the results stay in a buffer for each reduction."""
 
     def __init__(self, kernel: Kernel, analysis: RowAnalysis) -> None:
         self.kernel, self.analysis, self.b, self.lanes = kernel, analysis, kernel.b, kernel.lanes
@@ -89,18 +89,18 @@ class Sheets:
         self.length = kernel.integer(kernel.nest.row_length)
 
     def begin(self, pointers: Mapping[int, Value], indices: Sequence[Value], rows: Value) -> None:
-        """A new sheet: the addresses of its first row's first element, that row's outer indices, and how many rows."""
+        """A new column tile: the addresses of its first row's first element, that row's outer indices, and how many rows."""
         self.pointers, self.indices, self.rows = dict(pointers), list(indices), rows
 
     def each(self, body: Body) -> None:
-        """Emit `body` over all rows of the sheet, a few vectors of them at a time."""
+        """Emit `body` over all rows of the column tile, a few vectors of them at a time."""
         b = self.b
         step = self.full.count * self.lanes
         whole = b.and_(self.rows, -step)
 
-        def at(passes: ColumnPasses, row: Value, left: Value | None) -> None:
-            here = {i: b.at(p, b.mul(row, passes.across[i])) for i, p in self.pointers.items()}
-            passes.begin(here, [*self.indices[:-1], b.add(self.indices[-1], row)], left)
+        def at(passes: ColumnPasses, row: Value, remaining: Value | None) -> None:
+            row_pointers = {i: b.at(p, b.mul(row, passes.across[i])) for i, p in self.pointers.items()}
+            passes.begin(row_pointers, [*self.indices[:-1], b.add(self.indices[-1], row)], remaining)
             body(passes, row)
 
         with b.loop(0, whole, step) as row:
@@ -153,7 +153,7 @@ class Sheets:
                     add(position)
             for n, total in zip(self.reductions, totals, strict=True):
                 waiting = (i64(0), some) if order_free(n) else (level, depth)
-                self._meet(n, [t.get() for t in total], row, *waiting)
+                self._combine_levels(n, [t.get() for t in total], row, *waiting)
 
         self.each(body)
 
@@ -162,7 +162,7 @@ class Sheets:
     def _slot(self, n: Expr, level: Value, row: Value) -> Value:
         return self.b.at(self.levels[n], self.b.mul(self.b.add(self.b.mul(level, self.pitch), row), n.kind.itemsize))
 
-    def _meet(self, n: Expr, group: Group, row: Value, level: Value, depth: Value) -> None:
+    def _combine_levels(self, n: Expr, group: Group, row: Value, level: Value, depth: Value) -> None:
         """Combine some vectors with what waits in the levels from `level` on, newest first, and let the results wait."""
         b, size = self.b, n.kind.itemsize
         tops = [b.variable(v) for v in group]
@@ -191,7 +191,7 @@ class Sheets:
             newest = b.sub(depth, 1)
             with b.if_(b.compare("icmp sgt", newest, 0)), b.loop(0, self.rows, self.lanes) as row:
                 top = b.load(vector(compute_type(n.kind), self.lanes), self._slot(n, newest, row), n.kind.itemsize)
-                self._meet(n, [top], row, i64(0), newest)
+                self._combine_levels(n, [top], row, i64(0), newest)
 
     def results(self, n: Expr, passes: ColumnPasses, row: Value) -> Group:
         """The finished values of a reduction for the rows that passes were begun for."""
@@ -200,35 +200,35 @@ class Sheets:
         return [self.b.load(type_, self.b.at(at, i * self.lanes * size), size) for i in range(passes.count)]
 
     def address(self, n: Expr) -> Value:
-        """Where the results of a reduction are, one for each row of the sheet."""
+        """Where the results of a reduction are, one for each row of the column tile."""
         return self.levels[n]
 
 
-def for_sheets(
-    kernel: Kernel, analysis: RowAnalysis, width: int, parts: int, work: Callable[[Sheets, Value, Value], None]
+def for_column_tiles(
+    kernel: Kernel, analysis: RowAnalysis, width: int, parts: int, work: Callable[[ColumnTiles, Value, Value], None]
 ) -> int:
-    """Emit `work` for every part of every sheet, given the number of the first row and of the part; returns the units."""
+    """Emit `work` for every part of every column tile, given the number of the first row and of the part; returns the units."""
     nest, b = kernel.nest, kernel.b
-    sheets = -(-nest.outer[-1] // width)
+    tiles = -(-nest.outer[-1] // width)
     axes, operands = range(len(nest.outer)), range(len(nest.operands))
     strides = {i: [nest.operands[i].strides[a] * nest.operands[i].kind.itemsize for a in axes] for i in operands}
-    odometer = Odometer(
+    iterator = StridedIterator(
         b,
-        kernel.integers([*nest.outer[:-1], sheets, parts]),
+        kernel.integers([*nest.outer[:-1], tiles, parts]),
         {i: [*kernel.integers([*s[:-1], s[-1] * width]), i64(0)] for i, s in strides.items()},
         {i: kernel.operand(i) for i in operands},
     )
     extents, most = kernel.integers(nest.outer), kernel.integer(width)
-    emitted = Sheets(kernel, analysis)
-    odometer.start(kernel.begin)
+    emitted = ColumnTiles(kernel, analysis)
+    iterator.start(kernel.begin)
     with b.loop(kernel.begin, kernel.end):
-        indices = odometer.indices()
+        indices = iterator.indices()
         part = indices.pop()
         indices[-1] = b.mul(indices[-1], most)
         row = i64(0)
         for index, extent in zip(indices, extents, strict=True):
             row = b.add(b.mul(row, extent), index)
-        emitted.begin(odometer.pointers(), indices, b.min(most, b.sub(extents[-1], indices[-1])))
+        emitted.begin(iterator.pointers(), indices, b.min(most, b.sub(extents[-1], indices[-1])))
         work(emitted, row, part)
-        odometer.advance()
-    return nest.rows // nest.outer[-1] * sheets * parts
+        iterator.advance()
+    return nest.rows // nest.outer[-1] * tiles * parts

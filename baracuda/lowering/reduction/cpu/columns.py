@@ -58,11 +58,11 @@ class ColumnPasses:
         """Of what is the same for a whole row, a lane for each row."""
         return Evaluator(self.b, self.lanes, self.count, self._row_leaf, gather=lambda n, o: self._gathered(n, o, self.pointers))
 
-    def begin(self, pointers: Mapping[int, Value], indices: list[Value], left: Value | None = None) -> None:
+    def begin(self, pointers: Mapping[int, Value], indices: list[Value], remaining: Value | None = None) -> None:
         """New rows: the addresses of the first one's first element, its outer indices, and how many rows, if not all."""
         self.pointers = dict(pointers)
         self.indices = indices
-        self.left = left
+        self.left = remaining
         self.rows = self._of_rows()
 
     def set_result(self, n: Expr, value: Group) -> None:
@@ -78,19 +78,19 @@ class ColumnPasses:
         if self.step[index] == 0:
             return [b.splat(load(b, kind, pointer, 1), lanes)] * self.count
         stride = None if self.step[index] == 1 else self.across[index]
-        found = []
+        vectors = []
         for i in range(self.count):
             at = b.at(pointer, i * lanes * kind.itemsize if stride is None else b.mul(stride, i * lanes))
-            found.append(load_lanes(b, kind, at, lanes, stride, self.left))
-        return found
+            vectors.append(load_lanes(b, kind, at, lanes, stride, self.left))
+        return vectors
 
     def _gathered(self, n: Expr, offsets: Group, pointers: Mapping[int, Value]) -> Group:
         """An indexed read at one element of all rows, whose operands are at these addresses."""
         b, index, kind = self.b, self.kernel.input_index[n.attr.name], n.attr.storage
         if n in self.together:
             pointer = b.at(pointers[index], b.mul(b.extract(offsets[0], 0), kind.itemsize))
-            if self.step[index] == 1 and self._stretch(index) < _FORESEEN:
-                self._ask_for(index, b.at(pointer, _FURTHER))
+            if self.step[index] == 1 and self._contiguous_bytes(index) < _FORESEEN:
+                self._prefetch_element(index, b.at(pointer, _FURTHER))
             return self._vectors(index, pointer)
         return [load_at(b, kind, pointers[index], o) for o in offsets]
 
@@ -104,10 +104,10 @@ class ColumnPasses:
                 return [start] * self.count
             first = b.op("add", start, b.iota(lanes))
             step = Value(first.type, f"splat (i32 {lanes})")
-            found = [first]
+            indices = [first]
             for _ in range(self.count - 1):
-                found.append(b.op("add", found[-1], step))
-            return found
+                indices.append(b.op("add", indices[-1], step))
+            return indices
         if n.op == "gather":
             return None
         assert n.op == "input", f"{n} is used before the pass that computes it"
@@ -123,13 +123,13 @@ class ColumnPasses:
             indices.insert(0, b.rem(rest, self.extents[axis]) if axis else rest)
             if axis:
                 rest = b.div(rest, self.extents[axis])
-        found = {}
+        pointers = {}
         for i in operands:
             pointer = self.pointers[i]
             for index, stride in zip(indices, self.strides[i], strict=True):
                 pointer = b.at(pointer, b.mul(index, stride))
-            found[i] = pointer
-        return found, indices
+            pointers[i] = pointer
+        return pointers, indices
 
     def _evaluator(self, position: Value) -> Evaluator:
         b, inputs = self.b, len(self.kernel.nest.graph.inputs)
@@ -148,21 +148,21 @@ class ColumnPasses:
 
         active = None
         if self.left is not None:
-            short = b.splat(b.convert("trunc", self.left, "i32"), self.lanes)
-            active = [b.compare("icmp slt", b.iota(self.lanes), short)] * self.count
+            valid = b.splat(b.convert("trunc", self.left, "i32"), self.lanes)
+            active = [b.compare("icmp slt", b.iota(self.lanes), valid)] * self.count
         return Evaluator(b, self.lanes, self.count, leaf, self.rows, active, lambda n, o: self._gathered(n, o, pointers))
 
     def _prepare(self, roots: list[Expr]) -> None:
         for n in self.analysis.uniform(roots, set()):
             self.rows.value(n)
 
-    def _stretch(self, index: int) -> int:
+    def _contiguous_bytes(self, index: int) -> int:
         """Bytes of an operand that lie side by side at one element of all rows."""
         return self.count * self.lanes * self.kernel.nest.operands[index].kind.itemsize
 
-    def _ask_for(self, index: int, pointer: Value) -> None:
+    def _prefetch_element(self, index: int, pointer: Value) -> None:
         """Begin to fetch an operand at one element of all rows."""
-        for line in range(0, self._stretch(index), 64):
+        for line in range(0, self._contiguous_bytes(index), 64):
             self.b.prefetch(self.b.at(pointer, line))
 
     def _prefetch(self, roots: list[Expr], position: Value) -> None:
@@ -174,7 +174,7 @@ class ColumnPasses:
         ahead = b.min(b.add(position, i64(_AHEAD)), b.sub(self.length, 1))
         pointers, _ = self._at(ahead, chosen)
         for i in chosen:
-            self._ask_for(i, pointers[i])
+            self._prefetch_element(i, pointers[i])
 
     def prepare(self, p: int) -> None:
         """Compute what pass p needs of whole rows."""

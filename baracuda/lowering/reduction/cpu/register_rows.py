@@ -15,7 +15,7 @@ from baracuda.formula.order import LANES
 from baracuda.lowering.nest.cpu.analysis import RowAnalysis
 from baracuda.lowering.nest.cpu.kernel import Kernel, element_ns
 from baracuda.lowering.nest.cpu.streaming import leaves_cache
-from baracuda.lowering.nest.cpu.strided_iterator import Odometer
+from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
 from baracuda.lowering.nest.problem import Nest
 from baracuda.runtime.program import Launch
 
@@ -124,12 +124,12 @@ class BlockPasses:
             return [b.op("add", s, b.iota(lanes, type_)) for s in start] * self.rows
         index = self.kernel.input_index[n.attr[0]]
         same = self.step[index] == 0
-        found = []
+        vectors = []
         for r in range(1 if same else self.rows):
             for k in range(self.each):
                 at = self._at(index, r, k)
-                found.append(load(b, n.attr[1], at, lanes, self.masks[k]))
-        return found * self.rows if same else found
+                vectors.append(load(b, n.attr[1], at, lanes, self.masks[k]))
+        return vectors * self.rows if same else vectors
 
     def _at(self, index: int, r: int, k: int) -> Value:
         row = self.pointers[index] if r == 0 else self.b.at(self.pointers[index], self.b.mul(self.across[index], r))
@@ -177,26 +177,26 @@ def short_rows(kernel: Kernel, analysis: RowAnalysis) -> tuple[Launch, str]:
     with b.at_entry():
         wide = {i: b.mul(s[-1], rows) for i, s in strides.items()}
     blocks = -(-nest.outer[-1] // rows)
-    odometer = Odometer(
+    iterator = StridedIterator(
         b,
         kernel.integers([*nest.outer[:-1], blocks]),
         {i: [*s[:-1], wide[i]] for i, s in strides.items()},
         {i: kernel.operand(i) for i in strides},
     )
     extent = kernel.integer(nest.outer[-1])
-    odometer.start(kernel.begin)
+    iterator.start(kernel.begin)
     with b.loop(kernel.begin, kernel.end):
-        pointers, indices = odometer.pointers(), odometer.indices()
+        pointers, indices = iterator.pointers(), iterator.indices()
         first = b.mul(indices[-1], rows)
-        left = b.sub(extent, first)
-        whole = b.compare("icmp sge", left, rows)
+        remaining = b.sub(extent, first)
+        whole = b.compare("icmp sge", remaining, rows)
         with b.if_(whole):
             many.emit(pointers, [*indices[:-1], first])
         if rows > 1:
-            with b.else_(whole), b.loop(i64(0), left) as row:
-                here = {i: b.at(p, b.mul(row, strides[i][-1])) for i, p in pointers.items()}
-                one.emit(here, [*indices[:-1], b.add(first, row)])
-        odometer.advance()
+            with b.else_(whole), b.loop(i64(0), remaining) as row:
+                row_pointers = {i: b.at(p, b.mul(row, strides[i][-1])) for i, p in pointers.items()}
+                one.emit(row_pointers, [*indices[:-1], b.add(first, row)])
+        iterator.advance()
     if many.streamable:
         with b.if_(b.compare("icmp ne", many.wanted, 0)):
             b.line("fence seq_cst")

@@ -30,7 +30,7 @@ Extra = Callable[[Evaluator, Value, Value | None], None]
 
 def scratch_fits(analysis: RowAnalysis) -> bool:
     """Whether the kept values of a whole row have room on the stack."""
-    each = sum(n.kind.itemsize for nodes in analysis.kept for n in nodes)
+    each = sum(n.kind.itemsize for nodes in analysis.carried for n in nodes)
     return each * (analysis.nest.row_length + LANES) <= SCRATCH_BYTES
 
 
@@ -50,8 +50,8 @@ class RowPasses:
         self.segments = Segments(kernel, analysis)
         self.scratch: dict[Expr, Value] = {}
         if keep:
-            each = sum(n.kind.itemsize for nodes in analysis.kept for n in nodes)
-            for n in (n for nodes in analysis.kept for n in nodes):
+            each = sum(n.kind.itemsize for nodes in analysis.carried for n in nodes)
+            for n in (n for nodes in analysis.carried for n in nodes):
                 self.scratch[n] = self.b.array(compute_type(n.kind), SCRATCH_BYTES // each)
         self.at_hand: set[Expr] = set()
         self.row = self._of_row()
@@ -105,18 +105,18 @@ class RowPasses:
         def leaf(n: Expr) -> Group | None:
             if n.op == "gather" and n not in self.analysis.followed:
                 return None
-            found = []
+            vectors = []
             for i in range(count):
                 position = b.add(offset, i * lanes)
                 if n.op == "coord":
-                    found.append(self.segments.coordinate(n.attr, position, lanes))
+                    vectors.append(self.segments.coordinate(n.attr, position, lanes))
                 elif n.op == "position":
-                    found.append(self.segments.number(n.kind, position, lanes))
+                    vectors.append(self.segments.number(n.kind, position, lanes))
                 else:
                     kind = n.attr[1]
                     pointer = self.segments.pointers[self.kernel.input_index[n.attr[0]]]
-                    found.append(load(b, kind, b.at(pointer, b.mul(position, kind.itemsize)), lanes, mask))
-            return found
+                    vectors.append(load(b, kind, b.at(pointer, b.mul(position, kind.itemsize)), lanes, mask))
+            return vectors
 
         evaluator = Evaluator(b, lanes, count, leaf, self.row, None if mask is None else [mask] * count, self._gathered)
         for n in self.scratch:  # in its order: that of a set would show in the kernel's text
@@ -129,16 +129,16 @@ class RowPasses:
         position = self.b.add(self.b.add(self.segments.first, offset), i * self.lanes)
         return self.b.at(self.scratch[n], self.b.mul(position, n.kind.itemsize))
 
-    def _keep(self, p: int, evaluator: Evaluator, offset: Value) -> None:
-        for n in self.analysis.kept[p]:
+    def _store_carried(self, p: int, evaluator: Evaluator, offset: Value) -> None:
+        for n in self.analysis.carried[p]:
             if n in self.scratch:
                 for i, v in enumerate(evaluator.value(n)):
                     self.b.store(v, self._scratch_at(n, offset, i), n.kind.itemsize)
 
-    def mask(self, left: Value) -> Value:
+    def mask(self, remaining: Value) -> Value:
         """The first `left` lanes."""
         b = self.b
-        return b.compare("icmp slt", b.iota(self.lanes), b.splat(b.convert("trunc", left, "i32"), self.lanes))
+        return b.compare("icmp slt", b.iota(self.lanes), b.splat(b.convert("trunc", remaining, "i32"), self.lanes))
 
     def cost(self, roots: list[Expr]) -> int:
         return sum(map(vector_cost, self.analysis.cone(roots, self.at_hand))) + len(roots)
@@ -174,7 +174,7 @@ class RowPasses:
                         sums[n].add(i, v)
                     else:
                         sums[n].add_at(b.and_(b.add(start, i * lanes), LANES - 1), v)
-            self._keep(p, evaluator, start)
+            self._store_carried(p, evaluator, start)
 
         def contiguous(m: Value) -> None:
             whole = b.and_(m, -LANES)
@@ -193,7 +193,7 @@ class RowPasses:
                 for accumulator in sums.values():
                     accumulator.reload()
 
-        with self.segments.each(first, last, read=roots, copied=not in_runs) as m:
+        with self.segments.each(first, last, roots=roots, copied=not in_runs) as m:
             for n in stacks:
                 sums[n].reset()
             if in_runs:
@@ -207,7 +207,7 @@ class RowPasses:
                 contiguous(m)
             for n, stack in stacks.items():
                 stack.push([sums[n].result()])
-        self.at_hand |= {n for n in self.analysis.kept[p] if n in self.scratch}
+        self.at_hand |= {n for n in self.analysis.carried[p] if n in self.scratch}
         return {n: stacks[n].result(1) if n in stacks else [sums[n].result()] for n in reductions}
 
     # --- outputs ------------------------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ class RowPasses:
             if extra is not None:
                 extra(evaluator, start, mask)
 
-        with self.segments.each(first, last, read=roots, written=[i for i, _ in outputs]) as m:
+        with self.segments.each(first, last, roots=roots, outputs=[i for i, _ in outputs]) as m:
             head = i64(0)
             if self.streaming.possible:
                 go, head = self.streaming.start(self.segments.pointers, m)

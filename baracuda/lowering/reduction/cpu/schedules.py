@@ -8,10 +8,10 @@ from baracuda.codegen.llvm.ir import Value, i64
 from baracuda.formula.order import SEGMENT
 from baracuda.lowering.nest.cpu.analysis import RowAnalysis, along
 from baracuda.lowering.nest.cpu.kernel import Kernel, Words, element_ns
-from baracuda.lowering.nest.cpu.strided_iterator import Odometer, with_last
+from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator, with_last
 from baracuda.lowering.nest.indexed_reads import runs_of_gathers
 from baracuda.lowering.nest.problem import Nest
-from baracuda.lowering.reduction.cpu.column_tiles import Sheets, for_sheets, is_sheet, sheet_shape
+from baracuda.lowering.reduction.cpu.column_tiles import ColumnTiles, column_tile_shape, for_column_tiles, is_column_tiled
 from baracuda.lowering.reduction.cpu.columns import ColumnPasses
 from baracuda.lowering.reduction.cpu.register_rows import is_short, short_rows
 from baracuda.lowering.reduction.cpu.rows import RowPasses, scratch_fits
@@ -24,12 +24,12 @@ ColumnWork = Callable[[ColumnPasses, Value, Value], None]
 _TINY = 6
 
 
-def row_odometer(kernel: Kernel) -> Odometer:
+def row_iterator(kernel: Kernel) -> StridedIterator:
     """The rows of a nest: for each, the addresses of every operand's first element."""
     nest = kernel.nest
     axes = range(len(nest.outer))
     operands = range(len(nest.operands))
-    return Odometer(
+    return StridedIterator(
         kernel.b,
         kernel.integers(nest.outer),
         {i: kernel.byte_strides(i, axes) for i in operands},
@@ -93,12 +93,12 @@ def _rows(kernel: Kernel) -> tuple[Launch, str]:
         return short_rows(kernel, analysis)
     passes = RowPasses(kernel, analysis, keep=scratch_fits(analysis))
     segments = kernel.integer(-(-nest.row_length // SEGMENT))
-    odometer = row_odometer(kernel)
-    odometer.start(kernel.begin)
+    iterator = row_iterator(kernel)
+    iterator.start(kernel.begin)
     with b.loop(kernel.begin, kernel.end):
-        passes.begin(odometer.pointers(), odometer.indices())
+        passes.begin(iterator.pointers(), iterator.indices())
         run_passes(passes, segments)
-        odometer.advance()
+        iterator.advance()
     passes.streaming.fence()
     cost = element_ns(nest, nest.graph.nodes) * nest.row_length + 20
     return kernel.step(nest.rows, cost), f"rows{'+kept' if passes.scratch else ''}"
@@ -132,7 +132,7 @@ def for_blocks(
     strides = {i: kernel.byte_strides(i, axes) for i in operands}
     with b.at_entry():
         wide = {i: b.mul(s[-1], block) for i, s in strides.items()}
-    odometer = Odometer(
+    iterator = StridedIterator(
         b,
         kernel.integers([*nest.outer[:-1], blocks, extra]),
         {i: [*s[:-1], wide[i], i64(0)] for i, s in strides.items()},
@@ -140,25 +140,25 @@ def for_blocks(
     )
     extents = kernel.integers(nest.outer)
     full, part = make(kernel, analysis, count), make(kernel, analysis, 1)
-    odometer.start(kernel.begin)
+    iterator.start(kernel.begin)
     with b.loop(kernel.begin, kernel.end):
-        pointers, indices = odometer.pointers(), odometer.indices()
+        pointers, indices = iterator.pointers(), iterator.indices()
         number = indices.pop()
         first = b.mul(indices[-1], block)
-        left = b.sub(extents[-1], first)
+        remaining = b.sub(extents[-1], first)
         row = i64(0)
         for index, extent in zip(indices[:-1], extents[:-1], strict=True):
             row = b.add(b.mul(row, extent), index)
         row = b.add(b.mul(row, extents[-1]), first)
-        whole = b.compare("icmp sge", left, block)
+        whole = b.compare("icmp sge", remaining, block)
         with b.if_(whole):
             full.begin(pointers, [*indices[:-1], first])
             work(full, row, number)
-        with b.else_(whole), b.loop(0, left, kernel.lanes) as column:
-            here = {i: b.at(p, b.mul(column, strides[i][-1])) for i, p in pointers.items()}
-            part.begin(here, [*indices[:-1], b.add(first, column)], b.min(kernel.lanes, b.sub(left, column)))
+        with b.else_(whole), b.loop(0, remaining, kernel.lanes) as column:
+            column_pointers = {i: b.at(p, b.mul(column, strides[i][-1])) for i, p in pointers.items()}
+            part.begin(column_pointers, [*indices[:-1], b.add(first, column)], b.min(kernel.lanes, b.sub(remaining, column)))
             work(part, b.add(row, column), number)
-        odometer.advance()
+        iterator.advance()
     return nest.rows // nest.outer[-1] * blocks * extra, block
 
 
@@ -167,29 +167,29 @@ def _columns(kernel: Kernel) -> tuple[Launch, str]:
     nest = kernel.nest
     analysis = RowAnalysis(nest)
     segments = kernel.integer(-(-nest.row_length // SEGMENT))
-    if is_sheet(nest, analysis):
-        return _sheets(kernel, analysis, segments)
+    if is_column_tiled(nest, analysis):
+        return _column_tiles(kernel, analysis, segments)
     count = vectors_across(nest, kernel.lanes, most=4 if analysis.passes > 1 or analysis.element_outputs else 8)
     units, rows = for_blocks(kernel, analysis, count, lambda passes, row, number: run_passes(passes, segments))
     cost = element_ns(nest, nest.graph.nodes) * nest.row_length * rows + 50
     return kernel.step(units, cost), "columns"
 
 
-def _sheets(kernel: Kernel, analysis: RowAnalysis, segments: Value) -> tuple[Launch, str]:
-    """Each unit of work is a sheet of neighbouring rows."""
+def _column_tiles(kernel: Kernel, analysis: RowAnalysis, segments: Value) -> tuple[Launch, str]:
+    """Each unit of work is a column tile of neighbouring rows."""
     nest = kernel.nest
-    width, _ = sheet_shape(nest, analysis, kernel.lanes)
+    width, _ = column_tile_shape(nest, analysis, kernel.lanes)
 
-    def work(sheets: Sheets, row: Value, part: Value) -> None:
-        sheets.reduce(i64(0), segments)
+    def work(tiles: ColumnTiles, row: Value, part: Value) -> None:
+        tiles.reduce(i64(0), segments)
 
         def write(passes: ColumnPasses, row: Value) -> None:
-            for n in sheets.reductions:
-                passes.set_result(n, sheets.results(n, passes, row))
+            for n in tiles.reductions:
+                passes.set_result(n, tiles.results(n, passes, row))
             passes.write_row()
 
-        sheets.each(write)
+        tiles.each(write)
 
-    units = for_sheets(kernel, analysis, width, 1, work)
+    units = for_column_tiles(kernel, analysis, width, 1, work)
     cost = element_ns(nest, nest.graph.nodes) * nest.row_length * width + 50
     return kernel.step(units, cost), "sheets"

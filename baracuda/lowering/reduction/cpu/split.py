@@ -17,9 +17,9 @@ from baracuda.formula.expr import Expr
 from baracuda.formula.order import SEGMENT
 from baracuda.lowering.nest.cpu.analysis import RowAnalysis
 from baracuda.lowering.nest.cpu.kernel import Kernel, Words, element_ns, lanes_of
-from baracuda.lowering.nest.cpu.strided_iterator import Odometer, with_last
+from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator, with_last
 from baracuda.lowering.nest.problem import Nest
-from baracuda.lowering.reduction.cpu.column_tiles import Sheets, for_sheets, is_sheet, sheet_shape
+from baracuda.lowering.reduction.cpu.column_tiles import ColumnTiles, column_tile_shape, for_column_tiles, is_column_tiled
 from baracuda.lowering.reduction.cpu.columns import ColumnPasses
 from baracuda.lowering.reduction.cpu.rows import RowPasses
 from baracuda.lowering.reduction.cpu.schedules import column_axis, for_blocks, vectors_across
@@ -61,8 +61,8 @@ def part_segments(nest: Nest, lanes: int) -> int:
     if axis is not None:
         whole = with_last(nest, axis)
         analysis = RowAnalysis(whole)
-        if is_sheet(whole, analysis):
-            return sheet_shape(whole, analysis, lanes)[1]
+        if is_column_tiled(whole, analysis):
+            return column_tile_shape(whole, analysis, lanes)[1]
     units = nest.rows if axis is None else nest.rows // nest.outer[axis] * -(-nest.outer[axis] // block)
     segments = -(-nest.row_length // SEGMENT)
     if units >= _UNITS or min(block, nest.rows) * nest.row_length < 2 * _LEAST:
@@ -82,25 +82,25 @@ def lower_split(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
     analysis = RowAnalysis(nest)
     segments = -(-nest.row_length // SEGMENT)
     reductions = tuple(n for nodes in analysis.reductions for n in nodes)
-    parts = _Parts(reductions, -(-segments // size), -(-nest.rows // 64) * 64 + 64)
+    partials = _Parts(reductions, -(-segments // size), -(-nest.rows // 64) * 64 + 64)
     steps = []
-    in_sheets = axis is not None and is_sheet(nest, analysis)
+    in_column_tiles = axis is not None and is_column_tiled(nest, analysis)
     for p in range(analysis.passes):
-        if in_sheets:
-            steps.append(_sheet_step(nest, words, target, analysis, parts, size))
+        if in_column_tiles:
+            steps.append(_column_tile_step(nest, words, target, analysis, partials, size))
         else:
-            steps.append(_step(nest, words, target, analysis, parts, size, p, by_columns=axis is not None))
-        steps.append(_combine(nest, words, target, parts, analysis.reductions[p]))
+            steps.append(_step(nest, words, target, analysis, partials, size, p, by_columns=axis is not None))
+        steps.append(_combine(nest, words, target, partials, analysis.reductions[p]))
     if analysis.element_outputs:
-        steps.append(_step(nest, words, target, analysis, parts, size, analysis.passes, by_columns=axis is not None))
+        steps.append(_step(nest, words, target, analysis, partials, size, analysis.passes, by_columns=axis is not None))
     if analysis.row_outputs:
-        steps.append(_step(nest, words, target, analysis, parts, 0, analysis.passes, by_columns=axis is not None))
-    name = "split+sheets" if in_sheets else "split+columns" if axis is not None else "split"
-    return Lowered(tuple(steps), tuple(words.integers), parts.bytes, name)
+        steps.append(_step(nest, words, target, analysis, partials, 0, analysis.passes, by_columns=axis is not None))
+    name = "split+sheets" if in_column_tiles else "split+columns" if axis is not None else "split"
+    return Lowered(tuple(steps), tuple(words.integers), partials.bytes, name)
 
 
 def _step(
-    nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, parts: _Parts, size: int, p: int, *, by_columns: bool
+    nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, partials: _Parts, size: int, p: int, *, by_columns: bool
 ) -> Launch:
     """One pass over all parts: reductions, or outputs along the rows; with size 0, the outputs of whole rows."""
     kernel = Kernel(nest, words, target)
@@ -109,8 +109,8 @@ def _step(
     per_part, segments = kernel.integer(size), kernel.integer(-(-nest.row_length // SEGMENT))
     earlier = [n for nodes in analysis.reductions[:p] for n in nodes]
     now = analysis.reductions[p] if p < analysis.passes else []
-    offsets = {n: kernel.integer(parts.offset(n)) for n in (*earlier, *now)}
-    strides = {n: kernel.integer(parts.bytes_per_part(n)) for n in now}
+    offsets = {n: kernel.integer(partials.offset(n)) for n in (*earlier, *now)}
+    strides = {n: kernel.integer(partials.bytes_per_part(n)) for n in now}
 
     def work(passes: RowPasses | ColumnPasses, row: Value, part: Value) -> None:
         lanes, count = (passes.lanes, passes.count) if isinstance(passes, ColumnPasses) else (1, 1)
@@ -139,7 +139,7 @@ def _step(
         else:
             passes.write_row()
 
-    count = parts.count if size else 1
+    count = partials.count if size else 1
     if by_columns:
         vectors = vectors_across(nest, kernel.lanes, most=4)
         units, rows = for_blocks(kernel, analysis, vectors, work, count)
@@ -147,43 +147,43 @@ def _step(
         passes = RowPasses(kernel, analysis, keep=False)
         axes = range(len(nest.outer))
         operands = range(len(nest.operands))
-        odometer = Odometer(
+        iterator = StridedIterator(
             b,
             kernel.integers([*nest.outer, count]),
             {i: [*kernel.byte_strides(i, axes), i64(0)] for i in operands},
             {i: kernel.operand(i) for i in operands},
         )
         many = kernel.integer(count)
-        odometer.start(kernel.begin)
+        iterator.start(kernel.begin)
         with b.loop(kernel.begin, kernel.end) as unit:
-            indices = odometer.indices()
-            passes.begin(odometer.pointers(), indices[:-1])
+            indices = iterator.indices()
+            passes.begin(iterator.pointers(), indices[:-1])
             work(passes, b.div(unit, many), indices[-1])
-            odometer.advance()
+            iterator.advance()
         passes.streaming.fence()
         units, rows = nest.rows * count, 1
     elements = min(size * SEGMENT, nest.row_length) if size else 1
     return kernel.step(units, element_ns(nest, nest.graph.nodes) * elements * rows + 50)
 
 
-def _sheet_step(nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, parts: _Parts, size: int) -> Launch:
-    """The one pass over all parts of all sheets."""
+def _column_tile_step(nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, partials: _Parts, size: int) -> Launch:
+    """The one pass over all parts of all column tiles."""
     kernel = Kernel(nest, words, target)
     b = kernel.b
     workspace = kernel.workspace
     per_part, segments = kernel.integer(size), kernel.integer(-(-nest.row_length // SEGMENT))
-    offsets = {n: kernel.integer(parts.offset(n)) for n in parts.reductions}
-    strides = {n: kernel.integer(parts.bytes_per_part(n)) for n in parts.reductions}
-    width, _ = sheet_shape(nest, analysis, kernel.lanes)
+    offsets = {n: kernel.integer(partials.offset(n)) for n in partials.reductions}
+    strides = {n: kernel.integer(partials.bytes_per_part(n)) for n in partials.reductions}
+    width, _ = column_tile_shape(nest, analysis, kernel.lanes)
 
-    def work(sheets: Sheets, row: Value, part: Value) -> None:
+    def work(tiles: ColumnTiles, row: Value, part: Value) -> None:
         first = b.mul(part, per_part)
-        sheets.reduce(first, b.min(b.add(first, per_part), segments))
-        for n in sheets.reductions:
+        tiles.reduce(first, b.min(b.add(first, per_part), segments))
+        for n in tiles.reductions:
             to = b.at(b.at(workspace, offsets[n]), b.add(b.mul(part, strides[n]), b.mul(row, n.kind.itemsize)))
-            copy_run(b, n.kind, kernel.lanes, sheets.rows, to, None, sheets.address(n), None)
+            copy_run(b, n.kind, kernel.lanes, tiles.rows, to, None, tiles.address(n), None)
 
-    units = for_sheets(kernel, analysis, width, parts.count, work)
+    units = for_column_tiles(kernel, analysis, width, partials.count, work)
     return kernel.step(units, element_ns(nest, nest.graph.nodes) * size * SEGMENT * width + 50)
 
 
@@ -196,13 +196,13 @@ def _store_some(passes: ColumnPasses, v: Value, to: Value, size: int) -> None:
             b.store(b.extract(v, lane), b.at(to, lane * size), size)
 
 
-def _combine(nest: Nest, words: Words, target: CpuTarget, parts: _Parts, reductions: list[Expr]) -> Launch:
+def _combine(nest: Nest, words: Words, target: CpuTarget, partials: _Parts, reductions: list[Expr]) -> Launch:
     """All parts of each row, in adjacent pairs, into the first part; a unit is a stretch of rows."""
     kernel = Kernel(nest, words, target)
     b, lanes = kernel.b, kernel.lanes
-    count, rows = kernel.integer(parts.count), kernel.integer(-(-nest.rows // lanes) * lanes)
-    bases = {n: b.at(kernel.workspace, kernel.integer(parts.offset(n))) for n in reductions}
-    strides = {n: kernel.integer(parts.bytes_per_part(n)) for n in reductions}
+    count, rows = kernel.integer(partials.count), kernel.integer(-(-nest.rows // lanes) * lanes)
+    bases = {n: b.at(kernel.workspace, kernel.integer(partials.offset(n))) for n in reductions}
+    strides = {n: kernel.integer(partials.bytes_per_part(n)) for n in reductions}
     with b.loop(kernel.begin, kernel.end) as block:
         first = b.mul(block, _ROWS)
         last = b.min(b.add(first, i64(_ROWS)), rows)
@@ -216,4 +216,4 @@ def _combine(nest: Nest, words: Words, target: CpuTarget, parts: _Parts, reducti
                     right = b.at(left, b.mul(distance.get(), strides[n]))
                     b.store(join(b, n, b.load(type_, left, size), b.load(type_, right, size)), left, size)
             distance.set(step)
-    return kernel.step(-(-nest.rows // _ROWS), 0.3 * parts.count * min(_ROWS, nest.rows))
+    return kernel.step(-(-nest.rows // _ROWS), 0.3 * partials.count * min(_ROWS, nest.rows))

@@ -23,7 +23,7 @@ from baracuda.lowering.nest.cpu.kernel import Kernel, Words, element_ns
 from baracuda.lowering.nest.problem import Nest, Operand, position_from
 from baracuda.lowering.nest.sequence import directions
 from baracuda.lowering.reduction.cpu.rows import RowPasses, scratch_fits
-from baracuda.lowering.reduction.cpu.schedules import row_odometer
+from baracuda.lowering.reduction.cpu.schedules import row_iterator
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Launch, Lowered
 
@@ -99,7 +99,7 @@ def _rows(
     offsets = {n: kernel.integer(buffers.offset(n)) for n in buffers.across}
     bytes_used = kernel.integer(buffers.columns)
     workspace = kernel.workspace
-    odometer = row_odometer(kernel)
+    iterator = row_iterator(kernel)
     with b.loop(kernel.begin, kernel.end) as unit:
         base = b.at(workspace, b.mul(unit, unit_bytes))
         first = b.mul(unit, per_unit)
@@ -119,8 +119,8 @@ def _rows(
             top = b.add(b.mul(b.shr(chain, LANES.bit_length() - 1), SEGMENT), b.and_(chain, LANES - 1))
             stop = b.min(b.add(top, CHAIN * LANES), rows)
             with b.loop(top, stop, LANES) as row:
-                odometer.start(row)
-                passes.begin(odometer.pointers(), odometer.indices())
+                iterator.start(row)
+                passes.begin(iterator.pointers(), iterator.indices())
                 for p in range(analysis.passes):
                     for n, value in passes.reduce(p, i64(0), segments).items():
                         passes.set_result(n, value)
@@ -184,8 +184,8 @@ def _combine(nest: Nest, words: Words, target: CpuTarget, buffers: _Buffers) -> 
 def _finish(nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, buffers: _Buffers) -> list[Launch]:
     """The outputs that depend on sums over the rows, as pointwise problems over the inner axes."""
     graph = nest.graph
-    done = {i for i, _ in (*analysis.element_outputs, *analysis.row_outputs)}
-    left = [(i, p, e) for i, (p, e) in enumerate(graph.outputs, len(graph.inputs)) if i not in done]
+    finished = {i for i, _ in (*analysis.element_outputs, *analysis.row_outputs)}
+    pending = [(i, p, e) for i, (p, e) in enumerate(graph.outputs, len(graph.inputs)) if i not in finished]
     outer = len(nest.outer)
     sums = {n: input_(f"#sum{i}", n.kind) for i, n in enumerate(buffers.across)}
 
@@ -204,12 +204,12 @@ def _finish(nest: Nest, words: Words, target: CpuTarget, analysis: RowAnalysis, 
         stride *= extent
     steps = []
     for whole in (True, False):
-        chosen = [(i, p, rewritten[e]) for i, p, e in left if bool(p.axes & Axes.INNER) is whole]
+        chosen = [(i, p, rewritten[e]) for i, p, e in pending if bool(p.axes & Axes.INNER) is whole]
         if not chosen:
             continue
-        read = {n.attr[0] for n in topological(e for _, _, e in chosen) if n.op in READS}
-        inputs = [(i, p) for i, p in enumerate(graph.inputs) if p.name in read]
-        partial = [n for n, x in sums.items() if x.attr[0] in read]
+        read_names = {n.attr[0] for n in topological(e for _, _, e in chosen) if n.op in READS}
+        inputs = [(i, p) for i, p in enumerate(graph.inputs) if p.name in read_names]
+        partial = [n for n, x in sums.items() if x.attr[0] in read_names]
         ports = (*(p for _, p in inputs), *(Port(sums[n].attr[0], n.kind) for n in partial))
         axes = range(outer, outer + len(nest.inner)) if whole else range(0)
         operands = [Operand(nest.operands[i].kind, tuple(nest.operands[i].strides[a] for a in axes)) for i, _ in inputs]

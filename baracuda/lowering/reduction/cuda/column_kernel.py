@@ -19,7 +19,7 @@ from baracuda.lowering.nest.costs import usual_cost
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Frame, offset, piece, unravel
 from baracuda.lowering.nest.phases import Phases
 from baracuda.lowering.nest.problem import Nest
-from baracuda.lowering.reduction.cuda.row_iterator import RowWalk
+from baracuda.lowering.reduction.cuda.row_iterator import RowIterator
 from baracuda.lowering.reduction.cuda.rows import OPERATION, group_shape, identity
 
 #: Bytes of a load, and the registers that the loads in flight of a thread may take.
@@ -66,11 +66,11 @@ def run_length(nest: Nest) -> int:
         return 1
     ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))
     sizes = [o.kind.itemsize for o, p in zip(nest.operands, ports, strict=True) if p.axes == Axes.FULL]
-    read = sum(o.kind.itemsize for o, p in zip(nest.operands, nest.graph.inputs, strict=False) if p.axes == Axes.FULL)
+    read_bytes = sum(o.kind.itemsize for o, p in zip(nest.operands, nest.graph.inputs, strict=False) if p.axes == Axes.FULL)
     phases = Phases(nest.graph)
     widest = 4 if phases.last or sum(usual_cost(r) for r in phases.roots(0)) > _MUCH else 8
     width = min(widest, max(1, _LOAD // max(sizes, default=4)))
-    while width > 1 and (nest.outer[-1] % width or width * _LOADS * read > 4 * _IN_FLIGHT):
+    while width > 1 and (nest.outer[-1] % width or width * _LOADS * read_bytes > 4 * _IN_FLIGHT):
         width //= 2
     return width
 
@@ -92,7 +92,7 @@ def column_shape(nest: Nest, width: int, most_threads: int) -> ColumnShape:
     return ColumnShape(vector, across, teams, lanes // teams, chains)
 
 
-class ColumnKernel(RowWalk):
+class ColumnKernel(RowIterator):
     """Writes the parts of a kernel over rows side by side. Names in the generated code: `x` the thread's place across, `y` its
     team, `row` its first row, v the row in the run; `e` the number of an element in its row, in{i}[j] run j of operand i."""
 
@@ -103,18 +103,18 @@ class ColumnKernel(RowWalk):
         self.checked = length % (shape.teams * shape.held if length <= SEGMENT else SEGMENT) != 0
 
     def reductions(self, phase: int) -> list[Expr]:
-        found = self.phases.reductions
-        return found[phase] if phase < len(found) else []
+        by_phase = self.phases.reductions
+        return by_phase[phase] if phase < len(by_phase) else []
 
     # --- operands -----------------------------------------------------------------------------------------------------
 
-    def beside(self, i: int) -> int | None:
+    def row_stride(self, i: int) -> int | None:
         """An operand's stride from row to row of a run."""
         return self.nest.operands[i].steps(self.rank - 1)
 
     def run_width(self, i: int) -> int:
         """Elements of a run of operand i: one for each row, or one for them all."""
-        return 1 if self.beside(i) == 0 else self.shape.vector
+        return 1 if self.row_stride(i) == 0 else self.shape.vector
 
     def run_bytes(self, i: int) -> int:
         return self.run_width(i) * self.frame.operands[i].kind.itemsize
@@ -130,9 +130,9 @@ class ColumnKernel(RowWalk):
         width, loading = self.run_width(i), i < self.frame.inputs
         if width == 1:
             return [f"{run}.v[0] = *({at});" if loading else f"*({at}) = {run}.v[0];"]
-        if self.beside(i) == 1:
-            moved = piece(self.nest.operands[i], width, self.rank - 1, (*self.nest.outer, *self.nest.inner))
-            return [f"load<{moved}>({run}, {at});" if loading else f"store<{moved}>({at}, {run});"]
+        if self.row_stride(i) == 1:
+            piece_type = piece(self.nest.operands[i], width, self.rank - 1, (*self.nest.outer, *self.nest.inner))
+            return [f"load<{piece_type}>({run}, {at});" if loading else f"store<{piece_type}>({at}, {run});"]
         each = f"({at})[v * {self.outer_strides[i][-1]}]"
         one = f"{run}.v[v] = {each};" if loading else f"{each} = {run}.v[v];"
         return ["#pragma unroll", f"for (int v = 0; v < {width}; ++v) {one}"]
@@ -143,7 +143,7 @@ class ColumnKernel(RowWalk):
             return False
         width, nest = self.run_width(i), self.nest
         return width == 1 or (
-            self.beside(i) == 1 and piece(nest.operands[i], width, self.rank - 1, (*nest.outer, *nest.inner)) == width
+            self.row_stride(i) == 1 and piece(nest.operands[i], width, self.rank - 1, (*nest.outer, *nest.inner)) == width
         )
 
     # --- rows ---------------------------------------------------------------------------------------------------------
@@ -270,14 +270,14 @@ class ColumnKernel(RowWalk):
                 lines += self._move(i, f"in{i}[{first} + k]", self._pointer(i))
         return [*lines, "}", "}", "}"]
 
-    def element(self, phase: int, kept: Mapping[Expr, str], run: str, rare: Mapping[Expr, str]) -> Emitter:
-        """An emitter for row v of a run; `kept` are values that an earlier phase has left behind."""
+    def element(self, phase: int, carried: Mapping[Expr, str], run: str, rare: Mapping[Expr, str]) -> Emitter:
+        """An emitter for row v of a run; `carried` are values that an earlier phase has left behind."""
 
         def leaf(n: Expr) -> str | None:
             if n in rare:
                 return rare[n]
-            if n in kept and self.phases.kept[n] < phase:
-                return kept[n]
+            if n in carried and self.phases.carried[n] < phase:
+                return carried[n]
             if n.op == "position":
                 return f"({COMPUTE_TYPE[n.kind]})e"
             if n.op == "coord":
@@ -294,28 +294,28 @@ class ColumnKernel(RowWalk):
         return self.emitter.child(leaf)
 
     def lane_loop(
-        self, phase: int, first: str, kept: Mapping[Expr, str], prefix: str, before: Sequence[str], after: Sequence[str]
+        self, phase: int, first: str, carried: Mapping[Expr, str], prefix: str, before: Sequence[str], after: Sequence[str]
     ) -> list[str]:
         """One lane of `segment`: accumulates a phase's reductions into acc0, acc1, ..., writes the full outputs, and what of
-        the `kept` values this phase computes. `before` and `after` are statements around what is done with a run; outlined
+        the `carried` values this phase computes. `before` and `after` are statements around what is done with a run; outlined
         functions have names that begin with `prefix`."""
         nest, s = self.nest, self.shape
         run = f"{first} + k"
         reads_inner = len(nest.inner) > 1 and any(n.op == "coord" for n in self.phases.elements(phase))
         rare = rare_values(
-            self.phases.roots(phase), lambda names: self.element(phase, kept, run, names), s.vector, prefix, [], ""
+            self.phases.roots(phase), lambda names: self.element(phase, carried, run, names), s.vector, prefix, [], ""
         )
         self.functions += rare.functions
-        emitter = self.element(phase, kept, run, rare.names)
+        emitter = self.element(phase, carried, run, rare.names)
         inner = []
         for r, n in enumerate(self.reductions(phase)):
             inner.append(f"acc{r}[v] = {OPERATION[n.attr[0]]}::of(acc{r}[v], {emitter.value(n.args[0])});")
-        written = list(self._written(phase))
-        for i, expr in written:
+        outputs = list(self._written(phase))
+        for i, expr in outputs:
             narrow = f"Narrow<{self.frame.storage(i)}, {COMPUTE_TYPE[expr.kind]}>::to({emitter.value(expr)})"
             inner.append(f"out{i}.v[v] = {narrow};")
-        inner += [f"{kept[n]} = {emitter.value(n)};" for n, p in self.phases.kept.items() if n in kept and p == phase]
-        places = [i for i, _ in written]
+        inner += [f"{carried[n]} = {emitter.value(n)};" for n, p in self.phases.carried.items() if n in carried and p == phase]
+        places = [i for i, _ in outputs]
         lines = ["{", *self.first_runs(places, "segment"), "#pragma unroll", f"for (int k = 0; k < {s.chains}; ++k) {{"]
         lines += [self._at("segment"), f"if ({self.valid()}) {{"]
         lines += [*before, *(self._decode() if reads_inner or (places and len(nest.inner) > 1) else [])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from baracuda.codegen.cuda.cluster_exchange import Mailbox
+from baracuda.codegen.cuda.cluster_exchange import ClusterExchange
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr
@@ -12,7 +12,7 @@ from baracuda.formula.order import segments
 from baracuda.lowering.nest.costs import usual_cost
 from baracuda.lowering.nest.cuda.clusters import STREAMS
 from baracuda.lowering.nest.cuda.kernel import Frame
-from baracuda.lowering.reduction.cuda.carried_values import Kept
+from baracuda.lowering.reduction.cuda.carried_values import CarriedValues
 from baracuda.lowering.reduction.cuda.column_kernel import ColumnKernel, ColumnShape
 from baracuda.lowering.reduction.cuda.rows import OPERATION, identity
 from baracuda.runtime.program import KernelSource, Launch
@@ -26,13 +26,13 @@ REGISTERS, _LIGHT = 32, 4
 _THREADS, AHEAD_THREADS = 1024, 512
 
 
-def kept(kernel: ColumnKernel, *, values: bool) -> Kept:
+def carried_values(kernel: ColumnKernel, *, values: bool) -> CarriedValues:
     """What the threads of a column kernel may keep."""
     runs = {i: (kernel.run_type(i), kernel.run_bytes(i)) for i in range(kernel.frame.inputs) if kernel.varies(i)}
-    return Kept(kernel.phases, kernel.frame, runs, kernel.shape.vector, values=values)
+    return CarriedValues(kernel.phases, kernel.frame, runs, kernel.shape.vector, values=values)
 
 
-class Columns:
+class ColumnReduction:
     """A column kernel: phases over some segments, with what is kept between them.
 
     A block has at most `count` segments of each of its rows (all of them by default); `cluster` blocks have a row together.
@@ -56,7 +56,7 @@ class Columns:
         self.frame, self.shape, self.cluster, self.ahead = frame, shape, cluster, ahead
         self.registers, self.in_shared = registers, in_shared
         self.kernel = ColumnKernel(frame, shape)
-        self.keeps = kept(self.kernel, values=values and (registers or in_shared))
+        self.carried = carried_values(self.kernel, values=values and (registers or in_shared))
         total = segments(frame.nest.row_length)
         self.count = count = count or total
         #: Segments whose results meet in shared memory at once, a power of two.
@@ -69,14 +69,16 @@ class Columns:
         reductions = self.kernel.phases.reductions
         #: Where each reduction of a phase has its tree in shared memory, and where the trees end.
         self.trees_at = [_starts([entries * n.kind.itemsize for n in r]) for r in reductions]
-        self.kept_at = max((starts[-1] for starts in self.trees_at), default=0)
+        self.carried_at = max((starts[-1] for starts in self.trees_at), default=0)
         self.slots = (count - registers) * shape.held * shape.threads if in_shared else 0
-        self.exchange_at = self.kept_at + self.slots * self.keeps.run_bytes
-        sent = [[(COMPUTE_TYPE[n.kind], n.kind.itemsize, shape.rows * cluster) for n in r] for r in reductions]
-        self.mailbox = Mailbox(cluster, round_up(self.exchange_at, 16), sent, tickets=ahead) if cluster > 1 else None
+        self.exchange_at = self.carried_at + self.slots * self.carried.run_bytes
+        values_sent = [[(COMPUTE_TYPE[n.kind], n.kind.itemsize, shape.rows * cluster) for n in r] for r in reductions]
+        self.cluster_exchange = (
+            ClusterExchange(cluster, round_up(self.exchange_at, 16), values_sent, tickets=ahead) if cluster > 1 else None
+        )
         #: Where the runs of each operand are that are copied ahead.
-        self.ahead_at, end = {}, round_up(self.mailbox.end if self.mailbox else self.exchange_at, 128)
-        for i in self.keeps.inputs if ahead else ():
+        self.ahead_at, end = {}, round_up(self.cluster_exchange.end if self.cluster_exchange else self.exchange_at, 128)
+        for i in self.carried.inputs if ahead else ():
             self.ahead_at[i] = end
             end += shape.held * shape.threads * self.kernel.run_bytes(i)
         self.shared = end
@@ -86,9 +88,9 @@ class Columns:
 
     def enter(self, block: str) -> list[str]:
         """Declares what the threads of a block work on, and what they keep."""
-        lines, shape, keeps = self.kernel.enter(block), self.shape, self.keeps
-        if self.mailbox and not self.ahead:
-            lines += [*self.part(), "const unsigned round = 0;", *self.mailbox.open()]
+        lines, shape, keeps = self.kernel.enter(block), self.shape, self.carried
+        if self.cluster_exchange and not self.ahead:
+            lines += [*self.part(), "const unsigned round = 0;", *self.cluster_exchange.open()]
         if self.registers:
             lines += [f"{kind} {name}[{shape.held}];" for name, kind in keeps.types.items()]
         if self.ahead:
@@ -98,7 +100,7 @@ class Columns:
             lines += self._for_lanes(self.kernel.load_runs(keeps.inputs, self.part_of_row[0], f"l * {shape.chains}"), unroll=True)
         if self.in_shared:
             for name, start in keeps.starts.items():
-                at = f"(char*)dynamic + {self.kept_at + start * self.slots}"
+                at = f"(char*)dynamic + {self.carried_at + start * self.slots}"
                 lines.append(f"{keeps.types[name]}* const kept_{name} = ({keeps.types[name]}*)({at}) + threadIdx.x;")
         return lines
 
@@ -126,14 +128,14 @@ class Columns:
 
     def fetch(self, block: str) -> list[str]:
         """Begins to copy what another block keeps."""
-        names = [f"auto* const ahead{i} = {self._slots(i)};" for i in self.keeps.inputs]
-        runs = self.kernel.load_runs(self.keeps.inputs, self.part_of_row[0], f"l * {self.shape.chains}", "ahead{}")
-        copies = [*self.kernel.elsewhere(block, self.keeps.inputs), *names, *self._for_lanes(runs, unroll=True)]
+        names = [f"auto* const ahead{i} = {self._slots(i)};" for i in self.carried.inputs]
+        runs = self.kernel.load_runs(self.carried.inputs, self.part_of_row[0], f"l * {self.shape.chains}", "ahead{}")
+        copies = [*self.kernel.elsewhere(block, self.carried.inputs), *names, *self._for_lanes(runs, unroll=True)]
         return ["{", *copies, "}", "commit_copies();"]
 
     def _loads_first(self, phase: int) -> bool:
         """Whether a phase loads all of a thread's lanes before it does anything with them."""
-        phases, sizes = self.kernel.phases, [self.kernel.run_bytes(i) for i in self.keeps.reads[phase]]
+        phases, sizes = self.kernel.phases, [self.kernel.run_bytes(i) for i in self.carried.reads[phase]]
         registers = self.shape.held * sum(sizes) // 4
         light = phase < len(phases.reductions) and sum(usual_cost(n) for n in phases.roots(phase)) <= _LIGHT
         return registers <= (2 * REGISTERS if light and not self.registers else REGISTERS)
@@ -156,7 +158,7 @@ class Columns:
     def phase(self, phase: int, begin: str, end: str) -> list[str]:
         """A phase over the segments from `begin` to before `end`; its results get their names, in every thread."""
         kernel, shape, reductions = self.kernel, self.shape, self.kernel.reductions(phase)
-        lines = kernel.scalars(phase) + self.trees(phase) + self._forget(phase)
+        lines = kernel.scalars(phase) + self.trees(phase) + self._opaque_registers(phase)
         held = self._segment(phase, begin, "registers") if self.registers else []
         others = self._segment(phase, begin, "shared" if self.in_shared else "") if self.several else []
         if self.single:
@@ -197,25 +199,30 @@ class Columns:
 
     def _exchange(self, phase: int) -> list[str]:
         """Makes the results of a block's segments those of whole rows, over the blocks of a cluster."""
-        assert self.mailbox
+        assert self.cluster_exchange
         shape, reductions, lines = self.shape, self.kernel.reductions(phase), []
         if self.ahead and not phase:
-            lines.append(f"if (leader) {self.mailbox.send_ticket()}")
+            lines.append(f"if (leader) {self.cluster_exchange.send_ticket()}")
         sends = []
         for r, name in enumerate(self.names(phase)):
             at = f"rank * {shape.rows} + x * {shape.vector} + v"
-            sends += self.kernel.for_rows([self.mailbox.send(phase, r, at, f"{name}[v]", "to")])
-        lines += [f"for (int to = y; to < {self.cluster}; to += {shape.teams}) {{", *sends, "}", *self.mailbox.arrive(phase)]
+            sends += self.kernel.for_rows([self.cluster_exchange.send(phase, r, at, f"{name}[v]", "to")])
+        lines += [
+            f"for (int to = y; to < {self.cluster}; to += {shape.teams}) {{",
+            *sends,
+            "}",
+            *self.cluster_exchange.arrive(phase),
+        ]
         lines += ["const i64 after = tickets[round & 1];"] if self.ahead and not phase else []
         for r, (n, name) in enumerate(zip(reductions, self.names(phase), strict=True)):
-            lines.append(self.tree(n, self.mailbox.values(phase, r), str(self.cluster), name))
+            lines.append(self.tree(n, self.cluster_exchange.values(phase, r), str(self.cluster), name))
         return lines
 
-    def _forget(self, phase: int) -> list[str]:
+    def _opaque_registers(self, phase: int) -> list[str]:
         """Keeps the compiler from holding what it has made of kept registers, which would take more of them."""
         if not phase or not self.registers:
             return []
-        again = [f"forget(in{i}[j]);" for i in self.keeps.inputs if self.kernel.run_bytes(i) % 4 == 0]
+        again = [f"forget(in{i}[j]);" for i in self.carried.inputs if self.kernel.run_bytes(i) % 4 == 0]
         return ["#pragma unroll", f"for (int j = 0; j < {self.shape.held}; ++j) {{", *again, "}"]
 
     def tree(self, n: Expr, tree: str, entries: str, to: str) -> str:
@@ -227,18 +234,18 @@ class Columns:
     def _segment(self, phase: int, begin: str, place: str) -> list[str]:
         """A phase over one segment, of which `place` is what keeps ("registers", "shared" or nothing); its results go to shared
         memory."""
-        kernel, shape, keeps, reductions = self.kernel, self.shape, self.keeps, self.kernel.reductions(phase)
+        kernel, shape, keeps, reductions = self.kernel, self.shape, self.carried, self.kernel.reductions(phase)
         reads = keeps.reads[phase]
-        kept = keeps.inputs if place else []
-        known = [i for i in kept if place == "registers" or any(i in read for read in keeps.reads[:phase])]
+        carried = keeps.inputs if place else []
+        known = [i for i in carried if place == "registers" or any(i in phase_reads for phase_reads in keeps.reads[:phase])]
         unrolled = place == "registers" or self._loads_first(phase)
         first = f"l * {shape.chains}" if unrolled else "0"
         slot = f"(((s - {int(self.registers)}) * {shape.lanes} + l) * {shape.chains} + k) * {shape.threads}"
-        declared = [i for i in reads if place != "registers" or i not in kept]
+        declared = [i for i in reads if place != "registers" or i not in carried]
         declare = [f"{kernel.run_type(i)} in{i}[{shape.held if unrolled else shape.chains}];" for i in declared]
         load = kernel.load_runs([i for i in reads if i not in known], "segment", first)
         if place == "shared":
-            for i in (i for i in reads if i in kept):
+            for i in (i for i in reads if i in carried):
                 held, at = f"in{i}[{first} + k]", f"kept_in{i}[{slot}]"
                 one = f"{held} = {at};" if i in known else f"{at} = {held};"
                 load += ["#pragma unroll", f"for (int k = 0; k < {shape.chains}; ++k) {one}"]
@@ -251,11 +258,11 @@ class Columns:
             lanes += [*declare, *(self._for_lanes(load, unroll=True) if load else []), *self._for_lanes(work, unroll=True)]
         else:
             lanes += self._for_lanes([*declare, *load, *work], unroll=False)
-        return [*lanes, *self._leave(phase)]
+        return [*lanes, *self._reduce_teams(phase)]
 
     def _lane(self, phase: int, place: str, first: str, slot: str) -> list[str]:
         """One lane, with kept values taken from where they are or put there."""
-        kernel, keeps = self.kernel, self.keeps
+        kernel, keeps = self.kernel, self.carried
         if place != "shared":
             places = {n: f"keep{j}[{first} + k].v[v]" for j, n in enumerate(keeps.values)}
             return kernel.lane_loop(phase, first, places, f"p{phase}", [], [])
@@ -283,7 +290,7 @@ class Columns:
                 lines += ["continue;", "}"]
         return [*lines, *self.kernel.for_rows([f"total{r}[v] = acc{r}[v];" for r in range(len(reductions))])]
 
-    def _leave(self, phase: int) -> list[str]:
+    def _reduce_teams(self, phase: int) -> list[str]:
         """The results of a segment: over the teams of a warp by shuffles, then to shared memory."""
         s, lines = self.shape, []
         for r, n in enumerate(self.kernel.reductions(phase)):
@@ -296,8 +303,8 @@ class Columns:
 
     def launch(self, body: Sequence[str], blocks: int) -> Launch:
         threads, definitions = self.shape.threads, self.kernel.definitions()
-        if self.mailbox:
-            definitions = self.mailbox.definitions + definitions
+        if self.cluster_exchange:
+            definitions = self.cluster_exchange.definitions + definitions
         if self.ahead:
             definitions = STREAMS + definitions
         held = (AHEAD_THREADS if self.ahead else _THREADS) // threads

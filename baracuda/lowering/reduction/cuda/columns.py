@@ -27,7 +27,7 @@ from baracuda.lowering.nest.cuda.kernel import Frame, Target
 from baracuda.lowering.nest.phases import Phases
 from baracuda.lowering.nest.problem import Nest
 from baracuda.lowering.reduction.cuda.column_kernel import ColumnKernel, ColumnShape, column_shape
-from baracuda.lowering.reduction.cuda.column_phases import AHEAD_THREADS, REGISTERS, Columns, kept
+from baracuda.lowering.reduction.cuda.column_phases import AHEAD_THREADS, REGISTERS, ColumnReduction, carried_values
 from baracuda.lowering.reduction.cuda.rows import OPERATION, identity
 from baracuda.runtime.program import Launch, Lowered
 
@@ -55,10 +55,10 @@ def lower_columns(frame: Frame, target: Target) -> Lowered:
     columns = _keeping(frame, target)
     if per_chunk and (columns is None or _groups(columns) * columns.cluster < target.multiprocessors):
         return _split(frame, shape, blocks, per_chunk)
-    return _whole(columns or Columns(frame, shape))
+    return _whole(columns or ColumnReduction(frame, shape))
 
 
-def _groups(columns: Columns) -> int:
+def _groups(columns: ColumnReduction) -> int:
     """How many times a block, or a cluster of them, takes rows."""
     return -(-columns.frame.nest.rows // columns.shape.rows)
 
@@ -91,14 +91,14 @@ def _segments_per_chunk(nest: Nest, blocks: int, target: Target) -> int:
     return per_chunk
 
 
-def _keeping(frame: Frame, target: Target) -> Columns | None:
+def _keeping(frame: Frame, target: Target) -> ColumnReduction | None:
     """The layout in which what is needed again stays with the threads; None where it does not fit, or there is nothing."""
     tuning, total = frame.tuning, segments(frame.nest.row_length)
     most = PORTABLE if has_clusters(target) else 1
     widths = (tuning.column_bytes, max(_NARROWEST, tuning.column_bytes // 2))
     for limit, values, nbytes in product(_KEPT, (True, False), widths):
         shape = column_shape(frame.nest, _width(frame, nbytes), tuning.column_threads)
-        keeps = kept(ColumnKernel(frame.trial(), shape), values=values)
+        keeps = carried_values(ColumnKernel(frame.trial(), shape), values=values)
         if not keeps.run_bytes:
             return None
         registers = shape.held * keeps.run_bytes // 4 <= REGISTERS
@@ -109,7 +109,7 @@ def _keeping(frame: Frame, target: Target) -> Columns | None:
                 continue
             count = min(most_segments, total)
             make = partial(
-                Columns,
+                ColumnReduction,
                 shape=shape,
                 registers=registers,
                 in_shared=count > registers,
@@ -122,7 +122,7 @@ def _keeping(frame: Frame, target: Target) -> Columns | None:
     return None
 
 
-def _ahead(frame: Frame, target: Target) -> Columns | None:
+def _ahead(frame: Frame, target: Target) -> ColumnReduction | None:
     """The layout in which blocks copy ahead, one segment each; None where rows have more than a cluster has blocks, there are
     too few of them, or a thread has little of each. The wider a block, the better: what it reads of an element's rows should
     fill whole lines of memory."""
@@ -131,9 +131,9 @@ def _ahead(frame: Frame, target: Target) -> Columns | None:
         return None
     for threads, values in product((AHEAD_THREADS // 2, AHEAD_THREADS), (True, False)):
         shape = column_shape(frame.nest, _width(frame, frame.tuning.column_bytes), threads)
-        make = partial(Columns, shape=shape, registers=True, values=values, count=1, cluster=cluster, ahead=True)
+        make = partial(ColumnReduction, shape=shape, registers=True, values=values, count=1, cluster=cluster, ahead=True)
         columns = make(frame.trial())
-        inputs, registers = columns.keeps.inputs, shape.held * columns.keeps.run_bytes // 4
+        inputs, registers = columns.carried.inputs, shape.held * columns.carried.run_bytes // 4
         if not inputs or not all(columns.kernel.copied(i) for i in inputs):
             return None
         blocks = AHEAD_THREADS // shape.threads
@@ -153,7 +153,7 @@ def _worth_a_cluster(frame: Frame, cluster: int, target: Target) -> bool:
     return all(o.kind.itemsize >= 4 for o, p in zip(frame.operands, frame.ports, strict=True) if p.axes is Axes.FULL)
 
 
-def _in_turn(columns: Columns, target: Target) -> Lowered:
+def _in_turn(columns: ColumnReduction, target: Target) -> Lowered:
     """One launch, whose blocks take rows until there are none. Clusters are handed theirs by a counter in the workspace, which
     is set first: how many run at once is the device's affair."""
     frame, words, clustered = columns.frame, columns.frame.words, columns.cluster > 1
@@ -164,11 +164,11 @@ def _in_turn(columns: Columns, target: Target) -> Lowered:
         *frame.pointers(),
         f"const int x = threadIdx.x % {columns.shape.across}, y = threadIdx.x / {columns.shape.across};",
     ]
-    if columns.mailbox:
+    if columns.cluster_exchange:
         body += [
             *columns.part(),
             "const bool leader = rank == 0 && threadIdx.x == 0;",
-            *columns.mailbox.open(),
+            *columns.cluster_exchange.open(),
             "unsigned round = 0;",
             f"i64 group = blockIdx.x / {columns.cluster}, next = group + {words.signed(at_once)};",
             *columns.fetch("group"),
@@ -190,19 +190,19 @@ def _in_turn(columns: Columns, target: Target) -> Lowered:
     return Lowered(launches, tuple(words.values), 8, _name(columns))
 
 
-def _whole(columns: Columns) -> Lowered:
+def _whole(columns: ColumnReduction) -> Lowered:
     """One launch, every row in one block or in one cluster."""
     body = columns.enter(f"blockIdx.x / {columns.cluster}" if columns.cluster > 1 else "blockIdx.x")
     launch = columns.launch([*body, *columns.work()], _groups(columns) * columns.cluster)
     return Lowered((launch,), tuple(columns.frame.words.values), 0, _name(columns))
 
 
-def _name(columns: Columns) -> str:
+def _name(columns: ColumnReduction) -> str:
     s = columns.shape
-    kept = "".join(f" {where}" for where, is_ in (("registers", columns.registers), ("shared", columns.in_shared)) if is_)
-    kept += " ahead" if columns.ahead else ""
+    placement = "".join(f" {where}" for where, is_ in (("registers", columns.registers), ("shared", columns.in_shared)) if is_)
+    placement += " ahead" if columns.ahead else ""
     spread = f" over {columns.cluster}" if columns.cluster > 1 else ""
-    return f"columns{' kept' if kept else ''}{kept}{spread} v{s.vector} x{s.rows} t{s.threads}"
+    return f"columns{' kept' if placement else ''}{placement}{spread} v{s.vector} x{s.rows} t{s.threads}"
 
 
 def _split(frame: Frame, shape: ColumnShape, blocks: int, per_chunk: int) -> Lowered:
@@ -219,7 +219,7 @@ def _split(frame: Frame, shape: ColumnShape, blocks: int, per_chunk: int) -> Low
 def _split_phase(
     frame: Frame, shape: ColumnShape, phase: int, blocks: int, chunks: int, per_chunk: int, *, whole: bool
 ) -> Launch:
-    columns, words = Columns(frame, shape), frame.words
+    columns, words = ColumnReduction(frame, shape), frame.words
     kernel, rows = columns.kernel, words.signed(frame.nest.rows)
     n_chunks, n_per_chunk = f"((int){words.word(chunks)})", f"((int){words.word(per_chunk)})"
     partials = words.signed(frame.nest.rows * chunks)
@@ -232,8 +232,8 @@ def _split_phase(
         return f"(({kind}*)({frame.workspace()} + 8 * {reductions.index(n)} * {partials}) + {row})"
 
     # Threads take a row and a part of the chunks each; the parts meet in shared memory.
-    parts, per_part = shape.threads // shape.rows, 8
-    while per_part * parts < chunks:
+    splits, per_part = shape.threads // shape.rows, 8
+    while per_part * splits < chunks:
         per_part *= 2
     each = words.signed(per_part)
     for earlier in range(min(phase, len(kernel.phases.reductions))):
@@ -247,7 +247,7 @@ def _split_phase(
             body.append(f"tree{earlier}_{r}[threadIdx.x] = it < {rows} ? {tree} : {identity(n)};")
         body += ["}", "__syncthreads();"]
         for r, (n, name) in enumerate(zip(kernel.reductions(earlier), columns.names(earlier), strict=True)):
-            body.append(columns.tree(n, f"tree{earlier}_{r}", str(parts), name))
+            body.append(columns.tree(n, f"tree{earlier}_{r}", str(splits), name))
         kernel.name_results(kernel.reductions(earlier), columns.names(earlier))
     if whole:
         body += [

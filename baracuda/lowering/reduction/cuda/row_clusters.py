@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from baracuda.codegen.cuda.cluster_exchange import Mailbox
+from baracuda.codegen.cuda.cluster_exchange import ClusterExchange
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr
@@ -22,7 +22,7 @@ from baracuda.lowering.nest.cuda.clusters import STREAMS, counter, has_clusters,
 from baracuda.lowering.nest.cuda.kernel import Frame, Target, offset, piece, unravel
 from baracuda.lowering.nest.phases import Phases
 from baracuda.lowering.nest.problem import Nest
-from baracuda.lowering.reduction.cuda.carried_values import Kept
+from baracuda.lowering.reduction.cuda.carried_values import CarriedValues
 from baracuda.lowering.reduction.cuda.rows import OPERATION, RowKernel, RowShape, identity
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
@@ -36,7 +36,7 @@ _RESERVED = 16 * 1024
 _LIGHT = 12
 
 
-def _dearest(nest: Nest) -> int:
+def _dearest_phase(nest: Nest) -> int:
     """What one element of the dearest phase costs, in additions."""
     phases = Phases(nest.graph)
     return max(phases.cost(root, {}) for p in range(phases.last + 1) for root in phases.roots(p))
@@ -47,11 +47,11 @@ def lower_clustered_rows(frame: Frame, target: Target, vector: int) -> Lowered |
     nest = frame.nest
     if not has_clusters(target) or len(nest.inner) != 1 or nest.row_length % vector or gathers(nest.graph):
         return None
-    light = _dearest(nest) <= _LIGHT
+    light = _dearest_phase(nest) <= _LIGHT
     for values in (True, False):
         rows = _ClusteredRows(frame.trial(), vector, target, values=values)
-        short = rows.cluster == rows.rounds == 1 and all(size >= 4 * vector for size in rows.sizes.values())
-        if rows.fits and (light or short) and nest.rows * rows.cluster >= target.multiprocessors // 2:
+        small_rows = rows.cluster == rows.rounds == 1 and all(size >= 4 * vector for size in rows.sizes.values())
+        if rows.fits and (light or small_rows) and nest.rows * rows.cluster >= target.multiprocessors // 2:
             clusters = max(1, target.multiprocessors // rows.cluster)
             return _ClusteredRows(frame, vector, target, values=values).lower(clusters)
     return None
@@ -72,20 +72,20 @@ class _ClusteredRows:
             for i in range(frame.inputs)
             if kernel.varies(i)
         }
-        self.keeps = Kept(kernel.phases, frame, runs, vector, values=values)
-        self.sizes = {i: runs[i][1] for i in self.keeps.inputs}
+        self.carried = CarriedValues(kernel.phases, frame, runs, vector, values=values)
+        self.sizes = {i: runs[i][1] for i in self.carried.inputs}
         total, of_round = segments(nest.row_length), self.shape.groups
         #: Bytes of shared memory to a round of segments, and how many rounds it holds beside the one in registers.
-        self.round_bytes = max(1, self.keeps.run_bytes) * CHAIN * _THREADS
+        self.round_bytes = max(1, self.carried.run_bytes) * CHAIN * _THREADS
         most = 1 + (target.shared_bytes - _RESERVED) // self.round_bytes
         #: Blocks of a row, and segments to a block.
         self.cluster = -(-total // (most * of_round))
         self.count = -(-total // self.cluster)
         self.rounds = -(-self.count // of_round) - 1
-        sent = [[(COMPUTE_TYPE[n.kind], n.kind.itemsize, total) for n in phase] for phase in self.reductions]
-        self.mailbox = Mailbox(self.cluster, 0, sent, tickets=True)
-        self.kept_at = round_up(self.mailbox.end, 128)
-        self.shared = self.kept_at + self.rounds * self.round_bytes
+        values_sent = [[(COMPUTE_TYPE[n.kind], n.kind.itemsize, total) for n in phase] for phase in self.reductions]
+        self.cluster_exchange = ClusterExchange(self.cluster, 0, values_sent, tickets=True)
+        self.carried_at = round_up(self.cluster_exchange.end, 128)
+        self.shared = self.carried_at + self.rounds * self.round_bytes
         whole = all(
             piece(nest.operands[i], vector, kernel.inner_last, (*nest.outer, *nest.inner)) * nest.operands[i].kind.itemsize
             >= min(16, size)
@@ -98,7 +98,7 @@ class _ClusteredRows:
             and whole
             and self.rounds > 0
             and self.cluster <= most_blocks(target)
-            and self.keeps.run_bytes * CHAIN // 4 <= _REGISTERS
+            and self.carried.run_bytes * CHAIN // 4 <= _REGISTERS
             and self.shared <= target.shared_bytes
         )
 
@@ -108,7 +108,7 @@ class _ClusteredRows:
         clusters = min(clusters, frame.nest.rows)
         first = counter(frame, clusters)
         body = self._body()
-        definitions = self.mailbox.definitions + STREAMS + self.kernel.definitions()
+        definitions = self.cluster_exchange.definitions + STREAMS + self.kernel.definitions()
         source = frame.kernel(body, _THREADS, definitions, blocks=1, cluster=self.cluster)
         launches = (
             first,
@@ -119,22 +119,22 @@ class _ClusteredRows:
         )
 
     def _body(self) -> list[str]:
-        kernel, keeps, frame = self.kernel, self.keeps, self.frame
+        kernel, keeps, frame = self.kernel, self.carried, self.frame
         body = [
             "extern __shared__ __align__(128) unsigned char dynamic[];",
             *frame.pointers(),
             *kernel.place(),
             f"const int rank = blockIdx.x % {self.cluster}, begin = rank * {self.count};",
             f"const int count = {kernel.segments} - begin < {self.count} ? {kernel.segments} - begin : {self.count};",
-            *self.mailbox.open(),
+            *self.cluster_exchange.open(),
             "const bool leader = rank == 0 && threadIdx.x == 0;",
         ]
         for name, start in keeps.starts.items():
-            at = f"dynamic + {self.kept_at + start * self.rounds * CHAIN * _THREADS}"
+            at = f"dynamic + {self.carried_at + start * self.rounds * CHAIN * _THREADS}"
             body.append(f"{keeps.types[name]}* const kept_{name} = ({keeps.types[name]}*)({at}) + threadIdx.x;")
         body += [f"{keeps.types[f'in{i}']} in{i}[{CHAIN}];" for i in keeps.inputs]
         body += [
-            *kernel.declare_kept(),
+            *kernel.declare_carried(),
             "unsigned round = 0;",
             f"i64 row = blockIdx.x / {self.cluster};",
             f"for (int r = 0; r < {self.rounds}; ++r) {{",
@@ -172,11 +172,11 @@ class _ClusteredRows:
         wide = nest.rows >= 1 << 31
         lines = [f"const i64 to = {row};"]
         lines += unravel("to" if wide else "(unsigned)to", nest.outer, self.frame.words, "r", wide=wide) if kernel.rank else []
-        return lines + [f"const i64 o{i} = {offset(kernel.outer_strides[i], 'r')};" for i in self.keeps.inputs]
+        return lines + [f"const i64 o{i} = {offset(kernel.outer_strides[i], 'r')};" for i in self.carried.inputs]
 
     def _fetch(self, row: str) -> list[str]:
         """Starts the copies of round r of a row."""
-        kernel, inputs = self.kernel, self.keeps.inputs
+        kernel, inputs = self.kernel, self.carried.inputs
         lines = ["{", *self._offsets(row), *self._place("r", f"to < {kernel.rows} && "), *kernel.first_run(inputs, "segment")]
         lines += ["#pragma unroll", f"for (int k = 0; k < {CHAIN}; ++k) {{", kernel.run_start("segment")]
         lines.append(f"if ({kernel.valid('here')}) {{")
@@ -188,7 +188,7 @@ class _ClusteredRows:
     def _load(self, row: str) -> list[str]:
         """Starts the loads of a row's last round, into registers."""
         live = f"to < {self.kernel.rows} && "
-        loads = self.kernel.load_runs(self.keeps.inputs, "segment", "here")
+        loads = self.kernel.load_runs(self.carried.inputs, "segment", "here")
         return ["{", *self._offsets(row), *self._place(str(self.rounds), live), *loads, "}"]
 
     # --- phases -------------------------------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ class _ClusteredRows:
         last = phase == kernel.phases.last
         lines += ["#pragma unroll 1", f"for (int r = 0; r < {self.rounds}; ++r) {{", *self._place("r", "")]
         lines += [f"wait_copies<{self.rounds - 1}>();"] if phase == 0 else []
-        lines += [*self._take(phase), *self._work(phase, "shared"), *self._leave(phase)]
+        lines += [*self._take(phase), *self._work(phase, "shared"), *self._store_carried(phase)]
         lines += self._fetch("next") if last else ["commit_copies();"] if phase == 0 else []
         lines += ["}", "{", *self._place(str(self.rounds), ""), *self._work(phase, "registers"), "}"]
         lines += self._load("next") if last else []
@@ -212,10 +212,10 @@ class _ClusteredRows:
 
     def _take(self, phase: int) -> list[str]:
         """Brings a round from shared memory into registers: the operands that a phase reads, and the values made before."""
-        keeps, v, slot = self.keeps, self.shape.vector, f"(r * {CHAIN} + k) * {_THREADS}"
+        keeps, v, slot = self.carried, self.shape.vector, f"(r * {CHAIN} + k) * {_THREADS}"
         inputs = [i for i in keeps.inputs if i in keeps.reads[phase]]
         lines = [f"{keeps.types[f'in{i}']} in{i}[{CHAIN}];" for i in inputs]
-        lines += self.kernel.declare_kept()
+        lines += self.kernel.declare_carried()
         moves = [f"in{i}[k] = kept_in{i}[{slot}];" for i in inputs]
         for j, n in enumerate(keeps.values):
             if keeps.made[n] < phase and n in self.kernel.phases.elements(phase):
@@ -223,12 +223,12 @@ class _ClusteredRows:
                 moves.append(f"{{ {one} for (int v = 0; v < {v}; ++v) keep{j}[k][v] = from.v[v]; }}")
         return [*lines, "#pragma unroll", f"for (int k = 0; k < {CHAIN}; ++k) {{", *moves, "}"]
 
-    def _leave(self, phase: int) -> list[str]:
+    def _store_carried(self, phase: int) -> list[str]:
         """Puts the values that a phase has made into shared memory."""
         v, slot, lines = self.shape.vector, f"(r * {CHAIN} + k) * {_THREADS}", []
-        for j, n in enumerate(self.keeps.values):
-            if self.keeps.made[n] == phase:
-                kind = self.keeps.types[f"keep{j}"]
+        for j, n in enumerate(self.carried.values):
+            if self.carried.made[n] == phase:
+                kind = self.carried.types[f"keep{j}"]
                 one = f"{kind} to; for (int v = 0; v < {v}; ++v) to.v[v] = keep{j}[k][v]; kept_keep{j}[{slot}] = to;"
                 lines += ["#pragma unroll", f"for (int k = 0; k < {CHAIN}; ++k) {{ {one} }}"]
         return lines
@@ -236,7 +236,7 @@ class _ClusteredRows:
     def _work(self, phase: int, place: str) -> list[str]:
         """A phase over a round that is in registers; a segment's results go to all blocks."""
         kernel, reductions = self.kernel, self._reductions(phase)
-        others = [i for i in self.keeps.reads[phase] if i not in self.keeps.inputs]
+        others = [i for i in self.carried.reads[phase] if i not in self.carried.inputs]
         lines = [
             *kernel.declare_runs(others),
             *kernel.load_runs(others, "segment", "here"),
@@ -245,17 +245,19 @@ class _ClusteredRows:
             *kernel.leaf_values(reductions),
         ]
         for r in range(len(reductions)):
-            lines.append(f"if (here && lane < {self.cluster}) {self.mailbox.send(phase, r, 'segment', f'leaf{r}', 'lane')}")
+            lines.append(
+                f"if (here && lane < {self.cluster}) {self.cluster_exchange.send(phase, r, 'segment', f'leaf{r}', 'lane')}"
+            )
         return lines
 
     def _exchange(self, phase: int, reductions: Sequence[Expr], names: Sequence[str]) -> list[str]:
         """The results of all segments of the row, from the blocks that have them, and of the row, in every thread."""
         kernel, lines = self.kernel, []
-        lines += [f"if (leader) {self.mailbox.send_ticket()}"] if phase == 0 else []
-        lines += self.mailbox.arrive(phase)
+        lines += [f"if (leader) {self.cluster_exchange.send_ticket()}"] if phase == 0 else []
+        lines += self.cluster_exchange.arrive(phase)
         lines += ["const i64 next = tickets[round & 1];"] if phase == 0 else []
         for r, (n, name) in enumerate(zip(reductions, names, strict=True)):
-            operands = f"{self.mailbox.values(phase, r)}, {kernel.segments}, {identity(n)}, threadIdx.x, {_THREADS}"
+            operands = f"{self.cluster_exchange.values(phase, r)}, {kernel.segments}, {identity(n)}, threadIdx.x, {_THREADS}"
             lines.append(f"{name} = tree<{OPERATION[n.attr[0]]}>({operands});")
         kernel.name_results(reductions, names)
         return lines

@@ -171,15 +171,15 @@ class _Terms:
         return f"Vec<{COMPUTE_TYPE[n.kind]}, {self.kernel.shape.vector}>"
 
     def declare(self) -> list[str]:
-        s, lines, taken = self.kernel.shape, [], 0
+        s, lines, used_bytes = self.kernel.shape, [], 0
         for c, n in enumerate(self.columns):
             for name, count, pitch in (("column", 1, self.chain_pitch), ("waiting", self.levels, self.waiting_pitch)):
                 if pitch == 1:
                     lines.append(f"{self._vector(n)} {name}{c}[{max(count, 1) * s.chains}];")
                 else:
-                    start = f"({self._vector(n)}*)((char*)dynamic + {taken}) + threadIdx.x"
+                    start = f"({self._vector(n)}*)((char*)dynamic + {used_bytes}) + threadIdx.x"
                     lines.append(f"{self._vector(n)}* const {name}{c} = {start};")
-                    taken += count * s.chains * s.vector * s.threads * n.kind.itemsize
+                    used_bytes += count * s.chains * s.vector * s.threads * n.kind.itemsize
         return lines
 
     def _for_runs(self, statement: str) -> list[str]:

@@ -13,7 +13,7 @@ from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Frame
 from baracuda.lowering.nest.phases import Phases
 
 
-class RowWalk(ABC):
+class RowIterator(ABC):
     """The words of a kernel over rows, and its operands. Names in the generated code: in{i} what operand i has for the row,
     o{i} its offset of the row.
 

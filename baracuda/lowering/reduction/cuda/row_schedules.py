@@ -60,18 +60,18 @@ def registers_held(nest: Nest, shape: RowShape) -> int:
     """Estimate of the registers a resident row takes in one thread."""
     elements, phases = shape.chains * shape.vector, Phases(nest.graph)
     inputs = sum(p.kind.itemsize for p in nest.graph.inputs if p.axes & Axes.INNER)
-    kept = sum(n.kind.itemsize for n in phases.kept)
-    return -(-elements * (inputs + kept) // 4)
+    carried = sum(n.kind.itemsize for n in phases.carried)
+    return -(-elements * (inputs + carried) // 4)
 
 
 def resident_shape(nest: Nest, tuning: Tuning) -> RowShape | None:
     """How a resident row is laid over threads; None if it does not fit."""
     vector = max(vector_width(nest), short_row_vector(nest))
-    threads, short = tuning.row_threads, tuning.short_row_threads
-    shape = row_shape(nest, vector, threads, short)
+    threads, short_row_threads = tuning.row_threads, tuning.short_row_threads
+    shape = row_shape(nest, vector, threads, short_row_threads)
     many = vector == _NARROW and shape.chains * vector > _MANY
     if many and registers_held(nest, shape) > _CROWDED:  # half as many elements to a thread, of twice as many
-        narrower = row_shape(nest, vector // 2, threads, short)
+        narrower = row_shape(nest, vector // 2, threads, short_row_threads)
         shape = narrower if narrower.group * narrower.groups <= _MOST_THREADS else shape
     if shape.group * shape.groups > _MOST_THREADS:
         return None
@@ -111,7 +111,7 @@ def resident_phases(kernel: RowKernel, columns: Sequence[str] = ()) -> tuple[lis
     frame, words = kernel.frame, kernel.shape.vector % 2 == 0
     forget = [i for i in range(frame.inputs) if words and kernel.varies(i) and frame.operands[i].kind.itemsize == 2]
     shared: list[str] = []
-    lines = kernel.declare_kept()
+    lines = kernel.declare_carried()
     for phase in range(kernel.phases.last + 1):
         reductions = kernel.phases.reductions[phase] if phase < len(kernel.phases.reductions) else []
         names = _named(kernel, phase) if reductions else []
@@ -171,7 +171,7 @@ def _resident(frame: Frame, shape: RowShape) -> Lowered:
     return Lowered((launch,), tuple(frame.words.values), 0, f"rows resident v{shape.vector} t{shape.threads} r{shape.rows}")
 
 
-def _walk(kernel: RowKernel, phase: int, first: str, count: str) -> list[str]:
+def _segment_loop(kernel: RowKernel, phase: int, first: str, count: str) -> list[str]:
     """Groups walk over segments first ... first+count-1; each segment's leaves go to shared memory."""
     s = kernel.shape
     reductions = kernel.phases.reductions[phase] if phase < len(kernel.phases.reductions) else []
@@ -225,7 +225,7 @@ def _looped(frame: Frame, shape: RowShape) -> Lowered:
         reductions = kernel.phases.reductions[phase] if phase < len(kernel.phases.reductions) else []
         body += kernel.scalars(phase)
         body += declare(reductions, _named(kernel, phase) if reductions else [])
-        body += _shared_trees(kernel, phase, leaves) + _walk(kernel, phase, "0", kernel.segments)
+        body += _shared_trees(kernel, phase, leaves) + _segment_loop(kernel, phase, "0", kernel.segments)
         if reductions:
             body += _finish(kernel, phase, leaves)
             kernel.name_results(reductions, _named(kernel, phase))
@@ -283,7 +283,7 @@ def _split_phase(frame: Frame, shape: RowShape, phase: int, chunks: int, per_chu
         reductions = kernel.phases.reductions[phase] if phase < len(kernel.phases.reductions) else []
         body += kernel.scalars(phase) + declare(reductions, _named(kernel, phase) if reductions else [])
         leaves = f"{n_per_chunk} * {shape.leaves}"
-        body += _shared_trees(kernel, phase, leaves) + _walk(kernel, phase, f"chunk * {n_per_chunk}", "count")
+        body += _shared_trees(kernel, phase, leaves) + _segment_loop(kernel, phase, f"chunk * {n_per_chunk}", "count")
         if reductions:
             body += _finish(kernel, phase, f"count * {shape.leaves}")
             for n, name in zip(reductions, _named(kernel, phase), strict=True):

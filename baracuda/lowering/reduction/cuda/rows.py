@@ -23,7 +23,7 @@ from baracuda.formula.order import CHAIN, LANES, SEGMENT, segments
 from baracuda.lowering.nest.costs import RECOMPUTE
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Frame, offset, piece, unravel
 from baracuda.lowering.nest.problem import Nest
-from baracuda.lowering.reduction.cuda.row_iterator import RowWalk
+from baracuda.lowering.reduction.cuda.row_iterator import RowIterator
 
 #: The structures of the prelude that combine two values.
 OPERATION = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "and": "And", "or": "Or", "xor": "Xor"}
@@ -65,7 +65,7 @@ def group_shape(length: int, vector: int) -> tuple[int, int]:
     return threads, 1
 
 
-def row_shape(nest: Nest, vector: int, threads: int, short: int) -> RowShape:
+def row_shape(nest: Nest, vector: int, threads: int, short_row_threads: int) -> RowShape:
     """Rows over threads, each of which has runs of so many elements, in blocks of about `threads`; of `short` where a row takes
     no more than a warp."""
     group, chains = group_shape(nest.row_length, vector)
@@ -73,7 +73,7 @@ def row_shape(nest: Nest, vector: int, threads: int, short: int) -> RowShape:
     if groups > 1:  # whole warps to a row
         groups = -(-groups * group // 32) * 32 // group
     per_row = group * groups
-    return RowShape(vector, group, chains, groups, max(1, (short if per_row <= 32 else threads) // per_row))
+    return RowShape(vector, group, chains, groups, max(1, (short_row_threads if per_row <= 32 else threads) // per_row))
 
 
 def along_row(n: Expr, nest: Nest, *, runs_whole: bool) -> str:
@@ -87,7 +87,7 @@ def along_row(n: Expr, nest: Nest, *, runs_whole: bool) -> str:
     return f"(int)y{axis}" + (" + v" if axis == len(nest.inner) - 1 and runs_whole else "")
 
 
-class RowKernel(RowWalk):
+class RowKernel(RowIterator):
     """Writes the parts of a kernel over rows. Names in the generated code: `row` the row's number, `live` whether it
     exists, `e` the number of a run's first element in the row, o{i} and x{i} operand i's offsets of row and run."""
 
@@ -95,7 +95,7 @@ class RowKernel(RowWalk):
         self.shape = shape
         self.resident = resident
         #: Whether values stay with the threads from phase to phase, as arrays keep0, keep1, ...
-        self.keeps = resident or keeps
+        self.carried = resident or keeps
         super().__init__(frame, recompute)
         inner = self.nest.inner
         self.inner_last = self.rank + len(inner) - 1
@@ -127,12 +127,12 @@ class RowKernel(RowWalk):
         assert n.op != "reduce", "a reduction is named before it is used"
         return None
 
-    def _element(self, phase: int, kept: dict[Expr, str], rare: Mapping[Expr, str]) -> Emitter:
+    def _element(self, phase: int, carried: dict[Expr, str], rare: Mapping[Expr, str]) -> Emitter:
         def leaf(n: Expr) -> str | None:
             if n in rare:
                 return rare[n]
-            if n in kept and self.phases.kept[n] < phase:
-                return kept[n]
+            if n in carried and self.phases.carried[n] < phase:
+                return carried[n]
             if n.op in ("position", "coord"):
                 return along_row(n, self.nest, runs_whole=self.runs_whole)
             if n.op in READS:
@@ -260,14 +260,14 @@ class RowKernel(RowWalk):
                 self.emitter.value(n)
         return self.emitter.lines[start:]
 
-    def keep_names(self) -> dict[Expr, str]:
-        return {n: f"keep{j}[k][v]" for j, n in enumerate(self.phases.kept)} if self.keeps else {}
+    def carried_names(self) -> dict[Expr, str]:
+        return {n: f"keep{j}[k][v]" for j, n in enumerate(self.phases.carried)} if self.carried else {}
 
-    def declare_kept(self) -> list[str]:
-        if not self.keeps:
+    def declare_carried(self) -> list[str]:
+        if not self.carried:
             return []
         size = f"[{self.shape.chains}][{self.shape.vector}]"
-        return [f"{COMPUTE_TYPE[n.kind]} keep{j}{size};" for j, n in enumerate(self.phases.kept)]
+        return [f"{COMPUTE_TYPE[n.kind]} keep{j}{size};" for j, n in enumerate(self.phases.carried)]
 
     def declare_accumulators(self, reductions: Sequence[Expr]) -> list[str]:
         v, lines = self.shape.vector, []
@@ -284,21 +284,21 @@ class RowKernel(RowWalk):
     ) -> list[str]:
         """One segment of a phase: accumulates its reductions into acc0, acc1, ..., adds column terms where `columns` names
         their accumulators, and writes the full outputs. Outlined functions have names that begin with `prefix`."""
-        s, kept = self.shape, self.keep_names()
+        s, carried = self.shape, self.carried_names()
         needs_inner = len(self.nest.inner) > 1 and any(n.op == "coord" for n in self.phases.elements(phase))
         decode_run = self.decode_run() if needs_inner and self.runs_whole else []
         decode_element = self.decode_run("e + v") if needs_inner and not self.runs_whole else []
         bound = f"if (e + v < {self.length}) " if self.checks == "element" else ""
         rare = rare_values(
             self.phases.roots(phase),
-            lambda names: self._element(phase, kept, names),
+            lambda names: self._element(phase, carried, names),
             s.vector,
             prefix or f"p{phase}",
             decode_element,
             bound,
         )
         self.functions += rare.functions
-        emitter = self._element(phase, kept, rare.names)
+        emitter = self._element(phase, carried, rare.names)
         inner: list[str] = []
         reductions = self.phases.reductions[phase] if phase < len(self.phases.reductions) else []
         for r, n in enumerate(reductions):
@@ -312,12 +312,12 @@ class RowKernel(RowWalk):
             i = self.frame.inputs + k
             narrow = f"Narrow<{self.frame.storage(i)}, {COMPUTE_TYPE[expr.kind]}>::to({emitter.value(expr)})"
             inner.append(f"out{i}.v[v] = {narrow};")
-        inner += [f"{kept[n]} = {emitter.value(n)};" for n, p in self.phases.kept.items() if n in kept and p == phase]
+        inner += [f"{carried[n]} = {emitter.value(n)};" for n, p in self.phases.carried.items() if n in carried and p == phase]
         if not inner:
             return []
         guard = self.valid(live)  # a value made of nothing could index a table out of its range
-        written = [self.frame.inputs + k for k, _, _ in outputs]
-        lines = ["{", *self.first_run(written, segment), "#pragma unroll", f"for (int k = 0; k < {s.chains}; ++k) {{"]
+        targets = [self.frame.inputs + k for k, _, _ in outputs]
+        lines = ["{", *self.first_run(targets, segment), "#pragma unroll", f"for (int k = 0; k < {s.chains}; ++k) {{"]
         lines.append(self.run_start(segment))
         lines += [
             f"Vec<{self.frame.storage(self.frame.inputs + k)}, {s.vector}> out{self.frame.inputs + k};" for k, _, _ in outputs

@@ -87,7 +87,7 @@ class ColumnScans(ColumnPasses):
 
     # --- short rows ---------------------------------------------------------------------------------------------------
 
-    def turn(self) -> None:
+    def transpose(self) -> None:
         """Take operands whose elements are neighbours along the row through buffers."""
         nest = self.kernel.nest
         for i, o in enumerate(nest.operands):
@@ -100,21 +100,21 @@ class ColumnScans(ColumnPasses):
                 with self.b.loop(0, TURNED * self.count * self.lanes * o.kind.itemsize, 64) as at:
                     self.b.store(zeros, self.b.at(self.turned[i], at), 64)
 
-    def begin(self, pointers: Mapping[int, Value], indices: list[Value], left: Value | None = None) -> None:
-        super().begin(pointers, indices, left)
+    def begin(self, pointers: Mapping[int, Value], indices: list[Value], remaining: Value | None = None) -> None:
+        super().begin(pointers, indices, remaining)
         self.memory = {i: self.pointers[i] for i in self.turned}
         self.pointers |= self.turned
         for i in self.turned:
             if i < len(self.kernel.nest.graph.inputs):
-                self._turn(i, back=False)
+                self._transpose(i, back=False)
 
     def finish(self) -> None:
         """Bring turned outputs to where they belong."""
         for i in self.turned:
             if i >= len(self.kernel.nest.graph.inputs):
-                self._turn(i, back=True)
+                self._transpose(i, back=True)
 
-    def _turn(self, i: int, *, back: bool) -> None:
+    def _transpose(self, i: int, *, back: bool) -> None:
         kind = self.kernel.nest.operands[i].kind
         rows = i64(self.count * self.lanes) if self.left is None else self.left
         memory, local = (self.memory[i], self.pitch[i]), (self.turned[i], self.strides[i][0])

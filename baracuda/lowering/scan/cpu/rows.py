@@ -98,10 +98,10 @@ class _Scanned:
         before = [steps.moved(values, 1) for values in totals]
         before = chosen(b, follows, combined(b, self.group.combine, spread, before), before)
         for g, first in enumerate(steps.first(1)):
-            here: State = [[values[g]] for values in before]
+            prefix: State = [[values[g]] for values in before]
             if any(first):
-                here = chosen(b, lane_mask(self.lanes, first), start, here)
-            self.put(here, i64(self.total(count + g)))
+                prefix = chosen(b, lane_mask(self.lanes, first), start, prefix)
+            self.put(prefix, i64(self.total(count + g)))
         return steps.last(totals)
 
     def results(self, g: Value, number: Value) -> dict[Expr, Group]:
@@ -117,7 +117,7 @@ class _Scanned:
         for k in order:
             within = self.get(b.mul(b.add(b.mul(g, SCAN_CHUNK), k), _SLOT))
             inclusive[k] = chosen(b, alone, within, combined(b, combine, before, within))
-        found: dict[Expr, Group] = {}
+        results: dict[Expr, Group] = {}
         for n in self.group.nodes:
             c = n.attr.component
             values = [inclusive[k][c][0] for k in range(SCAN_CHUNK)]
@@ -125,8 +125,8 @@ class _Scanned:
                 identity = combine.identity[c]
                 start = b.select(alone, constant(compute_type(identity.kind), identity.attr, self.lanes), before[c][0])
                 values = [*values[1:], start] if self.group.reverse else [start, *values[:-1]]
-            found[n] = zipped(b, values)
-        return found
+            results[n] = zipped(b, values)
+        return results
 
 
 class RowScans:
@@ -169,17 +169,17 @@ class RowScans:
         b, lanes = self.b, self.lanes
 
         def leaf(n: Expr) -> Group:
-            found = []
+            vectors = []
             for i in range(count):
                 at = b.add(offset, i * lanes)
                 if n.op == "coord":
-                    found.append(self.windows.coordinate(n.attr, b.add(self.position, at), lanes))
+                    vectors.append(self.windows.coordinate(n.attr, b.add(self.position, at), lanes))
                 elif n.op == "position":
-                    found.append(self.windows.number(n.kind, b.add(self.position, at), lanes))
+                    vectors.append(self.windows.number(n.kind, b.add(self.position, at), lanes))
                 else:
                     kind, index = n.attr[1], self.kernel.input_index[n.attr[0]]
-                    found.append(load(b, kind, b.at(self.pointers[index], b.mul(at, kind.itemsize)), lanes))
-            return found
+                    vectors.append(load(b, kind, b.at(self.pointers[index], b.mul(at, kind.itemsize)), lanes))
+            return vectors
 
         return Evaluator(b, lanes, count, leaf, self.row)
 
@@ -266,28 +266,28 @@ class RowScans:
         """Segments `first` to before `last` of the row, in the order of the scan. `before` is called with the number of each
         block before it is worked on."""
         b = self.b
-        written = [i for i, _ in self.outputs]
+        outputs = [i for i, _ in self.outputs]
         roots = [*self.operands, *(e for _, e in self.outputs)]
         each = SCAN_CHUNK * self.lanes
-        with self.windows.each(first, last, read=roots, written=written) as m:
+        with self.windows.each(first, last, roots=roots, outputs=outputs) as m:
             start = self.windows.first
             if self.reverse:
                 start = b.sub(b.sub(self.windows.length, start), m)
-            with b.loop(0, m, SCAN_BLOCK) as done:
-                number = b.div(b.add(start, done), SCAN_BLOCK)
-                left = b.min(b.sub(m, done), SCAN_BLOCK)
-                whole = b.equal(left, SCAN_BLOCK)
-                inside = b.sub(b.sub(m, done), SCAN_BLOCK) if self.reverse else done
-                shift = b.sub(SCAN_BLOCK, left) if self.reverse else i64(0)
+            with b.loop(0, m, SCAN_BLOCK) as offset:
+                number = b.div(b.add(start, offset), SCAN_BLOCK)
+                remaining = b.min(b.sub(m, offset), SCAN_BLOCK)
+                whole = b.equal(remaining, SCAN_BLOCK)
+                inside = b.sub(b.sub(m, offset), SCAN_BLOCK) if self.reverse else offset
+                shift = b.sub(SCAN_BLOCK, remaining) if self.reverse else i64(0)
                 self.position = inside
-                self._enter(whole, inside, left, shift)
-                existing = b.div(b.add(left, each - 1), each)
+                self._enter_block(whole, inside, remaining, shift)
+                existing = b.div(b.add(remaining, each - 1), each)
                 count = SCAN_BLOCK // each
                 if before is not None:
                     before(number)
                 groups = (b.sub(count, existing), i64(count)) if self.reverse else (i64(0), existing)
                 self._block(number, groups, self._streams(whole))
-                self._leave(whole, inside, left, shift)
+                self._leave_block(whole, inside, remaining, shift)
 
     def _moved(self, i: int) -> tuple[int, Value]:
         kind = self.kernel.nest.operands[i].kind
@@ -298,7 +298,7 @@ class RowScans:
                 self.b.store(zeros, self.buffers[i], 64)
         return kind.itemsize, self.buffers[i]
 
-    def _enter(self, whole: Value, inside: Value, left: Value, shift: Value) -> None:
+    def _enter_block(self, whole: Value, inside: Value, remaining: Value, shift: Value) -> None:
         """Set `pointers` to the block: in memory where it is whole, else to buffers."""
         b = self.b
         self.pointers = {}
@@ -310,17 +310,17 @@ class RowScans:
         with b.else_(whole):
             for i in varying:
                 if i < len(self.kernel.nest.graph.inputs):
-                    self._copy(i, inside, left, shift, out=False)
+                    self._copy(i, inside, remaining, shift, out=False)
 
-    def _leave(self, whole: Value, inside: Value, left: Value, shift: Value) -> None:
+    def _leave_block(self, whole: Value, inside: Value, remaining: Value, shift: Value) -> None:
         with self.b.else_(whole):
             for i, _ in self.outputs:
-                self._copy(i, inside, left, shift, out=True)
+                self._copy(i, inside, remaining, shift, out=True)
 
-    def _copy(self, i: int, inside: Value, left: Value, shift: Value, *, out: bool) -> None:
+    def _copy(self, i: int, inside: Value, remaining: Value, shift: Value, *, out: bool) -> None:
         b = self.b
         size, buffer = self._moved(i)
         memory = b.at(self.windows.pointers[i], b.mul(b.add(inside, shift), size))
         local = b.at(buffer, b.mul(shift, size))
         target, source = (memory, local) if out else (local, memory)
-        copy_run(b, self.kernel.nest.operands[i].kind, self.lanes, left, target, None, source, None)
+        copy_run(b, self.kernel.nest.operands[i].kind, self.lanes, remaining, target, None, source, None)

@@ -14,10 +14,10 @@ from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.formula.order import SCAN_TILE, SEGMENT
 from baracuda.lowering.nest.cpu.analysis import RowAnalysis
 from baracuda.lowering.nest.cpu.kernel import Kernel, Words, element_ns
-from baracuda.lowering.nest.cpu.strided_iterator import Odometer, with_last
+from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator, with_last
 from baracuda.lowering.nest.problem import Nest
 from baracuda.lowering.reduction.cpu.columns import ColumnPasses
-from baracuda.lowering.reduction.cpu.schedules import column_axis, for_blocks, row_odometer, vectors_across
+from baracuda.lowering.reduction.cpu.schedules import column_axis, for_blocks, row_iterator, vectors_across
 from baracuda.lowering.scan.cpu.columns import TURNED, ColumnScans
 from baracuda.lowering.scan.cpu.rows import RowScans
 from baracuda.lowering.scan.cpu.state import BLOCKS, Carry, State, combine_cost, get_all, set_all
@@ -37,7 +37,7 @@ _ROWS = 64
 def lower_scans(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
     """A problem whose only way along its rows are scans in one direction."""
     axis = column_axis(nest)
-    if axis is None and _turns(nest, target):
+    if axis is None and _needs_transpose(nest, target):
         axis = len(nest.outer) - 1
     if axis is not None:
         nest = with_last(nest, axis)
@@ -45,10 +45,10 @@ def lower_scans(nest: Nest, words: Words, target: CpuTarget) -> Lowered:
     return schedule.split() if schedule.parts > 1 else schedule.whole()
 
 
-def _turns(nest: Nest, target: CpuTarget) -> bool:
+def _needs_transpose(nest: Nest, target: CpuTarget) -> bool:
     """Whether rows are short, neighbours in memory along themselves, and many."""
-    short = len(nest.outer) > 0 and len(nest.inner) == 1 and nest.row_length <= TURNED
-    return short and nest.outer[-1] >= target.vector_bits // 32 and "strided" not in RowAnalysis(nest).access.values()
+    is_short = len(nest.outer) > 0 and len(nest.inner) == 1 and nest.row_length <= TURNED
+    return is_short and nest.outer[-1] >= target.vector_bits // 32 and "strided" not in RowAnalysis(nest).access.values()
 
 
 class _Schedule:
@@ -91,7 +91,7 @@ class _Schedule:
         kernel = self._kernel()
         b = kernel.b
         if self.by_columns:
-            turn = _turns(self.nest, self.target)
+            turn = _needs_transpose(self.nest, self.target)
 
             def work(passes: ColumnPasses, row: Value, number: Value) -> None:
                 assert isinstance(passes, ColumnScans)
@@ -99,22 +99,22 @@ class _Schedule:
                 passes.finish()
 
             def make(kernel: Kernel, analysis: RowAnalysis, count: int) -> ColumnScans:
-                made = ColumnScans(kernel, analysis, count)
+                scans = ColumnScans(kernel, analysis, count)
                 if turn:
-                    made.turn()
-                return made
+                    scans.transpose()
+                return scans
 
             units, rows = for_blocks(kernel, self.analysis, self.vectors, work, make=make)
             step = kernel.step(units, self._cost(self.nest.row_length * rows))
             return Lowered((step,), tuple(self.words.integers), 0, "scan turned rows" if turn else "scan columns")
         scans = RowScans(kernel, self.analysis, self.groups)
         segments = kernel.integer(-(-self.nest.row_length // SEGMENT))
-        odometer = row_odometer(kernel)
-        odometer.start(kernel.begin)
+        iterator = row_iterator(kernel)
+        iterator.start(kernel.begin)
         with b.loop(kernel.begin, kernel.end):
-            scans.begin(odometer.pointers(), odometer.indices())
+            scans.begin(iterator.pointers(), iterator.indices())
             scans.run(i64(0), segments)
-            odometer.advance()
+            iterator.advance()
         scans.streaming.fence()
         step = kernel.step(self.nest.rows, self._cost(self.nest.row_length))
         return Lowered((step,), tuple(self.words.integers), 0, "scan rows")
@@ -161,20 +161,20 @@ class _Schedule:
                     state.append([b.splat(b.load(compute_type(kind), at[0], kind.itemsize), self.lanes)])
             set_all(carry.before_tile, state)
 
-        def store(carry: Carry, g: ScanGroup, row: Value, tile: Value, left: Value | None) -> None:
+        def store(carry: Carry, g: ScanGroup, row: Value, tile: Value, remaining: Value | None) -> None:
             for c, values in enumerate(get_all(carry.blocks)):
                 size = g.kinds[c].itemsize
                 for v, value in enumerate(values):
                     at = place(g, c, tile, b.add(row, v * self.lanes))
                     if self.by_columns:
-                        store_lanes(b, g.kinds[c], value, at, None, left)
+                        store_lanes(b, g.kinds[c], value, at, None, remaining)
                     else:
                         b.store(b.extract(value, 0), at, size)
 
         def work(passes: ColumnScans | RowScans, row: Value, part: Value) -> None:
             first = b.mul(part, per_part)
             last = b.min(b.add(first, per_part), tiles)
-            left = passes.left if isinstance(passes, ColumnScans) else None
+            remaining = passes.left if isinstance(passes, ColumnScans) else None
 
             def before(number: Value) -> None:
                 with b.if_(b.equal(b.and_(number, BLOCKS - 1), 0)):
@@ -196,7 +196,7 @@ class _Schedule:
             with b.loop(first, last) as tile:
                 scan(tile, b.add(tile, 1))
                 for s in passes.scans:
-                    store(s.carry, s.group, row, tile, left)
+                    store(s.carry, s.group, row, tile, remaining)
 
         elements = min(self.part * SCAN_TILE, self.nest.row_length)
         if self.by_columns:
@@ -209,19 +209,19 @@ class _Schedule:
             return kernel.step(units, self._cost(elements * rows))
         scans = RowScans(kernel, self.analysis, self.groups, apply=apply)
         axes, operands = range(len(self.nest.outer)), range(len(self.nest.operands))
-        odometer = Odometer(
+        iterator = StridedIterator(
             b,
             kernel.integers([*self.nest.outer, self.parts]),
             {i: [*kernel.byte_strides(i, axes), i64(0)] for i in operands},
             {i: kernel.operand(i) for i in operands},
         )
         many = kernel.integer(self.parts)
-        odometer.start(kernel.begin)
+        iterator.start(kernel.begin)
         with b.loop(kernel.begin, kernel.end) as unit:
-            indices = odometer.indices()
-            scans.begin(odometer.pointers(), indices[:-1])
+            indices = iterator.indices()
+            scans.begin(iterator.pointers(), indices[:-1])
             work(scans, b.div(unit, many), indices[-1])
-            odometer.advance()
+            iterator.advance()
         scans.streaming.fence()
         return kernel.step(self.nest.rows * self.parts, self._cost(elements))
 

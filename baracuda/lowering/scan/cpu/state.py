@@ -146,15 +146,15 @@ class BlockSteps:
         """For each chunk what the one `distance` before it has; anything for the first ones."""
         lanes, last = self.lanes, self.count - 1
         step = -distance if self.group.reverse else distance
-        found = []
+        shifted = []
         for g, v in enumerate(vectors):
             if abs(step) >= lanes:
-                found.append(vectors[min(max(g - step // lanes, 0), last)])
+                shifted.append(vectors[min(max(g - step // lanes, 0), last)])
             elif step > 0:
-                found.append(self.b.shuffle(vectors[max(g - 1, 0)], v, range(lanes - step, 2 * lanes - step)))
+                shifted.append(self.b.shuffle(vectors[max(g - 1, 0)], v, range(lanes - step, 2 * lanes - step)))
             else:
-                found.append(self.b.shuffle(v, vectors[min(g + 1, last)], range(-step, lanes - step)))
-        return found
+                shifted.append(self.b.shuffle(v, vectors[min(g + 1, last)], range(-step, lanes - step)))
+        return shifted
 
     def run(self, totals: State) -> State:
         """Each chunk's total becomes that of the block up to and including it."""

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.order import SCAN_CHUNK, SCAN_SPAN, SCAN_TILE
-from baracuda.lowering.nest.cuda.block_handoff import HANDING, clearing, left_bytes
+from baracuda.lowering.nest.cuda.block_handoff import BLOCK_HANDOFF, clearing, published_bytes
 from baracuda.lowering.nest.cuda.clusters import STREAMS
 from baracuda.lowering.nest.cuda.kernel import Frame, Target
-from baracuda.lowering.scan.cuda.columns import ColumnKernel, HeldTile
+from baracuda.lowering.scan.cuda.columns import ColumnKernel, RegisterTile
 from baracuda.lowering.scan.cuda.rows import WARP, ScanKernel
 from baracuda.lowering.scan.cuda.state import StateCode
 from baracuda.runtime.program import KernelSource, Launch, Lowered
@@ -47,7 +47,7 @@ class _Chain(ABC):
         #: end.
         self.starts = [0]
         for state in kernel.states:
-            self.starts.append(self.starts[-1] + sum(left_bytes(kind) for kind in state.group.kinds))
+            self.starts.append(self.starts[-1] + sum(published_bytes(kind) for kind in state.group.kinds))
 
     @abstractmethod
     def held(self) -> int:
@@ -69,7 +69,7 @@ class _Chain(ABC):
         frame = self.frame
         nbytes = 8 + 3 * self.starts[-1] * self.tiles * frame.nest.rows
         first, body = clearing(frame, nbytes), self._body()
-        definitions = (STREAMS if self.staged else "") + HANDING + self.kernel.scan_definitions()
+        definitions = (STREAMS if self.staged else "") + BLOCK_HANDOFF + self.kernel.scan_definitions()
         source = frame.kernel(body, self.threads, definitions, blocks=self.held())
         blocks = min(self.items, target.multiprocessors * self.most)
         launches = (first, Launch(KernelSource(source), (blocks, 1, 1), self.threads, self.staged))
@@ -93,7 +93,7 @@ class _Chain(ABC):
             "item = next; next = tickets[1];",
             "__syncthreads();",
             "for (int parity = 0; item < items; parity ^= 1) {",
-            *self._enter("item"),
+            *self._enter_tile("item"),
             *kernel.uniform(apply=True),
             "unsigned after = 0;",
             "if (t == 0) after = atomicAdd(counter, 1u);",
@@ -105,7 +105,7 @@ class _Chain(ABC):
             "}",
         ]
 
-    def _enter(self, item: str) -> list[str]:
+    def _enter_tile(self, item: str) -> list[str]:
         """The tile and the rows of an item, if there is one, and of them this thread's."""
         return [
             f"const {self.kernel.index} tile = divide({item}, by_sets);",
@@ -116,12 +116,12 @@ class _Chain(ABC):
 
     def ahead(self, load: Sequence[str]) -> list[str]:
         """Loads of the next tile."""
-        return ["{", *self._enter("next"), *load, "}"]
+        return ["{", *self._enter_tile("next"), *load, "}"]
 
     def look_back(self) -> list[str]:
         """c{s}, all before the tile in `row`, for a warp whose n{s} is the tile's total."""
         states, names = self.kernel.states, [state.name for state in self.kernel.states]
-        lines = ["if (lane == 0) {", *self._leave(0, [f"n{s}.s" for s in range(len(states))]), "}"]
+        lines = ["if (lane == 0) {", *self._publish(0, [f"n{s}.s" for s in range(len(states))]), "}"]
         lines += [f"{j}::State seen{s} = {{}}; Carry<{j}> carry{s}; carry{s}.start();" for s, j in enumerate(names)]
         lines += [
             f"const {self.kernel.index} its = tile - 1 - lane;",  # the tile that this lane looks at
@@ -150,21 +150,21 @@ class _Chain(ABC):
                 f"const Some<{j}> c{s} = carry{s}.before;",
                 f"carry{s}.add(n{s}, tile);",
             ]
-        lines += ["if (lane == 0) {", *self._leave(1, [f"carry{s}.spans.s" for s in range(len(states))])]
-        return [*lines, *self._leave(2, [f"carry{s}.tiles.s" for s in range(len(states))]), "}"]
+        lines += ["if (lane == 0) {", *self._publish(1, [f"carry{s}.spans.s" for s in range(len(states))])]
+        return [*lines, *self._publish(2, [f"carry{s}.tiles.s" for s in range(len(states))]), "}"]
 
     def _components(self, which: int, tile: str, values: Sequence[str]) -> list[tuple[str, str]]:
         """Where a tile leaves each component of its total (0), or of what it carries on: of whole spans (1) and of the tiles
         since (2); and the component of the states given."""
-        found = []
+        components = []
         for value, state, start in zip(values, self.kernel.states, self.starts, strict=False):
             at = which * self.starts[-1] + start
             for c, kind in enumerate(state.group.kinds):
-                found.append((f"states + {3 * self.starts[-1]} * (row * tiles + {tile}) + {at}", f"{value}.c{c}"))
-                at += left_bytes(kind)
-        return found
+                components.append((f"states + {3 * self.starts[-1]} * (row * tiles + {tile}) + {at}", f"{value}.c{c}"))
+                at += published_bytes(kind)
+        return components
 
-    def _leave(self, which: int, values: Sequence[str]) -> list[str]:
+    def _publish(self, which: int, values: Sequence[str]) -> list[str]:
         return [f"leave({at}, {value});" for at, value in self._components(which, "tile", values)]
 
     def _find(self, which: int, known: str, values: Sequence[str]) -> list[str]:
@@ -198,7 +198,7 @@ class ChainedRows(_Chain):
 class ChainedColumns(_Chain):
     """Rows side by side."""
 
-    def __init__(self, frame: Frame, kernel: ColumnKernel, tiles: int, held: HeldTile, room: int) -> None:
+    def __init__(self, frame: Frame, kernel: ColumnKernel, tiles: int, held: RegisterTile, room: int) -> None:
         super().__init__(frame, kernel, tiles, held.threads, held.across)
         self.columns, self.held_tile, self.name, self.most = kernel, held, f"columns x{held.across}", 1
         self.staging = kernel.staged(held.threads, SCAN_TILE, 1, room)
@@ -229,8 +229,8 @@ class ChainedColumns(_Chain):
 
 def _of_lane(state: StateCode, value: str, lane: str) -> str:
     """The state that a lane of the warp has."""
-    parts = []
+    shuffled = []
     for c, kind in enumerate(state.group.kinds):
-        moved = f"__shfl_sync(0xffffffffu, {value}.c{c}, {lane})"
-        parts.append(f"(bool){moved}" if COMPUTE_TYPE[kind] == "bool" else moved)
-    return f"{state.name}::State{{{', '.join(parts)}}}"
+        lane_value = f"__shfl_sync(0xffffffffu, {value}.c{c}, {lane})"
+        shuffled.append(f"(bool){lane_value}" if COMPUTE_TYPE[kind] == "bool" else lane_value)
+    return f"{state.name}::State{{{', '.join(shuffled)}}}"

@@ -5,7 +5,7 @@ the chunks of a block of 256 elements of each row, and the chunks' totals are tu
 Thread blocks walk along their rows from block to block, and load the next while they scan one, or have several on their way
 through shared memory (`scan_staging`).
 
-Where rows are too few for that, thread blocks take whole tiles, of which every thread holds several chunks (`HeldTile`). It
+Where rows are too few for that, thread blocks take whole tiles, of which every thread holds several chunks (`RegisterTile`). It
 scans them twice: for their totals, and again when it knows what is before the tile. Its next tile is copied to shared memory
 meanwhile; where that has no room, a chunk of the next tile is loaded into the registers of one that is done. Each tile hands the
 next what is before it (`scan_chain`). Where neither suffices, there are three launches: the totals of all tiles, what is before
@@ -32,7 +32,7 @@ SHARED_BYTES = 48 * 1024
 
 
 @dataclass(frozen=True)
-class HeldTile:
+class RegisterTile:
     """Tiles of `across` rows in the registers of a thread block: every thread has chunks of `held` of their blocks."""
 
     across: int
@@ -69,8 +69,8 @@ class ColumnKernel(ScanKernel):
         turn."""
         lines = []
         for s, state in enumerate(self.states):
-            begun = f", begun{s}[2][{self.across}]" if apply else ""
-            lines.append(f"__shared__ {state.name}::State totals{s}[2][{WARP}][{self.across + 1}]{begun};")
+            initial = f", begun{s}[2][{self.across}]" if apply else ""
+            lines.append(f"__shared__ {state.name}::State totals{s}[2][{WARP}][{self.across + 1}]{initial};")
         return lines
 
     def block_start(self, block: str) -> str:
@@ -129,7 +129,7 @@ class ColumnKernel(ScanKernel):
 
     # --- whole tiles --------------------------------------------------------------------------------------------------
 
-    def held_tile(self) -> HeldTile | None:
+    def held_tile(self) -> RegisterTile | None:
         """How thread blocks hold whole tiles, where registers and shared memory suffice for enough rows. States that are larger
         than the elements they are made of leave no registers for those on their way (H200, 2026-11-22, 10,000,000 x 16 f32:
         cumsum 541 us and 813 by three launches, cummax 1,206 and 908, logcumsumexp 1,218 and 982)."""
@@ -140,13 +140,13 @@ class ColumnKernel(ScanKernel):
         held = 1
         while 2 * held * SCAN_CHUNK * 4 * registers <= _TILE_BYTES and held < BLOCKS:
             held *= 2
-        tile = HeldTile(_TILE_THREADS // WARP * held // BLOCKS, held)
+        tile = RegisterTile(_TILE_THREADS // WARP * held // BLOCKS, held)
         state = sum(len(g.kinds) * max(kind.itemsize for kind in g.kinds) for g in self.groups)
         shared = state * (BLOCKS * WARP * (tile.across + 1) + tile.across * BLOCKS)
         fits = held * SCAN_CHUNK * 4 * registers <= _TILE_BYTES and shared < SHARED_BYTES and len(self.nest.inner) == 1
         return tile if fits and tile.across >= _LEAST_ACROSS else None
 
-    def tile_shared(self, tile: HeldTile) -> list[str]:
+    def tile_shared(self, tile: RegisterTile) -> list[str]:
         """Declares the arrays in which totals of a tile meet."""
         lines = []
         for s, state in enumerate(self.states):
@@ -154,7 +154,7 @@ class ColumnKernel(ScanKernel):
             lines.append(f"__shared__ {state.name}::State totals{s}{totals}, before{s}{before};")
         return lines
 
-    def hold(self, tile: HeldTile) -> list[str]:
+    def hold(self, tile: RegisterTile) -> list[str]:
         """Declares held{i}: this thread's chunks of a tile, on their way from memory."""
         return [f"{kind} held{i}[{tile.held}];" for i, kind in self.raw_types(apply=True).items()]
 
@@ -163,26 +163,26 @@ class ColumnKernel(ScanKernel):
         chunk = [f"{kind}& raw{i} = held{i}[q];" for i, kind in self.raw_types(apply=True).items()]
         return ["{", f"const int q = {q};", *chunk, *body, "}"]
 
-    def each_chunk(self, tile: HeldTile, body: Sequence[str]) -> list[str]:
+    def each_chunk(self, tile: RegisterTile, body: Sequence[str]) -> list[str]:
         """Does something with every chunk of a tile."""
         return [line for q in range(tile.held) for line in self.with_chunk(q, body)]
 
-    def load_chunk(self, tile: HeldTile) -> list[str]:
+    def load_chunk(self, tile: RegisterTile) -> list[str]:
         """Begins to load chunk q of `tile`."""
         return self.load_at(tile.position(self.index))
 
-    def tile(self, tile: HeldTile, ahead: Sequence[str], before: Sequence[str], staging: Staging | None = None) -> list[str]:
+    def tile(self, tile: RegisterTile, ahead: Sequence[str], before: Sequence[str], staging: Staging | None = None) -> list[str]:
         """The outputs of a tile, given `tile`, which is held. `before` makes c{s}, what is before it, of n{s}, its total, for the
         first warps, each of which has a row. `ahead` loads chunk q of the next tile, or with `staging` begins to copy all of it;
         the tile is then what has been copied."""
         chunk = [*self.chunk(tile.position(self.index)), *self.take(apply=True)]
-        left = [f"totals{s}[{tile.block}][y][x] = s{s};" for s in range(len(self.states))]
+        publish = [f"totals{s}[{tile.block}][y][x] = s{s};" for s in range(len(self.states))]
         lines, arrived = [], []
         if staging:
             lines = staging.arrive()
             for i in staging.inputs:
                 arrived += staging.take(i, f"{tile.block} * {WARP} + y", "0", f"raw{i}")
-        lines += [*self.each_chunk(tile, [*arrived, *chunk, *self.serial(), *left]), "__syncthreads();"]
+        lines += [*self.each_chunk(tile, [*arrived, *chunk, *self.serial(), *publish]), "__syncthreads();"]
         lines += ahead if staging else []
         lines.append(f"for (int i = warp; i < {BLOCKS * tile.across}; i += {tile.threads // WARP}) {{")
         for s, state in enumerate(self.states):

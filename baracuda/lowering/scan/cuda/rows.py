@@ -56,15 +56,15 @@ class ScanKernel(RowKernel):
         """The nodes that the roots need; behind scans only where `through` is set."""
         if through:
             return topological(roots)
-        found: dict[Expr, None] = {}
+        reached: dict[Expr, None] = {}
         stack = list(roots)
         while stack:
             n = stack.pop()
-            if n not in found:
-                found[n] = None
+            if n not in reached:
+                reached[n] = None
                 if n not in self.nodes:
                     stack += n.args
-        return list(found)
+        return list(reached)
 
     def uniform(self, *, apply: bool) -> list[str]:
         """Computes, once a row, what elements need of it."""
@@ -143,7 +143,7 @@ class ScanKernel(RowKernel):
         if not unit:
             either = ["if (full) {", *elements(""), "} else if (here) {", *some, "}"]
             return ["{", zeros, *either, f"raw{i} = apart;", "}"] if loading else either
-        if self._staged(i, together):
+        if self._goes_through_shared(i, together):
             first = f"({together - 1} - lane)" if self.reverse else "lane"
             at = f"{base} + (e - {first} * {SCAN_CHUNK})"
             stored = f"store_together<{self._piece(i)}, {together}>({at}, out{i}, {first}, staging);"
@@ -159,7 +159,7 @@ class ScanKernel(RowKernel):
         """Whether the elements of a chunk are neighbours in memory."""
         return self.runs_whole and self.nest.operands[i].steps(self.inner_last) == 1
 
-    def _staged(self, i: int, together: int) -> bool:
+    def _goes_through_shared(self, i: int, together: int) -> bool:
         """Whether threads exchange what they store of an operand, so that every store fills whole sectors of memory."""
         return together > 1 and self._unit(i) and len(self.nest.inner) == 1 and self._piece(i) < SCAN_CHUNK
 
@@ -174,8 +174,8 @@ class ScanKernel(RowKernel):
     def _read_along(self, *, apply: bool) -> list[int]:
         """The inputs that have an element for each of the row's and are needed."""
         roots = [*self.operands, *((e for _, e in self.outputs) if apply else ())]
-        read = {n.attr[0] for n in topological(roots) if n.op == "input"}
-        return [i for i in range(self.frame.inputs) if self.varies(i) and self.frame.ports[i].name in read]
+        read_names = {n.attr[0] for n in topological(roots) if n.op == "input"}
+        return [i for i in range(self.frame.inputs) if self.varies(i) and self.frame.ports[i].name in read_names]
 
     def raw_types(self, *, apply: bool) -> dict[int, str]:
         """For every input that is needed, what holds a chunk of it on its way from memory."""
@@ -232,8 +232,8 @@ class ScanKernel(RowKernel):
         """From b{s}, all before the chunk, the states of the scan: x{s} inclusive, z{s} exclusive where that is wanted."""
         lines: list[str] = []
         for s, (state, g) in enumerate(zip(self.states, self.groups, strict=True)):
-            joined = f"x{s}[k] = {state.name}::join(b{s}.s, x{s}[k]);"
-            lines += [f"if (b{s}.is) {{", "#pragma unroll", f"{self._rising(0)} {joined}", "}"]
+            combined = f"x{s}[k] = {state.name}::join(b{s}.s, x{s}[k]);"
+            lines += [f"if (b{s}.is) {{", "#pragma unroll", f"{self._rising(0)} {combined}", "}"]
             if g.exclusive:
                 start = f"b{s}.is ? b{s}.s : {state.identity}"
                 first = SCAN_CHUNK - 1 if self.reverse else 0
@@ -253,7 +253,7 @@ class ScanKernel(RowKernel):
             lines.append(f"Vec<{storage}, {SCAN_CHUNK}> out{i};")
             assign.append(f"out{i}.v[v] = Narrow<{storage}, {COMPUTE_TYPE[expr.kind]}>::to({{{j}}});")
         lines += self._each([e for _, e in self.outputs], self.names, "after", assign)
-        if any(self._staged(i, together) for i, _ in self.outputs):
+        if any(self._goes_through_shared(i, together) for i, _ in self.outputs):
             lines.append("const bool whole_warp = __all_sync(0xffffffffu, full);")
         for i, _ in self.outputs:
             lines += self.move(i, together)
@@ -265,9 +265,13 @@ class ScanKernel(RowKernel):
     def looks_ahead(self) -> bool:
         """Whether registers suffice to load a tile while the one before is scanned. They hold the next chunk, the states, and
         the elements that outputs read beside scans; with more, a multiprocessor would take a single block of 512 threads."""
-        beside = {n.attr[0] for n in self._reached([e for _, e in self.outputs], through=False) if n.op == "input"}
-        read = [self.frame.ports[i] for i in self._read_along(apply=True)]
-        kinds = [*(p.kind for p in read), *(p.kind for p in read if p.name in beside), *(k for g in self.groups for k in g.kinds)]
+        emitted = {n.attr[0] for n in self._reached([e for _, e in self.outputs], through=False) if n.op == "input"}
+        inputs = [self.frame.ports[i] for i in self._read_along(apply=True)]
+        kinds = [
+            *(p.kind for p in inputs),
+            *(p.kind for p in inputs if p.name in emitted),
+            *(k for g in self.groups for k in g.kinds),
+        ]
         return SCAN_CHUNK * sum(kind.itemsize for kind in kinds) <= _HELD_BYTES
 
     def tile_start(self, tile: str) -> str:
@@ -302,12 +306,12 @@ class ScanKernel(RowKernel):
                 lines.append(f"b{s} = then<{j}>(Some<{j}>{{before{s}[slot][warp], tile > 0 || warp > 0}}, b{s});")
         return [*lines, *self.results(), *self.write(width)]
 
-    def join_blocks(self, blocks: int, who: str, last: str, slot: str, before: Sequence[str]) -> list[str]:
+    def join_blocks(self, blocks: int, condition: str, last: str, slot: str, before: Sequence[str]) -> list[str]:
         """Once all threads have left the totals of some blocks that follow one another in a row, the warp for which `who` holds
         combines them in turn: n{s} is the total of all, c{s} what is before them, which `before` may make of n{s}, and
         before{s}[slot][b] becomes all before block b. Total b is `last`, a place in totals{s} for a `w`."""
         lines = ["__syncthreads();", *(f"Some<{state.name}> n{s} = none<{state.name}>();" for s, state in enumerate(self.states))]
-        lines.append(f"if ({who}) {{")
+        lines.append(f"if ({condition}) {{")
         for s, state in enumerate(self.states):
             j = state.name
             lines += [
@@ -332,7 +336,7 @@ class ScanKernel(RowKernel):
             for s, state in enumerate(self.states):
                 lines.append(f"__shared__ {state.name}::State totals{s}[{rows}][{warps}], before{s}[{rows}][{warps}];")
         width = min(WARP, self.shape.group)
-        sizes = [self.nest.operands[i].kind.itemsize for i, _ in self.outputs if self._staged(i, width)]
+        sizes = [self.nest.operands[i].kind.itemsize for i, _ in self.outputs if self._goes_through_shared(i, width)]
         if sizes:
             nbytes = SCAN_BLOCK * max(sizes)
             lines += [

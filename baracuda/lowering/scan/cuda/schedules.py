@@ -61,9 +61,9 @@ def _lower_columns(frame: Frame, groups: list[ScanGroup], tiles: int, target: Ta
         if blocks < enough:
             return columns.lower_split()
     if nest.rows >= WARP * enough:
-        staged = _Columns(frame, groups, WARP, tiles, room, _BESIDE if has_clusters(target) else 1)
-        if staged.stages > 1:
-            return staged.lower()
+        pipelined = _Columns(frame, groups, WARP, tiles, room, _BESIDE if has_clusters(target) else 1)
+        if pipelined.stages > 1:
+            return pipelined.lower()
     return columns.lower()
 
 
@@ -198,7 +198,7 @@ class _Columns(_Schedule[ColumnKernel]):
     def held(self, kernel: ColumnKernel) -> int:
         return _HELD_THREADS // self.threads if self.shared or kernel.looks_ahead else 0
 
-    def _walk(self, kernel: ColumnKernel, first: str, more: str, *, apply: bool, carry: bool) -> list[str]:
+    def _block_loop(self, kernel: ColumnKernel, first: str, more: str, *, apply: bool, carry: bool) -> list[str]:
         """Blocks from the first on, while there are more; i{s} is what of its tile is before each. Of a row's threads the first
         keeps count of it, and leaves it for the others with what is before the tile."""
         names = [state.name for state in kernel.states]
@@ -231,12 +231,12 @@ class _Columns(_Schedule[ColumnKernel]):
 
     def whole(self, kernel: ColumnKernel) -> list[str]:
         carries = [f"Carry<{state.name}> carry{s}; carry{s}.start();" for s, state in enumerate(kernel.states)]
-        return carries + self._walk(kernel, "0", "", apply=True, carry=True)
+        return carries + self._block_loop(kernel, "0", "", apply=True, carry=True)
 
     def _tile(self, kernel: ColumnKernel, *, apply: bool) -> list[str]:
         """One tile: its total m{s} and whether this thread leaves it (`leaves`), or the outputs, given c{s}."""
         lines = [f"const Some<{state.name}> d{s} = c{s};" for s, state in enumerate(kernel.states)] if apply else []
-        lines += self._walk(kernel, f"tile * {BLOCKS}", f" && block < (tile + 1) * {BLOCKS}", apply=apply, carry=False)
+        lines += self._block_loop(kernel, f"tile * {BLOCKS}", f" && block < (tile + 1) * {BLOCKS}", apply=apply, carry=False)
         if not apply:
             lines.append("const bool leaves = live && y == 0;")
             lines += [f"const Some<{state.name}> m{s} = i{s};" for s, state in enumerate(kernel.states)]

@@ -60,8 +60,8 @@ class Staging:
         self.kernel, self.inputs, self.width = kernel, inputs, width
         self.across, self.threads, self.positions, self.stages = across, threads, positions, stages
         #: Threads that copy one position, and positions that all threads copy at a time.
-        self.beside = across // width
-        self.at_once = min(threads // self.beside, positions)
+        self.row_stride = across // width
+        self.at_once = min(threads // self.row_stride, positions)
         self.arrays: dict[int, _Array] = {}
         self.nbytes = 0
         for i in inputs:
@@ -78,7 +78,7 @@ class Staging:
         """Declares the shared memory, and which piece of a position this thread copies and of which position first."""
         return [
             "extern __shared__ __align__(128) unsigned char staged[];",
-            f"const int piece = threadIdx.x % {self.beside} * {self.width}, line = threadIdx.x / {self.beside};",
+            f"const int piece = threadIdx.x % {self.row_stride} * {self.width}, line = threadIdx.x / {self.row_stride};",
         ]
 
     def enter(self) -> list[str]:
@@ -108,10 +108,10 @@ class Staging:
                 f" + line % {SCAN_CHUNK} * {self.across} + piece) * {size};",
                 f"const {frame.storage(i)}* const at{i} = from{i} + (i64)start * {step};",
             ]
-            moved = f"j * {self.at_once // SCAN_CHUNK * chunk * size}"
-            copies.append(f"copy_async<{self.width * size}>(to{i} + {moved}, at{i} + (i64)j * {self.at_once} * {step});")
+            distance = f"j * {self.at_once // SCAN_CHUNK * chunk * size}"
+            copies.append(f"copy_async<{self.width * size}>(to{i} + {distance}, at{i} + (i64)j * {self.at_once} * {step});")
         inside = f"copies && start + j * {self.at_once} >= 0 && start + j * {self.at_once} < {kernel.length}"
-        if self.at_once * self.beside < self.threads:
+        if self.at_once * self.row_stride < self.threads:
             inside += f" && line < {self.at_once}"
         lines += ["#pragma unroll", f"for (int j = 0; j < {passes}; ++j) if ({inside}) {{", *copies, "}", "}"]
         return [*lines, "commit_copies();"]

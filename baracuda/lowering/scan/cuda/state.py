@@ -128,12 +128,12 @@ class StateCode:
 
     def definition(self) -> str:
         members = " ".join(f"{kind} c{c};" for c, kind in enumerate(self.kinds))
-        moved = ", ".join(_shuffled(kind, f"x.c{c}") for c, kind in enumerate(self.kinds))
+        shuffled = ", ".join(_shuffled(kind, f"x.c{c}") for c, kind in enumerate(self.kinds))
         lines = "\n".join(f"    {line}" for line in self.join)
         return (
             f"struct {self.name} {{\n"
             f"  struct State {{ {members} }};\n"
             f"  static __device__ __forceinline__ State join(State l, State r) {{\n{lines}\n  }}\n"
-            f"  static __device__ __forceinline__ State up(State x, int d, int width) {{ return State{{{moved}}}; }}\n"
+            f"  static __device__ __forceinline__ State up(State x, int d, int width) {{ return State{{{shuffled}}}; }}\n"
             "};\n"
         )

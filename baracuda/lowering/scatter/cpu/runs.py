@@ -16,8 +16,8 @@ from baracuda.core.elements import ElementKind
 from baracuda.formula import order
 from baracuda.formula.expr import const
 from baracuda.formula.order import COMBINE, LANES, SEGMENT
-from baracuda.lowering.scatter.problem import LIMIT, Lies, Scatter, unit_inner
-from baracuda.lowering.sort.cpu.code import Code
+from baracuda.lowering.scatter.problem import LIMIT, Scatter, TensorLayout, unit_inner
+from baracuda.lowering.sort.cpu.code import StepBuilder
 from baracuda.runtime.jit import CpuTarget
 
 #: Bytes of one column array of the counter.
@@ -38,10 +38,10 @@ def lanes_of(scatter: Scatter, target: CpuTarget) -> int:
     return min(most, 1 << (scatter.inner[-1] - 1).bit_length())
 
 
-class Columns:
+class ColumnAccumulators:
     """What is computed for each column of a chunk, and where."""
 
-    def __init__(self, code: Code, scatter: Scatter, lanes: int) -> None:
+    def __init__(self, code: StepBuilder, scatter: Scatter, lanes: int) -> None:
         self.code, self.b, self.scatter, self.lanes = code, code.b, scatter, lanes
         self.kind = scatter.compute
         self.type = compute_type(self.kind)
@@ -65,10 +65,10 @@ class Columns:
         return combine(self.b, COMBINE[self.scatter.op], self.kind, [left, right])
 
     def pairs(self, values: Sequence[Value]) -> Value:
-        found = list(values)
-        while len(found) > 1:
-            found = [self.join(*found[i : i + 2]) for i in range(0, len(found), 2)]
-        return found[0]
+        pending = list(values)
+        while len(pending) > 1:
+            pending = [self.join(*pending[i : i + 2]) for i in range(0, len(pending), 2)]
+        return pending[0]
 
     def constant(self, value: float) -> Value:
         return constant(self.type, const(value, self.kind).attr, self.lanes)
@@ -83,12 +83,12 @@ class Columns:
     def push(self, value: Value, number: Value, level: int, column: Value) -> None:
         """The `number`th value of 2**level elements: combined with those that wait for it."""
         b = self.b
-        found, at, left = b.variable(value), b.variable(i64(level)), b.variable(number)
-        with b.while_(lambda: b.equal(b.and_(left.get(), 1), 1)):
-            found.set(self.join(self._level(at.get(), column), found.get()))
+        total, at, counter = b.variable(value), b.variable(i64(level)), b.variable(number)
+        with b.while_(lambda: b.equal(b.and_(counter.get(), 1), 1)):
+            total.set(self.join(self._level(at.get(), column), total.get()))
             at.set(b.add(at.get(), i64(1)))
-            left.set(b.shr(left.get(), 1))
-        b.store(found.get(), self._at(at.get(), column), self.size)
+            counter.set(b.shr(counter.get(), 1))
+        b.store(total.get(), self._at(at.get(), column), self.size)
 
     def finish(self, count: Value, sink: Sink) -> None:
         """What is left in the counter after `count` elements, from the newest to the oldest."""
@@ -96,23 +96,23 @@ class Columns:
         lowest = b.call("i64", "llvm.cttz.i64", count, Value("i1", "true"))
 
         def body(column: Value, exist: Value | None) -> None:
-            found = b.variable(self._level(lowest, column))
+            total = b.variable(self._level(lowest, column))
             at = b.variable(b.add(lowest, i64(1)))
-            left = b.variable(b.shr(b.shr(count, lowest), 1))
-            with b.while_(lambda: b.less(0, left.get())):
-                with b.if_(b.equal(b.and_(left.get(), 1), 1)):
-                    found.set(self.join(self._level(at.get(), column), found.get()))
+            counter = b.variable(b.shr(b.shr(count, lowest), 1))
+            with b.while_(lambda: b.less(0, counter.get())):
+                with b.if_(b.equal(b.and_(counter.get(), 1), 1)):
+                    total.set(self.join(self._level(at.get(), column), total.get()))
                 at.set(b.add(at.get(), i64(1)))
-                left.set(b.shr(left.get(), 1))
-            sink(column, found.get(), exist)
+                counter.set(b.shr(counter.get(), 1))
+            sink(column, total.get(), exist)
 
         self.each(body)
 
 
-class Runs:
+class DestinationRuns:
     """The elements that entries bring, and segments of them."""
 
-    def __init__(self, code: Code, columns: Columns, entries: Value, x: int, rows: int, weights: int) -> None:
+    def __init__(self, code: StepBuilder, columns: ColumnAccumulators, entries: Value, x: int, rows: int, weights: int) -> None:
         """`x`, `rows` and `weights` are the words of these operands."""
         scatter = columns.scatter
         assert scatter.x is not None
@@ -121,27 +121,31 @@ class Runs:
         self.base = code.operand(x)
         self.extents = code.numbers(scatter.keys.shape)
         self.strides = code.numbers([s * self.x.kind.itemsize for s in self.x.outer])
-        self.rows = self._other(rows, scatter.rows)
+        self.rows = self._index_operand(rows, scatter.rows)
         self.last = code.integer(scatter.sources - 1) if scatter.rows is not None else None
-        self.weights = self._other(weights, scatter.weights)
+        self.weights = self._index_operand(weights, scatter.weights)
         self.offsets = self.b.array("i64", SEGMENT)
         self.factors = self.b.array(columns.type, SEGMENT) if self.weights is not None else None
         inner = self.x.inner[-1]
         self.step = i64(self.x.kind.itemsize) if inner == 1 and columns.lanes > 1 else code.integer(inner * self.x.kind.itemsize)
         self.pointer = self.base
 
-    def _other(self, word: int, lies: Lies | None) -> tuple[Value, list[Value], ElementKind] | None:
-        if lies is None:
+    def _index_operand(self, word: int, tensor_layout: TensorLayout | None) -> tuple[Value, list[Value], ElementKind] | None:
+        if tensor_layout is None:
             return None
-        return self.code.operand(word), self.code.numbers([s * lies.kind.itemsize for s in lies.outer]), lies.kind
+        return (
+            self.code.operand(word),
+            self.code.numbers([s * tensor_layout.kind.itemsize for s in tensor_layout.outer]),
+            tensor_layout.kind,
+        )
 
     def _coordinates(self, position: Value) -> list[Value]:
         b, rest = self.b, position
-        found: list[Value] = []
+        indices: list[Value] = []
         for axis in range(len(self.extents) - 1, 0, -1):
-            found.insert(0, b.rem(rest, self.extents[axis]))
+            indices.insert(0, b.rem(rest, self.extents[axis]))
             rest = b.div(rest, self.extents[axis])
-        return [rest, *found]
+        return [rest, *indices]
 
     def _dot(self, coordinates: Sequence[Value], strides: Sequence[Value]) -> Value:
         b, total = self.b, i64(0)
@@ -149,7 +153,7 @@ class Runs:
             total = b.add(total, b.mul(c, s))
         return total
 
-    def _where(self, entry: Value) -> tuple[Value, Value | None]:
+    def _offset_and_factor(self, entry: Value) -> tuple[Value, Value | None]:
         """The offset of what an entry brings, and its factor."""
         b, code = self.b, self.code
         where = self._coordinates(code.position(code.entry(self.entries, entry)))
@@ -168,7 +172,7 @@ class Runs:
 
     def element(self, entry: Value) -> Value:
         """What an entry brings, where that is one column."""
-        offset, factor = self._where(entry)
+        offset, factor = self._offset_and_factor(entry)
         value = load(self.b, self.x.kind, self.b.at(self.base, offset), 1)
         return value if factor is None else combine(self.b, "mul", self.columns.kind, [value, factor])
 
@@ -176,7 +180,7 @@ class Runs:
         """Look up where the elements of a segment are."""
         b = self.b
         with b.loop(0, count) as j:
-            offset, factor = self._where(b.add(first, j))
+            offset, factor = self._offset_and_factor(b.add(first, j))
             b.store(offset, b.at(self.offsets, b.mul(j, 8)), 8)
             if factor is not None:
                 assert self.factors is not None
@@ -209,11 +213,11 @@ class Runs:
     def _lanes(self, count: Value) -> None:
         """Lanes of one element each: groups of 8, then of 4, 2 and 1."""
         b, columns = self.b, self.columns
-        done = i64(0)
+        first = i64(0)
         for level in (3, 2, 1, 0):
             size = 1 << level
             end = b.and_(count, -size)
-            with b.loop(done, end, size) as j:
+            with b.loop(first, end, size) as j:
 
                 def body(column: Value, exist: Value | None, j: Value = j, level: int = level, size: int = size) -> None:
                     value = columns.pairs([self._element(b.add(j, i), column, exist) for i in range(size)])
@@ -221,7 +225,7 @@ class Runs:
                     columns.push(value, b.shr(j, 3) if level == 3 else i64(0), level, column)
 
                 columns.each(body)
-            done = end
+            first = end
 
     def _chains(self, count: Value) -> None:
         """All lanes, of up to SEGMENT / LANES elements."""
@@ -241,8 +245,8 @@ class Runs:
                     more = b.less(lane, rest)
                     # the first element stands in for one that does not exist
                     at = b.select(more, b.add(start, lane), lane)
-                    joined = columns.join(total.get(), self._element(at, column, exist))
-                    total.set(b.select(more, joined, total.get()))
+                    combined = columns.join(total.get(), self._element(at, column, exist))
+                    total.set(b.select(more, combined, total.get()))
                 columns.push(columns.pairs([s.get() for s in sums]), b.shr(j, 3), 3, column)
 
             columns.each(body)

@@ -11,10 +11,10 @@ from baracuda.codegen.llvm.primitives import combine
 from baracuda.core.elements import Category
 from baracuda.formula import order
 from baracuda.formula.order import COMBINE, SEGMENT
-from baracuda.lowering.nest.cpu.strided_iterator import Odometer
-from baracuda.lowering.scatter.cpu.runs import Columns, Runs, identity, lanes_of
-from baracuda.lowering.scatter.problem import BASE, OPERANDS, ROWS, WEIGHTS, Arrays, Lies, Scatter, X, Y
-from baracuda.lowering.sort.cpu.code import Code, Integers
+from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
+from baracuda.lowering.scatter.cpu.runs import ColumnAccumulators, DestinationRuns, identity, lanes_of
+from baracuda.lowering.scatter.problem import BASE, OPERANDS, ROWS, WEIGHTS, Arrays, Scatter, TensorLayout, X, Y
+from baracuda.lowering.sort.cpu.code import Integers, StepBuilder
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Launch
 
@@ -28,12 +28,12 @@ class Sums:
         self.target = target
         self.lanes = lanes_of(scatter, target)
 
-    def _code(self) -> Code:
-        return Code(self.integers, self.target)
+    def _code(self) -> StepBuilder:
+        return StepBuilder(self.integers, self.target)
 
     @contextmanager
     def _chunks(
-        self, code: Code, columns: Columns, bases: dict[int, tuple[Value, Lies]]
+        self, code: StepBuilder, columns: ColumnAccumulators, bases: dict[int, tuple[Value, TensorLayout]]
     ) -> Iterator[tuple[dict[int, Value], Value]]:
         """For each chunk of the columns: the addresses of its first one, and its number among all columns."""
         b, inner = code.b, self.scatter.inner
@@ -45,20 +45,20 @@ class Sums:
         def chunks(pointers: dict[int, Value], start: Value) -> Iterator[tuple[dict[int, Value], Value]]:
             with b.loop(0, last, columns.chunk) as first:
                 columns.width = b.min(b.sub(last, first), columns.chunk)
-                moved = {i: b.at(p, b.mul(first, strides[i][-1])) for i, p in pointers.items()}
-                yield moved, b.add(start, first)
+                shifted = {i: b.at(p, b.mul(first, strides[i][-1])) for i, p in pointers.items()}
+                yield shifted, b.add(start, first)
 
         if len(inner) == 1:
             yield from chunks(addresses, i64(0))
             return
-        walk = Odometer(b, extents, {i: s[:-1] for i, s in strides.items()}, addresses)
-        walk.start(i64(0))
+        iterator = StridedIterator(b, extents, {i: s[:-1] for i, s in strides.items()}, addresses)
+        iterator.start(i64(0))
         rows = code.integer(self.scatter.columns // max(inner[-1], 1))
         with b.loop(0, rows) as row:
-            yield from chunks(walk.pointers(), b.mul(row, last))
-            walk.advance()
+            yield from chunks(iterator.pointers(), b.mul(row, last))
+            iterator.advance()
 
-    def _partial(self, code: Code, columns: Columns, slot: Value, column: Value) -> Value:
+    def _partial(self, code: StepBuilder, columns: ColumnAccumulators, slot: Value, column: Value) -> Value:
         b = code.b
         at = b.add(b.mul(slot, code.integer(self.scatter.columns)), column)
         return b.at(code.scratch(self.places.partials), b.mul(at, columns.size))
@@ -71,10 +71,10 @@ class Sums:
         """
         code = self._code()
         b, scatter = code.b, self.scatter
-        columns = Columns(code, scatter, self.lanes)
+        columns = ColumnAccumulators(code, scatter, self.lanes)
         entries, starts = code.scratch(self.places.entries[0]), code.scratch(self.places.starts)
         n, nowhere = code.integer(scatter.keys.positions), code.integer(scatter.keys.count)
-        runs = Runs(code, columns, entries, X, ROWS, WEIGHTS)
+        runs = DestinationRuns(code, columns, entries, X, ROWS, WEIGHTS)
         with b.loop(b.mul(code.begin, 2), b.mul(code.end, 2)) as unit:
             window, second = b.mul(b.shr(unit, 1), SEGMENT), b.equal(b.and_(unit, 1), 1)
             at = b.select(second, b.sub(b.min(b.add(window, SEGMENT), n), i64(1)), window)
@@ -85,8 +85,8 @@ class Sums:
                 skipped = b.shr(b.add(b.select(inside, i64(0), b.sub(window, start)), SEGMENT - 1), 10)
                 first = b.add(start, b.mul(skipped, SEGMENT))
                 belongs = b.and_(b.equal(b.op("xor", second, inside), 0), b.less(SEGMENT, b.sub(end, start)))
-                here = b.less(first, b.min(end, b.add(window, SEGMENT)))
-                with b.if_(b.and_(belongs, here)):
+                starts_here = b.less(first, b.min(end, b.add(window, SEGMENT)))
+                with b.if_(b.and_(belongs, starts_here)):
                     count = b.min(b.sub(end, first), SEGMENT)
                     runs.find(first, count)
                     slot = b.add(b.shr(start, 9), skipped)
@@ -106,17 +106,19 @@ class Sums:
         """Every destination: its run combined, or the results of its segments."""
         code = self._code()
         b, scatter = code.b, self.scatter
-        columns = Columns(code, scatter, self.lanes)
+        columns = ColumnAccumulators(code, scatter, self.lanes)
         entries, starts = code.scratch(self.places.entries[0]), code.scratch(self.places.starts)
-        runs = Runs(code, columns, entries, X, ROWS, WEIGHTS) if scatter.x is not None else None
+        runs = DestinationRuns(code, columns, entries, X, ROWS, WEIGHTS) if scatter.x is not None else None
         finish = _Finish(code, scatter, columns)
-        walk = finish.walk
-        walk.start(code.begin)
+        iterator = finish.iterator
+        iterator.start(code.begin)
         with b.loop(code.begin, code.end) as d:
             start, end = code.u32(starts, d), code.u32(starts, b.add(d, i64(1)))
             count = b.sub(end, start)
             finish.begin(count)
-            bases = {i: (p, t) for i, p in walk.pointers().items() if (t := scatter.y if i == Y else scatter.base) is not None}
+            bases = {
+                i: (p, t) for i, p in iterator.pointers().items() if (t := scatter.y if i == Y else scatter.base) is not None
+            }
             empty = b.equal(count, 0) if runs is not None else None
             if runs is None or empty is None:
                 with self._chunks(code, columns, bases) as (pointers, _):
@@ -152,14 +154,14 @@ class Sums:
                     with b.if_(b.less(SEGMENT, count)), self._chunks(code, columns, bases) as (pointers, column):
                         finish.pointers = pointers
                         self._joined(code, columns, finish, start, count, column)
-            walk.advance()
+            iterator.advance()
         mean = scatter.keys.positions / scatter.keys.count
         size = columns.size if scatter.x is not None else 0
         return code.step(
             "destinations", scatter.keys.count, 4 + mean * 4 + scatter.columns * (mean * size + scatter.y.kind.itemsize) * 0.06
         )
 
-    def _few(self, columns: Columns, runs: Runs, finish: _Finish, start: Value, count: Value) -> None:
+    def _few(self, columns: ColumnAccumulators, runs: DestinationRuns, finish: _Finish, start: Value, count: Value) -> None:
         """The one column of a run of 0 to _FEW elements, without a branch: their number is hard to predict."""
         b = columns.b
         last = columns.code.integer(self.scatter.keys.positions - 1)
@@ -172,7 +174,9 @@ class Sums:
             lanes.append(b.select(exists, runs.element(at), neutral))
         finish.store(i64(0), columns.pairs(lanes), None, some=b.less(0, count))
 
-    def _joined(self, code: Code, columns: Columns, finish: _Finish, start: Value, count: Value, column: Value) -> None:
+    def _joined(
+        self, code: StepBuilder, columns: ColumnAccumulators, finish: _Finish, start: Value, count: Value, column: Value
+    ) -> None:
         """The results of a run's segments, in adjacent pairs."""
         b = code.b
         segments = b.shr(b.add(count, SEGMENT - 1), 10)
@@ -190,17 +194,17 @@ class Sums:
 class _Finish:
     """From a run's combination to what is stored: alpha, the mean, the base, one rounding."""
 
-    def __init__(self, code: Code, scatter: Scatter, columns: Columns) -> None:
+    def __init__(self, code: StepBuilder, scatter: Scatter, columns: ColumnAccumulators) -> None:
         self.code, self.b, self.scatter, self.columns = code, code.b, scatter, columns
-        written: list[tuple[int, Lies]] = [(Y, scatter.y)]
+        outputs: list[tuple[int, TensorLayout]] = [(Y, scatter.y)]
         if scatter.base is not None:
-            written.append((BASE, scatter.base))
+            outputs.append((BASE, scatter.base))
         self.alpha = code.word(columns.type, OPERANDS + 1) if scatter.scaled else None
         extents = code.numbers(scatter.destinations)
-        strides = {i: code.numbers([s * t.kind.itemsize for s in t.outer]) for i, t in written}
-        self.walk = Odometer(code.b, extents, strides, {i: code.operand(i) for i, _ in written})
+        strides = {i: code.numbers([s * t.kind.itemsize for s in t.outer]) for i, t in outputs}
+        self.iterator = StridedIterator(code.b, extents, strides, {i: code.operand(i) for i, _ in outputs})
         self.steps = {
-            i: i64(t.kind.itemsize) if columns.lanes > 1 else code.integer(t.inner[-1] * t.kind.itemsize) for i, t in written
+            i: i64(t.kind.itemsize) if columns.lanes > 1 else code.integer(t.inner[-1] * t.kind.itemsize) for i, t in outputs
         }
         self.pointers: dict[int, Value] = {}
         self.count = self.divisor = i64(0)

@@ -10,7 +10,7 @@ from baracuda.formula.expr import param
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target, Words
 from baracuda.lowering.scatter.cuda.sums import SHORT, Sums
 from baracuda.lowering.scatter.problem import INDEX, OPERANDS, Scatter, arrays, partial_slots
-from baracuda.lowering.sort.cuda.order import Order, digits, tiles
+from baracuda.lowering.sort.cuda.order import RadixSort, digits, tiles
 from baracuda.runtime.program import Lowered
 
 
@@ -29,7 +29,7 @@ def lower(scatter: Scatter, target: Target) -> Lowered:
     summed = scatter.x is not None
     slots = partial_slots(keys.positions) if summed else 0
     places = arrays(keys, digits(keys), tiles(keys), slots * scatter.columns * scatter.compute.itemsize)
-    ordering = Order(keys, INDEX, places, words)
+    ordering = RadixSort(keys, INDEX, places, words)
     units = ordering.units()
     sums = Sums(scatter, ordering)
     if summed and keys.positions > SHORT:

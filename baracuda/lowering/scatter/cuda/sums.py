@@ -15,8 +15,8 @@ from baracuda.formula import order
 from baracuda.formula.order import CHAIN, LANES, SEGMENT
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, offset, unravel
 from baracuda.lowering.scatter.cpu.runs import identity
-from baracuda.lowering.scatter.problem import BASE, ROWS, WEIGHTS, Lies, Scatter, X, Y, unit_inner
-from baracuda.lowering.sort.cuda.order import Order, Unit, lines, strides
+from baracuda.lowering.scatter.problem import BASE, ROWS, WEIGHTS, Scatter, TensorLayout, X, Y, unit_inner
+from baracuda.lowering.sort.cuda.order import RadixSort, UnboundKernel, lines, strides
 
 #: The longest run that a thread takes alone, and entries that it has in flight.
 SHORT, _AHEAD = 32, 4
@@ -31,7 +31,7 @@ def _width(scatter: Scatter) -> int:
     tensors = [t for t in (scatter.x, scatter.base, scatter.y) if t is not None]
     width = min(8, 16 // scatter.y.kind.itemsize)
 
-    def fits(t: Lies) -> bool:
+    def fits(t: TensorLayout) -> bool:
         return t.alignment % (width * t.kind.itemsize) == 0 and not any(s % width for s in (*t.outer, *t.inner[:-1]))
 
     while width > 1 and (scatter.inner[-1] % width or not all(map(fits, tensors))):
@@ -40,7 +40,7 @@ def _width(scatter: Scatter) -> int:
 
 
 class Sums:
-    def __init__(self, scatter: Scatter, ordering: Order) -> None:
+    def __init__(self, scatter: Scatter, ordering: RadixSort) -> None:
         self.scatter, self.order, self.words = scatter, ordering, ordering.words
         self.width = _width(scatter)
         self.vectors = scatter.columns // self.width
@@ -58,27 +58,27 @@ class Sums:
         s, words, C, T = self.scatter, self.words, self.compute, self.storage
         tensors = [("y", Y, s.y), ("base", BASE, s.base), ("x", X, s.x)]
         text = f"constexpr int V = {self.width};\ntypedef {C} C;\ntypedef {T} T;\ntypedef {self.op} Op;\n"
-        for name, _, lies in tensors:
-            if lies is not None:
-                unit: list[str | None] = [words.signed(i) for i in lies.inner] if s.general else []
-                unit = unit or ["1" if i == 1 else None if i == 0 else words.signed(i) for i in lies.inner]
+        for name, _, tensor_layout in tensors:
+            if tensor_layout is not None:
+                unit: list[str | None] = [words.signed(i) for i in tensor_layout.inner] if s.general else []
+                unit = unit or ["1" if i == 1 else None if i == 0 else words.signed(i) for i in tensor_layout.inner]
                 body = [*unravel("e", s.inner, words, "c", wide=False), f"return {offset(unit, 'c')};"]
                 text += self._function("i64", f"{name}_column", "unsigned e", body)
-            if lies is not None and name != "x":
+            if tensor_layout is not None and name != "x":
                 body = unravel("d", s.destinations, words, "c", wide=False)
-                body.append(f"return {offset(strides(lies.outer, words, general=s.general), 'c')};")
+                body.append(f"return {offset(strides(tensor_layout.outer, words, general=s.general), 'c')};")
                 text += self._function("i64", f"{name}_row", "unsigned d", body)
         if s.x is not None:
             text += self._element(s.x)
         return text + self._finish()
 
-    def _element(self, x: Lies) -> str:
+    def _element(self, x: TensorLayout) -> str:
         """`bring`: the columns that a position brings, and its factor."""
         s, words = self.scatter, self.words
         body = unravel("p", s.keys.shape, words, "c", wide=False)
 
-        def at(lies: Lies) -> str:
-            return offset(strides(lies.outer, words, general=s.general), "c")
+        def at(tensor_layout: TensorLayout) -> str:
+            return offset(strides(tensor_layout.outer, words, general=s.general), "c")
 
         if s.rows is None:
             body.append(f"const i64 row = {at(x)};")
@@ -136,7 +136,7 @@ class Sums:
 
     # --- kernels ------------------------------------------------------------------------------------------------------
 
-    def destinations(self) -> Unit:
+    def destinations(self) -> UnboundKernel:
         """Runs that one thread combines, and destinations that nothing goes to."""
         words, s = self.words, self.scatter
         total = s.keys.count * self.vectors
@@ -155,7 +155,7 @@ class Sums:
   const i64 base = {self._base("d", "e")};
 {self._alone() if s.x is not None else "  for (int v = 0; v < V; ++v) result.v[v] = Narrow<T, C>::to((C)count);"}
   store<V>((T*)W.w[{Y}] + y_row(W, d) + y_column(W, e), result);"""
-        return Unit(self.functions, body, (-(-total // _THREADS), 1, 1), _THREADS)
+        return UnboundKernel(self.functions, body, (-(-total // _THREADS), 1, 1), _THREADS)
 
     def _alone(self) -> str:
         levels = (SHORT // _AHEAD).bit_length()
@@ -203,7 +203,7 @@ class Sums:
     for (int v = 0; v < V; ++v) result.v[v] = finish(W, sum[v], count, base + v);
   }}"""
 
-    def segments(self) -> Unit:
+    def segments(self) -> UnboundKernel:
         """Segments of runs longer than `SHORT`: teams of threads take neighbouring lanes, and are combined in pairs."""
         across = min(32, 1 << (self.vectors - 1).bit_length())
         teams = min(LANES, _SEGMENT_THREADS // across)
@@ -269,9 +269,9 @@ class Sums:
     }}
   }}"""
         grid = (-(-self.scatter.keys.positions // SEGMENT), -(-self.vectors // across), 1)
-        return Unit(self.functions + _FIND + _TEAMS, body, grid, threads)
+        return UnboundKernel(self.functions + _FIND + _TEAMS, body, grid, threads)
 
-    def joined(self) -> Unit:
+    def joined(self) -> UnboundKernel:
         """Runs longer than a segment: the results of their segments, in adjacent pairs."""
         across = min(32, 1 << (self.scatter.columns - 1).bit_length())
         teams = _JOIN_THREADS // across
@@ -297,7 +297,7 @@ class Sums:
   if (team == 0 && e < width)
     ((T*)W.w[{Y}])[y_row(W, d) + y_column(W, e)] = finish(W, total[x], count, {self._base("d", "e")});"""
         grid = (-(-self.scatter.keys.positions // SEGMENT), -(-self.scatter.columns // across), 1)
-        return Unit(self.functions + _TEAMS, body, grid, _JOIN_THREADS)
+        return UnboundKernel(self.functions + _TEAMS, body, grid, _JOIN_THREADS)
 
 
 _FIND = f"""

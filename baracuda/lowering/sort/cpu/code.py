@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from baracuda.codegen.llvm.ir import Builder, Int, Module, Value, i64
 from baracuda.lowering.nest.cpu.kernel import grain
-from baracuda.lowering.nest.cpu.strided_iterator import Odometer
+from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
 from baracuda.lowering.scatter.problem import Keys
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import KernelSource, Language, Launch
@@ -30,7 +30,7 @@ class Integers:
         return self.first + len(self.values) - 1
 
 
-class Code:
+class StepBuilder:
     """One step: a function over a range of units of work."""
 
     def __init__(self, integers: Integers, target: CpuTarget) -> None:
@@ -94,7 +94,7 @@ class Code:
 class KeyReader:
     """The key of one position after another."""
 
-    def __init__(self, code: Code, keys: Keys, operand: int) -> None:
+    def __init__(self, code: StepBuilder, keys: Keys, operand: int) -> None:
         self.code, self.keys, b = code, keys, code.b
         size = keys.index.kind.itemsize
         extents = code.numbers(keys.shape)
@@ -104,21 +104,21 @@ class KeyReader:
         self.highest = code.integer(keys.extent - 1)
         self.extent = code.integer(keys.extent) if keys.wrap else None
         self.skip = None if keys.skip is None else (code.integer(keys.skip), code.integer(keys.count))
-        self.walk = Odometer(b, extents, {0: strides}, {0: code.operand(operand)})
+        self.iterator = StridedIterator(b, extents, {0: strides}, {0: code.operand(operand)})
 
     def start(self, position: Value) -> None:
-        self.walk.start(position)
+        self.iterator.start(position)
 
     def get(self) -> Value:
         """The key at the present position."""
         b, kind = self.code.b, self.keys.index.kind
-        index = b.convert("sext", b.load(f"i{kind.bits}", self.walk.pointers()[0], kind.itemsize), "i64")
+        index = b.convert("sext", b.load(f"i{kind.bits}", self.iterator.pointers()[0], kind.itemsize), "i64")
         if self.extent is not None:
             index = b.select(b.less(index, 0), b.add(index, self.extent), index)
         key = self.code.maximum(b.min(index, self.highest), 0)
         if self.scale is not None:
             key = b.mul(key, self.scale)
-        for coordinate, step in zip(self.walk.indices(), self.steps, strict=True):
+        for coordinate, step in zip(self.iterator.indices(), self.steps, strict=True):
             if step is not None:
                 key = b.add(key, b.mul(coordinate, step))
         if self.skip is not None:
@@ -127,4 +127,4 @@ class KeyReader:
         return key
 
     def advance(self) -> None:
-        self.walk.advance()
+        self.iterator.advance()

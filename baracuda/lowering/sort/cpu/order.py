@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from baracuda.codegen.llvm.ir import Value, i64
 from baracuda.lowering.scatter.problem import Arrays, Keys, passes
-from baracuda.lowering.sort.cpu.code import BLOCK, TILE, Code, Integers, KeyReader
+from baracuda.lowering.sort.cpu.code import BLOCK, TILE, Integers, KeyReader, StepBuilder
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Launch
 
@@ -24,33 +24,35 @@ def tiles(keys: Keys) -> int:
     return -(-keys.positions // TILE)
 
 
-class Order:
+class RadixSort:
     """The steps that put the sorted entries and the starts of the runs into the workspace."""
 
     def __init__(self, keys: Keys, index: int, arrays: Arrays, integers: Integers, target: CpuTarget) -> None:
         self.keys, self.index, self.arrays = keys, index, arrays
         self.integers, self.target = integers, target
 
-    def _code(self) -> Code:
-        return Code(self.integers, self.target)
+    def _code(self) -> StepBuilder:
+        return StepBuilder(self.integers, self.target)
 
     def steps(self) -> list[Launch]:
         """Histogram, its running sum, and the move, for each digit; then the starts."""
-        found: list[Launch] = []
+        launches: list[Launch] = []
         places = digits(self.keys)
         if self.keys.positions:
             for i, (shift, bits) in enumerate(places):
-                left = len(places) - 1 - i  # so that the last pass ends in the first array
-                source = None if i == 0 else self.arrays.entries[(left + 1) % 2]
-                found += [
+                passes_left = len(places) - 1 - i  # so that the last pass ends in the first array
+                source = None if i == 0 else self.arrays.entries[(passes_left + 1) % 2]
+                launches += [
                     self._histogram(source, shift, bits),
                     self._running_sum(bits),
-                    self._move(source, self.arrays.entries[left % 2], shift, bits),
+                    self._move(source, self.arrays.entries[passes_left % 2], shift, bits),
                 ]
-        return [*found, self._starts()]
+        return [*launches, self._starts()]
 
     @contextmanager
-    def _walk(self, code: Code, source: int | None, shift: int, bits: int) -> Iterator[tuple[Value, Value, Value]]:
+    def _tile_positions(
+        self, code: StepBuilder, source: int | None, shift: int, bits: int
+    ) -> Iterator[tuple[Value, Value, Value]]:
         """For each position of the units' tiles: its entry, its digit, and the histogram of its tile."""
         b = code.b
         n, mask = code.integer(self.keys.positions), code.integer((1 << bits) - 1)
@@ -79,7 +81,7 @@ class Order:
         counts, each = code.scratch(self.arrays.counts), code.integer(1 << bits)
         with b.loop(b.mul(code.begin, each), b.mul(code.end, each)) as i:
             code.set_u32(counts, i, i64(0))
-        with self._walk(code, source, shift, bits) as (_, digit, histogram):
+        with self._tile_positions(code, source, shift, bits) as (_, digit, histogram):
             code.set_u32(histogram, digit, b.add(code.u32(histogram, digit), i64(1)))
         return code.step("histogram", tiles(self.keys), TILE * 1.0)
 
@@ -100,7 +102,7 @@ class Order:
         code = self._code()
         b = code.b
         to = code.scratch(target)
-        with self._walk(code, source, shift, bits) as (entry, digit, next_):
+        with self._tile_positions(code, source, shift, bits) as (entry, digit, next_):
             place = code.u32(next_, digit)
             code.set_u32(next_, digit, b.add(place, i64(1)))
             b.store(entry, b.at(to, b.mul(place, 8)), 8)

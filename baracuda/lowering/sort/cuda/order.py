@@ -26,7 +26,7 @@ _MANY = 1 << 18
 
 
 @dataclass(frozen=True)
-class Unit:
+class UnboundKernel:
     """A kernel before the words of its program are all known."""
 
     functions: str
@@ -61,7 +61,7 @@ def strides(values: Sequence[int], words: Words, *, general: bool) -> list[str |
     return [None if s == 0 and not general else words.signed(s) for s in values]
 
 
-class Order:
+class RadixSort:
     """The launches that put the sorted entries and the starts of the runs into the workspace."""
 
     def __init__(self, keys: Keys, index: int, arrays: Arrays, words: Words) -> None:
@@ -71,18 +71,18 @@ class Order:
     def scratch(self, at: int) -> str:
         return f"(W.w[{self.words.operands}] + {self.words.signed(at)})"
 
-    def units(self) -> list[Unit]:
+    def units(self) -> list[UnboundKernel]:
         """Counting, the sums over tiles, and the move, for each digit; then the starts."""
-        found: list[Unit] = []
+        units: list[UnboundKernel] = []
         places = digits(self.keys)
         if self.keys.positions:
             for i, (shift, bits) in enumerate(places):
-                left = len(places) - 1 - i  # so that the last pass ends in the first array
-                source = None if i == 0 else self.arrays.entries[(left + 1) % 2]
+                passes_left = len(places) - 1 - i  # so that the last pass ends in the first array
+                source = None if i == 0 else self.arrays.entries[(passes_left + 1) % 2]
                 reading = self._reading(source, shift, bits)
-                target = self.arrays.entries[left % 2]
-                found += [self._counting(reading, bits), self._summing(bits), self._moving(reading, target, bits)]
-        return [*found, self._starts()]
+                target = self.arrays.entries[passes_left % 2]
+                units += [self._counting(reading, bits), self._summing(bits), self._moving(reading, target, bits)]
+        return [*units, self._starts()]
 
     def _reading(self, source: int | None, shift: int, bits: int) -> str:
         """The functions `entry_of(W, p)` and `digit_of(W, entry)`."""
@@ -110,7 +110,7 @@ class Order:
             f"  return (unsigned)(entry >> {words.unsigned(32 + shift)}) & {(1 << bits) - 1}u;\n}}\n"
         )
 
-    def _counting(self, reading: str, bits: int) -> Unit:
+    def _counting(self, reading: str, bits: int) -> UnboundKernel:
         words, radix = self.words, 1 << bits
         body = f"""
   __shared__ unsigned counts[{radix}];
@@ -125,9 +125,9 @@ class Order:
   __syncthreads();
   unsigned* const to = (unsigned*){self.scratch(self.arrays.counts)} + blockIdx.x;
   for (unsigned i = threadIdx.x; i < {radix}u; i += {_THREADS}u) to[(i64)i * gridDim.x] = counts[i];"""
-        return Unit(reading, body, (tiles(self.keys), 1, 1), _THREADS)
+        return UnboundKernel(reading, body, (tiles(self.keys), 1, 1), _THREADS)
 
-    def _summing(self, bits: int) -> Unit:
+    def _summing(self, bits: int) -> UnboundKernel:
         body = f"""
   __shared__ unsigned sums[{_WARPS}];
   const unsigned count = {self.words.unsigned(tiles(self.keys))};
@@ -142,9 +142,9 @@ class Order:
     carry += total;
   }}
   if (threadIdx.x == 0) ((unsigned*){self.scratch(self.arrays.totals)})[blockIdx.x] = carry;"""
-        return Unit(_SUM_BEFORE, body, (1 << bits, 1, 1), _THREADS)
+        return UnboundKernel(_SUM_BEFORE, body, (1 << bits, 1, 1), _THREADS)
 
-    def _moving(self, reading: str, target: int, bits: int) -> Unit:
+    def _moving(self, reading: str, target: int, bits: int) -> UnboundKernel:
         words, radix, items = self.words, 1 << bits, self.items
         each = max(1, radix // _THREADS)
         body = f"""
@@ -199,9 +199,9 @@ class Order:
 #pragma unroll
   for (int i = 0; i < {items}; ++i)
     if (first + i * 32u < n) to[counts[warp][digit_of(W, entries[i])] + ranks[i]] = entries[i];"""
-        return Unit(_SUM_BEFORE + reading, body, (tiles(self.keys), 1, 1), _THREADS)
+        return UnboundKernel(_SUM_BEFORE + reading, body, (tiles(self.keys), 1, 1), _THREADS)
 
-    def _starts(self) -> Unit:
+    def _starts(self) -> UnboundKernel:
         """For each key the first place in the sorted entries with that key or a larger one; a block's keys lie together."""
         words, count = self.words, self.keys.count + 1
         body = f"""
@@ -212,7 +212,7 @@ class Order:
   __syncthreads();
   if (key < {words.unsigned(count)})
     ((unsigned*){self.scratch(self.arrays.starts)})[key] = first_of(entries, key, bounds[0], bounds[1]);"""
-        return Unit(_FIRST_OF, body, (-(-count // _THREADS), 1, 1), _THREADS)
+        return UnboundKernel(_FIRST_OF, body, (-(-count // _THREADS), 1, 1), _THREADS)
 
 
 _SUM_BEFORE = f"""

@@ -9,7 +9,7 @@ from typing import Any
 from baracuda.core.plan import Plan, Scalars
 
 #: What is called in place of a run: the plan, the stream it was given, and the run itself.
-Around = Callable[[Plan[Any, Any], Any, Callable[[], None]], None]
+RunHook = Callable[[Plan[Any, Any], Any, Callable[[], None]], None]
 _listeners: list[Callable[[int], None]] = []
 _watching = 0
 
@@ -30,7 +30,7 @@ def _changed(by: int) -> None:
 
 
 @contextmanager
-def watched(around: Around) -> Iterator[None]:
+def run_hook(around: RunHook) -> Iterator[None]:
     """Have `around(plan, stream, run)` called in place of each `plan.run`, in whichever thread; it is to call `run()` once.
 
     Launches that were bound before are not seen. Statements may be nested: the inner one's function is then called first.

@@ -18,7 +18,7 @@ from baracuda.ops.declaration.formula_plan import FormulaPlan
 LIMIT = 1 << 17
 
 
-def judged(case: Case, inputs: Mapping[str, Array]) -> dict[str, Array]:
+def canonical_outputs(case: Case, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """The outputs of a case.
 
     Raises `UnsupportedError` for a plan without a formula, for a case that is too large, and for what the interpreter does
@@ -26,7 +26,7 @@ def judged(case: Case, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """
     plan, descriptor = case.plan, case.descriptor
     if not issubclass(plan, FormulaPlan):
-        return case.judged(inputs)
+        return case.canonical_outputs(inputs)
     if max((a.size for a in inputs.values()), default=0) > LIMIT:
         raise UnsupportedError(f"{case} has more than {LIMIT} elements")
     problem = plan.problem(descriptor)
@@ -35,18 +35,18 @@ def judged(case: Case, inputs: Mapping[str, Array]) -> dict[str, Array]:
     if case.omitted:
         graph = graph.select_outputs(wanted)
     graph = stored_as_integers(expand(graph))
-    given = arguments(case, problem, inputs)
+    tensors = arguments(case, problem, inputs)
     for port in graph.inputs:
-        if given[port.name].dtype.itemsize == port.kind.itemsize == 1:
-            given[port.name] = given[port.name].view(port.kind.numpy)
-    ports = run(graph, given, problem.shape, problem.inner, parameters(problem, inputs))
-    found: dict[str, Array] = {}
+        if tensors[port.name].dtype.itemsize == port.kind.itemsize == 1:
+            tensors[port.name] = tensors[port.name].view(port.kind.numpy)
+    ports = run(graph, tensors, problem.shape, problem.inner, parameters(problem, inputs))
+    values: dict[str, Array] = {}
     for spec in (s for s in case.tensors() if s.written):
         shape, dtype = spec.expected_shape(descriptor), spec.expected_kind(descriptor).numpy
         if spec.name in ports:
-            found[spec.name] = np.ascontiguousarray(ports[spec.name]).view(dtype).reshape(shape)
+            values[spec.name] = np.ascontiguousarray(ports[spec.name]).view(dtype).reshape(shape)
         else:
-            found[spec.name] = np.empty(shape, dtype)
-            found[spec.name].real = ports[f"{spec.name}.re"].reshape(shape)
-            found[spec.name].imag = ports[f"{spec.name}.im"].reshape(shape)
-    return found
+            values[spec.name] = np.empty(shape, dtype)
+            values[spec.name].real = ports[f"{spec.name}.re"].reshape(shape)
+            values[spec.name].imag = ports[f"{spec.name}.im"].reshape(shape)
+    return values

@@ -17,7 +17,7 @@ LAYOUTS = ("contiguous", "transposed", "permuted", "mixed", "sliced", "negative"
 
 
 @dataclass(frozen=True)
-class Placing:
+class TensorPlacement:
     """Where a tensor's elements are in a block of `nbytes` bytes: strides in elements, offset of the first in bytes."""
 
     shape: tuple[int, ...]
@@ -46,17 +46,17 @@ def dense_strides(shape: Sequence[int], order: Sequence[int]) -> tuple[int, ...]
     return tuple(strides)
 
 
-def placed(shape: Sequence[int], strides: Sequence[int], kind: ElementKind, shift: int = 0) -> Placing:
+def placed(shape: Sequence[int], strides: Sequence[int], kind: ElementKind, shift: int = 0) -> TensorPlacement:
     """A block that these strides fit in, the first element `shift` elements off a 64-byte boundary (where none is negative)."""
     shape, strides = tuple(shape), tuple(strides)
     spans = [(n - 1) * s for n, s in zip(shape, strides, strict=True)] if 0 not in shape else []
     below, above = -sum(s for s in spans if s < 0), sum(s for s in spans if s > 0)
     size = kind.itemsize
     lead = GUARD + -(-below * size // 64) * 64 + shift * size
-    return Placing(shape, strides, kind, lead, -(-(lead + (above + 1) * size + GUARD) // 64) * 64)
+    return TensorPlacement(shape, strides, kind, lead, -(-(lead + (above + 1) * size + GUARD) // 64) * 64)
 
 
-def place(shape: Sequence[int], kind: ElementKind, layout: str, *, written: bool, number: int = 0) -> Placing:
+def place(shape: Sequence[int], kind: ElementKind, layout: str, *, writable: bool, number: int = 0) -> TensorPlacement:
     """A tensor in one of `LAYOUTS`; `number` is its position among the operands, which "mixed" layouts differ by."""
     rank = len(shape)
     axes = list(range(rank))
@@ -72,7 +72,7 @@ def place(shape: Sequence[int], kind: ElementKind, layout: str, *, written: bool
         return placed(shape, [p * s for p, s in zip(parent, steps, strict=True)], kind, shift=1)
     if layout == "negative":
         return placed(shape, [-s for s in dense_strides(shape, axes)], kind)
-    if layout == "broadcast" and not written and rank:
+    if layout == "broadcast" and not writable and rank:
         own = dense_strides([1 if a == number % rank else n for a, n in enumerate(shape)], axes)
         return placed(shape, [0 if a == number % rank else s for a, s in enumerate(own)], kind)
     if layout == "padded" and rank:
