@@ -207,7 +207,7 @@ struct Loader {
   }
 
   // Puts what `fetch` brought into registers where it belongs.
-  __device__ __forceinline__ void land(X* stage) {
+  __device__ __forceinline__ void store_shared(X* stage) {
     if constexpr (!ASYNC) {
       stage += place(row, k);
 #pragma unroll
@@ -273,7 +273,7 @@ __device__ __forceinline__ u64 chain(u64 a, u64 b, u64 s) { return a * b + s; }
 DOT(dot_ss, "s32.s32") DOT(dot_su, "s32.u32") DOT(dot_us, "u32.s32") DOT(dot_uu, "u32.u32")
 
 // Starts tile number `tile` of those that k has.
-template <int BK, class L, class X> __device__ __forceinline__ void bring(L& loader, X* stage, int tile, int k, bool whole) {
+template <int BK, class L, class X> __device__ __forceinline__ void copy_tile(L& loader, X* stage, int tile, int k, bool whole) {
   const int left = k - tile * BK;
   if (left <= 0) return;
   if (whole && left >= BK) loader.template fetch<false>(stage, BK);
@@ -347,7 +347,7 @@ template <class S, class X, int LINES, int COLUMNS, int PITCH, int THREADS, int 
   }
 
   // Puts what `fetch` brought where it belongs.
-  static __device__ __forceinline__ void land(const Vec<S, V>* held, X* slot) {
+  static __device__ __forceinline__ void store_shared(const Vec<S, V>* held, X* slot) {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
       const int a = (int)threadIdx.x + i * THREADS;
@@ -590,8 +590,8 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   ++fed_step;
   }
   commit_copies();
-  const bool keeps = along < 4;
-  const int kept = row + along * 4;
+  const bool owns_row = along < 4;
+  const int own_row = row + along * 4;
   float largest = -__uint_as_float(0x7f800000u), total = 0;
   float x[4][8];
   float sum[4][4];
@@ -611,8 +611,8 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   for (int chunk = 0; chunk < 2; ++chunk) {
   float* const slot = slots + slot_read * 5760;
   wait_copies<0>();
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::land(held + 0, slot + 0);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::land(held + 128, slot + 1152);
+  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
+  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::store_shared(held + 128, slot + 1152);
   __syncthreads();
   {
   float* const slot = slots;
@@ -656,20 +656,20 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   }
   }
   __syncthreads();
-  if (keeps) {
+  if (owns_row) {
   float before = largest, now = largest;
   #pragma unroll
   for (int w = 0; w < 2; ++w) {
   if (unit + w >= stop) break;
   if (w == wn) before = largest;
-  largest = maximum(largest, tile_largest[w * 32 + kept]);
+  largest = maximum(largest, tile_largest[w * 32 + own_row]);
   if (w == wn) now = largest;
   }
   const bool nothing = now == -__uint_as_float(0x7f800000u);
   const float origin = nothing ? 0 : now;
   if (works) {
-  origins[wn * 32 + kept] = origin;
-  factors[wn * 32 + kept] = nothing ? 1 : exp_(before - origin);
+  origins[wn * 32 + own_row] = origin;
+  factors[wn * 32 + own_row] = nothing ? 1 : exp_(before - origin);
   }}
   __syncwarp();
   if (works) {
@@ -688,7 +688,7 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   for (int j = 0; j < present; j += 64) {
   float* const slot = slots + slot_read * 5760;
   wait_copies<0>();
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::land(held + 0, slot + 0);
+  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
   __syncthreads();
   if (fed_rounds > 0) {
   float* const slot = slots;
@@ -708,7 +708,7 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   commit_copies();
   slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
   if (j % 64 == 0) {
-  if (wn == 0 && keeps) total = chain(total, factors[j / 64 * 32 + kept], tile_total[j / 64 * 32 + kept]);
+  if (wn == 0 && owns_row) total = chain(total, factors[j / 64 * 32 + own_row], tile_total[j / 64 * 32 + own_row]);
   #pragma unroll
   for (int m = 0; m < 4; ++m) {
   const float factor = factors[j / 64 * 32 + row + m * 4];
@@ -719,9 +719,9 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   sums<64, 4, 132, 64>(sum, weights + row * 132 + j, slot + wn * 32 + along * 4);
   }
   }
-  if (wn == 0 && keeps) {
-  tile_largest[kept] = largest;
-  origins[kept] = total;
+  if (wn == 0 && owns_row) {
+  tile_largest[own_row] = largest;
+  origins[own_row] = total;
   }
   __syncthreads();
   #pragma unroll

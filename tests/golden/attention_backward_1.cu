@@ -171,7 +171,7 @@ struct Loader {
   }
 
   // Puts what `fetch` brought into registers where it belongs.
-  __device__ __forceinline__ void land(X* stage) {
+  __device__ __forceinline__ void store_shared(X* stage) {
     if constexpr (!ASYNC) {
       stage += place(row, k);
 #pragma unroll
@@ -237,7 +237,7 @@ __device__ __forceinline__ u64 chain(u64 a, u64 b, u64 s) { return a * b + s; }
 DOT(dot_ss, "s32.s32") DOT(dot_su, "s32.u32") DOT(dot_us, "u32.s32") DOT(dot_uu, "u32.u32")
 
 // Starts tile number `tile` of those that k has.
-template <int BK, class L, class X> __device__ __forceinline__ void bring(L& loader, X* stage, int tile, int k, bool whole) {
+template <int BK, class L, class X> __device__ __forceinline__ void copy_tile(L& loader, X* stage, int tile, int k, bool whole) {
   const int left = k - tile * BK;
   if (left <= 0) return;
   if (whole && left >= BK) loader.template fetch<false>(stage, BK);
@@ -311,7 +311,7 @@ template <class S, class X, int LINES, int COLUMNS, int PITCH, int THREADS, int 
   }
 
   // Puts what `fetch` brought where it belongs.
-  static __device__ __forceinline__ void land(const Vec<S, V>* held, X* slot) {
+  static __device__ __forceinline__ void store_shared(const Vec<S, V>* held, X* slot) {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
       const int a = (int)threadIdx.x + i * THREADS;

@@ -199,7 +199,7 @@ struct Loader {
   }
 
   // Puts what `fetch` brought into registers where it belongs.
-  __device__ __forceinline__ void land(X* stage) {
+  __device__ __forceinline__ void store_shared(X* stage) {
     if constexpr (!ASYNC) {
       stage += place(row, k);
 #pragma unroll
@@ -265,7 +265,7 @@ __device__ __forceinline__ u64 chain(u64 a, u64 b, u64 s) { return a * b + s; }
 DOT(dot_ss, "s32.s32") DOT(dot_su, "s32.u32") DOT(dot_us, "u32.s32") DOT(dot_uu, "u32.u32")
 
 // Starts tile number `tile` of those that k has.
-template <int BK, class L, class X> __device__ __forceinline__ void bring(L& loader, X* stage, int tile, int k, bool whole) {
+template <int BK, class L, class X> __device__ __forceinline__ void copy_tile(L& loader, X* stage, int tile, int k, bool whole) {
   const int left = k - tile * BK;
   if (left <= 0) return;
   if (whole && left >= BK) loader.template fetch<false>(stage, BK);
@@ -339,7 +339,7 @@ template <class S, class X, int LINES, int COLUMNS, int PITCH, int THREADS, int 
   }
 
   // Puts what `fetch` brought where it belongs.
-  static __device__ __forceinline__ void land(const Vec<S, V>* held, X* slot) {
+  static __device__ __forceinline__ void store_shared(const Vec<S, V>* held, X* slot) {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
       const int a = (int)threadIdx.x + i * THREADS;
@@ -509,8 +509,8 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   for (int chunk = 0; chunk < 2; ++chunk) {
   float* const slot = slots + slot_read * 5760;
   wait_copies<0>();
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::land(held + 0, slot + 0);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::land(held + 128, slot + 1152);
+  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
+  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::store_shared(held + 128, slot + 1152);
   __syncthreads();
   {
   float* const slot = slots;
@@ -542,8 +542,8 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   for (int chunk = 0; chunk < 2; ++chunk) {
   float* const slot = slots + slot_read * 5760;
   wait_copies<0>();
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::land(held + 0, slot + 0);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::land(held + 128, slot + 1152);
+  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
+  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::store_shared(held + 128, slot + 1152);
   __syncthreads();
   {
   float* const slot = slots;
@@ -601,7 +601,7 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   for (int j = 0; j < present; j += 64) {
   float* const slot = slots + slot_read * 5760;
   wait_copies<0>();
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::land(held + 0, slot + 0);
+  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
   __syncthreads();
   if (fed_rounds > 0) {
   float* const slot = slots;

@@ -183,7 +183,7 @@ struct Loader {
   }
 
   // Puts what `fetch` brought into registers where it belongs.
-  __device__ __forceinline__ void land(X* stage) {
+  __device__ __forceinline__ void store_shared(X* stage) {
     if constexpr (!ASYNC) {
       stage += place(row, k);
 #pragma unroll
@@ -249,7 +249,7 @@ __device__ __forceinline__ u64 chain(u64 a, u64 b, u64 s) { return a * b + s; }
 DOT(dot_ss, "s32.s32") DOT(dot_su, "s32.u32") DOT(dot_us, "u32.s32") DOT(dot_uu, "u32.u32")
 
 // Starts tile number `tile` of those that k has.
-template <int BK, class L, class X> __device__ __forceinline__ void bring(L& loader, X* stage, int tile, int k, bool whole) {
+template <int BK, class L, class X> __device__ __forceinline__ void copy_tile(L& loader, X* stage, int tile, int k, bool whole) {
   const int left = k - tile * BK;
   if (left <= 0) return;
   if (whole && left >= BK) loader.template fetch<false>(stage, BK);
@@ -337,23 +337,23 @@ extern "C" __global__ void __launch_bounds__(288, 1) kernel(const __grid_constan
   #pragma unroll 1
   for (int tile = 0; tile < tiles; ++tile) {
   await_phase(empty + write, parity);
-  bring<256>(b0, stages_b + write * 2048, tile, k, columns == 8);
+  copy_tile<256>(b0, stages_b + write * 2048, tile, k, columns == 8);
   arrive_copied(full + write);
   if (++write == 8) { write = 0; parity ^= 1; }
   }}
   else {
   int tile = warp - 5;
   Loader<BF16, float, 4, 256, 260, 32, 8, false, false, false, 4> a0((const BF16*)W.w[0] + ((i64)0 + m0 * ((i64)W.w[12]) + (i64)(tile) * 256 * (i64)1), ((i64)W.w[12]), (i64)1, rows, lane);
-  bring<256>(a0, stages_a, tile, k, rows == 4);
+  copy_tile<256>(a0, stages_a, tile, k, rows == 4);
   #pragma unroll 1
   while (tile < tiles) {
   const int turn = tile / 8, write = tile - turn * 8;
   await_phase(empty + write, turn % 2 == 0);
-  a0.land(stages_a + write * 1040);
+  a0.store_shared(stages_a + write * 1040);
   __syncwarp();
   if (lane == 0) arrive(full + write);
   tile += 4;
-  bring<256>(a0, stages_a, tile, k, rows == 4);
+  copy_tile<256>(a0, stages_a, tile, k, rows == 4);
   }}
   __syncthreads();
   float* const sums0 = (float*)(shared + 128);

@@ -183,7 +183,7 @@ struct Loader {
   }
 
   // Puts what `fetch` brought into registers where it belongs.
-  __device__ __forceinline__ void land(X* stage) {
+  __device__ __forceinline__ void store_shared(X* stage) {
     if constexpr (!ASYNC) {
       stage += place(row, k);
 #pragma unroll
@@ -249,7 +249,7 @@ __device__ __forceinline__ u64 chain(u64 a, u64 b, u64 s) { return a * b + s; }
 DOT(dot_ss, "s32.s32") DOT(dot_su, "s32.u32") DOT(dot_us, "u32.s32") DOT(dot_uu, "u32.u32")
 
 // Starts tile number `tile` of those that k has.
-template <int BK, class L, class X> __device__ __forceinline__ void bring(L& loader, X* stage, int tile, int k, bool whole) {
+template <int BK, class L, class X> __device__ __forceinline__ void copy_tile(L& loader, X* stage, int tile, int k, bool whole) {
   const int left = k - tile * BK;
   if (left <= 0) return;
   if (whole && left >= BK) loader.template fetch<false>(stage, BK);
@@ -287,8 +287,8 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   int read = 0, write = 2;
   #pragma unroll
   for (int stage = 0; stage < 2; ++stage) {
-  bring<32>(a0, stages_a0 + stage * 2304, stage, k, rows == 64);
-  bring<32>(b0, stages_b0 + stage * 1024, stage, k, columns == 32);
+  copy_tile<32>(a0, stages_a0 + stage * 2304, stage, k, rows == 64);
+  copy_tile<32>(b0, stages_b0 + stage * 1024, stage, k, columns == 32);
   commit_copies();
   }
   wait_copies<1>();
@@ -307,8 +307,8 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   fragment<4, 1, 36, false>(own_a0[(g + 1) % 2], stages_a0 + (read * 2304 + row * 36), (g + 1) % 8 * 4);
   fragment<32, 4, 32, true>(own_b0[(g + 1) % 2], stages_b0 + (read * 1024 + column), (g + 1) % 8 * 4);
   if (g == 0) {
-  bring<32>(a0, stages_a0 + write * 2304, tile + 2, k, rows == 64);
-  bring<32>(b0, stages_b0 + write * 1024, tile + 2, k, columns == 32);
+  copy_tile<32>(a0, stages_a0 + write * 2304, tile + 2, k, rows == 64);
+  copy_tile<32>(b0, stages_b0 + write * 1024, tile + 2, k, columns == 32);
   commit_copies();
   write = write + 1 == 3 ? 0 : write + 1;
   }

@@ -101,8 +101,8 @@ template <class Op, class T> __device__ __forceinline__ T tree(T* p, int m, T id
 }
 struct Words { u64 w[13]; };
 
-// Mailboxes: `send` puts a value of 4 or 8 bytes to the place in block `rank` of the cluster that p points to in this block, and
-// counts its bytes in that block's box.
+// Exchange: `send` puts a value of 4 or 8 bytes to the place in block `rank` of the cluster that p points to in this block, and
+// counts its bytes in that block's mbar.
 __device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 __device__ __forceinline__ unsigned address_in(const void* p, unsigned rank) {
   unsigned at;
@@ -110,38 +110,38 @@ __device__ __forceinline__ unsigned address_in(const void* p, unsigned rank) {
   return at;
 }
 #define SEND "st.async.shared::cluster.mbarrier::complete_tx::bytes"
-template <class T> __device__ __forceinline__ void send(T* p, T value, u64* box, unsigned rank) {
-  const unsigned to = address_in(p, rank), news = address_in(box, rank);
+template <class T> __device__ __forceinline__ void send(T* p, T value, u64* mbar, unsigned rank) {
+  const unsigned to = address_in(p, rank), remote = address_in(mbar, rank);
   if constexpr (sizeof(T) == 8) {
     u64 bits; memcpy(&bits, &value, 8);
-    asm volatile(SEND ".u64 [%0], %1, [%2];" ::"r"(to), "l"(bits), "r"(news) : "memory");
+    asm volatile(SEND ".u64 [%0], %1, [%2];" ::"r"(to), "l"(bits), "r"(remote) : "memory");
   } else {
     unsigned bits; memcpy(&bits, &value, 4);
-    asm volatile(SEND ".u32 [%0], %1, [%2];" ::"r"(to), "r"(bits), "r"(news) : "memory");
+    asm volatile(SEND ".u32 [%0], %1, [%2];" ::"r"(to), "r"(bits), "r"(remote) : "memory");
   }
 }
 // All threads of all blocks call it before anything is sent.
-__device__ __forceinline__ void open_boxes(u64* boxes, int count) {
+__device__ __forceinline__ void init_mbars(u64* mbars, int count) {
   if (threadIdx.x == 0) {
-    for (int i = 0; i < count; ++i) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(boxes + i)) : "memory");
+    for (int i = 0; i < count; ++i) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(mbars + i)) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-// Once for each time that a box is used: how many bytes will come.
-__device__ __forceinline__ void expect_bytes(u64* box, int nbytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(box)), "r"(nbytes) : "memory");
+// Once for each time that a mbar is used: how many bytes will come.
+__device__ __forceinline__ void expect_bytes(u64* mbar, int nbytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(mbar)), "r"(nbytes) : "memory");
 }
 #define ARRIVED "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64"
-// Waits until all that was expected is there; `turn` says how often the box was used before.
-__device__ __forceinline__ void await_box(u64* box, unsigned turn) {
+// Waits until all that was expected is there; `turn` says how often the mbar was used before.
+__device__ __forceinline__ void await_mbar(u64* mbar, unsigned turn) {
   unsigned done;
   do {
     asm volatile("{\n\t.reg .pred p;\n\t" ARRIVED " p, [%1], %2;\n\tselp.u32 %0, 1, 0, p;\n\t}"
-                 : "=r"(done) : "r"(shared_address(box)), "r"(turn & 1) : "memory");
+                 : "=r"(done) : "r"(shared_address(mbar)), "r"(turn & 1) : "memory");
   } while (!done);
 }
-// End of mailboxes.
+// End of cluster exchange.
 
 // Streams: N bytes from global to shared memory without passing registers.
 template <int N> __device__ __forceinline__ void copy_async(void* to, const void* from) {
@@ -168,8 +168,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512, 1) k
   const int rank = blockIdx.x % 2, begin = rank * 49;
   const int count = ((int)W.w[6]) - begin < 49 ? ((int)W.w[6]) - begin : 49;
   i64* const tickets = (i64*)(dynamic + 16);
-  u64* const boxes = (u64*)(dynamic + 0);
-  open_boxes(boxes, 2);
+  u64* const mbars = (u64*)(dynamic + 0);
+  init_mbars(mbars, 2);
   const bool leader = rank == 0 && threadIdx.x == 0;
   Vec<float, 4>* const kept_in0 = (Vec<float, 4>*)(dynamic + 896) + threadIdx.x;
   Vec<float, 4> in0[8];
@@ -245,7 +245,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512, 1) k
   }
   }
   float leaf0 = across<Sum, 32>(pairs<Sum, 4>(acc0));
-  if (here && lane < 2) send(((float*)(dynamic + 32 + (round & 1) * 416)) + segment, leaf0, (boxes + 0 + (round & 1)), lane);
+  if (here && lane < 2) send(((float*)(dynamic + 32 + (round & 1) * 416)) + segment, leaf0, (mbars + 0 + (round & 1)), lane);
   commit_copies();
   }
   {
@@ -269,11 +269,11 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512, 1) k
   }
   }
   float leaf0 = across<Sum, 32>(pairs<Sum, 4>(acc0));
-  if (here && lane < 2) send(((float*)(dynamic + 32 + (round & 1) * 416)) + segment, leaf0, (boxes + 0 + (round & 1)), lane);
+  if (here && lane < 2) send(((float*)(dynamic + 32 + (round & 1) * 416)) + segment, leaf0, (mbars + 0 + (round & 1)), lane);
   }
-  if (leader) for (int to = 0; to < 2; ++to) send(tickets + (round & 1), ticket, (boxes + 0 + (round & 1)), to);
-  if (threadIdx.x == 0) expect_bytes((boxes + 0 + (round & 1)), 400);
-  await_box((boxes + 0 + (round & 1)), round >> 1);
+  if (leader) for (int to = 0; to < 2; ++to) send(tickets + (round & 1), ticket, (mbars + 0 + (round & 1)), to);
+  if (threadIdx.x == 0) expect_bytes((mbars + 0 + (round & 1)), 400);
+  await_mbar((mbars + 0 + (round & 1)), round >> 1);
   const i64 next = tickets[round & 1];
   red0_0 = tree<Sum>(((float*)(dynamic + 32 + (round & 1) * 416)), ((int)W.w[6]), __uint_as_float(0x80000000u), threadIdx.x, 512);
   const float t5 = __uint_as_float((unsigned)W.w[3]);

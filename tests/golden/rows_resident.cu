@@ -115,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   }
   }
   }
-  float keep0[8][4];
+  float carried0[8][4];
   float red0_0;
   {
   float acc0[4];
@@ -185,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
     const float t33 = t32 * t15;
     const float t34 = t33 * t2;
     acc0[v] = Sum::of(acc0[v], t34);
-    keep0[k][v] = t34;
+    carried0[k][v] = t34;
   }
   }
   }
@@ -207,7 +207,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   if (live) {
   #pragma unroll
   for (int v = 0; v < 4; ++v) {
-    const float t37 = keep0[k][v];
+    const float t37 = carried0[k][v];
     const float t38 = t37 * t36;
     out1.v[v] = Narrow<BF16, float>::to(t38);
   }

@@ -48,15 +48,15 @@ __device__ __forceinline__ unsigned divide(unsigned n, u64 magic) {
 }
 struct Words { u64 w[19]; };
 
-// Handing over: a word and its mark, past the first-level cache, which does not see what other blocks write.
+// Block hand-off: a word and its mark, past the first-level cache, which does not see what other blocks write.
 __device__ __forceinline__ void store_word(u64 at, u64 word) {
   asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
 }
 __device__ __forceinline__ u64 load_word(u64 at) {
   u64 word; asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory"); return word;
 }
-__device__ __forceinline__ void nap() { __nanosleep(64); }
-template <class T> __device__ __forceinline__ void leave(u64 at, T x) {
+__device__ __forceinline__ void backoff() { __nanosleep(64); }
+template <class T> __device__ __forceinline__ void publish(u64 at, T x) {
   constexpr int words = (sizeof(T) + 3) / 4;
   unsigned w[words] = {};
   memcpy(w, &x, sizeof(T));
@@ -64,7 +64,7 @@ template <class T> __device__ __forceinline__ void leave(u64 at, T x) {
   for (int i = 0; i < words; ++i) store_word(at + 8 * i, (u64)1 << 32 | w[i]);
 }
 // Whether a value is there, and if so the value.
-template <class T> __device__ __forceinline__ bool find(u64 at, T& x) {
+template <class T> __device__ __forceinline__ bool poll(u64 at, T& x) {
   constexpr int words = (sizeof(T) + 3) / 4;
   unsigned w[words];
   bool there = true;
@@ -274,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kernel(const __grid_constan
   }
   n0 = some<Scan0>(r0);
   if (lane == 0) {
-  leave(states + 24 * (row * tiles + tile) + 0, n0.s.c0);
+  publish(states + 24 * (row * tiles + tile) + 0, n0.s.c0);
   }
   Scan0::State seen0 = {}; Carry<Scan0> carry0; carry0.start();
   const int its = tile - 1 - lane;
@@ -282,14 +282,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kernel(const __grid_constan
   for (;;) {
   bool total = true, carry = true;
   if (its >= 0) {
-  total &= find(states + 24 * (row * tiles + its) + 0, seen0.c0);
-  carry &= find(states + 24 * (row * tiles + its) + 8, carry0.spans.s.c0);
-  carry &= find(states + 24 * (row * tiles + its) + 16, carry0.tiles.s.c0);
+  total &= poll(states + 24 * (row * tiles + its) + 0, seen0.c0);
+  carry &= poll(states + 24 * (row * tiles + its) + 8, carry0.spans.s.c0);
+  carry &= poll(states + 24 * (row * tiles + its) + 16, carry0.tiles.s.c0);
   }
   const unsigned carried = __ballot_sync(0xffffffffu, carry), known = __ballot_sync(0xffffffffu, total);
   nearest = __ffs(carried) - 1;
   if (carried && !(~known & ((1u << nearest) - 1))) break;
-  nap();
+  backoff();
   }
   carry0.spans = {Scan0::State{__shfl_sync(0xffffffffu, carry0.spans.s.c0, nearest)}, tile - nearest >= 64};
   carry0.tiles = {Scan0::State{__shfl_sync(0xffffffffu, carry0.tiles.s.c0, nearest)}, (tile - nearest) % 64 > 0};
@@ -299,8 +299,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kernel(const __grid_constan
   const Some<Scan0> c0 = carry0.before;
   carry0.add(n0, tile);
   if (lane == 0) {
-  leave(states + 24 * (row * tiles + tile) + 8, carry0.spans.s.c0);
-  leave(states + 24 * (row * tiles + tile) + 16, carry0.tiles.s.c0);
+  publish(states + 24 * (row * tiles + tile) + 8, carry0.spans.s.c0);
+  publish(states + 24 * (row * tiles + tile) + 16, carry0.tiles.s.c0);
   }
   if (lane < 16) before0[slot][lane] = then<Scan0>(c0, Some<Scan0>{w0, lane > 0}).s;
   }

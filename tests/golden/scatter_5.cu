@@ -71,7 +71,7 @@ __device__ __forceinline__ i64 x_column(const Words& W, unsigned e) {
   const unsigned c0 = e;
   return (i64)c0 * 1;
 }
-__device__ __forceinline__ C bring(const Words& W, unsigned p, i64 column, Vec<T, V>& to) {
+__device__ __forceinline__ C load_source(const Words& W, unsigned p, i64 column, Vec<T, V>& to) {
   const unsigned c0 = p;
   const i64 row = (i64)c0 * ((i64)W.w[24]);
   load<V>(to, (const T*)W.w[1] + row + column);
@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(512) kernel(const __grid_constant__
           // an element that does not exist is the team's first one again, and left out
   #pragma unroll
           for (int q = 0; q < 1; ++q)
-            factors[q] = bring(W, (unsigned)entries[first + (j + q < count ? j + q : j)], column, rows[q]);
+            factors[q] = load_source(W, (unsigned)entries[first + (j + q < count ? j + q : j)], column, rows[q]);
   #pragma unroll
           for (int q = 0; q < 1; ++q)
   #pragma unroll

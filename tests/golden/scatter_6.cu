@@ -101,7 +101,7 @@ __device__ __forceinline__ i64 x_column(const Words& W, unsigned e) {
   const unsigned c0 = e;
   return (i64)c0 * 1;
 }
-__device__ __forceinline__ C bring(const Words& W, unsigned p, i64 column, Vec<T, V>& to) {
+__device__ __forceinline__ C load_source(const Words& W, unsigned p, i64 column, Vec<T, V>& to) {
   const unsigned c0 = p;
   const i64 row = (i64)c0 * ((i64)W.w[24]);
   load<V>(to, (const T*)W.w[1] + row + column);

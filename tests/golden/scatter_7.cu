@@ -85,7 +85,7 @@ __device__ __forceinline__ i64 x_column(const Words& W, unsigned e) {
   const unsigned c0 = e;
   return (i64)c0 * 1;
 }
-__device__ __forceinline__ C bring(const Words& W, unsigned p, i64 column, Vec<T, V>& to) {
+__device__ __forceinline__ C load_source(const Words& W, unsigned p, i64 column, Vec<T, V>& to) {
   const unsigned c0 = p;
   const i64 row = (i64)c0 * ((i64)W.w[24]);
   load<V>(to, (const T*)W.w[1] + row + column);
@@ -121,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
         C factors[4];
   #pragma unroll
         for (int i = 0; i < 4; ++i)
-          if (j + i < count) factors[i] = bring(W, (unsigned)entries[start + j + i], column, rows[i]);
+          if (j + i < count) factors[i] = load_source(W, (unsigned)entries[start + j + i], column, rows[i]);
   #pragma unroll
         for (int v = 0; v < V; ++v) {
           C lanes[4];

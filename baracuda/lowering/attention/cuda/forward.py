@@ -44,8 +44,8 @@ class Forward(AttentionKernel):
         body = [
             *self.where(),
             *self.streams.define(),
-            f"const bool keeps = along < {t.rows};",
-            f"const int kept = row + along * {DOWN};",
+            f"const bool owns_row = along < {t.rows};",
+            f"const int own_row = row + along * {DOWN};",
             f"{self.type} largest = -{self.infinity}, total = 0;",
             f"{self.type} x[{t.rows}][{COLUMNS}];",
             *self.array("sum", self.sums_of_values.width.count),
@@ -96,20 +96,20 @@ class Forward(AttentionKernel):
         """How far the softmax is before and after the warp's tile, and with the whole round."""
         across = self.tile.across
         return [
-            "if (keeps) {",
+            "if (owns_row) {",
             f"{self.type} before = largest, now = largest;",
             "#pragma unroll",
             f"for (int w = 0; w < {across}; ++w) {{",
             "if (unit + w >= stop) break;",
             "if (w == wn) before = largest;",
-            f"largest = maximum(largest, tile_largest[w * {self.rows} + kept]);",
+            f"largest = maximum(largest, tile_largest[w * {self.rows} + own_row]);",
             "if (w == wn) now = largest;",
             "}",
             f"const bool nothing = now == -{self.infinity};",
             f"const {self.type} origin = nothing ? 0 : now;",  # -inf less 0 is -inf still, whose exponential is +0
             "if (works) {",
-            f"origins[wn * {self.rows} + kept] = origin;",
-            f"factors[wn * {self.rows} + kept] = nothing ? 1 : exp_(before - origin);",
+            f"origins[wn * {self.rows} + own_row] = origin;",
+            f"factors[wn * {self.rows} + own_row] = nothing ? 1 : exp_(before - origin);",
             "}}",
         ]
 
@@ -131,7 +131,7 @@ class Forward(AttentionKernel):
         """What there is so far, in proportion to the exponentials of the next tile."""
         at = f"j / {KEYS} * {self.rows}"
         return [
-            f"if (wn == 0 && keeps) total = chain(total, factors[{at} + kept], tile_total[{at} + kept]);",
+            f"if (wn == 0 && owns_row) total = chain(total, factors[{at} + own_row], tile_total[{at} + own_row]);",
             "#pragma unroll",
             f"for (int m = 0; m < {self.tile.rows}; ++m) {{",
             f"const {self.type} factor = factors[{at} + row + m * {DOWN}];",
@@ -142,11 +142,11 @@ class Forward(AttentionKernel):
 
     def _finish(self) -> list[str]:
         """Writes y, and the log-sum-exp."""
-        lines = ["if (wn == 0 && keeps) {", "tile_largest[kept] = largest;", "origins[kept] = total;"]
+        lines = ["if (wn == 0 && owns_row) {", "tile_largest[own_row] = largest;", "origins[own_row] = total;"]
         if "lse" in self.operands:
-            to = f"{self.operands.of_head('lse', 'c1', writable=True)}[(first_row + kept) * {self.operands.stride('lse', 2)}]"
+            to = f"{self.operands.of_head('lse', 'c1', writable=True)}[(first_row + own_row) * {self.operands.stride('lse', 2)}]"
             extent = self.words.word(self.a.queries)
-            lines.append(f"if (first_row + kept < (int){extent}) {to} = largest + log_(total);")
+            lines.append(f"if (first_row + own_row < (int){extent}) {to} = largest + log_(total);")
         lines += ["}", self.barrier]
         before = [
             f"const bool nothing = tile_largest[row + m * {DOWN}] == -{self.infinity};",

@@ -70,7 +70,7 @@ template <class S, class X, int LINES, int COLUMNS, int PITCH, int THREADS, int 
   }
 
   // Puts what `fetch` brought where it belongs.
-  static __device__ __forceinline__ void land(const Vec<S, V>* held, X* slot) {
+  static __device__ __forceinline__ void store_shared(const Vec<S, V>* held, X* slot) {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
       const int a = (int)threadIdx.x + i * THREADS;

@@ -241,12 +241,12 @@ class Streams:
         return [
             f"{self.type}* const slot = slots + slot_read * {self.slot};",
             *([f"wait_copies<{self.stages - 2}>();"] if self.way != "HELD" else []),
-            *([] if self.way == "DIRECT" else self._land(p)),
+            *([] if self.way == "DIRECT" else self._store_shared(p)),
             "__syncthreads();",
             *self._feed(among, wraps),
             f"slot_read = slot_read + 1 == {self.stages} ? 0 : slot_read + 1;",
         ]
 
-    def _land(self, p: Phase) -> list[str]:
+    def _store_shared(self, p: Phase) -> list[str]:
         """Puts what has arrived of a phase into its slot."""
-        return [f"{chunk}::land(held + {register}, slot + {place});" for chunk, place, register in self._parts(p)]
+        return [f"{chunk}::store_shared(held + {register}, slot + {place});" for chunk, place, register in self._parts(p)]

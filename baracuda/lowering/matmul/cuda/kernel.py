@@ -97,14 +97,14 @@ class _Kernel:
             f"{f.shared}* const stages_{f.name} = ({f.shared}*)(shared + {self.starts[f.name]});",
         ]
 
-    def bring(self, f: Factor, stage: str, tile: str) -> str:
+    def copy_tile(self, f: Factor, stage: str, tile: str) -> str:
         whole = "rows" if f in self.a else "columns"
         extent = self.tile.bm if f in self.a else self.tile.bn
         target = f"stages_{f.name} + {stage} * {f.staging_path.elements}"
-        return f"bring<{self.tile.bk}>({f.name}, {target}, {tile}, k, {whole} == {extent});"
+        return f"copy_tile<{self.tile.bk}>({f.name}, {target}, {tile}, k, {whole} == {extent});"
 
-    def land(self, f: Factor, stage: str) -> str:
-        return f"{f.name}.land(stages_{f.name} + {stage} * {f.staging_path.elements});"
+    def store_shared(self, f: Factor, stage: str) -> str:
+        return f"{f.name}.store_shared(stages_{f.name} + {stage} * {f.staging_path.elements});"
 
     def fragments(self, suffix: str, k: str, depth: int) -> list[str]:
         """Loads the thread's elements of `depth` steps from step k of stage `read` on, into registers named by the suffix."""
@@ -167,15 +167,15 @@ class _Kernel:
         ]
         if self.asynchronous:
             lines += ["#pragma unroll", f"for (int stage = 0; stage < {ahead}; ++stage) {{"]
-            lines += [*[self.bring(f, "stage", "stage") for f in self.asynchronous], commit, "}"]
+            lines += [*[self.copy_tile(f, "stage", "stage") for f in self.asynchronous], commit, "}"]
         if self.through_registers:
-            first_tile = [self.bring(f, "0", "0") for f in self.through_registers]
-            lines += ["if (tiles > 0) {", *first_tile, *[self.land(f, "0") for f in self.through_registers], "}"]
+            first_tile = [self.copy_tile(f, "0", "0") for f in self.through_registers]
+            lines += ["if (tiles > 0) {", *first_tile, *[self.store_shared(f, "0") for f in self.through_registers], "}"]
         lines += [wait, "__syncthreads();", *self.fragments("[0]", "0", t.depth)]
-        landing = ["if (tile + 1 < tiles) {", *[self.land(f, next_) for f in self.through_registers], "}"]
-        fetching = [self.bring(f, "write", f"tile + {ahead}") for f in self.asynchronous]
+        landing = ["if (tile + 1 < tiles) {", *[self.store_shared(f, next_) for f in self.through_registers], "}"]
+        fetching = [self.copy_tile(f, "write", f"tile + {ahead}") for f in self.asynchronous]
         fetching += [commit, f"write = write + 1 == {self.stages} ? 0 : write + 1;"] if self.asynchronous else []
-        fetching += [self.bring(f, "0", "tile + 1") for f in self.through_registers]
+        fetching += [self.copy_tile(f, "0", "tile + 1") for f in self.through_registers]
         lines += [
             "#pragma unroll 1",
             "for (int tile = 0; tile < whole_tiles; ++tile) {",

@@ -71,11 +71,11 @@ class _Kernel:
         start = f"(const {f.storage}*)W.w[{f.number}] + ({offset(strides, 'c')} + {place})"
         return f"{f.staging_path.loader(threads, every)} {f.name}({start}, {along_rows}, {along_k}, {extent}, {thread});"
 
-    def bring(self) -> list[str]:
+    def copy_tile(self) -> list[str]:
         """What the warps do that bring the factors."""
         t = self.tile
         b, a = self.b, self.a
-        thin = f"bring<{t.bk}>({a.name}, stages_a, tile, k, rows == {t.bm});"
+        thin = f"copy_tile<{t.bk}>({a.name}, stages_a, tile, k, rows == {t.bm});"
         return [
             f"else if (warp < {t.warps + t.wide_threads // 32}) {{",
             self.loader(b, t.wide_threads, 1, f"threadIdx.x - {32 * t.warps}", "0"),
@@ -83,7 +83,7 @@ class _Kernel:
             "#pragma unroll 1",
             "for (int tile = 0; tile < tiles; ++tile) {",
             "await_phase(empty + write, parity);",
-            f"bring<{t.bk}>({b.name}, stages_b + write * {b.staging_path.elements}, tile, k, columns == {t.bn});",
+            f"copy_tile<{t.bk}>({b.name}, stages_b + write * {b.staging_path.elements}, tile, k, columns == {t.bn});",
             "arrive_copied(full + write);",
             f"if (++write == {t.stages}) {{ write = 0; parity ^= 1; }}",
             "}}",
@@ -95,7 +95,7 @@ class _Kernel:
             "while (tile < tiles) {",
             f"const int turn = tile / {t.stages}, write = tile - turn * {t.stages};",
             "await_phase(empty + write, turn % 2 == 0);",
-            f"{a.name}.land(stages_a + write * {a.staging_path.elements});",
+            f"{a.name}.store_shared(stages_a + write * {a.staging_path.elements});",
             "__syncwarp();",
             "if (lane == 0) arrive(full + write);",
             f"tile += {t.feeders};",
@@ -210,7 +210,7 @@ def lower_thin(c: MatmulProblem, tile: ThinTile, *, exchanged: bool, link: str =
         "#pragma unroll",
         f"for (int i = 0; i < {tile.tm}; ++i) sum[i] = 0;",
         *kernel.chains(),
-        *kernel.bring(),
+        *kernel.copy_tile(),
         *kernel.sums_to_shared(),
         *finish,
     ]

@@ -19,15 +19,15 @@ _THREADS = 256
 
 #: Addresses are numbers; each word takes 8 bytes.
 BLOCK_HANDOFF = r"""
-// Handing over: a word and its mark, past the first-level cache, which does not see what other blocks write.
+// Block hand-off: a word and its mark, past the first-level cache, which does not see what other blocks write.
 __device__ __forceinline__ void store_word(u64 at, u64 word) {
   asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
 }
 __device__ __forceinline__ u64 load_word(u64 at) {
   u64 word; asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory"); return word;
 }
-__device__ __forceinline__ void nap() { __nanosleep(64); }
-template <class T> __device__ __forceinline__ void leave(u64 at, T x) {
+__device__ __forceinline__ void backoff() { __nanosleep(64); }
+template <class T> __device__ __forceinline__ void publish(u64 at, T x) {
   constexpr int words = (sizeof(T) + 3) / 4;
   unsigned w[words] = {};
   memcpy(w, &x, sizeof(T));
@@ -35,7 +35,7 @@ template <class T> __device__ __forceinline__ void leave(u64 at, T x) {
   for (int i = 0; i < words; ++i) store_word(at + 8 * i, (u64)1 << 32 | w[i]);
 }
 // Whether a value is there, and if so the value.
-template <class T> __device__ __forceinline__ bool find(u64 at, T& x) {
+template <class T> __device__ __forceinline__ bool poll(u64 at, T& x) {
   constexpr int words = (sizeof(T) + 3) / 4;
   unsigned w[words];
   bool there = true;

@@ -34,13 +34,13 @@ class CarriedValues:
         for i in self.inputs:
             self.starts[f"in{i}"] = self._take(runs[i][1])
         for j, n in enumerate(self.values):
-            self.types[f"keep{j}"] = f"Vec<{COMPUTE_TYPE[n.kind]}, {width}>"
+            self.types[f"carried{j}"] = f"Vec<{COMPUTE_TYPE[n.kind]}, {width}>"
             size = n.kind.itemsize * width
             place = next((i for i, p in free.items() if p <= phases.carried[n] and runs[i][1] == size), None)
             if place is None:
-                self.starts[f"keep{j}"] = self._take(size)
+                self.starts[f"carried{j}"] = self._take(size)
             else:
-                self.starts[f"keep{j}"] = self.starts[f"in{place}"]
+                self.starts[f"carried{j}"] = self.starts[f"in{place}"]
                 del free[place]
 
     def _take(self, size: int) -> int:

@@ -264,17 +264,17 @@ class ColumnReduction:
         """One lane, with kept values taken from where they are or put there."""
         kernel, keeps = self.kernel, self.carried
         if place != "shared":
-            places = {n: f"keep{j}[{first} + k].v[v]" for j, n in enumerate(keeps.values)}
+            places = {n: f"carried{j}[{first} + k].v[v]" for j, n in enumerate(keeps.values)}
             return kernel.lane_loop(phase, first, places, f"p{phase}", [], [])
         used = set(kernel.phases.elements(phase))
         before, after = [], []
         for j, n in enumerate(keeps.values):
             if keeps.made[n] < phase and n in used:
-                before.append(f"const {keeps.types[f'keep{j}']} keep{j} = kept_keep{j}[{slot}];")
+                before.append(f"const {keeps.types[f'carried{j}']} carried{j} = kept_carried{j}[{slot}];")
             elif keeps.made[n] == phase:
-                before.append(f"{keeps.types[f'keep{j}']} keep{j};")
-                after.append(f"kept_keep{j}[{slot}] = keep{j};")
-        places = {n: f"keep{j}.v[v]" for j, n in enumerate(keeps.values)}
+                before.append(f"{keeps.types[f'carried{j}']} carried{j};")
+                after.append(f"kept_carried{j}[{slot}] = carried{j};")
+        places = {n: f"carried{j}.v[v]" for j, n in enumerate(keeps.values)}
         return kernel.lane_loop(phase, first, places, f"shared{phase}", before, after)
 
     def _push(self, reductions: Sequence[Expr], levels: int) -> list[str]:

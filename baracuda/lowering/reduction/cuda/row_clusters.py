@@ -219,8 +219,8 @@ class _ClusteredRows:
         moves = [f"in{i}[k] = kept_in{i}[{slot}];" for i in inputs]
         for j, n in enumerate(keeps.values):
             if keeps.made[n] < phase and n in self.kernel.phases.elements(phase):
-                one = f"const {keeps.types[f'keep{j}']} from = kept_keep{j}[{slot}];"
-                moves.append(f"{{ {one} for (int v = 0; v < {v}; ++v) keep{j}[k][v] = from.v[v]; }}")
+                one = f"const {keeps.types[f'carried{j}']} from = kept_carried{j}[{slot}];"
+                moves.append(f"{{ {one} for (int v = 0; v < {v}; ++v) carried{j}[k][v] = from.v[v]; }}")
         return [*lines, "#pragma unroll", f"for (int k = 0; k < {CHAIN}; ++k) {{", *moves, "}"]
 
     def _store_carried(self, phase: int) -> list[str]:
@@ -228,8 +228,8 @@ class _ClusteredRows:
         v, slot, lines = self.shape.vector, f"(r * {CHAIN} + k) * {_THREADS}", []
         for j, n in enumerate(self.carried.values):
             if self.carried.made[n] == phase:
-                kind = self.carried.types[f"keep{j}"]
-                one = f"{kind} to; for (int v = 0; v < {v}; ++v) to.v[v] = keep{j}[k][v]; kept_keep{j}[{slot}] = to;"
+                kind = self.carried.types[f"carried{j}"]
+                one = f"{kind} to; for (int v = 0; v < {v}; ++v) to.v[v] = carried{j}[k][v]; kept_carried{j}[{slot}] = to;"
                 lines += ["#pragma unroll", f"for (int k = 0; k < {CHAIN}; ++k) {{ {one} }}"]
         return lines
 

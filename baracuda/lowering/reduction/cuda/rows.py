@@ -261,13 +261,13 @@ class RowKernel(RowIterator):
         return self.emitter.lines[start:]
 
     def carried_names(self) -> dict[Expr, str]:
-        return {n: f"keep{j}[k][v]" for j, n in enumerate(self.phases.carried)} if self.carried else {}
+        return {n: f"carried{j}[k][v]" for j, n in enumerate(self.phases.carried)} if self.carried else {}
 
     def declare_carried(self) -> list[str]:
         if not self.carried:
             return []
         size = f"[{self.shape.chains}][{self.shape.vector}]"
-        return [f"{COMPUTE_TYPE[n.kind]} keep{j}{size};" for j, n in enumerate(self.phases.carried)]
+        return [f"{COMPUTE_TYPE[n.kind]} carried{j}{size};" for j, n in enumerate(self.phases.carried)]
 
     def declare_accumulators(self, reductions: Sequence[Expr]) -> list[str]:
         v, lines = self.shape.vector, []

@@ -136,7 +136,7 @@ class _Chain(ABC):
             "const unsigned carried = __ballot_sync(0xffffffffu, carry), known = __ballot_sync(0xffffffffu, total);",
             "nearest = __ffs(carried) - 1;",
             "if (carried && !(~known & ((1u << nearest) - 1))) break;",
-            "nap();",
+            "backoff();",
             "}",
         ]
         for s, state in enumerate(states):
@@ -165,10 +165,10 @@ class _Chain(ABC):
         return components
 
     def _publish(self, which: int, values: Sequence[str]) -> list[str]:
-        return [f"leave({at}, {value});" for at, value in self._components(which, "tile", values)]
+        return [f"publish({at}, {value});" for at, value in self._components(which, "tile", values)]
 
     def _find(self, which: int, known: str, values: Sequence[str]) -> list[str]:
-        return [f"{known} &= find({at}, {value});" for at, value in self._components(which, "its", values)]
+        return [f"{known} &= poll({at}, {value});" for at, value in self._components(which, "its", values)]
 
 
 class ChainedRows(_Chain):

@@ -73,7 +73,7 @@ class Sums:
         return text + self._finish()
 
     def _element(self, x: TensorLayout) -> str:
-        """`bring`: the columns that a position brings, and its factor."""
+        """`load_source`: the columns that a position brings, and its factor."""
         s, words = self.scatter, self.words
         body = unravel("p", s.keys.shape, words, "c", wide=False)
 
@@ -91,7 +91,7 @@ class Sums:
         body.append(f"load<V>(to, (const T*)W.w[{X}] + row + column);")
         factor = "1" if s.weights is None else f"((const C*)W.w[{WEIGHTS}])[{at(s.weights)}]"
         body.append(f"return {factor};")
-        text = self._function("C", "bring", "unsigned p, i64 column, Vec<T, V>& to", body)
+        text = self._function("C", "load_source", "unsigned p, i64 column, Vec<T, V>& to", body)
         value = "widen(x)" if s.weights is None else "Prod::of((C)widen(x), factor)"
         return text + f"__device__ __forceinline__ C element(T x, C factor) {{ return {value}; }}\n"
 
@@ -171,7 +171,7 @@ class Sums:
       C factors[{_AHEAD}];
 #pragma unroll
       for (int i = 0; i < {_AHEAD}; ++i)
-        if (j + i < count) factors[i] = bring(W, (unsigned)entries[start + j + i], column, rows[i]);
+        if (j + i < count) factors[i] = load_source(W, (unsigned)entries[start + j + i], column, rows[i]);
 #pragma unroll
       for (int v = 0; v < V; ++v) {{
         C lanes[{_AHEAD}];
@@ -242,7 +242,7 @@ class Sums:
         // an element that does not exist is the team's first one again, and left out
 #pragma unroll
         for (int q = 0; q < {lanes}; ++q)
-          factors[q] = bring(W, (unsigned)entries[first + (j + q < count ? j + q : j)], column, rows[q]);
+          factors[q] = load_source(W, (unsigned)entries[first + (j + q < count ? j + q : j)], column, rows[q]);
 #pragma unroll
         for (int q = 0; q < {lanes}; ++q)
 #pragma unroll
