@@ -17,7 +17,7 @@ from baracuda.core.plan import Layout
 from baracuda.core.tensor import TensorRef
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, coord, input_
-from baracuda.formula.gathers import Source, Table, at_row, gather, separated, take
+from baracuda.formula.gathers import GatherSource, Table, at_row, gather, separated, take
 from baracuda.formula.gradient import gradient
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.oracle import evaluate
@@ -289,7 +289,7 @@ def test_one_element_of_each_row(length: int, device: str) -> None:
 
 def test_oracle() -> None:
     index = input_("i", K.S64)
-    source = Source("w", K.F32, Axes.OUTER, (0, 1), wrap=True)
+    source = GatherSource("w", K.F32, Axes.OUTER, (0, 1), wrap=True)
     y = gather(source, [index, coord(1)])
     flat = gather(source._replace(flat=True), [index])
     outputs = ((Port("y", K.F32), y), (Port("flat", K.F32), flat))
@@ -304,7 +304,7 @@ def test_oracle() -> None:
 
 
 def test_each_read_has_a_port() -> None:
-    source = Source("w", K.F32, Axes.NONE, (0,))
+    source = GatherSource("w", K.F32, Axes.NONE, (0,))
     i, x = input_("i", K.S64), input_("w", K.F32, Axes.NONE)
     total = gather(source, [i]) + gather(source, [i + 1]) * gather(source, [i]) + x
     graph = separated(Graph((Port("w", K.F32, Axes.NONE), Port("i", K.S64)), ((Port("y", K.F32), total),)))
@@ -312,7 +312,7 @@ def test_each_read_has_a_port() -> None:
 
 
 def test_the_gradient_by_a_table_is_refused() -> None:
-    source = Source("w", K.F32, Axes.NONE, (0,))
+    source = GatherSource("w", K.F32, Axes.NONE, (0,))
     graph = Graph(
         (Port("w", K.F32, Axes.NONE), Port("i", K.S64)), ((Port("y", K.F32), gather(source, [input_("i", K.S64)])),), (False,)
     )

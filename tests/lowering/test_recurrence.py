@@ -22,7 +22,7 @@ from baracuda.lowering.recurrence.problem import (
     BATCH,
     LANE,
     STEP,
-    Array,
+    ArrayLayout,
     Chains,
     Component,
     Recurrence,
@@ -71,7 +71,8 @@ def run(
     primitive = in_primitives(problem)
     tensors_in_order = [tensors[n] for n in tensors_of(primitive)]
     arrays = {
-        n: Array(K.from_numpy(t.dtype), t.shape, tuple(s // t.itemsize for s in t.strides), general) for n, t in tensors.items()
+        n: ArrayLayout(K.from_numpy(t.dtype), t.shape, tuple(s // t.itemsize for s in t.strides), general)
+        for n, t in tensors.items()
     }
     values = [(n.kind, (parameters or {})[n.attr]) for n in primitive.facts.params]
     if device != "cpu":
@@ -87,7 +88,7 @@ def run(
 
 def on_gpu(
     primitive: Recurrence | Chains,
-    arrays: Mapping[str, Array],
+    arrays: Mapping[str, ArrayLayout],
     values: Sequence[tuple[K, float]],
     tensors: Sequence[np.ndarray[Any, Any]],
     tuning: cuda.Tuning | None,
@@ -227,7 +228,9 @@ def test_without_state_or_steps(device: str) -> None:
 # --- NVRTC ------------------------------------------------------------------------------------------------------------
 
 
-def compiled(problem: Recurrence | Chains, arrays: Mapping[str, Array], arch: str, tuning: cuda.Tuning | None = None) -> str:
+def compiled(
+    problem: Recurrence | Chains, arrays: Mapping[str, ArrayLayout], arch: str, tuning: cuda.Tuning | None = None
+) -> str:
     """The name of the schedule of a problem whose source NVRTC takes."""
     from baracuda.runtime.nvrtc import cubin
 
@@ -253,7 +256,7 @@ def test_kernels_compile(arch: str) -> None:
             "trace": (element, (2, 5, lanes)), "last": (element, (2, lanes)), "count": (K.S32, (2, lanes)),
             "result": (K.F32, (2,)),
         }  # fmt: skip
-        arrays = {n: Array(k, s, contiguous_strides(s)) for n, (k, s) in shapes.items()}
+        arrays = {n: ArrayLayout(k, s, contiguous_strides(s)) for n, (k, s) in shapes.items()}
         if element is K.F64:
             arrays["result"] = replace(arrays["result"], kind=K.F64)
         schedules.append(compiled(smoothing(2, 5, lanes, element), arrays, arch, tuning))
