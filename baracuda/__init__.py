@@ -92,7 +92,7 @@ _EXPORTS = {
         "index_add_backward index_reduce_backward scatter_add_backward scatter_reduce_backward segment_max_backward "
         "segment_mean_backward segment_min_backward segment_prod_backward segment_sum_backward"
     ),
-    "baracuda.frontends.rotary": "rope rope_backward rope_scaling_tables",
+    "baracuda.frontends.rotary_tables": "rope_scaling_tables",
     "baracuda.frontends.scatter": (
         "bincount index_add index_reduce scatter_add scatter_reduce segment_max segment_mean segment_min segment_prod segment_sum"
     ),

@@ -8,9 +8,10 @@ from typing import Any
 
 from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
-from baracuda.core.tensor import TensorMut, TensorRef
+from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut
 from baracuda.frontends import views
 from baracuda.frontends.call import NUMBERS, apply, describe
 from baracuda.frontends.declared import at_run_time, declared
@@ -55,6 +56,15 @@ class _Steps:
     def new(self, shape: Shape, kind: ElementKind) -> TensorMut:
         array, target = views.output(self.like, shape, kind)
         self._known.append((target, array))
+        return target
+
+    def result_like(self, tensor: TensorRef) -> TensorMut:
+        if self.out is None:
+            return self.new_like(tensor)
+        target = tensor_mut(self.out, name="out")
+        if target.shape != tensor.shape or target.kind is not tensor.kind:
+            raise InvalidProblemError(f"out: {target.kind} of shape {target.shape}; expected {tensor.kind} of {tensor.shape}")
+        self._known.append((target, self.out))
         return target
 
     def new_like(self, tensor: TensorRef) -> TensorMut:

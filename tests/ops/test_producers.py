@@ -192,7 +192,7 @@ def test_the_table_has_every_module_of_functions() -> None:
 
     reached = {_MODULE.get(name, "declared") for name, _, _ in CALLS}
     modules = {m for m in _MODULE.values() if m.startswith("baracuda.frontends.")}
-    without = {"array", "catalogue", "fuse", "profile", "recording", "plans_double_backward"}
+    without = {"array", "catalogue", "fuse", "profile", "recording", "plans_double_backward", "rotary_tables"}  # read no tensor
     missing = {m.rpartition(".")[2] for m in modules - reached} - without
     assert missing == set()
     assert "declared" in reached

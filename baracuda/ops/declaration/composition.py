@@ -63,6 +63,9 @@ class Steps(Protocol):
     def new(self, shape: Shape, kind: ElementKind) -> TensorMut:
         """A new tensor, to write."""
 
+    def result_like(self, tensor: TensorRef) -> TensorMut:
+        """What the caller gave to write the result to, of the shape and element of a tensor; a new tensor where nothing."""
+
     def new_like(self, tensor: TensorRef) -> TensorMut:
         """A new tensor of the shape and element of another, and in its memory order."""
 

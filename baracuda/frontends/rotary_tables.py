@@ -1,4 +1,4 @@
-"""Rotary position embedding as functions of tensors, and the tables of angles that long contexts are scaled with."""
+"""The tables of angles of rotary position embedding, and how long contexts scale them."""
 
 from __future__ import annotations
 
@@ -12,102 +12,11 @@ from baracuda.core.bounds import AtLeast
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.spec import check_shape
-from baracuda.core.tensor import TensorRef, tensor_mut
-from baracuda.core.views import expanded_dims, slab, view
 from baracuda.frontends.arrays import library_of
-from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
-from baracuda.frontends.views import copy, output, run
-from baracuda.ops.attention.rotary import rotation
 from baracuda.ops.declaration.words import Count, FiniteFloat, Positive, PositiveFloat
 from baracuda.runtime import memory
-
-
-def _halves(tensor: TensorRef, pairs: int, interleaved: bool) -> tuple[Any, Any]:
-    """The first and the second element of each pair."""
-    last = len(tensor.shape) - 1
-    if not interleaved:
-        return slab(tensor, last, 0, pairs), slab(tensor, last, pairs, 2 * pairs)
-    shape, strides = (*tensor.shape[:-1], pairs), (*tensor.strides[:-1], 2 * tensor.strides[-1])
-    return view(tensor, 0, shape, strides), view(tensor, tensor.strides[-1], shape, strides)
-
-
-def _table(name: str, table: Any, ref: TensorRef, axis: int) -> Any:
-    """A table of angles laid along the sequence and the pairs of x."""
-    table_ref = describe(table, name)
-    rank = len(ref.shape)
-    return expanded_dims(table_ref, (axis % rank, rank - 1), rank) if len(table_ref.shape) == 2 and rank > 2 else table_ref
-
-
-def _rotate(x: Any, cos: Any, sin: Any, interleaved: bool, axis: int, inverse: bool, out: Any) -> Any:
-    ref = describe(x, "x")
-    rank = len(ref.shape)
-    if axis % rank == rank - 1:
-        raise InvalidProblemError(f"axis: {axis} of x {ref.shape}; expected the axis of the sequence, before the last one")
-    tables = _table("cos", cos, ref, axis), _table("sin", sin, ref, axis)
-    pairs = tables[0].shape[-1]
-    if tables[0].shape != tables[1].shape or 2 * pairs > ref.shape[-1]:
-        raise InvalidProblemError(
-            f"cos {tables[0].shape}, sin {tables[1].shape}: expected one shape, "
-            f"and at most {ref.shape[-1] // 2} angles for x {ref.shape}"
-        )
-    if out is None:
-        result, target = output(x, ref.shape, ref.kind)
-    else:
-        result, target = out, tensor_mut(out, name="out")
-        if target.shape != ref.shape or target.kind is not ref.kind:
-            raise InvalidProblemError(f"out: {target.kind} of shape {target.shape}; expected {ref.kind} of {ref.shape}")
-    first, second = _halves(ref, pairs, interleaved)
-    tensors = {"first": first, "second": second, "cos": tables[0], "sin": tables[1]}
-    run(rotation, tensors, x, _halves(target, pairs, interleaved), inverse=inverse)
-    last = rank - 1
-    if 2 * pairs < ref.shape[-1] and target.pointer != ref.pointer:
-        copy(slab(ref, last, 2 * pairs, ref.shape[-1]), slab(target, last, 2 * pairs, ref.shape[-1]), x)
-    return result
-
-
-_TABLES: dict[str, str] = {"cos": "*table pairs : float", "sin": "*table pairs : float"}
-
-
-@declared(x="*before extent@axis *after : float", **_TABLES)
-def rope(x: Any, cos: Any, sin: Any, *, interleaved: bool = False, axis: int = -2, out: Any = None) -> Any:
-    """Pairs of elements of the last axis turned by angles: (a, b) becomes (a cos - b sin, b cos + a sin).
-
-    Parameters
-    ----------
-    x
-        Queries or keys in a float element and any strides, such as (batch, heads, sequence, depth).
-    cos, sin
-        Tables of (sequence, pairs), or tensors that broadcast to x with `pairs` along the last axis (tables at positions of their
-        own for each batch element: (batch, 1, sequence, pairs)). `rope_scaling_tables` makes them.
-    interleaved
-        Whether a pair is elements 2p and 2p + 1 (GPT-J, RoFormer); else p and p + pairs (GPT-NeoX, Llama).
-    axis
-        The axis of the sequence, for tables of two axes: -2, or -3 for (batch, sequence, heads, depth).
-    out
-        Where the result is written, which may be x itself.
-
-    Elements beyond twice the number of pairs stay as they are (partial rotation). It computes in f32, f64 for f64, and rounds
-    once; the bits are the same on every device. Raises `InvalidProblemError` for tables that do not fit.
-
-    Examples
-    --------
-    >>> import numpy as np, baracuda
-    >>> x = np.float32([[1, 2, 3, 4]])
-    >>> quarter = np.float32([[0, 0]]), np.float32([[1, 1]])
-    >>> baracuda.rope(x, *quarter).tolist()
-    [[-3.0, -4.0, 1.0, 2.0]]
-    >>> baracuda.rope(x, *quarter, interleaved=True).tolist()
-    [[-2.0, 1.0, -4.0, 3.0]]
-    """
-    return _rotate(x, cos, sin, interleaved, axis, False, out)
-
-
-@declared(dy="*before extent@axis *after : float", **_TABLES)
-def rope_backward(dy: Any, cos: Any, sin: Any, *, interleaved: bool = False, axis: int = -2, out: Any = None) -> Any:
-    """The gradient of `rope`'s x: dy turned back."""
-    return _rotate(dy, cos, sin, interleaved, axis, True, out)
 
 
 @declared(like="...")
