@@ -17,7 +17,7 @@ from baracuda.core.sku import ArchSku
 from baracuda.core.version import ARITHMETIC_VERSION
 
 #: Packages whose versions a result may depend on.
-PACKAGES = ("numpy", "scipy", "ml_dtypes", "llvmlite", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc", "nvmath-python")
+PACKAGES = ("numpy", "scipy", "ml_dtypes", "llvmlite", "cuda-bindings", "nvidia-cuda-nvrtc", "nvmath-python")
 #: Packages that results are compared with.
 RIVALS = ("torch", "jax", "cupy")
 

@@ -16,7 +16,6 @@ from baracuda.cli.environment import RIVALS
 EXTRAS = ("cuda", "cli")
 #: What is imported to see whether a package works, where its name is another.
 MODULES = {
-    "cuda-core": "cuda.core",
     "cuda-bindings": "cuda.bindings.driver",
     "nvidia-cuda-nvrtc": "cuda.bindings.nvrtc",
     "nvmath-python": "nvmath.bindings",

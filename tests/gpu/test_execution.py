@@ -47,14 +47,12 @@ def backward(torch: Any, rows: int, n: int) -> tuple[Any, Workspace | None, RMSN
 
 def streams(torch: Any) -> list[tuple[str, Any, Any]]:
     """Every sort of stream that a caller may pass, with the torch stream to wait for."""
-    from cuda.core import Device as CoreDevice
-    from cuda.core import Stream as CoreStream
-
+    core = pytest.importorskip("cuda.core")
     side = torch.cuda.Stream()
-    own = CoreDevice(0)
+    own = core.Device(0)
     own.set_current()
     stream = own.create_stream()
-    assert isinstance(stream, CoreStream)
+    assert isinstance(stream, core.Stream)
     return [
         ("torch", side, side),
         ("handle", side.cuda_stream, side),

@@ -17,7 +17,6 @@ from tests.lowering.attention_cases import POISON, AttentionCase, different
 from tests.lowering.attention_inputs import CASES, CAUSAL, Inputs
 from tests.machine import Machine
 
-pytest.importorskip("cuda.core")
 pytest.importorskip("cuda.bindings.nvrtc")
 
 TARGETS = (Target("sm_90", 132), Target("sm_80", 108), Target("sm_100", 148))

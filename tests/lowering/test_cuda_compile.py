@@ -26,7 +26,6 @@ from baracuda.runtime.nvrtc import cubin
 from baracuda.runtime.program import Lowered
 from tests.cases import trial as t
 
-pytest.importorskip("cuda.core")
 pytest.importorskip("cuda.bindings.nvrtc")
 
 TARGETS = (Target("sm_90", 132), Target("sm_80", 108), Target("sm_100", 148))

@@ -344,7 +344,7 @@ TARGETS = (Target("sm_80", 108), Target("sm_90", 132), Target("sm_100", 148))
 def test_cuda_kernels_compile(kind: K, full: bool) -> None:
     """Pointwise runs, tiles, rows, columns and rows with column sums of each kind, without --full two of these eight in turn;
     needs NVRTC, but no GPU."""
-    pytest.importorskip("cuda.core")
+    pytest.importorskip("cuda.bindings.nvrtc")
     from baracuda.runtime.nvrtc import cubin
 
     carrier = K.F64 if kind.bits > 32 else K.F32

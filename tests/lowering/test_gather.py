@@ -334,7 +334,6 @@ def test_the_other_gradients(device: str) -> None:
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_kernels_compile(arch: str, full: bool) -> None:
     """All problems for all architectures with --full; otherwise they take turns."""
-    pytest.importorskip("cuda.core")
     pytest.importorskip("cuda.bindings.nvrtc")
     from baracuda.runtime.nvrtc import cubin
     from tests.lowering.test_cuda_compile import Offline

@@ -23,7 +23,6 @@ from baracuda.runtime.toolchain import toolchain_of
 from tests.lowering.product_cases import LAYOUTS, Product
 from tests.machine import Machine
 
-pytest.importorskip("cuda.core")
 pytest.importorskip("cuda.bindings.nvrtc")
 
 TARGETS = (Target("sm_90", 132), Target("sm_80", 108), Target("sm_100", 148))

@@ -375,7 +375,6 @@ def test_what_is_not_defined_is_refused() -> None:
 @pytest.mark.cpu_only
 def test_kernels_compile(full: bool) -> None:
     """Kinds, operations and schedules for sm_80, sm_90 and sm_100: some of each, or with --full all combinations of them."""
-    pytest.importorskip("cuda.core")
     pytest.importorskip("cuda.bindings.nvrtc")
     from baracuda.lowering.nest.cuda.lower import Target, lower
     from baracuda.runtime.nvrtc import cubin

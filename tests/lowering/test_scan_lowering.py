@@ -284,7 +284,6 @@ KERNELS: dict[str, Callable[[Expr], Any]] = {
 @pytest.mark.parametrize("arch", ["sm_90", "sm_80", "sm_100"])
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_compile(name: str, arch: str, full: bool) -> None:
-    pytest.importorskip("cuda.core")
     pytest.importorskip("cuda.bindings.nvrtc")
     from baracuda.runtime.nvrtc import cubin
 

@@ -297,7 +297,7 @@ def test_values_against_add_at() -> None:
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_cuda_kernels_compile(arch: str, full: bool) -> None:
     """All problems for all architectures with --full; otherwise they take turns."""
-    pytest.importorskip("cuda.core")
+    pytest.importorskip("cuda.bindings.nvrtc")
     from baracuda.lowering.nest.cuda.kernel import Target
     from baracuda.lowering.scatter.cuda.lower import lower
     from baracuda.lowering.scatter.problem import normalise

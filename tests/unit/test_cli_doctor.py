@@ -137,7 +137,7 @@ def library(package: str, extra: str, problem: str = "missing") -> Library:
 
 
 def test_a_machine_without_a_gpu_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "libraries", lambda: [library("cuda-core", "cuda")])
+    monkeypatch.setattr(doctor, "libraries", lambda: [library("cuda-bindings", "cuda")])
     report = doctor.examine(lambda: NO_DRIVER)
     assert report.problems() == []
     assert report.gpus == []
@@ -145,10 +145,10 @@ def test_a_machine_without_a_gpu_is_well(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_driver_without_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "libraries", lambda: [library("cuda-core", "cuda"), library("cuda-bindings", "cuda")])
+    monkeypatch.setattr(doctor, "libraries", lambda: [library("cuda-bindings", "cuda"), library("nvidia-cuda-nvrtc", "cuda")])
     report = doctor.examine(lambda: Driver(True, "580", "13.0", 2))
     (packages, *gpus) = report.problems()
-    assert packages == ("cuda-core: missing; cuda-bindings: missing", "pip install 'baracuda[cuda]'")
+    assert packages == ("cuda-bindings: missing; nvidia-cuda-nvrtc: missing", "pip install 'baracuda[cuda]'")
     assert [gpu.index for gpu in report.gpus] == [0, 1]
     assert len(gpus) == 2
 
