@@ -20,7 +20,7 @@ from baracuda.runtime.device_memory import DeviceMemory
 from baracuda.runtime.streams import CudaStream
 
 
-def softmax() -> plans.Case:
+def softmax() -> plans.SubjectCase:
     return next(c for c in plans.hashed() if c.subject.label == "softmax" and c.layout == "contiguous" and c.ordinary)
 
 
