@@ -54,16 +54,19 @@ def _lines() -> tuple[list[str], dict[str, list[str]]]:
 def row(op: str) -> Row | None:
     """The row of an op; None where there is none."""
     names, ops = _lines()
-    if op not in ops:
-        return None
-    cells = dict(zip(names, ops[op], strict=True))
-    return Row(**{f.name: int(cells[f.name]) if f.name == "tier" else cells[f.name] for f in fields(Row)})  # type: ignore[arg-type]
+    return _row(names, ops[op]) if op in ops else None
+
+
+def _row(names: list[str], cells: list[str]) -> Row:
+    named = dict(zip(names, cells, strict=True))
+    return Row(**{f.name: int(named[f.name]) if f.name == "tier" else named[f.name] for f in fields(Row)})  # type: ignore[arg-type]
 
 
 @cache
 def table() -> dict[str, Row]:
     """Every row by the name of its op."""
-    return {op: rows_of_table for op in _lines()[1] if (rows_of_table := row(op)) is not None}
+    names, ops = _lines()
+    return {op: _row(names, cells) for op, cells in ops.items()}
 
 
 def _text(name: str) -> str:

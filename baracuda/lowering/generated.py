@@ -54,9 +54,8 @@ class CachingImplementation(Implementation):
     def kernels(self, layout: Layout) -> tuple[KernelInfo, ...]:
         with self._lock:
             executable = self.unloaded(layout)
-            return (
-                () if executable is None else tuple(kernel for program in generated(executable) for kernel in program.kernels())
-            )
+            programs = () if executable is None else generated(executable)
+            return tuple(kernel for program in programs for kernel in program.kernels())
 
     def unloaded(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
         """The executable of a layout, of which some programs may not be loaded."""
