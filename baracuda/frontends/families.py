@@ -74,13 +74,12 @@ def function(name: str) -> Any:
 
 @cache
 def composition(name: str) -> Any:
-    """The function of a composition, which may run an op of its own name; None where there is none."""
+    """The function of a composition, which may run an op of its own name; raises KeyError where there is none."""
     _load(name)
-    if name not in COMPOSED:
-        return None
+    body = COMPOSED[name]
     from baracuda.frontends.composed import function_of
 
-    return function_of(COMPOSED[name])
+    return function_of(body)
 
 
 @cache
@@ -105,7 +104,10 @@ def plan_type(name: str) -> Any:
 
 def attribute(name: str) -> Any:
     """What `baracuda.<name>` is: a function, a plan class or an args class; raises KeyError where it is none."""
-    return plan_type(name) if name.endswith(("Plan", "Args")) else composition(name) or function(name)
+    if name.endswith(("Plan", "Args")):
+        return plan_type(name)
+    _load(name)
+    return composition(name) if name in COMPOSED else function(name)
 
 
 def names() -> list[str]:

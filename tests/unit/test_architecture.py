@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import baracuda
+from baracuda.frontends import families
 
 PACKAGE = Path(__file__).resolve().parents[2] / "baracuda"
 #: For each layer, the layers it may import, itself apart.
@@ -138,6 +139,13 @@ def test_a_name_like_no_other_gets_no_answer() -> None:
     with pytest.raises(AttributeError, match=r"^module 'baracuda' has no attribute 'zzzzqqqq'$"):
         _ = baracuda.zzzzqqqq
     assert not hasattr(baracuda, "__wrapped__")
+
+
+def test_names_that_are_none_are_not_remembered() -> None:
+    before = families.composition.cache_info().currsize, families.function.cache_info().currsize
+    for i in range(10):
+        assert not hasattr(baracuda, f"no_such_op_{i}")
+    assert before == (families.composition.cache_info().currsize, families.function.cache_info().currsize)
 
 
 def test_importing_loads_nothing_that_takes_time() -> None:
