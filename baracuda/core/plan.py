@@ -163,6 +163,10 @@ class Plan(ABC, Generic[D, A]):
             else:
                 try:
                     implementation = make()
+                    objection = preference.objection(backend, implementation.guarantee, 0)
+                    if objection is not None:
+                        yield Candidate(backend, implementation.guarantee, reason_refused=objection), None
+                        continue
                     executables = implementation.executables(layouts, autotune=preference.autotune)
                 except UnsupportedError as error:
                     if not backend.is_library:  # of a formula there is no other kernel

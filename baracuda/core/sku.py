@@ -129,8 +129,14 @@ class ArchSku:
 
 
 class MathPrecision(enum.Enum):
-    """The precision that products and sums are computed in."""
+    """The precision that products and sums are computed in.
 
+    INT23 and INT15 are products of integers of so many bits, with a scale for each 128 of a row and of a column
+    (`baracuda/formula/integer_products.py`); INTEGER is that of integer elements.
+    """
+
+    INT15 = "int15"
+    INT23 = "int23"
     F16 = "f16"
     BF16 = "bf16"
     TF32 = "tf32"
@@ -204,6 +210,8 @@ class PlanPreference:
         The only backend to consider; None considers all.
     require : frozenset[str]
         Promises of `PrecisionGuarantee` that must be made, by name; any iterable of names is accepted.
+    math : MathPrecision | None
+        The only precision of products to consider; None considers all, the default of the elements first.
     allow_tf32 : bool
         Whether f32 products may be computed in TF32.
     max_workspace : int | None
@@ -222,6 +230,7 @@ class PlanPreference:
 
     backend: BackendKind | None = None
     require: frozenset[str] = frozenset()
+    math: MathPrecision | None = None
     allow_tf32: bool = False
     max_workspace: int | None = None
     autotune: bool = False
@@ -236,6 +245,8 @@ class PlanPreference:
         object.__setattr__(self, "require", frozenset(listed))
         if not isinstance(self.backend, BackendKind | None):
             raise InvalidProblemError(f"backend: {self.backend!r}; expected a BackendKind or None")
+        if not isinstance(self.math, MathPrecision | None):
+            raise InvalidProblemError(f"math: {self.math!r}; expected a MathPrecision or None")
         for name in ("allow_tf32", "autotune", "fastest"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidProblemError(f"{name}: {getattr(self, name)!r}; expected True or False")
@@ -247,6 +258,8 @@ class PlanPreference:
         """Why a plan of this kind would not do, or None if it would."""
         if self.backend is not None and backend is not self.backend:
             return f"the preference asks for {self.backend}"
+        if self.math not in (None, guarantee.math):
+            return f"it computes in {guarantee.math}, and the preference asks for {self.math}"
         if guarantee.math is MathPrecision.TF32 and not self.allow_tf32:
             return "it computes in TF32, and allow_tf32 is not set"
         missing = guarantee.missing(self.require)

@@ -12,6 +12,7 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.plan import Executable, Layout, OperandLayout
+from baracuda.core.sku import MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
 from baracuda.formula.graph import Graph
@@ -94,10 +95,20 @@ class _Tensor:
 
 
 class MatmulImplementation(GeneratedImplementation):
-    """Generated kernels of a matrix product, for the CPU or for a CUDA device."""
+    """Generated kernels of a matrix product, for the CPU or for a CUDA device: of chains, or in another precision."""
 
-    def __init__(self, device: Device, problem: LabelledMatmul, specs: Sequence[TensorSpec], descriptor: Any) -> None:
+    def __init__(
+        self,
+        device: Device,
+        problem: LabelledMatmul,
+        specs: Sequence[TensorSpec],
+        descriptor: Any,
+        math: MathPrecision | None = None,
+    ) -> None:
         super().__init__(device, problem.accumulator)
+        self.math = math
+        if math is not None:
+            self.guarantee = PrecisionGuarantee.canonical(math, problem.accumulator)
         self.problem, self.specs, self.descriptor = problem, specs, descriptor
         self._epilogue = stored_as_integers(expand(problem.epilogue))
 
@@ -193,6 +204,7 @@ class MatmulImplementation(GeneratedImplementation):
             accumulator=p.accumulator,
             epilogue=self._epilogue,
             operands=tuple(others),
+            math=self.math,
         )
         return problem, order
 

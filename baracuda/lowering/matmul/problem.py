@@ -2,9 +2,10 @@
 
     y[b, m, n] = epilogue(sum over k of a[b, m, k] * b[b, k, n], ...)
 
-**Order** (contract rule 6). A product's element is one chain in rising k that starts from +0.0: s = fma(a, b, s), rounded once
-for each k, in the accumulator's kind; 16-bit and 8-bit floats are widened to f32 first, which is exact. Integers multiply and
-add in the accumulator, wrapping. A complex element is two chains, for each k
+**Order** (contract rule 6). Without `math`, a product's element is one chain in rising k that starts from +0.0: s = fma(a, b, s),
+rounded once for each k, in the accumulator's kind; 16-bit and 8-bit floats are widened to f32 first, which is exact. Integers
+multiply and add in the accumulator, wrapping. INT23 and INT15 are the order of integer products
+(`baracuda/formula/integer_products.py`). A complex element is two chains, for each k
 
     re = fma(a.re, b.re, re); re = fma(-a.im, b.im, re); im = fma(a.re, b.im, im); im = fma(a.im, b.re, im).
 
@@ -19,9 +20,12 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from baracuda.core.elements import ElementKind
+from baracuda.core.sku import MathPrecision
 from baracuda.formula.graph import Graph
 from baracuda.lowering.nest.problem import Operand
 
+#: The bits of the precisions that are products of integers.
+INTEGER_BITS = {MathPrecision.INT23: 23, MathPrecision.INT15: 15}
 #: Names of the epilogue's inputs that are the product: not tensors, but the accumulators.
 PRODUCT, PRODUCT_PARTS = "product", ("product.re", "product.im")
 
@@ -44,6 +48,8 @@ class MatmulProblem:
         are the accumulators; the others are tensors.
     operands
         Those tensors, then the outputs of the epilogue: strides over (*batch, m, n).
+    math
+        What the sums are taken in; None: chains in the accumulator's kind.
     """
 
     batch: tuple[int, ...]
@@ -55,6 +61,12 @@ class MatmulProblem:
     accumulator: ElementKind
     epilogue: Graph
     operands: tuple[Operand, ...]
+    math: MathPrecision | None = None
+
+    @property
+    def bits(self) -> int:
+        """The bits of the integers that the factors are taken as; 0: they are not."""
+        return INTEGER_BITS.get(self.math, 0) if self.math is not None else 0
 
     @property
     def tensors(self) -> tuple[Operand, ...]:

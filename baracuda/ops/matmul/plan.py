@@ -12,7 +12,7 @@ from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
 from baracuda.core.device import Device
 from baracuda.core.plan import Implementation, Plan
-from baracuda.core.sku import BackendKind, KernelSku, OpCategory
+from baracuda.core.sku import BackendKind, KernelSku, MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.backend import candidates
 from baracuda.lowering.matmul.implementation import LabelledMatmul, MatmulImplementation
@@ -34,6 +34,11 @@ class MatmulArgs(Args):
     z: Any = None
     y: Any = None
     z_saved: Any = None
+
+
+def precisions(d: MatmulDescriptor) -> tuple[MathPrecision | None, ...]:
+    """What a product's generated kernels compute in, the default first; None for chains."""
+    return (None,)
 
 
 class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):
@@ -81,7 +86,7 @@ class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):
     ) -> tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]:
         make = partial(MatmulImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
         return (
-            *candidates(device, make),
+            *(c for math in precisions(descriptor) for c in candidates(device, partial(make, math=math))),
             *libraries.matmul(device, cls.problem(descriptor), cls.tensors, descriptor),
         )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.matmul.cpu.blocked import blocked
 from baracuda.lowering.matmul.cpu.plan import OrientedMatmul, Steps
 from baracuda.lowering.matmul.cpu.strips import MOST_ROWS, strips
@@ -19,6 +20,8 @@ from baracuda.runtime.program import Lowered
 
 def ways(matmul_problem: MatmulProblem, target: CpuTarget) -> Iterator[Lowered]:
     """The program of a product."""
+    if matmul_problem.bits:
+        raise UnsupportedError(f"a product in {matmul_problem.math} on a CPU")
     yield lower(matmul_problem, target)
 
 

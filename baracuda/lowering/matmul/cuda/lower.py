@@ -118,6 +118,8 @@ def variants(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
 
 def ways(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
     """The kernels of a product that autotuning tries."""
+    if c.bits:
+        raise UnsupportedError(f"a product in {c.math} on {target.arch}")
     yield lower(c, target)
     yield from islice(variants(c, target), 1, TRIED)
 
