@@ -85,8 +85,8 @@ def integer_product(a: Array, b: Array, bits: int) -> Array:
 
 def _with_unusual(s: Array, a: Array, b: Array) -> Array:
     """The sums with those of rows and columns that have an element that is not finite."""
-    rows, columns = ~np.isfinite(a).all(-1), ~np.isfinite(b).all(-2)
-    unusual = rows[..., :, None] | columns[..., None, :]
+    rows, columns = np.isfinite(a).all(-1, keepdims=True), np.isfinite(b).all(-2, keepdims=True)
+    unusual = ~(rows & columns)
     if not unusual.any():
         return s
     with np.errstate(invalid="ignore"):
