@@ -62,6 +62,16 @@ def ptx(source: str, arch: str) -> str:
     return compiled(source, arch.replace("sm_", "compute_"), "PTX").rstrip(b"\0").decode()
 
 
+#: Instructions that only one architecture has, which asks for its name with an a.
+_SPECIFIC = {"sm_90": ("wgmma.", "setmaxnreg.")}
+
+
+def _specific(source: str, arch: str) -> str:
+    """The architecture to compile for: the very one, where the source has instructions that no later one has."""
+    words = _SPECIFIC.get(arch.replace("compute_", "sm_"), ())
+    return f"{arch}a" if any(word in source for word in words) else arch
+
+
 def compiled(source: str, arch: str, what: str = "CUBIN") -> bytes:
     """What NVRTC makes of a source, "CUBIN" or "PTX", without the cache. Errors as for `cubin`."""
     nvrtc = _nvrtc()
@@ -74,7 +84,11 @@ def compiled(source: str, arch: str, what: str = "CUBIN") -> bytes:
 
     program = check(nvrtc.nvrtcCreateProgram(source.encode(), b"kernel.cu", 0, [], []), "nvrtcCreateProgram")
     try:
-        options = [f"--gpu-architecture={arch}", *(f"{name}={value}" for name, value in OPTIONS.items()), *_QUICK]
+        options = [
+            f"--gpu-architecture={_specific(source, arch)}",
+            *(f"{name}={value}" for name, value in OPTIONS.items()),
+            *_QUICK,
+        ]
         (status,) = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
         if int(status):
             log = b" " * check(nvrtc.nvrtcGetProgramLogSize(program), "nvrtcGetProgramLogSize")

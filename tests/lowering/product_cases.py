@@ -10,9 +10,11 @@ import numpy as np
 
 from baracuda.cli.verify.placement import TensorPlacement, placed
 from baracuda.core.elements import Category, ElementKind
+from baracuda.core.sku import MathPrecision
 from baracuda.formula.exact_fma import fma32, fma64
 from baracuda.formula.expr import Axes, Expr, cast, compare, const, coord, input_, node, param, select
 from baracuda.formula.graph import Graph, Port
+from baracuda.formula.integer_products import integer_product
 from baracuda.lowering.matmul.problem import PRODUCT, PRODUCT_PARTS, MatmulProblem
 from baracuda.lowering.nest.problem import Operand
 
@@ -126,10 +128,12 @@ class Product:
     epilogue: str = "plain"
     stored: ElementKind | None = None
     general: bool = False
+    math: MathPrecision | None = None
 
     def __str__(self) -> str:
         extents = "x".join(map(str, (*self.batch, self.m, self.n, self.k)))
-        words = [extents, str(self.kind), self.a, self.b, self.y, self.epilogue, str(self.stored or ""), "general" * self.general]
+        words = [extents, str(self.kind), self.a, self.b, self.y, self.epilogue, str(self.stored or "")]
+        words += ["general" * self.general, str(self.math or "")]
         return " ".join(w for w in words if w)
 
     @property
@@ -176,6 +180,7 @@ class Product:
             kind,
             graph,
             tuple(operands[after:]),
+            self.math,
         )
 
     @property
@@ -210,7 +215,9 @@ class Product:
         views = [p.view(block) for p, block in zip(self.placements, blocks, strict=True)]
         a, b = views[: self.parts], views[self.parts : 2 * self.parts]
         others = [v.astype(self.accumulator.numpy) for v in views[2 * self.parts : len(views) - self.written]]
-        values = EPILOGUES[self.epilogue].compute(products(a, b, self.accumulator), others)
+        bits = self.matmul_problem.bits
+        sums = [integer_product(a[0], b[0], bits)] if bits else products(a, b, self.accumulator)
+        values = EPILOGUES[self.epilogue].compute(sums, others)
         results = []
         for p, value in zip(self.placements[-self.written :], values, strict=True):
             block = p.block(0xFF)

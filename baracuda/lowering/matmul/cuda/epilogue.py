@@ -7,11 +7,26 @@ formula and a thread's sums are such pieces already, they go straight from regis
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from baracuda.lowering.elementwise.cuda.pointwise import PointwiseKernel
-from baracuda.lowering.matmul.cuda.tiles import ThinTile, Tile
 from baracuda.lowering.matmul.problem import PRODUCT, PRODUCT_PARTS, MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Frame, Tuning, Words
 from baracuda.lowering.nest.problem import Nest, Operand
+
+
+class SumsTile(Protocol):
+    """The sums that some threads have: `bm` rows by `bn` columns."""
+
+    @property
+    def bm(self) -> int: ...
+
+    @property
+    def bn(self) -> int: ...
+
+    @property
+    def threads(self) -> int: ...
+
 
 #: Operations of a formula whose code may appear for every piece of a thread.
 _FEW = 2
@@ -24,12 +39,12 @@ def product_names(c: MatmulProblem) -> tuple[str, ...]:
     return (PRODUCT,) if len(c.a) == 1 else PRODUCT_PARTS
 
 
-def sums_pitch(c: MatmulProblem, tile: Tile | ThinTile) -> int:
+def sums_pitch(c: MatmulProblem, tile: SumsTile) -> int:
     """Elements from row to row of the sums in shared memory: the rows that a warp writes at once begin in different banks."""
     return tile.bn + 16 // c.accumulator.itemsize
 
 
-def sums_bytes(c: MatmulProblem, tile: Tile | ThinTile) -> int:
+def sums_bytes(c: MatmulProblem, tile: SumsTile) -> int:
     """Shared memory that the sums of a block take."""
     return len(c.a) * tile.bm * sums_pitch(c, tile) * c.accumulator.itemsize
 
@@ -48,11 +63,11 @@ def epilogue_frame(c: MatmulProblem, words: Words) -> Frame:
     return Frame(nest, Tuning(), words, addresses)
 
 
-def epilogue(c: MatmulProblem, frame: Frame, tile: Tile | ThinTile) -> tuple[list[str], str]:
+def epilogue(c: MatmulProblem, frame: Frame, tile: SumsTile, thread: str = "threadIdx.x") -> tuple[list[str], str]:
     """The statements of the epilogue, and the definitions that they need.
 
     They read the sums of the block from `sums0` (and `sums1`) in shared memory; its first element is at (m0, n0), and `rows`
-    and `columns` of it exist. The batch's coordinates are c0, c1, ...
+    and `columns` of it exist. The batch's coordinates are c0, c1, ...; `thread` is the number of this one among the tile's.
     """
     runs, sums = PointwiseKernel(frame), product_names(c)
     width, rank = min(runs.width, tile.bn), len(c.batch) + 2
@@ -75,7 +90,7 @@ def epilogue(c: MatmulProblem, frame: Frame, tile: Tile | ThinTile) -> tuple[lis
     lines = [
         *[frame.pointers()[i] for i in (*inputs, *outputs)],
         "#pragma unroll 1",
-        f"for (int e0 = threadIdx.x; e0 < {count}; e0 += {tile.threads * together}) {{",
+        f"for (int e0 = {thread}; e0 < {count}; e0 += {tile.threads * together}) {{",
         *[f"Vec<{frame.storage(i)}, {width}> in{i}_[{together}];" for i in inputs],
         *(each if inputs else ()),
         *[line for i in inputs for line in (runs.place(i), f"auto& in{i} = in{i}_[u];", *runs.move(i, whole=False))],

@@ -18,7 +18,8 @@ from baracuda.lowering.nest.problem import Operand
 _ASYNCHRONOUS = (4, 8, 16)
 #: The 8-bit floats, which only products load: elsewhere formulas unpack them.
 _SMALL = {ElementKind.F8E4M3: "F8E4M3", ElementKind.F8E5M2: "F8E5M2"}
-_STORAGE = STORAGE_TYPE | _SMALL
+#: How an element is written in C++.
+STORAGE = STORAGE_TYPE | _SMALL
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class StagingPath:
         """The C++ type by which some threads move every tile, or every few ones."""
         flags = (self.along, self.by_k, self.asynchronous)
         numbers = (self.rows, self.bk, self.pitch, threads, self.vector, *(str(f).lower() for f in flags), every)
-        return f"Loader<{_STORAGE[self.kind]}, {_STORAGE[self.shared_kind]}, {', '.join(map(str, numbers))}>"
+        return f"Loader<{STORAGE[self.kind]}, {STORAGE[self.shared_kind]}, {', '.join(map(str, numbers))}>"
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,11 @@ class Factor:
 
     @property
     def storage(self) -> str:
-        return _STORAGE[self.operand.kind]
+        return STORAGE[self.operand.kind]
 
     @property
     def shared(self) -> str:
-        return _STORAGE[self.staging_path.shared_kind]
+        return STORAGE[self.staging_path.shared_kind]
 
     def stride(self, axis: int, words: Words) -> str:
         """The C++ expression of a stride: text where code may depend on it."""

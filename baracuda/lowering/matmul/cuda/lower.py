@@ -11,6 +11,7 @@ from math import prod
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import coord, rebuild
+from baracuda.lowering.matmul.cuda.integers.lower import integer_variants
 from baracuda.lowering.matmul.cuda.kernel import lower_tile
 from baracuda.lowering.matmul.cuda.thin import lower_thin
 from baracuda.lowering.matmul.cuda.tiles import THIN, ThinTile, Tile, thin_tile, tiles
@@ -118,8 +119,10 @@ def variants(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
 
 def ways(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
     """The kernels of a product that autotuning tries."""
-    if c.bits:
-        raise UnsupportedError(f"a product in {c.math} on {target.arch}")
+    if c.bits and c.k:  # a sum of nothing is +0 in every arithmetic
+        c = _checked(c)
+        yield from integer_variants(c, transposed(c), target)
+        return
     yield lower(c, target)
     yield from islice(variants(c, target), 1, TRIED)
 

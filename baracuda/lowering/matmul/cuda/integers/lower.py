@@ -1,0 +1,22 @@
+"""Integer products on a CUDA device: the choice of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from baracuda.lowering.matmul.cuda.integers.warpgroups import lower_warpgroups
+from baracuda.lowering.matmul.problem import MatmulProblem
+from baracuda.lowering.nest.cuda.kernel import Target
+from baracuda.runtime.program import Lowered
+
+
+def padded(m: int, n: int) -> int:
+    """Sums of all tiles of 128 by 64."""
+    return -(-m // 128) * 128 * -(-n // 64) * 64
+
+
+def integer_variants(c: MatmulProblem, flipped: MatmulProblem, target: Target) -> Iterator[Lowered]:
+    """The kernels of an integer product, given also with its factors exchanged, the most promising first."""
+    exchanged = padded(c.n, c.m) < padded(c.m, c.n)
+    if target.arch == "sm_90":
+        yield lower_warpgroups(flipped if exchanged else c, target, exchanged=exchanged)

@@ -1,0 +1,161 @@
+"""Integer products on CUDA: every kernel compiles for sm_80, sm_90 and sm_100; on a device each has the bits of the contract."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from baracuda.core.device import Device
+from baracuda.core.elements import ElementKind as K
+from baracuda.core.sku import MathPrecision
+from baracuda.formula.integer_products import integer_product
+from baracuda.lowering.matmul.cuda.lower import ways
+from baracuda.lowering.nest.cuda.kernel import Target
+from baracuda.lowering.nest.cuda.targets import target_of
+from baracuda.runtime.device_memory import DeviceMemory, download, upload
+from baracuda.runtime.nvrtc import cubin
+from baracuda.runtime.program import Lowered
+from baracuda.runtime.toolchain import toolchain_of
+from tests.lowering.product_cases import LAYOUTS, Product
+from tests.machine import Machine
+
+pytest.importorskip("cuda.bindings.nvrtc")
+
+TARGETS = (Target("sm_90", 132), Target("sm_80", 108), Target("sm_100", 148))
+INT23, INT15 = MathPrecision.INT23, MathPrecision.INT15
+
+CASES = (
+    *[Product(140, 72, 300, a=layout, math=INT23) for layout in LAYOUTS],
+    *[Product(72, 140, 300, K.BF16, b=layout, math=INT23) for layout in LAYOUTS],
+    *[Product(150, 70, 260, K.F16, b=layout, math=INT15) for layout in LAYOUTS],
+    Product(64, 64, 128, K.BF16, math=INT23),
+    Product(1, 1, 1, math=INT23),
+    Product(1, 300, 129, K.BF16, b="columns", math=INT23),
+    Product(300, 1, 127, K.BF16, stored=K.BF16, math=INT15),
+    Product(3, 5, 0, epilogue="bias", math=INT23),
+    Product(300, 260, 384, K.BF16, stored=K.BF16, b="columns", epilogue="bias", math=INT23),
+    Product(65, 63, 130, batch=(2, 3), a="shared", epilogue="bias of rows", math=INT23),
+    Product(65, 63, 130, K.F16, batch=(2, 3), b="shared", epilogue="alpha, beta", math=INT15),
+    Product(64, 64, 200, batch=(150,), math=INT23),
+    Product(33, 40, 20, batch=(2,), epilogue="causal", y="columns", math=INT23),
+    Product(40, 36, 21, K.BF16, stored=K.BF16, epilogue="two results", y="padded", math=INT15),
+    Product(40, 36, 21, y="strided", epilogue="alpha, beta", general=True, math=INT23),
+    Product(140, 136, 200, K.F8E4M3, a="columns", math=INT23),
+    Product(140, 136, 200, K.F8E5M2, b="columns", math=INT15),
+    Product(1100, 1000, 500, K.BF16, stored=K.BF16, math=INT23),
+)  # fmt: skip
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize(("number", "product"), list(enumerate(CASES)), ids=str)
+def test_compiles(number: int, product: Product, full: bool) -> None:
+    """A case's kernels compile; without --full, one of every other case's for one of the architectures, which take turns."""
+    if number % 2 and not full:
+        pytest.skip("one of two without --full")
+    for target in TARGETS if full else TARGETS[number // 2 % 3 : number // 2 % 3 + 1]:
+        for lowered in ways(product.matmul_problem, target):
+            for launch in lowered.launches:
+                assert launch.shared <= target.shared_bytes
+                assert len(cubin(launch.source, target.arch)) > 1000, lowered.schedule
+
+
+@pytest.mark.cpu_only
+def test_the_source_does_not_depend_on_extents() -> None:
+    for target in TARGETS:
+        problems = [Product(m, 512, 640, math=INT23).matmul_problem for m in (4000, 4100)]
+        sources = [[tuple(x.source for x in lowered.launches) for lowered in ways(c, target)] for c in problems]
+        assert sources[0] == sources[1]
+
+
+@pytest.fixture
+def target(machine: Machine) -> Target:
+    """The GPU's; skips the test where there is none."""
+    if machine.name != "cuda":
+        pytest.skip("no CUDA device")
+    return target_of(Device.cuda(0))
+
+
+def run(product: Product, blocks: list[np.ndarray], lowered: Lowered) -> list[np.ndarray]:
+    """The blocks of the results after a kernel."""
+    device = Device.cuda(0)
+    held = [upload(block, device) for block in blocks]
+    workspace = DeviceMemory(max(lowered.workspace_bytes, 1), device)
+    call = toolchain_of(device).load(lowered, len(held), product.parameters)  # type: ignore[arg-type]
+    addresses = [h.pointer + p.offset for h, p in zip(held, product.placements, strict=True)]
+    call.call(addresses, workspace.pointer, 0)
+    return [download(block) for block in held[-product.written :]]
+
+
+@pytest.mark.parametrize("product", CASES, ids=str)
+def test_bits(target: Target, product: Product) -> None:
+    """Every kernel gives the bits of the contract, writes nothing else, and reads nothing (NaN) that is not there."""
+    blocks = product.blocks()
+    wanted = product.expected(blocks)
+    for lowered in ways(product.matmul_problem, target):
+        for got, want in zip(run(product, blocks, lowered), wanted, strict=True):
+            different = np.flatnonzero(got != want)
+            assert not different.size, f"{lowered.schedule}: {different.size} bytes, the first at {different[0]}"
+
+
+def unusual_values(rng: np.random.Generator, shape: tuple[int, int], name: str) -> np.ndarray:
+    """f32 elements of which the name says something."""
+    x = rng.standard_normal(shape).astype(np.float32)
+    with np.errstate(over="ignore"):
+        if name == "wide":
+            x *= np.exp2(rng.integers(-140, 120, shape)).astype(np.float32)
+        elif name == "rows":
+            x *= np.exp2(rng.integers(-149, 127, (shape[0], 1))).astype(np.float32)
+        elif name == "subnormal":
+            x *= np.float32(2.0**-130)
+        elif name == "large":
+            x *= np.float32(2.0**124)
+        elif name == "outliers":
+            x[:, ::37] *= 3000
+        elif name == "edge":  # at the significand where the exponent goes up
+            x = np.where(x > 0, np.float32(127 / 64), np.float32(-1.984375 - 2.0**-22)).astype(np.float32)
+        elif name == "zeros":
+            x[:, : shape[1] // 2] = 0
+            x[::3] = -0.0
+        elif name in ("nan", "infinite"):
+            at = rng.random(shape) < 0.002
+            x[at] = np.nan if name == "nan" else np.where(rng.random(shape) < 0.5, np.inf, -np.inf)[at]
+            x[rng.random(shape) < 0.1] = 0
+    return x
+
+
+@pytest.mark.parametrize("right", ["plain", "wide", "rows", "subnormal", "large", "infinite", "nan"])
+@pytest.mark.parametrize("left", ["outliers", "wide", "rows", "subnormal", "large", "edge", "zeros", "nan", "infinite"])
+def test_unusual_values(target: Target, left: str, right: str) -> None:
+    rng = np.random.default_rng(5)
+    product = Product(130, 70, 300, b="columns")
+    a, b = unusual_values(rng, (130, 300), left), unusual_values(rng, (70, 300), right).T
+    for math, bits in ((INT23, 23), (INT15, 15)):
+        blocks = product.blocks()
+        for block, placement, value in zip(blocks[:2], product.placements[:2], (a, b), strict=True):
+            placement.view(block)[...] = value
+        want = integer_product(a, b, bits)
+        for lowered in ways(replace(product, math=math).matmul_problem, target):
+            got = product.placements[-1].view(run(product, blocks, lowered)[0])
+            same = (got.view(np.uint32) == want.view(np.uint32)) | (np.isnan(got) & np.isnan(want))
+            assert same.all(), (lowered.schedule, int((~same).sum()))
+
+
+@pytest.mark.parametrize("math", [INT23, INT15], ids=str)
+def test_rows_do_not_depend_on_their_number(target: Target, math: MathPrecision) -> None:
+    whole = Product(700, 200, 400, K.BF16, b="columns", math=math)
+    blocks = whole.blocks()
+    rows = None
+    for m in (700, 300, 129, 128, 65, 64, 33, 17, 16, 8, 3, 1):
+        product = replace(whole, m=m)
+        own = [p.block(0xFF) for p in product.placements]
+        for source, to, p, q in zip(blocks, own, whole.placements, product.placements, strict=True):
+            if p.shape[0] != 200:
+                q.view(to)[...] = p.view(source)[: q.shape[0]]
+            else:
+                q.view(to)[...] = p.view(source)
+        for lowered in ways(product.matmul_problem, target):
+            got = product.placements[-1].view(run(product, own, lowered)[0])
+            rows = got if rows is None else rows
+            assert np.array_equal(got, rows[:m]), lowered.schedule
