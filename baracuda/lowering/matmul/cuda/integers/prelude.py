@@ -130,19 +130,21 @@ __device__ __forceinline__ void write_digits(const S* from, i64 row_stride, i64 
 
 #: What becomes of the sums of a block of k, shared by all kernels on tensor cores.
 COMBINE = r"""
-// Between two groups of pairs of digits, of which each belongs to one power of 256, from the lowest up: the low byte of a sum is
-// final and goes into `low`, the rest is what the next group adds to.
-template <int COUNT, int GROUP, int N> __device__ __forceinline__ void carry(int (&sum)[N], unsigned (&low)[N]) {
-  constexpr unsigned select = GROUP == 1 ? 0x3240 : GROUP == 2 ? 0x3410 : 0x4210;
-#pragma unroll
-  for (int i = 0; i < N; ++i) {
-    low[i] = GROUP == 0 ? (unsigned)sum[i] & 0xffu : __byte_perm(low[i], (unsigned)sum[i], select);
-    sum[i] >>= 8;
-  }
+// Products of digits are summed by the power of 256 that they belong to, the highest two and the lowest two of three digits on
+// top of one another: `sums` are those s32, the highest first, and a block's P is
+//     three digits: sums[0] * 2**24 + sums[1] * 2**16 + sums[2]        two: sums[0] * 2**8 + sums[1]
+__device__ __forceinline__ i64 wide_multiply_add(int a, int b, i64 c) {
+  i64 r; asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c)); return r;
 }
-// A block's P, from the sums of the highest group and the bytes below them, rounded to f32.
-template <int COUNT> __device__ __forceinline__ float rounded(int sum, unsigned low) {
-  return __ll2float_rn((i64)sum << (COUNT == 3 ? 32 : 16) | low);
+template <int N> __device__ __forceinline__ float rounded(const int (&sums)[2][N], int i) {
+  return __ll2float_rn(wide_multiply_add(sums[0][i], 1 << 8, sums[1][i]));
+}
+template <int N> __device__ __forceinline__ float rounded(const int (&sums)[3][N], int i) {
+  return __ll2float_rn(wide_multiply_add(sums[0][i], 1 << 24, wide_multiply_add(sums[1][i], 1 << 16, sums[2][i])));
+}
+template <int N> __device__ __forceinline__ void raise(int (&sums)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) sums[i] <<= 8;
 }
 // One block more.
 template <bool PLAIN> __device__ __forceinline__ float add_block(float p, float a, float b, float s) {
@@ -152,17 +154,19 @@ template <bool PLAIN> __device__ __forceinline__ float add_block(float p, float 
 __device__ __forceinline__ bool plain(float2 a, float2 b) {
   return __fmul_rn(a.x, b.x) > 0.0f && __fmul_rn(a.y, b.y) < __int_as_float(0x7f800000);
 }
-// The sum of a row and a column of which one has an element that is not finite: that of the products with such a factor.
+// What becomes of a sum that is NaN: that of the products with a factor that is not finite, where its row or column has one.
 template <class A, class B>
-__device__ __noinline__ float not_finite(const A* a, i64 a_step, const B* b, i64 b_step, int k) {
+__device__ __noinline__ float not_finite(float sum, const A* a, i64 a_step, const B* b, i64 b_step, int k) {
   float total = 0;
+  bool found = false;
   for (int i = 0; i < k; ++i) {
     const float x = widen(a[i * a_step]), y = widen(b[i * b_step]);
     if (fabsf(x) < __int_as_float(0x7f800000) && fabsf(y) < __int_as_float(0x7f800000)) continue;
     total += x * y;
+    found = true;
     if (total != total) break;
   }
-  return total;
+  return found ? total : sum;
 }
 """
 
@@ -193,9 +197,9 @@ template <int REGISTERS> __device__ __forceinline__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
 }
 __device__ __forceinline__ void warpgroup_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void warpgroup_wait() {
-  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+__device__ __forceinline__ void warpgroup_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int N> __device__ __forceinline__ void warpgroup_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 }
 // The low half of the descriptor of a matrix in shared memory, of lines of 128 bytes along k, swizzled. The high half (1024 bytes
 // from eight lines to the next, 128-byte swizzle) is a constant of the instruction: ptxas would hold one for each otherwise.
@@ -227,15 +231,38 @@ __device__ __forceinline__ void digit_pairs(int (&c)[32], unsigned a, unsigned b
     }
   }
 }
-// The sums of a block, from the digits in shared memory, group after group.
-template <int COUNT, int GROUP = 0>
-__device__ __forceinline__ void block_sums(int (&sum)[32], unsigned (&low)[32], unsigned a, unsigned b) {
+// The sums of a block, from the digits in shared memory. What waits for a sum to be raised comes last, behind other products.
+__device__ __forceinline__ void block_sums(int (&sums)[3][32], unsigned a, unsigned b) {
   warpgroup_fence();
-  digit_pairs<COUNT, 2 * COUNT - 2 - GROUP>(sum, a, b, GROUP > 0);
-  warpgroup_wait();
-  if constexpr (GROUP < 2 * COUNT - 2) {
-    carry<COUNT, GROUP>(sum, low);
-    block_sums<COUNT, GROUP + 1>(sum, low, a, b);
-  }
+  digit_pairs<3, 0>(sums[0], a, b, 0);
+  warpgroup_commit();
+  digit_pairs<3, 3>(sums[2], a, b, 0);
+  warpgroup_commit();
+  digit_pairs<3, 2>(sums[1], a, b, 0);
+  warpgroup_commit();
+  warpgroup_wait<2>();
+  raise(sums[0]);
+  warpgroup_fence();
+  digit_pairs<3, 1>(sums[0], a, b, 1);
+  warpgroup_commit();
+  warpgroup_wait<2>();
+  raise(sums[2]);
+  warpgroup_fence();
+  digit_pairs<3, 4>(sums[2], a, b, 1);
+  warpgroup_commit();
+  warpgroup_wait<0>();
+}
+__device__ __forceinline__ void block_sums(int (&sums)[2][32], unsigned a, unsigned b) {
+  warpgroup_fence();
+  digit_pairs<2, 0>(sums[0], a, b, 0);
+  warpgroup_commit();
+  digit_pairs<2, 2>(sums[1], a, b, 0);
+  warpgroup_commit();
+  warpgroup_wait<1>();
+  raise(sums[0]);
+  warpgroup_fence();
+  digit_pairs<2, 1>(sums[0], a, b, 1);
+  warpgroup_commit();
+  warpgroup_wait<0>();
 }
 """)

@@ -1,8 +1,7 @@
 """Integer products by Hopper's warpgroup instructions: a block of threads takes tiles of 128 by 64 sums, one after another.
 
-One warp brings records of digits to shared memory, `STAGES` blocks of k ahead; two warpgroups of 64 rows each multiply. The pairs
-of digits of a block of k are taken in groups of one power of 256, from the lowest up, each on top of what the one before carries
-over: so three digits need one s32 and one word of finished bytes for each sum, and P comes out as one s64.
+One warp brings records of digits to shared memory, `STAGES` blocks of k ahead; two warpgroups of 64 rows each multiply, and one
+does so while the other puts the sums of a block together (`COMBINE` in prelude.py).
 
 Operations: nine s8 products (four at 15 bits) for each of the product's. An H200 does 1,713 TOP/s of these tiles without what
 follows a block (2026-11-22), and 135 TFLOP/s of 23-bit products of 4096 cubed with it. Tiles of 128 x 128 spill registers (75),
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from math import prod
 
 from baracuda.formula.integer_products import digits
-from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_pitch
+from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_bytes, sums_pitch
 from baracuda.lowering.matmul.cuda.factors import STORAGE, small_float_definitions
 from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, DigitFactor, digit_factors, digits_launch
 from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, WARPGROUPS
@@ -49,7 +48,8 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
     words = Words(len(c.tensors), c.epilogue.params)
     a, b = digit_factors(c, exchanged=exchanged, left_tile=2 * ROWS, right_tile=ROWS)
     first = digits_launch(c, (a, b), words)
-    count, stages = digits(c.bits), min(4, _stages(digits(c.bits), target))
+    count = digits(c.bits)
+    stages = min(3, _stages(count, target))
     tiles_m, tiles_n = -(-c.m // (2 * ROWS)), -(-c.n // ROWS)
     tiles = prod(c.batch) * tiles_m * tiles_n
     frame, tile = epilogue_frame(c, words), WarpgroupSums()
@@ -58,6 +58,10 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
     stage = 3 * size
     scales_start = stages * stage
     barriers = scales_start + stages * 3 * SCALES * 4
+    # Where a warpgroup's finished sums wait for the epilogue: in the digits that it alone reads of the last stage, if they fit.
+    needed = sums_bytes(c, tile)
+    sums_start = f"read * {stage} + group * {size}" if needed <= size else f"{barriers + stages * 16} + group * {needed}"
+    shared = barriers + stages * 16 + 1024 + (0 if needed <= size else 2 * needed)
     body = [
         "extern __shared__ unsigned char unaligned[];",
         "unsigned char* const shared = unaligned + (-shared_address(unaligned) & 1023);",
@@ -114,19 +118,19 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
         "for (unsigned block = 0; block < blocks; ++block) {",
         "await_phase(full + read, parity);",
         f"const unsigned stage = shared_address(shared) + read * {stage};",
-        "int sum[32]; unsigned low[32];",
-        f"block_sums<{count}>(sum, low, matrix(stage + group * {count * PLANE}), matrix(stage + {2 * count * PLANE}));",
+        f"int parts[{count}][32];",
+        f"block_sums(parts, matrix(stage + group * {count * PLANE}), matrix(stage + {2 * count * PLANE}));",
         f"const float* const scales_a = stage_scales + (read * 3 + group) * {SCALES};",
         f"const float* const scales_b = stage_scales + (read * 3 + 2) * {SCALES};",
         "const float a0 = scales_a[row], a1 = scales_a[row + 8];",
         "if (plain(*(const float2*)(scales_a + 64), *(const float2*)(scales_b + 64)))",
-        f"add_blocks<true, {count}>(sums, sum, low, a0, a1, scales_b + column);",
-        f"else add_blocks<false, {count}>(sums, sum, low, a0, a1, scales_b + column);",
+        "add_blocks<true>(sums, parts, a0, a1, scales_b + column);",
+        "else add_blocks<false>(sums, parts, a0, a1, scales_b + column);",
         "if (block + 1 < blocks) {",
         "if (thread == 0) arrive(empty + read);",
         "advance();",
         "}}",
-        *_sums_to_shared(c, a, b, words, sums_pitch(c, tile), f"read * {stage} + group * {count * PLANE}"),
+        *_sums_to_shared(c, a, b, words, sums_pitch(c, tile), sums_start),
         *finish,
         "order_copies();",
         "warpgroup_barrier(group);",
@@ -138,7 +142,6 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
     ]
     tables = PRODUCTS + COMBINE + WARPGROUPS + ADD_BLOCKS + small_float_definitions(c) + definitions
     source = frame.kernel(body, THREADS, tables, blocks=1)
-    shared = barriers + stages * 16 + 1024
     launch = Launch(KernelSource(source), (min(tiles, target.multiprocessors), 1, 1), THREADS, shared)
     return Lowered((first, launch), tuple(words.values), b.end, f"integers {c.bits} warpgroups 128x64 stages{stages}")
 
@@ -188,7 +191,7 @@ def _sums_to_shared(c: MatmulProblem, a: DigitFactor, b: DigitFactor, words: Wor
         "for (int e = 0; e < 2; ++e) {",
         "const int s = s0 + e;",
         "if (sums[i + e] != sums[i + e] && r < rows && s < columns)",
-        f"sums[i + e] = not_finite({addresses[0]}, {addresses[1]}, {words.word(c.k)});",
+        f"sums[i + e] = not_finite(sums[i + e], {addresses[0]}, {addresses[1]}, {words.word(c.k)});",
         "}",
         f"*(float2*)(sums0 + r * {pitch} + s0) = make_float2(sums[i], sums[i + 1]);",
         "}",
@@ -200,15 +203,15 @@ ADD_BLOCKS = r"""
 __device__ __forceinline__ void warpgroup_barrier(int group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }
 // A block more for the 32 sums of a thread: rows 0 and 8 from its first one, columns 0 and 1 from each eighth.
 template <bool PLAIN, int COUNT>
-__device__ __forceinline__ void add_blocks(float (&sums)[32], const int (&sum)[32], const unsigned (&low)[32], float a0, float a1,
+__device__ __forceinline__ void add_blocks(float (&sums)[32], const int (&parts)[COUNT][32], float a0, float a1,
                                            const float* scales_b) {
 #pragma unroll
   for (int i = 0; i < 32; i += 4) {
     const float2 b = *(const float2*)(scales_b + i / 4 * 8);
-    sums[i] = add_block<PLAIN>(rounded<COUNT>(sum[i], low[i]), a0, b.x, sums[i]);
-    sums[i + 1] = add_block<PLAIN>(rounded<COUNT>(sum[i + 1], low[i + 1]), a0, b.y, sums[i + 1]);
-    sums[i + 2] = add_block<PLAIN>(rounded<COUNT>(sum[i + 2], low[i + 2]), a1, b.x, sums[i + 2]);
-    sums[i + 3] = add_block<PLAIN>(rounded<COUNT>(sum[i + 3], low[i + 3]), a1, b.y, sums[i + 3]);
+    sums[i] = add_block<PLAIN>(rounded(parts, i), a0, b.x, sums[i]);
+    sums[i + 1] = add_block<PLAIN>(rounded(parts, i + 1), a0, b.y, sums[i + 1]);
+    sums[i + 2] = add_block<PLAIN>(rounded(parts, i + 2), a1, b.x, sums[i + 2]);
+    sums[i + 3] = add_block<PLAIN>(rounded(parts, i + 3), a1, b.y, sums[i + 3]);
   }
 }
 """
