@@ -89,7 +89,7 @@ def _with_unusual(s: Array, a: Array, b: Array) -> Array:
     unusual = ~(rows & columns)
     if not unusual.any():
         return s
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         total = np.zeros(s.shape, np.float32)
         for k in range(a.shape[-1]):
             x, y = a[..., :, k, None], b[..., None, k, :]

@@ -140,7 +140,9 @@ template <int N> __device__ __forceinline__ float rounded(const int (&sums)[2][N
   return __ll2float_rn(wide_multiply_add(sums[0][i], 1 << 8, sums[1][i]));
 }
 template <int N> __device__ __forceinline__ float rounded(const int (&sums)[3][N], int i) {
-  return __ll2float_rn(wide_multiply_add(sums[0][i], 1 << 24, wide_multiply_add(sums[1][i], 1 << 16, sums[2][i])));
+  const int high = sums[0][i], middle = sums[1][i], low = sums[2][i];
+  const int top = (((middle + (low >> 16)) >> 8) + high) >> 8;  // P >> 32: an s64 multiplication costs more
+  return __ll2float_rn((i64)top << 32 | (((unsigned)high << 24) + ((unsigned)middle << 16) + (unsigned)low));
 }
 template <int N> __device__ __forceinline__ void raise(int (&sums)[N]) {
 #pragma unroll
@@ -231,8 +233,13 @@ __device__ __forceinline__ void digit_pairs(int (&c)[32], unsigned a, unsigned b
     }
   }
 }
+// Two warpgroups, 0 and 1, multiply in turn: left alone both would multiply at once and then both put sums together, while the
+// tensor cores wait. Before the first turn, warpgroup 1 gives one to 0.
+__device__ __forceinline__ void await_turn(int group) { asm volatile("bar.sync %0, 256;" ::"r"(group + 3) : "memory"); }
+__device__ __forceinline__ void give_turn(int group) { asm volatile("bar.arrive %0, 256;" ::"r"(4 - group) : "memory"); }
 // The sums of a block, from the digits in shared memory. What waits for a sum to be raised comes last, behind other products.
-__device__ __forceinline__ void block_sums(int (&sums)[3][32], unsigned a, unsigned b) {
+__device__ __forceinline__ void block_sums(int (&sums)[3][32], unsigned a, unsigned b, int group) {
+  await_turn(group);
   warpgroup_fence();
   digit_pairs<3, 0>(sums[0], a, b, 0);
   warpgroup_commit();
@@ -250,9 +257,11 @@ __device__ __forceinline__ void block_sums(int (&sums)[3][32], unsigned a, unsig
   warpgroup_fence();
   digit_pairs<3, 4>(sums[2], a, b, 1);
   warpgroup_commit();
+  give_turn(group);
   warpgroup_wait<0>();
 }
-__device__ __forceinline__ void block_sums(int (&sums)[2][32], unsigned a, unsigned b) {
+__device__ __forceinline__ void block_sums(int (&sums)[2][32], unsigned a, unsigned b, int group) {
+  await_turn(group);
   warpgroup_fence();
   digit_pairs<2, 0>(sums[0], a, b, 0);
   warpgroup_commit();
@@ -263,6 +272,7 @@ __device__ __forceinline__ void block_sums(int (&sums)[2][32], unsigned a, unsig
   warpgroup_fence();
   digit_pairs<2, 1>(sums[0], a, b, 1);
   warpgroup_commit();
+  give_turn(group);
   warpgroup_wait<0>();
 }
 """)
