@@ -40,12 +40,13 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.core.sku import MathPrecision
 from baracuda.formula.exact_fma import fma32
 
 #: Steps of k in a block.
 BLOCK = 128
-#: The bits of an element's integer that there are products of: three and two digits of 8 bits.
-BITS = (23, 15)
+#: The bits of an element's integer by the precision that asks for them: three and two digits of 8 bits.
+INTEGER_BITS = {MathPrecision.INT23: 23, MathPrecision.INT15: 15}
 
 Array = np.ndarray[Any, Any]
 

@@ -9,6 +9,7 @@ from typing import Any
 from baracuda.core.device import Device
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Executable, Layout
+from baracuda.core.sku import MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.graph import Graph
 from baracuda.lowering.attention.problem import DOT, Attention
@@ -29,8 +30,18 @@ class AttentionProblem:
 class AttentionImplementation(GeneratedImplementation):
     """Generated kernels of attention, for the CPU or for a CUDA device."""
 
-    def __init__(self, device: Device, problem: AttentionProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
+    def __init__(
+        self,
+        device: Device,
+        problem: AttentionProblem,
+        specs: Sequence[TensorSpec],
+        descriptor: Any,
+        math: MathPrecision | None = None,
+    ) -> None:
         super().__init__(device, descriptor.compute)
+        self.math = math
+        if math is not None:
+            self.guarantee = PrecisionGuarantee.canonical(math, descriptor.compute)
         self.problem, self.specs, self.descriptor = problem, specs, descriptor
 
     def attention(self, layout: Layout) -> Attention:
@@ -74,6 +85,7 @@ class AttentionImplementation(GeneratedImplementation):
             key_lengths=operands["key_lengths"],
             tensors=tuple(required(p.name) for p in score.inputs if p.name != DOT),
             **{name: operands.get(name) for name in ("dy", "dq", "dk", "dv", "dbias")},
+            math=self.math,
         )
 
     def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:

@@ -30,6 +30,25 @@ ds = p * (dp - delta); dt = ds through the derivative of score, +0 where a pair 
 dq[i, d] of dt * k[j, d] in rising j; dk[j, d] of dt * q[i, d] and dv[j, d] of p * dy[i, d] in rising i, the heads of a group
 one after another. A gradient by a tensor of the score is `dbias`, stored for each pair, +0 for those that are masked or skipped,
 and summed by a plan of its own.
+
+**In integers** (`math` INT23 or INT15; 16-bit elements). The same steps with products of integers of so many bits in place of the
+chains (`baracuda/formula/integer_products.py` has the rule for E and the meaning of a P, its F and a scale):
+
+- A row of q, k, v or dy (the elements of one head and one query or key) has one E, from all its elements, and the integers by it;
+  the scale S = 2**(E - bits). A row with an element that is not finite has the scale NaN and integers of 0. A row beyond its
+  extent or its length has integers of 0 and the scale 1.
+- A dot product of two rows (q with k, dy with v): from t = +0, for each block of 128 of the depth, in rising order,
+  t = fma(F * low, high, t), F being the block's exact P rounded to f32, low and high the smaller and the larger scale; NaN where
+  a scale is.
+- A sum over the rows of a tile (of p with v over 64 keys; of dt with k over 64 keys; of dt with q and of p with dy over 64
+  queries), which belong to one row of the result: the weight of each, p or dt, is multiplied by its row's scale: w = p * S, one
+  rounding, and +0 where p is 0 (so that a pair that is not seen never counts). All 64 w of the tile have one E_w, by the same
+  rule, from the largest of them (NaN wins, and makes S_w NaN), and integers u by it; P[d] = sum of u * (integer of the row's
+  element d) is exact, and the sum so far becomes fma(F, S_w, sum), S_w = 2**(E_w - bits): in the forward acc[d] =
+  fma(F, S_w, acc[d] * r). Tiles rise as above, and in dk and dv the heads of a group follow one another.
+
+Everything else (scores, exponentials, l, delta, lse) is as above, in f32. So a query's bits depend on the keys that it sees and on
+nothing else, and a prefill, a decoding step and training agree.
 """
 
 from __future__ import annotations
@@ -37,8 +56,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from baracuda.core.elements import ElementKind
+from baracuda.core.sku import MathPrecision
 from baracuda.formula.expr import Expr
 from baracuda.formula.graph import Graph
+from baracuda.formula.integer_products import INTEGER_BITS
 from baracuda.lowering.nest.problem import Operand
 
 #: Queries to a block and keys to a tile.
@@ -89,6 +110,8 @@ class Attention:
         The score's tensors in the order of its inputs, `dot` left out: layouts over (batch, heads, queries, keys).
     dy, dq, dk, dv, dbias
         For the backward; a gradient that is not wanted is None.
+    math
+        What products are taken in; None: chains in the compute kind.
     """
 
     batch: int
@@ -115,6 +138,12 @@ class Attention:
     dk: Operand | None = None
     dv: Operand | None = None
     dbias: Operand | None = None
+    math: MathPrecision | None = None
+
+    @property
+    def bits(self) -> int:
+        """The bits of the integers that products are taken in; 0: none are, and sums are chains."""
+        return INTEGER_BITS.get(self.math, 0) if self.math is not None else 0
 
     @property
     def params(self) -> tuple[Expr, ...]:

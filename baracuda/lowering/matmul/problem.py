@@ -22,10 +22,9 @@ from math import prod
 from baracuda.core.elements import ElementKind
 from baracuda.core.sku import MathPrecision
 from baracuda.formula.graph import Graph
+from baracuda.formula.integer_products import INTEGER_BITS
 from baracuda.lowering.nest.problem import Operand
 
-#: The bits of the precisions that are products of integers.
-INTEGER_BITS = {MathPrecision.INT23: 23, MathPrecision.INT15: 15}
 #: Names of the epilogue's inputs that are the product: not tensors, but the accumulators.
 PRODUCT, PRODUCT_PARTS = "product", ("product.re", "product.im")
 
