@@ -47,8 +47,8 @@ chains (`baracuda/formula/integer_products.py` has the rule for E and the meanin
   element d) is exact, and the sum so far becomes fma(F, S_w, sum), S_w = 2**(E_w - bits): in the forward acc[d] =
   fma(F, S_w, acc[d] * r). Tiles rise as above, and in dk and dv the heads of a group follow one another.
 
-Everything else (scores, exponentials, l, delta, lse) is as above, in f32. So a query's bits depend on the keys that it sees and on
-nothing else, and a prefill, a decoding step and training agree.
+Everything else (scores, exponentials, l, delta, lse) is as above, in f32. So a query's bits depend on the keys that it sees and
+on nothing else, and a prefill, a decoding step and training agree.
 """
 
 from __future__ import annotations
