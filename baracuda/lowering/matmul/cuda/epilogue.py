@@ -63,16 +63,19 @@ def epilogue_frame(c: MatmulProblem, words: Words) -> Frame:
     return Frame(nest, Tuning(), words, addresses)
 
 
-def epilogue(c: MatmulProblem, frame: Frame, tile: SumsTile, thread: str = "threadIdx.x") -> tuple[list[str], str]:
+def epilogue(
+    c: MatmulProblem, frame: Frame, tile: SumsTile, thread: str = "threadIdx.x", pitch: int | None = None
+) -> tuple[list[str], str]:
     """The statements of the epilogue, and the definitions that they need.
 
     They read the sums of the block from `sums0` (and `sums1`) in shared memory; its first element is at (m0, n0), and `rows`
-    and `columns` of it exist. The batch's coordinates are c0, c1, ...; `thread` is the number of this one among the tile's.
+    and `columns` of it exist. The batch's coordinates are c0, c1, ...; `thread` is the number of this one among the tile's,
+    `pitch` how many elements lie from row to row of the sums (default: `sums_pitch`).
     """
     runs, sums = PointwiseKernel(frame), product_names(c)
     width, rank = min(runs.width, tile.bn), len(c.batch) + 2
     runs.width = width
-    where = f"[r * {sums_pitch(c, tile)} + s + v]"
+    where = f"[r * {pitch or sums_pitch(c, tile)} + s + v]"
     at = {frame.input_index[s]: f"sums{i}{where}" for i, s in enumerate(sums) if s in frame.input_index}
     inputs = [i for i in range(frame.inputs) if i not in at]
     outputs = range(frame.inputs, len(frame.ports))

@@ -233,13 +233,19 @@ __device__ __forceinline__ void digit_pairs(int (&c)[32], unsigned a, unsigned b
     }
   }
 }
-// Two warpgroups, 0 and 1, multiply in turn: left alone both would multiply at once and then both put sums together, while the
-// tensor cores wait. Before the first turn, warpgroup 1 gives one to 0.
-__device__ __forceinline__ void await_turn(int group) { asm volatile("bar.sync %0, 256;" ::"r"(group + 3) : "memory"); }
-__device__ __forceinline__ void give_turn(int group) { asm volatile("bar.arrive %0, 256;" ::"r"(4 - group) : "memory"); }
+// All threads of a warpgroup.
+__device__ __forceinline__ void warpgroup_barrier(int group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }
+// GROUPS warpgroups multiply in turn: left alone all would multiply at once and then all put sums together, while the tensor
+// cores wait. Before the first turn, the last gives one to the first.
+template <int GROUPS> __device__ __forceinline__ void await_turn(int group) {
+  asm volatile("bar.sync %0, 256;" ::"r"(1 + GROUPS + group) : "memory");
+}
+template <int GROUPS> __device__ __forceinline__ void give_turn(int group) {
+  asm volatile("bar.arrive %0, 256;" ::"r"(1 + GROUPS + (group + 1 == GROUPS ? 0 : group + 1)) : "memory");
+}
 // The sums of a block, from the digits in shared memory. What waits for a sum to be raised comes last, behind other products.
-__device__ __forceinline__ void block_sums(int (&sums)[3][32], unsigned a, unsigned b, int group) {
-  await_turn(group);
+template <int GROUPS> __device__ __forceinline__ void block_sums(int (&sums)[3][32], unsigned a, unsigned b, int group) {
+  await_turn<GROUPS>(group);
   warpgroup_fence();
   digit_pairs<3, 0>(sums[0], a, b, 0);
   warpgroup_commit();
@@ -257,11 +263,11 @@ __device__ __forceinline__ void block_sums(int (&sums)[3][32], unsigned a, unsig
   warpgroup_fence();
   digit_pairs<3, 4>(sums[2], a, b, 1);
   warpgroup_commit();
-  give_turn(group);
+  give_turn<GROUPS>(group);
   warpgroup_wait<0>();
 }
-__device__ __forceinline__ void block_sums(int (&sums)[2][32], unsigned a, unsigned b, int group) {
-  await_turn(group);
+template <int GROUPS> __device__ __forceinline__ void block_sums(int (&sums)[2][32], unsigned a, unsigned b, int group) {
+  await_turn<GROUPS>(group);
   warpgroup_fence();
   digit_pairs<2, 0>(sums[0], a, b, 0);
   warpgroup_commit();
@@ -272,7 +278,7 @@ __device__ __forceinline__ void block_sums(int (&sums)[2][32], unsigned a, unsig
   warpgroup_fence();
   digit_pairs<2, 1>(sums[0], a, b, 1);
   warpgroup_commit();
-  give_turn(group);
+  give_turn<GROUPS>(group);
   warpgroup_wait<0>();
 }
 """)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import prod
 
 from baracuda.formula.integer_products import digits
-from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_bytes, sums_pitch
+from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_pitch
 from baracuda.lowering.matmul.cuda.factors import STORAGE, small_float_definitions
 from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, DigitFactor, digit_factors, digits_launch
 from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, WARPGROUPS
@@ -25,8 +25,8 @@ from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Row tiles that run side by side before the next columns: their digits stay in L2.
 GROUP = 8
-#: Threads of a warpgroup, and of a block: one warpgroup brings, two multiply.
-WARPGROUP, THREADS = 128, 384
+#: Threads of a warpgroup.
+WARPGROUP = 128
 
 
 @dataclass(frozen=True)
@@ -38,37 +38,40 @@ class WarpgroupSums:
     threads: int = WARPGROUP
 
 
-def _stages(count: int, target: Target) -> int:
-    """Stages that fit: two records of a, one of b, their scales, and two barriers each."""
-    return (target.shared_bytes - 2048) // (3 * (count * PLANE + SCALES * 4) + 16)
+def _stages(count: int, records: int, target: Target) -> int:
+    """Stages that fit: records, their scales, and two barriers each."""
+    return (target.shared_bytes - 2048) // (records * (count * PLANE + SCALES * 4) + 16)
 
 
 def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lowered:
     """The digits of both factors, then their product. `exchanged` says that the factors have changed places."""
     words = Words(len(c.tensors), c.epilogue.params)
-    a, b = digit_factors(c, exchanged=exchanged, left_tile=2 * ROWS, right_tile=ROWS)
-    first = digits_launch(c, (a, b), words)
     count = digits(c.bits)
-    stages = min(3, _stages(count, target))
-    tiles_m, tiles_n = -(-c.m // (2 * ROWS)), -(-c.n // ROWS)
+    # The sums of two digits take fewer registers, and more warpgroups leave each more time to put them together.
+    groups, given, taken = {3: (2, 40, 232), 2: (3, 24, 160)}[count]
+    threads = WARPGROUP * (groups + 1)
+    a, b = digit_factors(c, exchanged=exchanged, left_tile=groups * ROWS, right_tile=ROWS)
+    first = digits_launch(c, (a, b), words)
+    stages = min(3, _stages(count, groups + 1, target))
+    tiles_m, tiles_n = -(-c.m // (groups * ROWS)), -(-c.n // ROWS)
     tiles = prod(c.batch) * tiles_m * tiles_n
     frame, tile = epilogue_frame(c, words), WarpgroupSums()
-    finish, definitions = epilogue(c, frame, tile, thread="thread")
     size = count * PLANE
-    stage = 3 * size
+    records = groups + 1
+    stage = records * size
     scales_start = stages * stage
-    barriers = scales_start + stages * 3 * SCALES * 4
-    # Where a warpgroup's finished sums wait for the epilogue: in the digits that it alone reads of the last stage, if they fit.
-    needed = sums_bytes(c, tile)
-    sums_start = f"read * {stage} + group * {size}" if needed <= size else f"{barriers + stages * 16} + group * {needed}"
-    shared = barriers + stages * 16 + 1024 + (0 if needed <= size else 2 * needed)
+    barriers = scales_start + stages * records * SCALES * 4
+    # A warpgroup's finished sums wait for the epilogue in the digits that it alone reads of the last stage.
+    pitch = min(sums_pitch(c, tile), size // (4 * ROWS))
+    finish, definitions = epilogue(c, frame, tile, thread="thread", pitch=pitch)
+    shared = barriers + stages * 16 + 1024
     body = [
         "extern __shared__ unsigned char unaligned[];",
         "unsigned char* const shared = unaligned + (-shared_address(unaligned) & 1023);",
         f"float* const stage_scales = (float*)(shared + {scales_start});",
         f"u64* const full = (u64*)(shared + {barriers}); u64* const empty = full + {stages};",
         "if (threadIdx.x == 0) {",
-        f"for (int i = 0; i < {stages}; ++i) {{ start_barrier(full + i, 1); start_barrier(empty + i, 2); }}",
+        f"for (int i = 0; i < {stages}; ++i) {{ start_barrier(full + i, 1); start_barrier(empty + i, {4 * groups}); }}",
         "order_copies();",
         "}",
         "__syncthreads();",
@@ -77,20 +80,20 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
         "unsigned read = 0, parity = 0;",
         "const auto advance = [&] { if (++read == " + str(stages) + ") { read = 0; parity ^= 1; } };",
         f"if (threadIdx.x < {WARPGROUP}) {{",
-        "give_registers<40>();",
+        f"give_registers<{given}>();",
         "if (threadIdx.x == 0) {",
         "for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {",
         *_where(c, words, tiles_m, tiles_n),
-        *_records(a, words, "2 * tile_m"),
+        *_records(a, words, f"{groups} * tile_m"),
         *_records(b, words, "tile_n"),
         "for (unsigned block = 0; block < blocks; ++block) {",
         "await_phase(empty + read, parity ^ 1);",
         f"unsigned char* const to = shared + read * {stage};",
-        f"float* const scales = stage_scales + read * {3 * SCALES};",
-        f"expect_bytes(full + read, {stage + 3 * SCALES * 4});",
+        f"float* const scales = stage_scales + read * {records * SCALES};",
+        f"expect_bytes(full + read, {stage + records * SCALES * 4});",
         *[
             line
-            for i, (f, record) in enumerate((("a", "a_record"), ("a", "a_record + blocks"), ("b", "b_record")))
+            for i, (f, record) in enumerate([*(("a", f"a_record + {g} * blocks") for g in range(groups)), ("b", "b_record")])
             for line in (
                 f"const i64 record{i} = {record} + block;",
                 f"copy_record(to + {i * size}, {f}_digits + record{i} * {size}, {size}, full + read);",
@@ -100,13 +103,13 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
         "advance();",
         "}}}",
         "} else {",
-        "take_registers<232>();",
+        f"take_registers<{taken}>();",
         f"const int group = threadIdx.x / {WARPGROUP} - 1, thread = threadIdx.x % {WARPGROUP};",
-        "if (group == 1) give_turn(1);",
+        f"if (group == {groups - 1}) give_turn<{groups}>(group);",
         "const int row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;",
         "for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {",
         *_where(c, words, tiles_m, tiles_n),
-        f"const i64 m0 = (i64)(2 * tile_m + group) * {ROWS}, n0 = (i64)tile_n * {ROWS};",
+        f"const i64 m0 = (i64)({groups} * tile_m + group) * {ROWS}, n0 = (i64)tile_n * {ROWS};",
         *(
             f"const i64 {left} = {words.signed(extent)} - {start};"
             for left, extent, start in (("rows_left", c.m, "m0"), ("columns_left", c.n, "n0"))
@@ -119,32 +122,31 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
         "for (unsigned block = 0; block < blocks; ++block) {",
         "await_phase(full + read, parity);",
         f"const unsigned stage = shared_address(shared) + read * {stage};",
+        f"const float* const stage_scale = stage_scales + read * {records * SCALES};",
+        f"const Scales scales(stage_scale + group * {SCALES}, stage_scale + {groups * SCALES}, row, column);",
         f"int parts[{count}][32];",
-        f"block_sums(parts, matrix(stage + group * {count * PLANE}), matrix(stage + {2 * count * PLANE}), group);",
-        f"const float* const scales_a = stage_scales + (read * 3 + group) * {SCALES};",
-        f"const float* const scales_b = stage_scales + (read * 3 + 2) * {SCALES};",
-        "const float a0 = scales_a[row], a1 = scales_a[row + 8];",
-        "if (plain(*(const float2*)(scales_a + 64), *(const float2*)(scales_b + 64)))",
-        "add_blocks<true>(sums, parts, a0, a1, scales_b + column);",
-        "else add_blocks<false>(sums, parts, a0, a1, scales_b + column);",
+        f"block_sums<{groups}>(parts, matrix(stage + group * {size}), matrix(stage + {groups * size}), group);",
         "if (block + 1 < blocks) {",
-        "if (thread == 0) arrive(empty + read);",
+        "if (thread % 32 == 0) arrive(empty + read);",
         "advance();",
-        "}}",
-        *_sums_to_shared(c, a, b, words, sums_pitch(c, tile), sums_start),
+        "}",
+        "if (scales.ordinary) add_blocks<true>(sums, parts, scales);",
+        "else add_blocks<false>(sums, parts, scales);",
+        "}",
+        *_sums_to_shared(c, a, b, words, pitch, f"read * {stage} + group * {size}"),
         *finish,
         "order_copies();",
         "warpgroup_barrier(group);",
-        "if (blocks) {",
-        "if (thread == 0) arrive(empty + read);",
+        "if (thread % 32 == 0) arrive(empty + read);",
         "advance();",
-        "}",
         "}}",
     ]
     tables = PRODUCTS + COMBINE + WARPGROUPS + ADD_BLOCKS + small_float_definitions(c) + definitions
-    source = frame.kernel(body, THREADS, tables, blocks=1)
-    launch = Launch(KernelSource(source), (min(tiles, target.multiprocessors), 1, 1), THREADS, shared)
-    return Lowered((first, launch), tuple(words.values), b.end, f"integers {c.bits} warpgroups 128x64 stages{stages}")
+    source = frame.kernel(body, threads, tables, blocks=1)
+    launch = Launch(KernelSource(source), (min(tiles, target.multiprocessors), 1, 1), threads, shared)
+    return Lowered(
+        (first, launch), tuple(words.values), b.end, f"integers {c.bits} warpgroups {groups * ROWS}x{ROWS} stages{stages}"
+    )
 
 
 def _where(c: MatmulProblem, words: Words, tiles_m: int, tiles_n: int) -> list[str]:
@@ -201,18 +203,26 @@ def _sums_to_shared(c: MatmulProblem, a: DigitFactor, b: DigitFactor, words: Wor
 
 
 ADD_BLOCKS = r"""
-__device__ __forceinline__ void warpgroup_barrier(int group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }
+// The scales of a thread's rows and columns, in registers before the digits are multiplied.
+struct Scales {
+  float a[2];
+  float2 b[8];
+  bool ordinary;
+  __device__ __forceinline__ Scales(const float* rows, const float* columns, int row, int column) {
+    a[0] = rows[row];
+    a[1] = rows[row + 8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) b[i] = *(const float2*)(columns + column + i * 8);
+    ordinary = plain(*(const float2*)(rows + 64), *(const float2*)(columns + 64));
+  }
+};
 // A block more for the 32 sums of a thread: rows 0 and 8 from its first one, columns 0 and 1 from each eighth.
 template <bool PLAIN, int COUNT>
-__device__ __forceinline__ void add_blocks(float (&sums)[32], const int (&parts)[COUNT][32], float a0, float a1,
-                                           const float* scales_b) {
+__device__ __forceinline__ void add_blocks(float (&sums)[32], const int (&parts)[COUNT][32], const Scales& scales) {
 #pragma unroll
-  for (int i = 0; i < 32; i += 4) {
-    const float2 b = *(const float2*)(scales_b + i / 4 * 8);
-    sums[i] = add_block<PLAIN>(rounded(parts, i), a0, b.x, sums[i]);
-    sums[i + 1] = add_block<PLAIN>(rounded(parts, i + 1), a0, b.y, sums[i + 1]);
-    sums[i + 2] = add_block<PLAIN>(rounded(parts, i + 2), a1, b.x, sums[i + 2]);
-    sums[i + 3] = add_block<PLAIN>(rounded(parts, i + 3), a1, b.y, sums[i + 3]);
+  for (int i = 0; i < 32; ++i) {
+    const float2 b = scales.b[i / 4];
+    sums[i] = add_block<PLAIN>(rounded(parts, i), scales.a[i / 2 % 2], i % 2 ? b.y : b.x, sums[i]);
   }
 }
 """
