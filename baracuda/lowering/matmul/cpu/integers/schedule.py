@@ -155,7 +155,8 @@ def _unit(product: OrientedMatmul, tile: IntegerTile, few: bool) -> tuple[int, i
     """Rows and columns of a unit of work."""
     m, n = product.extent(product.rows), product.extent(product.columns)
     rows = split_evenly(m, MOST_ROWS if few else _ROWS, tile.rows)
-    columns = split_evenly(n, max(tile.columns, min(_COLUMNS, _SUM_BYTES // (4 * rows)) // tile.columns * tile.columns), tile.columns)
+    most = max(tile.columns, min(_COLUMNS, _SUM_BYTES // (4 * rows)) // tile.columns * tile.columns)
+    columns = split_evenly(n, most, tile.columns)
     wanted = _UNITS * get_num_threads()
     while product.batches * -(-m // rows) * -(-n // columns) < wanted:
         if columns > 4 * tile.columns:
@@ -199,40 +200,39 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
     extents, blocks = kernel.integers([m, n, k]), kernel.integer(left.blocks)
     sums = b.array("i8", max(_SUM_BYTES, MOST_ROWS * tile.columns * 4) + tile.nbytes)
     made = b.array("i8", tile.block_bytes(True)) if few else sums
-    tile.start(b)
-    iterator.start(kernel.begin)
-    with b.loop(kernel.begin, kernel.end):
-        at, indices = iterator.pointers(), iterator.indices()
-        rows_left = b.min(unit_rows, b.sub(extents[0], b.mul(indices[-2], unit_rows)))
-        columns_left = b.min(unit_columns, b.sub(extents[1], b.mul(indices[-1], unit_columns)))
-        with b.loop(0, b.mul(tile_column, column_tiles), LINE) as i:
-            b.store(Value("<16 x float>", "zeroinitializer"), b.at(sums, i), LINE)
-        with b.loop(0, blocks) as block:
-            count, until = block_steps(b, tile, extents[2], block)
-            of_left = b.at(at[first], b.mul(block, tile.block_bytes(False)))
-            start = b.mul(block, tile.block_bytes(True))
-            with b.loop(0, columns_left, tile.columns) as column:
-                panel = b.div(column, tile.columns)
-                if few:
-                    source = of_columns.at(at[right.operand], column, b.mul(block, BLOCK))
-                    right.write(b, of_columns, source, b.sub(columns_left, column), count, until, made)
-                of_right = made if few else b.at(b.at(at[second], start), b.mul(panel, panels[1]))
-                to = b.at(sums, b.mul(panel, tile_column))
-                with b.loop(0, rows_left, tile.rows) as row:
-                    number = b.div(row, tile.rows)
-                    block_of_rows = b.at(of_left, b.mul(number, panels[0]))
-                    tile.multiply(b, block_of_rows, of_right, until, b.at(to, b.mul(number, tile.nbytes)))
-                if few:
-                    tile.finish(b)  # before the block that is read is written anew
-        tile.finish(b)
-        with b.loop(0, columns_left, tile.columns) as column, b.loop(0, rows_left, tile.rows) as row:
-            to = b.at(sums, b.mul(b.div(column, tile.columns), tile_column))
-            to = b.at(to, b.mul(b.div(row, tile.rows), tile.nbytes))
-            height, width = b.min(tile.rows, b.sub(rows_left, row)), b.min(tile.columns, b.sub(columns_left, column))
-            sources = (of_rows.at(at[left.operand], row, 0), of_columns.at(at[right.operand], column, 0))
-            settle(b, (of_rows, of_columns), sources, extents[2], to, (tile.columns, tile.lanes(True)), (height, width))
-            operands = {i: b.at(b.at(at[i], b.mul(r, row)), b.mul(c, column)) for i, (r, c) in epilogue.strides.items()}
-            epilogue.rows([to], tile.columns * 4, tile.columns, height, width, operands)
-        iterator.advance()
-    tile.stop(b)
+    with tile.ready(b):
+        iterator.start(kernel.begin)
+        with b.loop(kernel.begin, kernel.end):
+            at, indices = iterator.pointers(), iterator.indices()
+            rows_left = b.min(unit_rows, b.sub(extents[0], b.mul(indices[-2], unit_rows)))
+            columns_left = b.min(unit_columns, b.sub(extents[1], b.mul(indices[-1], unit_columns)))
+            with b.loop(0, b.mul(tile_column, column_tiles), LINE) as i:
+                b.store(Value("<16 x float>", "zeroinitializer"), b.at(sums, i), LINE)
+            with b.loop(0, blocks) as block:
+                count, until = block_steps(b, tile, extents[2], block)
+                of_left = b.at(at[first], b.mul(block, tile.block_bytes(False)))
+                start = b.mul(block, tile.block_bytes(True))
+                with b.loop(0, columns_left, tile.columns) as column:
+                    panel = b.div(column, tile.columns)
+                    if few:
+                        source = of_columns.at(at[right.operand], column, b.mul(block, BLOCK))
+                        right.write(b, of_columns, source, b.sub(columns_left, column), count, until, made)
+                    of_right = made if few else b.at(b.at(at[second], start), b.mul(panel, panels[1]))
+                    to = b.at(sums, b.mul(panel, tile_column))
+                    with b.loop(0, rows_left, tile.rows) as row:
+                        number = b.div(row, tile.rows)
+                        block_of_rows = b.at(of_left, b.mul(number, panels[0]))
+                        tile.multiply(b, block_of_rows, of_right, until, b.at(to, b.mul(number, tile.nbytes)))
+                    if few:
+                        tile.finish(b)  # before the block that is read is written anew
+            tile.finish(b)
+            with b.loop(0, columns_left, tile.columns) as column, b.loop(0, rows_left, tile.rows) as row:
+                to = b.at(sums, b.mul(b.div(column, tile.columns), tile_column))
+                to = b.at(to, b.mul(b.div(row, tile.rows), tile.nbytes))
+                height, width = b.min(tile.rows, b.sub(rows_left, row)), b.min(tile.columns, b.sub(columns_left, column))
+                sources = (of_rows.at(at[left.operand], row, 0), of_columns.at(at[right.operand], column, 0))
+                settle(b, (of_rows, of_columns), sources, extents[2], to, (tile.columns, tile.lanes(True)), (height, width))
+                operands = {i: b.at(b.at(at[i], b.mul(r, row)), b.mul(c, column)) for i, (r, c) in epilogue.strides.items()}
+                epilogue.rows([to], tile.columns * 4, tile.columns, height, width, operands)
+            iterator.advance()
     return kernel.step(product.batches * counts[0] * counts[1], rows * columns * max(k, 4) * tile.step_ns + 100)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from baracuda.codegen.llvm.ir import Builder, Value, constant, intrinsic, vector
 from baracuda.core.layout import round_up
@@ -68,16 +69,16 @@ class IntegerTile(ABC):
         """Keep the scales of the same lanes."""
         b.store(integers.scale, b.at(block, self.data_bytes(right) + 4 * group * integers.lanes), 4)
 
-    def start(self, b: Builder) -> None:
-        """What a function begins with."""
-
-    def stop(self, b: Builder) -> None:
-        """What a function ends with."""
+    @contextmanager
+    def ready(self, b: Builder) -> Iterator[None]:
+        """What is multiplied in is ready for it inside."""
+        yield
 
     @abstractmethod
     def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value) -> None:
         """Add a block's products to a tile's sums, perhaps not before `finish`."""
 
+    @abstractmethod
     def finish(self, b: Builder) -> None:
         """The sums of all tiles are there after this."""
 
@@ -145,6 +146,9 @@ class FloatTile(IntegerTile):
             for v in range(self.vectors):
                 rounded = b.convert("fptrunc", held[r, v].get(), vector("float", lanes))
                 add_scaled(b, rounded, of_row, of_columns[v], b.at(sums, 4 * (r * self.columns + v * lanes)))
+
+    def finish(self, b: Builder) -> None:
+        """They are."""
 
 
 def horner(b: Builder, pieces: Sequence[Value], shift: int) -> Value:
