@@ -199,7 +199,8 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
     iterator = StridedIterator(b, kernel.integers([*(product.extent(a) for a in batch), *counts]), strides, bases)
     extents, blocks = kernel.integers([m, n, k]), kernel.integer(left.blocks)
     sums = b.array("i8", max(_SUM_BYTES, MOST_ROWS * tile.columns * 4) + tile.nbytes)
-    made = b.array("i8", tile.block_bytes(True)) if few else sums
+    # The integers made last are read on while the next are made.
+    made = [b.variable(b.array("i8", tile.block_bytes(True) if few else 1)) for _ in range(2)]
     with tile.ready(b):
         iterator.start(kernel.begin)
         with b.loop(kernel.begin, kernel.end):
@@ -216,15 +217,16 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
                     panel = b.div(column, tile.columns)
                     if few:
                         source = of_columns.at(at[right.operand], column, b.mul(block, BLOCK))
-                        right.write(b, of_columns, source, b.sub(columns_left, column), count, until, made)
-                    of_right = made if few else b.at(b.at(at[second], start), b.mul(panel, panels[1]))
+                        before = made[0].get()
+                        made[0].set(made[1].get())
+                        made[1].set(before)
+                        right.write(b, of_columns, source, b.sub(columns_left, column), count, until, before)
+                    of_right = before if few else b.at(b.at(at[second], start), b.mul(panel, panels[1]))
                     to = b.at(sums, b.mul(panel, tile_column))
                     with b.loop(0, rows_left, tile.rows) as row:
                         number = b.div(row, tile.rows)
                         block_of_rows = b.at(of_left, b.mul(number, panels[0]))
                         tile.multiply(b, block_of_rows, of_right, until, b.at(to, b.mul(number, tile.nbytes)))
-                    if few:
-                        tile.finish(b)  # before the block that is read is written anew
             tile.finish(b)
             with b.loop(0, columns_left, tile.columns) as column, b.loop(0, rows_left, tile.rows) as row:
                 to = b.at(sums, b.mul(b.div(column, tile.columns), tile_column))
