@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from baracuda.codegen.llvm.ir import Builder, Value, Variable, constant, intrinsic, vector
 from baracuda.codegen.llvm.transpose import transposed
@@ -30,8 +31,7 @@ class DigitTile(IntegerTile):
         super().__init__(bits)
         self.digits = digits(bits)
         self.weights = 2 * self.digits - 1
-        self.vectors = 1 if self.digits == 3 else 2
-        self.rows, self.columns = _ROWS, self.vectors * _LANES
+        self.rows, self.columns = _ROWS, _LANES
         self.step = _STEPS if depth <= _STEPS else BLOCK
         self.step_ns = 0.004 * self.digits
 
@@ -39,17 +39,17 @@ class DigitTile(IntegerTile):
         return _LANES
 
     def data_bytes(self, right: bool) -> int:
-        return self.step // _STEPS * self.width(right) // _LANES * self.digits * _BYTES
+        return self.step // _STEPS * self.digits * _BYTES
 
-    def _register(self, right: bool, half: int, v: int, digit: int) -> int:
+    def _register(self, half: int, digit: int) -> int:
         """Where in a block a register's content is."""
-        return ((half * (self.vectors if right else 1) + v) * self.digits + digit) * _BYTES
+        return (half * self.digits + digit) * _BYTES
 
     # --- digits -------------------------------------------------------------------------------------------------------
 
     def write(self, b: Builder, integers: Integers, right: bool, group: int, until: Value, block: Value) -> None:
         for half in range(self.step // _STEPS):
-            to = b.at(block, self._register(right, half, group, 0))
+            to = b.at(block, self._register(half, 0))
             with b.loop(0, _STEPS, 4) as k:
                 words = self._words(b, [integers.at(b.add(k, half * _STEPS + i)) for i in range(4)])
                 for digit, word in enumerate(words):
@@ -85,35 +85,29 @@ class DigitTile(IntegerTile):
     def ready(self, b: Builder) -> Iterator[None]:
         shape = [1, *[0] * 15, *[_PITCH, 0] * _REGISTERS, *[0] * 16, *[_ROWS] * _REGISTERS, *[0] * 8]
         _do(b, "ldtilecfg", b.module.table("i8", shape))
-        self._sums = b.array("i8", self.vectors * self.weights * _BYTES)
-        nothing = b.array("i8", max(self.nbytes, self.block_bytes(True), self.block_bytes(False)))
-        with b.loop(0, self.block_bytes(True), _PITCH) as i:
-            b.store(Value("<64 x i8>", "zeroinitializer"), b.at(nothing, i), _PITCH)
-        with b.loop(0, self.vectors * self.weights * _BYTES, _PITCH) as i:
-            b.store(Value("<64 x i8>", "zeroinitializer"), b.at(self._sums, i), _PITCH)
-        self._nothing = nothing
-        self._waiting = [b.variable(nothing) for _ in range(3)]
+        size = self.weights * _BYTES
+        places = [(b.array("i8", n), n) for n in (size, size, max(self.nbytes, self.block_bytes(True)))]
+        for place, nbytes in places:
+            with b.loop(0, nbytes, _PITCH) as i:
+                b.store(Value("<64 x i8>", "zeroinitializer"), b.at(place, i), _PITCH)
+        (first, _), (second, _), (self._nothing, _) = places
+        self._waiting = [b.variable(self._nothing) for _ in range(3)]
+        self._sums = [b.variable(first), b.variable(second)]
         yield
         _do(b, "tilerelease")
 
-    _sums: Value
     _nothing: Value
     _waiting: list[Variable]
+    _sums: list[Variable]
 
     def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value) -> None:
-        for register in range(self.vectors * self.weights):
-            _do(b, "tilezero", _number(register))
         products, scaled = list(self._products(b, left, right)), list(self._scaled(b))
-        done = 0
         for i, product in enumerate(products):
             product()
-            due = (i + 1) * len(scaled) // len(products)
-            for row in scaled[done:due]:
+            for row in scaled[i * _ROWS // len(products) : (i + 1) * _ROWS // len(products)]:
                 row()
-            done = due
-        for register in range(self.vectors * self.weights):
-            _do(b, "tilestored64", _number(register), b.at(self._sums, register * _BYTES), Value("i64", str(_PITCH)))
-        for variable, value in zip(self._waiting, (left, right, sums), strict=True):
+        before, after = (variable.get() for variable in self._sums)
+        for variable, value in zip((*self._waiting, *self._sums), (left, right, sums, after, before), strict=True):
             variable.set(value)
 
     def finish(self, b: Builder) -> None:
@@ -123,43 +117,62 @@ class DigitTile(IntegerTile):
             variable.set(self._nothing)
 
     def _products(self, b: Builder, left: Value, right: Value) -> Iterator[Callable[[], None]]:
-        """The matrix products, each with the loads it needs: one register of the left factor, what are left of the right."""
-        free = list(range(self.vectors * self.weights, _REGISTERS))
-        of_left, of_right = free[0], free[1:]
+        """The matrix products, each with the loads it needs.
+
+        Those of one accumulator follow one another, which it forwards itself to; it begins as zeros that are loaded, as
+        one that is zeroed in its register makes the product wait; and it is stored while the next one is at work.
+        """
+        to = self._sums[1].get()
+        zeros = b.module.table("i8", [0] * _PITCH)
+        factors = left, right
+        order, accumulators = list(self._order()), 2
+        needs = [((0, half, i), (1, half, j)) for half, i, j in order]
         held: dict[tuple[int, int, int], int] = {}
-        pairs = [(v, j) for v in range(self.vectors) for j in range(self.digits)]
+        free = list(range(accumulators, _REGISTERS))
 
-        def product(half: int, i: int, v: int, j: int, first: bool) -> None:
-            if first:
-                _load(b, of_left, b.at(left, self._register(False, half, 0, i)))
-            if (half, v, j) in held:
-                register = held.pop((half, v, j))
-            else:
-                register = of_right[len(held)] if len(held) < len(of_right) else held.pop(next(iter(held)))
-                _load(b, register, b.at(right, self._register(True, half, v, j)))
-            held[half, v, j] = register
-            _do(b, "tdpbssd", _number(v * self.weights + i + j), _number(of_left), _number(register))
+        def register(n: int, key: tuple[int, int, int]) -> Value:
+            if key not in held:
+                later = [k for pair in needs[n:] for k in pair]
+                oldest = max(held, key=lambda k: later.index(k) if k in later else len(later), default=key)
+                held[key] = free.pop() if free else held.pop(oldest)
+                at = b.at(factors[key[0]], self._register(*key[1:]))
+                _do(b, "tileloadd64", _number(held[key]), at, Value("i64", str(_PITCH)))
+            return _number(held[key])
 
-        for half in range(self.step // _STEPS):
-            for i in range(self.digits):
-                for number, (v, j) in enumerate(pairs):
-                    yield lambda half=half, i=i, v=v, j=j, first=number == 0: product(half, i, v, j, first)  # type: ignore[misc]
-                pairs.reverse()  # what was used last is there still
+        def product(n: int) -> None:
+            weight = sum(order[n][1:])
+            accumulator = _number(weight % accumulators)
+            if n == 0 or sum(order[n - 1][1:]) != weight:
+                _do(b, "tileloadd64", accumulator, zeros, Value("i64", "0"))
+            x, y = (register(n, key) for key in needs[n])
+            _do(b, "tdpbssd", accumulator, x, y)
+            if n == len(order) - 1 or sum(order[n + 1][1:]) != weight:
+                _do(b, "tilestored64", accumulator, b.at(to, weight * _BYTES), Value("i64", str(_PITCH)))
+
+        return (partial(product, n) for n in range(len(order)))
+
+    def _order(self) -> Iterator[tuple[int, int, int]]:
+        """The half of a block, the left digit and the right one of each product, accumulator by accumulator, such that what is
+        used is soon used again."""
+        halves = list(range(self.step // _STEPS))
+        for weight in range(self.weights):
+            for half in halves:
+                for i in range(max(0, weight - self.digits + 1), min(weight, self.digits - 1) + 1):
+                    yield half, i, weight - i
+            halves.reverse()
 
     def _scaled(self, b: Builder) -> Iterator[Callable[[], None]]:
-        """Vectors of the sums that wait: from digits to f32, and added to the tile's."""
+        """The rows of the sums that wait: from digits to f32, and added to the tile's."""
         left, right, sums = (variable.get() for variable in self._waiting)
-        of_columns = [self.scales(b, right, True, v * _LANES, _LANES) for v in range(self.vectors)]
+        weights = self._sums[0].get()
+        of_columns = self.scales(b, right, True, 0, _LANES)
 
-        def row(r: int, v: int) -> None:
-            at = b.at(self._sums, v * self.weights * _BYTES + r * _PITCH)
-            pieces = [b.load(vector("i32", _LANES), b.at(at, w * _BYTES), _PITCH) for w in range(self.weights)]
-            of_row = self.scales(b, left, False, r, _LANES)
-            add_scaled(b, self._rounded(b, pieces), of_row, of_columns[v], b.at(sums, 4 * (r * self.columns + v * _LANES)))
+        def row(r: int) -> None:
+            places = [b.at(weights, w * _BYTES + r * _PITCH) for w in range(self.weights)]
+            rounded = self._rounded(b, [b.load(vector("i32", _LANES), at, _PITCH) for at in places])
+            add_scaled(b, rounded, self.scales(b, left, False, r, _LANES), of_columns, b.at(sums, r * _PITCH))
 
-        for r in range(_ROWS):
-            for v in range(self.vectors):
-                yield lambda r=r, v=v: row(r, v)  # type: ignore[misc]
+        return (partial(row, r) for r in range(_ROWS))
 
     def _rounded(self, b: Builder, weights: list[Value]) -> Value:
         """The f32 nearest to the sum of s32, each 256 times as heavy as that before it."""
@@ -180,7 +193,3 @@ def _number(register: int) -> Value:
 
 def _do(b: Builder, name: str, *args: Value) -> None:
     b.call("void", f"llvm.x86.{name}", *args)
-
-
-def _load(b: Builder, register: int, at: Value) -> None:
-    _do(b, "tileloadd64", _number(register), at, Value("i64", str(_PITCH)))
