@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import platform
+import sys
 from collections import OrderedDict
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -43,12 +44,22 @@ def _vector_bits(features: dict[str, bool]) -> int:
     return 256 if features.get("avx2", False) else 128
 
 
+def _grants_matrix_registers() -> bool:
+    """Whether this process may use AMX, for which Linux must be asked: its threads then save larger states."""
+    if sys.platform != "linux":
+        return False
+    system_call, arch_prctl, request, tile_data = ctypes.CDLL(None).syscall, 158, 0x1023, 18
+    return bool(system_call(arch_prctl, request, tile_data) == 0)
+
+
 @cache
 def host() -> CpuTarget:
     """The processor this runs on."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features()
+    if features.get("amx-tile", False) and not _grants_matrix_registers():
+        features = llvm.FeatureMap({f: has and not f.startswith("amx-") for f, has in features.items()})
     triple = llvm.get_process_triple()
     if platform.machine().lower() in ("x86_64", "amd64") and not features.get("fma", False):
         raise UnsupportedError("this processor has no fused multiply-add; expected x86-64-v3 (Haswell) or newer")

@@ -11,11 +11,13 @@ from baracuda.backends import libraries
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
 from baracuda.core.device import Device
+from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Implementation, Plan
 from baracuda.core.sku import BackendKind, KernelSku, MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.backend import candidates
 from baracuda.lowering.matmul.implementation import LabelledMatmul, MatmulImplementation
+from baracuda.lowering.matmul.problem import INTEGER_BITS
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.epilogue import epilogue_graph
 
@@ -38,7 +40,8 @@ class MatmulArgs(Args):
 
 def precisions(d: MatmulDescriptor) -> tuple[MathPrecision | None, ...]:
     """What a product's generated kernels compute in, the default first; None for chains."""
-    return (None,)
+    real = d.accumulator is ElementKind.F32 and d.a_element.is_float and d.b_element.is_float
+    return (None, *INTEGER_BITS) if real else (None,)
 
 
 class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):

@@ -7,9 +7,10 @@ read where it lies, and what the threads share out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
-from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.matmul.cpu.blocked import blocked
+from baracuda.lowering.matmul.cpu.integers.schedule import integer_product
 from baracuda.lowering.matmul.cpu.plan import OrientedMatmul, Steps
 from baracuda.lowering.matmul.cpu.strips import MOST_ROWS, strips
 from baracuda.lowering.matmul.problem import MatmulProblem, merged
@@ -20,8 +21,6 @@ from baracuda.runtime.program import Lowered
 
 def ways(matmul_problem: MatmulProblem, target: CpuTarget) -> Iterator[Lowered]:
     """The program of a product."""
-    if matmul_problem.bits:
-        raise UnsupportedError(f"a product in {matmul_problem.math} on a CPU")
     yield lower(matmul_problem, target)
 
 
@@ -31,11 +30,14 @@ def lower(matmul_problem: MatmulProblem, target: CpuTarget | None = None) -> Low
     swap = _swaps(c)
     product = OrientedMatmul.of(c, swap)
     own = Words(product.nest)
-    kernel = _schedule(c.n if swap else c.m)(product, own, target or host())
+    rows = c.n if swap else c.m
+    kernel = _schedule(rows, c.bits)(product, own, target or host())
     return Lowered(kernel.steps, tuple(own.integers), kernel.nbytes, kernel.schedule)
 
 
-def _schedule(rows: int) -> Callable[[OrientedMatmul, Words, CpuTarget], Steps]:
+def _schedule(rows: int, bits: int) -> Callable[[OrientedMatmul, Words, CpuTarget], Steps]:
+    if bits:
+        return partial(integer_product, bits=bits)
     return strips if rows <= MOST_ROWS else blocked
 
 

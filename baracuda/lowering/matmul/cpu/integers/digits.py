@@ -1,0 +1,195 @@
+"""Integer products on Intel's matrix registers (AMX): balanced digits of 8 bits, whose products are added in s32."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from baracuda.codegen.llvm.ir import Builder, Value, Variable, constant, intrinsic, vector
+from baracuda.codegen.llvm.transpose import transposed
+from baracuda.formula.integer_products import BLOCK, digits
+from baracuda.lowering.matmul.cpu.integers.blocks import Integers
+from baracuda.lowering.matmul.cpu.integers.tile import IntegerTile, add_scaled, horner
+
+#: A matrix register: rows of bytes, its size, the steps of k in one, and how many there are.
+_ROWS, _PITCH, _BYTES, _STEPS, _REGISTERS = 16, 64, 1024, 64, 8
+_LANES = 16
+
+
+class DigitTile(IntegerTile):
+    """Digits in matrix registers. The sum of the products of digits i and j counts 256**(i + j): those of one weight share an
+    accumulator, in which a block's sum stays below 2**23.
+
+    A tile's accumulators go through memory, where they wait while the next tile is multiplied: `multiply` makes f32 of the
+    sums of the tile before, between its own matrix products.
+    """
+
+    name = "8-bit digits"
+
+    def __init__(self, bits: int, depth: int) -> None:
+        super().__init__(bits)
+        self.digits = digits(bits)
+        self.weights = 2 * self.digits - 1
+        self.rows, self.columns = _ROWS, _LANES
+        self.step = _STEPS if depth <= _STEPS else BLOCK
+        self.step_ns = 0.004 * self.digits
+
+    def lanes(self, right: bool) -> int:
+        return _LANES
+
+    def data_bytes(self, right: bool) -> int:
+        return self.step // _STEPS * self.digits * _BYTES
+
+    def _register(self, half: int, digit: int) -> int:
+        """Where in a block a register's content is."""
+        return (half * self.digits + digit) * _BYTES
+
+    # --- digits -------------------------------------------------------------------------------------------------------
+
+    def write(self, b: Builder, integers: Integers, right: bool, group: int, until: Value, block: Value) -> None:
+        for half in range(self.step // _STEPS):
+            to = b.at(block, self._register(half, 0))
+            with b.loop(0, _STEPS, 4) as k:
+                words = self._words(b, [integers.at(b.add(k, half * _STEPS + i)) for i in range(4)])
+                for digit, word in enumerate(words):
+                    b.store(word, b.at(to, b.add(b.mul(k, _PITCH // 4), digit * _BYTES)), _PITCH)
+            if right:
+                continue
+            for digit in range(self.digits):  # its rows have k side by side: words of four steps, transposed
+                places = [b.at(to, digit * _BYTES + row * _PITCH) for row in range(_ROWS)]
+                square = [b.load(vector("i32", _LANES), at, _PITCH) for at in places]
+                for row, at in zip(transposed(b, square), places, strict=True):
+                    b.store(row, at, _PITCH)
+
+    def _words(self, b: Builder, steps: list[Value]) -> list[Value]:
+        """For each digit, lowest first, those of four steps side by side in 32 bits."""
+        type_, balance = vector("i32", _LANES), constant("i32", 0x80 * (256**self.digits - 1) // 255, _LANES)
+        whole = [b.op("xor", b.add(b.convert("fptosi", q, type_), balance), balance) for q in steps]
+        words = []
+        for digit in range(self.digits):
+            word = None
+            for place, q in enumerate(whole):
+                left = 8 * (place - digit)
+                moved = b.shl(q, constant("i32", left, _LANES)) if left > 0 else q
+                moved = b.shr(q, constant("i32", -left, _LANES)) if left < 0 else moved
+                byte = b.and_(moved, constant("i32", 0xFF << 8 * place, _LANES))
+                word = byte if word is None else b.or_(word, byte)
+            assert word is not None
+            words.append(word)
+        return words
+
+    # --- products -----------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def ready(self, b: Builder) -> Iterator[None]:
+        shape = [1, *[0] * 15, *[_PITCH, 0] * _REGISTERS, *[0] * 16, *[_ROWS] * _REGISTERS, *[0] * 8]
+        _do(b, "ldtilecfg", b.module.table("i8", shape))
+        size = self.weights * _BYTES
+        places = [(b.array("i8", n), n) for n in (size, size, max(self.nbytes, self.block_bytes(True)))]
+        for place, nbytes in places:
+            with b.loop(0, nbytes, _PITCH) as i:
+                b.store(Value("<64 x i8>", "zeroinitializer"), b.at(place, i), _PITCH)
+        (first, _), (second, _), (self._nothing, _) = places
+        self._waiting = [b.variable(self._nothing) for _ in range(3)]
+        self._sums = [b.variable(first), b.variable(second)]
+        yield
+        _do(b, "tilerelease")
+
+    _nothing: Value
+    _waiting: list[Variable]
+    _sums: list[Variable]
+
+    def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value) -> None:
+        products, scaled = list(self._products(b, left, right)), list(self._scaled(b))
+        for i, product in enumerate(products):
+            product()
+            for row in scaled[i * _ROWS // len(products) : (i + 1) * _ROWS // len(products)]:
+                row()
+        before, after = (variable.get() for variable in self._sums)
+        for variable, value in zip((*self._waiting, *self._sums), (left, right, sums, after, before), strict=True):
+            variable.set(value)
+
+    def finish(self, b: Builder) -> None:
+        for row in self._scaled(b):
+            row()
+        for variable in self._waiting:
+            variable.set(self._nothing)
+
+    def _products(self, b: Builder, left: Value, right: Value) -> Iterator[Callable[[], None]]:
+        """The matrix products, each with the loads it needs.
+
+        Those of one accumulator follow one another, which it forwards itself to; it begins as zeros that are loaded, as
+        one that is zeroed in its register makes the product wait; and it is stored while the next one is at work.
+        """
+        to = self._sums[1].get()
+        zeros = b.module.table("i8", [0] * _PITCH)
+        factors = left, right
+        order, accumulators = list(self._order()), 2
+        needs = [((0, half, i), (1, half, j)) for half, i, j in order]
+        held: dict[tuple[int, int, int], int] = {}
+        free = list(range(accumulators, _REGISTERS))
+
+        def register(n: int, key: tuple[int, int, int]) -> Value:
+            if key not in held:
+                later = [k for pair in needs[n:] for k in pair]
+                oldest = max(held, key=lambda k: later.index(k) if k in later else len(later), default=key)
+                held[key] = free.pop() if free else held.pop(oldest)
+                at = b.at(factors[key[0]], self._register(*key[1:]))
+                _do(b, "tileloadd64", _number(held[key]), at, Value("i64", str(_PITCH)))
+            return _number(held[key])
+
+        def product(n: int) -> None:
+            weight = sum(order[n][1:])
+            accumulator = _number(weight % accumulators)
+            if n == 0 or sum(order[n - 1][1:]) != weight:
+                _do(b, "tileloadd64", accumulator, zeros, Value("i64", "0"))
+            x, y = (register(n, key) for key in needs[n])
+            _do(b, "tdpbssd", accumulator, x, y)
+            if n == len(order) - 1 or sum(order[n + 1][1:]) != weight:
+                _do(b, "tilestored64", accumulator, b.at(to, weight * _BYTES), Value("i64", str(_PITCH)))
+
+        return (partial(product, n) for n in range(len(order)))
+
+    def _order(self) -> Iterator[tuple[int, int, int]]:
+        """The half of a block, the left digit and the right one of each product, accumulator by accumulator, such that what is
+        used is soon used again."""
+        halves = list(range(self.step // _STEPS))
+        for weight in range(self.weights):
+            for half in halves:
+                for i in range(max(0, weight - self.digits + 1), min(weight, self.digits - 1) + 1):
+                    yield half, i, weight - i
+            halves.reverse()
+
+    def _scaled(self, b: Builder) -> Iterator[Callable[[], None]]:
+        """The rows of the sums that wait: from digits to f32, and added to the tile's."""
+        left, right, sums = (variable.get() for variable in self._waiting)
+        weights = self._sums[0].get()
+        of_columns = self.scales(b, right, True, 0, _LANES)
+
+        def row(r: int) -> None:
+            places = [b.at(weights, w * _BYTES + r * _PITCH) for w in range(self.weights)]
+            rounded = self._rounded(b, [b.load(vector("i32", _LANES), at, _PITCH) for at in places])
+            add_scaled(b, rounded, self.scales(b, left, False, r, _LANES), of_columns, b.at(sums, r * _PITCH))
+
+        return (partial(row, r) for r in range(_ROWS))
+
+    def _rounded(self, b: Builder, weights: list[Value]) -> Value:
+        """The f32 nearest to the sum of s32, each 256 times as heavy as that before it."""
+        eight, sixteen = constant("i32", 8, _LANES), constant("i32", 16, _LANES)
+        low = b.add(b.shl(weights[1], eight), weights[0])  # below 2**31
+        if self.digits == 3:
+            return horner(b, [weights[4], b.add(b.shl(weights[3], eight), weights[2]), low], 16)
+        # Two numbers that are f32, of which the first counts 2**16: one FMA rounds their sum.
+        type_ = vector("float", _LANES)
+        high = b.add(weights[2], b.op("ashr", low, sixteen))
+        high, low = b.convert("sitofp", high, type_), b.convert("uitofp", b.and_(low, constant("i32", 0xFFFF, _LANES)), type_)
+        return b.call(type_, intrinsic("fma", type_), high, constant("float", 0x47800000, _LANES), low)
+
+
+def _number(register: int) -> Value:
+    return Value("i8", str(register))
+
+
+def _do(b: Builder, name: str, *args: Value) -> None:
+    b.call("void", f"llvm.x86.{name}", *args)

@@ -1,0 +1,240 @@
+"""Integer products: the factors' integers packed in panels by steps of their own, then blocks of tiles.
+
+Where there are few rows the columns' integers are made on the way, by the one unit of work that needs them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from baracuda.codegen.llvm.ir import Builder, Value, i64
+from baracuda.core.elements import ElementKind
+from baracuda.formula.integer_products import BLOCK
+from baracuda.lowering.matmul.cpu.integers.blocks import integers
+from baracuda.lowering.matmul.cpu.integers.tile import IntegerTile
+from baracuda.lowering.matmul.cpu.integers.unusual import settle
+from baracuda.lowering.matmul.cpu.integers.ways import tile_of
+from baracuda.lowering.matmul.cpu.plan import LINE, OrientedMatmul, Steps, aligned, aligned_workspace, split_evenly
+from baracuda.lowering.matmul.cpu.read import Reader
+from baracuda.lowering.matmul.cpu.tile import Epilogue
+from baracuda.lowering.nest.cpu.kernel import Kernel, Words
+from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
+from baracuda.runtime.jit import CpuTarget
+from baracuda.runtime.pool import get_num_threads
+from baracuda.runtime.program import Launch
+
+#: More rows than this are worth packing the columns' integers for.
+MOST_ROWS = 32
+#: Bytes of the sums of a unit of work, a local array; and its rows and columns at most.
+_SUM_BYTES, _ROWS, _COLUMNS = 128 << 10, 128, 256
+#: Units of work that each thread should have, so that none waits long for another.
+_UNITS = 4
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """One factor's integers in the workspace: for each panel block after block of k.
+
+    strides are in bytes, along the batch axes: batches that share a factor share its panels.
+    """
+
+    product: OrientedMatmul
+    tile: IntegerTile
+    right: bool
+    start: int
+
+    @property
+    def operand(self) -> int:
+        (operand,) = self.product.right if self.right else self.product.left
+        return operand
+
+    @property
+    def extent(self) -> int:
+        return self.product.extent(self.product.columns if self.right else self.product.rows)
+
+    @property
+    def width(self) -> int:
+        return self.tile.width(self.right)
+
+    @property
+    def panels(self) -> int:
+        return -(-self.extent // self.width)
+
+    @property
+    def blocks(self) -> int:
+        return -(-self.product.extent(self.product.depth) // BLOCK)
+
+    @property
+    def panel_bytes(self) -> int:
+        return self.blocks * self.tile.block_bytes(self.right)
+
+    @property
+    def varying(self) -> tuple[bool, ...]:
+        return self.product.varying((self.operand,))
+
+    @property
+    def _strides_and_size(self) -> tuple[list[int], int]:
+        strides: list[int] = []
+        size = self.panels * self.panel_bytes
+        for axis, varies in reversed(list(zip(self.product.batch, self.varying, strict=True))):
+            strides.insert(0, size if varies else 0)
+            size *= self.product.extent(axis) if varies else 1
+        return strides, aligned(size)
+
+    @property
+    def strides(self) -> list[int]:
+        return self._strides_and_size[0]
+
+    @property
+    def nbytes(self) -> int:
+        return self._strides_and_size[1]
+
+    def place(self, kernel: Kernel) -> Value:
+        """Where the first panel is."""
+        return kernel.b.at(aligned_workspace(kernel), kernel.integer(self.start))
+
+    def write(self, b: Builder, reader: Reader, source: Value, remaining: Value, count: Value, until: Value, to: Value) -> None:
+        """The integers and scales of one block of a panel, of which `remaining` rows or columns exist."""
+        lanes = self.tile.lanes(self.right)
+        for group in range(self.width // lanes):
+            left = b.sub(remaining, group * lanes)
+            made = integers(b, reader, lanes, self.tile.bits, reader.at(source, group * lanes, 0), left, count, until)
+            self.tile.write(b, made, self.right, group, until, to)
+            self.tile.write_scale(b, made, self.right, group, to)
+
+    def step(self, kernel: Kernel) -> Launch:
+        """Packs all of it; a unit is a block of a panel."""
+        b, product = kernel.b, self.product
+        batch = [a for a, varies in zip(product.batch, self.varying, strict=True) if varies]
+        packed = [s for s, varies in zip(self.strides, self.varying, strict=True) if varies]
+        reader, target = product.reader(kernel, self.operand), len(product.nest.operands)
+        with b.at_entry():
+            wide = [b.mul(reader.lane_stride, self.width), b.mul(reader.k_stride, BLOCK)]
+        iterator = StridedIterator(
+            b,
+            kernel.integers([*(product.extent(a) for a in batch), self.panels, self.blocks]),
+            {
+                self.operand: [*kernel.byte_strides(self.operand, batch), *wide],
+                target: [*kernel.integers([*packed, self.panel_bytes]), i64(self.tile.block_bytes(self.right))],
+            },
+            {self.operand: kernel.operand(self.operand), target: self.place(kernel)},
+        )
+        extent, depth = kernel.integers([self.extent, product.extent(product.depth)])
+        iterator.start(kernel.begin)
+        with b.loop(kernel.begin, kernel.end):
+            pointers, indices = iterator.pointers(), iterator.indices()
+            remaining = b.sub(extent, b.mul(indices[-2], self.width))
+            count, until = block_steps(b, self.tile, depth, indices[-1])
+            self.write(b, reader, pointers[self.operand], remaining, count, until, pointers[target])
+            iterator.advance()
+        units = self.panels * self.blocks
+        for a in batch:
+            units *= product.extent(a)
+        return kernel.step(units, BLOCK * self.width * 0.4)
+
+
+def block_steps(b: Builder, tile: IntegerTile, depth: Value, block: Value) -> tuple[Value, Value]:
+    """The steps of k in a block, and what they are rounded up to."""
+    count = b.min(BLOCK, b.sub(depth, b.mul(block, BLOCK)))
+    return count, b.and_(b.add(count, tile.step - 1), -tile.step)
+
+
+def integer_product(product: OrientedMatmul, words: Words, target: CpuTarget, *, bits: int) -> Steps:
+    """Two or three steps: the integers of one factor or of both, then the products."""
+    tile = tile_of(target, bits, product.extent(product.depth))
+    few = product.extent(product.rows) <= MOST_ROWS
+    left = _Factor(product, tile, False, 0)
+    right = _Factor(product, tile, True, left.nbytes)
+    factors = (left,) if few else (left, right)
+    steps = [f.step(product.kernel(words, target)) for f in factors]
+    steps.append(_products(left, right, few, product.kernel(words, target)))
+    return Steps(tuple(steps), sum(f.nbytes for f in factors) + LINE, f"integers in {tile.name}{', strips' if few else ''}")
+
+
+def _unit(product: OrientedMatmul, tile: IntegerTile, few: bool) -> tuple[int, int]:
+    """Rows and columns of a unit of work."""
+    m, n = product.extent(product.rows), product.extent(product.columns)
+    rows = split_evenly(m, MOST_ROWS if few else _ROWS, tile.rows)
+    most = max(tile.columns, min(_COLUMNS, _SUM_BYTES // (4 * rows)) // tile.columns * tile.columns)
+    columns = split_evenly(n, most, tile.columns)
+    wanted = _UNITS * get_num_threads()
+    while product.batches * -(-m // rows) * -(-n // columns) < wanted:
+        if columns > 4 * tile.columns:
+            columns = split_evenly(n, columns // 2, tile.columns)
+        elif rows > 4 * tile.rows and not few:
+            rows = split_evenly(m, rows // 2, tile.rows)
+        else:
+            break
+    return rows, columns
+
+
+def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launch:
+    b, product, tile = kernel.b, left.product, left.tile
+    m, n, k = (product.extent(a) for a in (product.rows, product.columns, product.depth))
+    rows, columns = _unit(product, tile, few)
+    counts = (-(-m // rows), -(-n // columns))
+    of_rows, of_columns = product.reader(kernel, left.operand), product.reader(kernel, right.operand)
+    epilogue = Epilogue(kernel, ElementKind.F32, product.others, (product.rows, product.columns))
+    unit_rows, unit_columns, row_tiles, column_tiles = kernel.integers(
+        [rows, columns, rows // tile.rows, columns // tile.columns]
+    )
+    batch = list(product.batch)
+    first, second = len(product.nest.operands), len(product.nest.operands) + 1
+    panels = kernel.integers([left.panel_bytes, right.panel_bytes])
+    with b.at_entry():
+        strides = {
+            left.operand: [*kernel.byte_strides(left.operand, batch), b.mul(of_rows.lane_stride, unit_rows), i64(0)],
+            right.operand: [*kernel.byte_strides(right.operand, batch), i64(0), b.mul(of_columns.lane_stride, unit_columns)],
+            first: [*kernel.integers(left.strides), b.mul(panels[0], row_tiles), i64(0)],
+        }
+        strides |= {
+            i: [*kernel.byte_strides(i, batch), b.mul(r, unit_rows), b.mul(c, unit_columns)]
+            for i, (r, c) in epilogue.strides.items()
+        }
+        bases = {i: kernel.operand(i) for i in (left.operand, right.operand, *product.others)} | {first: left.place(kernel)}
+        if not few:
+            strides[second] = [*kernel.integers(right.strides), i64(0), b.mul(panels[1], column_tiles)]
+            bases[second] = right.place(kernel)
+        tile_column = b.mul(row_tiles, tile.nbytes)
+    iterator = StridedIterator(b, kernel.integers([*(product.extent(a) for a in batch), *counts]), strides, bases)
+    extents, blocks = kernel.integers([m, n, k]), kernel.integer(left.blocks)
+    sums = b.array("i8", max(_SUM_BYTES, MOST_ROWS * tile.columns * 4) + tile.nbytes)
+    # The integers made last are read on while the next are made.
+    made = [b.variable(b.array("i8", tile.block_bytes(True) if few else 1)) for _ in range(2)]
+    with tile.ready(b):
+        iterator.start(kernel.begin)
+        with b.loop(kernel.begin, kernel.end):
+            at, indices = iterator.pointers(), iterator.indices()
+            rows_left = b.min(unit_rows, b.sub(extents[0], b.mul(indices[-2], unit_rows)))
+            columns_left = b.min(unit_columns, b.sub(extents[1], b.mul(indices[-1], unit_columns)))
+            with b.loop(0, b.mul(tile_column, column_tiles), LINE) as i:
+                b.store(Value("<16 x float>", "zeroinitializer"), b.at(sums, i), LINE)
+            with b.loop(0, blocks) as block:
+                count, until = block_steps(b, tile, extents[2], block)
+                of_left = b.at(at[first], b.mul(block, tile.block_bytes(False)))
+                start = b.mul(block, tile.block_bytes(True))
+                with b.loop(0, columns_left, tile.columns) as column:
+                    panel = b.div(column, tile.columns)
+                    if few:
+                        source = of_columns.at(at[right.operand], column, b.mul(block, BLOCK))
+                        before = made[0].get()
+                        made[0].set(made[1].get())
+                        made[1].set(before)
+                        right.write(b, of_columns, source, b.sub(columns_left, column), count, until, before)
+                    of_right = before if few else b.at(b.at(at[second], start), b.mul(panel, panels[1]))
+                    to = b.at(sums, b.mul(panel, tile_column))
+                    with b.loop(0, rows_left, tile.rows) as row:
+                        number = b.div(row, tile.rows)
+                        block_of_rows = b.at(of_left, b.mul(number, panels[0]))
+                        tile.multiply(b, block_of_rows, of_right, until, b.at(to, b.mul(number, tile.nbytes)))
+            tile.finish(b)
+            with b.loop(0, columns_left, tile.columns) as column, b.loop(0, rows_left, tile.rows) as row:
+                to = b.at(sums, b.mul(b.div(column, tile.columns), tile_column))
+                to = b.at(to, b.mul(b.div(row, tile.rows), tile.nbytes))
+                height, width = b.min(tile.rows, b.sub(rows_left, row)), b.min(tile.columns, b.sub(columns_left, column))
+                sources = (of_rows.at(at[left.operand], row, 0), of_columns.at(at[right.operand], column, 0))
+                settle(b, (of_rows, of_columns), sources, extents[2], to, (tile.columns, tile.lanes(True)), (height, width))
+                operands = {i: b.at(b.at(at[i], b.mul(r, row)), b.mul(c, column)) for i, (r, c) in epilogue.strides.items()}
+                epilogue.rows([to], tile.columns * 4, tile.columns, height, width, operands)
+            iterator.advance()
+    return kernel.step(product.batches * counts[0] * counts[1], rows * columns * max(k, 4) * tile.step_ns + 100)

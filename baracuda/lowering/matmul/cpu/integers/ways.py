@@ -1,0 +1,16 @@
+"""Which tile takes the exact sums of a block, by instruction set."""
+
+from __future__ import annotations
+
+from baracuda.lowering.matmul.cpu.integers.digits import DigitTile
+from baracuda.lowering.matmul.cpu.integers.tile import FloatTile, IntegerTile
+from baracuda.runtime.jit import CpuTarget
+
+
+def tile_of(target: CpuTarget, bits: int, depth: int) -> IntegerTile:
+    """The fastest tile of a target."""
+    features = target.features.split(",")
+    if {"+amx-tile", "+amx-int8"} <= set(features) and target.vector_bits == 512:
+        return DigitTile(bits, depth)
+    many = target.vector_bits == 512 or target.triple.startswith(("aarch64", "arm64"))
+    return FloatTile(bits, 8 if many else 4, 3, target.vector_bits)
