@@ -74,7 +74,8 @@ class PinnedCublasLtMatmul(CublasLtMatmul):
         return None
 
     def product(self, problem: LibraryMatmulProblem) -> Executable:
-        call = LtCall(self.device.index, problem, self.problem.accumulator, whole=True)
+        with beside_captures(self.device):
+            call = LtCall(self.device.index, problem, self.problem.accumulator, whole=True)
         for algorithm in call.algorithms:
             if _has_our_bits(self.device, algorithm, sample_of(problem)):
                 call.use(algorithm)
@@ -119,8 +120,8 @@ def _has_our_bits(device: Device, algorithm: Algorithm, sample: LibraryMatmulPro
 
 def _tried(device: Device, algorithm: Algorithm, sample: LibraryMatmulProblem) -> bool:
     """The trial: both products on scratch memory, on a stream of their own beside whatever is being captured."""
-    ours = _our_kernel(device, sample)
     with beside_captures(device):
+        ours = _our_kernel(device, sample)
         stream = CudaStream(device)
         handle = stream.stream.handle
         blocks = [_Block(m, sample.batch, device) for m in (sample.left, sample.right, sample.result, sample.result)]
