@@ -118,6 +118,8 @@ class Plan(ABC, Generic[D, A]):
     tensors: ClassVar[tuple[TensorSpec, ...]]
     #: The class of its args, of a plan that compositions run.
     args: ClassVar[type[Args]]
+    #: Whether its candidates differ in what they compute, so that `preferring` is about it.
+    has_tiers: ClassVar[bool] = False
 
     descriptor: D
     device: Device

@@ -53,7 +53,7 @@ class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):
     Factors may have any strides, and so may every other tensor; a and b may not share memory with y, c and z may be y itself.
     """
 
-    category, op, args = OpCategory.GEMM, "matmul", MatmulArgs
+    category, op, args, has_tiers = OpCategory.GEMM, "matmul", MatmulArgs, True
     tensors = (
         TensorSpec("a", "the left factor", "a_shape", "a_element", varies=Axes.OUTER),
         TensorSpec("b", "the right factor", "b_shape", "b_element", varies=Axes.OUTER),
