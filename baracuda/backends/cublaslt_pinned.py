@@ -3,13 +3,14 @@
 Its algorithms that do not split k take each sum as one chain of the tensor cores, as our kernel does
 (`baracuda.lowering.matmul.cuda.tensor_core_chain`); but that is nowhere promised. So when a plan is made, an algorithm is tried
 on random factors of the plan's k and layout, with at most so many rows and columns that some of its tiles are filled, and is
-taken only where every bit is that of our kernel. Where none is, our kernel serves.
+taken only where every bit is that of our kernel. Where none is, and for few rows, our kernel serves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,10 @@ from baracuda.runtime.cuda import check
 from baracuda.runtime.device_memory import DeviceMemory, current
 from baracuda.runtime.streams import CudaStream, beside_captures
 
-#: Rows and columns of a trial at most, which are several of the largest tiles; elements of a factor at most, but for 256 rows.
-_EDGE, _MOST_ELEMENTS, _LEAST_ROWS = 1024, 1 << 25, 256
+#: Rows and columns from which the library's algorithms that do not split k are any faster than our kernel.
+_LEAST_EDGE = 64
+#: Rows and columns of a trial at most, which are several of the largest tiles; elements of a factor at most, but for 128 rows.
+_EDGE, _MOST_ELEMENTS, _LEAST_ROWS = 1024, 1 << 25, 128
 #: Random numbers that a factor consists of, again and again: so many that no two rows of a factor are the same.
 _PERIOD = 1_000_003
 #: Outcomes of trials that are remembered.
@@ -74,6 +77,8 @@ class PinnedCublasLtMatmul(CublasLtMatmul):
         return None
 
     def product(self, problem: LibraryMatmulProblem) -> Executable:
+        if min(problem.result.rows, problem.result.cols) < _LEAST_EDGE:
+            raise UnsupportedError(f"fewer than {_LEAST_EDGE} rows or columns, where cuBLASLt is at its best splitting k")
         with beside_captures(self.device):
             call = LtCall(self.device.index, problem, self.problem.accumulator, whole=True)
         for algorithm in call.algorithms:
@@ -87,12 +92,16 @@ class PinnedCublasLtMatmul(CublasLtMatmul):
 
 
 def sample_of(problem: LibraryMatmulProblem) -> LibraryMatmulProblem:
-    """The problem with fewer rows, columns and batches, which lie as they did but for what is left out."""
-    edge = min(_EDGE, max(_LEAST_ROWS, _MOST_ELEMENTS // problem.k))
+    """What stands for the problem in trials: one with as many rows, columns and batches as some power of two, but not too many,
+    which lie as the problem's do."""
+    most = min(_EDGE, max(_LEAST_ROWS, _MOST_ELEMENTS // problem.k))
+
+    def edge(extent: int) -> int:
+        return min(most, 1 << (extent - 1).bit_length())
 
     def cut(m: Matrix, k_along: str) -> Matrix:
-        rows = m.rows if k_along == "rows" else min(m.rows, edge)
-        cols = m.cols if k_along == "cols" else min(m.cols, edge)
+        rows = m.rows if k_along == "rows" else edge(m.rows)
+        cols = m.cols if k_along == "cols" else edge(m.cols)
         leading = -(-rows // 64) * 64 + m.leading % 64
         each = -(-leading * cols // 64) * 64 + m.batch_stride % 64 if m.batch_stride else 0
         return replace(m, rows=rows, cols=cols, leading=leading, batch_stride=each)
@@ -162,10 +171,14 @@ class _Block:
 
 
 def _random(count: int, kind: ElementKind, seed: int) -> np.ndarray[Any, Any]:
+    return np.resize(_drawn(kind, seed).view(np.uint16), count)
+
+
+@lru_cache(maxsize=4)
+def _drawn(kind: ElementKind, seed: int) -> np.ndarray[Any, Any]:
     """Numbers of several magnitudes, so that the order in which products are added shows."""
     rng = np.random.default_rng(seed)
-    drawn = np.ldexp(rng.standard_normal(min(count, _PERIOD), np.float32), rng.integers(-3, 3, min(count, _PERIOD)))
-    return np.resize(drawn.astype(kind.numpy), count)
+    return np.ldexp(rng.standard_normal(_PERIOD, np.float32), rng.integers(-3, 3, _PERIOD)).astype(kind.numpy)
 
 
 def _our_kernel(device: Device, sample: LibraryMatmulProblem) -> Any:
