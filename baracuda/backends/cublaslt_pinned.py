@@ -128,24 +128,27 @@ def _has_our_bits(device: Device, algorithm: Algorithm, sample: LibraryMatmulPro
 
 
 def _tried(device: Device, algorithm: Algorithm, sample: LibraryMatmulProblem) -> bool:
-    """The trial: both products on scratch memory, on a stream of their own beside whatever is being captured."""
+    """The trial, on scratch memory and a stream of its own, which are given back beside whatever is being captured."""
     with beside_captures(device):
-        ours = _our_kernel(device, sample)
-        stream = CudaStream(device)
-        handle = stream.stream.handle
-        blocks = [_Block(m, sample.batch, device) for m in (sample.left, sample.right, sample.result, sample.result)]
-        for seed, block in enumerate(blocks):
-            block.write(_random(block.count, block.kind, seed) if seed < 2 else np.zeros(block.count, block.kind.numpy), handle)
-        left, right, own, theirs = (b.memory.pointer for b in blocks)
-        ours.call((left, right, own), 0, handle)
-        library = LtCall(device.index, sample, ElementKind.F32, algorithm=algorithm)
-        workspace = DeviceMemory(library.workspace_bytes, device)
-        try:
-            library.call((right, left, theirs) if sample.swapped else (left, right, theirs), workspace.pointer, handle)
-        except BackendError:  # it does not take the sample
-            stream.synchronize()
-            return False
-        first, second = (block.read(handle) for block in blocks[2:])
+        return _compared(device, algorithm, sample)
+
+
+def _compared(device: Device, algorithm: Algorithm, sample: LibraryMatmulProblem) -> bool:
+    stream = CudaStream(device)
+    handle = stream.stream.handle
+    blocks = [_Block(m, sample.batch, device) for m in (sample.left, sample.right, sample.result, sample.result)]
+    for seed, block in enumerate(blocks):
+        block.write(_random(block.count, block.kind, seed) if seed < 2 else np.zeros(block.count, block.kind.numpy), handle)
+    left, right, own, theirs = (b.memory.pointer for b in blocks)
+    _our_kernel(device, sample).call((left, right, own), 0, handle)
+    library = LtCall(device.index, sample, ElementKind.F32, algorithm=algorithm)
+    workspace = DeviceMemory(library.workspace_bytes, device)
+    try:
+        library.call((right, left, theirs) if sample.swapped else (left, right, theirs), workspace.pointer, handle)
+    except BackendError:  # it does not take the sample
+        stream.synchronize()
+        return False
+    first, second = (block.read(handle) for block in blocks[2:])
     return bool(np.array_equal(first, second))
 
 
