@@ -23,6 +23,7 @@ _EXPORTS = {
     ),
     "baracuda.core.descriptor": "Args Descriptor",
     "baracuda.core.plan": "Plan",
+    "baracuda.core.preferred": "preferring",
     "baracuda.core.sku": "ArchSku BackendKind Candidate KernelSku MathPrecision OpCategory PlanPreference PrecisionGuarantee",
     "baracuda.core.tensor": "TensorMut TensorRef",
     "baracuda.core.version": "ARITHMETIC_VERSION",

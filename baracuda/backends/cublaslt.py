@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,10 +24,13 @@ from baracuda.core.plan import Executable, Scalars
 from baracuda.core.sku import BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.matmul.implementation import LabelledMatmul
-from baracuda.lowering.matmul.problem import PRODUCT, MatmulProblem
+from baracuda.lowering.matmul.problem import PRODUCT, TENSOR_CORE_MATH, MatmulProblem
+from baracuda.runtime.offline import is_offline
 
 #: Bytes of workspace that an algorithm may ask for.
 MOST_WORKSPACE = 32 << 20
+#: Algorithms without split k that the heuristic is asked for, and the alignment of addresses that they are told of.
+MOST_ALGORITHMS, WHOLE_ALIGNMENT = 8, 16
 
 _K = ElementKind
 #: cudaDataType_t by element.
@@ -55,6 +58,8 @@ def refusal(device: Device, descriptor: Any) -> str | None:
     """Why this library does not compute a descriptor's product on a device; None where it may."""
     if device.kind is DeviceKind.CPU:
         return f"the stream is on {device}"
+    if is_offline(device):
+        return f"{device} is there for code alone"
     if bindings() is None:
         return "nvmath-python is not installed: pip install 'baracuda[vendor]'"
     for kind in (descriptor.a_element, descriptor.b_element):
@@ -118,9 +123,30 @@ def _layout(m: Matrix, batch: int) -> int:
     return layout
 
 
+class Algorithm(NamedTuple):
+    """An algorithm as the library knows it, and the bytes of workspace that it needs."""
+
+    chosen: np.ndarray[Any, Any]
+    workspace_bytes: int
+
+    def splits_k(self) -> bool:
+        """Whether a sum is taken in parts that are added afterwards."""
+        attributes = _bindings().MatmulAlgoConfigAttribute
+        parts = self._setting(int(attributes.SPLITK_NUM), np.int32)
+        return parts not in (0, 1) or self._setting(int(attributes.REDUCTION_SCHEME), np.uint32) != 0
+
+    def _setting(self, attribute: int, dtype: type[np.generic]) -> int:
+        held, written = np.zeros(1, dtype), np.zeros(1, np.uint64)
+        _bindings().matmul_algo_config_get_attribute(
+            self.chosen.ctypes.data, attribute, held.ctypes.data, held.nbytes, written.ctypes.data
+        )
+        return int(held[0])
+
+
 class LtCall(Launcher):
-    """One product with its algorithm. Takes the addresses of a, b and y, then of those of c, bias, a_scale and b_scale that
-    `extra` names. `scaled` says that alpha and beta are numbers of the call."""
+    """One product with its algorithm: the one given, else the heuristic's first. With `whole`, the heuristic is asked for those
+    that do not split k, and `algorithms` are all that it names. Takes the addresses of a, b and y, then of those of c, bias,
+    a_scale and b_scale that `extra` names. `scaled` says that alpha and beta are numbers of the call."""
 
     def __init__(
         self,
@@ -135,6 +161,8 @@ class LtCall(Launcher):
         epilogue: int = 1,
         extra: Sequence[str] = (),
         scaled: bool = False,
+        whole: bool = False,
+        algorithm: Algorithm | None = None,
     ) -> None:
         lt = _bindings()
         self.index, self.problem, self.extra, self._scaled = index, problem, tuple(extra), scaled
@@ -162,10 +190,16 @@ class LtCall(Launcher):
                 _layout(m, problem.batch) for m in (problem.left, problem.right, added or problem.result, problem.result)
             ]
             self._factors = np.array([alpha, beta]).astype(scale.numpy)
-            self._algorithm, self.workspace_bytes = self._chosen()
-        self.schedule = f"cublaslt {compute}"
+            self.algorithms = [algorithm] if algorithm is not None else self._heuristic(whole)
+        self.schedule = f"cublaslt {compute}{' without split k' if whole else ''}"
         self._lock = locks.lock()
         self._ready()
+        self.use(self.algorithms[0])
+
+    def use(self, algorithm: Algorithm) -> None:
+        """Have the product taken by this algorithm."""
+        self._algorithm, self.workspace_bytes = algorithm
+        self._chosen_at = self._algorithm.ctypes.data
 
     def _ready(self) -> None:
         """Everything of a launch that is the same each time."""
@@ -178,30 +212,38 @@ class LtCall(Launcher):
         self._multiply, self._set_attribute, self._error = lt.matmul, lt.matmul_desc_set_attribute, lt.cuBLASLtError
         self._factors_at = (1, 0) if self.problem.swapped else (0, 1)
         first = self._factors.ctypes.data
-        self._scalars, self._chosen_at = (first, first + self._factors.itemsize), self._algorithm.ctypes.data
+        self._scalars = first, first + self._factors.itemsize
         #: The addresses that were put into the descriptor last.
         self._addresses = [np.zeros(1, np.int64) for _ in self._set_per_call]
 
-    def _chosen(self) -> tuple[np.ndarray[Any, Any], int]:
-        """The heuristic's first algorithm and the workspace that it needs."""
+    def _heuristic(self, whole: bool) -> list[Algorithm]:
+        """The heuristic's first algorithm, or of its first ones those that do not split k."""
         lt = _bindings()
-        preference = lt.matmul_preference_create()
+        preference, asked = lt.matmul_preference_create(), MOST_ALGORITHMS if whole else 1
+        attributes = lt.MatmulPreferenceAttribute
+        wanted: list[tuple[Any, Any]] = [(attributes.MAX_WORKSPACE_BYTES, np.uint64(MOST_WORKSPACE))]
+        if whole:
+            wanted.append((attributes.REDUCTION_SCHEME_MASK, np.uint32(0)))
+            wanted += [(getattr(attributes, f"MIN_ALIGNMENT_{m}_BYTES"), np.uint32(WHOLE_ALIGNMENT)) for m in "ABCD"]
         try:
-            most = lt.MatmulPreferenceAttribute.MAX_WORKSPACE_BYTES
-            _set(lt.matmul_preference_set_attribute, preference, int(most), np.uint64(MOST_WORKSPACE))
-            results, count = np.zeros(1, lt.matmul_heuristic_result_dtype), np.zeros(1, np.int32)
+            for attribute, value in wanted:
+                _set(lt.matmul_preference_set_attribute, preference, int(attribute), value)
+            results, count = np.zeros(asked, lt.matmul_heuristic_result_dtype), np.zeros(1, np.int32)
             a, b, c, d = self._layouts
             try:
                 lt.matmul_algo_get_heuristic(
-                    _handle(self.index), self._desc, a, b, c, d, preference, 1, results.ctypes.data, count.ctypes.data
+                    _handle(self.index), self._desc, a, b, c, d, preference, asked, results.ctypes.data, count.ctypes.data
                 )
             except lt.cuBLASLtError as error:
                 raise UnsupportedError(f"cuBLASLt has no algorithm for {self.problem}: {error}") from error
         finally:
             lt.matmul_preference_destroy(preference)
-        if not count[0]:
-            raise UnsupportedError(f"cuBLASLt has no algorithm for {self.problem}")
-        return results["algo"].copy(), int(results["workspace_size"][0])
+        found = [Algorithm(results["algo"][i : i + 1].copy(), int(results["workspace_size"][i])) for i in range(count[0])]
+        if whole:
+            found = [algorithm for algorithm in found if not algorithm.splits_k()]
+        if not found:
+            raise UnsupportedError(f"cuBLASLt has no algorithm {'without split k ' if whole else ''}for {self.problem}")
+        return found
 
     def launch(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars) -> None:
         if int(self._current()[1]) == self._context:
@@ -253,8 +295,7 @@ class CublasLtMatmul(LibraryMatmul):
         self.tf32 = tf32
         kind = problem.accumulator
         plain = {_K.F32: MathPrecision.F32, _K.F64: MathPrecision.F64}.get(kind, MathPrecision.INTEGER)
-        halves = {_K.F16: MathPrecision.F16, _K.BF16: MathPrecision.BF16}
-        math = MathPrecision.TF32 if tf32 else halves.get(descriptor.a_element, plain)
+        math = MathPrecision.TF32 if tf32 else TENSOR_CORE_MATH.get(descriptor.a_element, plain)
         exact = kind.is_integer  # whatever the order of the sums
         self.guarantee = PrecisionGuarantee(math, kind, True, exact, True, exact)
 

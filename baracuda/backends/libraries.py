@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from baracuda.backends import blas, cublaslt, cudnn
+from baracuda.backends import blas, cublaslt, cublaslt_pinned, cudnn
 from baracuda.core.device import Device
-from baracuda.core.plan import Implementation
+from baracuda.core.plan import Found, Implementation
 from baracuda.core.sku import BackendKind
 from baracuda.core.spec import TensorSpec
-
-Found = tuple[tuple[BackendKind, "Callable[[], Implementation] | str"], ...]
 
 
 def matmul(device: Device, problem: Any, specs: Sequence[TensorSpec], descriptor: Any) -> Found:
@@ -30,6 +28,13 @@ def matmul(device: Device, problem: Any, specs: Sequence[TensorSpec], descriptor
     products.append((BackendKind.CUBLASLT, on_gpu or make))
     products.append((BackendKind.BLAS, blas.refusal(device, descriptor) or partial(blas.BlasMatmul, *arguments)))
     return tuple(products)
+
+
+def pinned_matmul(device: Device, problem: Any, specs: Sequence[TensorSpec], descriptor: Any) -> Found:
+    """The libraries' matrix products whose rows have the same bits whatever their number, on one architecture."""
+    refused = cublaslt.refusal(device, descriptor)
+    make = partial(cublaslt_pinned.PinnedCublasLtMatmul, device, problem, specs, descriptor)
+    return ((BackendKind.CUBLASLT, refused or make),)
 
 
 def attention(device: Device, specs: Sequence[TensorSpec], descriptor: Any) -> Found:

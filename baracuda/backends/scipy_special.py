@@ -23,7 +23,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.host import value_of
 from baracuda.core.layout import contiguous_strides, round_up
-from baracuda.core.plan import Implementation, Layout, Scalars
+from baracuda.core.plan import Found, Implementation, Layout, Scalars
 from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expr import Expr
@@ -31,7 +31,6 @@ from baracuda.formula.library import PREFIX
 from baracuda.lowering.nest.implementation import FormulaProblem
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-Found: TypeAlias = "tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]"
 
 #: NumPy's functions that are correctly rounded.
 _EXACT: dict[str, np.ufunc] = {

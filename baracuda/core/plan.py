@@ -80,6 +80,9 @@ class Implementation(ABC):
         return iter(())
 
 
+#: Backends in some order, each with how to make its implementation or the reason why it cannot serve.
+Found: TypeAlias = tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]
+
 D = TypeVar("D", bound=Descriptor)
 A = TypeVar("A", bound=Args)
 
@@ -115,6 +118,8 @@ class Plan(ABC, Generic[D, A]):
     tensors: ClassVar[tuple[TensorSpec, ...]]
     #: The class of its args, of a plan that compositions run.
     args: ClassVar[type[Args]]
+    #: Whether its candidates differ in what they compute, so that `preferring` is about it.
+    has_tiers: ClassVar[bool] = False
 
     descriptor: D
     device: Device
@@ -124,8 +129,13 @@ class Plan(ABC, Generic[D, A]):
 
     @classmethod
     @abstractmethod
-    def implementations(cls, device: Device, descriptor: D) -> tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]:
+    def implementations(cls, device: Device, descriptor: D) -> Found:
         """Each backend in order of preference, with how to make it or the reason why it cannot do this."""
+
+    @classmethod
+    def fastest_first(cls, device: Device, descriptor: D) -> Found:
+        """The same in the order for a preference that says `fastest`: libraries come first."""
+        return tuple(sorted(cls.implementations(device, descriptor), key=lambda pair: not pair[0].is_library))
 
     @classmethod
     def layouts(cls, descriptor: D, given: Layout | None = None) -> list[Layout]:
@@ -154,8 +164,8 @@ class Plan(ABC, Generic[D, A]):
         """The candidates in order of preference; each is compiled when it is asked for."""
         if not isinstance(preference, PlanPreference):
             raise InvalidProblemError(f"preference: {preference!r}; expected a PlanPreference or None")
-        candidates = cls.implementations(device, descriptor)
-        for backend, make in sorted(candidates, key=lambda pair: not pair[0].is_library) if preference.fastest else candidates:
+        order = cls.fastest_first if preference.fastest else cls.implementations
+        for backend, make in order(device, descriptor):
             if preference.backend not in (None, backend):
                 yield Candidate(backend, reason_refused=f"the preference asks for {preference.backend}"), None
             elif isinstance(make, str):

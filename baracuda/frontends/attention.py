@@ -111,9 +111,7 @@ def _forward(call: _Call, saved: bool, out: Any, preference: PlanPreference | No
     outputs = [(d.y_shape, d.element), (d.lse_shape, d.compute) if saved else None]
     results_into = [None if out is None else call.widened(out)]
     values = [call.tensors.get(n) for n in _READ]
-    y, lse = apply(
-        AttentionPlan, AttentionArgs, d, call.tensors["q"], values, outputs, results_into, preference or PlanPreference()
-    )
+    y, lse = apply(AttentionPlan, AttentionArgs, d, call.tensors["q"], values, outputs, results_into, preference)
     y = out if out is not None else call.narrowed(y)
     return (y, call.narrowed(lse)) if saved else y
 
@@ -132,16 +130,7 @@ def _backward(
         (d.pair_shape, d.dbias_element) if d.wants_dbias else None,
     ]
     values = [tensors.get(n) for n in _READ_BACKWARD]
-    gradients = apply(
-        AttentionBackwardPlan,
-        AttentionBackwardArgs,
-        d,
-        tensors["q"],
-        values,
-        wanted,
-        results_into,
-        preference or PlanPreference(),
-    )
+    gradients = apply(AttentionBackwardPlan, AttentionBackwardArgs, d, tensors["q"], values, wanted, results_into, preference)
     gradients_by_name = dict(zip(("q", "k", "v"), (call.narrowed(x) for x in gradients[:3]), strict=True))
     if d.pair is not None:
         gradients_by_name[d.pair] = _summed(gradients[3], d).reshape(call.shapes[d.pair])

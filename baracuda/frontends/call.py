@@ -12,6 +12,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.layout_key import layout_key
 from baracuda.core.plan import Plan, layout_of
+from baracuda.core.preferred import preferred
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.core.workspace import Workspace
@@ -45,7 +46,7 @@ def plan_for(
     descriptor: Descriptor,
     stream: Stream,
     values: Sequence[Any],
-    preference: PlanPreference = PlanPreference(),  # noqa: B008  (frozen)
+    preference: PlanPreference,
 ) -> Plan[Any, Any]:
     """The cached plan for these layouts, and for any numbers but where its code holds them (`Plan.fixes_numbers`)."""
     where = (stream.device, preference, *map(_key, values))
@@ -73,11 +74,12 @@ def apply(
     inputs: Sequence[Any],
     outputs: Sequence[tuple[Sequence[int], ElementKind] | None],
     out: Sequence[Any] = (),
-    preference: PlanPreference = PlanPreference(),  # noqa: B008  (frozen)
+    preference: PlanPreference | None = None,
 ) -> tuple[Any, ...]:
     """Run a plan on `inputs` and return its outputs: those of `out` that are given, else new tensors.
 
-    `like` is the input whose library and stream are used; an output that is None is not computed.
+    `like` is the input whose library and stream are used; an output that is None is not computed. Without a preference it is
+    what `preferring` says, of a plan that it is about.
     """
     if len(out) > len(outputs):
         raise InvalidProblemError(f"out: {len(out)} tensors; expected at most {len(outputs)}")
@@ -90,6 +92,7 @@ def apply(
     stream = current_stream(like, device)
     values = [*inputs, *(r if g is not None or r is None else writable(r) for g, r in zip(results_into, results, strict=True))]
     args = args_type(**{spec.name: value for spec, value in zip(cls.tensors, values, strict=True)})
+    preference = preference or (preferred() if cls.has_tiers else None) or PlanPreference()
     plan = plan_for(cls, descriptor, stream, values, preference)
     size = plan.workspace_size()
     workspace = Workspace(empty_like(like, (size,), ElementKind.U8)) if size else None

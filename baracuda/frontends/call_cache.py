@@ -8,7 +8,8 @@ results and scratch memory and make the same launches. That is what `baracuda.na
 - where tensors overlap, how far they are from one another;
 - the type of each number that is a parameter of kernels, or that stands in a tensor's place, and its value where that has code
   of its own;
-- the value of everything else, names of keywords included.
+- the value of everything else, names of keywords included;
+- what `preferring` says.
 
 A call whose key cannot be told (another library's tensor, a function as an argument, a lazily conjugated tensor) runs as it is,
 and so does one that reads values on the host, uses memory that is neither an argument's nor a result's, or writes to an argument
@@ -31,6 +32,7 @@ from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import Error
 from baracuda.core.layout import contiguous_strides, round_up
+from baracuda.core.preferred import PREFERRED, preferred
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.core.workspace import ALIGNMENT
 from baracuda.frontends.array import Array
@@ -97,7 +99,7 @@ class Recorder:
             within(-1)
         layouts = [layout_of(t, False) for t in tensors if type(t) is Array]
         dtypes = [t.dtype for t in tensors if type(t) is np.ndarray]
-        keepalive = (*keywords, *_others((*arguments, *keywords.values())), *dtypes, *layouts)
+        keepalive = (*keywords, *_others((*arguments, *keywords.values())), *dtypes, *layouts, preferred())
         outputs = _flat(keywords.get("out"))
         if self.known.scalars is not None and not self._reached(recorder, arguments, keywords):
             recorder.refuse("a number does not reach a kernel as it is")
@@ -373,7 +375,9 @@ def _use_torch(torch: Any) -> None:
 
 
 if native is not None:
-    native.configure(plain=PLAIN, start_threads=pool.start, stream_of=_stream_of, array=Array, layout_of=layout_of)
+    native.configure(
+        plain=PLAIN, start_threads=pool.start, stream_of=_stream_of, array=Array, layout_of=layout_of, preferred=PREFERRED
+    )
     layout_key.ON_TORCH.append(_use_torch)
     if "torch" in sys.modules:
         layout_key.register_torch(sys.modules["torch"])

@@ -15,6 +15,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import Error
 from baracuda.core.identity import identity
 from baracuda.core.layout_key import LAYOUT_KEYS
+from baracuda.core.preferred import preferred
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import tensor_ref
 from baracuda.core.workspace import Workspace
@@ -179,7 +180,7 @@ class _Key:
             for j, (begin, end) in enumerate(self.spans[:i])
             if low < end and begin < high
         ]
-        return len(arguments), *key, *rest_of_key
+        return len(arguments), preferred(), *key, *rest_of_key
 
     def part(self, value: Any, number: str | None, writable: bool) -> Any:
         kind = type(value)

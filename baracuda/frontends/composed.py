@@ -50,7 +50,7 @@ class _Steps:
         written = [s for s in plan.tensors if s.written]
         outputs = [(s.expected_shape(d), s.expected_kind(d)) if s.presence(d) else None for s in written]
         given = into if isinstance(into, tuple) else (into,)
-        made = apply(plan, plan.args, d, self.like, values, outputs, given, preference or PlanPreference())
+        made = apply(plan, plan.args, d, self.like, values, outputs, given, preference)
         return one_or_all([self.seen(r) for r in made if r is not None])
 
     def new(self, shape: Shape, kind: ElementKind) -> TensorMut:

@@ -90,7 +90,7 @@ class MatmulFunction:
         outputs = [(d.y_shape, d.element), (d.y_shape, d.element) if d.saves else None]
         if out is not None and request.shape is not None:
             raise InvalidProblemError(f"{self.__name__}: out; expected none, because the result is a view of what is computed")
-        results = apply(MatmulPlan, MatmulArgs, d, values[0], values, outputs, [out], preference or PlanPreference())
+        results = apply(MatmulPlan, MatmulArgs, d, values[0], values, outputs, [out], preference)
         return _shaped(tuple(r for r in results if r is not None), request.shape)
 
     @property
@@ -204,7 +204,7 @@ def run(d: MatmulDescriptor, tensors: Mapping[str, Any], preference: PlanPrefere
     """The result of one product, of tensors given by the plan's names."""
     values = [tensors.get(n) for n in _READ]
     outputs = [(d.y_shape, d.element), None]
-    return apply(MatmulPlan, MatmulArgs, d, values[0], values, outputs, (), preference or PlanPreference())[0]
+    return apply(MatmulPlan, MatmulArgs, d, values[0], values, outputs, (), preference)[0]
 
 
 def _gradient(

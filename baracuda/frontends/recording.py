@@ -10,6 +10,7 @@ import numpy as np
 from baracuda.core import locks
 from baracuda.core.device import DeviceKind
 from baracuda.core.errors import BackendError, InvalidProblemError, UnsupportedError
+from baracuda.core.preferred import preferred, preferring
 from baracuda.core.tensor import tensor_ref
 from baracuda.frontends.array import Array, empty
 from baracuda.frontends.families import function
@@ -43,6 +44,7 @@ class Recording:
             got = ", ".join(sorted(map(str, devices))) or "none"
             raise InvalidProblemError(f"record: the examples of {self._name} are on {got}; expected at least one, on one device")
         (self._device,) = devices
+        self._preferring = preferring(preferred())
         self._on_cpu = self._device.kind is DeviceKind.CPU
         if not self._on_cpu:
             self._record(examples)
@@ -79,7 +81,8 @@ class Recording:
         if described != self._expected:
             raise InvalidProblemError(f"{self._name}: recorded for {_summary(self._expected)}; got {_summary(described)}")
         if self._on_cpu:
-            return self.function(*arguments)
+            with self._preferring:
+                return self.function(*arguments)
         with _lock:
             self._fill(arguments)
             self._graph.replay(own_stream(self._device))

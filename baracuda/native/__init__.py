@@ -5,10 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+#: What the modules compiled from this source say of themselves: one that was compiled from another is left alone.
+_INTERFACES = {"calls": 2, "launch": 1}
+
 
 def load(name: str = "calls") -> Any:
     """The module that makes repeated calls, or the one that launches ("launch"); None where it was not compiled."""
     try:
-        return import_module(f"baracuda.native.{name}")
+        module = import_module(f"baracuda.native.{name}")
     except ImportError:
         return None
+    return module if getattr(module, "INTERFACE", 1) == _INTERFACES[name] else None

@@ -8,14 +8,17 @@
 #include "function.h"
 
 static PyObject *configure(PyObject *module, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"plain", "start_threads", "stream_of", "array", "layout_of", NULL};
-    PyObject *plain, *start, *stream_of, *array, *layout_of;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOO", names, &plain, &start, &stream_of, &array, &layout_of)) return NULL;
+    static char *names[] = {"plain", "start_threads", "stream_of", "array", "layout_of", "preferred", NULL};
+    PyObject *plain, *start, *stream_of, *array, *layout_of, *preferred;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOO!", names, &plain, &start, &stream_of, &array, &layout_of,
+                                     &PyContextVar_Type, &preferred))
+        return NULL;
     Py_XSETREF(known.plain, Py_NewRef(plain));
     Py_XSETREF(known.start_threads, Py_NewRef(start));
     Py_XSETREF(known.stream_of, Py_NewRef(stream_of));
     Py_XSETREF(known.array, Py_NewRef(array));
     Py_XSETREF(known.layout_of, Py_NewRef(layout_of));
+    Py_XSETREF(known.preferred, Py_NewRef(preferred));
     Py_RETURN_NONE;
 }
 
@@ -74,7 +77,7 @@ PyMODINIT_FUNC PyInit_calls(void) {
     PyObject *module = PyModule_Create(&definition);
     known.interned = PyDict_New();
     if (module == NULL || known.interned == NULL) return NULL;
-    if (PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
+    if (PyModule_AddIntConstant(module, "INTERFACE", 2) < 0 || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
         || PyModule_AddObjectRef(module, "Function", (PyObject *)&FunctionType) < 0)
         return NULL;
     return module;

@@ -1,7 +1,10 @@
 """Repeated calls of functions, without Python in between; see calls.c."""
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
+
+INTERFACE: int
 
 class Call:
     def __init__(
@@ -41,6 +44,7 @@ def configure(
     stream_of: Callable[[Any], int],
     array: type,
     layout_of: Callable[[Any, bool], tuple[int, tuple[int, int, int, int]] | None],
+    preferred: ContextVar[Any],
 ) -> None: ...
 def use_torch(capsule: Any, tensor: type, parameter: type, is_neg: Any, is_conj: Any) -> bool: ...
 def use_reports(address: int, raise_pending: Callable[[], None]) -> None: ...

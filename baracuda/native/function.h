@@ -94,6 +94,8 @@ static int key_of(const Function *self, Key *key, PyObject *const *args, Py_ssiz
     key->length = key->tensors = key->numbers = 0;
     key->bytes = 0;
     put(key, (uint64_t)count);
+    int preferred = put_preferred(key);
+    if (preferred <= 0) return preferred;
     for (Py_ssize_t i = 0; i < count; i++) {
         int done = put_value(key, args[i], i < self->positions ? &self->parameter[i] : NULL, 0);
         if (done <= 0) return done;

@@ -24,6 +24,7 @@ static struct {
     PyObject *start_threads;                 /* sees to it that the CPU's workers are there */
     PyObject *stream_of;                     /* the handle of the stream that a tensor's library works on */
     PyObject *array;                         /* the type of arrays of our own */
+    PyObject *preferred;                     /* what says the preference of calls that are given none */
     const volatile int64_t *found_wrong;     /* not 0 once a device has found something wrong; NULL before any looks */
     PyObject *raise_pending;                 /* raises what it found */
 } known;
@@ -35,7 +36,8 @@ enum { MOST_WORDS = 320, MOST_TENSORS = 40, MOST_NUMBERS = 16, MOST_KEPT = 512, 
        MOST_INTERNED = 4096, MOST_CALLS = 4096 };
 enum { SMALL_RESULT = 64 * 1024, SMALL_SCRATCH = 16 << 20, BRIEF = 32 * 1024 };
 
-enum { OF_NUMPY = 1, OF_TORCH, OF_OTHERS, NONE_, TRUE_, FALSE_, INTEGER, FLOAT_, COMPLEX_, NUMBER, TUPLE_, LIST_, PLAIN, KEYWORDS };
+enum { OF_NUMPY = 1, OF_TORCH, OF_OTHERS, NONE_, TRUE_, FALSE_, INTEGER, FLOAT_, COMPLEX_, NUMBER, TUPLE_, LIST_, PLAIN, KEYWORDS,
+       PREFERRED };
 
 typedef struct {
     PyObject *object;
@@ -229,6 +231,14 @@ static int put_value(Key *key, PyObject *value, const Parameter *parameter, int 
     PyObject *one = PyDict_SetDefault(known.interned, value, value);
     if (one == NULL) { PyErr_Clear(); return 0; }
     return put(key, PLAIN) && put(key, (uint64_t)one);
+}
+
+/* The preference of calls that are given none, where one is set: equal ones are one object, which whoever keeps the key holds. */
+static int put_preferred(Key *key) {
+    PyObject *preferred;
+    if (PyContextVar_Get(known.preferred, Py_None, &preferred) < 0) return -1;
+    Py_DECREF(preferred);
+    return preferred == Py_None || (put(key, PREFERRED) && put(key, (uint64_t)preferred));
 }
 
 /* Where tensors overlap, how far they are from each other is part of the key: whoever writes one, writes the other. */

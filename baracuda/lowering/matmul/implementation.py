@@ -19,12 +19,18 @@ from baracuda.formula.graph import Graph
 from baracuda.formula.small_floats import stored_as_integers
 from baracuda.lowering.executables import EmptyExecutable, GeneratedExecutable, Pick, executable, given_parameters, picker
 from baracuda.lowering.generated import GeneratedImplementation
-from baracuda.lowering.matmul.problem import PRODUCT, PRODUCT_PARTS, MatmulProblem
+from baracuda.lowering.matmul.problem import PRODUCT, PRODUCT_PARTS, TENSOR_CORE_MATH, MatmulProblem
 from baracuda.lowering.nest.copies import copier
 from baracuda.lowering.nest.problem import Operand
 from baracuda.lowering.nest.sequence import Copy, LayoutCopyExecutable
 
 Strides = dict[str, int]
+
+
+def guarantee_of(math: MathPrecision, accumulator: ElementKind) -> PrecisionGuarantee:
+    """What a product in some precision promises: everything, but of tensor cores, which add each generation in its own way."""
+    everywhere = math not in TENSOR_CORE_MATH.values()
+    return replace(PrecisionGuarantee.canonical(math, accumulator), bit_stable_across_hardware=everywhere)
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,7 @@ class MatmulImplementation(GeneratedImplementation):
         super().__init__(device, problem.accumulator)
         self.math = math
         if math is not None:
-            self.guarantee = PrecisionGuarantee.canonical(math, problem.accumulator)
+            self.guarantee = guarantee_of(math, problem.accumulator)
         self.problem, self.specs, self.descriptor = problem, specs, descriptor
         self._epilogue = stored_as_integers(expand(problem.epilogue))
 

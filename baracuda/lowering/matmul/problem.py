@@ -5,7 +5,8 @@
 **Order** (contract rule 6). Without `math`, a product's element is one chain in rising k that starts from +0.0: s = fma(a, b, s),
 rounded once for each k, in the accumulator's kind; 16-bit and 8-bit floats are widened to f32 first, which is exact. Integers
 multiply and add in the accumulator, wrapping. INT23 and INT15 are the order of integer products
-(`baracuda/formula/integer_products.py`). A complex element is two chains, for each k
+(`baracuda/formula/integer_products.py`). BF16 and F16 are the order of a GPU's tensor cores: a chain, too, but of steps of 16,
+each added in the way of the hardware (`lowering/matmul/cuda/tensor_core_chain.py`). A complex element is two chains, for each k
 
     re = fma(a.re, b.re, re); re = fma(-a.im, b.im, re); im = fma(a.re, b.im, im); im = fma(a.im, b.re, im).
 
@@ -25,6 +26,8 @@ from baracuda.formula.graph import Graph
 from baracuda.formula.integer_products import INTEGER_BITS
 from baracuda.lowering.nest.problem import Operand
 
+#: What a product is said to be in that tensor cores take as it is, by the element of both factors.
+TENSOR_CORE_MATH = {ElementKind.BF16: MathPrecision.BF16, ElementKind.F16: MathPrecision.F16}
 #: Names of the epilogue's inputs that are the product: not tensors, but the accumulators.
 PRODUCT, PRODUCT_PARTS = "product", ("product.re", "product.im")
 

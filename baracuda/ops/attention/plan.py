@@ -90,7 +90,7 @@ class AttentionPlan(Plan[AttentionDescriptor, AttentionArgs]):
     softmax, 2018; Dao et al., FlashAttention, 2022.
     """
 
-    category, op = OpCategory.ATTENTION, "scaled_dot_product_attention"
+    category, op, has_tiers = OpCategory.ATTENTION, "scaled_dot_product_attention", True
     tensors = (
         *_GIVEN,
         TensorSpec("y", "the result", "y_shape", written=True),
@@ -117,7 +117,7 @@ class AttentionBackwardPlan(Plan[AttentionBackwardDescriptor, AttentionBackwardA
     formula's plan sums in an order that `baracuda.lowering.attention.problem` fixes, without atomics: all four promises hold.
     """
 
-    category, op = OpCategory.ATTENTION, "scaled_dot_product_attention_backward"
+    category, op, has_tiers = OpCategory.ATTENTION, "scaled_dot_product_attention_backward", True
     tensors = (
         *_GIVEN,
         _read("y", "the forward's result", "y_shape"),

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
 from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Implementation, Plan
-from baracuda.core.sku import BackendKind
+from baracuda.core.plan import Found, Plan
 from baracuda.formula.graph import Graph
 from baracuda.lowering.backend import candidates
 from baracuda.lowering.nest.implementation import FormulaImplementation, FormulaProblem
@@ -53,6 +51,6 @@ class FormulaPlan(Plan[D, A]):
         return FormulaProblem(cls.graph(descriptor), descriptor.iteration_shape, descriptor.inner_axes, descriptor.parameters)
 
     @classmethod
-    def implementations(cls, device: Device, descriptor: D) -> tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]:
+    def implementations(cls, device: Device, descriptor: D) -> Found:
         make = partial(FormulaImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
         return candidates(device, make)

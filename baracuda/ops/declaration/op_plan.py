@@ -9,6 +9,7 @@ from baracuda.backends import scipy_special
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
 from baracuda.core.device import Device
+from baracuda.core.plan import Found
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.graph import Graph
 from baracuda.formula.library import needs_library
@@ -28,7 +29,7 @@ class OpPlan(FormulaPlan[OpDescriptor, Args]):
         return descriptor.graph
 
     @classmethod
-    def implementations(cls, device: Device, descriptor: OpDescriptor) -> scipy_special.Found:
+    def implementations(cls, device: Device, descriptor: OpDescriptor) -> Found:
         if needs_library(descriptor.graph):
             return scipy_special.implementations(device, cls.problem(descriptor), cls.tensors, descriptor)
         return super().implementations(device, descriptor)

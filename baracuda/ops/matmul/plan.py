@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,14 +9,14 @@ from typing import Any
 from baracuda.backends import libraries
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
-from baracuda.core.device import Device
+from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Implementation, Plan
+from baracuda.core.plan import Found, Plan
 from baracuda.core.sku import BackendKind, KernelSku, MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.backend import candidates
 from baracuda.lowering.matmul.implementation import LabelledMatmul, MatmulImplementation
-from baracuda.lowering.matmul.problem import INTEGER_BITS
+from baracuda.lowering.matmul.problem import INTEGER_BITS, TENSOR_CORE_MATH
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.epilogue import epilogue_graph
 
@@ -48,13 +47,15 @@ class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):
     """y = activation(alpha * (a @ b) + beta * c + bias), over the axes that the descriptor names.
 
     The formula's plan takes each sum as one chain of fused multiply-adds in rising k, in f32 for 16-bit and 8-bit floats
-    (`baracuda.lowering.matmul.problem`): all four promises hold. A library's plan is taken where the preference asks for it, by
-    its backend or by `fastest`, and promises what that library does.
+    (`baracuda.lowering.matmul.problem`): all four promises hold. With `math` BF16 or F16, a GPU's tensor cores take the sums of
+    such factors, by cuBLASLt or by a generated kernel with the same bits: all promises but `bit_stable_across_hardware` hold.
+    Another library's plan is taken where the preference asks for it, by its backend or by `fastest`, and promises what that
+    library does. Without `fastest` the plan that promises most comes first, with it the fastest.
 
     Factors may have any strides, and so may every other tensor; a and b may not share memory with y, c and z may be y itself.
     """
 
-    category, op, args = OpCategory.GEMM, "matmul", MatmulArgs
+    category, op, args, has_tiers = OpCategory.GEMM, "matmul", MatmulArgs, True
     tensors = (
         TensorSpec("a", "the left factor", "a_shape", "a_element", varies=Axes.OUTER),
         TensorSpec("b", "the right factor", "b_shape", "b_element", varies=Axes.OUTER),
@@ -84,14 +85,31 @@ class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):
         )
 
     @classmethod
-    def implementations(
-        cls, device: Device, descriptor: MatmulDescriptor
-    ) -> tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]:
-        make = partial(MatmulImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
-        return (
-            *(c for math in precisions(descriptor) for c in candidates(device, partial(make, math=math))),
-            *libraries.matmul(device, cls.problem(descriptor), cls.tensors, descriptor),
-        )
+    def implementations(cls, device: Device, descriptor: MatmulDescriptor) -> Found:
+        reproducible, pinned, free = cls._by_tier(device, descriptor)
+        return (*reproducible, *pinned, *free)
+
+    @classmethod
+    def fastest_first(cls, device: Device, descriptor: MatmulDescriptor) -> Found:
+        reproducible, pinned, free = cls._by_tier(device, descriptor)
+        return (*free, *pinned, *reproducible)
+
+    @classmethod
+    def _by_tier(cls, device: Device, d: MatmulDescriptor) -> tuple[Found, Found, Found]:
+        """What has the same bits everywhere; what has them on one architecture, whatever the number of rows; all else."""
+        arguments = device, cls.problem(d), cls.tensors, d
+        make = partial(MatmulImplementation, *arguments)
+        reproducible = tuple(c for math in precisions(d) for c in candidates(device, partial(make, math=math)))
+        math = TENSOR_CORE_MATH.get(d.a_element) if d.a_element is d.b_element else None
+        pinned: Found = ()
+        if math is not None:
+            ours = (
+                partial(make, math=math)
+                if device.kind is DeviceKind.CUDA
+                else f"{math} is of tensor cores, the stream is on {device}"
+            )
+            pinned = (*libraries.pinned_matmul(*arguments), (BackendKind.FORMULA_CUDA, ours))
+        return reproducible, pinned, libraries.matmul(*arguments)
 
     def sku(self) -> KernelSku:
         return replace(super().sku(), epilogue=self.descriptor.epilogue or None)

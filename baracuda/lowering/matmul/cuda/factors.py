@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from baracuda.codegen.cuda.emit import Emitter
 from baracuda.codegen.cuda.prelude import STORAGE_TYPE
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr, input_
 from baracuda.formula.small_floats import widen as widened
-from baracuda.lowering.matmul.cuda.tiles import ThinTile, Tile
+from baracuda.lowering.matmul.cuda.tiles import BlockTile, ThinTile, Tile
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Words, piece
 from baracuda.lowering.nest.problem import Operand
@@ -77,6 +77,14 @@ class StagingPath:
         return f"Loader<{STORAGE[self.kind]}, {STORAGE[self.shared_kind]}, {', '.join(map(str, numbers))}>"
 
 
+class MatrixPath(StagingPath):
+    """The way of a factor whose tiles `ldmatrix` reads: lines begin in different banks, however they lie."""
+
+    @property
+    def pitch(self) -> int:
+        return (self.rows if self.by_k else self.bk) + 16 // self.kind.itemsize
+
+
 @dataclass(frozen=True)
 class Factor:
     """An operand of a product: its name in the kernel, its number among the program's addresses, which of its axes are rows
@@ -116,7 +124,7 @@ class _FactorLayout:
     vector: int
 
 
-def _factor_layout(operand: Operand, c: MatmulProblem, tile: Tile | ThinTile, *, left: bool) -> _FactorLayout:
+def _factor_layout(operand: Operand, c: MatmulProblem, tile: BlockTile, *, left: bool) -> _FactorLayout:
     rank, size = len(c.batch), operand.kind.itemsize
     row_axis, k_axis = (rank, rank + 1) if left else (rank + 1, rank)
     extents = (*c.batch, c.m, c.k) if left else (*c.batch, c.k, c.n)
@@ -176,6 +184,23 @@ def thin_factors(c: MatmulProblem, tile: ThinTile, *, exchanged: bool) -> tuple[
     thin = StagingPath(a.kind, kind, tile.bm, tile.bk, lies_a.vector, lies_a.along, False, False, False)
     wide = StagingPath(b.kind, kind, tile.bn, tile.bk, lies_b.vector, lies_b.along, lies_b.along, True, True)
     return _factor(c, 0, thin, exchanged=exchanged), _factor(c, 1, wide, exchanged=exchanged)
+
+
+def matrix_factors(c: MatmulProblem, tile: BlockTile, *, exchanged: bool) -> list[Factor]:
+    """The factors of a product by tensor cores: 16 bits that nobody looks at on the way, in lines along k or along the rows,
+    whichever way they lie."""
+    found = []
+    for number, (operand, left) in enumerate(((c.a[0], True), (c.b[0], False))):
+        bits = replace(operand, kind=ElementKind.U16)
+        lies, along = _factor_layout(bits, c, tile, left=left), False
+        if lies.neighbours:
+            along = lies.along
+        elif not operand.general:
+            along = abs(operand.strides[lies.row_axis]) < abs(operand.strides[lies.k_axis])
+        asynchronous = lies.vector * bits.kind.itemsize in _ASYNCHRONOUS
+        path = MatrixPath(bits.kind, bits.kind, lies.rows, tile.bk, lies.vector, along, along, True, asynchronous)
+        found.append(replace(_factor(c, number, path, exchanged=exchanged), operand=bits))
+    return found
 
 
 def small_float_definitions(c: MatmulProblem) -> str:

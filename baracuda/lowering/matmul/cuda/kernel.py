@@ -16,10 +16,40 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.matmul.cuda.epilogue import direct_epilogue, epilogue, epilogue_frame, is_direct, sums_bytes, sums_pitch
 from baracuda.lowering.matmul.cuda.factors import Factor, factors, small_float_definitions
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
-from baracuda.lowering.matmul.cuda.tiles import Tile
+from baracuda.lowering.matmul.cuda.tiles import BlockTile, Tile
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Words, offset, unravel
 from baracuda.runtime.program import KernelSource, Launch, Lowered
+
+
+def place_of_block(c: MatmulProblem, t: BlockTile, words: Words) -> list[str]:
+    """Declares a block's place in the result, m0 and n0, and how many `rows` and `columns` of its tile there are."""
+    tiles_m, tiles_n = -(-c.m // t.bm), -(-c.n // t.bn)
+    across = words.unsigned(tiles_n)
+    return [
+        f"const unsigned product = divide(blockIdx.x, {words.divisor(tiles_m * tiles_n)});",
+        f"const unsigned inside = blockIdx.x - product * {words.unsigned(tiles_m * tiles_n)};",
+        f"const unsigned group = inside / ({t.group} * {across}), turn = inside - group * ({t.group} * {across});",
+        f"const unsigned first = group * {t.group}, rest = {words.unsigned(tiles_m)} - first;",
+        f"const unsigned high = rest < {t.group} ? rest : {t.group};",
+        f"const i64 m0 = (i64)(first + turn % high) * {t.bm}, n0 = (i64)(turn / high) * {t.bn};",
+        *(unravel("product", c.batch, words, "c", wide=False) if c.batch else ()),
+        f"const i64 rows_left = {words.signed(c.m)} - m0, columns_left = {words.signed(c.n)} - n0;",
+        f"const int rows = rows_left < {t.bm} ? (int)rows_left : {t.bm};",
+        f"const int columns = columns_left < {t.bn} ? (int)columns_left : {t.bn};",
+    ]
+
+
+def declared_loader(c: MatmulProblem, f: Factor, words: Words, threads: int, start: int, *, left: bool) -> list[str]:
+    """Declares a factor's loader and its stages, which begin at byte `start` of shared memory."""
+    strides = [None if f.operand.steps(i) == 0 else words.signed(f.operand.strides[i]) for i in range(len(c.batch))]
+    along_rows, along_k = f.stride(f.row_axis, words), f.stride(f.k_axis, words)
+    first, extent = ("m0", "rows") if left else ("n0", "columns")
+    origin = f"(const {f.storage}*)W.w[{f.number}] + ({offset(strides, 'c')} + {first} * {along_rows})"
+    return [
+        f"{f.staging_path.loader(threads)} {f.name}({origin}, {along_rows}, {along_k}, {extent}, threadIdx.x);",
+        f"{f.shared}* const stages_{f.name} = ({f.shared}*)(shared + {start});",
+    ]
 
 
 class _Kernel:
@@ -53,22 +83,7 @@ class _Kernel:
 
     def where(self) -> list[str]:
         """The block's place in the result and the thread's place in the block."""
-        t, words, c = self.tile, self.words, self.c
-        tiles_m, tiles_n = -(-c.m // t.bm), -(-c.n // t.bn)
-        across = words.unsigned(tiles_n)
-        return [
-            f"const unsigned product = divide(blockIdx.x, {words.divisor(tiles_m * tiles_n)});",
-            f"const unsigned inside = blockIdx.x - product * {words.unsigned(tiles_m * tiles_n)};",
-            f"const unsigned group = inside / ({t.group} * {across}), turn = inside - group * ({t.group} * {across});",
-            f"const unsigned first = group * {t.group}, rest = {words.unsigned(tiles_m)} - first;",
-            f"const unsigned high = rest < {t.group} ? rest : {t.group};",
-            f"const i64 m0 = (i64)(first + turn % high) * {t.bm}, n0 = (i64)(turn / high) * {t.bn};",
-            *(unravel("product", c.batch, words, "c", wide=False) if c.batch else ()),
-            f"const i64 rows_left = {words.signed(c.m)} - m0, columns_left = {words.signed(c.n)} - n0;",
-            f"const int rows = rows_left < {t.bm} ? (int)rows_left : {t.bm};",
-            f"const int columns = columns_left < {t.bn} ? (int)columns_left : {t.bn};",
-            *self._thread(),
-        ]
+        return [*place_of_block(self.c, self.tile, self.words), *self._thread()]
 
     def _thread(self) -> list[str]:
         """Declares `row` and `column`."""
@@ -86,16 +101,7 @@ class _Kernel:
 
     def declare(self, f: Factor) -> list[str]:
         """A factor's loader and its stages in shared memory."""
-        words, rank = self.words, len(self.c.batch)
-        left = f in self.a
-        strides = [None if f.operand.steps(i) == 0 else words.signed(f.operand.strides[i]) for i in range(rank)]
-        along_rows, along_k = f.stride(f.row_axis, words), f.stride(f.k_axis, words)
-        first, extent = ("m0", "rows") if left else ("n0", "columns")
-        start = f"(const {f.storage}*)W.w[{f.number}] + ({offset(strides, 'c')} + {first} * {along_rows})"
-        return [
-            f"{f.staging_path.loader(self.tile.threads)} {f.name}({start}, {along_rows}, {along_k}, {extent}, threadIdx.x);",
-            f"{f.shared}* const stages_{f.name} = ({f.shared}*)(shared + {self.starts[f.name]});",
-        ]
+        return declared_loader(self.c, f, self.words, self.tile.threads, self.starts[f.name], left=f in self.a)
 
     def copy_tile(self, f: Factor, stage: str, tile: str) -> str:
         whole = "rows" if f in self.a else "columns"

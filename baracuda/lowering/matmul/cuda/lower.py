@@ -13,9 +13,11 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import coord, rebuild
 from baracuda.lowering.matmul.cuda.integers.lower import integer_variants
 from baracuda.lowering.matmul.cuda.kernel import lower_tile
+from baracuda.lowering.matmul.cuda.tensor_core_chain import lower_chain
+from baracuda.lowering.matmul.cuda.tensor_core_tiles import FEW_ROWS, tensor_core_tiles
 from baracuda.lowering.matmul.cuda.thin import lower_thin
 from baracuda.lowering.matmul.cuda.tiles import THIN, ThinTile, Tile, thin_tile, tiles
-from baracuda.lowering.matmul.problem import MatmulProblem, merged
+from baracuda.lowering.matmul.problem import TENSOR_CORE_MATH, MatmulProblem, merged
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target
 from baracuda.lowering.nest.problem import Operand
 from baracuda.runtime.program import Lowered
@@ -109,8 +111,26 @@ def lowered_under(c: MatmulProblem, tile: Tile | ThinTile, *, exchanged: bool) -
     return lower_tile(way, tile, exchanged=exchanged, link=link)
 
 
+def _by_tensor_cores(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
+    """The kernels of a product that is a chain of the tensor cores, the most promising first."""
+    c = _checked(c)
+    kinds = [o.kind for o in (*c.a, *c.b)]
+    if len(kinds) > 2 or any(TENSOR_CORE_MATH.get(kind) is not c.math for kind in kinds):
+        raise UnsupportedError(f"a product of {' and '.join(map(str, kinds))} in {c.math}; expected two factors of {c.math}")
+    first, rank = c.operands[-len(c.epilogue.outputs)], len(c.batch)
+    exchanged = first.steps(rank) == 1 != first.steps(rank + 1)
+    if min(c.m, c.n) <= FEW_ROWS:
+        exchanged = c.n < c.m
+    way = transposed(c) if exchanged else c
+    for tile in tensor_core_tiles(way, target):
+        yield lower_chain(way, tile, exchanged=exchanged)
+
+
 def variants(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
     """The kernels of a product that the target can run, the most promising first. They differ in no bit."""
+    if c.math in TENSOR_CORE_MATH.values():
+        yield from _by_tensor_cores(c, target)
+        return
     for way, tile, exchanged in candidates(c, target):
         lowered = lowered_under(way, tile, exchanged=exchanged)
         if lowered is not None and lowered.launches[0].shared <= target.shared_bytes:
@@ -136,6 +156,6 @@ def lower(c: MatmulProblem, target: Target) -> Lowered:
     Raises
     ------
     UnsupportedError
-        An extent is 2**31 or more, or only one of the factors is complex.
+        An extent is 2**31 or more, only one of the factors is complex, or they are not of the element that `math` says.
     """
     return next(variants(c, target))

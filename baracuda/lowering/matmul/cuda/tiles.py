@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Protocol
 
+from baracuda.lowering.matmul.cuda.epilogue import SumsTile
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.problem import Operand
 
@@ -14,6 +16,16 @@ THIN = 16
 SCHEDULERS = 4
 #: Bytes of a line of the wide factor's tile along k, and steps of k that a thin tile takes at most.
 _THIN_LINE, _THIN_STEPS = 512, 256
+
+
+class BlockTile(SumsTile, Protocol):
+    """What a block takes, whoever multiplies; `bk` steps of k at a time. Blocks go down `group` rows of tiles."""
+
+    @property
+    def bk(self) -> int: ...
+
+    @property
+    def group(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,9 @@ class ThinTile:
     span: int = 64
     wide_threads: int = 128
     feeders: int = 4
+
+    #: A column of tiles is one tile.
+    group = 1
 
     @property
     def workers(self) -> int:
