@@ -14,9 +14,10 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Found, Plan
 from baracuda.core.sku import BackendKind, KernelSku, MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec
+from baracuda.formula.integer_products import INTEGER_BITS
 from baracuda.lowering.backend import candidates
 from baracuda.lowering.matmul.implementation import LabelledMatmul, MatmulImplementation
-from baracuda.lowering.matmul.problem import INTEGER_BITS, TENSOR_CORE_MATH
+from baracuda.lowering.matmul.problem import TENSOR_CORE_MATH
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.epilogue import epilogue_graph
 
