@@ -19,12 +19,14 @@ from typing import Any
 from baracuda.cli.inspection import inspected, tensor_of
 from baracuda.cli.listing import element_of
 from baracuda.core.device import Device
+from baracuda.core.sku import BackendKind, MathPrecision, PlanPreference
 from baracuda.runtime.cpu_toolchain import OfflineCpuToolchain
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.toolchain import use
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "golden"
 TARGETS = {"cu": "sm_90", "ll": "cpu"}
+_PINNED = PlanPreference(backend=BackendKind.FORMULA_CUDA, math=MathPrecision.BF16)
 _PROCESSOR = CpuTarget("x86_64-unknown-linux-gnu", "x86-64-v3", "", 256)
 #: Lines of a difference that are shown of each file.
 _SHOWN = 40
@@ -65,6 +67,7 @@ CUDA = (
     GoldenCall("scan_columns_staged", "scan columns staged", "cummax", "5000x4096", options={"axis": 0}),
     GoldenCall("product_tile", "product", "matmul", "512x256 256x512"),
     GoldenCall("product_thin", "product 4x", "matmul", "4x256 256x512", "bf16"),
+    GoldenCall("product_tensor_cores", "product 16x", "matmul", "4x256 256x512.T", "bf16", {"preference": _PINNED}),
     GoldenCall("product_integers", "product", "int_mm", "512x256 256x512", "s8"),
     GoldenCall("attention", "attention", "scaled_dot_product_attention", "2x8x512x64 2x8x512x64 2x8x512x64", "bf16"),
     GoldenCall(

@@ -116,6 +116,9 @@ def test_refusals(device: str, library: bc.BackendKind) -> None:
         with pytest.raises(UnsupportedError, match="BLAS has no products of bf16"):
             plan(bc.PlanPreference(backend=library), device, bc.ElementKind.BF16)
         assert plan(FASTEST, device, bc.ElementKind.BF16).sku().backend is bc.BackendKind.FORMULA_CPU
+        for math, element in ((bc.MathPrecision.BF16, bc.ElementKind.BF16), (bc.MathPrecision.F16, bc.ElementKind.F16)):
+            with pytest.raises(UnsupportedError, match=f"{math} is of tensor cores, the stream is on cpu"):
+                plan(bc.PlanPreference(math=math), device, element)
     a = drawn((8, 8), torch.float32, device)
     with pytest.raises(UnsupportedError, match="expected the last or the second to last of each to be 1"):
         bc.matmul(a[::2, ::2], a[:4], preference=bc.PlanPreference(backend=library))
