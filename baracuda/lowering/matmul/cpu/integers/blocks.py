@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from baracuda.codegen.llvm.ir import Builder, Value, Variable, constant, i64, intrinsic, vector
+from baracuda.codegen.llvm.ir import Builder, Value, constant, i64, intrinsic, vector
 from baracuda.formula.integer_products import BLOCK
 from baracuda.lowering.matmul.cpu.read import Reader, pack
 
@@ -15,7 +15,8 @@ _ABOVE, _BIAS = (1 << 52) - 1 - (63 << 46), 1022
 
 @dataclass(frozen=True)
 class Integers:
-    """The integers of a block, made as they are read, and the f32 scales of its lanes: NaN where an element is not finite."""
+    """The integers of a block, made as they are read, and the f32 scales of its lanes: NaN where an element is not finite, so
+    that it does not matter what the integers are."""
 
     b: Builder
     elements: Value
@@ -43,16 +44,11 @@ def integers(
     with b.loop(count, until) as k:
         b.store(Value(vector("float", lanes), "zeroinitializer"), b.at(elements, b.mul(k, size)), size)
     largest = _largest(b, elements, lanes, until)
-    unusual = b.compare("icmp uge", largest.get(), constant("i32", _INFINITY, lanes))
-    with b.if_(b.any(unusual), seldom=True):
-        _drop_unusual(b, elements, lanes, until)
-        largest.set(_largest(b, elements, lanes, until).get())
-    up, scale = _scales(b, largest.get(), bits)
-    nan = constant("float", 0x7FC00000, lanes)
-    return Integers(b, elements, lanes, up, b.select(unusual, nan, scale))
+    up, scale = _scales(b, largest, bits)
+    return Integers(b, elements, lanes, up, scale)
 
 
-def _largest(b: Builder, elements: Value, lanes: int, count: Value) -> Variable:
+def _largest(b: Builder, elements: Value, lanes: int, count: Value) -> Value:
     """The bits of the largest magnitude of each lane, where those of a NaN are largest of all; `count` is even."""
     type_ = vector("i32", lanes)
     held = [b.variable(Value(type_, "zeroinitializer")) for _ in range(2)]
@@ -61,22 +57,11 @@ def _largest(b: Builder, elements: Value, lanes: int, count: Value) -> Variable:
             bits = b.load(type_, b.at(elements, b.mul(b.add(k, i), 4 * lanes)), 4 * lanes)
             bits = b.and_(bits, constant("i32", _ABSOLUTE, lanes))
             largest.set(b.call(type_, intrinsic("umax", type_), largest.get(), bits))
-    held[0].set(b.call(type_, intrinsic("umax", type_), held[0].get(), held[1].get()))
-    return held[0]
-
-
-def _drop_unusual(b: Builder, elements: Value, lanes: int, count: Value) -> None:
-    """Zeros in place of what is not finite."""
-    type_ = vector("i32", lanes)
-    with b.loop(0, count) as k:
-        at = b.at(elements, b.mul(k, 4 * lanes))
-        bits = b.load(type_, at, 4 * lanes)
-        finite = b.compare("icmp ult", b.and_(bits, constant("i32", _ABSOLUTE, lanes)), constant("i32", _INFINITY, lanes))
-        b.store(b.select(finite, bits, Value(type_, "zeroinitializer")), at, 4 * lanes)
+    return b.call(type_, intrinsic("umax", type_), held[0].get(), held[1].get())
 
 
 def _scales(b: Builder, largest: Value, bits: int) -> tuple[tuple[Value, Value], Value]:
-    """Two factors, which together are 2**(bits - E), and 2**(E - bits)."""
+    """Two factors, which together are 2**(bits - E), and 2**(E - bits): NaN where the largest magnitude is not finite."""
     lanes = largest.lanes
     wide, narrow = vector("i64", lanes), vector("i32", lanes)
     magnitude = b.convert("fpext", b.convert("bitcast", largest, vector("float", lanes)), vector("double", lanes))
@@ -86,7 +71,10 @@ def _scales(b: Builder, largest: Value, bits: int) -> tuple[tuple[Value, Value],
     exponent = b.call(narrow, intrinsic("smax", narrow), exponent, constant("i32", bits - 149, lanes))
     up = b.sub(constant("i32", bits, lanes), exponent)
     first = b.call(narrow, intrinsic("smin", narrow), up, constant("i32", 127, lanes))
-    return (_power(b, first), _power(b, b.sub(up, first))), _power_of_scale(b, b.sub(exponent, constant("i32", bits, lanes)))
+    scale = _power_of_scale(b, b.sub(exponent, constant("i32", bits, lanes)))
+    unusual = b.compare("icmp uge", largest, constant("i32", _INFINITY, lanes))
+    scale = b.select(unusual, constant("float", 0x7FC00000, lanes), scale)
+    return (_power(b, first), _power(b, b.sub(up, first))), scale
 
 
 def _power(b: Builder, exponent: Value) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -15,6 +15,8 @@ from baracuda.lowering.matmul.cpu.integers.tile import IntegerTile, add_scaled, 
 #: A matrix register: rows of bytes, its size, the steps of k in one, and how many there are.
 _ROWS, _PITCH, _BYTES, _STEPS, _REGISTERS = 16, 64, 1024, 64, 8
 _LANES = 16
+#: How many tiles share out among them the fetching of the next panel of the right factor.
+_AHEAD = 8
 
 
 class DigitTile(IntegerTile):
@@ -100,15 +102,21 @@ class DigitTile(IntegerTile):
     _waiting: list[Variable]
     _sums: list[Variable]
 
-    def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value) -> None:
+    def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value, ahead: Sequence[Value]) -> None:
         products, scaled = list(self._products(b, left, right)), list(self._scaled(b))
+        sizes = self.data_bytes(False), self.data_bytes(True) // _AHEAD
+        lines = [partial(self._fetch, b, at, i) for at, n in zip(ahead, sizes, strict=True) for i in range(0, n, _PITCH)]
         for i, product in enumerate(products):
             product()
-            for row in scaled[i * _ROWS // len(products) : (i + 1) * _ROWS // len(products)]:
-                row()
+            for beside in (scaled, lines):
+                for do in beside[i * len(beside) // len(products) : (i + 1) * len(beside) // len(products)]:
+                    do()
         before, after = (variable.get() for variable in self._sums)
         for variable, value in zip((*self._waiting, *self._sums), (left, right, sums, after, before), strict=True):
             variable.set(value)
+
+    def _fetch(self, b: Builder, at: Value, offset: int) -> None:
+        b.prefetch(b.at(at, offset))
 
     def finish(self, b: Builder) -> None:
         for row in self._scaled(b):

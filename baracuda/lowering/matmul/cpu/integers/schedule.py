@@ -33,7 +33,7 @@ _UNITS = 4
 
 @dataclass(frozen=True)
 class _Factor:
-    """One factor's integers in the workspace: for each panel block after block of k.
+    """One factor's integers in the workspace: for each block of k panel after panel.
 
     strides are in bytes, along the batch axes: batches that share a factor share its panels.
     """
@@ -66,7 +66,13 @@ class _Factor:
 
     @property
     def panel_bytes(self) -> int:
-        return self.blocks * self.tile.block_bytes(self.right)
+        """A block of a panel."""
+        return self.tile.block_bytes(self.right)
+
+    @property
+    def block_bytes(self) -> int:
+        """A block of all panels."""
+        return self.panels * self.panel_bytes
 
     @property
     def varying(self) -> tuple[bool, ...]:
@@ -75,7 +81,7 @@ class _Factor:
     @property
     def _strides_and_size(self) -> tuple[list[int], int]:
         strides: list[int] = []
-        size = self.panels * self.panel_bytes
+        size = self.blocks * self.block_bytes
         for axis, varies in reversed(list(zip(self.product.batch, self.varying, strict=True))):
             strides.insert(0, size if varies else 0)
             size *= self.product.extent(axis) if varies else 1
@@ -115,7 +121,7 @@ class _Factor:
             kernel.integers([*(product.extent(a) for a in batch), self.panels, self.blocks]),
             {
                 self.operand: [*kernel.byte_strides(self.operand, batch), *wide],
-                target: [*kernel.integers([*packed, self.panel_bytes]), i64(self.tile.block_bytes(self.right))],
+                target: [*kernel.integers(packed), i64(self.panel_bytes), kernel.integer(self.block_bytes)],
             },
             {self.operand: kernel.operand(self.operand), target: self.place(kernel)},
         )
@@ -180,12 +186,13 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
     )
     batch = list(product.batch)
     first, second = len(product.nest.operands), len(product.nest.operands) + 1
-    panels = kernel.integers([left.panel_bytes, right.panel_bytes])
+    block_bytes = kernel.integers([left.block_bytes, right.block_bytes])
+    panels = left.panel_bytes, right.panel_bytes
     with b.at_entry():
         strides = {
             left.operand: [*kernel.byte_strides(left.operand, batch), b.mul(of_rows.lane_stride, unit_rows), i64(0)],
             right.operand: [*kernel.byte_strides(right.operand, batch), i64(0), b.mul(of_columns.lane_stride, unit_columns)],
-            first: [*kernel.integers(left.strides), b.mul(panels[0], row_tiles), i64(0)],
+            first: [*kernel.integers(left.strides), b.mul(row_tiles, panels[0]), i64(0)],
         }
         strides |= {
             i: [*kernel.byte_strides(i, batch), b.mul(r, unit_rows), b.mul(c, unit_columns)]
@@ -193,7 +200,7 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
         }
         bases = {i: kernel.operand(i) for i in (left.operand, right.operand, *product.others)} | {first: left.place(kernel)}
         if not few:
-            strides[second] = [*kernel.integers(right.strides), i64(0), b.mul(panels[1], column_tiles)]
+            strides[second] = [*kernel.integers(right.strides), i64(0), b.mul(column_tiles, panels[1])]
             bases[second] = right.place(kernel)
         tile_column = b.mul(row_tiles, tile.nbytes)
     iterator = StridedIterator(b, kernel.integers([*(product.extent(a) for a in batch), *counts]), strides, bases)
@@ -211,8 +218,8 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
                 b.store(Value("<16 x float>", "zeroinitializer"), b.at(sums, i), LINE)
             with b.loop(0, blocks) as block:
                 count, until = block_steps(b, tile, extents[2], block)
-                of_left = b.at(at[first], b.mul(block, tile.block_bytes(False)))
-                start = b.mul(block, tile.block_bytes(True))
+                of_left = b.at(at[first], b.mul(block, block_bytes[0]))
+                start = b.mul(block, block_bytes[1])
                 with b.loop(0, columns_left, tile.columns) as column:
                     panel = b.div(column, tile.columns)
                     if few:
@@ -226,7 +233,11 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
                     with b.loop(0, rows_left, tile.rows) as row:
                         number = b.div(row, tile.rows)
                         block_of_rows = b.at(of_left, b.mul(number, panels[0]))
-                        tile.multiply(b, block_of_rows, of_right, until, b.at(to, b.mul(number, tile.nbytes)))
+                        ahead = (
+                            b.at(block_of_rows, panels[0]),
+                            b.at(b.at(of_right, panels[1]), b.mul(number, tile.data_bytes(True) // 8)),
+                        )
+                        tile.multiply(b, block_of_rows, of_right, until, b.at(to, b.mul(number, tile.nbytes)), ahead)
             tile.finish(b)
             with b.loop(0, columns_left, tile.columns) as column, b.loop(0, rows_left, tile.rows) as row:
                 to = b.at(sums, b.mul(b.div(column, tile.columns), tile_column))

@@ -75,8 +75,9 @@ class IntegerTile(ABC):
         yield
 
     @abstractmethod
-    def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value) -> None:
-        """Add a block's products to a tile's sums, perhaps not before `finish`."""
+    def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value, ahead: Sequence[Value]) -> None:
+        """Add a block's products to a tile's sums, perhaps not before `finish`. `ahead` are what is read next, of the left
+        factor and of the right one: addresses that need not be valid."""
 
     @abstractmethod
     def finish(self, b: Builder) -> None:
@@ -122,7 +123,7 @@ class FloatTile(IntegerTile):
         with b.loop(0, until) as k:
             b.store(b.convert("fpext", integers.at(k), vector("double", lanes)), b.at(start, b.mul(k, pitch)), 8)
 
-    def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value) -> None:
+    def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value, ahead: Sequence[Value]) -> None:
         lanes, type_ = self._lanes, vector("double", self._lanes)
         places = [(r, v) for r in range(self.rows) for v in range(self.vectors)]
         held = {place: b.variable(Value(type_, "zeroinitializer")) for place in places}
