@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-from baracuda.codegen.llvm.ir import Builder, Value, Variable, constant, intrinsic, vector
+from baracuda.codegen.llvm.ir import Builder, Value, Variable, constant, i64, intrinsic, vector
 from baracuda.codegen.llvm.transpose import transposed
 from baracuda.formula.integer_products import BLOCK, digits
-from baracuda.lowering.matmul.cpu.integers.blocks import Integers
+from baracuda.lowering.matmul.cpu.integers.blocks import Integers, larger, magnitude, rounded, scaled, scales
 from baracuda.lowering.matmul.cpu.integers.tile import IntegerTile, add_scaled, horner
+from baracuda.lowering.matmul.cpu.read import Reader
 
 #: A matrix register: rows of bytes, its size, the steps of k in one, and how many there are.
 _ROWS, _PITCH, _BYTES, _STEPS, _REGISTERS = 16, 64, 1024, 64, 8
@@ -27,7 +28,7 @@ class DigitTile(IntegerTile):
     sums of the tile before, between its own matrix products.
     """
 
-    name = "8-bit digits"
+    name, together = "8-bit digits", 4
 
     def __init__(self, bits: int, depth: int) -> None:
         super().__init__(bits)
@@ -48,26 +49,62 @@ class DigitTile(IntegerTile):
         return (half * self.digits + digit) * _BYTES
 
     # --- digits -------------------------------------------------------------------------------------------------------
+    # Four steps of k that are 16 apart are neighbours in a word: a register has 16 words of each row or column. Of the left
+    # factor, words of one row are neighbours; of the right one, those of one word of each column.
 
     def write(self, b: Builder, integers: Integers, right: bool, group: int, until: Value, block: Value) -> None:
         for half in range(self.step // _STEPS):
             to = b.at(block, self._register(half, 0))
-            with b.loop(0, _STEPS, 4) as k:
-                words = self._words(b, [integers.at(b.add(k, half * _STEPS + i)) for i in range(4)])
+            with b.loop(0, _LANES) as k:
+                words = self._words(b, [integers.whole(b.add(k, half * _STEPS + i * _LANES)) for i in range(4)])
                 for digit, word in enumerate(words):
-                    b.store(word, b.at(to, b.add(b.mul(k, _PITCH // 4), digit * _BYTES)), _PITCH)
-            if right:
-                continue
-            for digit in range(self.digits):  # its rows have k side by side: words of four steps, transposed
-                places = [b.at(to, digit * _BYTES + row * _PITCH) for row in range(_ROWS)]
-                square = [b.load(vector("i32", _LANES), at, _PITCH) for at in places]
-                for row, at in zip(transposed(b, square), places, strict=True):
-                    b.store(row, at, _PITCH)
+                    b.store(word, b.at(to, b.add(b.mul(k, _PITCH), digit * _BYTES)), _PITCH)
+        if not right:
+            self._transpose(b, block)
+
+    def write_along_k(
+        self, b: Builder, reader: Reader, right: bool, source: Value, extents: tuple[Value, Value], block: Value
+    ) -> None:
+        """The same of a factor whose neighbours in memory follow one another in k, which are the reader's lanes."""
+        largest, (first, second) = b.array("i32", _LANES), (b.array("float", _LANES) for _ in range(2))
+        lefts = [b.sub(extents[1], start) for start in range(0, self.step, _LANES)]
+
+        def vectors(row: Value, starts: range) -> list[Value]:
+            exists = b.select(b.compare("icmp slt", row, extents[0]), row, i64(0))
+            return [reader.one(reader.at(source, s, exists), _LANES, lefts[s // _LANES]) for s in starts]
+
+        with b.loop(0, _LANES) as row:
+            most, *others = [magnitude(b, x) for x in vectors(row, range(0, self.step, _LANES))]
+            for other in others:
+                most = larger(b, most, other)
+            one = b.call("i32", intrinsic("vector.reduce.umax", most.type), most)
+            b.store(one, b.at(largest, b.mul(row, 4)), 4)
+        made = scales(b, b.load(vector("i32", _LANES), largest, _PITCH), self.bits)
+        b.store(made.scale, b.at(block, self.data_bytes(right)), 4)
+        for factor, at in zip(made.factors, (first, second), strict=True):
+            b.store(factor, at, _PITCH)
+        with b.loop(0, _LANES) as row:
+            up, more = (b.splat(b.load("float", b.at(at, b.mul(row, 4)), 4), _LANES) for at in (first, second))
+            for half in range(self.step // _STEPS):
+                starts = range(half * _STEPS, (half + 1) * _STEPS, _LANES)
+                words = self._words(b, [rounded(b, scaled(b, x, (up, more))) for x in vectors(row, starts)])
+                for digit, word in enumerate(words):
+                    b.store(word, b.at(block, b.add(b.mul(row, _PITCH), self._register(half, digit))), _PITCH)
+        if right:
+            self._transpose(b, block)
+
+    def _transpose(self, b: Builder, block: Value) -> None:
+        """The words of each register of a block, in place."""
+        with b.loop(0, self.data_bytes(False), _BYTES) as register:
+            places = [b.at(b.at(block, register), row * _PITCH) for row in range(_ROWS)]
+            square = [b.load(vector("i32", _LANES), at, _PITCH) for at in places]
+            for row, at in zip(transposed(b, square), places, strict=True):
+                b.store(row, at, _PITCH)
 
     def _words(self, b: Builder, steps: list[Value]) -> list[Value]:
         """For each digit, lowest first, those of four steps side by side in 32 bits."""
-        type_, balance = vector("i32", _LANES), constant("i32", 0x80 * (256**self.digits - 1) // 255, _LANES)
-        whole = [b.op("xor", b.add(b.convert("fptosi", q, type_), balance), balance) for q in steps]
+        balance = constant("i32", 0x80 * (256**self.digits - 1) // 255, _LANES)
+        whole = [b.op("xor", b.add(q, balance), balance) for q in steps]
         words = []
         for digit in range(self.digits):
             word = None

@@ -29,7 +29,11 @@ class IntegerTile(ABC):
         What people call it.
     step_ns
         About how long one thread takes for one step of k of one sum.
+    together
+        Panels that are made integers at once where neighbours in memory are neighbours in them.
     """
+
+    together: int = 1
 
     name: str
     step_ns: float
@@ -67,7 +71,7 @@ class IntegerTile(ABC):
 
     def write_scale(self, b: Builder, integers: Integers, right: bool, group: int, block: Value) -> None:
         """Keep the scales of the same lanes."""
-        b.store(integers.scale, b.at(block, self.data_bytes(right) + 4 * group * integers.lanes), 4)
+        b.store(integers.scales.scale, b.at(block, self.data_bytes(right) + 4 * group * integers.lanes), 4)
 
     @contextmanager
     def ready(self, b: Builder) -> Iterator[None]:
