@@ -24,14 +24,18 @@ class DigitTile(IntegerTile):
     """Digits in matrix registers. The sum of the products of digits i and j counts 256**(i + j): those of one weight share an
     accumulator, in which a block's sum stays below 2**23.
 
+    A matrix product wants the digits of one factor row by row and those of the other in words of four steps; which is which is
+    the caller's choice: where the right factor gives the rows, the tile is `flipped`, and its sums are transposed in the end.
+
     A tile's accumulators go through memory, where they wait while the next tile is multiplied: `multiply` makes f32 of the
     sums of the tile before, between its own matrix products.
     """
 
     name, together = "8-bit digits", 4
 
-    def __init__(self, bits: int, depth: int) -> None:
+    def __init__(self, bits: int, depth: int, flipped: bool) -> None:
         super().__init__(bits)
+        self.flipped = flipped
         self.digits = digits(bits)
         self.weights = 2 * self.digits - 1
         self.rows, self.columns = _ROWS, _LANES
@@ -49,8 +53,8 @@ class DigitTile(IntegerTile):
         return (half * self.digits + digit) * _BYTES
 
     # --- digits -------------------------------------------------------------------------------------------------------
-    # Four steps of k that are 16 apart are neighbours in a word: a register has 16 words of each row or column. Of the left
-    # factor, words of one row are neighbours; of the right one, those of one word of each column.
+    # Four steps of k that are 16 apart are neighbours in a word: a register has 16 words of each row or column. Of the factor
+    # that gives the rows, words of one row are neighbours; of the other, one word of each column.
 
     def write(self, b: Builder, integers: Integers, right: bool, group: int, until: Value, block: Value) -> None:
         for half in range(self.step // _STEPS):
@@ -59,7 +63,7 @@ class DigitTile(IntegerTile):
                 words = self._words(b, [integers.whole(b.add(k, half * _STEPS + i * _LANES)) for i in range(4)])
                 for digit, word in enumerate(words):
                     b.store(word, b.at(to, b.add(b.mul(k, _PITCH), digit * _BYTES)), _PITCH)
-        if not right:
+        if right == self.flipped:
             self._transpose(b, block)
 
     def write_along_k(
@@ -90,16 +94,13 @@ class DigitTile(IntegerTile):
                 words = self._words(b, [rounded(b, scaled(b, x, (up, more))) for x in vectors(row, starts)])
                 for digit, word in enumerate(words):
                     b.store(word, b.at(block, b.add(b.mul(row, _PITCH), self._register(half, digit))), _PITCH)
-        if right:
+        if right != self.flipped:
             self._transpose(b, block)
 
     def _transpose(self, b: Builder, block: Value) -> None:
         """The words of each register of a block, in place."""
         with b.loop(0, self.data_bytes(False), _BYTES) as register:
-            places = [b.at(b.at(block, register), row * _PITCH) for row in range(_ROWS)]
-            square = [b.load(vector("i32", _LANES), at, _PITCH) for at in places]
-            for row, at in zip(transposed(b, square), places, strict=True):
-                b.store(row, at, _PITCH)
+            _transpose(b, b.at(block, register))
 
     def _words(self, b: Builder, steps: list[Value]) -> list[Value]:
         """For each digit, lowest first, those of four steps side by side in 32 bits."""
@@ -161,6 +162,10 @@ class DigitTile(IntegerTile):
         for variable in self._waiting:
             variable.set(self._nothing)
 
+    def arrange(self, b: Builder, sums: Value) -> None:
+        if self.flipped:
+            _transpose(b, sums)
+
     def _products(self, b: Builder, left: Value, right: Value) -> Iterator[Callable[[], None]]:
         """The matrix products, each with the loads it needs.
 
@@ -169,7 +174,7 @@ class DigitTile(IntegerTile):
         """
         to = self._sums[1].get()
         zeros = b.module.table("i8", [0] * _PITCH)
-        factors = left, right
+        factors = (right, left) if self.flipped else (left, right)
         order, accumulators = list(self._order()), 2
         needs = [((0, half, i), (1, half, j)) for half, i, j in order]
         held: dict[tuple[int, int, int], int] = {}
@@ -209,13 +214,15 @@ class DigitTile(IntegerTile):
     def _scaled(self, b: Builder) -> Iterator[Callable[[], None]]:
         """The rows of the sums that wait: from digits to f32, and added to the tile's."""
         left, right, sums = (variable.get() for variable in self._waiting)
+        of_rows, of_columns = (right, left) if self.flipped else (left, right)
         weights = self._sums[0].get()
-        of_columns = self.scales(b, right, True, 0, _LANES)
+        scales = b.load(vector("float", _LANES), b.at(of_columns, self.data_bytes(True)), 4)
 
         def row(r: int) -> None:
             places = [b.at(weights, w * _BYTES + r * _PITCH) for w in range(self.weights)]
-            rounded = self._rounded(b, [b.load(vector("i32", _LANES), at, _PITCH) for at in places])
-            add_scaled(b, rounded, self.scales(b, left, False, r, _LANES), of_columns, b.at(sums, r * _PITCH))
+            nearest = self._rounded(b, [b.load(vector("i32", _LANES), at, _PITCH) for at in places])
+            scale = b.splat(b.load("float", b.at(of_rows, self.data_bytes(False) + 4 * r), 4), _LANES)
+            add_scaled(b, nearest, scale, scales, b.at(sums, r * _PITCH))
 
         return (partial(row, r) for r in range(_ROWS))
 
@@ -230,6 +237,14 @@ class DigitTile(IntegerTile):
         high = b.add(weights[2], b.op("ashr", low, sixteen))
         high, low = b.convert("sitofp", high, type_), b.convert("uitofp", b.and_(low, constant("i32", 0xFFFF, _LANES)), type_)
         return b.call(type_, intrinsic("fma", type_), high, constant("float", 0x47800000, _LANES), low)
+
+
+def _transpose(b: Builder, square: Value) -> None:
+    """16 rows of 16 words, in place."""
+    places = [b.at(square, row * _PITCH) for row in range(_ROWS)]
+    words = [b.load(vector("i32", _LANES), at, _PITCH) for at in places]
+    for row, at in zip(transposed(b, words), places, strict=True):
+        b.store(row, at, _PITCH)
 
 
 def _number(register: int) -> Value:

@@ -105,9 +105,7 @@ class _Factor:
     @property
     def along_k(self) -> bool:
         """Whether vectors run along k where elements are made integers."""
-        o = self.product.operand(self.operand)
-        axis = self.product.columns if self.right else self.product.rows
-        return isinstance(self.tile, DigitTile) and o.steps(self.product.depth) == 1 and o.steps(axis) != 1
+        return isinstance(self.tile, DigitTile) and _along_k(self.product, self.right)
 
     @property
     def together(self) -> int:
@@ -177,7 +175,7 @@ def block_steps(b: Builder, tile: IntegerTile, depth: Value, block: Value) -> tu
 
 def integer_product(product: OrientedMatmul, words: Words, target: CpuTarget, *, bits: int) -> Steps:
     """Two or three steps: the integers of one factor or of both, then the products."""
-    tile = tile_of(target, bits, product.extent(product.depth))
+    tile = tile_of(target, bits, product.extent(product.depth), _flips(product))
     few = product.extent(product.rows) <= MOST_ROWS
     left = _Factor(product, tile, False, 0)
     right = _Factor(product, tile, True, left.nbytes)
@@ -185,6 +183,18 @@ def integer_product(product: OrientedMatmul, words: Words, target: CpuTarget, *,
     steps = [f.step(product.kernel(words, target)) for f in factors]
     steps.append(_products(left, right, few, product.kernel(words, target)))
     return Steps(tuple(steps), sum(f.nbytes for f in factors) + LINE, f"integers in {tile.name}{', strips' if few else ''}")
+
+
+def _along_k(product: OrientedMatmul, right: bool) -> bool:
+    """Whether a factor's neighbours in memory follow one another in k."""
+    (i,), axis = (product.right, product.columns) if right else (product.left, product.rows)
+    return product.operand(i).steps(product.depth) == 1 and product.operand(i).steps(axis) != 1
+
+
+def _flips(product: OrientedMatmul) -> bool:
+    """Whether more elements lie as a tile wants them if the right factor gives it the rows."""
+    m, n = product.extent(product.rows), product.extent(product.columns)
+    return (m if _along_k(product, False) else -m) < (n if _along_k(product, True) else -n)
 
 
 def _unit(product: OrientedMatmul, tile: IntegerTile, few: bool) -> tuple[int, int]:
@@ -278,6 +288,7 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
                 to = b.at(sums, b.mul(b.div(column, tile.columns), tile_column))
                 to = b.at(to, b.mul(b.div(row, tile.rows), tile.nbytes))
                 height, width = b.min(tile.rows, b.sub(rows_left, row)), b.min(tile.columns, b.sub(columns_left, column))
+                tile.arrange(b, to)
                 sources = (of_rows.at(at[left.operand], row, 0), of_columns.at(at[right.operand], column, 0))
                 settle(b, (of_rows, of_columns), sources, extents[2], to, (tile.columns, tile.lanes(True)), (height, width))
                 operands = {i: b.at(b.at(at[i], b.mul(r, row)), b.mul(c, column)) for i, (r, c) in epilogue.strides.items()}

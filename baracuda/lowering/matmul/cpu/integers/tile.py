@@ -87,12 +87,9 @@ class IntegerTile(ABC):
     def finish(self, b: Builder) -> None:
         """The sums of all tiles are there after this."""
 
-    def scales(self, b: Builder, block: Value, right: bool, first: int, lanes: int) -> Value:
-        """The scales of `lanes` columns, or that of one row for each of so many lanes."""
-        at = b.at(block, self.data_bytes(right) + 4 * first)
-        if right:
-            return b.load(vector("float", lanes), at, 4)
-        return b.splat(b.load("float", at, 4), lanes)
+    def arrange(self, b: Builder, sums: Value) -> None:
+        """Put a tile's finished sums in order: row after row."""
+        return
 
 
 def add_scaled(b: Builder, rounded: Value, first: Value, second: Value, at: Value) -> None:
@@ -145,11 +142,12 @@ class FloatTile(IntegerTile):
                 variable.set(exact[place])
             at_left.set(b.at(x, 8 * self.step * self.rows))
             at_right.set(b.at(y, 8 * self.step * self.columns))
-        of_columns = [self.scales(b, right, True, v * lanes, lanes) for v in range(self.vectors)]
+        narrow, at = vector("float", lanes), b.at(right, self.data_bytes(True))
+        of_columns = [b.load(narrow, b.at(at, 4 * v * lanes), 4) for v in range(self.vectors)]
         for r in range(self.rows):
-            of_row = self.scales(b, left, False, r, lanes)
+            of_row = b.splat(b.load("float", b.at(left, self.data_bytes(False) + 4 * r), 4), lanes)
             for v in range(self.vectors):
-                rounded = b.convert("fptrunc", held[r, v].get(), vector("float", lanes))
+                rounded = b.convert("fptrunc", held[r, v].get(), narrow)
                 add_scaled(b, rounded, of_row, of_columns[v], b.at(sums, 4 * (r * self.columns + v * lanes)))
 
     def finish(self, b: Builder) -> None:
