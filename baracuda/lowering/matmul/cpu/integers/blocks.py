@@ -4,89 +4,140 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from baracuda.codegen.llvm.ir import Builder, Value, Variable, constant, i64, intrinsic, vector
+from baracuda.codegen.llvm.ir import Builder, Value, constant, i64, intrinsic, vector
 from baracuda.formula.integer_products import BLOCK
 from baracuda.lowering.matmul.cpu.read import Reader, pack
 
 _ABSOLUTE, _INFINITY = 0x7FFFFFFF, 0x7F800000
 #: What an f64's bits grow by so that its exponent is one higher where the significand is above 127/64; and 1022.
 _ABOVE, _BIAS = (1 << 52) - 1 - (63 << 46), 1022
+#: Steps of k that are asked for ahead of those that are read.
+_AHEAD = 12
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Of some rows or columns: two factors, which together are 2**(bits - E), and the f32 scale 2**(E - bits). It is NaN where
+    an element is not finite, so that it does not matter what the integers are."""
+
+    factors: tuple[Value, Value]
+    scale: Value
 
 
 @dataclass(frozen=True)
 class Integers:
-    """The integers of a block, made as they are read, and the f32 scales of its lanes: NaN where an element is not finite."""
+    """The integers of a block whose elements wait in memory, vector after vector, made as they are read."""
 
     b: Builder
     elements: Value
     lanes: int
-    factors: tuple[Value, Value]
-    scale: Value
+    scales: Scales
 
     def at(self, k: Value) -> Value:
         """Those of one step of k, as f32."""
         b, type_ = self.b, vector("float", self.lanes)
-        x = b.load(type_, b.at(self.elements, b.mul(k, 4 * self.lanes)), 4 * self.lanes)
-        for factor in self.factors:
-            x = b.op("fmul", x, factor)
+        x = scaled(b, b.load(type_, b.at(self.elements, b.mul(k, 4 * self.lanes)), 4 * self.lanes), self.scales.factors)
         return b.call(type_, intrinsic("roundeven", type_), x)
+
+    def whole(self, k: Value) -> Value:
+        """Those of one step of k, as s32."""
+        b, type_ = self.b, vector("float", self.lanes)
+        x = b.load(type_, b.at(self.elements, b.mul(k, 4 * self.lanes)), 4 * self.lanes)
+        return rounded(b, scaled(b, x, self.scales.factors))
+
+
+def scaled(b: Builder, x: Value, factors: tuple[Value, Value]) -> Value:
+    """x times both factors, which is exact but where it rounds to 0."""
+    return b.op("fmul", b.op("fmul", x, factors[0]), factors[1])
+
+
+def rounded(b: Builder, x: Value) -> Value:
+    """The nearest s32, ties to even."""
+    type_ = vector("i32", x.lanes)
+    return b.call(type_, intrinsic("lrint", type_, x.type), x)
 
 
 def integers(
-    b: Builder, reader: Reader, lanes: int, bits: int, source: Value, remaining: Value, count: Value, until: Value
-) -> Integers:
-    """The integers of `count` steps from `source` on, zeros from there `until`; lanes from `remaining` on are anything."""
+    b: Builder, reader: Reader, lanes: int, groups: int, bits: int, source: Value, extents: tuple[Value, Value], until: Value
+) -> list[Integers]:
+    """The integers of `groups` times `lanes` rows or columns from `source` on, of which there are extents[0], over extents[1]
+    steps, with zeros from there `until`. What those are that do not exist does not matter."""
+    elements = b.array("float", groups * BLOCK * lanes)
+    remaining, count = extents
     size = 4 * lanes
-    elements = b.array("float", BLOCK * lanes)
-    count = b.select(b.compare("icmp sgt", remaining, 0), count, i64(0))
-    pack(reader, source, lanes, remaining, count, elements, size)
-    with b.loop(count, until) as k:
-        b.store(Value(vector("float", lanes), "zeroinitializer"), b.at(elements, b.mul(k, size)), size)
-    largest = _largest(b, elements, lanes, until)
-    unusual = b.compare("icmp uge", largest.get(), constant("i32", _INFINITY, lanes))
-    with b.if_(b.any(unusual), seldom=True):
-        _drop_unusual(b, elements, lanes, until)
-        largest.set(_largest(b, elements, lanes, until).get())
-    up, scale = _scales(b, largest.get(), bits)
-    nan = constant("float", 0x7FC00000, lanes)
-    return Integers(b, elements, lanes, up, b.select(unusual, nan, scale))
+    places = [b.at(elements, group * BLOCK * size) for group in range(groups)]
+    if reader.lane_step == 1:
+        _copy_rows(b, reader, lanes, source, remaining, count, places)
+        ends = [count] * groups
+    else:
+        ends = [b.select(b.compare("icmp sgt", remaining, group * lanes), count, i64(0)) for group in range(groups)]
+        for group, (at, end) in enumerate(zip(places, ends, strict=True)):
+            pack(reader, reader.at(source, group * lanes, 0), lanes, b.sub(remaining, group * lanes), end, at, size)
+    made = []
+    for at, end in zip(places, ends, strict=True):
+        with b.loop(end, until) as k:
+            b.store(Value(vector("float", lanes), "zeroinitializer"), b.at(at, b.mul(k, size)), size)
+        made.append(Integers(b, at, lanes, scales(b, _largest(b, at, lanes, until), bits)))
+    return made
 
 
-def _largest(b: Builder, elements: Value, lanes: int, count: Value) -> Variable:
-    """The bits of the largest magnitude of each lane, where those of a NaN are largest of all; `count` is even."""
-    type_ = vector("i32", lanes)
-    held = [b.variable(Value(type_, "zeroinitializer")) for _ in range(2)]
+def _copy_rows(
+    b: Builder, reader: Reader, lanes: int, source: Value, remaining: Value, count: Value, places: list[Value]
+) -> None:
+    """Elements that are neighbours: for each step of k all vectors, which lie one behind the other."""
+    whole = b.compare("icmp sge", remaining, lanes * len(places))
+    end = b.select(whole, count, i64(0))
+    line = max(1, 64 // (lanes * reader.stored.itemsize))
+
+    def copy(k: Value, left: Value | None) -> None:
+        for group, at in enumerate(places):
+            from_ = reader.at(source, group * lanes, k)
+            if left is None and group % line == 0:
+                b.prefetch(b.at(from_, b.mul(reader.k_stride, _AHEAD)))
+            x = reader.one(from_, lanes, left if left is None else b.sub(left, group * lanes))
+            b.store(x, b.at(at, b.mul(k, 4 * lanes)), 4 * lanes)
+
+    with b.loop(0, end) as k:
+        copy(k, None)
+    with b.loop(end, count) as k:
+        copy(k, remaining)
+
+
+def magnitude(b: Builder, x: Value) -> Value:
+    """The bits of |x|, which are ordered as it is, and those of a NaN above all."""
+    return b.and_(b.convert("bitcast", x, vector("i32", x.lanes)), constant("i32", _ABSOLUTE, x.lanes))
+
+
+def larger(b: Builder, x: Value, y: Value) -> Value:
+    """The larger of two magnitudes, lane by lane."""
+    return b.call(x.type, intrinsic("umax", x.type), x, y)
+
+
+def _largest(b: Builder, elements: Value, lanes: int, count: Value) -> Value:
+    """The largest magnitude of each lane; `count` is even."""
+    held = [b.variable(Value(vector("i32", lanes), "zeroinitializer")) for _ in range(2)]
     with b.loop(0, count, len(held)) as k:
         for i, largest in enumerate(held):
-            bits = b.load(type_, b.at(elements, b.mul(b.add(k, i), 4 * lanes)), 4 * lanes)
-            bits = b.and_(bits, constant("i32", _ABSOLUTE, lanes))
-            largest.set(b.call(type_, intrinsic("umax", type_), largest.get(), bits))
-    held[0].set(b.call(type_, intrinsic("umax", type_), held[0].get(), held[1].get()))
-    return held[0]
+            x = b.load(vector("float", lanes), b.at(elements, b.mul(b.add(k, i), 4 * lanes)), 4 * lanes)
+            largest.set(larger(b, largest.get(), magnitude(b, x)))
+    return larger(b, held[0].get(), held[1].get())
 
 
-def _drop_unusual(b: Builder, elements: Value, lanes: int, count: Value) -> None:
-    """Zeros in place of what is not finite."""
-    type_ = vector("i32", lanes)
-    with b.loop(0, count) as k:
-        at = b.at(elements, b.mul(k, 4 * lanes))
-        bits = b.load(type_, at, 4 * lanes)
-        finite = b.compare("icmp ult", b.and_(bits, constant("i32", _ABSOLUTE, lanes)), constant("i32", _INFINITY, lanes))
-        b.store(b.select(finite, bits, Value(type_, "zeroinitializer")), at, 4 * lanes)
-
-
-def _scales(b: Builder, largest: Value, bits: int) -> tuple[tuple[Value, Value], Value]:
-    """Two factors, which together are 2**(bits - E), and 2**(E - bits)."""
+def scales(b: Builder, largest: Value, bits: int) -> Scales:
+    """The scales of rows or columns by their largest magnitudes."""
     lanes = largest.lanes
     wide, narrow = vector("i64", lanes), vector("i32", lanes)
-    magnitude = b.convert("fpext", b.convert("bitcast", largest, vector("float", lanes)), vector("double", lanes))
-    above = b.add(b.convert("bitcast", magnitude, wide), constant("i64", _ABOVE, lanes))
+    size = b.convert("fpext", b.convert("bitcast", largest, vector("float", lanes)), vector("double", lanes))
+    above = b.add(b.convert("bitcast", size, wide), constant("i64", _ABOVE, lanes))
     exponent = b.sub(b.shr(above, constant("i64", 52, lanes)), constant("i64", _BIAS, lanes))
     exponent = b.convert("trunc", exponent, narrow)
     exponent = b.call(narrow, intrinsic("smax", narrow), exponent, constant("i32", bits - 149, lanes))
     up = b.sub(constant("i32", bits, lanes), exponent)
     first = b.call(narrow, intrinsic("smin", narrow), up, constant("i32", 127, lanes))
-    return (_power(b, first), _power(b, b.sub(up, first))), _power_of_scale(b, b.sub(exponent, constant("i32", bits, lanes)))
+    scale = _power_of_scale(b, b.sub(exponent, constant("i32", bits, lanes)))
+    unusual = b.compare("icmp uge", largest, constant("i32", _INFINITY, lanes))
+    scale = b.select(unusual, constant("float", 0x7FC00000, lanes), scale)
+    return Scales((_power(b, first), _power(b, b.sub(up, first))), scale)
 
 
 def _power(b: Builder, exponent: Value) -> Value:

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-from baracuda.codegen.llvm.ir import Builder, Value, Variable, constant, intrinsic, vector
+from baracuda.codegen.llvm.ir import Builder, Value, Variable, constant, i64, intrinsic, vector
 from baracuda.codegen.llvm.transpose import transposed
 from baracuda.formula.integer_products import BLOCK, digits
-from baracuda.lowering.matmul.cpu.integers.blocks import Integers
+from baracuda.lowering.matmul.cpu.integers.blocks import Integers, larger, magnitude, rounded, scaled, scales
 from baracuda.lowering.matmul.cpu.integers.tile import IntegerTile, add_scaled, horner
+from baracuda.lowering.matmul.cpu.read import Reader
 
 #: A matrix register: rows of bytes, its size, the steps of k in one, and how many there are.
 _ROWS, _PITCH, _BYTES, _STEPS, _REGISTERS = 16, 64, 1024, 64, 8
 _LANES = 16
+#: How many tiles share out among them the fetching of the next panel of the right factor.
+_AHEAD = 8
 
 
 class DigitTile(IntegerTile):
     """Digits in matrix registers. The sum of the products of digits i and j counts 256**(i + j): those of one weight share an
     accumulator, in which a block's sum stays below 2**23.
 
+    A matrix product wants the digits of one factor row by row and those of the other in words of four steps; which is which is
+    the caller's choice: where the right factor gives the rows, the tile is `flipped`, and its sums are transposed in the end.
+
     A tile's accumulators go through memory, where they wait while the next tile is multiplied: `multiply` makes f32 of the
     sums of the tile before, between its own matrix products.
     """
 
-    name = "8-bit digits"
+    name, together = "8-bit digits", 4
 
-    def __init__(self, bits: int, depth: int) -> None:
+    def __init__(self, bits: int, depth: int, flipped: bool) -> None:
         super().__init__(bits)
+        self.flipped = flipped
         self.digits = digits(bits)
         self.weights = 2 * self.digits - 1
         self.rows, self.columns = _ROWS, _LANES
@@ -46,26 +53,59 @@ class DigitTile(IntegerTile):
         return (half * self.digits + digit) * _BYTES
 
     # --- digits -------------------------------------------------------------------------------------------------------
+    # Four steps of k that are 16 apart are neighbours in a word: a register has 16 words of each row or column. Of the factor
+    # that gives the rows, words of one row are neighbours; of the other, one word of each column.
 
     def write(self, b: Builder, integers: Integers, right: bool, group: int, until: Value, block: Value) -> None:
         for half in range(self.step // _STEPS):
             to = b.at(block, self._register(half, 0))
-            with b.loop(0, _STEPS, 4) as k:
-                words = self._words(b, [integers.at(b.add(k, half * _STEPS + i)) for i in range(4)])
+            with b.loop(0, _LANES) as k:
+                words = self._words(b, [integers.whole(b.add(k, half * _STEPS + i * _LANES)) for i in range(4)])
                 for digit, word in enumerate(words):
-                    b.store(word, b.at(to, b.add(b.mul(k, _PITCH // 4), digit * _BYTES)), _PITCH)
-            if right:
-                continue
-            for digit in range(self.digits):  # its rows have k side by side: words of four steps, transposed
-                places = [b.at(to, digit * _BYTES + row * _PITCH) for row in range(_ROWS)]
-                square = [b.load(vector("i32", _LANES), at, _PITCH) for at in places]
-                for row, at in zip(transposed(b, square), places, strict=True):
-                    b.store(row, at, _PITCH)
+                    b.store(word, b.at(to, b.add(b.mul(k, _PITCH), digit * _BYTES)), _PITCH)
+        if right == self.flipped:
+            self._transpose(b, block)
+
+    def write_along_k(
+        self, b: Builder, reader: Reader, right: bool, source: Value, extents: tuple[Value, Value], block: Value
+    ) -> None:
+        """The same of a factor whose neighbours in memory follow one another in k, which are the reader's lanes."""
+        largest, (first, second) = b.array("i32", _LANES), (b.array("float", _LANES) for _ in range(2))
+        lefts = [b.sub(extents[1], start) for start in range(0, self.step, _LANES)]
+
+        def vectors(row: Value, starts: range) -> list[Value]:
+            exists = b.select(b.compare("icmp slt", row, extents[0]), row, i64(0))
+            return [reader.one(reader.at(source, s, exists), _LANES, lefts[s // _LANES]) for s in starts]
+
+        with b.loop(0, _LANES) as row:
+            most, *others = [magnitude(b, x) for x in vectors(row, range(0, self.step, _LANES))]
+            for other in others:
+                most = larger(b, most, other)
+            one = b.call("i32", intrinsic("vector.reduce.umax", most.type), most)
+            b.store(one, b.at(largest, b.mul(row, 4)), 4)
+        made = scales(b, b.load(vector("i32", _LANES), largest, _PITCH), self.bits)
+        b.store(made.scale, b.at(block, self.data_bytes(right)), 4)
+        for factor, at in zip(made.factors, (first, second), strict=True):
+            b.store(factor, at, _PITCH)
+        with b.loop(0, _LANES) as row:
+            up, more = (b.splat(b.load("float", b.at(at, b.mul(row, 4)), 4), _LANES) for at in (first, second))
+            for half in range(self.step // _STEPS):
+                starts = range(half * _STEPS, (half + 1) * _STEPS, _LANES)
+                words = self._words(b, [rounded(b, scaled(b, x, (up, more))) for x in vectors(row, starts)])
+                for digit, word in enumerate(words):
+                    b.store(word, b.at(block, b.add(b.mul(row, _PITCH), self._register(half, digit))), _PITCH)
+        if right != self.flipped:
+            self._transpose(b, block)
+
+    def _transpose(self, b: Builder, block: Value) -> None:
+        """The words of each register of a block, in place."""
+        with b.loop(0, self.data_bytes(False), _BYTES) as register:
+            _transpose(b, b.at(block, register))
 
     def _words(self, b: Builder, steps: list[Value]) -> list[Value]:
         """For each digit, lowest first, those of four steps side by side in 32 bits."""
-        type_, balance = vector("i32", _LANES), constant("i32", 0x80 * (256**self.digits - 1) // 255, _LANES)
-        whole = [b.op("xor", b.add(b.convert("fptosi", q, type_), balance), balance) for q in steps]
+        balance = constant("i32", 0x80 * (256**self.digits - 1) // 255, _LANES)
+        whole = [b.op("xor", b.add(q, balance), balance) for q in steps]
         words = []
         for digit in range(self.digits):
             word = None
@@ -100,21 +140,31 @@ class DigitTile(IntegerTile):
     _waiting: list[Variable]
     _sums: list[Variable]
 
-    def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value) -> None:
+    def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value, ahead: Sequence[Value]) -> None:
         products, scaled = list(self._products(b, left, right)), list(self._scaled(b))
+        sizes = self.data_bytes(False), self.data_bytes(True) // _AHEAD
+        lines = [partial(self._fetch, b, at, i) for at, n in zip(ahead, sizes, strict=True) for i in range(0, n, _PITCH)]
         for i, product in enumerate(products):
             product()
-            for row in scaled[i * _ROWS // len(products) : (i + 1) * _ROWS // len(products)]:
-                row()
+            for beside in (scaled, lines):
+                for do in beside[i * len(beside) // len(products) : (i + 1) * len(beside) // len(products)]:
+                    do()
         before, after = (variable.get() for variable in self._sums)
         for variable, value in zip((*self._waiting, *self._sums), (left, right, sums, after, before), strict=True):
             variable.set(value)
+
+    def _fetch(self, b: Builder, at: Value, offset: int) -> None:
+        b.prefetch(b.at(at, offset))
 
     def finish(self, b: Builder) -> None:
         for row in self._scaled(b):
             row()
         for variable in self._waiting:
             variable.set(self._nothing)
+
+    def arrange(self, b: Builder, sums: Value) -> None:
+        if self.flipped:
+            _transpose(b, sums)
 
     def _products(self, b: Builder, left: Value, right: Value) -> Iterator[Callable[[], None]]:
         """The matrix products, each with the loads it needs.
@@ -124,7 +174,7 @@ class DigitTile(IntegerTile):
         """
         to = self._sums[1].get()
         zeros = b.module.table("i8", [0] * _PITCH)
-        factors = left, right
+        factors = (right, left) if self.flipped else (left, right)
         order, accumulators = list(self._order()), 2
         needs = [((0, half, i), (1, half, j)) for half, i, j in order]
         held: dict[tuple[int, int, int], int] = {}
@@ -164,13 +214,15 @@ class DigitTile(IntegerTile):
     def _scaled(self, b: Builder) -> Iterator[Callable[[], None]]:
         """The rows of the sums that wait: from digits to f32, and added to the tile's."""
         left, right, sums = (variable.get() for variable in self._waiting)
+        of_rows, of_columns = (right, left) if self.flipped else (left, right)
         weights = self._sums[0].get()
-        of_columns = self.scales(b, right, True, 0, _LANES)
+        scales = b.load(vector("float", _LANES), b.at(of_columns, self.data_bytes(True)), 4)
 
         def row(r: int) -> None:
             places = [b.at(weights, w * _BYTES + r * _PITCH) for w in range(self.weights)]
-            rounded = self._rounded(b, [b.load(vector("i32", _LANES), at, _PITCH) for at in places])
-            add_scaled(b, rounded, self.scales(b, left, False, r, _LANES), of_columns, b.at(sums, r * _PITCH))
+            nearest = self._rounded(b, [b.load(vector("i32", _LANES), at, _PITCH) for at in places])
+            scale = b.splat(b.load("float", b.at(of_rows, self.data_bytes(False) + 4 * r), 4), _LANES)
+            add_scaled(b, nearest, scale, scales, b.at(sums, r * _PITCH))
 
         return (partial(row, r) for r in range(_ROWS))
 
@@ -185,6 +237,14 @@ class DigitTile(IntegerTile):
         high = b.add(weights[2], b.op("ashr", low, sixteen))
         high, low = b.convert("sitofp", high, type_), b.convert("uitofp", b.and_(low, constant("i32", 0xFFFF, _LANES)), type_)
         return b.call(type_, intrinsic("fma", type_), high, constant("float", 0x47800000, _LANES), low)
+
+
+def _transpose(b: Builder, square: Value) -> None:
+    """16 rows of 16 words, in place."""
+    places = [b.at(square, row * _PITCH) for row in range(_ROWS)]
+    words = [b.load(vector("i32", _LANES), at, _PITCH) for at in places]
+    for row, at in zip(transposed(b, words), places, strict=True):
+        b.store(row, at, _PITCH)
 
 
 def _number(register: int) -> Value:

@@ -5,12 +5,15 @@ Where there are few rows the columns' integers are made on the way, by the one u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
 from baracuda.codegen.llvm.ir import Builder, Value, i64
 from baracuda.core.elements import ElementKind
+from baracuda.core.layout import round_up
 from baracuda.formula.integer_products import BLOCK
 from baracuda.lowering.matmul.cpu.integers.blocks import integers
+from baracuda.lowering.matmul.cpu.integers.digits import DigitTile
 from baracuda.lowering.matmul.cpu.integers.tile import IntegerTile
 from baracuda.lowering.matmul.cpu.integers.unusual import settle
 from baracuda.lowering.matmul.cpu.integers.ways import tile_of
@@ -33,7 +36,7 @@ _UNITS = 4
 
 @dataclass(frozen=True)
 class _Factor:
-    """One factor's integers in the workspace: for each panel block after block of k.
+    """One factor's integers in the workspace: for each block of k panel after panel.
 
     strides are in bytes, along the batch axes: batches that share a factor share its panels.
     """
@@ -58,7 +61,7 @@ class _Factor:
 
     @property
     def panels(self) -> int:
-        return -(-self.extent // self.width)
+        return round_up(-(-self.extent // self.width), self.together)
 
     @property
     def blocks(self) -> int:
@@ -66,7 +69,13 @@ class _Factor:
 
     @property
     def panel_bytes(self) -> int:
-        return self.blocks * self.tile.block_bytes(self.right)
+        """A block of a panel."""
+        return self.tile.block_bytes(self.right)
+
+    @property
+    def block_bytes(self) -> int:
+        """A block of all panels."""
+        return self.panels * self.panel_bytes
 
     @property
     def varying(self) -> tuple[bool, ...]:
@@ -75,7 +84,7 @@ class _Factor:
     @property
     def _strides_and_size(self) -> tuple[list[int], int]:
         strides: list[int] = []
-        size = self.panels * self.panel_bytes
+        size = self.blocks * self.block_bytes
         for axis, varies in reversed(list(zip(self.product.batch, self.varying, strict=True))):
             strides.insert(0, size if varies else 0)
             size *= self.product.extent(axis) if varies else 1
@@ -93,14 +102,39 @@ class _Factor:
         """Where the first panel is."""
         return kernel.b.at(aligned_workspace(kernel), kernel.integer(self.start))
 
-    def write(self, b: Builder, reader: Reader, source: Value, remaining: Value, count: Value, until: Value, to: Value) -> None:
-        """The integers and scales of one block of a panel, of which `remaining` rows or columns exist."""
-        lanes = self.tile.lanes(self.right)
-        for group in range(self.width // lanes):
-            left = b.sub(remaining, group * lanes)
-            made = integers(b, reader, lanes, self.tile.bits, reader.at(source, group * lanes, 0), left, count, until)
-            self.tile.write(b, made, self.right, group, until, to)
-            self.tile.write_scale(b, made, self.right, group, to)
+    @property
+    def along_k(self) -> bool:
+        """Whether vectors run along k where elements are made integers."""
+        return isinstance(self.tile, DigitTile) and _along_k(self.product, self.right)
+
+    @property
+    def together(self) -> int:
+        """Panels that are made at once."""
+        axis = self.product.columns if self.right else self.product.rows
+        return self.tile.together if self.product.operand(self.operand).steps(axis) == 1 else 1
+
+    def write(self, b: Builder, reader: Reader, source: Value, extents: tuple[Value, Value], until: Value, to: Value) -> None:
+        """The integers and scales of a block of `together` panels, of which extents[0] rows or columns and extents[1] steps
+        exist."""
+        tile = self.tile
+        if self.along_k:
+            assert isinstance(tile, DigitTile)
+            along = replace(
+                reader,
+                lane_step=reader.k_step,
+                k_step=reader.lane_step,
+                lane_stride=reader.k_stride,
+                k_stride=reader.lane_stride,
+            )
+            tile.write_along_k(b, along, self.right, source, extents, to)
+            return
+        lanes = tile.lanes(self.right)
+        groups = self.width // lanes
+        made = integers(b, reader, lanes, self.together * groups, tile.bits, source, extents, until)
+        for number, vectors in enumerate(made):
+            block = b.at(to, number // groups * self.panel_bytes)
+            tile.write(b, vectors, self.right, number % groups, until, block)
+            tile.write_scale(b, vectors, self.right, number % groups, block)
 
     def step(self, kernel: Kernel) -> Launch:
         """Packs all of it; a unit is a block of a panel."""
@@ -109,13 +143,13 @@ class _Factor:
         packed = [s for s, varies in zip(self.strides, self.varying, strict=True) if varies]
         reader, target = product.reader(kernel, self.operand), len(product.nest.operands)
         with b.at_entry():
-            wide = [b.mul(reader.lane_stride, self.width), b.mul(reader.k_stride, BLOCK)]
+            wide = [b.mul(reader.lane_stride, self.width * self.together), b.mul(reader.k_stride, BLOCK)]
         iterator = StridedIterator(
             b,
-            kernel.integers([*(product.extent(a) for a in batch), self.panels, self.blocks]),
+            kernel.integers([*(product.extent(a) for a in batch), self.panels // self.together, self.blocks]),
             {
                 self.operand: [*kernel.byte_strides(self.operand, batch), *wide],
-                target: [*kernel.integers([*packed, self.panel_bytes]), i64(self.tile.block_bytes(self.right))],
+                target: [*kernel.integers(packed), i64(self.together * self.panel_bytes), kernel.integer(self.block_bytes)],
             },
             {self.operand: kernel.operand(self.operand), target: self.place(kernel)},
         )
@@ -123,14 +157,14 @@ class _Factor:
         iterator.start(kernel.begin)
         with b.loop(kernel.begin, kernel.end):
             pointers, indices = iterator.pointers(), iterator.indices()
-            remaining = b.sub(extent, b.mul(indices[-2], self.width))
+            remaining = b.sub(extent, b.mul(indices[-2], self.together * self.width))
             count, until = block_steps(b, self.tile, depth, indices[-1])
-            self.write(b, reader, pointers[self.operand], remaining, count, until, pointers[target])
+            self.write(b, reader, pointers[self.operand], (remaining, count), until, pointers[target])
             iterator.advance()
-        units = self.panels * self.blocks
+        units = self.panels // self.together * self.blocks
         for a in batch:
             units *= product.extent(a)
-        return kernel.step(units, BLOCK * self.width * 0.4)
+        return kernel.step(units, BLOCK * self.width * self.together * 0.4)
 
 
 def block_steps(b: Builder, tile: IntegerTile, depth: Value, block: Value) -> tuple[Value, Value]:
@@ -141,7 +175,7 @@ def block_steps(b: Builder, tile: IntegerTile, depth: Value, block: Value) -> tu
 
 def integer_product(product: OrientedMatmul, words: Words, target: CpuTarget, *, bits: int) -> Steps:
     """Two or three steps: the integers of one factor or of both, then the products."""
-    tile = tile_of(target, bits, product.extent(product.depth))
+    tile = tile_of(target, bits, product.extent(product.depth), _flips(product))
     few = product.extent(product.rows) <= MOST_ROWS
     left = _Factor(product, tile, False, 0)
     right = _Factor(product, tile, True, left.nbytes)
@@ -149,6 +183,18 @@ def integer_product(product: OrientedMatmul, words: Words, target: CpuTarget, *,
     steps = [f.step(product.kernel(words, target)) for f in factors]
     steps.append(_products(left, right, few, product.kernel(words, target)))
     return Steps(tuple(steps), sum(f.nbytes for f in factors) + LINE, f"integers in {tile.name}{', strips' if few else ''}")
+
+
+def _along_k(product: OrientedMatmul, right: bool) -> bool:
+    """Whether a factor's neighbours in memory follow one another in k."""
+    (i,), axis = (product.right, product.columns) if right else (product.left, product.rows)
+    return product.operand(i).steps(product.depth) == 1 and product.operand(i).steps(axis) != 1
+
+
+def _flips(product: OrientedMatmul) -> bool:
+    """Whether more elements lie as a tile wants them if the right factor gives it the rows."""
+    m, n = product.extent(product.rows), product.extent(product.columns)
+    return (m if _along_k(product, False) else -m) < (n if _along_k(product, True) else -n)
 
 
 def _unit(product: OrientedMatmul, tile: IntegerTile, few: bool) -> tuple[int, int]:
@@ -180,12 +226,13 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
     )
     batch = list(product.batch)
     first, second = len(product.nest.operands), len(product.nest.operands) + 1
-    panels = kernel.integers([left.panel_bytes, right.panel_bytes])
+    block_bytes = kernel.integers([left.block_bytes, right.block_bytes])
+    panels = left.panel_bytes, right.panel_bytes
     with b.at_entry():
         strides = {
             left.operand: [*kernel.byte_strides(left.operand, batch), b.mul(of_rows.lane_stride, unit_rows), i64(0)],
             right.operand: [*kernel.byte_strides(right.operand, batch), i64(0), b.mul(of_columns.lane_stride, unit_columns)],
-            first: [*kernel.integers(left.strides), b.mul(panels[0], row_tiles), i64(0)],
+            first: [*kernel.integers(left.strides), b.mul(row_tiles, panels[0]), i64(0)],
         }
         strides |= {
             i: [*kernel.byte_strides(i, batch), b.mul(r, unit_rows), b.mul(c, unit_columns)]
@@ -193,14 +240,15 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
         }
         bases = {i: kernel.operand(i) for i in (left.operand, right.operand, *product.others)} | {first: left.place(kernel)}
         if not few:
-            strides[second] = [*kernel.integers(right.strides), i64(0), b.mul(panels[1], column_tiles)]
+            strides[second] = [*kernel.integers(right.strides), i64(0), b.mul(column_tiles, panels[1])]
             bases[second] = right.place(kernel)
         tile_column = b.mul(row_tiles, tile.nbytes)
     iterator = StridedIterator(b, kernel.integers([*(product.extent(a) for a in batch), *counts]), strides, bases)
     extents, blocks = kernel.integers([m, n, k]), kernel.integer(left.blocks)
     sums = b.array("i8", max(_SUM_BYTES, MOST_ROWS * tile.columns * 4) + tile.nbytes)
     # The integers made last are read on while the next are made.
-    made = [b.variable(b.array("i8", tile.block_bytes(True) if few else 1)) for _ in range(2)]
+    made = [b.variable(b.array("i8", right.together * panels[1] if few else 1)) for _ in range(2)]
+    wide = right.together * tile.columns
     with tile.ready(b):
         iterator.start(kernel.begin)
         with b.loop(kernel.begin, kernel.end):
@@ -209,29 +257,38 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
             columns_left = b.min(unit_columns, b.sub(extents[1], b.mul(indices[-1], unit_columns)))
             with b.loop(0, b.mul(tile_column, column_tiles), LINE) as i:
                 b.store(Value("<16 x float>", "zeroinitializer"), b.at(sums, i), LINE)
-            with b.loop(0, blocks) as block:
+            with ExitStack() as loops:  # what lies along k is read along k
+                enter = loops.enter_context
+                made_from = enter(b.loop(0, columns_left, wide)) if few and right.along_k else None
+                block = enter(b.loop(0, blocks))
+                made_from = enter(b.loop(0, columns_left, wide)) if made_from is None else made_from
                 count, until = block_steps(b, tile, extents[2], block)
-                of_left = b.at(at[first], b.mul(block, tile.block_bytes(False)))
-                start = b.mul(block, tile.block_bytes(True))
-                with b.loop(0, columns_left, tile.columns) as column:
+                of_left = b.at(at[first], b.mul(block, block_bytes[0]))
+                start = b.mul(block, block_bytes[1])
+                if few:
+                    before, after = made[0].get(), made[1].get()
+                    made[0].set(after)
+                    made[1].set(before)
+                    source = of_columns.at(at[right.operand], made_from, b.mul(block, BLOCK))
+                    right.write(b, of_columns, source, (b.sub(columns_left, made_from), count), until, before)
+                with b.loop(made_from, b.min(columns_left, b.add(made_from, wide)), tile.columns) as column:
                     panel = b.div(column, tile.columns)
-                    if few:
-                        source = of_columns.at(at[right.operand], column, b.mul(block, BLOCK))
-                        before = made[0].get()
-                        made[0].set(made[1].get())
-                        made[1].set(before)
-                        right.write(b, of_columns, source, b.sub(columns_left, column), count, until, before)
-                    of_right = before if few else b.at(b.at(at[second], start), b.mul(panel, panels[1]))
+                    first_panel = before if few else b.at(at[second], start)
+                    number = b.div(b.sub(column, made_from), tile.columns) if few else panel
+                    of_right = b.at(first_panel, b.mul(number, panels[1]))
                     to = b.at(sums, b.mul(panel, tile_column))
                     with b.loop(0, rows_left, tile.rows) as row:
                         number = b.div(row, tile.rows)
                         block_of_rows = b.at(of_left, b.mul(number, panels[0]))
-                        tile.multiply(b, block_of_rows, of_right, until, b.at(to, b.mul(number, tile.nbytes)))
+                        ahead = b.at(b.at(of_right, panels[1]), b.mul(number, tile.data_bytes(True) // 8))
+                        here = b.at(to, b.mul(number, tile.nbytes))
+                        tile.multiply(b, block_of_rows, of_right, until, here, (b.at(block_of_rows, panels[0]), ahead))
             tile.finish(b)
             with b.loop(0, columns_left, tile.columns) as column, b.loop(0, rows_left, tile.rows) as row:
                 to = b.at(sums, b.mul(b.div(column, tile.columns), tile_column))
                 to = b.at(to, b.mul(b.div(row, tile.rows), tile.nbytes))
                 height, width = b.min(tile.rows, b.sub(rows_left, row)), b.min(tile.columns, b.sub(columns_left, column))
+                tile.arrange(b, to)
                 sources = (of_rows.at(at[left.operand], row, 0), of_columns.at(at[right.operand], column, 0))
                 settle(b, (of_rows, of_columns), sources, extents[2], to, (tile.columns, tile.lanes(True)), (height, width))
                 operands = {i: b.at(b.at(at[i], b.mul(r, row)), b.mul(c, column)) for i, (r, c) in epilogue.strides.items()}

@@ -29,7 +29,11 @@ class IntegerTile(ABC):
         What people call it.
     step_ns
         About how long one thread takes for one step of k of one sum.
+    together
+        Panels that are made integers at once where neighbours in memory are neighbours in them.
     """
+
+    together: int = 1
 
     name: str
     step_ns: float
@@ -67,7 +71,7 @@ class IntegerTile(ABC):
 
     def write_scale(self, b: Builder, integers: Integers, right: bool, group: int, block: Value) -> None:
         """Keep the scales of the same lanes."""
-        b.store(integers.scale, b.at(block, self.data_bytes(right) + 4 * group * integers.lanes), 4)
+        b.store(integers.scales.scale, b.at(block, self.data_bytes(right) + 4 * group * integers.lanes), 4)
 
     @contextmanager
     def ready(self, b: Builder) -> Iterator[None]:
@@ -75,19 +79,17 @@ class IntegerTile(ABC):
         yield
 
     @abstractmethod
-    def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value) -> None:
-        """Add a block's products to a tile's sums, perhaps not before `finish`."""
+    def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value, ahead: Sequence[Value]) -> None:
+        """Add a block's products to a tile's sums, perhaps not before `finish`. `ahead` are what is read next, of the left
+        factor and of the right one: addresses that need not be valid."""
 
     @abstractmethod
     def finish(self, b: Builder) -> None:
         """The sums of all tiles are there after this."""
 
-    def scales(self, b: Builder, block: Value, right: bool, first: int, lanes: int) -> Value:
-        """The scales of `lanes` columns, or that of one row for each of so many lanes."""
-        at = b.at(block, self.data_bytes(right) + 4 * first)
-        if right:
-            return b.load(vector("float", lanes), at, 4)
-        return b.splat(b.load("float", at, 4), lanes)
+    def arrange(self, b: Builder, sums: Value) -> None:
+        """Put a tile's finished sums in order: row after row."""
+        return
 
 
 def add_scaled(b: Builder, rounded: Value, first: Value, second: Value, at: Value) -> None:
@@ -122,7 +124,7 @@ class FloatTile(IntegerTile):
         with b.loop(0, until) as k:
             b.store(b.convert("fpext", integers.at(k), vector("double", lanes)), b.at(start, b.mul(k, pitch)), 8)
 
-    def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value) -> None:
+    def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value, ahead: Sequence[Value]) -> None:
         lanes, type_ = self._lanes, vector("double", self._lanes)
         places = [(r, v) for r in range(self.rows) for v in range(self.vectors)]
         held = {place: b.variable(Value(type_, "zeroinitializer")) for place in places}
@@ -140,11 +142,12 @@ class FloatTile(IntegerTile):
                 variable.set(exact[place])
             at_left.set(b.at(x, 8 * self.step * self.rows))
             at_right.set(b.at(y, 8 * self.step * self.columns))
-        of_columns = [self.scales(b, right, True, v * lanes, lanes) for v in range(self.vectors)]
+        narrow, at = vector("float", lanes), b.at(right, self.data_bytes(True))
+        of_columns = [b.load(narrow, b.at(at, 4 * v * lanes), 4) for v in range(self.vectors)]
         for r in range(self.rows):
-            of_row = self.scales(b, left, False, r, lanes)
+            of_row = b.splat(b.load("float", b.at(left, self.data_bytes(False) + 4 * r), 4), lanes)
             for v in range(self.vectors):
-                rounded = b.convert("fptrunc", held[r, v].get(), vector("float", lanes))
+                rounded = b.convert("fptrunc", held[r, v].get(), narrow)
                 add_scaled(b, rounded, of_row, of_columns[v], b.at(sums, 4 * (r * self.columns + v * lanes)))
 
     def finish(self, b: Builder) -> None:

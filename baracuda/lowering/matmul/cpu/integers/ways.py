@@ -7,10 +7,10 @@ from baracuda.lowering.matmul.cpu.integers.tile import FloatTile, IntegerTile
 from baracuda.runtime.jit import CpuTarget
 
 
-def tile_of(target: CpuTarget, bits: int, depth: int) -> IntegerTile:
-    """The fastest tile of a target."""
+def tile_of(target: CpuTarget, bits: int, depth: int, flipped: bool) -> IntegerTile:
+    """The fastest tile of a target; `flipped`: it is better that the right factor's integers lie along k."""
     features = target.features.split(",")
     if {"+amx-tile", "+amx-int8"} <= set(features) and target.vector_bits == 512:
-        return DigitTile(bits, depth)
+        return DigitTile(bits, depth, flipped)
     many = target.vector_bits == 512 or target.triple.startswith(("aarch64", "arm64"))
     return FloatTile(bits, 8 if many else 4, 3, target.vector_bits)
