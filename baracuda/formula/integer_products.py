@@ -56,15 +56,20 @@ def digits(bits: int) -> int:
     return (bits + 1) // 8
 
 
+def scaled(x: Array, bits: int) -> tuple[Array, Array]:
+    """The integers of f32 elements over (..., n), s64, by one E for all n of them, and E over (...)."""
+    finite = np.where(np.isfinite(x), x, np.float32(0)).astype(np.float64)
+    significand, exponent = np.frexp(np.abs(finite).max(-1, initial=0))
+    exponent = np.where(significand == 0, bits - 149, np.maximum(exponent + (significand > 127 / 128), bits - 149))
+    return np.rint(np.ldexp(finite, bits - exponent[..., None])).astype(np.int64), exponent.astype(np.int32)
+
+
 def integers(x: Array, bits: int) -> tuple[Array, Array]:
     """The integers of f32 elements over (..., rows, k), s64 over (..., rows, blocks, BLOCK), and E over (..., rows, blocks)."""
     blocks = -(-x.shape[-1] // BLOCK)
-    padded = np.zeros((*x.shape[:-1], blocks * BLOCK), np.float64)
-    padded[..., : x.shape[-1]] = np.where(np.isfinite(x), x, np.float32(0))
-    cut = padded.reshape(*x.shape[:-1], blocks, BLOCK)
-    significand, exponent = np.frexp(np.abs(cut).max(-1))
-    exponent = np.maximum(exponent + (significand > 127 / 128), bits - 149)
-    return np.rint(np.ldexp(cut, bits - exponent[..., None])).astype(np.int64), exponent.astype(np.int32)
+    padded = np.zeros((*x.shape[:-1], blocks * BLOCK), np.float32)
+    padded[..., : x.shape[-1]] = x
+    return scaled(padded.reshape(*x.shape[:-1], blocks, BLOCK), bits)
 
 
 def integer_product(a: Array, b: Array, bits: int) -> Array:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import torch
 
 from baracuda.core.elements import ElementKind as K
-from baracuda.ops.attention.descriptor import AttentionDescriptor
+from baracuda.ops.attention.descriptor import AttentionBackwardDescriptor, AttentionDescriptor
 from tests.machine import torch_dtype
 
 Tensor = torch.Tensor
@@ -76,6 +76,11 @@ class Inputs:
             fields["slopes_shape"] = self.extents[2 - self.slopes : 2]
         lengths = {"query_lengths": self.query_lengths is not None, "key_lengths": self.key_lengths is not None}
         return AttentionDescriptor(*self.extents, element=self.element, **fields, **lengths)
+
+    @property
+    def backward_descriptor(self) -> AttentionBackwardDescriptor:
+        given = {f.name: getattr(self.descriptor, f.name) for f in fields(AttentionDescriptor)}
+        return AttentionBackwardDescriptor(**given | {"lse": True})
 
 
 CAUSAL = {"causal": True}

@@ -75,7 +75,7 @@ class Emulation:
         group = d.heads // d.key_heads
         self.q = self._whole("q", 1, "query_lengths")
         self.k, self.v = (np.repeat(self._whole(n, 1, "key_lengths"), group, 1) for n in "kv")
-        self.dot = self._chains(self.q, self.k)
+        self.dot = self._dots(self.q, self.k)
         self.s = np.where(self.keep, self._formula(score_graph(d), {"dot": self.dot})["s"], self.dtype.type(-np.inf))
 
     def _whole(self, name: str, axis: int, lengths: str) -> Array:
@@ -85,11 +85,21 @@ class Emulation:
             x[b, :, _length(self.t.get(lengths), b, x.shape[2]) :] = 0
         return x
 
-    def _chains(self, a: Array, b: Array) -> Array:
+    def _dots(self, a: Array, b: Array) -> Array:
         """a @ b.T over the last two axes, one chain in rising d for each element."""
         total = np.zeros((*a.shape[:3], b.shape[2]), self.dtype)
         for n in range(a.shape[3]):
             total = self.fma(a[..., :, None, n], b[..., None, :, n], total)
+        return total
+
+    def _weighted(self, total: Array, weights: Array, rows: Array) -> Array:
+        """total + weights @ rows, the rows of one tile: a chain over a whole one in rising order for each element."""
+        assert QUERIES == KEYS
+        for j in range(KEYS):
+            there = j < rows.shape[-2]
+            weight = weights[..., j, None] if there else np.zeros((*weights.shape[:-1], 1), self.dtype)
+            row = rows[..., None, j, :] if there else np.zeros(rows.shape[-1], self.dtype)
+            total = self.fma(weight, row, total)
         return total
 
     def _formula(self, graph: Graph, values: Mapping[str, Array]) -> dict[str, Array]:
@@ -150,10 +160,7 @@ class Emulation:
                         while pairs.shape[-1] > 1:
                             pairs = pairs[..., ::2] + pairs[..., 1::2]
                         total = self.fma(total, factor, pairs[..., 0])
-                        sums = sums * factor[..., None]
-                    for j in range(KEYS):
-                        value = v[:, None, j] if j < v.shape[1] else np.zeros((d.heads, 1, d.value_depth), self.dtype)
-                        sums = self.fma(p[..., j, None], value, sums)
+                        sums = self._weighted(sums * factor[..., None], p[..., : v.shape[-2]], v)
                     m = now
                 with np.errstate(all="ignore"):
                     seen = m != -np.inf
@@ -171,7 +178,7 @@ class Emulation:
             delta = self.fma(dy[..., n], y[..., n], delta)
         with np.errstate(all="ignore"):
             p = self._function("exp", np.where(lse[..., None] == -np.inf, self.dtype.type(-np.inf), self.s - lse[..., None]))
-            ds = p * (self._chains(dy, self.v) - delta[..., None])
+            ds = p * (self._dots(dy, self.v) - delta[..., None])
         dt = np.where(self.keep, self._formula(slope_graph(d), {"dot": self.dot, "ds": ds})["ddot"], zero)
         p = np.where(self.keep, p, zero)
         dq, dk, dv = (np.zeros(x.shape, self.dtype) for x in (self.q, self.t["k"], self.t["v"]))
@@ -186,14 +193,8 @@ class Emulation:
     def _pair(
         self, dq: Array, dk: Array, dv: Array, where: tuple[int, int], first: int, at: int, dt: Array, p: Array, dy: Array
     ) -> None:
-        d = self.d
-        rows, keys = slice(first, min(first + QUERIES, d.queries)), slice(at, min(at + KEYS, d.keys))
-        for j in range(at, at + KEYS):
-            there = j < d.keys
-            x = dt[where][rows, j, None] if there else np.zeros((rows.stop - first, 1), self.dtype)
-            dq[rows] = self.fma(x, self.k[where][j] if there else np.zeros(d.depth, self.dtype), dq[rows])
-        for i in range(first, first + QUERIES):
-            there = i < d.queries
-            for total, x, row in ((dk, dt, self.q), (dv, p, dy)):
-                factor = x[where][i, keys, None] if there else np.zeros((keys.stop - at, 1), self.dtype)
-                total[keys] = self.fma(factor, row[where][i] if there else np.zeros(total.shape[-1], self.dtype), total[keys])
+        rows, keys = slice(first, min(first + QUERIES, self.d.queries)), slice(at, min(at + KEYS, self.d.keys))
+        dt, p = dt[where][rows, keys], p[where][rows, keys]
+        dq[rows] = self._weighted(dq[rows], dt, self.k[where][keys])
+        dk[keys] = self._weighted(dk[keys], dt.T, self.q[where][rows])
+        dv[keys] = self._weighted(dv[keys], p.T, dy[where][rows])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from baracuda.core.workspace import Workspace
 from baracuda.formula import functions as f
 from baracuda.frontends.arrays import current_stream
 from baracuda.frontends.call import device_of
-from baracuda.ops.attention.descriptor import AttentionBackwardDescriptor, AttentionDescriptor
 from baracuda.ops.attention.plan import AttentionArgs, AttentionPlan
 from tests.lowering.attention_inputs import CASES, TOLERANCE, Inputs
 from tests.lowering.attention_reference import Emulation, reference
@@ -94,11 +93,8 @@ def test_order(case: Inputs, device: str) -> None:
     t = on(device, tensors)
     y, lse = forward(case, t)
     results = backward(case, t, y, lse)
-    d = AttentionBackwardDescriptor(
-        **{n: getattr(case.descriptor, n) for n in (f.name for f in fields(AttentionDescriptor))} | {"lse": True}
-    )
     arrays = {n: array(x) for n, x in tensors.items()}
-    emulation = Emulation(d, arrays)
+    emulation = Emulation(case.backward_descriptor, arrays)
     expected, log_sum = emulation.forward()
     kind = case.element.numpy
     assert same_bits(array(y), expected.astype(kind))

@@ -68,7 +68,7 @@ class Backward(AttentionKernel):
             of_row = [f"{type_} lse, delta;", *self._statistics("at_row", "at_row < rows", "lse", "delta")]
         if heavy:
             lines += ["#pragma unroll", f"for (int m = 0; m < {self.tile.rows}; ++m) put8({other}, x[m]);"]
-        elements = score.slopes("line", "slope", finish)
+        elements = score.slopes("line[v]", "slope[v]", finish)
         return [
             *lines,
             *self.each_row(looped=heavy),

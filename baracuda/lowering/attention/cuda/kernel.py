@@ -9,51 +9,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
-from baracuda.lowering.attention.cuda.operands import Operands
+from baracuda.lowering.attention.cuda.place import Place
 from baracuda.lowering.attention.cuda.prelude import ATTENTION
 from baracuda.lowering.attention.cuda.score import Score
 from baracuda.lowering.attention.cuda.streams import Dots, Phase, Streams, Sums, sums
 from baracuda.lowering.attention.cuda.tiles import COLUMNS, DOWN, PIECE, Depth, Tile, odd_pitch
-from baracuda.lowering.attention.problem import KEYS, QUERIES, Attention
+from baracuda.lowering.attention.problem import KEYS, Attention
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.nest.cuda.kernel import Words, piece, translation_unit
 from baracuda.lowering.nest.problem import Operand
 from baracuda.runtime.program import KernelSource, Launch
 
-#: Queries and keys up to which positions, also those beyond a band's ends, are s32.
-LONGEST = 1 << 29
-#: Bounds of a band beyond this are none.
-_FAR = 1 << 30
 #: Registers of a multiprocessor, and those that a thread has beside its parts of matrices.
 _REGISTERS, _OTHER_REGISTERS = 1 << 16, 70
 
 
-class AttentionKernel:
+class AttentionKernel(Place):
     """Writes one kernel, whose rows are keys (`by_keys`) or queries.
 
-    Names in the generated code: c0, c1, g the batch element, the query head and the key head; rows and columns how many there
-    are; first_row the block's first row; row, along and column the thread's first row in the block, its number along the
-    columns and its first column in a tile; wn the warp's number along the columns; start and stop the tiles that the block
-    meets, in `rounds` rounds; unit a round's first tile, own the warp's, `works` whether that is there; weights the matrix in
-    shared memory that holds the warps' tiles side by side.
+    Names in the generated code, beside those of `Place`: row, along and column the thread's first row in the block, its number
+    along the columns and its first column in a tile; wn the warp's number along the columns; start and stop the tiles that the
+    block meets, in `rounds` rounds; unit a round's first tile, own the warp's, `works` whether that is there; weights the matrix
+    in shared memory that holds the warps' tiles side by side.
     """
 
     def __init__(self, a: Attention, words: Words, tile: Tile, *, by_keys: bool) -> None:
-        self.a, self.words, self.tile, self.by_keys = a, words, tile, by_keys
-        self.operands = Operands(a, words)
+        super().__init__(a, words, by_keys=by_keys)
+        self.tile = tile
         self.type, self.size = COMPUTE_TYPE[a.compute], a.compute.itemsize
-        self.row_extent = a.keys if by_keys else a.queries
-        self.heads = a.key_heads if by_keys else a.heads
         self.score = Score(a, words, self.operands, by_keys=by_keys)
         self.pitch = odd_pitch(tile.columns, self.size)
         self.blocks = -(-self.row_extent // tile.block_rows)
         self.shared = 0
         self.areas: list[str] = []
-        band = a.band
-        low = None if band.before is None else band.offset - band.before
-        high = None if band.after is None else band.offset + band.after
-        #: Which columns a row may see, relative to its own number; None: no bound on that side.
-        self.low, self.high = (_negated(high), _negated(low)) if by_keys else (low, high)
         self.area("weights", tile.block_rows * self.pitch)
 
     # --- shared memory and phases -------------------------------------------------------------------------------------
@@ -78,51 +66,15 @@ class AttentionKernel:
 
     def where(self) -> list[str]:
         """The block's place in the problem and the thread's place in the block."""
-        t, words = self.tile, self.words
-        blocks, heads = words.unsigned(self.blocks), words.unsigned(self.heads)
-        # Blocks with the most columns to meet come first, so that none of them begins when the others end.
-        number = f"{blocks} - 1 - (blockIdx.x - pair * {blocks})" if self.high is not None else f"blockIdx.x - pair * {blocks}"
+        t = self.tile
         few, many = "(lane >> 1 & 1 | lane >> 3 & 2)", "(lane & 1 | lane >> 1 & 6)"  # as in products: few bank conflicts
-        names = ("key", "query") if self.by_keys else ("query", "key")
-        head = ("g", "const int first_head = g * group;") if self.by_keys else ("c1", "const int g = c1 / group;")
         return [
             "extern __shared__ __align__(16) unsigned char shared[];",
             *self.areas,
-            f"const unsigned pair = divide(blockIdx.x, {words.divisor(self.blocks)});",
-            f"const int first_row = (int)({number}) * {t.block_rows}, first_of_tile = first_row & ~{QUERIES - 1};",
-            f"const int c0 = (int)divide(pair, {words.divisor(self.heads)}), {head[0]} = (int)pair - c0 * (int){heads};",
-            f"const int group = (int){words.unsigned(self.a.heads // max(1, self.a.key_heads))};",
-            head[1],
-            *self._length("query", self.a.queries),
-            *self._length("key", self.a.keys),
-            f"const int rows = {names[0]}_length, columns = {names[1]}_length;",
-            *self._bounds(),
+            *self.of_block("blockIdx.x", self.blocks, t.block_rows),
+            f"const int rounds = stop > start ? (stop - start + {t.across - 1}) / {t.across} : 0;",
             f"const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, wn = warp % {t.across};",
             f"const int row = warp / {t.across} * {DOWN * t.rows} + {few}, along = {many}, column = along * {COLUMNS};",
-        ]
-
-    def _length(self, name: str, extent: int) -> list[str]:
-        """Declares query_length or key_length."""
-        whole, lengths = f"(int){self.words.word(extent)}", f"{name}_lengths"
-        if lengths not in self.operands:
-            return [f"const int {name}_length = {whole};"]
-        at = f"((const int*){self.operands.pointer(lengths)})[c0 * {self.words.signed(self.operands[lengths].strides[0])}]"
-        return [f"const int {name}_length = least(most({at}, 0), {whole});"]
-
-    def _bounds(self) -> list[str]:
-        """Declares the first tile and the one after the last, and low and high where the band has such bounds."""
-        start, stop, lines = "0", f"(columns + {KEYS - 1}) / {KEYS}", []
-        if self.low is not None:
-            lines.append(f"const int low = (int){self.words.word(max(-_FAR, min(self.low, _FAR)))};")
-            start = f"most(first_of_tile + low, 0) / {KEYS}"
-        if self.high is not None:
-            lines.append(f"const int high = (int){self.words.word(max(-_FAR, min(self.high, _FAR)))};")
-            stop = f"least({stop}, most(first_of_tile + high + {QUERIES - 1 + KEYS}, 0) / {KEYS})"
-        across = self.tile.across
-        return [
-            *lines,
-            f"const int start = {start}, stop = first_of_tile < rows ? {stop} : 0;",
-            f"const int rounds = stop > start ? (stop - start + {across - 1}) / {across} : 0;",
         ]
 
     # --- rows ---------------------------------------------------------------------------------------------------------
@@ -243,10 +195,6 @@ class AttentionKernel:
         tables = PRODUCTS + ATTENTION + functions + self.score.definitions()
         source = translation_unit(self.words, body, self.tile.threads, tables, blocks=self.resident(limit))
         return Launch(KernelSource(source), (self.a.batch * self.heads * self.blocks, 1, 1), self.tile.threads, self.shared)
-
-
-def _negated(bound: int | None) -> int | None:
-    return None if bound is None else -bound
 
 
 def _extents(a: Attention, operand: Operand) -> tuple[int, ...]:

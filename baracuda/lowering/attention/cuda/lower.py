@@ -13,8 +13,10 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.attention.cuda.backward import KeyGradient, QueryGradient
 from baracuda.lowering.attention.cuda.delta import delta_bytes, lower_delta
 from baracuda.lowering.attention.cuda.forward import Forward
-from baracuda.lowering.attention.cuda.kernel import LONGEST, AttentionKernel
+from baracuda.lowering.attention.cuda.integers.lower import lower_integers
+from baracuda.lowering.attention.cuda.kernel import AttentionKernel
 from baracuda.lowering.attention.cuda.operands import Operands
+from baracuda.lowering.attention.cuda.place import LONGEST
 from baracuda.lowering.attention.cuda.tiles import Tile, cost, tiles
 from baracuda.lowering.attention.problem import KEYS, Attention
 from baracuda.lowering.nest.cuda.kernel import Target, Words
@@ -58,6 +60,9 @@ def _ranked(a: Attention, writer: _Writer, width: int, by_keys: bool, target: Ta
 
 def ways(a: Attention, target: Target) -> Iterator[Lowered]:
     """The kernels of an attention that autotuning tries."""
+    if a.bits:
+        yield lower_integers(a, target)
+        return
     for choice in range(TRIED):
         yield lower(a, target, choice)
 

@@ -96,6 +96,14 @@ class Score:
         """What is read for each row."""
         return [line for name, o in self.tensors.items() if self._varies(o, self.row_axis) for line in self._load(name)]
 
+    def column(self) -> str:
+        """The column of element v."""
+        return "at_column + v"
+
+    def of_column(self, name: str) -> str:
+        """What element v has of a tensor."""
+        return f"widen({self._name(name)}{'.v[v]' if self._varies(self.tensors[name], self.column_axis) else ''})"
+
     def emitter(self, leaves: Mapping[str, str]) -> Emitter:
         """An emitter for element v; `given` has the C++ expressions of the inputs that are no tensors."""
 
@@ -104,13 +112,13 @@ class Score:
                 return self.words.param(n)
             if n.op == "coord":
                 axis = n.attr % 4
-                return {self.row_axis: "at_row", self.column_axis: "at_column + v"}.get(axis, f"c{axis}")
+                return {self.row_axis: "at_row", self.column_axis: self.column()}.get(axis, f"c{axis}")
             if n.op != "input":
                 return None
             name = n.attr[0]
             if name in leaves:
                 return leaves[name]
-            return f"widen({self._name(name)}{'.v[v]' if self._varies(self.tensors[name], self.column_axis) else ''})"
+            return self.of_column(name)
 
         emitter = Emitter(leaf)
         emitter.tables = self.tables
@@ -123,18 +131,18 @@ class Score:
         loop = ["#pragma unroll", f"for (int v = 0; v < {COLUMNS}; ++v) {{"]
         return [*loop, *emitter.lines, f"{row}[v] = {value};", "}"]
 
-    def slopes(self, row: str, slope: str, finish: Sequence[str]) -> list[str]:
-        """Statements for each element: from the dot products in `row` and the gradients of the probabilities in `slope` to p and
-        dt (and `dbias`), +0 where a pair is not seen; `finish` is what becomes of them. They need `lse` and `delta`, and say
+    def slopes(self, dot: str, slope: str, finish: Sequence[str]) -> list[str]:
+        """Statements for an element: from its dot product and the gradient of its probability, which two expressions give, to p
+        and dt (and `dbias`), +0 where a pair is not seen; `finish` is what becomes of them. They need `lse` and `delta`, and say
         with `seen` whether the pair counts."""
         assert self.a.slope is not None
         type_ = COMPUTE_TYPE[self.a.compute]
-        emitter = self.emitter({DOT: f"{row}[v]", GRADIENT: "ds"})
+        emitter = self.emitter({DOT: dot, GRADIENT: "ds"})
         score = emitter.value(self.a.score.outputs[0][1])
         emitter.lines += [
             f"const {type_} e = exp_({score} - lse);",
             f"const {type_} p = seen ? e : 0;",
-            f"const {type_} ds = p * ({slope}[v] - delta);",
+            f"const {type_} ds = p * ({slope} - delta);",
         ]
         names = ("dt", "dbias")
         for name, (_, root) in zip(names, self.a.slope.outputs, strict=False):

@@ -1,0 +1,251 @@
+"""What the kernels of attention in integers share: the digits on their way to shared memory, the rows of a warp, and how results
+are written.
+
+A block has 64 rows (queries, or keys), a warp 16 of them. Tiles of 64 columns follow one another, and in each some phases: digits
+by rows for dot products, a block of the depth at a time, and turned ones for sums. All go through a ring of slots in shared
+memory, as they lie in the workspace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from baracuda.core.layout import round_up
+from baracuda.lowering.attention.cuda.integers.digits import ROWS, SCALES, RowFactor
+from baracuda.lowering.attention.cuda.integers.prelude import FRAGMENTS
+from baracuda.lowering.attention.cuda.integers.score import TURN, FragmentScore
+from baracuda.lowering.attention.cuda.place import Place
+from baracuda.lowering.attention.cuda.prelude import ATTENTION
+from baracuda.lowering.attention.problem import KEYS, Attention
+from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, DIGITS
+from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
+from baracuda.lowering.nest.cuda.kernel import Words, piece, translation_unit
+from baracuda.runtime.program import KernelSource, Launch
+
+#: Threads of a block.
+THREADS = 128
+#: Registers of a thread that may hold digits of the warp's rows.
+_HELD = 48
+#: Slots at most, and at least.
+_SLOTS = (4, 2)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Digits of a tile's columns: by rows, for dot products with the block's rows of `left`, or turned (None)."""
+
+    right: RowFactor
+    left: RowFactor | None = None
+
+    @property
+    def chunks(self) -> int:
+        return self.right.blocks if self.left else 1
+
+    @property
+    def nbytes(self) -> int:
+        return self.right.block_bytes if self.left else self.right.part_bytes
+
+
+class IntegerKernel(Place):
+    """Writes one kernel, whose rows are keys (`by_keys`) or queries.
+
+    Names in the generated code, beside those of `Place`: first and row the warp's and the thread's first row; tile the number of
+    a tile; part the part of the result's depth that the block adds up; slot where the digits at hand are, and their scales.
+    """
+
+    def __init__(self, a: Attention, words: Words, factors: Mapping[str, RowFactor], *, by_keys: bool) -> None:
+        super().__init__(a, words, by_keys=by_keys)
+        self.factors = factors
+        self.blocks = -(-self.row_extent // ROWS)
+        self.score = FragmentScore(a, words, self.operands, by_keys=by_keys)
+        self.phases: list[Phase] = []
+        self.parts = 1
+
+    # --- the ring of slots --------------------------------------------------------------------------------------------
+
+    def plan(self, phases: Sequence[Phase], limit: int) -> None:
+        """Settle what happens in a tile, and the memory that it takes, on a multiprocessor with so much shared memory."""
+        self.phases = list(phases)
+        self.digits = round_up(max(p.nbytes for p in phases), 128)
+        self.slot = round_up(self.digits + SCALES, 128)
+        most, least = _SLOTS
+        self.slots = max(least, min(most, (limit - 1024) // self.slot))
+        self.parts = max([p.right.parts for p in phases if p.left is None], default=1)
+
+    def _head(self, f: RowFactor, head: str) -> str:
+        return "g" if f.name in ("k", "v") else head
+
+    def _feed(self) -> list[str]:
+        """Defines `feed`, which sends the next digits on their way."""
+        words, lines, before = self.words, [], 0
+        for i, p in enumerate(self.phases):
+            f = p.right
+            record = f.record(words, self._head(f, "fed_head" if self.by_keys else "c1"), "fed_tile")
+            if p.left:
+                chunk = f"fed_step - {before}" if before else "fed_step"
+                start = f"{f.at(words, f.start)} + (record * {f.blocks} + {chunk}) * {p.nbytes}"
+            else:
+                start = f"{f.at(words, f.turned_start)} + (record * {f.parts}{' + part' if f.parts > 1 else ''}) * {p.nbytes}"
+            before += p.chunks
+            lines += [
+                *([f"if (fed_step < {before}) {{"] if i + 1 < len(self.phases) else []),
+                f"const i64 record = {record};",
+                f"copy_bytes<{p.nbytes}, {THREADS}>(to, {start});",
+                f"copy_bytes<{SCALES}, {THREADS}>(to + {self.digits}, {f.at(words, f.scales_start)} + record * {SCALES});",
+                *(["} else {"] if i + 1 < len(self.phases) else []),
+            ]
+        again = " if (++fed_tile == stop) { fed_tile = start; ++fed_head; }" if self.by_keys else " ++fed_tile;"
+        return [
+            "int fed_tile = start, fed_step = 0, fed_slot = 0, slot_read = 0;",
+            f"int fed_left = most(stop - start, 0){' * group' if self.by_keys else ''};",
+            *(["int fed_head = first_head;"] if self.by_keys else []),
+            "const auto feed = [&] {",
+            "if (fed_left > 0) {",
+            f"unsigned char* const to = shared + fed_slot * {self.slot};",
+            *lines,
+            *["}"] * (len(self.phases) - 1),
+            f"if (++fed_step == {before}) {{ fed_step = 0; --fed_left;{again} }}",
+            "}",
+            "commit_copies();",
+            f"fed_slot = fed_slot + 1 == {self.slots} ? 0 : fed_slot + 1;",
+            "};",
+            *["feed();"] * (self.slots - 1),
+        ]
+
+    def step(self) -> list[str]:
+        """Waits for the next digits, declares where they and their scales are, and sends others on their way."""
+        return [
+            f"unsigned char* const slot = shared + slot_read * {self.slot};",
+            f"const float* const scales = (const float*)(slot + {self.digits});",
+            f"wait_copies<{self.slots - 2}>();",
+            "__syncthreads();",
+            "feed();",
+            f"slot_read = slot_read + 1 == {self.slots} ? 0 : slot_read + 1;",
+        ]
+
+    # --- rows and products --------------------------------------------------------------------------------------------
+
+    def where(self) -> list[str]:
+        """The block's place in the problem, and the warp's and the thread's."""
+        number = "blockIdx.x" if self.parts == 1 else "number"
+        return [
+            "extern __shared__ __align__(128) unsigned char shared[];",
+            *([f"const unsigned number = blockIdx.x / {self.parts}u;"] if self.parts > 1 else []),
+            *([f"const int part = (int)(blockIdx.x - number * {self.parts}u);"] if self.parts > 1 else []),
+            *self.of_block(number, self.blocks, ROWS),
+            "const int lane = threadIdx.x % 32, first = first_row + threadIdx.x / 32 * 16, row = first + lane / 4;",
+        ]
+
+    def held(self, p: Phase) -> bool:
+        f = p.right
+        return f.blocks == 1 and f.count * f.steps * 4 <= _HELD
+
+    def rows_of(self, p: Phase) -> list[str]:
+        """Declares the digits of the block's rows, which are held in registers where they fit, and their scales."""
+        f, words = p.left, self.words
+        assert f is not None
+        n, steps = f.name, f.steps if self.held(p) else 1
+        record = f.record(words, self._head(f, "c1"), f"first_row / {ROWS}")
+        return [
+            f"const i64 {n}_record = {record};",
+            f"const unsigned char* const {n}_digits = {f.at(words, f.start)} + {n}_record * {f.blocks * f.block_bytes};",
+            f"const float* const {n}_scales = (const float*)({f.at(words, f.scales_start)} + {n}_record * {SCALES});",
+            f"const float {n}_scale[2] = {{{n}_scales[row - first_row], {n}_scales[row - first_row + 8]}};",
+            f"const bool {n}_large = __any_sync(~0u, {n}_scale[0] > 0x1p64f || {n}_scale[1] > 0x1p64f);",
+            f"RowDigits<{f.count}, {steps}, {f.line}> {n}_rows;",
+            *([f"{n}_rows.get({n}_digits, first - first_row);"] if self.held(p) else []),
+        ]
+
+    def dots(self, p: Phase, into: str) -> list[str]:
+        """Declares the dot products of a phase."""
+        f = p.right
+        assert p.left is not None
+        n = p.left.name
+        held = str(self.held(p)).lower()
+        call = f"add_dots<{f.count}, {f.steps}, {f.line}, {held}>({into}, {n}_rows, {n}_digits"
+        rest = f"first - first_row, shared_address(slot), scales, {n}_scale, {n}_large);"
+        lines = [f"float {into}[8][4] = {{}};"]
+        if f.blocks == 1:
+            return [*lines, "{", *self.step(), f"{call}, {rest}", "}"]
+        loop = ["#pragma unroll 1", f"for (int block = 0; block < {f.blocks}; ++block) {{"]
+        return [*lines, *loop, *self.step(), f"{call} + block * {f.block_bytes}, {rest}", "}"]
+
+    def sums(self, name: str, p: Phase) -> list[str]:
+        """Declares the sums of a phase."""
+        return [f"float {name}[{p.right.width // 8}][4] = {{}};"]
+
+    def add_rows(self, p: Phase, weights: str, into: str, *between: str) -> list[str]:
+        """`into` goes on with weights, of which each is multiplied by the scale of its row, times the rows of a phase. `between`
+        stands before the sums grow."""
+        f = p.right
+        return [
+            "{",
+            *self.step(),
+            "scale_columns(" + weights + ", scales);",
+            f"Weights<{f.count}> digits;",
+            "float scale[2];",
+            f"digits.set({weights}, scale);",
+            *between,
+            f"digits.add_rows<{f.width // 8}>({into}, shared_address(slot), scale);",
+            "}",
+        ]
+
+    def whole(self) -> str:
+        """Whether the warp's tile has only pairs that may be seen."""
+        tests = ["first + 15 < rows", f"tile * {KEYS} + {KEYS - 1} < columns"]
+        if self.low is not None:
+            tests.append(f"tile * {KEYS} >= first + 15 + low")
+        if self.high is not None:
+            tests.append(f"tile * {KEYS} + {KEYS - 1} <= first + high")
+        return " && ".join(tests)
+
+    def seen(self) -> str:
+        """Whether an element may be seen."""
+        tests = ["at_row < rows", "at_column < columns"]
+        if self.low is not None:
+            tests.append("at_column >= at_row + low")
+        if self.high is not None:
+            tests.append("at_column <= at_row + high")
+        return " && ".join(tests)
+
+    # --- results ------------------------------------------------------------------------------------------------------
+
+    def write(self, name: str, p: Phase, head: str, value: str) -> list[str]:
+        """Writes the thread's part of a result; `value` is that of element i = 2 * h + e of its columns n."""
+        operands, w = self.operands, p.right.width
+        operand, storage = operands[name], operands.storage(name)
+        unit = operand.steps(3) == 1
+        step = "" if unit else f" * {operands.stride(name, 3)}"
+        extents = (self.a.batch, self.a.heads, max(self.a.queries, self.a.keys), 1)
+        start = f"part * {w} + " if p.right.parts > 1 else ""
+        lines = [
+            "#pragma unroll",
+            "for (int h = 0; h < 2; ++h) {",
+            "const int at_row = row + h * 8;",
+            f"if (at_row < (int){self.words.word(self.row_extent)}) {{",
+            f"{storage}* const to = {operands.of_head(name, head, writable=True)} + at_row * {operands.stride(name, 2)};",
+            "#pragma unroll",
+            f"for (int n = 0; n < {w // 8}; ++n) {{",
+            f"const int c = {start}n * 8 + lane % 4 * 2;",
+            f"Vec<{storage}, 2> out;",
+            "#pragma unroll",
+            f"for (int e = 0; e < 2; ++e) {{ const int i = 2 * h + e; out.v[e] = Narrow<{storage}, float>::to({value}); }}",
+        ]
+        if unit and piece(operand, 2, 3, extents) == 2:
+            lines.append(f"if (c + 2 <= {p.right.depth}) store<2>(to + c, out); else")
+        single = f"for (int e = 0; e < 2; ++e) if (c + e < {p.right.depth}) to[(c + e){step}] = out.v[e];"
+        return [*lines, "#pragma unroll", single, "}}}"]
+
+    def launch(self, body: Sequence[str], functions: str, limit: int) -> Launch:
+        """The kernel, on a multiprocessor with so much shared memory."""
+        tables = PRODUCTS + ATTENTION + COMBINE + DIGITS + functions + FRAGMENTS + TURN + self.score.definitions()
+        shared = self.slots * self.slot
+        source = translation_unit(self.words, body, THREADS, tables, blocks=self.resident(limit))
+        return Launch(KernelSource(source), (self.a.batch * self.heads * self.blocks * self.parts, 1, 1), THREADS, shared)
+
+    def resident(self, limit: int) -> int:
+        """Blocks that a multiprocessor should hold."""
+        return max(1, min(limit // (self.slots * self.slot + 1024), 2))
+
+
