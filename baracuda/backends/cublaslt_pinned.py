@@ -33,8 +33,8 @@ from baracuda.runtime.cuda import check
 from baracuda.runtime.device_memory import DeviceMemory, current
 from baracuda.runtime.streams import CudaStream, beside_captures
 
-#: Rows and columns from which the library's algorithms that do not split k are any faster than our kernel.
-_LEAST_EDGE = 64
+#: Rows and columns from which the library's algorithms that do not split k are tried: below, our kernel is faster.
+_LEAST_EDGE = 17
 #: Rows and columns of a trial at most, which are several of the largest tiles; elements of a factor at most, but for 128 rows.
 _EDGE, _MOST_ELEMENTS, _LEAST_ROWS = 1024, 1 << 25, 128
 #: Random numbers that a factor consists of, again and again: so many that no two rows of a factor are the same.

@@ -17,8 +17,10 @@ _SIZE = 2
 _PAD = 16
 #: Bytes that a block leaves to the system, and the number of stages: more are under way than memory takes to answer.
 _RESERVED, _LEAST_STAGES, _MOST_STAGES = 1024, 3, 8
-#: Bytes a microsecond of an H200: what one multiprocessor takes in, what the second-level cache and what memory give.
-_IN, _CACHE, _MEMORY = 80e3, 5.5e6, 4.2e6
+#: The part of the multiprocessors that tiles of few rows should have work for: with fewer blocks, or with smaller tiles, the
+#: other factor arrives more slowly (H200, 2026-11-22, bf16, k = n: 32 rows by 8192, tiles of 64 columns 46 us, of 128 59, of 32
+#: 67; by 4096, tiles of 32 columns 16 us, of 64 21, of 16 21).
+_BUSY = 0.9
 
 
 @dataclass(frozen=True)
@@ -95,18 +97,14 @@ _FEW = {
 _MANY = ((_Shape(128, 128, 64, 64, 32), 1.0), (_Shape(128, 64, 64, 64, 32), 0.85), (_Shape(64, 64, 64, 32, 32), 0.7))
 
 
-def _time_to_arrive(c: MatmulProblem, t: _Shape, multiprocessors: int) -> float:
-    """Microseconds until the factors have arrived where they are multiplied."""
-    blocks, each = t.blocks(c), (t.bm + t.bn) * c.k * _SIZE
-    rounds = -(-blocks // multiprocessors)
-    return max(rounds * each / _IN, blocks * each / _CACHE, prod(c.batch) * c.n * c.k * _SIZE / _MEMORY)
-
-
 def tensor_core_tiles(c: MatmulProblem, target: Target) -> Iterator[TensorCoreTile]:
     """The tiles that a product may take, the most promising first."""
     count = target.multiprocessors
     if c.m <= FEW_ROWS:
-        shapes = sorted(next(s for rows, s in _FEW.items() if c.m <= rows), key=lambda t: _time_to_arrive(c, t, count))
+        few = next(s for rows, s in _FEW.items() if c.m <= rows)
+        busy = {t: t.blocks(c) >= _BUSY * count for t in few}
+        # The fewest blocks that keep the device busy, then smaller tiles, then those that do not.
+        shapes = sorted(few, key=lambda t: (not busy[t], -t.bn if busy[t] else t.bn))
     else:
         rounds = [(-(-t.blocks(c) // count) * t.bm * t.bn / speed, t) for t, speed in _MANY]
         shapes = [t for _, t in sorted(rounds, key=lambda pair: pair[0])]

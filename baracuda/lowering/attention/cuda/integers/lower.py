@@ -11,7 +11,7 @@ from baracuda.lowering.attention.cuda.place import LONGEST
 from baracuda.lowering.attention.problem import Attention
 from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.runtime.cuda import GRID_LIMIT
-from baracuda.runtime.program import Launch, Lowered
+from baracuda.runtime.program import Lowered
 
 
 @lru_cache(maxsize=4096)
