@@ -15,16 +15,15 @@ from math import prod
 
 from baracuda.formula.integer_products import digits
 from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_bytes, sums_pitch
-from baracuda.lowering.matmul.cuda.factors import STORAGE, small_float_definitions
-from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, DigitFactor, digit_factors, digits_launch
+from baracuda.lowering.matmul.cuda.factors import small_float_definitions
+from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, digit_factors, digits_launch
 from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, WARPGROUPS
+from baracuda.lowering.matmul.cuda.integers.product import records, sums_to_shared, tile_extents, tile_place
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.matmul.problem import MatmulProblem
-from baracuda.lowering.nest.cuda.kernel import Target, Words, offset, unravel
+from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
-#: Row tiles that run side by side before the next columns: their digits stay in L2.
-GROUP = 8
 #: Threads of a warpgroup, and of a block: one warpgroup brings, two multiply.
 WARPGROUP, THREADS = 128, 384
 
@@ -80,9 +79,9 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
         "give_registers<40>();",
         "if (threadIdx.x == 0) {",
         "for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {",
-        *_where(c, words, tiles_m, tiles_n),
-        *_records(a, words, "2 * tile_m"),
-        *_records(b, words, "tile_n"),
+        *tile_place(c, words, tiles_m, tiles_n),
+        *records(a, words, "2 * tile_m"),
+        *records(b, words, "tile_n"),
         "for (unsigned block = 0; block < blocks; ++block) {",
         "await_phase(empty + read, parity ^ 1);",
         f"unsigned char* const to = shared + read * {stage};",
@@ -105,14 +104,9 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
         "if (group == 1) give_turn(1);",
         "const int row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;",
         "for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {",
-        *_where(c, words, tiles_m, tiles_n),
+        *tile_place(c, words, tiles_m, tiles_n),
         f"const i64 m0 = (i64)(2 * tile_m + group) * {ROWS}, n0 = (i64)tile_n * {ROWS};",
-        *(
-            f"const i64 {left} = {words.signed(extent)} - {start};"
-            for left, extent, start in (("rows_left", c.m, "m0"), ("columns_left", c.n, "n0"))
-        ),
-        f"const int rows = rows_left < {ROWS} ? (int)rows_left : {ROWS};",
-        f"const int columns = columns_left < {ROWS} ? (int)columns_left : {ROWS};",
+        *tile_extents(c, words, ROWS, ROWS),
         "float sums[32];",
         "#pragma unroll",
         "for (int i = 0; i < 32; ++i) sums[i] = 0;",
@@ -131,7 +125,10 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
         "if (thread == 0) arrive(empty + read);",
         "advance();",
         "}}",
-        *_sums_to_shared(c, a, b, words, sums_pitch(c, tile), sums_start),
+        "warpgroup_barrier(group);",
+        f"float* const sums0 = (float*)(shared + {sums_start});",
+        *sums_to_shared(c, a, b, words, sums_pitch(c, tile), 32),
+        "warpgroup_barrier(group);",
         *finish,
         "order_copies();",
         "warpgroup_barrier(group);",
@@ -141,78 +138,7 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
         "}",
         "}}",
     ]
-    tables = PRODUCTS + COMBINE + WARPGROUPS + ADD_BLOCKS + small_float_definitions(c) + definitions
+    tables = PRODUCTS + COMBINE + WARPGROUPS + small_float_definitions(c) + definitions
     source = frame.kernel(body, THREADS, tables, blocks=1)
     launch = Launch(KernelSource(source), (min(tiles, target.multiprocessors), 1, 1), THREADS, shared)
     return Lowered((first, launch), tuple(words.values), b.end, f"integers {c.bits} warpgroups 128x64 stages{stages}")
-
-
-def _where(c: MatmulProblem, words: Words, tiles_m: int, tiles_n: int) -> list[str]:
-    """Splits the number of a tile into `product`, the batch's coordinates c0, c1, ..., and `tile_m` and `tile_n`."""
-    across = words.unsigned(tiles_n)
-    return [
-        f"const unsigned product = divide(number, {words.divisor(tiles_m * tiles_n)});",
-        f"const unsigned inside = number - product * {words.unsigned(tiles_m * tiles_n)};",
-        f"const unsigned square = inside / ({GROUP} * {across}), turn = inside - square * ({GROUP} * {across});",
-        f"const unsigned first = square * {GROUP}, rest = {words.unsigned(tiles_m)} - first;",
-        f"const unsigned high = rest < {GROUP} ? rest : {GROUP};",
-        "const unsigned tile_m = first + turn % high, tile_n = turn / high;",
-        *(unravel("product", c.batch, words, "c", wide=False) if c.batch else ()),
-    ]
-
-
-def _records(f: DigitFactor, words: Words, tile: str) -> list[str]:
-    """Where a factor's records are, and the number of the first of a row tile."""
-    steps = [words.signed(s) if s else None for s in f.record_steps()]
-    return [
-        f"const unsigned char* const {f.name}_digits = workspace + {words.word(f.start)};",
-        f"const float* const {f.name}_scales = (const float*)(workspace + {words.word(f.scales_start)});",
-        f"const i64 {f.name}_record = {offset(steps, 'c')} + (i64)({tile}) * blocks;",
-    ]
-
-
-def _sums_to_shared(c: MatmulProblem, a: DigitFactor, b: DigitFactor, words: Words, pitch: int, start: str) -> list[str]:
-    """Puts the sums of a warpgroup into the part of the last stage that it alone has read, those that are NaN taken anew."""
-    rank, addresses = len(c.batch), []
-    for f, at in ((a, "m0 + r"), (b, "n0 + s")):
-        o = f.operand
-        strides = [None if o.steps(i) == 0 else words.signed(o.strides[i]) for i in range(rank)]
-        kind = STORAGE[o.kind]
-        along = words.signed(o.strides[rank])
-        addresses.append(
-            f"(const {kind}*)W.w[{f.number}] + ({offset(strides, 'c')} + ({at}) * {along}), {words.signed(o.strides[rank + 1])}"
-        )
-    return [
-        "warpgroup_barrier(group);",
-        f"float* const sums0 = (float*)(shared + {start});",
-        "#pragma unroll",
-        "for (int i = 0; i < 32; i += 2) {",
-        "const int r = row + i / 2 % 2 * 8, s0 = column + i / 4 * 8;",
-        "#pragma unroll",
-        "for (int e = 0; e < 2; ++e) {",
-        "const int s = s0 + e;",
-        "if (sums[i + e] != sums[i + e] && r < rows && s < columns)",
-        f"sums[i + e] = not_finite(sums[i + e], {addresses[0]}, {addresses[1]}, {words.word(c.k)});",
-        "}",
-        f"*(float2*)(sums0 + r * {pitch} + s0) = make_float2(sums[i], sums[i + 1]);",
-        "}",
-        "warpgroup_barrier(group);",
-    ]
-
-
-ADD_BLOCKS = r"""
-__device__ __forceinline__ void warpgroup_barrier(int group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }
-// A block more for the 32 sums of a thread: rows 0 and 8 from its first one, columns 0 and 1 from each eighth.
-template <bool PLAIN, int COUNT>
-__device__ __forceinline__ void add_blocks(float (&sums)[32], const int (&parts)[COUNT][32], float a0, float a1,
-                                           const float* scales_b) {
-#pragma unroll
-  for (int i = 0; i < 32; i += 4) {
-    const float2 b = *(const float2*)(scales_b + i / 4 * 8);
-    sums[i] = add_block<PLAIN>(rounded(parts, i), a0, b.x, sums[i]);
-    sums[i + 1] = add_block<PLAIN>(rounded(parts, i + 1), a0, b.y, sums[i + 1]);
-    sums[i + 2] = add_block<PLAIN>(rounded(parts, i + 2), a1, b.x, sums[i + 2]);
-    sums[i + 3] = add_block<PLAIN>(rounded(parts, i + 3), a1, b.y, sums[i + 3]);
-  }
-}
-"""
