@@ -329,7 +329,7 @@ __device__ __forceinline__ void multiply_add(int* c, const unsigned (&a)[4], uns
                : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
-// The sums of a block of 16 rows by 32 columns, from digits in shared memory: a and b are the first lines of the most significant.
+// The sums of a block of 16 rows by 32 columns, from digits in shared memory: a and b are the first lines of the highest ones.
 template <int COUNT> __device__ __forceinline__ void block_sums(int (&sums)[COUNT][16], unsigned a, unsigned b, int lane) {
   const unsigned own_a = lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4);
   const unsigned own_b = (lane / 16 * 8 + lane % 8) * 128 + ((lane / 8 % 2 ^ lane % 8) << 4);

@@ -1,4 +1,4 @@
-"""What the kernels of integer products share: the numbers of tiles, where records lie, and the way of the sums to the epilogue."""
+"""What the kernels of integer products share: how tiles are numbered, where records lie, how sums get to the epilogue."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ One warp brings records of digits to shared memory, as many blocks of k ahead as
 multiply. Two of them share a scheduler, and one multiplies while the other puts the sums of a block together (`COMBINE` in
 prelude.py).
 
-Operations: nine s8 products (four at 15 bits) for each of the product's. Registers: 96 of sums, of which there are five to an
-element and its total. Bytes: a block reads a record of each factor in shared memory as often as it has warps in the other's
-direction, 128 bytes for each 100 of its 256 products.
+Operations: nine s8 products (four at 15 bits) for each of the product's, eight of them to a load of fragments from shared memory.
+Registers: 96 of sums, five for the powers of 256 and the total of each of 16 elements. Bytes: each record once for every tile of
+the other factor, most of that from L2.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import prod
 
 from baracuda.formula.integer_products import digits
-from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_bytes, sums_pitch
+from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_pitch
 from baracuda.lowering.matmul.cuda.factors import small_float_definitions
 from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, digit_factors, digits_launch
 from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, WARPS
@@ -107,14 +107,13 @@ def lower_warps(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lowered
         "advance();",
         "}}",
         "__syncthreads();",
-        "float* const sums0 = (float*)shared;",
+        "float* const sums0 = (float*)shared;",  # in the place of the stages, of which each is large enough
         f"if (warp < {MULTIPLYING}) {{",
         *sums_to_shared(c, a, b, words, sums_pitch(c, tile), 16),
         "}",
         "__syncthreads();",
         *finish,
     ]
-    assert sums_bytes(c, tile) <= stage
     tables = PRODUCTS + COMBINE + WARPS + small_float_definitions(c) + definitions
     source = frame.kernel(body, THREADS, tables, blocks=1)
     launch = Launch(KernelSource(source), (prod(c.batch) * tiles_m * tiles_n, 1, 1), THREADS, barriers + stages * 16)
