@@ -3,8 +3,8 @@
     y[b, m, n] = epilogue(sum over k of a[b, m, k] * b[b, k, n], ...)
 
 **Order** (contract rules 6 and 7). Without `math`, a product's element is one chain in rising k that starts from +0.0:
-s = fma(a, b, s), rounded once for each k, in the accumulator's kind; 16-bit and 8-bit floats are widened to f32 first, which is exact. Integers
-multiply and add in the accumulator, wrapping. INT23 and INT15 are the order of integer products
+s = fma(a, b, s), rounded once for each k, in the accumulator's kind; 16-bit and 8-bit floats are widened to f32 first, which is
+exact. Integers multiply and add in the accumulator, wrapping. INT23 and INT15 are the order of integer products
 (`baracuda/formula/integer_products.py`). BF16 and F16 are the order of a GPU's tensor cores: a chain, too, but of steps of 16,
 each added in the way of the hardware (`lowering/matmul/cuda/tensor_core_chain.py`). A complex element is two chains, for each k
 

@@ -258,7 +258,9 @@ template <int COUNT> struct Weights {
     for (int h = 0; h < 2; ++h) {
       unsigned m = 0;
 #pragma unroll
-      for (int n = 0; n < 8; ++n) m = max(m, max(__float_as_uint(w[n][2 * h]) & ~(1u << 31), __float_as_uint(w[n][2 * h + 1]) & ~(1u << 31)));
+      for (int n = 0; n < 8; ++n)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) m = max(m, __float_as_uint(w[n][2 * h + e]) & ~(1u << 31));
       m = max(m, __shfl_xor_sync(~0u, m, 1));
       m = max(m, __shfl_xor_sync(~0u, m, 2));
       const int places = BITS - max(exponent_above(m), BITS - 149);

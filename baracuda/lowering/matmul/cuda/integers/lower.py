@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from baracuda.lowering.matmul.cuda.integers.warpgroups import lower_warpgroups
+from baracuda.lowering.matmul.cuda.integers.warps import lower_warps
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.runtime.program import Lowered
@@ -20,3 +21,6 @@ def integer_variants(c: MatmulProblem, flipped: MatmulProblem, target: Target) -
     exchanged = padded(c.n, c.m) < padded(c.m, c.n)
     if target.arch == "sm_90":
         yield lower_warpgroups(flipped if exchanged else c, target, exchanged=exchanged)
+    first, rank = c.operands[-len(c.epilogue.outputs)], len(c.batch)
+    exchanged = first.steps(rank) == 1 != first.steps(rank + 1)  # so that the results are written along their lines
+    yield lower_warps(flipped if exchanged else c, target, exchanged=exchanged)

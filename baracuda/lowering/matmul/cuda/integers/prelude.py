@@ -130,6 +130,7 @@ __device__ __forceinline__ void write_digits(const S* from, i64 row_stride, i64 
 
 #: What becomes of the sums of a block of k, shared by all kernels on tensor cores.
 COMBINE = r"""
+__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 // Products of digits are summed by the power of 256 that they belong to, the highest two and the lowest two of three digits on
 // top of one another: `sums` are those s32, the highest first, and a block's P is
 //     three digits: sums[0] * 2**24 + sums[1] * 2**16 + sums[2]        two: sums[0] * 2**8 + sums[1]
@@ -148,6 +149,22 @@ template <int N> __device__ __forceinline__ void raise(int (&sums)[N]) {
 #pragma unroll
   for (int i = 0; i < N; ++i) sums[i] <<= 8;
 }
+// The sums of a block from those of each power of 256.
+template <int N> __device__ __forceinline__ void combine_places(int (&sums)[2][N], const int (&places)[3][N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    sums[0][i] = places[0][i] * 256 + places[1][i];
+    sums[1][i] = places[2][i];
+  }
+}
+template <int N> __device__ __forceinline__ void combine_places(int (&sums)[3][N], const int (&places)[5][N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    sums[0][i] = places[0][i] * 256 + places[1][i];
+    sums[1][i] = places[2][i];
+    sums[2][i] = places[3][i] * 256 + places[4][i];
+  }
+}
 // One block more.
 template <bool PLAIN> __device__ __forceinline__ float add_block(float p, float a, float b, float s) {
   return PLAIN ? __fmaf_rn(p, __fmul_rn(a, b), s) : __fmaf_rn(__fmul_rn(p, minimum(a, b)), maximum(a, b), s);
@@ -155,6 +172,19 @@ template <bool PLAIN> __device__ __forceinline__ float add_block(float p, float 
 // Whether the products of scales of these ranges are f32.
 __device__ __forceinline__ bool plain(float2 a, float2 b) {
   return __fmul_rn(a.x, b.x) > 0.0f && __fmul_rn(a.y, b.y) < __int_as_float(0x7f800000);
+}
+// A block more for the sums of a thread: rows 0 and 8 from its first one, columns 0 and 1 from each eighth.
+template <bool PLAIN, int COUNT, int N>
+__device__ __forceinline__ void add_blocks(float (&sums)[N], const int (&parts)[COUNT][N], float a0, float a1,
+                                           const float* scales_b) {
+#pragma unroll
+  for (int i = 0; i < N; i += 4) {
+    const float2 b = *(const float2*)(scales_b + i / 4 * 8);
+    sums[i] = add_block<PLAIN>(rounded(parts, i), a0, b.x, sums[i]);
+    sums[i + 1] = add_block<PLAIN>(rounded(parts, i + 1), a0, b.y, sums[i + 1]);
+    sums[i + 2] = add_block<PLAIN>(rounded(parts, i + 2), a1, b.x, sums[i + 2]);
+    sums[i + 3] = add_block<PLAIN>(rounded(parts, i + 3), a1, b.y, sums[i + 3]);
+  }
 }
 // What becomes of a sum that is NaN: that of the products with a factor that is not finite, where its row or column has one.
 template <class A, class B>
@@ -181,7 +211,6 @@ def _with_registers(text: str) -> str:
 
 #: Hopper's warpgroup instructions.
 WARPGROUPS = _with_registers(r"""
-__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 __device__ __forceinline__ void expect_bytes(u64* barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
 }
@@ -282,3 +311,55 @@ template <int GROUPS> __device__ __forceinline__ void block_sums(int (&sums)[2][
   warpgroup_wait<0>();
 }
 """)
+
+#: The tensor-core instructions of a warp.
+WARPS = r"""
+// Copies bytes that lie one behind the other, by a warp.
+template <int BYTES> __device__ __forceinline__ void copy_pieces(void* to, const void* from, int lane) {
+#pragma unroll
+  for (int i = 0; i < BYTES; i += 512) {
+    const int at = i + lane * 16;
+    if (BYTES % 512 == 0 || at < BYTES) copy_async<16>((unsigned char*)to + at, (const unsigned char*)from + at, 16);
+  }
+}
+// Four matrices of 8 lines of 16 bytes; each thread says where a line begins and has 4 bytes of a line of each: thread / 4's.
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address) : "memory");
+}
+// c += the product of 16 rows by 32 bytes and 8 columns by 32 bytes.
+__device__ __forceinline__ void multiply_add(int* c, const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+// The sums of a block of 16 rows by 32 columns, from digits in shared memory: a and b are the first lines of the highest ones.
+template <int COUNT> __device__ __forceinline__ void block_sums(int (&sums)[COUNT][16], unsigned a, unsigned b, int lane) {
+  const unsigned own_a = lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4);
+  const unsigned own_b = (lane / 16 * 8 + lane % 8) * 128 + ((lane / 8 % 2 ^ lane % 8) << 4);
+  int places[2 * COUNT - 1][16];
+#pragma unroll
+  for (int p = 0; p < 2 * COUNT - 1; ++p)
+#pragma unroll
+    for (int i = 0; i < 16; ++i) places[p][i] = 0;
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    unsigned left[COUNT][4];
+#pragma unroll
+    for (int d = 0; d < COUNT; ++d) load_matrices(left[d], a + d * 8192 + (own_a ^ k * 32));
+#pragma unroll
+    for (int n = 0; n < 2; ++n)
+#pragma unroll
+      for (int e = 0; e < COUNT; ++e) {
+        unsigned right[4];
+        load_matrices(right, b + e * 8192 + n * 2048 + (own_b ^ k * 32));
+#pragma unroll
+        for (int d = 0; d < COUNT; ++d) {
+          multiply_add(places[d + e] + n * 8, left[d], right[0], right[1]);
+          multiply_add(places[d + e] + n * 8 + 4, left[d], right[2], right[3]);
+        }
+      }
+  }
+  combine_places(sums, places);
+}
+"""

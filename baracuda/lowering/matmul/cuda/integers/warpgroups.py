@@ -15,16 +15,16 @@ from math import prod
 
 from baracuda.formula.integer_products import digits
 from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_pitch
-from baracuda.lowering.matmul.cuda.factors import STORAGE, small_float_definitions
-from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, DigitFactor, digit_factors, digits_launch
+from baracuda.lowering.matmul.cuda.factors import small_float_definitions
+from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, digit_factors, digits_launch
 from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, WARPGROUPS
+from baracuda.lowering.matmul.cuda.integers.product import records as records_of
+from baracuda.lowering.matmul.cuda.integers.product import sums_to_shared, tile_extents, tile_place
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.matmul.problem import MatmulProblem
-from baracuda.lowering.nest.cuda.kernel import Target, Words, offset, unravel
+from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
-#: Row tiles that run side by side before the next columns: their digits stay in L2.
-GROUP = 8
 #: Threads of a warpgroup.
 WARPGROUP = 128
 
@@ -83,9 +83,9 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
         f"give_registers<{given}>();",
         "if (threadIdx.x == 0) {",
         "for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {",
-        *_where(c, words, tiles_m, tiles_n),
-        *_records(a, words, f"{groups} * tile_m"),
-        *_records(b, words, "tile_n"),
+        *tile_place(c, words, tiles_m, tiles_n),
+        *records_of(a, words, f"{groups} * tile_m"),
+        *records_of(b, words, "tile_n"),
         "for (unsigned block = 0; block < blocks; ++block) {",
         "await_phase(empty + read, parity ^ 1);",
         f"unsigned char* const to = shared + read * {stage};",
@@ -108,14 +108,9 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
         f"if (group == {groups - 1}) give_turn<{groups}>(group);",
         "const int row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;",
         "for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {",
-        *_where(c, words, tiles_m, tiles_n),
+        *tile_place(c, words, tiles_m, tiles_n),
         f"const i64 m0 = (i64)({groups} * tile_m + group) * {ROWS}, n0 = (i64)tile_n * {ROWS};",
-        *(
-            f"const i64 {left} = {words.signed(extent)} - {start};"
-            for left, extent, start in (("rows_left", c.m, "m0"), ("columns_left", c.n, "n0"))
-        ),
-        f"const int rows = rows_left < {ROWS} ? (int)rows_left : {ROWS};",
-        f"const int columns = columns_left < {ROWS} ? (int)columns_left : {ROWS};",
+        *tile_extents(c, words, ROWS, ROWS),
         "float sums[32];",
         "#pragma unroll",
         "for (int i = 0; i < 32; ++i) sums[i] = 0;",
@@ -133,7 +128,10 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
         "if (scales.ordinary) add_blocks<true>(sums, parts, scales);",
         "else add_blocks<false>(sums, parts, scales);",
         "}",
-        *_sums_to_shared(c, a, b, words, pitch, f"read * {stage} + group * {size}"),
+        "warpgroup_barrier(group);",
+        f"float* const sums0 = (float*)(shared + read * {stage} + group * {size});",
+        *sums_to_shared(c, a, b, words, pitch, 32),
+        "warpgroup_barrier(group);",
         *finish,
         "order_copies();",
         "warpgroup_barrier(group);",
@@ -147,59 +145,6 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
     return Lowered(
         (first, launch), tuple(words.values), b.end, f"integers {c.bits} warpgroups {groups * ROWS}x{ROWS} stages{stages}"
     )
-
-
-def _where(c: MatmulProblem, words: Words, tiles_m: int, tiles_n: int) -> list[str]:
-    """Splits the number of a tile into `product`, the batch's coordinates c0, c1, ..., and `tile_m` and `tile_n`."""
-    across = words.unsigned(tiles_n)
-    return [
-        f"const unsigned product = divide(number, {words.divisor(tiles_m * tiles_n)});",
-        f"const unsigned inside = number - product * {words.unsigned(tiles_m * tiles_n)};",
-        f"const unsigned square = inside / ({GROUP} * {across}), turn = inside - square * ({GROUP} * {across});",
-        f"const unsigned first = square * {GROUP}, rest = {words.unsigned(tiles_m)} - first;",
-        f"const unsigned high = rest < {GROUP} ? rest : {GROUP};",
-        "const unsigned tile_m = first + turn % high, tile_n = turn / high;",
-        *(unravel("product", c.batch, words, "c", wide=False) if c.batch else ()),
-    ]
-
-
-def _records(f: DigitFactor, words: Words, tile: str) -> list[str]:
-    """Where a factor's records are, and the number of the first of a row tile."""
-    steps = [words.signed(s) if s else None for s in f.record_steps()]
-    return [
-        f"const unsigned char* const {f.name}_digits = workspace + {words.word(f.start)};",
-        f"const float* const {f.name}_scales = (const float*)(workspace + {words.word(f.scales_start)});",
-        f"const i64 {f.name}_record = {offset(steps, 'c')} + (i64)({tile}) * blocks;",
-    ]
-
-
-def _sums_to_shared(c: MatmulProblem, a: DigitFactor, b: DigitFactor, words: Words, pitch: int, start: str) -> list[str]:
-    """Puts the sums of a warpgroup into the part of the last stage that it alone has read, those that are NaN taken anew."""
-    rank, addresses = len(c.batch), []
-    for f, at in ((a, "m0 + r"), (b, "n0 + s")):
-        o = f.operand
-        strides = [None if o.steps(i) == 0 else words.signed(o.strides[i]) for i in range(rank)]
-        kind = STORAGE[o.kind]
-        along = words.signed(o.strides[rank])
-        addresses.append(
-            f"(const {kind}*)W.w[{f.number}] + ({offset(strides, 'c')} + ({at}) * {along}), {words.signed(o.strides[rank + 1])}"
-        )
-    return [
-        "warpgroup_barrier(group);",
-        f"float* const sums0 = (float*)(shared + {start});",
-        "#pragma unroll",
-        "for (int i = 0; i < 32; i += 2) {",
-        "const int r = row + i / 2 % 2 * 8, s0 = column + i / 4 * 8;",
-        "#pragma unroll",
-        "for (int e = 0; e < 2; ++e) {",
-        "const int s = s0 + e;",
-        "if (sums[i + e] != sums[i + e] && r < rows && s < columns)",
-        f"sums[i + e] = not_finite(sums[i + e], {addresses[0]}, {addresses[1]}, {words.word(c.k)});",
-        "}",
-        f"*(float2*)(sums0 + r * {pitch} + s0) = make_float2(sums[i], sums[i + 1]);",
-        "}",
-        "warpgroup_barrier(group);",
-    ]
 
 
 ADD_BLOCKS = r"""

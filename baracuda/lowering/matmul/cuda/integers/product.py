@@ -1,0 +1,74 @@
+"""What the kernels of integer products share: how tiles are numbered, where records lie, how sums get to the epilogue."""
+
+from __future__ import annotations
+
+from baracuda.lowering.matmul.cuda.factors import STORAGE
+from baracuda.lowering.matmul.cuda.integers.digits import DigitFactor
+from baracuda.lowering.matmul.problem import MatmulProblem
+from baracuda.lowering.nest.cuda.kernel import Words, offset, unravel
+
+#: Row tiles that run side by side before the next columns: their digits stay in L2.
+GROUP = 8
+
+
+def tile_place(c: MatmulProblem, words: Words, tiles_m: int, tiles_n: int) -> list[str]:
+    """Splits the number of a tile into `product`, the batch's coordinates c0, c1, ..., and `tile_m` and `tile_n`."""
+    across = words.unsigned(tiles_n)
+    return [
+        f"const unsigned product = divide(number, {words.divisor(tiles_m * tiles_n)});",
+        f"const unsigned inside = number - product * {words.unsigned(tiles_m * tiles_n)};",
+        f"const unsigned square = inside / ({GROUP} * {across}), turn = inside - square * ({GROUP} * {across});",
+        f"const unsigned first = square * {GROUP}, rest = {words.unsigned(tiles_m)} - first;",
+        f"const unsigned high = rest < {GROUP} ? rest : {GROUP};",
+        "const unsigned tile_m = first + turn % high, tile_n = turn / high;",
+        *(unravel("product", c.batch, words, "c", wide=False) if c.batch else ()),
+    ]
+
+
+def tile_extents(c: MatmulProblem, words: Words, bm: int, bn: int) -> list[str]:
+    """How many `rows` and `columns` of a tile exist, which begins at m0 and n0."""
+    return [
+        *(
+            f"const i64 {left} = {words.signed(extent)} - {start};"
+            for left, extent, start in (("rows_left", c.m, "m0"), ("columns_left", c.n, "n0"))
+        ),
+        f"const int rows = rows_left < {bm} ? (int)rows_left : {bm};",
+        f"const int columns = columns_left < {bn} ? (int)columns_left : {bn};",
+    ]
+
+
+def records(f: DigitFactor, words: Words, tile: str) -> list[str]:
+    """Where a factor's records are, and the number of the first of a row tile."""
+    steps = [words.signed(s) if s else None for s in f.record_steps()]
+    return [
+        f"const unsigned char* const {f.name}_digits = workspace + {words.word(f.start)};",
+        f"const float* const {f.name}_scales = (const float*)(workspace + {words.word(f.scales_start)});",
+        f"const i64 {f.name}_record = {offset(steps, 'c')} + (i64)({tile}) * blocks;",
+    ]
+
+
+def sums_to_shared(c: MatmulProblem, a: DigitFactor, b: DigitFactor, words: Words, pitch: int, count: int) -> list[str]:
+    """Puts the `count` sums of a thread into shared memory, from `sums0` on, those that are NaN taken anew. They are as tensor
+    cores leave them: rows 0 and 8 from `row` on, and columns 0 and 1 from each eighth from `column` on."""
+    rank, addresses = len(c.batch), []
+    for f, at in ((a, "m0 + r"), (b, "n0 + s")):
+        o = f.operand
+        strides = [None if o.steps(i) == 0 else words.signed(o.strides[i]) for i in range(rank)]
+        kind = STORAGE[o.kind]
+        along = words.signed(o.strides[rank])
+        addresses.append(
+            f"(const {kind}*)W.w[{f.number}] + ({offset(strides, 'c')} + ({at}) * {along}), {words.signed(o.strides[rank + 1])}"
+        )
+    return [
+        "#pragma unroll",
+        f"for (int i = 0; i < {count}; i += 2) {{",
+        "const int r = row + i / 2 % 2 * 8, s0 = column + i / 4 * 8;",
+        "#pragma unroll",
+        "for (int e = 0; e < 2; ++e) {",
+        "const int s = s0 + e;",
+        "if (sums[i + e] != sums[i + e] && r < rows && s < columns)",
+        f"sums[i + e] = not_finite(sums[i + e], {addresses[0]}, {addresses[1]}, {words.word(c.k)});",
+        "}",
+        f"*(float2*)(sums0 + r * {pitch} + s0) = make_float2(sums[i], sums[i + 1]);",
+        "}",
+    ]
