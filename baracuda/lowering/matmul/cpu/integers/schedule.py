@@ -27,7 +27,7 @@ from baracuda.runtime.pool import get_num_threads
 from baracuda.runtime.program import Launch
 
 #: More rows than this are worth packing the columns' integers for.
-MOST_ROWS = 32
+MOST_ROWS = 128
 #: Bytes of the sums of a unit of work, a local array; and its rows and columns at most.
 _SUM_BYTES, _ROWS, _COLUMNS = 128 << 10, 128, 256
 #: Units of work that each thread should have, so that none waits long for another.
