@@ -104,6 +104,5 @@ class HalfTile(IntegerTile):
 
 def _add_products(b: Builder, sums: Value, x: Value, y: Value) -> Value:
     """The s32 of `sums`, with the products of both halves of those of x and y."""
-    shorts = vector("i16", 2 * sums.lanes)
-    x, y = b.convert("bitcast", x, shorts), b.convert("bitcast", y, shorts)
+    # LLVM 22 has operands of i16, and reads this form of older versions too.
     return b.call(sums.type, f"llvm.x86.avx512.vpdpwssd.{32 * sums.lanes}", sums, x, y)
