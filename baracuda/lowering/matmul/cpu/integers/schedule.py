@@ -290,7 +290,7 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
                 height, width = b.min(tile.rows, b.sub(rows_left, row)), b.min(tile.columns, b.sub(columns_left, column))
                 tile.arrange(b, to)
                 sources = (of_rows.at(at[left.operand], row, 0), of_columns.at(at[right.operand], column, 0))
-                settle(b, (of_rows, of_columns), sources, extents[2], to, (tile.columns, tile.lanes(True)), (height, width))
+                settle(b, tile, (of_rows, of_columns), sources, extents[2], to, (height, width))
                 operands = {i: b.at(b.at(at[i], b.mul(r, row)), b.mul(c, column)) for i, (r, c) in epilogue.strides.items()}
                 epilogue.rows([to], tile.columns * 4, tile.columns, height, width, operands)
             iterator.advance()
