@@ -247,5 +247,3 @@ class IntegerKernel(Place):
     def resident(self, limit: int) -> int:
         """Blocks that a multiprocessor should hold."""
         return max(1, min(limit // (self.slots * self.slot + 1024), 2))
-
-
