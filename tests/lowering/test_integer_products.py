@@ -157,6 +157,8 @@ def instruction_sets() -> Iterator[Any]:
         yield pytest.param(replace(host(), features=features), id=name)
     for vector_bits in (256, 128):
         yield pytest.param(CpuTarget(host().triple, "haswell", "", vector_bits), id=f"avx2-{vector_bits}")
+    if "+avxvnni" in host().features.split(","):
+        yield pytest.param(CpuTarget(host().triple, "haswell", "+avxvnni", 256), id="avx2-vnni")
 
 
 @pytest.mark.cpu_only

@@ -18,14 +18,18 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
+from baracuda.formula.integer_products import INTEGER_BITS
 from baracuda.frontends.array import to_host
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan
 
 #: Which plan is asked for, by the name of the variant.
 PREFERENCES = {"reproducible": PlanPreference(), "fastest": PlanPreference(fastest=True)}
-#: What a relative error may be: the stored element's rounding, and for the long sums of f32.
+#: The same of products of integers, which are reproducible too.
+INTEGERS = {f"{bits} bits": PlanPreference(math=math) for math, bits in INTEGER_BITS.items()}
+#: What a relative error may be: the stored element's rounding, and for the long sums of f32; and what it may be of integers.
 ALLOWED = {"bf16": 4e-3, "f16": 1e-3, "f32": 1e-5, "f64": 1e-12}
+ALLOWED_OF_INTEGERS = {"23 bits": 1e-5, "15 bits": 1e-3}
 #: Rows and columns of the result that are compared.
 COMPARED = 24
 
@@ -105,7 +109,7 @@ class Product(PlanBenchmark):
 
     @property
     def preference(self) -> PlanPreference:  # type: ignore[override]
-        return PREFERENCES[self.variant]
+        return (PREFERENCES | INTEGERS)[self.variant]
 
     @property
     def plan(self) -> type[Plan[Any, Any]]:
@@ -151,7 +155,7 @@ class Product(PlanBenchmark):
         if s.activation == "gelu":
             y = 0.5 * y * (1.0 + erf(y * 0.5**0.5))
         error = relative_error(_float64(t["y"][(*some, rows, columns)]), y)
-        return f"float64, {y.size} elements", error / ALLOWED[self.element.label]
+        return f"float64, {y.size} elements", error / max(ALLOWED[self.element.label], ALLOWED_OF_INTEGERS.get(self.variant, 0.0))
 
 
 def only_a_library(prepared: Prepared, variant: str) -> Prepared:
@@ -166,7 +170,7 @@ def _float64(tensor: Tensor) -> Values:
 
 
 def problems(request: Request) -> Iterator[Product]:
-    """Every size in every element, reproducible and as fast as there is."""
+    """Every size in every element, reproducible, as fast as there is, and in integers."""
     if request.shape is not None and len(request.shape) != 3:
         raise UnsupportedError(f"shape {request.shape} for the suite gemm; expected rows, columns, length of the sums")
     sizes = SIZES["quick" if request.quick else request.kind]
@@ -176,5 +180,5 @@ def problems(request: Request) -> Iterator[Product]:
     for element in request.elements(("f32", "bf16")):
         if element.label in ALLOWED:
             for size in sizes:
-                for variant in PREFERENCES:
+                for variant in (*PREFERENCES, *(INTEGERS if element.bits < 64 else ())):
                     yield Product(size, element, variant)

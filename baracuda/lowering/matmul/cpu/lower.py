@@ -1,7 +1,7 @@
 """Matrix products on the CPU: a contraction in, a program out.
 
-Every schedule takes each sum as the contract says, one step of k after the other; they differ in what is packed, what is
-read where it lies, and what the threads share out.
+Every schedule takes each sum as the contract says, one step of k after the other or, of integers, one block of k; they differ
+in what is packed, what is read where it lies, and what the threads share out.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.matmul.cpu.blocked import blocked
 from baracuda.lowering.matmul.cpu.integers.schedule import integer_product
 from baracuda.lowering.matmul.cpu.plan import OrientedMatmul, Steps
@@ -21,6 +22,8 @@ from baracuda.runtime.program import Lowered
 
 def ways(matmul_problem: MatmulProblem, target: CpuTarget) -> Iterator[Lowered]:
     """The program of a product."""
+    if matmul_problem.math is not None and not matmul_problem.bits:
+        raise UnsupportedError(f"a product in {matmul_problem.math} on a CPU; expected chains, or integers of 23 or 15 bits")
     yield lower(matmul_problem, target)
 
 

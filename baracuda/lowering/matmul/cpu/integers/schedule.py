@@ -27,7 +27,7 @@ from baracuda.runtime.pool import get_num_threads
 from baracuda.runtime.program import Launch
 
 #: More rows than this are worth packing the columns' integers for.
-MOST_ROWS = 32
+MOST_ROWS = 128
 #: Bytes of the sums of a unit of work, a local array; and its rows and columns at most.
 _SUM_BYTES, _ROWS, _COLUMNS = 128 << 10, 128, 256
 #: Units of work that each thread should have, so that none waits long for another.
@@ -290,7 +290,7 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
                 height, width = b.min(tile.rows, b.sub(rows_left, row)), b.min(tile.columns, b.sub(columns_left, column))
                 tile.arrange(b, to)
                 sources = (of_rows.at(at[left.operand], row, 0), of_columns.at(at[right.operand], column, 0))
-                settle(b, (of_rows, of_columns), sources, extents[2], to, (tile.columns, tile.lanes(True)), (height, width))
+                settle(b, tile, (of_rows, of_columns), sources, extents[2], to, (height, width))
                 operands = {i: b.at(b.at(at[i], b.mul(r, row)), b.mul(c, column)) for i, (r, c) in epilogue.strides.items()}
                 epilogue.rows([to], tile.columns * 4, tile.columns, height, width, operands)
             iterator.advance()

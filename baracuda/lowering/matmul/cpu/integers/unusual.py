@@ -4,51 +4,78 @@ from __future__ import annotations
 
 from baracuda.codegen.llvm.ir import Builder, Value, constant, i64, intrinsic, vector
 from baracuda.codegen.llvm.lanes import first_lanes
+from baracuda.lowering.matmul.cpu.integers.tile import IntegerTile
 from baracuda.lowering.matmul.cpu.read import Reader
 
 
 def settle(
     b: Builder,
+    tile: IntegerTile,
     readers: tuple[Reader, Reader],
     sources: tuple[Value, Value],
     depth: Value,
     sums: Value,
-    vectors: tuple[int, int],
     extents: tuple[Value, Value],
 ) -> None:
-    """Put right those sums of a tile that are NaN.
+    """Put right those sums of a tile that are NaN, of which there are so many rows and columns.
 
     A scale is NaN where an element is not finite, so each sum that the rule is about is NaN; others are where finite sums
-    overflowed in both directions, and stay. `vectors` are a row of the tile and how much of it is looked at together.
+    overflowed in both directions, and stay. The factors are read once more, all of k for a few columns, up to where nothing
+    can change any more.
     """
-    pitch, lanes = vectors
     height, width = extents
+    lanes = tile.lanes(True)
     type_ = vector("float", lanes)
-    with b.loop(0, height) as row, b.loop(0, width, lanes) as column:
-        at = b.at(sums, b.mul(b.add(b.mul(row, pitch), column), 4))
+    zero, size = Value(type_, "zeroinitializer"), 4 * lanes
+    totals, met = b.array("float", tile.rows * lanes), b.array("i32", tile.rows * lanes)
+    with b.loop(0, width, lanes) as column:
         remaining = b.sub(width, column)
-        s = b.load(type_, at, 4 * lanes)
-        nan = b.op("and", b.compare("fcmp uno", s, s), first_lanes(b, lanes, remaining))
-        with b.if_(b.any(nan), seldom=True):
-            zero = Value(type_, "zeroinitializer")
-            total, unusual = b.variable(zero), b.variable(Value(nan.type, "zeroinitializer"))
+        exist = first_lanes(b, lanes, remaining)
+        open_ = b.variable(Value(exist.type, "zeroinitializer"))
+
+        def undecided(row: Value, column: Value = column, exist: Value = exist) -> Value:
+            s = b.load(type_, _at(b, sums, b.add(b.mul(row, tile.columns), column)), size)
+            return b.op("and", b.compare("fcmp uno", s, s), exist)
+
+        with b.loop(0, height) as row:
+            open_.set(b.op("or", open_.get(), undecided(row)))
+        with b.if_(b.any(open_.get()), seldom=True):
+            with b.loop(0, height) as row:
+                b.store(zero, b.at(totals, b.mul(row, size)), size)
+                b.store(Value(vector("i32", lanes), "zeroinitializer"), b.at(met, b.mul(row, size)), size)
             k = b.variable(i64(0))
-
-            def undecided() -> Value:
-                some = b.any(b.op("and", nan, b.compare("fcmp ord", total.get(), zero)))
-                return b.op("and", b.less(k.get(), depth), some)
-
-            with b.while_(undecided):
-                x = b.splat(readers[0].scalar(readers[0].at(sources[0], row, k.get())), lanes)
+            with b.while_(lambda k=k, open_=open_: b.op("and", b.less(k.get(), depth), b.any(open_.get()))):  # type: ignore[misc]
                 y = readers[1].one(readers[1].at(sources[1], column, k.get()), lanes, remaining)
-                odd = b.op("or", _not_finite(b, x), _not_finite(b, y))
-                total.set(b.op("fadd", total.get(), b.select(odd, b.op("fmul", x, y), zero)))
-                unusual.set(b.op("or", unusual.get(), odd))
+                odd_y, changed = _not_finite(b, y), b.variable(Value("i1", "false"))
+                with b.loop(0, height) as row:
+                    x = b.splat(readers[0].scalar(readers[0].at(sources[0], row, k.get())), lanes)
+                    odd = b.op("or", _not_finite(b, x), odd_y)
+                    with b.if_(b.any(odd), seldom=True):
+                        total, seen = b.at(totals, b.mul(row, size)), b.at(met, b.mul(row, size))
+                        term = b.select(odd, b.op("fmul", x, y), zero)
+                        b.store(b.op("fadd", b.load(type_, total, size), term), total, size)
+                        met_now = b.convert("sext", odd, vector("i32", lanes))
+                        b.store(b.or_(b.load(met_now.type, seen, size), met_now), seen, size)
+                        changed.set(Value("i1", "true"))
+                with b.if_(changed.get(), seldom=True):
+                    open_.set(Value(exist.type, "zeroinitializer"))
+                    with b.loop(0, height) as row:
+                        total = b.load(type_, b.at(totals, b.mul(row, size)), size)
+                        finite = b.op("and", undecided(row), b.compare("fcmp ord", total, zero))
+                        open_.set(b.op("or", open_.get(), finite))
                 k.set(b.add(k.get(), 1))
-            ruled = b.op("and", nan, unusual.get())
-            b.store(b.select(ruled, total.get(), s), at, 4 * lanes)
+            with b.loop(0, height) as row:
+                seen = b.load(vector("i32", lanes), b.at(met, b.mul(row, size)), size)
+                ruled = b.op("and", undecided(row), b.compare("icmp ne", seen, constant("i32", 0, lanes)))
+                at = _at(b, sums, b.add(b.mul(row, tile.columns), column))
+                total = b.load(type_, b.at(totals, b.mul(row, size)), size)
+                b.store(b.select(ruled, total, b.load(type_, at, size)), at, size)
+
+
+def _at(b: Builder, sums: Value, index: Value) -> Value:
+    return b.at(sums, b.mul(index, 4))
 
 
 def _not_finite(b: Builder, x: Value) -> Value:
-    magnitude = b.call(x.type, intrinsic("fabs", x.type), x)
-    return b.compare("fcmp ueq", magnitude, constant("float", 0x7F800000, x.lanes))
+    size = b.call(x.type, intrinsic("fabs", x.type), x)
+    return b.compare("fcmp ueq", size, constant("float", 0x7F800000, x.lanes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from baracuda.lowering.matmul.cpu.integers.digits import DigitTile
+from baracuda.lowering.matmul.cpu.integers.halves import HalfTile
 from baracuda.lowering.matmul.cpu.integers.tile import FloatTile, IntegerTile
 from baracuda.runtime.jit import CpuTarget
 
@@ -12,5 +13,9 @@ def tile_of(target: CpuTarget, bits: int, depth: int, flipped: bool) -> IntegerT
     features = target.features.split(",")
     if {"+amx-tile", "+amx-int8"} <= set(features) and target.vector_bits == 512:
         return DigitTile(bits, depth, flipped)
+    if target.vector_bits == 512 and "+avx512vnni" in features:
+        return HalfTile(bits, 8, 3, 512)
+    if target.vector_bits == 256 and "+avxvnni" in features:
+        return HalfTile(bits, 4, 3, 256)
     many = target.vector_bits == 512 or target.triple.startswith(("aarch64", "arm64"))
     return FloatTile(bits, 8 if many else 4, 3, target.vector_bits)
