@@ -40,15 +40,19 @@ class Backward:
         self.score = a.score.outputs[0][1]
         self.slopes = [e for _, e in a.slope.outputs]
         self.scores = Scores(w)
-        self.q_across, self.dy_across = w.area(w.depth, QUERIES), w.area(w.value_depth, QUERIES)
-        self.q, self.dy = w.area(QUERIES, w.depth), w.area(QUERIES, w.value_depth)
-        self.k, self.v = w.area(KEYS, w.depth), w.area(KEYS, w.value_depth)
+        self._take_areas()
         self.s, self.ds = w.area(KEYS, QUERIES), w.area(KEYS, QUERIES)
         self.dbias = w.area(KEYS, QUERIES) if a.dbias is not None else None
         self.lse, self.delta = w.area(1, QUERIES), w.area(1, QUERIES)
-        self.dq = w.area(QUERIES, w.depth)
         self.rows = -(-a.keys // KEYS) * KEYS
         self.dk, self.dv = (self._area_of_keys(columns) for columns in (w.depth, w.value_depth))
+
+    def _take_areas(self) -> None:
+        w = self.work
+        self.q_across, self.dy_across = w.area(w.depth, QUERIES), w.area(w.value_depth, QUERIES)
+        self.q, self.dy = w.area(QUERIES, w.depth), w.area(QUERIES, w.value_depth)
+        self.k, self.v = w.area(KEYS, w.depth), w.area(KEYS, w.value_depth)
+        self.dq = w.area(QUERIES, w.depth)
 
     def _area_of_keys(self, columns: int) -> Matrix:
         """An area of a row for each key, whose size the code does not depend on."""
@@ -89,18 +93,9 @@ class Backward:
         w, b, a = self.work, self.b, self.a
         queries = w.count(first, query_length, QUERIES)
         rows = w.count(first, w.queries, QUERIES)
-        q, dy = w.in_scratch(self.q), w.in_scratch(self.dy)
-        across = w.in_scratch(self.q_across), w.in_scratch(self.dy_across)
-        at = {name: w.at(name, batch, head, first) for name in ("q", "y", "dy")}
-        w.pack_columns("q", at["q"], queries, across[0], a.depth)
-        w.pack_columns("dy", at["dy"], queries, across[1], a.value_depth)
-        y_across = Matrix(dy.pointer, QUERIES * w.size, w.size)  # in the place that dy is packed into afterwards
-        w.pack_columns("y", at["y"], queries, y_across, a.value_depth)
-        self._statistics(batch, head, first, queries, across[1], y_across)
-        w.pack_rows("q", at["q"], queries, q, a.depth)
-        w.pack_rows("dy", at["dy"], queries, dy, a.value_depth)
+        self._read_block({name: w.at(name, batch, head, first) for name in ("q", "y", "dy")}, (batch, head, first), queries)
         dq = w.in_scratch(self.dq)
-        w.clear(dq.pointer, QUERIES * dq.row)
+        w.clear(dq.pointer, QUERIES * w.depth * w.size)
         if a.dbias is not None:
             self._clear_bias(batch, head, first, rows)
         start, stop = w.tiles(first, query_length, key_length)
@@ -108,13 +103,14 @@ class Backward:
             first_key = b.mul(number, KEYS)
             keys = w.count(first_key, key_length, KEYS)
             tile = Tile(batch, head, first, first_key, queries, keys, query_length, key_length)
-            self._tile(tile, key_head, across, (q, dy), dq)
+            self._tile(tile, key_head)
         if a.dq is not None:
-            w.store_rows("dq", w.at("dq", batch, head, first), rows, queries, dq, a.depth)
+            w.store_rows("dq", w.at("dq", batch, head, first), rows, queries, self._rows_of_dq(), a.depth)
 
-    def _statistics(self, batch: Value, head: Value, first: Value, queries: Value, dy: Matrix, y: Matrix) -> None:
+    def _statistics(self, where: tuple[Value, Value, Value], queries: Value, dy: Matrix, y: Matrix) -> None:
         """The log-sum-exp of the block's queries, +inf in place of -inf so that no key has a probability, and delta."""
         w, b, a = self.work, self.b, self.a
+        batch, head, first = where
         assert a.lse is not None
         stride = None if a.lse.steps(2) == 1 else w.strides["lse"][2]
         with b.loop(0, queries, w.lanes) as query:
@@ -128,15 +124,13 @@ class Backward:
                 delta.set(b.call(w.type, intrinsic("fma", w.type), x, y_, delta.get()))
             w.store(delta.get(), w.in_scratch(self.delta).at(b, 0, query))
 
-    def _tile(self, tile: Tile, key_head: Value, across: tuple[Matrix, Matrix], rows: tuple[Matrix, Matrix], dq: Matrix) -> None:
-        w, b, a = self.work, self.b, self.a
-        k, v, s, ds = (w.in_scratch(area) for area in (self.k, self.v, self.s, self.ds))
-        w.pack_rows("k", w.at("k", tile.batch, key_head, tile.first_key), tile.keys, k, a.depth)
-        w.pack_rows("v", w.at("v", tile.batch, key_head, tile.first_key), tile.keys, v, a.value_depth)
+    def _tile(self, tile: Tile, key_head: Value) -> None:
+        w, b = self.work, self.b
+        s, ds = w.in_scratch(self.s), w.in_scratch(self.ds)
+        self._read_tile(tile, key_head)
         self.scores.pack(tile)
-        columns = b.mul(b.div(b.add(tile.queries, w.lanes - 1), w.lanes), w.lanes)
-        w.multiplier.add(s, k, across[0], (tile.keys, columns, i64(a.depth)), fresh=True)
-        w.multiplier.add(ds, v, across[1], (tile.keys, columns, i64(a.value_depth)), fresh=True)
+        columns = w.whole_vectors(tile.queries)
+        self._dot_products(s, ds, tile, columns)
         whole = self.scores.whole(tile)
         with b.loop(0, columns, w.lanes) as query:
             with b.if_(whole):
@@ -145,18 +139,56 @@ class Backward:
                 self._slopes(tile, s, ds, query, masked=True)
         if self.dbias is not None:
             self._store_bias(tile, w.in_scratch(self.dbias))
+        self._add_gradients(s, ds, tile)
+
+    # --- products: here chains ----------------------------------------------------------------------------------------
+
+    def _read_block(self, at: dict[str, Value], where: tuple[Value, Value, Value], queries: Value) -> None:
+        w, a = self.work, self.a
+        across, dy = (w.in_scratch(self.q_across), w.in_scratch(self.dy_across)), w.in_scratch(self.dy)
+        w.pack_columns("q", at["q"], queries, across[0], a.depth)
+        w.pack_columns("dy", at["dy"], queries, across[1], a.value_depth)
+        y_across = Matrix(dy.pointer, QUERIES * w.size, w.size)  # in the place that dy is packed into afterwards
+        w.pack_columns("y", at["y"], queries, y_across, a.value_depth)
+        self._statistics(where, queries, across[1], y_across)
+        w.pack_rows("q", at["q"], queries, w.in_scratch(self.q), a.depth)
+        w.pack_rows("dy", at["dy"], queries, dy, a.value_depth)
+
+    def _read_tile(self, tile: Tile, key_head: Value) -> None:
+        w, a = self.work, self.a
+        for name, area, columns in (("k", self.k, a.depth), ("v", self.v, a.value_depth)):
+            w.pack_rows(name, w.at(name, tile.batch, key_head, tile.first_key), tile.keys, w.in_scratch(area), columns)
+
+    def _dot_products(self, s: Matrix, ds: Matrix, tile: Tile, columns: Value) -> None:
+        """Of keys with queries in s, of values with gradients of results in ds; vectors run along the queries."""
+        w, a = self.work, self.a
+        for to, left, right, depth in ((s, self.k, self.q_across, a.depth), (ds, self.v, self.dy_across, a.value_depth)):
+            w.multiplier.add(to, w.in_scratch(left), w.in_scratch(right), (tile.keys, columns, i64(depth)), fresh=True)
+
+    def _add_gradients(self, s: Matrix, ds: Matrix, tile: Tile) -> None:
+        """Add a tile's part of dq, dk and dv; s has the probabilities, ds the gradients of the dot products."""
+        w, a = self.work, self.a
         if a.dq is not None:
-            turned = Matrix(ds.pointer, ds.column, ds.row)
+            turned, dq, k = Matrix(ds.pointer, ds.column, ds.row), w.in_scratch(self.dq), w.in_scratch(self.k)
             w.multiplier.add(dq, turned, k, (tile.queries, w.depth, tile.keys), last=w.last(tile.keys, KEYS))
         last = w.last(tile.queries, QUERIES)
         for wanted, area, left, right, width in (
-            (a.dk, self.dk, ds, rows[0], w.depth),
-            (a.dv, self.dv, s, rows[1], w.value_depth),
+            (a.dk, self.dk, ds, self.q, w.depth),
+            (a.dv, self.dv, s, self.dy, w.value_depth),
         ):
             if wanted is not None:
-                to = w.in_scratch(area)
-                target = Matrix(to.at(b, tile.first_key, 0), to.row, to.column)
-                w.multiplier.add(target, left, right, (tile.keys, width, tile.queries), last=last)
+                to = self._rows_of_tile(area, tile)
+                w.multiplier.add(to, left, w.in_scratch(right), (tile.keys, width, tile.queries), last=last)
+
+    def _rows_of_tile(self, area: Matrix, tile: Tile) -> Matrix:
+        """A tile's rows of an area that has a row for each key."""
+        to = self.work.in_scratch(area)
+        return Matrix(to.at(self.b, tile.first_key, 0), to.row, to.column)
+
+    def _rows_of_dq(self) -> Matrix:
+        return self.work.in_scratch(self.dq)
+
+    # --- scores -------------------------------------------------------------------------------------------------------
 
     def _slopes(self, tile: Tile, s: Matrix, ds: Matrix, query: Value, *, masked: bool) -> None:
         """From dot products of q and k and of dy and v to probabilities, in s, and gradients of the former, in ds."""

@@ -43,12 +43,16 @@ class Forward:
         self.largest = f.maximum(x, input_("y", a.compute))
         self.score = a.score.outputs[0][1]
         self.scores = Scores(w)
-        self.q = w.area(w.padded(a.depth), QUERIES)
+        self._take_areas()
+        self.m, self.l, self.r = (w.area(1, QUERIES) for _ in range(3))
+
+    def _take_areas(self) -> None:
+        w = self.work
+        self.q = w.area(w.depth, QUERIES)
         self.k = w.area(KEYS, w.depth)
         self.v = w.area(KEYS, w.value_depth)
         self.s = w.area(KEYS, QUERIES)
         self.sums = w.area(QUERIES, w.value_depth)
-        self.m, self.l, self.r = (w.area(1, QUERIES) for _ in range(3))
 
     def step(self) -> Launch:
         w, b, a = self.work, self.b, self.a
@@ -65,35 +69,60 @@ class Forward:
         return w.kernel.step(w.parts, cost)
 
     def _block(self, batch: Value, head: Value, first: Value) -> None:
-        w, b, a = self.work, self.b, self.a
+        w, b = self.work, self.b
         query_length, key_length = w.lengths(batch)
         queries = w.count(first, query_length, QUERIES)
         key_head = b.div(head, w.group)
-        q, k, v = (w.in_scratch(area) for area in (self.q, self.k, self.v))
-        s, sums = w.in_scratch(self.s), w.in_scratch(self.sums)
-        factors = w.in_scratch(self.r).pointer
-        w.pack_columns("q", w.at("q", batch, head, first), queries, q, a.depth)
+        s = w.in_scratch(self.s)
+        self._read_queries(w.at("q", batch, head, first), queries)
         with b.loop(0, QUERIES, w.lanes) as query:
             w.store(w.number(-inf), w.in_scratch(self.m).at(b, 0, query))
             w.store(w.number(0.0), w.in_scratch(self.l).at(b, 0, query))
-        w.clear(sums.pointer, QUERIES * sums.row)
+        w.clear(w.in_scratch(self.sums).pointer, QUERIES * w.value_depth * w.size)
         start, stop = w.tiles(first, query_length, key_length)
         with b.loop(start, stop) as number:
             first_key = b.mul(number, KEYS)
             keys = w.count(first_key, key_length, KEYS)
             tile = Tile(batch, head, first, first_key, queries, keys, query_length, key_length)
-            w.pack_rows("k", w.at("k", batch, key_head, first_key), keys, k, a.depth)
-            w.pack_rows("v", w.at("v", batch, key_head, first_key), keys, v, a.value_depth)
+            self._read_tile(tile, key_head)
             self.scores.pack(tile)
-            columns = b.mul(b.div(b.add(queries, w.lanes - 1), w.lanes), w.lanes)
-            w.multiplier.add(s, k, q, (keys, columns, i64(a.depth)), fresh=True)
+            columns = w.whole_vectors(queries)
+            self._dot_products(s, tile, columns)
             whole = self.scores.whole(tile)
             with b.loop(0, columns, w.lanes) as query:
                 self._softmax(tile, s, query, whole)
-            across = Matrix(s.pointer, s.column, s.row)
-            last = w.last(keys, KEYS)
-            w.multiplier.add(sums, across, v, (queries, w.value_depth, keys), factors=factors, last=last)
-        self._finish(batch, head, first, sums)
+            self._add_values(s, tile, columns)
+        self._finish(batch, head, first, self._rows_of_sums())
+
+    # --- products: here chains ----------------------------------------------------------------------------------------
+
+    def _read_queries(self, at: Value, queries: Value) -> None:
+        w = self.work
+        w.pack_columns("q", at, queries, w.in_scratch(self.q), self.a.depth)
+
+    def _read_tile(self, tile: Tile, key_head: Value) -> None:
+        w = self.work
+        for name, area, columns in (("k", self.k, self.a.depth), ("v", self.v, self.a.value_depth)):
+            w.pack_rows(name, w.at(name, tile.batch, key_head, tile.first_key), tile.keys, w.in_scratch(area), columns)
+
+    def _dot_products(self, s: Matrix, tile: Tile, columns: Value) -> None:
+        """The dot products of a tile of keys with a block of queries, whose vectors run along the queries."""
+        w = self.work
+        k, q = w.in_scratch(self.k), w.in_scratch(self.q)
+        w.multiplier.add(s, k, q, (tile.keys, columns, i64(self.a.depth)), fresh=True)
+
+    def _add_values(self, s: Matrix, tile: Tile, columns: Value) -> None:
+        """Add the values of a tile, weighted by probabilities, to the sums, which are multiplied by their factors first."""
+        w = self.work
+        across, factors, last = Matrix(s.pointer, s.column, s.row), w.in_scratch(self.r).pointer, w.last(tile.keys, KEYS)
+        sums, v = w.in_scratch(self.sums), w.in_scratch(self.v)
+        w.multiplier.add(sums, across, v, (tile.queries, w.value_depth, tile.keys), factors=factors, last=last)
+
+    def _rows_of_sums(self) -> Matrix:
+        """The sums, a row for each query."""
+        return self.work.in_scratch(self.sums)
+
+    # --- softmax ------------------------------------------------------------------------------------------------------
 
     def _softmax(self, tile: Tile, s: Matrix, query: Value, whole: Value) -> None:
         """From dot products to probabilities, for a vector of queries and a tile of keys."""

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.attention.cpu.backward import Backward
 from baracuda.lowering.attention.cpu.forward import Forward
+from baracuda.lowering.attention.cpu.integer_backward import IntegerBackward
+from baracuda.lowering.attention.cpu.integer_forward import IntegerForward
 from baracuda.lowering.attention.cpu.work import nest_of
 from baracuda.lowering.attention.fold import folded
 from baracuda.lowering.attention.problem import Attention
@@ -32,6 +34,9 @@ def lower(problem: Attention, target: CpuTarget | None = None) -> Lowered:
         raise UnsupportedError(f"{problem.queries} queries and {problem.keys} keys; expected at most {_LONGEST} of each")
     problem = folded(problem)
     own = Words(nest_of(problem))
-    kernel = Forward if problem.slope is None else Backward
+    if problem.slope is None:
+        kernel = IntegerForward if problem.bits else Forward
+    else:
+        kernel = IntegerBackward if problem.bits else Backward
     lowered_kernel = kernel(problem, own, target or host())
     return Lowered((lowered_kernel.step(),), tuple(own.integers), lowered_kernel.work.workspace_bytes, lowered_kernel.schedule)

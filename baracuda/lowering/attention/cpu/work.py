@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from baracuda.codegen.llvm.evaluate import Evaluator, Group
-from baracuda.codegen.llvm.ir import Value, constant, i64
+from baracuda.codegen.llvm.ir import Int, Value, constant, i64
 from baracuda.codegen.llvm.lanes import store_lanes
 from baracuda.codegen.llvm.memory import load
 from baracuda.codegen.llvm.primitives import compute_type
+from baracuda.codegen.llvm.transpose import transposed
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr
 from baracuda.formula.graph import Graph
@@ -97,10 +98,11 @@ class AttentionKernel:
 
     # --- scratch ------------------------------------------------------------------------------------------------------
 
-    def area(self, rows: int, columns: int) -> Matrix:
-        """A new matrix of the compute kind in scratch; `columns` are whole vectors."""
-        offset = self.scratch.take(rows * columns * self.size)
-        return Matrix(Value("i64", str(offset)), columns * self.size, self.size)
+    def area(self, rows: int, columns: int, *, wide: bool = False) -> Matrix:
+        """A new matrix of the compute kind, or of f64, in scratch; `columns` are whole vectors."""
+        size = 8 if wide else self.size
+        offset = self.scratch.take(rows * columns * size)
+        return Matrix(Value("i64", str(offset)), columns * size, size)
 
     def in_scratch(self, area: Matrix) -> Matrix:
         """An area of the scratch memory at hand."""
@@ -132,6 +134,10 @@ class AttentionKernel:
         """Zeros over whole vectors."""
         with self.b.loop(0, nbytes, self.multiplier.nbytes) as at:
             self.store(self.number(0.0), self.b.at(pointer, at))
+
+    def whole_vectors(self, count: Value) -> Value:
+        """A number of columns in whole vectors."""
+        return self.b.mul(self.b.div(self.b.add(count, self.lanes - 1), self.lanes), self.lanes)
 
     # --- walking ------------------------------------------------------------------------------------------------------
 
@@ -199,6 +205,14 @@ class AttentionKernel:
         with b.loop(0, count, self.lanes) as row:
             remaining = b.sub(count, row)
             pack(reader, reader.at(pointer, row, 0), self.lanes, remaining, i64(columns), to.at(b, 0, row), to.row)
+
+    def transpose(self, source: Matrix, to: Matrix, rows: Int, columns: Int) -> None:
+        """Columns of scratch as rows, both of them whole vectors."""
+        b = self.b
+        with b.loop(0, rows, self.lanes) as row, b.loop(0, columns, self.lanes) as column:
+            square = [self.load(source.at(b, b.add(row, lane), column)) for lane in range(self.lanes)]
+            for lane, values in enumerate(transposed(b, square)):
+                self.store(values, to.at(b, b.add(column, lane), row))
 
     # --- results ------------------------------------------------------------------------------------------------------
 
