@@ -7,45 +7,27 @@ queries and keys, or keys and queries.
 
 from __future__ import annotations
 
-from math import inf
-
-from baracuda.codegen.cuda.emit import number
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.elementary.softened import exp_of_nonpositive
 from baracuda.formula.expr import input_
 from baracuda.lowering.attention.cuda.kernel import AttentionKernel
 from baracuda.lowering.attention.cuda.score import function
 from baracuda.lowering.attention.cuda.tiles import COLUMNS, Tile
-from baracuda.lowering.attention.problem import KEYS, Attention
+from baracuda.lowering.attention.problem import Attention
 from baracuda.lowering.nest.cuda.kernel import Words, piece
 from baracuda.runtime.program import Launch
 
 
 class Backward(AttentionKernel):
-    """What both kernels share: the pairs of a tile. `delta` is the place of the queries' delta in the workspace."""
+    """What both kernels share: the pairs of a tile."""
 
     def __init__(self, a: Attention, words: Words, tile: Tile, *, by_keys: bool) -> None:
         super().__init__(a, words, tile, by_keys=by_keys)
-        self.infinity = number(inf, a.compute)
         if self.score.heavy:
             self.area("others", tile.block_rows * self.pitch)
 
     def functions(self) -> str:
         return function("exp_", self.a.compute, exp_of_nonpositive(input_("x", self.a.compute)))
-
-    def _statistics(self, query: str, guard: str, lse: str, delta: str) -> list[str]:
-        """Sets lse and delta to those of a query: lse +inf in place of -inf, and where there is none, so that no key has a
-        probability."""
-        of_head = self.operands.of_head("lse", "c1")
-        row = f"((i64)c0 * heads + c1) * {self.words.signed(self.a.queries)}"
-        return [
-            f"{lse} = {self.infinity}; {delta} = 0;",
-            f"if ({guard}) {{",
-            f"{lse} = {of_head}[({query}) * {self.operands.stride('lse', 2)}];",
-            f"if ({lse} == -{self.infinity}) {lse} = {self.infinity};",
-            f"{delta} = ((const {self.type}*)W.w[{self.words.operands}])[{row} + {query}];",
-            "}",
-        ]
 
     def stash(self, name: str = "weights") -> list[str]:
         """Puts x where the thread finds it again."""
@@ -60,12 +42,12 @@ class Backward(AttentionKernel):
         lines = ["if (works) {", f"const int heads = (int){self.words.word(self.a.heads)};", *score.of_tile()]
         if self.by_keys:
             lines += [f"{type_} lses[8], deltas[8];", "#pragma unroll", f"for (int v = 0; v < {COLUMNS}; ++v) {{"]
-            lines += [*self._statistics("at_column + v", "at_column + v < columns", "lses[v]", "deltas[v]"), "}"]
+            lines += [*self.statistics("at_column + v", "at_column + v < columns", "lses[v]", "deltas[v]"), "}"]
             statistics = [f"const {type_} lse = lses[v], delta = deltas[v];"]
             of_row: list[str] = []
         else:
             statistics = []
-            of_row = [f"{type_} lse, delta;", *self._statistics("at_row", "at_row < rows", "lse", "delta")]
+            of_row = [f"{type_} lse, delta;", *self.statistics("at_row", "at_row < rows", "lse", "delta")]
         if heavy:
             lines += ["#pragma unroll", f"for (int m = 0; m < {self.tile.rows}; ++m) put8({other}, x[m]);"]
         elements = score.slopes("line[v]", "slope[v]", finish)
@@ -109,7 +91,7 @@ class QueryGradient(Backward):
         bias = self.a.dbias is not None
         body = [
             *self.where(),
-            *(self._clear_bias() if bias else []),
+            *(self.clear_bias(self.tile.block_rows, self.tile.threads) if bias else []),
             *self.streams.define(),
             f"{self.type} x[{self.tile.rows}][{COLUMNS}];",
             *(self.array("sum", self.into.width.count) if self.into else []),
@@ -135,28 +117,10 @@ class QueryGradient(Backward):
     def before_elements(self) -> list[str]:
         return [f"Vec<{self.operands.storage('dbias')}, 8> bias;"] if self.a.dbias is not None else []
 
-    def _bias_row(self) -> list[str]:
-        """Declares where a row of the pairs' gradient begins, and how many keys there are."""
-        storage = self.operands.storage("dbias")
-        to = f"{self.operands.of_head('dbias', 'c1', writable=True)} + at_row * {self.operands.stride('dbias', 2)}"
-        return [f"{storage}* const to = {to};", f"const int keys = (int){self.words.word(self.a.keys)};"]
-
-    def _clear_bias(self) -> list[str]:
-        """Zeros for the pairs of tiles that are skipped."""
-        return [
-            f"for (int r = 0; r < {self.tile.block_rows}; ++r) {{",
-            "const int at_row = first_row + r;",
-            f"if (at_row < (int){self.words.word(self.a.queries)}) {{",
-            *self._bias_row(),
-            f"for (int c = threadIdx.x; c < keys; c += {self.tile.threads})",
-            f"if (c < start * {KEYS} || c >= stop * {KEYS}) to[c * {self.operands.stride('dbias', 3)}] = {{}};",
-            "}}",
-        ]
-
     def _store_bias(self) -> list[str]:
         operand = self.operands["dbias"]
         unit = operand.steps(3) == 1
-        lines = [f"if (at_row < (int){self.words.word(self.a.queries)}) {{", *self._bias_row()]
+        lines = [f"if (at_row < (int){self.words.word(self.a.queries)}) {{", *self.bias_row()]
         if unit:
             wide = piece(operand, COLUMNS, 3, (self.a.batch, self.a.heads, self.a.queries, self.a.keys))
             lines.append(f"if (at_column + {COLUMNS} <= keys) store<{wide}>(to + at_column, bias); else")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from math import inf
+
+from baracuda.codegen.cuda.emit import number
+from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.attention.cuda.operands import Operands
 from baracuda.lowering.attention.problem import KEYS, QUERIES, Attention
 from baracuda.lowering.nest.cuda.kernel import Words
@@ -68,6 +72,41 @@ class Place:
             lines.append(f"const int high = (int){self.words.word(max(-_FAR, min(self.high, _FAR)))};")
             stop = f"least({stop}, most(first_of_tile + high + {QUERIES - 1 + KEYS}, 0) / {KEYS})"
         return [*lines, f"const int start = {start}, stop = first_of_tile < rows ? {stop} : 0;"]
+
+    # --- what the backward kernels of either arithmetic share ---------------------------------------------------------
+
+    def statistics(self, query: str, guard: str, lse: str, delta: str) -> list[str]:
+        """Sets lse and delta to those of a query: lse +inf in place of -inf, and where there is none, so that no key has a
+        probability. Delta is at the beginning of the workspace, `heads` how many heads there are."""
+        of_head = self.operands.of_head("lse", "c1")
+        row = f"((i64)c0 * heads + c1) * {self.words.signed(self.a.queries)}"
+        infinity = number(inf, self.a.compute)
+        return [
+            f"{lse} = {infinity}; {delta} = 0;",
+            f"if ({guard}) {{",
+            f"{lse} = {of_head}[({query}) * {self.operands.stride('lse', 2)}];",
+            f"if ({lse} == -{infinity}) {lse} = {infinity};",
+            f"{delta} = ((const {COMPUTE_TYPE[self.a.compute]}*)W.w[{self.words.operands}])[{row} + {query}];",
+            "}",
+        ]
+
+    def bias_row(self) -> list[str]:
+        """Declares where a row of the pairs' gradient begins, and how many keys there are."""
+        storage = self.operands.storage("dbias")
+        to = f"{self.operands.of_head('dbias', 'c1', writable=True)} + at_row * {self.operands.stride('dbias', 2)}"
+        return [f"{storage}* const to = {to};", f"const int keys = (int){self.words.word(self.a.keys)};"]
+
+    def clear_bias(self, block_rows: int, threads: int) -> list[str]:
+        """Zeros for the pairs of tiles that are skipped."""
+        return [
+            f"for (int r = 0; r < {block_rows}; ++r) {{",
+            "const int at_row = first_row + r;",
+            f"if (at_row < (int){self.words.word(self.a.queries)}) {{",
+            *self.bias_row(),
+            f"for (int c = threadIdx.x; c < keys; c += {threads})",
+            f"if (c < start * {KEYS} || c >= stop * {KEYS}) to[c * {self.operands.stride('dbias', 3)}] = {{}};",
+            "}}",
+        ]
 
 
 def _negated(bound: int | None) -> int | None:

@@ -25,7 +25,6 @@ class Forward(IntegerKernel):
         super().__init__(a, words, factors, by_keys=False)
         self.keys, self.values = Phase(factors["k"], factors["q"]), Phase(factors["v"])
         self.plan((self.keys, self.values), limit)
-        self.limit = limit
 
     def lower(self) -> Launch:
         x = input_("x", self.a.compute)
@@ -33,8 +32,7 @@ class Forward(IntegerKernel):
         score = self.score
         body = [
             *self.where(),
-            *self._feed(),
-            *self.rows_of(self.keys),
+            *self.define(),
             f"float largest[2] = {{-{_INFINITY}, -{_INFINITY}}}, total[2] = {{}};",
             *self.sums("sum", self.values),
             *score.of_tile(),
@@ -57,7 +55,7 @@ class Forward(IntegerKernel):
             "}",
             *self._finish(),
         ]
-        return self.launch(body, functions, self.limit)
+        return self.launch(body, functions)
 
     def _statistics(self, h: int) -> list[str]:
         """From the scores of a row to exponentials, and their sum."""

@@ -65,20 +65,31 @@ class IntegerKernel(Place):
     # --- the ring of slots --------------------------------------------------------------------------------------------
 
     def plan(self, phases: Sequence[Phase], limit: int) -> None:
-        """Settle what happens in a tile, and the memory that it takes, on a multiprocessor with so much shared memory."""
-        self.phases = list(phases)
+        """Settle what happens in a tile, and the memory that it takes, on a multiprocessor with so much shared memory: digits of
+        the block's rows lie there where they fit, unless registers hold them."""
+        self.phases, self.limit = list(phases), limit
         self.digits = round_up(max(p.nbytes for p in phases), 128)
         self.slot = round_up(self.digits + SCALES, 128)
-        most, least = _SLOTS
-        self.slots = max(least, min(most, (limit - 1024) // self.slot))
         self.parts = max([p.right.parts for p in phases if p.left is None], default=1)
+        lefts = [p.left for p in phases if p.left is not None]
+        held = [f.count * f.steps * 4 for f in lefts if f.blocks == 1]
+        resident = sum(f.blocks * f.block_bytes for f in lefts)
+        most, least = _SLOTS
+        if len(held) == len(lefts) and sum(held) <= _HELD:
+            self.rows, resident = "Held", 0
+        elif resident + least * self.slot <= limit:
+            self.rows = "Shared"
+        else:
+            self.rows, resident = "Read", 0
+        self.slots = max(least, min(most, (limit // 2 - 1024 - resident) // self.slot))
+        self.shared = self.slots * self.slot + resident
 
     def _head(self, f: RowFactor, head: str) -> str:
         return "g" if f.name in ("k", "v") else head
 
-    def _feed(self) -> list[str]:
-        """Defines `feed`, which sends the next digits on their way."""
-        words, lines, before = self.words, [], 0
+    def define(self) -> list[str]:
+        """Sends the digits of the rows, then the first ones of columns, on their way: `feed` sends the next."""
+        words, lines, before, rows = self.words, [], 0, self.rows_of()
         for i, p in enumerate(self.phases):
             f = p.right
             record = f.record(words, self._head(f, "fed_head" if self.by_keys else "c1"), "fed_tile")
@@ -97,6 +108,7 @@ class IntegerKernel(Place):
             ]
         again = " if (++fed_tile == stop) { fed_tile = start; ++fed_head; }" if self.by_keys else " ++fed_tile;"
         return [
+            *rows,
             "int fed_tile = start, fed_step = 0, fed_slot = 0, slot_read = 0;",
             f"int fed_left = most(stop - start, 0){' * group' if self.by_keys else ''};",
             *(["int fed_head = first_head;"] if self.by_keys else []),
@@ -137,39 +149,41 @@ class IntegerKernel(Place):
             "const int lane = threadIdx.x % 32, first = first_row + threadIdx.x / 32 * 16, row = first + lane / 4;",
         ]
 
-    def held(self, p: Phase) -> bool:
-        f = p.right
-        return f.blocks == 1 and f.count * f.steps * 4 <= _HELD
-
-    def rows_of(self, p: Phase) -> list[str]:
-        """Declares the digits of the block's rows, which are held in registers where they fit, and their scales."""
-        f, words = p.left, self.words
-        assert f is not None
-        n, steps = f.name, f.steps if self.held(p) else 1
-        record = f.record(words, self._head(f, "c1"), f"first_row / {ROWS}")
-        return [
-            f"const i64 {n}_record = {record};",
-            f"const unsigned char* const {n}_digits = {f.at(words, f.start)} + {n}_record * {f.blocks * f.block_bytes};",
-            f"const float* const {n}_scales = (const float*)({f.at(words, f.scales_start)} + {n}_record * {SCALES});",
-            f"const float {n}_scale[2] = {{{n}_scales[row - first_row], {n}_scales[row - first_row + 8]}};",
-            f"const bool {n}_large = __any_sync(~0u, {n}_scale[0] > 0x1p64f || {n}_scale[1] > 0x1p64f);",
-            f"RowDigits<{f.count}, {steps}, {f.line}> {n}_rows;",
-            *([f"{n}_rows.get({n}_digits, first - first_row);"] if self.held(p) else []),
-        ]
+    def rows_of(self) -> list[str]:
+        """Declares the digits of the block's rows, and their scales."""
+        words, lines, at = self.words, [], self.slots * self.slot
+        for f in [p.left for p in self.phases if p.left is not None]:
+            n = f.name
+            record, nbytes = f.record(words, self._head(f, "c1"), f"first_row / {ROWS}"), f.blocks * f.block_bytes
+            lines += [
+                f"const i64 {n}_record = {record};",
+                f"const unsigned char* const {n}_digits = {f.at(words, f.start)} + {n}_record * {nbytes};",
+                f"const float* const {n}_scales = (const float*)({f.at(words, f.scales_start)} + {n}_record * {SCALES});",
+                f"const float {n}_scale[2] = {{{n}_scales[row - first_row], {n}_scales[row - first_row + 8]}};",
+                f"const bool {n}_large = __any_sync(~0u, {n}_scale[0] > 0x1p64f || {n}_scale[1] > 0x1p64f);",
+            ]
+            numbers, source = f"{f.count}, {f.line}", f"{n}_digits"
+            if self.rows == "Held":
+                numbers = f"{f.count}, {f.steps}, {f.line}"
+            elif self.rows == "Shared":
+                source = f"shared + {at}"
+                lines.append(f"copy_bytes<{nbytes}, {THREADS}>({source}, {n}_digits);")
+                at += nbytes
+            lines.append(f"{self.rows}Rows<{numbers}> {n}_rows({source}, first - first_row);")
+        return lines
 
     def dots(self, p: Phase, into: str) -> list[str]:
         """Declares the dot products of a phase."""
         f = p.right
         assert p.left is not None
         n = p.left.name
-        held = str(self.held(p)).lower()
-        call = f"add_dots<{f.count}, {f.steps}, {f.line}, {held}>({into}, {n}_rows, {n}_digits"
-        rest = f"first - first_row, shared_address(slot), scales, {n}_scale, {n}_large);"
+        call = f"add_dots<{f.count}, {f.steps}, {f.line}>({into}, {n}_rows"
+        rest = f"shared_address(slot), scales, {n}_scale, {n}_large);"
         lines = [f"float {into}[8][4] = {{}};"]
         if f.blocks == 1:
-            return [*lines, "{", *self.step(), f"{call}, {rest}", "}"]
+            return [*lines, "{", *self.step(), f"{call}, 0, {rest}", "}"]
         loop = ["#pragma unroll 1", f"for (int block = 0; block < {f.blocks}; ++block) {{"]
-        return [*lines, *loop, *self.step(), f"{call} + block * {f.block_bytes}, {rest}", "}"]
+        return [*lines, *loop, *self.step(), f"{call}, block, {rest}", "}"]
 
     def sums(self, name: str, p: Phase) -> list[str]:
         """Declares the sums of a phase."""
@@ -237,13 +251,11 @@ class IntegerKernel(Place):
         single = f"for (int e = 0; e < 2; ++e) if (c + e < {p.right.depth}) to[(c + e){step}] = out.v[e];"
         return [*lines, "#pragma unroll", single, "}}}"]
 
-    def launch(self, body: Sequence[str], functions: str, limit: int) -> Launch:
-        """The kernel, on a multiprocessor with so much shared memory."""
+    def launch(self, body: Sequence[str], functions: str) -> Launch:
         tables = PRODUCTS + ATTENTION + COMBINE + DIGITS + functions + FRAGMENTS + TURN + self.score.definitions()
-        shared = self.slots * self.slot
-        source = translation_unit(self.words, body, THREADS, tables, blocks=self.resident(limit))
-        return Launch(KernelSource(source), (self.a.batch * self.heads * self.blocks * self.parts, 1, 1), THREADS, shared)
+        source = translation_unit(self.words, body, THREADS, tables, blocks=self.resident())
+        return Launch(KernelSource(source), (self.a.batch * self.heads * self.blocks * self.parts, 1, 1), THREADS, self.shared)
 
-    def resident(self, limit: int) -> int:
+    def resident(self) -> int:
         """Blocks that a multiprocessor should hold."""
-        return max(1, min(limit // (self.slots * self.slot + 1024), 2))
+        return max(1, min(self.limit // (self.shared + 1024), 2))

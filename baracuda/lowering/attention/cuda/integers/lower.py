@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.layout import round_up
+from baracuda.lowering.attention.cuda.delta import delta_bytes, lower_delta
+from baracuda.lowering.attention.cuda.integers.backward import KeyGradient, QueryGradient
 from baracuda.lowering.attention.cuda.integers.digits import digits_launch, row_factors
 from baracuda.lowering.attention.cuda.integers.forward import Forward
 from baracuda.lowering.attention.cuda.place import LONGEST
@@ -12,6 +15,24 @@ from baracuda.lowering.attention.problem import Attention
 from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.runtime.cuda import GRID_LIMIT
 from baracuda.runtime.program import Lowered
+
+
+def _results(a: Attention) -> list[str]:
+    """The kernels that a problem takes, by what they write."""
+    queries, keys = a.batch * a.heads * a.queries, a.batch * a.key_heads * a.keys
+    if a.slope is None:
+        return ["y"] if queries else []
+    of_queries = ["dq"] if queries and (a.dq is not None or a.dbias is not None) else []
+    return of_queries + [n for n, o in (("dk", a.dk), ("dv", a.dv)) if o is not None and keys]
+
+
+def _forms(a: Attention, results: list[str]) -> dict[str, tuple[bool, bool]]:
+    """The operands whose digits some kernels read: whether by rows, and turned."""
+    rows, turned = {"q", "k"}, {"y": "v", "dq": "k" if a.dq is not None else "", "dk": "q", "dv": "dy"}
+    if "dq" in results or "dk" in results:
+        rows |= {"v", "dy"}
+    needed = {turned[n] for n in results}
+    return {n: (n in rows, n in needed) for n in ("q", "k", "v", "dy") if n in rows | needed}
 
 
 @lru_cache(maxsize=4096)
@@ -25,11 +46,23 @@ def lower_integers(a: Attention, target: Target) -> Lowered:
     """
     if max(a.queries, a.keys) > LONGEST:
         raise UnsupportedError(f"{a.queries} queries and {a.keys} keys; expected at most {LONGEST} of each")
-    words, launches = Words(len(a.operands), a.params), []
-    factors = row_factors(a, {"q": (True, False), "k": (True, False), "v": (False, True)}, 0)
-    if a.batch * a.heads * a.queries:
+    words, limit = Words(len(a.operands), a.params), target.shared_bytes
+    launches: list[Launch] = []
+    results, workspace = _results(a), 0
+    if a.slope is not None and a.batch * a.heads * a.queries:
+        launches.append(lower_delta(a, words))
+        workspace = round_up(delta_bytes(a), 128)
+    if results:
+        factors = row_factors(a, _forms(a, results), workspace)
+        workspace = max(f.end for f in factors.values())
         launches.append(digits_launch(a, tuple(factors.values()), words))
-        launches.append(Forward(a, words, factors, target.shared_bytes).lower())
+    for name in results:
+        if name == "y":
+            launches.append(Forward(a, words, factors, limit).lower())
+        elif name == "dq":
+            launches.append(QueryGradient(a, words, factors, limit).lower())
+        else:
+            launches.append(KeyGradient(a, words, factors, limit, values=name == "dv").lower())
     if any(launch.grid[0] > GRID_LIMIT[0] for launch in launches):
         raise UnsupportedError(f"{a.batch} x {a.heads} heads of {a.queries} queries and {a.keys} keys; expected fewer blocks")
-    return Lowered(tuple(launches), tuple(words.values), factors["v"].end, f"attention integers {a.bits}")
+    return Lowered(tuple(launches), tuple(words.values), workspace, f"attention integers {a.bits}")

@@ -142,28 +142,61 @@ template <int LINE> __device__ __forceinline__ int row_place(int row, int column
   constexpr int PIECES = LINE / 16;
   return row * LINE + ((column / 16 ^ row * PIECES / 8 % PIECES) * 16) + column % 16;
 }
-// The digits of a warp's rows, where they lie as digits by rows, 16 rows of `from`; steps of 32 along the depth.
-template <int COUNT, int STEPS, int LINE> struct RowDigits {
-  unsigned x[STEPS][COUNT][4];
+// The digits of a warp's 16 rows, from `first` on, for a step of 32 along the depth: held in registers, or read when they are
+// needed, from shared or from global memory, where they lie as digits by rows.
+template <int COUNT, int LINE> struct ReadRows {
+  const unsigned char* from;
+  unsigned x[COUNT][4];
 
-  __device__ __forceinline__ void get(const unsigned char* from, int first, int step = 0) {
-    const int lane = threadIdx.x % 32, row = first + lane / 4, column = lane % 4 * 4;
+  __device__ __forceinline__ ReadRows(const unsigned char* from, int first)
+      : from(from + row_place<LINE>(first + threadIdx.x % 32 / 4, threadIdx.x % 4 * 4)) {}
+  __device__ __forceinline__ void step(int k, int block) {
+    const int lane = threadIdx.x % 32, odd = lane / 4 * (LINE / 16) / 8 % (LINE / 16);
 #pragma unroll
-    for (int k = 0; k < STEPS; ++k)
+    for (int d = 0; d < COUNT; ++d)
 #pragma unroll
-      for (int d = 0; d < COUNT; ++d)
+      for (int i = 0; i < 4; ++i)
+        x[d][i] = __ldg(reinterpret_cast<const unsigned*>(from + (block * COUNT + d) * 64 * LINE + i % 2 * 8 * LINE +
+                                                          ((k * 2 + i / 2 ^ odd) - odd) * 16));
+  }
+};
+template <int COUNT, int LINE> struct SharedRows {
+  unsigned from;
+  unsigned x[COUNT][4];
+
+  __device__ __forceinline__ SharedRows(const unsigned char* digits, int first) {
+    const int lane = threadIdx.x % 32;
+    from = shared_address(digits) + row_place<LINE>(first + lane % 16, lane / 16 * 16);
+  }
+  __device__ __forceinline__ void step(int k, int block) {
 #pragma unroll
-        for (int i = 0; i < 4; ++i)
-          x[k][d][i] = __ldg(reinterpret_cast<const unsigned*>(
-              from + d * 64 * LINE + row_place<LINE>(row + i % 2 * 8, (step + k) * 32 + i / 2 * 16 + column)));
+    for (int d = 0; d < COUNT; ++d) load_matrices(x[d], (from ^ k * 32) + (block * COUNT + d) * 64 * LINE);
+  }
+};
+template <int COUNT, int STEPS, int LINE> struct HeldRows {
+  unsigned all[STEPS][COUNT][4], x[COUNT][4];
+
+  __device__ __forceinline__ HeldRows(const unsigned char* from, int first) {
+    ReadRows<COUNT, LINE> rows(from, first);
+#pragma unroll
+    for (int k = 0; k < STEPS; ++k) {
+      rows.step(k, 0);
+      copy(all[k], rows.x);
+    }
+  }
+  __device__ __forceinline__ void step(int k, int) { copy(x, all[k]); }
+  static __device__ __forceinline__ void copy(unsigned (&to)[COUNT][4], const unsigned (&from)[COUNT][4]) {
+#pragma unroll
+    for (int d = 0; d < COUNT; ++d)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) to[d][i] = from[d][i];
   }
 };
 
 // One block of the depth more for the dot products t of a warp's rows, whose scales are `a`, with 64 lines of digits in shared
 // memory, whose scales are `b`. `large`: a scale in `a` is so large that P times it may overflow where the product does not.
-template <int COUNT, int STEPS, int LINE, bool HELD>
-__device__ __forceinline__ void add_dots(float (&t)[8][4], const RowDigits<COUNT, HELD ? STEPS : 1, LINE>& held,
-                                         const unsigned char* from, int first, unsigned digits, const float* b,
+template <int COUNT, int STEPS, int LINE, class Rows>
+__device__ __forceinline__ void add_dots(float (&t)[8][4], Rows& rows, int block, unsigned digits, const float* b,
                                          const float (&a)[2], bool large) {
   const int lane = threadIdx.x % 32;
   const unsigned at = digits + row_place<LINE>(lane / 16 * 8 + lane % 8, lane / 8 % 2 * 16);
@@ -172,17 +205,13 @@ __device__ __forceinline__ void add_dots(float (&t)[8][4], const RowDigits<COUNT
     DigitSums<COUNT> sums[2];
 #pragma unroll
     for (int k = 0; k < STEPS; ++k) {
-      RowDigits<COUNT, 1, LINE> read;
-      if constexpr (!HELD) read.get(from, first, k);
+      rows.step(k, block);
 #pragma unroll
       for (int d = 0; d < COUNT; ++d) {
         unsigned r[4];
         load_matrices(r, (at ^ k * 32) + (d * 64 + n * 8) * LINE);
 #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          if constexpr (HELD) sums[i].add(held.x[k], d, r[2 * i], r[2 * i + 1]);
-          else sums[i].add(read.x[0], d, r[2 * i], r[2 * i + 1]);
-        }
+        for (int i = 0; i < 2; ++i) sums[i].add(rows.x, d, r[2 * i], r[2 * i + 1]);
       }
     }
     float2 of_columns[2];

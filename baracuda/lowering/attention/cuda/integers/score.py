@@ -33,14 +33,14 @@ class FragmentScore(Score):
             f"const {self.operands.storage(name)}* const p_{name} = {self.operands.of_head(name, 'c1')};" for name in self.tensors
         ]
 
-    def each(self, body: Sequence[str], *others: str) -> list[str]:
-        """Runs `body` for each element, x[n][i] and the same of the other arrays. Where the formula is heavy its code stands
-        there for four elements: in a loop that turns the arrays round."""
+    def each(self, body: Sequence[str], others: Sequence[str] = (), before: Sequence[str] = ()) -> list[str]:
+        """Runs `body` for each element, x[n][i] and the same of the other arrays, and `before` for each four. Where the formula is
+        heavy its code stands there for four elements: in a loop that turns the arrays round."""
         head = [
             "const int n = COLUMNS_, at_row = first + lane / 4 + i / 2 * 8, at_column = tile * 64 + n * 8 + lane % 4 * 2 + i % 2;"
         ]
         loads = [line for name in self.tensors for line in self._load(name)]
-        inner = ["#pragma unroll", "for (int i = 0; i < 4; ++i) {", *head, *loads, *body, "}"]
+        inner = [*before, "#pragma unroll", "for (int i = 0; i < 4; ++i) {", *head, *loads, *body, "}"]
         if not self.heavy:
             text = ["#pragma unroll", "for (int m = 0; m < 8; ++m) {", *inner, "}"]
             return [line.replace("COLUMNS_", "m").replace("CURRENT_", "m") for line in text]
