@@ -13,6 +13,7 @@ from baracuda.core.elements import Category
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.sku import PlanPreference
 from baracuda.formula.exact_fma import fma32, fma64
+from baracuda.formula.integer_products import integer_product
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan
 from tests.machine import Machine
@@ -39,7 +40,14 @@ def multiply_add(kind: K) -> Any:
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a @ b of (..., m, k) and (..., k, n), in the accumulator's kind: for each element one chain in rising k from +0."""
+    """a @ b of (..., m, k) and (..., k, n), in the accumulator's kind, by the default order: of narrow floats the integer
+    product, else for each element one chain in rising k from +0."""
+    element = K.from_numpy(a.dtype)
+    return integer_product(a, b, 23) if element.is_float and element.bits < 32 else chains(a, b)
+
+
+def chains(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The same, by chains."""
     kind = K.from_numpy(a.dtype).compute
     shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
     with np.errstate(all="ignore"):

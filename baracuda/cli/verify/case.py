@@ -12,6 +12,7 @@ import numpy as np
 from baracuda.cli.plan_case import PlanCase
 from baracuda.cli.verify.placement import TensorPlacement, place
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.sku import PlanPreference
 
 Array = np.ndarray[Any, Any]
 
@@ -51,6 +52,11 @@ class Case(PlanCase):
     @abstractmethod
     def laid(self, layout: str) -> Case:
         """The same case in another layout."""
+
+    @property
+    def preference(self) -> PlanPreference:
+        """What its plan is selected with."""
+        return PlanPreference()
 
     @property
     def op(self) -> str:

@@ -14,20 +14,24 @@ from baracuda.cli.verify.case import Array, Batch, Case
 from baracuda.cli.verify.placement import LAYOUTS, TensorPlacement
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.plan import Plan
+from baracuda.core.sku import MathPrecision, PlanPreference
 from baracuda.formula.exact_fma import fma32, fma64
+from baracuda.formula.integer_products import INTEGER_BITS, integer_product
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan
 
+_K = ElementKind
 #: Batch extents of a and of b, then rows, depth and columns: single ones, odd ones, those of vectors, and tiles with a rest.
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], int, int, int], ...] = (
     ((), (), 1, 1, 1), ((), (), 3, 5, 7), ((), (), 1, 300, 33), ((), (), 5, 64, 1), ((), (), 33, 130, 17), ((), (), 64, 64, 64),
     ((), (), 70, 257, 40), ((), (), 130, 31, 65), ((3,), (3,), 4, 33, 9), ((2, 1), (3,), 5, 17, 6), ((), (), 16, 1000, 16),
 )  # fmt: skip
-#: Elements of the factors and of the result.
-ELEMENTS = (
-    (ElementKind.F32, ElementKind.F32), (ElementKind.F64, ElementKind.F64), (ElementKind.F16, ElementKind.F16),
-    (ElementKind.BF16, ElementKind.BF16), (ElementKind.BF16, ElementKind.F32), (ElementKind.S8, ElementKind.S32),
-    (ElementKind.S32, ElementKind.S32), (ElementKind.C64, ElementKind.C64), (ElementKind.C128, ElementKind.C128),
+#: Elements of the factors and of the result, and what is asked for instead of the default.
+ELEMENTS: tuple[tuple[ElementKind, ElementKind, MathPrecision | None], ...] = (
+    (_K.F32, _K.F32, None), (_K.F64, _K.F64, None), (_K.F16, _K.F16, None), (_K.BF16, _K.BF16, None), (_K.BF16, _K.F32, None),
+    (_K.S8, _K.S32, None), (_K.S32, _K.S32, None), (_K.C64, _K.C64, None), (_K.C128, _K.C128, None),
+    (_K.F32, _K.F32, MathPrecision.INT23), (_K.BF16, _K.BF16, MathPrecision.INT15), (_K.BF16, _K.BF16, MathPrecision.F32),
+    (_K.F8E4M3, _K.F32, None),
 )  # fmt: skip
 _UNIT = {ElementKind.F32: 2.0**-24, ElementKind.F64: 2.0**-53}
 #: How many times as many rows a larger case has, and which of its blocks is the given one.
@@ -48,17 +52,19 @@ class ProductCase(Case):
     a_transposed: bool = False
     b_transposed: bool = False
     layout: str = "contiguous"
+    math: MathPrecision | None = None
     chosen: Mapping[str, TensorPlacement] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         marks = ("T" if self.a_transposed else "") + "," + ("T" if self.b_transposed else "")
         sizes = "x".join(map(str, (*self.a_batch, self.rows, self.depth, self.columns)))
         batch = "" if self.a_batch == self.b_batch else f"/{'x'.join(map(str, self.b_batch))}"
-        return f"matmul-{self.factor}-{self.result}-{sizes}{batch}-{marks}-{self.layout}"
+        asked = "" if self.math is None else f"-{self.math}"
+        return f"matmul-{self.factor}-{self.result}-{sizes}{batch}-{marks}-{self.layout}{asked}"
 
     @property
     def group(self) -> str:
-        return f"matmul {self.factor} {self.result}"
+        return f"matmul {self.factor} {self.result} {self.math or ''}".rstrip()
 
     @property
     def op(self) -> str:
@@ -67,6 +73,18 @@ class ProductCase(Case):
     @property
     def plan(self) -> type[Plan[Any, Any]]:
         return MatmulPlan
+
+    @property
+    def preference(self) -> PlanPreference:
+        return PlanPreference(math=self.math)
+
+    @property
+    def bits(self) -> int:
+        """The bits of the integers that its factors are taken as; 0: they are not."""
+        math = self.math
+        if math is None:  # narrow floats are integers by default
+            math = MathPrecision.INT23 if self.factor.is_float and self.factor.bits < 32 else MathPrecision.F32
+        return INTEGER_BITS.get(math, 0)
 
     @property
     def descriptor(self) -> MatmulDescriptor:
@@ -122,7 +140,8 @@ class ProductCase(Case):
         return (a.swapaxes(-1, -2) if self.a_transposed else a), (b.swapaxes(-1, -2) if self.b_transposed else b)
 
     def bounds(self, inputs: Mapping[str, Array]) -> dict[str, list[tuple[Array, Array]]]:
-        """From the sums in a wider kind: a chain of n roundings is off by at most n units times the sum of magnitudes."""
+        """From the sums in a wider kind: a chain of n roundings is off by at most n units times the sum of magnitudes, integers
+        by what their elements are rounded."""
         a, b = self._factors(inputs)
         if self.factor.is_integer:
             whole = np.matmul(a.astype(np.int64), b.astype(np.int64)).astype(self.result.numpy)
@@ -133,12 +152,19 @@ class ProductCase(Case):
             np.matmul(abs(a).astype(np.longdouble), abs(b).astype(np.longdouble)),
         )
         off = (2 * self.depth + 4) * _UNIT[self.descriptor.accumulator] * size
+        if self.bits:
+            most = (abs(x).astype(np.longdouble).max(i, keepdims=True, initial=0) for x, i in ((a, -1), (b, -2)))
+            sums = (abs(x).astype(np.longdouble).sum(i, keepdims=True) for x, i in ((a, -1), (b, -2)))
+            (most_a, most_b), (sum_a, sum_b) = most, sums
+            off = off + 2.0**-self.bits * 1.01 * (most_a * sum_b + most_b * sum_a + self.depth * most_a * most_b)
         halves = [exact.real, exact.imag] if np.iscomplexobj(exact) else [exact]
         return {"y": [((half - off).astype(np.float64), (half + off).astype(np.float64)) for half in halves]}
 
     def canonical_outputs(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """One chain of fused multiply-adds in rising k for each element, from +0."""
+        """One chain of fused multiply-adds in rising k for each element, from +0; or the integer product."""
         a, b = self._factors(inputs)
+        if self.bits:
+            return {"y": data.rounded(integer_product(a, b, self.bits), self.result)}
         pairs = [(a[..., :, k, None], b[..., None, k, :]) for k in range(self.depth)]
         shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), self.rows, self.columns)
         if self.factor.is_integer:
@@ -162,9 +188,10 @@ class ProductCase(Case):
 def hashed() -> tuple[ProductCase, ...]:
     """The products with reference hashes: every shape in every element; transposes and layouts take turns."""
     cases = []
-    for j, (factor, result) in enumerate(ELEMENTS):
+    for j, (factor, result, math) in enumerate(ELEMENTS):
         for i, (a_batch, b_batch, rows, depth, columns) in enumerate(SHAPES):
             turn = i + 3 * j
             layout = LAYOUTS[turn // 2 % 5] if turn % 2 else "contiguous"
-            cases.append(ProductCase(a_batch, b_batch, rows, depth, columns, factor, result, turn % 4 > 1, turn % 3 > 1, layout))
+            turned = turn % 4 > 1, turn % 3 > 1
+            cases.append(ProductCase(a_batch, b_batch, rows, depth, columns, factor, result, *turned, layout, math))
     return tuple(cases)

@@ -108,7 +108,7 @@ class Session:
         args, cls = self.placed.args, case.plan
         self._values = [getattr(args, s.name) for s in cls.tensors]
         self.layout = layout_of(cls.checked(case.descriptor, self._values, machine.stream))
-        self.plan = select_for(cls, machine.stream, case.descriptor, args, general=general)
+        self.plan = select_for(cls, machine.stream, case.descriptor, args, case.preference, general=general)
         self.workspace = machine.workspace(self.plan.workspace_size())
 
     def run(self, *, poison: int = POISON, bound: bool = False, around: RunHook | None = None) -> dict[str, Array]:

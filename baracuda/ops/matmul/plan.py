@@ -14,7 +14,6 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Found, Plan
 from baracuda.core.sku import BackendKind, KernelSku, MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec
-from baracuda.formula.integer_products import INTEGER_BITS
 from baracuda.lowering.backend import candidates
 from baracuda.lowering.matmul.implementation import LabelledMatmul, MatmulImplementation
 from baracuda.lowering.matmul.problem import TENSOR_CORE_MATH
@@ -40,8 +39,10 @@ class MatmulArgs(Args):
 
 def precisions(d: MatmulDescriptor) -> tuple[MathPrecision | None, ...]:
     """What a product's generated kernels compute in, the default first; None for chains."""
-    real = d.accumulator is ElementKind.F32 and d.a_element.is_float and d.b_element.is_float
-    return (None, *INTEGER_BITS) if real else (None,)
+    if d.accumulator is not ElementKind.F32 or not (d.a_element.is_float and d.b_element.is_float):
+        return (None,)
+    narrow = d.a_element.bits < 32 and d.b_element.bits < 32
+    return (MathPrecision.INT23, None, MathPrecision.INT15) if narrow else (None, MathPrecision.INT23, MathPrecision.INT15)
 
 
 class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):
