@@ -10,16 +10,15 @@ from typing import Any
 from baracuda.backends import libraries
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
-from baracuda.core.device import Device
-from baracuda.core.plan import Implementation, Plan
-from baracuda.core.sku import BackendKind, KernelSku, OpCategory
+from baracuda.core.device import Device, DeviceKind
+from baracuda.core.elements import ElementKind as K
+from baracuda.core.plan import Found, Implementation, Plan
+from baracuda.core.sku import BackendKind, KernelSku, MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.attention.implementation import AttentionImplementation, AttentionProblem
 from baracuda.lowering.backend import candidates
 from baracuda.ops.attention.descriptor import AttentionBackwardDescriptor, AttentionDescriptor
 from baracuda.ops.attention.score import score_graph, slope_graph
-
-_Found = tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]
 
 
 @dataclass
@@ -103,7 +102,7 @@ class AttentionPlan(Plan[AttentionDescriptor, AttentionArgs]):
         return AttentionProblem(score_graph(descriptor), None, descriptor.parameters)
 
     @classmethod
-    def implementations(cls, device: Device, descriptor: AttentionDescriptor) -> _Found:
+    def implementations(cls, device: Device, descriptor: AttentionDescriptor) -> Found:
         return _implementations(cls, device, descriptor)
 
     def sku(self) -> KernelSku:
@@ -135,16 +134,28 @@ class AttentionBackwardPlan(Plan[AttentionBackwardDescriptor, AttentionBackwardA
         return AttentionProblem(score_graph(descriptor), slope_graph(descriptor), descriptor.parameters)
 
     @classmethod
-    def implementations(cls, device: Device, descriptor: AttentionBackwardDescriptor) -> _Found:
+    def implementations(cls, device: Device, descriptor: AttentionBackwardDescriptor) -> Found:
         return _implementations(cls, device, descriptor)
 
     def sku(self) -> KernelSku:
         return replace(super().sku(), epilogue=_options(self.descriptor))
 
 
-def _implementations(cls: Any, device: Device, descriptor: AttentionDescriptor) -> _Found:
+def precisions(d: AttentionDescriptor) -> tuple[MathPrecision | None, ...]:
+    """What an attention's generated kernels take products in, the default first; None for chains."""
+    return (None, MathPrecision.INT15, MathPrecision.INT23) if d.element in (K.F16, K.BF16) else (None,)
+
+
+def _implementations(cls: Any, device: Device, descriptor: AttentionDescriptor) -> Found:
     make = partial(AttentionImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
-    return (*candidates(device, make), *libraries.attention(device, cls.tensors, descriptor))
+    generated = [c for math in precisions(descriptor) for c in _generated(device, descriptor, partial(make, math=math), math)]
+    return (*generated, *libraries.attention(device, cls.tensors, descriptor))
+
+
+def _generated(device: Device, d: AttentionDescriptor, make: Callable[[], Implementation], math: MathPrecision | None) -> Found:
+    if math is not None and device.kind is DeviceKind.CUDA and isinstance(d, AttentionBackwardDescriptor):
+        return ((BackendKind.FORMULA_CUDA, f"the backward has no kernels in {math} for {device}"),)
+    return candidates(device, make)
 
 
 def _options(d: AttentionDescriptor) -> str | None:
