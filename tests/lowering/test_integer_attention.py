@@ -13,9 +13,10 @@ import torch
 import baracuda
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import UnsupportedError
-from baracuda.core.sku import MathPrecision, PlanPreference
+from baracuda.core.sku import BackendKind, MathPrecision, PlanPreference
 from baracuda.formula import functions as f
 from baracuda.formula.integer_products import INTEGER_BITS
+from baracuda.lowering.attention.implementation import AttentionImplementation
 from baracuda.ops.attention.plan import AttentionBackwardPlan, AttentionPlan
 from tests.lowering.attention_cases import AttentionCase, different
 from tests.lowering.attention_inputs import CASES, CAUSAL, Inputs
@@ -274,3 +275,27 @@ def test_what_is_chosen() -> None:
             assert str(math) in str(chosen.sku())
             with pytest.raises(UnsupportedError, match=f"the preference asks for {math}"):
                 plan.select(None, replace(d, element=K.F32), PlanPreference(math=math))
+
+
+@pytest.mark.cpu_only
+def test_a_way_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused with its reason beside others that can; alone it is the error, and no library takes its place."""
+    d = Inputs((2, 4, 2, 70, 66, 16, 16), K.BF16).descriptor
+    refused: set[MathPrecision | None] = {MathPrecision.INT15}
+    made = AttentionImplementation.executables
+
+    def executables(self: AttentionImplementation, *arguments: Any, **options: Any) -> Any:
+        if self.math in refused:
+            raise UnsupportedError(f"no kernels of {self.math}")
+        return made(self, *arguments, **options)
+
+    monkeypatch.setattr(AttentionImplementation, "executables", executables)
+    reasons = [c.reason_refused for c in AttentionPlan.candidates(None, d) if c.backend is BackendKind.FORMULA_CPU]
+    assert reasons == [None, "no kernels of int15", None]
+    assert AttentionPlan.select(None, d).precision_guarantee().math is MathPrecision.F32
+    assert AttentionPlan.select(None, d, PlanPreference(math=MathPrecision.INT23)).precision_guarantee().math
+    with pytest.raises(UnsupportedError, match=r"^no kernels of int15$"):
+        AttentionPlan.select(None, d, PlanPreference(math=MathPrecision.INT15))
+    refused |= {None, MathPrecision.INT23}
+    with pytest.raises(UnsupportedError, match=r"^no kernels of None$"):
+        AttentionPlan.select(None, d)

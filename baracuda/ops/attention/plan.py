@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 from baracuda.backends import libraries
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
-from baracuda.core.device import Device, DeviceKind
+from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind as K
-from baracuda.core.plan import Found, Implementation, Plan
-from baracuda.core.sku import BackendKind, KernelSku, MathPrecision, OpCategory
+from baracuda.core.plan import Found, Plan
+from baracuda.core.sku import KernelSku, MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.attention.implementation import AttentionImplementation, AttentionProblem
 from baracuda.lowering.backend import candidates
@@ -148,14 +147,8 @@ def precisions(d: AttentionDescriptor) -> tuple[MathPrecision | None, ...]:
 
 def _implementations(cls: Any, device: Device, descriptor: AttentionDescriptor) -> Found:
     make = partial(AttentionImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
-    generated = [c for math in precisions(descriptor) for c in _generated(device, descriptor, partial(make, math=math), math)]
+    generated = (c for math in precisions(descriptor) for c in candidates(device, partial(make, math=math)))
     return (*generated, *libraries.attention(device, cls.tensors, descriptor))
-
-
-def _generated(device: Device, d: AttentionDescriptor, make: Callable[[], Implementation], math: MathPrecision | None) -> Found:
-    if math is not None and device.kind is DeviceKind.CUDA and isinstance(d, AttentionBackwardDescriptor):
-        return ((BackendKind.FORMULA_CUDA, f"the backward has no kernels in {math} for {device}"),)
-    return candidates(device, make)
 
 
 def _options(d: AttentionDescriptor) -> str | None:
