@@ -161,11 +161,19 @@ class Plan(ABC, Generic[D, A]):
     def _consider(
         cls, device: Device, descriptor: D, preference: PlanPreference, layouts: Sequence[Layout]
     ) -> Iterator[tuple[Candidate, Implementation | None]]:
-        """The candidates in order of preference; each is compiled when it is asked for."""
+        """The candidates in order of preference; each is compiled when it is asked for.
+
+        Where a formula's kernels cannot be made and those of no other candidate in its place comply, that is the error: a library
+        does not take its place unsaid.
+        """
         if not isinstance(preference, PlanPreference):
             raise InvalidProblemError(f"preference: {preference!r}; expected a PlanPreference or None")
         order = cls.fastest_first if preference.fastest else cls.implementations
+        impossible: list[UnsupportedError] = []
+        complies = False
         for backend, make in order(device, descriptor):
+            if impossible and backend.is_library and not complies:
+                raise impossible[0]
             if preference.backend not in (None, backend):
                 yield Candidate(backend, reason_refused=f"the preference asks for {preference.backend}"), None
             elif isinstance(make, str):
@@ -179,13 +187,15 @@ class Plan(ABC, Generic[D, A]):
                         continue
                     executables = implementation.executables(layouts, autotune=preference.autotune)
                 except UnsupportedError as error:
-                    if not backend.is_library:  # of a formula there is no other kernel
-                        raise
+                    impossible += [] if backend.is_library else [error]
                     yield Candidate(backend, reason_refused=str(error)), None
                     continue
                 needed = max(e.workspace_bytes for e in executables)
                 objection = preference.objection(backend, implementation.guarantee, needed)
+                complies |= objection is None and not backend.is_library
                 yield Candidate(backend, implementation.guarantee, needed, objection), implementation
+        if impossible and not complies:
+            raise impossible[0]
 
     @classmethod
     def select(cls, stream: Any, descriptor: D, preference: PlanPreference | None = None, *, like: A | None = None) -> Any:

@@ -12,6 +12,7 @@ import torch
 
 from baracuda.cli.verify.placement import TensorPlacement, dense_strides, place, placed
 from baracuda.core.elements import ElementKind as K
+from baracuda.core.sku import MathPrecision
 from baracuda.lowering.attention.cpu.lower import lower
 from baracuda.lowering.attention.problem import Attention
 from baracuda.lowering.nest.problem import Operand
@@ -32,17 +33,19 @@ def _array(x: torch.Tensor) -> Array:
 @dataclass(frozen=True)
 class AttentionCase:
     """An attention, forward or (with `wrt`) backward. `layouts` says how tensors lie, "all" those that are not named; beside
-    those of `place` there is "heads last", (batch, sequence, heads, vector) in memory, as a projection writes it."""
+    those of `place` there is "heads last", (batch, sequence, heads, vector) in memory, as a projection writes it. `math`: what
+    products are taken in."""
 
     case: Inputs
     wrt: tuple[str, ...] = ()
     layouts: Mapping[str, str] = field(default_factory=dict)
     general: bool = False
     lse: bool = True
+    math: MathPrecision | None = None
 
     def __str__(self) -> str:
         words = [str(self.case), "d" + "".join(self.wrt) if self.wrt else "", *(f"{n}:{x}" for n, x in self.layouts.items())]
-        return " ".join(w for w in [*words, "general" * self.general, "" if self.lse else "no lse"] if w)
+        return " ".join(w for w in [*words, "general" * self.general, "" if self.lse else "no lse", str(self.math or "")] if w)
 
     @cached_property
     def descriptor(self) -> AttentionDescriptor:
@@ -121,6 +124,7 @@ class AttentionCase:
             **{n: o.get(n) for n in ("lse", "query_lengths", "key_lengths", "dy", "dq", "dk", "dv", "dbias")},
             **{n: o[n] for n in ("q", "k", "v", "y")},
             tensors=tuple(o[n] for n in self._score),
+            math=self.math,
         )
 
     @property
@@ -132,7 +136,7 @@ class AttentionCase:
         found = {name: p.block(POISON) for name, p in self.placements.items()}
         given: dict[str, Array] = {n: _array(x) for n, x in self.case.tensors().items()}
         if self.wrt:
-            forward = AttentionCase(self.case)
+            forward = AttentionCase(self.case, math=self.math)
             blocks = forward.blocks()
             forward.run_on_cpu(blocks)
             given |= {n: np.ascontiguousarray(forward.placements[n].view(blocks[n])) for n in forward.written}

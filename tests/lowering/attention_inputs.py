@@ -79,8 +79,10 @@ class Inputs:
 
     @property
     def backward_descriptor(self) -> AttentionBackwardDescriptor:
+        """That of all gradients, of the bias or the slopes too."""
         given = {f.name: getattr(self.descriptor, f.name) for f in fields(AttentionDescriptor)}
-        return AttentionBackwardDescriptor(**given | {"lse": True})
+        wrt = ("q", "k", "v", *[n for n in ("bias", "slopes") if getattr(self, n)][:1])
+        return AttentionBackwardDescriptor(**given | {"lse": True}, wrt=wrt)
 
 
 CAUSAL = {"causal": True}

@@ -67,6 +67,8 @@ def reference(d: AttentionDescriptor, t: Mapping[str, Tensor]) -> tuple[Tensor, 
 class Emulation:
     """The order of sums, on whole arrays of the compute kind, one pair of a block and a tile after another."""
 
+    dbias: Array
+
     def __init__(self, d: AttentionDescriptor, tensors: Mapping[str, Array]) -> None:
         self.d, self.t = d, tensors
         self.dtype = d.compute.numpy
@@ -169,7 +171,7 @@ class Emulation:
         return y, lse
 
     def backward(self, y: Array, lse: Array, dy: Array) -> tuple[Array, Array, Array]:
-        """dq, dk, dv in the compute kind; y, lse and dy as they are stored."""
+        """dq, dk, dv in the compute kind; y, lse and dy as they are stored. Leaves dbias, for each pair, in `dbias`."""
         d, zero = self.d, self.dtype.type(0)
         self.t = {**self.t, "dy": dy, "y": y}
         dy, y = self._whole("dy", 1, "query_lengths"), self._whole("y", 1, "query_lengths")
@@ -179,7 +181,8 @@ class Emulation:
         with np.errstate(all="ignore"):
             p = self._function("exp", np.where(lse[..., None] == -np.inf, self.dtype.type(-np.inf), self.s - lse[..., None]))
             ds = p * (self._dots(dy, self.v) - delta[..., None])
-        dt = np.where(self.keep, self._formula(slope_graph(d), {"dot": self.dot, "ds": ds})["ddot"], zero)
+        slopes = self._formula(slope_graph(d), {"dot": self.dot, "ds": ds})
+        dt, self.dbias = (np.where(self.keep, slopes.get(n, zero), zero) for n in ("ddot", "dbias"))
         p = np.where(self.keep, p, zero)
         dq, dk, dv = (np.zeros(x.shape, self.dtype) for x in (self.q, self.t["k"], self.t["v"]))
         for b in range(d.batch):

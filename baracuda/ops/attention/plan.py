@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,15 +10,14 @@ from baracuda.backends import libraries
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
 from baracuda.core.device import Device
-from baracuda.core.plan import Implementation, Plan
-from baracuda.core.sku import BackendKind, KernelSku, OpCategory
+from baracuda.core.elements import ElementKind as K
+from baracuda.core.plan import Found, Plan
+from baracuda.core.sku import KernelSku, MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.attention.implementation import AttentionImplementation, AttentionProblem
 from baracuda.lowering.backend import candidates
 from baracuda.ops.attention.descriptor import AttentionBackwardDescriptor, AttentionDescriptor
 from baracuda.ops.attention.score import score_graph, slope_graph
-
-_Found = tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]
 
 
 @dataclass
@@ -103,7 +101,7 @@ class AttentionPlan(Plan[AttentionDescriptor, AttentionArgs]):
         return AttentionProblem(score_graph(descriptor), None, descriptor.parameters)
 
     @classmethod
-    def implementations(cls, device: Device, descriptor: AttentionDescriptor) -> _Found:
+    def implementations(cls, device: Device, descriptor: AttentionDescriptor) -> Found:
         return _implementations(cls, device, descriptor)
 
     def sku(self) -> KernelSku:
@@ -135,16 +133,22 @@ class AttentionBackwardPlan(Plan[AttentionBackwardDescriptor, AttentionBackwardA
         return AttentionProblem(score_graph(descriptor), slope_graph(descriptor), descriptor.parameters)
 
     @classmethod
-    def implementations(cls, device: Device, descriptor: AttentionBackwardDescriptor) -> _Found:
+    def implementations(cls, device: Device, descriptor: AttentionBackwardDescriptor) -> Found:
         return _implementations(cls, device, descriptor)
 
     def sku(self) -> KernelSku:
         return replace(super().sku(), epilogue=_options(self.descriptor))
 
 
-def _implementations(cls: Any, device: Device, descriptor: AttentionDescriptor) -> _Found:
+def precisions(d: AttentionDescriptor) -> tuple[MathPrecision | None, ...]:
+    """What an attention's generated kernels take products in, the default first; None for chains."""
+    return (None, MathPrecision.INT15, MathPrecision.INT23) if d.element in (K.F16, K.BF16) else (None,)
+
+
+def _implementations(cls: Any, device: Device, descriptor: AttentionDescriptor) -> Found:
     make = partial(AttentionImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
-    return (*candidates(device, make), *libraries.attention(device, cls.tensors, descriptor))
+    generated = (c for math in precisions(descriptor) for c in candidates(device, partial(make, math=math)))
+    return (*generated, *libraries.attention(device, cls.tensors, descriptor))
 
 
 def _options(d: AttentionDescriptor) -> str | None:

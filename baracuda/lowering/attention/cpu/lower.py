@@ -34,9 +34,8 @@ def lower(problem: Attention, target: CpuTarget | None = None) -> Lowered:
         raise UnsupportedError(f"{problem.queries} queries and {problem.keys} keys; expected at most {_LONGEST} of each")
     problem = folded(problem)
     own = Words(nest_of(problem))
-    if problem.slope is None:
-        kernel = IntegerForward if problem.bits else Forward
-    else:
+    kernel: type[Forward] | type[Backward] = IntegerForward if problem.bits else Forward
+    if problem.slope is not None:
         kernel = IntegerBackward if problem.bits else Backward
     lowered_kernel = kernel(problem, own, target or host())
     return Lowered((lowered_kernel.step(),), tuple(own.integers), lowered_kernel.work.workspace_bytes, lowered_kernel.schedule)
