@@ -1,5 +1,7 @@
-"""The backward kernels of attention in integers: the queries' gradient, and the keys' and values', each in blocks of 64 of its own
-rows. Every one makes the dot products of its pairs again, so that a thread adds up no more than registers hold."""
+"""The backward kernels of attention in integers: the queries' gradient, and the keys' and values', each in blocks of its own rows.
+
+Every one makes the dot products of its pairs again, so that a thread adds up no more than registers hold.
+"""
 
 from __future__ import annotations
 
