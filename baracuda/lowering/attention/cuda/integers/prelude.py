@@ -333,10 +333,10 @@ template <int COUNT> struct Weights {
 
 // Bytes that lie one behind the other, to shared memory.
 template <int BYTES, int THREADS> __device__ __forceinline__ void copy_bytes(unsigned char* to, const unsigned char* from) {
+  const int own = (int)threadIdx.x * 16;
+  to += own, from += own;
 #pragma unroll
-  for (int i = 0; i < BYTES; i += THREADS * 16) {
-    const int at = i + (int)threadIdx.x * 16;
-    if (BYTES % (THREADS * 16) == 0 || at < BYTES) copy_async<16>(to + at, from + at, 16);
-  }
+  for (int i = 0; i < BYTES; i += THREADS * 16)
+    if (i + THREADS * 16 <= BYTES || own < BYTES - i) copy_async<16>(to + i, from + i, 16);
 }
 """
