@@ -16,7 +16,7 @@ from baracuda.lowering.attention.cuda.place import LONGEST
 from baracuda.lowering.attention.problem import Attention
 from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.runtime.cuda import GRID_LIMIT
-from baracuda.runtime.program import Lowered
+from baracuda.runtime.program import Launch, Lowered
 
 
 def _results(a: Attention) -> list[str]:
