@@ -13,7 +13,7 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.attention.cuda.backward import KeyGradient, QueryGradient
 from baracuda.lowering.attention.cuda.delta import delta_bytes, lower_delta
 from baracuda.lowering.attention.cuda.forward import Forward
-from baracuda.lowering.attention.cuda.integers.lower import lower_integers
+from baracuda.lowering.attention.cuda.integers.lower import integer_ways
 from baracuda.lowering.attention.cuda.kernel import AttentionKernel
 from baracuda.lowering.attention.cuda.operands import Operands
 from baracuda.lowering.attention.cuda.place import LONGEST
@@ -61,7 +61,7 @@ def _ranked(a: Attention, writer: _Writer, width: int, by_keys: bool, target: Ta
 def ways(a: Attention, target: Target) -> Iterator[Lowered]:
     """The kernels of an attention that autotuning tries."""
     if a.bits:
-        yield lower_integers(a, target)
+        yield from integer_ways(a, target)
         return
     for choice in range(TRIED):
         yield lower(a, target, choice)

@@ -1,5 +1,7 @@
-"""The backward kernels of attention in integers: the queries' gradient, and the keys' and values', each in blocks of 64 of its own
-rows. Every one makes the dot products of its pairs again, so that a thread adds up no more than registers hold."""
+"""The backward kernels of attention in integers: the queries' gradient, the keys' and the values', each in blocks of its own rows.
+
+Every one makes the dot products of its pairs again, so that a thread adds up no more than registers hold.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.elementary.softened import exp_of_nonpositive
 from baracuda.formula.expr import input_
 from baracuda.lowering.attention.cuda.integers.digits import RowFactor
-from baracuda.lowering.attention.cuda.integers.kernel import THREADS, IntegerKernel, Phase
+from baracuda.lowering.attention.cuda.integers.kernel import THREADS, IntegerKernel, Phase, Room
 from baracuda.lowering.attention.cuda.score import function
 from baracuda.lowering.attention.problem import QUERIES, Attention
 from baracuda.lowering.nest.cuda.kernel import Words
@@ -42,11 +44,11 @@ class Backward(IntegerKernel):
 class QueryGradient(Backward):
     """dq, and the gradient of a tensor of the score for each pair."""
 
-    def __init__(self, a: Attention, words: Words, factors: Mapping[str, RowFactor], limit: int) -> None:
+    def __init__(self, a: Attention, words: Words, factors: Mapping[str, RowFactor], room: Room) -> None:
         super().__init__(a, words, factors, by_keys=False)
         self.scores, self.slopes = Phase(factors["k"], factors["q"]), Phase(factors["v"], factors["dy"])
         self.into = Phase(factors["k"]) if a.dq is not None else None
-        self.plan([p for p in (self.scores, self.slopes, self.into) if p is not None], limit)
+        self.plan([p for p in (self.scores, self.slopes, self.into) if p is not None], room)
 
     def lower(self) -> Launch:
         bias = self.a.dbias is not None
@@ -88,13 +90,13 @@ class QueryGradient(Backward):
 class KeyGradient(Backward):
     """dk or dv: the query heads that share a key head come one after another."""
 
-    def __init__(self, a: Attention, words: Words, factors: Mapping[str, RowFactor], limit: int, *, values: bool) -> None:
+    def __init__(self, a: Attention, words: Words, factors: Mapping[str, RowFactor], room: Room, *, values: bool) -> None:
         super().__init__(a, words, factors, by_keys=True)
         self.result, self.weight = ("dv", "p") if values else ("dk", "dt")
         self.scores = Phase(factors["q"], factors["k"])
         self.slopes = None if values else Phase(factors["dy"], factors["v"])
         self.into = Phase(factors["dy" if values else "q"])
-        self.plan([p for p in (self.scores, self.slopes, self.into) if p is not None], limit)
+        self.plan([p for p in (self.scores, self.slopes, self.into) if p is not None], room)
 
     def lower(self) -> Launch:
         body = [

@@ -8,7 +8,7 @@ from baracuda.formula import functions as f
 from baracuda.formula.elementary.softened import exp_of_nonpositive
 from baracuda.formula.expr import input_
 from baracuda.lowering.attention.cuda.integers.digits import RowFactor
-from baracuda.lowering.attention.cuda.integers.kernel import IntegerKernel, Phase
+from baracuda.lowering.attention.cuda.integers.kernel import IntegerKernel, Phase, Room
 from baracuda.lowering.attention.cuda.score import function
 from baracuda.lowering.attention.problem import KEYS, Attention
 from baracuda.lowering.nest.cuda.kernel import Words
@@ -21,10 +21,10 @@ class Forward(IntegerKernel):
     """A block has queries, and a part of the values' depth. A thread keeps the statistics of its two rows: `largest` so far, and
     `total`, the sum of exponentials."""
 
-    def __init__(self, a: Attention, words: Words, factors: Mapping[str, RowFactor], limit: int) -> None:
+    def __init__(self, a: Attention, words: Words, factors: Mapping[str, RowFactor], room: Room) -> None:
         super().__init__(a, words, factors, by_keys=False)
         self.keys, self.values = Phase(factors["k"], factors["q"]), Phase(factors["v"])
-        self.plan((self.keys, self.values), limit)
+        self.plan((self.keys, self.values), room)
 
     def lower(self) -> Launch:
         x = input_("x", self.a.compute)

@@ -18,7 +18,7 @@ from baracuda.lowering.attention.cuda.integers.score import TURN, FragmentScore
 from baracuda.lowering.attention.cuda.place import Place
 from baracuda.lowering.attention.cuda.prelude import ATTENTION
 from baracuda.lowering.attention.problem import KEYS, Attention
-from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, DIGITS
+from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, DIGITS, WARPS
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.nest.cuda.kernel import Words, piece, translation_unit
 from baracuda.runtime.program import KernelSource, Launch
@@ -47,6 +47,14 @@ class Phase:
         return self.right.block_bytes if self.left else self.right.part_bytes
 
 
+@dataclass(frozen=True)
+class Room:
+    """What blocks may take: bytes of shared memory of a multiprocessor, which should hold so many."""
+
+    limit: int
+    blocks: int
+
+
 class IntegerKernel(Place):
     """Writes one kernel, whose rows are keys (`by_keys`) or queries.
 
@@ -64,25 +72,27 @@ class IntegerKernel(Place):
 
     # --- the ring of slots --------------------------------------------------------------------------------------------
 
-    def plan(self, phases: Sequence[Phase], limit: int) -> None:
-        """Settle what happens in a tile, and the memory that it takes, on a multiprocessor with so much shared memory: digits of
-        the block's rows lie there where they fit, unless registers hold them."""
-        self.phases, self.limit = list(phases), limit
+    def plan(self, phases: Sequence[Phase], room: Room) -> None:
+        """Settle what happens in a tile, and the memory that it takes: digits of the block's rows lie in registers, or in shared
+        memory where they fit, or are read when they are needed."""
+        self.phases = list(phases)
         self.digits = round_up(max(p.nbytes for p in phases), 128)
         self.slot = round_up(self.digits + SCALES, 128)
         self.parts = max([p.right.parts for p in phases if p.left is None], default=1)
         lefts = [p.left for p in phases if p.left is not None]
-        held = [f.count * f.steps * 4 for f in lefts if f.blocks == 1]
         resident = sum(f.blocks * f.block_bytes for f in lefts)
         most, least = _SLOTS
-        if len(held) == len(lefts) and sum(held) <= _HELD:
+        held = sum(f.count * f.steps * 4 if f.blocks == 1 else _HELD + 1 for f in lefts)
+        if held <= _HELD and room.blocks < 3:
             self.rows, resident = "Held", 0
-        elif resident + least * self.slot <= limit:
+        elif resident + least * self.slot <= room.limit:
             self.rows = "Shared"
         else:
             self.rows, resident = "Read", 0
-        self.slots = max(least, min(most, (limit // 2 - 1024 - resident) // self.slot))
+        self.slots = max(least, min(most, (room.limit // room.blocks - 1024 - resident) // self.slot))
         self.shared = self.slots * self.slot + resident
+        #: Blocks that a multiprocessor should hold.
+        self.resident = max(1, min(room.limit // (self.shared + 1024), room.blocks))
 
     def _head(self, f: RowFactor, head: str) -> str:
         return "g" if f.name in ("k", "v") else head
@@ -252,10 +262,6 @@ class IntegerKernel(Place):
         return [*lines, "#pragma unroll", single, "}}}"]
 
     def launch(self, body: Sequence[str], functions: str) -> Launch:
-        tables = PRODUCTS + ATTENTION + COMBINE + DIGITS + functions + FRAGMENTS + TURN + self.score.definitions()
-        source = translation_unit(self.words, body, THREADS, tables, blocks=self.resident())
+        tables = PRODUCTS + ATTENTION + COMBINE + DIGITS + WARPS + functions + FRAGMENTS + TURN + self.score.definitions()
+        source = translation_unit(self.words, body, THREADS, tables, blocks=self.resident)
         return Launch(KernelSource(source), (self.a.batch * self.heads * self.blocks * self.parts, 1, 1), THREADS, self.shared)
-
-    def resident(self) -> int:
-        """Blocks that a multiprocessor should hold."""
-        return max(1, min(self.limit // (self.shared + 1024), 2))

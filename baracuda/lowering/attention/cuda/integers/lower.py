@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from baracuda.core.errors import UnsupportedError
@@ -10,6 +11,7 @@ from baracuda.lowering.attention.cuda.delta import delta_bytes, lower_delta
 from baracuda.lowering.attention.cuda.integers.backward import KeyGradient, QueryGradient
 from baracuda.lowering.attention.cuda.integers.digits import digits_launch, row_factors
 from baracuda.lowering.attention.cuda.integers.forward import Forward
+from baracuda.lowering.attention.cuda.integers.kernel import Room
 from baracuda.lowering.attention.cuda.place import LONGEST
 from baracuda.lowering.attention.problem import Attention
 from baracuda.lowering.nest.cuda.kernel import Target, Words
@@ -35,9 +37,19 @@ def _forms(a: Attention, results: list[str]) -> dict[str, tuple[bool, bool]]:
     return {n: (n in rows, n in needed) for n in ("q", "k", "v", "dy") if n in rows | needed}
 
 
+#: Blocks that a multiprocessor should hold: what autotuning tries.
+RESIDENT = (3, 2)
+
+
+def integer_ways(a: Attention, target: Target) -> Iterator[Lowered]:
+    """The kernels of an attention in integers that autotuning tries."""
+    for blocks in RESIDENT:
+        yield lower_integers(a, target, blocks)
+
+
 @lru_cache(maxsize=4096)
-def lower_integers(a: Attention, target: Target) -> Lowered:
-    """The kernels of an attention in integers. Needs no GPU.
+def lower_integers(a: Attention, target: Target, blocks: int) -> Lowered:
+    """The kernels of an attention in integers, where a multiprocessor should hold so many blocks. Needs no GPU.
 
     Raises
     ------
@@ -46,7 +58,7 @@ def lower_integers(a: Attention, target: Target) -> Lowered:
     """
     if max(a.queries, a.keys) > LONGEST:
         raise UnsupportedError(f"{a.queries} queries and {a.keys} keys; expected at most {LONGEST} of each")
-    words, limit = Words(len(a.operands), a.params), target.shared_bytes
+    words, room = Words(len(a.operands), a.params), Room(target.shared_bytes, blocks)
     launches: list[Launch] = []
     results, workspace = _results(a), 0
     if a.slope is not None and a.batch * a.heads * a.queries:
@@ -58,11 +70,11 @@ def lower_integers(a: Attention, target: Target) -> Lowered:
         launches.append(digits_launch(a, tuple(factors.values()), words))
     for name in results:
         if name == "y":
-            launches.append(Forward(a, words, factors, limit).lower())
+            launches.append(Forward(a, words, factors, room).lower())
         elif name == "dq":
-            launches.append(QueryGradient(a, words, factors, limit).lower())
+            launches.append(QueryGradient(a, words, factors, room).lower())
         else:
-            launches.append(KeyGradient(a, words, factors, limit, values=name == "dv").lower())
+            launches.append(KeyGradient(a, words, factors, room, values=name == "dv").lower())
     if any(launch.grid[0] > GRID_LIMIT[0] for launch in launches):
         raise UnsupportedError(f"{a.batch} x {a.heads} heads of {a.queries} queries and {a.keys} keys; expected fewer blocks")
-    return Lowered(tuple(launches), tuple(words.values), workspace, f"attention integers {a.bits}")
+    return Lowered(tuple(launches), tuple(words.values), workspace, f"attention integers {a.bits} blocks{blocks}")

@@ -97,18 +97,6 @@ __device__ __forceinline__ void write_row_digits(const S* from, i64 row_stride, 
 """
 
 FRAGMENTS = r"""
-__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
-// Four matrices of 8 lines of 16 bytes: lane i gives the address of line i % 8 of matrix i / 8, and gets 4 bytes of each.
-__device__ __forceinline__ void load_matrices(unsigned (&r)[4], unsigned at) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at) : "memory");
-}
-// c += a (16 rows by 32) times b (32 by 8 columns).
-__device__ __forceinline__ void multiply(int (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
 // The sums of products of digits by the power of 256 that they belong to, the highest first, of 16 rows by 8 columns. Those of
 // two digits are below 2**22: two of them begin with the bits of 1.5 * 2**23, so that they are the bits of floats as they are.
 template <int COUNT> struct DigitSums {
@@ -122,14 +110,15 @@ template <int COUNT> struct DigitSums {
   }
   template <class A> __device__ __forceinline__ void add(const A& a, int digit, unsigned b0, unsigned b1) {
 #pragma unroll
-    for (int d = 0; d < COUNT; ++d) multiply(s[d + digit], a[d], b0, b1);
+    for (int d = 0; d < COUNT; ++d) multiply_add(s[d + digit], a[d], b0, b1);
   }
   // P, rounded to f32.
   __device__ __forceinline__ float rounded(int i) const {
     if constexpr (COUNT == 2) {
-      const float high = __int_as_float((s[1][i] >> 8) + s[0][i]) - 12582912.0f;
-      const float low = __int_as_float(((s[1][i] & 255) << 8) + s[2][i]) - 12582912.0f;
-      return __fmaf_rn(high, 65536.0f, low);
+      int low;  // (written so that it takes two instructions)
+      asm("{ .reg .b32 x; and.b32 x, %1, 255; mad.lo.s32 %0, x, 256, %2; }" : "=r"(low) : "r"(s[1][i]), "r"(s[2][i]));
+      // 192 * 65536 is the 1.5 * 2**23 that is left in the low part.
+      return __fmaf_rn(__int_as_float((s[1][i] >> 8) + s[0][i]) - (12582912.0f + 192.0f), 65536.0f, __int_as_float(low));
     } else {
       const int sums[3][1] = {{(s[0][i] << 8) + s[1][i]}, {s[2][i]}, {(s[3][i] << 8) + s[4][i]}};
       return ::rounded(sums, 0);
@@ -285,13 +274,12 @@ template <int COUNT> struct Weights {
     float up[2], lift[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      unsigned m = 0;
+      float most = 0;
 #pragma unroll
       for (int n = 0; n < 8; ++n)
 #pragma unroll
-        for (int e = 0; e < 2; ++e) m = max(m, __float_as_uint(w[n][2 * h + e]) & ~(1u << 31));
-      m = max(m, __shfl_xor_sync(~0u, m, 1));
-      m = max(m, __shfl_xor_sync(~0u, m, 2));
+        for (int e = 0; e < 2; ++e) most = maximum(most, fabsf(w[n][2 * h + e]));
+      const unsigned m = __float_as_uint(of_four<Max>(most));
       const int places = BITS - max(exponent_above(m), BITS - 149);
       up[h] = power_of_two(min(places, 127));
       lift[h] = power_of_two(max(places - 127, 0));
@@ -345,10 +333,10 @@ template <int COUNT> struct Weights {
 
 // Bytes that lie one behind the other, to shared memory.
 template <int BYTES, int THREADS> __device__ __forceinline__ void copy_bytes(unsigned char* to, const unsigned char* from) {
+  const int own = (int)threadIdx.x * 16;
+  to += own, from += own;
 #pragma unroll
-  for (int i = 0; i < BYTES; i += THREADS * 16) {
-    const int at = i + (int)threadIdx.x * 16;
-    if (BYTES % (THREADS * 16) == 0 || at < BYTES) copy_async<16>(to + at, from + at, 16);
-  }
+  for (int i = 0; i < BYTES; i += THREADS * 16)
+    if (i + THREADS * 16 <= BYTES || own < BYTES - i) copy_async<16>(to + i, from + i, 16);
 }
 """

@@ -34,8 +34,8 @@ class FragmentScore(Score):
         ]
 
     def each(self, body: Sequence[str], others: Sequence[str] = (), before: Sequence[str] = ()) -> list[str]:
-        """Runs `body` for each element, x[n][i] and the same of the other arrays, and `before` for each four. Where the formula is
-        heavy its code stands there for four elements: in a loop that turns the arrays round."""
+        """Runs `body` for each element, x[n][i] and the same of the other arrays, and `before` for each four. The code of a
+        heavy formula stands there for four elements: in a loop that turns the arrays round."""
         head = [
             "const int n = COLUMNS_, at_row = first + lane / 4 + i / 2 * 8, at_column = tile * 64 + n * 8 + lane % 4 * 2 + i % 2;"
         ]
