@@ -180,6 +180,14 @@ def test_every_instruction_set_has_the_same_bits(
             assert same_bits(products(machine, bits, a[:rows], b), reference(a[:rows], b, bits)), rows
 
 
+@pytest.mark.cpu_only
+def test_matrix_registers_are_used_where_the_system_grants_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "_grants_matrix_registers", lambda: False)
+    assert "+amx" not in host.__wrapped__().features
+    monkeypatch.setattr(jit, "_grants_matrix_registers", lambda: True)
+    assert ("+amx-int8" in host.__wrapped__().features) == jit.llvm.get_host_cpu_features().get("amx-int8", False)
+
+
 @pytest.mark.parametrize("bits", BITS)
 def test_code_for_arm(bits: int) -> None:
     target = CpuTarget("aarch64-unknown-linux-gnu", "generic", "+neon", 128)

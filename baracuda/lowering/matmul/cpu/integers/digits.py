@@ -40,7 +40,7 @@ class DigitTile(IntegerTile):
         self.weights = 2 * self.digits - 1
         self.rows, self.columns = _ROWS, _LANES
         self.step = _STEPS if depth <= _STEPS else BLOCK
-        self.step_ns = 0.004 * self.digits
+        self.step_ns = 0.0018 * self.digits
 
     def lanes(self, right: bool) -> int:
         return _LANES

@@ -28,7 +28,7 @@ class HalfTile(IntegerTile):
         self.rows, self.vectors, self._lanes = rows, vectors, vector_bits // 32
         self.columns = vectors * self._lanes
         self.sums = 3 if bits == 23 else 2
-        self.step_ns = 0.1 * self.sums / self._lanes
+        self.step_ns = 0.09 * self.sums / self._lanes
 
     def lanes(self, right: bool) -> int:
         return self._lanes if right else self.rows

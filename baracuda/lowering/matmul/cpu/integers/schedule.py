@@ -30,6 +30,8 @@ from baracuda.runtime.program import Launch
 MOST_ROWS = 128
 #: Bytes of the sums of a unit of work, a local array; and its rows and columns at most.
 _SUM_BYTES, _ROWS, _COLUMNS = 128 << 10, 128, 256
+#: About how long making an element an integer takes.
+_MAKING_NS = 0.35
 #: Units of work that each thread should have, so that none waits long for another.
 _UNITS = 4
 
@@ -164,7 +166,7 @@ class _Factor:
         units = self.panels // self.together * self.blocks
         for a in batch:
             units *= product.extent(a)
-        return kernel.step(units, BLOCK * self.width * self.together * 0.4)
+        return kernel.step(units, BLOCK * self.width * self.together * _MAKING_NS)
 
 
 def block_steps(b: Builder, tile: IntegerTile, depth: Value, block: Value) -> tuple[Value, Value]:
@@ -294,4 +296,5 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
                 operands = {i: b.at(b.at(at[i], b.mul(r, row)), b.mul(c, column)) for i, (r, c) in epilogue.strides.items()}
                 epilogue.rows([to], tile.columns * 4, tile.columns, height, width, operands)
             iterator.advance()
-    return kernel.step(product.batches * counts[0] * counts[1], rows * columns * max(k, 4) * tile.step_ns + 100)
+    making = columns * k * _MAKING_NS if few else 0.0
+    return kernel.step(product.batches * counts[0] * counts[1], rows * columns * max(k, 4) * tile.step_ns + making + 100)

@@ -110,7 +110,7 @@ class FloatTile(IntegerTile):
         super().__init__(bits)
         self.rows, self.vectors, self._lanes = rows, vectors, vector_bits // 64
         self.columns = vectors * self._lanes
-        self.step_ns = 0.3 / self._lanes
+        self.step_ns = 0.18 / self._lanes
 
     def lanes(self, right: bool) -> int:
         return self._lanes if right else self.rows
