@@ -26,7 +26,24 @@ pytest.importorskip("cuda.bindings.nvrtc")
 TARGETS = (Target("sm_90", 132), Target("sm_80", 108), Target("sm_100", 148))
 INT23, INT15 = MathPrecision.INT23, MathPrecision.INT15
 
+#: Thin products: each number of tiles of 8 rows, whole and not, by both layouts of the wide factor, whole blocks of k and not.
+THIN = (
+    *[Product(m, 200, 304, K.BF16, b=b, math=INT23) for m in (1, 2, 7, 8, 9, 16, 17, 33, 64) for b in ("columns", "rows")],
+    *[Product(5, 72, k, K.BF16, b="columns", math=INT23) for k in (1, 127, 128, 136, 8192)],
+    *[Product(72, 5, k, K.F16, a="columns", stored=K.F16, math=INT15) for k in (1, 127, 128, 136, 8192)],
+    *[Product(9, 80, 264, K.F16, b=b, math=INT15) for b in ("columns", "rows", "backwards", "padded", "misaligned", "strided")],
+    *[Product(80, 17, 264, a=a, epilogue="alpha, beta", math=INT23) for a in ("rows", "columns", "backwards", "one row")],
+    Product(16, 72, 136, K.BF16, batch=(2, 3), b="columns", stored=K.BF16, epilogue="bias", math=INT23),
+    Product(12, 104, 640, K.F16, batch=(5,), a="shared", epilogue="bias of rows", y="columns", math=INT23),
+    Product(104, 12, 640, K.BF16, batch=(5,), b="shared", a="columns", epilogue="two results", math=INT15),
+    Product(40, 72, 392, K.F8E4M3, b="columns", epilogue="causal", math=INT23),
+    Product(3, 136, 200, K.F8E5M2, b="columns", general=True, math=INT15),
+    Product(3, 8300, 600, K.BF16, b="columns", math=INT23),
+    Product(24, 4096, 512, K.BF16, math=INT15),
+)  # fmt: skip
+
 CASES = (
+    *THIN,
     *[Product(140, 72, 300, a=layout, math=INT23) for layout in LAYOUTS],
     *[Product(72, 140, 300, K.BF16, b=layout, math=INT23) for layout in LAYOUTS],
     *[Product(150, 70, 260, K.F16, b=layout, math=INT15) for layout in LAYOUTS],
