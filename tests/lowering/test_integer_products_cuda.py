@@ -146,17 +146,19 @@ def unusual_values(rng: np.random.Generator, shape: tuple[int, int], name: str) 
 @pytest.mark.parametrize("left", ["outliers", "wide", "rows", "subnormal", "large", "edge", "zeros", "nan", "infinite"])
 def test_unusual_values(target: Target, left: str, right: str) -> None:
     rng = np.random.default_rng(5)
-    product = Product(130, 70, 300, b="columns")
-    a, b = unusual_values(rng, (130, 300), left), unusual_values(rng, (70, 300), right).T
-    for math, bits in ((INT23, 23), (INT15, 15)):
-        blocks = product.blocks()
-        for block, placement, value in zip(blocks[:2], product.placements[:2], (a, b), strict=True):
-            placement.view(block)[...] = value
-        want = integer_product(a, b, bits)
-        for lowered in ways(replace(product, math=math).matmul_problem, target):
-            got = product.placements[-1].view(run(product, blocks, lowered)[0])
-            same = (got.view(np.uint32) == want.view(np.uint32)) | (np.isnan(got) & np.isnan(want))
-            assert same.all(), (lowered.schedule, int((~same).sum()))
+    for m, kind in ((130, K.F32), (12, K.F32), (12, K.BF16), (12, K.F16)):
+        product = Product(m, 70, 304, kind, b="columns")
+        with np.errstate(over="ignore"):
+            a, b = (unusual_values(rng, (n, 304), name).astype(kind.numpy) for n, name in ((m, left), (70, right)))
+        for math, bits in ((INT23, 23), (INT15, 15)):
+            blocks = product.blocks()
+            for block, placement, value in zip(blocks[:2], product.placements[:2], (a, b.T), strict=True):
+                placement.view(block)[...] = value
+            want = integer_product(a, b.T, bits)
+            for lowered in ways(replace(product, math=math).matmul_problem, target):
+                got = product.placements[-1].view(run(product, blocks, lowered)[0])
+                same = (got.view(np.uint32) == want.view(np.uint32)) | (np.isnan(got) & np.isnan(want))
+                assert same.all(), (lowered.schedule, m, kind, int((~same).sum()))
 
 
 @pytest.mark.parametrize("math", [INT23, INT15], ids=str)

@@ -54,9 +54,9 @@ template <int COUNT> __device__ __forceinline__ void digit_words(unsigned (&to)[
 __device__ __forceinline__ uint2 load_pair(const void* from) {
   uint2 r; asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(r.x), "=r"(r.y) : "l"(from)); return r;
 }
-// The sums of a block of 16 rows, 0 and 8 of them a thread's own, by 8 * TILES thin ones, whose digits are at `thin`. A thread has
-// 8 neighbours in each 32 steps of k: the order of k inside a block is the same for both factors, and free otherwise. TINY: a
-// row has the scale 2**up that is no f32.
+// The sums of a block of 16 rows, 0 and 8 of them a thread's own, by 8 * TILES thin ones, whose digits are at `thin`. A thread
+// has 8 neighbours in each 32 steps of k: the order of k inside a block is the same for both factors, and free otherwise. TINY:
+// 2**up of a row is no f32.
 template <bool TINY, int COUNT, int TILES, class S>
 __device__ __forceinline__ void multiply_block(int (&places)[2 * COUNT - 1][4 * TILES], const Vec<S, 8> (&x)[2][4],
                                                const int (&up)[2], const unsigned char* thin, int lane) {
@@ -143,7 +143,8 @@ template <class S> struct AlongK {
 // Of each 32 steps of k, those that it reads at once, 8 * a + 2 * i + b for one i, lie side by side.
 template <class S> struct AlongRows {
   static_assert(sizeof(S) == 2, "ldmatrix exchanges elements of 16 bits");
-  static __device__ __forceinline__ void fetch(unsigned char* to, const S* from, i64, i64 k_stride, i64 rows, i64 steps, int lane) {
+  static __device__ __forceinline__ void fetch(unsigned char* to, const S* from, i64, i64 k_stride, i64 rows, i64 steps,
+                                               int lane) {
     const bool whole = rows >= 16 && steps >= 128;
     const int half = lane % 2;
 #pragma unroll
