@@ -26,7 +26,24 @@ pytest.importorskip("cuda.bindings.nvrtc")
 TARGETS = (Target("sm_90", 132), Target("sm_80", 108), Target("sm_100", 148))
 INT23, INT15 = MathPrecision.INT23, MathPrecision.INT15
 
+#: Thin products: each number of tiles of 8 rows, whole and not, by both layouts of the wide factor, whole blocks of k and not.
+THIN = (
+    *[Product(m, 200, 304, K.BF16, b=b, math=INT23) for m in (1, 2, 7, 8, 9, 16, 17, 33, 64) for b in ("columns", "rows")],
+    *[Product(5, 72, k, K.BF16, b="columns", math=INT23) for k in (1, 127, 128, 136, 8192)],
+    *[Product(72, 5, k, K.F16, a="columns", stored=K.F16, math=INT15) for k in (1, 127, 128, 136, 8192)],
+    *[Product(9, 80, 264, K.F16, b=b, math=INT15) for b in ("columns", "rows", "backwards", "padded", "misaligned", "strided")],
+    *[Product(80, 17, 264, a=a, epilogue="alpha, beta", math=INT23) for a in ("rows", "columns", "backwards", "one row")],
+    Product(16, 72, 136, K.BF16, batch=(2, 3), b="columns", stored=K.BF16, epilogue="bias", math=INT23),
+    Product(12, 104, 640, K.F16, batch=(5,), a="shared", epilogue="bias of rows", y="columns", math=INT23),
+    Product(104, 12, 640, K.BF16, batch=(5,), b="shared", a="columns", epilogue="two results", math=INT15),
+    Product(40, 72, 392, K.F8E4M3, b="columns", epilogue="causal", math=INT23),
+    Product(3, 136, 200, K.F8E5M2, b="columns", general=True, math=INT15),
+    Product(3, 8300, 600, K.BF16, b="columns", math=INT23),
+    Product(24, 4096, 512, K.BF16, math=INT15),
+)  # fmt: skip
+
 CASES = (
+    *THIN,
     *[Product(140, 72, 300, a=layout, math=INT23) for layout in LAYOUTS],
     *[Product(72, 140, 300, K.BF16, b=layout, math=INT23) for layout in LAYOUTS],
     *[Product(150, 70, 260, K.F16, b=layout, math=INT15) for layout in LAYOUTS],
@@ -129,17 +146,19 @@ def unusual_values(rng: np.random.Generator, shape: tuple[int, int], name: str) 
 @pytest.mark.parametrize("left", ["outliers", "wide", "rows", "subnormal", "large", "edge", "zeros", "nan", "infinite"])
 def test_unusual_values(target: Target, left: str, right: str) -> None:
     rng = np.random.default_rng(5)
-    product = Product(130, 70, 300, b="columns")
-    a, b = unusual_values(rng, (130, 300), left), unusual_values(rng, (70, 300), right).T
-    for math, bits in ((INT23, 23), (INT15, 15)):
-        blocks = product.blocks()
-        for block, placement, value in zip(blocks[:2], product.placements[:2], (a, b), strict=True):
-            placement.view(block)[...] = value
-        want = integer_product(a, b, bits)
-        for lowered in ways(replace(product, math=math).matmul_problem, target):
-            got = product.placements[-1].view(run(product, blocks, lowered)[0])
-            same = (got.view(np.uint32) == want.view(np.uint32)) | (np.isnan(got) & np.isnan(want))
-            assert same.all(), (lowered.schedule, int((~same).sum()))
+    for m, kind in ((130, K.F32), (12, K.F32), (12, K.BF16), (12, K.F16)):
+        product = Product(m, 70, 304, kind, b="columns")
+        with np.errstate(over="ignore"):
+            a, b = (unusual_values(rng, (n, 304), name).astype(kind.numpy) for n, name in ((m, left), (70, right)))
+        for math, bits in ((INT23, 23), (INT15, 15)):
+            blocks = product.blocks()
+            for block, placement, value in zip(blocks[:2], product.placements[:2], (a, b.T), strict=True):
+                placement.view(block)[...] = value
+            want = integer_product(a, b.T, bits)
+            for lowered in ways(replace(product, math=math).matmul_problem, target):
+                got = product.placements[-1].view(run(product, blocks, lowered)[0])
+                same = (got.view(np.uint32) == want.view(np.uint32)) | (np.isnan(got) & np.isnan(want))
+                assert same.all(), (lowered.schedule, m, kind, int((~same).sum()))
 
 
 @pytest.mark.parametrize("math", [INT23, INT15], ids=str)

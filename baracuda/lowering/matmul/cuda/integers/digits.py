@@ -23,7 +23,7 @@ from math import prod
 from baracuda.core.layout import round_up
 from baracuda.formula.integer_products import BLOCK, digits
 from baracuda.lowering.matmul.cuda.factors import STORAGE, small_float_definitions
-from baracuda.lowering.matmul.cuda.integers.prelude import DIGITS
+from baracuda.lowering.matmul.cuda.integers.prelude import DIGITS, SCALE
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Words, offset, piece, translation_unit, unravel
 from baracuda.lowering.nest.problem import Operand
@@ -152,7 +152,7 @@ def digits_launch(c: MatmulProblem, factors: tuple[DigitFactor, ...], words: Wor
         ]
         if i + 1 < len(factors):
             body.append(f"record -= {words.unsigned(f.records)};")
-    tables = small_float_definitions(c) + DIGITS
+    tables = small_float_definitions(c) + SCALE + DIGITS
     source = translation_unit(words, body, THREADS, tables)
     shared = max(f.record_bytes for f in factors)
     return Launch(KernelSource(source), (sum(f.records for f in factors), 1, 1), THREADS, shared)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from baracuda.lowering.matmul.cuda.integers.thin import THIN, lower_thin_integers
 from baracuda.lowering.matmul.cuda.integers.warpgroups import lower_warpgroups
 from baracuda.lowering.matmul.cuda.integers.warps import lower_warps
 from baracuda.lowering.matmul.problem import MatmulProblem
@@ -18,6 +19,11 @@ def padded(m: int, n: int) -> int:
 
 def integer_variants(c: MatmulProblem, flipped: MatmulProblem, target: Target) -> Iterator[Lowered]:
     """The kernels of an integer product, given also with its factors exchanged, the most promising first."""
+    for way, turned in ((c, False), (flipped, True)) if c.m <= c.n else ((flipped, True), (c, False)):
+        if way.m <= THIN:
+            lowered = lower_thin_integers(way, target, exchanged=turned)
+            if lowered is not None:
+                yield lowered
     exchanged = padded(c.n, c.m) < padded(c.m, c.n)
     if target.arch == "sm_90":
         yield lower_warpgroups(flipped if exchanged else c, target, exchanged=exchanged)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-DIGITS = r"""
+#: The scale of a row of a block.
+SCALE = r"""
 // 2**exponent, from 2**-149 on.
 __device__ __forceinline__ float power_of_two(int exponent) {
   return __uint_as_float(exponent >= -126 ? (unsigned)(exponent + 127) << 23 : 1u << (exponent + 149));
@@ -13,6 +14,10 @@ __device__ __forceinline__ int exponent_above(unsigned m) {
   const unsigned bits = tiny ? __float_as_uint(__uint_as_float(m) * 0x1p64f) : m;
   return (int)((bits + 0x1ffffu) >> 23) - 126 - (tiny ? 64 : 0);
 }
+"""
+
+#: The digits of a factor, by a pass of their own.
+DIGITS = r"""
 // A block of 64 rows by 128 steps of k, of which `rows` and `steps` exist, as a record of COUNT digits and its scales. Neighbours
 // are read V at a time, along the rows (ALONG) or along k. A thread has 32 elements: pieces of 16 along k, which are 16 bytes of
 // each digit.
@@ -313,18 +318,15 @@ template <int GROUPS> __device__ __forceinline__ void block_sums(int (&sums)[2][
 """)
 
 #: The tensor-core instructions of a warp.
-WARPS = r"""
-// Copies bytes that lie one behind the other, by a warp.
-template <int BYTES> __device__ __forceinline__ void copy_pieces(void* to, const void* from, int lane) {
-#pragma unroll
-  for (int i = 0; i < BYTES; i += 512) {
-    const int at = i + lane * 16;
-    if (BYTES % 512 == 0 || at < BYTES) copy_async<16>((unsigned char*)to + at, (const unsigned char*)from + at, 16);
-  }
-}
+WARP_INSTRUCTIONS = r"""
 // Four matrices of 8 lines of 16 bytes; each thread says where a line begins and has 4 bytes of a line of each: thread / 4's.
 __device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address) : "memory");
+}
+// The same, but each thread has two 16-bit elements of a column, thread / 4's, from lines thread % 4 * 2 and the next.
+__device__ __forceinline__ void load_transposed(unsigned (&to)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address) : "memory");
 }
 // c += the product of 16 rows by 32 bytes and 8 columns by 32 bytes.
@@ -332,6 +334,18 @@ __device__ __forceinline__ void multiply_add(int* c, const unsigned (&a)[4], uns
   asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+"""
+
+#: What warps do with records.
+WARP_RECORDS = r"""
+// Copies bytes that lie one behind the other, by a warp.
+template <int BYTES> __device__ __forceinline__ void copy_pieces(void* to, const void* from, int lane) {
+#pragma unroll
+  for (int i = 0; i < BYTES; i += 512) {
+    const int at = i + lane * 16;
+    if (BYTES % 512 == 0 || at < BYTES) copy_async<16>((unsigned char*)to + at, (const unsigned char*)from + at, 16);
+  }
 }
 // The sums of a block of 16 rows by 32 columns, from digits in shared memory: a and b are the first lines of the highest ones.
 template <int COUNT> __device__ __forceinline__ void block_sums(int (&sums)[COUNT][16], unsigned a, unsigned b, int lane) {

@@ -47,9 +47,8 @@ def records(f: DigitFactor, words: Words, tile: str) -> list[str]:
     ]
 
 
-def sums_to_shared(c: MatmulProblem, a: DigitFactor, b: DigitFactor, words: Words, pitch: int, count: int) -> list[str]:
-    """Puts the `count` sums of a thread into shared memory, from `sums0` on, those that are NaN taken anew. They are as tensor
-    cores leave them: rows 0 and 8 from `row` on, and columns 0 and 1 from each eighth from `column` on."""
+def sum_taken_anew(c: MatmulProblem, a: DigitFactor, b: DigitFactor, words: Words, name: str) -> list[str]:
+    """The statements that take the sum of row r and column s anew where it is NaN."""
     rank, addresses = len(c.batch), []
     for f, at in ((a, "m0 + r"), (b, "n0 + s")):
         o = f.operand
@@ -60,14 +59,22 @@ def sums_to_shared(c: MatmulProblem, a: DigitFactor, b: DigitFactor, words: Word
             f"(const {kind}*)W.w[{f.number}] + ({offset(strides, 'c')} + ({at}) * {along}), {words.signed(o.strides[rank + 1])}"
         )
     return [
+        f"if ({name} != {name} && r < rows && s < columns)",
+        f"{name} = not_finite({name}, {addresses[0]}, {addresses[1]}, {words.word(c.k)});",
+    ]
+
+
+def sums_to_shared(c: MatmulProblem, a: DigitFactor, b: DigitFactor, words: Words, pitch: int, count: int) -> list[str]:
+    """Puts the `count` sums of a thread into shared memory, from `sums0` on, those that are NaN taken anew. They are as tensor
+    cores leave them: rows 0 and 8 from `row` on, and columns 0 and 1 from each eighth from `column` on."""
+    return [
         "#pragma unroll",
         f"for (int i = 0; i < {count}; i += 2) {{",
         "const int r = row + i / 2 % 2 * 8, s0 = column + i / 4 * 8;",
         "#pragma unroll",
         "for (int e = 0; e < 2; ++e) {",
         "const int s = s0 + e;",
-        "if (sums[i + e] != sums[i + e] && r < rows && s < columns)",
-        f"sums[i + e] = not_finite(sums[i + e], {addresses[0]}, {addresses[1]}, {words.word(c.k)});",
+        *sum_taken_anew(c, a, b, words, "sums[i + e]"),
         "}",
         f"*(float2*)(sums0 + r * {pitch} + s0) = make_float2(sums[i], sums[i + 1]);",
         "}",

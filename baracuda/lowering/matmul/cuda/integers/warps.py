@@ -19,7 +19,7 @@ from baracuda.formula.integer_products import digits
 from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_pitch
 from baracuda.lowering.matmul.cuda.factors import small_float_definitions
 from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, digit_factors, digits_launch
-from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, WARPS
+from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, WARP_INSTRUCTIONS, WARP_RECORDS
 from baracuda.lowering.matmul.cuda.integers.product import records, sums_to_shared, tile_extents, tile_place
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.matmul.problem import MatmulProblem
@@ -114,7 +114,7 @@ def lower_warps(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lowered
         "__syncthreads();",
         *finish,
     ]
-    tables = PRODUCTS + COMBINE + WARPS + small_float_definitions(c) + definitions
+    tables = PRODUCTS + COMBINE + WARP_INSTRUCTIONS + WARP_RECORDS + small_float_definitions(c) + definitions
     source = frame.kernel(body, THREADS, tables, blocks=1)
     launch = Launch(KernelSource(source), (prod(c.batch) * tiles_m * tiles_n, 1, 1), THREADS, barriers + stages * 16)
     return Lowered((first, launch), tuple(words.values), b.end, f"integers {c.bits} warps 64x64 stages{stages}")
