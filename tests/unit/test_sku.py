@@ -40,9 +40,9 @@ def sku(**changes: object) -> KernelSku:
 
 
 def test_sku_string_is_stable() -> None:
-    assert str(sku()) == "softmax.softmax_backward:bf16:contiguous:none:sm_90:formula-cuda:f32+f32/dbsx:v1"
+    assert str(sku()) == "softmax.softmax_backward:bf16:contiguous:none:sm_90:formula-cuda:f32+f32/dbsx:v2"
     assert str(sku(aux_element=ElementKind.S32, epilogue="bias", guarantee=VENDOR)) == (
-        "softmax.softmax_backward:bf16+s32:contiguous:bias:sm_90:formula-cuda:tf32+f32/d:v1"
+        "softmax.softmax_backward:bf16+s32:contiguous:bias:sm_90:formula-cuda:tf32+f32/d:v2"
     )
 
 

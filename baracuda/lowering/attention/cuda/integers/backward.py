@@ -1,4 +1,4 @@
-"""The backward kernels of attention in integers: the queries' gradient, the keys' and the values', each in blocks of its own rows.
+"""The backward kernels of attention in integers: the gradients of queries, keys and values, each in blocks of its own rows.
 
 Every one makes the dot products of its pairs again, so that a thread adds up no more than registers hold.
 """
