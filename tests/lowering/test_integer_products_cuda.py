@@ -80,10 +80,12 @@ def test_compiles(number: int, product: Product, full: bool) -> None:
 
 @pytest.mark.cpu_only
 def test_the_source_does_not_depend_on_extents() -> None:
+    large = [Product(m, 512, 640, math=INT23) for m in (4000, 4100)]
+    thin = [Product(5, 8192, k, K.BF16, b="columns", math=INT23) for k in (640, 1032)]
     for target in TARGETS:
-        problems = [Product(m, 512, 640, math=INT23).matmul_problem for m in (4000, 4100)]
-        sources = [[tuple(x.source for x in lowered.launches) for lowered in ways(c, target)] for c in problems]
-        assert sources[0] == sources[1]
+        for pair in (large, thin):
+            sources = [[tuple(x.source for x in way.launches) for way in ways(p.matmul_problem, target)] for p in pair]
+            assert sources[0] == sources[1]
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ part of shared memory; each thread then has 64 of a block's elements, of which i
 that the instruction reads: the order of k inside a block is free, as its P is exact. The warps of a `group` have the same columns
 and take blocks in turn; their P meet in shared memory, where each thread adds those of some sums in rising order.
 
-Operations on an element of 16 bits: 7.5 of 32-bit lanes, at 23 bits (2 to widen it and for the largest magnitude, 1 fma and 1
-conversion to an integer, 2.5 to sort bytes, the rest for addresses and loads); an H200 has time for 10 while the element
-arrives. Bytes: the wide factor once; the thin one's digits once for each group, from L2.
+Operations for an element of 16 bits, at 23 bits: 6.7 of a lane until it is multiplied (one each to widen it, for the fma and the
+conversion to an integer, 2.5 to sort bytes), 1.1 for the largest magnitude, and 4 for what a block has once. An H200 has time for
+13 while the element arrives. Bytes: the wide factor once; the thin one's digits once for each block of threads, from L2.
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ def lower_thin_integers(c: MatmulProblem, target: Target, *, exchanged: bool) ->
         "__syncwarp();",
         "if (block < blocks) {",
         "const i64 record = a_record + block;",
-        "#pragma unroll",
-        f"for (int i = lane; i < {t.bm}; i += 32) thin_scales[way * {t.bm} + i] = a_scales[record * {SCALES} + i];",
+        # Loaded now, for their way is long, and needed after the product.
+        *[f"const float thin_scale{i} = a_scales[record * {SCALES} + lane + {i}];" for i in range(0, t.bm, 32)],
         f"Vec<{STORAGE[b.operand.kind]}, 8> x[2][4];",
         f"Way::read(x, ring + stage * {t.stage_bytes}, lane);",
         "const unsigned most[2] = {greatest(x[0]), greatest(x[1])};",
@@ -151,6 +151,7 @@ def lower_thin_integers(c: MatmulProblem, target: Target, *, exchanged: bool) ->
         f"block_product<{count}, {t.tiles}>(own, scales, x, most, a_digits + record * {count * PLANE}, lane);",
         "#pragma unroll",
         f"for (int i = 0; i < {4 * t.tiles}; ++i) products[(way * {4 * t.tiles} + i) * 32 + lane] = own[i];",
+        *[f"if (lane + {i} < {t.bm}) thin_scales[way * {t.bm} + lane + {i}] = thin_scale{i};" for i in range(0, t.bm, 32)],
         "#pragma unroll",
         f"for (int r = 0; r < 2; ++r) if (lane % 4 == 0) wide_scales[way * {_COLUMNS} + lane / 4 + r * 8] = scales[r];",
         "}",

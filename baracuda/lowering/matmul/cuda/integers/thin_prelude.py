@@ -51,6 +51,15 @@ template <int COUNT> __device__ __forceinline__ void digit_words(unsigned (&to)[
   if constexpr (COUNT == 3)
     to[0] = __byte_perm(__byte_perm(u[0], u[1], 0x0062), __byte_perm(u[2], u[3], 0x0062), 0x5410) ^ 0x80808080u;
 }
+// 8 elements, widened; a NaN's sign does not matter here.
+template <class S> __device__ __forceinline__ void widen_some(float (&to)[8], const Vec<S, 8>& from) { widen_all(to, from); }
+__device__ __forceinline__ float widen_number(F16 x) {
+  float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.bits)); return r;
+}
+__device__ __forceinline__ void widen_some(float (&to)[8], const Vec<F16, 8>& from) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) to[i] = widen_number(from.v[i]);
+}
 __device__ __forceinline__ uint2 load_pair(const void* from) {
   uint2 r; asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(r.x), "=r"(r.y) : "l"(from)); return r;
 }
@@ -68,19 +77,22 @@ __device__ __forceinline__ void multiply_block(int (&places)[2 * COUNT - 1][4 * 
   for (int j = 0; j < 4; ++j) {
     unsigned left[COUNT][4];
 #pragma unroll
-    for (int r = 0; r < 2; ++r)
+    for (int r = 0; r < 2; ++r) {
+      float value[8];
+      widen_some(value, x[r][j]);
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         unsigned u[4], words[COUNT];
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          const float value = widen(x[r][j].v[h * 4 + i]);
-          u[i] = balanced<COUNT, S>(TINY ? __fmul_rn(value, power_of_two(up[r] / 2)) : value, scale[r]);
+          const float x = value[h * 4 + i];
+          u[i] = balanced<COUNT, S>(TINY ? __fmul_rn(x, power_of_two(up[r] / 2)) : x, scale[r]);
         }
         digit_words(words, u);
 #pragma unroll
         for (int d = 0; d < COUNT; ++d) left[d][r + 2 * h] = words[d];
       }
+    }
 #pragma unroll
     for (int t = 0; t < TILES; ++t)
 #pragma unroll
@@ -99,7 +111,7 @@ __device__ __forceinline__ void block_product(float (&products)[4 * TILES], floa
   int up[2];
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    const bool usual = most[r] - 1 < 0x7f7fffffu;  // neither 0 nor without an end
+    const bool usual = most[r] - 1 < 0x7f7fffffu;  // neither 0 nor infinite
     up[r] = usual ? BITS - max(exponent_above(most[r]), BITS - 149) : 0;
     scales[r] = usual || most[r] == 0 ? power_of_two(-up[r]) : __uint_as_float(0x7fc00000u);
   }
@@ -124,11 +136,18 @@ template <class S> struct AlongK {
                                                int lane) {
     const int row = lane / 4, k = lane % 4 * 8;
     const S* const own = from + row * row_stride + k;
-    const bool whole = rows >= 16 && steps >= 128;
+    if (rows >= 16 && steps >= 128) {
 #pragma unroll
+      for (int i = 0; i < 8 * PIECES; ++i) {
+        const S* const at = own + i / (4 * PIECES) * 8 * row_stride + i / PIECES % 4 * 32 + i % PIECES * V;
+        copy_async<PIECE>(to + (i * 32 + lane) * PIECE, at, PIECE);
+      }
+      return;
+    }
+#pragma unroll 1
     for (int i = 0; i < 8 * PIECES; ++i) {
       const int r = i / (4 * PIECES) * 8, at = i / PIECES % 4 * 32 + i % PIECES * V;
-      const int there = whole ? V : row + r < rows ? held_to<V>((int)min(steps - k - at, (i64)128)) : 0;
+      const int there = row + r < rows ? held_to<V>((int)min(steps - k - at, (i64)128)) : 0;
       copy_async<PIECE>(to + (i * 32 + lane) * PIECE, there ? own + r * row_stride + at : from, there * (int)sizeof(S));
     }
   }
@@ -143,16 +162,19 @@ template <class S> struct AlongK {
 // Of each 32 steps of k, those that it reads at once, 8 * a + 2 * i + b for one i, lie side by side.
 template <class S> struct AlongRows {
   static_assert(sizeof(S) == 2, "ldmatrix exchanges elements of 16 bits");
-  static __device__ __forceinline__ void fetch(unsigned char* to, const S* from, i64, i64 k_stride, i64 rows, i64 steps,
+  static __device__ __forceinline__ void fetch(unsigned char* to, const S* first, i64, i64 k_stride, i64 rows, i64 steps,
                                                int lane) {
-    const bool whole = rows >= 16 && steps >= 128;
-    const int half = lane % 2;
+    const int half = lane % 2, k = lane / 2, own = (half * 32 + k / 2 % 4 * 8 + k / 8 * 2 + k % 2) * 16;
+    const S* const from = first + k * k_stride + half * 8;
+    if (rows >= 16 && steps >= 128) {
 #pragma unroll
+      for (int n = 0; n < 8; ++n) copy_async<16>(to + n / 2 * 1024 + n % 2 * 64 + own, from + n * 16 * k_stride, 16);
+      return;
+    }
+#pragma unroll 1
     for (int n = 0; n < 8; ++n) {
-      const int k = n * 16 + lane / 2, a = k / 8 % 4, i = k / 2 % 4, b = k % 2;
-      const int there = whole ? 8 : k < steps ? held_to<8>((int)min(rows - half * 8, (i64)8)) : 0;
-      copy_async<16>(to + (((k / 32 * 2 + half) * 4 + i) * 8 + a * 2 + b) * 16, there ? from + k * k_stride + half * 8 : from,
-                     there * 2);
+      const int there = n * 16 + k < steps ? held_to<8>((int)min(rows - half * 8, (i64)8)) : 0;
+      copy_async<16>(to + n / 2 * 1024 + n % 2 * 64 + own, there ? from + n * 16 * k_stride : first, there * 2);
     }
   }
   static __device__ __forceinline__ void read(Vec<S, 8> (&x)[2][4], const unsigned char* from, int lane) {
