@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.attention.cuda.lower import lower
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.runtime.nvrtc import cubin
+from baracuda.runtime.program import Lowered
 from tests.lowering.attention_cases import POISON, AttentionCase, different
 from tests.lowering.attention_inputs import CASES, CAUSAL, Inputs
 from tests.machine import Machine
@@ -96,24 +98,31 @@ def test_refused() -> None:
         lower(replace(a, depth=70000, value_depth=70000), TARGETS[0])
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
-def test_bits(machine: Machine, problem: AttentionCase) -> None:
-    """Every tile gives the bits of the CPU's kernels, writes nothing else, and reads nothing (NaN) that is not there."""
+def hold_to_the_cpu(machine: Machine, problem: AttentionCase, lowered_for: Callable[[Target], Iterable[Lowered]]) -> None:
+    """Runs what a problem is lowered to, and compares with the CPU's kernels."""
     if machine.name != "cuda":
         pytest.skip("no CUDA device")
     from baracuda.lowering.nest.cuda.targets import target_of
     from baracuda.runtime.device_memory import download, upload
     from baracuda.runtime.toolchain import toolchain_of
 
-    device, target, blocks = Device.cuda(0), target_of(Device.cuda(0)), problem.blocks()
+    device, blocks = Device.cuda(0), problem.blocks()
     expected = {name: block.copy() for name, block in blocks.items()}
     problem.run_on_cpu(expected)
-    for lowered in dict.fromkeys(
-        lower(problem.problem, t, c) for t in (target, replace(target, multiprocessors=1)) for c in CHOICES
-    ):
+    for lowered in dict.fromkeys(lowered_for(target_of(device))):
         held = {name: upload(block, device) for name, block in blocks.items()}
         workspace = upload(np.full(lowered.workspace_bytes + 64, POISON, np.uint8), device)
         call = toolchain_of(device).load(lowered, len(held), problem.parameters)
         call.call([held[n].pointer + problem.placements[n].offset for n in problem.names], workspace.pointer, 0)
         results = {name: download(held[name]) for name in problem.written}
         assert different(problem, results, expected) == {}, lowered.schedule
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+def test_bits(machine: Machine, problem: AttentionCase) -> None:
+    """Every tile gives the bits of the CPU's kernels, writes nothing else, and reads nothing (NaN) that is not there."""
+
+    def tried(target: Target) -> Iterator[Lowered]:
+        return (lower(problem.problem, t, c) for t in (target, replace(target, multiprocessors=1)) for c in CHOICES)
+
+    hold_to_the_cpu(machine, problem, tried)

@@ -1,0 +1,81 @@
+"""Attention in integers on CUDA: every kernel compiles for sm_80, sm_90 and sm_100; on a device each has the bits of the CPU's
+kernels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from baracuda.core.elements import ElementKind as K
+from baracuda.core.sku import MathPrecision
+from baracuda.lowering.attention.cuda.lower import ways
+from baracuda.lowering.nest.cuda.kernel import Target
+from baracuda.runtime.nvrtc import cubin
+from tests.lowering.attention_cases import AttentionCase
+from tests.lowering.attention_inputs import CASES, CAUSAL, Inputs
+from tests.lowering.test_attention_cuda import LAYOUTS, QKV, TARGETS, gradients, hold_to_the_cpu
+from tests.machine import Machine
+
+pytest.importorskip("cuda.bindings.nvrtc")
+
+INT15, INT23 = MathPrecision.INT15, MathPrecision.INT23
+
+_SIXTEEN = [replace(case, element=(K.BF16, K.F16)[i % 2]) for i, case in enumerate(CASES)]
+_SMALL = Inputs((2, 4, 2, 70, 130, 24, 40), K.BF16, CAUSAL)
+_WITH_BIAS = Inputs((1, 2, 2, 66, 70, 16, 24), K.F16, CAUSAL, bias=(1, 2, 66, 70))
+_LARGE = Inputs((2, 2, 1, 300, 280, 128, 128), K.BF16, CAUSAL)
+PROBLEMS = (
+    *[AttentionCase(case, math=math) for case in _SIXTEEN for math in (INT15, INT23)],
+    *[AttentionCase(case, gradients(case), math=math) for case in _SIXTEEN for math in (INT15, INT23)],
+    *[AttentionCase(_SMALL, layouts={"all": layout}, math=INT15) for layout in LAYOUTS],
+    *[AttentionCase(_WITH_BIAS, (*QKV, "bias"), {"all": layout}, math=INT23) for layout in LAYOUTS],
+    AttentionCase(_WITH_BIAS, (*QKV, "bias"), general=True, math=INT15),
+    *[AttentionCase(_WITH_BIAS, wrt, math=INT15) for wrt in (("q",), ("k",), ("v",), ("bias",), ("k", "bias"))],
+    AttentionCase(Inputs((1, 2, 2, 70, 66, 16, 16), K.BF16, {"softcap": 2.0}), ("k", "v"), math=INT15),
+    *[AttentionCase(_LARGE, wrt, math=math) for wrt in ((), QKV) for math in (INT15, INT23)],
+    AttentionCase(Inputs((1, 1, 1, 130, 200, 256, 256), K.BF16), QKV, math=INT15),
+    AttentionCase(Inputs((1, 1, 1, 70, 70, 576, 512), K.BF16), QKV, math=INT23),
+    AttentionCase(Inputs((1, 2, 2, 130, 140, 100, 80), K.F16, {"window": (70, 10)}), QKV, math=INT23),
+    AttentionCase(Inputs((2, 2, 2, 3, 0, 16, 16), K.BF16), math=INT15),
+    AttentionCase(Inputs((2, 2, 2, 0, 5, 16, 16), K.BF16), QKV, math=INT15),
+)  # fmt: skip
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize(("number", "problem"), list(enumerate(PROBLEMS)), ids=str)
+def test_compiles(number: int, problem: AttentionCase, full: bool) -> None:
+    """A problem's kernels compile; without --full, every sixth problem's for one of the architectures, which take turns."""
+    if number % 6 and not full:
+        pytest.skip("one of six without --full")
+    for target in TARGETS if full else TARGETS[number // 6 % 3 : number // 6 % 3 + 1]:
+        for lowered in ways(problem.problem, target):
+            for launch in lowered.launches:
+                assert launch.shared <= target.shared_bytes
+                assert len(cubin(launch.source, target.arch)) > 1000
+
+
+@pytest.mark.cpu_only
+def test_fits_everywhere() -> None:
+    """The longest usual vectors fit the devices with the least shared memory."""
+    for depths in ((256, 256), (576, 512), (4000, 4000)):
+        for wrt in ((), QKV):
+            case = AttentionCase(Inputs((1, 1, 1, 64, 64, *depths), K.BF16), wrt, math=INT23)
+            for lowered in ways(case.problem, Target("sm_89", 128)):
+                assert all(launch.shared <= 99 * 1024 for launch in lowered.launches)
+
+
+@pytest.mark.cpu_only
+def test_the_source_does_not_depend_on_extents() -> None:
+    """Heads, queries and keys are read at run time: one kernel serves every shape of a kind."""
+    sources = set()
+    for extents in ((4, 32, 32, 4096, 4096, 64, 64), (5, 32, 8, 4000, 4100, 64, 64)):
+        case = AttentionCase(Inputs(extents, K.BF16), QKV, math=INT15)
+        sources.add(tuple(launch.source for lowered in ways(case.problem, TARGETS[0]) for launch in lowered.launches))
+    assert len(sources) == 1
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+def test_bits(machine: Machine, problem: AttentionCase) -> None:
+    """Every way gives the bits of the CPU's kernels, writes nothing else, and reads nothing (NaN) that is not there."""
+    hold_to_the_cpu(machine, problem, lambda target: ways(problem.problem, target))
