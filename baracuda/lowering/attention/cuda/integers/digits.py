@@ -24,7 +24,7 @@ from baracuda.lowering.attention.cuda.operands import Operands
 from baracuda.lowering.attention.cuda.place import Place
 from baracuda.lowering.attention.cuda.prelude import ATTENTION
 from baracuda.lowering.attention.problem import KEYS, Attention
-from baracuda.lowering.matmul.cuda.integers.prelude import DIGITS
+from baracuda.lowering.matmul.cuda.integers.prelude import SCALE
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.nest.cuda.kernel import Words, piece, translation_unit
 from baracuda.runtime.program import KernelSource, Launch
@@ -166,5 +166,5 @@ def digits_launch(a: Attention, factors: Sequence[RowFactor], words: Words) -> L
             "}",
             f"record -= {words.unsigned(f.records)};",
         ]
-    source = translation_unit(words, body, _THREADS, PRODUCTS + ATTENTION + DIGITS + ROW_DIGITS)
+    source = translation_unit(words, body, _THREADS, PRODUCTS + ATTENTION + SCALE + ROW_DIGITS)
     return Launch(KernelSource(source), (sum(f.records for f in factors), 1, 1), _THREADS)

@@ -18,7 +18,7 @@ from baracuda.lowering.attention.cuda.integers.score import TURN, FragmentScore
 from baracuda.lowering.attention.cuda.place import Place
 from baracuda.lowering.attention.cuda.prelude import ATTENTION
 from baracuda.lowering.attention.problem import KEYS, Attention
-from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, DIGITS, WARP_INSTRUCTIONS
+from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, SCALE, WARP_INSTRUCTIONS
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.nest.cuda.kernel import Words, piece, translation_unit
 from baracuda.runtime.program import KernelSource, Launch
@@ -263,7 +263,7 @@ class IntegerKernel(Place):
 
     def launch(self, body: Sequence[str], functions: str) -> Launch:
         tables = (
-            PRODUCTS + ATTENTION + COMBINE + DIGITS + WARP_INSTRUCTIONS + functions + FRAGMENTS + TURN + self.score.definitions()
+            PRODUCTS + ATTENTION + COMBINE + SCALE + DIGITS + WARP_INSTRUCTIONS + functions + FRAGMENTS + TURN + self.score.definitions()
         )
         source = translation_unit(self.words, body, THREADS, tables, blocks=self.resident)
         return Launch(KernelSource(source), (self.a.batch * self.heads * self.blocks * self.parts, 1, 1), THREADS, self.shared)
