@@ -262,8 +262,7 @@ class IntegerKernel(Place):
         return [*lines, "#pragma unroll", single, "}}}"]
 
     def launch(self, body: Sequence[str], functions: str) -> Launch:
-        tables = (
-            PRODUCTS + ATTENTION + COMBINE + SCALE + DIGITS + WARP_INSTRUCTIONS + functions + FRAGMENTS + TURN + self.score.definitions()
-        )
+        common = PRODUCTS + ATTENTION + COMBINE + SCALE + WARP_INSTRUCTIONS
+        tables = common + functions + FRAGMENTS + TURN + self.score.definitions()
         source = translation_unit(self.words, body, THREADS, tables, blocks=self.resident)
         return Launch(KernelSource(source), (self.a.batch * self.heads * self.blocks * self.parts, 1, 1), THREADS, self.shared)
