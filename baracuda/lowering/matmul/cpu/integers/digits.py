@@ -33,9 +33,11 @@ class DigitTile(IntegerTile):
 
     name, together = "8-bit digits", 4
 
-    def __init__(self, bits: int, depth: int, flipped: bool) -> None:
+    def __init__(self, bits: int, depth: int, rows: int, flipped: bool) -> None:
         super().__init__(bits)
         self.flipped = flipped
+        #: The rows of sums that anyone reads, where there is but one tile of them.
+        self.filled = _ROWS if flipped or rows > _ROWS else 1 << (rows - 1).bit_length()
         self.digits = digits(bits)
         self.weights = 2 * self.digits - 1
         self.rows, self.columns = _ROWS, _LANES
@@ -224,7 +226,7 @@ class DigitTile(IntegerTile):
             scale = b.splat(b.load("float", b.at(of_rows, self.data_bytes(False) + 4 * r), 4), _LANES)
             add_scaled(b, nearest, scale, scales, b.at(sums, r * _PITCH))
 
-        return (partial(row, r) for r in range(_ROWS))
+        return (partial(row, r) for r in range(self.filled))
 
     def _rounded(self, b: Builder, weights: list[Value]) -> Value:
         """The f32 nearest to the sum of s32, each 256 times as heavy as that before it."""

@@ -177,7 +177,7 @@ def block_steps(b: Builder, tile: IntegerTile, depth: Value, block: Value) -> tu
 
 def integer_product(product: OrientedMatmul, words: Words, target: CpuTarget, *, bits: int) -> Steps:
     """Two or three steps: the integers of one factor or of both, then the products."""
-    tile = tile_of(target, bits, product.extent(product.depth), _flips(product))
+    tile = tile_of(target, bits, product.extent(product.rows), product.extent(product.depth), _flips(product))
     few = product.extent(product.rows) <= MOST_ROWS
     left = _Factor(product, tile, False, 0)
     right = _Factor(product, tile, True, left.nbytes)
