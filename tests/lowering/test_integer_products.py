@@ -225,7 +225,8 @@ def adversaries(m: int, n: int, k: int = 300) -> Iterator[tuple[np.ndarray, np.n
     yield a, b
     a, b = normal(m, k), normal(k, n)  # blocks of zeros of both signs, largest elements on either side of 127/128
     a[:, :128], b[128:256] = 0.0, -0.0
-    a[0, 128:], a[1, 128:], a[2, 128:] = 127 / 128, np.nextafter(np.float32(127 / 128), np.float32(1)), 1.0
+    a[:3] *= np.float32(0.1)
+    a[0, 270], a[1, 270], a[2, 270] = 127 / 128, np.nextafter(np.float32(127 / 128), np.float32(1)), 1.0
     yield a, b
     a, b = np.full((m, k), 127 / 128, np.float32), np.full((k, n), -127 / 64, np.float32)  # the largest integers of all
     b[:, ::2] *= -1

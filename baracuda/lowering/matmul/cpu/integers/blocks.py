@@ -67,40 +67,50 @@ def integers(
     size = 4 * lanes
     places = [b.at(elements, group * BLOCK * size) for group in range(groups)]
     if reader.lane_step == 1:
-        _copy_rows(b, reader, lanes, source, remaining, count, places)
-        ends = [count] * groups
+        most = _copy_rows(b, reader, lanes, source, remaining, count, places)
+        _clear(b, places, lanes, count, until)
     else:
-        ends = [b.select(b.compare("icmp sgt", remaining, group * lanes), count, i64(0)) for group in range(groups)]
-        for group, (at, end) in enumerate(zip(places, ends, strict=True)):
-            pack(reader, reader.at(source, group * lanes, 0), lanes, b.sub(remaining, group * lanes), end, at, size)
-    made = []
-    for at, end in zip(places, ends, strict=True):
-        with b.loop(end, until) as k:
-            b.store(Value(vector("float", lanes), "zeroinitializer"), b.at(at, b.mul(k, size)), size)
-        made.append(Integers(b, at, lanes, scales(b, _largest(b, at, lanes, until), bits)))
-    return made
+        most = []
+        for group, at in enumerate(places):
+            left = b.sub(remaining, group * lanes)
+            end = b.select(b.compare("icmp sgt", left, 0), count, i64(0))
+            pack(reader, reader.at(source, group * lanes, 0), lanes, left, end, at, size)
+            _clear(b, [at], lanes, end, until)
+            most.append(_largest(b, at, lanes, until))
+    return [Integers(b, at, lanes, scales(b, largest, bits)) for at, largest in zip(places, most, strict=True)]
+
+
+def _clear(b: Builder, places: list[Value], lanes: int, start: Value, stop: Value) -> None:
+    """Zeros for some steps of k."""
+    with b.loop(start, stop) as k:
+        for at in places:
+            b.store(Value(vector("float", lanes), "zeroinitializer"), b.at(at, b.mul(k, 4 * lanes)), 4 * lanes)
 
 
 def _copy_rows(
     b: Builder, reader: Reader, lanes: int, source: Value, remaining: Value, count: Value, places: list[Value]
-) -> None:
-    """Elements that are neighbours: for each step of k all vectors, which lie one behind the other."""
+) -> list[Value]:
+    """Elements that are neighbours: for each step of k all vectors, which lie one behind the other. Gives the largest
+    magnitudes of each."""
     whole = b.compare("icmp sge", remaining, lanes * len(places))
     end = b.select(whole, count, i64(0))
     line = max(1, 64 // (lanes * reader.stored.itemsize))
+    most = [b.variable(Value(vector("i32", lanes), "zeroinitializer")) for _ in places]
 
     def copy(k: Value, left: Value | None) -> None:
-        for group, at in enumerate(places):
+        for group, (at, largest) in enumerate(zip(places, most, strict=True)):
             from_ = reader.at(source, group * lanes, k)
             if left is None and group % line == 0:
                 b.prefetch(b.at(from_, b.mul(reader.k_stride, _AHEAD)))
             x = reader.one(from_, lanes, left if left is None else b.sub(left, group * lanes))
             b.store(x, b.at(at, b.mul(k, 4 * lanes)), 4 * lanes)
+            largest.set(larger(b, largest.get(), magnitude(b, x)))
 
     with b.loop(0, end) as k:
         copy(k, None)
     with b.loop(end, count) as k:
         copy(k, remaining)
+    return [largest.get() for largest in most]
 
 
 def magnitude(b: Builder, x: Value) -> Value:

@@ -10,14 +10,12 @@ from baracuda.codegen.llvm.ir import Builder, Value, Variable, constant, i64, in
 from baracuda.codegen.llvm.transpose import transposed
 from baracuda.formula.integer_products import BLOCK, digits
 from baracuda.lowering.matmul.cpu.integers.blocks import Integers, larger, magnitude, rounded, scaled, scales
-from baracuda.lowering.matmul.cpu.integers.tile import IntegerTile, add_scaled, horner
+from baracuda.lowering.matmul.cpu.integers.tile import AHEAD, IntegerTile, add_scaled, horner
 from baracuda.lowering.matmul.cpu.read import Reader
 
 #: A matrix register: rows of bytes, its size, the steps of k in one, and how many there are.
 _ROWS, _PITCH, _BYTES, _STEPS, _REGISTERS = 16, 64, 1024, 64, 8
 _LANES = 16
-#: How many tiles share out among them the fetching of the next panel of the right factor.
-_AHEAD = 8
 
 
 class DigitTile(IntegerTile):
@@ -33,9 +31,11 @@ class DigitTile(IntegerTile):
 
     name, together = "8-bit digits", 4
 
-    def __init__(self, bits: int, depth: int, flipped: bool) -> None:
+    def __init__(self, bits: int, depth: int, rows: int, flipped: bool) -> None:
         super().__init__(bits)
         self.flipped = flipped
+        # Where there is but one tile of rows, those beyond the last are read by nobody.
+        self.filled = _ROWS if flipped or rows > _ROWS else 1 << (rows - 1).bit_length()
         self.digits = digits(bits)
         self.weights = 2 * self.digits - 1
         self.rows, self.columns = _ROWS, _LANES
@@ -142,7 +142,7 @@ class DigitTile(IntegerTile):
 
     def multiply(self, b: Builder, left: Value, right: Value, until: Value, sums: Value, ahead: Sequence[Value]) -> None:
         products, scaled = list(self._products(b, left, right)), list(self._scaled(b))
-        sizes = self.data_bytes(False), self.data_bytes(True) // _AHEAD
+        sizes = self.data_bytes(False), self.data_bytes(True) // AHEAD
         lines = [partial(self._fetch, b, at, i) for at, n in zip(ahead, sizes, strict=True) for i in range(0, n, _PITCH)]
         for i, product in enumerate(products):
             product()
@@ -224,7 +224,7 @@ class DigitTile(IntegerTile):
             scale = b.splat(b.load("float", b.at(of_rows, self.data_bytes(False) + 4 * r), 4), _LANES)
             add_scaled(b, nearest, scale, scales, b.at(sums, r * _PITCH))
 
-        return (partial(row, r) for r in range(_ROWS))
+        return (partial(row, r) for r in range(self.filled))
 
     def _rounded(self, b: Builder, weights: list[Value]) -> Value:
         """The f32 nearest to the sum of s32, each 256 times as heavy as that before it."""

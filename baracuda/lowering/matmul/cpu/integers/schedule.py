@@ -14,7 +14,7 @@ from baracuda.core.layout import round_up
 from baracuda.formula.integer_products import BLOCK
 from baracuda.lowering.matmul.cpu.integers.blocks import integers
 from baracuda.lowering.matmul.cpu.integers.digits import DigitTile
-from baracuda.lowering.matmul.cpu.integers.tile import IntegerTile
+from baracuda.lowering.matmul.cpu.integers.tile import AHEAD, IntegerTile
 from baracuda.lowering.matmul.cpu.integers.unusual import settle
 from baracuda.lowering.matmul.cpu.integers.ways import tile_of
 from baracuda.lowering.matmul.cpu.plan import LINE, OrientedMatmul, Steps, aligned, aligned_workspace, split_evenly
@@ -26,9 +26,8 @@ from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.pool import get_num_threads
 from baracuda.runtime.program import Launch
 
-#: More rows than this are worth packing the columns' integers for.
-MOST_ROWS = 128
-#: Bytes of the sums of a unit of work, a local array; and its rows and columns at most.
+#: Bytes of the sums of a unit of work, a local array; and its rows and columns at most. Where there are no more rows, a column
+#: is needed by one unit only.
 _SUM_BYTES, _ROWS, _COLUMNS = 128 << 10, 128, 256
 #: About how long making an element an integer takes.
 _MAKING_NS = 0.35
@@ -177,8 +176,8 @@ def block_steps(b: Builder, tile: IntegerTile, depth: Value, block: Value) -> tu
 
 def integer_product(product: OrientedMatmul, words: Words, target: CpuTarget, *, bits: int) -> Steps:
     """Two or three steps: the integers of one factor or of both, then the products."""
-    tile = tile_of(target, bits, product.extent(product.depth), _flips(product))
-    few = product.extent(product.rows) <= MOST_ROWS
+    tile = tile_of(target, bits, product.extent(product.rows), product.extent(product.depth), _flips(product))
+    few = product.extent(product.rows) <= _ROWS
     left = _Factor(product, tile, False, 0)
     right = _Factor(product, tile, True, left.nbytes)
     factors = (left,) if few else (left, right)
@@ -202,7 +201,7 @@ def _flips(product: OrientedMatmul) -> bool:
 def _unit(product: OrientedMatmul, tile: IntegerTile, few: bool) -> tuple[int, int]:
     """Rows and columns of a unit of work."""
     m, n = product.extent(product.rows), product.extent(product.columns)
-    rows = split_evenly(m, MOST_ROWS if few else _ROWS, tile.rows)
+    rows = split_evenly(m, _ROWS, tile.rows)
     most = max(tile.columns, min(_COLUMNS, _SUM_BYTES // (4 * rows)) // tile.columns * tile.columns)
     columns = split_evenly(n, most, tile.columns)
     wanted = _UNITS * get_num_threads()
@@ -247,7 +246,7 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
         tile_column = b.mul(row_tiles, tile.nbytes)
     iterator = StridedIterator(b, kernel.integers([*(product.extent(a) for a in batch), *counts]), strides, bases)
     extents, blocks = kernel.integers([m, n, k]), kernel.integer(left.blocks)
-    sums = b.array("i8", max(_SUM_BYTES, MOST_ROWS * tile.columns * 4) + tile.nbytes)
+    sums = b.array("i8", max(_SUM_BYTES, _ROWS * tile.columns * 4) + tile.nbytes)
     # The integers made last are read on while the next are made.
     made = [b.variable(b.array("i8", right.together * panels[1] if few else 1)) for _ in range(2)]
     wide = right.together * tile.columns
@@ -282,7 +281,7 @@ def _products(left: _Factor, right: _Factor, few: bool, kernel: Kernel) -> Launc
                     with b.loop(0, rows_left, tile.rows) as row:
                         number = b.div(row, tile.rows)
                         block_of_rows = b.at(of_left, b.mul(number, panels[0]))
-                        ahead = b.at(b.at(of_right, panels[1]), b.mul(number, tile.data_bytes(True) // 8))
+                        ahead = b.at(b.at(of_right, panels[1]), b.mul(number, tile.data_bytes(True) // AHEAD))
                         here = b.at(to, b.mul(number, tile.nbytes))
                         tile.multiply(b, block_of_rows, of_right, until, here, (b.at(block_of_rows, panels[0]), ahead))
             tile.finish(b)

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from baracuda.codegen.llvm.ir import Builder, Value, constant, intrinsic, vector
-from baracuda.core.layout import round_up
 from baracuda.formula.integer_products import BLOCK
 from baracuda.lowering.matmul.cpu.integers.blocks import Integers
+from baracuda.lowering.matmul.cpu.plan import aligned
 
-LINE = 64
+#: How many tiles share out among them the fetching of the next panel of the right factor.
+AHEAD = 8
 
 
 class IntegerTile(ABC):
@@ -63,7 +64,7 @@ class IntegerTile(ABC):
 
     def block_bytes(self, right: bool) -> int:
         """The size of a block of a panel."""
-        return round_up(self.data_bytes(right) + 4 * self.width(right), LINE)
+        return aligned(self.data_bytes(right) + 4 * self.width(right))
 
     @abstractmethod
     def write(self, b: Builder, integers: Integers, right: bool, group: int, until: Value, block: Value) -> None:

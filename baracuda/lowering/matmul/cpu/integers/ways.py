@@ -8,11 +8,12 @@ from baracuda.lowering.matmul.cpu.integers.tile import FloatTile, IntegerTile
 from baracuda.runtime.jit import CpuTarget
 
 
-def tile_of(target: CpuTarget, bits: int, depth: int, flipped: bool) -> IntegerTile:
-    """The fastest tile of a target; `flipped`: it is better that the right factor's integers lie along k."""
+def tile_of(target: CpuTarget, bits: int, rows: int, depth: int, flipped: bool) -> IntegerTile:
+    """The fastest tile of a target for so many rows and steps of k. `flipped`: more elements lie as a tile wants them if the
+    right factor gives the rows."""
     features = target.features.split(",")
     if {"+amx-tile", "+amx-int8"} <= set(features) and target.vector_bits == 512:
-        return DigitTile(bits, depth, flipped)
+        return DigitTile(bits, depth, rows, flipped)
     if target.vector_bits == 512 and "+avx512vnni" in features:
         return HalfTile(bits, 8, 3, 512)
     if target.vector_bits == 256 and "+avxvnni" in features:
