@@ -6,6 +6,7 @@ of a key head, which wait in scratch memory, are summed in rising queries, head 
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from math import inf
 
 from baracuda.codegen.llvm.evaluate import Group
@@ -60,11 +61,19 @@ class Backward:
         pitch = columns * w.size
         return Matrix(w.kernel.integer(w.scratch.take(self.rows * pitch)), pitch, w.size)
 
-    def step(self) -> Launch:
+    def steps(self) -> tuple[tuple[Launch, ...], int]:
+        """The program's steps, and the bytes of workspace that they take."""
+        return (self._step(),), self.work.workspace_bytes
+
+    def _ready(self) -> AbstractContextManager[None]:
+        """What is multiplied in is ready for it inside."""
+        return nullcontext()
+
+    def _step(self) -> Launch:
         w, b, a = self.work, self.b, self.a
         workspace, nbytes = w.workspace()
         key_heads, rows = w.kernel.integer(a.key_heads), w.kernel.integer(self.rows)
-        with b.loop(w.kernel.begin, w.kernel.end) as part:
+        with self._ready(), b.loop(w.kernel.begin, w.kernel.end) as part:
             w.begin_part(part, workspace, nbytes)
             start, stop = w.range_of_units(part)
             with b.loop(start, stop) as unit:

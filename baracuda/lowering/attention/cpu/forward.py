@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from math import inf
 
 from baracuda.codegen.llvm.ir import Value, i64, intrinsic
@@ -54,11 +55,19 @@ class Forward:
         self.s = w.area(KEYS, QUERIES)
         self.sums = w.area(QUERIES, w.value_depth)
 
-    def step(self) -> Launch:
+    def steps(self) -> tuple[tuple[Launch, ...], int]:
+        """The program's steps, and the bytes of workspace that they take."""
+        return (self._step(),), self.work.workspace_bytes
+
+    def _ready(self) -> AbstractContextManager[None]:
+        """What is multiplied in is ready for it inside."""
+        return nullcontext()
+
+    def _step(self) -> Launch:
         w, b, a = self.work, self.b, self.a
         workspace, nbytes = w.workspace()
         blocks = w.kernel.integer(self.blocks)
-        with b.loop(w.kernel.begin, w.kernel.end) as part:
+        with self._ready(), b.loop(w.kernel.begin, w.kernel.end) as part:
             w.begin_part(part, workspace, nbytes)
             start, stop = w.range_of_units(part)
             with b.loop(start, stop) as unit:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.attention.cpu.backward import Backward
 from baracuda.lowering.attention.cpu.forward import Forward
-from baracuda.lowering.attention.cpu.integer_backward import IntegerBackward
-from baracuda.lowering.attention.cpu.integer_forward import IntegerForward
+from baracuda.lowering.attention.cpu.integers.backward import IntegerBackward
+from baracuda.lowering.attention.cpu.integers.forward import IntegerForward
 from baracuda.lowering.attention.cpu.work import nest_of
 from baracuda.lowering.attention.fold import folded
 from baracuda.lowering.attention.problem import Attention
@@ -38,4 +38,5 @@ def lower(problem: Attention, target: CpuTarget | None = None) -> Lowered:
     if problem.slope is not None:
         kernel = IntegerBackward if problem.bits else Backward
     lowered_kernel = kernel(problem, own, target or host())
-    return Lowered((lowered_kernel.step(),), tuple(own.integers), lowered_kernel.work.workspace_bytes, lowered_kernel.schedule)
+    steps, workspace_bytes = lowered_kernel.steps()
+    return Lowered(steps, tuple(own.integers), workspace_bytes, lowered_kernel.schedule)

@@ -76,6 +76,8 @@ class AttentionKernel:
         self.type = self.multiplier.type
         self.index = numbered(a)
         self.scratch = Scratch()
+        #: Bytes of the workspace in front of all scratch memory.
+        self.before_scratch = 0
         self.units = units
         self.parts = max(1, min(units, parts * get_num_threads()))
         self.depth = self.padded(a.depth)
@@ -98,11 +100,10 @@ class AttentionKernel:
 
     # --- scratch ------------------------------------------------------------------------------------------------------
 
-    def area(self, rows: int, columns: int, *, wide: bool = False) -> Matrix:
-        """A new matrix of the compute kind, or of f64, in scratch; `columns` are whole vectors."""
-        size = 8 if wide else self.size
-        offset = self.scratch.take(rows * columns * size)
-        return Matrix(Value("i64", str(offset)), columns * size, size)
+    def area(self, rows: int, columns: int) -> Matrix:
+        """A new matrix of the compute kind in scratch; `columns` are whole vectors."""
+        offset = self.scratch.take(rows * columns * self.size)
+        return Matrix(Value("i64", str(offset)), columns * self.size, self.size)
 
     def in_scratch(self, area: Matrix) -> Matrix:
         """An area of the scratch memory at hand."""
@@ -246,11 +247,14 @@ class AttentionKernel:
 
     def workspace(self) -> tuple[Value, Value]:
         """Where scratch memory starts, and how much of it each part has: known when all areas are taken."""
-        return aligned_workspace(self.kernel), self.kernel.integer(self.scratch.nbytes)
+        start = aligned_workspace(self.kernel)
+        if self.before_scratch:
+            start = self.b.at(start, self.kernel.integer(self.before_scratch))
+        return start, self.kernel.integer(self.scratch.nbytes)
 
     @property
     def workspace_bytes(self) -> int:
-        return self.scratch.nbytes * self.parts + LINE
+        return self.before_scratch + self.scratch.nbytes * self.parts + LINE
 
 
 def _near(bound: int) -> int:

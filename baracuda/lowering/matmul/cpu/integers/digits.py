@@ -48,7 +48,7 @@ class DigitTile(IntegerTile):
     def data_bytes(self, right: bool) -> int:
         return self.step // _STEPS * self.digits * _BYTES
 
-    def _register(self, half: int, digit: int) -> int:
+    def register(self, half: int, digit: int) -> int:
         """Where in a block a register's content is."""
         return (half * self.digits + digit) * _BYTES
 
@@ -58,9 +58,9 @@ class DigitTile(IntegerTile):
 
     def write(self, b: Builder, integers: Integers, right: bool, group: int, until: Value, block: Value) -> None:
         for half in range(self.step // _STEPS):
-            to = b.at(block, self._register(half, 0))
+            to = b.at(block, self.register(half, 0))
             with b.loop(0, _LANES) as k:
-                words = self._words(b, [integers.whole(b.add(k, half * _STEPS + i * _LANES)) for i in range(4)])
+                words = self.words(b, [integers.whole(b.add(k, half * _STEPS + i * _LANES)) for i in range(4)])
                 for digit, word in enumerate(words):
                     b.store(word, b.at(to, b.add(b.mul(k, _PITCH), digit * _BYTES)), _PITCH)
         if right == self.flipped:
@@ -91,9 +91,9 @@ class DigitTile(IntegerTile):
             up, more = (b.splat(b.load("float", b.at(at, b.mul(row, 4)), 4), _LANES) for at in (first, second))
             for half in range(self.step // _STEPS):
                 starts = range(half * _STEPS, (half + 1) * _STEPS, _LANES)
-                words = self._words(b, [rounded(b, scaled(b, x, (up, more))) for x in vectors(row, starts)])
+                words = self.words(b, [rounded(b, scaled(b, x, (up, more))) for x in vectors(row, starts)])
                 for digit, word in enumerate(words):
-                    b.store(word, b.at(block, b.add(b.mul(row, _PITCH), self._register(half, digit))), _PITCH)
+                    b.store(word, b.at(block, b.add(b.mul(row, _PITCH), self.register(half, digit))), _PITCH)
         if right != self.flipped:
             self._transpose(b, block)
 
@@ -102,7 +102,7 @@ class DigitTile(IntegerTile):
         with b.loop(0, self.data_bytes(False), _BYTES) as register:
             _transpose(b, b.at(block, register))
 
-    def _words(self, b: Builder, steps: list[Value]) -> list[Value]:
+    def words(self, b: Builder, steps: list[Value]) -> list[Value]:
         """For each digit, lowest first, those of four steps side by side in 32 bits."""
         balance = constant("i32", 0x80 * (256**self.digits - 1) // 255, _LANES)
         whole = [b.op("xor", b.add(q, balance), balance) for q in steps]
@@ -153,6 +153,25 @@ class DigitTile(IntegerTile):
         for variable, value in zip((*self._waiting, *self._sums), (left, right, sums, after, before), strict=True):
             variable.set(value)
 
+    def share(self, other: DigitTile) -> None:
+        """Use the accumulators of another tile, which is ready."""
+        self._sums = other._sums
+
+    def exact(self, b: Builder, left: Value, right: Value) -> Iterator[Value]:
+        """The exact sums of two panels of a block, rounded to f32, row by row; here the left one gives the rows."""
+        for product in self._products(b, left, right):
+            product()
+        before, after = (variable.get() for variable in self._sums)
+        self._sums[0].set(after)
+        self._sums[1].set(before)
+        for r in range(_ROWS):
+            yield self._row(b, after, r)
+
+    def _row(self, b: Builder, weights: Value, r: int) -> Value:
+        """A row of the sums in accumulators that were stored, rounded to f32."""
+        places = [b.at(weights, w * _BYTES + r * _PITCH) for w in range(self.weights)]
+        return self._rounded(b, [b.load(vector("i32", _LANES), at, _PITCH) for at in places])
+
     def _fetch(self, b: Builder, at: Value, offset: int) -> None:
         b.prefetch(b.at(at, offset))
 
@@ -185,7 +204,7 @@ class DigitTile(IntegerTile):
                 later = [k for pair in needs[n:] for k in pair]
                 oldest = max(held, key=lambda k: later.index(k) if k in later else len(later), default=key)
                 held[key] = free.pop() if free else held.pop(oldest)
-                at = b.at(factors[key[0]], self._register(*key[1:]))
+                at = b.at(factors[key[0]], self.register(*key[1:]))
                 _do(b, "tileloadd64", _number(held[key]), at, Value("i64", str(_PITCH)))
             return _number(held[key])
 
@@ -219,8 +238,7 @@ class DigitTile(IntegerTile):
         scales = b.load(vector("float", _LANES), b.at(of_columns, self.data_bytes(True)), 4)
 
         def row(r: int) -> None:
-            places = [b.at(weights, w * _BYTES + r * _PITCH) for w in range(self.weights)]
-            nearest = self._rounded(b, [b.load(vector("i32", _LANES), at, _PITCH) for at in places])
+            nearest = self._row(b, weights, r)
             scale = b.splat(b.load("float", b.at(of_rows, self.data_bytes(False) + 4 * r), 4), _LANES)
             add_scaled(b, nearest, scale, scales, b.at(sums, r * _PITCH))
 

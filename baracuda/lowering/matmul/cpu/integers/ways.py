@@ -8,11 +8,16 @@ from baracuda.lowering.matmul.cpu.integers.tile import FloatTile, IntegerTile
 from baracuda.runtime.jit import CpuTarget
 
 
+def has_matrix_registers(target: CpuTarget) -> bool:
+    """Whether it has those that multiply bytes (AMX), and vectors to go with them."""
+    return {"+amx-tile", "+amx-int8"} <= set(target.features.split(",")) and target.vector_bits == 512
+
+
 def tile_of(target: CpuTarget, bits: int, rows: int, depth: int, flipped: bool) -> IntegerTile:
     """The fastest tile of a target for so many rows and steps of k. `flipped`: more elements lie as a tile wants them if the
     right factor gives the rows."""
     features = target.features.split(",")
-    if {"+amx-tile", "+amx-int8"} <= set(features) and target.vector_bits == 512:
+    if has_matrix_registers(target):
         return DigitTile(bits, depth, rows, flipped)
     if target.vector_bits == 512 and "+avx512vnni" in features:
         return HalfTile(bits, 8, 3, 512)

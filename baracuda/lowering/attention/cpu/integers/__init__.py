@@ -1,0 +1,1 @@
+"""Attention in integers on the CPU."""
