@@ -19,6 +19,7 @@ from baracuda.lowering.nest.problem import Operand
 from baracuda.ops.attention.descriptor import AttentionBackwardDescriptor, AttentionDescriptor
 from baracuda.ops.attention.score import score_graph, slope_graph
 from baracuda.runtime.cpu_toolchain import CpuToolchain
+from baracuda.runtime.jit import CpuTarget
 from tests.lowering.attention_inputs import Inputs
 
 Array = np.ndarray[Any, Any]
@@ -145,10 +146,10 @@ class AttentionCase:
                 self.placements[name].view(block)[...] = given[name]
         return found
 
-    def run_on_cpu(self, blocks: dict[str, Array]) -> None:
-        """Writes the results of the CPU's kernels."""
-        lowered = lower(self.problem)
-        call = CpuToolchain().load(lowered, len(self.names), self.parameters)
+    def run_on_cpu(self, blocks: dict[str, Array], target: CpuTarget | None = None) -> None:
+        """Writes the results of the CPU's kernels, those for a target where one is given."""
+        lowered = lower(self.problem, target)
+        call = CpuToolchain(target).load(lowered, len(self.names), self.parameters)
         workspace = np.full(lowered.workspace_bytes + 64, POISON, np.uint8)
         call.call(self.addresses(blocks), workspace.ctypes.data)
 

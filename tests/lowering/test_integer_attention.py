@@ -18,11 +18,13 @@ from baracuda.formula import functions as f
 from baracuda.formula.integer_products import INTEGER_BITS
 from baracuda.lowering.attention.implementation import AttentionImplementation
 from baracuda.ops.attention.plan import AttentionBackwardPlan, AttentionPlan
+from baracuda.runtime.jit import CpuTarget
 from tests.lowering.attention_cases import AttentionCase, different
 from tests.lowering.attention_inputs import CASES, CAUSAL, Inputs
 from tests.lowering.integer_attention_reference import IntegerEmulation
 from tests.lowering.product_reference import same_bits
 from tests.lowering.test_attention import LAYOUTS, array, backward, forward, laid, on, same
+from tests.lowering.test_integer_products import instruction_sets
 from tests.machine import threads
 
 Tensor = torch.Tensor
@@ -63,6 +65,7 @@ def hold(case: Inputs, tensors: dict[str, Tensor], device: str, math: MathPrecis
 # --- bits -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_of(2)
 @both
 @pytest.mark.parametrize("case", [*SIXTEEN, *DEPTHS], ids=str)
 def test_order(case: Inputs, device: str, math: MathPrecision) -> None:
@@ -125,26 +128,42 @@ def test_values_of_all_kinds(change: Callable[[dict[str, Tensor]], None], device
     hold(case, tensors, device, math)
 
 
-@pytest.mark.cpu_only
-@both
-@pytest.mark.parametrize("layout", ["contiguous", "heads last", "transposed", "sliced", "negative", "padded", "misaligned"])
-def test_all_bits(math: MathPrecision, layout: str) -> None:
-    """Of f32 elements, which no rounding to 16 bits hides; a gradient for each pair; every layout, and what is beside results."""
-    inputs = Inputs((2, 4, 2, 70, 130, 24, 136), K.F32, {"causal": True, "offset": 60, "softcap": 3.0}, bias=(2, 4, 70, 130))
+def hold_all_bits(inputs: Inputs, layout: str, math: MathPrecision, target: CpuTarget | None = None) -> None:
+    """Of f32 elements, which no rounding to 16 bits hides: results, gradients and one for each pair, and what is beside them."""
     arrays = {n: array(x) for n, x in inputs.tensors().items()}
     order = IntegerEmulation(inputs.backward_descriptor, arrays, INTEGER_BITS[math])
     expected = dict(zip(("y", "lse"), order.forward(), strict=True))
     gradients = order.backward(expected["y"], expected["lse"], arrays["dy"])
     expected |= {**dict(zip(("dq", "dk", "dv"), gradients, strict=True)), "dbias": order.dbias}
     for wrt in ((), ("q", "k", "v", "bias")):
-        for general in (False, True):
+        for general in {False, layout != "contiguous"}:
             case = AttentionCase(inputs, wrt, {"all": layout}, general, math=math)
             blocks = case.blocks()
             wanted = {n: blocks[n].copy() for n in case.written}
             for name, block in wanted.items():
                 case.placements[name].view(block)[...] = expected[name]
-            case.run_on_cpu(blocks)
+            case.run_on_cpu(blocks, target)
             assert different(case, blocks, wanted) == {}
+
+
+WIDE = Inputs((2, 4, 2, 70, 130, 24, 136), K.F32, {"causal": True, "offset": 60, "softcap": 3.0}, bias=(2, 4, 70, 130))
+ODD = Inputs((1, 1, 1, 37, 70, 137, 5), K.F32, {"causal": True, "offset": 33}, bias=(1, 1, 37, 70))
+
+
+@pytest.mark.cpu_only
+@pytest.mark.one_of(2)
+@both
+@pytest.mark.parametrize("layout", ["heads last", "transposed", "sliced", "negative", "padded", "misaligned"])
+def test_all_bits(math: MathPrecision, layout: str) -> None:
+    hold_all_bits(WIDE, layout, math)
+
+
+@pytest.mark.cpu_only
+@both
+@pytest.mark.parametrize("target", list(instruction_sets()))
+def test_every_instruction_set_has_the_same_bits(target: CpuTarget, math: MathPrecision) -> None:
+    for inputs in (WIDE, ODD):
+        hold_all_bits(inputs, "contiguous", math, target)
 
 
 # --- promises ---------------------------------------------------------------------------------------------------------
@@ -199,6 +218,7 @@ def test_a_sentence_alone_and_in_a_batch(causal: bool, device: str, math: MathPr
                 assert not gradients[name][b, :, n:].any(), name
 
 
+@pytest.mark.one_of(2)
 @both
 @pytest.mark.parametrize("how", LAYOUTS)
 def test_layouts(how: str, device: str, math: MathPrecision) -> None:
@@ -293,7 +313,9 @@ def test_a_way_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
     reasons = [c.reason_refused for c in AttentionPlan.candidates(None, d) if c.backend is BackendKind.FORMULA_CPU]
     assert reasons == [None, "no kernels of int15", None]
     assert AttentionPlan.select(None, d).precision_guarantee().math is MathPrecision.F32
-    assert AttentionPlan.select(None, d, PlanPreference(math=MathPrecision.INT23)).precision_guarantee().math
+    assert (
+        AttentionPlan.select(None, d, PlanPreference(math=MathPrecision.INT23)).precision_guarantee().math is MathPrecision.INT23
+    )
     with pytest.raises(UnsupportedError, match=r"^no kernels of int15$"):
         AttentionPlan.select(None, d, PlanPreference(math=MathPrecision.INT15))
     refused |= {None, MathPrecision.INT23}

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 
 from baracuda.codegen.llvm.ir import Value
 from baracuda.lowering.attention.cpu.backward import Backward
-from baracuda.lowering.attention.cpu.integers.operands import Form, Operands
+from baracuda.lowering.attention.cpu.integers.operands import Form, Kept, Operands
 from baracuda.lowering.attention.cpu.integers.quantizer import Quantizer
 from baracuda.lowering.attention.cpu.integers.tiles import KeyTiles, packed_area
 from baracuda.lowering.attention.cpu.integers.ways import products_of
@@ -22,7 +22,13 @@ _Q_ACROSS, _DY_ACROSS, _Q, _DY = (Form(name, True, across) for across in (True, 
 
 
 class IntegerBackward(Backward):
-    """The steps. A probability or a gradient is made an integer for each sum that it takes part in."""
+    """The steps. A probability or a gradient is made an integer for each sum that it takes part in.
+
+    `block` and `kept` have the integers of the block and the tile at hand.
+    """
+
+    block: Kept
+    kept: Kept
 
     def __init__(self, a: Attention, words: Words, target: CpuTarget) -> None:
         self.words, self.target = words, target
@@ -84,8 +90,9 @@ class IntegerBackward(Backward):
                 scales = self.block.scales(form.name)
                 found = self.quantizer.weights_of_keys(x, scales, tile.keys, tile.queries, of_weights)
                 self.products.keep_left(found, tile.keys, QUERIES, weights)
-                to, extents = self._rows_of_tile(area, tile), (tile.keys, width, (QUERIES, tile.queries))
-                self.products.add(to, weights, self.block.matrix(form), extents, of_rows=of_weights)
+                right, there = self.block.matrix(form), (QUERIES, tile.queries)
+                to = self._rows_of_tile(area, tile)
+                self.products.add(to, weights, right, (tile.keys, width, there), of_rows=of_weights)
 
     def _rows_of_dq(self) -> Matrix:
         w = self.work

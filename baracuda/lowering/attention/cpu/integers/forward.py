@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 
 from baracuda.codegen.llvm.ir import Value
 from baracuda.lowering.attention.cpu.forward import Forward
-from baracuda.lowering.attention.cpu.integers.operands import Form, Operands
+from baracuda.lowering.attention.cpu.integers.operands import Form, Kept, Operands
 from baracuda.lowering.attention.cpu.integers.quantizer import Quantizer
 from baracuda.lowering.attention.cpu.integers.tiles import KeyTiles, packed_area
 from baracuda.lowering.attention.cpu.integers.ways import products_of
@@ -21,7 +21,13 @@ _Q, _K, _V = Form("q", True, True), Form("k", False, False), Form("v", False, Tr
 
 
 class IntegerForward(Forward):
-    """The steps. All vectors run along the queries, those of sums and of probabilities too."""
+    """The steps. All vectors run along the queries, those of sums and of probabilities too.
+
+    `block` and `kept` have the integers of the block and the tile at hand.
+    """
+
+    block: Kept
+    kept: Kept
 
     def __init__(self, a: Attention, words: Words, target: CpuTarget) -> None:
         self.words, self.target = words, target
@@ -34,8 +40,8 @@ class IntegerForward(Forward):
         self.quantizer = Quantizer(w, self.a.bits)
         self.packed = packed_area(w)
         self.s, self.sums = w.area(KEYS, QUERIES), w.area(w.value_depth, QUERIES)
-        self.q = Operands(w, self.products, self.quantizer, self.packed, _Q)
-        self.q_place = w.scratch.take(self.q.nbytes)
+        self.queries = Operands(w, self.products, self.quantizer, self.packed, _Q)
+        self.queries_place = w.scratch.take(self.queries.nbytes)
         self.tiles = KeyTiles(w, self.products, self.quantizer, self.packed, (_K, _V))
         self.p_place = w.scratch.take(self.products.nbytes(QUERIES, KEYS))
         self.of_p = w.area(1, QUERIES)
@@ -48,8 +54,8 @@ class IntegerForward(Forward):
 
     def _read_queries(self, at: Value, queries: Value) -> None:
         w = self.work
-        self.block = self.q.at(w.b.at(w.base, self.q_place))
-        self.q.make(_Q, at, queries, self.block)
+        self.block = self.queries.at(w.b.at(w.base, self.queries_place))
+        self.queries.make(_Q, at, queries, self.block)
 
     def _read_tile(self, tile: Tile, key_head: Value) -> None:
         self.kept = self.tiles.at(tile.batch, key_head, tile.first_key, tile.keys)
