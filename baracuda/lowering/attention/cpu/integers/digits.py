@@ -26,7 +26,7 @@ class DigitProducts(IntegerProducts):
 
     def __init__(self, work: AttentionKernel, bits: int) -> None:
         super().__init__(work, bits)
-        self.tiles = {steps: DigitTile(bits, steps, False) for steps in (_STEPS, BLOCK)}
+        self.tiles = {steps: DigitTile(bits, steps, _ROWS, False) for steps in (_STEPS, BLOCK)}
 
     @contextmanager
     def ready(self) -> Iterator[None]:
