@@ -262,10 +262,10 @@ extern "C" __global__ void __launch_bounds__(288, 1) kernel(const __grid_constan
   const i64 m0 = 0, n0 = (i64)(blockIdx.x - product * ((unsigned)W.w[7])) * 8;
   const i64 columns_left = ((i64)W.w[8]) - n0;
   const int rows = W.w[9], columns = columns_left < 8 ? (int)columns_left : 8;
-  const int k = W.w[10], whole_tiles = k / 256, tiles = (k + 255) / 256;
+  const int k = W.w[10], whole_tiles = k / 128, tiles = (k + 127) / 128;
   u64* const full = (u64*)shared; u64* const empty = full + 8;
   float* const stages_a = (float*)(shared + 128);
-  BF16* const stages_b = (BF16*)(shared + 33408);
+  float* const stages_b = (float*)(shared + 17024);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const bool works = threadIdx.x < 32;
   const int row = works ? threadIdx.x / 8 * 1 : 0, column = threadIdx.x % 8;
@@ -277,43 +277,43 @@ extern "C" __global__ void __launch_bounds__(288, 1) kernel(const __grid_constan
   #pragma unroll
   for (int i = 0; i < 1; ++i) sum[i] = 0;
   if (warp < 1) {
-  const float* from_a; const BF16* from_b;
+  const float* from_a; const float* from_b;
   int read = 0; unsigned parity = 0;
-  from_a = stages_a + (read * 1040 + row * 260);
-  from_b = stages_b + (read * 2048 + column * 1);
+  from_a = stages_a + (read * 528 + row * 132);
+  from_b = stages_b + (read * 1024 + column * 1);
   if (tiles > 0) await_phase(full, 0);
   {
   float own_a[2][16][1], own_b[2][16][1];
-  fragment<1, 1, 260, false>(own_a[0], from_a, 0);
+  fragment<1, 1, 132, false>(own_a[0], from_a, 0);
   fragment<1, 1, 8, true>(own_b[0], from_b, 0);
   #pragma unroll 1
   for (int tile = 0; tile < whole_tiles; ++tile) {
   #pragma unroll 1
-  for (int step = 0; step < 256; step += 64) {
+  for (int step = 0; step < 128; step += 64) {
   #pragma unroll
   for (int g = 0; g < 4; ++g) {
   if (g == 3) {
   from_a += 64; from_b += 512;
-  if (step == 192) {
+  if (step == 64) {
   __syncwarp();
   if (lane == 0) arrive(empty + read);
   if (++read == 8) { read = 0; parity ^= 1; }
-  from_a = stages_a + (read * 1040 + row * 260);
-  from_b = stages_b + (read * 2048 + column * 1);
+  from_a = stages_a + (read * 528 + row * 132);
+  from_b = stages_b + (read * 1024 + column * 1);
   if (tile + 1 < tiles) await_phase(full + read, parity);
   }}
-  fragment<1, 1, 260, false>(own_a[(g + 1) % 2], from_a, (g + 1) % 4 * 16);
+  fragment<1, 1, 132, false>(own_a[(g + 1) % 2], from_a, (g + 1) % 4 * 16);
   fragment<1, 1, 8, true>(own_b[(g + 1) % 2], from_b, (g + 1) % 4 * 16);
   #pragma unroll
   for (int d = 0; d < 16; ++d)
   #pragma unroll
   for (int i = 0; i < 1; ++i) sum[i] = chain(own_a[g % 2][d][i], own_b[g % 2][d][0], sum[i]);
   }}}}
-  int step = 0; const int left = k - whole_tiles * 256;
+  int step = 0; const int left = k - whole_tiles * 128;
   #pragma unroll 1
   for (; step + 16 <= left; step += 16) {
   float own_a[16][1], own_b[16][1];
-  fragment<1, 1, 260, false>(own_a, from_a, step);
+  fragment<1, 1, 132, false>(own_a, from_a, step);
   fragment<1, 1, 8, true>(own_b, from_b, step);
   #pragma unroll
   for (int d = 0; d < 16; ++d)
@@ -323,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(288, 1) kernel(const __grid_constan
   #pragma unroll 1
   for (; step + 1 <= left; step += 1) {
   float own_a[1][1], own_b[1][1];
-  fragment<1, 1, 260, false>(own_a, from_a, step);
+  fragment<1, 1, 132, false>(own_a, from_a, step);
   fragment<1, 1, 8, true>(own_b, from_b, step);
   #pragma unroll
   for (int d = 0; d < 1; ++d)
@@ -332,28 +332,28 @@ extern "C" __global__ void __launch_bounds__(288, 1) kernel(const __grid_constan
   }
   }
   else if (warp < 5) {
-  Loader<BF16, BF16, 8, 256, 8, 128, 8, true, true, true, 1> b0((const BF16*)W.w[1] + ((i64)0 + n0 * (i64)1 + (i64)(0) * 256 * ((i64)W.w[11])), (i64)1, ((i64)W.w[11]), columns, threadIdx.x - 32);
+  Loader<float, float, 8, 128, 8, 128, 4, true, true, true, 1> b0((const float*)W.w[1] + ((i64)0 + n0 * (i64)1 + (i64)(0) * 128 * ((i64)W.w[11])), (i64)1, ((i64)W.w[11]), columns, threadIdx.x - 32);
   int write = 0; unsigned parity = 1;
   #pragma unroll 1
   for (int tile = 0; tile < tiles; ++tile) {
   await_phase(empty + write, parity);
-  copy_tile<256>(b0, stages_b + write * 2048, tile, k, columns == 8);
+  copy_tile<128>(b0, stages_b + write * 1024, tile, k, columns == 8);
   arrive_copied(full + write);
   if (++write == 8) { write = 0; parity ^= 1; }
   }}
   else {
   int tile = warp - 5;
-  Loader<BF16, float, 4, 256, 260, 32, 8, false, false, false, 4> a0((const BF16*)W.w[0] + ((i64)0 + m0 * ((i64)W.w[12]) + (i64)(tile) * 256 * (i64)1), ((i64)W.w[12]), (i64)1, rows, lane);
-  copy_tile<256>(a0, stages_a, tile, k, rows == 4);
+  Loader<float, float, 4, 128, 132, 32, 4, false, false, false, 4> a0((const float*)W.w[0] + ((i64)0 + m0 * ((i64)W.w[12]) + (i64)(tile) * 128 * (i64)1), ((i64)W.w[12]), (i64)1, rows, lane);
+  copy_tile<128>(a0, stages_a, tile, k, rows == 4);
   #pragma unroll 1
   while (tile < tiles) {
   const int turn = tile / 8, write = tile - turn * 8;
   await_phase(empty + write, turn % 2 == 0);
-  a0.store_shared(stages_a + write * 1040);
+  a0.store_shared(stages_a + write * 528);
   __syncwarp();
   if (lane == 0) arrive(full + write);
   tile += 4;
-  copy_tile<256>(a0, stages_a, tile, k, rows == 4);
+  copy_tile<128>(a0, stages_a, tile, k, rows == 4);
   }}
   __syncthreads();
   float* const sums0 = (float*)(shared + 128);
@@ -362,26 +362,26 @@ extern "C" __global__ void __launch_bounds__(288, 1) kernel(const __grid_constan
   for (int i = 0; i < 1; ++i) sums0[(row + i) * 12 + column] = sum[i];
   }
   __syncthreads();
-  BF16* const p1 = (BF16*)(W.w[2]);
+  float* const p1 = (float*)(W.w[2]);
   #pragma unroll 1
-  for (int e0 = threadIdx.x; e0 < 4; e0 += 288) {
+  for (int e0 = threadIdx.x; e0 < 8; e0 += 288) {
   #pragma unroll
   for (int u = 0; u < 1; ++u) {
-  const int e = e0 + u * 288, r = e / 1, s = e % 1 * 8;
+  const int e = e0 + u * 288, r = e / 2, s = e % 2 * 4;
   const i64 c0 = m0 + r, at = n0 + s;
   const int left = columns - s;
-  if (e < 4 && r < rows && left > 0) {
+  if (e < 8 && r < rows && left > 0) {
   const i64 o1 = (i64)c0 * ((i64)W.w[4]) + at * ((i64)W.w[5]);
-  Vec<BF16, 8> out1;
+  Vec<float, 4> out1;
   #pragma unroll
-  for (int v = 0; v < 8; ++v) if (v < left) {
+  for (int v = 0; v < 4; ++v) if (v < left) {
   const float t1 = widen(sums0[r * 12 + s + v]);
-  out1.v[v] = Narrow<BF16, float>::to(t1);
+  out1.v[v] = Narrow<float, float>::to(t1);
   }
-  if (left >= 8) store<8>((p1 + o1), out1);
+  if (left >= 4) store<4>((p1 + o1), out1);
   else {
   #pragma unroll
-  for (int v = 0; v < 8; ++v) if (v < left) (p1 + o1)[v] = out1.v[v];
+  for (int v = 0; v < 4; ++v) if (v < left) (p1 + o1)[v] = out1.v[v];
   }
   }}}
 }
