@@ -99,7 +99,8 @@ def certificate() -> str:
     differing = ", ".join(sorted({broken["plan"] for broken in record["broken"]})) or "none"
     return (
         f"`baracuda verify` on {where['device']}, driver {where['driver']}, {where['date']}, "
-        f"{'everything' if record['complete'] else 'stopped early'}: {record['plans']} plans, {record['cases']:,} cases, "
+        f"arithmetic version {where['versions']['arithmetic']}, {'everything' if record['complete'] else 'stopped early'}: "
+        f"{record['plans']} plans, {record['cases']:,} cases, "
         f"{record['checks']:,} checks of {len(promises)} promises, among them the reference hashes that every machine must meet; "
         f"{record['elements']:,} elements, of which {record['differing_elements']:,} differ (plans: {differing})."
     )
