@@ -79,12 +79,6 @@ class IntegerBackward(Backward):
     def _add_gradients(self, s: Matrix, ds: Matrix, tile: Tile) -> None:
         w, a = self.work, self.a
         weights, of_weights = w.b.at(w.base, self.weights_place), w.in_scratch(self.of_weights)
-        if a.dq is not None:
-            columns = w.whole_vectors(tile.queries)
-            found = self.quantizer.weights_of_queries(ds, self.kept.scales("k"), tile.keys, columns, of_weights)
-            self.products.keep_right(found, KEYS, columns, weights, tile.keys)
-            dq, extents = w.in_scratch(self.dq), (w.depth, columns, (KEYS, tile.keys))
-            self.products.add(dq, self.kept.matrix(_K_ACROSS), weights, extents, of_columns=of_weights)
         for wanted, area, x, form, width in ((a.dk, self.dk, ds, _Q, w.depth), (a.dv, self.dv, s, _DY, w.value_depth)):
             if wanted is not None:
                 scales = self.block.scales(form.name)
@@ -93,6 +87,12 @@ class IntegerBackward(Backward):
                 right, there = self.block.matrix(form), (QUERIES, tile.queries)
                 to = self._rows_of_tile(area, tile)
                 self.products.add(to, weights, right, (tile.keys, width, there), of_rows=of_weights)
+        if a.dq is not None:
+            columns = w.whole_vectors(tile.queries)
+            found = self.quantizer.weights_of_queries(ds, self.kept.scales("k"), tile.keys, columns, of_weights)
+            self.products.keep_right(found, KEYS, columns, weights, tile.keys)
+            dq, extents = w.in_scratch(self.dq), (w.depth, columns, (KEYS, tile.keys))
+            self.products.add(dq, self.kept.matrix(_K_ACROSS), weights, extents, of_columns=of_weights)
 
     def _rows_of_dq(self) -> Matrix:
         w = self.work

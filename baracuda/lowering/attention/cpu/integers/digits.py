@@ -58,12 +58,7 @@ class DigitProducts(IntegerProducts):
         with b.loop(0, columns, _ROWS) as column, b.loop(0, _ROWS) as word:
             panel = b.at(to, b.add(b.mul(b.div(column, _ROWS), self._panel(depth)), b.mul(word, _STEPS)))
             for first in self._chunks(depth):
-                steps = []
-                for k in range(first, min(first + _STEPS, depth), _ROWS):
-                    x = read(b.add(word, k), column)
-                    if there is not None:
-                        x = b.select(b.splat(b.less(b.add(word, k), there), _ROWS), x, self.work.number(0.0))
-                    steps.append(x)
+                steps = [read(b.add(word, k), column) for k in range(first, min(first + _STEPS, depth), _ROWS)]
                 self._keep(steps, depth, first, panel)
 
     def _existing(self, x: Value, count: int) -> Value:

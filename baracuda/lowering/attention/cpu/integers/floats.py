@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from baracuda.codegen.llvm.ir import Int, Value, i64, intrinsic, vector
 from baracuda.lowering.attention.cpu.integers.products import IntegerProducts, Use
 from baracuda.lowering.attention.cpu.integers.quantizer import Reading
@@ -36,7 +38,9 @@ class FloatProducts(IntegerProducts):
             self._keep(read(row, column), b.at(to, place))
 
     def _keep(self, x: Value, at: Value) -> None:
-        b = self.b
+        b, w = self.b, self.work
+        size = b.call(x.type, intrinsic("fabs", x.type), x)  # what is not finite has a scale of NaN, and may have a weight of 0
+        x = b.select(b.compare("fcmp olt", size, w.number(inf)), x, w.number(0.0))
         wide = b.convert("fpext", b.call(x.type, intrinsic("roundeven", x.type), x), vector("double", x.lanes))
         b.store(wide, at, min(64, 8 * x.lanes))
 

@@ -52,7 +52,7 @@ class IntegerProducts(ABC):
 
     @abstractmethod
     def keep_right(self, read: Reading, depth: int, columns: Int, to: Value, there: Value | None = None) -> None:
-        """Keep a right matrix over `columns`, whole vectors of them; rows from `there` on are 0."""
+        """Keep a right matrix over `columns`, whole vectors of them; rows from `there` on are read as 0."""
 
     @abstractmethod
     def sums(self, left: Value, right: Value, depth: int, block: tuple[Int, Int], extents: tuple[Int, Int], use: Use) -> None:

@@ -8,7 +8,7 @@ from baracuda.codegen.llvm.ir import Int, Value, intrinsic, vector
 from baracuda.codegen.llvm.lanes import first_lanes
 from baracuda.lowering.attention.cpu.tiles import Matrix
 from baracuda.lowering.attention.cpu.work import AttentionKernel
-from baracuda.lowering.attention.problem import QUERIES
+from baracuda.lowering.attention.problem import KEYS, QUERIES
 from baracuda.lowering.matmul.cpu.integers.blocks import larger, magnitude, scaled, scales
 
 #: The vector of elements of a row from a column on.
@@ -18,7 +18,7 @@ Reading = Callable[[Int, Int], Value]
 class Quantizer:
     """Finds the scales of up to `QUERIES` rows or columns of f32; what it gives reads elements that only want rounding.
 
-    Elements of a row or column whose scale is NaN are read as 0.
+    Elements of a row or column whose scale is NaN may be read as anything.
     """
 
     def __init__(self, work: AttentionKernel, bits: int) -> None:
@@ -42,17 +42,17 @@ class Quantizer:
         def one(area: Matrix, row: Int) -> Value:
             return b.splat(b.load("float", area.at(b, 0, row), 4), w.lanes)
 
-        return self._reading(read, lambda area, row, column: one(area, row), to)
+        return self._reading(read, lambda area, row, column: one(area, row))
 
-    def of_columns(self, read: Reading, count: Int, columns: Int, to: Matrix) -> Reading:
-        """With a scale for each of `columns`, which are whole vectors, over `count` rows."""
+    def of_columns(self, read: Reading, count: Int, columns: Int, to: Matrix, again: Reading | None = None) -> Reading:
+        """With a scale for each of `columns`, which are whole vectors, over `count` rows; `again` reads them from then on."""
         w, b = self.work, self.work.b
         with b.loop(0, columns, w.lanes) as column:
             largest = b.variable(Value(self._bits, "zeroinitializer"))
             with b.loop(0, count) as row:
                 largest.set(larger(b, largest.get(), magnitude(b, read(row, column))))
             self._store(largest.get(), column, to)
-        return self._reading(read, lambda area, row, column: w.load(area.at(b, 0, column)), to)
+        return self._reading(again or read, lambda area, row, column: w.load(area.at(b, 0, column)))
 
     @property
     def _bits(self) -> str:
@@ -65,28 +65,35 @@ class Quantizer:
         for factor, area in zip(found.factors, self._factors, strict=True):
             w.store(factor, w.in_scratch(area).at(b, 0, at))
 
-    def _reading(self, read: Reading, values: Callable[[Matrix, Int, Int], Value], to: Matrix) -> Reading:
+    def _reading(self, read: Reading, values: Callable[[Matrix, Int, Int], Value]) -> Reading:
         w, b = self.work, self.work.b
         first, second = (w.in_scratch(area) for area in self._factors)
 
         def reading(row: Int, column: Int) -> Value:
-            scale, *factors = (values(area, row, column) for area in (to, first, second))
-            x = scaled(b, read(row, column), (factors[0], factors[1]))
-            return b.select(b.compare("fcmp uno", scale, scale), w.number(0.0), x)
+            return scaled(b, read(row, column), (values(first, row, column), values(second, row, column)))
 
         return reading
 
     # --- weights ------------------------------------------------------------------------------------------------------
 
     def weights_of_queries(self, x: Matrix, of_keys: Matrix, keys: Value, columns: Value, to: Matrix) -> Reading:
-        """Weights of some keys for each query, times the scales of the rows that they weigh: a scale for each query."""
-        b = self.work.b
+        """Weights of some keys for each query, times the scales of the rows that they weigh: a scale for each query.
+
+        They take the place of x, where keys that do not exist have +0.
+        """
+        w, b = self.work, self.work.b
 
         def read(key: Int, query: Int) -> Value:
-            scale = b.splat(b.load("float", of_keys.at(b, 0, key), 4), self.work.lanes)
-            return self._weight(self.work.load(x.at(b, key, query)), scale)
+            return w.load(x.at(b, key, query))
 
-        return self.of_columns(read, keys, columns, to)
+        def weigh(key: Int, query: Int) -> Value:
+            weight = self._weight(read(key, query), b.splat(b.load("float", of_keys.at(b, 0, key), 4), w.lanes))
+            w.store(weight, x.at(b, key, query))
+            return weight
+
+        with b.loop(keys, KEYS) as key, b.loop(0, columns, w.lanes) as query:
+            w.store(w.number(0.0), x.at(b, key, query))
+        return self.of_columns(weigh, keys, columns, to, read)
 
     def weights_of_keys(self, x: Matrix, of_queries: Matrix, keys: Value, queries: Value, to: Matrix) -> Reading:
         """Weights of some queries for each key, +0 for those that do not exist: a scale for each key."""
