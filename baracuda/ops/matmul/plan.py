@@ -48,11 +48,15 @@ def precisions(d: MatmulDescriptor) -> tuple[MathPrecision | None, ...]:
 class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):
     """y = activation(alpha * (a @ b) + beta * c + bias), over the axes that the descriptor names.
 
-    The formula's plan takes each sum as one chain of fused multiply-adds in rising k, in f32 for 16-bit and 8-bit floats
-    (`baracuda.lowering.matmul.problem`): all four promises hold. With `math` BF16 or F16, a GPU's tensor cores take the sums of
-    such factors, by cuBLASLt or by a generated kernel with the same bits: all promises but `bit_stable_across_hardware` hold.
-    Another library's plan is taken where the preference asks for it, by its backend or by `fastest`, and promises what that
-    library does. Without `fastest` the plan that promises most comes first, with it the fastest.
+    The formula's plan takes each sum of f32, f64, integers and complex numbers as one chain of fused multiply-adds in rising k,
+    and products of 16-bit and 8-bit floats as integers of 23 bits (`baracuda.lowering.matmul.problem`); with `math` F32, INT23 or
+    INT15 narrow floats and f32 are taken as that says. All four promises hold. Integers need a workspace: on a GPU 3 bytes (15
+    bits: 2) for each element of both factors, but where one has at most 64 rows or columns.
+
+    With `math` BF16 or F16, a GPU's tensor cores take the sums of such factors, by cuBLASLt or by a generated kernel with the
+    same bits: all promises but `bit_stable_across_hardware` hold. Another library's plan is taken where the preference asks for
+    it, by its backend or by `fastest`, and promises what that library does. Without `fastest` the plan that promises most comes
+    first, with it the fastest.
 
     Factors may have any strides, and so may every other tensor; a and b may not share memory with y, c and z may be y itself.
     """
