@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from baracuda.codegen.llvm.ir import Int, Value, i64
-from baracuda.codegen.llvm.lanes import first_lanes
+from baracuda.codegen.llvm.ir import Int, Value
 from baracuda.formula.integer_products import BLOCK
 from baracuda.lowering.attention.cpu.integers.products import IntegerProducts, Use
 from baracuda.lowering.attention.cpu.integers.quantizer import Reading
@@ -50,7 +49,7 @@ class DigitProducts(IntegerProducts):
         with b.loop(0, rows) as row:
             panel = b.at(to, b.add(b.mul(b.div(row, _ROWS), self._panel(depth)), b.mul(b.rem(row, _ROWS), _STEPS)))
             for first in self._chunks(depth):
-                steps = [self._existing(read(row, k), depth - k) for k in range(first, min(first + _STEPS, depth), _ROWS)]
+                steps = [self.existing(read(row, k), depth - k) for k in range(first, min(first + _STEPS, depth), _ROWS)]
                 self._keep(steps, depth, first, panel)
 
     def keep_right(self, read: Reading, depth: int, columns: Int, to: Value, there: Value | None = None) -> None:
@@ -60,12 +59,6 @@ class DigitProducts(IntegerProducts):
             for first in self._chunks(depth):
                 steps = [read(b.add(word, k), column) for k in range(first, min(first + _STEPS, depth), _ROWS)]
                 self._keep(steps, depth, first, panel)
-
-    def _existing(self, x: Value, count: int) -> Value:
-        """A vector with 0 behind its first elements."""
-        if count >= _ROWS:
-            return x
-        return self.b.select(first_lanes(self.b, _ROWS, i64(count)), x, self.work.number(0.0))
 
     def _chunks(self, depth: int) -> range:
         """Where the steps of each register begin, those of zeros included."""

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from baracuda.codegen.llvm.ir import Int, Value, intrinsic, vector
+from baracuda.codegen.llvm.ir import Int, Value, i64, intrinsic, vector
+from baracuda.codegen.llvm.lanes import first_lanes
 from baracuda.formula.integer_products import BLOCK
 from baracuda.lowering.attention.cpu.integers.quantizer import Reading
 from baracuda.lowering.attention.cpu.tiles import Matrix
@@ -106,6 +107,13 @@ class IntegerProducts(ABC):
             self._store(b.call(total.type, intrinsic("fma", total.type), rounded, scale, total), at)
 
         self.sums(left, right, depth, (0, count), (rows, columns), use)
+
+    def existing(self, x: Value, count: int) -> Value:
+        """A vector with 0 behind its first elements."""
+        lanes = self.work.lanes
+        if count >= lanes:
+            return x
+        return self.b.select(first_lanes(self.b, lanes, i64(count)), x, self.work.number(0.0))
 
     def _one(self, at: Value) -> Value:
         return self.b.splat(self.b.load("float", at, 4), self.lanes)

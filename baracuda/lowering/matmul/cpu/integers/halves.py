@@ -33,7 +33,7 @@ class HalfTile(IntegerTile):
     def lanes(self, right: bool) -> int:
         return self._lanes if right else self.rows
 
-    def _planes(self, right: bool) -> int:
+    def planes(self, right: bool) -> int:
         """What is kept of an integer."""
         return 3 if self.bits == 23 else 2 if right else 1
 
@@ -41,19 +41,19 @@ class HalfTile(IntegerTile):
         return BLOCK // 2 * self.width(right) * 4
 
     def data_bytes(self, right: bool) -> int:
-        return self._planes(right) * self._plane_bytes(right)
+        return self.planes(right) * self._plane_bytes(right)
 
     def write(self, b: Builder, integers: Integers, right: bool, group: int, until: Value, block: Value) -> None:
         lanes, pitch = integers.lanes, 4 * self.width(right)
         start = b.at(block, 4 * group * lanes)
         low, sixteen = constant("i32", 0xFFFF, lanes), constant("i32", 16, lanes)
         with b.loop(0, until, 2) as k:
-            first, second = (self._halves(b, integers.whole(b.add(k, i)), right) for i in range(2))
+            first, second = (self.halves(b, integers.whole(b.add(k, i)), right) for i in range(2))
             at = b.at(start, b.mul(b.div(k, 2), pitch))
             for plane, (x, y) in enumerate(zip(first, second, strict=True)):
                 b.store(b.or_(b.and_(x, low), b.shl(y, sixteen)), b.at(at, plane * self._plane_bytes(right)), 4)
 
-    def _halves(self, b: Builder, q: Value, right: bool) -> list[Value]:
+    def halves(self, b: Builder, q: Value, right: bool) -> list[Value]:
         if self.bits == 15 and not right:
             return [q]
         bits = _HALF if self.bits == 23 else _QUARTER
@@ -67,7 +67,7 @@ class HalfTile(IntegerTile):
         places = [(r, v) for r in range(self.rows) for v in range(self.vectors)]
         waiting = b.array("i32", self.sums * self.rows * self.columns)
         for number in range(self.sums):
-            at_left = b.variable(b.at(left, number % self._planes(False) * self._plane_bytes(False)))
+            at_left = b.variable(b.at(left, number % self.planes(False) * self._plane_bytes(False)))
             at_right = b.variable(b.at(right, number * self._plane_bytes(True)))
             held = {place: b.variable(Value(type_, "zeroinitializer")) for place in places}
             with b.loop(0, until, 2):
@@ -76,7 +76,7 @@ class HalfTile(IntegerTile):
                 for r in range(self.rows):
                     pair = b.splat(b.load("i32", b.at(x, 4 * r), 4), lanes)
                     for v in range(self.vectors):
-                        held[r, v].set(_add_products(b, held[r, v].get(), pair, ys[v]))
+                        held[r, v].set(add_products(b, held[r, v].get(), pair, ys[v]))
                 at_left.set(b.at(x, 4 * self.rows))
                 at_right.set(b.at(y, 4 * self.columns))
             for (r, v), variable in held.items():
@@ -90,9 +90,9 @@ class HalfTile(IntegerTile):
                 to = b.add(start, 4 * v * lanes)
                 offsets = [number * self.rows * self.columns * 4 for number in range(self.sums)]
                 pieces = [b.load(type_, b.at(b.at(waiting, to), offset), 4 * lanes) for offset in offsets]
-                add_scaled(b, self._rounded(b, pieces), of_row, of_columns[v], b.at(sums, to))
+                add_scaled(b, self.nearest(b, pieces), of_row, of_columns[v], b.at(sums, to))
 
-    def _rounded(self, b: Builder, sums: Sequence[Value]) -> Value:
+    def nearest(self, b: Builder, sums: Sequence[Value]) -> Value:
         if self.bits == 15:
             return horner(b, sums, _QUARTER)
         high, low, both = sums
@@ -102,7 +102,7 @@ class HalfTile(IntegerTile):
         """They are."""
 
 
-def _add_products(b: Builder, sums: Value, x: Value, y: Value) -> Value:
+def add_products(b: Builder, sums: Value, x: Value, y: Value) -> Value:
     """The s32 of `sums`, with the products of both halves of those of x and y."""
     # LLVM 22 has operands of i16, and reads this form of older versions too.
     return b.call(sums.type, f"llvm.x86.avx512.vpdpwssd.{32 * sums.lanes}", sums, x, y)
