@@ -305,7 +305,7 @@ def test_what_is_chosen() -> None:
         for math in MATHS:
             chosen = plan.select(None, d, PlanPreference(math=math))
             assert chosen.precision_guarantee().math is math
-            assert all(chosen.precision_guarantee().missing([p]) == () for p in ("batch_invariant", "bit_stable_across_hardware"))
+            assert chosen.precision_guarantee().missing(["batch_invariant", "deterministic"]) == ()
             assert str(math) in str(chosen.sku())
             with pytest.raises(UnsupportedError, match=f"the preference asks for {math}"):
                 plan.select(None, replace(d, element=K.F32), PlanPreference(math=math))
