@@ -17,6 +17,7 @@ from baracuda.formula import functions as f
 from baracuda.frontends.arrays import current_stream
 from baracuda.frontends.call import device_of
 from baracuda.ops.attention.plan import AttentionArgs, AttentionPlan
+from tests.lowering.attention_cases import AttentionCase
 from tests.lowering.attention_inputs import CASES, TOLERANCE, Inputs
 from tests.lowering.attention_reference import Emulation, reference
 
@@ -213,6 +214,21 @@ def test_layouts(how: str, element: K, device: str) -> None:
     args = AttentionArgs(views["q"], views["k"], views["v"], bias=views["bias"], y=general)
     plan.run(stream, workspace, args)
     assert same(general, y)
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("depth", [17, 33, 18])
+@pytest.mark.parametrize("element", [K.BF16, K.F16, K.F32], ids=str)
+def test_nothing_is_written_beside_a_row(element: K, depth: int) -> None:
+    """A row's last vector may have one element that exists, two bytes of memory."""
+    for wrt in ((), ("q", "k", "v")):
+        case = AttentionCase(Inputs((1, 1, 1, 3, 4, depth, depth), element), wrt, {"all": "padded"})
+        blocks = case.blocks()
+        before = {n: blocks[n].copy() for n in case.written}
+        case.run_on_cpu(blocks)
+        for name, block in before.items():
+            case.placements[name].view(block)[...] = case.placements[name].view(blocks[name])
+            assert block.tobytes() == blocks[name].tobytes(), name
 
 
 @pytest.mark.cpu_only

@@ -35,6 +35,9 @@ def store_lanes(
     streaming: bool = False,
 ) -> None:
     """The opposite of `load_lanes`."""
+    if remaining is not None and remaining.name == "1":  # LLVM makes four bytes of a narrowed vector's one lane that is known
+        store(b, kind, b.extract(value, 0), pointer, streaming=streaming)
+        return
     if stride is None:
         store(b, kind, value, pointer, None if remaining is None else first_lanes(b, value.lanes, remaining), streaming=streaming)
         return
