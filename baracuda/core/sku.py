@@ -210,8 +210,6 @@ class PlanPreference:
         The only backend to consider; None considers all.
     require : frozenset[str]
         Promises of `PrecisionGuarantee` that must be made, by name; any iterable of names is accepted.
-    math : MathPrecision | None
-        The only precision of products to consider; None considers all, the default of the elements first.
     allow_tf32 : bool
         Whether f32 products may be computed in TF32.
     max_workspace : int | None
@@ -221,6 +219,8 @@ class PlanPreference:
     fastest : bool
         Whether a library's plan is taken before a formula's where both comply. Without it the formula's is, and with it the
         bits that are the same everywhere.
+    math : MathPrecision | None
+        The only precision of products to consider; None considers all, the default of the elements first.
 
     Raises
     ------
@@ -230,11 +230,11 @@ class PlanPreference:
 
     backend: BackendKind | None = None
     require: frozenset[str] = frozenset()
-    math: MathPrecision | None = None
     allow_tf32: bool = False
     max_workspace: int | None = None
     autotune: bool = False
     fastest: bool = False
+    math: MathPrecision | None = None
 
     def __post_init__(self) -> None:
         names = [self.require] if isinstance(self.require, str) else self.require
