@@ -50,7 +50,9 @@ def library(torch: Any) -> None:
 
 @pytest.mark.parametrize("preference", ["ours", "pinned", "math"])
 @pytest.mark.parametrize("turned", [False, True], ids=["n contiguous", "k contiguous"])
-@pytest.mark.parametrize(("n", "k", "dtype"), [(1024, 2048, "bfloat16"), (768, 1000, "float16"), (100, 515, "bfloat16"), (40, 640, "bfloat16")])
+@pytest.mark.parametrize(
+    ("n", "k", "dtype"), [(1024, 2048, "bfloat16"), (768, 1000, "float16"), (100, 515, "bfloat16"), (40, 640, "bfloat16")]
+)
 def test_rows_are_equal_over_all_m(torch: Any, preference: str, turned: bool, n: int, k: int, dtype: str) -> None:
     wish = {"ours": ours(dtype), "pinned": PINNED, "math": bc.PlanPreference(math=MATH[dtype])}[preference]
     a, b = drawn(torch, (300, k), dtype, 0), drawn(torch, (k, n), dtype, 1, turned=turned)
