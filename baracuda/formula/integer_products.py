@@ -51,6 +51,11 @@ INTEGER_BITS = {MathPrecision.INT23: 23, MathPrecision.INT15: 15}
 Array = np.ndarray[Any, Any]
 
 
+def bits_of(math: MathPrecision | None) -> int:
+    """The bits of the integers that factors are taken as under a precision; 0: they are not."""
+    return INTEGER_BITS.get(math, 0) if math is not None else 0
+
+
 def digits(bits: int) -> int:
     """How many balanced digits of base 256, each in [-128, 127], an integer of so many bits has."""
     return (bits + 1) // 8

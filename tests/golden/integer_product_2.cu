@@ -533,8 +533,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) kernel(const __grid_constan
   const unsigned high = rest < 8 ? rest : 8;
   const unsigned tile_m = first + turn % high, tile_n = turn / high;
   const i64 m0 = (i64)(2 * tile_m + group) * 64, n0 = (i64)tile_n * 64;
-  const i64 rows_left = ((i64)W.w[40]) - m0;
-  const i64 columns_left = ((i64)W.w[41]) - n0;
+  const i64 rows_left = ((i64)W.w[40]) - m0, columns_left = ((i64)W.w[41]) - n0;
   const int rows = rows_left < 64 ? (int)rows_left : 64;
   const int columns = columns_left < 64 ? (int)columns_left : 64;
   float sums[32];

@@ -566,8 +566,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) kernel(const __grid_constan
   extern __shared__ __align__(128) unsigned char shared[];
   const unsigned product = divide(blockIdx.x, W.w[15]);
   const i64 m0 = 0, n0 = (i64)(blockIdx.x - product * ((unsigned)W.w[16])) * 16;
-  const i64 rows_left = ((i64)W.w[17]) - m0;
-  const i64 columns_left = ((i64)W.w[18]) - n0;
+  const i64 rows_left = ((i64)W.w[17]) - m0, columns_left = ((i64)W.w[18]) - n0;
   const int rows = rows_left < 8 ? (int)rows_left : 8;
   const int columns = columns_left < 16 ? (int)columns_left : 16;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;

@@ -260,10 +260,11 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   extern __shared__ __align__(16) unsigned char shared[];
   const unsigned product = divide(blockIdx.x, W.w[7]);
   const unsigned inside = blockIdx.x - product * ((unsigned)W.w[8]);
-  const unsigned group = inside / (8 * ((unsigned)W.w[6])), turn = inside - group * (8 * ((unsigned)W.w[6]));
-  const unsigned first = group * 8, rest = ((unsigned)W.w[9]) - first;
+  const unsigned square = inside / (8 * ((unsigned)W.w[6])), turn = inside - square * (8 * ((unsigned)W.w[6]));
+  const unsigned first = square * 8, rest = ((unsigned)W.w[9]) - first;
   const unsigned high = rest < 8 ? rest : 8;
-  const i64 m0 = (i64)(first + turn % high) * 64, n0 = (i64)(turn / high) * 32;
+  const unsigned tile_m = first + turn % high, tile_n = turn / high;
+  const i64 m0 = (i64)tile_m * 64, n0 = (i64)tile_n * 32;
   const i64 rows_left = ((i64)W.w[10]) - m0, columns_left = ((i64)W.w[11]) - n0;
   const int rows = rows_left < 64 ? (int)rows_left : 64;
   const int columns = columns_left < 32 ? (int)columns_left : 32;

@@ -16,9 +16,9 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.core.plan import Plan
 from baracuda.core.sku import MathPrecision, PlanPreference
 from baracuda.formula.exact_fma import fma32, fma64
-from baracuda.formula.integer_products import INTEGER_BITS, integer_product
+from baracuda.formula.integer_products import bits_of, integer_product
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
-from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan
+from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan, precisions
 
 _K = ElementKind
 #: Batch extents of a and of b, then rows, depth and columns: single ones, odd ones, those of vectors, and tiles with a rest.
@@ -81,10 +81,7 @@ class ProductCase(Case):
     @property
     def bits(self) -> int:
         """The bits of the integers that its factors are taken as; 0: they are not."""
-        math = self.math
-        if math is None:  # narrow floats are integers by default
-            math = MathPrecision.INT23 if self.factor.is_float and self.factor.bits < 32 else MathPrecision.F32
-        return INTEGER_BITS.get(math, 0)
+        return bits_of(self.math or precisions(self.descriptor)[0])
 
     @property
     def descriptor(self) -> MatmulDescriptor:

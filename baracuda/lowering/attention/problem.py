@@ -59,7 +59,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.sku import MathPrecision
 from baracuda.formula.expr import Expr
 from baracuda.formula.graph import Graph
-from baracuda.formula.integer_products import INTEGER_BITS
+from baracuda.formula.integer_products import bits_of
 from baracuda.lowering.nest.problem import Operand
 
 #: Queries to a block and keys to a tile.
@@ -143,7 +143,7 @@ class Attention:
     @property
     def bits(self) -> int:
         """The bits of the integers that products are taken in; 0: none are, and sums are chains."""
-        return INTEGER_BITS.get(self.math, 0) if self.math is not None else 0
+        return bits_of(self.math)
 
     @property
     def params(self) -> tuple[Expr, ...]:

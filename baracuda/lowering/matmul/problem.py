@@ -23,7 +23,7 @@ from math import prod
 from baracuda.core.elements import ElementKind
 from baracuda.core.sku import MathPrecision
 from baracuda.formula.graph import Graph
-from baracuda.formula.integer_products import INTEGER_BITS
+from baracuda.formula.integer_products import bits_of
 from baracuda.lowering.nest.problem import Operand
 
 #: What a product is said to be in that tensor cores take as it is, by the element of both factors.
@@ -68,7 +68,7 @@ class MatmulProblem:
     @property
     def bits(self) -> int:
         """The bits of the integers that the factors are taken as; 0: they are not."""
-        return INTEGER_BITS.get(self.math, 0) if self.math is not None else 0
+        return bits_of(self.math)
 
     @property
     def tensors(self) -> tuple[Operand, ...]:

@@ -16,27 +16,20 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.matmul.cuda.epilogue import direct_epilogue, epilogue, epilogue_frame, is_direct, sums_bytes, sums_pitch
 from baracuda.lowering.matmul.cuda.factors import Factor, factors, small_float_definitions
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
+from baracuda.lowering.matmul.cuda.tile_place import tile_extents, tile_place
 from baracuda.lowering.matmul.cuda.tiles import BlockTile, Tile
 from baracuda.lowering.matmul.problem import MatmulProblem
-from baracuda.lowering.nest.cuda.kernel import Words, offset, unravel
+from baracuda.lowering.nest.cuda.kernel import Words, offset
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 
 def place_of_block(c: MatmulProblem, t: BlockTile, words: Words) -> list[str]:
     """Declares a block's place in the result, m0 and n0, and how many `rows` and `columns` of its tile there are."""
     tiles_m, tiles_n = -(-c.m // t.bm), -(-c.n // t.bn)
-    across = words.unsigned(tiles_n)
     return [
-        f"const unsigned product = divide(blockIdx.x, {words.divisor(tiles_m * tiles_n)});",
-        f"const unsigned inside = blockIdx.x - product * {words.unsigned(tiles_m * tiles_n)};",
-        f"const unsigned group = inside / ({t.group} * {across}), turn = inside - group * ({t.group} * {across});",
-        f"const unsigned first = group * {t.group}, rest = {words.unsigned(tiles_m)} - first;",
-        f"const unsigned high = rest < {t.group} ? rest : {t.group};",
-        f"const i64 m0 = (i64)(first + turn % high) * {t.bm}, n0 = (i64)(turn / high) * {t.bn};",
-        *(unravel("product", c.batch, words, "c", wide=False) if c.batch else ()),
-        f"const i64 rows_left = {words.signed(c.m)} - m0, columns_left = {words.signed(c.n)} - n0;",
-        f"const int rows = rows_left < {t.bm} ? (int)rows_left : {t.bm};",
-        f"const int columns = columns_left < {t.bn} ? (int)columns_left : {t.bn};",
+        *tile_place(c, words, tiles_m, tiles_n, t.group, "blockIdx.x"),
+        f"const i64 m0 = (i64)tile_m * {t.bm}, n0 = (i64)tile_n * {t.bn};",
+        *tile_extents(c, words, t.bm, t.bn),
     ]
 
 

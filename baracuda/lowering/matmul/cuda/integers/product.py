@@ -1,40 +1,25 @@
-"""What the kernels of integer products share: how tiles are numbered, where records lie, how sums get to the epilogue."""
+"""What the kernels of integer products share: which tiles run together, where records lie, how sums get to the epilogue."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from baracuda.lowering.matmul.cuda.factors import STORAGE
-from baracuda.lowering.matmul.cuda.integers.digits import DigitFactor
+from baracuda.lowering.matmul.cuda.integers.digits import ROWS, DigitFactor
 from baracuda.lowering.matmul.problem import MatmulProblem
-from baracuda.lowering.nest.cuda.kernel import Words, offset, unravel
+from baracuda.lowering.nest.cuda.kernel import Words, offset
 
 #: Row tiles that run side by side before the next columns: their digits stay in L2.
 GROUP = 8
 
 
-def tile_place(c: MatmulProblem, words: Words, tiles_m: int, tiles_n: int) -> list[str]:
-    """Splits the number of a tile into `product`, the batch's coordinates c0, c1, ..., and `tile_m` and `tile_n`."""
-    across = words.unsigned(tiles_n)
-    return [
-        f"const unsigned product = divide(number, {words.divisor(tiles_m * tiles_n)});",
-        f"const unsigned inside = number - product * {words.unsigned(tiles_m * tiles_n)};",
-        f"const unsigned square = inside / ({GROUP} * {across}), turn = inside - square * ({GROUP} * {across});",
-        f"const unsigned first = square * {GROUP}, rest = {words.unsigned(tiles_m)} - first;",
-        f"const unsigned high = rest < {GROUP} ? rest : {GROUP};",
-        "const unsigned tile_m = first + turn % high, tile_n = turn / high;",
-        *(unravel("product", c.batch, words, "c", wide=False) if c.batch else ()),
-    ]
+@dataclass(frozen=True)
+class SquareSums:
+    """What the epilogue sees of sums that so many threads put into shared memory: as many rows as columns."""
 
-
-def tile_extents(c: MatmulProblem, words: Words, bm: int, bn: int) -> list[str]:
-    """How many `rows` and `columns` of a tile exist, which begins at m0 and n0."""
-    return [
-        *(
-            f"const i64 {left} = {words.signed(extent)} - {start};"
-            for left, extent, start in (("rows_left", c.m, "m0"), ("columns_left", c.n, "n0"))
-        ),
-        f"const int rows = rows_left < {bm} ? (int)rows_left : {bm};",
-        f"const int columns = columns_left < {bn} ? (int)columns_left : {bn};",
-    ]
+    threads: int
+    bm: int = ROWS
+    bn: int = ROWS
 
 
 def records(f: DigitFactor, words: Words, tile: str) -> list[str]:

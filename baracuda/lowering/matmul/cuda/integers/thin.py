@@ -21,9 +21,10 @@ from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sum
 from baracuda.lowering.matmul.cuda.factors import STORAGE, small_float_definitions
 from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, DigitFactor, digit_factors, digits_launch
 from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, SCALE, WARP_INSTRUCTIONS
-from baracuda.lowering.matmul.cuda.integers.product import records, sum_taken_anew, tile_extents
+from baracuda.lowering.matmul.cuda.integers.product import records, sum_taken_anew
 from baracuda.lowering.matmul.cuda.integers.thin_prelude import THIN as CODE
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
+from baracuda.lowering.matmul.cuda.tile_place import tile_extents
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Target, Words, offset, piece, unravel
 from baracuda.runtime.program import KernelSource, Launch, Lowered

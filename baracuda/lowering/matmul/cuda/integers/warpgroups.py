@@ -13,7 +13,6 @@ behind the products the tensor cores do 190. Tiles of 128 x 128 spill registers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from baracuda.formula.integer_products import digits
@@ -21,24 +20,16 @@ from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sum
 from baracuda.lowering.matmul.cuda.factors import small_float_definitions
 from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, digit_factors, digits_launch
 from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, WARPGROUPS
+from baracuda.lowering.matmul.cuda.integers.product import GROUP, SquareSums, sums_to_shared
 from baracuda.lowering.matmul.cuda.integers.product import records as records_of
-from baracuda.lowering.matmul.cuda.integers.product import sums_to_shared, tile_extents, tile_place
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
+from baracuda.lowering.matmul.cuda.tile_place import tile_extents, tile_place
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Threads of a warpgroup.
 WARPGROUP = 128
-
-
-@dataclass(frozen=True)
-class WarpgroupSums:
-    """What the epilogue sees: the sums of one warpgroup."""
-
-    bm: int = ROWS
-    bn: int = ROWS
-    threads: int = WARPGROUP
 
 
 def _stages(count: int, records: int, target: Target) -> int:
@@ -58,7 +49,7 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
     stages = min(3, _stages(count, groups + 1, target))
     tiles_m, tiles_n = -(-c.m // (groups * ROWS)), -(-c.n // ROWS)
     tiles = prod(c.batch) * tiles_m * tiles_n
-    frame, tile = epilogue_frame(c, words), WarpgroupSums()
+    frame, tile = epilogue_frame(c, words), SquareSums(WARPGROUP)
     size = count * PLANE
     records = groups + 1
     stage = records * size
@@ -86,7 +77,7 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
         f"give_registers<{given}>();",
         "if (threadIdx.x == 0) {",
         "for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {",
-        *tile_place(c, words, tiles_m, tiles_n),
+        *tile_place(c, words, tiles_m, tiles_n, GROUP, "number"),
         *records_of(a, words, f"{groups} * tile_m"),
         *records_of(b, words, "tile_n"),
         "for (unsigned block = 0; block < blocks; ++block) {",
@@ -111,7 +102,7 @@ def lower_warpgroups(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lo
         f"if (group == {groups - 1}) give_turn<{groups}>(group);",
         "const int row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;",
         "for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {",
-        *tile_place(c, words, tiles_m, tiles_n),
+        *tile_place(c, words, tiles_m, tiles_n, GROUP, "number"),
         f"const i64 m0 = (i64)({groups} * tile_m + group) * {ROWS}, n0 = (i64)tile_n * {ROWS};",
         *tile_extents(c, words, ROWS, ROWS),
         "float sums[32];",

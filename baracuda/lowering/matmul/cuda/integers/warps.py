@@ -12,7 +12,6 @@ the other factor, most of that from L2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from baracuda.formula.integer_products import digits
@@ -20,8 +19,9 @@ from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sum
 from baracuda.lowering.matmul.cuda.factors import small_float_definitions
 from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, digit_factors, digits_launch
 from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, WARP_INSTRUCTIONS, WARP_RECORDS
-from baracuda.lowering.matmul.cuda.integers.product import records, sums_to_shared, tile_extents, tile_place
+from baracuda.lowering.matmul.cuda.integers.product import GROUP, SquareSums, records, sums_to_shared
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
+from baracuda.lowering.matmul.cuda.tile_place import tile_extents, tile_place
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.runtime.program import KernelSource, Launch, Lowered
@@ -30,15 +30,6 @@ from baracuda.runtime.program import KernelSource, Launch, Lowered
 MULTIPLYING, THREADS = 8, 288
 #: Stages at most: more than these hide nothing more.
 _STAGES = 4
-
-
-@dataclass(frozen=True)
-class BlockSums:
-    """What the epilogue sees: the sums of a block."""
-
-    bm: int = ROWS
-    bn: int = ROWS
-    threads: int = THREADS
 
 
 def lower_warps(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lowered:
@@ -52,7 +43,7 @@ def lower_warps(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lowered
     stages = min(_STAGES, target.shared_bytes // (stage + 16))
     barriers = stages * stage
     tiles_m, tiles_n = -(-c.m // ROWS), -(-c.n // ROWS)
-    frame, tile = epilogue_frame(c, words), BlockSums()
+    frame, tile = epilogue_frame(c, words), SquareSums(THREADS)
     finish, definitions = epilogue(c, frame, tile)
     body = [
         "extern __shared__ __align__(128) unsigned char shared[];",
@@ -62,7 +53,7 @@ def lower_warps(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lowered
         "}",
         "__syncthreads();",
         f"const unsigned number = blockIdx.x, blocks = {words.unsigned(a.blocks)};",
-        *tile_place(c, words, tiles_m, tiles_n),
+        *tile_place(c, words, tiles_m, tiles_n, GROUP, "number"),
         f"const i64 m0 = (i64)tile_m * {ROWS}, n0 = (i64)tile_n * {ROWS};",
         *tile_extents(c, words, ROWS, ROWS),
         "const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;",
