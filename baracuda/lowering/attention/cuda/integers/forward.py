@@ -64,7 +64,7 @@ class Forward(IntegerKernel):
             f"const float now = maximum(largest[{h}], largest_of_row<{h}>(x));",
             f"const bool nothing = now == -{_INFINITY};",
             "const float origin = nothing ? 0 : now;",  # -inf less 0 is -inf still, whose exponential is +0
-            f"factor[{h}] = nothing ? 1 : exp_(largest[{h}] - origin);",
+            f"factor[{h}] = exp_(nothing ? 0 : largest[{h}] - origin);",
             f"largest[{h}] = now;",
             "#pragma unroll",
             "for (int n = 0; n < 8; ++n)",

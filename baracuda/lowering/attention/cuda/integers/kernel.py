@@ -187,13 +187,14 @@ class IntegerKernel(Place):
         f = p.right
         assert p.left is not None
         n = p.left.name
-        call = f"add_dots<{f.count}, {f.steps}, {f.line}>({into}, {n}_rows"
-        rest = f"shared_address(slot), scales, {n}_scale, {n}_large);"
-        lines = [f"float {into}[8][4] = {{}};"]
-        if f.blocks == 1:
-            return [*lines, "{", *self.step(), f"{call}, 0, {rest}", "}"]
-        loop = ["#pragma unroll 1", f"for (int block = 0; block < {f.blocks}; ++block) {{"]
-        return [*lines, *loop, *self.step(), f"{call}, block, {rest}", "}"]
+        block = "0" if f.blocks == 1 else "block"
+        numbers, rest = (
+            f"{f.count}, {f.steps}, {f.line}",
+            f"({into}, {n}_rows, {block}, shared_address(slot), scales, {n}_scale);",
+        )
+        calls = [f"if ({n}_large) add_dots<{numbers}, true>{rest}", f"else add_dots<{numbers}, false>{rest}"]
+        loop = [] if f.blocks == 1 else ["#pragma unroll 1", f"for (int block = 0; block < {f.blocks}; ++block)"]
+        return [f"float {into}[8][4] = {{}};", *loop, "{", *self.step(), *calls, "}"]
 
     def sums(self, name: str, p: Phase) -> list[str]:
         """Declares the sums of a phase."""

@@ -183,10 +183,10 @@ template <int COUNT, int STEPS, int LINE> struct HeldRows {
 };
 
 // One block of the depth more for the dot products t of a warp's rows, whose scales are `a`, with 64 lines of digits in shared
-// memory, whose scales are `b`. `large`: a scale in `a` is so large that P times it may overflow where the product does not.
-template <int COUNT, int STEPS, int LINE, class Rows>
+// memory, whose scales are `b`. LARGE: a scale in `a` is so large that P times it may overflow where the product does not.
+template <int COUNT, int STEPS, int LINE, bool LARGE, class Rows>
 __device__ __forceinline__ void add_dots(float (&t)[8][4], Rows& rows, int block, unsigned digits, const float* b,
-                                         const float (&a)[2], bool large) {
+                                         const float (&a)[2]) {
   const int lane = threadIdx.x % 32;
   const unsigned at = digits + row_place<LINE>(lane / 16 * 8 + lane % 8, lane / 8 % 2 * 16);
 #pragma unroll
@@ -206,18 +206,11 @@ __device__ __forceinline__ void add_dots(float (&t)[8][4], Rows& rows, int block
     float2 of_columns[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) of_columns[i] = *reinterpret_cast<const float2*>(b + (n + i) * 8 + lane % 4 * 2);
-    if (large) {
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float p = sums[i / 4].rounded(i % 4), r = a[i / 2 % 2], c = i % 2 ? of_columns[i / 4].y : of_columns[i / 4].x;
-        t[n + i / 4][i % 4] = __fmaf_rn(__fmul_rn(p, minimum(r, c)), maximum(r, c), t[n + i / 4][i % 4]);
-      }
-    } else {
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float p = sums[i / 4].rounded(i % 4), r = a[i / 2 % 2], c = i % 2 ? of_columns[i / 4].y : of_columns[i / 4].x;
-        t[n + i / 4][i % 4] = __fmaf_rn(__fmul_rn(p, r), c, t[n + i / 4][i % 4]);
-      }
+    for (int i = 0; i < 8; ++i) {
+      const float p = sums[i / 4].rounded(i % 4), r = a[i / 2 % 2], c = i % 2 ? of_columns[i / 4].y : of_columns[i / 4].x;
+      float& sum = t[n + i / 4][i % 4];
+      sum = LARGE ? __fmaf_rn(__fmul_rn(p, minimum(r, c)), maximum(r, c), sum) : __fmaf_rn(__fmul_rn(p, r), c, sum);
     }
   }
 }
