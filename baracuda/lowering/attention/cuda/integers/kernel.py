@@ -99,35 +99,41 @@ class IntegerKernel(Place):
 
     def define(self) -> list[str]:
         """Sends the digits of the rows, then the first ones of columns, on their way: `feed` sends the next."""
-        words, lines, before, rows = self.words, [], 0, self.rows_of()
+        words, lines, pointers, next_head, before, rows = self.words, list[str](), list[str](), list[str](), 0, self.rows_of()
         for i, p in enumerate(self.phases):
-            f = p.right
-            record = f.record(words, self._head(f, "fed_head" if self.by_keys else "c1"), "fed_tile")
-            if p.left:
-                chunk = f"fed_step - {before}" if before else "fed_step"
-                start = f"{f.at(words, f.start)} + (record * {f.blocks} + {chunk}) * {p.nbytes}"
-            else:
-                start = f"{f.at(words, f.turned_start)} + (record * {f.parts}{' + part' if f.parts > 1 else ''}) * {p.nbytes}"
+            f, last = p.right, i + 1 == len(self.phases)
+            head = self._head(f, "first_head" if self.by_keys else "c1")
+            start = f.at(words, f.start if p.left else f.turned_start)
+            part = f" + part * {p.nbytes}" if not p.left and f.parts > 1 else ""
+            record_bytes = p.nbytes * (f.blocks if p.left else f.parts)
+            pointers += [
+                f"const i64 record{i} = {f.record(words, head, '0')};",
+                f"const unsigned char* from{i} = {start} + record{i} * {record_bytes}{part};",
+                f"const unsigned char* scales{i} = {f.at(words, f.scales_start)} + record{i} * {SCALES};",
+            ]
+            if self.by_keys:
+                tiles = words.signed(f.tiles)
+                next_head.append(f"from{i} += {tiles} * {record_bytes}; scales{i} += {tiles} * {SCALES};")
+            chunk = f" + (fed_step - {before}) * {p.nbytes}" if p.chunks > 1 else ""
             before += p.chunks
             lines += [
-                *([f"if (fed_step < {before}) {{"] if i + 1 < len(self.phases) else []),
-                f"const i64 record = {record};",
-                f"copy_bytes<{p.nbytes}, {THREADS}>(to, {start});",
-                f"copy_bytes<{SCALES}, {THREADS}>(to + {self.digits}, {f.at(words, f.scales_start)} + record * {SCALES});",
-                *(["} else {"] if i + 1 < len(self.phases) else []),
+                *([] if last else [f"if (fed_step < {before}) {{"]),
+                f"copy_bytes<{p.nbytes}, {THREADS}>(to, from{i} + (i64)fed_tile * {record_bytes}{chunk});",
+                f"copy_bytes<{SCALES}, {THREADS}>(to + {self.digits}, scales{i} + fed_tile * {SCALES});",
+                *([] if last else ["} else {"]),
             ]
-        again = " if (++fed_tile == stop) { fed_tile = start; ++fed_head; }" if self.by_keys else " ++fed_tile;"
+        again = f"if (++fed_tile == stop) {{ fed_tile = start; {' '.join(next_head)} }}" if self.by_keys else "++fed_tile;"
         return [
             *rows,
+            *pointers,
             "int fed_tile = start, fed_step = 0, fed_slot = 0, slot_read = 0;",
             f"int fed_left = most(stop - start, 0){' * group' if self.by_keys else ''};",
-            *(["int fed_head = first_head;"] if self.by_keys else []),
             "const auto feed = [&] {",
             "if (fed_left > 0) {",
             f"unsigned char* const to = shared + fed_slot * {self.slot};",
             *lines,
             *["}"] * (len(self.phases) - 1),
-            f"if (++fed_step == {before}) {{ fed_step = 0; --fed_left;{again} }}",
+            f"if (++fed_step == {before}) {{ fed_step = 0; --fed_left; {again} }}",
             "}",
             "commit_copies();",
             f"fed_slot = fed_slot + 1 == {self.slots} ? 0 : fed_slot + 1;",

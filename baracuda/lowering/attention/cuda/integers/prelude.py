@@ -324,12 +324,14 @@ template <int COUNT> struct Weights {
   }
 };
 
-// Bytes that lie one behind the other, to shared memory.
+// Bytes that lie one behind the other, to shared memory. (The offsets are written out: an addition each stands there otherwise.)
+template <int BYTES, int THREADS, int FIRST = 0>
+__device__ __forceinline__ void copy_pieces_from(unsigned to, const unsigned char* from) {
+  if (FIRST + THREADS * 16 <= BYTES || threadIdx.x * 16 < BYTES - FIRST)
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0 + %2], [%1 + %2], 16;" ::"r"(to), "l"(from), "n"(FIRST) : "memory");
+  if constexpr (FIRST + THREADS * 16 < BYTES) copy_pieces_from<BYTES, THREADS, FIRST + THREADS * 16>(to, from);
+}
 template <int BYTES, int THREADS> __device__ __forceinline__ void copy_bytes(unsigned char* to, const unsigned char* from) {
-  const int own = (int)threadIdx.x * 16;
-  to += own, from += own;
-#pragma unroll
-  for (int i = 0; i < BYTES; i += THREADS * 16)
-    if (i + THREADS * 16 <= BYTES || own < BYTES - i) copy_async<16>(to + i, from + i, 16);
+  copy_pieces_from<BYTES, THREADS>(shared_address(to) + threadIdx.x * 16, from + threadIdx.x * 16);
 }
 """
