@@ -15,6 +15,7 @@ from baracuda.core.layout import round_up
 from baracuda.lowering.attention.cuda.integers.digits import ROWS, SCALES, RowFactor
 from baracuda.lowering.attention.cuda.integers.prelude import FRAGMENTS
 from baracuda.lowering.attention.cuda.integers.score import TURN, FragmentScore
+from baracuda.lowering.attention.cuda.integers.warpgroups import WARPGROUP_PRODUCTS
 from baracuda.lowering.attention.cuda.place import Place
 from baracuda.lowering.attention.cuda.prelude import ATTENTION
 from baracuda.lowering.attention.problem import KEYS, Attention
@@ -46,13 +47,21 @@ class Phase:
     def nbytes(self) -> int:
         return self.right.block_bytes if self.left else self.right.part_bytes
 
+    @property
+    def fits_warpgroups(self) -> bool:
+        """Whether warpgroup instructions multiply two digits of 32 columns at a time."""
+        f = self.right
+        return f.count == 2 and (f.blocks == 1 if self.left else f.width % 32 == 0)
+
 
 @dataclass(frozen=True)
 class Room:
-    """What blocks may take: bytes of shared memory of a multiprocessor, which should hold so many."""
+    """What blocks may take: bytes of shared memory of a multiprocessor, which should hold so many. `warpgroups`: there are
+    warpgroup instructions, to be used where they fit."""
 
     limit: int
     blocks: int
+    warpgroups: bool = False
 
 
 class IntegerKernel(Place):
@@ -70,20 +79,27 @@ class IntegerKernel(Place):
         self.phases: list[Phase] = []
         self.parts = 1
 
+    def __str__(self) -> str:
+        return f"{'warpgroups' if self.group else 'warps'} rows{self.rows} blocks{self.resident} slots{self.slots}"
+
     # --- the ring of slots --------------------------------------------------------------------------------------------
 
     def plan(self, phases: Sequence[Phase], room: Room) -> None:
         """Settle what happens in a tile, and the memory that it takes: digits of the block's rows lie in registers, or in shared
         memory where they fit, or are read when they are needed."""
         self.phases = list(phases)
+        self.group = room.warpgroups and all(p.fits_warpgroups for p in phases)
+        unit = 1024 if self.group else 128  # of swizzled lines
         self.digits = round_up(max(p.nbytes for p in phases), 128)
-        self.slot = round_up(self.digits + SCALES, 128)
+        self.slot = round_up(self.digits + SCALES, unit)
         self.parts = max([p.right.parts for p in phases if p.left is None], default=1)
         lefts = [p.left for p in phases if p.left is not None]
         resident = sum(f.blocks * f.block_bytes for f in lefts)
         most, least = _SLOTS
         held = sum(f.count * f.steps * 4 if f.blocks == 1 else _HELD + 1 for f in lefts)
-        if held <= _HELD and room.blocks < 3:
+        if self.group:
+            self.rows = "Group"
+        elif held <= _HELD and room.blocks < 3:
             self.rows, resident = "Held", 0
         elif resident + least * self.slot <= room.limit:
             self.rows = "Shared"
@@ -147,6 +163,7 @@ class IntegerKernel(Place):
             f"unsigned char* const slot = shared + slot_read * {self.slot};",
             f"const float* const scales = (const float*)(slot + {self.digits});",
             f"wait_copies<{self.slots - 2}>();",
+            *(["order_copies();"] if self.group else []),
             "__syncthreads();",
             "feed();",
             f"slot_read = slot_read + 1 == {self.slots} ? 0 : slot_read + 1;",
@@ -158,7 +175,7 @@ class IntegerKernel(Place):
         """The block's place in the problem, and the warp's and the thread's."""
         number = "blockIdx.x" if self.parts == 1 else "number"
         return [
-            "extern __shared__ __align__(128) unsigned char shared[];",
+            f"extern __shared__ __align__({1024 if self.group else 128}) unsigned char shared[];",
             *([f"const unsigned number = blockIdx.x / {self.parts}u;"] if self.parts > 1 else []),
             *([f"const int part = (int)(blockIdx.x - number * {self.parts}u);"] if self.parts > 1 else []),
             *self.of_block(number, self.blocks, ROWS),
@@ -167,7 +184,8 @@ class IntegerKernel(Place):
 
     def rows_of(self) -> list[str]:
         """Declares the digits of the block's rows, and their scales."""
-        words, lines, at = self.words, [], self.slots * self.slot
+        words, lines, at = self.words, list[str](), self.slots * self.slot
+        vote = "__syncthreads_or(" if self.group else "__any_sync(~0u, "  # those that multiply together go the same way
         for f in [p.left for p in self.phases if p.left is not None]:
             n = f.name
             record, nbytes = f.record(words, self._head(f, "c1"), f"first_row / {ROWS}"), f.blocks * f.block_bytes
@@ -176,16 +194,19 @@ class IntegerKernel(Place):
                 f"const unsigned char* const {n}_digits = {f.at(words, f.start)} + {n}_record * {nbytes};",
                 f"const float* const {n}_scales = (const float*)({f.at(words, f.scales_start)} + {n}_record * {SCALES});",
                 f"const float {n}_scale[2] = {{{n}_scales[row - first_row], {n}_scales[row - first_row + 8]}};",
-                f"const bool {n}_large = __any_sync(~0u, {n}_scale[0] > 0x1p64f || {n}_scale[1] > 0x1p64f);",
+                f"const bool {n}_large = {vote}{n}_scale[0] > 0x1p64f || {n}_scale[1] > 0x1p64f);",
             ]
             numbers, source = f"{f.count}, {f.line}", f"{n}_digits"
             if self.rows == "Held":
                 numbers = f"{f.count}, {f.steps}, {f.line}"
-            elif self.rows == "Shared":
+            elif self.rows != "Read":
                 source = f"shared + {at}"
                 lines.append(f"copy_bytes<{nbytes}, {THREADS}>({source}, {n}_digits);")
                 at += nbytes
-            lines.append(f"{self.rows}Rows<{numbers}> {n}_rows({source}, first - first_row);")
+            if self.group:
+                lines.append(f"const unsigned {n}_rows = shared_address({source});")
+            else:
+                lines.append(f"{self.rows}Rows<{numbers}> {n}_rows({source}, first - first_row);")
         return lines
 
     def dots(self, p: Phase, into: str) -> list[str]:
@@ -193,6 +214,10 @@ class IntegerKernel(Place):
         f = p.right
         assert p.left is not None
         n = p.left.name
+        if self.group:
+            numbers, rest = f"{f.steps}, {f.line}", f"({into}, {n}_rows, shared_address(slot), scales, {n}_scale);"
+            calls = [f"if ({n}_large) add_group_dots<{numbers}, true>{rest}", f"else add_group_dots<{numbers}, false>{rest}"]
+            return [f"float {into}[8][4] = {{}};", "{", *self.step(), *calls, "}"]
         block = "0" if f.blocks == 1 else "block"
         numbers, rest = (
             f"{f.count}, {f.steps}, {f.line}",
@@ -218,7 +243,9 @@ class IntegerKernel(Place):
             "float scale[2];",
             f"digits.set({weights}, scale);",
             *between,
-            f"digits.add_rows<{f.width // 8}>({into}, shared_address(slot), scale);",
+            f"add_group_rows<{f.width // 8}>({into}, digits.x, shared_address(slot), scale);"
+            if self.group
+            else f"digits.add_rows<{f.width // 8}>({into}, shared_address(slot), scale);",
             "}",
         ]
 
@@ -270,6 +297,6 @@ class IntegerKernel(Place):
 
     def launch(self, body: Sequence[str], functions: str) -> Launch:
         common = PRODUCTS + ATTENTION + COMBINE + SCALE + WARP_INSTRUCTIONS
-        tables = common + functions + FRAGMENTS + TURN + self.score.definitions()
+        tables = common + functions + FRAGMENTS + (WARPGROUP_PRODUCTS if self.group else "") + TURN + self.score.definitions()
         source = translation_unit(self.words, body, THREADS, tables, blocks=self.resident)
         return Launch(KernelSource(source), (self.a.batch * self.heads * self.blocks * self.parts, 1, 1), THREADS, self.shared)

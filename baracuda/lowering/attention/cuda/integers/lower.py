@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import round_up
+from baracuda.formula.integer_products import digits
 from baracuda.lowering.attention.cuda.delta import delta_bytes, lower_delta
 from baracuda.lowering.attention.cuda.integers.backward import KeyGradient, QueryGradient
 from baracuda.lowering.attention.cuda.integers.digits import digits_launch, row_factors
@@ -44,12 +45,14 @@ RESIDENT = (3, 2)
 def integer_ways(a: Attention, target: Target) -> Iterator[Lowered]:
     """The kernels of an attention in integers that autotuning tries."""
     for blocks in RESIDENT:
-        yield lower_integers(a, target, blocks)
+        yield lower_integers(a, target, Room(target.shared_bytes, blocks))
+    if target.arch == "sm_90" and digits(a.bits) == 2:
+        yield lower_integers(a, target, Room(target.shared_bytes, 2, warpgroups=True))
 
 
 @lru_cache(maxsize=4096)
-def lower_integers(a: Attention, target: Target, blocks: int) -> Lowered:
-    """The kernels of an attention in integers, where a multiprocessor should hold so many blocks. Needs no GPU.
+def lower_integers(a: Attention, target: Target, room: Room) -> Lowered:
+    """The kernels of an attention in integers, whose blocks have so much room. Needs no GPU.
 
     Raises
     ------
@@ -58,7 +61,7 @@ def lower_integers(a: Attention, target: Target, blocks: int) -> Lowered:
     """
     if max(a.queries, a.keys) > LONGEST:
         raise UnsupportedError(f"{a.queries} queries and {a.keys} keys; expected at most {LONGEST} of each")
-    words, room = Words(len(a.operands), a.params), Room(target.shared_bytes, blocks)
+    words = Words(len(a.operands), a.params)
     launches: list[Launch] = []
     results, workspace = _results(a), 0
     if a.slope is not None and a.batch * a.heads * a.queries:
@@ -68,13 +71,17 @@ def lower_integers(a: Attention, target: Target, blocks: int) -> Lowered:
         factors = row_factors(a, _forms(a, results), workspace)
         workspace = max(f.end for f in factors.values())
         launches.append(digits_launch(a, tuple(factors.values()), words))
+    names: list[str] = []
     for name in results:
+        kernel: Forward | QueryGradient | KeyGradient
         if name == "y":
-            launches.append(Forward(a, words, factors, room).lower())
+            kernel = Forward(a, words, factors, room)
         elif name == "dq":
-            launches.append(QueryGradient(a, words, factors, room).lower())
+            kernel = QueryGradient(a, words, factors, room)
         else:
-            launches.append(KeyGradient(a, words, factors, room, values=name == "dv").lower())
+            kernel = KeyGradient(a, words, factors, room, values=name == "dv")
+        launches.append(kernel.lower())
+        names.append(str(kernel))
     if any(launch.grid[0] > GRID_LIMIT[0] for launch in launches):
         raise UnsupportedError(f"{a.batch} x {a.heads} heads of {a.queries} queries and {a.keys} keys; expected fewer blocks")
-    return Lowered(tuple(launches), tuple(words.values), workspace, f"attention integers {a.bits} blocks{blocks}")
+    return Lowered(tuple(launches), tuple(words.values), workspace, f"attention integers {a.bits} " + " + ".join(names))
