@@ -5,7 +5,7 @@ Every one makes the dot products of its pairs again, so that a thread adds up no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.elementary.softened import exp_of_nonpositive
@@ -24,21 +24,24 @@ class Backward(IntegerKernel):
     def functions(self) -> str:
         return function("exp_", self.a.compute, exp_of_nonpositive(input_("x", self.a.compute)))
 
-    def heads_(self) -> str:
+    def number_of_heads(self) -> str:
         return f"const int heads = (int){self.words.word(self.a.heads)};"
 
-    def pairs(self, slopes: Phase | None, finish: list[str]) -> list[str]:
-        """From dot products, in x, and gradients of the probabilities, if there are any, to what `finish` makes of p and dt."""
-        lines = self.dots(slopes, "dp") if slopes else []
-        statistics = [f"const float lse = lses[{{0}}], delta = deltas[{{0}}], dp_ = {'dp[CURRENT_][i]' if slopes else '0'};"]
+    def pairs(self, slopes: Phase | None, finish: Sequence[str]) -> list[str]:
+        """From dot products, in x, and gradients of the probabilities, if there are any, to what `finish` makes of p and dt. The
+        statistics of queries along the rows are in lses and deltas."""
         before: list[str] = []
         if self.by_keys:
+            query = f"tile * {QUERIES} + m * 8 + lane % 4 * 2 + e"
             loop = ["float lses[2], deltas[2];", "#pragma unroll", "for (int e = 0; e < 2; ++e) {"]
-            query = f"tile * {QUERIES} + COLUMNS_ * 8 + lane % 4 * 2 + e"
             before = [*loop, *self.statistics(query, f"{query} < columns", "lses[e]", "deltas[e]"), "}"]
-        of_element = statistics[0].format("i % 2" if self.by_keys else "i / 2")
-        body = [of_element, f"const bool seen = {self.seen()};", *self.score.slopes("x[CURRENT_][i]", "dp_", finish)]
-        return [*lines, *self.score.each(body, ["dp"] if slopes else [], before)]
+        own = "i % 2" if self.by_keys else "i / 2"
+        body = [
+            f"const float lse = lses[{own}], delta = deltas[{own}];",
+            f"const bool seen = {self.seen()};",
+            *self.score.slopes("x[CURRENT_][i]", "dp[CURRENT_][i]" if slopes else "0.0f", finish),
+        ]
+        return [*(self.dots(slopes, "dp") if slopes else []), *self.score.each(body, ["dp"] if slopes else [], before)]
 
 
 class QueryGradient(Backward):
@@ -56,7 +59,7 @@ class QueryGradient(Backward):
             *self.where(),
             *(self.clear_bias(QUERIES, THREADS) if bias else []),
             *self.define(),
-            self.heads_(),
+            self.number_of_heads(),
             "float lses[2], deltas[2];",
             "#pragma unroll",
             "for (int h = 0; h < 2; ++h) {",
@@ -102,7 +105,7 @@ class KeyGradient(Backward):
         body = [
             *self.where(),
             *self.define(),
-            self.heads_(),
+            self.number_of_heads(),
             *self.sums("sum", self.into),
             "#pragma unroll 1",
             "for (int c1 = first_head; stop > start && c1 < first_head + group; ++c1) {",

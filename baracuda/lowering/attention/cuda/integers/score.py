@@ -1,7 +1,6 @@
 """The score of attention and its derivative over a thread's elements of a tile: two rows, eight pairs of neighbouring columns.
 
-Names in the generated code: `first` the warp's first row and `tile` the tile's number; at_row and at_column where element i of
-x[n] is.
+Names in the generated code: row the thread's first row and tile the tile's number; at_row and at_column where an element is.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from baracuda.lowering.attention.cuda.score import Score
-from baracuda.lowering.attention.problem import DOT
+from baracuda.lowering.attention.problem import DOT, KEYS
 
 
 class FragmentScore(Score):
@@ -34,19 +33,15 @@ class FragmentScore(Score):
         ]
 
     def each(self, body: Sequence[str], others: Sequence[str] = (), before: Sequence[str] = ()) -> list[str]:
-        """Runs `body` for each element, x[n][i] and the same of the other arrays, and `before` for each four. The code of a
-        heavy formula stands there for four elements: in a loop that turns the arrays round."""
-        head = [
-            "const int n = COLUMNS_, at_row = first + lane / 4 + i / 2 * 8, at_column = tile * 64 + n * 8 + lane % 4 * 2 + i % 2;"
-        ]
+        """Runs `body` for each element, x[CURRENT_][i] of columns m and the same of the other arrays, and `before` for each four.
+        The code of a heavy formula stands there for four elements: in a loop that turns the arrays round."""
+        at_column = f"tile * {KEYS} + m * 8 + lane % 4 * 2 + i % 2"
+        head = f"const int at_row = row + i / 2 * 8, at_column = {at_column};"
         loads = [line for name in self.tensors for line in self._load(name)]
-        inner = [*before, "#pragma unroll", "for (int i = 0; i < 4; ++i) {", *head, *loads, *body, "}"]
-        if not self.heavy:
-            text = ["#pragma unroll", "for (int m = 0; m < 8; ++m) {", *inner, "}"]
-            return [line.replace("COLUMNS_", "m").replace("CURRENT_", "m") for line in text]
-        turn = [f"turn({x});" for x in ("x", *others)]
-        text = ["#pragma unroll 1", "for (int m = 0; m < 8; ++m) {", *inner, *turn, "}"]
-        return [line.replace("COLUMNS_", "m").replace("CURRENT_", "0") for line in text]
+        inner = [*before, "#pragma unroll", "for (int i = 0; i < 4; ++i) {", head, *loads, *body, "}"]
+        turn = [f"turn({x});" for x in ("x", *others)] if self.heavy else []
+        text = [f"#pragma unroll{' 1' * self.heavy}", "for (int m = 0; m < 8; ++m) {", *inner, *turn, "}"]
+        return [line.replace("CURRENT_", "0" if self.heavy else "m") for line in text]
 
     def element(self) -> list[str]:
         """Statements that turn the dot product x[..][i] of an element into its score."""
