@@ -1,8 +1,7 @@
 """Attention on a CUDA device: the choice of tiles, and the kernels.
 
-Products are f32 FMA (f64 for f64): tensor cores have an order of their own, but that of integers is
-exact (integers/). The forward is one kernel; the backward a kernel for
-delta, one for dq, and one for dk and dv.
+Products are f32 FMA (f64 for f64): tensor cores have an order of their own, unless products are those of integers (integers/).
+The forward is one kernel; the backward a kernel for delta, one for dq, and one for dk and dv.
 """
 
 from __future__ import annotations
