@@ -148,10 +148,9 @@ def lower_thin_integers(c: MatmulProblem, target: Target, *, exchanged: bool) ->
         "const unsigned most[2] = {greatest(x[0]), greatest(x[1])};",
         "__syncwarp();",
         f"fetch(stage, block + {t.stages * t.ways});",
-        f"float own[{4 * t.tiles}], scales[2];",
-        f"block_product<{count}, {t.tiles}>(own, scales, x, most, a_digits + record * {count * PLANE}, lane);",
-        "#pragma unroll",
-        f"for (int i = 0; i < {4 * t.tiles}; ++i) products[(way * {4 * t.tiles} + i) * 32 + lane] = own[i];",
+        "float scales[2];",
+        f"block_product<{count}, {t.tiles}>(products + way * {t.tiles * 128}, scales, x, most, "
+        f"a_digits + record * {count * PLANE}, lane);",
         *[f"if (lane + {i} < {t.bm}) thin_scales[way * {t.bm} + lane + {i}] = thin_scale{i};" for i in range(0, t.bm, 32)],
         "#pragma unroll",
         f"for (int r = 0; r < 2; ++r) if (lane % 4 == 0) wide_scales[way * {_COLUMNS} + lane / 4 + r * 8] = scales[r];",
