@@ -433,21 +433,16 @@ __device__ __forceinline__ void widen_some(float (&to)[8], const Vec<F16, 8>& fr
 __device__ __forceinline__ uint2 load_pair(const void* from) {
   uint2 r; asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(r.x), "=r"(r.y) : "l"(from)); return r;
 }
-// The sums of a block of 16 rows, 0 and 8 of them a thread's own, by 8 * TILES thin ones, whose digits are at `thin`. A thread
-// has 8 neighbours in each 32 steps of k: the order of k inside a block is the same for both factors, and free otherwise. TINY:
-// 2**up of a row is no f32.
-template <bool TINY, int COUNT, int TILES, class S>
-__device__ __forceinline__ void multiply_block(int (&places)[2 * COUNT - 1][4 * TILES], const Vec<S, 8> (&x)[2][4],
-                                               const int (&up)[2], const unsigned char* thin, int lane) {
-  const unsigned own = lane / 4 * 128 + ((lane / 2 % 2 ^ lane / 4) << 4) + lane % 2 * 8;
-  float scale[2];
+// The digits of a block of 16 rows, 0 and 8 of them a thread's own, as the instruction takes them for each 32 steps of k. A
+// thread has 8 neighbours in those: the order of k inside a block is the same for both factors, and free otherwise. TINY: 2**up
+// of a row is no f32.
+template <bool TINY, int COUNT, class S>
+__device__ __forceinline__ void make_digits(unsigned (&to)[4][COUNT][4], const Vec<S, 8> (&x)[2][4], const int (&up)[2]) {
 #pragma unroll
-  for (int r = 0; r < 2; ++r) scale[r] = power_of_two(TINY ? up[r] - up[r] / 2 : up[r]);
+  for (int r = 0; r < 2; ++r) {
+    const float scale = power_of_two(TINY ? up[r] - up[r] / 2 : up[r]);
 #pragma unroll
-  for (int j = 0; j < 4; ++j) {
-    unsigned left[COUNT][4];
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
+    for (int j = 0; j < 4; ++j) {
       float value[8];
       widen_some(value, x[r][j]);
 #pragma unroll
@@ -456,26 +451,19 @@ __device__ __forceinline__ void multiply_block(int (&places)[2 * COUNT - 1][4 * 
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const float x = value[h * 4 + i];
-          u[i] = balanced<COUNT, S>(TINY ? __fmul_rn(x, power_of_two(up[r] / 2)) : x, scale[r]);
+          u[i] = balanced<COUNT, S>(TINY ? __fmul_rn(x, power_of_two(up[r] / 2)) : x, scale);
         }
         digit_words(words, u);
 #pragma unroll
-        for (int d = 0; d < COUNT; ++d) left[d][r + 2 * h] = words[d];
+        for (int d = 0; d < COUNT; ++d) to[j][d][r + 2 * h] = words[d];
       }
     }
-#pragma unroll
-    for (int t = 0; t < TILES; ++t)
-#pragma unroll
-      for (int e = 0; e < COUNT; ++e) {
-        const uint2 right = load_pair(thin + e * 8192 + t * 1024 + (own ^ j * 32));
-#pragma unroll
-        for (int d = 0; d < COUNT; ++d) multiply_add(places[d + e] + 4 * t, left[d], right.x, right.y);
-      }
   }
 }
-// The P of a block, rounded, and the scales of the thread's rows.
+// The P of a block of 16 rows and 8 * TILES thin ones, whose digits are at `thin`, rounded, and the scales of the thread's rows.
+// The thread has four of each tile's, which go to `products` 32 apart.
 template <int COUNT, int TILES, class S>
-__device__ __forceinline__ void block_product(float (&products)[4 * TILES], float (&scales)[2], const Vec<S, 8> (&x)[2][4],
+__device__ __forceinline__ void block_product(float* products, float (&scales)[2], const Vec<S, 8> (&x)[2][4],
                                               const unsigned (&most)[2], const unsigned char* thin, int lane) {
   constexpr int BITS = 8 * COUNT - 1;
   int up[2];
@@ -485,16 +473,29 @@ __device__ __forceinline__ void block_product(float (&products)[4 * TILES], floa
     up[r] = usual ? BITS - max(exponent_above(most[r]), BITS - 149) : 0;
     scales[r] = usual || most[r] == 0 ? power_of_two(-up[r]) : __uint_as_float(0x7fc00000u);
   }
-  int places[2 * COUNT - 1][4 * TILES], sums[COUNT][4 * TILES];
+  unsigned left[4][COUNT][4];
+  if (__any_sync(~0u, max(up[0], up[1]) > 127)) make_digits<true>(left, x, up);
+  else make_digits<false>(left, x, up);
+  const unsigned own = lane / 4 * 128 + ((lane / 2 % 2 ^ lane / 4) << 4) + lane % 2 * 8;
+#pragma unroll 1
+  for (int t = 0; t < TILES; ++t) {
+    int places[2 * COUNT - 1][4], sums[COUNT][4];
 #pragma unroll
-  for (int p = 0; p < 2 * COUNT - 1; ++p)
+    for (int p = 0; p < 2 * COUNT - 1; ++p)
 #pragma unroll
-    for (int i = 0; i < 4 * TILES; ++i) places[p][i] = 0;
-  if (__any_sync(~0u, max(up[0], up[1]) > 127)) multiply_block<true, COUNT, TILES>(places, x, up, thin, lane);
-  else multiply_block<false, COUNT, TILES>(places, x, up, thin, lane);
-  combine_places(sums, places);
+      for (int i = 0; i < 4; ++i) places[p][i] = 0;
 #pragma unroll
-  for (int i = 0; i < 4 * TILES; ++i) products[i] = rounded(sums, i);
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+      for (int e = 0; e < COUNT; ++e) {
+        const uint2 right = load_pair(thin + e * 8192 + t * 1024 + (own ^ j * 32));
+#pragma unroll
+        for (int d = 0; d < COUNT; ++d) multiply_add(places[d + e], left[j][d], right.x, right.y);
+      }
+    combine_places(sums, places);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) products[(t * 4 + i) * 32 + lane] = rounded(sums, i);
+  }
 }
 
 // A warp's block of a wide factor on its way: 16 rows by 128 steps of k, of which `rows` and `steps` exist.
@@ -607,10 +608,8 @@ extern "C" __global__ void __launch_bounds__(512, 1) kernel(const __grid_constan
   const unsigned most[2] = {greatest(x[0]), greatest(x[1])};
   __syncwarp();
   fetch(stage, block + 32);
-  float own[4], scales[2];
-  block_product<3, 1>(own, scales, x, most, a_digits + record * 24576, lane);
-  #pragma unroll
-  for (int i = 0; i < 4; ++i) products[(way * 4 + i) * 32 + lane] = own[i];
+  float scales[2];
+  block_product<3, 1>(products + way * 128, scales, x, most, a_digits + record * 24576, lane);
   if (lane + 0 < 8) thin_scales[way * 8 + lane + 0] = thin_scale0;
   #pragma unroll
   for (int r = 0; r < 2; ++r) if (lane % 4 == 0) wide_scales[way * 16 + lane / 4 + r * 8] = scales[r];
