@@ -162,8 +162,9 @@ class AttentionCase(Case):
 
     def batches(self) -> Iterator[Batch]:
         """Of the tensors that extend along the batch, the larger case has the given block in the middle."""
-        batch, *rest = self.subject.extents
-        larger = replace(self, subject=replace(self.subject, extents=(3 * batch, *rest)), layout="contiguous")
+        batch, heads, key_heads, queries, keys, depth, value_depth = self.subject.extents
+        extents = (3 * batch, heads, key_heads, queries, keys, depth, value_depth)
+        larger = replace(self, subject=replace(self.subject, extents=extents), layout="contiguous")
         specs = {s.name: s for s in self.tensors()}
         inputs = {}
         for name, x in self.inputs().items():
@@ -211,7 +212,7 @@ class _Reference:
         for name, at in (("query_lengths", i), ("key_lengths", j)):
             if name in self.inputs:
                 seen &= at < self.inputs[name][:, None, None, None]
-        return seen & (self.inputs["mask"] if "mask" in self.inputs else True)
+        return seen & self.inputs.get("mask", True)
 
     def _product(self, a: Array, b: Array, off: Array | float = 0.0) -> tuple[Array, Array]:
         """a @ b, of which a is off by so much, and how far the sum is off: as a chain, or in integers by rows of a (with the

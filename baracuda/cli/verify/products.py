@@ -21,7 +21,8 @@ from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan, precisions
 
 _K = ElementKind
-#: Batch extents of a and of b, then rows, depth and columns: single ones, odd ones, those of vectors, and tiles with a rest, blocks of integers with one.
+#: Batch extents of a and of b, then rows, depth and columns: single ones, odd ones, those of vectors, and tiles with a rest,
+#: blocks of integers with one.
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], int, int, int], ...] = (
     ((), (), 1, 1, 1), ((), (), 3, 5, 7), ((), (), 1, 300, 33), ((), (), 5, 64, 1), ((), (), 33, 130, 17), ((), (), 64, 64, 64),
     ((), (), 70, 257, 40), ((), (), 130, 31, 65), ((3,), (3,), 4, 33, 9), ((2, 1), (3,), 5, 17, 6), ((), (), 16, 1000, 16),

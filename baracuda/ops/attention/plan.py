@@ -82,8 +82,8 @@ class AttentionPlan(Plan[AttentionDescriptor, AttentionArgs]):
     The formula's plan works tile by tile with an online softmax, in an order that `baracuda.lowering.attention.problem` fixes, in
     f32 for 16-bit floats, whose products are taken in integers of 15 bits: all four promises hold, and neither other batch
     elements nor what pads a sequence beyond its length changes a bit. They hold as well with integers of 23 bits and with chains
-    in f32, which a preference asks for by its `math` (INT23, F32). A query that sees no key gives +0, and the log-sum-exp -inf. Every tensor may have any
-    strides; y may share memory with none.
+    in f32, which a preference asks for by its `math` (INT23, F32). A query that sees no key gives +0, and the log-sum-exp -inf.
+    Every tensor may have any strides; y may share memory with none.
 
     Sources: Vaswani et al., Attention Is All You Need, 2017; Milakov and Gimelshein, Online normalizer calculation for
     softmax, 2018; Dao et al., FlashAttention, 2022.
