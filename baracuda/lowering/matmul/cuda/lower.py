@@ -13,6 +13,7 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import coord, rebuild
 from baracuda.lowering.matmul.cuda.integers.lower import integer_variants
 from baracuda.lowering.matmul.cuda.kernel import lower_tile
+from baracuda.lowering.matmul.cuda.small_integers.lower import small_integer_variants, takes
 from baracuda.lowering.matmul.cuda.tensor_core_chain import lower_chain
 from baracuda.lowering.matmul.cuda.tensor_core_tiles import FEW_ROWS, tensor_core_tiles
 from baracuda.lowering.matmul.cuda.thin import lower_thin
@@ -143,6 +144,9 @@ def ways(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
         c = _checked(c)
         yield from integer_variants(c, transposed(c), target)
         return
+    if takes(c):
+        checked = _checked(c)
+        yield from small_integer_variants(checked, transposed(checked), target)
     yield lower(c, target)
     yield from islice(variants(c, target), 1, TRIED)
 
