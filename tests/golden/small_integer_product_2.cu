@@ -55,7 +55,7 @@ template <int P, class T, int N> __device__ __forceinline__ void store(T* to, co
 __device__ __forceinline__ unsigned divide(unsigned n, u64 magic) {
   return (__umulhi(n, (unsigned)magic) + n) >> (unsigned)(magic >> 32);
 }
-struct Words { u64 w[15]; };
+struct Words { u64 w[34]; };
 
 // N bytes from global to shared memory without passing registers; those from `valid` on become zero.
 template <int N> __device__ __forceinline__ void copy_async(void* to, const void* from, int valid) {
@@ -256,124 +256,185 @@ template <int BK, class L, class X> __device__ __forceinline__ void copy_tile(L&
   else loader.template fetch<true>(stage, left);
 }
 
-extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constant__ Words W) {
-  extern __shared__ __align__(16) unsigned char shared[];
-  const unsigned product = divide(blockIdx.x, W.w[7]);
-  const unsigned inside = blockIdx.x - product * ((unsigned)W.w[8]);
-  const unsigned square = inside / (8 * ((unsigned)W.w[6])), turn = inside - square * (8 * ((unsigned)W.w[6]));
-  const unsigned first = square * 8, rest = ((unsigned)W.w[9]) - first;
+__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+__device__ __forceinline__ void expect_bytes(u64* barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+}
+// Copies bytes that lie one behind the other; the barrier counts them as they arrive.
+__device__ __forceinline__ void copy_record(void* to, const void* from, int bytes, u64* barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               ::"r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier)) : "memory");
+}
+// What this thread has written to shared memory is there for copies by `copy_record`, and what these brought for it.
+__device__ __forceinline__ void order_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+template <int REGISTERS> __device__ __forceinline__ void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+}
+template <int REGISTERS> __device__ __forceinline__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+}
+__device__ __forceinline__ void warpgroup_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void warpgroup_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int N> __device__ __forceinline__ void warpgroup_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+}
+// The low half of the descriptor of a matrix in shared memory, of lines of 128 bytes along k, swizzled. The high half (1024 bytes
+// from eight lines to the next, 128-byte swizzle) is a constant of the instruction: ptxas would hold one for each otherwise.
+__device__ __forceinline__ unsigned matrix(unsigned address) { return (address & 0x3ffffu) >> 4 | 0x10000u; }
+// All threads of a warpgroup.
+__device__ __forceinline__ void warpgroup_barrier(int group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }
+// c += the product of 64 rows and 32 columns by 32 bytes along k, which begin K times 32 bytes into a and b.
+template <int K> __device__ __forceinline__ void multiply_lines(int (&c)[16], unsigned a, unsigned b) {
+  asm volatile(
+      "{\n.reg .pred p;\n.reg .b64 da, db;\n.reg .b32 x, y;\nsetp.eq.u32 p, 0, 0;\nadd.u32 x, %16, %18;\n"
+      "add.u32 y, %17, %18;\nmov.b64 da, {x, 0x40000040};\nmov.b64 db, {y, 0x40000040};\n"
+      "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15}, da, db, p;\n}\n"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3]), "+r"(c[4]), "+r"(c[5]), "+r"(c[6]), "+r"(c[7]), "+r"(c[8]), "+r"(c[9]), "+r"(c[10]), "+r"(c[11]), "+r"(c[12]), "+r"(c[13]), "+r"(c[14]), "+r"(c[15])
+      : "r"(a), "r"(b), "n"(2 * K));
+}
+
+// Blocks of ROWS lines by 128 bytes along k on their way to shared memory, by THREADS threads. There piece j, of 16 bytes, of
+// line r lies at piece j ^ r % 8: the 128-byte swizzle, which tensor cores read and `ldmatrix` reads without bank conflicts. What
+// does not exist are zeros.
+template <int ROWS, int THREADS> struct Lines {
+  static constexpr int NEXT = THREADS / 8, COUNT = (ROWS + NEXT - 1) / NEXT;
+  const unsigned char* base;
+  const unsigned char* from;
+  i64 next;
+  int rows, piece, place;
+  // `rows` exist from `base` on, `stride` bytes apart.
+  __device__ __forceinline__ Lines(const unsigned char* base, i64 stride, int rows, int thread)
+      : base(base), from(base + thread / 8 * stride + thread % 8 * 16), next(stride * NEXT), rows(rows - thread / 8),
+        piece(thread % 8 * 16), place(thread / 8 * 128 + ((thread % 8 ^ thread / 8 % 8) * 16)) {}
+  template <bool CHECK> __device__ __forceinline__ void fetch_all(unsigned char* to, int valid) {
+    const unsigned char* at = from;
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+      if (ROWS % NEXT != 0 && piece / 16 + place / 128 * 8 >= (ROWS - i * NEXT) * 8) break;
+      const bool there = !CHECK || (i * NEXT < rows && valid > 0);
+      copy_async<16>(to + place + i * NEXT * 128, there ? at : base, there ? valid : 0);
+      at += next;
+    }
+  }
+  // Starts the next block, of which `left` steps of k exist.
+  __device__ __forceinline__ void fetch(unsigned char* to, int left) {
+    const int valid = left - piece < 16 ? left - piece : 16;
+    if (left >= 128 && rows > (COUNT - 1) * NEXT) fetch_all<false>(to, 16);
+    else fetch_all<true>(to, valid);
+    from += 128;
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(256, 1) kernel(const __grid_constant__ Words W) {
+  extern __shared__ unsigned char unaligned[];
+  unsigned char* const shared = unaligned + (-shared_address(unaligned) & 1023);
+  u64* const full = (u64*)(shared + 156672); u64* const empty = full + 12;
+  if (threadIdx.x == 0) {
+  for (int i = 0; i < 12; ++i) {
+  start_barrier(full + i, 128); start_barrier(empty + i, 4);
+  }
+  order_copies();
+  }
+  __syncthreads();
+  const unsigned tiles = ((unsigned)W.w[20]);
+  const int k = W.w[21];
+  unsigned read = 0, parity = 0;
+  const auto advance = [&] { if (++read == 12) { read = 0; parity ^= 1; } };
+  if (threadIdx.x < 128) {
+  for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {
+  const unsigned product = divide(number, W.w[23]);
+  const unsigned inside = number - product * ((unsigned)W.w[24]);
+  const unsigned square = inside / (8 * ((unsigned)W.w[22])), turn = inside - square * (8 * ((unsigned)W.w[22]));
+  const unsigned first = square * 8, rest = ((unsigned)W.w[25]) - first;
   const unsigned high = rest < 8 ? rest : 8;
   const unsigned tile_m = first + turn % high, tile_n = turn / high;
   const i64 m0 = (i64)tile_m * 64, n0 = (i64)tile_n * 32;
-  const i64 rows_left = ((i64)W.w[10]) - m0, columns_left = ((i64)W.w[11]) - n0;
+  const i64 rows_left = ((i64)W.w[26]) - m0, columns_left = ((i64)W.w[27]) - n0;
   const int rows = rows_left < 64 ? (int)rows_left : 64;
   const int columns = columns_left < 32 ? (int)columns_left : 32;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int row = warp % 4 * 16 + (lane >> 1 & 1 | lane >> 3 & 2) * 1;
-  const int column = warp / 4 * 32 + (lane & 1 | lane >> 1 & 6) * 4;
-  const int k = W.w[12], whole_tiles = k / 32, tiles = (k + 31) / 32;
-  Loader<signed char, int, 64, 32, 36, 128, 16, false, false, false, 1> a0((const signed char*)W.w[0] + ((i64)0 + m0 * ((i64)W.w[13])), ((i64)W.w[13]), (i64)1, rows, threadIdx.x);
-  int* const stages_a0 = (int*)(shared + 0);
-  Loader<signed char, int, 32, 32, 32, 128, 16, true, true, false, 1> b0((const signed char*)W.w[1] + ((i64)0 + n0 * (i64)1), (i64)1, ((i64)W.w[14]), columns, threadIdx.x);
-  int* const stages_b0 = (int*)(shared + 18432);
-  int sum0[4][4];
-  #pragma unroll
-  for (int i = 0; i < 4; ++i)
-  #pragma unroll
-  for (int j = 0; j < 4; ++j) {
-  sum0[i][j] = 0;
-  }
-  int own_a0[2][4][4];
-  int own_b0[2][4][4];
-  int read = 0, write = 1;
-  if (tiles > 0) {
-  copy_tile<32>(a0, stages_a0 + 0 * 2304, 0, k, rows == 64);
-  copy_tile<32>(b0, stages_b0 + 0 * 1024, 0, k, columns == 32);
-  a0.store_shared(stages_a0 + 0 * 2304);
-  b0.store_shared(stages_b0 + 0 * 1024);
-  }
-  __syncthreads();
-  fragment<4, 1, 36, false>(own_a0[0], stages_a0 + (read * 2304 + row * 36), 0);
-  fragment<32, 4, 32, true>(own_b0[0], stages_b0 + (read * 1024 + column), 0);
+  Lines<64, 128> a((const unsigned char*)(W.w[0]) + ((i64)0 + (m0) * ((i64)W.w[17])), ((i64)W.w[17]), rows, threadIdx.x);
+  Lines<32, 128> b((const unsigned char*)(W.w[3] + W.w[18]) + ((i64)0 + (n0) * ((i64)W.w[19])), ((i64)W.w[19]), columns, threadIdx.x);
   #pragma unroll 1
-  for (int tile = 0; tile < whole_tiles; ++tile) {
-  #pragma unroll
-  for (int g = 0; g < 8; ++g) {
-  if (g == 7) {
-  if (tile + 1 < tiles) {
-  a0.store_shared(stages_a0 + (read + 1 == 2 ? 0 : read + 1) * 2304);
-  b0.store_shared(stages_b0 + (read + 1 == 2 ? 0 : read + 1) * 1024);
-  }
-  __syncthreads();
-  read = (read + 1 == 2 ? 0 : read + 1);
-  }
-  fragment<4, 1, 36, false>(own_a0[(g + 1) % 2], stages_a0 + (read * 2304 + row * 36), (g + 1) % 8 * 4);
-  fragment<32, 4, 32, true>(own_b0[(g + 1) % 2], stages_b0 + (read * 1024 + column), (g + 1) % 8 * 4);
-  if (g == 0) {
-  copy_tile<32>(a0, stages_a0 + 0 * 2304, tile + 1, k, rows == 64);
-  copy_tile<32>(b0, stages_b0 + 0 * 1024, tile + 1, k, columns == 32);
-  }
-  #pragma unroll
-  for (int d = 0; d < 4; ++d)
-  #pragma unroll
-  for (int i = 0; i < 4; ++i)
-  #pragma unroll
-  for (int j = 0; j < 4; ++j) {
-  sum0[i][j] = chain(own_a0[g % 2][d][i], own_b0[g % 2][d][j], sum0[i][j]);
-  }
+  for (int left = k; left > 0; left -= 128) {
+  await_phase(empty + read, parity ^ 1);
+  unsigned char* const to = shared + read * 12288;
+  a.fetch(to, left);
+  b.fetch(to + 8192, left);
+  arrive_copied(full + read);
+  advance();
   }}
-  if (whole_tiles < tiles) {
-  int step = 0; const int left = k - whole_tiles * 32;
+  } else {
+  const int group = threadIdx.x / 128 - 1, thread = threadIdx.x % 128;
+  const int row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
+  int* const sums0 = (int*)(shared + 147456) + group * 2304;
+  for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {
+  int sums[16];
+  #pragma unroll
+  for (int i = 0; i < 16; ++i) sums[i] = 0;
+  unsigned last = 0;
   #pragma unroll 1
-  for (; step + 4 <= left; step += 4) {
-  int own_a0[4][4];
-  int own_b0[4][4];
-  fragment<4, 1, 36, false>(own_a0, stages_a0 + (read * 2304 + row * 36), step);
-  fragment<32, 4, 32, true>(own_b0, stages_b0 + (read * 1024 + column), step);
-  #pragma unroll
-  for (int d = 0; d < 4; ++d)
-  #pragma unroll
-  for (int i = 0; i < 4; ++i)
-  #pragma unroll
-  for (int j = 0; j < 4; ++j) {
-  sum0[i][j] = chain(own_a0[d][i], own_b0[d][j], sum0[i][j]);
+  for (int left = k; left > 0; left -= 128) {
+  await_phase(full + read, parity);
+  order_copies();
+  const unsigned stage = shared_address(shared) + read * 12288;
+  const unsigned own_a = matrix(stage + group * 8192), own_b = matrix(stage + 8192);
+  warpgroup_fence();
+  multiply_lines<0>(sums, own_a, own_b);
+  multiply_lines<1>(sums, own_a, own_b);
+  multiply_lines<2>(sums, own_a, own_b);
+  multiply_lines<3>(sums, own_a, own_b);
+  warpgroup_commit();
+  warpgroup_wait<1>();
+  if (left < k && thread % 32 == 0) arrive(empty + last);
+  last = read;
+  advance();
   }
-  }
+  warpgroup_wait<0>();
+  if (thread % 32 == 0) arrive(empty + last);
+  const unsigned product = divide(number, W.w[29]);
+  const unsigned inside = number - product * ((unsigned)W.w[30]);
+  const unsigned square = inside / (8 * ((unsigned)W.w[28])), turn = inside - square * (8 * ((unsigned)W.w[28]));
+  const unsigned first = square * 8, rest = ((unsigned)W.w[31]) - first;
+  const unsigned high = rest < 8 ? rest : 8;
+  const unsigned tile_m = first + turn % high, tile_n = turn / high;
+  const i64 m0 = (i64)tile_m * 64 + group * 64;
   #pragma unroll 1
-  for (; step + 1 <= left; step += 1) {
-  int own_a0[1][4];
-  int own_b0[1][4];
-  fragment<4, 1, 36, false>(own_a0, stages_a0 + (read * 2304 + row * 36), step);
-  fragment<32, 4, 32, true>(own_b0, stages_b0 + (read * 1024 + column), step);
+  for (int part = 0; part < 1; ++part) {
+  const i64 n0 = (i64)tile_n * 32 + part * 32;
+  const i64 rows_left = ((i64)W.w[32]) - m0, columns_left = ((i64)W.w[33]) - n0;
+  const int rows = rows_left < 64 ? (int)rows_left : 64;
+  const int columns = columns_left < 32 ? (int)columns_left : 32;
+  if (rows <= 0 || columns <= 0) break;
+  warpgroup_barrier(group);
   #pragma unroll
-  for (int d = 0; d < 1; ++d)
+  for (int q = 0; q < 1; ++q) if (q == part) {
   #pragma unroll
-  for (int i = 0; i < 4; ++i)
-  #pragma unroll
-  for (int j = 0; j < 4; ++j) {
-  sum0[i][j] = chain(own_a0[d][i], own_b0[d][j], sum0[i][j]);
+  for (int i = 0; i < 16; i += 2)
+  *(int2*)(sums0 + (row + i / 2 % 2 * 8) * 36 + column + i / 4 * 8) = make_int2(sums[q * 16 + i], sums[q * 16 + i + 1]);
   }
-  }
-  }
+  warpgroup_barrier(group);
   int* const p1 = (int*)(W.w[2]);
+  #pragma unroll 1
+  for (int e0 = thread; e0 < 512; e0 += 128) {
   #pragma unroll
-  for (int i = 0; i < sizeof(sum0) / sizeof(sum0[0]); ++i)
-  #pragma unroll
-  for (int j = 0; j < sizeof(sum0[0]) / sizeof(sum0[0][0]); j += 4) {
-  const int r = row + i / 1 * 4 + i % 1, s = column + j / 4 * 32, left = columns - s;
+  for (int u = 0; u < 1; ++u) {
+  const int e = e0 + u * 128, r = e / 8, s = e % 8 * 4;
   const i64 c0 = m0 + r, at = n0 + s;
-  if (r < rows && left > 0) {
-  const i64 o1 = (i64)c0 * ((i64)W.w[4]) + at * ((i64)W.w[5]);
+  const int left = columns - s;
+  if (e < 512 && r < rows && left > 0) {
+  const i64 o1 = (i64)c0 * ((i64)W.w[15]) + at * ((i64)W.w[16]);
   Vec<int, 4> out1;
   #pragma unroll
   for (int v = 0; v < 4; ++v) if (v < left) {
-  const int t1 = widen(sum0[i][j + v]);
+  const int t1 = widen(sums0[r * 36 + s + v]);
   out1.v[v] = Narrow<int, int>::to(t1);
   }
   if (left >= 4) store<4>((p1 + o1), out1);
   else {
   #pragma unroll
   for (int v = 0; v < 4; ++v) if (v < left) (p1 + o1)[v] = out1.v[v];
+  }
+  }}}
   }
   }}
 }
