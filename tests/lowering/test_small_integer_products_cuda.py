@@ -11,8 +11,8 @@ import pytest
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind as K
 from baracuda.lowering.matmul.cuda.lower import lower, transposed, ways
-from baracuda.lowering.matmul.cuda.small_integers.warpgroups import TILES, lower_warpgroups
-from baracuda.lowering.matmul.cuda.small_integers.warps import lower_warps, warp_tiles
+from baracuda.lowering.matmul.cuda.tensor_cores.warpgroups import TILES, lower_warpgroups
+from baracuda.lowering.matmul.cuda.tensor_cores.warps import lower_warps, warp_tiles
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.nest.cuda.targets import target_of
 from baracuda.runtime.nvrtc import cubin
@@ -61,7 +61,7 @@ EVERY_TILE = (
 
 def on_tensor_cores(product: Product, target: Target) -> list[Lowered]:
     """The kernels of a product on tensor cores."""
-    return [lowered for lowered in ways(product.matmul_problem, target) if lowered.schedule.startswith("integers 8")]
+    return [lowered for lowered in ways(product.matmul_problem, target) if lowered.schedule.startswith(("s8.", "u8."))]
 
 
 @pytest.mark.cpu_only
@@ -72,7 +72,7 @@ def test_compiles(number: int, product: Product, full: bool) -> None:
         pytest.skip("one of four without --full")
     for target in TARGETS if full else TARGETS[number // 4 % 3 : number // 4 % 3 + 1]:
         found = list(ways(product.matmul_problem, target))
-        assert found[0].schedule.startswith("integers 8") or found[0].schedule.endswith("thin")
+        assert found[0].schedule.startswith(("s8.", "u8.")) or found[0].schedule.endswith("thin")
         for lowered in found:
             for launch in lowered.launches:
                 assert launch.shared <= target.shared_bytes

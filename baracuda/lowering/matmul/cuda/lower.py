@@ -13,9 +13,10 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import coord, rebuild
 from baracuda.lowering.matmul.cuda.integers.lower import integer_variants
 from baracuda.lowering.matmul.cuda.kernel import lower_tile
-from baracuda.lowering.matmul.cuda.small_integers.lower import small_integer_variants, takes
 from baracuda.lowering.matmul.cuda.tensor_core_chain import lower_chain
 from baracuda.lowering.matmul.cuda.tensor_core_tiles import FEW_ROWS, tensor_core_tiles
+from baracuda.lowering.matmul.cuda.tensor_cores.lower import by_warpgroups, takes_integers
+from baracuda.lowering.matmul.cuda.tensor_cores.lower import integer_variants as small_integer_variants
 from baracuda.lowering.matmul.cuda.thin import lower_thin
 from baracuda.lowering.matmul.cuda.tiles import THIN, ThinTile, Tile, thin_tile, tiles
 from baracuda.lowering.matmul.problem import TENSOR_CORE_MATH, MatmulProblem, merged
@@ -118,6 +119,8 @@ def _by_tensor_cores(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
     kinds = [o.kind for o in (*c.a, *c.b)]
     if len(kinds) > 2 or any(TENSOR_CORE_MATH.get(kind) is not c.math for kind in kinds):
         raise UnsupportedError(f"a product of {' and '.join(map(str, kinds))} in {c.math}; expected two factors of {c.math}")
+    if c.k:
+        yield from by_warpgroups(c, transposed(c), target)
     first, rank = c.operands[-len(c.epilogue.outputs)], len(c.batch)
     exchanged = first.steps(rank) == 1 != first.steps(rank + 1)
     if min(c.m, c.n) <= FEW_ROWS:
@@ -144,7 +147,7 @@ def ways(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
         c = _checked(c)
         yield from integer_variants(c, transposed(c), target)
         return
-    if takes(c):
+    if takes_integers(c):
         checked = _checked(c)
         yield from small_integer_variants(checked, transposed(checked), target)
     yield lower(c, target)

@@ -1,8 +1,9 @@
-"""Products of 8-bit integers by Hopper's warpgroup instructions: a block of threads takes tiles of `64 * groups` by `columns`
-sums, one after another.
+"""Products by Hopper's warpgroup instructions: a block of threads takes tiles of `64 * groups` by `columns` sums, one after
+another.
 
-One warpgroup brings lines of both factors to shared memory, some blocks of 128 steps of k ahead, also those of the next tile
-while the sums of this one go through the epilogue. The others multiply 64 rows each.
+One warpgroup brings lines of both factors to shared memory, some blocks of 128 bytes along k ahead, also those of the next tile
+while the sums of this one go through the epilogue. The others multiply 64 rows each. A sum of floats is one chain of
+instructions of 16 steps of k, the last of them the one in which k ends, as in `tensor_core_chain.py`.
 
 Bytes: each line of the factors once for every column (row) of tiles that it meets, most of that from L2.
 """
@@ -13,18 +14,21 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
+from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_bytes, sums_pitch
 from baracuda.lowering.matmul.cuda.integers.prelude import SHARED_ADDRESS, WARPGROUP_BARRIER, WARPGROUP_INSTRUCTIONS
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
-from baracuda.lowering.matmul.cuda.small_integers.lines import lines_factors, lines_launches
-from baracuda.lowering.matmul.cuda.small_integers.prelude import LINES, warpgroup_products
+from baracuda.lowering.matmul.cuda.tensor_cores.lines import lines_factors, lines_launches
+from baracuda.lowering.matmul.cuda.tensor_cores.prelude import LINES, letters, warpgroup_products
 from baracuda.lowering.matmul.cuda.tile_place import tile_extents, tile_place
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
-#: Threads of a warpgroup, its rows, and steps of k of a block.
+#: Threads of a warpgroup, its rows, and bytes along k of a block.
 WARPGROUP, ROWS, BLOCK = 128, 64, 128
+#: Bytes along k of an instruction.
+_STEP = 32
 #: Row tiles that run side by side before the next columns.
 _GROUP = 8
 #: Stages at most.
@@ -49,15 +53,21 @@ class WarpgroupTile:
         """Bytes of a block of k of both factors."""
         return (self.rows + self.columns) * BLOCK
 
+    def tiles(self, c: MatmulProblem) -> int:
+        return prod(c.batch) * -(-c.m // self.rows) * -(-c.n // self.columns)
+
     def cost(self, c: MatmulProblem, multiprocessors: int) -> float:
         """About how many cycles a product takes: for each block of k the longer of the tensor cores' time and that in which the
         lines come from L2, and a start and an end for each round of tiles."""
-        tiles = prod(c.batch) * -(-c.m // self.rows) * -(-c.n // self.columns)
-        each = max(self.groups * max(self.columns * 2, 64), self.stage / 44)
-        return -(-tiles // multiprocessors) * (each * -(-c.k // BLOCK) + 1000 + 10 * self.columns)
+        each = max(self.groups * max(self.columns * 2, 64), self.stage / 64)
+        blocks = -(-c.k * c.a[0].kind.itemsize // BLOCK)
+        return -(-self.tiles(c) // multiprocessors) * (each * blocks + 1000 + 10 * self.columns)
 
 
-TILES = tuple(WarpgroupTile(*t) for t in ((2, 256), (2, 128), (2, 64), (1, 256), (1, 128), (1, 64), (1, 32), (1, 16), (1, 8)))
+TILES = (
+    *(WarpgroupTile(2, columns) for columns in (256, 192, 128, 64)),
+    *(WarpgroupTile(1, columns) for columns in (256, 128, 64, 32, 16, 8)),
+)
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,6 @@ Choice: TypeAlias = tuple[MatmulProblem, bool, WarpgroupTile]
 
 def warpgroup_choices(c: MatmulProblem, flipped: MatmulProblem, target: Target) -> list[Choice]:
     """The tiles that a product may take, given also with its factors exchanged, the most promising first."""
-    found = [(way, turned, tile) for way, turned in ((c, False), (flipped, True)) for tile in TILES]
     rank = len(c.batch)
 
     def cost(choice: Choice) -> float:
@@ -84,14 +93,18 @@ def warpgroup_choices(c: MatmulProblem, flipped: MatmulProblem, target: Target) 
         across = result.steps(rank) == 1 != result.steps(rank + 1)  # results are not written along their lines
         return tile.cost(way, target.multiprocessors) * (1.1 if across else 1)
 
-    return sorted(found, key=cost)
+    best = [min(((c, False, tile), (flipped, True, tile)), key=cost) for tile in TILES]
+    return sorted(best, key=cost)
 
 
-def lower_warpgroups(c: MatmulProblem, tile: WarpgroupTile, target: Target, *, exchanged: bool) -> Lowered:
-    """The lines of the factors that do not have them, then their product. `exchanged` says that the factors have changed
-    places."""
+def lower_warpgroups(c: MatmulProblem, tile: WarpgroupTile, target: Target, *, exchanged: bool) -> Lowered | None:
+    """The lines of the factors that do not have them, then their product; None where a factor can have none. `exchanged` says
+    that the factors have changed places."""
     words, t = Words(len(c.tensors), c.epilogue.params), tile
-    a, b = lines_factors(c, exchanged=exchanged)
+    factors, kind = lines_factors(c, exchanged=exchanged), COMPUTE_TYPE[c.accumulator]
+    if factors is None:
+        return None
+    a, b = factors
     before = lines_launches((a, b), words)
     part = _PartSums(min(_PART, t.columns))
     sums_start = t.groups * sums_bytes(c, part)
@@ -104,6 +117,12 @@ def lower_warpgroups(c: MatmulProblem, tile: WarpgroupTile, target: Target, *, e
     exchange = t.groups * t.columns > 256
     a_first, a_stride = a.first(words, "m0")
     b_first, b_stride = b.first(words, "n0")
+    stage = [
+        "await_phase(full + read, parity);",
+        "order_copies();",
+        f"const unsigned stage = shared_address(shared) + read * {t.stage};",
+        f"const unsigned own_a = matrix(stage + group * {ROWS * BLOCK}), own_b = matrix(stage + {t.rows * BLOCK});",
+    ]
     body = [
         "extern __shared__ unsigned char unaligned[];",
         "unsigned char* const shared = unaligned + (-shared_address(unaligned) & 1023);",
@@ -116,7 +135,7 @@ def lower_warpgroups(c: MatmulProblem, tile: WarpgroupTile, target: Target, *, e
         "}",
         "__syncthreads();",
         f"const unsigned tiles = {words.unsigned(tiles)};",
-        f"const int k = {words.word(c.k)};",
+        f"const int k = {words.word(c.k * a.size)};",
         "unsigned read = 0, parity = 0;",
         "const auto advance = [&] { if (++read == " + str(stages) + ") { read = 0; parity ^= 1; } };",
         f"if (threadIdx.x < {WARPGROUP}) {{",
@@ -140,23 +159,35 @@ def lower_warpgroups(c: MatmulProblem, tile: WarpgroupTile, target: Target, *, e
         *(["take_registers<232>();"] if exchange else ()),
         f"const int group = threadIdx.x / {WARPGROUP} - 1, thread = threadIdx.x % {WARPGROUP};",
         "const int row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;",
-        f"int* const sums0 = (int*)(shared + {stages * t.stage}) + group * {ROWS * pitch};",
+        f"{kind}* const sums0 = ({kind}*)(shared + {stages * t.stage}) + group * {ROWS * pitch};",
         "for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {",
-        f"int sums[{t.columns // 2}];",
+        f"{kind} sums[{t.columns // 2}];",
         "#pragma unroll",
         f"for (int i = 0; i < {t.columns // 2}; ++i) sums[i] = 0;",
         "unsigned last = 0;",
+        "int left = k;",
+        "const auto release = [&] { if (left < k && thread % 32 == 0) arrive(empty + last); };",
         "#pragma unroll 1",
-        f"for (int left = k; left > 0; left -= {BLOCK}) {{",
-        "await_phase(full + read, parity);",
-        "order_copies();",
-        f"const unsigned stage = shared_address(shared) + read * {t.stage};",
-        f"const unsigned own_a = matrix(stage + group * {ROWS * BLOCK}), own_b = matrix(stage + {t.rows * BLOCK});",
+        f"for (; left >= {BLOCK}; left -= {BLOCK}) {{",
+        *stage,
         "warpgroup_fence();",
-        *[f"multiply_lines<{i}>(sums, own_a, own_b);" for i in range(4)],
+        *[f"multiply_lines<{i}>(sums, own_a, own_b);" for i in range(BLOCK // _STEP)],
         "warpgroup_commit();",
         "warpgroup_wait<1>();",
-        "if (left < k && thread % 32 == 0) arrive(empty + last);",
+        "release();",
+        "last = read;",
+        "advance();",
+        "}",
+        "if (left > 0) {",  # zeros behind the end of k are no links of a chain
+        *stage,
+        "#pragma unroll 1",
+        f"for (int step = 0; step * {_STEP} < left; ++step) {{",
+        "warpgroup_fence();",
+        f"multiply_lines<0>(sums, own_a + step * {_STEP // 16}, own_b + step * {_STEP // 16});",
+        "warpgroup_commit();",
+        "warpgroup_wait<0>();",
+        "}",
+        "release();",
         "last = read;",
         "advance();",
         "}",
@@ -174,8 +205,8 @@ def lower_warpgroups(c: MatmulProblem, tile: WarpgroupTile, target: Target, *, e
         f"for (int q = 0; q < {t.columns // part.bn}; ++q) if (q == part) {{",
         "#pragma unroll",
         f"for (int i = 0; i < {part.bn // 2}; i += 2)",
-        f"*(int2*)(sums0 + (row + i / 2 % 2 * 8) * {pitch} + column + i / 4 * 8)"
-        f" = make_int2(sums[q * {part.bn // 2} + i], sums[q * {part.bn // 2} + i + 1]);",
+        f"*(Vec<{kind}, 2>*)(sums0 + (row + i / 2 % 2 * 8) * {pitch} + column + i / 4 * 8)"
+        f" = Vec<{kind}, 2>{{{{sums[q * {part.bn // 2} + i], sums[q * {part.bn // 2} + i + 1]}}}};",
         "}",
         "warpgroup_barrier(group);",
         *finish,
@@ -186,5 +217,5 @@ def lower_warpgroups(c: MatmulProblem, tile: WarpgroupTile, target: Target, *, e
     threads = WARPGROUP * (t.groups + 1)
     source = frame.kernel(body, threads, PRODUCTS + instructions + LINES + definitions, blocks=1)
     launch = Launch(KernelSource(source), (min(tiles, target.multiprocessors), 1, 1), threads, barriers + stages * 16 + 1024)
-    schedule = f"integers 8 warpgroups {t.rows}x{t.columns} stages{stages}"
+    schedule = f"{'.'.join(letters(c))} warpgroups {t.rows}x{t.columns} stages{stages}"
     return Lowered((*before, launch), tuple(words.values), max(a.end, b.end), schedule)

@@ -1,6 +1,6 @@
-"""The factors of a product of 8-bit integers as tensor cores read them: in lines along k that begin at multiples of 16 bytes.
+"""The factors of a product as tensor cores read them: in lines along k that begin at multiples of 16 bytes.
 
-Most lie so already and are read where they are. A pass of its own writes the lines of the others into the workspace:
+Most lie so already and are read where they are. A pass of its own writes the lines of other 8-bit integers into the workspace:
 
     [batch][row][k, filled with zeros up to a multiple of 16]
 
@@ -14,9 +14,9 @@ from math import prod
 
 from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.lowering.matmul.cuda.factors import lines_along_k
-from baracuda.lowering.matmul.cuda.small_integers.prelude import WRITE_LINES
+from baracuda.lowering.matmul.cuda.tensor_cores.prelude import WRITE_LINES
 from baracuda.lowering.matmul.problem import MatmulProblem
-from baracuda.lowering.nest.cuda.kernel import Words, offset, piece, translation_unit, unravel
+from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Words, offset, piece, translation_unit, unravel
 from baracuda.lowering.nest.problem import Operand
 from baracuda.runtime.program import KernelSource, Launch
 
@@ -53,6 +53,11 @@ class LinesFactor:
     start: int | None
 
     @property
+    def size(self) -> int:
+        """Bytes of an element."""
+        return self.operand.kind.itemsize
+
+    @property
     def line(self) -> int:
         """Bytes of a line in the workspace."""
         return round_up(self.k, PIECE)
@@ -74,18 +79,22 @@ class LinesFactor:
         """The C++ address of the line of a row in the batch's coordinates, and the bytes from line to line."""
         rank, own = len(self.batch), self.lines
         base = f"W.w[{self.number}]" if self.start is None else f"W.w[{words.operands}] + {words.word(self.start)}"
-        strides = [None if own.steps(i) == 0 else words.signed(own.strides[i]) for i in range(rank)]
-        stride = words.signed(own.strides[rank])
+        strides = [None if own.steps(i) == 0 else words.signed(own.strides[i] * self.size) for i in range(rank)]
+        stride = words.signed(own.strides[rank] * self.size)
         return f"(const unsigned char*)({base}) + ({offset(strides, 'c')} + ({rows}) * {stride})", stride
 
 
-def lines_factors(c: MatmulProblem, *, exchanged: bool) -> tuple[LinesFactor, LinesFactor]:
-    """The factors of a product. `exchanged` says that they have changed places: the program's addresses have b's first."""
+def lines_factors(c: MatmulProblem, *, exchanged: bool) -> tuple[LinesFactor, LinesFactor] | None:
+    """The factors of a product; None where one is not in lines and has no pass. `exchanged` says that they have changed places:
+    the program's addresses have b's first."""
     found: list[LinesFactor] = []
     rank, end = len(c.batch), 0
     for left, extent in ((True, c.m), (False, c.n)):
         turned, batch = lines_along_k(c, left=left)
-        there = turned.steps(rank + 1) == 1 and piece(turned, PIECE, rank + 1, (*c.batch, extent, c.k)) == PIECE
+        width = PIECE // turned.kind.itemsize
+        there = turned.steps(rank + 1) == 1 and piece(turned, width, rank + 1, (*c.batch, extent, c.k)) == width
+        if (not there and width < PIECE) or c.k * turned.kind.itemsize >= INDEX_LIMIT:
+            return None
         number = int(left is exchanged)
         found.append(LinesFactor("a" if left else "b", number, turned, batch, extent, c.k, None if there else end))
         end = max(end, found[-1].end)
@@ -104,8 +113,9 @@ def lines_launches(factors: tuple[LinesFactor, ...], words: Words) -> tuple[Laun
         grid += blocks
         strides = [None if o.steps(i) == 0 else words.signed(o.strides[i]) for i in range(rank)]
         row_stride, k_stride = ("(i64)1" if o.steps(rank + i) == 1 else words.signed(o.strides[rank + i]) for i in (0, 1))
-        vector = piece(o, 4, rank, (*f.batch, f.rows, f.k)) if o.steps(rank) == 1 else 1
-        by_rows = o.steps(rank + 1) != 1
+        by_rows, vector = o.steps(rank + 1) != 1, 4
+        if by_rows:
+            vector = piece(o, 4, rank, (*f.batch, f.rows, f.k)) if o.steps(rank) == 1 else 1
         line = words.signed(f.line)
         body += [
             f"if (block < {words.unsigned(blocks)}) {{",
@@ -115,7 +125,7 @@ def lines_launches(factors: tuple[LinesFactor, ...], words: Words) -> tuple[Laun
             f"const i64 row = (i64)tile * {_ROWS}, k = (i64)turn * {_STEPS}, rows = {words.signed(f.rows)};",
             f"write_lines<{str(by_rows).lower()}, {vector}>((const unsigned char*)W.w[{f.number}]"
             f" + ({offset(strides, 'c')} + row * {row_stride} + k * {k_stride}), {row_stride}, {k_stride}, rows - row, "
-            f"{words.signed(f.k)} - k, (unsigned char*)(W.w[{words.operands}] + {words.word(f.start or 0)})"
+            f"{words.signed(f.k)} - k, k, (unsigned char*)(W.w[{words.operands}] + {words.word(f.start or 0)})"
             f" + ((matrix * rows + row) * {line} + k), {line}, {line} - k);",
             "return;",
             "}",

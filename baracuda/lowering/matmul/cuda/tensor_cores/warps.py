@@ -14,8 +14,8 @@ from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sum
 from baracuda.lowering.matmul.cuda.integers.prelude import LOAD_MATRICES, SHARED_ADDRESS
 from baracuda.lowering.matmul.cuda.kernel import place_of_block
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
-from baracuda.lowering.matmul.cuda.small_integers.lines import lines_factors, lines_launches
-from baracuda.lowering.matmul.cuda.small_integers.prelude import LINE_PRODUCTS, LINES, warp_products
+from baracuda.lowering.matmul.cuda.tensor_cores.lines import lines_factors, lines_launches
+from baracuda.lowering.matmul.cuda.tensor_cores.prelude import LINE_PRODUCTS, LINES, letters, warp_products
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.runtime.program import KernelSource, Launch, Lowered
@@ -78,11 +78,14 @@ def warp_tiles(c: MatmulProblem, target: Target) -> list[WarpTile]:
     return found
 
 
-def lower_warps(c: MatmulProblem, tile: WarpTile, *, exchanged: bool) -> Lowered:
-    """The lines of the factors that do not have them, then their product. `exchanged` says that the factors have changed
-    places."""
+def lower_warps(c: MatmulProblem, tile: WarpTile, *, exchanged: bool) -> Lowered | None:
+    """The lines of the factors that do not have them, then their product; None where a factor can have none. `exchanged` says
+    that the factors have changed places."""
     words, t = Words(len(c.tensors), c.epilogue.params), tile
-    a, b = lines_factors(c, exchanged=exchanged)
+    factors = lines_factors(c, exchanged=exchanged)
+    if factors is None:
+        return None
+    a, b = factors
     before = lines_launches((a, b), words)
     frame, pitch, across = epilogue_frame(c, words), sums_pitch(c, t), t.bn // t.wn
     finish, definitions = epilogue(c, frame, t)
@@ -138,4 +141,4 @@ def lower_warps(c: MatmulProblem, tile: WarpTile, *, exchanged: bool) -> Lowered
     source = frame.kernel(body, t.threads, tables, blocks=t.resident)
     grid = prod(c.batch) * -(-c.m // t.bm) * -(-c.n // t.bn)
     launch = Launch(KernelSource(source), (grid, 1, 1), t.threads, max(t.stages * t.stage, sums_bytes(c, t)))
-    return Lowered((*before, launch), tuple(words.values), max(a.end, b.end), f"integers 8 {t}")
+    return Lowered((*before, launch), tuple(words.values), max(a.end, b.end), f"{'.'.join(letters(c))} {t}")

@@ -1,7 +1,8 @@
-"""The C++ of products of 8-bit integers: lines on their way, and tensor cores."""
+"""The C++ of lines on their way, and of the tensor cores that take them."""
 
 from __future__ import annotations
 
+from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.core.elements import ElementKind
 from baracuda.lowering.matmul.cuda.integers.prelude import MULTIPLY_ADD
 from baracuda.lowering.matmul.problem import MatmulProblem
@@ -17,11 +18,12 @@ __device__ __forceinline__ void turn(unsigned (&w)[4]) {
   w[2] = __byte_perm(high01, high23, 0x5410);
   w[3] = __byte_perm(high01, high23, 0x7632);
 }
-// 64 rows by 128 steps of k, of which `rows` and `steps` exist, by 128 threads, as lines of which `left` bytes exist. BY_ROWS: a
-// thread reads four rows at a time, V of them at once; else it reads along k, byte by byte.
+// 64 rows by 128 steps of k, of which `rows` and `steps` exist behind `before` others, by 128 threads, as lines of which `left`
+// bytes exist. BY_ROWS: a thread reads four rows at a time, V of them at once; else it reads along k, where V = 4 in words, which
+// begin anywhere among its bytes.
 template <bool BY_ROWS, int V>
 __device__ __forceinline__ void write_lines(const unsigned char* from, i64 row_stride, i64 k_stride, i64 rows, i64 steps,
-                                            unsigned char* to, i64 line, i64 left) {
+                                            i64 before, unsigned char* to, i64 line, i64 left) {
   const int thread = threadIdx.x;
   __shared__ __align__(16) unsigned char shared[64 * 128];
   if constexpr (BY_ROWS) {
@@ -66,9 +68,16 @@ __device__ __forceinline__ void write_lines(const unsigned char* from, i64 row_s
     } else {
       unsigned words[4] = {0, 0, 0, 0};
       const unsigned char* const at = from + row * row_stride + piece * 16 * k_stride;
+      if (V == 4 && before + piece > 0 && piece * 16 + 20 <= steps) {
+        const unsigned shift = (u64)at % 4;
+        const unsigned* const first = reinterpret_cast<const unsigned*>(at - shift);
 #pragma unroll
-      for (int k = 0; k < 16; ++k)
-        if (piece * 16 + k < steps) words[k / 4] |= (unsigned)at[k * k_stride] << k % 4 * 8;
+        for (int w = 0; w < 4; ++w) words[w] = __funnelshift_r(first[w], first[w + 1], 8 * shift);
+      } else {
+#pragma unroll
+        for (int k = 0; k < 16; ++k)
+          if (piece * 16 + k < steps) words[k / 4] |= (unsigned)at[k * k_stride] << k % 4 * 8;
+      }
       whole = make_uint4(words[0], words[1], words[2], words[3]);
     }
     *reinterpret_cast<uint4*>(to + row * line + piece * 16) = whole;
@@ -173,7 +182,7 @@ __device__ __forceinline__ void thin_product(int (&sums)[TILES][4], const unsign
 }
 """
 
-_LETTERS = {ElementKind.S8: "s8", ElementKind.U8: "u8"}
+_LETTERS = {ElementKind.S8: "s8", ElementKind.U8: "u8", ElementKind.BF16: "bf16", ElementKind.F16: "f16"}
 
 
 def letters(c: MatmulProblem) -> tuple[str, str]:
@@ -182,18 +191,20 @@ def letters(c: MatmulProblem) -> tuple[str, str]:
 
 
 def warpgroup_products(c: MatmulProblem, columns: int) -> str:
-    """Hopper's instructions for 64 rows by so many columns and 128 steps of k."""
-    count = columns // 2
+    """Hopper's instruction for 64 rows by so many columns."""
+    count, whole = columns // 2, c.accumulator is ElementKind.S32
     numbered = ",".join(f"%{i}" for i in range(count))
-    sums = ", ".join(f'"+r"(c[{i}])' for i in range(count))
-    a, b = letters(c)
+    sums = ", ".join(f'"+{"r" if whole else "f"}"(c[{i}])' for i in range(count))
+    kinds = f"{'k32.s32' if whole else 'k16.f32'}.{'.'.join(letters(c))}"
+    signs = "" if whole else ", 1, 1, 0, 0"  # neither factor is negated, and both lie along k
     return rf"""
 // c += the product of 64 rows and {columns} columns by 32 bytes along k, which begin K times 32 bytes into a and b.
-template <int K> __device__ __forceinline__ void multiply_lines(int (&c)[{count}], unsigned a, unsigned b) {{
+template <int K> __device__ __forceinline__ void multiply_lines({COMPUTE_TYPE[c.accumulator]} (&c)[{count}], unsigned a,
+                                               unsigned b) {{
   asm volatile(
       "{{\n.reg .pred p;\n.reg .b64 da, db;\n.reg .b32 x, y;\nsetp.eq.u32 p, 0, 0;\nadd.u32 x, %{count}, %{count + 2};\n"
       "add.u32 y, %{count + 1}, %{count + 2};\nmov.b64 da, {{x, 0x40000040}};\nmov.b64 db, {{y, 0x40000040}};\n"
-      "wgmma.mma_async.sync.aligned.m64n{columns}k32.s32.{a}.{b} {{{numbered}}}, da, db, p;\n}}\n"
+      "wgmma.mma_async.sync.aligned.m64n{columns}{kinds} {{{numbered}}}, da, db, p{signs};\n}}\n"
       : {sums}
       : "r"(a), "r"(b), "n"(2 * K));
 }}

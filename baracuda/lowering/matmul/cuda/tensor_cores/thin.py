@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from math import prod
 
 from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_bytes, sums_pitch
-from baracuda.lowering.matmul.cuda.small_integers.lines import lines_factors, lines_launches
-from baracuda.lowering.matmul.cuda.small_integers.prelude import THIN as CODE
-from baracuda.lowering.matmul.cuda.small_integers.prelude import warp_products
+from baracuda.lowering.matmul.cuda.tensor_cores.lines import lines_factors, lines_launches
+from baracuda.lowering.matmul.cuda.tensor_cores.prelude import THIN as CODE
+from baracuda.lowering.matmul.cuda.tensor_cores.prelude import letters, warp_products
 from baracuda.lowering.matmul.cuda.tile_place import tile_extents
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Target, Words, unravel
@@ -70,9 +70,10 @@ def lower_thin(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lowered 
     """The kernel of a product of at most `THIN` rows, behind a pass for a thin factor that is not in lines; None where the wide
     one is not. `exchanged` says that the factors have changed places."""
     words, t = Words(len(c.tensors), c.epilogue.params), thin_tile(c, target)
-    a, b = lines_factors(c, exchanged=exchanged)
-    if b.start is not None:
+    factors = lines_factors(c, exchanged=exchanged)
+    if factors is None or factors[1].start is not None:
         return None
+    a, b = factors
     before = lines_launches((a,), words)
     frame, pitch = epilogue_frame(c, words), sums_pitch(c, t)
     finish, definitions = epilogue(c, frame, t)
@@ -101,4 +102,4 @@ def lower_thin(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lowered 
     ]
     source = frame.kernel(body, t.threads, warp_products(c, flipped=True) + CODE + definitions)
     launch = Launch(KernelSource(source), (prod(c.batch) * across, 1, 1), t.threads, sums_bytes(c, t))
-    return Lowered((*before, launch), tuple(words.values), a.end, f"integers 8 {t}")
+    return Lowered((*before, launch), tuple(words.values), a.end, f"{'.'.join(letters(c))} {t}")
