@@ -16,11 +16,13 @@ __device__ __forceinline__ void turn(unsigned (&w)[4]) {
   w[2] = __byte_perm(high01, high23, 0x5410);
   w[3] = __byte_perm(high01, high23, 0x7632);
 }
-// 64 rows by 128 steps of k, of which `rows` and `steps` exist, by 128 threads, as lines of which `left` bytes exist. BY_ROWS: a
-// thread reads four rows at a time, V of them at once; else it reads along k, byte by byte.
+
+// 64 rows by 128 steps of k, of which `rows` and `steps` exist behind `before` others, by 128 threads, as lines of which `left`
+// bytes exist. BY_ROWS: a thread reads four rows at a time, V of them at once; else it reads along k, where V = 4 in words, which
+// begin anywhere among its bytes.
 template <bool BY_ROWS, int V>
 __device__ __forceinline__ void write_lines(const unsigned char* from, i64 row_stride, i64 k_stride, i64 rows, i64 steps,
-                                            unsigned char* to, i64 line, i64 left) {
+                                            i64 before, unsigned char* to, i64 line, i64 left) {
   const int thread = threadIdx.x;
   __shared__ __align__(16) unsigned char shared[64 * 128];
   if constexpr (BY_ROWS) {
@@ -65,9 +67,16 @@ __device__ __forceinline__ void write_lines(const unsigned char* from, i64 row_s
     } else {
       unsigned words[4] = {0, 0, 0, 0};
       const unsigned char* const at = from + row * row_stride + piece * 16 * k_stride;
+      if (V == 4 && before + piece > 0 && piece * 16 + 20 <= steps) {
+        const unsigned shift = (u64)at % 4;
+        const unsigned* const first = reinterpret_cast<const unsigned*>(at - shift);
 #pragma unroll
-      for (int k = 0; k < 16; ++k)
-        if (piece * 16 + k < steps) words[k / 4] |= (unsigned)at[k * k_stride] << k % 4 * 8;
+        for (int w = 0; w < 4; ++w) words[w] = __funnelshift_r(first[w], first[w + 1], 8 * shift);
+      } else {
+#pragma unroll
+        for (int k = 0; k < 16; ++k)
+          if (piece * 16 + k < steps) words[k / 4] |= (unsigned)at[k * k_stride] << k % 4 * 8;
+      }
       whole = make_uint4(words[0], words[1], words[2], words[3]);
     }
     *reinterpret_cast<uint4*>(to + row * line + piece * 16) = whole;
@@ -80,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(128) kernel(const __grid_constant__
   const unsigned line = divide(block, W.w[7]), turn = block - line * ((unsigned)W.w[8]);
   const unsigned matrix = divide(line, W.w[9]), tile = line - matrix * ((unsigned)W.w[10]);
   const i64 row = (i64)tile * 64, k = (i64)turn * 128, rows = ((i64)W.w[11]);
-  write_lines<true, 4>((const unsigned char*)W.w[1] + ((i64)0 + row * (i64)1 + k * ((i64)W.w[4])), (i64)1, ((i64)W.w[4]), rows - row, ((i64)W.w[12]) - k, (unsigned char*)(W.w[3] + W.w[13]) + ((matrix * rows + row) * ((i64)W.w[5]) + k), ((i64)W.w[5]), ((i64)W.w[5]) - k);
+  write_lines<true, 4>((const unsigned char*)W.w[1] + ((i64)0 + row * (i64)1 + k * ((i64)W.w[4])), (i64)1, ((i64)W.w[4]), rows - row, ((i64)W.w[12]) - k, k, (unsigned char*)(W.w[3] + W.w[13]) + ((matrix * rows + row) * ((i64)W.w[5]) + k), ((i64)W.w[5]), ((i64)W.w[5]) - k);
   return;
   }
   block -= ((unsigned)W.w[14]);

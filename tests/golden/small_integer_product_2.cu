@@ -283,13 +283,14 @@ template <int N> __device__ __forceinline__ void warpgroup_wait() {
 __device__ __forceinline__ unsigned matrix(unsigned address) { return (address & 0x3ffffu) >> 4 | 0x10000u; }
 // All threads of a warpgroup.
 __device__ __forceinline__ void warpgroup_barrier(int group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }
-// c += the product of 64 rows and 32 columns by 32 bytes along k, which begin K times 32 bytes into a and b.
-template <int K> __device__ __forceinline__ void multiply_lines(int (&c)[16], unsigned a, unsigned b) {
+// c += the product of 64 rows and 64 columns by 32 bytes along k, which begin K times 32 bytes into a and b.
+template <int K> __device__ __forceinline__ void multiply_lines(int (&c)[32], unsigned a,
+                                               unsigned b) {
   asm volatile(
-      "{\n.reg .pred p;\n.reg .b64 da, db;\n.reg .b32 x, y;\nsetp.eq.u32 p, 0, 0;\nadd.u32 x, %16, %18;\n"
-      "add.u32 y, %17, %18;\nmov.b64 da, {x, 0x40000040};\nmov.b64 db, {y, 0x40000040};\n"
-      "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15}, da, db, p;\n}\n"
-      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3]), "+r"(c[4]), "+r"(c[5]), "+r"(c[6]), "+r"(c[7]), "+r"(c[8]), "+r"(c[9]), "+r"(c[10]), "+r"(c[11]), "+r"(c[12]), "+r"(c[13]), "+r"(c[14]), "+r"(c[15])
+      "{\n.reg .pred p;\n.reg .b64 da, db;\n.reg .b32 x, y;\nsetp.eq.u32 p, 0, 0;\nadd.u32 x, %32, %34;\n"
+      "add.u32 y, %33, %34;\nmov.b64 da, {x, 0x40000040};\nmov.b64 db, {y, 0x40000040};\n"
+      "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, da, db, p;\n}\n"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3]), "+r"(c[4]), "+r"(c[5]), "+r"(c[6]), "+r"(c[7]), "+r"(c[8]), "+r"(c[9]), "+r"(c[10]), "+r"(c[11]), "+r"(c[12]), "+r"(c[13]), "+r"(c[14]), "+r"(c[15]), "+r"(c[16]), "+r"(c[17]), "+r"(c[18]), "+r"(c[19]), "+r"(c[20]), "+r"(c[21]), "+r"(c[22]), "+r"(c[23]), "+r"(c[24]), "+r"(c[25]), "+r"(c[26]), "+r"(c[27]), "+r"(c[28]), "+r"(c[29]), "+r"(c[30]), "+r"(c[31])
       : "r"(a), "r"(b), "n"(2 * K));
 }
 
@@ -325,13 +326,13 @@ template <int ROWS, int THREADS> struct Lines {
   }
 };
 
-extern "C" __global__ void __launch_bounds__(256, 1) kernel(const __grid_constant__ Words W) {
+extern "C" __global__ void __launch_bounds__(384, 1) kernel(const __grid_constant__ Words W) {
   extern __shared__ unsigned char unaligned[];
   unsigned char* const shared = unaligned + (-shared_address(unaligned) & 1023);
-  u64* const full = (u64*)(shared + 156672); u64* const empty = full + 12;
+  u64* const full = (u64*)(shared + 215040); u64* const empty = full + 8;
   if (threadIdx.x == 0) {
-  for (int i = 0; i < 12; ++i) {
-  start_barrier(full + i, 128); start_barrier(empty + i, 4);
+  for (int i = 0; i < 8; ++i) {
+  start_barrier(full + i, 128); start_barrier(empty + i, 8);
   }
   order_copies();
   }
@@ -339,7 +340,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) kernel(const __grid_constan
   const unsigned tiles = ((unsigned)W.w[20]);
   const int k = W.w[21];
   unsigned read = 0, parity = 0;
-  const auto advance = [&] { if (++read == 12) { read = 0; parity ^= 1; } };
+  const auto advance = [&] { if (++read == 8) { read = 0; parity ^= 1; } };
   if (threadIdx.x < 128) {
   for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {
   const unsigned product = divide(number, W.w[23]);
@@ -348,36 +349,38 @@ extern "C" __global__ void __launch_bounds__(256, 1) kernel(const __grid_constan
   const unsigned first = square * 8, rest = ((unsigned)W.w[25]) - first;
   const unsigned high = rest < 8 ? rest : 8;
   const unsigned tile_m = first + turn % high, tile_n = turn / high;
-  const i64 m0 = (i64)tile_m * 64, n0 = (i64)tile_n * 32;
+  const i64 m0 = (i64)tile_m * 128, n0 = (i64)tile_n * 64;
   const i64 rows_left = ((i64)W.w[26]) - m0, columns_left = ((i64)W.w[27]) - n0;
-  const int rows = rows_left < 64 ? (int)rows_left : 64;
-  const int columns = columns_left < 32 ? (int)columns_left : 32;
-  Lines<64, 128> a((const unsigned char*)(W.w[0]) + ((i64)0 + (m0) * ((i64)W.w[17])), ((i64)W.w[17]), rows, threadIdx.x);
-  Lines<32, 128> b((const unsigned char*)(W.w[3] + W.w[18]) + ((i64)0 + (n0) * ((i64)W.w[19])), ((i64)W.w[19]), columns, threadIdx.x);
+  const int rows = rows_left < 128 ? (int)rows_left : 128;
+  const int columns = columns_left < 64 ? (int)columns_left : 64;
+  Lines<128, 128> a((const unsigned char*)(W.w[0]) + ((i64)0 + (m0) * ((i64)W.w[17])), ((i64)W.w[17]), rows, threadIdx.x);
+  Lines<64, 128> b((const unsigned char*)(W.w[3] + W.w[18]) + ((i64)0 + (n0) * ((i64)W.w[19])), ((i64)W.w[19]), columns, threadIdx.x);
   #pragma unroll 1
   for (int left = k; left > 0; left -= 128) {
   await_phase(empty + read, parity ^ 1);
-  unsigned char* const to = shared + read * 12288;
+  unsigned char* const to = shared + read * 24576;
   a.fetch(to, left);
-  b.fetch(to + 8192, left);
+  b.fetch(to + 16384, left);
   arrive_copied(full + read);
   advance();
   }}
   } else {
   const int group = threadIdx.x / 128 - 1, thread = threadIdx.x % 128;
   const int row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
-  int* const sums0 = (int*)(shared + 147456) + group * 2304;
+  int* const sums0 = (int*)(shared + 196608) + group * 2304;
   for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {
-  int sums[16];
+  int sums[32];
   #pragma unroll
-  for (int i = 0; i < 16; ++i) sums[i] = 0;
+  for (int i = 0; i < 32; ++i) sums[i] = 0;
   unsigned last = 0;
+  int left = k;
+  const auto release = [&] { if (left < k && thread % 32 == 0) arrive(empty + last); };
   #pragma unroll 1
-  for (int left = k; left > 0; left -= 128) {
+  for (; left >= 128; left -= 128) {
   await_phase(full + read, parity);
   order_copies();
-  const unsigned stage = shared_address(shared) + read * 12288;
-  const unsigned own_a = matrix(stage + group * 8192), own_b = matrix(stage + 8192);
+  const unsigned stage = shared_address(shared) + read * 24576;
+  const unsigned own_a = matrix(stage + group * 8192), own_b = matrix(stage + 16384);
   warpgroup_fence();
   multiply_lines<0>(sums, own_a, own_b);
   multiply_lines<1>(sums, own_a, own_b);
@@ -385,7 +388,23 @@ extern "C" __global__ void __launch_bounds__(256, 1) kernel(const __grid_constan
   multiply_lines<3>(sums, own_a, own_b);
   warpgroup_commit();
   warpgroup_wait<1>();
-  if (left < k && thread % 32 == 0) arrive(empty + last);
+  release();
+  last = read;
+  advance();
+  }
+  if (left > 0) {
+  await_phase(full + read, parity);
+  order_copies();
+  const unsigned stage = shared_address(shared) + read * 24576;
+  const unsigned own_a = matrix(stage + group * 8192), own_b = matrix(stage + 16384);
+  #pragma unroll 1
+  for (int step = 0; step * 32 < left; ++step) {
+  warpgroup_fence();
+  multiply_lines<0>(sums, own_a + step * 2, own_b + step * 2);
+  warpgroup_commit();
+  warpgroup_wait<0>();
+  }
+  release();
   last = read;
   advance();
   }
@@ -397,20 +416,20 @@ extern "C" __global__ void __launch_bounds__(256, 1) kernel(const __grid_constan
   const unsigned first = square * 8, rest = ((unsigned)W.w[31]) - first;
   const unsigned high = rest < 8 ? rest : 8;
   const unsigned tile_m = first + turn % high, tile_n = turn / high;
-  const i64 m0 = (i64)tile_m * 64 + group * 64;
+  const i64 m0 = (i64)tile_m * 128 + group * 64;
   #pragma unroll 1
-  for (int part = 0; part < 1; ++part) {
-  const i64 n0 = (i64)tile_n * 32 + part * 32;
+  for (int part = 0; part < 2; ++part) {
+  const i64 n0 = (i64)tile_n * 64 + part * 32;
   const i64 rows_left = ((i64)W.w[32]) - m0, columns_left = ((i64)W.w[33]) - n0;
   const int rows = rows_left < 64 ? (int)rows_left : 64;
   const int columns = columns_left < 32 ? (int)columns_left : 32;
   if (rows <= 0 || columns <= 0) break;
   warpgroup_barrier(group);
   #pragma unroll
-  for (int q = 0; q < 1; ++q) if (q == part) {
+  for (int q = 0; q < 2; ++q) if (q == part) {
   #pragma unroll
   for (int i = 0; i < 16; i += 2)
-  *(int2*)(sums0 + (row + i / 2 % 2 * 8) * 36 + column + i / 4 * 8) = make_int2(sums[q * 16 + i], sums[q * 16 + i + 1]);
+  *(Vec<int, 2>*)(sums0 + (row + i / 2 % 2 * 8) * 36 + column + i / 4 * 8) = Vec<int, 2>{{sums[q * 16 + i], sums[q * 16 + i + 1]}};
   }
   warpgroup_barrier(group);
   int* const p1 = (int*)(W.w[2]);

@@ -54,6 +54,16 @@ __device__ __forceinline__ void multiply_add(int* c, const unsigned (&a)[4], uns
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+// The bytes of four words, of which each has those of four rows, by row.
+__device__ __forceinline__ void turn(unsigned (&w)[4]) {
+  const unsigned low01 = __byte_perm(w[0], w[1], 0x5140), high01 = __byte_perm(w[0], w[1], 0x7362);
+  const unsigned low23 = __byte_perm(w[2], w[3], 0x5140), high23 = __byte_perm(w[2], w[3], 0x7362);
+  w[0] = __byte_perm(low01, low23, 0x5410);
+  w[1] = __byte_perm(low01, low23, 0x7632);
+  w[2] = __byte_perm(high01, high23, 0x5410);
+  w[3] = __byte_perm(high01, high23, 0x7632);
+}
+
 // 16 bytes, of which `left` exist and the rest become zeros. STREAM: nobody else reads them.
 template <bool STREAM> __device__ __forceinline__ uint4 sixteen(const unsigned char* from, i64 left) {
   if (left >= 16) return STREAM ? __ldcs((const uint4*)from) : __ldg((const uint4*)from);
@@ -93,16 +103,22 @@ __device__ __forceinline__ void thin_steps(int (&sums)[TILES][4], const unsigned
     }
   }
 }
-// The sums of 16 columns, from `column` on, by TILES times 8 rows, of every WAYS-th block of 64 steps of k. Rows and columns that
-// do not exist are those that do, for nobody looks at their sums.
+// The lines of a thread: row lane / 4 of each 8. Rows and columns that do not exist are others that do, for nobody looks at their
+// sums.
+template <int TILES>
+__device__ __forceinline__ void thin_rows(const unsigned char* (&a)[TILES], const unsigned char* first, i64 stride, int rows,
+                                          int lane) {
+#pragma unroll
+  for (int i = 0; i < TILES; ++i) a[i] = first + min(i * 8 + lane / 4, rows - 1) * stride;
+}
+// The sums of 16 columns, from `column` on, by TILES times 8 rows, of every WAYS-th block of 64 steps of k.
 template <int TILES, int AHEAD, int WAYS>
 __device__ __forceinline__ void thin_product(int (&sums)[TILES][4], const unsigned char* a_first, i64 a_stride, int rows,
                                              const unsigned char* b_first, i64 b_stride, int columns, int column, i64 k, int way,
                                              int lane) {
   const unsigned char* a[TILES];
   const unsigned char* b[2];
-#pragma unroll
-  for (int i = 0; i < TILES; ++i) a[i] = a_first + min(i * 8 + lane / 4, rows - 1) * a_stride;
+  thin_rows(a, a_first, a_stride, rows, lane);
 #pragma unroll
   for (int i = 0; i < 2; ++i) b[i] = b_first + min(column + i * 8 + lane / 4, columns - 1) * b_stride;
   i64 from = way * 64;
@@ -111,6 +127,65 @@ __device__ __forceinline__ void thin_product(int (&sums)[TILES][4], const unsign
     thin_steps<false, TILES, AHEAD, WAYS>(sums, a, b, from + lane % 4 * 16, k);
 #pragma unroll 1
   for (; from < k; from += WAYS * 64) thin_steps<true, TILES, 1, WAYS>(sums, a, b, from + lane % 4 * 16, k);
+}
+
+// 8 columns of 16 steps of k, from step `at` on, where columns lie side by side; zeros from step k on.
+__device__ __forceinline__ void load_across(uint2 (&to)[16], const unsigned char* b, i64 k_stride, int at, int k) {
+  const unsigned char* from = b + at * k_stride;
+#pragma unroll
+  for (int r = 0; r < 16; ++r) {
+    to[r] = at + r < k ? __ldcs((const uint2*)from) : make_uint2(0, 0);
+    from += k_stride;
+  }
+}
+// The same where columns lie side by side: 64 columns, from b on, 8 of them a thread's. The next steps are on their way while
+// these are turned and multiplied.
+template <int TILES, int WAYS>
+__device__ __forceinline__ void thin_across(int (&sums)[TILES][4][4], const unsigned char* a_first, i64 a_stride, int rows,
+                                            const unsigned char* b, i64 k_stride, int k, int way, int lane) {
+  const unsigned char* a[TILES];
+  thin_rows(a, a_first, a_stride, rows, lane);
+  uint2 wide[16];
+  int at = way * 64 + lane % 4 * 16;
+  load_across(wide, b, k_stride, at, k);
+#pragma unroll 1
+  for (int from = way * 64; from < k; from += WAYS * 64) {
+    uint4 thin[TILES];
+#pragma unroll
+    for (int i = 0; i < TILES; ++i) thin[i] = sixteen<false>(a[i] + at, k - at);
+    uint2 next[16];
+    at += WAYS * 64;
+    load_across(next, b, k_stride, at, k);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      unsigned columns[8][2];
+#pragma unroll
+      for (int q = 0; q < 2; ++q) {
+        unsigned low[4], high[4];
+#pragma unroll
+        for (int r = 0; r < 4; ++r) {
+          low[r] = wide[half * 8 + q * 4 + r].x;
+          high[r] = wide[half * 8 + q * 4 + r].y;
+        }
+        turn(low);
+        turn(high);
+#pragma unroll
+        for (int v = 0; v < 4; ++v) {
+          columns[v][q] = low[v];
+          columns[v + 4][q] = high[v];
+        }
+      }
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const unsigned own[4] = {columns[2 * j][0], columns[2 * j + 1][0], columns[2 * j][1], columns[2 * j + 1][1]};
+#pragma unroll
+        for (int i = 0; i < TILES; ++i)
+          multiply_add(sums[i][j], own, half ? thin[i].z : thin[i].x, half ? thin[i].w : thin[i].y);
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < 16; ++r) wide[r] = next[r];
+  }
 }
 
 extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__ Words W) {
@@ -125,12 +200,11 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   __syncthreads();
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int group = warp / 1, way = warp % 1, column = group * 16;
-  int sums[1][4];
+  int sums[1][4] = {};
+  thin_product<1, 4, 1>(sums, (const unsigned char*)(W.w[0]) + ((i64)0 + (m0) * ((i64)W.w[6])), ((i64)W.w[6]), rows, (const unsigned char*)(W.w[1]) + ((i64)0 + (n0) * ((i64)W.w[7])), ((i64)W.w[7]), columns, column, W.w[12], way, lane);
   #pragma unroll
-  for (int i = 0; i < 1; ++i) sums[i][0] = sums[i][1] = sums[i][2] = sums[i][3] = 0;
-  thin_product<1, 4, 1>(sums, (const unsigned char*)(W.w[0]) + ((i64)0 + (m0) * ((i64)W.w[6])), ((i64)W.w[6]), rows, (const unsigned char*)(W.w[1]) + ((i64)0 + (n0) * ((i64)W.w[7])), ((i64)W.w[7]), columns, column, ((i64)W.w[12]), way, lane);
-  #pragma unroll
-  for (int i = 0; i < 4; ++i) atomicAdd(sums0 + (i / 4 * 8 + lane % 4 * 2 + i % 2) * 132 + column + lane / 4 + i / 2 % 2 * 8, sums[i / 4][i % 4]);
+  for (int i = 0; i < 4; ++i)
+  atomicAdd(sums0 + (i / 4 * 8 + lane % 4 * 2 + i % 2) * 132 + column + lane / 4 + i / 2 % 2 * 8, (&sums[0][0])[i]);
   __syncthreads();
   int* const p1 = (int*)(W.w[2]);
   #pragma unroll 1

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import prod
 
 from baracuda.core.elements import ElementKind
+from baracuda.lowering.matmul.cuda.tensor_cores.lines import lines_factors
 from baracuda.lowering.matmul.cuda.tensor_cores.thin import THIN, lower_thin
 from baracuda.lowering.matmul.cuda.tensor_cores.warpgroups import ROWS, lower_warpgroups, warpgroup_choices
 from baracuda.lowering.matmul.cuda.tensor_cores.warps import lower_warps, warp_tiles
@@ -61,9 +62,11 @@ def _thin(c: MatmulProblem, flipped: MatmulProblem, target: Target) -> Iterator[
 def integer_variants(c: MatmulProblem, flipped: MatmulProblem, target: Target) -> Iterator[Lowered]:
     """The kernels of a product of 8-bit integers, given also with its factors exchanged, the most promising first."""
     kinds = [_thin, by_warpgroups, _by_warps]
-    if c.m * c.n * c.k <= _SMALL:
+    factors = lines_factors(c, exchanged=False)
+    in_lines = factors is not None and all(f.start is None for f in factors)
+    if prod(c.batch) * c.m * c.n * c.k <= _SMALL:
         kinds = [_thin, _by_warps, by_warpgroups]
-    elif min(c.m, c.n) > _FEWEST and prod(c.batch) * max(c.m, c.n) >= ROWS * target.multiprocessors * 3 // 4:
+    elif in_lines and min(c.m, c.n) > _FEWEST and prod(c.batch) * max(c.m, c.n) >= ROWS * target.multiprocessors * 3 // 4:
         kinds = [by_warpgroups, _thin, _by_warps]
     for kind in kinds:
         yield from kind(c, flipped, target)

@@ -7,8 +7,8 @@ from baracuda.core.elements import ElementKind
 from baracuda.lowering.matmul.cuda.integers.prelude import MULTIPLY_ADD
 from baracuda.lowering.matmul.problem import MatmulProblem
 
-#: A pass that writes a factor's lines along k.
-WRITE_LINES = r"""
+#: Columns of bytes from rows.
+TURN = r"""
 // The bytes of four words, of which each has those of four rows, by row.
 __device__ __forceinline__ void turn(unsigned (&w)[4]) {
   const unsigned low01 = __byte_perm(w[0], w[1], 0x5140), high01 = __byte_perm(w[0], w[1], 0x7362);
@@ -18,6 +18,12 @@ __device__ __forceinline__ void turn(unsigned (&w)[4]) {
   w[2] = __byte_perm(high01, high23, 0x5410);
   w[3] = __byte_perm(high01, high23, 0x7632);
 }
+"""
+
+#: A pass that writes a factor's lines along k.
+WRITE_LINES = (
+    TURN
+    + r"""
 // 64 rows by 128 steps of k, of which `rows` and `steps` exist behind `before` others, by 128 threads, as lines of which `left`
 // bytes exist. BY_ROWS: a thread reads four rows at a time, V of them at once; else it reads along k, where V = 4 in words, which
 // begin anywhere among its bytes.
@@ -84,6 +90,7 @@ __device__ __forceinline__ void write_lines(const unsigned char* from, i64 row_s
   }
 }
 """
+)
 
 #: Lines on their way to shared memory.
 LINES = r"""
@@ -161,16 +168,22 @@ __device__ __forceinline__ void thin_steps(int (&sums)[TILES][4], const unsigned
     }
   }
 }
-// The sums of 16 columns, from `column` on, by TILES times 8 rows, of every WAYS-th block of 64 steps of k. Rows and columns that
-// do not exist are those that do, for nobody looks at their sums.
+// The lines of a thread: row lane / 4 of each 8. Rows and columns that do not exist are others that do, for nobody looks at their
+// sums.
+template <int TILES>
+__device__ __forceinline__ void thin_rows(const unsigned char* (&a)[TILES], const unsigned char* first, i64 stride, int rows,
+                                          int lane) {
+#pragma unroll
+  for (int i = 0; i < TILES; ++i) a[i] = first + min(i * 8 + lane / 4, rows - 1) * stride;
+}
+// The sums of 16 columns, from `column` on, by TILES times 8 rows, of every WAYS-th block of 64 steps of k.
 template <int TILES, int AHEAD, int WAYS>
 __device__ __forceinline__ void thin_product(int (&sums)[TILES][4], const unsigned char* a_first, i64 a_stride, int rows,
                                              const unsigned char* b_first, i64 b_stride, int columns, int column, i64 k, int way,
                                              int lane) {
   const unsigned char* a[TILES];
   const unsigned char* b[2];
-#pragma unroll
-  for (int i = 0; i < TILES; ++i) a[i] = a_first + min(i * 8 + lane / 4, rows - 1) * a_stride;
+  thin_rows(a, a_first, a_stride, rows, lane);
 #pragma unroll
   for (int i = 0; i < 2; ++i) b[i] = b_first + min(column + i * 8 + lane / 4, columns - 1) * b_stride;
   i64 from = way * 64;
@@ -179,6 +192,65 @@ __device__ __forceinline__ void thin_product(int (&sums)[TILES][4], const unsign
     thin_steps<false, TILES, AHEAD, WAYS>(sums, a, b, from + lane % 4 * 16, k);
 #pragma unroll 1
   for (; from < k; from += WAYS * 64) thin_steps<true, TILES, 1, WAYS>(sums, a, b, from + lane % 4 * 16, k);
+}
+
+// 8 columns of 16 steps of k, from step `at` on, where columns lie side by side; zeros from step k on.
+__device__ __forceinline__ void load_across(uint2 (&to)[16], const unsigned char* b, i64 k_stride, int at, int k) {
+  const unsigned char* from = b + at * k_stride;
+#pragma unroll
+  for (int r = 0; r < 16; ++r) {
+    to[r] = at + r < k ? __ldcs((const uint2*)from) : make_uint2(0, 0);
+    from += k_stride;
+  }
+}
+// The same where columns lie side by side: 64 columns, from b on, 8 of them a thread's. The next steps are on their way while
+// these are turned and multiplied.
+template <int TILES, int WAYS>
+__device__ __forceinline__ void thin_across(int (&sums)[TILES][4][4], const unsigned char* a_first, i64 a_stride, int rows,
+                                            const unsigned char* b, i64 k_stride, int k, int way, int lane) {
+  const unsigned char* a[TILES];
+  thin_rows(a, a_first, a_stride, rows, lane);
+  uint2 wide[16];
+  int at = way * 64 + lane % 4 * 16;
+  load_across(wide, b, k_stride, at, k);
+#pragma unroll 1
+  for (int from = way * 64; from < k; from += WAYS * 64) {
+    uint4 thin[TILES];
+#pragma unroll
+    for (int i = 0; i < TILES; ++i) thin[i] = sixteen<false>(a[i] + at, k - at);
+    uint2 next[16];
+    at += WAYS * 64;
+    load_across(next, b, k_stride, at, k);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      unsigned columns[8][2];
+#pragma unroll
+      for (int q = 0; q < 2; ++q) {
+        unsigned low[4], high[4];
+#pragma unroll
+        for (int r = 0; r < 4; ++r) {
+          low[r] = wide[half * 8 + q * 4 + r].x;
+          high[r] = wide[half * 8 + q * 4 + r].y;
+        }
+        turn(low);
+        turn(high);
+#pragma unroll
+        for (int v = 0; v < 4; ++v) {
+          columns[v][q] = low[v];
+          columns[v + 4][q] = high[v];
+        }
+      }
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const unsigned own[4] = {columns[2 * j][0], columns[2 * j + 1][0], columns[2 * j][1], columns[2 * j + 1][1]};
+#pragma unroll
+        for (int i = 0; i < TILES; ++i)
+          multiply_add(sums[i][j], own, half ? thin[i].z : thin[i].x, half ? thin[i].w : thin[i].y);
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < 16; ++r) wide[r] = next[r];
+  }
 }
 """
 
