@@ -43,7 +43,7 @@ CASES = (
     Product(65, 63, 130, U8, S32, batch=(2, 3), b="shared", epilogue="bias"),
     Product(64, 64, 256, S8, S32, batch=(150,), b="columns"),
     Product(40, 36, 21, S8, S32, epilogue="two results", y="padded"),
-    Product(40, 36, 48, S8, S32, y="strided", b="columns", epilogue="bias", general=True),
+    Product(40, 36, 48, S8, S32, y="strided", b="columns", epilogue="bias"),
     Product(300, 260, 384, S8, S32, b="columns", stored=K.F32),
     Product(300, 260, 384, S8, S32, b="columns", y="columns"),
     Product(1100, 1000, 528, S8, S32, b="columns"),
@@ -88,6 +88,18 @@ def test_the_source_does_not_depend_on_extents() -> None:
             pair = [Product(few, n, k, S8, S32, b="columns") for n, k in ((4096, 4096), (4080, 4080))]
             sources = [[[x.source for x in way.launches] for way in ways(p.matmul_problem, target)] for p in pair]
             assert sources[0][0] == sources[1][0]
+
+
+@pytest.mark.cpu_only
+def test_workspace() -> None:
+    """Only the lines of factors that do not lie so are written, and none by kernels for any strides."""
+    for target in TARGETS:
+        for product, nbytes in (
+            (Product(400, 512, 768, S8, S32, b="columns"), 0),
+            (Product(400, 512, 768, S8, S32), 512 * 768),
+            (Product(400, 512, 768, S8, S32, general=True), 0),
+        ):
+            assert next(ways(product.matmul_problem, target)).workspace_bytes == nbytes
 
 
 @pytest.fixture

@@ -25,9 +25,10 @@ _SMALL = 1 << 27
 
 
 def takes_integers(c: MatmulProblem) -> bool:
-    """Whether a product is one of 8-bit integers that has sums."""
-    kinds = {f.kind for f in (*c.a, *c.b)}
-    whole = len(c.a) == len(c.b) == 1 and kinds <= {ElementKind.S8, ElementKind.U8}
+    """Whether a product is one of 8-bit integers that has sums, and whose layout is known: a plan's kernels for any strides
+    should not cost it a workspace."""
+    factors = (*c.a, *c.b)
+    whole = len(factors) == 2 and all(f.kind in (ElementKind.S8, ElementKind.U8) and not f.general for f in factors)
     return whole and c.accumulator is ElementKind.S32 and c.math is None and c.k > 0
 
 
