@@ -42,6 +42,11 @@ def by_warpgroups(c: MatmulProblem, flipped: MatmulProblem, target: Target) -> I
                 yield lowered
 
 
+def fills(c: MatmulProblem, target: Target) -> bool:
+    """Whether a product of few rows has work for the warpgroups of most multiprocessors."""
+    return prod(c.batch) * max(c.m, c.n) >= ROWS * target.multiprocessors * 3 // 4
+
+
 def _by_warps(c: MatmulProblem, flipped: MatmulProblem, target: Target) -> Iterator[Lowered]:
     first, rank = c.operands[-len(c.epilogue.outputs)], len(c.batch)
     exchanged = first.steps(rank) == 1 != first.steps(rank + 1)  # so that the results are written along their lines
@@ -67,7 +72,7 @@ def integer_variants(c: MatmulProblem, flipped: MatmulProblem, target: Target) -
     in_lines = factors is not None and all(f.start is None for f in factors)
     if prod(c.batch) * c.m * c.n * c.k <= _SMALL:
         kinds = [_thin, _by_warps, by_warpgroups]
-    elif in_lines and min(c.m, c.n) > _FEWEST and prod(c.batch) * max(c.m, c.n) >= ROWS * target.multiprocessors * 3 // 4:
+    elif in_lines and min(c.m, c.n) > _FEWEST and fills(c, target):
         kinds = [by_warpgroups, _thin, _by_warps]
     for kind in kinds:
         yield from kind(c, flipped, target)
