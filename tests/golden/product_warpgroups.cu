@@ -283,14 +283,14 @@ template <int N> __device__ __forceinline__ void warpgroup_wait() {
 __device__ __forceinline__ unsigned matrix(unsigned address) { return (address & 0x3ffffu) >> 4 | 0x10000u; }
 // All threads of a warpgroup.
 __device__ __forceinline__ void warpgroup_barrier(int group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }
-// c += the product of 64 rows and 8 columns by 32 bytes along k, which begin K times 32 bytes into a and b.
-template <int K> __device__ __forceinline__ void multiply_lines(float (&c)[4], unsigned a,
+// c += the product of 64 rows and 64 columns by 32 bytes along k, which begin K times 32 bytes into a and b.
+template <int K> __device__ __forceinline__ void multiply_lines(float (&c)[32], unsigned a,
                                                unsigned b) {
   asm volatile(
-      "{\n.reg .pred p;\n.reg .b64 da, db;\n.reg .b32 x, y;\nsetp.eq.u32 p, 0, 0;\nadd.u32 x, %4, %6;\n"
-      "add.u32 y, %5, %6;\nmov.b64 da, {x, 0x40000040};\nmov.b64 db, {y, 0x40000040};\n"
-      "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0,%1,%2,%3}, da, db, p, 1, 1, 0, 0;\n}\n"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      "{\n.reg .pred p;\n.reg .b64 da, db;\n.reg .b32 x, y;\nsetp.eq.u32 p, 0, 0;\nadd.u32 x, %32, %34;\n"
+      "add.u32 y, %33, %34;\nmov.b64 da, {x, 0x40000040};\nmov.b64 db, {y, 0x40000040};\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, da, db, p, 1, 1, 0, 0;\n}\n"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]), "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]), "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]), "+f"(c[18]), "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]), "+f"(c[25]), "+f"(c[26]), "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]), "+f"(c[31])
       : "r"(a), "r"(b), "n"(2 * K));
 }
 
@@ -329,7 +329,7 @@ template <int ROWS, int THREADS> struct Lines {
 extern "C" __global__ void __launch_bounds__(256, 1) kernel(const __grid_constant__ Words W) {
   extern __shared__ unsigned char unaligned[];
   unsigned char* const shared = unaligned + (-shared_address(unaligned) & 1023);
-  u64* const full = (u64*)(shared + 113664); u64* const empty = full + 12;
+  u64* const full = (u64*)(shared + 205824); u64* const empty = full + 12;
   if (threadIdx.x == 0) {
   for (int i = 0; i < 12; ++i) {
   start_barrier(full + i, 128); start_barrier(empty + i, 4);
@@ -349,16 +349,16 @@ extern "C" __global__ void __launch_bounds__(256, 1) kernel(const __grid_constan
   const unsigned first = square * 8, rest = ((unsigned)W.w[13]) - first;
   const unsigned high = rest < 8 ? rest : 8;
   const unsigned tile_m = first + turn % high, tile_n = turn / high;
-  const i64 m0 = (i64)tile_m * 64, n0 = (i64)tile_n * 8;
+  const i64 m0 = (i64)tile_m * 64, n0 = (i64)tile_n * 64;
   const i64 rows_left = ((i64)W.w[14]) - m0, columns_left = ((i64)W.w[15]) - n0;
   const int rows = rows_left < 64 ? (int)rows_left : 64;
-  const int columns = columns_left < 8 ? (int)columns_left : 8;
+  const int columns = columns_left < 64 ? (int)columns_left : 64;
   Lines<64, 128> a((const unsigned char*)(W.w[0]) + ((i64)0 + (m0) * ((i64)W.w[6])), ((i64)W.w[6]), rows, threadIdx.x);
-  Lines<8, 128> b((const unsigned char*)(W.w[1]) + ((i64)0 + (n0) * ((i64)W.w[7])), ((i64)W.w[7]), columns, threadIdx.x);
+  Lines<64, 128> b((const unsigned char*)(W.w[1]) + ((i64)0 + (n0) * ((i64)W.w[7])), ((i64)W.w[7]), columns, threadIdx.x);
   #pragma unroll 1
   for (int left = k; left > 0; left -= 128) {
   await_phase(empty + read, parity ^ 1);
-  unsigned char* const to = shared + read * 9216;
+  unsigned char* const to = shared + read * 16384;
   a.fetch(to, left);
   b.fetch(to + 8192, left);
   arrive_copied(full + read);
@@ -367,11 +367,11 @@ extern "C" __global__ void __launch_bounds__(256, 1) kernel(const __grid_constan
   } else {
   const int group = threadIdx.x / 128 - 1, thread = threadIdx.x % 128;
   const int row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
-  float* const sums0 = (float*)(shared + 110592) + group * 768;
+  float* const sums0 = (float*)(shared + 196608) + group * 2304;
   for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {
-  float sums[4];
+  float sums[32];
   #pragma unroll
-  for (int i = 0; i < 4; ++i) sums[i] = 0;
+  for (int i = 0; i < 32; ++i) sums[i] = 0;
   unsigned last = 0;
   int left = k;
   const auto release = [&] { if (left < k && thread % 32 == 0) arrive(empty + last); };
@@ -379,7 +379,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) kernel(const __grid_constan
   for (; left >= 128; left -= 128) {
   await_phase(full + read, parity);
   order_copies();
-  const unsigned stage = shared_address(shared) + read * 9216;
+  const unsigned stage = shared_address(shared) + read * 16384;
   const unsigned own_a = matrix(stage + group * 8192), own_b = matrix(stage + 8192);
   warpgroup_fence();
   multiply_lines<0>(sums, own_a, own_b);
@@ -395,7 +395,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) kernel(const __grid_constan
   if (left > 0) {
   await_phase(full + read, parity);
   order_copies();
-  const unsigned stage = shared_address(shared) + read * 9216;
+  const unsigned stage = shared_address(shared) + read * 16384;
   const unsigned own_a = matrix(stage + group * 8192), own_b = matrix(stage + 8192);
   #pragma unroll 1
   for (int step = 0; step * 32 < left; ++step) {
@@ -418,34 +418,34 @@ extern "C" __global__ void __launch_bounds__(256, 1) kernel(const __grid_constan
   const unsigned tile_m = first + turn % high, tile_n = turn / high;
   const i64 m0 = (i64)tile_m * 64 + group * 64;
   #pragma unroll 1
-  for (int part = 0; part < 1; ++part) {
-  const i64 n0 = (i64)tile_n * 8 + part * 8;
+  for (int part = 0; part < 2; ++part) {
+  const i64 n0 = (i64)tile_n * 64 + part * 32;
   const i64 rows_left = ((i64)W.w[20]) - m0, columns_left = ((i64)W.w[21]) - n0;
   const int rows = rows_left < 64 ? (int)rows_left : 64;
-  const int columns = columns_left < 8 ? (int)columns_left : 8;
+  const int columns = columns_left < 32 ? (int)columns_left : 32;
   if (rows <= 0 || columns <= 0) break;
   warpgroup_barrier(group);
   #pragma unroll
-  for (int q = 0; q < 1; ++q) if (q == part) {
+  for (int q = 0; q < 2; ++q) if (q == part) {
   #pragma unroll
-  for (int i = 0; i < 4; i += 2)
-  *(Vec<float, 2>*)(sums0 + (row + i / 2 % 2 * 8) * 12 + column + i / 4 * 8) = Vec<float, 2>{{sums[q * 4 + i], sums[q * 4 + i + 1]}};
+  for (int i = 0; i < 16; i += 2)
+  *(Vec<float, 2>*)(sums0 + (row + i / 2 % 2 * 8) * 36 + column + i / 4 * 8) = Vec<float, 2>{{sums[q * 16 + i], sums[q * 16 + i + 1]}};
   }
   warpgroup_barrier(group);
   BF16* const p1 = (BF16*)(W.w[2]);
   #pragma unroll 1
-  for (int e0 = thread; e0 < 64; e0 += 128) {
+  for (int e0 = thread; e0 < 256; e0 += 128) {
   #pragma unroll
   for (int u = 0; u < 1; ++u) {
-  const int e = e0 + u * 128, r = e / 1, s = e % 1 * 8;
+  const int e = e0 + u * 128, r = e / 4, s = e % 4 * 8;
   const i64 c0 = m0 + r, at = n0 + s;
   const int left = columns - s;
-  if (e < 64 && r < rows && left > 0) {
+  if (e < 256 && r < rows && left > 0) {
   const i64 o1 = (i64)c0 * ((i64)W.w[4]) + at * ((i64)W.w[5]);
   Vec<BF16, 8> out1;
   #pragma unroll
   for (int v = 0; v < 8; ++v) if (v < left) {
-  const float t1 = widen(sums0[r * 12 + s + v]);
+  const float t1 = widen(sums0[r * 36 + s + v]);
   out1.v[v] = Narrow<BF16, float>::to(t1);
   }
   if (left >= 8) store<8>((p1 + o1), out1);
