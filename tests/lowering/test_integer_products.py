@@ -164,8 +164,7 @@ def instruction_sets() -> Iterator[Any]:
     if "x86_64" not in host().triple:
         return
     features = host().features
-    ifma = "+avx512ifma"
-    for name, without in (("no-amx", ("+amx",)), ("no-vnni", ("+amx", "+avx512vnni", "+avxvnni")), ("no-ifma", ("+amx", ifma))):
+    for name, without in (("no-amx", ("+amx",)), ("no-vnni", ("+amx", "+avx512vnni", "+avxvnni"))):
         for feature in without:
             features = features.replace(feature, f"-{feature[1:]}")
         yield pytest.param(replace(host(), features=features), id=name)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from baracuda.codegen.llvm.ir import Value, i64
+from baracuda.codegen.llvm.ir import Builder, Value, i64
 from baracuda.core.elements import ElementKind
 from baracuda.formula.integer_products import BLOCK
 from baracuda.lowering.matmul.cpu.integers.few_rows import FewRows
+from baracuda.lowering.matmul.cpu.integers.few_rows_across import FewRowsAcross
 from baracuda.lowering.matmul.cpu.integers.unusual import settle
-from baracuda.lowering.matmul.cpu.integers.ways import few_rows_of
 from baracuda.lowering.matmul.cpu.plan import LINE, OrientedMatmul, Steps, aligned_workspace
+from baracuda.lowering.matmul.cpu.read import Reader
 from baracuda.lowering.matmul.cpu.tile import Epilogue
 from baracuda.lowering.nest.cpu.kernel import Kernel, Words
 from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
@@ -18,8 +19,12 @@ from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.pool import get_num_threads
 from baracuda.runtime.program import Launch
 
+#: Rows of more than these are worth the making of digits, or halves.
+MOST_FEW_ROWS = 4
 #: Columns of a strip at most, and how many strips each thread should have.
-_COLUMNS, _UNITS = 256, 4
+_COLUMNS, _UNITS = 512, 4
+#: Bytes from one row's sums to the next one's.
+_PITCH = 4 * _COLUMNS
 
 
 @dataclass(frozen=True)
@@ -37,15 +42,15 @@ class SumsOfRows:
 def few_rows(product: OrientedMatmul, words: Words, target: CpuTarget, *, bits: int) -> Steps | None:
     """Two steps; None where another way is faster, or the wide factor does not lie along k."""
     rows, (right,) = product.extent(product.rows), product.right
-    products = few_rows_of(target, rows)
     operand = product.operand(right)
-    if products is None or operand.steps(product.depth) != 1 or operand.steps(product.columns) == 1:
+    steps = operand.steps(product.depth), operand.steps(product.columns)
+    if rows > MOST_FEW_ROWS or (steps[0] == 1) == (steps[1] == 1):
         return None
-    few = FewRows(products, operand.kind, bits, 1 << (rows - 1).bit_length())
+    few = (FewRows if steps[0] == 1 else FewRowsAcross)(target.vector_bits, operand.kind, bits, 1 << (rows - 1).bit_length())
     first = _write_rows(few, product, product.kernel(words, target))
     second = _strips(few, product, product.kernel(words, target))
     nbytes = _record_strides(few, product)[1]
-    return Steps((first, second), nbytes + LINE, f"integers of few rows in {few.products.name}")
+    return Steps((first, second), nbytes + LINE, "integers of few rows in f64")
 
 
 def _record_strides(few: FewRows, product: OrientedMatmul) -> tuple[list[int], int]:
@@ -94,16 +99,67 @@ def _write_rows(few: FewRows, product: OrientedMatmul, kernel: Kernel) -> Launch
 
 def _columns(few: FewRows, product: OrientedMatmul) -> int:
     """The columns of a strip."""
-    n, lanes = product.extent(product.columns), few.products.lanes
+    n = product.extent(product.columns)
+    least = few.columns_together if isinstance(few, FewRowsAcross) else few.lanes
     most = _COLUMNS
-    while most > lanes and product.batches * -(-n // most) < _UNITS * get_num_threads():
+    while most > least and product.batches * -(-n // most) < _UNITS * get_num_threads():
         most //= 2
-    return max(most, lanes)
+    return max(most, least)
+
+
+def _along_k(
+    b: Builder,
+    few: FewRows,
+    reader: Reader,
+    source: Value,
+    extents: tuple[Value, Value],
+    records: tuple[Value, Value],
+    sums: Value,
+) -> None:
+    """The sums of a strip of a factor along k, of which there are extents[0] columns and extents[1] steps."""
+    columns, depth = extents
+    lanes, element = few.lanes, few.kind.itemsize
+    copied = b.array("i8", lanes * BLOCK * element)
+    whole = b.div(depth, BLOCK)
+    with b.loop(0, columns, lanes) as column:
+        last = b.sub(columns, 1)
+        starts = [reader.at(source, b.min(b.add(column, i), last), 0) for i in range(lanes)]
+        to = [b.at(sums, b.add(b.mul(column, 4), r * _PITCH)) for r in range(few.rows)]
+        with b.loop(0, whole) as block:
+            places = [b.at(start, b.mul(block, BLOCK * element)) for start in starts]
+            few.columns(b, reader, places, b.at(records[0], b.mul(block, records[1])), to)
+        count = b.sub(depth, b.mul(whole, BLOCK))
+        with b.if_(b.compare("icmp sgt", count, 0)):
+            places = [b.at(copied, i * BLOCK * element) for i in range(lanes)]
+            for start, place in zip(starts, places, strict=True):
+                few.copy_column(b, reader, b.at(start, b.mul(whole, BLOCK * element)), count, place)
+            few.columns(b, reader, places, b.at(records[0], b.mul(whole, records[1])), to)
+
+
+def _across(
+    b: Builder,
+    few: FewRowsAcross,
+    reader: Reader,
+    source: Value,
+    extents: tuple[Value, Value],
+    records: tuple[Value, Value],
+    sums: Value,
+) -> None:
+    """The same of a factor along its columns."""
+    columns, depth = extents
+    line = few.columns_together * few.kind.itemsize
+    copied, maxima = b.array("i8", BLOCK * line), b.array("i8", line)
+    with b.loop(0, columns, few.columns_together) as column, b.loop(0, depth, BLOCK) as k:
+        count, start = b.min(BLOCK, b.sub(depth, k)), reader.at(source, column, k)
+        few.copied(b, reader, start, b.sub(columns, column), count, copied, maxima)
+        to = [b.at(sums, b.add(b.mul(column, 4), r * _PITCH)) for r in range(few.rows)]
+        of_rows = b.at(records[0], b.mul(b.div(k, BLOCK), records[1]))
+        few.across(b, reader, copied, maxima, of_rows, to, reader.at(start, 0, BLOCK))
 
 
 def _strips(few: FewRows, product: OrientedMatmul, kernel: Kernel) -> Launch:
     b, (operand,), (left,) = kernel.b, product.right, product.left
-    lanes, batch = few.products.lanes, list(product.batch)
+    lanes, batch = few.lanes, list(product.batch)
     n, k = product.extent(product.columns), product.extent(product.depth)
     width = _columns(few, product)
     counts = -(-n // width)
@@ -121,33 +177,19 @@ def _strips(few: FewRows, product: OrientedMatmul, kernel: Kernel) -> Launch:
     iterator = StridedIterator(b, kernel.integers([*(product.extent(a) for a in batch), counts]), strides, bases)
     rows, columns, depth = kernel.integers([product.extent(a) for a in (product.rows, product.columns, product.depth)])
     block_bytes = kernel.integer(record_strides[-2])
-    pitch = _COLUMNS * 4
     sums = b.array("float", few.rows * _COLUMNS)
-    element = reader.stored.itemsize
-    copied = b.array("i8", lanes * BLOCK * element)
-    zero = Value(f"<{lanes} x float>", "zeroinitializer")
     iterator.start(kernel.begin)
     with b.loop(kernel.begin, kernel.end):
         at, indices = iterator.pointers(), iterator.indices()
         columns_left = b.min(strip, b.sub(columns, b.mul(indices[-1], strip)))
-        whole = b.div(depth, BLOCK)
-        with b.loop(0, columns_left, lanes) as column:
-            last = b.sub(columns_left, 1)
-            starts = [reader.at(at[operand], b.min(b.add(column, i), last), 0) for i in range(lanes)]
-            to = [b.at(sums, b.add(b.mul(column, 4), r * pitch)) for r in range(few.rows)]
-            for place in to:
-                b.store(zero, place, 4 * lanes)
-            with b.loop(0, whole) as block:
-                places = [b.at(start, b.mul(block, BLOCK * element)) for start in starts]
-                few.columns(b, reader, places, b.at(at[records], b.mul(block, block_bytes)), to)
-            count = b.sub(depth, b.mul(whole, BLOCK))
-            with b.if_(b.compare("icmp sgt", count, 0)):
-                places = [b.at(copied, i * BLOCK * element) for i in range(lanes)]
-                for start, place in zip(starts, places, strict=True):
-                    few.copy_column(b, reader, b.at(start, b.mul(whole, BLOCK * element)), count, place)
-                few.columns(b, reader, places, b.at(at[records], b.mul(whole, block_bytes)), to)
+        with b.loop(0, few.rows * _PITCH, 64) as i:
+            b.store(Value("<16 x float>", "zeroinitializer"), b.at(sums, i), 64)
+        if isinstance(few, FewRowsAcross):
+            _across(b, few, reader, at[operand], (columns_left, depth), (at[records], block_bytes), sums)
+        else:
+            _along_k(b, few, reader, at[operand], (columns_left, depth), (at[records], block_bytes), sums)
         tile = SumsOfRows(few.rows, _COLUMNS, lanes)
         settle(b, tile, (of_rows, reader), (at[left], at[operand]), depth, sums, (rows, columns_left))
-        epilogue.rows([sums], pitch, _COLUMNS, rows, columns_left, {i: at[i] for i in epilogue.strides})
+        epilogue.rows([sums], _PITCH, _COLUMNS, rows, columns_left, {i: at[i] for i in epilogue.strides})
         iterator.advance()
     return kernel.step(product.batches * counts, width * max(k, 4) * (0.05 + 0.015 * few.rows) + 100)

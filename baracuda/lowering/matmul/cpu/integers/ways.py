@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from baracuda.lowering.matmul.cpu.integers.digits import DigitTile
-from baracuda.lowering.matmul.cpu.integers.few_rows import DoubleProducts, IntegerProducts, Products
 from baracuda.lowering.matmul.cpu.integers.halves import HalfTile
 from baracuda.lowering.matmul.cpu.integers.tile import FloatTile, IntegerTile
 from baracuda.runtime.jit import CpuTarget
@@ -32,10 +31,3 @@ def tile_of(target: CpuTarget, bits: int, rows: int, depth: int, flipped: bool) 
         return halves
     many = target.vector_bits == 512 or target.triple.startswith(("aarch64", "arm64"))
     return FloatTile(bits, 8 if many else 4, 3, target.vector_bits)
-
-
-def few_rows_of(target: CpuTarget, rows: int) -> Products | None:
-    """How products of so few rows are taken one by one; None where a tile is faster."""
-    if target.vector_bits == 512 and "+avx512ifma" in target.features.split(","):
-        return IntegerProducts(512) if rows <= 8 else None
-    return DoubleProducts(target.vector_bits) if rows <= 4 else None
