@@ -129,57 +129,44 @@ class FewRows:
 
     # --- columns ------------------------------------------------------------------------------------------------------
 
-    def columns(self, b: Builder, reader: Reader, places: list[Value], records: Value, sums: list[Value]) -> None:
-        """A block more for the sums of `lanes` columns, whose elements are at `places`: a whole block of each. `records` are
-        those of the rows, one behind the other, and `sums` where each row's are."""
+    def columns(self, b: Builder, reader: Reader, starts: Value, offset: Value, records: Value, sums: list[Value]) -> None:
+        """A block more for the sums of `lanes` columns, which begin at the addresses in `starts`: a whole block of each, some
+        bytes on. `records` are those of the rows, one behind the other, and `sums` where each row's are."""
         lanes = self.lanes
         largest, first = b.array("i32", lanes), b.array("float", lanes)
-        for i, at in enumerate(places):
-            b.store(self._largest(b, reader, at), b.at(largest, 4 * i), 4)
+        with b.loop(0, lanes) as i:
+            at = b.at(b.load("ptr", b.at(starts, b.mul(i, 8)), 8), offset)
+            b.store(self._largest(b, reader, at), b.at(largest, b.mul(i, 4)), 4)
         made = scales(b, b.load(vector("i32", lanes), largest, 4 * lanes), self.bits)
         b.store(made.factors[0], first, 4 * lanes)
         second = made.factors[1]
-        usual = b.compare("fcmp oeq", second, constant("float", 0x3F800000, lanes))
-        tiny = b.emit("i1", f"xor i1 {b.call('i1', f'llvm.vector.reduce.and.v{lanes}i1', usual).name}, true")
+        alone = b.compare("fcmp oeq", second, constant("float", 0x3F800000, lanes))
+        tiny = b.emit("i1", f"xor i1 {b.call('i1', f'llvm.vector.reduce.and.v{lanes}i1', alone).name}, true")
         totals = b.array("double", self.rows * lanes * lanes)
-        with b.if_(tiny, seldom=True):
-            more = b.array("float", lanes)
-            b.store(second, more, 4 * lanes)
-            self._all(b, reader, places, first, more, records, totals)
-        with b.else_(tiny):
-            self._all(b, reader, places, first, None, records, totals)
+        more = b.array("float", lanes)
+        b.store(second, more, 4 * lanes)
+        usual = b.emit("i1", f"xor i1 {tiny.name}, true")
+        for condition, ups in ((tiny, [first, more]), (usual, [first])):
+            with b.if_(condition, seldom=len(ups) == 2), b.loop(0, lanes, 2) as i:
+                ats = [b.at(b.load("ptr", b.at(starts, b.mul(b.add(i, c), 8)), 8), offset) for c in range(2)]
+                self._pair(b, reader, ats, i, ups, records, totals)
         for r in range(self.rows):
             held = [b.load(self.wide, b.at(totals, 8 * lanes * (r * lanes + i)), 8 * lanes) for i in range(lanes)]
             rounded = b.convert("fptrunc", side_by_side(b, held), vector("float", lanes))
             of_row = b.load("float", b.at(records, r * self.record_bytes + self._scale_at), 4)
             add_scaled(b, rounded, b.splat(of_row, lanes), made.scale, sums[r])
 
-    def _all(
-        self, b: Builder, reader: Reader, places: list[Value], first: Value, second: Value | None, records: Value, totals: Value
-    ) -> None:
-        for i in range(0, self.lanes, 2):
-            self._pair(b, reader, places[i : i + 2], first, second, i, records, totals)
-
     def _pair(
-        self,
-        b: Builder,
-        reader: Reader,
-        ats: list[Value],
-        first: Value,
-        second: Value | None,
-        i: int,
-        records: Value,
-        totals: Value,
+        self, b: Builder, reader: Reader, ats: list[Value], i: Value, ups: list[Value], records: Value, totals: Value
     ) -> None:
         """The sums of columns i and i + 1 with all rows, lane by lane."""
         lanes, size, fma = self.lanes, 8 * self.lanes, intrinsic("fma", self.wide)
         both = range(2)
-        up = [b.splat(b.load("float", b.at(first, 4 * (i + c)), 4), self.narrow) for c in both]
-        more = [None if second is None else b.splat(b.load("float", b.at(second, 4 * (i + c)), 4), self.narrow) for c in both]
+        up = [[b.splat(b.load("float", b.at(at, b.mul(b.add(i, c), 4)), 4), self.narrow) for at in ups] for c in both]
         held = [[[Value(self.wide, "zeroinitializer")] * 2 for _ in range(self.rows)] for _ in both]
         place = 0
         for found in zip(*(self._elements(b, reader, at) for at in ats), strict=True):
-            halves = [self.halves(b, self._integers(b, x, up[c], more[c])) for c, x in enumerate(found)]
+            halves = [self.halves(b, self._integers(b, x, *up[c])) for c, x in enumerate(found)]
             for part in range(2):
                 for r in range(self.rows):
                     of_row = b.load(self.wide, b.at(records, r * self.record_bytes + place), size)
@@ -190,9 +177,9 @@ class FewRows:
             for r, parts in enumerate(held[c]):
                 share = b.load(self.wide, b.at(records, r * self.record_bytes + BLOCK * 8), size)
                 total = b.op("fsub", b.op("fadd", *parts), share)
-                b.store(total, b.at(totals, size * (r * lanes + i + c)), size)
+                b.store(total, b.at(totals, b.mul(b.add(i, r * lanes + c), size)), size)
 
-    def _integers(self, b: Builder, x: Value, up: Value, more: Value | None) -> Value:
+    def _integers(self, b: Builder, x: Value, up: Value, more: Value | None = None) -> Value:
         """A vector's integers, positive, as f32."""
         type_ = x.type
         x = x if more is None else b.op("fmul", x, more)

@@ -119,21 +119,22 @@ def _along_k(
     """The sums of a strip of a factor along k, of which there are extents[0] columns and extents[1] steps."""
     columns, depth = extents
     lanes, element = few.lanes, few.kind.itemsize
-    copied = b.array("i8", lanes * BLOCK * element)
+    copied, starts = b.array("i8", lanes * BLOCK * element), b.array("ptr", lanes)
     whole = b.div(depth, BLOCK)
     with b.loop(0, columns, lanes) as column:
         last = b.sub(columns, 1)
-        starts = [reader.at(source, b.min(b.add(column, i), last), 0) for i in range(lanes)]
+        with b.loop(0, lanes) as i:
+            b.store(reader.at(source, b.min(b.add(column, i), last), 0), b.at(starts, b.mul(i, 8)), 8)
         to = [b.at(sums, b.add(b.mul(column, 4), r * _PITCH)) for r in range(few.rows)]
         with b.loop(0, whole) as block:
-            places = [b.at(start, b.mul(block, BLOCK * element)) for start in starts]
-            few.columns(b, reader, places, b.at(records[0], b.mul(block, records[1])), to)
+            few.columns(b, reader, starts, b.mul(block, BLOCK * element), b.at(records[0], b.mul(block, records[1])), to)
         count = b.sub(depth, b.mul(whole, BLOCK))
         with b.if_(b.compare("icmp sgt", count, 0)):
-            places = [b.at(copied, i * BLOCK * element) for i in range(lanes)]
-            for start, place in zip(starts, places, strict=True):
-                few.copy_column(b, reader, b.at(start, b.mul(whole, BLOCK * element)), count, place)
-            few.columns(b, reader, places, b.at(records[0], b.mul(whole, records[1])), to)
+            with b.loop(0, lanes) as i:
+                start, to_ = b.at(starts, b.mul(i, 8)), b.at(copied, b.mul(i, BLOCK * element))
+                few.copy_column(b, reader, b.at(b.load("ptr", start, 8), b.mul(whole, BLOCK * element)), count, to_)
+                b.store(to_, start, 8)
+            few.columns(b, reader, starts, i64(0), b.at(records[0], b.mul(whole, records[1])), to)
 
 
 def _across(
