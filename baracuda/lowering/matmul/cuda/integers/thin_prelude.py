@@ -201,12 +201,12 @@ __device__ __forceinline__ void sum_products(double (&sums)[TILES][N], const Vec
     }
   }
 }
-// The same as `block_product`, in f64: of a thin factor's ROWS rows, whose integers are at `thin`. A single row's sums are added
-// up by the four threads that have a column; where theirs of other rows would be, nothing is written.
-template <int BITS, int TILES, int ROWS, class S>
+// The same as `block_product`, in f64: of a thin factor's ROWS rows, whose integers are at `thin`. ALONE: without tensor cores,
+// for a single row, whose sums are added up by the four threads that have a column; those of other rows are not written.
+template <int BITS, int TILES, int ROWS, bool ALONE, class S>
 __device__ __forceinline__ void block_product_f64(float* products, float (&scales)[2], const Vec<S, 8> (&x)[2][4],
                                                   const unsigned (&most)[2], const double* thin, int lane) {
-  constexpr int N = ROWS == 1 ? 2 : 4;
+  constexpr int N = ALONE ? 2 : 4;
   int up[2];
   power_and_scale<BITS>(up, scales, most);
   double sums[TILES][N];
@@ -220,7 +220,7 @@ __device__ __forceinline__ void block_product_f64(float* products, float (&scale
   for (int t = 0; t < TILES; ++t)
 #pragma unroll
     for (int i = 0; i < N; ++i) {
-      if constexpr (ROWS == 1) {
+      if constexpr (ALONE) {
         sums[t][i] += __shfl_xor_sync(~0u, sums[t][i], 1);
         sums[t][i] += __shfl_xor_sync(~0u, sums[t][i], 2);
       }
