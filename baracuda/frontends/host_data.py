@@ -116,4 +116,7 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: int = 0, *, device: A
     """
     size, offset = domain(Count).check("n", n), domain(int).check("k", k)
     baracuda = import_module("baracuda")
-    return baracuda.nonzero(mask_func(baracuda.ones((size, size), "s64", device=device, like=like), offset))
+    mask = baracuda.ravel(mask_func(baracuda.ones((size, size), "s64", device=device, like=like), offset))
+    kept = baracuda.cast(baracuda.ne(mask, 0), dtype="s64")
+    place = baracuda.repeat_interleave(baracuda.arange(size * size, like=kept), kept)
+    return baracuda.floor_divide(place, max(size, 1)), baracuda.remainder(place, max(size, 1))

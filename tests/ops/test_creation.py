@@ -147,6 +147,13 @@ def test_indices_of_large_triangles(where: dict[str, Any]) -> None:
         same(got, want)
 
 
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_indices_of_masks(n: int, where: dict[str, Any]) -> None:
+    for function, numpys in ((baracuda.tril, np.tril), (baracuda.triu, np.triu)):
+        for got, want in zip(baracuda.mask_indices(n, function, 1, **where), np.mask_indices(n, numpys, 1), strict=True):
+            same(got, want)
+
+
 def test_indices_of_grids(device: str, where: dict[str, Any]) -> None:
     same(baracuda.indices((2, 0, 3), **where), np.indices((2, 0, 3)))
     same(baracuda.indices((2, 3), "s32", **where), np.indices((2, 3), np.int32))
