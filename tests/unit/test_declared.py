@@ -57,9 +57,7 @@ def test_every_public_function_is_declared(name: str) -> None:
         if isinstance(function, CreatingFunction):  # what it is like stands last
             where = set(own.parameters) - set(said.parameters) | {"like"}
             assert where == {"device", "like"}
-            own, said = (
-                s.replace(parameters=[p for n, p in s.parameters.items() if n not in where]) for s in (own, said)
-            )
+            own, said = (s.replace(parameters=[p for n, p in s.parameters.items() if n not in where]) for s in (own, said))
         assert own == said
         assert function.__doc__
 

@@ -4,8 +4,8 @@ Elements are bytes, 1, 2, 4, 8 or 16 of them, and there is no arithmetic, so tha
 from a tensor of its own to a part of the target, and no two parts have an element in common. Pieces are small; a large one is as
 well copied by a nest (`baracuda.lowering.nest`), which knows vectors and tiles.
 
-What the pieces are is a table behind the program's addresses, in its words: code depends on the bytes of an element, on the number
-of axes, and on how many pieces there is room for, never on shapes.
+What the pieces are is a table behind the program's addresses, in its words: code depends on the bytes of an element, on the
+number of axes, and on how many pieces there is room for, never on shapes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_BYTES = 16
 
 @dataclass(frozen=True)
 class Piece:
-    """One copy: its shape, strides in elements of its source and of the target, and the element of the target that it begins at."""
+    """One copy: its shape, strides in elements of its source and of the target, the element of the target that it begins at."""
 
     shape: tuple[int, ...]
     source: tuple[int, ...]
@@ -83,9 +83,7 @@ def _merged(piece: Piece) -> Piece:
 def _filled(piece: Piece, rank: int) -> Piece:
     """A piece with axes of extent 1 in front."""
     lead = rank - len(piece.shape)
-    return replace(
-        piece, shape=(1,) * lead + piece.shape, source=(0,) * lead + piece.source, target=(0,) * lead + piece.target
-    )
+    return replace(piece, shape=(1,) * lead + piece.shape, source=(0,) * lead + piece.source, target=(0,) * lead + piece.target)
 
 
 def _factor(size: int, alignment: int, pieces: Sequence[Piece]) -> int:
@@ -137,8 +135,8 @@ def normalise(movement: Movement) -> Movement:
 
 
 def table(movement: Movement, starts: Sequence[int], last: int) -> list[int]:
-    """The table of a program: where the work of each piece begins, that of one that is not there at `last`; then shape, strides of
-    the source and of the target, in bytes, and the first byte in the target of each."""
+    """The table of a program: where the work of each piece begins, that of one that is not there at `last`; then shape, strides
+    of the source and of the target, in bytes, and the first byte in the target of each."""
     size, missing = movement.size, movement.room - len(movement.pieces)
     words = [*starts, *[last] * missing]
     for p in movement.pieces:

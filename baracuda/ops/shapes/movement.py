@@ -32,8 +32,8 @@ class MovementDescriptor(Descriptor):
     shapes
         The shape of each source.
     strides, offsets
-        Where each goes: strides in elements, from this element of the target on, counted in its memory from its first one. No two
-        of these parts may have an element in common.
+        Where each goes: strides in elements, from this element of the target on, counted in its memory from its first one. No
+        two of these parts may have an element in common.
     target
         The shape of the target.
     """
@@ -51,7 +51,7 @@ class MovementDescriptor(Descriptor):
         for shape, strides in zip(self.shapes, self.strides, strict=True):
             check_shape("shapes", shape)
             if len(shape) != len(strides) or 0 in shape:
-                raise InvalidProblemError(f"shapes: {shape} with strides {strides}; expected elements, and a stride for each axis")
+                raise InvalidProblemError(f"shapes: {shape} with strides {strides}; expected elements, a stride for each axis")
 
     def __getattr__(self, name: str) -> Any:
         """shape0, shape1, ...: the shapes of the sources, for the specs."""
@@ -87,6 +87,7 @@ class MovementPlan(Plan[MovementDescriptor, Args]):
         """The tensors of one call, after every check there is; that parts lie in the target too."""
         tensors = super().checked(descriptor, values, stream)
         target = tensors[-1]
+        assert target is not None
         low, high = reach(target.shape, target.strides)
         for shape, strides, offset in zip(descriptor.shapes, descriptor.strides, descriptor.offsets, strict=True):
             first, last = reach(shape, strides)
