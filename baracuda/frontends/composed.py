@@ -13,7 +13,7 @@ from baracuda.core.descriptor import Descriptor
 from baracuda.core.device import DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.layout import contiguous_strides
+from baracuda.core.layout import contiguous_strides, may_share
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut
@@ -77,7 +77,12 @@ class _Steps:
         return target
 
     def result(self, shape: Shape, kind: ElementKind) -> TensorMut:
-        return self.new(shape, kind) if self.out is None else self._given(tuple(shape), kind)
+        if self.out is None:
+            return self.new(shape, kind)
+        known, target = tuple(self._known), self._given(tuple(shape), kind)
+        if any(may_share(target, ref) for ref, _ in known):
+            raise InvalidProblemError("out: its memory is that of a tensor that is read; expected none in common")
+        return target
 
     def result_like(self, tensor: TensorRef) -> TensorMut:
         return self.new_like(tensor) if self.out is None else self._given(tensor.shape, tensor.kind)

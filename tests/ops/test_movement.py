@@ -316,3 +316,20 @@ def test_what_a_tensor_is(device: str) -> None:
     assert baracuda.shape(x, -2) == (3, 4)
     assert (baracuda.numel(x), baracuda.numel(x, (0, 2))) == (24, 8)
     assert baracuda.item(to_device(np.array([2.5]), device)) == 2.5
+
+
+def test_results_are_written_where_they_are_wanted(device: str) -> None:
+    x = to_device(np.arange(6.0), device)
+    y = to_device(np.zeros((2, 6)), device)
+    for _ in range(2):
+        assert baracuda.stack([x, x], out=y) is y
+        same(y, np.stack([np.arange(6.0)] * 2))
+    square = to_device(np.arange(9.0).reshape(3, 3), device)
+    assert baracuda.tril(square, out=square) is square
+    same(square, np.tril(np.arange(9.0).reshape(3, 3)))
+    for call in (lambda: baracuda.roll(x, 3, out=x), lambda: baracuda.concat([x[:3], x[3:]], out=x)):
+        with pytest.raises(InvalidProblemError, match="out: its memory is that of a tensor that is read"):
+            call()
+    with pytest.raises(InvalidProblemError, match=r"out: f64 of shape \(2, 6\); expected f64 of \(12,\)"):
+        baracuda.concat([x, x], out=y)
+    same(x, np.arange(6.0))
