@@ -7,8 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from baracuda.core.call_recorder import note_writes
+import numpy as np
+
+from baracuda.core.call_recorder import note_writes, refuse
 from baracuda.core.descriptor import Descriptor
+from baracuda.core.device import DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.layout import contiguous_strides
@@ -17,6 +20,7 @@ from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut
 from baracuda.core.views import extents_of, reshaped, view
 from baracuda.frontends import views
+from baracuda.frontends.arrays import borrowed
 from baracuda.frontends.call import NUMBERS, apply, describe
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.indexed import check_indices
@@ -108,7 +112,15 @@ class _Steps:
     def merge(self, pieces: Sequence[tuple[int, TensorRef]], axis: int, into: TensorMut) -> None:
         views.merged(pieces, axis, into, self.like)
 
-    def move(self, pieces: Iterable[tuple[TensorRef, TensorMut]]) -> None:
+    def move(
+        self,
+        pieces: Iterable[tuple[TensorRef, TensorMut]],
+        into: TensorMut | None = None,
+        fill: complex = 0,
+        name: str = "value",
+    ) -> None:
+        if into is not None:
+            self.fill(into, fill, name)
         for source, target in pieces:
             self.copy(source, target)
 
@@ -119,6 +131,17 @@ class _Steps:
         dense = self.rows(extents, tensor.kind)
         self.copy(tensor, view(dense, 0, tensor.shape, contiguous_strides(tensor.shape)))
         return dense
+
+    def on_host(self, tensor: TensorRef) -> np.ndarray[Any, Any]:
+        refuse("it reads values on the host")
+        if tensor.device.kind is DeviceKind.CPU:
+            return np.array(borrowed(tensor))
+        if tensor.strides != contiguous_strides(tensor.shape):
+            self.copy(tensor, dense := self.rows(tensor.shape, tensor.kind))
+            tensor = dense
+        from baracuda.runtime import device_memory
+
+        return device_memory.download(tensor)
 
     def check_indices(self, index: TensorRef, name: str, limits: IndexBound) -> None:
         check_indices(index, name, limits, self.like)
@@ -185,7 +208,7 @@ def function_of(composition: Composed) -> Any:
     def function(*arguments: Any, **keywords: Any) -> Any:
         named = dict(zip(names, arguments, strict=False)) | keywords
         more = arguments[len(names) :]
-        do = _Steps(_first([named.get(n) for n in tensors if n != variadic]), named.pop("out", None))
+        do = _Steps(_first([*(named.get(n) for n in tensors if n != variadic), *more]), named.pop("out", None))
         for name in named.keys() & tensors.keys():
             named[name] = do.seen(named[name], name)
         if not more:

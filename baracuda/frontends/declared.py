@@ -226,6 +226,9 @@ def _checked(name: str, value: Any, wanted: Pattern, names: Names) -> Names:
     for i, member in enumerate(value):
         if isinstance(member, NUMBERS) and wanted.number:
             continue
+        if isinstance(member, (list, tuple)) and wanted.nested:
+            names = _checked(f"{name}[{i}]", member, wanted, names)
+            continue
         ref = describe(member, f"{name}[{i}]")
         wanted.check_kind(f"{name}[{i}]", ref.kind, names)
         names = wanted.check_shape(f"{name}[{i}]", ref.shape, names, member=True)

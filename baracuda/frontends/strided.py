@@ -49,4 +49,6 @@ def strided(tensor: Any, start: int, shape: Shape, strides: Shape) -> Any | None
         size = tensor.dtype.itemsize
         steps = tuple(s * size for s in strides)
         return sys.modules["cupy"].ndarray(shape, tensor.dtype, memptr=tensor.data + start * size, strides=steps)
+    if hasattr(tensor, "_view"):  # an array of our own
+        return tensor._view(start, shape, strides)
     return view(tensor, start, shape, strides) if isinstance(tensor, TensorRef) else None

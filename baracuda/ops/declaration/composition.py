@@ -87,8 +87,15 @@ class Steps(Protocol):
     def copy(self, source: TensorRef, target: TensorMut) -> None:
         """The elements of one view into another, in the element of the target; where that is theirs, bit by bit."""
 
-    def move(self, pieces: Iterable[tuple[TensorRef, TensorMut]]) -> None:
-        """The elements of views into as many others, which do not overlap."""
+    def move(
+        self,
+        pieces: Iterable[tuple[TensorRef, TensorMut]],
+        into: TensorMut | None = None,
+        fill: complex = 0,
+        name: str = "value",
+    ) -> None:
+        """The elements of views into as many others, which do not overlap; where these are parts of one, `into`, what is left of
+        it is filled with one number, which kernels are given by this name."""
 
     def merge(self, pieces: Sequence[tuple[int, TensorRef]], axis: int, into: TensorMut) -> None:
         """Write the sum of some pieces, each of which begins at a place along an axis; zero where there is none.
@@ -98,6 +105,9 @@ class Steps(Protocol):
 
     def reshaped(self, tensor: TensorRef, shape: Shape) -> Any:
         """The elements of a tensor in another shape, one extent of which may be -1: a view where its strides allow one."""
+
+    def on_host(self, tensor: TensorRef) -> Any:
+        """A tensor's values as a NumPy array, once they are there: a copy, so that the call is not made of its launches again."""
 
     def check_indices(self, index: TensorRef, name: str, limits: IndexBound) -> None:
         """Raise `InvalidProblemError` where an index is out of range, with the first one that is; on a GPU when the host next
