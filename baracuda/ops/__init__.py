@@ -16,5 +16,6 @@ FAMILIES = (
     "indexing.interpolation", "normalization.global_response", "normalization.group_norms", "losses.linear_losses",
     "indexing.bags", "reductions.equality", "attention.rotary",
     "shapes.reshaping", "shapes.axes", "shapes.joins", "shapes.blocks", "shapes.pieces", "shapes.flips", "shapes.triangles",
-    "shapes.repeats",
+    "shapes.repeats", "shapes.broadcasting", "shapes.diagonals", "shapes.slices", "shapes.pads",
+    "shapes.edits", "shapes.bits", "shapes.nested", "shapes.rearranging", "shapes.queries",
 )  # fmt: skip
