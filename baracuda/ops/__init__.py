@@ -18,4 +18,5 @@ FAMILIES = (
     "shapes.reshaping", "shapes.axes", "shapes.joins", "shapes.blocks", "shapes.pieces", "shapes.flips", "shapes.triangles",
     "shapes.repeats", "shapes.broadcasting", "shapes.diagonals", "shapes.slices", "shapes.pads",
     "shapes.edits", "shapes.bits", "shapes.nested", "shapes.rearranging", "shapes.queries",
+    "creation.fills", "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices",
 )  # fmt: skip
