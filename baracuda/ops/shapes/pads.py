@@ -1,7 +1,7 @@
 """Elements added before and after along axes.
 
-Axes are padded one after another, the first one first; what a later axis adds repeats what an earlier one has added. Along an axis
-every element of the result is one of the slice that it lies in (or their mean or median, or a number between its edge and an end
+Axes are padded one after another, the first one first; what a later axis adds repeats what an earlier one has added. Along an
+axis every element of the result is one of the slice that it lies in (or their mean or median, or a number between its edge and an end
 value), so that the result is a copy of x and copies of parts of itself.
 """
 
@@ -72,7 +72,9 @@ def _trimmed(x: TensorRef, widths: Mapping[int, tuple[int, int]]) -> tuple[Any, 
         n = x.shape[axis]
         start, stop = max(-before, 0), n - max(-after, 0)
         if stop < start:
-            raise InvalidProblemError(f"pad_width: {(before, after)} along axis {axis} of extent {n}; expected to leave 0 or more")
+            raise InvalidProblemError(
+                f"pad_width: {(before, after)} along axis {axis} of extent {n}; expected to leave 0 or more"
+            )
         x = slab(x, axis, start, stop)
         left[axis] = max(before, 0), max(after, 0)
     return x, left
@@ -200,9 +202,7 @@ def pad(
     return y
 
 
-def _constant(
-    do: Steps, own: TensorRef, x: TensorRef, y: TensorMut, widths: Mapping[int, tuple[int, int]], values: Any
-) -> None:
+def _constant(do: Steps, own: TensorRef, x: TensorRef, y: TensorMut, widths: Mapping[int, tuple[int, int]], values: Any) -> None:
     if not isinstance(values, tuple):
         do.move([(x, _window(y, widths))], y, values, "constant_values")
         return
@@ -216,9 +216,7 @@ def _constant(
                 do.fill(slab(part, axis, start, stop), value, "constant_values")
 
 
-def _statistics(
-    do: Steps, y: TensorMut, axis: int, n: int, before: int, after: int, mode: str, lengths: tuple[Any, Any]
-) -> None:
+def _statistics(do: Steps, y: TensorMut, axis: int, n: int, before: int, after: int, mode: str, lengths: tuple[Any, Any]) -> None:
     for start, stop, length, left in ((0, before, lengths[0], True), (before + n, before + n + after, lengths[1], False)):
         if length is not None and length < 1:
             raise InvalidProblemError(f"stat_length: {length}; expected 1 or more")
@@ -402,5 +400,3 @@ def center_crop_pad_backward(
     part, widths = _trimmed(dx, _centred(len(x.shape), x.shape, shape, axes))
     do.move([(_window(dy, widths), part)], dx, 0)
     return dx
-
-
