@@ -23,7 +23,7 @@ from baracuda.frontends.arrays import borrowed
 from baracuda.frontends.call import NUMBERS, apply, describe
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.indexed import check_indices
-from baracuda.frontends.moving import described, together
+from baracuda.frontends.moving import around, described, together
 from baracuda.frontends.ranges import check_range
 from baracuda.frontends.strided import strided
 from baracuda.ops.declaration.composition import Composed, Into, Saved, Shape, one_or_all
@@ -120,8 +120,11 @@ class _Steps:
         fill: complex = 0,
         name: str = "value",
     ) -> None:
+        pieces = list(pieces)
         if into is not None:
-            self.fill(into, fill, name)
+            parts = around(pieces[0][1], into) if len(pieces) == 1 else None
+            for part in [into] if parts is None else parts:
+                self.fill(part, fill, name)
         for copies in together(pieces, self._whole):
             if len(copies) == 1:
                 self.copy(*copies[0])

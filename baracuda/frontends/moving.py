@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import as_bits
+from baracuda.core.views import as_bits, slab
 from baracuda.lowering.movement.problem import fits
 from baracuda.ops.shapes.movement import MovementDescriptor
 
@@ -32,6 +32,29 @@ def together(pieces: Iterable[Copy], whole_of: Callable[[TensorRef], TensorRef])
             room = min(fits(t.shape, s.strides, t.strides) for s, t in group[: fits((), (), ())])
             taken, group = group[:room], group[room:]
             yield from [taken] if len(taken) >= LEAST else [[one] for one in taken]
+
+
+def around(window: TensorRef, whole: TensorMut) -> list[TensorMut] | None:
+    """What of a tensor lies outside of a window, in parts that have nothing in common; None where the window is no range along
+    each axis, or all is so small that it is as well written twice."""
+    if prod(whole.shape) * whole.kind.itemsize <= SMALL or window.strides != whole.strides or 0 in window.shape:
+        return None
+    rest = (window.pointer - whole.pointer) // whole.kind.itemsize
+    starts = [0] * len(whole.shape)
+    for a in sorted(range(len(starts)), key=lambda a: whole.strides[a], reverse=True):
+        if whole.shape[a] > 1 and whole.strides[a] > 0:
+            starts[a] = min(rest // whole.strides[a], whole.shape[a] - window.shape[a])
+            rest -= starts[a] * whole.strides[a]
+    if rest or min(starts, default=0) < 0:
+        return None
+    parts: list[TensorMut] = []
+    for a, start in enumerate(starts):
+        stop = start + window.shape[a]
+        for low, high in ((0, start), (stop, whole.shape[a])):
+            if low < high:
+                parts.append(slab(whole, a, low, high))
+        whole = slab(whole, a, start, stop)
+    return parts
 
 
 def described(copies: Sequence[Copy], whole: TensorRef) -> MovementDescriptor:

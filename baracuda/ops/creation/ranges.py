@@ -251,8 +251,8 @@ def geomspace(
     Examples
     --------
     >>> import baracuda
-    >>> baracuda.geomspace(1, 8, 4).tolist()
-    [1.0, 2.0, 4.0, 8.0]
+    >>> baracuda.geomspace(1, 16, 3).tolist()
+    [1.0, 4.0, 16.0]
     """
     for name, value in (("start", start), ("stop", stop)):
         if not isinstance(value, TensorRef) and value == 0:
