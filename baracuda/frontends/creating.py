@@ -44,12 +44,12 @@ def example_of(device: Any, like: Any) -> Any:
     if device is None:
         if like is None:
             return _CPU
-        place = type(like), getattr(like, "device", None)
-        found = _examples.get(place) if place[1] is not None else None
+        if type(like) not in LAYOUT_KEYS:
+            return _example_of(None, like)
+        place = type(like), getattr(like, "device", "cpu")
+        found = _examples.get(place)
         if found is None:
-            found = _example_of(None, like)
-            if type(like) in LAYOUT_KEYS and place[1] is not None:
-                _examples[place] = found
+            found = _examples[place] = _example_of(None, like)
         return found
     return _example_of(device, like)
 
