@@ -72,6 +72,7 @@ _EXPORTS = {
     ),
     "baracuda.frontends.elements_backward": "gather_nd_backward index_get_backward vocab_parallel_embedding_backward",
     "baracuda.frontends.fuse": "fuse",
+    "baracuda.frontends.host_data": "asarray mask_indices",
     "baracuda.frontends.linear": (
         "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "
         "linear_backward scaled_mm"
