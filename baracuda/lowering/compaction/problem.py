@@ -70,7 +70,8 @@ class Mode(Enum):
     PACKED: y[r] = x[i] for the element i of rank r.
     SPREAD: y[i] = x[r] for the element i of rank r, and base[i], or 0, for elements that are not set.
 
-    Of ranks from `size` on nothing is written by the first two; the third takes the last x there is, or with `cyclic` begins anew.
+    Of ranks from `size` on nothing is written by the first two; the third takes the last x there is, or with `cyclic`
+    begins anew.
     """
 
     NUMBERS = "numbers"

@@ -208,7 +208,15 @@ class CompactionDescriptor(Descriptor):
         of_y = strides(y)
         assert of_y is not None
         made = Compaction(
-            self.mode, moved_as(self.element), self.shape or (1,), self.size, strides(x), strides(base), of_y, self.cyclic, general
+            self.mode,
+            moved_as(self.element),
+            self.shape or (1,),
+            self.size,
+            strides(x),
+            strides(base),
+            of_y,
+            self.cyclic,
+            general,
         )
         return normalise(made)
 

@@ -275,5 +275,3 @@ class _Code:
     ((T*)W.w[{Y}])[y_at(W, i)] = value;
   }}"""
         return UnboundKernel(functions, body, (blocks_of(problem.count), 1, 1), _THREADS)
-
-
