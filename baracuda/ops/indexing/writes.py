@@ -79,6 +79,9 @@ class Places:
         if not prod(into.shape):
             return
         target = self.seen(dy)
+        if not prod(target.shape):
+            cleared(do, into)
+            return
         descriptor = self._descriptor(target)
         if all_of_them:
             descriptor = replace(descriptor, once=True)
