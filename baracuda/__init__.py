@@ -18,8 +18,8 @@ _EXPORTS = {
     "baracuda.core.device": "Device DeviceKind Stream",
     "baracuda.core.elements": "ElementKind",
     "baracuda.core.errors": (
-        "BackendError BufferTooSmallError Error InvalidProblemError MisalignedOperandError OutOfMemoryError UnsupportedError "
-        "WorkspaceTooSmallError"
+        "BackendError BufferTooSmallError Error InvalidProblemError MisalignedOperandError OutOfMemoryError OutOfRangeError "
+        "UnsupportedError WorkspaceTooSmallError"
     ),
     "baracuda.core.descriptor": "Args Descriptor",
     "baracuda.core.plan": "Plan",
@@ -72,6 +72,7 @@ _EXPORTS = {
     ),
     "baracuda.frontends.elements_backward": "gather_nd_backward index_get_backward vocab_parallel_embedding_backward",
     "baracuda.frontends.fuse": "fuse",
+    "baracuda.frontends.index_expression": "index_put index_put_backward",
     "baracuda.frontends.linear": (
         "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "
         "linear_backward scaled_mm"
