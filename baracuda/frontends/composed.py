@@ -131,7 +131,8 @@ def function_of(composition: Composed) -> Any:
 
     def function(*arguments: Any, **keywords: Any) -> Any:
         named = dict(zip(names, arguments, strict=False)) | keywords
-        do = _Steps(named[next(iter(tensors))], named.pop("out", None))
+        like = named[next(iter(tensors))]
+        do = _Steps(like[0] if isinstance(like, (list, tuple)) and like else like, named.pop("out", None))
         for name in named.keys() & tensors.keys():
             named[name] = do.seen(named[name], name)
         return do.handed(composition.body(do, **named))

@@ -14,5 +14,6 @@ FAMILIES = (
     "reductions.diagonals", "normalization.local_response", "statistics.covariances", "statistics.distances", "statistics.pairs",
     "statistics.differences", "statistics.integrals", "statistics.slopes", "polynomials.arithmetic", "losses.multilabel_margins",
     "indexing.interpolation", "normalization.global_response", "normalization.group_norms", "losses.linear_losses",
-    "indexing.bags", "indexing.writes", "indexing.masks", "reductions.equality", "attention.rotary",
+    "indexing.bags", "indexing.writes", "indexing.masks", "indexing.replaced", "indexing.dynamic",
+    "indexing.numbering", "indexing.choices", "reductions.equality", "attention.rotary",
 )  # fmt: skip
