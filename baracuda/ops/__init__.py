@@ -15,5 +15,5 @@ FAMILIES = (
     "statistics.differences", "statistics.integrals", "statistics.slopes", "polynomials.arithmetic", "losses.multilabel_margins",
     "indexing.interpolation", "normalization.global_response", "normalization.group_norms", "losses.linear_losses",
     "indexing.bags", "indexing.writes", "indexing.masks", "indexing.replaced", "indexing.dynamic",
-    "indexing.numbering", "indexing.choices", "reductions.equality", "attention.rotary",
+    "indexing.numbering", "indexing.choices", "segments.softmax", "segments.reduce", "reductions.equality", "attention.rotary",
 )  # fmt: skip

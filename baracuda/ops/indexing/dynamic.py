@@ -152,7 +152,7 @@ def _sliced(do: Steps, x: TensorRef, start: TensorRef, axes: tuple[int, ...], si
         shape[a] = n
     y = do.new(shape, x.kind)
     ordered = sorted(range(len(axes)), key=lambda k: axes[k])
-    if axes and prod(shape):
+    if axes and 0 not in shape:
         if ordered != list(range(len(axes))):
             given = do.new((len(axes),), start.kind)
             for to, at in enumerate(ordered):
