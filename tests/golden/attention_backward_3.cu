@@ -55,11 +55,27 @@ template <int P, class T, int N> __device__ __forceinline__ void store(T* to, co
 __device__ __forceinline__ float maximum(float a, float b) {
   float r; asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r;
 }
+__device__ __forceinline__ float minimum(float a, float b) {
+  float r; asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r;
+}
 __device__ __forceinline__ double maximum(double a, double b) {
   if (a == b) return __longlong_as_double(__double_as_longlong(a) & __double_as_longlong(b));
   return (a > b || a != a) ? a : b;
 }
+__device__ __forceinline__ double minimum(double a, double b) {
+  if (a == b) return __longlong_as_double(__double_as_longlong(a) | __double_as_longlong(b));
+  return (a < b || a != a) ? a : b;
+}
 template <class T> __device__ __forceinline__ T maximum(T a, T b) { return a > b ? a : b; }
+template <class T> __device__ __forceinline__ T minimum(T a, T b) { return a < b ? a : b; }
+
+// What two values of a reduction are combined by. Signed integers wrap, which C++ defines only for unsigned ones.
+struct Sum {
+  template <class T> static __device__ __forceinline__ T of(T a, T b) { return a + b; }
+  static __device__ __forceinline__ int of(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
+  static __device__ __forceinline__ i64 of(i64 a, i64 b) { return (i64)((u64)a + (u64)b); }
+};
+struct Max { template <class T> static __device__ __forceinline__ T of(T a, T b) { return maximum(a, b); } };
 
 // Adjacent pairs, in one thread: of N values, a power of two, from FIRST on. (Loops of changing length are not always unrolled.)
 template <class Op, int N, int FIRST = 0, class T, int S> __device__ __forceinline__ T pairs(const T (&x)[S]) {
@@ -71,7 +87,7 @@ template <class Op, int N, int FIRST = 0, class T, int S> __device__ __forceinli
 __device__ __forceinline__ unsigned divide(unsigned n, u64 magic) {
   return (__umulhi(n, (unsigned)magic) + n) >> (unsigned)(magic >> 32);
 }
-struct Words { u64 w[90]; };
+struct Words { u64 w[119]; };
 
 // N bytes from global to shared memory without passing registers; those from `valid` on become zero.
 template <int N> __device__ __forceinline__ void copy_async(void* to, const void* from, int valid) {
@@ -427,6 +443,105 @@ template <class Op, class T> __device__ __forceinline__ T of_row(const T (&x)[8]
 }
 __device__ __forceinline__ int least(int a, int b) { return a < b ? a : b; }
 __device__ __forceinline__ int most(int a, int b) { return a > b ? a : b; }
+
+__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+// Products of digits are summed by the power of 256 that they belong to, the highest two and the lowest two of three digits on
+// top of one another: `sums` are those s32, the highest first, and a block's P is
+//     three digits: sums[0] * 2**24 + sums[1] * 2**16 + sums[2]        two: sums[0] * 2**8 + sums[1]
+__device__ __forceinline__ i64 wide_multiply_add(int a, int b, i64 c) {
+  i64 r; asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c)); return r;
+}
+template <int N> __device__ __forceinline__ float rounded(const int (&sums)[2][N], int i) {
+  return __ll2float_rn(wide_multiply_add(sums[0][i], 1 << 8, sums[1][i]));
+}
+template <int N> __device__ __forceinline__ float rounded(const int (&sums)[3][N], int i) {
+  const int high = sums[0][i], middle = sums[1][i], low = sums[2][i];
+  const int top = (((middle + (low >> 16)) >> 8) + high) >> 8;  // P >> 32: an s64 multiplication costs more
+  return __ll2float_rn((i64)top << 32 | (((unsigned)high << 24) + ((unsigned)middle << 16) + (unsigned)low));
+}
+template <int N> __device__ __forceinline__ void raise(int (&sums)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) sums[i] <<= 8;
+}
+// The sums of a block from those of each power of 256.
+template <int N> __device__ __forceinline__ void combine_places(int (&sums)[2][N], const int (&places)[3][N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    sums[0][i] = places[0][i] * 256 + places[1][i];
+    sums[1][i] = places[2][i];
+  }
+}
+template <int N> __device__ __forceinline__ void combine_places(int (&sums)[3][N], const int (&places)[5][N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    sums[0][i] = places[0][i] * 256 + places[1][i];
+    sums[1][i] = places[2][i];
+    sums[2][i] = places[3][i] * 256 + places[4][i];
+  }
+}
+// One block more.
+template <bool PLAIN> __device__ __forceinline__ float add_block(float p, float a, float b, float s) {
+  return PLAIN ? __fmaf_rn(p, __fmul_rn(a, b), s) : __fmaf_rn(__fmul_rn(p, minimum(a, b)), maximum(a, b), s);
+}
+// Whether the products of scales of these ranges are f32.
+__device__ __forceinline__ bool plain(float2 a, float2 b) {
+  return __fmul_rn(a.x, b.x) > 0.0f && __fmul_rn(a.y, b.y) < __int_as_float(0x7f800000);
+}
+// A block more for the sums of a thread: rows 0 and 8 from its first one, columns 0 and 1 from each eighth.
+template <bool PLAIN, int COUNT, int N>
+__device__ __forceinline__ void add_blocks(float (&sums)[N], const int (&parts)[COUNT][N], float a0, float a1,
+                                           const float* scales_b) {
+#pragma unroll
+  for (int i = 0; i < N; i += 4) {
+    const float2 b = *(const float2*)(scales_b + i / 4 * 8);
+    sums[i] = add_block<PLAIN>(rounded(parts, i), a0, b.x, sums[i]);
+    sums[i + 1] = add_block<PLAIN>(rounded(parts, i + 1), a0, b.y, sums[i + 1]);
+    sums[i + 2] = add_block<PLAIN>(rounded(parts, i + 2), a1, b.x, sums[i + 2]);
+    sums[i + 3] = add_block<PLAIN>(rounded(parts, i + 3), a1, b.y, sums[i + 3]);
+  }
+}
+// What becomes of a sum that is NaN: that of the products with a factor that is not finite, where its row or column has one.
+template <class A, class B>
+__device__ __noinline__ float not_finite(float sum, const A* a, i64 a_step, const B* b, i64 b_step, int k) {
+  float total = 0;
+  bool found = false;
+  for (int i = 0; i < k; ++i) {
+    const float x = widen(a[i * a_step]), y = widen(b[i * b_step]);
+    if (fabsf(x) < __int_as_float(0x7f800000) && fabsf(y) < __int_as_float(0x7f800000)) continue;
+    total += x * y;
+    found = true;
+    if (total != total) break;
+  }
+  return found ? total : sum;
+}
+
+// 2**exponent, from 2**-149 on.
+__device__ __forceinline__ float power_of_two(int exponent) {
+  return __uint_as_float(exponent >= -126 ? (unsigned)(exponent + 127) << 23 : 1u << (exponent + 149));
+}
+// The least E with m <= 127/128 * 2**E, given the bits of a finite m.
+__device__ __forceinline__ int exponent_above(unsigned m) {
+  const bool tiny = m < 0x00800000u;
+  const unsigned bits = tiny ? __float_as_uint(__uint_as_float(m) * 0x1p64f) : m;
+  return (int)((bits + 0x1ffffu) >> 23) - 126 - (tiny ? 64 : 0);
+}
+
+// Four matrices of 8 lines of 16 bytes; each thread says where a line begins and has 4 bytes of a line of each: thread / 4's.
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address) : "memory");
+}
+// The same, but each thread has two 16-bit elements of a column, thread / 4's, from lines thread % 4 * 2 and the next.
+__device__ __forceinline__ void load_transposed(unsigned (&to)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address) : "memory");
+}
+// c += the product of 16 rows by 32 bytes and 8 columns by 32 bytes.
+__device__ __forceinline__ void multiply_add(int* c, const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
 __device__ __forceinline__ float exp_(float x) {
   const float t1 = __uint_as_float(0xd800000u);
   const int t2 = (int)0x71800000u;
@@ -462,247 +577,642 @@ __device__ __forceinline__ float exp_(float x) {
   const float t32 = t31 * t1;
   return t32;
 }
+__device__ __forceinline__ float exp_within_(float x) {
+  const int t1 = (int)0x17u;
+  const float t2 = __uint_as_float(0x4b3ffffdu);
+  const float t3 = __uint_as_float(0x3fb8aa3bu);
+  const float t4 = x;
+  const float t5 = __fmaf_rn(t4, t3, t2);
+  const int t6 = __float_as_int(t5);
+  const int t7 = (int)((unsigned)t6 << t1);
+  const float t8 = __uint_as_float(0x41000000u);
+  const float t9 = __uint_as_float(0xbf317218u);
+  const float t10 = t5 - t2;
+  const float t11 = __fmaf_rn(t10, t9, t4);
+  const float t12 = __uint_as_float(0x3102e308u);
+  const float t13 = __fmaf_rn(t10, t12, t11);
+  const float t14 = __uint_as_float(0x407ffffeu);
+  const float t15 = __uint_as_float(0x3faaaa47u);
+  const float t16 = __uint_as_float(0x3eaaac58u);
+  const float t17 = __uint_as_float(0x3d891df4u);
+  const float t18 = __uint_as_float(0x3c352627u);
+  const float t19 = __fmaf_rn(t18, t13, t17);
+  const float t20 = __fmaf_rn(t19, t13, t16);
+  const float t21 = __fmaf_rn(t20, t13, t15);
+  const float t22 = __fmaf_rn(t21, t13, t14);
+  const float t23 = __fmaf_rn(t22, t13, t8);
+  const float t24 = __fmaf_rn(t23, t13, t8);
+  const int t25 = __float_as_int(t24);
+  const int t26 = (int)((unsigned)t25 + (unsigned)t7);
+  const float t27 = __int_as_float(t26);
+  return t27;
+}
+__device__ __forceinline__ float exp_place_(float x) {
+  const float t1 = __uint_as_float(0x4b3ffffdu);
+  const float t2 = __uint_as_float(0x3fb8aa3bu);
+  const float t3 = x;
+  const float t4 = __fmaf_rn(t3, t2, t1);
+  return t4;
+}
 
-extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constant__ Words W) {
-  extern __shared__ __align__(16) unsigned char shared[];
-  float* const weights = (float*)(shared + 0);
-  const unsigned pair = divide(blockIdx.x, W.w[77]);
-  const int first_row = (int)(blockIdx.x - pair * ((unsigned)W.w[75])) * 32, first_of_tile = first_row & ~63;
-  const int c0 = (int)divide(pair, W.w[78]), g = (int)pair - c0 * (int)((unsigned)W.w[76]);
-  const int group = (int)((unsigned)W.w[79]);
-  const int first_head = g * group;
-  const int query_length = (int)W.w[80];
-  const int key_length = (int)W.w[81];
-  const int rows = key_length, columns = query_length;
+// The sums of products of digits by the power of 256 that they belong to, the highest first, of 16 rows by 8 columns. Those of
+// two digits are below 2**22: two of them begin with the bits of 1.5 * 2**23, so that they are the bits of floats as they are.
+template <int COUNT> struct DigitSums {
+  int s[2 * COUNT - 1][4];
+
+  __device__ __forceinline__ DigitSums() {
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+#pragma unroll
+      for (int p = 0; p < 2 * COUNT - 1; ++p) s[p][i] = COUNT == 2 && p != 1 ? 0x4b400000 : 0;
+  }
+  template <class A> __device__ __forceinline__ void add(const A& a, int digit, unsigned b0, unsigned b1) {
+#pragma unroll
+    for (int d = 0; d < COUNT; ++d) multiply_add(s[d + digit], a[d], b0, b1);
+  }
+  // P, rounded to f32.
+  __device__ __forceinline__ float rounded(int i) const {
+    if constexpr (COUNT == 2) {
+      int low;  // (written so that it takes two instructions)
+      asm("{ .reg .b32 x; and.b32 x, %1, 255; mad.lo.s32 %0, x, 256, %2; }" : "=r"(low) : "r"(s[1][i]), "r"(s[2][i]));
+      // 192 * 65536 is the 1.5 * 2**23 that is left in the low part.
+      return __fmaf_rn(__int_as_float((s[1][i] >> 8) + s[0][i]) - (12582912.0f + 192.0f), 65536.0f, __int_as_float(low));
+    } else {
+      const int sums[3][1] = {{(s[0][i] << 8) + s[1][i]}, {s[2][i]}, {(s[3][i] << 8) + s[4][i]}};
+      return ::rounded(sums, 0);
+    }
+  }
+};
+
+// The place of line `row` and byte `column` in digits by rows.
+template <int LINE> __device__ __forceinline__ int row_place(int row, int column) {
+  constexpr int PIECES = LINE / 16;
+  return row * LINE + ((column / 16 ^ row * PIECES / 8 % PIECES) * 16) + column % 16;
+}
+// The digits of a warp's 16 rows, from `first` on, for a step of 32 along the depth: held in registers, or read when they are
+// needed, from shared or from global memory, where they lie as digits by rows.
+template <int COUNT, int LINE> struct ReadRows {
+  const unsigned char* from;
+  unsigned x[COUNT][4];
+
+  __device__ __forceinline__ ReadRows(const unsigned char* from, int first)
+      : from(from + row_place<LINE>(first + threadIdx.x % 32 / 4, threadIdx.x % 4 * 4)) {}
+  __device__ __forceinline__ void step(int k, int block) {
+    const int lane = threadIdx.x % 32, odd = lane / 4 * (LINE / 16) / 8 % (LINE / 16);
+#pragma unroll
+    for (int d = 0; d < COUNT; ++d)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        x[d][i] = __ldg(reinterpret_cast<const unsigned*>(from + (block * COUNT + d) * 64 * LINE + i % 2 * 8 * LINE +
+                                                          ((k * 2 + i / 2 ^ odd) - odd) * 16));
+  }
+};
+template <int COUNT, int LINE> struct SharedRows {
+  unsigned from;
+  unsigned x[COUNT][4];
+
+  __device__ __forceinline__ SharedRows(const unsigned char* digits, int first) {
+    const int lane = threadIdx.x % 32;
+    from = shared_address(digits) + row_place<LINE>(first + lane % 16, lane / 16 * 16);
+  }
+  __device__ __forceinline__ void step(int k, int block) {
+#pragma unroll
+    for (int d = 0; d < COUNT; ++d) load_matrices(x[d], (from ^ k * 32) + (block * COUNT + d) * 64 * LINE);
+  }
+};
+template <int COUNT, int STEPS, int LINE> struct HeldRows {
+  unsigned all[STEPS][COUNT][4], x[COUNT][4];
+
+  __device__ __forceinline__ HeldRows(const unsigned char* from, int first) {
+    ReadRows<COUNT, LINE> rows(from, first);
+#pragma unroll
+    for (int k = 0; k < STEPS; ++k) {
+      rows.step(k, 0);
+      copy(all[k], rows.x);
+    }
+  }
+  __device__ __forceinline__ void step(int k, int) { copy(x, all[k]); }
+  static __device__ __forceinline__ void copy(unsigned (&to)[COUNT][4], const unsigned (&from)[COUNT][4]) {
+#pragma unroll
+    for (int d = 0; d < COUNT; ++d)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) to[d][i] = from[d][i];
+  }
+};
+
+// One block of the depth more for the dot products t of a warp's rows, whose scales are `a`, with 8 * N lines of digits in
+// shared memory, whose scales are `b`. LARGE: a scale in `a` is so large that P times it may overflow where the product does not.
+template <int COUNT, int STEPS, int LINE, bool LARGE, class Rows, int N>
+__device__ __forceinline__ void add_dots(float (&t)[N][4], Rows& rows, int block, unsigned digits, const float* b,
+                                         const float (&a)[2]) {
+  const int lane = threadIdx.x % 32;
+  const unsigned at = digits + row_place<LINE>(lane / 16 * 8 + lane % 8, lane / 8 % 2 * 16);
+#pragma unroll
+  for (int n = 0; n < N; n += 2) {
+    DigitSums<COUNT> sums[2];
+#pragma unroll
+    for (int k = 0; k < STEPS; ++k) {
+      rows.step(k, block);
+#pragma unroll
+      for (int d = 0; d < COUNT; ++d) {
+        unsigned r[4];
+        load_matrices(r, (at ^ k * 32) + (d * 64 + n * 8) * LINE);
+#pragma unroll
+        for (int i = 0; i < 2; ++i) sums[i].add(rows.x, d, r[2 * i], r[2 * i + 1]);
+      }
+    }
+    float2 of_columns[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) of_columns[i] = *reinterpret_cast<const float2*>(b + (n + i) * 8 + lane % 4 * 2);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const float p = sums[i / 4].rounded(i % 4), r = a[i / 2 % 2], c = i % 2 ? of_columns[i / 4].y : of_columns[i / 4].x;
+      float& sum = t[n + i / 4][i % 4];
+      sum = LARGE ? __fmaf_rn(__fmul_rn(p, minimum(r, c)), maximum(r, c), sum) : __fmaf_rn(__fmul_rn(p, r), c, sum);
+    }
+  }
+}
+
+// Of the values that the four threads of a row have.
+template <class Op> __device__ __forceinline__ float of_four(float x) {
+  x = Op::of(x, __shfl_xor_sync(~0u, x, 1));
+  return Op::of(x, __shfl_xor_sync(~0u, x, 2));
+}
+template <int H> __device__ __forceinline__ float largest_of_row(const float (&x)[8][4]) {
+  float m = maximum(x[0][2 * H], x[0][2 * H + 1]);
+#pragma unroll
+  for (int n = 1; n < 8; ++n) m = maximum(m, maximum(x[n][2 * H], x[n][2 * H + 1]));
+  return of_four<Max>(m);
+}
+// In adjacent pairs: a thread's own neighbours, then the four threads of each 8, then the eights.
+template <int H> __device__ __forceinline__ float sum_of_row(const float (&x)[8][4]) {
+  const int t = threadIdx.x % 4;
+  float four[4], two[2];
+#pragma unroll
+  for (int n = 0; n < 4; ++n) {  // each thread goes on with half of the eights: bits 1 and 2 of their numbers are those of t
+    const int m = n / 2 * 4 + n % 2;
+    const float a = x[m][2 * H] + x[m][2 * H + 1], b = x[m + 2][2 * H] + x[m + 2][2 * H + 1];
+    four[n] = (t & 1 ? b : a) + __shfl_xor_sync(~0u, t & 1 ? a : b, 1);
+  }
+#pragma unroll
+  for (int n = 0; n < 2; ++n) two[n] = (t & 2 ? four[n + 2] : four[n]) + __shfl_xor_sync(~0u, t & 2 ? four[n] : four[n + 2], 2);
+  return of_four<Sum>(two[0] + two[1]);
+}
+
+// Weights times the scales of their columns; one that is 0 stays so, whatever its scale.
+__device__ __forceinline__ void scale_columns(float (&w)[8][4], const float* scales) {
+  if (scales[64] != scales[64]) {
+#pragma unroll
+    for (int n = 0; n < 8; ++n)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) w[n][i] = w[n][i] == 0 ? 0 : w[n][i] * scales[n * 8 + threadIdx.x % 4 * 2 + i % 2];
+  } else {
+#pragma unroll
+    for (int n = 0; n < 8; ++n) {
+      const float2 s = *reinterpret_cast<const float2*>(scales + n * 8 + threadIdx.x % 4 * 2);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) w[n][i] *= i % 2 ? s.y : s.x;
+    }
+  }
+}
+
+// Weights on their way to the next product: integers by one exponent a row, as digits. `scale` becomes that of each row.
+template <int COUNT> struct Weights {
+  unsigned x[2][COUNT][4];
+
+  __device__ __forceinline__ void set(float (&w)[8][4], float (&scale)[2]) {
+    constexpr int BITS = 8 * COUNT - 1;
+    float up[2], lift[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      float most = 0;
+#pragma unroll
+      for (int n = 0; n < 8; ++n)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) most = maximum(most, fabsf(w[n][2 * h + e]));
+      const unsigned m = __float_as_uint(of_four<Max>(most));
+      const int places = BITS - max(exponent_above(m), BITS - 149);
+      up[h] = power_of_two(min(places, 127));
+      lift[h] = power_of_two(max(places - 127, 0));
+      scale[h] = m < 0x7f800000u ? power_of_two(-places) : __uint_as_float(0x7fc00000u);
+      if (m >= 0x7f800000u) up[h] = 0;
+    }
+    if (__any_sync(~0u, lift[0] > 1 || lift[1] > 1)) {
+#pragma unroll
+      for (int n = 0; n < 8; ++n)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) w[n][i] *= lift[i / 2];
+    }
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        unsigned u[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const float v = w[4 * k + i / 2 * 2 + e / 2][i % 2 * 2 + e % 2];
+          // 1.5 * 2**23 puts an integer into the low bits; balanced digits are those of u + 0x80.. with their high bits turned.
+          if constexpr (COUNT == 2) u[e] = __float_as_uint(__fmaf_rn(v, up[i % 2], 12582912.0f + 128.0f));
+          else u[e] = (unsigned)__float2int_rn(v * up[i % 2]) + 0x8080u;
+        }
+        const unsigned low0 = __byte_perm(u[0], u[1], 0x5140), low1 = __byte_perm(u[2], u[3], 0x5140);
+        x[k][COUNT - 1][i] = __byte_perm(low0, low1, 0x5410) ^ 0x80808080u;
+        x[k][COUNT - 2][i] = __byte_perm(low0, low1, 0x7632) ^ (COUNT == 3 ? 0x80808080u : 0u);
+        if constexpr (COUNT == 3)
+          x[k][0][i] = __byte_perm(__byte_perm(u[0], u[1], 0x0062), __byte_perm(u[2], u[3], 0x0062), 0x5410);
+      }
+  }
+  // sums += the weights times WIDTH columns of 64 rows, whose digits lie turned in shared memory.
+  template <int N> __device__ __forceinline__ void add_rows(float (&sums)[N][4], unsigned digits, const float (&scale)[2]) const {
+    const int lane = threadIdx.x % 32;
+    const unsigned at = digits + lane % 8 * 64 + ((lane / 8 ^ lane % 8 / 2) * 16);
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+      DigitSums<COUNT> parts;
+#pragma unroll
+      for (int d = 0; d < COUNT; ++d) {
+        unsigned r[4];
+        load_matrices(r, at + (d * N + n) * 512);
+#pragma unroll
+        for (int k = 0; k < 2; ++k) parts.add(x[k], d, r[2 * k], r[2 * k + 1]);
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i) sums[n][i] = __fmaf_rn(parts.rounded(i), scale[i / 2], sums[n][i]);
+    }
+  }
+};
+
+// Bytes that lie one behind the other, to shared memory. (The offsets are written out: an addition each stands there otherwise.)
+template <int BYTES, int THREADS, int FIRST = 0>
+__device__ __forceinline__ void copy_pieces_from(unsigned to, const unsigned char* from) {
+  if (FIRST + THREADS * 16 <= BYTES || threadIdx.x * 16 < BYTES - FIRST)
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0 + %2], [%1 + %2], 16;" ::"r"(to), "l"(from), "n"(FIRST) : "memory");
+  if constexpr (FIRST + THREADS * 16 < BYTES) copy_pieces_from<BYTES, THREADS, FIRST + THREADS * 16>(to, from);
+}
+template <int BYTES, int THREADS> __device__ __forceinline__ void copy_bytes(unsigned char* to, const unsigned char* from) {
+  copy_pieces_from<BYTES, THREADS>(shared_address(to) + threadIdx.x * 16, from + threadIdx.x * 16);
+}
+
+__device__ __forceinline__ void warpgroup_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void warpgroup_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+// Waits until at most N groups of products are under way; the sums c are there then.
+template <int N, int M> __device__ __forceinline__ void await_sums(int (&c)[M]) {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+#pragma unroll
+  for (int i = 0; i < M; ++i) asm volatile("" : "+r"(c[i]));
+}
+// What this thread has written to shared memory is there for `copy_record`.
+__device__ __forceinline__ void order_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ __forceinline__ void expect_bytes(u64* barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+}
+// Copies bytes that lie one behind the other; the barrier counts them as they arrive.
+__device__ __forceinline__ void copy_record(void* to, const void* from, int bytes, u64* barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               ::"r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier)) : "memory");
+}
+// The two halves of the descriptor of a matrix in shared memory whose lines have LINE bytes, in the places of `row_place`: the
+// swizzle by its width, and the bytes from eight lines to the next.
+template <int LINE> __device__ constexpr unsigned lines() {
+  return (LINE == 128 ? 0x40000000u : LINE == 64 ? 0x80000000u : 0xc0000000u) | 8 * LINE / 16;
+}
+__device__ __forceinline__ unsigned matrix(unsigned address) { return (address & 0x3ffffu) >> 4 | 0x10000u; }
+template <int LINE, int FROM>
+__device__ __forceinline__ void multiply_shared(int (&c)[48], unsigned a, unsigned b, int add) {
+  asm volatile(
+    "{\n"
+    ".reg .pred p;\n"
+    ".reg .b64 da, db;\n"
+    "setp.ne.b32 p, %17, 0;\n"
+    "mov.b64 da, {%16, %20};\n"
+    "mov.b64 db, {%18, %19};\n"
+    "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, da, db, p;\n"
+    "}\n"
+    : "+r"(c[FROM + 0]), "+r"(c[FROM + 1]), "+r"(c[FROM + 2]), "+r"(c[FROM + 3]), "+r"(c[FROM + 4]), "+r"(c[FROM + 5]), "+r"(c[FROM + 6]), "+r"(c[FROM + 7]), "+r"(c[FROM + 8]), "+r"(c[FROM + 9]), "+r"(c[FROM + 10]), "+r"(c[FROM + 11]), "+r"(c[FROM + 12]), "+r"(c[FROM + 13]), "+r"(c[FROM + 14]), "+r"(c[FROM + 15])
+    : "r"(a), "r"(add), "r"(b), "n"(lines<LINE>()), "n"(lines<LINE>()));
+}
+template <int LINE, int FROM>
+__device__ __forceinline__ void multiply_shared(int (&c)[96], unsigned a, unsigned b, int add) {
+  asm volatile(
+    "{\n"
+    ".reg .pred p;\n"
+    ".reg .b64 da, db;\n"
+    "setp.ne.b32 p, %33, 0;\n"
+    "mov.b64 da, {%32, %36};\n"
+    "mov.b64 db, {%34, %35};\n"
+    "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, da, db, p;\n"
+    "}\n"
+    : "+r"(c[FROM + 0]), "+r"(c[FROM + 1]), "+r"(c[FROM + 2]), "+r"(c[FROM + 3]), "+r"(c[FROM + 4]), "+r"(c[FROM + 5]), "+r"(c[FROM + 6]), "+r"(c[FROM + 7]), "+r"(c[FROM + 8]), "+r"(c[FROM + 9]), "+r"(c[FROM + 10]), "+r"(c[FROM + 11]), "+r"(c[FROM + 12]), "+r"(c[FROM + 13]), "+r"(c[FROM + 14]), "+r"(c[FROM + 15]), "+r"(c[FROM + 16]), "+r"(c[FROM + 17]), "+r"(c[FROM + 18]), "+r"(c[FROM + 19]), "+r"(c[FROM + 20]), "+r"(c[FROM + 21]), "+r"(c[FROM + 22]), "+r"(c[FROM + 23]), "+r"(c[FROM + 24]), "+r"(c[FROM + 25]), "+r"(c[FROM + 26]), "+r"(c[FROM + 27]), "+r"(c[FROM + 28]), "+r"(c[FROM + 29]), "+r"(c[FROM + 30]), "+r"(c[FROM + 31])
+    : "r"(a), "r"(add), "r"(b), "n"(lines<LINE>()), "n"(lines<LINE>()));
+}
+template <int LINE, int FROM>
+__device__ __forceinline__ void multiply_held(int (&c)[48], const unsigned (&a)[4], unsigned b, int add) {
+  asm volatile(
+    "{\n"
+    ".reg .pred p;\n"
+    ".reg .b64 da, db;\n"
+    "setp.ne.b32 p, %20, 0;\n"
+    "mov.b64 db, {%21, %22};\n"
+    "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, {%16, %17, %18, %19}, db, p;\n"
+    "}\n"
+    : "+r"(c[FROM + 0]), "+r"(c[FROM + 1]), "+r"(c[FROM + 2]), "+r"(c[FROM + 3]), "+r"(c[FROM + 4]), "+r"(c[FROM + 5]), "+r"(c[FROM + 6]), "+r"(c[FROM + 7]), "+r"(c[FROM + 8]), "+r"(c[FROM + 9]), "+r"(c[FROM + 10]), "+r"(c[FROM + 11]), "+r"(c[FROM + 12]), "+r"(c[FROM + 13]), "+r"(c[FROM + 14]), "+r"(c[FROM + 15])
+    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(add), "r"(b), "n"(lines<LINE>()), "n"(lines<LINE>()));
+}
+
+// SIZE sums of products of digits, of 64 rows and SIZE * 2 / 3 columns: a third for each power of 256, the highest first.
+// Starts dot products of digits a of rows and b of columns, of which there are 64.
+template <int STEPS, int LINE, int SIZE> __device__ __forceinline__ void start_dots(int (&c)[SIZE], unsigned a, unsigned b) {
+  const unsigned high = matrix(a), low = matrix(a + 64 * LINE), first = matrix(b), second = matrix(b + 64 * LINE);
+  warpgroup_fence();
+#pragma unroll
+  for (int k = 0; k < STEPS; ++k) multiply_shared<LINE, 0>(c, high + k * 2, first + k * 2, k);
+#pragma unroll
+  for (int k = 0; k < STEPS; ++k) multiply_shared<LINE, SIZE / 3>(c, high + k * 2, second + k * 2, k);
+#pragma unroll
+  for (int k = 0; k < STEPS; ++k) multiply_shared<LINE, SIZE / 3>(c, low + k * 2, first + k * 2, 1);
+#pragma unroll
+  for (int k = 0; k < STEPS; ++k) multiply_shared<LINE, SIZE / 3 * 2>(c, low + k * 2, second + k * 2, k);
+  warpgroup_commit();
+}
+// Starts sums of weights u times columns b.
+__device__ __forceinline__ void start_rows(int (&c)[48], const unsigned (&u)[2][2][4], unsigned b) {
+  const unsigned first = matrix(b), second = matrix(b + 32 * 64);
+  warpgroup_fence();
+#pragma unroll
+  for (int k = 0; k < 2; ++k) multiply_held<64, 0>(c, u[k][0], first + k * 2, k);
+#pragma unroll
+  for (int k = 0; k < 2; ++k) multiply_held<64, 16>(c, u[k][0], second + k * 2, k);
+#pragma unroll
+  for (int k = 0; k < 2; ++k) multiply_held<64, 16>(c, u[k][1], first + k * 2, 1);
+#pragma unroll
+  for (int k = 0; k < 2; ++k) multiply_held<64, 32>(c, u[k][1], second + k * 2, k);
+  warpgroup_commit();
+}
+// P of element i, rounded to f32: sums of products of digits are below 2**22.
+template <int SIZE> __device__ __forceinline__ float rounded_sum(const int (&c)[SIZE], int i) {
+  const int high = c[i], middle = c[SIZE / 3 + i];
+  int low;  // the last byte of the middle sum, times 256, and the lowest sum
+  asm("dp2a.lo.s32.u32 %0, 256, %1, %2;" : "=r"(low) : "r"(middle), "r"(c[SIZE / 3 * 2 + i]));
+  return __fmaf_rn(__int2float_rn(high + (middle >> 8)), 65536.0f, __int2float_rn(low));
+}
+// Of N pieces, starts one after the other and takes each when it is there; with two buffers the next is multiplied meanwhile.
+// `work` is done while the first is.
+template <int SIZE, int BUFFERS, int N, class Start, class Work, class Take>
+__device__ __forceinline__ void in_pieces(Start start, Work work, Take take) {
+  int c[BUFFERS][SIZE];
+  start(c[0], 0);
+  work();
+#pragma unroll
+  for (int n = 0; n < N; ++n) {
+    const bool two = BUFFERS > 1 && n + 1 < N;
+    if (two) start(c[(n + 1) % BUFFERS], n + 1);
+    if (two) await_sums<1>(c[n % BUFFERS]);
+    else await_sums<0>(c[n % BUFFERS]);
+    take(c[n % BUFFERS], n);
+    if (!two && n + 1 < N) start(c[0], n + 1);
+  }
+}
+// The dot products of a piece. LARGE: as for `add_dots`.
+template <bool LARGE, int SIZE>
+__device__ __forceinline__ void take_dots(float (&t)[8][4], const int (&c)[SIZE], int piece, const float* b,
+                                          const float (&a)[2]) {
+#pragma unroll
+  for (int m = 0; m < SIZE / 12; ++m) {
+    const int n = piece * (SIZE / 12) + m;
+    const float2 of_columns = *reinterpret_cast<const float2*>(b + n * 8 + threadIdx.x % 4 * 2);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float p = rounded_sum(c, m * 4 + i), r = a[i / 2], s = i % 2 ? of_columns.y : of_columns.x;
+      t[n][i] = LARGE ? __fmul_rn(__fmul_rn(p, minimum(r, s)), maximum(r, s)) : __fmul_rn(__fmul_rn(p, r), s);
+    }
+  }
+}
+// The dot products of 64 rows, whose scales are `a`, and 64 columns, whose scales are `b`, in pieces.
+template <int PIECES, int STEPS, int LINE, class Work>
+__device__ __forceinline__ void multiply_dots(float (&t)[8][4], unsigned rows, unsigned digits, const float* b,
+                                              const float (&a)[2], bool large, Work work) {
+  constexpr int SIZE = 96 / PIECES;
+  in_pieces<SIZE, 1, PIECES>(
+      [&](int (&c)[SIZE], int n) { start_dots<STEPS, LINE>(c, rows, digits + n * (64 / PIECES) * LINE); }, work,
+      [&](const int (&c)[SIZE], int n) {
+        if (large) take_dots<true>(t, c, n, b, a);
+        else take_dots<false>(t, c, n, b, a);
+      });
+}
+// sums += the weights times columns of 64 rows, 32 columns at a time.
+template <int BUFFERS, int N, class Work>
+__device__ __forceinline__ void multiply_rows(float (&sums)[N][4], const unsigned (&u)[2][2][4], unsigned digits,
+                                              const float (&scale)[2], Work work) {
+  in_pieces<48, BUFFERS, N / 4>(
+      [&](int (&c)[48], int n) { start_rows(c, u, digits + n * 32 * 128); }, work,
+      [&](const int (&c)[48], int n) {
+#pragma unroll
+        for (int i = 0; i < 16; ++i) {
+          float& sum = sums[n * 4 + i / 4][i % 4];
+          sum = __fmaf_rn(rounded_sum(c, i), scale[i / 2 % 2], sum);
+        }
+      });
+}
+
+__device__ __forceinline__ void turn(float (&x)[8][4]) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float first = x[0][i];
+#pragma unroll
+    for (int n = 0; n < 7; ++n) x[n][i] = x[n + 1][i];
+    x[7][i] = first;
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(128, 2) kernel(const __grid_constant__ Words W) {
+  extern __shared__ __align__(1024) unsigned char shared[];
+  const unsigned pair = divide(blockIdx.x, W.w[82]);
+  const int first_row = (int)(blockIdx.x - pair * ((unsigned)W.w[80])) * 64, first_of_tile = first_row & ~63;
+  const int c0 = (int)divide(pair, W.w[83]), c1 = (int)pair - c0 * (int)((unsigned)W.w[81]);
+  const int group = (int)((unsigned)W.w[84]);
+  const int g = c1 / group;
+  const int query_length = (int)W.w[85];
+  const int key_length = (int)W.w[86];
+  const int rows = query_length, columns = key_length;
   const int start = 0, stop = first_of_tile < rows ? (columns + 63) / 64 : 0;
-  const int rounds = stop > start ? (stop - start + 1) / 2 : 0;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, wn = warp % 2;
-  const int row = warp / 2 * 16 + (lane >> 1 & 1 | lane >> 3 & 2), along = (lane & 1 | lane >> 1 & 6), column = along * 8;
-  float* const slots = (float*)(shared + 16896);
-  int fed_unit = start, fed_step = 0, slot_read = 0;
-  int fed_rounds = rounds * group;
-  int fed_head = first_head;
-  Vec<BF16, 8>* const held = (Vec<BF16, 8>*)(shared + 62976) + threadIdx.x;
-  if (fed_rounds > 0) {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[54]) + g * ((i64)W.w[55]))), (int)((i64)W.w[53]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[57]) + fed_head * ((i64)W.w[58]))), (int)((i64)W.w[56]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  ++fed_step;
+  const int lane = threadIdx.x % 32, first = first_row + threadIdx.x / 32 * 16, row = first + lane / 4;
+  u64* const full = (u64*)(shared + 53248);
+  const int tiles = most(stop - start, 0);
+  int u = 0;
+  if (threadIdx.x == 0) {
+  for (int i = 0; i < 5; ++i) start_barrier(full + i, 1);
+  order_copies();
+  expect_bytes(full + 4, 16384);
   }
-  commit_copies();
-  float x[4][8];
-  float sum_v[4][4];
-  #pragma unroll
-  for (int m = 0; m < 4; ++m)
-  #pragma unroll
-  for (int n = 0; n < 4; ++n) sum_v[m][n] = 0;
-  float sum_k[4][4];
-  #pragma unroll
-  for (int m = 0; m < 4; ++m)
-  #pragma unroll
-  for (int n = 0; n < 4; ++n) sum_k[m][n] = 0;
-  #pragma unroll 1
-  for (int c1 = first_head; rounds > 0 && c1 < first_head + group; ++c1)
-  #pragma unroll 1
-  for (int unit = start; unit < stop; unit += 2) {
-  const int own = unit + wn, at_column = own * 64 + column;
-  const bool works = own < stop;
-  #pragma unroll
-  for (int m = 0; m < 4; ++m)
-  #pragma unroll
-  for (int n = 0; n < 8; ++n) x[m][n] = 0;
-  #pragma unroll 1
-  for (int chunk = 0; chunk < 2; ++chunk) {
-  float* const slot = slots + slot_read * 5760;
-  wait_copies<0>();
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::store_shared(held + 128, slot + 1152);
   __syncthreads();
-  {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  if (at < 2) {
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[54]) + g * ((i64)W.w[55]))), (int)((i64)W.w[53]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[57]) + fed_head * ((i64)W.w[58]))), (int)((i64)W.w[56]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  } else {
-  at -= 2;
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[2] + (c0 * ((i64)W.w[60]) + g * ((i64)W.w[61]))), (int)((i64)W.w[59]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[63]) + fed_head * ((i64)W.w[64]))), (int)((i64)W.w[62]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
+  const i64 q_record = (((i64)c0 * W.w[87] + (c1)) * W.w[88] + (first_row / 64));
+  const float* const q_scales = (const float*)(((unsigned char*)(W.w[9] + W.w[89])) + q_record * 272);
+  const float q_scale[2] = {q_scales[row - first_row], q_scales[row - first_row + 8]};
+  const bool q_large = __syncthreads_or(q_scale[0] > 0x1p64f || q_scale[1] > 0x1p64f);
+  const unsigned q_rows = shared_address(shared + 36864);
+  if (threadIdx.x == 0)
+  copy_record(shared + 36864, ((unsigned char*)(W.w[9] + W.w[90])) + q_record * 8192, 8192, full + 4);
+  const i64 dy_record = (((i64)c0 * W.w[91] + (c1)) * W.w[92] + (first_row / 64));
+  const float* const dy_scales = (const float*)(((unsigned char*)(W.w[9] + W.w[93])) + dy_record * 784);
+  const float dy_scale[2] = {dy_scales[row - first_row], dy_scales[row - first_row + 8]};
+  const bool dy_large = __syncthreads_or(dy_scale[0] > 0x1p64f || dy_scale[1] > 0x1p64f);
+  const unsigned dy_rows = shared_address(shared + 45056);
+  if (threadIdx.x == 0)
+  copy_record(shared + 45056, ((unsigned char*)(W.w[9] + W.w[94])) + dy_record * 8192, 8192, full + 4);
+  if (threadIdx.x == 0 && 0 < tiles) {
+  const int next = 0;
+  const i64 record = (((i64)c0 * W.w[95] + (g)) * W.w[96] + (start + next));
+  unsigned char* const to = shared + (0 + (next & 1)) * 9216;
+  u64* const barrier = full + 0 + (next & 1);
+  expect_bytes(barrier, 8464);
+  copy_record(to, ((unsigned char*)(W.w[9] + W.w[97])) + record * 8192, 8192, barrier);
+  copy_record(to + 8192, ((unsigned char*)(W.w[9] + W.w[98])) + record * 272, 272, barrier);
   }
-  ++fed_step;
-  }
-  commit_copies();
-  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
-  if (works) dots<32, 36, 4>(x, slot + row * 36, slot + 1152 + (wn * 64 + along) * 36);
-  }
-  if (works) {
+  await_phase(full + 4, 0);
+  const int heads = (int)W.w[99];
+  float lses[2], deltas[2];
   #pragma unroll
-  for (int m = 0; m < 4; ++m) put8(weights + (row + m * 4) * 132 + wn * 64 + column, x[m]);
+  for (int h = 0; h < 2; ++h) {
+  lses[h] = __uint_as_float(0x7f800000u); deltas[h] = 0;
+  if (row + 8 * h < rows) {
+  lses[h] = ((const float*)W.w[4] + (c0 * ((i64)W.w[100]) + c1 * ((i64)W.w[101])))[(row + 8 * h) * (i64)1];
+  if (lses[h] == -__uint_as_float(0x7f800000u)) lses[h] = __uint_as_float(0x7f800000u);
+  deltas[h] = ((const float*)W.w[9])[((i64)c0 * heads + c1) * ((i64)W.w[102]) + row + 8 * h];
   }
-  #pragma unroll
-  for (int m = 0; m < 4; ++m)
-  #pragma unroll
-  for (int n = 0; n < 8; ++n) x[m][n] = 0;
+  }
+  float sum[8][4] = {};
   #pragma unroll 1
-  for (int chunk = 0; chunk < 2; ++chunk) {
-  float* const slot = slots + slot_read * 5760;
-  wait_copies<0>();
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::store_shared(held + 128, slot + 1152);
+  for (int tile = start; tile < stop; ++tile) {
   __syncthreads();
-  {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  at -= 2;
-  if (at < 2) {
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[2] + (c0 * ((i64)W.w[60]) + g * ((i64)W.w[61]))), (int)((i64)W.w[59]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[63]) + fed_head * ((i64)W.w[64]))), (int)((i64)W.w[62]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  } else {
-  at -= 2;
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[66]) + fed_head * ((i64)W.w[67]))), (int)((i64)W.w[65]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
+  if (threadIdx.x == 0 && u + 1 < tiles) {
+  const int next = u + 1;
+  const i64 record = (((i64)c0 * W.w[103] + (g)) * W.w[104] + (start + next));
+  unsigned char* const to = shared + (0 + (next & 1)) * 9216;
+  u64* const barrier = full + 0 + (next & 1);
+  expect_bytes(barrier, 8464);
+  copy_record(to, ((unsigned char*)(W.w[9] + W.w[105])) + record * 8192, 8192, barrier);
+  copy_record(to + 8192, ((unsigned char*)(W.w[9] + W.w[106])) + record * 272, 272, barrier);
   }
-  ++fed_step;
+  if (threadIdx.x == 32 && u < tiles) {
+  const int next = u;
+  const i64 record = (((i64)c0 * W.w[107] + (g)) * W.w[108] + (start + next));
+  unsigned char* const to = shared + (2) * 9216;
+  u64* const barrier = full + 2;
+  expect_bytes(barrier, 8464);
+  copy_record(to, ((unsigned char*)(W.w[9] + W.w[109])) + record * 8192, 8192, barrier);
+  copy_record(to + 8192, ((unsigned char*)(W.w[9] + W.w[110])) + record * 272, 272, barrier);
   }
-  commit_copies();
-  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
-  if (works) dots<32, 36, 4>(x, slot + row * 36, slot + 1152 + (wn * 64 + along) * 36);
+  if (threadIdx.x == 64 && u < tiles) {
+  const int next = u;
+  const i64 record = (((i64)c0 * W.w[111] + (g)) * W.w[112] + (start + next));
+  unsigned char* const to = shared + (3) * 9216;
+  u64* const barrier = full + 3;
+  expect_bytes(barrier, 8464);
+  copy_record(to, ((unsigned char*)(W.w[9] + W.w[113])) + record * 8192, 8192, barrier);
+  copy_record(to + 8192, ((unsigned char*)(W.w[9] + W.w[114])) + record * 272, 272, barrier);
   }
-  if (works) {
-  const int heads = (int)W.w[71];
-  float lses[8], deltas[8];
+  unsigned char* const slot0 = shared + (0 + (u & 1)) * 9216;
+  const float* const scales0 = (const float*)(slot0 + 8192);
+  u64* const full0 = full + 0 + (u & 1);
+  const unsigned parity0 = u >> 1 & 1;
+  unsigned char* const slot1 = shared + (2) * 9216;
+  const float* const scales1 = (const float*)(slot1 + 8192);
+  u64* const full1 = full + 2;
+  const unsigned parity1 = u >> 0 & 1;
+  unsigned char* const slot2 = shared + (3) * 9216;
+  const float* const scales2 = (const float*)(slot2 + 8192);
+  u64* const full2 = full + 3;
+  const unsigned parity2 = u >> 0 & 1;
+  ++u;
+  float x[8][4];
+  await_phase(full0, parity0);
+  multiply_dots<1, 2, 64>(x, q_rows, shared_address(slot0), scales0, q_scale, q_large, [&] {
+  });
+  float dp[8][4];
+  await_phase(full1, parity1);
+  multiply_dots<1, 2, 64>(dp, dy_rows, shared_address(slot1), scales1, dy_scale, dy_large, [&] {
+  unsigned beyond = 0;
   #pragma unroll
-  for (int v = 0; v < 8; ++v) {
-  lses[v] = __uint_as_float(0x7f800000u); deltas[v] = 0;
-  if (at_column + v < columns) {
-  lses[v] = ((const float*)W.w[4] + (c0 * ((i64)W.w[72]) + c1 * ((i64)W.w[73])))[(at_column + v) * (i64)1];
-  if (lses[v] == -__uint_as_float(0x7f800000u)) lses[v] = __uint_as_float(0x7f800000u);
-  deltas[v] = ((const float*)W.w[9])[((i64)c0 * heads + c1) * ((i64)W.w[74]) + at_column + v];
-  }
-  }
+  for (int m = 0; m < 8; ++m) {
   #pragma unroll
-  for (int m = 0; m < 4; ++m) {
-  const int at_row = first_row + row + m * 4;
-  float line[8]; get8(line, weights + (row + m * 4) * 132 + wn * 64 + column);
-  float (&slope)[8] = x[m];
-  const int from = 0, upto = at_row < rows ? columns - 1 - at_column : -1;
-  #pragma unroll
-  for (int v = 0; v < 8; ++v) {
-  const float lse = lses[v], delta = deltas[v];
-  const bool seen = v >= from && v <= upto;
+  for (int i = 0; i < 4; ++i) {
+  const int at_row = row + i / 2 * 8, at_column = tile * 64 + m * 8 + lane % 4 * 2 + i % 2;
+  const float lse = lses[i / 2];
   const float t1 = __uint_as_float((unsigned)W.w[10]);
-  const float t2 = line[v];
+  const float t2 = x[m][i];
   const float t3 = t2 * t1;
-  const float e = exp_(t3 - lse);
-  const float p = seen ? e : 0;
-  const float ds = p * (slope[v] - delta);
-  const float t4 = ds;
-  const float t5 = t4 * t1;
-  const float dt = seen ? t5 : 0;
-  line[v] = p;
-  slope[v] = dt;
+  x[m][i] = t3;
+  x[m][i] -= lse;
+  beyond |= __float_as_uint(exp_place_(x[m][i])) ^ 0x4b3fff80u;
   }
-  put8(weights + (row + m * 4) * 132 + wn * 64 + column, line);
+  }
+  if (__all_sync(~0u, beyond < 128)) {
+  #pragma unroll
+  for (int n = 0; n < 8; ++n)
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) 
+  x[n][i] = exp_within_(x[n][i]);
+  } else {
+  #pragma unroll
+  for (int n = 0; n < 8; ++n)
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) 
+  x[n][i] = exp_(x[n][i]);
+  }
+  if (!(first + 15 < rows && tile * 64 + 63 < columns)) {
+  #pragma unroll
+  for (int n = 0; n < 8; ++n)
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+  const int at_row = row + i / 2 * 8, at_column = tile * 64 + n * 8 + lane % 4 * 2 + i % 2;
+  if (!(at_row < rows && at_column < columns)) x[n][i] = 0;
   }}
-  const int present = least(2, stop - unit) * 64;
-  #pragma unroll 1
-  for (int j = 0; j < present; j += 64) {
-  float* const slot = slots + slot_read * 5760;
-  wait_copies<0>();
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
-  __syncthreads();
+  });
+  #pragma unroll
+  for (int m = 0; m < 8; ++m) {
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+  const int at_row = row + i / 2 * 8, at_column = tile * 64 + m * 8 + lane % 4 * 2 + i % 2;
+  const float delta = deltas[i / 2];
+  const float ds = x[m][i] * (dp[m][i] - delta);
+  const float t1 = __uint_as_float((unsigned)W.w[10]);
+  const float t2 = ds;
+  const float t3 = t2 * t1;
+  const float dt = t3;
+  x[m][i] = dt;
+  }
+  }
+  if (!(first + 15 < rows && tile * 64 + 63 < columns)) {
+  #pragma unroll
+  for (int n = 0; n < 8; ++n)
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+  const int at_row = row + i / 2 * 8, at_column = tile * 64 + n * 8 + lane % 4 * 2 + i % 2;
+  if (!(at_row < rows && at_column < columns)) x[n][i] = 0;
+  }}
   {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  at -= 2;
-  at -= 2;
-  if (at < present / 64) {
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[66]) + fed_head * ((i64)W.w[67]))), (int)((i64)W.w[65]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
-  } else {
-  at -= present / 64;
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[69]) + fed_head * ((i64)W.w[70]))), (int)((i64)W.w[68]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
-  }
-  if (++fed_step == 2 + 2 + present / 64 + present / 64) {
-  fed_step = 0; --fed_rounds; fed_unit += 2;
-  if (fed_unit >= stop) { fed_unit = start; ++fed_head; }
-  }
-  }
-  commit_copies();
-  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
-  sums<64, 4, 132, 64>(sum_v, weights + row * 132 + j, slot + wn * 32 + along * 4);
-  }
-  __syncthreads();
-  if (works) {
-  #pragma unroll
-  for (int m = 0; m < 4; ++m) put8(weights + (row + m * 4) * 132 + wn * 64 + column, x[m]);
-  }
-  #pragma unroll 1
-  for (int j = 0; j < present; j += 64) {
-  float* const slot = slots + slot_read * 5760;
-  wait_copies<0>();
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
-  __syncthreads();
-  if (fed_rounds > 0) {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  if (at < 2) {
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[54]) + g * ((i64)W.w[55]))), (int)((i64)W.w[53]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[57]) + fed_head * ((i64)W.w[58]))), (int)((i64)W.w[56]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  } else {
-  at -= 2;
-  at -= 2;
-  at -= present / 64;
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[69]) + fed_head * ((i64)W.w[70]))), (int)((i64)W.w[68]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
-  }
-  if (++fed_step == 2 + 2 + present / 64 + present / 64) {
-  fed_step = 0; --fed_rounds; fed_unit += 2;
-  if (fed_unit >= stop) { fed_unit = start; ++fed_head; }
-  }
-  }
-  commit_copies();
-  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
-  sums<64, 4, 132, 64>(sum_k, weights + row * 132 + j, slot + wn * 32 + along * 4);
+  await_phase(full2, parity2);
+  scale_columns(x, scales2);
+  Weights<2> digits;
+  float scale[2];
+  digits.set(x, scale);
+  multiply_rows<2, 8>(sum, digits.x, shared_address(slot2), scale, [&] {
+  });
   }
   }
   #pragma unroll
-  for (int m = 0; m < 4; ++m) {
-  const int at_row = first_row + row + m * 4;
-  if (at_row < (int)W.w[82]) {
-  BF16* const to = ((BF16*)W.w[8] + (c0 * ((i64)W.w[83]) + g * ((i64)W.w[84]))) + at_row * ((i64)W.w[85]);
+  for (int h = 0; h < 2; ++h) {
+  const int at_row = row + h * 8;
+  if (at_row < (int)W.w[115]) {
+  BF16* const to = ((BF16*)W.w[6] + (c0 * ((i64)W.w[116]) + c1 * ((i64)W.w[117]))) + at_row * ((i64)W.w[118]);
   #pragma unroll
-  for (int r = 0; r < 1; ++r) {
-  const int c = wn * 32 + (r * 8 + along) * 4;
-  Vec<BF16, 4> out;
+  for (int n = 0; n < 8; ++n) {
+  const int c = n * 8 + lane % 4 * 2;
+  Vec<BF16, 2> out;
   #pragma unroll
-  for (int v = 0; v < 4; ++v) {
-  const int n = r * 4 + v;
-  out.v[v] = Narrow<BF16, float>::to(at_row < rows ? sum_v[m][n] : 0);
-  }
-  if (c + 4 <= 64) store<4>(to + c, out); else
+  for (int e = 0; e < 2; ++e) { const int i = 2 * h + e; out.v[e] = Narrow<BF16, float>::to(sum[n][i]); }
+  if (c + 2 <= 64) store<2>(to + c, out); else
   #pragma unroll
-  for (int v = 0; v < 4; ++v) if (c + v < 64) to[(c + v)] = out.v[v];
-  }}}
-  #pragma unroll
-  for (int m = 0; m < 4; ++m) {
-  const int at_row = first_row + row + m * 4;
-  if (at_row < (int)W.w[86]) {
-  BF16* const to = ((BF16*)W.w[7] + (c0 * ((i64)W.w[87]) + g * ((i64)W.w[88]))) + at_row * ((i64)W.w[89]);
-  #pragma unroll
-  for (int r = 0; r < 1; ++r) {
-  const int c = wn * 32 + (r * 8 + along) * 4;
-  Vec<BF16, 4> out;
-  #pragma unroll
-  for (int v = 0; v < 4; ++v) {
-  const int n = r * 4 + v;
-  out.v[v] = Narrow<BF16, float>::to(at_row < rows ? sum_k[m][n] : 0);
-  }
-  if (c + 4 <= 64) store<4>(to + c, out); else
-  #pragma unroll
-  for (int v = 0; v < 4; ++v) if (c + v < 64) to[(c + v)] = out.v[v];
+  for (int e = 0; e < 2; ++e) if (c + e < 64) to[(c + e)] = out.v[e];
   }}}
 }

@@ -3,6 +3,7 @@ kernels."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from baracuda.core.sku import MathPrecision
 from baracuda.lowering.attention.cuda.lower import ways
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.runtime.nvrtc import cubin
+from baracuda.runtime.program import Lowered
 from tests.lowering.attention_cases import AttentionCase
 from tests.lowering.attention_inputs import CASES, CAUSAL, Inputs
 from tests.lowering.test_attention_cuda import LAYOUTS, QKV, TARGETS, gradients, hold_to_the_cpu
@@ -25,7 +27,17 @@ _SIXTEEN = [replace(case, element=(K.BF16, K.F16)[i % 2]) for i, case in enumera
 _SMALL = Inputs((2, 4, 2, 70, 130, 24, 40), K.BF16, CAUSAL)
 _WITH_BIAS = Inputs((1, 2, 2, 66, 70, 16, 24), K.F16, CAUSAL, bias=(1, 2, 66, 70))
 _LARGE = Inputs((2, 2, 1, 300, 280, 128, 128), K.BF16, CAUSAL)
+#: Few queries, whose tiles lie side by side: heads that share keys, more than sixteen rows, long vectors, and options.
+_FEW = (
+    Inputs((2, 8, 2, 1, 700, 128, 128), K.BF16),
+    Inputs((1, 4, 1, 4, 300, 128, 64), K.F16, CAUSAL | {"offset": 296}),
+    Inputs((1, 2, 1, 9, 2500, 40, 33), K.BF16, {"window": (200, 0), "offset": 2491}),
+    Inputs((2, 6, 2, 7, 200, 192, 130), K.F16, bias=(2, 6, 7, 200), mask=(1, 6, 1, 200), slopes=1),
+    Inputs((3, 2, 1, 3, 140, 576, 512), K.BF16, {"softcap": 3.0}, query_lengths=(3, 0, 2), key_lengths=(140, 70, 0)),
+)
 PROBLEMS = (
+    *[AttentionCase(case, math=math, lse=i != 0) for i, case in enumerate(_FEW) for math in (INT15, INT23)],
+    *[AttentionCase(_FEW[3], layouts={"all": layout}, math=INT15) for layout in LAYOUTS],
     *[AttentionCase(case, math=math) for case in _SIXTEEN for math in (INT15, INT23)],
     *[AttentionCase(case, gradients(case), math=math) for case in _SIXTEEN for math in (INT15, INT23)],
     *[AttentionCase(_SMALL, layouts={"all": layout}, math=INT15) for layout in LAYOUTS],
@@ -77,5 +89,10 @@ def test_the_source_does_not_depend_on_extents() -> None:
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_bits(machine: Machine, problem: AttentionCase) -> None:
-    """Every way gives the bits of the CPU's kernels, writes nothing else, and reads nothing (NaN) that is not there."""
-    hold_to_the_cpu(machine, problem, lambda target: ways(problem.problem, target))
+    """Every way gives the bits of the CPU's kernels, writes nothing else, and reads nothing (NaN) that is not there: those of
+    devices without warpgroup instructions, too."""
+
+    def tried(target: Target) -> Iterator[Lowered]:
+        return (lowered for arch in (target.arch, "sm_80") for lowered in ways(problem.problem, replace(target, arch=arch)))
+
+    hold_to_the_cpu(machine, problem, tried)

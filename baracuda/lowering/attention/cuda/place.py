@@ -54,6 +54,10 @@ class Place:
             *self._bounds(),
         ]
 
+    def head_of(self, name: str, head: str) -> str:
+        """The head of an operand that goes with a query head."""
+        return "g" if name in ("k", "v") else head
+
     def length(self, name: str, extent: int) -> list[str]:
         """Declares query_length or key_length."""
         whole, lengths = f"(int){self.words.word(extent)}", f"{name}_lengths"
@@ -72,6 +76,15 @@ class Place:
             lines.append(f"const int high = (int){self.words.word(max(-_FAR, min(self.high, _FAR)))};")
             stop = f"least({stop}, most(first_of_tile + high + {QUERIES - 1 + KEYS}, 0) / {KEYS})"
         return [*lines, f"const int start = {start}, stop = first_of_tile < rows ? {stop} : 0;"]
+
+    def is_seen(self) -> str:
+        """Whether an element may be seen."""
+        tests = ["at_row < rows", "at_column < columns"]
+        if self.low is not None:
+            tests.append("at_column >= at_row + low")
+        if self.high is not None:
+            tests.append("at_column <= at_row + high")
+        return " && ".join(tests)
 
     # --- what the backward kernels of either arithmetic share ---------------------------------------------------------
 
