@@ -13,7 +13,7 @@ from baracuda.core.bounds import AtLeast
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import axis_of, view
+from baracuda.core.views import axis_of, broadcast_shape, broadcasted, permuted, view
 from baracuda.formula.expr import Expr, cast, coord, select
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
@@ -25,8 +25,8 @@ from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Scalar
 from baracuda.ops.indexing.compaction import CompactionDescriptor, CompactionPlan
-from baracuda.ops.indexing.masks import Marked, broadcast_shape, marked, packed, spread, summed_to
-from baracuda.ops.indexing.moves import broadcast_to, fill, number, permuted, zeros
+from baracuda.ops.indexing.masks import Marked, marked, packed, spread, summed_to
+from baracuda.ops.indexing.moves import fill, number, zeros
 from baracuda.ops.indexing.writes import Places
 
 Size = Annotated[int, AtLeast(0)] | None
@@ -226,7 +226,7 @@ def masked_select(x: Any, mask: Any, *, size: Size = None, fill_value: complex =
     [1.0, 3.0, 4.0]
     """
     ref = describe(x, "x")
-    shape = broadcast_shape(ref.shape, describe(mask, "mask").shape)
+    shape = broadcast_shape([ref.shape, describe(mask, "mask").shape])
     if not prod(shape):
         return full(x, (size or 0,), fill_value, ref.kind)
     bits, offsets = _marks(mask, shape=shape)
@@ -247,7 +247,7 @@ def masked_select_backward(dy: Any, x: Any, mask: Any) -> Any:
     [5.0, 0.0, 6.0]
     """
     cotangent, ref = describe(dy, "dy"), describe(x, "x")
-    shape = broadcast_shape(ref.shape, describe(mask, "mask").shape)
+    shape = broadcast_shape([ref.shape, describe(mask, "mask").shape])
     if not cotangent.shape[0] or not prod(shape):
         return full(dy, ref.shape, 0, cotangent.kind)
     return _spread(dy, x, mask, shape=shape)
@@ -299,7 +299,7 @@ def _rows(do: Steps, x: TensorRef, index: TensorRef, *, axis: int, fill_value: c
     if fill_value and prod(y.shape):
         beyond = do.run(_beyond, {"index": index}, extent=extent)
         value = number(do, fill_value, x.kind)
-        Places(beyond, (0,), wrap=False, once=True, skip=-1).write(do, into, broadcast_to(value, into.shape))
+        Places(beyond, (0,), wrap=False, once=True, skip=-1).write(do, into, broadcasted(value, into.shape))
     return y
 
 
