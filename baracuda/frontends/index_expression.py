@@ -19,7 +19,7 @@ from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import Free
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import as_bits, broadcasted, expanded_dims
+from baracuda.core.views import as_bits, broadcasted, expanded_dims, view
 from baracuda.frontends.arrays import adopted
 from baracuda.frontends.call import NUMBERS, describe
 from baracuda.frontends.declared import declared
@@ -116,15 +116,16 @@ def _write(
     return y
 
 
-@part(x="... : T", mask="... : bool", value="... : T", out=True)
-def _where(do: Steps, x: TensorRef, mask: TensorRef, value: TensorRef) -> TensorRef:
+@part(x="... : T", mask="... : bool", value="... or number : T", out=True)
+def _where(do: Steps, x: TensorRef, mask: TensorRef, value: Any) -> TensorRef:
     """x with one number where a mask of its first axes holds."""
     y = do.result_like(x)
     if prod(x.shape):
+        if not isinstance(value, TensorRef):
+            value = number(do, value, x.kind)
         over = expanded_dims(mask, range(len(mask.shape)), len(x.shape))
-        one = broadcasted(apart(do, value, y), (), "values") if not value.shape else value
-        tensors = {"x": as_bits(x), "mask": over, "value": as_bits(one)}
-        do.run(masked_fill, tensors, into=as_bits(y))
+        one = view(apart(do, value, y), 0, (), ())
+        do.run(masked_fill, {"x": as_bits(x), "mask": over, "value": as_bits(one)}, into=as_bits(y))
     return y
 
 
@@ -180,7 +181,7 @@ def getitem(x: Any, key: Any, *, bounds: str = "check") -> Any:
     expression = parse(x, key, lone_mask=True)
     if expression.mask is not None:
         mask = expression.mask
-        if describe(mask, "index").shape == describe(x, "x").shape:
+        if tuple(mask.shape) == tuple(x.shape):
             return masked_select(x, mask)
         expression = parse(x, key)
     if expression.indices:
@@ -199,33 +200,22 @@ def _view(x: Any, tokens: Tokens) -> Any:
 def setitem(x: Any, key: Any, values: Any, *, bounds: str = "check") -> None:
     """x[key] = values, in place: values are a number or a tensor, are cast to the element of x, and broadcast. They may share
     memory with x."""
-    ref = describe(x, "x")
     values = _cast(values, x)
     expression = parse(x, key, lone_mask=True)
     if expression.mask is not None:
-        if isinstance(values, NUMBERS) or prod(describe(values, "values").shape) == 1:
-            if isinstance(values, NUMBERS):
-                values = _number_like(values, x)
-            _where(x, expression.mask, values.reshape(()), out=x)
+        if isinstance(values, NUMBERS) or prod(values.shape) == 1:
+            _where(x, expression.mask, values, out=x)
             return
         expression = parse(x, key)
-    values = _without_leading(values, ref)
-    _write(
-        x, values, *expression.indices, tokens=expression.tokens, place=expression.place, accumulate=False, bounds=bounds, out=x
-    )
-
-
-@part(x="...")
-def _as_number(do: Steps, x: TensorRef, *, value: complex) -> TensorMut:
-    return number(do, value, x.kind)
-
-
-def _number_like(value: Any, x: Any) -> Any:
-    return _as_number(x, value=value)
+    values = _without_leading(values, len(x.shape))
+    tokens, place = expression.tokens, expression.place
+    _write(x, values, *expression.indices, tokens=tokens, place=place, accumulate=False, bounds=bounds, out=x)
 
 
 def _cast(values: Any, x: Any) -> Any:
     """What is written, in the element of x; of numbers themselves."""
+    if type(values) in (int, float, bool) or (type(values) is type(x) and values.dtype == x.dtype):
+        return values
     if isinstance(values, np.generic) and not hasattr(values, "__dlpack__"):
         values = np.asarray(values) if values.dtype.kind == "V" else values.item()
     kind = describe(x, "x").kind
@@ -246,13 +236,12 @@ def _cast(values: Any, x: Any) -> Any:
     return function("cast")(values, dtype=kind)
 
 
-def _without_leading(values: Any, x: TensorRef) -> Any:
+def _without_leading(values: Any, rank: int) -> Any:
     """Values without extents of 1 in front of as many axes as x has, which NumPy lets them have."""
-    if isinstance(values, NUMBERS):
+    if isinstance(values, NUMBERS) or len(values.shape) <= max(rank, 1):
         return values
-    shape = describe(values, "values").shape
-    lead = 0
-    while len(shape) - lead > max(len(x.shape), 1) and shape[lead] == 1:
+    shape, lead = tuple(values.shape), 0
+    while len(shape) - lead > max(rank, 1) and shape[lead] == 1:
         lead += 1
     return values.reshape(shape[lead:]) if lead else values
 
