@@ -20,4 +20,5 @@ FAMILIES = (
     "shapes.edits", "shapes.bits", "shapes.nested", "shapes.rearranging", "shapes.queries",
     "creation.fills", "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices",
     "sorting.orders", "sorting.searches", "sets.uniques", "sets.sets",
+    "statistics.quantiles", "statistics.medians",
 )  # fmt: skip
