@@ -53,7 +53,7 @@ def _is_basic(items: tuple[Any, ...]) -> bool:
         kind = type(item)
         if kind is int or kind is slice or item is None or item is Ellipsis:
             continue
-        if kind is bool or kind is list or isinstance(item, TensorRef) and (item.shape or item.kind.category.value == "bool"):
+        if kind is bool or kind is list or (isinstance(item, TensorRef) and (item.shape or item.kind.category.value == "bool")):
             return False
         if not hasattr(item, "__index__"):
             return False
@@ -111,7 +111,9 @@ def write(target: Any, values: Any) -> None:
     if not isinstance(values, TensorRef):
         from baracuda.frontends.array.placing import to_device
 
-        values = to_device(target.dtype.type(values) if isinstance(values, (bool, int, float, complex)) else values, target.device)
+        values = to_device(
+            target.dtype.type(values) if isinstance(values, (bool, int, float, complex)) else values, target.device
+        )
     if values.kind is not target.kind:
         values = values.astype(target.kind)
     public("positive")(values if values.shape == target.shape else values.broadcast_to(target.shape), out=target)

@@ -1,0 +1,69 @@
+"""What arguments of the standard's functions mean to the library: elements, devices, numbers in place of arrays."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from baracuda.core.device import Device
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.parameters import element_of
+from baracuda.frontends.array import Array
+
+Number: TypeAlias = bool | int | float | complex
+Operand: TypeAlias = Array | Number
+DType: TypeAlias = "np.dtype[Any] | ElementKind | type | str"
+Axes: TypeAlias = int | tuple[int, ...] | None
+
+#: What arrays made of Python's numbers have, by the numbers' type; indices are s64.
+DEFAULTS = {bool: ElementKind.BOOL, int: ElementKind.S64, float: ElementKind.F32, complex: ElementKind.C64}
+
+
+@lru_cache(maxsize=256)
+def kind_of(dtype: DType) -> ElementKind:
+    """The element of a dtype: ours, NumPy's, or the name of one."""
+    kind = element_of(dtype)
+    if kind is None:
+        raise InvalidProblemError(f"dtype: {dtype!r}; expected a dtype")
+    return kind
+
+
+def kind_or(dtype: DType | None, default: ElementKind) -> ElementKind:
+    """The element of a dtype, if there is one."""
+    return default if dtype is None else kind_of(dtype)
+
+
+def device_or(device: Device | None, default: Device | None = None) -> Device:
+    """The device, if there is one, or else that of another array, or else the default one."""
+    if device is None:
+        return default or default_device()
+    if not isinstance(device, Device):
+        raise InvalidProblemError(f"device: {device!r}; expected a Device")
+    return device
+
+
+_default = Device.cpu()
+
+
+def default_device() -> Device:
+    """The device of arrays that are made without saying where."""
+    return _default
+
+
+def set_default_device(device: Device) -> None:
+    """Have arrays that are made without saying where lie on a device, in the whole process. (An addition to the standard.)"""
+    global _default
+    _default = device_or(device)
+
+
+def in_kind_of(x: Array, y: Array) -> Array:
+    """y in the element of x."""
+    return y if y.kind is x.kind else y.astype(x.kind)
+
+
+def extents_of(shape: int | tuple[int, ...]) -> tuple[int, ...]:
+    """A shape, or the extent of one axis, as a tuple of integers."""
+    return tuple(n.__index__() for n in shape) if isinstance(shape, (tuple, list)) else (shape.__index__(),)
