@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import baracuda
 from baracuda.array_api.operands import Operand, in_kind_of
+from baracuda.core.elements import Category
 from baracuda.frontends.array import Array
 
 
@@ -297,8 +298,8 @@ def round(x: Array, /) -> Array:
 
 
 def sign(x: Array, /) -> Array:
-    """`baracuda.sign`."""
-    return baracuda.sign(x)
+    """`baracuda.sign`, of complex numbers `baracuda.sgn`, and 0 for -0."""
+    return baracuda.sgn(x) if x.kind.category is Category.COMPLEX else baracuda.sign(x) + 0
 
 
 def signbit(x: Array, /) -> Array:

@@ -12,6 +12,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import element_of
 from baracuda.frontends.array import Array
+from baracuda.ops.declaration.promotion import promote
 
 Number: TypeAlias = bool | int | float | complex
 Operand: TypeAlias = Array | Number
@@ -67,3 +68,9 @@ def in_kind_of(x: Array, y: Array) -> Array:
 def extents_of(shape: int | tuple[int, ...]) -> tuple[int, ...]:
     """A shape, or the extent of one axis, as a tuple of integers."""
     return tuple(n.__index__() for n in shape) if isinstance(shape, (tuple, list)) else (shape.__index__(),)
+
+
+def together(x1: Array, x2: Array) -> tuple[Array, Array]:
+    """Two arrays in their common element: the library's products take one."""
+    kind = promote(x1.kind, x2.kind)
+    return x1.astype(kind, copy=False), x2.astype(kind, copy=False)

@@ -114,6 +114,4 @@ def write(target: Any, values: Any) -> None:
         values = to_device(
             target.dtype.type(values) if isinstance(values, (bool, int, float, complex)) else values, target.device
         )
-    if values.kind is not target.kind:
-        values = values.astype(target.kind)
-    public("positive")(values if values.shape == target.shape else values.broadcast_to(target.shape), out=target)
+    public("cast")(values if values.shape == target.shape else values.broadcast_to(target.shape), dtype=target.kind, out=target)

@@ -10,6 +10,7 @@ import numpy as np
 
 from baracuda.core.tensor import TensorRef
 from baracuda.native import load
+from baracuda.ops.declaration.promotion import promote
 
 _native = load()
 _NUMBERS = (bool, int, float, complex)
@@ -19,6 +20,18 @@ _NUMBERS = (bool, int, float, complex)
 def public(name: str) -> Any:
     """A public function by its name."""
     return getattr(import_module("baracuda"), name)
+
+
+def _product(a: Any, b: Any) -> Any:
+    """`baracuda.matmul`, of arrays of two elements in the common one."""
+    if isinstance(a, TensorRef) and isinstance(b, TensorRef) and a.kind is not b.kind:
+        kind = promote(a.kind, b.kind)
+        a, b = (x if x.kind is kind else public("cast")(x, dtype=kind) for x in (a, b))
+    return public("matmul")(a, b)
+
+
+#: Operators that are no function of the library.
+_OWN = {"product": _product}
 
 
 def _operand(value: Any) -> Any:
@@ -32,7 +45,7 @@ def operator(name: str, reflected: bool = False, in_place: bool = False) -> Any:
     """The method that calls a function with the array and the other operand, with them exchanged, or writing to the array."""
 
     def method(self: Any, *others: Any) -> Any:
-        function = public(name)
+        function = _OWN.get(name) or public(name)
         if quick is not None:
             quick.function = function  # from now on it is called without this detour
         operands = [_operand(other) for other in others]
@@ -72,7 +85,7 @@ class Operators:
     __xor__, __rxor__, __ixor__ = _operators("bitwise_xor")
     __lshift__, __rlshift__, __ilshift__ = _operators("bitwise_left_shift")
     __rshift__, __rrshift__, __irshift__ = _operators("bitwise_right_shift")
-    __matmul__, __rmatmul__ = operator("matmul"), operator("matmul", reflected=True)
+    __matmul__, __rmatmul__ = operator("product"), operator("product", reflected=True)
     __lt__, __le__, __gt__, __ge__ = operator("lt"), operator("le"), operator("gt"), operator("ge")
     __eq__, __ne__ = operator("eq"), operator("ne")
     __neg__, __pos__, __abs__ = operator("neg"), operator("positive"), operator("abs")
@@ -80,7 +93,7 @@ class Operators:
     __hash__ = None  # type: ignore[assignment]  # as == compares elements, an array is no key
 
     def __imatmul__(self, other: Any) -> Any:
-        product = operator("matmul")(self, other)
+        product = operator("product")(self, other)
         if product is not NotImplemented:
             self[...] = product  # type: ignore[index]
             return self
