@@ -108,7 +108,7 @@ def tanh(z: Complex) -> Complex:
     bottom = fma(bs, s, one)
     beyond = either(is_infinite(a), signed_zero(z.im), t / b * (4.0 * real.exp(a * -2.0)))
     distant = a > far
-    re = either(distant, 1.0, bs * sqrt(fma(s, s, one)) / bottom)
+    re = either(distant & (is_number(t) | is_infinite(a)), 1.0, bs * sqrt(fma(s, s, one)) / bottom)
     im = either(is_zero(z.im), z.im, rare(distant, beyond, t / bottom))
     return Complex(either(is_zero(a), z.re, with_sign_of(re, z.re)), im)
 
