@@ -48,14 +48,13 @@ def astype(x: Array, dtype: DType, /, *, copy: Any = True, device: Device | None
 
 
 def can_cast(from_: DType | Array, to: DType, /) -> Any:
-    """Whether the common element of both is the second, and a float, integer or complex number stays one."""
-    source, target = _element(from_), _element(to)
+    """Whether the common element of both is the second: from bool to all, from integers to floats, and from both to complex numbers
+    among them."""
+    target = _element(to)
     try:
-        fits = promote(source, target) is target
+        return promote(_element(from_), target) is target
     except InvalidProblemError:
         return False
-    same = source.category is target.category or {source.category, target.category} <= {*_KINDS["integral"]}
-    return fits and (same or (source.is_float and target.category is Category.COMPLEX))
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
