@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 #: Changes whenever the bits of any formula kernel change, and only then.
-ARITHMETIC_VERSION = 2
+ARITHMETIC_VERSION = 3

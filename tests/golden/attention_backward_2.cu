@@ -14,24 +14,6 @@ __device__ __forceinline__ float widen(BF16 h) { return __uint_as_float((unsigne
 __device__ __forceinline__ bool widen(Bool x) { return x.byte != 0; }
 template <class T> __device__ __forceinline__ T widen(T x) { return x; }
 
-// Stores round once, to nearest even; integers wrap.
-template <class T, class C> struct Narrow {
-  static __device__ __forceinline__ T to(C x) { return (T)x; }
-};
-template <> struct Narrow<F16, float> {
-  static __device__ __forceinline__ F16 to(float x) {
-    F16 h; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h.bits) : "f"(x)); return h;
-  }
-};
-template <> struct Narrow<BF16, float> {
-  static __device__ __forceinline__ BF16 to(float x) {
-    BF16 h; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h.bits) : "f"(x)); return h;
-  }
-};
-template <> struct Narrow<Bool, bool> {
-  static __device__ __forceinline__ Bool to(bool x) { return {x}; }
-};
-
 // N consecutive elements, moved in pieces of P.
 template <int P, class T, int N> __device__ __forceinline__ void load(Vec<T, N>& to, const T* from) {
 #pragma unroll
@@ -51,16 +33,6 @@ template <int P, class T, int N> __device__ __forceinline__ void store(T* to, co
   }
 }
 
-// IEEE 754-2019 maximum and minimum.
-__device__ __forceinline__ float maximum(float a, float b) {
-  float r; asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r;
-}
-__device__ __forceinline__ double maximum(double a, double b) {
-  if (a == b) return __longlong_as_double(__double_as_longlong(a) & __double_as_longlong(b));
-  return (a > b || a != a) ? a : b;
-}
-template <class T> __device__ __forceinline__ T maximum(T a, T b) { return a > b ? a : b; }
-
 // Adjacent pairs, in one thread: of N values, a power of two, from FIRST on. (Loops of changing length are not always unrolled.)
 template <class Op, int N, int FIRST = 0, class T, int S> __device__ __forceinline__ T pairs(const T (&x)[S]) {
   if constexpr (N == 1) return x[FIRST];
@@ -71,7 +43,7 @@ template <class Op, int N, int FIRST = 0, class T, int S> __device__ __forceinli
 __device__ __forceinline__ unsigned divide(unsigned n, u64 magic) {
   return (__umulhi(n, (unsigned)magic) + n) >> (unsigned)(magic >> 32);
 }
-struct Words { u64 w[53]; };
+struct Words { u64 w[75]; };
 
 // N bytes from global to shared memory without passing registers; those from `valid` on become zero.
 template <int N> __device__ __forceinline__ void copy_async(void* to, const void* from, int valid) {
@@ -427,219 +399,143 @@ template <class Op, class T> __device__ __forceinline__ T of_row(const T (&x)[8]
 }
 __device__ __forceinline__ int least(int a, int b) { return a < b ? a : b; }
 __device__ __forceinline__ int most(int a, int b) { return a > b ? a : b; }
-__device__ __forceinline__ float exp_(float x) {
-  const float t1 = __uint_as_float(0xd800000u);
-  const int t2 = (int)0x71800000u;
-  const int t3 = (int)0x17u;
-  const float t4 = __uint_as_float(0x4b400000u);
-  const float t5 = __uint_as_float(0x3fb8aa3bu);
-  const float t6 = __uint_as_float(0xc2d15498u);
-  const float t7 = x;
-  const float t8 = maximum(t7, t6);
-  const float t9 = __fmaf_rn(t8, t5, t4);
-  const int t10 = __float_as_int(t9);
-  const int t11 = (int)((unsigned)t10 << t3);
-  const int t12 = (int)((unsigned)t11 + (unsigned)t2);
-  const float t13 = __int_as_float(t12);
-  const float t14 = __uint_as_float(0x3f800000u);
-  const float t15 = __uint_as_float(0xbf317218u);
-  const float t16 = t9 - t4;
-  const float t17 = __fmaf_rn(t16, t15, t8);
-  const float t18 = __uint_as_float(0x3102e308u);
-  const float t19 = __fmaf_rn(t16, t18, t17);
-  const float t20 = __uint_as_float(0x3efffffeu);
-  const float t21 = __uint_as_float(0x3e2aaa47u);
-  const float t22 = __uint_as_float(0x3d2aac58u);
-  const float t23 = __uint_as_float(0x3c091df4u);
-  const float t24 = __uint_as_float(0x3ab52627u);
-  const float t25 = __fmaf_rn(t24, t19, t23);
-  const float t26 = __fmaf_rn(t25, t19, t22);
-  const float t27 = __fmaf_rn(t26, t19, t21);
-  const float t28 = __fmaf_rn(t27, t19, t20);
-  const float t29 = __fmaf_rn(t28, t19, t14);
-  const float t30 = __fmaf_rn(t29, t19, t14);
-  const float t31 = t30 * t13;
-  const float t32 = t31 * t1;
-  return t32;
+
+// 2**exponent, from 2**-149 on.
+__device__ __forceinline__ float power_of_two(int exponent) {
+  return __uint_as_float(exponent >= -126 ? (unsigned)(exponent + 127) << 23 : 1u << (exponent + 149));
+}
+// The least E with m <= 127/128 * 2**E, given the bits of a finite m.
+__device__ __forceinline__ int exponent_above(unsigned m) {
+  const bool tiny = m < 0x00800000u;
+  const unsigned bits = tiny ? __float_as_uint(__uint_as_float(m) * 0x1p64f) : m;
+  return (int)((bits + 0x1ffffu) >> 23) - 126 - (tiny ? 64 : 0);
 }
 
-extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constant__ Words W) {
-  extern __shared__ __align__(16) unsigned char shared[];
-  float* const weights = (float*)(shared + 0);
-  const unsigned pair = divide(blockIdx.x, W.w[25]);
-  const int first_row = (int)(blockIdx.x - pair * ((unsigned)W.w[23])) * 32, first_of_tile = first_row & ~63;
-  const int c0 = (int)divide(pair, W.w[26]), c1 = (int)pair - c0 * (int)((unsigned)W.w[24]);
-  const int group = (int)((unsigned)W.w[27]);
-  const int g = c1 / group;
-  const int query_length = (int)W.w[28];
-  const int key_length = (int)W.w[29];
-  const int rows = query_length, columns = key_length;
-  const int start = 0, stop = first_of_tile < rows ? (columns + 63) / 64 : 0;
-  const int rounds = stop > start ? (stop - start + 1) / 2 : 0;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, wn = warp % 2;
-  const int row = warp / 2 * 16 + (lane >> 1 & 1 | lane >> 3 & 2), along = (lane & 1 | lane >> 1 & 6), column = along * 8;
-  float* const slots = (float*)(shared + 16896);
-  int fed_unit = start, fed_step = 0, slot_read = 0;
-  int fed_rounds = rounds;
-  Vec<BF16, 8>* const held = (Vec<BF16, 8>*)(shared + 62976) + threadIdx.x;
-  if (fed_rounds > 0) {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[31]) + c1 * ((i64)W.w[32]))), (int)((i64)W.w[30]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[34]) + g * ((i64)W.w[35]))), (int)((i64)W.w[33]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  ++fed_step;
+// The digits of 64 rows of DEPTH elements, of which `rows` exist, and their scales, then whether one is NaN. Neighbours along the
+// depth are read V at a time. Four threads have a row.
+// by_rows: [block of LINE bytes along the depth][digit][row][LINE bytes]
+// turned:  [part of WIDTH lines along the depth][digit][line][64 bytes, one for each row]
+template <int V, int COUNT, int DEPTH, int LINE, int WIDTH, bool BY_ROWS, bool TURNED, class S>
+__device__ __forceinline__ void write_row_digits(const S* from, i64 row_stride, i64 column_stride, int rows,
+                                                 unsigned char* by_rows, unsigned char* turned, float* scales,
+                                                 unsigned char* shared) {
+  constexpr int BITS = 8 * COUNT - 1, PIECES = LINE / 16;
+  constexpr int LENGTH = BY_ROWS ? (DEPTH + LINE - 1) / LINE * LINE : 0, LINES = TURNED ? (DEPTH + WIDTH - 1) / WIDTH * WIDTH : 0;
+  const int row = threadIdx.x / 4, own = threadIdx.x % 4 * 16;
+  const bool there = row < rows;
+  from += row * row_stride;
+  const auto get = [&](float (&x)[16], int column) {
+    if (there && column + 16 <= DEPTH) {
+      Vec<S, 16> got;
+      if constexpr (V > 1) load<V>(got, from + column);
+      else
+#pragma unroll
+        for (int i = 0; i < 16; ++i) got.v[i] = from[(column + i) * column_stride];
+#pragma unroll
+      for (int i = 0; i < 16; ++i) x[i] = widen(got.v[i]);
+    } else {
+#pragma unroll
+      for (int i = 0; i < 16; ++i) x[i] = there && column + i < DEPTH ? widen(from[(column + i) * column_stride]) : 0.0f;
+    }
+  };
+  unsigned m = 0;
+#pragma unroll 1
+  for (int column = own; column < DEPTH; column += 64) {
+    float x[16];
+    get(x, column);
+#pragma unroll
+    for (int i = 0; i < 16; ++i) m = max(m, __float_as_uint(x[i]) & 0x7fffffffu);
   }
-  commit_copies();
-  float x[4][8];
-  float sum[4][4];
-  #pragma unroll
-  for (int m = 0; m < 4; ++m)
-  #pragma unroll
-  for (int n = 0; n < 4; ++n) sum[m][n] = 0;
-  #pragma unroll 1
-  for (int unit = start; unit < stop; unit += 2) {
-  const int own = unit + wn, at_column = own * 64 + column;
-  const bool works = own < stop;
-  #pragma unroll
-  for (int m = 0; m < 4; ++m)
-  #pragma unroll
-  for (int n = 0; n < 8; ++n) x[m][n] = 0;
-  #pragma unroll 1
-  for (int chunk = 0; chunk < 2; ++chunk) {
-  float* const slot = slots + slot_read * 5760;
-  wait_copies<0>();
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::store_shared(held + 128, slot + 1152);
-  __syncthreads();
-  {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  if (at < 2) {
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[31]) + c1 * ((i64)W.w[32]))), (int)((i64)W.w[30]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[34]) + g * ((i64)W.w[35]))), (int)((i64)W.w[33]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  } else {
-  at -= 2;
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[37]) + c1 * ((i64)W.w[38]))), (int)((i64)W.w[36]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[2] + (c0 * ((i64)W.w[40]) + g * ((i64)W.w[41]))), (int)((i64)W.w[39]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
+  m = max(m, __shfl_xor_sync(~0u, m, 1));
+  m = max(m, __shfl_xor_sync(~0u, m, 2));
+  const bool finite = m < 0x7f800000u;
+  const int exponent = max(exponent_above(m), BITS - 149), up = BITS - exponent;
+  const float once = finite ? power_of_two(up / 2) : 0.0f, twice = finite ? power_of_two(up - up / 2) : 0.0f;
+  if (own == 0) scales[row] = !there ? 1.0f : finite ? power_of_two(-up) : __uint_as_float(0x7fc00000u);
+  const int odd = __syncthreads_or(!finite);
+  if (threadIdx.x < 4) scales[64 + threadIdx.x] = odd ? __uint_as_float(0x7fc00000u) : 0.0f;
+#pragma unroll 1
+  for (int first = 0; first < LENGTH || first < LINES; first += 64) {
+    const int column = first + own;
+    float x[16];
+    get(x, column);
+    unsigned words[COUNT][4];
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      constexpr unsigned BALANCE = COUNT == 3 ? 0x808080u : 0x8080u;
+      unsigned u[4];
+#pragma unroll
+      for (int e = 0; e < 4; ++e) u[e] = ((unsigned)__float2int_rn(x[4 * w + e] * once * twice) + BALANCE) ^ BALANCE;
+#pragma unroll
+      for (int d = 0; d < COUNT; ++d) {
+        const unsigned select = (COUNT - 1 - d) | (4 + COUNT - 1 - d) << 4;
+        words[d][w] = __byte_perm(__byte_perm(u[0], u[1], select), __byte_perm(u[2], u[3], select), 0x5410);
+      }
+    }
+    if (BY_ROWS && column < LENGTH) {
+      const int block = column / LINE, piece = column % LINE / 16 ^ row * PIECES / 8 % PIECES;
+#pragma unroll
+      for (int d = 0; d < COUNT; ++d)
+        *reinterpret_cast<uint4*>(by_rows + ((block * COUNT + d) * 64 + row) * LINE + piece * 16) =
+            make_uint4(words[d][0], words[d][1], words[d][2], words[d][3]);
+    }
+    if (TURNED && first < LINES) {
+      // Within 16 rows, byte 4t + e is that of row 8 * (e / 2) + 2t + e % 2: the order in which a thread has weights.
+      const int place = row % 8 / 2 * 4 + row % 16 / 8 * 2 + row % 2;
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < 16; ++i)
+#pragma unroll
+        for (int d = 0; d < COUNT; ++d)
+          shared[(d * 64 + own + i) * 64 + ((row / 16 ^ i / 2 % 4) * 16) + place] = (unsigned char)(words[d][i / 4] >> i % 4 * 8);
+      __syncthreads();
+      for (int i = threadIdx.x; i < COUNT * 256; i += 256) {
+        const int d = i / 256, line = first + i / 4 % 64;
+        if (line < LINES)
+          *reinterpret_cast<uint4*>(turned + ((line / WIDTH * COUNT + d) * WIDTH + line % WIDTH) * 64 + i % 4 * 16) =
+              reinterpret_cast<const uint4*>(shared)[i];
+      }
+    }
   }
-  ++fed_step;
+}
+
+extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__ Words W) {
+  __shared__ __align__(16) unsigned char shared[8192];
+  unsigned record = blockIdx.x;
+  if (record < ((unsigned)W.w[24])) {
+  const unsigned line = divide(record, W.w[25]), tile = record - line * ((unsigned)W.w[26]);
+  const int c0 = (int)divide(line, W.w[27]), c1 = (int)line - c0 * (int)W.w[28];
+  const int query_length = (int)W.w[29];
+  const int first = (int)tile * 64;
+  write_row_digits<8, 2, 64, 64, 64, true, true>(((const BF16*)W.w[0] + (c0 * ((i64)W.w[30]) + c1 * ((i64)W.w[31]))) + first * ((i64)W.w[23]), ((i64)W.w[23]), (i64)1, query_length - first, ((unsigned char*)(W.w[9] + W.w[32])) + (i64)record * 8192, ((unsigned char*)(W.w[9] + W.w[33])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[9] + W.w[34])) + (i64)record * 272), shared);
+  return;
   }
-  commit_copies();
-  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
-  if (works) dots<32, 36, 4>(x, slot + row * 36, slot + 1152 + (wn * 64 + along) * 36);
+  record -= ((unsigned)W.w[35]);
+  if (record < ((unsigned)W.w[37])) {
+  const unsigned line = divide(record, W.w[38]), tile = record - line * ((unsigned)W.w[39]);
+  const int c0 = (int)divide(line, W.w[40]), c1 = (int)line - c0 * (int)W.w[41];
+  const int key_length = (int)W.w[42];
+  const int first = (int)tile * 64;
+  write_row_digits<8, 2, 64, 64, 64, true, true>(((const BF16*)W.w[1] + (c0 * ((i64)W.w[43]) + c1 * ((i64)W.w[44]))) + first * ((i64)W.w[36]), ((i64)W.w[36]), (i64)1, key_length - first, ((unsigned char*)(W.w[9] + W.w[45])) + (i64)record * 8192, ((unsigned char*)(W.w[9] + W.w[46])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[9] + W.w[47])) + (i64)record * 272), shared);
+  return;
   }
-  if (works) {
-  #pragma unroll
-  for (int m = 0; m < 4; ++m) put8(weights + (row + m * 4) * 132 + wn * 64 + column, x[m]);
+  record -= ((unsigned)W.w[48]);
+  if (record < ((unsigned)W.w[50])) {
+  const unsigned line = divide(record, W.w[51]), tile = record - line * ((unsigned)W.w[52]);
+  const int c0 = (int)divide(line, W.w[53]), c1 = (int)line - c0 * (int)W.w[54];
+  const int key_length = (int)W.w[55];
+  const int first = (int)tile * 64;
+  write_row_digits<8, 2, 64, 64, 64, true, false>(((const BF16*)W.w[2] + (c0 * ((i64)W.w[56]) + c1 * ((i64)W.w[57]))) + first * ((i64)W.w[49]), ((i64)W.w[49]), (i64)1, key_length - first, ((unsigned char*)(W.w[9] + W.w[58])) + (i64)record * 8192, ((unsigned char*)(W.w[9] + W.w[59])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[9] + W.w[60])) + (i64)record * 272), shared);
+  return;
   }
-  #pragma unroll
-  for (int m = 0; m < 4; ++m)
-  #pragma unroll
-  for (int n = 0; n < 8; ++n) x[m][n] = 0;
-  #pragma unroll 1
-  for (int chunk = 0; chunk < 2; ++chunk) {
-  float* const slot = slots + slot_read * 5760;
-  wait_copies<0>();
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::store_shared(held + 128, slot + 1152);
-  __syncthreads();
-  {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  at -= 2;
-  if (at < 2) {
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[37]) + c1 * ((i64)W.w[38]))), (int)((i64)W.w[36]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[2] + (c0 * ((i64)W.w[40]) + g * ((i64)W.w[41]))), (int)((i64)W.w[39]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  } else {
-  at -= 2;
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[43]) + g * ((i64)W.w[44]))), (int)((i64)W.w[42]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
+  record -= ((unsigned)W.w[61]);
+  if (record < ((unsigned)W.w[63])) {
+  const unsigned line = divide(record, W.w[64]), tile = record - line * ((unsigned)W.w[65]);
+  const int c0 = (int)divide(line, W.w[66]), c1 = (int)line - c0 * (int)W.w[67];
+  const int query_length = (int)W.w[68];
+  const int first = (int)tile * 64;
+  write_row_digits<8, 2, 64, 64, 64, true, true>(((const BF16*)W.w[5] + (c0 * ((i64)W.w[69]) + c1 * ((i64)W.w[70]))) + first * ((i64)W.w[62]), ((i64)W.w[62]), (i64)1, query_length - first, ((unsigned char*)(W.w[9] + W.w[71])) + (i64)record * 8192, ((unsigned char*)(W.w[9] + W.w[72])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[9] + W.w[73])) + (i64)record * 272), shared);
+  return;
   }
-  if (++fed_step == 2 + 2 + present / 64) {
-  fed_step = 0; --fed_rounds; fed_unit += 2;
-  }
-  }
-  commit_copies();
-  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
-  if (works) dots<32, 36, 4>(x, slot + row * 36, slot + 1152 + (wn * 64 + along) * 36);
-  }
-  if (works) {
-  const int heads = (int)W.w[45];
-  #pragma unroll
-  for (int m = 0; m < 4; ++m) {
-  const int at_row = first_row + row + m * 4;
-  float line[8]; get8(line, weights + (row + m * 4) * 132 + wn * 64 + column);
-  float (&slope)[8] = x[m];
-  float lse, delta;
-  lse = __uint_as_float(0x7f800000u); delta = 0;
-  if (at_row < rows) {
-  lse = ((const float*)W.w[4] + (c0 * ((i64)W.w[46]) + c1 * ((i64)W.w[47])))[(at_row) * (i64)1];
-  if (lse == -__uint_as_float(0x7f800000u)) lse = __uint_as_float(0x7f800000u);
-  delta = ((const float*)W.w[9])[((i64)c0 * heads + c1) * ((i64)W.w[48]) + at_row];
-  }
-  const int from = 0, upto = at_row < rows ? columns - 1 - at_column : -1;
-  #pragma unroll
-  for (int v = 0; v < 8; ++v) {
-  const bool seen = v >= from && v <= upto;
-  const float t1 = __uint_as_float((unsigned)W.w[10]);
-  const float t2 = line[v];
-  const float t3 = t2 * t1;
-  const float e = exp_(t3 - lse);
-  const float p = seen ? e : 0;
-  const float ds = p * (slope[v] - delta);
-  const float t4 = ds;
-  const float t5 = t4 * t1;
-  const float dt = seen ? t5 : 0;
-  line[v] = dt;
-  }
-  put8(weights + (row + m * 4) * 132 + wn * 64 + column, line);
-  }}
-  const int present = least(2, stop - unit) * 64;
-  #pragma unroll 1
-  for (int j = 0; j < present; j += 64) {
-  float* const slot = slots + slot_read * 5760;
-  wait_copies<0>();
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
-  __syncthreads();
-  if (fed_rounds > 0) {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  if (at < 2) {
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[31]) + c1 * ((i64)W.w[32]))), (int)((i64)W.w[30]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[34]) + g * ((i64)W.w[35]))), (int)((i64)W.w[33]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  } else {
-  at -= 2;
-  at -= 2;
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[43]) + g * ((i64)W.w[44]))), (int)((i64)W.w[42]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
-  }
-  if (++fed_step == 2 + 2 + present / 64) {
-  fed_step = 0; --fed_rounds; fed_unit += 2;
-  }
-  }
-  commit_copies();
-  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
-  sums<64, 4, 132, 64>(sum, weights + row * 132 + j, slot + wn * 32 + along * 4);
-  }
-  }
-  #pragma unroll
-  for (int m = 0; m < 4; ++m) {
-  const int at_row = first_row + row + m * 4;
-  if (at_row < (int)W.w[49]) {
-  BF16* const to = ((BF16*)W.w[6] + (c0 * ((i64)W.w[50]) + c1 * ((i64)W.w[51]))) + at_row * ((i64)W.w[52]);
-  #pragma unroll
-  for (int r = 0; r < 1; ++r) {
-  const int c = wn * 32 + (r * 8 + along) * 4;
-  Vec<BF16, 4> out;
-  #pragma unroll
-  for (int v = 0; v < 4; ++v) {
-  const int n = r * 4 + v;
-  out.v[v] = Narrow<BF16, float>::to(at_row < rows ? sum[m][n] : 0);
-  }
-  if (c + 4 <= 64) store<4>(to + c, out); else
-  #pragma unroll
-  for (int v = 0; v < 4; ++v) if (c + v < 64) to[(c + v)] = out.v[v];
-  }}}
+  record -= ((unsigned)W.w[74]);
 }

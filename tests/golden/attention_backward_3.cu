@@ -55,11 +55,27 @@ template <int P, class T, int N> __device__ __forceinline__ void store(T* to, co
 __device__ __forceinline__ float maximum(float a, float b) {
   float r; asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r;
 }
+__device__ __forceinline__ float minimum(float a, float b) {
+  float r; asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r;
+}
 __device__ __forceinline__ double maximum(double a, double b) {
   if (a == b) return __longlong_as_double(__double_as_longlong(a) & __double_as_longlong(b));
   return (a > b || a != a) ? a : b;
 }
+__device__ __forceinline__ double minimum(double a, double b) {
+  if (a == b) return __longlong_as_double(__double_as_longlong(a) | __double_as_longlong(b));
+  return (a < b || a != a) ? a : b;
+}
 template <class T> __device__ __forceinline__ T maximum(T a, T b) { return a > b ? a : b; }
+template <class T> __device__ __forceinline__ T minimum(T a, T b) { return a < b ? a : b; }
+
+// What two values of a reduction are combined by. Signed integers wrap, which C++ defines only for unsigned ones.
+struct Sum {
+  template <class T> static __device__ __forceinline__ T of(T a, T b) { return a + b; }
+  static __device__ __forceinline__ int of(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
+  static __device__ __forceinline__ i64 of(i64 a, i64 b) { return (i64)((u64)a + (u64)b); }
+};
+struct Max { template <class T> static __device__ __forceinline__ T of(T a, T b) { return maximum(a, b); } };
 
 // Adjacent pairs, in one thread: of N values, a power of two, from FIRST on. (Loops of changing length are not always unrolled.)
 template <class Op, int N, int FIRST = 0, class T, int S> __device__ __forceinline__ T pairs(const T (&x)[S]) {
@@ -71,7 +87,7 @@ template <class Op, int N, int FIRST = 0, class T, int S> __device__ __forceinli
 __device__ __forceinline__ unsigned divide(unsigned n, u64 magic) {
   return (__umulhi(n, (unsigned)magic) + n) >> (unsigned)(magic >> 32);
 }
-struct Words { u64 w[90]; };
+struct Words { u64 w[110]; };
 
 // N bytes from global to shared memory without passing registers; those from `valid` on become zero.
 template <int N> __device__ __forceinline__ void copy_async(void* to, const void* from, int valid) {
@@ -427,6 +443,105 @@ template <class Op, class T> __device__ __forceinline__ T of_row(const T (&x)[8]
 }
 __device__ __forceinline__ int least(int a, int b) { return a < b ? a : b; }
 __device__ __forceinline__ int most(int a, int b) { return a > b ? a : b; }
+
+__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+// Products of digits are summed by the power of 256 that they belong to, the highest two and the lowest two of three digits on
+// top of one another: `sums` are those s32, the highest first, and a block's P is
+//     three digits: sums[0] * 2**24 + sums[1] * 2**16 + sums[2]        two: sums[0] * 2**8 + sums[1]
+__device__ __forceinline__ i64 wide_multiply_add(int a, int b, i64 c) {
+  i64 r; asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c)); return r;
+}
+template <int N> __device__ __forceinline__ float rounded(const int (&sums)[2][N], int i) {
+  return __ll2float_rn(wide_multiply_add(sums[0][i], 1 << 8, sums[1][i]));
+}
+template <int N> __device__ __forceinline__ float rounded(const int (&sums)[3][N], int i) {
+  const int high = sums[0][i], middle = sums[1][i], low = sums[2][i];
+  const int top = (((middle + (low >> 16)) >> 8) + high) >> 8;  // P >> 32: an s64 multiplication costs more
+  return __ll2float_rn((i64)top << 32 | (((unsigned)high << 24) + ((unsigned)middle << 16) + (unsigned)low));
+}
+template <int N> __device__ __forceinline__ void raise(int (&sums)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) sums[i] <<= 8;
+}
+// The sums of a block from those of each power of 256.
+template <int N> __device__ __forceinline__ void combine_places(int (&sums)[2][N], const int (&places)[3][N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    sums[0][i] = places[0][i] * 256 + places[1][i];
+    sums[1][i] = places[2][i];
+  }
+}
+template <int N> __device__ __forceinline__ void combine_places(int (&sums)[3][N], const int (&places)[5][N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    sums[0][i] = places[0][i] * 256 + places[1][i];
+    sums[1][i] = places[2][i];
+    sums[2][i] = places[3][i] * 256 + places[4][i];
+  }
+}
+// One block more.
+template <bool PLAIN> __device__ __forceinline__ float add_block(float p, float a, float b, float s) {
+  return PLAIN ? __fmaf_rn(p, __fmul_rn(a, b), s) : __fmaf_rn(__fmul_rn(p, minimum(a, b)), maximum(a, b), s);
+}
+// Whether the products of scales of these ranges are f32.
+__device__ __forceinline__ bool plain(float2 a, float2 b) {
+  return __fmul_rn(a.x, b.x) > 0.0f && __fmul_rn(a.y, b.y) < __int_as_float(0x7f800000);
+}
+// A block more for the sums of a thread: rows 0 and 8 from its first one, columns 0 and 1 from each eighth.
+template <bool PLAIN, int COUNT, int N>
+__device__ __forceinline__ void add_blocks(float (&sums)[N], const int (&parts)[COUNT][N], float a0, float a1,
+                                           const float* scales_b) {
+#pragma unroll
+  for (int i = 0; i < N; i += 4) {
+    const float2 b = *(const float2*)(scales_b + i / 4 * 8);
+    sums[i] = add_block<PLAIN>(rounded(parts, i), a0, b.x, sums[i]);
+    sums[i + 1] = add_block<PLAIN>(rounded(parts, i + 1), a0, b.y, sums[i + 1]);
+    sums[i + 2] = add_block<PLAIN>(rounded(parts, i + 2), a1, b.x, sums[i + 2]);
+    sums[i + 3] = add_block<PLAIN>(rounded(parts, i + 3), a1, b.y, sums[i + 3]);
+  }
+}
+// What becomes of a sum that is NaN: that of the products with a factor that is not finite, where its row or column has one.
+template <class A, class B>
+__device__ __noinline__ float not_finite(float sum, const A* a, i64 a_step, const B* b, i64 b_step, int k) {
+  float total = 0;
+  bool found = false;
+  for (int i = 0; i < k; ++i) {
+    const float x = widen(a[i * a_step]), y = widen(b[i * b_step]);
+    if (fabsf(x) < __int_as_float(0x7f800000) && fabsf(y) < __int_as_float(0x7f800000)) continue;
+    total += x * y;
+    found = true;
+    if (total != total) break;
+  }
+  return found ? total : sum;
+}
+
+// 2**exponent, from 2**-149 on.
+__device__ __forceinline__ float power_of_two(int exponent) {
+  return __uint_as_float(exponent >= -126 ? (unsigned)(exponent + 127) << 23 : 1u << (exponent + 149));
+}
+// The least E with m <= 127/128 * 2**E, given the bits of a finite m.
+__device__ __forceinline__ int exponent_above(unsigned m) {
+  const bool tiny = m < 0x00800000u;
+  const unsigned bits = tiny ? __float_as_uint(__uint_as_float(m) * 0x1p64f) : m;
+  return (int)((bits + 0x1ffffu) >> 23) - 126 - (tiny ? 64 : 0);
+}
+
+// Four matrices of 8 lines of 16 bytes; each thread says where a line begins and has 4 bytes of a line of each: thread / 4's.
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address) : "memory");
+}
+// The same, but each thread has two 16-bit elements of a column, thread / 4's, from lines thread % 4 * 2 and the next.
+__device__ __forceinline__ void load_transposed(unsigned (&to)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address) : "memory");
+}
+// c += the product of 16 rows by 32 bytes and 8 columns by 32 bytes.
+__device__ __forceinline__ void multiply_add(int* c, const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
 __device__ __forceinline__ float exp_(float x) {
   const float t1 = __uint_as_float(0xd800000u);
   const int t2 = (int)0x71800000u;
@@ -463,246 +578,396 @@ __device__ __forceinline__ float exp_(float x) {
   return t32;
 }
 
+// The sums of products of digits by the power of 256 that they belong to, the highest first, of 16 rows by 8 columns. Those of
+// two digits are below 2**22: two of them begin with the bits of 1.5 * 2**23, so that they are the bits of floats as they are.
+template <int COUNT> struct DigitSums {
+  int s[2 * COUNT - 1][4];
+
+  __device__ __forceinline__ DigitSums() {
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+#pragma unroll
+      for (int p = 0; p < 2 * COUNT - 1; ++p) s[p][i] = COUNT == 2 && p != 1 ? 0x4b400000 : 0;
+  }
+  template <class A> __device__ __forceinline__ void add(const A& a, int digit, unsigned b0, unsigned b1) {
+#pragma unroll
+    for (int d = 0; d < COUNT; ++d) multiply_add(s[d + digit], a[d], b0, b1);
+  }
+  // P, rounded to f32.
+  __device__ __forceinline__ float rounded(int i) const {
+    if constexpr (COUNT == 2) {
+      int low;  // (written so that it takes two instructions)
+      asm("{ .reg .b32 x; and.b32 x, %1, 255; mad.lo.s32 %0, x, 256, %2; }" : "=r"(low) : "r"(s[1][i]), "r"(s[2][i]));
+      // 192 * 65536 is the 1.5 * 2**23 that is left in the low part.
+      return __fmaf_rn(__int_as_float((s[1][i] >> 8) + s[0][i]) - (12582912.0f + 192.0f), 65536.0f, __int_as_float(low));
+    } else {
+      const int sums[3][1] = {{(s[0][i] << 8) + s[1][i]}, {s[2][i]}, {(s[3][i] << 8) + s[4][i]}};
+      return ::rounded(sums, 0);
+    }
+  }
+};
+
+// The place of line `row` and byte `column` in digits by rows.
+template <int LINE> __device__ __forceinline__ int row_place(int row, int column) {
+  constexpr int PIECES = LINE / 16;
+  return row * LINE + ((column / 16 ^ row * PIECES / 8 % PIECES) * 16) + column % 16;
+}
+// The digits of a warp's 16 rows, from `first` on, for a step of 32 along the depth: held in registers, or read when they are
+// needed, from shared or from global memory, where they lie as digits by rows.
+template <int COUNT, int LINE> struct ReadRows {
+  const unsigned char* from;
+  unsigned x[COUNT][4];
+
+  __device__ __forceinline__ ReadRows(const unsigned char* from, int first)
+      : from(from + row_place<LINE>(first + threadIdx.x % 32 / 4, threadIdx.x % 4 * 4)) {}
+  __device__ __forceinline__ void step(int k, int block) {
+    const int lane = threadIdx.x % 32, odd = lane / 4 * (LINE / 16) / 8 % (LINE / 16);
+#pragma unroll
+    for (int d = 0; d < COUNT; ++d)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        x[d][i] = __ldg(reinterpret_cast<const unsigned*>(from + (block * COUNT + d) * 64 * LINE + i % 2 * 8 * LINE +
+                                                          ((k * 2 + i / 2 ^ odd) - odd) * 16));
+  }
+};
+template <int COUNT, int LINE> struct SharedRows {
+  unsigned from;
+  unsigned x[COUNT][4];
+
+  __device__ __forceinline__ SharedRows(const unsigned char* digits, int first) {
+    const int lane = threadIdx.x % 32;
+    from = shared_address(digits) + row_place<LINE>(first + lane % 16, lane / 16 * 16);
+  }
+  __device__ __forceinline__ void step(int k, int block) {
+#pragma unroll
+    for (int d = 0; d < COUNT; ++d) load_matrices(x[d], (from ^ k * 32) + (block * COUNT + d) * 64 * LINE);
+  }
+};
+template <int COUNT, int STEPS, int LINE> struct HeldRows {
+  unsigned all[STEPS][COUNT][4], x[COUNT][4];
+
+  __device__ __forceinline__ HeldRows(const unsigned char* from, int first) {
+    ReadRows<COUNT, LINE> rows(from, first);
+#pragma unroll
+    for (int k = 0; k < STEPS; ++k) {
+      rows.step(k, 0);
+      copy(all[k], rows.x);
+    }
+  }
+  __device__ __forceinline__ void step(int k, int) { copy(x, all[k]); }
+  static __device__ __forceinline__ void copy(unsigned (&to)[COUNT][4], const unsigned (&from)[COUNT][4]) {
+#pragma unroll
+    for (int d = 0; d < COUNT; ++d)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) to[d][i] = from[d][i];
+  }
+};
+
+// One block of the depth more for the dot products t of a warp's rows, whose scales are `a`, with 64 lines of digits in shared
+// memory, whose scales are `b`. LARGE: a scale in `a` is so large that P times it may overflow where the product does not.
+template <int COUNT, int STEPS, int LINE, bool LARGE, class Rows>
+__device__ __forceinline__ void add_dots(float (&t)[8][4], Rows& rows, int block, unsigned digits, const float* b,
+                                         const float (&a)[2]) {
+  const int lane = threadIdx.x % 32;
+  const unsigned at = digits + row_place<LINE>(lane / 16 * 8 + lane % 8, lane / 8 % 2 * 16);
+#pragma unroll
+  for (int n = 0; n < 8; n += 2) {
+    DigitSums<COUNT> sums[2];
+#pragma unroll
+    for (int k = 0; k < STEPS; ++k) {
+      rows.step(k, block);
+#pragma unroll
+      for (int d = 0; d < COUNT; ++d) {
+        unsigned r[4];
+        load_matrices(r, (at ^ k * 32) + (d * 64 + n * 8) * LINE);
+#pragma unroll
+        for (int i = 0; i < 2; ++i) sums[i].add(rows.x, d, r[2 * i], r[2 * i + 1]);
+      }
+    }
+    float2 of_columns[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) of_columns[i] = *reinterpret_cast<const float2*>(b + (n + i) * 8 + lane % 4 * 2);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const float p = sums[i / 4].rounded(i % 4), r = a[i / 2 % 2], c = i % 2 ? of_columns[i / 4].y : of_columns[i / 4].x;
+      float& sum = t[n + i / 4][i % 4];
+      sum = LARGE ? __fmaf_rn(__fmul_rn(p, minimum(r, c)), maximum(r, c), sum) : __fmaf_rn(__fmul_rn(p, r), c, sum);
+    }
+  }
+}
+
+// Of the values that the four threads of a row have.
+template <class Op> __device__ __forceinline__ float of_four(float x) {
+  x = Op::of(x, __shfl_xor_sync(~0u, x, 1));
+  return Op::of(x, __shfl_xor_sync(~0u, x, 2));
+}
+template <int H> __device__ __forceinline__ float largest_of_row(const float (&x)[8][4]) {
+  float m = maximum(x[0][2 * H], x[0][2 * H + 1]);
+#pragma unroll
+  for (int n = 1; n < 8; ++n) m = maximum(m, maximum(x[n][2 * H], x[n][2 * H + 1]));
+  return of_four<Max>(m);
+}
+// In adjacent pairs: a thread's own neighbours, then the four threads of each 8, then the eights.
+template <int H> __device__ __forceinline__ float sum_of_row(const float (&x)[8][4]) {
+  const int t = threadIdx.x % 4;
+  float four[4], two[2];
+#pragma unroll
+  for (int n = 0; n < 4; ++n) {  // each thread goes on with half of the eights: bits 1 and 2 of their numbers are those of t
+    const int m = n / 2 * 4 + n % 2;
+    const float a = x[m][2 * H] + x[m][2 * H + 1], b = x[m + 2][2 * H] + x[m + 2][2 * H + 1];
+    four[n] = (t & 1 ? b : a) + __shfl_xor_sync(~0u, t & 1 ? a : b, 1);
+  }
+#pragma unroll
+  for (int n = 0; n < 2; ++n) two[n] = (t & 2 ? four[n + 2] : four[n]) + __shfl_xor_sync(~0u, t & 2 ? four[n] : four[n + 2], 2);
+  return of_four<Sum>(two[0] + two[1]);
+}
+
+// Weights times the scales of their columns; one that is 0 stays so, whatever its scale.
+__device__ __forceinline__ void scale_columns(float (&w)[8][4], const float* scales) {
+  if (scales[64] != scales[64]) {
+#pragma unroll
+    for (int n = 0; n < 8; ++n)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) w[n][i] = w[n][i] == 0 ? 0 : w[n][i] * scales[n * 8 + threadIdx.x % 4 * 2 + i % 2];
+  } else {
+#pragma unroll
+    for (int n = 0; n < 8; ++n) {
+      const float2 s = *reinterpret_cast<const float2*>(scales + n * 8 + threadIdx.x % 4 * 2);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) w[n][i] *= i % 2 ? s.y : s.x;
+    }
+  }
+}
+
+// Weights on their way to the next product: integers by one exponent a row, as digits. `scale` becomes that of each row.
+template <int COUNT> struct Weights {
+  unsigned x[2][COUNT][4];
+
+  __device__ __forceinline__ void set(float (&w)[8][4], float (&scale)[2]) {
+    constexpr int BITS = 8 * COUNT - 1;
+    float up[2], lift[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      float most = 0;
+#pragma unroll
+      for (int n = 0; n < 8; ++n)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) most = maximum(most, fabsf(w[n][2 * h + e]));
+      const unsigned m = __float_as_uint(of_four<Max>(most));
+      const int places = BITS - max(exponent_above(m), BITS - 149);
+      up[h] = power_of_two(min(places, 127));
+      lift[h] = power_of_two(max(places - 127, 0));
+      scale[h] = m < 0x7f800000u ? power_of_two(-places) : __uint_as_float(0x7fc00000u);
+      if (m >= 0x7f800000u) up[h] = 0;
+    }
+    if (__any_sync(~0u, lift[0] > 1 || lift[1] > 1)) {
+#pragma unroll
+      for (int n = 0; n < 8; ++n)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) w[n][i] *= lift[i / 2];
+    }
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        unsigned u[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const float v = w[4 * k + i / 2 * 2 + e / 2][i % 2 * 2 + e % 2];
+          // 1.5 * 2**23 puts an integer into the low bits; balanced digits are those of u + 0x80.. with their high bits turned.
+          if constexpr (COUNT == 2) u[e] = __float_as_uint(__fmaf_rn(v, up[i % 2], 12582912.0f + 128.0f));
+          else u[e] = (unsigned)__float2int_rn(v * up[i % 2]) + 0x8080u;
+        }
+        const unsigned low0 = __byte_perm(u[0], u[1], 0x5140), low1 = __byte_perm(u[2], u[3], 0x5140);
+        x[k][COUNT - 1][i] = __byte_perm(low0, low1, 0x5410) ^ 0x80808080u;
+        x[k][COUNT - 2][i] = __byte_perm(low0, low1, 0x7632) ^ (COUNT == 3 ? 0x80808080u : 0u);
+        if constexpr (COUNT == 3)
+          x[k][0][i] = __byte_perm(__byte_perm(u[0], u[1], 0x0062), __byte_perm(u[2], u[3], 0x0062), 0x5410);
+      }
+  }
+  // sums += the weights times WIDTH columns of 64 rows, whose digits lie turned in shared memory.
+  template <int N> __device__ __forceinline__ void add_rows(float (&sums)[N][4], unsigned digits, const float (&scale)[2]) const {
+    const int lane = threadIdx.x % 32;
+    const unsigned at = digits + lane % 8 * 64 + ((lane / 8 ^ lane % 8 / 2) * 16);
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+      DigitSums<COUNT> parts;
+#pragma unroll
+      for (int d = 0; d < COUNT; ++d) {
+        unsigned r[4];
+        load_matrices(r, at + (d * N + n) * 512);
+#pragma unroll
+        for (int k = 0; k < 2; ++k) parts.add(x[k], d, r[2 * k], r[2 * k + 1]);
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i) sums[n][i] = __fmaf_rn(parts.rounded(i), scale[i / 2], sums[n][i]);
+    }
+  }
+};
+
+// Bytes that lie one behind the other, to shared memory. (The offsets are written out: an addition each stands there otherwise.)
+template <int BYTES, int THREADS, int FIRST = 0>
+__device__ __forceinline__ void copy_pieces_from(unsigned to, const unsigned char* from) {
+  if (FIRST + THREADS * 16 <= BYTES || threadIdx.x * 16 < BYTES - FIRST)
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0 + %2], [%1 + %2], 16;" ::"r"(to), "l"(from), "n"(FIRST) : "memory");
+  if constexpr (FIRST + THREADS * 16 < BYTES) copy_pieces_from<BYTES, THREADS, FIRST + THREADS * 16>(to, from);
+}
+template <int BYTES, int THREADS> __device__ __forceinline__ void copy_bytes(unsigned char* to, const unsigned char* from) {
+  copy_pieces_from<BYTES, THREADS>(shared_address(to) + threadIdx.x * 16, from + threadIdx.x * 16);
+}
+
+__device__ __forceinline__ void turn(float (&x)[8][4]) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float first = x[0][i];
+#pragma unroll
+    for (int n = 0; n < 7; ++n) x[n][i] = x[n + 1][i];
+    x[7][i] = first;
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constant__ Words W) {
-  extern __shared__ __align__(16) unsigned char shared[];
-  float* const weights = (float*)(shared + 0);
+  extern __shared__ __align__(128) unsigned char shared[];
   const unsigned pair = divide(blockIdx.x, W.w[77]);
-  const int first_row = (int)(blockIdx.x - pair * ((unsigned)W.w[75])) * 32, first_of_tile = first_row & ~63;
-  const int c0 = (int)divide(pair, W.w[78]), g = (int)pair - c0 * (int)((unsigned)W.w[76]);
+  const int first_row = (int)(blockIdx.x - pair * ((unsigned)W.w[75])) * 64, first_of_tile = first_row & ~63;
+  const int c0 = (int)divide(pair, W.w[78]), c1 = (int)pair - c0 * (int)((unsigned)W.w[76]);
   const int group = (int)((unsigned)W.w[79]);
-  const int first_head = g * group;
+  const int g = c1 / group;
   const int query_length = (int)W.w[80];
   const int key_length = (int)W.w[81];
-  const int rows = key_length, columns = query_length;
+  const int rows = query_length, columns = key_length;
   const int start = 0, stop = first_of_tile < rows ? (columns + 63) / 64 : 0;
-  const int rounds = stop > start ? (stop - start + 1) / 2 : 0;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, wn = warp % 2;
-  const int row = warp / 2 * 16 + (lane >> 1 & 1 | lane >> 3 & 2), along = (lane & 1 | lane >> 1 & 6), column = along * 8;
-  float* const slots = (float*)(shared + 16896);
-  int fed_unit = start, fed_step = 0, slot_read = 0;
-  int fed_rounds = rounds * group;
-  int fed_head = first_head;
-  Vec<BF16, 8>* const held = (Vec<BF16, 8>*)(shared + 62976) + threadIdx.x;
-  if (fed_rounds > 0) {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[54]) + g * ((i64)W.w[55]))), (int)((i64)W.w[53]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[57]) + fed_head * ((i64)W.w[58]))), (int)((i64)W.w[56]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  ++fed_step;
-  }
-  commit_copies();
-  float x[4][8];
-  float sum_v[4][4];
-  #pragma unroll
-  for (int m = 0; m < 4; ++m)
-  #pragma unroll
-  for (int n = 0; n < 4; ++n) sum_v[m][n] = 0;
-  float sum_k[4][4];
-  #pragma unroll
-  for (int m = 0; m < 4; ++m)
-  #pragma unroll
-  for (int n = 0; n < 4; ++n) sum_k[m][n] = 0;
-  #pragma unroll 1
-  for (int c1 = first_head; rounds > 0 && c1 < first_head + group; ++c1)
-  #pragma unroll 1
-  for (int unit = start; unit < stop; unit += 2) {
-  const int own = unit + wn, at_column = own * 64 + column;
-  const bool works = own < stop;
-  #pragma unroll
-  for (int m = 0; m < 4; ++m)
-  #pragma unroll
-  for (int n = 0; n < 8; ++n) x[m][n] = 0;
-  #pragma unroll 1
-  for (int chunk = 0; chunk < 2; ++chunk) {
-  float* const slot = slots + slot_read * 5760;
-  wait_copies<0>();
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::store_shared(held + 128, slot + 1152);
-  __syncthreads();
-  {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  if (at < 2) {
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[54]) + g * ((i64)W.w[55]))), (int)((i64)W.w[53]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[57]) + fed_head * ((i64)W.w[58]))), (int)((i64)W.w[56]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
+  const int lane = threadIdx.x % 32, first = first_row + threadIdx.x / 32 * 16, row = first + lane / 4;
+  const i64 q_record = (((i64)c0 * W.w[82] + (c1)) * W.w[83] + (first_row / 64));
+  const unsigned char* const q_digits = ((unsigned char*)(W.w[9] + W.w[84])) + q_record * 8192;
+  const float* const q_scales = (const float*)(((unsigned char*)(W.w[9] + W.w[85])) + q_record * 272);
+  const float q_scale[2] = {q_scales[row - first_row], q_scales[row - first_row + 8]};
+  const bool q_large = __any_sync(~0u, q_scale[0] > 0x1p64f || q_scale[1] > 0x1p64f);
+  copy_bytes<8192, 128>(shared + 34304, q_digits);
+  SharedRows<2, 64> q_rows(shared + 34304, first - first_row);
+  const i64 dy_record = (((i64)c0 * W.w[86] + (c1)) * W.w[87] + (first_row / 64));
+  const unsigned char* const dy_digits = ((unsigned char*)(W.w[9] + W.w[88])) + dy_record * 8192;
+  const float* const dy_scales = (const float*)(((unsigned char*)(W.w[9] + W.w[89])) + dy_record * 272);
+  const float dy_scale[2] = {dy_scales[row - first_row], dy_scales[row - first_row + 8]};
+  const bool dy_large = __any_sync(~0u, dy_scale[0] > 0x1p64f || dy_scale[1] > 0x1p64f);
+  copy_bytes<8192, 128>(shared + 42496, dy_digits);
+  SharedRows<2, 64> dy_rows(shared + 42496, first - first_row);
+  const i64 record0 = (((i64)c0 * W.w[91] + (g)) * W.w[92] + (0));
+  const unsigned char* from0 = ((unsigned char*)(W.w[9] + W.w[90])) + record0 * 8192;
+  const unsigned char* scales0 = ((unsigned char*)(W.w[9] + W.w[93])) + record0 * 272;
+  const i64 record1 = (((i64)c0 * W.w[95] + (g)) * W.w[96] + (0));
+  const unsigned char* from1 = ((unsigned char*)(W.w[9] + W.w[94])) + record1 * 8192;
+  const unsigned char* scales1 = ((unsigned char*)(W.w[9] + W.w[97])) + record1 * 272;
+  const i64 record2 = (((i64)c0 * W.w[99] + (g)) * W.w[100] + (0));
+  const unsigned char* from2 = ((unsigned char*)(W.w[9] + W.w[98])) + record2 * 8192;
+  const unsigned char* scales2 = ((unsigned char*)(W.w[9] + W.w[101])) + record2 * 272;
+  int fed_tile = start, fed_step = 0, fed_slot = 0, slot_read = 0;
+  int fed_left = most(stop - start, 0);
+  const auto feed = [&] {
+  if (fed_left > 0) {
+  unsigned char* const to = shared + fed_slot * 8576;
+  if (fed_step < 1) {
+  copy_bytes<8192, 128>(to, from0 + (i64)fed_tile * 8192);
+  copy_bytes<272, 128>(to + 8192, scales0 + fed_tile * 272);
   } else {
-  at -= 2;
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[2] + (c0 * ((i64)W.w[60]) + g * ((i64)W.w[61]))), (int)((i64)W.w[59]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[63]) + fed_head * ((i64)W.w[64]))), (int)((i64)W.w[62]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  }
-  ++fed_step;
-  }
-  commit_copies();
-  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
-  if (works) dots<32, 36, 4>(x, slot + row * 36, slot + 1152 + (wn * 64 + along) * 36);
-  }
-  if (works) {
-  #pragma unroll
-  for (int m = 0; m < 4; ++m) put8(weights + (row + m * 4) * 132 + wn * 64 + column, x[m]);
-  }
-  #pragma unroll
-  for (int m = 0; m < 4; ++m)
-  #pragma unroll
-  for (int n = 0; n < 8; ++n) x[m][n] = 0;
-  #pragma unroll 1
-  for (int chunk = 0; chunk < 2; ++chunk) {
-  float* const slot = slots + slot_read * 5760;
-  wait_copies<0>();
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::store_shared(held + 128, slot + 1152);
-  __syncthreads();
-  {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  at -= 2;
-  if (at < 2) {
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[2] + (c0 * ((i64)W.w[60]) + g * ((i64)W.w[61]))), (int)((i64)W.w[59]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[63]) + fed_head * ((i64)W.w[64]))), (int)((i64)W.w[62]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
+  if (fed_step < 2) {
+  copy_bytes<8192, 128>(to, from1 + (i64)fed_tile * 8192);
+  copy_bytes<272, 128>(to + 8192, scales1 + fed_tile * 272);
   } else {
-  at -= 2;
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[66]) + fed_head * ((i64)W.w[67]))), (int)((i64)W.w[65]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
+  copy_bytes<8192, 128>(to, from2 + (i64)fed_tile * 8192);
+  copy_bytes<272, 128>(to + 8192, scales2 + fed_tile * 272);
   }
-  ++fed_step;
+  }
+  if (++fed_step == 3) { fed_step = 0; --fed_left; ++fed_tile; }
   }
   commit_copies();
-  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
-  if (works) dots<32, 36, 4>(x, slot + row * 36, slot + 1152 + (wn * 64 + along) * 36);
-  }
-  if (works) {
-  const int heads = (int)W.w[71];
-  float lses[8], deltas[8];
+  fed_slot = fed_slot + 1 == 4 ? 0 : fed_slot + 1;
+  };
+  feed();
+  feed();
+  feed();
+  const int heads = (int)W.w[102];
+  float lses[2], deltas[2];
   #pragma unroll
-  for (int v = 0; v < 8; ++v) {
-  lses[v] = __uint_as_float(0x7f800000u); deltas[v] = 0;
-  if (at_column + v < columns) {
-  lses[v] = ((const float*)W.w[4] + (c0 * ((i64)W.w[72]) + c1 * ((i64)W.w[73])))[(at_column + v) * (i64)1];
-  if (lses[v] == -__uint_as_float(0x7f800000u)) lses[v] = __uint_as_float(0x7f800000u);
-  deltas[v] = ((const float*)W.w[9])[((i64)c0 * heads + c1) * ((i64)W.w[74]) + at_column + v];
+  for (int h = 0; h < 2; ++h) {
+  lses[h] = __uint_as_float(0x7f800000u); deltas[h] = 0;
+  if (row + 8 * h < rows) {
+  lses[h] = ((const float*)W.w[4] + (c0 * ((i64)W.w[103]) + c1 * ((i64)W.w[104])))[(row + 8 * h) * (i64)1];
+  if (lses[h] == -__uint_as_float(0x7f800000u)) lses[h] = __uint_as_float(0x7f800000u);
+  deltas[h] = ((const float*)W.w[9])[((i64)c0 * heads + c1) * ((i64)W.w[105]) + row + 8 * h];
   }
   }
+  float sum[8][4] = {};
+  #pragma unroll 1
+  for (int tile = start; tile < stop; ++tile) {
+  float x[8][4] = {};
+  {
+  unsigned char* const slot = shared + slot_read * 8576;
+  const float* const scales = (const float*)(slot + 8192);
+  wait_copies<2>();
+  __syncthreads();
+  feed();
+  slot_read = slot_read + 1 == 4 ? 0 : slot_read + 1;
+  if (q_large) add_dots<2, 2, 64, true>(x, q_rows, 0, shared_address(slot), scales, q_scale);
+  else add_dots<2, 2, 64, false>(x, q_rows, 0, shared_address(slot), scales, q_scale);
+  }
+  float dp[8][4] = {};
+  {
+  unsigned char* const slot = shared + slot_read * 8576;
+  const float* const scales = (const float*)(slot + 8192);
+  wait_copies<2>();
+  __syncthreads();
+  feed();
+  slot_read = slot_read + 1 == 4 ? 0 : slot_read + 1;
+  if (dy_large) add_dots<2, 2, 64, true>(dp, dy_rows, 0, shared_address(slot), scales, dy_scale);
+  else add_dots<2, 2, 64, false>(dp, dy_rows, 0, shared_address(slot), scales, dy_scale);
+  }
   #pragma unroll
-  for (int m = 0; m < 4; ++m) {
-  const int at_row = first_row + row + m * 4;
-  float line[8]; get8(line, weights + (row + m * 4) * 132 + wn * 64 + column);
-  float (&slope)[8] = x[m];
-  const int from = 0, upto = at_row < rows ? columns - 1 - at_column : -1;
+  for (int m = 0; m < 8; ++m) {
   #pragma unroll
-  for (int v = 0; v < 8; ++v) {
-  const float lse = lses[v], delta = deltas[v];
-  const bool seen = v >= from && v <= upto;
+  for (int i = 0; i < 4; ++i) {
+  const int at_row = row + i / 2 * 8, at_column = tile * 64 + m * 8 + lane % 4 * 2 + i % 2;
+  const float lse = lses[i / 2], delta = deltas[i / 2];
+  const bool seen = at_row < rows && at_column < columns;
   const float t1 = __uint_as_float((unsigned)W.w[10]);
-  const float t2 = line[v];
+  const float t2 = x[m][i];
   const float t3 = t2 * t1;
   const float e = exp_(t3 - lse);
   const float p = seen ? e : 0;
-  const float ds = p * (slope[v] - delta);
+  const float ds = p * (dp[m][i] - delta);
   const float t4 = ds;
   const float t5 = t4 * t1;
   const float dt = seen ? t5 : 0;
-  line[v] = p;
-  slope[v] = dt;
+  x[m][i] = dt;
   }
-  put8(weights + (row + m * 4) * 132 + wn * 64 + column, line);
-  }}
-  const int present = least(2, stop - unit) * 64;
-  #pragma unroll 1
-  for (int j = 0; j < present; j += 64) {
-  float* const slot = slots + slot_read * 5760;
-  wait_copies<0>();
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
-  __syncthreads();
+  }
   {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  at -= 2;
-  at -= 2;
-  if (at < present / 64) {
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[5] + (c0 * ((i64)W.w[66]) + fed_head * ((i64)W.w[67]))), (int)((i64)W.w[65]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
-  } else {
-  at -= present / 64;
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[69]) + fed_head * ((i64)W.w[70]))), (int)((i64)W.w[68]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
-  }
-  if (++fed_step == 2 + 2 + present / 64 + present / 64) {
-  fed_step = 0; --fed_rounds; fed_unit += 2;
-  if (fed_unit >= stop) { fed_unit = start; ++fed_head; }
-  }
-  }
-  commit_copies();
-  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
-  sums<64, 4, 132, 64>(sum_v, weights + row * 132 + j, slot + wn * 32 + along * 4);
-  }
+  unsigned char* const slot = shared + slot_read * 8576;
+  const float* const scales = (const float*)(slot + 8192);
+  wait_copies<2>();
   __syncthreads();
-  if (works) {
-  #pragma unroll
-  for (int m = 0; m < 4; ++m) put8(weights + (row + m * 4) * 132 + wn * 64 + column, x[m]);
-  }
-  #pragma unroll 1
-  for (int j = 0; j < present; j += 64) {
-  float* const slot = slots + slot_read * 5760;
-  wait_copies<0>();
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::store_shared(held + 0, slot + 0);
-  __syncthreads();
-  if (fed_rounds > 0) {
-  float* const slot = slots;
-  const int present = least(2, stop - fed_unit) * 64;
-  int at = fed_step;
-  if (at < 2) {
-  Chunk<BF16, float, 32, 32, 36, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[1] + (c0 * ((i64)W.w[54]) + g * ((i64)W.w[55]))), (int)((i64)W.w[53]), (int)(i64)1, 64}, first_row, rows, at * 32);
-  Chunk<BF16, float, 128, 32, 36, 128, 8, STAGED, true>::fetch(held + 128, slot + 1152, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[57]) + fed_head * ((i64)W.w[58]))), (int)((i64)W.w[56]), (int)(i64)1, 64}, fed_unit * 64, columns, at * 32);
-  } else {
-  at -= 2;
-  at -= 2;
-  at -= present / 64;
-  Chunk<BF16, float, 64, 64, 64, 128, 8, STAGED, false>::fetch(held + 0, slot + 0, Matrix<BF16, int>{((const BF16*)W.w[0] + (c0 * ((i64)W.w[69]) + fed_head * ((i64)W.w[70]))), (int)((i64)W.w[68]), (int)(i64)1, 64}, fed_unit * 64 + at * 64, columns, 0);
-  }
-  if (++fed_step == 2 + 2 + present / 64 + present / 64) {
-  fed_step = 0; --fed_rounds; fed_unit += 2;
-  if (fed_unit >= stop) { fed_unit = start; ++fed_head; }
-  }
-  }
-  commit_copies();
-  slot_read = slot_read + 1 == 2 ? 0 : slot_read + 1;
-  sums<64, 4, 132, 64>(sum_k, weights + row * 132 + j, slot + wn * 32 + along * 4);
+  feed();
+  slot_read = slot_read + 1 == 4 ? 0 : slot_read + 1;
+  scale_columns(x, scales);
+  Weights<2> digits;
+  float scale[2];
+  digits.set(x, scale);
+  digits.add_rows<8>(sum, shared_address(slot), scale);
   }
   }
   #pragma unroll
-  for (int m = 0; m < 4; ++m) {
-  const int at_row = first_row + row + m * 4;
-  if (at_row < (int)W.w[82]) {
-  BF16* const to = ((BF16*)W.w[8] + (c0 * ((i64)W.w[83]) + g * ((i64)W.w[84]))) + at_row * ((i64)W.w[85]);
+  for (int h = 0; h < 2; ++h) {
+  const int at_row = row + h * 8;
+  if (at_row < (int)W.w[106]) {
+  BF16* const to = ((BF16*)W.w[6] + (c0 * ((i64)W.w[107]) + c1 * ((i64)W.w[108]))) + at_row * ((i64)W.w[109]);
   #pragma unroll
-  for (int r = 0; r < 1; ++r) {
-  const int c = wn * 32 + (r * 8 + along) * 4;
-  Vec<BF16, 4> out;
+  for (int n = 0; n < 8; ++n) {
+  const int c = n * 8 + lane % 4 * 2;
+  Vec<BF16, 2> out;
   #pragma unroll
-  for (int v = 0; v < 4; ++v) {
-  const int n = r * 4 + v;
-  out.v[v] = Narrow<BF16, float>::to(at_row < rows ? sum_v[m][n] : 0);
-  }
-  if (c + 4 <= 64) store<4>(to + c, out); else
+  for (int e = 0; e < 2; ++e) { const int i = 2 * h + e; out.v[e] = Narrow<BF16, float>::to(sum[n][i]); }
+  if (c + 2 <= 64) store<2>(to + c, out); else
   #pragma unroll
-  for (int v = 0; v < 4; ++v) if (c + v < 64) to[(c + v)] = out.v[v];
-  }}}
-  #pragma unroll
-  for (int m = 0; m < 4; ++m) {
-  const int at_row = first_row + row + m * 4;
-  if (at_row < (int)W.w[86]) {
-  BF16* const to = ((BF16*)W.w[7] + (c0 * ((i64)W.w[87]) + g * ((i64)W.w[88]))) + at_row * ((i64)W.w[89]);
-  #pragma unroll
-  for (int r = 0; r < 1; ++r) {
-  const int c = wn * 32 + (r * 8 + along) * 4;
-  Vec<BF16, 4> out;
-  #pragma unroll
-  for (int v = 0; v < 4; ++v) {
-  const int n = r * 4 + v;
-  out.v[v] = Narrow<BF16, float>::to(at_row < rows ? sum_k[m][n] : 0);
-  }
-  if (c + 4 <= 64) store<4>(to + c, out); else
-  #pragma unroll
-  for (int v = 0; v < 4; ++v) if (c + v < 64) to[(c + v)] = out.v[v];
+  for (int e = 0; e < 2; ++e) if (c + e < 64) to[(c + e)] = out.v[e];
   }}}
 }

@@ -99,5 +99,7 @@ CASES = (
     Inputs((2, 8, 2, 1, 100, 16, 16), bias=(2, 8, 1, 100), slopes=2, key_lengths=(66, 10)),
     Inputs((2, 8, 2, 1, 100, 32, 16), K.BF16, {"causal": True, "offset": 99}),
     Inputs((1, 1, 1, 1, 1, 1, 1)),
+    Inputs((2, 2, 1, 20, 70, 16, 16), K.F64, bias=(2, 2, 20, 70), bias_element=K.F32),
+    Inputs((2, 2, 1, 20, 70, 16, 16), K.F64, bias=(1, 2, 1, 70), bias_element=K.BF16),
     Inputs((2, 3, 1, 129, 129, 33, 31), options=CAUSAL, mask=(1, 1, 129, 129)),
 )

@@ -298,10 +298,10 @@ def test_empty(extents: Any, device: str, math: MathPrecision) -> None:
 
 @pytest.mark.cpu_only
 def test_what_is_chosen() -> None:
-    """Chains by default; integers of so many bits where they are asked for, of 16-bit elements only."""
+    """Integers of 15 bits by default, and of so many as are asked for, of 16-bit elements only."""
     case = Inputs((2, 4, 2, 70, 66, 16, 16), K.BF16)
     for plan, d in ((AttentionPlan, case.descriptor), (AttentionBackwardPlan, case.backward_descriptor)):
-        assert plan.select(None, d).precision_guarantee().math is MathPrecision.F32
+        assert plan.select(None, d).precision_guarantee().math is MathPrecision.INT15
         for math in MATHS:
             chosen = plan.select(None, d, PlanPreference(math=math))
             assert chosen.precision_guarantee().math is math
@@ -325,7 +325,7 @@ def test_a_way_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(AttentionImplementation, "executables", executables)
     reasons = [c.reason_refused for c in AttentionPlan.candidates(None, d) if c.backend is BackendKind.FORMULA_CPU]
-    assert reasons == [None, "no kernels of int15", None]
+    assert reasons == ["no kernels of int15", None, None]
     assert AttentionPlan.select(None, d).precision_guarantee().math is MathPrecision.F32
     assert (
         AttentionPlan.select(None, d, PlanPreference(math=MathPrecision.INT23)).precision_guarantee().math is MathPrecision.INT23
@@ -333,5 +333,5 @@ def test_a_way_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnsupportedError, match=r"^no kernels of int15$"):
         AttentionPlan.select(None, d, PlanPreference(math=MathPrecision.INT15))
     refused |= {None, MathPrecision.INT23}
-    with pytest.raises(UnsupportedError, match=r"^no kernels of None$"):
+    with pytest.raises(UnsupportedError, match=r"^no kernels of int15$"):
         AttentionPlan.select(None, d)

@@ -40,9 +40,9 @@ def sku(**changes: object) -> KernelSku:
 
 
 def test_sku_string_is_stable() -> None:
-    assert str(sku()) == "softmax.softmax_backward:bf16:contiguous:none:sm_90:formula-cuda:f32+f32/dbsx:v2"
+    assert str(sku()) == "softmax.softmax_backward:bf16:contiguous:none:sm_90:formula-cuda:f32+f32/dbsx:v3"
     assert str(sku(aux_element=ElementKind.S32, epilogue="bias", guarantee=VENDOR)) == (
-        "softmax.softmax_backward:bf16+s32:contiguous:bias:sm_90:formula-cuda:tf32+f32/d:v2"
+        "softmax.softmax_backward:bf16+s32:contiguous:bias:sm_90:formula-cuda:tf32+f32/d:v3"
     )
 
 
@@ -58,7 +58,7 @@ def test_every_field_is_part_of_the_identity() -> None:
         {"guarantee": VENDOR},
         {"aux_element": ElementKind.F32},
         {"epilogue": "bias"},
-        {"arithmetic_version": 3},
+        {"arithmetic_version": 4},
     ]
     skus = [sku(**c) for c in changes]
     assert len(set(skus)) == len({str(s) for s in skus}) == len(changes)

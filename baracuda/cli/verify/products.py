@@ -21,10 +21,14 @@ from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.plan import MatmulArgs, MatmulPlan, precisions
 
 _K = ElementKind
-#: Batch extents of a and of b, then rows, depth and columns: single ones, odd ones, those of vectors, and tiles with a rest.
+#: Batch extents of a and of b, then rows, depth and columns: single ones, odd ones, those of vectors, and tiles with a rest,
+#: blocks of integers with one.
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], int, int, int], ...] = (
     ((), (), 1, 1, 1), ((), (), 3, 5, 7), ((), (), 1, 300, 33), ((), (), 5, 64, 1), ((), (), 33, 130, 17), ((), (), 64, 64, 64),
     ((), (), 70, 257, 40), ((), (), 130, 31, 65), ((3,), (3,), 4, 33, 9), ((2, 1), (3,), 5, 17, 6), ((), (), 16, 1000, 16),
+    ((), (), 2, 128, 128), ((), (), 8, 384, 48), ((), (), 17, 129, 100), ((), (), 31, 127, 3), ((), (), 65, 256, 72),
+    ((), (), 129, 513, 130), ((), (), 256, 40, 1), ((), (), 300, 96, 64), ((4,), (4,), 1, 640, 5), ((2,), (1,), 12, 200, 256),
+    ((5,), (5,), 40, 24, 40), ((2, 3), (2, 1), 9, 70, 11), ((), (), 4, 2500, 7),
 )  # fmt: skip
 #: Elements of the factors and of the result, and what is asked for instead of the default.
 ELEMENTS: tuple[tuple[ElementKind, ElementKind, MathPrecision | None], ...] = (

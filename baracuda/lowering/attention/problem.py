@@ -31,8 +31,8 @@ dq[i, d] of dt * k[j, d] in rising j; dk[j, d] of dt * q[i, d] and dv[j, d] of p
 one after another. A gradient by a tensor of the score is `dbias`, stored for each pair, +0 for those that are masked or skipped,
 and summed by a plan of its own.
 
-**In integers** (`math` INT23 or INT15; 16-bit elements). The same steps with products of integers of so many bits in place of the
-chains (`baracuda/formula/integer_products.py` has the rule for E and the meaning of a P, its F and a scale):
+**In integers** (`math` INT15, the default of 16-bit elements, or INT23). The same steps with products of integers of so many
+bits in place of the chains (`baracuda/formula/integer_products.py` has the rule for E and the meaning of a P, its F and a scale):
 
 - A row of q, k, v or dy (the elements of one head and one query or key) has one E, from all its elements, and the integers by it;
   the scale S = 2**(E - bits). A row with an element that is not finite has the scale NaN and integers of 0. A row beyond its

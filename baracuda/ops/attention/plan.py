@@ -80,10 +80,10 @@ class AttentionPlan(Plan[AttentionDescriptor, AttentionArgs]):
     """y = softmax(score(q @ k.T)) @ v for each head, without the matrix of scores in memory.
 
     The formula's plan works tile by tile with an online softmax, in an order that `baracuda.lowering.attention.problem` fixes, in
-    f32 for 16-bit floats: all four promises hold, and neither other batch elements nor what pads a sequence beyond its length
-    changes a bit. They hold as well of the plans of 16-bit floats in products of integers of 15 and of 23 bits, which a
-    preference asks for by its `math`. A query that sees no key gives +0, and the log-sum-exp -inf. Every tensor may have any
-    strides; y may share memory with none.
+    f32 for 16-bit floats, whose products are taken in integers of 15 bits: all four promises hold, and neither other batch
+    elements nor what pads a sequence beyond its length changes a bit. They hold as well with integers of 23 bits and with chains
+    in f32, which a preference asks for by its `math` (INT23, F32). A query that sees no key gives +0, and the log-sum-exp -inf.
+    Every tensor may have any strides; y may share memory with none.
 
     Sources: Vaswani et al., Attention Is All You Need, 2017; Milakov and Gimelshein, Online normalizer calculation for
     softmax, 2018; Dao et al., FlashAttention, 2022.
@@ -143,7 +143,7 @@ class AttentionBackwardPlan(Plan[AttentionBackwardDescriptor, AttentionBackwardA
 
 def precisions(d: AttentionDescriptor) -> tuple[MathPrecision | None, ...]:
     """What an attention's generated kernels take products in, the default first; None for chains."""
-    return (None, MathPrecision.INT15, MathPrecision.INT23) if d.element in (K.F16, K.BF16) else (None,)
+    return (MathPrecision.INT15, None, MathPrecision.INT23) if d.element in (K.F16, K.BF16) else (None,)
 
 
 def _implementations(cls: Any, device: Device, descriptor: AttentionDescriptor) -> Found:

@@ -87,5 +87,11 @@ def _slope_graph(d: AttentionBackwardDescriptor) -> Graph:
     slope = gradient(score_formula(d), [DOT, *([d.pair] if d.pair else [])], {SCORE: GRADIENT})
     renamed = ("ddot", "dbias")
     kinds = (d.compute, d.dbias_element if d.pair else d.compute)
-    outputs = tuple((Port(name, kind), e) for name, kind, (_, e) in zip(renamed, kinds, slope.outputs, strict=False))
+    exact = (cast(_unrounded(e, d.compute), kind.compute) for kind, (_, e) in zip(kinds, slope.outputs, strict=False))
+    outputs = tuple((Port(name, kind), e) for name, kind, e in zip(renamed, kinds, exact, strict=False))
     return expand(Graph(slope.inputs, outputs, slope.inner_axes))
+
+
+def _unrounded(e: Expr, compute: ElementKind) -> Expr:
+    """A gradient before it is rounded to the kind of its tensor, which its store does where it has to."""
+    return e.args[0] if e.op == "cast" and e.args[0].kind is compute else e

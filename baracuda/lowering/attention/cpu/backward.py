@@ -14,7 +14,7 @@ from baracuda.codegen.llvm.ir import Value, i64, intrinsic
 from baracuda.codegen.llvm.lanes import load_lanes, store_lanes
 from baracuda.codegen.llvm.transpose import transposed
 from baracuda.formula.elementary.softened import exp_of_nonpositive
-from baracuda.formula.expr import input_
+from baracuda.formula.expr import cast, input_
 from baracuda.lowering.attention.cpu.forward import primitive_of
 from baracuda.lowering.attention.cpu.scores import TOGETHER, Scores, Tile
 from baracuda.lowering.attention.cpu.tiles import Matrix
@@ -39,7 +39,7 @@ class Backward:
         self.b = w.b
         self.exp = primitive_of(exp_of_nonpositive(input_("x", a.compute)))
         self.score = a.score.outputs[0][1]
-        self.slopes = [e for _, e in a.slope.outputs]
+        self.slopes = [cast(e, a.compute) for _, e in a.slope.outputs]
         self.scores = Scores(w)
         self._take_areas()
         self.s, self.ds = w.area(KEYS, QUERIES), w.area(KEYS, QUERIES)
@@ -238,7 +238,8 @@ class Backward:
             to = w.at("dbias", batch, head, b.add(first, row))
             with b.loop(0, w.keys, w.lanes) as key:
                 step = None if operand.steps(3) == 1 else stride
-                store_lanes(b, operand.kind, w.number(0.0), b.at(to, b.mul(key, stride)), step, b.sub(w.keys, key))
+                zeros = self._of_bias(w.number(0.0))
+                store_lanes(b, operand.kind, zeros, b.at(to, b.mul(key, stride)), step, b.sub(w.keys, key))
 
     def _store_bias(self, tile: Tile, source: Matrix) -> None:
         """Write the gradients of a tile, whose vectors run along the queries."""
@@ -251,4 +252,9 @@ class Backward:
                 row = b.add(query, lane)
                 with b.if_(b.less(row, tile.queries)):
                     to = w.at("dbias", tile.batch, tile.head, b.add(tile.first_query, row), b.add(tile.first_key, key))
-                    store_lanes(b, operand.kind, values, to, step, b.sub(tile.keys, key))
+                    store_lanes(b, operand.kind, self._of_bias(values), to, step, b.sub(tile.keys, key))
+
+    def _of_bias(self, values: Value) -> Value:
+        """Values of the compute kind in that of the gradient's."""
+        primitive = cast(input_("x", self.a.compute), self.work.operand("dbias").kind.compute)
+        return self.work.evaluate(primitive, {"x": values})
