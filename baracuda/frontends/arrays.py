@@ -89,6 +89,11 @@ def adopted(obj: Any, name: str = "tensor") -> Any:
         return ref
     if ref.device.kind is DeviceKind.CUDA:
         return array.of(ref)
+    return borrowed(ref)
+
+
+def borrowed(ref: TensorRef) -> np.ndarray[Any, Any]:
+    """A tensor on the CPU as a NumPy array of the same memory."""
     if 0 in ref.shape:
         return np.empty(ref.shape, ref.kind.numpy)
     return np.asarray(_BorrowedMemory(ref)).view(ref.kind.numpy)

@@ -23,6 +23,8 @@ class Cacheable(NamedTuple):
         The numbers of a call as kernels know them, checked, by the arguments of the call; None where there are none.
     every
         Whether a call is only kept where each of its numbers is seen to reach a kernel unchanged.
+    views
+        Whether results may be views of its tensors.
     """
 
     function: Callable[..., Any]
@@ -31,3 +33,4 @@ class Cacheable(NamedTuple):
     specials: Mapping[str, tuple[float, ...]] = {}
     scalars: Callable[[tuple[Any, ...], Mapping[str, Any]], Mapping[str, float]] | None = None
     every: bool = False
+    views: bool = False

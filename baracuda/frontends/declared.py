@@ -157,7 +157,7 @@ class Declaration:
                     in_place = at < len(arguments) and (at >= len(self._tensors) or self._tensors[at])
                     key.append(kind if in_place else identity(value))
                 else:
-                    key.append(_part(value))
+                    key.append(part_of_key(value))
         except TypeError:
             return None
         return tuple(key)
@@ -195,7 +195,7 @@ class Declaration:
                 names = _checked(name, values[name], wanted, names)
 
 
-def _part(value: Any) -> Any:
+def part_of_key(value: Any) -> Any:
     """What checks of a value depend on; raises TypeError where that takes the long way to find out."""
     kind = type(value)
     read = LAYOUT_KEYS.get(kind)
@@ -207,7 +207,7 @@ def _part(value: Any) -> Any:
     if kind in _PLAIN:
         return identity(value)
     if kind is tuple or kind is list:
-        return kind, *map(_part, value)
+        return kind, *map(part_of_key, value)
     if kind is FunctionType:  # any does
         return kind
     raise TypeError
@@ -225,6 +225,9 @@ def _checked(name: str, value: Any, wanted: Pattern, names: Names) -> Names:
         return wanted.check_shape(name, (len(value),), names)
     for i, member in enumerate(value):
         if isinstance(member, NUMBERS) and wanted.number:
+            continue
+        if isinstance(member, (list, tuple)) and wanted.nested:
+            names = _checked(f"{name}[{i}]", member, wanted, names)
             continue
         ref = describe(member, f"{name}[{i}]")
         wanted.check_kind(f"{name}[{i}]", ref.kind, names)
