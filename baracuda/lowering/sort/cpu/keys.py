@@ -86,4 +86,3 @@ class KeyCode:
         if shift + bits < self.bits:
             value = b.and_(value, self._const((1 << bits) - 1, 1))
         return b.convert("zext", value, "i64")
-
