@@ -33,10 +33,11 @@ class UnboundKernel:
     body: str
     grid: tuple[int, int, int]
     block: int
+    shared: int = 0
 
     def launch(self, words: Words) -> Launch:
         source = translation_unit(words, dedent(self.body).strip("\n").split("\n"), self.block, self.functions)
-        return Launch(KernelSource(source), self.grid, self.block)
+        return Launch(KernelSource(source), self.grid, self.block, self.shared)
 
 
 def digits(keys: Keys) -> list[tuple[int, int]]:
