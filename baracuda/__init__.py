@@ -18,8 +18,8 @@ _EXPORTS = {
     "baracuda.core.device": "Device DeviceKind Stream",
     "baracuda.core.elements": "ElementKind",
     "baracuda.core.errors": (
-        "BackendError BufferTooSmallError Error InvalidProblemError MisalignedOperandError OutOfMemoryError UnsupportedError "
-        "WorkspaceTooSmallError"
+        "BackendError BufferTooSmallError Error InvalidProblemError MisalignedOperandError OutOfMemoryError OutOfRangeError "
+        "UnsupportedError WorkspaceTooSmallError"
     ),
     "baracuda.core.descriptor": "Args Descriptor",
     "baracuda.core.plan": "Plan",

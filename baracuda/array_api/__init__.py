@@ -3,7 +3,7 @@
     import baracuda.array_api as xp
     x = xp.asarray([[1.0, 2.0], [3.0, 4.0]], device=baracuda.Device.cuda(0))
 
-Arrays are `baracuda.Array`s, devices are `baracuda.Device`s, dtypes NumPy's. Each function says which of the library's it is, and has
+Arrays are `baracuda.Array`s, devices are `baracuda.Device`s, dtypes `baracuda.ElementKind`s. Each function says which of the library's it is, and has
 that function's bits on every device. Numbers of Python become float32, complex64 and int64. Where the standard leaves something
 open, the function's module or docstring says what happens.
 

@@ -1,4 +1,5 @@
-"""Dtypes, which are NumPy's, and what is known of them: the standard's data type functions.
+"""Dtypes, which are the library's `ElementKind`s, and what is known of them: the standard's data type functions. Where a dtype is asked
+for, NumPy's, or the name of one, does as well; `np.dtype` takes ours.
 
 The 16-bit and 8-bit floats of the library (`float16`, `bfloat16`, `float8_e4m3fn`, `float8_e5m2`) are an addition to the standard's.
 """
@@ -17,13 +18,13 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.frontends.array import Array
 from baracuda.ops.declaration.promotion import common, part, promote
 
-bool = ElementKind.BOOL.numpy
-int8, int16, int32, int64 = (k.numpy for k in (ElementKind.S8, ElementKind.S16, ElementKind.S32, ElementKind.S64))
-uint8, uint16, uint32, uint64 = (k.numpy for k in (ElementKind.U8, ElementKind.U16, ElementKind.U32, ElementKind.U64))
-float32, float64 = ElementKind.F32.numpy, ElementKind.F64.numpy
-complex64, complex128 = ElementKind.C64.numpy, ElementKind.C128.numpy
-float16, bfloat16 = ElementKind.F16.numpy, ElementKind.BF16.numpy
-float8_e4m3fn, float8_e5m2 = ElementKind.F8E4M3.numpy, ElementKind.F8E5M2.numpy
+bool = ElementKind.BOOL
+int8, int16, int32, int64 = ElementKind.S8, ElementKind.S16, ElementKind.S32, ElementKind.S64
+uint8, uint16, uint32, uint64 = ElementKind.U8, ElementKind.U16, ElementKind.U32, ElementKind.U64
+float32, float64 = ElementKind.F32, ElementKind.F64
+complex64, complex128 = ElementKind.C64, ElementKind.C128
+float16, bfloat16 = ElementKind.F16, ElementKind.BF16
+float8_e4m3fn, float8_e5m2 = ElementKind.F8E4M3, ElementKind.F8E5M2
 
 _KINDS = {
     "bool": (Category.BOOL,),
@@ -57,11 +58,11 @@ def can_cast(from_: DType | Array, to: DType, /) -> Any:
         return False
 
 
-def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+def result_type(*arrays_and_dtypes: Any) -> ElementKind:
     """The common element of arrays, dtypes and Python's numbers, as `baracuda.ops.declaration.promotion` says."""
     numbers = [x for x in arrays_and_dtypes if type(x) in (np.bool_, int, float, complex) or x is True or x is False]
     kinds = [_element(x) for x in arrays_and_dtypes if not any(x is n for n in numbers)]
-    return common(kinds, numbers).numpy
+    return common(kinds, numbers)
 
 
 def isdtype(dtype: DType, kind: Any) -> Any:
@@ -84,7 +85,7 @@ class finfo_object:
     max: float
     min: float
     smallest_normal: float
-    dtype: np.dtype[Any]
+    dtype: ElementKind
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class iinfo_object:
     bits: int
     max: int
     min: int
-    dtype: np.dtype[Any]
+    dtype: ElementKind
 
 
 def finfo(type: DType | Array, /) -> finfo_object:
@@ -107,7 +108,7 @@ def finfo(type: DType | Array, /) -> finfo_object:
 
     found = ml_dtypes.finfo(kind.numpy)
     limits = (float(n) for n in (found.eps, found.max, found.min, found.smallest_normal))
-    return finfo_object(kind.bits, *limits, kind.numpy)
+    return finfo_object(kind.bits, *limits, kind)
 
 
 def iinfo(type: DType | Array, /) -> iinfo_object:
@@ -117,4 +118,4 @@ def iinfo(type: DType | Array, /) -> iinfo_object:
         raise InvalidProblemError(f"type: {kind}; expected an integer")
     signed = kind.category is Category.SIGNED
     low = -(1 << kind.bits - 1) if signed else 0
-    return iinfo_object(kind.bits, low + (1 << kind.bits) - 1, low, kind.numpy)
+    return iinfo_object(kind.bits, low + (1 << kind.bits) - 1, low, kind)

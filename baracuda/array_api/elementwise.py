@@ -293,7 +293,9 @@ def remainder(x1: Operand, x2: Operand, /) -> Array:
 
 
 def round(x: Array, /) -> Array:
-    """`baracuda.round`."""
+    """`baracuda.round`, of complex numbers in both parts."""
+    if x.kind.category is Category.COMPLEX:
+        return baracuda.view_as_complex(baracuda.round(baracuda.view_as_real(x)))
     return baracuda.round(x)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from baracuda.array_api import dtypes as _dtypes
 from baracuda.array_api.dtypes import isdtype
 from baracuda.array_api.operands import DEFAULTS, default_device
 from baracuda.core.device import Device
+from baracuda.core.elements import ElementKind
 
 _STANDARD = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"]
 #: Axes that calls are kept for; more are computed, more slowly.
@@ -27,12 +26,12 @@ class Info:
         """The device of arrays that are made without saying where."""
         return default_device()
 
-    def default_dtypes(self, *, device: Device | None = None) -> dict[str, np.dtype[Any]]:
+    def default_dtypes(self, *, device: Device | None = None) -> dict[str, ElementKind]:
         """What arrays made of Python's numbers have, and indices."""
         names = {"real floating": float, "complex floating": complex, "integral": int, "indexing": int}
-        return {name: DEFAULTS[number].numpy for name, number in names.items()}
+        return {name: DEFAULTS[number] for name, number in names.items()}
 
-    def dtypes(self, *, device: Device | None = None, kind: Any = None) -> dict[str, np.dtype[Any]]:
+    def dtypes(self, *, device: Device | None = None, kind: Any = None) -> dict[str, ElementKind]:
         """The standard's dtypes of a kind, by name; all devices have all of them."""
         found = {name: getattr(_dtypes, name) for name in _STANDARD}
         return {name: dtype for name, dtype in found.items() if kind is None or isdtype(dtype, kind)}

@@ -6,7 +6,8 @@ from itertools import zip_longest
 
 import baracuda
 from baracuda.array_api.operands import Axes
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError, OutOfRangeError
 from baracuda.frontends.array import Array
 
 
@@ -30,7 +31,7 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
 
 def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     """`baracuda.broadcast_to`: a view, which cannot be written."""
-    return baracuda.broadcast_to(x, shape)
+    return x.broadcast_to(tuple(shape))
 
 
 def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) -> Array:
@@ -42,6 +43,10 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
 
 def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """`baracuda.unsqueeze`: a view."""
+    rank = x.ndim + (len(axis) if isinstance(axis, tuple) else 1)
+    for a in axis if isinstance(axis, tuple) else (axis,):
+        if not -rank <= a < rank:
+            raise OutOfRangeError(f"axis: {a}; expected {-rank} to {rank - 1}")
     return baracuda.unsqueeze(x, axis)
 
 
@@ -62,7 +67,8 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
 
 def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
     """`baracuda.repeat_interleave`."""
-    return baracuda.repeat_interleave(x, repeats, axis=axis)
+    counts = repeats.astype(ElementKind.S64, copy=False) if isinstance(repeats, Array) else repeats
+    return baracuda.repeat_interleave(x, counts, axis=axis)
 
 
 def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:

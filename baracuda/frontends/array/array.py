@@ -5,8 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from baracuda.core import layout_key
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
@@ -52,9 +50,9 @@ class Array(Operators, Indexing, Exchange, TensorMut):
         return prod(self.shape)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """The element as a NumPy dtype."""
-        return self.kind.numpy
+    def dtype(self) -> ElementKind:
+        """The element, `kind`, by its name in other libraries; `np.dtype(x.dtype)` is NumPy's."""
+        return self.kind
 
     @property
     def itemsize(self) -> int:

@@ -158,12 +158,13 @@ def _dlpack_device(device: Device) -> tuple[int, int]:
 
 def _interface(array: Any) -> dict[str, Any]:
     """The array interface, version 3."""
-    if array.dtype.kind == "V" or array.dtype.isbuiltin != 1:
+    dtype = array.kind.numpy
+    if dtype.isbuiltin != 1:
         raise UnsupportedError(f"{array.kind} has no type in the array interface")
     size = array.kind.itemsize
     return {
         "shape": array.shape,
-        "typestr": array.dtype.str,
+        "typestr": dtype.str,
         "data": (array.pointer, array.readonly),
         "strides": tuple(s * size for s in array.strides),
         "version": 3,

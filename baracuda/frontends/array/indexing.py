@@ -5,15 +5,11 @@ from __future__ import annotations
 from types import EllipsisType
 from typing import Any
 
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.errors import InvalidProblemError, OutOfRangeError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.array.operators import public
 
 Basic = int | slice | EllipsisType | None
-
-
-class IndexOutOfRangeError(InvalidProblemError, IndexError):
-    """An index is none of an axis, or there are more of them than axes."""
 
 
 class Indexing:
@@ -72,7 +68,7 @@ def _basic(
     ellipses = sum(i is Ellipsis for i in items)
     rank = len(shape)
     if used > rank or ellipses > 1:
-        raise IndexOutOfRangeError(f"index: {items!r}; expected at most {rank} integers and slices, and one ellipsis")
+        raise OutOfRangeError(f"index: {items!r}; expected at most {rank} integers and slices, and one ellipsis")
     extents: list[int] = []
     steps: list[int] = []
     start = axis = 0
@@ -96,7 +92,7 @@ def _basic(
         else:
             at = item.__index__()
             if not -n <= at < n:
-                raise IndexOutOfRangeError(f"index: {at!r} of axis {axis}; expected a slice, or an integer below {n}")
+                raise OutOfRangeError(f"index: {at!r} of axis {axis}; expected a slice, or an integer below {n}")
             start += (at + n if at < 0 else at) * step
         axis += 1
     return start if 0 not in extents else 0, tuple(extents), tuple(steps)
@@ -112,6 +108,6 @@ def write(target: Any, values: Any) -> None:
         from baracuda.frontends.array.placing import to_device
 
         values = to_device(
-            target.dtype.type(values) if isinstance(values, (bool, int, float, complex)) else values, target.device
+            target.kind.numpy.type(values) if isinstance(values, (bool, int, float, complex)) else values, target.device
         )
     public("cast")(values if values.shape == target.shape else values.broadcast_to(target.shape), dtype=target.kind, out=target)
