@@ -3,13 +3,14 @@
     import baracuda.array_api as xp
     x = xp.asarray([[1.0, 2.0], [3.0, 4.0]], device=baracuda.Device.cuda(0))
 
-Arrays are `baracuda.Array`s, devices are `baracuda.Device`s, dtypes `baracuda.ElementKind`s. Each function says which of the library's it is, and has
-that function's bits on every device. Numbers of Python become float32, complex64 and int64. Where the standard leaves something
-open, the function's module or docstring says what happens.
+Arrays are `baracuda.Array`s, devices are `baracuda.Device`s, dtypes `baracuda.ElementKind`s. Each function says which of the
+library's it is, and has that function's bits on every device. Numbers of Python become float32, complex64 and int64. Where the
+standard leaves something open, the function's module or docstring says what happens.
 
-Differs from the standard: the extensions `linalg` and `fft` are not there yet.
+Differs from the standard: of the extension `linalg` products and norms are there, and the extension `fft` is not there yet.
 """
 
+from baracuda.array_api import linalg
 from baracuda.array_api.constants import e, inf, nan, newaxis, pi
 from baracuda.array_api.creation import (
     arange,
@@ -240,6 +241,7 @@ __all__ = [
     "isnan",
     "less",
     "less_equal",
+    "linalg",
     "linspace",
     "log",
     "log1p",

@@ -34,8 +34,8 @@ def arange(
 
 
 def asarray(obj: Any, /, *, dtype: DType | None = None, device: Device | None = None, copy: bool | None = None) -> Array:
-    """`baracuda.to_device` of a NumPy array, of what exports DLPack or a buffer, and of numbers in nested lists, in which arrays may
-    stand as well. Memory is shared where that takes no conversion, unless `copy` is true."""
+    """`baracuda.to_device` of a NumPy array, of what exports DLPack or a buffer, and of numbers in nested lists, in which arrays
+    may stand as well. Memory is shared where that takes no conversion, unless `copy` is true."""
     kind = None if dtype is None else kind_of(dtype)
     shared = isinstance(obj, Array) or hasattr(obj, "__dlpack__") or _has_buffer(obj)
     if isinstance(obj, Array):

@@ -1,7 +1,7 @@
-"""Dtypes, which are the library's `ElementKind`s, and what is known of them: the standard's data type functions. Where a dtype is asked
-for, NumPy's, or the name of one, does as well; `np.dtype` takes ours.
+"""Dtypes, which are the library's `ElementKind`s, and what is known of them: the standard's data type functions.
 
-The 16-bit and 8-bit floats of the library (`float16`, `bfloat16`, `float8_e4m3fn`, `float8_e5m2`) are an addition to the standard's.
+Where a dtype is asked for, NumPy's, or the name of one, does as well; `np.dtype` takes ours. The 16-bit and 8-bit floats of the
+library (`float16`, `bfloat16`, `float8_e4m3fn`, `float8_e5m2`) are an addition to the standard's.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def _element(x: Array | DType) -> ElementKind:
 
 
 def astype(x: Array, dtype: DType, /, *, copy: Any = True, device: Device | None = None) -> Array:
-    """`baracuda.cast`. A complex number becomes its real part, and a number out of an integer's range the nearest in it, which the
-    standard leaves open."""
+    """`baracuda.cast`. A complex number becomes its real part, and a number out of an integer's range the nearest in it: the
+    standard leaves both open."""
     converted = x.astype(dtype, copy=copy)
     return converted.to_device(device_or(device, x.device))
 
 
 def can_cast(from_: DType | Array, to: DType, /) -> Any:
-    """Whether the common element of both is the second: from bool to all, from integers to floats, and from both to complex numbers
+    """Whether the common element of both is the second: from bool to all, from integers to floats, from both to complex numbers
     among them."""
     target = _element(to)
     try:
@@ -107,8 +107,8 @@ def finfo(type: DType | Array, /) -> finfo_object:
     import ml_dtypes
 
     found = ml_dtypes.finfo(kind.numpy)
-    limits = (float(n) for n in (found.eps, found.max, found.min, found.smallest_normal))
-    return finfo_object(kind.bits, *limits, kind)
+    eps, highest, lowest, normal = (float(n) for n in (found.eps, found.max, found.min, found.smallest_normal))
+    return finfo_object(kind.bits, eps, highest, lowest, normal, kind)
 
 
 def iinfo(type: DType | Array, /) -> iinfo_object:

@@ -10,7 +10,21 @@ from baracuda.array_api.operands import DEFAULTS, default_device
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 
-_STANDARD = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"]
+_STANDARD = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 #: Axes that calls are kept for; more are computed, more slowly.
 MOST_AXES = 32
 

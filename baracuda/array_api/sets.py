@@ -1,4 +1,4 @@
-"""Set functions: values in rising order, NaNs each a value of its own. They wait for the device to learn how many values there are."""
+"""Set functions: values in rising order, each NaN a value of its own. They wait for the device to learn how many there are."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ def remainder(x: Operand, y: Operand) -> Expr:
 def floor_divide(x: Operand, y: Operand) -> Expr:
     """x / y rounded down, as Python's //. An integer divided by 0 is 0, and MIN / -1 wraps to MIN.
 
-    For floats it is (x - remainder(x, y)) / y, rounded to an integer at the end, and x / y rounded down where y is 0 or one of them
-    is infinite.
+    For floats it is (x - remainder(x, y)) / y, rounded to an integer at the end, and x / y rounded down where y is 0 or one of
+    them is infinite.
     """
     a, b = pair(x, y)
     rest = fmod(a, b)

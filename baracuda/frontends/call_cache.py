@@ -335,6 +335,7 @@ def _is_false(device: Device, pointer: int, stream: int) -> bool:
 
 # --- layouts, streams and watchers --------------------------------------------------------------------------------------
 
+
 def _stream_of(tensor: Any) -> int:
     return own_stream(tensor.device).handle if type(tensor) is Array else current_stream(tensor, device_of(tensor)).handle
 

@@ -25,10 +25,12 @@ _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_
 _NAMES = {False: b"dltensor", True: b"dltensor_versioned"}  # a capsule keeps a pointer to its name
 
 
-@_Deleter
-def _release(address: int) -> None:
-    """The deleter of a managed tensor."""
+def _let_go(address: int) -> None:
     _held.pop(address, None)
+
+
+#: The deleter of managed tensors.
+_release = _Deleter(_let_go)
 
 
 def _destroy(capsule: int) -> None:
@@ -74,7 +76,7 @@ def capsule_of(tensor: TensorRef, max_version: tuple[int, int] | None = None, co
 
 
 def wait_for(device: Device, stream: Any) -> None:
-    """Have a consumer's stream (None and 1: the legacy default one, 2: that of the thread) wait for what arrays' own has to do."""
+    """Have a consumer's stream (None and 1: the legacy default one, 2: the thread's) wait for what arrays' own has to do."""
     from baracuda.runtime.cuda import check
     from baracuda.runtime.device_memory import current
     from baracuda.runtime.streams import own_stream

@@ -96,8 +96,8 @@ def cosh(z: Complex) -> Complex:
 @complex_elementary("tanh")
 def tanh(z: Complex) -> Complex:
     """With t = tan y, b = 1 + t**2 and s = sinh x: (b s sqrt(1 + s**2) + i t) / (1 + b s**2) (Kahan 1987); far from the
-    imaginary axis 1 + 4 i sin y cos y e**-2x, with sin y cos y = t / b, and at an infinite x 1 + 0 i with the sign of y, as the array
-    API has it and C not."""
+    imaginary axis 1 + 4 i sin y cos y e**-2x, with sin y cos y = t / b, and at an infinite x 1 + 0 i with the sign of y, as the
+    array API has it and C not."""
     f = format_of(z.re)
     one = f.constant(1.0)
     a, far = abs(z.re), (12.0 if f is F32 else 22.0)

@@ -227,9 +227,9 @@ def of(ref: TensorRef) -> Array:
 
 # --- layouts ------------------------------------------------------------------------------------------------------------
 
-#: One object for each layout of arrays: where, from its first element, such an array's memory begins and ends, its device's kind (as
-#: in DLPack) and number, and whether it may not be written. The latest ones, and those before them, which are let go when there
-#: are `MOST_LAYOUTS` new ones. An array keeps its own, calls those whose addresses are in their keys.
+#: One object for each layout of arrays: where, from its first element, such an array's memory begins and ends, its device's kind
+#: (as in DLPack) and number, and whether it may not be written. The latest ones, and those before them, which are let go when
+#: there are `MOST_LAYOUTS` new ones. An array keeps its own, calls those whose addresses are in their keys.
 _layouts: dict[Any, tuple[int, int, int, int, bool]] = {}
 _older_layouts: dict[Any, tuple[int, int, int, int, bool]] = {}
 MOST_LAYOUTS = 4096
@@ -238,7 +238,7 @@ MOST_LAYOUTS = 4096
 def layout_of(array: Array) -> tuple[int, int, int, int, bool]:
     """An object that stands for all that matters of an array but its address; the array keeps it."""
     global _layouts, _older_layouts
-    layout = getattr(array, "_layout", None)
+    layout: tuple[int, int, int, int, bool] | None = getattr(array, "_layout", None)
     if layout is not None:
         return layout
     key = array.kind, array.device, array.shape, array.strides, array.readonly

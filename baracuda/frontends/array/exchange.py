@@ -27,7 +27,8 @@ class Exchange:
         before is done."""
         if self.device.kind is DeviceKind.CPU:
             refuse("it reads values on the host")
-            return _as_numpy(self, self.kind.numpy)
+            shared: np.ndarray[Any, Any] = _as_numpy(self, self.kind.numpy)
+            return shared
         from baracuda.runtime import device_memory
 
         return device_memory.download(self if self.is_contiguous else self.copy())
@@ -64,7 +65,7 @@ class Exchange:
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if self.device.kind is not DeviceKind.CPU:
             raise TypeError(f"the array is on {self.device}; .numpy() copies it to the host")
-        values = self.numpy()
+        values: np.ndarray[Any, Any] = self.numpy()
         if copy is False and dtype is not None and np.dtype(dtype) != values.dtype:
             raise ValueError(f"dtype: {np.dtype(dtype)} of an array of {values.dtype} takes a copy")
         values = values if dtype is None else values.astype(dtype, copy=False)

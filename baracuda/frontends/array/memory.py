@@ -29,7 +29,7 @@ def owner_of_new(nbytes: int, device: Device) -> Any:
 
 
 def empty(shape: Sequence[int], kind: ElementKind, device: Device, order: Sequence[int] | None = None) -> Array:
-    """A dense array with contents that mean nothing; its axes lie in this order in memory, from the slowest, by default theirs."""
+    """A dense array with contents that mean nothing; its axes lie in memory in an order, from the slowest, by default theirs."""
     extents = tuple(shape)
     strides = contiguous_strides(extents) if order is None else strides_of(extents, order)
     nbytes = kind.itemsize * prod(extents)

@@ -31,7 +31,7 @@ def _product(a: Any, b: Any) -> Any:
 
 
 #: Operators that are no function of the library.
-_OWN = {"product": _product}
+_OWN: dict[str, Any] = {"product": _product}
 
 
 def _operand(value: Any) -> Any:
@@ -92,7 +92,7 @@ class Operators:
     __invert__ = operator("bitwise_not")
     __hash__ = None  # type: ignore[assignment]  # as == compares elements, an array is no key
 
-    def __imatmul__(self, other: Any) -> Any:
+    def __imatmul__(self, other: Any) -> Any:  # type: ignore[misc]
         product = operator("product")(self, other)
         if product is not NotImplemented:
             self[...] = product  # type: ignore[index]
