@@ -25,7 +25,17 @@ _SIXTEEN = [replace(case, element=(K.BF16, K.F16)[i % 2]) for i, case in enumera
 _SMALL = Inputs((2, 4, 2, 70, 130, 24, 40), K.BF16, CAUSAL)
 _WITH_BIAS = Inputs((1, 2, 2, 66, 70, 16, 24), K.F16, CAUSAL, bias=(1, 2, 66, 70))
 _LARGE = Inputs((2, 2, 1, 300, 280, 128, 128), K.BF16, CAUSAL)
+#: Few queries, whose tiles lie side by side: heads that share keys, more than sixteen rows, long vectors, and options.
+_FEW = (
+    Inputs((2, 8, 2, 1, 700, 128, 128), K.BF16),
+    Inputs((1, 4, 1, 4, 300, 128, 64), K.F16, CAUSAL | {"offset": 296}),
+    Inputs((1, 2, 1, 9, 2500, 40, 33), K.BF16, {"window": (200, 0), "offset": 2491}),
+    Inputs((2, 6, 2, 7, 200, 192, 130), K.F16, bias=(2, 6, 7, 200), mask=(1, 6, 1, 200), slopes=1),
+    Inputs((3, 2, 1, 3, 140, 576, 512), K.BF16, {"softcap": 3.0}, query_lengths=(3, 0, 2), key_lengths=(140, 70, 0)),
+)
 PROBLEMS = (
+    *[AttentionCase(case, math=math, lse=i != 0) for i, case in enumerate(_FEW) for math in (INT15, INT23)],
+    *[AttentionCase(_FEW[3], layouts={"all": layout}, math=INT15) for layout in LAYOUTS],
     *[AttentionCase(case, math=math) for case in _SIXTEEN for math in (INT15, INT23)],
     *[AttentionCase(case, gradients(case), math=math) for case in _SIXTEEN for math in (INT15, INT23)],
     *[AttentionCase(_SMALL, layouts={"all": layout}, math=INT15) for layout in LAYOUTS],

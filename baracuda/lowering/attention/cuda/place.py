@@ -73,6 +73,15 @@ class Place:
             stop = f"least({stop}, most(first_of_tile + high + {QUERIES - 1 + KEYS}, 0) / {KEYS})"
         return [*lines, f"const int start = {start}, stop = first_of_tile < rows ? {stop} : 0;"]
 
+    def is_seen(self) -> str:
+        """Whether an element may be seen."""
+        tests = ["at_row < rows", "at_column < columns"]
+        if self.low is not None:
+            tests.append("at_column >= at_row + low")
+        if self.high is not None:
+            tests.append("at_column <= at_row + high")
+        return " && ".join(tests)
+
     # --- what the backward kernels of either arithmetic share ---------------------------------------------------------
 
     def statistics(self, query: str, guard: str, lse: str, delta: str) -> list[str]:

@@ -38,7 +38,7 @@ class Backward(IntegerKernel):
         own = "i % 2" if self.by_keys else "i / 2"
         body = [
             f"const float lse = lses[{own}], delta = deltas[{own}];",
-            f"const bool seen = {self.seen()};",
+            f"const bool seen = {self.is_seen()};",
             *self.score.slopes("x[CURRENT_][i]", "dp[CURRENT_][i]" if slopes else "0.0f", finish),
         ]
         return [*(self.dots(slopes, "dp") if slopes else []), *self.score.each(body, ["dp"] if slopes else [], before)]

@@ -46,7 +46,7 @@ class Forward(IntegerKernel):
             "#pragma unroll",
             "for (int i = 0; i < 4; ++i) {",
             f"const int at_row = row + i / 2 * 8, at_column = tile * {KEYS} + n * 8 + lane % 4 * 2 + i % 2;",
-            f"if (!({self.seen()})) x[n][i] = -{_INFINITY};",
+            f"if (!({self.is_seen()})) x[n][i] = -{_INFINITY};",
             "}}",
             "float factor[2];",
             *self._statistics(0),

@@ -258,15 +258,6 @@ class IntegerKernel(Place):
             tests.append(f"tile * {KEYS} + {KEYS - 1} <= first + high")
         return " && ".join(tests)
 
-    def seen(self) -> str:
-        """Whether an element may be seen."""
-        tests = ["at_row < rows", "at_column < columns"]
-        if self.low is not None:
-            tests.append("at_column >= at_row + low")
-        if self.high is not None:
-            tests.append("at_column <= at_row + high")
-        return " && ".join(tests)
-
     # --- results ------------------------------------------------------------------------------------------------------
 
     def write(self, name: str, p: Phase, head: str, value: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from baracuda.core.errors import UnsupportedError
@@ -11,6 +11,7 @@ from baracuda.formula.integer_products import digits
 from baracuda.lowering.attention.cuda.delta import delta_bytes, lower_delta
 from baracuda.lowering.attention.cuda.integers.backward import KeyGradient, QueryGradient
 from baracuda.lowering.attention.cuda.integers.digits import digits_launch, row_factors
+from baracuda.lowering.attention.cuda.integers.few import Few, is_for_few
 from baracuda.lowering.attention.cuda.integers.forward import Forward
 from baracuda.lowering.attention.cuda.integers.kernel import Room
 from baracuda.lowering.attention.cuda.place import LONGEST
@@ -44,6 +45,10 @@ RESIDENT = (3, 2)
 
 def integer_ways(a: Attention, target: Target) -> Iterator[Lowered]:
     """The kernels of an attention in integers that autotuning tries."""
+    if is_for_few(a, target.multiprocessors):
+        few = lower_few(a)
+        if max(launch.shared for launch in few.launches) <= target.shared_bytes:
+            yield few
     for blocks in RESIDENT:
         yield lower_integers(a, target, Room(target.shared_bytes, blocks))
     if target.arch == "sm_90" and digits(a.bits) == 2:
@@ -59,8 +64,7 @@ def lower_integers(a: Attention, target: Target, room: Room) -> Lowered:
     UnsupportedError
         There are more than 2**29 queries or keys, or more blocks than a launch may have.
     """
-    if max(a.queries, a.keys) > LONGEST:
-        raise UnsupportedError(f"{a.queries} queries and {a.keys} keys; expected at most {LONGEST} of each")
+    _check_lengths(a)
     words = Words(len(a.operands), a.params)
     launches: list[Launch] = []
     results, workspace = _results(a), 0
@@ -82,6 +86,26 @@ def lower_integers(a: Attention, target: Target, room: Room) -> Lowered:
             kernel = KeyGradient(a, words, factors, room, values=name == "dv")
         launches.append(kernel.lower())
         names.append(str(kernel))
+    _check_blocks(a, launches)
+    return Lowered(tuple(launches), tuple(words.values), workspace, f"attention integers {a.bits} " + " + ".join(names))
+
+
+@lru_cache(maxsize=4096)
+def lower_few(a: Attention) -> Lowered:
+    """The kernels for few queries. Needs no GPU; raises `UnsupportedError` as `lower_integers` does."""
+    _check_lengths(a)
+    words = Words(len(a.operands), a.params)
+    kernels = Few(a, words)
+    launches = (kernels.scores(), kernels.tile_sums(), kernels.results())
+    _check_blocks(a, launches)
+    return Lowered(launches, tuple(words.values), kernels.workspace, f"attention integers {a.bits} few queries")
+
+
+def _check_lengths(a: Attention) -> None:
+    if max(a.queries, a.keys) > LONGEST:
+        raise UnsupportedError(f"{a.queries} queries and {a.keys} keys; expected at most {LONGEST} of each")
+
+
+def _check_blocks(a: Attention, launches: Sequence[Launch]) -> None:
     if any(launch.grid[0] > GRID_LIMIT[0] for launch in launches):
         raise UnsupportedError(f"{a.batch} x {a.heads} heads of {a.queries} queries and {a.keys} keys; expected fewer blocks")
-    return Lowered(tuple(launches), tuple(words.values), workspace, f"attention integers {a.bits} " + " + ".join(names))
