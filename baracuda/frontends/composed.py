@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from baracuda.core.call_recorder import refuse
 from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
@@ -95,6 +96,10 @@ class _Steps:
     def check_range(self, index: TensorRef, name: str, low: int, last: int) -> None:
         check_range(index, name, low, last, self.like)
 
+    def read(self, number: TensorRef) -> int:
+        refuse("it reads a size on the host")
+        return int(self.tensor_of(number).item())
+
     def seen(self, tensor: Any, name: str = "a result") -> Any:
         """What the body sees of a tensor, or of each of a list; of all else that itself."""
         if tensor is None or isinstance(tensor, NUMBERS):
@@ -121,6 +126,13 @@ class _Steps:
         return next(tensor for known, tensor in self._known if known is ref)
 
 
+def _first(tensors: Any) -> Any:
+    """The tensor that says which library results are of: of a list the first one in it."""
+    if not isinstance(tensors, (list, tuple)):
+        return tensors
+    return next((found for t in tensors if (found := _first(t)) is not None and not isinstance(found, NUMBERS)), None)
+
+
 def function_of(composition: Composed) -> Any:
     """A composition as a public function."""
     parameters = list(inspect.signature(composition.body).parameters.values())[1:]
@@ -131,7 +143,7 @@ def function_of(composition: Composed) -> Any:
 
     def function(*arguments: Any, **keywords: Any) -> Any:
         named = dict(zip(names, arguments, strict=False)) | keywords
-        do = _Steps(named[next(iter(tensors))], named.pop("out", None))
+        do = _Steps(_first([named.get(n) for n in tensors]), named.pop("out", None))
         for name in named.keys() & tensors.keys():
             named[name] = do.seen(named[name], name)
         return do.handed(composition.body(do, **named))

@@ -15,4 +15,5 @@ FAMILIES = (
     "statistics.differences", "statistics.integrals", "statistics.slopes", "polynomials.arithmetic", "losses.multilabel_margins",
     "indexing.interpolation", "normalization.global_response", "normalization.group_norms", "losses.linear_losses",
     "indexing.bags", "reductions.equality", "attention.rotary",
+    "sorting.orders", "sorting.searches", "sets.uniques", "sets.sets",
 )  # fmt: skip
