@@ -16,4 +16,5 @@ FAMILIES = (
     "indexing.interpolation", "normalization.global_response", "normalization.group_norms", "losses.linear_losses",
     "indexing.bags", "reductions.equality", "attention.rotary",
     "sorting.orders", "sorting.searches", "sets.uniques", "sets.sets",
+    "statistics.quantiles", "statistics.medians",
 )  # fmt: skip

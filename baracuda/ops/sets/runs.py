@@ -17,7 +17,7 @@ from baracuda.formula.expr import Expr, cast, const, coord, select
 from baracuda.ops.declaration.composition import Steps
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
-from baracuda.ops.declaration.traced import Own, Scalar, Stored, Value
+from baracuda.ops.declaration.traced import Own, Stored, Value, WholeScalar
 from baracuda.ops.elementwise.binary_ops import sub
 from baracuda.ops.elementwise.conversions import cast as cast_op
 from baracuda.ops.indexing.indexing import index_select
@@ -51,11 +51,11 @@ def _any_differ(a: Value, b: Value, *, equal_nan: bool = True) -> Stored:
     return Stored(cast(f.max_(~_equal(a, b, equal_nan)), S64), S64)
 
 
-def _numbers(x: Expr, *, start: Scalar = 0) -> Stored:
+def _numbers(x: Expr, *, start: WholeScalar = 0) -> Stored:
     return Stored(cast(coord(0), S64) + start, S64)
 
 
-def _filled(x: Value, place: Own, fill: Value, *, extent: Scalar = 0) -> Value:
+def _filled(x: Value, place: Own, fill: Value, *, extent: WholeScalar = 0) -> Value:
     """x where the place that it is from exists."""
     exists = place < extent
     if isinstance(x, Complex):
@@ -65,7 +65,7 @@ def _filled(x: Value, place: Own, fill: Value, *, extent: Scalar = 0) -> Value:
     return select(exists, x, fill)
 
 
-def _or_first(place: Expr, *, extent: Scalar = 0) -> Expr:
+def _or_first(place: Expr, *, extent: WholeScalar = 0) -> Expr:
     return select(place < extent, place, const(0, S64))
 
 

@@ -16,7 +16,7 @@ from baracuda.formula.gathers import Table, table_extent, take
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule, promote
-from baracuda.ops.declaration.traced import Own, Shape, Space, Stored, Value
+from baracuda.ops.declaration.traced import Own, Shape, Space, Stored, Value, WholeScalar
 from baracuda.ops.declaration.words import Count
 from baracuda.ops.elementwise.conversions import cast as cast_op
 from baracuda.ops.sets.runs import Runs, kept, left_by, starts_of_runs
@@ -177,8 +177,8 @@ def _cast(do: Steps, x: TensorRef, kind: ElementKind) -> TensorRef:
     return found
 
 
-def _or_end(found: Expr, place: Expr, *, extent: int = 0, end: int = 0) -> Expr:
-    return f.where(place < extent, found, const(end, S64))
+def _or_end(found: Expr, place: Expr, *, extent: WholeScalar = 0, end: WholeScalar = 0) -> Expr:
+    return f.where(place < extent, found, end)
 
 
 _or_end_op = Op(_or_end, Rule.COMMON, name="place_or_end", family="set_ops", takes="int", differentiable=False)
