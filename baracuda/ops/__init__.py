@@ -14,7 +14,7 @@ FAMILIES = (
     "reductions.diagonals", "normalization.local_response", "statistics.covariances", "statistics.distances", "statistics.pairs",
     "statistics.differences", "statistics.integrals", "statistics.slopes", "polynomials.arithmetic", "losses.multilabel_margins",
     "indexing.interpolation", "normalization.global_response", "normalization.group_norms", "losses.linear_losses",
-    "indexing.bags", "indexing.writes", "reductions.equality", "attention.rotary",
-    "shapes.reshaping", "shapes.axes", "shapes.joins", "shapes.blocks", "shapes.pieces", "shapes.flips", "shapes.triangles",
-    "shapes.repeats",
+    "indexing.bags", "indexing.writes", "reductions.equality", "attention.rotary", "shapes.reshaping", "shapes.axes",
+    "shapes.joins", "shapes.blocks", "shapes.pieces", "shapes.flips", "shapes.triangles", "shapes.repeats", "sorting.orders",
+    "sorting.searches", "sets.uniques", "sets.sets", "statistics.quantiles", "statistics.medians",
 )  # fmt: skip
