@@ -72,6 +72,7 @@ _EXPORTS = {
     ),
     "baracuda.frontends.elements_backward": "gather_nd_backward index_get_backward vocab_parallel_embedding_backward",
     "baracuda.frontends.fuse": "fuse",
+    "baracuda.frontends.index_expression": "index_put index_put_backward",
     "baracuda.frontends.linear": (
         "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "
         "linear_backward scaled_mm"
@@ -97,6 +98,9 @@ _EXPORTS = {
     "baracuda.frontends.scatter": (
         "bincount index_add index_reduce scatter_add scatter_reduce segment_max segment_mean segment_min segment_prod segment_sum"
     ),
+    "baracuda.frontends.selections": (
+        "argwhere compress compress_backward flatnonzero masked_select masked_select_backward nonzero"
+    ),
     "baracuda.frontends.scaled_backward": "scaled_mm_backward",
     "baracuda.frontends.synchronised": "sync_batch_norm sync_batch_norm_backward",
     "baracuda.runtime.cache": "cache_info clear_cache",
@@ -121,7 +125,7 @@ def __getattr__(name: str) -> Any:
             near = import_module("difflib").get_close_matches(name, __dir__(), 3)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             raise AttributeError(f"module 'baracuda' has no attribute {name!r}{hint}", name=name) from None
-    if hasattr(value, "cacheable") or hasattr(value, "declaration"):
+    if (hasattr(value, "cacheable") or hasattr(value, "declaration")) and not hasattr(value, "of_parts"):
         value = import_module("baracuda.frontends.call_cache").cached(value)
     globals()[name] = value
     return value

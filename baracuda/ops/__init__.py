@@ -16,5 +16,5 @@ FAMILIES = (
     "indexing.interpolation", "normalization.global_response", "normalization.group_norms", "losses.linear_losses",
     "indexing.bags", "indexing.writes", "reductions.equality", "attention.rotary", "shapes.reshaping", "shapes.axes",
     "shapes.joins", "shapes.blocks", "shapes.pieces", "shapes.flips", "shapes.triangles", "shapes.repeats", "sorting.orders",
-    "sorting.searches", "sets.uniques", "sets.sets", "statistics.quantiles", "statistics.medians",
+    "sorting.searches", "sets.uniques", "sets.sets", "statistics.quantiles", "statistics.medians", "indexing.masks",
 )  # fmt: skip

@@ -33,9 +33,7 @@ class ScatterImplementation(GeneratedImplementation):
         if scatter.keys.count * scatter.columns == 0:
             return EmptyExecutable()
         params = self._params(scatter)
-        return executable(
-            self.device, scatter, params, OPERANDS, way=self.way, pick=self.pick, compiled_only=compiled_only
-        )
+        return executable(self.device, scatter, params, OPERANDS, way=self.way, pick=self.pick, compiled_only=compiled_only)
 
     def _params(self, scatter: Scatter) -> Sequence[Parameter]:
         return [] if self.alpha is None else [Parameter(scatter.compute, self.alpha, "alpha")]

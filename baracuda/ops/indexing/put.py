@@ -84,7 +84,7 @@ class PutDescriptor(Descriptor):
                 raise InvalidProblemError(f"positions: {self.positions}; expected the rank of destinations, {self.destinations}")
         if self.combination is not None:
             self._check_combination()
-        if not self.extent and prod(self.positions):
+        if not self.extent and 0 not in self.positions:
             raise InvalidProblemError(f"destinations: {self.destinations} has none; expected one for the index")
 
     def _check_combination(self) -> None:

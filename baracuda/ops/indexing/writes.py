@@ -79,6 +79,9 @@ class Places:
         if not prod(into.shape):
             return
         target = self.seen(dy)
+        if not prod(target.shape):
+            cleared(do, into)
+            return
         descriptor = self._descriptor(target)
         if all_of_them:
             descriptor = replace(descriptor, once=True)
@@ -399,7 +402,7 @@ def index_fill_backward(
 def numbered(do: Steps, indices: Sequence[TensorRef], extents: Sequence[int]) -> TensorRef:
     """The numbers of elements among those of some axes, the last one fastest, given an index for each; they broadcast."""
     tensors = {f"index{k}": i for k, i in enumerate(indices)}
-    words = {f"n{k}": n for k, n in enumerate(extents)}
+    words: dict[str, Any] = {f"n{k}": n for k, n in enumerate(extents)}
     found: TensorRef = do.run(indexing.number, tensors, dtype=ElementKind.S64, batch=0, **words)
     return found
 
