@@ -17,4 +17,6 @@ FAMILIES = (
     "indexing.bags", "indexing.writes", "reductions.equality", "attention.rotary", "shapes.reshaping", "shapes.axes",
     "shapes.joins", "shapes.blocks", "shapes.pieces", "shapes.flips", "shapes.triangles", "shapes.repeats", "sorting.orders",
     "sorting.searches", "sets.uniques", "sets.sets", "statistics.quantiles", "statistics.medians", "indexing.masks",
+    "shapes.broadcasting", "shapes.diagonals", "shapes.slices", "shapes.pads", "shapes.edits", "shapes.bits", "shapes.nested",
+    "shapes.rearranging", "shapes.queries",
 )  # fmt: skip

@@ -34,6 +34,8 @@ class Movement:
         Keywords of the gradient, by default those of the function; None: there is none to try.
     like
         Whether the gradient is given the tensors after dy.
+    named
+        The names of the tensors after the first, where these do not come next by position.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Movement:
     backward: Mapping[str, Any] | None = field(default_factory=dict)
     listed: bool = False
     like: bool = True
+    named: Sequence[str] = ()
 
     def __str__(self) -> str:
         words = ",".join(f"{k}={v}" for k, v in self.keywords.items())
@@ -50,7 +53,14 @@ class Movement:
 
     def __call__(self, tensors: Sequence[Any], function: Any = None) -> Any:
         function = function or getattr(baracuda, self.name)
-        return function(list(tensors), **self.keywords) if self.listed else function(*tensors, **self.keywords)
+        return function(*self.given(tensors)[0], **self.given(tensors)[1], **self.keywords)
+
+    def given(self, tensors: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """How the tensors are given: by position and by name."""
+        if self.listed:
+            return [list(tensors)], {}
+        by_position = len(tensors) - len(self.named)
+        return list(tensors[:by_position]), dict(zip(self.named, tensors[by_position:], strict=True))
 
 
 def drawn(shape: Shape, kind: ElementKind, seed: int) -> Array:
@@ -105,12 +115,8 @@ def check_gradient(movement: Movement, device: str) -> None:
     backward = getattr(baracuda, f"{movement.name}_backward")
     words = {**movement.keywords, **(movement.backward or {})}
     words = {k: v for k, v in words.items() if v is not ...}
-    if not movement.like:
-        found = backward(dy, **words)
-    elif movement.listed:
-        found = backward(dy, tensors, **words)
-    else:
-        found = backward(dy, *tensors, **words)
+    by_position, named = movement.given(tensors) if movement.like else ([], {})
+    found = backward(dy, *by_position, **named, **words)
     total = sum(float((s * to_host(r)).sum()) for s, r in zip(slopes, results, strict=True))
     again = 0.0
     for x, dx in zip(arrays, as_tuple(found), strict=True):

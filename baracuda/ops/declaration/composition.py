@@ -154,7 +154,7 @@ class Composed:
 
     @property
     def name(self) -> str:
-        return self.body.__name__
+        return self.body.__name__.rstrip("_")
 
     def __call__(self, do: Steps, *arguments: Any, **keywords: Any) -> Any:
         """Its steps as steps of another one."""

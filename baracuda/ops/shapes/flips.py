@@ -7,7 +7,7 @@ from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import axes_of, flipped, permuted, slab
+from baracuda.core.views import as_bits, axes_of, flipped, permuted, slab
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.words import AxesOrAll, Extents
 from baracuda.ops.shapes.reversal import reversed_rows
@@ -186,7 +186,7 @@ def _reversed(do: Steps, x: TensorRef, lengths: TensorRef, batch_axis: int, time
     batch, time = axes_of((batch_axis, time_axis), len(x.shape), "batch_axis, time_axis")
     y = do.result(x.shape, x.kind)
     order = (batch, time, *(a for a in range(len(x.shape)) if a not in (batch, time)))
-    do.run(reversed_rows, {"x": permuted(x, order), "lengths": lengths}, permuted(y, order))
+    do.run(reversed_rows, {"x": as_bits(permuted(x, order)), "lengths": lengths}, as_bits(permuted(y, order)))
     return y
 
 

@@ -127,7 +127,7 @@ def append_backward(do: Steps, dy: TensorRef, x: TensorRef, values: TensorRef, a
     return parted(do, dy, widened, (x, values), at)
 
 
-def _with_axis(tensors: Tensors, axis: int) -> tuple[list[TensorRef], int]:
+def with_new_axis(tensors: Tensors, axis: int) -> tuple[list[TensorRef], int]:
     """Tensors of one shape, each with a new axis of extent 1."""
     shape = some(tensors)[0].shape
     for i, t in enumerate(tensors):
@@ -149,7 +149,7 @@ def stack(do: Steps, arrays: Tensors, axis: int = 0, *, dtype: Dtype = None) -> 
     >>> baracuda.stack([np.array([1, 2]), np.array([3, 4])], axis=-1).tolist()
     [[1, 3], [2, 4]]
     """
-    return joined(do, *_with_axis(arrays, axis), dtype)
+    return joined(do, *with_new_axis(arrays, axis), dtype)
 
 
 @composed(dy="...", arrays="list ...", views=True)
@@ -162,7 +162,7 @@ def stack_backward(do: Steps, dy: TensorRef, arrays: Tensors, axis: int = 0) -> 
     >>> [g.tolist() for g in baracuda.stack_backward(np.array([[1.0, 2], [3, 4]]), [np.zeros(2), np.zeros(2)])]
     [[1.0, 2.0], [3.0, 4.0]]
     """
-    widened, at = _with_axis(arrays, axis)
+    widened, at = with_new_axis(arrays, axis)
     return parted(do, dy, widened, arrays, at)
 
 
