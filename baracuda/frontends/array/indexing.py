@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from types import EllipsisType
 from typing import Any
 
@@ -21,14 +23,16 @@ class Indexing:
         items = index if isinstance(index, tuple) else (index,)
         if _is_basic(items):
             return self._view(*_basic(self.shape, self.strides, items))
-        return public("index_get")(self, _indices(items))
+        return _expressions().getitem(self, index)
 
     def __setitem__(self: Any, index: Any, values: Any) -> None:
         items = index if isinstance(index, tuple) else (index,)
-        if _is_basic(items):
+        if isinstance(values, TensorRef) and values.owner is not self.owner and _is_basic(items):
             write(self._view(*_basic(self.shape, self.strides, items)), values)
+        elif self.readonly:
+            raise InvalidProblemError("the array is read-only; expected one that can be written")
         else:
-            public("index_put")(self, _indices(items), values, out=self)
+            _expressions().setitem(self, index, values)
 
     def __len__(self: Any) -> int:
         if not self.shape:
@@ -56,8 +60,10 @@ def _is_basic(items: tuple[Any, ...]) -> bool:
     return True
 
 
-def _indices(items: tuple[Any, ...]) -> Any:
-    return items if len(items) > 1 else items[0]
+@cache
+def _expressions() -> Any:
+    """What reads and writes at indices and masks."""
+    return import_module("baracuda.frontends.index_expression")
 
 
 def _basic(
@@ -99,15 +105,9 @@ def _basic(
 
 
 def write(target: Any, values: Any) -> None:
-    """Put values, broadcast and in the target's element, into a view."""
+    """Put an array, broadcast and in the target's element, into a view of memory that is not its own."""
     if target.readonly:
         raise InvalidProblemError("the array is read-only; expected one that can be written")
     if not target.size:
         return
-    if not isinstance(values, TensorRef):
-        from baracuda.frontends.array.placing import to_device
-
-        values = to_device(
-            target.kind.numpy.type(values) if isinstance(values, (bool, int, float, complex)) else values, target.device
-        )
     public("cast")(values if values.shape == target.shape else values.broadcast_to(target.shape), dtype=target.kind, out=target)
