@@ -12,7 +12,7 @@ from typing import Any, Literal
 import baracuda
 from baracuda.array_api.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from baracuda.array_api.manipulation import broadcast_arrays
-from baracuda.array_api.operands import Axes, DType, kind_of, together
+from baracuda.array_api.operands import Axes, DType, kind_of
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.frontends.array import Array
 
@@ -81,8 +81,10 @@ def matrix_power(x: Array, n: int, /) -> Array:
 
 
 def outer(x1: Array, x2: Array, /) -> Array:
-    """`baracuda.outer`."""
-    return baracuda.outer(*together(x1, x2))
+    """`baracuda.mul` of a column and a row."""
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise InvalidProblemError(f"x1, x2: shapes {x1.shape}, {x2.shape}; expected one axis each")
+    return baracuda.mul(x1[:, None], x2)
 
 
 def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:

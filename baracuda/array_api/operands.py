@@ -11,8 +11,8 @@ from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import element_of
-from baracuda.frontends.array import Array
-from baracuda.ops.declaration.promotion import promote
+from baracuda.frontends.array import Array, to_device
+from baracuda.ops.declaration.promotion import common, promote
 
 Number: TypeAlias = bool | int | float | complex
 Operand: TypeAlias = Array | Number
@@ -68,6 +68,21 @@ def in_kind_of(x: Array, y: Array) -> Array:
 def extents_of(shape: int | tuple[int, ...]) -> tuple[int, ...]:
     """A shape, or the extent of one axis, as a tuple of integers."""
     return tuple(n.__index__() for n in shape) if isinstance(shape, (tuple, list)) else (shape.__index__(),)
+
+
+def beside(x: Operand, y: Operand) -> tuple[Array, Array]:
+    """Two arrays, of which one may be a number of Python's, which takes the other's element where it is of its kind."""
+    if isinstance(x, Array) and isinstance(y, Array):
+        return x, y
+    if isinstance(x, Array):
+        return x, _like(x, y)
+    if isinstance(y, Array):
+        return _like(y, x), y
+    raise InvalidProblemError(f"{x!r}, {y!r}; expected an array among them")
+
+
+def _like(x: Array, number: Any) -> Array:
+    return to_device(np.asarray(number, common([x.kind], [number]).numpy), x.device)
 
 
 def together(x1: Array, x2: Array) -> tuple[Array, Array]:

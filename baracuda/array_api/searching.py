@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import baracuda
-from baracuda.array_api.operands import Axes, Operand
+from baracuda.array_api.operands import Axes, Operand, beside
 from baracuda.frontends.array import Array
 
 
@@ -31,7 +31,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
 
 def searchsorted(x1: Array, x2: Operand, /, *, side: Literal["left", "right"] = "left", sorter: Array | None = None) -> Array:
     """`baracuda.searchsorted`."""
-    return baracuda.searchsorted(x1, x2, side=side, sorter=sorter)
+    return baracuda.searchsorted(*beside(x1, x2), side=side, sorter=sorter)
 
 
 def where(condition: Array, x1: Operand, x2: Operand, /) -> Array:

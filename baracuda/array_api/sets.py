@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import baracuda
-from baracuda.array_api.operands import Operand
+from baracuda.array_api.operands import Operand, beside
 from baracuda.frontends.array import Array
 
 
@@ -28,24 +28,24 @@ class UniqueInverse(NamedTuple):
 
 def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Array:
     """`baracuda.isin`."""
-    return baracuda.isin(x1, x2, invert=invert)
+    return baracuda.isin(*beside(x1, x2), invert=invert)
 
 
 def unique_all(x: Array, /) -> UniqueAll:
     """`baracuda.unique` with indices, inverse and counts."""
-    return UniqueAll(*baracuda.unique(x, return_index=True, return_inverse=True, return_counts=True))
+    return UniqueAll(*baracuda.unique(x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False))
 
 
 def unique_counts(x: Array, /) -> UniqueCounts:
     """`baracuda.unique` with counts."""
-    return UniqueCounts(*baracuda.unique(x, return_counts=True))
+    return UniqueCounts(*baracuda.unique(x, return_counts=True, equal_nan=False))
 
 
 def unique_inverse(x: Array, /) -> UniqueInverse:
     """`baracuda.unique` with inverse."""
-    return UniqueInverse(*baracuda.unique(x, return_inverse=True))
+    return UniqueInverse(*baracuda.unique(x, return_inverse=True, equal_nan=False))
 
 
 def unique_values(x: Array, /) -> Array:
     """`baracuda.unique`."""
-    return baracuda.unique(x)
+    return baracuda.unique(x, equal_nan=False)
