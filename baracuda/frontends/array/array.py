@@ -164,6 +164,11 @@ class Array(Operators, Indexing, Exchange, TensorMut):
             raise InvalidProblemError(f"api_version: {api_version!r}; expected one of {', '.join(namespace.VERSIONS)}")
         return namespace
 
+    @staticmethod
+    def of(ref: TensorRef) -> Array:
+        """The array of a tensor's memory."""
+        return of(ref)
+
     def _view(self, start: int, shape: tuple[int, ...], strides: tuple[int, ...], readonly: bool = False) -> Array:
         offset = start * self.kind.itemsize
         available, before = self.nbytes_available, self.nbytes_before

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.core.tensor import TensorRef
+from baracuda.core.device import DeviceKind
+from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.native import load
 from baracuda.ops.declaration.promotion import promote
 
@@ -34,10 +35,14 @@ def _product(a: Any, b: Any) -> Any:
 _OWN: dict[str, Any] = {"product": _product}
 
 
-def _operand(value: Any) -> Any:
-    """A second operand as functions take it; None where it is none."""
+def _operand(value: Any, array: Any) -> Any:
+    """A second operand as functions take it; None where it is none. NumPy's arrays are operands on the CPU."""
     if isinstance(value, (*_NUMBERS, TensorRef)):
         return value
+    if isinstance(value, np.ndarray):
+        if array.device.kind is not DeviceKind.CPU:
+            raise TypeError(f"an array on {array.device} and one of NumPy's; expected both on one device")
+        return array.of(tensor_ref(value))
     return value.item() if isinstance(value, np.generic) and isinstance(value.item(), _NUMBERS) else None
 
 
@@ -48,7 +53,7 @@ def operator(name: str, reflected: bool = False, in_place: bool = False) -> Any:
         function = _OWN.get(name) or public(name)
         if quick is not None:
             quick.function = function  # from now on it is called without this detour
-        operands = [_operand(other) for other in others]
+        operands = [_operand(other, self) for other in others]
         if any(operand is None for operand in operands):
             return NotImplemented
         if in_place:
@@ -70,8 +75,8 @@ class Operators:
 
     __slots__ = ()
 
-    #: NumPy's arrays leave operators to ours, which refuse them: whether memory is the library's own stays in the open.
-    __array_priority__ = 1000.0
+    #: NumPy's arrays leave operators to ours.
+    __array_ufunc__ = None
 
     __add__, __radd__, __iadd__ = _operators("add")
     __sub__, __rsub__, __isub__ = _operators("sub")
