@@ -69,8 +69,11 @@ CUDA = (
     GoldenCall("product_thin", "product 4x", "matmul", "4x256 256x512"),
     GoldenCall("integer_product", "integers 23 warpgroups", "matmul", "512x256 256x512", "bf16"),
     GoldenCall("integer_product_thin", "integers 23 thin", "matmul", "4x256 256x512.T", "bf16"),
-    GoldenCall("product_tensor_cores", "product 16x", "matmul", "4x256 256x512.T", "bf16", {"preference": _PINNED}),
-    GoldenCall("product_integers", "product", "int_mm", "512x256 256x512", "s8"),
+    GoldenCall("product_tensor_cores", "product 16x", "matmul", "4x256 256x512", "bf16", {"preference": _PINNED}),
+    GoldenCall("product_warpgroups", "bf16.bf16 warpgroups", "matmul", "64x256 256x8192.T", "bf16", {"preference": _PINNED}),
+    GoldenCall("small_integer_product", "s8.s8 warpgroups", "int_mm", "1024x512 512x1024", "s8"),
+    GoldenCall("small_integer_product_warps", "s8.s8 warps", "int_mm", "512x256 256x512.T", "s8"),
+    GoldenCall("small_integer_product_thin", "s8.s8 thin", "int_mm", "4x256 256x512.T", "s8"),
     GoldenCall("attention", "attention", "scaled_dot_product_attention", "2x8x512x64 2x8x512x64 2x8x512x64", "bf16"),
     GoldenCall(
         "attention_backward", "attention", "scaled_dot_product_attention_backward",
