@@ -16,5 +16,6 @@ FAMILIES = (
     "indexing.interpolation", "normalization.global_response", "normalization.group_norms", "losses.linear_losses",
     "indexing.bags", "reductions.equality", "attention.rotary",
     "sorting.orders", "sorting.searches", "sets.uniques", "sets.sets",
-    "statistics.quantiles", "statistics.medians",
+    "statistics.quantiles", "statistics.medians", "statistics.modes",
+    "statistics.histograms",
 )  # fmt: skip

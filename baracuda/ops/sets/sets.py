@@ -20,7 +20,7 @@ from baracuda.ops.declaration.traced import Own, Shape, Space, Stored, Value, Wh
 from baracuda.ops.declaration.words import Count
 from baracuda.ops.elementwise.conversions import cast as cast_op
 from baracuda.ops.sets.runs import Runs, kept, left_by, starts_of_runs
-from baracuda.ops.sorting.rows import in_order
+from baracuda.ops.sorting.rows import flat, in_order
 from baracuda.ops.sorting.searches import position_in, search
 
 S32, S64 = ElementKind.S32, ElementKind.S64
@@ -73,11 +73,6 @@ _first_among_op = Op(_first_among, Rule.COMMON, name="first_among", **_SETS)
 _in_one_op = Op(_in_one, Rule.COMMON, name="in_one", **_SETS)
 
 
-def _row(do: Steps, x: TensorRef) -> TensorRef:
-    found: TensorRef = do.reshaped(x, (prod(x.shape),))
-    return found
-
-
 def _joined(do: Steps, a: TensorRef, b: TensorRef) -> TensorRef:
     """Two rows one after the other, in the element that they promote to."""
     kind = promoted(a.kind, b.kind)
@@ -110,7 +105,7 @@ def isin(
     """
     if not isinstance(test_elements, TensorRef):
         test_elements = do.filled((1,), x.kind, test_elements)
-    sequence = in_order(do, _row(do, test_elements), 0, "values")
+    sequence = in_order(do, flat(do, test_elements), 0, "values")
     options = {"steps": sequence.shape[0].bit_length(), "invert": invert}
     found: TensorRef = do.run(_is_among_op, {"x": x, "sequence": sequence}, **options)
     return found
@@ -126,7 +121,7 @@ def union1d(do: Steps, a: TensorRef, b: TensorRef, *, size: Count | None = None,
     >>> baracuda.union1d(np.array([3, 1]), np.array([2, 3])).tolist()
     [1, 2, 3]
     """
-    ordered = in_order(do, _joined(do, _row(do, a), _row(do, b)), 0, "values")
+    ordered = in_order(do, _joined(do, flat(do, a), flat(do, b)), 0, "values")
     return Runs(do, ordered, equal_nan=True, size=size).first(ordered, fill=fill_value)
 
 
@@ -162,7 +157,7 @@ def intersect1d(
     [2, 3]
     """
     kind = promoted(a.kind, b.kind)
-    (first, order), (second, of_b) = (in_order(do, _row(do, t), 0, "values", "indices") for t in (a, b))
+    (first, order), (second, of_b) = (in_order(do, flat(do, t), 0, "values", "indices") for t in (a, b))
     places = left_by(do, _pick(do, first, second, invert=False), size)
     values = kept(do, _cast(do, first, kind), places, size, fill_value)
     if not return_indices:
@@ -210,13 +205,13 @@ def setdiff1d(
     >>> baracuda.setdiff1d(np.array([3, 1, 2, 3]), np.array([2])).tolist()
     [1, 3]
     """
-    other = in_order(do, _row(do, b), 0, "values")
+    other = in_order(do, flat(do, b), 0, "values")
     if assume_unique:
-        row = _row(do, a)
+        row = flat(do, a)
         mask = do.run(_is_among_op, {"x": row, "sequence": other}, steps=other.shape[0].bit_length(), invert=True)
         mask = do.run(cast_op, {"x": mask}, dtype=S64)
     else:
-        row = in_order(do, _row(do, a), 0, "values")
+        row = in_order(do, flat(do, a), 0, "values")
         mask = _pick(do, row, other, invert=True)
     return kept(do, row, left_by(do, mask, size), size, fill_value)
 
@@ -240,7 +235,7 @@ def setxor1d(
     >>> baracuda.setxor1d(np.array([3, 1, 2]), np.array([2, 5])).tolist()
     [1, 3, 5]
     """
-    first, second = (in_order(do, _row(do, t), 0, "values") for t in (a, b))
+    first, second = (in_order(do, flat(do, t), 0, "values") for t in (a, b))
     whole = in_order(do, _joined(do, first, second), 0, "values")
     starts = starts_of_runs(do, whole, equal_nan=True, first=1)
     steps = {"steps_a": first.shape[0].bit_length(), "steps_b": second.shape[0].bit_length()}

@@ -19,7 +19,7 @@ from baracuda.ops.elementwise.binary_ops import div
 from baracuda.ops.elementwise.conversions import cast as cast_op
 from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind, ScatterPlan
-from baracuda.ops.sorting.rows import in_order
+from baracuda.ops.sorting.rows import flat, in_order
 from baracuda.ops.statistics.order_statistics import Interpolation, at_number, at_tensor, slopes_at_number, slopes_at_tensor
 
 _F64, _S64 = ElementKind.F64, ElementKind.S64
@@ -65,7 +65,7 @@ def rows_along(do: Steps, x: TensorRef, axis: Axis) -> Rows:
         if axis is not None:
             for a in (axis,) if isinstance(axis, int) else axis:
                 check_axis("axis", a, rank)
-        return Rows(do.reshaped(x, (prod(x.shape),)), 0, tuple(range(rank)), rank)
+        return Rows(flat(do, x), 0, tuple(range(rank)), rank)
     given = (axis,) if isinstance(axis, int) else axis
     for a in given:
         check_axis("axis", a, rank)
@@ -107,10 +107,10 @@ def _each(q: Any, scale: float) -> list[float]:
 
 
 def _q_tensor(do: Steps, q: TensorRef, scale: float) -> TensorRef:
-    flat = do.reshaped(q, (prod(q.shape),))
+    row = flat(do, q)
     if scale == 1.0:
-        return flat  # type: ignore[no-any-return]
-    found: TensorRef = do.run(div, {"a": in_element(do, flat, _F64), "b": scale})
+        return row
+    found: TensorRef = do.run(div, {"a": in_element(do, row, _F64), "b": scale})
     return found
 
 
