@@ -90,9 +90,7 @@ def promoted(a: ElementKind, b: ElementKind) -> ElementKind:
 
 
 @composed(x="...", test_elements="... or number")
-def isin(
-    do: Steps, x: TensorRef, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
-) -> TensorRef:
+def isin(do: Steps, x: TensorRef, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> TensorRef:
     """Whether each element of x is one of test_elements, a tensor of any shape or a number; with invert whether it is none.
 
     NaN is equal to nothing. What assume_unique says changes nothing. Source: the array API's isin, torch.isin, numpy.isin.
@@ -144,8 +142,8 @@ def intersect1d(
     size: Count | None = None,
     fill_value: complex | None = None,
 ) -> Any:
-    """The values that are in a and in b, each once, in order; with return_indices also where the first of each lies in a and in b,
-    taken as rows, in s64.
+    """The values that are in a and in b, each once, in order; with return_indices also where the first of each lies in a and in
+    b, taken as rows, in s64.
 
     With a `size` nothing is read from the device, and the results have that many elements: behind those that there are
     fill_value, by default 0, and the lengths of a and of b. NaN is in no set but its own. Source: numpy.intersect1d.
@@ -181,8 +179,8 @@ _or_end_op = Op(_or_end, Rule.COMMON, name="place_or_end", family="set_ops", tak
 
 def _behind(do: Steps, found: TensorRef, places: TensorRef, first: TensorRef, second: TensorRef) -> TensorRef:
     """Places in b; its end for those that are a's end."""
-    options = {"extent": first.shape[0], "end": second.shape[0]}
-    placed: TensorRef = do.run(_or_end_op, {"found": found, "place": places}, **options)
+    tensors = {"found": found, "place": places}
+    placed: TensorRef = do.run(_or_end_op, tensors, extent=first.shape[0], end=second.shape[0])
     return placed
 
 
@@ -241,4 +239,3 @@ def setxor1d(
     steps = {"steps_a": first.shape[0].bit_length(), "steps_b": second.shape[0].bit_length()}
     mask = do.run(_in_one_op, {"x": whole, "a": first, "b": second, "first": starts}, **steps)
     return kept(do, whole, left_by(do, mask, size), size, fill_value)
-

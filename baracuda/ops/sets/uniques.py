@@ -135,4 +135,3 @@ def unique_consecutive(
     if return_counts:
         results.append(runs.counts())
     return results[0] if len(results) == 1 else tuple(results)
-

@@ -154,11 +154,9 @@ def searchsorted(
 
 
 @composed(x="...", boundaries="places", out=True)
-def bucketize(
-    do: Steps, x: TensorRef, boundaries: TensorRef, *, right: bool = False, out_int32: bool = False
-) -> TensorRef:
-    """The number of the bucket that each element of x is in, of those between rising boundaries: how many of these come before it,
-    or, with right=True, do not come after it; in s64, or s32 with out_int32.
+def bucketize(do: Steps, x: TensorRef, boundaries: TensorRef, *, right: bool = False, out_int32: bool = False) -> TensorRef:
+    """The number of the bucket that each element of x is in, of those between rising boundaries: how many of these come before
+    it, or, with right=True, do not come after it; in s64, or s32 with out_int32.
 
     Source: torch.bucketize. jax.numpy.digitize(x, bins, right) is bucketize(x, bins, right=not right).
 

@@ -25,7 +25,6 @@ from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Shape, Space, Stored, Value, WholeScalar
 from baracuda.ops.declaration.words import Positive
-from baracuda.ops.elementwise.binary_ops import div
 from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind, ScatterPlan
 from baracuda.ops.reductions import reductions
@@ -109,19 +108,20 @@ def edges_of(do: Steps, x: TensorRef, bins: Any, limits: Range) -> TensorRef:
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
         raise InvalidProblemError(f"bins: {bins!r}; expected a whole number of 1 or more, or edges")
     kind = _edge_kind(x)
+    low: TensorRef
+    high: TensorRef
     if limits is not None:
-        low, high = limits
-        if not low <= high:
+        if not limits[0] <= limits[1]:
             raise InvalidProblemError(f"range: {limits}; expected a lower end that is not above the upper one")
-        ends = tuple(do.filled((1,), kind, float(end)) for end in limits)
+        low, high = (do.filled((1,), kind, float(end)) for end in limits)
     elif not prod(x.shape):
-        ends = do.filled((1,), kind, 0.0), do.filled((1,), kind, 1.0)
+        low, high = do.filled((1,), kind, 0.0), do.filled((1,), kind, 1.0)
     else:
         row = flat(do, x)
         found = (do.run(op, {"x": row}, axis=0, keepdims=True) for op in (reductions.min_, reductions.max_))
-        ends = tuple(in_element(do, end, kind) for end in found)
+        low, high = (in_element(do, end, kind) for end in found)
     edges = do.new((bins + 1,), kind)
-    do.run(_edges_op, {"low": ends[0], "high": ends[1], "like": edges}, edges, bins=bins)
+    do.run(_edges_op, {"low": low, "high": high, "like": edges}, edges, bins=bins)
     return edges
 
 
@@ -163,8 +163,8 @@ def _counted(do: Steps, axes: Sequence[_Axis], weights: Given, density: bool) ->
 
 @composed(x="... : float")
 def histc(do: Steps, x: TensorRef, bins: Positive = 100, min: float = 0.0, max: float = 0.0) -> TensorRef:
-    """How many elements of x lie in each of `bins` bins of one width between min and max, in x's element; between the smallest and
-    the largest element where min and max are equal. Source: torch.histc.
+    """How many elements of x lie in each of `bins` bins of one width between min and max, in x's element; between the smallest
+    and the largest element where min and max are equal. Source: torch.histc.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def _several(
     count = len(rows)
     edges = [edges_of(do, x, b, r) for x, b, r in zip(rows, _of_each(bins, count, "bins"), _limits(limits, count), strict=True)]
     hist = _counted(do, [_Axis(x, e) for x, e in zip(rows, edges, strict=True)], weights, density)
-    own = []
+    own: list[TensorRef] = []
     for edge in edges:
         do.copy(edge, copied := do.new(edge.shape, edge.kind))
         own.append(copied)
@@ -307,4 +307,3 @@ def histogramdd(
     """
     columns = _columns(x)
     return _several(do, columns, bins, range, weights, density)
-

@@ -126,7 +126,7 @@ def _element(kind: ElementKind) -> ElementKind:
 
 def quantiles(
     do: Steps, x: TensorRef, q: Any, axis: Axis, interpolation: str, keepdims: bool, skip_nan: bool, scale: float = 1.0
-) -> TensorRef:
+) -> Any:
     rows = rows_along(do, x, axis)
     kind, shape = _element(x.kind), rows.result(keepdims)
     one = not isinstance(q, (TensorRef, list, tuple))
@@ -137,13 +137,13 @@ def quantiles(
     options = place_options(rows, interpolation, skip_nan)
     if isinstance(q, TensorRef):
         found = do.run(at_tensor, {"ordered": ordered, "q": _q_tensor(do, q, scale)}, **options)
-        return do.reshaped(found, (*lead, *shape))  # type: ignore[no-any-return]
+        return do.reshaped(found, (*lead, *shape))
     numbers = _each([q] if one else q, scale)
     found = do.new((len(numbers), *rows.outer), kind)
     for i, number in enumerate(numbers):
         into = view(found, i * found.strides[0], rows.outer, found.strides[1:])
         do.run(at_number, {"ordered": ordered}, into, q=number, **options)
-    return do.reshaped(found, (*lead, *shape))  # type: ignore[no-any-return]
+    return do.reshaped(found, (*lead, *shape))
 
 
 def slopes_of_quantiles(
@@ -157,8 +157,8 @@ def slopes_of_quantiles(
     skip_nan: bool,
     scale: float = 1.0,
 ) -> TensorRef:
-    """dy's shares at the elements beside each quantile: first of all at the lower ones, then of all at the upper ones, each in the
-    order of q."""
+    """dy's shares at the elements beside each quantile: first of all at the lower ones, then of all at the upper ones, each in
+    the order of q."""
     rows = rows_along(do, x, axis)
     one = not isinstance(q, (TensorRef, list, tuple))
     count = prod(q.shape) if isinstance(q, TensorRef) else 1 if one else len(q)
@@ -206,8 +206,8 @@ def quantile(
 ) -> TensorRef:
     """The quantiles q (0 to 1; a number, a list of them, or a tensor) of the rows of x along an axis, several axes, or all of x.
 
-    The result has the axes of q first. Its element is that of x, f32 for integers and bool. The place of a quantile in the ordered
-    row of n is q * (n - 1), and what interpolation says of it otherwise, in f64; between the elements a and b below and above it
+    The result has the axes of q first. Its element is that of x, f32 for integers and bool. The place of a quantile in the
+    ordered row of n is q * (n - 1), and what interpolation says of it otherwise, in f64; between the elements a and b below and above it
     lies fma(share, b - a, a), from the second half on fma(share - 1, b - a, b), halfway 0.5 * a + 0.5 * b. A row with a NaN
     gives NaN. interpolation is each of NumPy's methods. A number q that is not in 0 to 1 raises `InvalidProblemError`.
 
