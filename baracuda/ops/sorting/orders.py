@@ -189,7 +189,7 @@ def topk_backward(
     k: Count,
     axis: int = -1,
     largest: bool = True,
-) -> TensorRef:
+) -> Any:
     """The gradient of `topk`'s x, given that of its values: dy where they lie, 0 elsewhere. Where `indices` are not given, they
     are found again.
 
@@ -232,7 +232,7 @@ def approx_topk(
 @composed(x="...", dy="...", indices="... : s32 s64")
 def approx_topk_backward(
     do: Steps, dy: TensorRef, x: TensorRef, indices: Given = None, *, k: Count, axis: int = -1, largest: bool = True
-) -> TensorRef:
+) -> Any:
     """The gradient of `approx_topk`'s x, given that of its values."""
     return _top_slopes(do, dy, x, k, axis, largest, indices)
 

@@ -203,13 +203,13 @@ _BACK: dict[str, Any] = {**_ROWS, "dy": "..."}
 @composed(**_ROWS)
 def quantile(
     do: Steps, x: TensorRef, q: Any, axis: Axis = None, *, interpolation: Interpolation = "linear", keepdims: bool = False
-) -> TensorRef:
+) -> Any:
     """The quantiles q (0 to 1; a number, a list of them, or a tensor) of the rows of x along an axis, several axes, or all of x.
 
     The result has the axes of q first. Its element is that of x, f32 for integers and bool. The place of a quantile in the
-    ordered row of n is q * (n - 1), and what interpolation says of it otherwise, in f64; between the elements a and b below and above it
-    lies fma(share, b - a, a), from the second half on fma(share - 1, b - a, b), halfway 0.5 * a + 0.5 * b. A row with a NaN
-    gives NaN. interpolation is each of NumPy's methods. A number q that is not in 0 to 1 raises `InvalidProblemError`.
+    ordered row of n is q * (n - 1), and what interpolation says of it otherwise, in f64; between the elements a and b below and
+    above it lies fma(share, b - a, a), from the second half on fma(share - 1, b - a, b), halfway 0.5 * a + 0.5 * b. A row with a
+    NaN gives NaN. interpolation is each of NumPy's methods. A number q that is not in 0 to 1 raises `InvalidProblemError`.
 
     Source: numpy.quantile (there `method`), torch.quantile.
 
@@ -249,7 +249,7 @@ def quantile_backward(
 @composed(**_ROWS)
 def nanquantile(
     do: Steps, x: TensorRef, q: Any, axis: Axis = None, *, interpolation: Interpolation = "linear", keepdims: bool = False
-) -> TensorRef:
+) -> Any:
     """`quantile` of what is not NaN; NaN of a row with nothing else.
 
     Examples
@@ -279,7 +279,7 @@ def nanquantile_backward(
 @composed(**_ROWS)
 def percentile(
     do: Steps, x: TensorRef, q: Any, axis: Axis = None, *, interpolation: Interpolation = "linear", keepdims: bool = False
-) -> TensorRef:
+) -> Any:
     """`quantile` of q / 100, which is computed in f64.
 
     Examples
@@ -309,7 +309,7 @@ def percentile_backward(
 @composed(**_ROWS)
 def nanpercentile(
     do: Steps, x: TensorRef, q: Any, axis: Axis = None, *, interpolation: Interpolation = "linear", keepdims: bool = False
-) -> TensorRef:
+) -> Any:
     """`percentile` of what is not NaN; NaN of a row with nothing else."""
     return quantiles(do, x, q, axis, interpolation, keepdims, True, 100.0)
 
