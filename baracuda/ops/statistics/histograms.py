@@ -292,18 +292,18 @@ def histogram2d(
 @composed(x="count axes", bins="edges or number or list edges or number", weights="count")
 def histogramdd(
     do: Steps, x: TensorRef, bins: Any = 10, range: Ranges = None, weights: Given = None, *, density: bool = False
-) -> tuple[TensorRef, list[TensorRef]]:
-    """The `histogram` of points, which are the rows of x, in bins of their space, and a list of the edges along each axis.
+) -> tuple[TensorRef, ...]:
+    """The `histogram` of points, which are the rows of x, in bins of their space, and the edges along each axis in turn.
 
     bins is the number of bins, or their edges, along every axis, or a list of these; `range` a pair of ends for each axis, or all
-    ends one after another. Source: numpy.histogramdd, torch.histogramdd.
+    ends one after another. Source: numpy.histogramdd, torch.histogramdd, which have the edges in a list.
 
     Examples
     --------
     >>> import numpy as np, baracuda
-    >>> hist, edges = baracuda.histogramdd(np.float32([[0, 0], [1, 1], [1, 0]]), bins=[2, 2])
-    >>> hist.tolist(), edges[0].tolist()
+    >>> hist, first, second = baracuda.histogramdd(np.float32([[0, 0], [1, 1], [1, 0]]), bins=[2, 2])
+    >>> hist.tolist(), first.tolist()
     ([[1, 0], [1, 1]], [0.0, 0.5, 1.0])
     """
-    columns = _columns(x)
-    return _several(do, columns, bins, range, weights, density)
+    hist, edges = _several(do, _columns(x), bins, range, weights, density)
+    return hist, *edges
