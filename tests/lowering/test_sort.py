@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -52,14 +51,14 @@ def check(x: Any, device: str, axis: int = -1, **options: Any) -> None:
 
 
 @pytest.fixture(params=[0, 1, 2])
-def schedule(request: pytest.FixtureRequest, device: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
+def schedule(request: pytest.FixtureRequest, device: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, int]:
     """One of the schedules of the device, taken by every plan, and the longest row to try."""
     folder = "cpu" if device == "cpu" else "cuda"
     name, longest = list(SCHEDULES[folder].items())[request.param]
     module = import_module(f"baracuda.lowering.sort.{folder}.lower")
     monkeypatch.setattr(call, "_plans", {})
     monkeypatch.setattr(module, "ways", lambda sort, target: iter([module.lower(sort, target, name)]))
-    yield name, longest
+    return name, longest
 
 
 @pytest.mark.parametrize("kind", KINDS)
