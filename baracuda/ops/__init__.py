@@ -18,5 +18,5 @@ FAMILIES = (
     "shapes.joins", "shapes.blocks", "shapes.pieces", "shapes.flips", "shapes.triangles", "shapes.repeats", "sorting.orders",
     "sorting.searches", "sets.uniques", "sets.sets", "statistics.quantiles", "statistics.medians", "indexing.masks",
     "shapes.broadcasting", "shapes.diagonals", "shapes.slices", "shapes.pads", "shapes.edits", "shapes.bits", "shapes.nested",
-    "shapes.rearranging", "shapes.queries",
+    "shapes.rearranging", "shapes.queries", "statistics.modes", "statistics.histograms",
 )  # fmt: skip

@@ -152,5 +152,5 @@ def normalise(sort: Sort) -> Sort:
 
     x = merged(sort.x)
     assert x is not None
-    others = {n: merged(getattr(sort, n)) for n in ("values", "indices", "ranks")}
-    return replace(sort, outer=tuple(n for n, _ in groups), x=x, **others)
+    outer, (values, indices, ranks) = tuple(n for n, _ in groups), map(merged, (sort.values, sort.indices, sort.ranks))
+    return replace(sort, outer=outer, x=x, values=values, indices=indices, ranks=ranks)

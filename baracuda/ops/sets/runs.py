@@ -164,6 +164,8 @@ def _taken(
     do: Steps, x: TensorRef, places: TensorRef, found: TensorRef, axis: int, fill: complex | None, extent: int
 ) -> TensorRef:
     shape = (*x.shape[:axis], places.shape[0], *x.shape[axis + 1 :])
+    if fill is not None and x.kind.category is not Category.COMPLEX:
+        fill = bool(fill) if x.kind is ElementKind.BOOL else int(fill.real) if x.kind.is_integer else float(fill.real)
     if 0 in shape:
         return do.new(shape, x.kind)
     if not extent:

@@ -20,7 +20,7 @@ from baracuda.ops.declaration.traced import Own, Shape, Space, Stored, Value, Wh
 from baracuda.ops.declaration.words import Count
 from baracuda.ops.elementwise.conversions import cast as cast_op
 from baracuda.ops.sets.runs import Runs, kept, left_by, starts_of_runs
-from baracuda.ops.sorting.rows import in_order
+from baracuda.ops.sorting.rows import flat, in_order
 from baracuda.ops.sorting.searches import position_in, search
 
 S32, S64 = ElementKind.S32, ElementKind.S64
@@ -73,11 +73,6 @@ _first_among_op = Op(_first_among, Rule.COMMON, name="first_among", **_SETS)
 _in_one_op = Op(_in_one, Rule.COMMON, name="in_one", **_SETS)
 
 
-def _row(do: Steps, x: TensorRef) -> TensorRef:
-    found: TensorRef = do.reshaped(x, (prod(x.shape),))
-    return found
-
-
 def _joined(do: Steps, a: TensorRef, b: TensorRef) -> TensorRef:
     """Two rows one after the other, in the element that they promote to."""
     kind = promoted(a.kind, b.kind)
@@ -95,9 +90,7 @@ def promoted(a: ElementKind, b: ElementKind) -> ElementKind:
 
 
 @composed(x="...", test_elements="... or number")
-def isin(
-    do: Steps, x: TensorRef, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
-) -> TensorRef:
+def isin(do: Steps, x: TensorRef, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> TensorRef:
     """Whether each element of x is one of test_elements, a tensor of any shape or a number; with invert whether it is none.
 
     NaN is equal to nothing. What assume_unique says changes nothing. Source: the array API's isin, torch.isin, numpy.isin.
@@ -110,7 +103,7 @@ def isin(
     """
     if not isinstance(test_elements, TensorRef):
         test_elements = do.filled((1,), x.kind, test_elements)
-    sequence = in_order(do, _row(do, test_elements), 0, "values")
+    sequence = in_order(do, flat(do, test_elements), 0, "values")
     options = {"steps": sequence.shape[0].bit_length(), "invert": invert}
     found: TensorRef = do.run(_is_among_op, {"x": x, "sequence": sequence}, **options)
     return found
@@ -126,7 +119,7 @@ def union1d(do: Steps, a: TensorRef, b: TensorRef, *, size: Count | None = None,
     >>> baracuda.union1d(np.array([3, 1]), np.array([2, 3])).tolist()
     [1, 2, 3]
     """
-    ordered = in_order(do, _joined(do, _row(do, a), _row(do, b)), 0, "values")
+    ordered = in_order(do, _joined(do, flat(do, a), flat(do, b)), 0, "values")
     return Runs(do, ordered, equal_nan=True, size=size).first(ordered, fill=fill_value)
 
 
@@ -149,8 +142,8 @@ def intersect1d(
     size: Count | None = None,
     fill_value: complex | None = None,
 ) -> Any:
-    """The values that are in a and in b, each once, in order; with return_indices also where the first of each lies in a and in b,
-    taken as rows, in s64.
+    """The values that are in a and in b, each once, in order; with return_indices also where the first of each lies in a and in
+    b, taken as rows, in s64.
 
     With a `size` nothing is read from the device, and the results have that many elements: behind those that there are
     fill_value, by default 0, and the lengths of a and of b. NaN is in no set but its own. Source: numpy.intersect1d.
@@ -162,7 +155,7 @@ def intersect1d(
     [2, 3]
     """
     kind = promoted(a.kind, b.kind)
-    (first, order), (second, of_b) = (in_order(do, _row(do, t), 0, "values", "indices") for t in (a, b))
+    (first, order), (second, of_b) = (in_order(do, flat(do, t), 0, "values", "indices") for t in (a, b))
     places = left_by(do, _pick(do, first, second, invert=False), size)
     values = kept(do, _cast(do, first, kind), places, size, fill_value)
     if not return_indices:
@@ -186,8 +179,8 @@ _or_end_op = Op(_or_end, Rule.COMMON, name="place_or_end", family="set_ops", tak
 
 def _behind(do: Steps, found: TensorRef, places: TensorRef, first: TensorRef, second: TensorRef) -> TensorRef:
     """Places in b; its end for those that are a's end."""
-    options = {"extent": first.shape[0], "end": second.shape[0]}
-    placed: TensorRef = do.run(_or_end_op, {"found": found, "place": places}, **options)
+    tensors = {"found": found, "place": places}
+    placed: TensorRef = do.run(_or_end_op, tensors, extent=first.shape[0], end=second.shape[0])
     return placed
 
 
@@ -210,13 +203,13 @@ def setdiff1d(
     >>> baracuda.setdiff1d(np.array([3, 1, 2, 3]), np.array([2])).tolist()
     [1, 3]
     """
-    other = in_order(do, _row(do, b), 0, "values")
+    other = in_order(do, flat(do, b), 0, "values")
     if assume_unique:
-        row = _row(do, a)
+        row = flat(do, a)
         mask = do.run(_is_among_op, {"x": row, "sequence": other}, steps=other.shape[0].bit_length(), invert=True)
         mask = do.run(cast_op, {"x": mask}, dtype=S64)
     else:
-        row = in_order(do, _row(do, a), 0, "values")
+        row = in_order(do, flat(do, a), 0, "values")
         mask = _pick(do, row, other, invert=True)
     return kept(do, row, left_by(do, mask, size), size, fill_value)
 
@@ -240,10 +233,9 @@ def setxor1d(
     >>> baracuda.setxor1d(np.array([3, 1, 2]), np.array([2, 5])).tolist()
     [1, 3, 5]
     """
-    first, second = (in_order(do, _row(do, t), 0, "values") for t in (a, b))
+    first, second = (in_order(do, flat(do, t), 0, "values") for t in (a, b))
     whole = in_order(do, _joined(do, first, second), 0, "values")
     starts = starts_of_runs(do, whole, equal_nan=True, first=1)
     steps = {"steps_a": first.shape[0].bit_length(), "steps_b": second.shape[0].bit_length()}
     mask = do.run(_in_one_op, {"x": whole, "a": first, "b": second, "first": starts}, **steps)
     return kept(do, whole, left_by(do, mask, size), size, fill_value)
-

@@ -12,13 +12,13 @@ from baracuda.ops.declaration.words import Count
 from baracuda.ops.indexing.indexing import gather, index_select
 from baracuda.ops.sets.runs import Runs, numbered
 from baracuda.ops.sorting.orders import order_by
-from baracuda.ops.sorting.rows import in_order
+from baracuda.ops.sorting.rows import flat, in_order
 
 
 def _slices(do: Steps, x: TensorRef, axis: int | None) -> tuple[TensorRef, int]:
     """The elements of x as a row, or its slices along an axis as rows of a matrix; and the axis."""
     if axis is None:
-        return do.reshaped(x, (prod(x.shape),)), 0
+        return flat(do, x), 0
     axis = axis_of(axis, len(x.shape))
     order = (axis, *(a for a in range(len(x.shape)) if a != axis))
     turned = view(x, 0, tuple(x.shape[a] for a in order), tuple(x.strides[a] for a in order))
@@ -135,4 +135,3 @@ def unique_consecutive(
     if return_counts:
         results.append(runs.counts())
     return results[0] if len(results) == 1 else tuple(results)
-

@@ -79,9 +79,7 @@ def sort_backward(
 
 
 @composed(x="...")
-def argsort(
-    do: Steps, x: TensorRef, axis: int | None = -1, *, descending: bool = False, stable: bool = True
-) -> TensorRef:
+def argsort(do: Steps, x: TensorRef, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> TensorRef:
     """Where in its row each element of `sort` lies, in s64: x[argsort(x)] is sort(x). Of equal elements the first comes first.
 
     Examples
@@ -93,7 +91,7 @@ def argsort(
     row, along = row_of(do, x, axis)
     shape = row.shape if axis is None else x.shape
     found: TensorRef = in_order(do, row, along, "indices", descending=descending)
-    return found if found.shape == shape else do.reshaped(found, shape)  # type: ignore[no-any-return]
+    return found if found.shape == shape else do.reshaped(found, shape)
 
 
 @composed(x="first *rest")
@@ -151,7 +149,7 @@ def _top(do: Steps, x: TensorRef, k: int, axis: int, largest: bool) -> Pair:
     return do.reshaped(values, x.shape), do.reshaped(indices, x.shape)
 
 
-def _top_slopes(do: Steps, dy: TensorRef, x: TensorRef, k: int, axis: int, largest: bool, indices: Given) -> TensorRef:
+def _top_slopes(do: Steps, dy: TensorRef, x: TensorRef, k: int, axis: int, largest: bool, indices: Given) -> Any:
     row, along = row_of(do, x, axis)
     check_place("k", k, 0, row.shape[along])
     if indices is None:
@@ -160,7 +158,7 @@ def _top_slopes(do: Steps, dy: TensorRef, x: TensorRef, k: int, axis: int, large
     shape = (*row.shape[:along], k, *row.shape[along + 1 :])
     dy, indices = do.reshaped(dy, shape), do.reshaped(indices, shape)
     assert indices is not None
-    return do.reshaped(placed(do, dy, indices, row, along), x.shape)  # type: ignore[no-any-return]
+    return do.reshaped(placed(do, dy, indices, row, along), x.shape)
 
 
 @composed(x="...")
@@ -191,7 +189,7 @@ def topk_backward(
     k: Count,
     axis: int = -1,
     largest: bool = True,
-) -> TensorRef:
+) -> Any:
     """The gradient of `topk`'s x, given that of its values: dy where they lie, 0 elsewhere. Where `indices` are not given, they
     are found again.
 
@@ -234,7 +232,7 @@ def approx_topk(
 @composed(x="...", dy="...", indices="... : s32 s64")
 def approx_topk_backward(
     do: Steps, dy: TensorRef, x: TensorRef, indices: Given = None, *, k: Count, axis: int = -1, largest: bool = True
-) -> TensorRef:
+) -> Any:
     """The gradient of `approx_topk`'s x, given that of its values."""
     return _top_slopes(do, dy, x, k, axis, largest, indices)
 
@@ -263,7 +261,7 @@ def kthvalue(do: Steps, x: TensorRef, k: Positive, axis: int = -1, *, keepdims: 
 @composed(x="...", dy="...", indices="... : s32 s64")
 def kthvalue_backward(
     do: Steps, dy: TensorRef, x: TensorRef, indices: Given = None, *, k: Positive, axis: int = -1, keepdims: bool = False
-) -> TensorRef:
+) -> Any:
     """The gradient of `kthvalue`'s x, given that of its values: dy where they lie, 0 elsewhere.
 
     Examples
@@ -280,7 +278,7 @@ def kthvalue_backward(
     shape = (*row.shape[:along], 1, *row.shape[along + 1 :])
     dy, indices = do.reshaped(dy, shape), do.reshaped(indices, shape)
     assert indices is not None
-    return do.reshaped(placed(do, dy, indices, row, along), x.shape)  # type: ignore[no-any-return]
+    return do.reshaped(placed(do, dy, indices, row, along), x.shape)
 
 
 def _check_kth(kth: int | Sequence[int], n: int) -> None:
@@ -302,13 +300,11 @@ def partition(do: Steps, x: TensorRef, kth: int | tuple[int, ...], axis: int | N
     row, along = row_of(do, x, axis)
     _check_kth(kth, row.shape[along])
     found: TensorRef = in_order(do, row, along, "values")
-    return found if axis is None or x.shape else do.reshaped(found, ())  # type: ignore[no-any-return]
+    return found if axis is None or x.shape else do.reshaped(found, ())
 
 
 @composed(x="...", dy="...")
-def partition_backward(
-    do: Steps, dy: TensorRef, x: TensorRef, *, kth: int | tuple[int, ...], axis: int | None = -1
-) -> TensorRef:
+def partition_backward(do: Steps, dy: TensorRef, x: TensorRef, *, kth: int | tuple[int, ...], axis: int | None = -1) -> TensorRef:
     """The gradient of `partition`'s x: each element has that of its place."""
     return slopes_of_order(do, dy, x, axis, descending=False)
 
@@ -326,7 +322,7 @@ def argpartition(do: Steps, x: TensorRef, kth: int | tuple[int, ...], axis: int 
     row, along = row_of(do, x, axis)
     _check_kth(kth, row.shape[along])
     found: TensorRef = in_order(do, row, along, "indices")
-    return found if axis is None or x.shape else do.reshaped(found, ())  # type: ignore[no-any-return]
+    return found if axis is None or x.shape else do.reshaped(found, ())
 
 
 # --- by several keys --------------------------------------------------------------------------------------------------
@@ -347,8 +343,8 @@ def order_by(do: Steps, keys: Sequence[TensorRef], axis: int) -> TensorRef:
 
 @composed(keys="list *shape or count *shape")
 def lexsort(do: Steps, keys: Any, axis: int = -1) -> TensorRef:
-    """Where elements lie in the order by several keys along an axis, in s64: by the last key, where that is equal by the one before
-    it, and so on; of elements that are equal in all of them the first comes first.
+    """Where elements lie in the order by several keys along an axis, in s64: by the last key, where that is equal by the one
+    before it, and so on; of elements that are equal in all of them the first comes first.
 
     keys is a list of tensors of one shape and any elements, or a tensor whose first axis is their number. Source: numpy.lexsort.
 
@@ -364,7 +360,7 @@ def lexsort(do: Steps, keys: Any, axis: int = -1) -> TensorRef:
         raise InvalidProblemError("keys: none; expected one or more")
     rows = [row_of(do, key, axis) for key in keys]
     order = order_by(do, [row for row, _ in rows], rows[0][1])
-    return order if order.shape == keys[0].shape else do.reshaped(order, keys[0].shape)  # type: ignore[no-any-return]
+    return order if order.shape == keys[0].shape else do.reshaped(order, keys[0].shape)
 
 
 @composed(keys="*shape : int", values="*shape")

@@ -83,9 +83,20 @@ class SortDescriptor(Descriptor):
         kinds = (self.element, self.index_element, self.index_element)
         outer = self.shape[:axis] + self.shape[axis + 1 :]
         general = any(t is not None and t.general for t in layout)
-        results = [rows(t, kind) for t, kind in zip(others, kinds, strict=True)]
-        n = self.shape[axis]
-        return Sort(outer, n, self.first, self.count, self.descending, self.nan_first, source, *results, general=general)
+        values, indices, ranks = (rows(t, kind) for t, kind in zip(others, kinds, strict=True))
+        return Sort(
+            outer,
+            self.shape[axis],
+            self.first,
+            self.count,
+            self.descending,
+            self.nan_first,
+            source,
+            values,
+            indices,
+            ranks,
+            general,
+        )
 
 
 @dataclass

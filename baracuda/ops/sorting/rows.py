@@ -20,11 +20,17 @@ from baracuda.ops.sorting.plan import SortDescriptor, SortPlan
 S64 = ElementKind.S64
 
 
+def flat(do: Steps, x: TensorRef) -> TensorRef:
+    """All elements of a tensor as one row."""
+    found: TensorRef = x if len(x.shape) == 1 else do.reshaped(x, (prod(x.shape),))
+    return found
+
+
 def row_of(do: Steps, x: TensorRef, axis: int | None) -> tuple[TensorRef, int]:
     """A tensor with rows, and the axis they lie along: all its elements as one row where the axis is None, its only one as a row
     where it has no axes."""
     if axis is None:
-        return do.reshaped(x, (prod(x.shape),)), 0
+        return flat(do, x), 0
     if not x.shape and axis in (0, -1):
         return do.reshaped(x, (1,)), 0
     return x, axis_of(axis, len(x.shape))

@@ -61,14 +61,16 @@ def position_in(sequence: Table, values: Value, sorter: Table | None, steps: int
     return position
 
 
-def _searched(sequence: Table, values: Value, *, steps: int = 0, right: bool = False, wide: bool = True) -> Stored:
+def _searched(
+    sequence: Table, values: Value, *, steps: int = 0, right: bool = False, wide: bool = True, axis: int = -1
+) -> Stored:
     position = position_in(sequence, values, None, steps, right, _S32 if steps < 31 else _S64)
     kind = _S64 if wide else _S32
     return Stored(cast(position, kind), kind)
 
 
 def _searched_by(
-    sequence: Table, values: Value, sorter: Own, *, steps: int = 0, right: bool = False, wide: bool = True
+    sequence: Table, values: Value, sorter: Own, *, steps: int = 0, right: bool = False, wide: bool = True, axis: int = -1
 ) -> Stored:
     assert isinstance(sorter, Table)
     position = position_in(sequence, values, sorter, steps, right, _S32 if steps < 31 else _S64)
@@ -77,10 +79,10 @@ def _searched_by(
 
 
 def _space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
-    rank = len(shapes["values"])
-    lead = tuple(range(len(shapes["sequence"]) - 1))
-    axes = {n: (*lead, None) for n in ("sequence", "sorter") if n in shapes}
-    return Space({**axes, "values": tuple(range(rank))})
+    rank = len(shapes["sequence"])
+    read = tuple(None if a == options["axis"] % rank else a for a in range(rank))
+    axes = {n: read for n in ("sequence", "sorter") if n in shapes}
+    return Space({**axes, "values": tuple(range(len(shapes["values"])))})
 
 
 _SEARCH: dict[str, Any] = {
@@ -98,14 +100,15 @@ def search(
     right: bool = False,
     sorter: Given = None,
     wide: bool = True,
+    axis: int = -1,
     into: Into = None,
 ) -> Any:
-    """The places of values in rows in order, as a step of a composition."""
-    steps = sequence.shape[-1].bit_length()
+    """The places of values in rows in order along an axis, as a step of a composition."""
+    options = {"steps": sequence.shape[axis].bit_length(), "right": right, "wide": wide, "axis": axis}
     tensors = {"sequence": sequence, "values": values}
     if sorter is None:
-        return do.run(_plain, tensors, into, steps=steps, right=right, wide=wide)
-    return do.run(_sorted_by, {**tensors, "sorter": sorter}, into, steps=steps, right=right, wide=wide)
+        return do.run(_plain, tensors, into, **options)
+    return do.run(_sorted_by, {**tensors, "sorter": sorter}, into, **options)
 
 
 @composed(sequence="places or *batch places", values="*batch count or ...", sorter="places or *batch places : s32 s64", out=True)
@@ -151,11 +154,9 @@ def searchsorted(
 
 
 @composed(x="...", boundaries="places", out=True)
-def bucketize(
-    do: Steps, x: TensorRef, boundaries: TensorRef, *, right: bool = False, out_int32: bool = False
-) -> TensorRef:
-    """The number of the bucket that each element of x is in, of those between rising boundaries: how many of these come before it,
-    or, with right=True, do not come after it; in s64, or s32 with out_int32.
+def bucketize(do: Steps, x: TensorRef, boundaries: TensorRef, *, right: bool = False, out_int32: bool = False) -> TensorRef:
+    """The number of the bucket that each element of x is in, of those between rising boundaries: how many of these come before
+    it, or, with right=True, do not come after it; in s64, or s32 with out_int32.
 
     Source: torch.bucketize. jax.numpy.digitize(x, bins, right) is bucketize(x, bins, right=not right).
 

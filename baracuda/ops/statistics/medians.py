@@ -18,9 +18,7 @@ _S64 = ElementKind.S64
 Middle = Literal["midpoint", "lower", "higher"]
 
 
-def _median(
-    do: Steps, x: TensorRef, axis: Axis, interpolation: str, keepdims: bool, return_indices: bool, skip_nan: bool
-) -> Any:
+def _median(do: Steps, x: TensorRef, axis: Axis, interpolation: str, keepdims: bool, return_indices: bool, skip_nan: bool) -> Any:
     if interpolation == "midpoint" and not return_indices:
         return quantiles(do, x, 0.5, axis, interpolation, keepdims, skip_nan)
     if interpolation == "midpoint":
@@ -125,4 +123,3 @@ def nanmedian_backward(
 ) -> TensorRef:
     """The gradient of `nanmedian`'s x."""
     return slopes_of_quantiles(do, dy, x, 0.5, axis, interpolation, keepdims, True)
-

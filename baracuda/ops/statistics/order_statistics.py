@@ -121,9 +121,7 @@ def _value(ordered: Table, q: Expr, interpolation: str, steps: int, skip_nan: bo
     at = _place(ordered, q, interpolation, steps, skip_nan)
     a, b = (cast(_read(ordered, i), compute) for i in (at.low, at.high))
     width, share, rest = b - a, cast(at.share, compute), cast(at.share - 1.0, compute)
-    between = select(
-        (at.share < 0.5) | f.equal(abs(width), float("inf")), fma(share, width, a), fma(rest, width, b)
-    )
+    between = select((at.share < 0.5) | f.equal(abs(width), float("inf")), fma(share, width, a), fma(rest, width, b))
     between = select(f.equal(at.share, 0.5), fma(const(0.5, compute), a, b * 0.5), between)
     y = select(f.equal(share, 0.0) | f.equal(a, b), a, select(f.equal(rest, 0.0), b, between))
     return Stored(cast(select(_is_nan(q), float("nan"), y), stored.compute), stored)
@@ -197,7 +195,7 @@ def _slopes_at_tensor(
 
 
 def _space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
-    """Rows lie along the axis of the space of their tensors; before what is left of it comes an axis of q, where it is a tensor."""
+    """Rows lie along the axis of their tensors; the other axes are the space's, after one of q where that is a tensor."""
     axis, lead = options["axis"], int("q" in shapes)
     rank = len(shapes["ordered"])
     read = tuple(None if a == axis else lead + a - (a > axis) for a in range(rank))

@@ -19,7 +19,7 @@ from baracuda.ops.elementwise.binary_ops import div
 from baracuda.ops.elementwise.conversions import cast as cast_op
 from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind, ScatterPlan
-from baracuda.ops.sorting.rows import in_order
+from baracuda.ops.sorting.rows import flat, in_order
 from baracuda.ops.statistics.order_statistics import Interpolation, at_number, at_tensor, slopes_at_number, slopes_at_tensor
 
 _F64, _S64 = ElementKind.F64, ElementKind.S64
@@ -65,7 +65,7 @@ def rows_along(do: Steps, x: TensorRef, axis: Axis) -> Rows:
         if axis is not None:
             for a in (axis,) if isinstance(axis, int) else axis:
                 check_axis("axis", a, rank)
-        return Rows(do.reshaped(x, (prod(x.shape),)), 0, tuple(range(rank)), rank)
+        return Rows(flat(do, x), 0, tuple(range(rank)), rank)
     given = (axis,) if isinstance(axis, int) else axis
     for a in given:
         check_axis("axis", a, rank)
@@ -107,10 +107,10 @@ def _each(q: Any, scale: float) -> list[float]:
 
 
 def _q_tensor(do: Steps, q: TensorRef, scale: float) -> TensorRef:
-    flat = do.reshaped(q, (prod(q.shape),))
+    row = flat(do, q)
     if scale == 1.0:
-        return flat  # type: ignore[no-any-return]
-    found: TensorRef = do.run(div, {"a": in_element(do, flat, _F64), "b": scale})
+        return row
+    found: TensorRef = do.run(div, {"a": in_element(do, row, _F64), "b": scale})
     return found
 
 
@@ -126,7 +126,7 @@ def _element(kind: ElementKind) -> ElementKind:
 
 def quantiles(
     do: Steps, x: TensorRef, q: Any, axis: Axis, interpolation: str, keepdims: bool, skip_nan: bool, scale: float = 1.0
-) -> TensorRef:
+) -> Any:
     rows = rows_along(do, x, axis)
     kind, shape = _element(x.kind), rows.result(keepdims)
     one = not isinstance(q, (TensorRef, list, tuple))
@@ -137,13 +137,13 @@ def quantiles(
     options = place_options(rows, interpolation, skip_nan)
     if isinstance(q, TensorRef):
         found = do.run(at_tensor, {"ordered": ordered, "q": _q_tensor(do, q, scale)}, **options)
-        return do.reshaped(found, (*lead, *shape))  # type: ignore[no-any-return]
+        return do.reshaped(found, (*lead, *shape))
     numbers = _each([q] if one else q, scale)
     found = do.new((len(numbers), *rows.outer), kind)
     for i, number in enumerate(numbers):
         into = view(found, i * found.strides[0], rows.outer, found.strides[1:])
         do.run(at_number, {"ordered": ordered}, into, q=number, **options)
-    return do.reshaped(found, (*lead, *shape))  # type: ignore[no-any-return]
+    return do.reshaped(found, (*lead, *shape))
 
 
 def slopes_of_quantiles(
@@ -157,8 +157,8 @@ def slopes_of_quantiles(
     skip_nan: bool,
     scale: float = 1.0,
 ) -> TensorRef:
-    """dy's shares at the elements beside each quantile: first of all at the lower ones, then of all at the upper ones, each in the
-    order of q."""
+    """dy's shares at the elements beside each quantile: first of all at the lower ones, then of all at the upper ones, each in
+    the order of q."""
     rows = rows_along(do, x, axis)
     one = not isinstance(q, (TensorRef, list, tuple))
     count = prod(q.shape) if isinstance(q, TensorRef) else 1 if one else len(q)
@@ -203,13 +203,13 @@ _BACK: dict[str, Any] = {**_ROWS, "dy": "..."}
 @composed(**_ROWS)
 def quantile(
     do: Steps, x: TensorRef, q: Any, axis: Axis = None, *, interpolation: Interpolation = "linear", keepdims: bool = False
-) -> TensorRef:
+) -> Any:
     """The quantiles q (0 to 1; a number, a list of them, or a tensor) of the rows of x along an axis, several axes, or all of x.
 
-    The result has the axes of q first. Its element is that of x, f32 for integers and bool. The place of a quantile in the ordered
-    row of n is q * (n - 1), and what interpolation says of it otherwise, in f64; between the elements a and b below and above it
-    lies fma(share, b - a, a), from the second half on fma(share - 1, b - a, b), halfway 0.5 * a + 0.5 * b. A row with a NaN
-    gives NaN. interpolation is each of NumPy's methods. A number q that is not in 0 to 1 raises `InvalidProblemError`.
+    The result has the axes of q first. Its element is that of x, f32 for integers and bool. The place of a quantile in the
+    ordered row of n is q * (n - 1), and what interpolation says of it otherwise, in f64; between the elements a and b below and
+    above it lies fma(share, b - a, a), from the second half on fma(share - 1, b - a, b), halfway 0.5 * a + 0.5 * b. A row with a
+    NaN gives NaN. interpolation is each of NumPy's methods. A number q that is not in 0 to 1 raises `InvalidProblemError`.
 
     Source: numpy.quantile (there `method`), torch.quantile.
 
@@ -249,7 +249,7 @@ def quantile_backward(
 @composed(**_ROWS)
 def nanquantile(
     do: Steps, x: TensorRef, q: Any, axis: Axis = None, *, interpolation: Interpolation = "linear", keepdims: bool = False
-) -> TensorRef:
+) -> Any:
     """`quantile` of what is not NaN; NaN of a row with nothing else.
 
     Examples
@@ -279,7 +279,7 @@ def nanquantile_backward(
 @composed(**_ROWS)
 def percentile(
     do: Steps, x: TensorRef, q: Any, axis: Axis = None, *, interpolation: Interpolation = "linear", keepdims: bool = False
-) -> TensorRef:
+) -> Any:
     """`quantile` of q / 100, which is computed in f64.
 
     Examples
@@ -309,7 +309,7 @@ def percentile_backward(
 @composed(**_ROWS)
 def nanpercentile(
     do: Steps, x: TensorRef, q: Any, axis: Axis = None, *, interpolation: Interpolation = "linear", keepdims: bool = False
-) -> TensorRef:
+) -> Any:
     """`percentile` of what is not NaN; NaN of a row with nothing else."""
     return quantiles(do, x, q, axis, interpolation, keepdims, True, 100.0)
 

@@ -31,7 +31,7 @@ class KeyCode:
         """The keys of an element, or of each lane of several, the one that counts most last."""
         if not self.sort.complex:
             return [self._key(words[0])]
-        re, im = words
+        re, _ = words
         sort, b = self.sort, self.b
         keys, nans = [self._number(w) for w in words], [self._is_nan(w) for w in words]
         ends = [self._const(i if sort.nan_first else (1 << self.bits) - 1 - i, re.lanes) for i in range(3)]

@@ -1,4 +1,4 @@
-"""Rows in order on the CPU, one after another on each thread: radix, least significant digit first, in memory of the thread's own.
+"""Rows in order on the CPU, one after another on each thread: radix, least significant digit first, in its own memory.
 
 The digits of all passes are counted while a row is read. A digit that all elements have in common takes no pass.
 """

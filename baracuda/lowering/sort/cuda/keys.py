@@ -69,7 +69,7 @@ def digit(sort: Sort, at: tuple[int, int, int]) -> str:
 
 
 def rows(sort: Sort, words: Words) -> str:
-    """Reads and writes of the tensors: `read_x(W, row, i)`, `write_values(W, row, i, element)`, `write_indices`, `write_ranks`."""
+    """Reads and writes of the tensors: `read_x(W, row, i)`, `write_values(W, row, i, element)` and so on."""
     text = ""
     for number, name in ((X, "x"), (VALUES, "values"), (INDICES, "indices"), (RANKS, "ranks")):
         layout = sort.tensors.get(number)

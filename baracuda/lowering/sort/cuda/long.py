@@ -18,8 +18,8 @@ _THREADS, _WARPS, _ITEMS = 256, 8, 16
 
 
 class LongRows:
-    """The launches of a problem. In the workspace are elements twice, twice where in the row each is, the counts of tiles, and the
-    totals of rows."""
+    """The launches of a problem. In the workspace are elements twice, twice where in the row each is, the counts of tiles, and
+    the totals of rows."""
 
     def __init__(self, sort: Sort, words: Words) -> None:
         self.sort, self.words = sort, words

@@ -1,5 +1,4 @@
-"""Stable orders on CUDA: short rows by counting and those that fit a block in shared memory, in one launch; longer ones by radix in
-tiles."""
+"""Stable orders on CUDA: short rows by counting, those that fit a block in shared memory, longer ones by radix in tiles."""
 
 from __future__ import annotations
 
