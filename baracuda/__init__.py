@@ -70,7 +70,9 @@ _EXPORTS = {
         "dot_general dot_general_backward einsum einsum_backward kron kron_backward multi_dot multi_dot_backward tensordot "
         "tensordot_backward"
     ),
-    "baracuda.frontends.elements_backward": "gather_nd_backward index_get_backward vocab_parallel_embedding_backward",
+    "baracuda.frontends.elements_backward": (
+        "gather_nd_backward index_get_backward scatter_nd_reduce_backward vocab_parallel_embedding_backward"
+    ),
     "baracuda.frontends.fuse": "fuse",
     "baracuda.frontends.index_expression": "index_put index_put_backward",
     "baracuda.frontends.linear": (
@@ -102,6 +104,7 @@ _EXPORTS = {
         "argwhere compress compress_backward flatnonzero masked_select masked_select_backward nonzero"
     ),
     "baracuda.frontends.scaled_backward": "scaled_mm_backward",
+    "baracuda.frontends.segments": "jagged_index_select jagged_index_select_backward segment_reduce_backward",
     "baracuda.frontends.synchronised": "sync_batch_norm sync_batch_norm_backward",
     "baracuda.runtime.cache": "cache_info clear_cache",
     "baracuda.runtime.cpu": "get_num_threads set_num_threads",

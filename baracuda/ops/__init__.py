@@ -18,5 +18,6 @@ FAMILIES = (
     "shapes.joins", "shapes.blocks", "shapes.pieces", "shapes.flips", "shapes.triangles", "shapes.repeats", "sorting.orders",
     "sorting.searches", "sets.uniques", "sets.sets", "statistics.quantiles", "statistics.medians", "indexing.masks",
     "shapes.broadcasting", "shapes.diagonals", "shapes.slices", "shapes.pads", "shapes.edits", "shapes.bits", "shapes.nested",
-    "shapes.rearranging", "shapes.queries", "statistics.modes", "statistics.histograms",
+    "shapes.rearranging", "shapes.queries", "statistics.modes", "statistics.histograms", "indexing.replaced",
+    "indexing.dynamic", "indexing.numbering", "indexing.choices", "segments.softmax", "segments.reduce",
 )  # fmt: skip
