@@ -25,6 +25,8 @@ class Cacheable(NamedTuple):
         Whether a call is only kept where each of its numbers is seen to reach a kernel unchanged.
     views
         Whether results may be views of its tensors.
+    creates
+        Whether its first parameter only says where its results are, and of which library.
     """
 
     function: Callable[..., Any]
@@ -34,3 +36,4 @@ class Cacheable(NamedTuple):
     scalars: Callable[[tuple[Any, ...], Mapping[str, Any]], Mapping[str, float]] | None = None
     every: bool = False
     views: bool = False
+    creates: bool = False

@@ -41,6 +41,7 @@ from baracuda.frontends.arrays import current_stream, dense_allocator, extent_of
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import device_of
 from baracuda.frontends.call_replay import PLAIN, Call, PythonFunction, watch_thread
+from baracuda.frontends.creating import CreatingFunction
 from baracuda.frontends.view_function import ViewFunction
 from baracuda.native import load
 from baracuda.ops.declaration.op_descriptor import check_whole
@@ -61,6 +62,8 @@ def cached(function: Callable[..., Any]) -> Any:
 
 def call_cached(known: Cacheable) -> Any:
     """A function of which this is known, its repeated calls by the short way."""
+    if known.creates:
+        return CreatingFunction(call_cached(known._replace(creates=False)))
     if known.views:
         return ViewFunction(call_cached(known._replace(views=False)))
     if native is None:

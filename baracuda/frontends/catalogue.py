@@ -23,7 +23,7 @@ _BY_HAND = {
 }
 #: Functions that run several plans, or take a view: they have no plan class of their own.
 _COMPOSED = frozenset([
-    "alibi_bias", "bitcast", "kv_cache_append", "merge_attention_states", "rope_scaling_tables", "sync_batch_norm",
+    "alibi_bias", "asarray", "bitcast", "kv_cache_append", "mask_indices", "merge_attention_states", "rope_scaling_tables", "sync_batch_norm",
     "view_as_complex", "view_as_real",
 ])  # fmt: skip
 #: Functions of combinations by destination, whose plan is `ScatterPlan`.
@@ -52,6 +52,8 @@ _ELEMENTS = {
 }
 
 
+#: Families that move elements as they are, 8-bit floats too.
+_OF_BYTES = frozenset(["creation", "shape_layout"])
 _EVERYWHERE = "same bits on every CPU and GPU"
 #: Of ops that have no formula yet, or none for complex numbers.
 _BY_SCIPY = "backend scipy: on the CPU only, same bits on the same machine"
@@ -121,7 +123,8 @@ def _declared(row: Row, op: Op) -> Entry:
 
 def _composed(row: Row) -> Entry:
     public = getattr(import_module("baracuda"), row.op)
-    defined = (k for k in ElementKind if k.category in categories(row.dtypes) and k.bits >= (16 if k.is_float else 8))
+    least = 8 if row.family in _OF_BYTES else 16
+    defined = (k for k in ElementKind if k.category in categories(row.dtypes) and k.bits >= (least if k.is_float else 8))
     elements = _ELEMENTS.get(row.op) or tuple(defined)
     backward = f"{row.op}_backward" if hasattr(import_module("baracuda"), f"{row.op}_backward") else ""
     plans = (("MatmulPlan", _PRODUCTS), ("ScatterPlan", _SCATTERS), ("AttentionPlan", _ATTENTION))

@@ -227,6 +227,7 @@ def function_of(composition: Composed) -> Any:
     made = declared(**tensors)(function)
     if composition.numbers:
         made = at_run_time(**composition.numbers)(made)
-    if composition.views:
-        made.__dict__["cacheable"] = made.__dict__["cacheable"]._replace(views=True)
+    if composition.views or composition.creates:
+        known = made.__dict__["cacheable"]
+        made.__dict__["cacheable"] = known._replace(views=composition.views, creates=composition.creates)
     return made

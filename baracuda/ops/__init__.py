@@ -19,5 +19,6 @@ FAMILIES = (
     "sorting.searches", "sets.uniques", "sets.sets", "statistics.quantiles", "statistics.medians", "indexing.masks",
     "shapes.broadcasting", "shapes.diagonals", "shapes.slices", "shapes.pads", "shapes.edits", "shapes.bits", "shapes.nested",
     "shapes.rearranging", "shapes.queries", "statistics.modes", "statistics.histograms", "indexing.replaced",
-    "indexing.dynamic", "indexing.numbering", "indexing.choices", "segments.softmax", "segments.reduce",
+    "indexing.dynamic", "indexing.numbering", "indexing.choices", "segments.softmax", "segments.reduce", "creation.fills",
+    "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices",
 )  # fmt: skip

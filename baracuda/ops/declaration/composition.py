@@ -12,6 +12,7 @@ another composition, called the same with `_backward`.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
@@ -143,7 +144,8 @@ class Composed:
     The tensor of the first pattern says which library results are of. `numbers` are parameters that kernels are given
     unchanged, under the same name, when they run; with each the values that the body treats in a way of its own. `views` says
     that its results may be views of its tensors: what the body returns is one where it lies in one of them, and a copy where the
-    tensor's library has no such view.
+    tensor's library has no such view. `creates` says that the first tensor, which callers do not give, only tells where results
+    are and of which library: the function has `device` and `like` for it.
     """
 
     body: Callable[..., Any]
@@ -151,10 +153,12 @@ class Composed:
     out: bool
     numbers: Mapping[str, tuple[float, ...]]
     views: bool = False
+    creates: bool = False
 
     @property
     def name(self) -> str:
-        return self.body.__name__.rstrip("_")
+        name = self.body.__name__
+        return name.rstrip("_") if hasattr(builtins, name.rstrip("_")) else name
 
     def __call__(self, do: Steps, *arguments: Any, **keywords: Any) -> Any:
         """Its steps as steps of another one."""
@@ -166,12 +170,17 @@ COMPOSED: dict[str, Composed] = {}
 
 
 def composed(
-    *, out: bool = False, numbers: Mapping[str, tuple[float, ...]] | None = None, views: bool = False, **patterns: Declared
+    *,
+    out: bool = False,
+    numbers: Mapping[str, tuple[float, ...]] | None = None,
+    views: bool = False,
+    creates: bool = False,
+    **patterns: Declared,
 ) -> Callable[[Callable[..., Any]], Composed]:
     """Declare a composition and register it under its name."""
 
     def declare(body: Callable[..., Any]) -> Composed:
-        composition = Composed(body, patterns, out, numbers or {}, views)
+        composition = Composed(body, patterns, out, numbers or {}, views, creates)
         if composition.name in COMPOSED:
             raise InvalidProblemError(f"{composition.name}: declared twice")
         COMPOSED[composition.name] = composition
