@@ -18,6 +18,11 @@ from baracuda.frontends.array import empty as _empty
 from baracuda.ops.declaration.promotion import common
 
 
+def _where(device: Device | None) -> dict[str, Any]:
+    """Where the library's functions are to make an array of our own."""
+    return {"device": device_or(device), "like": Array}
+
+
 def arange(
     start: float,
     /,
@@ -30,7 +35,7 @@ def arange(
     """`baracuda.arange`."""
     start, stop = (0, start) if stop is None else (start, stop)
     whole = all(isinstance(n, int) for n in (start, stop, step))
-    return baracuda.arange(start, stop, step, dtype=kind_or(dtype, DEFAULTS[int if whole else float]), device=device_or(device))
+    return baracuda.arange(start, stop, step, dtype=kind_or(dtype, DEFAULTS[int if whole else float]), **_where(device))
 
 
 def asarray(obj: Any, /, *, dtype: DType | None = None, device: Device | None = None, copy: bool | None = None) -> Array:
@@ -110,7 +115,7 @@ def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     """`baracuda.eye`."""
-    return baracuda.eye(n_rows, n_cols, k=k, dtype=kind_or(dtype, DEFAULTS[float]), device=device_or(device))
+    return baracuda.eye(n_rows, n_cols, k, dtype=kind_or(dtype, DEFAULTS[float]), **_where(device))
 
 
 def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
@@ -129,7 +134,7 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
 def full(shape: int | tuple[int, ...], fill_value: Number, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """`baracuda.full`."""
     kind = kind_or(dtype, DEFAULTS[type(fill_value)])
-    return baracuda.full(extents_of(shape), fill_value, dtype=kind, device=device_or(device))
+    return baracuda.full(extents_of(shape), fill_value, dtype=kind, **_where(device))
 
 
 def full_like(x: Array, /, fill_value: Number, *, dtype: DType | None = None, device: Device | None = None) -> Array:
@@ -150,7 +155,7 @@ def linspace(
     """`baracuda.linspace`."""
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     kind = kind_or(dtype, DEFAULTS[complex if is_complex else float])
-    return baracuda.linspace(start, stop, num, endpoint=endpoint, dtype=kind, device=device_or(device))
+    return baracuda.linspace(start, stop, num, endpoint=endpoint, dtype=kind, **_where(device))
 
 
 def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:

@@ -69,7 +69,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
     if n < 0:
         raise UnsupportedError(f"n: {n}; expected 0 or more: there is no inverse yet")
     if n == 0:
-        one = baracuda.eye(x.shape[-1], dtype=x.kind, device=x.device)
+        one = baracuda.eye(x.shape[-1], dtype=x.kind, device=x.device, like=Array)
         return one.broadcast_to(x.shape).copy()
     power: Any = None
     while n:

@@ -14,7 +14,7 @@ from baracuda.core.views import axis_of, view
 from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.words import Positive, Wrt
 from baracuda.ops.indexing.moves import apart, cleared, copied, move
-from baracuda.ops.reductions.diagonals import _diagonal
+from baracuda.core.views import diagonal
 
 #: The view of a tensor that is replaced.
 Part = Callable[[TensorRef], Any]
@@ -73,7 +73,7 @@ def _slice(axis: int, start: int | None, end: int | None, step: int) -> Part:
 
 
 def _on_diagonal(offset: int, axis1: int, axis2: int) -> Part:
-    return lambda tensor: _diagonal(tensor, offset, axis1, axis2)
+    return lambda tensor: diagonal(tensor, offset, axis1, axis2)
 
 
 @composed(x="... : T", source="... : T", out=True)
