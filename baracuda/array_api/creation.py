@@ -133,6 +133,8 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
 
 def full(shape: int | tuple[int, ...], fill_value: Number, *, dtype: DType | None = None, device: Device | None = None) -> Array:
     """`baracuda.full`."""
+    if isinstance(fill_value, (Array, np.generic)):
+        fill_value = fill_value.item()
     kind = kind_or(dtype, DEFAULTS[type(fill_value)])
     return baracuda.full(extents_of(shape), fill_value, dtype=kind, **_where(device))
 

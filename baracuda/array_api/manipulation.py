@@ -73,7 +73,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
 
 def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
     """`baracuda.reshape`: a view where the strides allow one."""
-    found = x.reshape(*shape)
+    found = x.reshape(shape)
     if copy is False and found.size and found.pointer != x.pointer:
         raise InvalidProblemError(f"copy: False; shape {x.shape} with strides {x.strides} has no view of shape {shape}")
     return found.copy() if copy and found.pointer == x.pointer else found

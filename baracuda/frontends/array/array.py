@@ -109,12 +109,13 @@ class Array(Operators, Indexing, Exchange, TensorMut):
 
     def broadcast_to(self, shape: tuple[int, ...]) -> Array:
         """The view in which extents of 1, and axes before the first, are repeated; it cannot be written."""
+        shape = integers(shape)
         lead = len(shape) - len(self.shape)
         fits = lead >= 0 and all(n in (1, wanted) for n, wanted in zip(self.shape, shape[lead:], strict=True))
         if not fits:
             raise InvalidProblemError(f"shape: {shape}; expected one that shape {self.shape} broadcasts to")
         strides = (*(0,) * lead, *(s if n == w else 0 for n, s, w in zip(self.shape, self.strides, shape[lead:], strict=True)))
-        return self._view(0, tuple(shape), strides, readonly=True)
+        return self._view(0, shape, strides, readonly=True)
 
     def view(self, kind: ElementKind) -> Array:
         """The same memory read as another element. To one of another size the last axis, which is to be contiguous, gets longer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
+from operator import index
 from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
@@ -11,8 +12,9 @@ from baracuda.core.layout import contiguous_strides
 
 
 def integers(extents: tuple[Any, ...]) -> tuple[int, ...]:
-    """Some integers, or a tuple or list of them."""
-    return tuple(extents[0]) if len(extents) == 1 and isinstance(extents[0], tuple | list) else extents
+    """Some integers, or a tuple or list of them, as Python's."""
+    given = extents[0] if len(extents) == 1 and isinstance(extents[0], tuple | list) else extents
+    return tuple(map(index, given))
 
 
 @lru_cache(maxsize=4096)
