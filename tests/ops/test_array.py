@@ -29,7 +29,7 @@ VALUES = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
 
 @pytest.fixture(scope="module")
 def device(request: pytest.FixtureRequest) -> Device:
-    return Device.cuda(0) if request.config.getoption("--device") == "cuda" else CPU
+    return CPU if request.config.getoption("--device") == "cpu" else Device.cuda(0)
 
 
 def array(values: Any, device: Device) -> Array:
