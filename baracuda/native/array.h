@@ -1,7 +1,7 @@
 /* Arrays of our own: new ones, NumPy's arrays of their memory, and their operators. */
 #ifndef BARACUDA_ARRAY_H
 #define BARACUDA_ARRAY_H
-#include "key.h"
+#include "view.h"
 
 /* Memory of a small array on the CPU, in one block with the object that owns it. */
 typedef struct { PyObject_VAR_HEAD char *data; } Memory;

@@ -83,6 +83,8 @@ static void reach(Tensor *t, int rank, const int64_t *shape, const int64_t *stri
     t->high = high;
 }
 
+static PyObject *layout_of_array(PyObject *array);
+
 /* Add a tensor to a key: 1 if it is there, 0 if only the long way can tell, -1 for an error. */
 static int put_tensor(Key *key, PyObject *object, int library, int written) {
     if (key->tensors >= MOST_TENSORS) return 0;
@@ -133,13 +135,10 @@ static int put_tensor(Key *key, PyObject *object, int library, int written) {
         for (int a = 0; a < d.ndim; a++) put(key, (uint64_t)strides[a]);
         reach(t, d.ndim, d.shape, strides, d.dtype.bits / 8, d.dtype.bits / 8);
     } else {
-        PyObject *layout = *field_of(object, LAYOUT);
-        if (layout == NULL) {
-            layout = PyObject_CallOneArg(known.layout_of, object); /* which the array keeps */
-            if (layout == NULL) { PyErr_Clear(); return 0; }
-            Py_DECREF(layout);
-        }
-        /* layout = (low, high, device type, device id, whether it may not be written): one object for equal ones, which is kept. */
+        PyObject *layout = layout_of_array(object);
+        if (layout == NULL) { PyErr_Clear(); return 0; }
+        /* layout = (low, high, device type, device id, whether it may not be written, bytes of an element): one object for equal
+         * ones, which is kept. */
         if (written && integer_at(layout, 4)) return 0;
         t->data = (char *)PyLong_AsUnsignedLongLong(*field_of(object, POINTER));
         t->low = integer_at(layout, 0);

@@ -1,4 +1,5 @@
-/* Operators of arrays: methods that call a function of the library at once where its operands are arrays and plain numbers. */
+/* Operators of arrays: methods that call a function of the library at once where its operands are arrays and plain numbers; or, of an
+ * index made of integers and slices, make a view. */
 #ifndef BARACUDA_OPERATOR_H
 #define BARACUDA_OPERATOR_H
 #include "function.h"
@@ -7,7 +8,7 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *function, *otherwise, *out; /* `function` None until it is known; `out` the names of keywords of a call in place */
-    int reflected, in_place;
+    int reflected, in_place, indexing;
 } Operator;
 
 static int is_operand(PyObject *object) {
@@ -18,6 +19,11 @@ static int is_operand(PyObject *object) {
 static PyObject *Operator_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names) {
     Operator *self = (Operator *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (self->indexing) {
+        int own = names == NULL && count == 2 && (PyObject *)Py_TYPE(args[0]) == known.array;
+        PyObject *view = own ? view_at(args[0], args[1]) : NULL;
+        return view != NULL ? view : PyObject_Vectorcall(self->otherwise, args, flags, names);
+    }
     if (self->function == Py_None || names != NULL || count < 1 || count > 2 || (PyObject *)Py_TYPE(args[0]) != known.array
         || (count == 2 && !is_operand(args[1])))
         return PyObject_Vectorcall(self->otherwise, args, flags, names);
@@ -27,10 +33,10 @@ static PyObject *Operator_call(PyObject *callable, PyObject *const *args, size_t
 }
 
 static PyObject *Operator_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"otherwise", "reflected", "in_place", NULL};
+    static char *names[] = {"otherwise", "reflected", "in_place", "indexing", NULL};
     PyObject *otherwise;
-    int reflected = 0, in_place = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|pp", names, &otherwise, &reflected, &in_place)) return NULL;
+    int reflected = 0, in_place = 0, indexing = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|ppp", names, &otherwise, &reflected, &in_place, &indexing)) return NULL;
     Operator *self = (Operator *)type->tp_alloc(type, 0);
     if (self == NULL) return NULL;
     self->vectorcall = Operator_call;
@@ -38,6 +44,7 @@ static PyObject *Operator_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     self->otherwise = Py_NewRef(otherwise);
     self->reflected = reflected;
     self->in_place = in_place;
+    self->indexing = indexing;
     self->out = Py_BuildValue("(N)", PyUnicode_InternFromString("out"));
     if (self->out == NULL) { Py_DECREF(self); return NULL; }
     return (PyObject *)self;

@@ -234,17 +234,17 @@ def of(ref: TensorRef) -> Array:
 # --- layouts ------------------------------------------------------------------------------------------------------------
 
 #: One object for each layout of arrays: where, from its first element, such an array's memory begins and ends, its device's kind
-#: (as in DLPack) and number, and whether it may not be written. The latest ones, and those before them, which are let go when
-#: there are `MOST_LAYOUTS` new ones. An array keeps its own, calls those whose addresses are in their keys.
-_layouts: dict[Any, tuple[int, int, int, int, bool]] = {}
-_older_layouts: dict[Any, tuple[int, int, int, int, bool]] = {}
+#: (as in DLPack) and number, whether it may not be written, and bytes of an element. The latest ones, and those before them,
+#: which are let go when there are `MOST_LAYOUTS` new ones. An array keeps its own, calls those whose addresses are in their keys.
+_layouts: dict[Any, tuple[int, int, int, int, bool, int]] = {}
+_older_layouts: dict[Any, tuple[int, int, int, int, bool, int]] = {}
 MOST_LAYOUTS = 4096
 
 
-def layout_of(array: Array) -> tuple[int, int, int, int, bool]:
+def layout_of(array: Array) -> tuple[int, int, int, int, bool, int]:
     """An object that stands for all that matters of an array but its address; the array keeps it."""
     global _layouts, _older_layouts
-    layout: tuple[int, int, int, int, bool] | None = getattr(array, "_layout", None)
+    layout: tuple[int, int, int, int, bool, int] | None = getattr(array, "_layout", None)
     if layout is not None:
         return layout
     key = array.kind, array.device, array.shape, array.strides, array.readonly
@@ -255,7 +255,7 @@ def layout_of(array: Array) -> tuple[int, int, int, int, bool]:
             lowest, highest = reach(array.shape, array.strides)
             bits, on_cpu = array.kind.bits, array.device.kind is DeviceKind.CPU
             low, high = lowest * bits // 8, -(-(highest + 1) * bits // 8)
-            layout = (low, high, 1 if on_cpu else 2, array.device.index, array.readonly)
+            layout = (low, high, 1 if on_cpu else 2, array.device.index, array.readonly, max(bits // 8, 1))
         if len(_layouts) >= MOST_LAYOUTS:
             _older_layouts, _layouts = _layouts, {}
         _layouts[key] = layout

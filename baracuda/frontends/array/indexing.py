@@ -10,8 +10,19 @@ from typing import Any
 from baracuda.core.errors import InvalidProblemError, OutOfRangeError
 from baracuda.core.tensor import TensorRef
 from baracuda.frontends.array.operators import public
+from baracuda.native import load
 
 Basic = int | slice | EllipsisType | None
+
+
+def _getitem(self: Any, index: Any) -> Any:
+    items = index if isinstance(index, tuple) else (index,)
+    if _is_basic(items):
+        return self._view(*_basic(self.shape, self.strides, items))
+    return _expressions().getitem(self, index)
+
+
+_native = load()
 
 
 class Indexing:
@@ -19,11 +30,7 @@ class Indexing:
 
     __slots__ = ()
 
-    def __getitem__(self: Any, index: Any) -> Any:
-        items = index if isinstance(index, tuple) else (index,)
-        if _is_basic(items):
-            return self._view(*_basic(self.shape, self.strides, items))
-        return _expressions().getitem(self, index)
+    __getitem__ = _getitem if _native is None else _native.Operator(_getitem, indexing=True)
 
     def __setitem__(self: Any, index: Any, values: Any) -> None:
         items = index if isinstance(index, tuple) else (index,)
