@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, basic_indices
 
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.tensor import tensor_mut
-from baracuda.frontends.array import Array, to_device, to_host
+from baracuda.frontends.array import Array, indexing, to_device, to_host
+from baracuda.frontends.array.array import layout_of
 from baracuda.frontends.array.shapes import strides_in
 
 BASE = 1 << 20
@@ -71,6 +73,32 @@ def test_reshape_and_transpose(shape: list[int], data: st.DataObject) -> None:
         same(ours.reshape(tuple(merged)), view, base)
     else:
         assert strides_in(ours.shape, ours.strides, tuple(merged)) is None  # it takes a copy
+
+
+@given(array_shapes(max_dims=5, max_side=4), st.data())
+def test_views_are_numpys_whether_made_in_c_or_in_python(shape: tuple[int, ...], data: st.DataObject) -> None:
+    base = np.zeros(shape, np.float32)
+    key = data.draw(basic_indices(shape, allow_newaxis=True))
+    theirs, ours = base[key], array(shape)
+    for view in (ours[key], indexing._getitem(ours, key)):
+        same(view, np.asarray(theirs), base) if isinstance(theirs, np.ndarray) else None
+        assert view.shape == np.shape(theirs)
+        assert (view.nbytes_before, view.nbytes_available) == (view.pointer - BASE, (1 << 20) - (view.pointer - BASE))
+        assert layout_of(view)[2:] == (2, 0, False, 4)
+
+
+@pytest.mark.parametrize(
+    "key", [1 << 70, -(1 << 70), (1 << 70, 0), slice(0, 1 << 70, 1 << 70), slice(1 << 70, None, -(1 << 70))], ids=str
+)
+def test_indices_beyond_any_integer(key: Any) -> None:
+    x, base = array((3, 4)), np.zeros((3, 4), np.float32)
+    if isinstance(key, slice):
+        assert x[key].shape == base[key].shape
+    else:
+        with pytest.raises(IndexError):
+            x[key]
+    with pytest.raises(ValueError, match="zero"):
+        x[::0]
 
 
 def test_reshape_infers_an_extent() -> None:
