@@ -33,7 +33,7 @@ class KeyCode:
             return [self._key(words[0])]
         re, _ = words
         sort, b = self.sort, self.b
-        keys, nans = [self._number(w) for w in words], [self._is_nan(w) for w in words]
+        keys, nans = [self._number(w) for w in words], [self.is_nan(w) for w in words]
         ends = [self._const(i if sort.nan_first else (1 << self.bits) - 1 - i, re.lanes) for i in range(3)]
         both, only_re, only_im = ends
         high = b.select(nans[0], b.select(nans[1], both, only_re), b.select(nans[1], only_im, keys[0]))
@@ -47,7 +47,7 @@ class KeyCode:
         kind = self.sort.kind
         if kind.is_float:
             end = self._const(0 if self.sort.nan_first else (1 << self.bits) - 1, word.lanes)
-            return self.b.select(self._is_nan(word), end, self._number(word))
+            return self.b.select(self.is_nan(word), end, self._number(word))
         sign = self._const(1 << (self.bits - 1), word.lanes)
         if kind is ElementKind.BOOL:
             word = self.b.convert("zext", self.b.compare("icmp ne", word, self._const(0, word.lanes)), word.type)
@@ -60,7 +60,7 @@ class KeyCode:
     def _xor(self, a: Value, b: Value) -> Value:
         return self.b.op("xor", a, b)
 
-    def _is_nan(self, word: Value) -> Value:
+    def is_nan(self, word: Value) -> Value:
         largest = self.sort.infinity
         assert largest is not None
         magnitude = self.b.and_(word, self._const((1 << (self.bits - 1)) - 1, word.lanes))
