@@ -15,7 +15,6 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import axis_of, view
 from baracuda.formula.expr import Expr, cast, coord, select
-from baracuda.frontends.arrays import empty_like
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
@@ -56,15 +55,26 @@ def _numbers(
     fill_value: tuple[int, ...] | None,
 ) -> TensorMut:
     """Coordinates of what is marked, a row for each, or with `by_axis` for each axis."""
-    rank = len(shape)
-    y = do.new((rank, size) if by_axis else (size, rank), ElementKind.S64)
-    rows = permuted(y, (1, 0)) if by_axis else y
-    if size and rank:
-        for axis, value in enumerate(fill_value or ()):
-            fill(do, view(rows, axis * rows.strides[1], (size,), rows.strides[:1]), value)
+    y, rows = _padded(do, len(shape), size, by_axis, fill_value)
+    if size and shape:
         descriptor = CompactionDescriptor(Mode.NUMBERS, shape, size)
         do.plan(CompactionPlan, descriptor, {"bits": bits, "offsets": offsets}, into=rows)
     return y
+
+
+def _padded(do: Steps, rank: int, size: int, by_axis: bool, fill_value: tuple[int, ...] | None) -> tuple[TensorMut, TensorMut]:
+    """Room for coordinates, filled if need be; and the view of it that has a row for each."""
+    y = do.new((rank, size) if by_axis else (size, rank), ElementKind.S64)
+    rows: TensorMut = permuted(y, (1, 0)) if by_axis else y
+    for axis, value in enumerate(fill_value or ()):
+        fill(do, view(rows, axis * rows.strides[1], (size,), rows.strides[:1]), value)
+    return y, rows
+
+
+@part(x="...")
+def _nothing(do: Steps, x: TensorRef, *, rank: int, size: int, by_axis: bool, fill_value: tuple[int, ...]) -> TensorMut:
+    """The coordinates of nothing."""
+    return _padded(do, rank, size, by_axis, fill_value)[0]
 
 
 @part(x="...", bits="words", offsets="blocks", out=True)
@@ -131,12 +141,7 @@ def places(x: Any, shape: Shape, size: int | None, fill_value: Fill | None, *, b
     """The coordinates of what is not zero in a tensor, read as one of `shape`, as one tensor."""
     rank = len(shape)
     if not prod(describe(x, "x").shape):
-        extents = (rank, size or 0) if by_axis else (size or 0, rank)
-        made = empty_like(x, extents, ElementKind.S64)
-        if size and rank:
-            column = [full(x, (size,), v, ElementKind.S64) for v in _fills(fill_value, rank)]
-            made = function("stack")(column, axis=0 if by_axis else 1) if rank > 1 else column[0].reshape(extents)
-        return made
+        return _nothing(x, rank=rank, size=size or 0, by_axis=by_axis, fill_value=_fills(fill_value, rank))
     bits, offsets = _marks(x, shape=describe(x, "x").shape)
     filled = None if size is None else _fills(fill_value, rank)
     count = read(offsets) if size is None else size

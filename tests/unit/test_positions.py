@@ -20,6 +20,7 @@ from baracuda.frontends.families import function, ops
 NAMES = {
     "dim": "axis", "keepdim": "keepdims", "ord": "p", "d": "p", "norm_type": "p", "maxnorm": "max_norm", "dims": "axes",
     "equation": "subscripts", "x2": "b", "indices": "index", "min_val": "min", "max_val": "max",
+    "dim1": "axis1", "dim2": "axis2",
 }  # fmt: skip
 
 #: Where what PyTorch takes by position is not what we take there, and why that is no trap.
@@ -42,6 +43,9 @@ DEVIATIONS = {
     "weight_norm": "the power comes second in a function that is not public",
     "index_add": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
     "index_reduce": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
+    "index_copy": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
+    "index_fill": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
+    "scatter": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
     "scatter_add": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
     "scatter_reduce": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
     "rms_norm": "normalized_shape comes second; a tuple is no weight",
