@@ -186,7 +186,7 @@ _BITS = {1: ElementKind.U8, 2: ElementKind.U16, 4: ElementKind.U32, 8: ElementKi
 
 
 def as_bits(tensor: TensorRef) -> Any:
-    """The same memory as unsigned integers of the elements' size, so that moving them changes no bit; elements of 16 bytes stay."""
+    """The same memory as unsigned integers of the elements' size, so that moving them changes no bit; those of 16 bytes stay."""
     kind = _BITS.get(tensor.kind.itemsize, tensor.kind)
     return tensor if kind is tensor.kind else replace(tensor, kind=kind)
 

@@ -35,8 +35,15 @@ from baracuda.frontends.arrays import all_adopted
 
 #: PyTorch's names of what has another here. Its first tensor is `input`, whatever that is to the function.
 ALIASES = {
+    "diagonal": "k",
     "dim": "axis",
+    "dim0": "axis0",
+    "dim1": "axis1",
+    "dim2": "axis2",
+    "dims": "axes",
+    "end_dim": "end_axis",
     "indices": "index",
+    "indices_or_sections": "sections",
     "input1": "a",
     "input2": "b",
     "keepdim": "keepdims",
@@ -46,6 +53,12 @@ ALIASES = {
     "norm_type": "p",
     "ord": "p",
     "other": "b",
+    "repetitions": "reps",
+    "shifts": "shift",
+    "split_size_or_sections": "split_size",
+    "start_dim": "start_axis",
+    "tensors": "arrays",
+    "total_repeat_length": "output_size",
     "x1": "a",
     "x2": "b",
 }
@@ -76,6 +89,8 @@ class ArgumentError(InvalidProblemError, TypeError):
 def aliases_of(names: Sequence[str], tensor: str | None) -> dict[str, str]:
     """What else the parameters of a function may be called, given its first tensor; gradients are called as they are here."""
     found = {alias: name for alias, name in ALIASES.items() if name in names and alias not in names}
+    if "axis" in names and not {"axes", "dims"} & set(names):
+        found["dims"] = "axis"
     return found | {"input": tensor} if tensor not in (None, "dy") and "input" not in names else found
 
 

@@ -23,8 +23,8 @@ _BY_HAND = {
 }
 #: Functions that run several plans, or take a view: they have no plan class of their own.
 _COMPOSED = frozenset([
-    "alibi_bias", "asarray", "bitcast", "kv_cache_append", "mask_indices", "merge_attention_states", "rope_scaling_tables", "sync_batch_norm",
-    "view_as_complex", "view_as_real",
+    "alibi_bias", "asarray", "bitcast", "kv_cache_append", "mask_indices", "merge_attention_states", "rope_scaling_tables",
+    "sync_batch_norm", "view_as_complex", "view_as_real",
 ])  # fmt: skip
 #: Functions of combinations by destination, whose plan is `ScatterPlan`.
 _SCATTERS = frozenset([

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,21 +13,23 @@ from baracuda.core.descriptor import Descriptor
 from baracuda.core.device import DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.layout import contiguous_strides
+from baracuda.core.layout import contiguous_strides, may_share
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut
-from baracuda.core.views import extents_of, reshaped, view
+from baracuda.core.views import as_bits, extents_of, reshaped, view
 from baracuda.frontends import views
 from baracuda.frontends.arrays import borrowed
 from baracuda.frontends.call import NUMBERS, apply, describe
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.indexed import check_indices
+from baracuda.frontends.moving import around, described, together
 from baracuda.frontends.ranges import check_range
 from baracuda.frontends.strided import strided
 from baracuda.ops.declaration.composition import Composed, Into, Saved, Shape, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.traced import IndexBound
+from baracuda.ops.shapes.movement import movement_plan
 
 
 class _Steps:
@@ -69,14 +70,19 @@ class _Steps:
 
     def rows(self, shape: Shape, kind: ElementKind) -> TensorMut:
         target = self.new(shape, kind)
-        if target.strides != contiguous_strides(target.shape) and prod(target.shape):  # in the memory order of what it is like
+        if 0 not in target.shape and target.strides != contiguous_strides(target.shape):  # in the memory order of what it is like
             another = views.output(self.like, (1,), kind)[0]
             array, target = views.output(another, shape, kind)
             self._known.append((target, array))
         return target
 
     def result(self, shape: Shape, kind: ElementKind) -> TensorMut:
-        return self.new(shape, kind) if self.out is None else self._given(tuple(shape), kind)
+        if self.out is None:
+            return self.new(shape, kind)
+        known, target = tuple(self._known), self._given(tuple(shape), kind)
+        if any(may_share(target, ref) for ref, _ in known):
+            raise InvalidProblemError("out: its memory is that of a tensor that is read; expected none in common")
+        return target
 
     def result_like(self, tensor: TensorRef) -> TensorMut:
         return self.new_like(tensor) if self.out is None else self._given(tensor.shape, tensor.kind)
@@ -119,10 +125,22 @@ class _Steps:
         fill: complex = 0,
         name: str = "value",
     ) -> None:
+        pieces = list(pieces)
         if into is not None:
-            self.fill(into, fill, name)
-        for source, target in pieces:
-            self.copy(source, target)
+            parts = around(pieces[0][1], into) if len(pieces) == 1 else None
+            for part in [into] if parts is None else parts:
+                self.fill(part, fill, name)
+        for copies in together(pieces, self._whole):
+            if len(copies) == 1:
+                self.copy(*copies[0])
+                continue
+            whole = self._whole(copies[0][1])
+            tensors = {f"x{i}": as_bits(source) for i, (source, _) in enumerate(copies)}
+            self.plan(movement_plan(len(copies)), described(copies, whole), tensors, as_bits(whole))
+
+    def _whole(self, view_: TensorRef) -> TensorRef:
+        """The tensor that a view is of."""
+        return next(ref for ref, _ in self._known if ref.owner is view_.owner)
 
     def reshaped(self, tensor: TensorRef, shape: Shape) -> Any:
         found, extents = reshaped(tensor, shape), extents_of(tensor.shape, shape)
@@ -227,7 +245,7 @@ def function_of(composition: Composed) -> Any:
     made = declared(**tensors)(function)
     if composition.numbers:
         made = at_run_time(**composition.numbers)(made)
-    if composition.views or composition.creates:
-        known = made.__dict__["cacheable"]
-        made.__dict__["cacheable"] = known._replace(views=composition.views, creates=composition.creates)
+    known = made.__dict__["cacheable"]
+    listed = any(p.each for p in made.__dict__["declaration"].patterns.values())
+    made.__dict__["cacheable"] = known._replace(views=composition.views, creates=composition.creates, listed=listed)
     return made

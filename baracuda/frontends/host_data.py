@@ -42,9 +42,7 @@ def _placed(values: np.ndarray[Any, Any], example: Any) -> Any:
     return array.to_device(values, device)
 
 
-def asarray(
-    obj: Any, dtype: Any = None, *, copy: bool | None = None, device: Any = None, like: Any = None
-) -> Any:
+def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None, device: Any = None, like: Any = None) -> Any:
     """A tensor of what is given: numbers in nested lists, a NumPy array, or a tensor of any library.
 
     A tensor stays in its library and on its device, and in its memory unless `copy` is true or `dtype` another element; all else
@@ -63,7 +61,9 @@ def asarray(
         ref = tensor_ref(tensor, name="obj")
         moved = device is not None and device_of_name(device) != ref.device
         if copy is False and (moved or kind not in (None, ref.kind)):
-            raise InvalidProblemError(f"copy: False; {ref.kind} on {ref.device} becomes {kind or ref.kind} on {device or ref.device}")
+            raise InvalidProblemError(
+                f"copy: False; {ref.kind} on {ref.device} becomes {kind or ref.kind} on {device or ref.device}"
+            )
         if moved:
             tensor = _moved(tensor, device_of_name(device))
         baracuda = import_module("baracuda")
@@ -116,4 +116,7 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: int = 0, *, device: A
     """
     size, offset = domain(Count).check("n", n), domain(int).check("k", k)
     baracuda = import_module("baracuda")
-    return baracuda.nonzero(mask_func(baracuda.ones((size, size), "s64", device=device, like=like), offset))
+    mask = baracuda.ravel(mask_func(baracuda.ones((size, size), "s64", device=device, like=like), offset))
+    kept = baracuda.cast(baracuda.ne(mask, 0), dtype="s64")
+    place = baracuda.repeat_interleave(baracuda.arange(size * size, like=kept), kept)
+    return baracuda.floor_divide(place, max(size, 1)), baracuda.remainder(place, max(size, 1))

@@ -123,7 +123,7 @@ def fill(target: TensorMut, value: complex, like: Any, name: str = "value") -> N
     """Make every element one number, which kernels are given by this name."""
     kind = target.kind
     if (kind.is_integer and isinstance(value, (bool, float))) or kind is ElementKind.BOOL:
-        whole = bool(value) if kind is ElementKind.BOOL else int(value)
+        whole = bool(value) if kind is ElementKind.BOOL or isinstance(value, complex) else int(value)
         if whole != value:
             raise InvalidProblemError(f"{name}: {value!r}; expected a number that {kind} holds")
         value = whole

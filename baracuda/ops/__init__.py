@@ -20,5 +20,5 @@ FAMILIES = (
     "shapes.broadcasting", "shapes.diagonals", "shapes.slices", "shapes.pads", "shapes.edits", "shapes.bits", "shapes.nested",
     "shapes.rearranging", "shapes.queries", "statistics.modes", "statistics.histograms", "indexing.replaced",
     "indexing.dynamic", "indexing.numbering", "indexing.choices", "segments.softmax", "segments.reduce", "creation.fills",
-    "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices",
+    "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices", "shapes.crops",
 )  # fmt: skip

@@ -147,11 +147,20 @@ def test_indices_of_large_triangles(where: dict[str, Any]) -> None:
         same(got, want)
 
 
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_indices_of_masks(n: int, where: dict[str, Any]) -> None:
+    for function, numpys in ((baracuda.tril, np.tril), (baracuda.triu, np.triu)):
+        for got, want in zip(baracuda.mask_indices(n, function, 1, **where), np.mask_indices(n, numpys, 1), strict=True):
+            same(got, want)
+
+
 def test_indices_of_grids(device: str, where: dict[str, Any]) -> None:
     same(baracuda.indices((2, 0, 3), **where), np.indices((2, 0, 3)))
     same(baracuda.indices((2, 3), "s32", **where), np.indices((2, 3), np.int32))
     for name, arguments, words in (("indices", ((2, 3),), {"sparse": True}), ("diag_indices", (4, 3), {})):
-        for got, want in zip(getattr(baracuda, name)(*arguments, **words, **where), getattr(np, name)(*arguments, **words), strict=True):
+        for got, want in zip(
+            getattr(baracuda, name)(*arguments, **words, **where), getattr(np, name)(*arguments, **words), strict=True
+        ):
             same(got, want)
     vectors = [np.array([0, 2]), np.array([1, 3, 4])]
     for got, want in zip(baracuda.ix_(*(to_device(v, device) for v in vectors)), np.ix_(*vectors), strict=True):

@@ -24,7 +24,8 @@ MOVEMENTS = [
     M("reshape", [(0, 3)], lambda x: x.reshape(3, 0, 2), {"shape": (3, 0, 2)}, {"shape": DROP}),
     M("ravel", [(2, 3)], np.ravel),
     M("ravel", [(2, 3)], lambda x: x.ravel(order="F"), {"order": "F"}),
-    M("flatten", [(2, 3, 4, 5)], lambda x: x.reshape(2, 12, 5), {"start_axis": 1, "end_axis": 2}, {"start_axis": DROP, "end_axis": DROP}),
+    M("flatten", [(2, 3, 4, 5)], lambda x: x.reshape(2, 12, 5), {"start_axis": 1, "end_axis": 2},
+      {"start_axis": DROP, "end_axis": DROP}),
     M("flatten", [()], lambda x: x.reshape(1)),
     M("unflatten", [(2, 12)], lambda x: x.reshape(2, 3, 4), {"axis": 1, "sizes": (3, -1)}, {"axis": DROP, "sizes": DROP}),
     M("squeeze", [(1, 3, 1)], np.squeeze),
@@ -42,7 +43,8 @@ MOVEMENTS = [
     M("t", [(2, 3)], np.transpose, like=False),
     M("matrix_transpose", [(5, 2, 3)], lambda x: x.swapaxes(-1, -2), like=False),
     M("adjoint", [(5, 2, 3)], lambda x: x.swapaxes(-1, -2), like=False),
-    M("movedim", [(2, 3, 4, 5)], lambda x: np.moveaxis(x, (0, 2), (-1, 0)), {"source": (0, 2), "destination": (-1, 0)}, like=False),
+    M("movedim", [(2, 3, 4, 5)], lambda x: np.moveaxis(x, (0, 2), (-1, 0)),
+      {"source": (0, 2), "destination": (-1, 0)}, like=False),
     M("rollaxis", [(2, 3, 4, 5)], lambda x: np.rollaxis(x, 3, 1), {"axis": 3, "start": 1}, like=False),
     M("rollaxis", [(2, 3, 4, 5)], lambda x: np.rollaxis(x, 0, 4), {"axis": 0, "start": 4}, like=False),
     M("concat", [(2, 3), (2, 5), (2, 0)], lambda *a: np.concatenate(a, 1), {"axis": 1}, listed=True),
@@ -78,7 +80,8 @@ MOVEMENTS = [
     M("flip", [(2, 3, 4)], lambda x: np.flip(x, (0, 2)), {"axis": (0, -1)}, like=False),
     M("flipud", [(2, 3)], np.flipud, like=False),
     M("fliplr", [(2, 3)], np.fliplr, like=False),
-    *[M("rot90", [(2, 3, 4)], lambda x, k=k: np.rot90(x, k, (1, 2)), {"k": k, "axes": (1, 2)}, like=False) for k in (-1, 0, 2, 1)],
+    *[M("rot90", [(2, 3, 4)], lambda x, k=k: np.rot90(x, k, (1, 2)), {"k": k, "axes": (1, 2)}, like=False)
+      for k in (-1, 0, 2, 1)],
     M("roll", [(5,)], lambda x: np.roll(x, 2), {"shift": 2}, like=False),
     M("roll", [(3, 5)], lambda x: np.roll(x, -4), {"shift": -4}, like=False),
     M("roll", [(3, 5, 2)], lambda x: np.roll(x, (1, -7), (0, 1)), {"shift": (1, -7), "axis": (0, 1)}, like=False),
@@ -100,7 +103,8 @@ MOVEMENTS = [
     M("slice", [(4,)], lambda x: x[3:1], {"starts": 3, "stops": 1}),
     M("select", [(2, 3, 4)], lambda x: x[:, -1], {"axis": 1, "index": -1}),
     M("unfold_dim", [(2, 7)], lambda x: x[:, np.arange(3) + 2 * np.arange(3)[:, None]], {"axis": 1, "size": 3, "step": 2}),
-    M("unfold_dim", [(7, 2)], lambda x: np.moveaxis(x[np.arange(2) + 3 * np.arange(2)[:, None]], 1, -1), {"axis": 0, "size": 2, "step": 3}),
+    M("unfold_dim", [(7, 2)], lambda x: np.moveaxis(x[np.arange(2) + 3 * np.arange(2)[:, None]], 1, -1),
+      {"axis": 0, "size": 2, "step": 3}),
     *[M("pad", [(3, 4)], lambda x, m=m: np.pad(x, ((1, 2), (3, 0)), m), {"pad_width": ((1, 2), (3, 0)), "mode": m})
       for m in ("constant", "edge", "reflect", "symmetric", "wrap")],
     *[M("pad", [(2, 3)], lambda x, m=m: np.pad(x, ((5, 4), (0, 7)), m), {"pad_width": ((5, 4), (0, 7)), "mode": m})
@@ -312,3 +316,20 @@ def test_what_a_tensor_is(device: str) -> None:
     assert baracuda.shape(x, -2) == (3, 4)
     assert (baracuda.numel(x), baracuda.numel(x, (0, 2))) == (24, 8)
     assert baracuda.item(to_device(np.array([2.5]), device)) == 2.5
+
+
+def test_results_are_written_where_they_are_wanted(device: str) -> None:
+    x = to_device(np.arange(6.0), device)
+    y = to_device(np.zeros((2, 6)), device)
+    for _ in range(2):
+        assert baracuda.stack([x, x], out=y) is y
+        same(y, np.stack([np.arange(6.0)] * 2))
+    square = to_device(np.arange(9.0).reshape(3, 3), device)
+    assert baracuda.tril(square, out=square) is square
+    same(square, np.tril(np.arange(9.0).reshape(3, 3)))
+    for call in (lambda: baracuda.roll(x, 3, out=x), lambda: baracuda.concat([x[:3], x[3:]], out=x)):
+        with pytest.raises(InvalidProblemError, match="out: its memory is that of a tensor that is read"):
+            call()
+    with pytest.raises(InvalidProblemError, match=r"out: f64 of shape \(2, 6\); expected f64 of \(12,\)"):
+        baracuda.concat([x, x], out=y)
+    same(x, np.arange(6.0))

@@ -110,7 +110,9 @@ def meshgrid(do: Steps, *arrays: TensorRef, indexing: Indexing = "xy", sparse: b
 
 
 @composed(dy="list ...", arrays="...")
-def meshgrid_backward(do: Steps, dy: Sequence[TensorRef], *arrays: TensorRef, indexing: Indexing = "xy", sparse: bool = False) -> Any:
+def meshgrid_backward(
+    do: Steps, dy: Sequence[TensorRef], *arrays: TensorRef, indexing: Indexing = "xy", sparse: bool = False
+) -> Any:
     """The gradients of `meshgrid`'s vectors, given a list of those of its results: each summed along the axes of the others.
 
     Examples
@@ -279,5 +281,3 @@ def combinations_backward(do: Steps, dy: TensorRef, x: TensorRef, r: Positive = 
     index = _choices(do, n, r, with_replacement)
     scatter = ScatterDescriptor(ScatterKind.SUM, (n,), 0, (count, r), x.kind, _S64)
     return do.plan(ScatterPlan, scatter, {"index": index, "x": in_element(do, dy, x.kind)})
-
-

@@ -1,8 +1,8 @@
 """Numbers in steps. Each value is computed by itself, in float64 or whole numbers, and rounded once to its element.
 
 arange of floats is start + i * ((start + step) - start), linspace i * ((stop - start) / n) + start with n steps, its last value
-stop: each operation rounded, as in NumPy. logspace is base ** of that. Of whole numbers, arange counts modulo two to the element's
-bits, and linspace rounds down.
+stop: each operation rounded, as in NumPy. logspace is base ** of that. Of whole numbers, arange counts modulo 2**bits of the
+element, and linspace rounds down.
 """
 
 from __future__ import annotations
@@ -29,7 +29,13 @@ from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.shapes.numbering import numbers
 
 _F64, _S64, _C128 = ElementKind.F64, ElementKind.S64, ElementKind.C128
-_INTERNAL: dict[str, Any] = {"family": "creation", "takes": "any", "byte_floats": True, "element_option": True, "differentiable": False}
+_INTERNAL: dict[str, Any] = {
+    "family": "creation",
+    "takes": "any",
+    "byte_floats": True,
+    "element_option": True,
+    "differentiable": False,
+}
 
 
 def _real(v: Expr, element: ElementKind) -> Expr:
@@ -53,8 +59,8 @@ def _steps(x: Value, *, start: Scalar = 0.0, step: Scalar = 1.0, element: Elemen
 
 #: From the start to the stop along the first axis, which are float64 (complex128) tensors, and with a base its powers.
 def _between(
-    x: Value, start: Own, stop: Own, base: Own | None = None, *, steps: WholeScalar = 1, closed: bool = True, geometric: bool = False,
-    element: ElementKind | None,
+    x: Value, start: Own, stop: Own, base: Own | None = None, *, steps: WholeScalar = 1, closed: bool = True,
+    geometric: bool = False, element: ElementKind | None,
 ) -> Result:  # fmt: skip
     assert element is not None
     i, n = coord(0), cast(as_expr(steps, _S64), _F64)
@@ -245,8 +251,8 @@ def geomspace(
     Examples
     --------
     >>> import baracuda
-    >>> baracuda.geomspace(1, 8, 4).tolist()
-    [1.0, 2.0, 4.0, 8.0]
+    >>> baracuda.geomspace(1, 16, 3).tolist()
+    [1.0, 4.0, 16.0]
     """
     for name, value in (("start", start), ("stop", stop)):
         if not isinstance(value, TensorRef) and value == 0:
@@ -255,5 +261,3 @@ def geomspace(
     if real and (start < 0) != (stop < 0):
         raise InvalidProblemError(f"start, stop: {start!r}, {stop!r}; expected numbers of one sign")
     return _spaced(do, start, stop, num, endpoint, dtype, axis, geometric=True)[0]
-
-

@@ -23,7 +23,7 @@ def _place(
 ) -> tuple[Result, Result]:  # fmt: skip
     """Row and column of each element of a lower triangle, row by row. Row `first` has `start` elements, each of the next ones one
     more, `rising` rows and `before` elements in all; then come full rows of `columns`. Where mirror is not 0 it is the number of
-    elements, and they are those of an upper triangle, whose places are these in reverse order, seen from the last row and column."""
+    elements, and they are those of an upper triangle: these in reverse order, seen from the last row and column."""
     number = cast(coord(0), _S64)
     s, width, count = (as_expr(v, _S64) for v in (start, columns, mirror))
     upper = count > 0

@@ -68,7 +68,8 @@ class Steps(Protocol):
         """A new contiguous tensor, to write."""
 
     def result(self, shape: Shape, kind: ElementKind) -> TensorMut:
-        """What the caller gave to write the result to, of this shape and element; a new tensor where nothing."""
+        """What the caller gave to write the result to, of this shape and element and no memory of a tensor that is read; a new
+        tensor where nothing."""
 
     def result_like(self, tensor: TensorRef) -> TensorMut:
         """What the caller gave to write the result to, of the shape and element of a tensor; a new tensor where nothing."""

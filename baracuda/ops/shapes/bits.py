@@ -88,13 +88,11 @@ def packbits(do: Steps, x: TensorRef, axis: AxisOrFlat = None, *, bitorder: BitO
 
 
 @composed(x="... : u8", out=True)
-def unpackbits(
-    do: Steps, x: TensorRef, axis: AxisOrFlat = None, *, count: int | None = None, bitorder: BitOrder = "big"
-) -> Any:
+def unpackbits(do: Steps, x: TensorRef, axis: AxisOrFlat = None, *, count: int | None = None, bitorder: BitOrder = "big") -> Any:
     """The bits of bytes (u8) along an axis, 0 or 1 each; without an axis x counts as one row.
 
-    With bitorder "big" the highest bit comes first, with "little" the lowest. `count` is how many there are: fewer, or more, which
-    are 0; below 0 it says how many are left out at the end.
+    With bitorder "big" the highest bit comes first, with "little" the lowest. `count` is how many there are, those
+    beyond the last byte 0; below 0 it says how many are left out at the end.
 
     Examples
     --------
@@ -113,5 +111,3 @@ def unpackbits(
     elif 0 not in y.shape:
         do.run(unpacked, {"x": _last(x, at)}, _last(y, at), little=bitorder == "little", count=size)
     return y
-
-

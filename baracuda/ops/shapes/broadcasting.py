@@ -86,7 +86,7 @@ def broadcast_arrays_backward(do: Steps, dy: Sequence[TensorRef], *arrays: Tenso
     Examples
     --------
     >>> import numpy as np, baracuda
-    >>> [x.tolist() for x in baracuda.broadcast_arrays_backward([np.ones((2, 2)), np.ones((2, 2))], np.zeros(2), np.zeros((2, 1)))]
+    >>> [x.tolist() for x in baracuda.broadcast_arrays_backward([np.ones((2, 2))] * 2, np.zeros(2), np.zeros((2, 1)))]
     [[2.0, 2.0], [[2.0], [2.0]]]
     """
     if len(dy) != len(arrays):
@@ -96,8 +96,8 @@ def broadcast_arrays_backward(do: Steps, dy: Sequence[TensorRef], *arrays: Tenso
 
 @composed(x="...", views=True)
 def sum_to_size(do: Steps, x: TensorRef, shape: Extents) -> Any:
-    """x summed over what `shape` would be broadcast along to x's, the gradient of every broadcast; x itself, a view, where that is
-    nothing. The sum has x's element and is in the canonical order; of bool it is whether one is true.
+    """x summed over what `shape` would be broadcast along to x's, the gradient of every broadcast; x itself, a view, where
+    that is nothing. The sum has x's element and is in the canonical order; of bool it is whether one is true.
 
     Examples
     --------

@@ -207,5 +207,3 @@ def fill_diagonal_backward(do: Steps, dy: TensorRef, wrap: bool = False) -> Any:
     for target in main_diagonal(dx, wrap):
         do.zero(target)
     return dx
-
-

@@ -71,8 +71,8 @@ def _kept(places: Sequence[int], n: int) -> list[int]:
 def delete(do: Steps, x: TensorRef, index: Any, axis: AxisOrFlat = None, *, span: Slice | None = None) -> Any:
     """x without its slices at some numbers along an axis; without an axis x counts as one row.
 
-    The numbers are a whole number, a list of them, or a tensor of numbers or of a bool for each slice, whose values are read back;
-    or, with index=None, those of the slice `span`.
+    The numbers are a whole number, a list of them, or a tensor of numbers or of a bool for each slice, whose values are read
+    back; or, with index=None, those of the slice `span`.
 
     Examples
     --------

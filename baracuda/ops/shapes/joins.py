@@ -208,7 +208,8 @@ def _declare(name: str) -> None:
     >>> baracuda.{name}([np.array([1, 2]), np.array([3, 4])]).tolist()
     {example}
     """
-    backward.__doc__ = f"""The gradients of `{name}`'s tensors: the parts of dy that they became, views where the element is theirs.
+    backward.__doc__ = f"""The gradients of `{name}`'s tensors: the parts of dy that they became, views where the element
+    is theirs.
 
     Examples
     --------

@@ -72,7 +72,8 @@ def _to_padded(do: Steps, x: TensorRef, offsets: TensorRef, length: int, value: 
     filling = do.rows((), x.kind)
     do.fill(filling, value, "padding_value")
     tensors = {
-        "x": as_bits(x), "starts": slab(offsets, 0, 0, batch), "stops": slab(offsets, 0, 1, batch + 1), "padding": as_bits(filling)
+        "x": as_bits(x), "starts": slab(offsets, 0, 0, batch), "stops": slab(offsets, 0, 1, batch + 1),
+        "padding": as_bits(filling),
     }  # fmt: skip
     do.run(padded, tensors, as_bits(y), length=length)
     return y

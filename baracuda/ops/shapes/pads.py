@@ -1,8 +1,8 @@
 """Elements added before and after along axes.
 
-Axes are padded one after another, the first one first; what a later axis adds repeats what an earlier one has added. Along an axis
-every element of the result is one of the slice that it lies in (or their mean or median, or a number between its edge and an end
-value), so that the result is a copy of x and copies of parts of itself.
+Axes are padded one after another, the first one first; what a later axis adds repeats what an earlier one has added. Along an
+axis every element of the result is one of the slice that it lies in (or their mean or median, or a number between its edge and
+an end value), so that the result is a copy of x and copies of parts of itself.
 """
 
 from __future__ import annotations
@@ -65,14 +65,16 @@ def _widths(rank: int, pad_width: Any, pad: Any, axes: Any) -> dict[int, tuple[i
     return dict(zip(over, _pairs(pad_width, len(over), "pad_width"), strict=True))
 
 
-def _trimmed(x: TensorRef, widths: Mapping[int, tuple[int, int]]) -> tuple[Any, dict[int, tuple[int, int]]]:
+def trimmed(x: TensorRef, widths: Mapping[int, tuple[int, int]]) -> tuple[Any, dict[int, tuple[int, int]]]:
     """x without what negative widths take away, and the others."""
     left = {}
     for axis, (before, after) in widths.items():
         n = x.shape[axis]
         start, stop = max(-before, 0), n - max(-after, 0)
         if stop < start:
-            raise InvalidProblemError(f"pad_width: {(before, after)} along axis {axis} of extent {n}; expected to leave 0 or more")
+            raise InvalidProblemError(
+                f"pad_width: {(before, after)} along axis {axis} of extent {n}; expected to leave 0 or more"
+            )
         x = slab(x, axis, start, stop)
         left[axis] = max(before, 0), max(after, 0)
     return x, left
@@ -133,7 +135,7 @@ def _copied_along(do: Steps, y: TensorMut, axis: int, n: int, before: int, after
         do.copy(flipped(source, (axis,)) if turned else source, slab(y, axis, place, place + count))
 
 
-def _window(y: TensorRef, widths: Mapping[int, tuple[int, int]]) -> Any:
+def window_of(y: TensorRef, widths: Mapping[int, tuple[int, int]]) -> Any:
     """What of the result is x."""
     for axis, (before, after) in widths.items():
         y = slab(y, axis, before, y.shape[axis] - after)
@@ -172,13 +174,13 @@ def pad(
     """
     widths = _widths(len(x.shape), pad_width, pad, axes)
     mode_, own = _WORDS.get(mode, mode), x
-    x, widths = _trimmed(x, widths)
+    x, widths = trimmed(x, widths)
     shape = tuple(n + sum(widths.get(a, (0, 0))) for a, n in enumerate(x.shape))
     y = do.result(shape, x.kind)
     if mode_ == "constant":
         _constant(do, own, x, y, widths, constant_values)
         return y
-    do.copy(x, _window(y, widths))
+    do.copy(x, window_of(y, widths))
     if reflect_type == "odd" and mode_ in ("reflect", "symmetric") and x.kind.category is Category.BOOL:
         raise UnsupportedError(f"reflect_type: 'odd' of {x.kind}; expected numbers")
     ends = _pairs(end_values, len(widths), "end_values")
@@ -188,7 +190,7 @@ def pad(
         del done[axis]
         n = x.shape[axis]
         _check_room(n, before, after, mode_, axis)
-        part = _window(y, done)  # axes that are not padded yet are as long as x is
+        part = window_of(y, done)  # axes that are not padded yet are as long as x is
         if mode_ == "linear_ramp":
             ramp_into(do, part, axis, n, before, after, end)
         elif mode_ in _STATISTICS:
@@ -200,25 +202,21 @@ def pad(
     return y
 
 
-def _constant(
-    do: Steps, own: TensorRef, x: TensorRef, y: TensorMut, widths: Mapping[int, tuple[int, int]], values: Any
-) -> None:
+def _constant(do: Steps, own: TensorRef, x: TensorRef, y: TensorMut, widths: Mapping[int, tuple[int, int]], values: Any) -> None:
     if not isinstance(values, tuple):
-        do.move([(x, _window(y, widths))], y, values, "constant_values")
+        do.move([(x, window_of(y, widths))], y, values, "constant_values")
         return
-    do.copy(x, _window(y, widths))
+    do.copy(x, window_of(y, widths))
     done = dict(widths)
     for (axis, (before, _)), (low, high) in zip(widths.items(), _pairs(values, len(widths), "constant_values"), strict=True):
         del done[axis]
-        part, n = _window(y, done), x.shape[axis]
+        part, n = window_of(y, done), x.shape[axis]
         for start, stop, value in ((0, before, low), (before + n, part.shape[axis], high)):
             if stop > start:
                 do.fill(slab(part, axis, start, stop), value, "constant_values")
 
 
-def _statistics(
-    do: Steps, y: TensorMut, axis: int, n: int, before: int, after: int, mode: str, lengths: tuple[Any, Any]
-) -> None:
+def _statistics(do: Steps, y: TensorMut, axis: int, n: int, before: int, after: int, mode: str, lengths: tuple[Any, Any]) -> None:
     for start, stop, length, left in ((0, before, lengths[0], True), (before + n, before + n + after, lengths[1], False)):
         if length is not None and length < 1:
             raise InvalidProblemError(f"stat_length: {length}; expected 1 or more")
@@ -339,7 +337,7 @@ def pad_backward(
         raise UnsupportedError(f"mode: {mode!r}; expected one of {', '.join(_COPIES)}")
     widths = _widths(len(x.shape), pad_width, pad, axes)
     dx = do.result(x.shape, x.kind)
-    part, widths = _trimmed(dx, widths)
+    part, widths = trimmed(dx, widths)
     expected = tuple(n + sum(widths.get(a, (0, 0))) for a, n in enumerate(part.shape))
     if dy.shape != expected:
         raise InvalidProblemError(f"dy: shape is {dy.shape}; expected {expected}")
@@ -348,59 +346,3 @@ def pad_backward(
         dy = _gathered(do, dy, axis, part.shape[axis], *widths[axis], mode_)
     do.move([(dy, part)], None if part.shape == dx.shape else dx, 0)
     return dx
-
-
-# --- to a given shape -------------------------------------------------------------------------------------------------
-
-
-def _centred(rank: int, shape: Any, sizes: Sequence[int], axes: Any) -> dict[int, tuple[int, int]]:
-    over = axes_of(axes, rank, "axes")
-    if len(over) != len(sizes):
-        raise InvalidProblemError(f"shape: {tuple(sizes)}; expected an extent for each of axes {over}")
-    widths = {}
-    for axis, size in zip(over, sizes, strict=True):
-        n = shape[axis]
-        if size >= n:
-            widths[axis] = ((size - n) // 2, size - n - (size - n) // 2)
-        else:
-            widths[axis] = (-((n - size) // 2), -(n - size - (n - size) // 2))
-    return widths
-
-
-@composed(x="...", out=True, numbers={"value": ()})
-def center_crop_pad(
-    do: Steps, x: TensorRef, shape: tuple[int, ...], axes: int | tuple[int, ...] | None = None, *, value: complex = 0
-) -> Any:
-    """x cut, or padded with a number, on both sides to these extents along some axes; of an odd difference the larger half lies
-    behind (ONNX CenterCropPad).
-
-    Examples
-    --------
-    >>> import numpy as np, baracuda
-    >>> baracuda.center_crop_pad(np.array([[1, 2, 3]]), (3, 1)).tolist()
-    [[0], [2], [0]]
-    """
-    part, widths = _trimmed(x, _centred(len(x.shape), x.shape, shape, axes))
-    y = do.result(tuple(n + sum(widths.get(a, (0, 0))) for a, n in enumerate(part.shape)), x.kind)
-    do.move([(part, _window(y, widths))], y, value, "value")
-    return y
-
-
-@composed(dy="...", x="...", out=True)
-def center_crop_pad_backward(
-    do: Steps, dy: TensorRef, x: TensorRef, shape: tuple[int, ...], axes: int | tuple[int, ...] | None = None
-) -> Any:
-    """The gradient of `center_crop_pad`'s x: dy where its elements went, 0 where they were cut off.
-
-    Examples
-    --------
-    >>> import numpy as np, baracuda
-    >>> baracuda.center_crop_pad_backward(np.array([1.0]), np.zeros(3), (1,)).tolist()
-    [0.0, 1.0, 0.0]
-    """
-    dx = do.result(x.shape, x.kind)
-    part, widths = _trimmed(dx, _centred(len(x.shape), x.shape, shape, axes))
-    do.move([(_window(dy, widths), part)], dx, 0)
-    return dx
-
-

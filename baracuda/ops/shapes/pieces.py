@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Annotated, Any
 
 from baracuda.core.bounds import AtLeast
@@ -20,7 +21,7 @@ Size = Positive | tuple[Annotated[int, AtLeast(0)], ...]
 
 def _pieces(x: TensorRef, at: int, edges: Sequence[int]) -> tuple[Any, ...]:
     """What lies between neighbouring edges."""
-    return tuple(slab(x, at, low, max(low, high)) for low, high in zip(edges, edges[1:], strict=False))
+    return tuple(slab(x, at, low, max(low, high)) for low, high in pairwise(edges))
 
 
 def _sized(x: TensorRef, sizes: int | Sequence[int], axis: int) -> tuple[Any, ...]:
@@ -48,7 +49,7 @@ def _sections(x: TensorRef, sections: int | Sequence[int], axis: int, *, equal: 
         small, larger = divmod(n, sections)
         return _pieces(x, at, [i * small + min(i, larger) for i in range(sections + 1)])
     edges = [0, *(min(max(i + n if i < 0 else i, 0), n) for i in sections), n]
-    return tuple(slab(x, at, low, max(low, high)) for low, high in zip(edges, edges[1:], strict=False))
+    return tuple(slab(x, at, low, max(low, high)) for low, high in pairwise(edges))
 
 
 @composed(x="...", views=True)

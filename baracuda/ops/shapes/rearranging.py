@@ -47,14 +47,18 @@ def _side(text: str, pattern: str) -> tuple[Axis, ...]:
             group = None
         elif word in ("...", "…") or word.isidentifier() or word == "1":
             if word.startswith("_") or word.endswith("_"):
-                raise InvalidProblemError(f"pattern: {pattern!r} has an axis {word!r}; expected names without an underscore at an end")
+                raise InvalidProblemError(
+                    f"pattern: {pattern!r} has an axis {word!r}; expected names without an underscore at an end"
+                )
             dots = word in ("...", "…")
             if group is not None:
                 group += [] if word == "1" else [ELLIPSIS] if dots else [word]
             else:
                 axes.append(BARE if dots else () if word == "1" else (word,))
         else:
-            raise InvalidProblemError(f"pattern: {pattern!r}; expected names, 1, ... and brackets that are not nested, got {word!r}")
+            raise InvalidProblemError(
+                f"pattern: {pattern!r}; expected names, 1, ... and brackets that are not nested, got {word!r}"
+            )
     if group is not None:
         raise InvalidProblemError(f"pattern: {pattern!r} has a bracket that is not closed")
     names = _names(axes)
@@ -77,7 +81,9 @@ def recipe_of(pattern: str) -> Recipe:
         raise InvalidProblemError(f"pattern: {pattern!r}; expected two sides with one -> between")
     left, right = (_side(s, pattern) for s in sides)
     if any(ELLIPSIS in a for a in left):
-        raise InvalidProblemError(f"pattern: {pattern!r} has ... within brackets on the left; expected it there on the right alone")
+        raise InvalidProblemError(
+            f"pattern: {pattern!r} has ... within brackets on the left; expected it there on the right alone"
+        )
     ours, theirs = set(_names(left)), set(_names(right))
     if ours != theirs:
         listed = ", ".join(sorted(ours ^ theirs))
@@ -94,7 +100,10 @@ def _extents(recipe: Recipe, shape: Sequence[int], lengths: Mapping[str, int]) -
     rest = len(shape) - len(recipe.left) + 1
     dotted = BARE in recipe.left
     if (dotted and rest < 0) or (not dotted and rest != 1):
-        raise InvalidProblemError(f"x: shape is {tuple(shape)}; expected {len(recipe.left) - dotted} axes{' or more' * dotted}, as {recipe.pattern!r} has")
+        raise InvalidProblemError(
+            f"x: shape is {tuple(shape)}; expected {len(recipe.left) - dotted} axes{' or more' * dotted}, as "
+            f"{recipe.pattern!r} has"
+        )
     found: dict[str, tuple[int, ...]] = {n: (v,) for n, v in lengths.items()}
     at = 0
     for axis in recipe.left:
@@ -106,7 +115,9 @@ def _extents(recipe: Recipe, shape: Sequence[int], lengths: Mapping[str, int]) -
         known = prod(found[n][0] for n in axis if n in found)
         extent, text = shape[at], f"({' '.join(axis)})" if len(axis) != 1 else axis[0]
         if len(unknown) > 1:
-            raise InvalidProblemError(f"{unknown[0]}, {unknown[1]}: both unknown in {text} of {recipe.pattern!r}; expected all lengths but one")
+            raise InvalidProblemError(
+                f"{unknown[0]}, {unknown[1]}: both unknown in {text} of {recipe.pattern!r}; expected all lengths but one"
+            )
         if (unknown and (known == 0 or extent % known)) or (not unknown and known != extent):
             raise InvalidProblemError(
                 f"x: shape is {tuple(shape)}; expected {'a multiple of ' * bool(unknown)}{known} along axis {at}, which is "
@@ -118,7 +129,9 @@ def _extents(recipe: Recipe, shape: Sequence[int], lengths: Mapping[str, int]) -
     return found
 
 
-def _rearranged(do: Steps, x: TensorRef, left: Sequence[Axis], right: Sequence[Axis], extents: Mapping[str, tuple[int, ...]]) -> Any:
+def _rearranged(
+    do: Steps, x: TensorRef, left: Sequence[Axis], right: Sequence[Axis], extents: Mapping[str, tuple[int, ...]]
+) -> Any:
     split = [(n.partition(" ")[0], e) for a in left for n in a for e in extents[n]]
     places: dict[str, list[int]] = {}
     for i, (name, _) in enumerate(split):

@@ -16,7 +16,6 @@ from baracuda.ops.indexing.indexing import index_select
 from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind, ScatterPlan
 from baracuda.ops.reductions.reductions import sum_
 from baracuda.ops.scans.scans import cumsum
-from baracuda.ops.shapes.joins import some
 
 _S64 = ElementKind.S64
 
@@ -102,7 +101,9 @@ def tile_backward(do: Steps, dy: TensorRef, x: TensorRef, reps: Extents) -> Any:
 
 def _summed(do: Steps, dy: TensorRef, tiles: tuple[int, ...], axes: tuple[int, ...], counts: tuple[int, ...]) -> Any:
     """dy summed over its repetitions along some axes."""
-    shape, strides, over = [], [], []
+    shape: list[int] = []
+    strides: list[int] = []
+    over: list[int] = []
     for a, (extent, stride) in enumerate(zip(dy.shape, dy.strides, strict=True)):
         if a in axes:
             over.append(len(shape))
@@ -139,9 +140,7 @@ _REPEATS = "... or number : s32 s64"
 
 
 @composed(x="...", repeats=_REPEATS, out=True)
-def repeat_interleave(
-    do: Steps, x: TensorRef, repeats: Any, axis: AxisOrFlat = None, *, output_size: Count | None = None
-) -> Any:
+def repeat_interleave(do: Steps, x: TensorRef, repeats: Any, axis: AxisOrFlat = None, *, output_size: Count | None = None) -> Any:
     """Each element of x along an axis as often as `repeats` says, a number or one for each; without an axis x counts as one row.
 
     With numbers in a tensor the size of the result is read back, unless output_size says it: then nothing is read, the call can
@@ -170,8 +169,12 @@ def repeat_interleave(
     y = do.result((*before, n * repeats, *after), x.kind)
     step = y.strides[at]
     target = view(y, 0, (*before, n, repeats, *after), (*y.strides[:at], step * repeats, step, *y.strides[at + 1 :]))
-    source = view(x, 0, target.shape if prod(target.shape) else (*before, n, repeats, *after),
-                  (*x.strides[: at + 1], 0, *x.strides[at + 1 :]))
+    source = view(
+        x,
+        0,
+        target.shape if prod(target.shape) else (*before, n, repeats, *after),
+        (*x.strides[: at + 1], 0, *x.strides[at + 1 :]),
+    )
     do.copy(source, target)
     return y
 

@@ -192,9 +192,7 @@ def as_strided_backward(do: Steps, dy: TensorRef, x: TensorRef, shape: Extents, 
 
 
 @composed(x="...", source="...", out=True)
-def as_strided_scatter(
-    do: Steps, x: TensorRef, source: TensorRef, shape: Extents, strides: Extents, offset: int = 0
-) -> Any:
+def as_strided_scatter(do: Steps, x: TensorRef, source: TensorRef, shape: Extents, strides: Extents, offset: int = 0) -> Any:
     """A contiguous copy of x in which the view with these strides, in elements from its first one on, is `source`.
 
     The view's elements are to be at one place each.
@@ -213,7 +211,7 @@ def as_strided_scatter(
 
 def _contiguous(do: Steps, x: TensorRef) -> TensorMut:
     y = do.rows(x.shape, x.kind) if do.out is None else do.result(x.shape, x.kind)
-    if y.strides != contiguous_strides(y.shape) and prod(y.shape):
+    if 0 not in y.shape and y.strides != contiguous_strides(y.shape):
         raise InvalidProblemError(f"out: strides {y.strides}; expected a contiguous tensor")
     return y
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from baracuda.core.elements import ElementKind
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import as_bits
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, cast, const, coord, select
 from baracuda.ops.declaration.composition import Steps, composed
-from baracuda.ops.declaration.op import Op, map_parts
+from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Value, WholeScalar
-from baracuda.core.elements import ElementKind
 
 
 def _triangle(x: Value, *, upper: bool = False, k: WholeScalar = 0) -> Value:
@@ -26,9 +26,7 @@ def _triangle(x: Value, *, upper: bool = False, k: WholeScalar = 0) -> Value:
     return Complex(part(x.re), part(x.im)) if isinstance(x, Complex) else part(x)
 
 
-triangle = Op(
-    _triangle, Rule.COMMON, name="triangle", family="shape_layout", takes="any", byte_floats=True, differentiable=False
-)
+triangle = Op(_triangle, Rule.COMMON, name="triangle", family="shape_layout", takes="any", byte_floats=True, differentiable=False)
 
 
 def _written(do: Steps, x: TensorRef, k: int, upper: bool) -> TensorRef:
