@@ -115,6 +115,7 @@ def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     """`baracuda.eye`."""
+    k = max(-n_rows, min(k, n_rows if n_cols is None else n_cols))  # of any size: a diagonal outside is none
     return baracuda.eye(n_rows, n_cols, k, dtype=kind_or(dtype, DEFAULTS[float]), **_where(device))
 
 

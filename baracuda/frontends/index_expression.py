@@ -214,6 +214,8 @@ def setitem(x: Any, key: Any, values: Any, *, bounds: str = "check") -> None:
     values = _cast(values, x)
     expression = parse(x, key, lone_mask=True)
     if expression.mask is not None:
+        if 0 in describe(expression.mask, "index").shape:
+            return
         if isinstance(values, NUMBERS) or prod(describe(values, "values").shape) == 1:
             if isinstance(values, NUMBERS):
                 values = _number_like(values, x)

@@ -33,6 +33,7 @@ def compare(calls: dict[str, Call], tolerance: float = 1e-6) -> int:
     """Make each call on NumPy's arrays and on ours, on the device that the command line names; returns how many differ."""
     kind, _, index = (sys.argv[1] if len(sys.argv) > 1 else "cpu").partition(":")
     device = Device.cpu() if kind == "cpu" else Device.cuda(int(index or 0))
+    baracuda.array_api.set_default_device(device)
     warnings.simplefilter("ignore")
     different = 0
     for name, call in calls.items():
