@@ -234,7 +234,7 @@ def _as_number(do: Steps, x: TensorRef, *, value: complex) -> TensorMut:
 
 
 def _number_like(value: Any, x: Any) -> Any:
-    return _as_number(x, value=value)
+    return _as_number(x, value=int(value) if isinstance(value, bool) else value)
 
 
 def _cast(values: Any, x: Any) -> Any:
