@@ -33,7 +33,8 @@ template <int WARPS> __device__ __forceinline__ unsigned sum_before(unsigned x, 
 
 RANK = """
 // ranks[i]: the place of this thread's element number i, of digit digit(i), among the block's T * I elements in order of their
-// digits, in the lower half of a word whose upper half stays. counts, of WARPS rows of RADIX, has in its first row where each digit begins.
+// digits, in the lower half of a word whose upper half stays. counts, of WARPS rows of RADIX, has in its first row where each
+// digit begins.
 template <int T, int I, int RADIX, class Digit>
 __device__ __forceinline__ void rank(const Digit& digit, unsigned (&ranks)[I], unsigned* counts, unsigned* sums) {
   constexpr int WARPS = T / 32, EACH = RADIX > T ? RADIX / T : 1;
