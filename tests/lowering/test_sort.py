@@ -14,6 +14,7 @@ from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import OperandLayout
 from baracuda.frontends import call
 from baracuda.lowering.nest.cuda.kernel import Target
+from baracuda.lowering.sort.cpu.vectors import suits
 from baracuda.lowering.sort.cuda.lower import lower
 from baracuda.lowering.sort.problem import normalise
 from baracuda.ops.sorting.plan import SortArgs, SortDescriptor, SortPlan
@@ -22,7 +23,10 @@ from tests.cases.trial import to_device, to_host
 from tests.ops.orders import KINDS, mixed, order_of, raw
 
 #: The names of schedules, and the longest row of each that is tried.
-SCHEDULES = {"cpu": {"count": 96, "rows": 5000, "tiles": 40000}, "cuda": {"count": 128, "block": 8192, "long": 200000}}
+SCHEDULES = {
+    "cpu": {"count": 96, "rows": 5000, "tiles": 40000, "vectors": 5000},
+    "cuda": {"count": 128, "block": 8192, "long": 200000},
+}
 
 
 def ordered(x: Any, device: str, axis: int = -1, **options: Any) -> list[Any]:
@@ -50,14 +54,22 @@ def check(x: Any, device: str, axis: int = -1, **options: Any) -> None:
             assert (raw(got) == raw(np.moveaxis(expected, -1, axis))).all()
 
 
-@pytest.fixture(params=[0, 1, 2])
+@pytest.fixture(params=[0, 1, 2, 3])
 def schedule(request: pytest.FixtureRequest, device: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, int]:
     """One of the schedules of the device, taken by every plan, and the longest row to try."""
     folder = "cpu" if device == "cpu" else "cuda"
+    if request.param == len(SCHEDULES[folder]):
+        pytest.skip("the device has no more schedules")
     name, longest = list(SCHEDULES[folder].items())[request.param]
     module = import_module(f"baracuda.lowering.sort.{folder}.lower")
     monkeypatch.setattr(call, "_plans", {})
-    monkeypatch.setattr(module, "ways", lambda sort, target: iter([module.lower(sort, target, name)]))
+
+    def ways(sort: Any, target: Any) -> Any:
+        if name == "vectors" and not suits(sort, target):
+            pytest.skip("these elements are no words of it")
+        yield module.lower(sort, target, name)
+
+    monkeypatch.setattr(module, "ways", ways)
     return name, longest
 
 
@@ -67,6 +79,7 @@ def test_every_schedule(kind: K, schedule: tuple[str, int], device: str) -> None
     for n in {1, 17, 96 if name == "count" else 1000, longest if kind in (K.F32, K.C64, K.S16) else 40}:
         if name == "block" and n * kind.itemsize > 65536:
             continue
+        check(mixed((3, n), kind), device, has_indices=False)
         check(mixed((3, n), kind), device, has_ranks=True)
 
 
@@ -75,7 +88,8 @@ def test_every_schedule(kind: K, schedule: tuple[str, int], device: str) -> None
 @pytest.mark.parametrize("nan_first", [False, True])
 def test_both_directions(kind: K, descending: bool, nan_first: bool, device: str) -> None:
     for n in (33, 300):
-        check(mixed((4, n), kind), device, descending=descending, nan_first=nan_first)
+        for has_indices in (True, False):
+            check(mixed((4, n), kind), device, descending=descending, nan_first=nan_first, has_indices=has_indices)
 
 
 @pytest.mark.parametrize("kind", [K.F32, K.C128, K.U8])
@@ -85,6 +99,23 @@ def test_places_that_are_wanted(kind: K, schedule: tuple[str, int], device: str)
     check(x, device, first=59, count=1, has_indices=False)
     check(x, device, count=0, has_values=False, has_indices=False, has_ranks=True)
     check(x, device, count=5, has_values=False, index_element=K.S32)
+
+
+RUNS = [
+    np.arange(2e4),
+    np.arange(2e4)[::-1],
+    np.zeros(20000),
+    np.repeat(np.arange(1e2), 200),
+    np.repeat(2.0 ** np.arange(-90, 90), 80),
+]
+
+
+@pytest.mark.parametrize("number", range(len(RUNS)))
+@pytest.mark.parametrize("has_indices", [True, False])
+def test_what_is_in_order_or_equal(number: int, has_indices: bool, schedule: tuple[str, int], device: str) -> None:
+    if schedule[0] in ("count", "block"):
+        pytest.skip("rows that are too long for it")
+    check(np.float64(RUNS[number])[None].astype(np.float32), device, has_indices=has_indices)
 
 
 @pytest.mark.parametrize("kind", [K.BF16, K.S64])

@@ -8,8 +8,8 @@ from baracuda.codegen.llvm.ir import Builder, Value, intrinsic
 
 
 def network(b: Builder, vectors: Sequence[Value]) -> list[Value]:
-    """The unsigned words of vectors in order, one vector's lanes after another's: Batcher's bitonic sort. There are a power of two
-    of vectors and of lanes."""
+    """The unsigned words of vectors in order, one vector's lanes after another's: Batcher's bitonic sort. There are a
+    power of two of vectors and of lanes."""
     ordered, lanes = list(vectors), vectors[0].lanes
     total = lanes * len(ordered)
 

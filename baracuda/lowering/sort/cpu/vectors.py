@@ -1,16 +1,16 @@
-"""Rows in order on a CPU with vectors of 512 bits: quicksort whose partitions are compressed stores, and sorting networks for what
-fits the registers.
+"""Rows in order on a CPU with vectors of 512 bits: quicksort whose partitions are compressed stores, and sorting networks for
+what fits the registers.
 
-It orders unsigned words. A word of 64 bits is a key of up to 32 above the place in the row, so that no two are equal and the order
-is stable; where only values are wanted, a word is a key alone. Then equal elements of different bits, zeros and NaN, are written
-again at the end, as they follow one another in the row.
+It orders unsigned words. A word of 64 bits is a key of up to 32 above the place in the row, so that no two are equal and the
+order is stable; where only values are wanted, a word is a key alone. Then equal elements of different bits, zeros and NaN, are
+written again at the end, as they follow one another in the row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from baracuda.codegen.llvm.ir import Value, constant, i64, intrinsic, vector
+from baracuda.codegen.llvm.ir import Builder, Value, constant, i64, intrinsic, vector
 from baracuda.core.elements import Category
 from baracuda.core.layout import round_up
 from baracuda.lowering.sort.cpu.code import Integers, StepBuilder
@@ -51,6 +51,8 @@ class VectorRows:
         n, rows, slots = code.integer(sort.length), code.integer(sort.rows), code.integer(self.slots)
         iterator, along = row_iterator(code, sort)
         scratch, size = code.scratch(0), code.integer(self.array)
+        # only parts with a place that is wanted are put in order
+        wanted = None if sort.ranks is not None else (code.integer(sort.first), code.integer(sort.first + sort.count))
         row = _Row(code, self, KeyCode(b, sort), along, n)
         with b.loop(code.begin, code.end) as slot:
             words = b.at(scratch, b.mul(slot, b.mul(size, 2)))
@@ -59,7 +61,7 @@ class VectorRows:
             with b.loop(first, last):
                 pointers = iterator.pointers()
                 row.read(pointers[X], words)
-                _Quicksort(code, self, words, b.at(words, size)).run(n)
+                _Quicksort(code, self, words, b.at(words, size), wanted).run(n)
                 row.write(pointers, words)
                 iterator.advance()
         per_row = sort.length * (2.0 + 0.3 * max(sort.length, 2).bit_length())
@@ -74,62 +76,91 @@ class _Row:
         self.sort = rows.sort
         self.nans, self.negative = code.b.variable(i64(0)), code.b.variable(i64(0))
 
+    def _over(self, count: Value, unit: bool, body: Callable[[Value, int], None]) -> None:
+        """A body over 0 ... count - 1: with the first of some lanes and their number, or one by one."""
+        b, lanes = self.b, self.rows.lanes
+        whole = b.sub(count, b.rem(count, lanes)) if unit else i64(0)
+        if unit:
+            with b.loop(0, whole, lanes) as i:
+                body(i, lanes)
+        with b.loop(whole, count) as i:
+            body(i, 1)
+
+    def _is_unit(self, *tensors: int) -> bool:
+        """Whether neighbours in rows of these tensors are neighbours in memory."""
+        return not self.sort.general and all(self.sort.tensors[t].along == 1 for t in tensors if t in self.sort.tensors)
+
     def read(self, x: Value, words: Value) -> None:
-        b, sort, rows = self.b, self.sort, self.rows
+        b, sort, rows, keys = self.b, self.sort, self.rows, self.keys
         self.nans.set(i64(0))
         self.negative.set(i64(0))
-        with b.loop(0, self.n) as i:
-            (bits,) = self.keys.load(b.at(x, b.mul(i, self.along[X])))
-            (key,) = self.keys.keys([bits])
-            word = b.convert("zext", key, rows.type)
+
+        def body(i: Value, lanes: int) -> None:
+            bits = b.load(vector(keys.type, lanes), b.at(x, b.mul(i, self.along[X])), keys.size)
+            (key,) = keys.keys([bits])
+            word = b.convert("zext", key, vector(rows.type, lanes))
             if sort.indexed:
-                word = b.or_(b.shl(word, 32), i)
+                numbers = i if lanes == 1 else b.add(b.splat(i, lanes), b.iota(lanes, "i64"))
+                word = b.or_(b.shl(word, constant("i64", 32, lanes)), numbers)
             elif sort.kind.is_float:
-                self.nans.set(b.add(self.nans.get(), b.convert("zext", self.keys.is_nan(bits), "i64")))
-                zero = b.compare("icmp eq", bits, constant(bits.type, 1 << (self.keys.bits - 1)))
-                self.negative.set(b.or_(self.negative.get(), b.convert("zext", zero, "i64")))
+                zero = b.compare("icmp eq", bits, constant(keys.type, 1 << (keys.bits - 1), lanes))
+                self.nans.set(b.add(self.nans.get(), _number(b, keys.is_nan(bits))))
+                self.negative.set(b.add(self.negative.get(), _number(b, zero)))
             b.store(word, b.at(words, b.mul(i, rows.size)), rows.size)
+
+        self._over(self.n, self._is_unit(X), body)
 
     def write(self, pointers: dict[int, Value], words: Value) -> None:
         b, sort, rows, code = self.b, self.sort, self.rows, self.code
         first, count = code.integer(sort.first), code.integer(sort.count)
-        if sort.values is not None or sort.indices is not None:
-            with b.loop(0, count) as i:
-                word = b.load(rows.type, b.at(words, b.mul(b.add(first, i), rows.size)), rows.size)
-                place = b.and_(word, 0xFFFFFFFF) if sort.indexed else word
-                if sort.indices is not None:
-                    at = b.at(pointers[INDICES], b.mul(i, self.along[INDICES]))
-                    b.store(b.convert("trunc", place, f"i{sort.indices.kind.bits}"), at, 4)
-                if sort.values is not None and sort.indexed:
-                    bits = self.keys.load(b.at(pointers[X], b.mul(place, self.along[X])))
-                    self.keys.store(bits, b.at(pointers[VALUES], b.mul(i, self.along[VALUES])))
-                elif sort.values is not None:
-                    self.keys.store([self._bits(word)], b.at(pointers[VALUES], b.mul(i, self.along[VALUES])))
+
+        def word(i: Value, lanes: int) -> Value:
+            return b.load(vector(rows.type, lanes), b.at(words, b.mul(b.add(first, i), rows.size)), rows.size)
+
+        def place(i: Value, lanes: int) -> Value:
+            return b.and_(word(i, lanes), constant("i64", 0xFFFFFFFF, lanes))
+
+        def index(i: Value, lanes: int) -> None:
+            assert sort.indices is not None
+            at = b.at(pointers[INDICES], b.mul(i, self.along[INDICES]))
+            b.store(b.convert("trunc", place(i, lanes), vector(f"i{sort.indices.kind.bits}", lanes)), at, 4)
+
+        def moved(i: Value, lanes: int) -> None:
+            bits = self.keys.load(b.at(pointers[X], b.mul(place(i, lanes), self.along[X])))
+            self.keys.store(bits, b.at(pointers[VALUES], b.mul(i, self.along[VALUES])))
+
+        def value(i: Value, lanes: int) -> None:
+            self.keys.store([self._bits(word(i, lanes))], b.at(pointers[VALUES], b.mul(i, self.along[VALUES])))
+
+        if sort.indices is not None:
+            self._over(count, self._is_unit(INDICES), index)
+        if sort.values is not None:
+            self._over(count, not sort.indexed and self._is_unit(VALUES), moved if sort.indexed else value)
         if sort.ranks is not None:
             with b.loop(0, self.n) as i:
-                word = b.load("i64", b.at(words, b.mul(i, 8)), 8)
-                at = b.at(pointers[RANKS], b.mul(b.and_(word, 0xFFFFFFFF), self.along[RANKS]))
-                b.store(b.convert("trunc", i, f"i{sort.ranks.kind.bits}"), at, 4)
+                at = b.and_(b.load("i64", b.at(words, b.mul(i, 8)), 8), 0xFFFFFFFF)
+                to = b.at(pointers[RANKS], b.mul(at, self.along[RANKS]))
+                b.store(b.convert("trunc", i, f"i{sort.ranks.kind.bits}"), to, 4)
         if not sort.indexed and sort.kind.is_float:
-            self._again(pointers, words, first, count)
+            self._again(pointers, first, count)
 
     def _bits(self, word: Value) -> Value:
-        """The element that a key alone stands for."""
-        b, keys, sort = self.b, self.keys, self.sort
-        key = b.convert("trunc", word, keys.type)
+        """The elements that keys alone stand for."""
+        b, keys, sort, lanes = self.b, self.keys, self.sort, word.lanes
+        every = constant(keys.type, (1 << keys.bits) - 1, lanes)
+        key = b.convert("trunc", word, vector(keys.type, lanes))
         if sort.descending:
-            key = b.op("xor", key, constant(keys.type, (1 << sort.key_bits) - 1))
-        sign = constant(keys.type, 1 << (keys.bits - 1))
-        if sort.kind.is_float:  # all bits turned where the sign is
-            turned = b.op("ashr", key, constant(keys.type, keys.bits - 1))
-            return b.op("xor", key, b.or_(b.op("xor", turned, constant(keys.type, (1 << keys.bits) - 1)), sign))
+            key = b.op("xor", key, constant(keys.type, (1 << sort.key_bits) - 1, lanes))
+        sign = constant(keys.type, 1 << (keys.bits - 1), lanes)
+        if sort.kind.is_float:  # all bits turned of what has no sign there
+            turned = b.op("ashr", key, constant(keys.type, keys.bits - 1, lanes))
+            return b.op("xor", key, b.or_(b.op("xor", turned, every), sign))
         return b.op("xor", key, sign) if sort.kind.category is Category.SIGNED else key
 
-    def _again(self, pointers: dict[int, Value], words: Value, first: Value, count: Value) -> None:
+    def _again(self, pointers: dict[int, Value], first: Value, count: Value) -> None:
         """NaN, and zeros where a negative one is among them, in the order of the row."""
-        b, sort, rows, keys = self.b, self.sort, self.rows, self.keys
+        b, sort, keys = self.b, self.sort, self.keys
         (zero,) = keys.keys([constant(keys.type, 0)])
-        zero = b.convert("zext", zero, rows.type)
 
         def each(start: Value, chosen: Callable[[Value], Value]) -> None:
             place = b.variable(b.sub(start, first))
@@ -145,22 +176,29 @@ class _Row:
             start = i64(0) if sort.nan_first else b.sub(self.n, self.nans.get())
             each(start, keys.is_nan)
         with b.if_(b.less(0, self.negative.get()), seldom=True):
-            low, high = b.variable(i64(0)), b.variable(self.n)
-            with b.while_(lambda: b.less(low.get(), high.get())):
-                middle = b.shr(b.add(low.get(), high.get()), 1)
-                word = b.load(rows.type, b.at(words, b.mul(middle, rows.size)), rows.size)
-                below = b.compare("icmp ult", word, zero)
-                low.set(b.select(below, b.add(middle, i64(1)), low.get()))
-                high.set(b.select(below, high.get(), middle))
+            below = b.variable(i64(0))
+            with b.loop(0, self.n) as i:
+                (key,) = keys.keys(keys.load(b.at(pointers[X], b.mul(i, self.along[X]))))
+                below.set(b.add(below.get(), b.convert("zext", b.compare("icmp ult", key, zero), "i64")))
             magnitude = constant(keys.type, (1 << (keys.bits - 1)) - 1)
-            each(low.get(), lambda bits: b.compare("icmp eq", b.and_(bits, magnitude), 0))
+            each(below.get(), lambda bits: b.compare("icmp eq", b.and_(bits, magnitude), 0))
+
+
+def _number(b: Builder, mask: Value) -> Value:
+    """How many bits of a mask are set, in 64 bits."""
+    bits = f"i{mask.lanes}"
+    if mask.lanes == 1:
+        return b.convert("zext", mask, "i64")
+    return b.convert("zext", b.call(bits, f"llvm.ctpop.{bits}", b.convert("bitcast", mask, bits)), "i64")
 
 
 class _Quicksort:
     """Words in order, from one array and by way of another."""
 
-    def __init__(self, code: StepBuilder, rows: VectorRows, words: Value, other: Value) -> None:
-        self.code, self.b, self.words, self.other = code, code.b, words, other
+    def __init__(
+        self, code: StepBuilder, rows: VectorRows, words: Value, other: Value, wanted: tuple[Value, Value] | None
+    ) -> None:
+        self.code, self.b, self.words, self.other, self.wanted = code, code.b, words, other, wanted
         self.type, self.size, self.lanes = rows.type, rows.size, rows.lanes
         self.whole, self.mask = vector(rows.type, rows.lanes), vector("i1", rows.lanes)
         self.leaf = _VECTORS * rows.lanes
@@ -178,6 +216,14 @@ class _Quicksort:
         top = b.variable(i64(0))
 
         def push(low: Value, high: Value, state: Value) -> None:
+            if self.wanted is None:
+                wait(low, high, state)
+                return
+            first, last = self.wanted
+            with b.if_(b.and_(b.less(low, last), b.less(first, high))):
+                wait(low, high, state)
+
+        def wait(low: Value, high: Value, state: Value) -> None:
             for k, value in enumerate((low, high, state)):
                 b.store(value, b.at(waiting, b.mul(b.add(b.mul(top.get(), 3), i64(k)), 8)), 8)
             top.set(b.add(top.get(), i64(1)))
@@ -245,7 +291,7 @@ class _Quicksort:
             if exist is not None:
                 before, after = b.and_(before, exist), b.and_(after, exist)
             for mask, from_left in ((before, True), (after, False)):
-                number = self._number(mask)
+                number = _number(b, mask)
                 if not from_left:
                     right.set(b.sub(right.get(), number))
                 pointer = self._address(target, (left if from_left else right).get())
@@ -261,11 +307,6 @@ class _Quicksort:
             move(self._masked(self._address(source, full), exist), exist)
         return left.get()
 
-    def _number(self, mask: Value) -> Value:
-        bits = f"i{self.lanes}"
-        counted = self.b.call(bits, f"llvm.ctpop.{bits}", self.b.convert("bitcast", mask, bits))
-        return self.b.convert("zext", counted, "i64")
-
     def _exist(self, count: Value) -> Value:
         b = self.b
         return b.compare("icmp slt", b.iota(self.lanes, "i64"), b.splat(count, self.lanes))
@@ -276,9 +317,7 @@ class _Quicksort:
         name = f"{intrinsic('masked.load', self.whole)}.p0"
         return self.b.call(self.whole, name, pointer, Value("i32", str(self.size)), exist, rest)
 
-    def _equal(
-        self, source: Value, target: Value, low: Value, high: Value, pivot: Value, push: Callable[[Value], None]
-    ) -> None:
+    def _equal(self, source: Value, target: Value, low: Value, high: Value, pivot: Value, push: Callable[[Value], None]) -> None:
         b = self.b
         between = self._cut(source, target, low, high, pivot, "ule")
         with b.loop(low, between) as i:
@@ -302,5 +341,3 @@ class _Quicksort:
                     name = f"{intrinsic('masked.store', self.whole)}.p0"
                     b.call("void", name, words, to, Value("i32", str(self.size)), mask)
             least, most = most, most * 2
-
-
