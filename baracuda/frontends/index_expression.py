@@ -19,20 +19,21 @@ from baracuda.core.elements import Category
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import Free
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import expanded_dims
-from baracuda.frontends.arrays import adopted, library_of
+from baracuda.core.views import as_bits, broadcasted, expanded_dims, view
+from baracuda.frontends.arrays import adopted
 from baracuda.frontends.call import NUMBERS, describe
 from baracuda.frontends.declared import declared
 from baracuda.frontends.families import function
 from baracuda.frontends.index_parser import beside, parse
 from baracuda.frontends.parts import of_parts, part
 from baracuda.frontends.selections import masked_select
+from baracuda.frontends.strided import strided
 from baracuda.ops.declaration.composition import Steps, chosen, one_or_all
 from baracuda.ops.declaration.words import Bounds, Wrt
-from baracuda.ops.indexing.expressions import INTEGER, NEW, SLICE, Indexed, Tokens, seen
+from baracuda.ops.indexing.expressions import Indexed, Tokens, seen
 from baracuda.ops.indexing.indexing import masked_fill
 from baracuda.ops.indexing.masks import summed_to
-from baracuda.ops.indexing.moves import apart, as_words, broadcast_to, cleared, copied, move, number
+from baracuda.ops.indexing.moves import apart, cleared, copied, move, number
 
 _INDICES: dict[str, Any] = {f"index{k}": "... : s32 s64" for k in range(8)}
 #: Anything between the brackets.
@@ -107,7 +108,7 @@ def _write(
         return y
     y = copied(do, x)
     target: TensorMut = seen(y, tokens)
-    source = broadcast_to(apart(do, values, y), target.shape, "values")
+    source = broadcasted(apart(do, values, y), target.shape, "values")
     if accumulate:
         do.merge([(0, target), (0, source)], 0, target)
     else:
@@ -115,15 +116,16 @@ def _write(
     return y
 
 
-@part(x="... : T", mask="... : bool", value="... : T", out=True)
-def _where(do: Steps, x: TensorRef, mask: TensorRef, value: TensorRef) -> TensorRef:
+@part(x="... : T", mask="... : bool", value="... or number : T", out=True)
+def _where(do: Steps, x: TensorRef, mask: TensorRef, value: Any) -> TensorRef:
     """x with one number where a mask of its first axes holds."""
     y = do.result_like(x)
     if prod(x.shape):
+        if not isinstance(value, TensorRef):
+            value = number(do, value, x.kind)
         over = expanded_dims(mask, range(len(mask.shape)), len(x.shape))
-        one = broadcast_to(apart(do, value, y), (), "values") if not value.shape else value
-        tensors = {"x": as_words(x), "mask": over, "value": as_words(one)}
-        do.run(masked_fill, tensors, into=as_words(y))
+        one = view(apart(do, value, y), 0, (), ())
+        do.run(masked_fill, {"x": as_bits(x), "mask": over, "value": as_bits(one)}, into=as_bits(y))
     return y
 
 
@@ -164,7 +166,7 @@ def _gradient(
             found[name] = expression.gradient(dy, values, accumulate=accumulate)
         else:
             part_of_dy = seen(dy, tokens)
-            broadcast_to(values, part_of_dy.shape, "values")
+            broadcasted(values, part_of_dy.shape, "values")
             whole = do.new(part_of_dy.shape, dy.kind)
             move(do, part_of_dy, whole)
             found[name] = summed_to(do, whole, values.shape)
@@ -179,7 +181,7 @@ def getitem(x: Any, key: Any, *, bounds: str = "check") -> Any:
     expression = parse(x, key, lone_mask=True)
     if expression.mask is not None:
         mask = expression.mask
-        if describe(mask, "index").shape == describe(x, "x").shape:
+        if tuple(mask.shape) == tuple(x.shape):
             return masked_select(x, mask)
         expression = parse(x, key)
     if expression.indices:
@@ -190,27 +192,14 @@ def getitem(x: Any, key: Any, *, bounds: str = "check") -> Any:
 
 def _view(x: Any, tokens: Tokens) -> Any:
     """The view of a tensor of a library; None where it has none."""
-    found = seen(describe(x, "x"), tokens)
-    library = library_of(x)
-    if library == "baracuda":
-        from baracuda.frontends import array
-
-        return array.of(found)
-    if library == "torch" and any(kind == SLICE and numbers[2] < 0 for kind, *numbers in tokens):
-        return None
-    items = [None if t[0] == NEW else t[1] if t[0] == INTEGER else _as_slice(*t[1:]) for t in tokens]
-    return x[tuple(items)] if items else x[...]
-
-
-def _as_slice(first: int, count: int, step: int) -> slice:
-    stop = first + count * step
-    return slice(0, 0) if not count else slice(first, None if stop < 0 else stop, step)
+    ref = describe(x, "x")
+    found = seen(ref, tokens)
+    return strided(x, (found.pointer - ref.pointer) // ref.kind.itemsize, found.shape, found.strides)
 
 
 def setitem(x: Any, key: Any, values: Any, *, bounds: str = "check") -> None:
     """x[key] = values, in place: values are a number or a tensor, are cast to the element of x, and broadcast. They may share
     memory with x."""
-    ref = describe(x, "x")
     values = _cast(values, x)
     expression = parse(x, key, lone_mask=True)
     if expression.mask is not None:
@@ -239,6 +228,8 @@ def _number_like(value: Any, x: Any) -> Any:
 
 def _cast(values: Any, x: Any) -> Any:
     """What is written, in the element of x; of numbers themselves."""
+    if type(values) in (int, float, bool) or (type(values) is type(x) and values.dtype == x.dtype):
+        return values
     if isinstance(values, np.generic) and not hasattr(values, "__dlpack__"):
         values = np.asarray(values) if values.dtype.kind == "V" else values.item()
     kind = describe(x, "x").kind
@@ -259,13 +250,12 @@ def _cast(values: Any, x: Any) -> Any:
     return function("cast")(values, dtype=kind)
 
 
-def _without_leading(values: Any, x: TensorRef) -> Any:
+def _without_leading(values: Any, rank: int) -> Any:
     """Values without extents of 1 in front of as many axes as x has, which NumPy lets them have."""
-    if isinstance(values, NUMBERS):
+    if isinstance(values, NUMBERS) or len(values.shape) <= max(rank, 1):
         return values
-    shape = describe(values, "values").shape
-    lead = 0
-    while len(shape) - lead > max(len(x.shape), 1) and shape[lead] == 1:
+    shape, lead = tuple(values.shape), 0
+    while len(shape) - lead > max(rank, 1) and shape[lead] == 1:
         lead += 1
     return values.reshape(shape[lead:]) if lead else values
 

@@ -21,6 +21,25 @@ from baracuda.frontends.selections import nonzero
 from baracuda.ops.indexing.expressions import INDEX, INTEGER, NEW, NEW_INDEX, SLICE, Token, Tokens
 
 
+class _Dtypes:
+    """The dtypes of NumPy and PyTorch for indices that are taken as they are; PyTorch's are known once it is there."""
+
+    def __init__(self) -> None:
+        self._known: set[Any] = {np.dtype(np.int32), np.dtype(np.int64)}
+
+    def __contains__(self, dtype: Any) -> bool:
+        if dtype in self._known:
+            return True
+        torch = sys.modules.get("torch")
+        if torch is None or torch.int64 in self._known:
+            return False
+        self._known |= {torch.int32, torch.int64}
+        return dtype in self._known
+
+
+_INDEX_DTYPES = _Dtypes()
+
+
 @dataclass(frozen=True)
 class Expression:
     """What stands between the brackets, for a tensor of one shape: the tokens, and the tensors of their indices.
@@ -33,11 +52,52 @@ class Expression:
     mask: Any = None
 
 
+#: What expressions without masks mean, by the shape of x, and by numbers, slices and the ranks of indices: the latest ones.
+_known: dict[Any, tuple[Tokens, int]] = {}
+_MOST = 4096
+
+
 def parse(x: Any, key: Any, *, none_is_whole: bool = False, lone_mask: bool = False) -> Expression:
     """Read an expression; raises `OutOfRangeError` for an integer that is none of an axis, or too many of them.
 
     With `none_is_whole`, None is a whole axis. With `lone_mask`, a mask that is all there is stays one.
     """
+    found = _signature(x, key if type(key) is tuple else (key,))
+    if found is None:
+        return _parsed(x, key, none_is_whole, lone_mask)
+    signature, indices = (*found[0], none_is_whole), tuple(found[1])
+    known = _known.get(signature)
+    if known is None:
+        expression = _parsed(x, key, none_is_whole, lone_mask)
+        if len(_known) >= _MOST:
+            _known.clear()
+        _known[signature] = known = expression.tokens, expression.place
+    return Expression(known[0], indices, known[1])
+
+
+def _signature(x: Any, items: tuple[Any, ...]) -> tuple[list[Any], list[Any]] | None:
+    """What the tokens of an expression follow from, and the tensors of its indices; None where that takes a closer look."""
+    own = type(x)
+    signature: list[Any] = [tuple(x.shape)]
+    indices: list[Any] = []
+    for item in items:
+        kind = type(item)
+        if kind is int or item is None or item is Ellipsis:
+            signature.append(item)
+        elif kind is slice:
+            bounds = item.start, item.stop, item.step
+            if not all(b is None or type(b) is int for b in bounds):
+                return None
+            signature.append(bounds)
+        elif kind is own and len(item.shape) and item.dtype in _INDEX_DTYPES:
+            signature.append(("index", len(item.shape)))
+            indices.append(item)
+        else:
+            return None
+    return signature, indices
+
+
+def _parsed(x: Any, key: Any, none_is_whole: bool, lone_mask: bool) -> Expression:
     items = list(key) if isinstance(key, tuple) else [key]
     ref = describe(x, "x")
     items = [_item(i, x) for i in items]

@@ -13,7 +13,7 @@ from baracuda.core.bounds import AtLeast
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import axis_of, view
+from baracuda.core.views import axis_of, broadcast_shape, broadcasted, permuted, view
 from baracuda.formula.expr import Expr, cast, coord, select
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
@@ -25,8 +25,8 @@ from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Scalar
 from baracuda.ops.indexing.compaction import CompactionDescriptor, CompactionPlan
-from baracuda.ops.indexing.masks import Marked, broadcast_shape, marked, packed, spread, summed_to
-from baracuda.ops.indexing.moves import broadcast_to, fill, number, permuted, zeros
+from baracuda.ops.indexing.masks import Marked, marked, packed, spread, summed_to
+from baracuda.ops.indexing.moves import fill, number, zeros
 from baracuda.ops.indexing.writes import Places
 
 Size = Annotated[int, AtLeast(0)] | None
@@ -140,9 +140,10 @@ def _fills(fill_value: Fill | None, rank: int) -> tuple[int, ...]:
 def places(x: Any, shape: Shape, size: int | None, fill_value: Fill | None, *, by_axis: bool) -> Any:
     """The coordinates of what is not zero in a tensor, read as one of `shape`, as one tensor."""
     rank = len(shape)
-    if not prod(describe(x, "x").shape):
+    own = tuple(x.shape)
+    if 0 in own:
         return _nothing(x, rank=rank, size=size or 0, by_axis=by_axis, fill_value=_fills(fill_value, rank))
-    bits, offsets = _marks(x, shape=describe(x, "x").shape)
+    bits, offsets = _marks(x, shape=own)
     filled = None if size is None else _fills(fill_value, rank)
     count = read(offsets) if size is None else size
     return _numbers(bits, offsets, shape=shape, size=count, by_axis=by_axis, fill_value=filled)
@@ -167,7 +168,7 @@ def nonzero(x: Any, *, as_tuple: bool = True, size: Size = None, fill_value: Fil
     >>> baracuda.nonzero(np.array([0, 7, 8]), size=3, fill_value=-1)[0].tolist()
     [1, 2, -1]
     """
-    shape = describe(x, "x").shape
+    shape = tuple(x.shape)
     if not as_tuple:
         return places(x, shape, size, fill_value, by_axis=False)
     if not shape:
@@ -189,7 +190,7 @@ def argwhere(x: Any, *, size: Size = None, fill_value: Fill = 0) -> Any:
     >>> baracuda.argwhere(np.array([[0, 7], [8, 0]])).tolist()
     [[0, 1], [1, 0]]
     """
-    return places(x, describe(x, "x").shape, size, fill_value, by_axis=False)
+    return places(x, tuple(x.shape), size, fill_value, by_axis=False)
 
 
 @of_parts
@@ -205,7 +206,13 @@ def flatnonzero(x: Any, *, size: Size = None, fill_value: int = 0) -> Any:
     >>> baracuda.flatnonzero(np.array([[0, 7], [8, 0]])).tolist()
     [1, 2]
     """
-    return places(x, (prod(describe(x, "x").shape),), size, fill_value, by_axis=True)[0]
+    return places(x, (prod(x.shape),), size, fill_value, by_axis=True)[0]
+
+
+def _common(x: Any, mask: Any) -> Shape:
+    """What two tensors broadcast to."""
+    own, other = tuple(x.shape), tuple(mask.shape)
+    return own if own == other else broadcast_shape([own, other])
 
 
 # --- what is there ----------------------------------------------------------------------------------------------------
@@ -225,10 +232,9 @@ def masked_select(x: Any, mask: Any, *, size: Size = None, fill_value: complex =
     >>> baracuda.masked_select(np.float32([[1, 2], [3, 4]]), np.array([[True, False], [True, True]])).tolist()
     [1.0, 3.0, 4.0]
     """
-    ref = describe(x, "x")
-    shape = broadcast_shape(ref.shape, describe(mask, "mask").shape)
-    if not prod(shape):
-        return full(x, (size or 0,), fill_value, ref.kind)
+    shape = _common(x, mask)
+    if 0 in shape:
+        return full(x, (size or 0,), fill_value, describe(x, "x").kind)
     bits, offsets = _marks(mask, shape=shape)
     count = read(offsets) if size is None else size
     filled = None if size is None else fill_value
@@ -247,7 +253,7 @@ def masked_select_backward(dy: Any, x: Any, mask: Any) -> Any:
     [5.0, 0.0, 6.0]
     """
     cotangent, ref = describe(dy, "dy"), describe(x, "x")
-    shape = broadcast_shape(ref.shape, describe(mask, "mask").shape)
+    shape = _common(x, mask)
     if not cotangent.shape[0] or not prod(shape):
         return full(dy, ref.shape, 0, cotangent.kind)
     return _spread(dy, x, mask, shape=shape)
@@ -299,7 +305,7 @@ def _rows(do: Steps, x: TensorRef, index: TensorRef, *, axis: int, fill_value: c
     if fill_value and prod(y.shape):
         beyond = do.run(_beyond, {"index": index}, extent=extent)
         value = number(do, fill_value, x.kind)
-        Places(beyond, (0,), wrap=False, once=True, skip=-1).write(do, into, broadcast_to(value, into.shape))
+        Places(beyond, (0,), wrap=False, once=True, skip=-1).write(do, into, broadcasted(value, into.shape))
     return y
 
 

@@ -13,7 +13,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.spec import check_axes
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import view
+from baracuda.core.views import as_bits, view
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, const, coord, select
 from baracuda.formula.gathers import Table, table_extent, take
@@ -22,7 +22,7 @@ from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Shape, Space, Stored, Value, WholeScalar
 from baracuda.ops.declaration.words import Wrt
-from baracuda.ops.indexing.moves import apart, as_words, copied, full, move, zeros
+from baracuda.ops.indexing.moves import apart, copied, full, move, zeros
 from baracuda.ops.indexing.writes import Places
 
 _S64 = ElementKind.S64
@@ -159,7 +159,7 @@ def _sliced(do: Steps, x: TensorRef, start: TensorRef, axes: tuple[int, ...], si
                 do.copy(view(start, at * start.strides[0], (1,), (1,)), view(given, to, (1,), (1,)))
             start = given
         words: dict[str, Any] = {"axes": tuple(axes[k] for k in ordered), "sizes": tuple(sizes[k] for k in ordered)}
-        do.run(window, {"x": as_words(x), "start": start}, into=as_words(y), **words)
+        do.run(window, {"x": as_bits(x), "start": start}, into=as_bits(y), **words)
     elif not axes:
         move(do, x, y)
     return y

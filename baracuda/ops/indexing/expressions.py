@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import view
+from baracuda.core.views import broadcast_shape, broadcasted, permuted, view
 from baracuda.ops.declaration.composition import Steps
 from baracuda.ops.declaration.traced import IndexBound
 from baracuda.ops.indexing import indexing
 from baracuda.ops.indexing.masks import summed_to
-from baracuda.ops.indexing.moves import apart, broadcast_to, permuted
+from baracuda.ops.indexing.moves import apart
 from baracuda.ops.indexing.writes import Places, numbered
 
 SLICE, NEW, INTEGER, INDEX, NEW_INDEX = range(5)
@@ -102,18 +101,6 @@ def meaning(tensor: TensorRef, tokens: Tokens, place: int) -> Meaning:
     return Meaning(start, tuple(shape), tuple(strides), tuple(indexed), place)
 
 
-def broadcast_positions(indices: Sequence[TensorRef]) -> tuple[int, ...]:
-    """The shape that indices broadcast to."""
-    rank = max(len(i.shape) for i in indices)
-    extents = [1] * rank
-    for index in indices:
-        for a, n in enumerate(index.shape, rank - len(index.shape)):
-            if n != 1 and extents[a] not in (1, n):
-                raise InvalidProblemError(f"index: shapes {', '.join(str(i.shape) for i in indices)} do not broadcast")
-            extents[a] = n if extents[a] == 1 else extents[a]
-    return tuple(extents)
-
-
 class Indexed:
     """An expression with indices, for a tensor of one shape."""
 
@@ -121,7 +108,7 @@ class Indexed:
         self.do, self.meaning = do, meaning(x, tokens, place)
         self.indices = [indices[number] for _, number in self.meaning.indexed]
         self.extents = [self.meaning.shape[axis] for axis, _ in self.meaning.indexed]
-        self.positions = broadcast_positions(self.indices)
+        self.positions = broadcast_shape(i.shape for i in self.indices)
         if bounds == "check" and 0 not in self.positions:
             for k, (index, extent) in enumerate(zip(self.indices, self.extents, strict=True)):
                 do.check_indices(index, f"index {k}" if len(self.indices) > 1 else "index", IndexBound(extent, wrap=True))
@@ -151,9 +138,9 @@ class Indexed:
     def write(self, y: TensorMut, values: TensorRef, *, accumulate: bool) -> None:
         """Put values, which broadcast to the shape, into y; or add them to it."""
         if not prod(self.shape):
-            broadcast_to(values, self.shape, "values")
+            broadcasted(values, self.shape, "values")
             return
-        whole = broadcast_to(apart(self.do, values, y), self.shape, "values")
+        whole = broadcasted(apart(self.do, values, y), self.shape, "values")
         source = self.meaning.positions_first(whole, len(self.positions))
         self.places().write(self.do, self.meaning.view(y), source, "sum" if accumulate else None)
 
@@ -166,7 +153,7 @@ class Indexed:
         """The gradient by values: dy of what stayed, or of all; summed over the axes along which values was repeated."""
         do = self.do
         whole = do.new(self.shape, dy.kind)
-        broadcast_to(values, self.shape, "values")
+        broadcasted(values, self.shape, "values")
         if prod(self.shape):
             into = self.meaning.positions_first(whole, len(self.positions))
             self.places().read(do, self.meaning.view(dy), into, all_of_them=accumulate)

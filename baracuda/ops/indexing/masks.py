@@ -13,13 +13,13 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import view
+from baracuda.core.views import broadcast_shape, broadcasted, view
 from baracuda.lowering.compaction.problem import Mode
 from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.words import Bounds, Wrt
 from baracuda.ops.elementwise.conversions import cast
 from baracuda.ops.indexing.compaction import CompactionDescriptor, CompactionPlan, MarksDescriptor, MarksPlan
-from baracuda.ops.indexing.moves import apart, broadcast_to, contiguous, move, zeros
+from baracuda.ops.indexing.moves import apart, contiguous, move, zeros
 from baracuda.ops.reductions.reductions import sum_
 
 Shape = tuple[int, ...]
@@ -48,7 +48,7 @@ def marked(do: Steps, mask: TensorRef, shape: Sequence[int]) -> Marked:
     if mask.kind.category is Category.COMPLEX:
         mask = do.run(cast, {"x": mask}, dtype=ElementKind.BOOL)
     count = prod(shape)
-    flat = contiguous(do, broadcast_to(mask, shape, "mask"), (count,))
+    flat = contiguous(do, broadcasted(mask, shape, "mask"), (count,))
     bits, offsets = do.plan(MarksPlan, MarksDescriptor(count, mask.kind), {"x": flat})
     return Marked(bits, offsets, tuple(shape))
 
@@ -57,22 +57,13 @@ def packed(do: Steps, marks: Marked, x: TensorRef, into: TensorMut) -> None:
     """The marked elements of x, in order, as far as there is room; all else of `into`, which has one axis, stays."""
     if into.shape[0]:
         descriptor = CompactionDescriptor(Mode.PACKED, marks.shape, into.shape[0], x.kind)
-        do.plan(CompactionPlan, descriptor, marks.tensors(x=broadcast_to(x, marks.shape)), into=into)
+        do.plan(CompactionPlan, descriptor, marks.tensors(x=broadcasted(x, marks.shape)), into=into)
 
 
 def spread(do: Steps, marks: Marked, x: TensorRef, base: TensorRef | None, into: TensorMut, *, cyclic: bool = False) -> None:
     """Elements of x, which has one axis and one element or more, in order where marks are, elsewhere those of base, or 0."""
     descriptor = CompactionDescriptor(Mode.SPREAD, marks.shape, x.shape[0], x.kind, base is not None, cyclic)
     do.plan(CompactionPlan, descriptor, marks.tensors(x=x, base=base), into=into)
-
-
-def broadcast_shape(a: Sequence[int], b: Sequence[int]) -> Shape:
-    """The shape that two shapes broadcast to."""
-    rank = max(len(a), len(b))
-    left, right = ((1,) * (rank - len(s)) + tuple(s) for s in (a, b))
-    if any(m not in (1, n) and n != 1 for m, n in zip(left, right, strict=True)):
-        raise InvalidProblemError(f"x, mask: shapes {tuple(a)} and {tuple(b)}; expected shapes that broadcast")
-    return tuple(n if m == 1 else m for m, n in zip(left, right, strict=True))
 
 
 def summed_to(do: Steps, x: TensorRef, shape: Sequence[int]) -> Any:
@@ -88,13 +79,13 @@ def summed_to(do: Steps, x: TensorRef, shape: Sequence[int]) -> Any:
 
 
 def _filled(do: Steps, x: TensorRef, mask: TensorRef, source: TensorRef, cyclic: bool, bounds: str, name: str) -> TensorMut:
-    shape = broadcast_shape(x.shape, mask.shape)
+    shape = broadcast_shape([x.shape, mask.shape])
     if do.out is not None or shape == x.shape:
-        y = do.result_like(broadcast_to(x, shape) if shape != x.shape else x)
+        y = do.result_like(broadcasted(x, shape) if shape != x.shape else x)
     else:
         y = do.new(shape, x.kind)
     count = prod(source.shape)
-    base: TensorRef = broadcast_to(x, shape)
+    base: TensorRef = broadcasted(x, shape)
     if not prod(shape):
         return y
     marks = marked(do, mask, shape)
@@ -145,7 +136,7 @@ def _filled_backward(
     *,
     cyclic: bool,
 ) -> Any:
-    shape = broadcast_shape(x.shape, mask.shape)
+    shape = broadcast_shape([x.shape, mask.shape])
     if dy.shape != shape:
         raise InvalidProblemError(f"dy: shape is {dy.shape}; expected {shape}")
     if not prod(shape):

@@ -4,7 +4,6 @@ repeated."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,21 +12,14 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.layout import contiguous_strides, may_share, same_view
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import view
-from baracuda.lowering.put.problem import moved_as
+from baracuda.core.views import as_bits, broadcasted, view
 from baracuda.ops.declaration.composition import Steps
-
-
-def as_words(tensor: TensorRef) -> Any:
-    """A tensor read as whole numbers of as many bits, for moves that must not care what they move."""
-    kind = moved_as(tensor.kind)
-    return tensor if kind is tensor.kind else replace(tensor, kind=kind)
 
 
 def move(do: Steps, source: TensorRef, target: TensorMut) -> None:
     """The elements of one view into another of the same shape and element, bit for bit; nothing where they are one view."""
     if not same_view(source, target) and 0 not in source.shape:
-        do.copy(as_words(source), as_words(target))
+        do.copy(as_bits(source), as_bits(target))
 
 
 def copied(do: Steps, x: TensorRef) -> TensorMut:
@@ -40,7 +32,7 @@ def copied(do: Steps, x: TensorRef) -> TensorMut:
 def cleared(do: Steps, target: TensorMut) -> None:
     """Make every element 0."""
     if 0 not in target.shape:
-        do.zero(as_words(target))
+        do.zero(as_bits(target))
 
 
 def zeros(do: Steps, shape: Sequence[int], kind: ElementKind) -> TensorMut:
@@ -74,25 +66,9 @@ def fill(do: Steps, target: TensorMut, value: Any) -> None:
             bits = np.asarray(value).astype(kind.numpy)
     except (OverflowError, ValueError) as error:
         raise InvalidProblemError(f"value: {value!r}; expected a number that {kind} holds") from error
-    words = as_words(target)
+    words = as_bits(target)
     value = complex(bits) if kind.bits > 64 else int.from_bytes(bits.tobytes(), "little")
-    do.copy(broadcast_to(do.filled((), words.kind, value), words.shape), words)
-
-
-def permuted(tensor: TensorRef, axes: Sequence[int]) -> Any:
-    """A view with the axes in another order."""
-    return view(tensor, 0, tuple(tensor.shape[a] for a in axes), tuple(tensor.strides[a] for a in axes))
-
-
-def broadcast_to(tensor: TensorRef, shape: Sequence[int], name: str = "source") -> Any:
-    """A view whose extents of 1 are repeated."""
-    lead = len(shape) - len(tensor.shape)
-    extents = (1,) * lead + tensor.shape
-    if lead < 0 or any(n not in (1, m) for n, m in zip(extents, shape, strict=True)):
-        raise InvalidProblemError(f"{name}: shape is {tensor.shape}; expected one that broadcasts to {tuple(shape)}")
-    strides = (0,) * lead + tensor.strides
-    steps = tuple(0 if n == 1 else s for n, s in zip(extents, strides, strict=True))
-    return view(tensor, 0, tuple(shape), steps)
+    do.copy(broadcasted(do.filled((), words.kind, value), words.shape), words)
 
 
 def apart(do: Steps, source: TensorRef, target: TensorRef) -> TensorRef:

@@ -10,7 +10,7 @@ from typing import Any
 
 from baracuda.core.errors import InvalidProblemError, OutOfRangeError
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import axis_of, view
+from baracuda.core.views import axis_of, diagonal, view
 from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.words import Positive, Wrt
 from baracuda.ops.indexing.moves import apart, cleared, copied, move

@@ -19,12 +19,12 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import axis_of, view
+from baracuda.core.views import axis_of, broadcasted, permuted, view
 from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.traced import IndexBound
 from baracuda.ops.declaration.words import Bounds, Wrt
 from baracuda.ops.indexing import indexing
-from baracuda.ops.indexing.moves import apart, broadcast_to, cleared, copied, move, number, permuted, zeros
+from baracuda.ops.indexing.moves import apart, cleared, copied, move, number, zeros
 from baracuda.ops.indexing.put import Combination, PutBackwardPlan, PutCombinedPlan, PutDescriptor, PutPlan
 
 Reduction = Literal["sum", "prod", "amax", "amin"] | None
@@ -92,7 +92,7 @@ class Places:
         kind = y.kind
         rest = self.seen(y).shape[len(self.axes) :]
         once = Places(self.index, self.axes, wrap=self.wrap, aligned=self.aligned, once=True, skip=self.skip)
-        once.write(do, y, broadcast_to(zeros(do, (), kind), (*self.index.shape, *rest)))  # whichever is last, it is 0
+        once.write(do, y, broadcasted(zeros(do, (), kind), (*self.index.shape, *rest)))  # whichever is last, it is 0
 
 
 def _tensor(do: Steps, source: Any, kind: ElementKind) -> TensorRef:
@@ -143,7 +143,7 @@ def _of_index(do: Steps, source: TensorRef, index: TensorRef) -> TensorRef:
     if source.shape != index.shape and prod(source.shape) == prod(index.shape):
         reshaped: TensorRef = do.reshaped(source, index.shape)
         return reshaped
-    repeated: TensorRef = broadcast_to(source, index.shape)
+    repeated: TensorRef = broadcasted(source, index.shape, "source")
     return repeated
 
 
@@ -212,7 +212,7 @@ def _aligned(do: Steps, x: TensorRef, index: TensorRef, axis: int, bounds: str) 
 def _part(source: TensorRef, index: TensorRef) -> Any:
     """The part of source that index covers."""
     if not source.shape:
-        return broadcast_to(source, index.shape)
+        return broadcasted(source, index.shape, "source")
     if len(source.shape) != len(index.shape) or any(n > m for n, m in zip(index.shape, source.shape, strict=True)):
         raise InvalidProblemError(
             f"source: shape is {source.shape}; expected the rank of index, {index.shape}, and no axis shorter"
@@ -370,7 +370,7 @@ def index_fill(do: Steps, x: TensorRef, index: TensorRef, value: Any, *, axis: i
     y = copied(do, x)
     value = apart(do, _tensor(do, value, x.kind), y)
     places.once = True  # whichever is last, it is the same
-    places.write(do, y, broadcast_to(value, (*index.shape, *x.shape[:axis], *x.shape[axis + 1 :])))
+    places.write(do, y, broadcasted(value, (*index.shape, *x.shape[:axis], *x.shape[axis + 1 :])))
     return y
 
 
@@ -446,7 +446,7 @@ def _scatter_nd(
     do: Steps, x: TensorRef, index: TensorRef, source: Any, combination: Combination | None, bounds: str
 ) -> TensorRef:
     places = _tuples(do, x, index, bounds)
-    source = broadcast_to(_tensor(do, source, x.kind), _nd_shape(index.shape, x.shape))
+    source = broadcasted(_tensor(do, source, x.kind), _nd_shape(index.shape, x.shape), "source")
     y = copied(do, x)
     places.write(do, y, apart(do, source, y), combination)
     return y
