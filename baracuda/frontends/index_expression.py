@@ -123,7 +123,7 @@ def _where(do: Steps, x: TensorRef, mask: TensorRef, value: Any) -> TensorRef:
     if prod(x.shape):
         if not isinstance(value, TensorRef):
             value = number(do, value, x.kind)
-        over = expanded_dims(mask, range(len(mask.shape)), len(x.shape))
+        over = expanded_dims(apart(do, mask, y), range(len(mask.shape)), len(x.shape))
         one = view(apart(do, value, y), 0, (), ())
         do.run(masked_fill, {"x": as_bits(x), "mask": over, "value": as_bits(one)}, into=as_bits(y))
     return y
@@ -205,25 +205,13 @@ def setitem(x: Any, key: Any, values: Any, *, bounds: str = "check") -> None:
     if expression.mask is not None:
         if 0 in describe(expression.mask, "index").shape:
             return
-        if isinstance(values, NUMBERS) or prod(describe(values, "values").shape) == 1:
-            if isinstance(values, NUMBERS):
-                values = _number_like(values, x)
-            _where(x, expression.mask, values.reshape(()), out=x)
+        if isinstance(values, NUMBERS) or prod(values.shape) == 1:
+            _where(x, expression.mask, values, out=x)
             return
         expression = parse(x, key)
-    values = _without_leading(values, ref)
-    _write(
-        x, values, *expression.indices, tokens=expression.tokens, place=expression.place, accumulate=False, bounds=bounds, out=x
-    )
-
-
-@part(x="...")
-def _as_number(do: Steps, x: TensorRef, *, value: complex) -> TensorMut:
-    return number(do, value, x.kind)
-
-
-def _number_like(value: Any, x: Any) -> Any:
-    return _as_number(x, value=int(value) if isinstance(value, bool) else value)
+    values = _without_leading(values, len(x.shape))
+    tokens, place = expression.tokens, expression.place
+    _write(x, values, *expression.indices, tokens=tokens, place=place, accumulate=False, bounds=bounds, out=x)
 
 
 def _cast(values: Any, x: Any) -> Any:

@@ -14,7 +14,6 @@ from baracuda.core.views import axis_of, diagonal, view
 from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.words import Positive, Wrt
 from baracuda.ops.indexing.moves import apart, cleared, copied, move
-from baracuda.core.views import diagonal
 
 #: The view of a tensor that is replaced.
 Part = Callable[[TensorRef], Any]
