@@ -113,13 +113,15 @@ _EXPORTS = {
 }
 _MODULE = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
-__all__ = ["__version__", *sorted(_MODULE)]
+__all__ = ["__version__", "array_api", *sorted(_MODULE)]
 
 
 def __getattr__(name: str) -> Any:
     module = _MODULE.get(name)
     if module is not None:
         value = getattr(import_module(module), name)
+    elif name == "array_api":
+        value = import_module("baracuda.array_api")
     elif name.startswith("_"):
         raise AttributeError(f"module 'baracuda' has no attribute {name!r}")
     else:

@@ -35,7 +35,8 @@ from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.preferred import PREFERRED, preferred
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.core.workspace import ALIGNMENT
-from baracuda.frontends.array import Array
+from baracuda.frontends.array.array import Array, layout_of
+from baracuda.frontends.array.memory import fields_of
 from baracuda.frontends.arrays import current_stream, dense_allocator, extent_of, library_of
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import device_of
@@ -122,7 +123,7 @@ class Recorder:
                 result = function(*arguments, **keywords)
         finally:
             within(-1)
-        layouts = [layout_of(t, False) for t in tensors if type(t) is Array]
+        layouts = [layout_of(t) for t in tensors if type(t) is Array]
         dtypes = [t.dtype for t in tensors if type(t) is np.ndarray]
         keepalive = (*keywords, *_others((*arguments, *keywords.values())), *dtypes, *layouts, preferred())
         outputs = _flat(keywords.get("out"))
@@ -312,6 +313,8 @@ class _RecordedCall:
             way, dtype = "numpy", kind.numpy
         elif library == "torch" and device.kind is DeviceKind.CPU:
             way, dtype = "torch", kind.dlpack
+        elif library == "baracuda":
+            way, dtype = "array", fields_of(shape, strides, kind, device)
         return way, shape, strides, nbytes, dtype, dense_allocator(library, device, shape, strides, kind)
 
     def _step(self, step: RecordedLaunch | DeviceCheck, relocated: Mapping[int, tuple[int, int]]) -> tuple[Any, ...]:
@@ -355,30 +358,6 @@ def _is_false(device: Device, pointer: int, stream: int) -> bool:
 
 # --- layouts, streams and watchers --------------------------------------------------------------------------------------
 
-#: One object for each layout of arrays of our own, with where such an array's memory begins and ends: the latest ones, and those
-#: before them, which are let go when there are `MOST_LAYOUTS` new ones. Calls hold the objects whose addresses are in their keys.
-_layouts: dict[Any, tuple[int, int, int, int]] = {}
-_older_layouts: dict[Any, tuple[int, int, int, int]] = {}
-MOST_LAYOUTS = 4096
-
-
-def layout_of(array: Array, writable: bool) -> tuple[int, tuple[int, int, int, int]] | None:
-    """An array's address, and an object that stands for all else that matters of it; None where it may not be written."""
-    global _layouts, _older_layouts
-    if array.readonly and writable:
-        return None
-    key = array.kind, array.device, array.shape, array.strides, array.readonly
-    layout = _layouts.get(key)
-    if layout is None:
-        layout = _older_layouts.get(key)
-        if layout is None:
-            pointer, low, high = extent_of(array)
-            layout = (low - pointer, high - pointer, 2, array.device.index)
-        if len(_layouts) >= MOST_LAYOUTS:
-            _older_layouts, _layouts = _layouts, {}
-        _layouts[key] = layout
-    return array.pointer, layout
-
 
 def _stream_of(tensor: Any) -> int:
     return own_stream(tensor.device).handle if type(tensor) is Array else current_stream(tensor, device_of(tensor)).handle
@@ -401,9 +380,7 @@ def _use_torch(torch: Any) -> None:
 
 
 if native is not None:
-    native.configure(
-        plain=PLAIN, start_threads=pool.start, stream_of=_stream_of, array=Array, layout_of=layout_of, preferred=PREFERRED
-    )
+    native.configure(plain=PLAIN, start_threads=pool.start, stream_of=_stream_of, preferred=PREFERRED)
     layout_key.ON_TORCH.append(_use_torch)
     if "torch" in sys.modules:
         layout_key.register_torch(sys.modules["torch"])

@@ -123,7 +123,7 @@ def _where(do: Steps, x: TensorRef, mask: TensorRef, value: Any) -> TensorRef:
     if prod(x.shape):
         if not isinstance(value, TensorRef):
             value = number(do, value, x.kind)
-        over = expanded_dims(mask, range(len(mask.shape)), len(x.shape))
+        over = expanded_dims(apart(do, mask, y), range(len(mask.shape)), len(x.shape))
         one = view(apart(do, value, y), 0, (), ())
         do.run(masked_fill, {"x": as_bits(x), "mask": over, "value": as_bits(one)}, into=as_bits(y))
     return y
@@ -203,6 +203,8 @@ def setitem(x: Any, key: Any, values: Any, *, bounds: str = "check") -> None:
     values = _cast(values, x)
     expression = parse(x, key, lone_mask=True)
     if expression.mask is not None:
+        if 0 in describe(expression.mask, "index").shape:
+            return
         if isinstance(values, NUMBERS) or prod(values.shape) == 1:
             _where(x, expression.mask, values, out=x)
             return

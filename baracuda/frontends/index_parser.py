@@ -247,5 +247,6 @@ def _axes(item: Any) -> int:
 
 def _check_mask(mask: Any, shape: tuple[int, ...], axis: int) -> None:
     extents = describe(mask, "index").shape
-    if extents != shape[axis : axis + len(extents)]:
+    along = shape[axis : axis + len(extents)]
+    if len(along) != len(extents) or any(m not in (n, 0) for m, n in zip(extents, along, strict=True)):  # of 0 as in NumPy
         raise OutOfRangeError(f"index: a mask of shape {extents}; expected {shape[axis : axis + len(extents)]}, of axes of x")

@@ -21,6 +21,5 @@ FAMILIES = (
     "shapes.edits", "shapes.bits", "shapes.nested", "shapes.rearranging", "shapes.queries",
     "creation.fills", "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices",
     "sorting.orders", "sorting.searches", "sets.uniques", "sets.sets",
-    "statistics.quantiles", "statistics.medians", "statistics.modes",
-    "statistics.histograms",
+    "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
 )  # fmt: skip
