@@ -34,6 +34,7 @@ class Array(Operators, Indexing, Exchange, TensorMut):
 
     Example
     -------
+    >>> import numpy as np, baracuda
     >>> x = baracuda.to_device(np.arange(6, dtype=np.float32).reshape(2, 3), baracuda.Device.cpu())
     >>> baracuda.sum(x[:, 1:].T * 2, axis=0)
     Array([ 6., 18.], dtype=float32)
