@@ -22,22 +22,25 @@ from baracuda.ops.indexing.expressions import INDEX, INTEGER, NEW, NEW_INDEX, SL
 
 
 class _Dtypes:
-    """The dtypes of NumPy and PyTorch for indices that are taken as they are; PyTorch's are known once it is there."""
+    """Some dtypes of NumPy and PyTorch; PyTorch's are known once it is there."""
 
-    def __init__(self) -> None:
-        self._known: set[Any] = {np.dtype(np.int32), np.dtype(np.int64)}
+    def __init__(self, *names: str) -> None:
+        self._names, self._known = names, {np.dtype(n): None for n in names}
+        self._of_torch = False
 
     def __contains__(self, dtype: Any) -> bool:
         if dtype in self._known:
             return True
         torch = sys.modules.get("torch")
-        if torch is None or torch.int64 in self._known:
+        if torch is None or self._of_torch:
             return False
-        self._known |= {torch.int32, torch.int64}
+        self._known |= {getattr(torch, n): None for n in self._names}
+        self._of_torch = True
         return dtype in self._known
 
 
-_INDEX_DTYPES = _Dtypes()
+#: Of indices that are taken as they are, and of masks.
+_INDEX_DTYPES, _MASK_DTYPES = _Dtypes("int32", "int64"), _Dtypes("bool")
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,10 @@ def parse(x: Any, key: Any, *, none_is_whole: bool = False, lone_mask: bool = Fa
 
     With `none_is_whole`, None is a whole axis. With `lone_mask`, a mask that is all there is stays one.
     """
+    if lone_mask and type(key) is type(x) and key.dtype in _MASK_DTYPES:
+        rank = len(key.shape)
+        if rank and tuple(key.shape) == tuple(x.shape[:rank]):
+            return Expression((), (), 0, key)
     found = _signature(x, key if type(key) is tuple else (key,))
     if found is None:
         return _parsed(x, key, none_is_whole, lone_mask)

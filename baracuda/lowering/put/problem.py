@@ -3,7 +3,8 @@
 The last position of a destination is the largest of their numbers, which integer maxima find exactly, in whatever order
 threads come: every destination that is written has a number of 32 bits in the workspace, which begins at 0; each position
 puts the maximum of it and its own number plus 1 there; and those whose number it then is are written. So the workspace is read
-and written where keys lead to, and nowhere else, however many destinations there are.
+and written where keys lead to, and nowhere else, however many destinations there are. Whoever goes through positions in order
+needs none of that.
 
 Where `reading` is set it is the other way around, which is the gradient by x: x[p] = y[d] for the last position of d, and 0 for
 the others.

@@ -1,8 +1,14 @@
-"""Puts on the CPU: zeros, maxima of numbers, and the writes, a step each."""
+"""Puts on the CPU.
+
+Each thread goes through all positions in order and writes those whose destinations are its own, so that the last one stays; the
+destinations are dealt out in groups of neighbours. Positions that have a destination each are dealt out themselves. What is read
+where the last position of a destination was put takes zeros, maxima of numbers, and the reads.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 
 from baracuda.codegen.llvm.ir import Value, i64, vector
 from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
@@ -10,6 +16,7 @@ from baracuda.lowering.put.problem import INDEX, OPERANDS, Put, X, Y
 from baracuda.lowering.scatter.problem import unit_inner
 from baracuda.lowering.sort.cpu.code import BLOCK, Integers, KeyReader, StepBuilder
 from baracuda.runtime.jit import CpuTarget, host
+from baracuda.runtime.pool import get_num_threads
 from baracuda.runtime.program import Launch, Lowered
 
 
@@ -21,9 +28,18 @@ def ways(problem: Put, target: CpuTarget) -> Iterator[Lowered]:
 def lower(problem: Put, target: CpuTarget | None = None) -> Lowered:
     """The program of a normalised problem."""
     code = _Code(problem, Integers(OPERANDS, 0), target or host())
-    steps = [code.writes()] if problem.once else [code.zeros(), code.maxima(), code.writes()]
-    schedule = "put" if problem.once else "maxima, put"
-    return Lowered(tuple(steps), tuple(code.integers.values), problem.workspace_bytes, schedule)
+    if problem.once or not problem.reading:
+        steps, schedule, nbytes = [code.moves() if problem.once else code.writes()], "put", 0
+    else:
+        steps, schedule, nbytes = [code.zeros(), code.maxima(), code.moves()], "maxima, read", problem.workspace_bytes
+    return Lowered(tuple(steps), tuple(code.integers.values), nbytes, schedule)
+
+
+#: Threads that destinations are dealt out to at most, nanoseconds of writing that a thread should have at least, and how many
+#: neighbours make a group: 2 to this.
+_SHARES, _FEWEST_NS, _GROUP_BITS = 8, 1 << 15, 2
+#: Bytes of a row below which one thread is faster than several that pass over what is not theirs.
+_SMALL_ROW = 64
 
 
 class _Code:
@@ -80,6 +96,36 @@ class _Code:
         return max(1, BLOCK // (1 + int(self.position_ns / 20)))
 
     def writes(self) -> Launch:
+        """A unit for each share of the destinations."""
+        problem, walk = self.problem, self.problem.walk
+        keys, code = walk.keys, StepBuilder(self.integers, self.target)
+        b, size = code.b, walk.y.kind.itemsize
+        shares, most = 1, get_num_threads() if walk.columns * size >= _SMALL_ROW else 1
+        while shares < min(_SHARES, most) and keys.positions * self.position_ns > 2 * shares * _FEWEST_NS:
+            shares *= 2
+        reader, count, last = KeyReader(code, keys, INDEX), code.integer(keys.count), code.integer(shares - 1)
+        strides = {X: code.numbers([s * size for s in problem.x.outer])}
+        x = StridedIterator(b, code.numbers(keys.shape), strides, {X: code.operand(X)})
+        destinations, pitches = code.numbers(walk.destinations), code.numbers([s * size for s in walk.y.outer])
+        y, n = code.operand(Y), code.integer(keys.positions)
+        rows = _Rows(code, problem, self.lanes)
+        with b.loop(code.begin, code.end) as share:
+            reader.start(i64(0))
+            x.start(i64(0))
+            with b.loop(0, n):
+                d = reader.get()
+                mine = b.equal(b.and_(b.shr(d, _GROUP_BITS), last), share) if shares > 1 else None
+                if keys.skip is not None:
+                    there = b.less(d, count)
+                    mine = there if mine is None else b.and_(mine, there)
+                with nullcontext() if mine is None else b.if_(mine):
+                    rows.copy(x.pointers()[X], _row(code, y, d, destinations, pitches), None)
+                reader.advance()
+                x.advance()
+        return code.step("put", shares, keys.positions * (1.0 + self.position_ns / shares))
+
+    def moves(self) -> Launch:
+        """A unit for some positions."""
         problem, walk = self.problem, self.problem.walk
         keys, code = walk.keys, StepBuilder(self.integers, self.target)
         b, size = code.b, walk.y.kind.itemsize

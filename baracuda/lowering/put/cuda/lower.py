@@ -44,9 +44,9 @@ def key_function(keys: Keys, index: int, words: Words) -> str:
     body = [
         *unravel("p", keys.shape, words, "c", wide=False),
         f"{'' if keys.wrap else 'const '}i64 value = ((const {kind}*)W.w[{index}])[{at}];",
-        *([f"if (value == {words.signed(keys.skip)}) return {words.unsigned(keys.count)};"] if keys.skip is not None else []),
         f"const i64 last = {words.signed(keys.extent - 1)};",
         *(["if (value < 0) value += last + 1;"] if keys.wrap else []),
+        *([f"if (value == {words.signed(keys.skip)}) return {words.unsigned(keys.count)};"] if keys.skip is not None else []),
         f"return (unsigned)(value < 0 ? 0 : value > last ? last : value){scale}{''.join(steps)};",
     ]
     return f"__device__ __forceinline__ unsigned key_of(const Words& W, unsigned p) {{\n{lines(body)}\n}}\n"
