@@ -72,6 +72,7 @@ static PyObject *watch_thread(PyObject *module, PyObject *change) {
 
 static PyMethodDef methods[] = {
     {"memory", memory_of, METH_O, "Memory of a small array: an owner with an attribute `pointer`."},
+    {"view", (PyCFunction)(void (*)(void))view_of, METH_FASTCALL, "Another view of an array's memory."},
     {"as_numpy", (PyCFunction)(void (*)(void))as_numpy, METH_FASTCALL, "NumPy's array of the memory of an array on the CPU."},
     {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, "Say what Python's side provides."},
     {"use_arrays", use_arrays, METH_VARARGS, "Say what the type of arrays of our own is, where its fields are, and what gives an array its layout."},

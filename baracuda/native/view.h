@@ -85,6 +85,24 @@ static PyObject *number_or(PyObject *same, int64_t value, int changed) {
     return changed ? PyLong_FromLongLong(value) : Py_NewRef(same);
 }
 
+/* A view that begins some bytes on, of a shape with strides in elements. */
+static PyObject *new_view(PyObject *array, int64_t offset, PyObject *shape, PyObject *strides, int readonly) {
+    PyTypeObject *type = (PyTypeObject *)known.array;
+    PyObject *made = type->tp_alloc(type, 0);
+    if (made == NULL) return NULL;
+    *field_of(made, POINTER) = moved(*field_of(array, POINTER), offset);
+    *field_of(made, SHAPE) = Py_NewRef(shape);
+    *field_of(made, STRIDES) = Py_NewRef(strides);
+    *field_of(made, ELEMENT) = Py_NewRef(*field_of(array, ELEMENT));
+    *field_of(made, DEVICE) = Py_NewRef(*field_of(array, DEVICE));
+    *field_of(made, AVAILABLE) = moved(*field_of(array, AVAILABLE), -offset);
+    *field_of(made, BEFORE) = moved(*field_of(array, BEFORE), offset);
+    *field_of(made, IS_READONLY) = readonly ? Py_NewRef(Py_True) : Py_NewRef(*field_of(array, IS_READONLY));
+    *field_of(made, OWNER) = Py_XNewRef(*field_of(array, OWNER));
+    if (PyErr_Occurred()) Py_CLEAR(made);
+    return made;
+}
+
 /* array[key], key made of integers, slices, ... and None: a view. NULL, without an error, for any other key and for a wrong one. */
 static PyObject *view_at(PyObject *array, PyObject *key) {
     PyObject *shape = *field_of(array, SHAPE), *strides = *field_of(array, STRIDES);
@@ -136,26 +154,23 @@ static PyObject *view_at(PyObject *array, PyObject *key) {
             axis++;
         }
     }
-    int64_t offset = empty ? 0 : start * itemsize;
-    PyTypeObject *type = (PyTypeObject *)known.array;
-    made = type->tp_alloc(type, 0);
-    if (made == NULL) goto failed;
-    *field_of(made, POINTER) = moved(*field_of(array, POINTER), offset);
-    *field_of(made, SHAPE) = extents;
-    *field_of(made, STRIDES) = steps;
-    *field_of(made, ELEMENT) = Py_NewRef(*field_of(array, ELEMENT));
-    *field_of(made, DEVICE) = Py_NewRef(*field_of(array, DEVICE));
-    *field_of(made, AVAILABLE) = moved(*field_of(array, AVAILABLE), -offset);
-    *field_of(made, BEFORE) = moved(*field_of(array, BEFORE), offset);
-    *field_of(made, IS_READONLY) = Py_NewRef(*field_of(array, IS_READONLY));
-    *field_of(made, OWNER) = Py_XNewRef(*field_of(array, OWNER));
-    if (PyErr_Occurred()) { PyErr_Clear(); Py_CLEAR(made); }
-    return made;
+    made = new_view(array, empty ? 0 : start * itemsize, extents, steps, 0);
 failed:
     Py_XDECREF(extents);
     Py_XDECREF(steps);
     PyErr_Clear();
-    return NULL;
+    return made;
+}
+
+/* view(array, first element, shape, strides, whether it may not be written): another view of an array's memory. */
+static PyObject *view_of(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    if (count != 5 || (PyObject *)Py_TYPE(args[0]) != known.array || !PyTuple_CheckExact(args[2]) || !PyTuple_CheckExact(args[3])) {
+        PyErr_SetString(PyExc_TypeError, "expected an array, a number, two tuples and a truth value");
+        return NULL;
+    }
+    PyObject *layout = layout_of_array(args[0]);
+    int64_t offset = layout == NULL ? 0 : PyLong_AsLongLong(args[1]) * integer_at(layout, 5);
+    return layout == NULL || PyErr_Occurred() ? NULL : new_view(args[0], offset, args[2], args[3], args[4] == Py_True);
 }
 
 #endif

@@ -18,6 +18,8 @@ from baracuda.frontends.array.operators import Operators, public
 from baracuda.frontends.array.shapes import extents_of, integers, strides_in, transposed
 from baracuda.native import load
 
+_native = load()
+
 
 class Array(Operators, Indexing, Exchange, TensorMut):
     """A tensor in a device's memory, with NumPy's views and operators and the methods of the array API standard (2025.12). Every
@@ -32,6 +34,7 @@ class Array(Operators, Indexing, Exchange, TensorMut):
 
     Example
     -------
+    >>> import numpy as np, baracuda
     >>> x = baracuda.to_device(np.arange(6, dtype=np.float32).reshape(2, 3), baracuda.Device.cpu())
     >>> baracuda.sum(x[:, 1:].T * 2, axis=0)
     Array([ 6., 18.], dtype=float32)
@@ -171,6 +174,9 @@ class Array(Operators, Indexing, Exchange, TensorMut):
         return of(ref)
 
     def _view(self, start: int, shape: tuple[int, ...], strides: tuple[int, ...], readonly: bool = False) -> Array:
+        if _native is not None:
+            view: Array = _native.view(self, start, shape, strides, readonly)
+            return view
         offset = start * self.kind.itemsize
         available, before = self.nbytes_available, self.nbytes_before
         return new_array(
@@ -273,5 +279,5 @@ def _layout_key_mut(array: Any) -> layout_key.KeyedPointer | None:
 
 layout_key.LAYOUT_KEYS[Array], layout_key.LAYOUT_KEYS_MUT[Array] = _layout_key, _layout_key_mut
 
-if (_native := load()) is not None:
+if _native is not None:
     _native.use_arrays(Array, FIELDS, layout_of)

@@ -33,6 +33,7 @@ def to_device(values: Any, device: Device) -> Array:
 
     Example
     -------
+    >>> import numpy as np, baracuda
     >>> x = baracuda.to_device(np.arange(3.0), baracuda.Device.cpu())
     >>> x * 2
     Array([0., 2., 4.], dtype=float64)
