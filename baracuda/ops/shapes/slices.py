@@ -53,6 +53,8 @@ def slice_(
     """x from `starts` to before `stops` by `steps` along some axes, by default the first ones, each as Python slices a list: a
     view (with negative steps only where x's library has negative strides, else a copy).
 
+    Differs from PyTorch: its narrow and slice have the axis second, and a length.
+
     Examples
     --------
     >>> import numpy as np, baracuda
