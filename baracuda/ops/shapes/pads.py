@@ -166,7 +166,7 @@ def pad(
     reflects 2 * edge - x. Means, medians and ramps are computed in float64 and rounded once, means and medians of integers to
     nearest even, their ramps down.
 
-    Differs from PyTorch: the second parameter is NumPy's pad_width, in which a pair is that of every axis; PyTorch's list is `pad`.
+    Differs from PyTorch: the second parameter is NumPy's pad_width, where a pair is that of every axis; PyTorch's list is `pad`.
 
     Examples
     --------
