@@ -192,7 +192,8 @@ class _RecordedCall:
         """What the next call comes down to; None where it has to be found out anew."""
         recorder, tensors = self.recorder, self.tensors
         launches = [s for s in recorder.steps if isinstance(s, RecordedLaunch)]
-        if recorder.refused or not tensors or not 0 < len(launches) <= MOST_LAUNCHES:
+        nothing = not launches and not recorder.allocated
+        if recorder.refused or not tensors or nothing or len(launches) > MOST_LAUNCHES:
             return None
         devices = {r.device for r in self.refs}
         like = self._like()
@@ -200,7 +201,7 @@ class _RecordedCall:
             return None
         (device,) = devices
         example = tensors[like]
-        if recorder.streams != {current_stream(example, device).handle}:
+        if launches and recorder.streams != {current_stream(example, device).handle}:
             return None
         if any(w not in self.written for w in recorder.written if 0 < w <= len(tensors)):
             return None

@@ -12,6 +12,7 @@ import numpy as np
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.layout_key import LAYOUT_KEYS
 from baracuda.core.tensor import tensor_ref
 from baracuda.frontends import array
 from baracuda.frontends.arrays import adopted, empty_like, library_of
@@ -40,8 +41,20 @@ def device_of_name(device: Any) -> Device:
 
 def example_of(device: Any, like: Any) -> Any:
     """A tensor of the library and on the device that results are to be on."""
-    if like is None and device is None:
-        return _CPU
+    if device is None:
+        if like is None:
+            return _CPU
+        if type(like) not in LAYOUT_KEYS:
+            return _example_of(None, like)
+        place = type(like), getattr(like, "device", "cpu")
+        found = _examples.get(place)
+        if found is None:
+            found = _examples[place] = _example_of(None, like)
+        return found
+    return _example_of(device, like)
+
+
+def _example_of(device: Any, like: Any) -> Any:
     where = None if device is None else device_of_name(device)
     if like is None or like is array.Array:
         where = where or Device.cpu()

@@ -30,6 +30,17 @@ class _Window:
         }
 
 
+def _of_numpy(array: np.ndarray[Any, Any], start: int, shape: Shape, strides: Shape) -> np.ndarray[Any, Any]:
+    dtype = array.dtype
+    size = dtype.itemsize
+    if array.flags.c_contiguous and dtype.kind in "fiubc" and start >= 0:  # which other libraries may read: it takes less time
+        made = np.ndarray(shape, dtype, array, start * size, tuple(s * size for s in strides))
+        if 0 in strides and made.flags.writeable:
+            made.flags.writeable = not any(s == 0 and n > 1 for n, s in zip(shape, strides, strict=True))
+        return made
+    return np.asarray(_Window(array, start, shape, strides)).view(dtype)
+
+
 def strided(tensor: Any, start: int, shape: Shape, strides: Shape) -> Any | None:
     """The view of a tensor's memory from its element `start` on, of a shape with strides in elements; None where its library has
     no such view: JAX has none at all, PyTorch none with negative strides.
@@ -40,7 +51,7 @@ def strided(tensor: Any, start: int, shape: Shape, strides: Shape) -> Any | None
     if 0 in shape:
         start = 0
     if library == "numpy":
-        return np.asarray(_Window(tensor, start, shape, strides)).view(tensor.dtype)
+        return _of_numpy(tensor, start, shape, strides)
     if library == "torch":
         if min(strides, default=0) < 0:
             return None
