@@ -110,7 +110,14 @@ def msort(do: Steps, x: TensorRef) -> TensorRef:
 
 @composed(x="first *rest", dy="first *rest")
 def msort_backward(do: Steps, dy: TensorRef, x: TensorRef) -> TensorRef:
-    """The gradient of `msort`'s x."""
+    """The gradient of `msort`'s x.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.msort_backward(np.float32([10, 20, 30]), np.float32([3, 1, 2])).tolist()
+    [30.0, 10.0, 20.0]
+    """
     return slopes_of_order(do, dy, x, 0, descending=False)
 
 
@@ -233,7 +240,14 @@ def approx_topk(
 def approx_topk_backward(
     do: Steps, dy: TensorRef, x: TensorRef, indices: Given = None, *, k: Count, axis: int = -1, largest: bool = True
 ) -> Any:
-    """The gradient of `approx_topk`'s x, given that of its values."""
+    """The gradient of `approx_topk`'s x, given that of its values.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.approx_topk_backward(np.float32([10, 20]), np.float32([1, 5, 3]), k=2).tolist()
+    [0.0, 10.0, 20.0]
+    """
     return _top_slopes(do, dy, x, k, axis, largest, indices)
 
 
@@ -305,7 +319,14 @@ def partition(do: Steps, x: TensorRef, kth: int | tuple[int, ...], axis: int | N
 
 @composed(x="...", dy="...")
 def partition_backward(do: Steps, dy: TensorRef, x: TensorRef, *, kth: int | tuple[int, ...], axis: int | None = -1) -> TensorRef:
-    """The gradient of `partition`'s x: each element has that of its place."""
+    """The gradient of `partition`'s x: each element has that of its place.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.partition_backward(np.float32([10, 20, 30]), np.float32([3, 1, 2]), kth=1).tolist()
+    [30.0, 10.0, 20.0]
+    """
     return slopes_of_order(do, dy, x, axis, descending=False)
 
 
