@@ -101,6 +101,15 @@ def test_places_that_are_wanted(kind: K, schedule: tuple[str, int], device: str)
     check(x, device, count=5, has_values=False, index_element=K.S32)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("first", "count"), [(0, 40), (100, 5)])
+def test_few_of_many(kind: K, first: int, count: int, device: str) -> None:
+    x = mixed((3, 3000), kind)
+    check(x, device, first=first, count=count)
+    check(x, device, first=first, count=count, descending=True, nan_first=True, has_indices=False)
+    check(np.zeros_like(x), device, first=first, count=count)
+
+
 RUNS = [
     np.arange(2e4),
     np.arange(2e4)[::-1],
@@ -143,11 +152,13 @@ def test_what_is_refused() -> None:
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_100"])
 @pytest.mark.parametrize(
-    ("kind", "length", "schedule"), [(K.F32, 100, "count"), (K.C64, 4000, "block"), (K.F8E5M2, 10**6, "long")]
+    ("kind", "length", "schedule"),
+    [(K.F32, 100, "count"), (K.C64, 4000, "block"), (K.F8E5M2, 10**6, "long"), (K.F64, 4000, "select")],
 )
 def test_cuda_compiles(kind: K, length: int, schedule: str, arch: str) -> None:
-    d = SortDescriptor((2, length), 1, kind, 0, length, has_ranks=True)
-    layout = OperandLayout(contiguous_strides(d.shape))
-    lowered = lower(normalise(d.sort((layout,) * 4)), Target(arch), schedule)
+    count = 50 if schedule == "select" else length
+    d = SortDescriptor((2, length), 1, kind, 0, count, has_ranks=count == length)
+    layout = [OperandLayout(contiguous_strides((2, n))) for n in (length, count, count, length)]
+    lowered = lower(normalise(d.sort((*layout[:3], layout[3] if d.has_ranks else None))), Target(arch), schedule)
     for launch in lowered.launches:
         assert cubin(launch.source, arch)
