@@ -24,8 +24,8 @@ from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import IndexBound, Own, Space, Stored, WholeScalar
 from baracuda.ops.declaration.words import Bounds, Count
+from baracuda.ops.indexing.places import Places
 from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind
-from baracuda.ops.indexing.writes import Places
 from baracuda.ops.scans.scans import cumsum
 from baracuda.ops.segments.lengths import S64, ends_of, numbered_rows
 from baracuda.ops.segments.reduce import Segments

@@ -27,7 +27,7 @@ from baracuda.ops.declaration.traced import Own, Scalar
 from baracuda.ops.indexing.compaction import CompactionDescriptor, CompactionPlan
 from baracuda.ops.indexing.masks import Marked, marked, packed, spread, summed_to
 from baracuda.ops.indexing.moves import fill, number, zeros
-from baracuda.ops.indexing.writes import Places
+from baracuda.ops.indexing.places import Places
 
 Size = Annotated[int, AtLeast(0)] | None
 Shape = tuple[int, ...]

@@ -23,7 +23,7 @@ from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Shape, Space, Stored, Value, WholeScalar
 from baracuda.ops.declaration.words import Wrt
 from baracuda.ops.indexing.moves import apart, copied, full, move, zeros
-from baracuda.ops.indexing.writes import Places
+from baracuda.ops.indexing.places import Places
 
 _S64 = ElementKind.S64
 

@@ -19,7 +19,7 @@ from baracuda.ops.declaration.traced import IndexBound
 from baracuda.ops.indexing import indexing
 from baracuda.ops.indexing.masks import summed_to
 from baracuda.ops.indexing.moves import apart
-from baracuda.ops.indexing.writes import Places, numbered
+from baracuda.ops.indexing.places import Places, numbered
 
 SLICE, NEW, INTEGER, INDEX, NEW_INDEX = range(5)
 Token = tuple[int, ...]

@@ -10,12 +10,9 @@ those it took the place of.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from math import prod
-from typing import Any, Literal
+from typing import Any
 
-from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.tensor import TensorMut, TensorRef
@@ -23,111 +20,8 @@ from baracuda.core.views import axis_of, broadcasted, permuted, view
 from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.traced import IndexBound
 from baracuda.ops.declaration.words import Bounds, Wrt
-from baracuda.ops.indexing import indexing
-from baracuda.ops.indexing.moves import apart, cleared, copied, move, number, zeros
-from baracuda.ops.indexing.put import Combination, PutBackwardPlan, PutCombinedPlan, PutDescriptor, PutPlan
-
-Reduction = Literal["sum", "prod", "amax", "amin"] | None
-_COMBINATIONS: dict[str | None, Combination | None] = {None: None, "sum": "sum", "prod": "prod", "amax": "max", "amin": "min"}
-
-
-class Places:
-    """Where the elements of one write go: an index, and the axes of the tensor that it leads along.
-
-    Parameters
-    ----------
-    index
-        The index, of the positions' shape.
-    axes
-        The tensor's axes that it leads along, in the order in which it numbers their elements.
-    aligned
-        If given, the index has the rank of the tensor, and leads along this axis alone.
-    """
-
-    def __init__(
-        self, index: TensorRef, axes: Sequence[int], *, wrap: bool, aligned: int | None = None, once: bool = False,
-        skip: int | None = None,
-    ) -> None:  # fmt: skip
-        self.index, self.axes, self.aligned = index, tuple(axes), aligned
-        self.wrap, self.once, self.skip = wrap, once, skip
-
-    def seen(self, tensor: TensorRef) -> Any:
-        """A tensor with the axes that the index leads along in front."""
-        rest = [a for a in range(len(tensor.shape)) if a not in self.axes]
-        return permuted(tensor, (*self.axes, *rest))
-
-    def _descriptor(self, target: TensorRef, combination: Combination | None = None) -> PutDescriptor:
-        count = len(self.axes)
-        return PutDescriptor(
-            self.index.shape, target.shape[:count], target.shape[count:], target.kind, self.index.kind,
-            axis=self.aligned, wrap=self.wrap, skip=self.skip, once=self.once, combination=combination,
-        )  # fmt: skip
-
-    def write(self, do: Steps, y: TensorMut, source: TensorRef, combination: Combination | None = None) -> None:
-        """Put elements, of the positions' axes and then those of y that are left, into y; or combine them with what it has."""
-        if not prod(self.index.shape) or not prod(y.shape):
-            return
-        target = self.seen(y)
-        if combination is not None:
-            tensors = {"index": self.index, "x": source, "base": target}
-            do.plan(PutCombinedPlan, self._descriptor(target, combination), tensors, into=target)
-        else:
-            do.plan(PutPlan, self._descriptor(target), {"index": self.index, "x": source}, into=target)
-
-    def read(self, do: Steps, dy: TensorRef, into: TensorMut, *, all_of_them: bool = False) -> None:
-        """The gradients of what was put: dy for what stayed, 0 for the others; or dy for all."""
-        if not prod(into.shape):
-            return
-        target = self.seen(dy)
-        if not prod(target.shape):
-            cleared(do, into)
-            return
-        descriptor = self._descriptor(target)
-        if all_of_them:
-            descriptor = replace(descriptor, once=True)
-        do.plan(PutBackwardPlan, descriptor, {"index": self.index, "dy": target}, into=into)
-
-    def clear(self, do: Steps, y: TensorMut) -> None:
-        """Zeros in all places."""
-        kind = y.kind
-        rest = self.seen(y).shape[len(self.axes) :]
-        once = Places(self.index, self.axes, wrap=self.wrap, aligned=self.aligned, once=True, skip=self.skip)
-        once.write(do, y, broadcasted(zeros(do, (), kind), (*self.index.shape, *rest)))  # whichever is last, it is 0
-
-
-def _tensor(do: Steps, source: Any, kind: ElementKind) -> TensorRef:
-    """What is put, a number as a tensor without axes."""
-    if isinstance(source, TensorRef):
-        return source
-    made: TensorRef = number(do, source, kind)
-    return made
-
-
-def gradients(
-    do: Steps,
-    dy: TensorRef,
-    places: Places,
-    into_source: Any,
-    wrt: Wrt,
-    *,
-    accumulated: bool = False,
-    names: Sequence[str] = ("x", "source"),
-) -> Any:
-    """The gradients of x and of what was put; `into_source` makes the tensor for the second, and the view of it that positions
-    see."""
-    found: dict[str, Any] = {}
-    for name in chosen(wrt, names):
-        if name == names[0]:
-            found[name] = do.new_like(dy)
-            move(do, dy, found[name])
-            if not accumulated:
-                places.clear(do, found[name])
-        else:
-            made, seen = into_source()
-            places.read(do, dy, seen, all_of_them=accumulated)
-            found[name] = made
-    return one_or_all(tuple(found.values()))
-
+from baracuda.ops.indexing.moves import apart, cleared, copied, move
+from baracuda.ops.indexing.places import COMBINATIONS, Places, Reduction, as_tensor, gradients
 
 # --- by the number of an element --------------------------------------------------------------------------------------
 
@@ -165,7 +59,7 @@ def put_flat(
     [[2.0, 0.0], [0.0, 3.0]]
     """
     places = _flat(do, x, index, bounds)
-    source = _of_index(do, _tensor(do, source, x.kind), index)
+    source = _of_index(do, as_tensor(do, source, x.kind), index)
     y = copied(do, x)
     places.write(do, y, apart(do, source, y), "sum" if accumulate else None)
     return y
@@ -249,13 +143,13 @@ def scatter(
     if not x.shape:
         y = copied(do, x)
         row, one = view(y, 0, (1,), (1,)), view(index, 0, (1,), (1,))
-        source = _part(_tensor(do, source, x.kind), index)
-        _aligned(do, row, one, 0, bounds).write(do, row, apart(do, view(source, 0, (1,), (1,)), y), _COMBINATIONS[reduce])
+        source = _part(as_tensor(do, source, x.kind), index)
+        _aligned(do, row, one, 0, bounds).write(do, row, apart(do, view(source, 0, (1,), (1,)), y), COMBINATIONS[reduce])
         return y
     places = _aligned(do, x, index, axis, bounds)
-    part = _part(_tensor(do, source, x.kind), index)
+    part = _part(as_tensor(do, source, x.kind), index)
     y = copied(do, x)
-    places.write(do, y, apart(do, part, y), _COMBINATIONS[reduce])
+    places.write(do, y, apart(do, part, y), COMBINATIONS[reduce])
     return y
 
 
@@ -368,7 +262,7 @@ def index_fill(do: Steps, x: TensorRef, index: TensorRef, value: Any, *, axis: i
     """
     places, axis = _slices(do, x, index, axis, bounds)
     y = copied(do, x)
-    value = apart(do, _tensor(do, value, x.kind), y)
+    value = apart(do, as_tensor(do, value, x.kind), y)
     places.once = True  # whichever is last, it is the same
     places.write(do, y, broadcasted(value, (*index.shape, *x.shape[:axis], *x.shape[axis + 1 :])))
     return y
@@ -394,100 +288,3 @@ def index_fill_backward(
             places.read(do, dy, rows)
             found[name] = do.run(sum_, {"x": rows}, axis=tuple(range(len(rows.shape))))
     return one_or_all(tuple(found.values()))
-
-
-# --- by tuples of indices ---------------------------------------------------------------------------------------------
-
-
-def numbered(do: Steps, indices: Sequence[TensorRef], extents: Sequence[int]) -> TensorRef:
-    """The numbers of elements among those of some axes, the last one fastest, given an index for each; they broadcast."""
-    tensors = {f"index{k}": i for k, i in enumerate(indices)}
-    words: dict[str, Any] = {f"n{k}": n for k, n in enumerate(extents)}
-    found: TensorRef = do.run(indexing.number, tensors, dtype=ElementKind.S64, batch=0, **words)
-    return found
-
-
-def _tuples(do: Steps, x: TensorRef, index: TensorRef, bounds: str) -> Places:
-    indexing.check_tuples({"x": x.shape, "index": index.shape}, {"batch_dims": 0})
-    count, step = index.shape[-1], index.strides[-1]
-    parts = [view(index, k * step, index.shape[:-1], index.strides[:-1]) for k in range(count)]
-    if bounds == "check":
-        for part, extent in zip(parts, x.shape, strict=False):
-            do.check_indices(part, "index", IndexBound(extent, wrap=True))
-    if count == 1:
-        return Places(parts[0], (0,), wrap=True)
-    return Places(numbered(do, parts, x.shape[:count]), range(count), wrap=False)
-
-
-def _nd_shape(index: Sequence[int], x: Sequence[int]) -> tuple[int, ...]:
-    return (*index[:-1], *x[index[-1] :])
-
-
-@composed(x="... : T", index="... components : s32 s64", source="... or number : T", out=True)
-def scatter_nd(do: Steps, x: TensorRef, index: TensorRef, source: Any, *, bounds: Bounds = "check") -> TensorRef:
-    """x with elements or slices of source at the tuples of indices that lie along the last axis of index, for the first axes of
-    x: y[tuple(index[p])] = source[p].
-
-    source has the shape of index without its last axis, followed by the axes of x that are left, or broadcasts to it. Of several
-    with one place the last in logical order stays. A negative index counts from the end. `out` may be `x`.
-
-    Source: ONNX ScatterND, jax.lax.scatter.
-
-    Examples
-    --------
-    >>> import numpy as np, baracuda
-    >>> baracuda.scatter_nd(np.zeros((2, 2), np.float32), np.array([[1, 0], [0, 1]]), np.float32([1, 2])).tolist()
-    [[0.0, 2.0], [1.0, 0.0]]
-    """
-    return _scatter_nd(do, x, index, source, None, bounds)
-
-
-def _scatter_nd(
-    do: Steps, x: TensorRef, index: TensorRef, source: Any, combination: Combination | None, bounds: str
-) -> TensorRef:
-    places = _tuples(do, x, index, bounds)
-    source = broadcasted(_tensor(do, source, x.kind), _nd_shape(index.shape, x.shape), "source")
-    y = copied(do, x)
-    places.write(do, y, apart(do, source, y), combination)
-    return y
-
-
-@composed(dy="*all : T", x="*all : T", index="... components : s32 s64", source="... : T")
-def scatter_nd_backward(
-    do: Steps, dy: TensorRef, x: TensorRef, index: TensorRef, source: TensorRef, *, wrt: Wrt = None, bounds: Bounds = "check"
-) -> Any:
-    """The gradients of `scatter_nd`'s x and source, those named in `wrt` or both."""
-    places = _tuples(do, dy, index, bounds)
-    shape = _nd_shape(index.shape, dy.shape)
-    if source.shape != shape:
-        raise InvalidProblemError(f"source: shape is {source.shape}; expected {shape}")
-
-    def into() -> tuple[TensorMut, Any]:
-        made = do.new(source.shape, source.kind)
-        return made, made
-
-    return gradients(do, dy, places, into, wrt)
-
-
-@composed(x="... : T", index="... components : s32 s64", source="... or number : T", out=True)
-def scatter_nd_reduce(
-    do: Steps,
-    x: TensorRef,
-    index: TensorRef,
-    source: Any,
-    *,
-    reduce: Literal["sum", "prod", "amax", "amin"] = "sum",
-    bounds: Bounds = "check",
-) -> TensorRef:
-    """x combined with elements or slices of source at the tuples of indices that lie along the last axis of index: a sum, a
-    product, a maximum or a minimum. As `scatter_nd`; elements of one place are combined in their order, and then with x.
-
-    Source: jax.lax.scatter_add, scatter_mul, scatter_max, scatter_min; ONNX ScatterND with a reduction.
-
-    Examples
-    --------
-    >>> import numpy as np, baracuda
-    >>> baracuda.scatter_nd_reduce(np.ones(2, np.float32), np.array([[1], [1]]), np.float32([1, 2])).tolist()
-    [1.0, 4.0]
-    """
-    return _scatter_nd(do, x, index, source, _COMBINATIONS[reduce], bounds)

@@ -16,6 +16,8 @@ from baracuda.lowering.sort.cuda.order import UnboundKernel, lines, strides
 from baracuda.runtime.program import Lowered
 
 _THREADS = 256
+#: Destinations to a position up to which all are set to 0, neighbours together, rather than each by itself.
+_ALL = 8
 
 
 def ways(problem: Put, target: Target) -> Iterator[Lowered]:
@@ -66,9 +68,9 @@ class _Code:
         return f"unsigned* const numbers = (unsigned*)W.w[{OPERANDS}];"
 
     def zeros(self) -> UnboundKernel:
-        """Of the destinations that keys lead to, or of all where they are fewer."""
+        """Of the destinations that keys lead to, or of all where they are not many more."""
         keys, words = self.problem.keys, self.words
-        every = keys.count <= keys.positions
+        every = keys.count <= _ALL * keys.positions
         n = keys.count if every else keys.positions
         nowhere = f"if (d < {words.unsigned(keys.count)}) " if keys.skip is not None and not every else ""
         body = f"""
