@@ -150,18 +150,22 @@ class LongRows:
   if (thread < {radix}u) starts[thread] = smaller + before[(i64)thread * tiles];
   const unsigned first = start + thread / 32 * (32 * I) + thread % 32;
   Element own[I];
-  unsigned ranks[I];
+  unsigned digits[I], ranks[I]{", at[I]" if place else ""};
 #pragma unroll
   for (int i = 0; i < I; ++i) {{
     const unsigned p = first + i * 32u;
-    if (p < n) own[i] = element_of(W, source, p);
-    ranks[i] = 0;
+    digits[i] = {radix - 1}u;
+    if (p < n) {{
+      own[i] = element_of(W, source, p);
+      {"at[i] = place_of(W, source, p);" if place else ""}
+      digits[i] = digit_of(own[i]);
+    }}
   }}
-  rank<T, I, {radix}>([&](int i) {{ return first + i * 32u < n ? digit_of(own[i]) : {radix - 1}u; }}, ranks, counts, sums);
+  rank<T, I, {radix}>(digits, ranks, counts, sums);
 #pragma unroll
   for (int i = 0; i < I; ++i) {{
     moved[ranks[i]] = own[i];
-    {"if (first + i * 32u < n) places[ranks[i]] = place_of(W, source, first + i * 32u);" if place else ""}
+    {"places[ranks[i]] = at[i];" if place else ""}
   }}
   if (thread < {radix}u) starts[thread] -= counts[thread];
   __syncthreads();
@@ -172,4 +176,4 @@ class LongRows:
   }}"""
         text = self.text + digit(sort, at) + self._reading(source) + SUM_BEFORE + RANK
         shared = self.tile * (sort.kind.itemsize + 4 * place)
-        return UnboundKernel(text, body, (sort.rows * self.tiles, 1, 1), _THREADS, shared, 3 if sort.kind.itemsize <= 4 else 2)
+        return UnboundKernel(text, body, (sort.rows * self.tiles, 1, 1), _THREADS, shared=shared)

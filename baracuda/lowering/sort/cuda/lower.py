@@ -8,7 +8,6 @@ from functools import lru_cache
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target, Words
 from baracuda.lowering.sort.cuda.long import LongRows
-from baracuda.lowering.sort.cuda.select import selection, selects
 from baracuda.lowering.sort.cuda.short import COUNTED, block, block_of, counting
 from baracuda.lowering.sort.problem import OPERANDS, Sort
 from baracuda.runtime.program import Lowered
@@ -30,14 +29,10 @@ def lower(sort: Sort, target: Target, schedule: str = "") -> Lowered:
     words = Words(OPERANDS, ())
     fits = block_of(sort, target)
     if not schedule:
-        schedule = "count" if sort.length <= COUNTED else "long" if fits is None else "select" if selects(sort) else "block"
+        schedule = "count" if sort.length <= COUNTED else "long" if fits is None else "block"
     if schedule == "count":
         launches = (counting(sort, words).launch(words),)
         return Lowered(launches, tuple(words.values), 0, "count smaller")
-    if schedule == "select":
-        assert fits is not None
-        launches = (selection(sort, words, *fits).launch(words),)
-        return Lowered(launches, tuple(words.values), 0, f"radix selection {fits[0]}x{fits[1]}")
     if schedule == "block":
         assert fits is not None
         launches = (block(sort, words, *fits).launch(words),)

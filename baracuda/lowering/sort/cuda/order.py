@@ -34,12 +34,9 @@ class UnboundKernel:
     grid: tuple[int, int, int]
     block: int
     shared: int = 0
-    blocks: int = 0
 
     def launch(self, words: Words) -> Launch:
-        source = translation_unit(
-            words, dedent(self.body).strip("\n").split("\n"), self.block, self.functions, blocks=self.blocks
-        )
+        source = translation_unit(words, dedent(self.body).strip("\n").split("\n"), self.block, self.functions)
         return Launch(KernelSource(source), self.grid, self.block, self.shared)
 
 

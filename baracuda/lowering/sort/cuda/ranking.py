@@ -32,11 +32,10 @@ template <int WARPS> __device__ __forceinline__ unsigned sum_before(unsigned x, 
 """
 
 RANK = """
-// ranks[i]: the place of this thread's element number i, of digit digit(i), among the block's T * I elements in order of their
-// digits, in the lower half of a word whose upper half stays. counts, of WARPS rows of RADIX, has in its first row where each
-// digit begins.
-template <int T, int I, int RADIX, class Digit>
-__device__ __forceinline__ void rank(const Digit& digit, unsigned (&ranks)[I], unsigned* counts, unsigned* sums) {
+// ranks[i]: the place of this thread's element number i, of digit digits[i], among the block's T * I elements in order of their
+// digits. counts, of WARPS rows of RADIX, has in its first row where each digit begins.
+template <int T, int I, int RADIX>
+__device__ __forceinline__ void rank(const unsigned (&digits)[I], unsigned (&ranks)[I], unsigned* counts, unsigned* sums) {
   constexpr int WARPS = T / 32, EACH = RADIX > T ? RADIX / T : 1;
   const unsigned thread = threadIdx.x, lane = thread % 32;
   unsigned* const own = counts + thread / 32 * RADIX;
@@ -44,13 +43,13 @@ __device__ __forceinline__ void rank(const Digit& digit, unsigned (&ranks)[I], u
   __syncwarp();
 #pragma unroll
   for (int i = 0; i < I; ++i) {
-    const unsigned d = digit(i);
+    const unsigned d = digits[i];
     const unsigned peers = __match_any_sync(0xffffffffu, d), mine = __popc(peers & ((1u << lane) - 1));
     const unsigned found = own[d];
     __syncwarp();
     if (mine == 0) own[d] = found + __popc(peers);
     __syncwarp();
-    ranks[i] = (ranks[i] & 0xffff0000u) | (found + mine);
+    ranks[i] = found + mine;
   }
   __syncthreads();
   unsigned sum = 0, all;
@@ -75,6 +74,6 @@ __device__ __forceinline__ void rank(const Digit& digit, unsigned (&ranks)[I], u
   }
   __syncthreads();
 #pragma unroll
-  for (int i = 0; i < I; ++i) ranks[i] += own[digit(i)];
+  for (int i = 0; i < I; ++i) ranks[i] += own[digits[i]];
 }
 """

@@ -84,12 +84,6 @@ def block_of(sort: Sort, target: Target) -> tuple[int, int] | None:
     return None
 
 
-def _resident(sort: Sort, threads: int) -> int:
-    """Blocks that a multiprocessor should hold: what is in registers is ranked with a long way from load to load, and wants many
-    warps."""
-    return 65536 // (threads * (64 if sort.kind.itemsize <= 4 else 128))
-
-
 def block(sort: Sort, words: Words, threads: int, items: int) -> UnboundKernel:
     """Rows that fit a block of so many threads with so many elements each: a block for each row."""
     digits = sort.digits(BITS)
@@ -100,13 +94,14 @@ def block(sort: Sort, words: Words, threads: int, items: int) -> UnboundKernel:
     for number, (key, shift, bits) in enumerate(digits):
         last = number == len(digits) - 1
         passes.append(f"""
-  rank<T, I, {radix}>([&](int i) {{
-    return first + i * 32u < n ? (unsigned)(key_of(own[i], {key}) >> {shift}) & {(1 << bits) - 1}u : {radix - 1}u;
-  }}, ranks, counts, sums);
+#pragma unroll
+  for (int i = 0; i < I; ++i)
+    digits[i] = first + i * 32u < n ? (unsigned)(key_of(own[i], {key}) >> {shift}) & {(1 << bits) - 1}u : {radix - 1}u;
+  rank<T, I, {radix}>(digits, ranks, counts, sums);
 #pragma unroll
   for (int i = 0; i < I; ++i) {{
-    moved[ranks[i] & 0xffffu] = own[i];
-    {"places[ranks[i] & 0xffffu] = (unsigned short)(ranks[i] >> 16);" if place else ""}
+    moved[ranks[i]] = own[i];
+    {"places[ranks[i]] = at[i];" if place else ""}
   }}
   __syncthreads();""")
         if not last:
@@ -114,7 +109,7 @@ def block(sort: Sort, words: Words, threads: int, items: int) -> UnboundKernel:
 #pragma unroll
   for (int i = 0; i < I; ++i) {{
     own[i] = moved[first + i * 32u];
-    {"ranks[i] = (unsigned)places[first + i * 32u] << 16;" if place else ""}
+    {"at[i] = places[first + i * 32u];" if place else ""}
   }}""")
     wanted, ranked = [], ""
     if sort.values is not None:
@@ -136,12 +131,12 @@ def block(sort: Sort, words: Words, threads: int, items: int) -> UnboundKernel:
   const unsigned first = thread / 32 * (32 * I) + thread % 32;
   const i64 x = x_row(W, row);
   Element own[I];
-  unsigned ranks[I];  // above the rank, where in the row an element is
+  unsigned digits[I], ranks[I]{", at[I]" if place else ""};
 #pragma unroll
   for (int i = 0; i < I; ++i) {{
     const unsigned p = first + i * 32u;
     if (p < n) own[i] = read_x(W, x, p);
-    ranks[i] = p << 16;
+    {"at[i] = p;" if place else ""}
   }}
 {"".join(passes)}
   const unsigned from = {words.unsigned(sort.first)}, count = {words.unsigned(sort.count)};
@@ -150,4 +145,4 @@ def block(sort: Sort, words: Words, threads: int, items: int) -> UnboundKernel:
     {" ".join(wanted)}
   }}
   {ranked}"""
-    return UnboundKernel(text, body, (sort.rows, 1, 1), threads, _shared(sort, threads, items), _resident(sort, threads))
+    return UnboundKernel(text, body, (sort.rows, 1, 1), threads, shared=_shared(sort, threads, items))
