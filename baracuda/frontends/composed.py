@@ -167,10 +167,6 @@ class _Steps:
     def check_range(self, index: TensorRef, name: str, low: int, last: int) -> None:
         check_range(index, name, low, last, self.like)
 
-    def read(self, number: TensorRef) -> int:
-        refuse("it reads a size on the host")
-        return int(self.tensor_of(number).item())
-
     def seen(self, tensor: Any, name: str = "a result") -> Any:
         """What the body sees of a tensor, or of each of a list; of all else that itself."""
         if tensor is None or isinstance(tensor, NUMBERS):

@@ -21,5 +21,5 @@ FAMILIES = (
     "shapes.rearranging", "shapes.queries", "statistics.modes", "statistics.histograms", "indexing.replaced",
     "indexing.dynamic", "indexing.numbering", "indexing.choices", "segments.softmax", "segments.reduce", "creation.fills",
     "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices", "shapes.crops",
-    "indexing.tuple_writes",
+    "indexing.tuple_writes", "sorting.several_keys",
 )  # fmt: skip

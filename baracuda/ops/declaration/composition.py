@@ -118,9 +118,6 @@ class Steps(Protocol):
     def check_range(self, index: TensorRef, name: str, low: int, last: int) -> None:
         """The same for what is no index of an axis."""
 
-    def read(self, number: TensorRef) -> int:
-        """The one whole number of a tensor. It waits for the device."""
-
 
 def chosen(wrt: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
     """The tensors whose gradients a call asks for, each once, by default all that are known."""

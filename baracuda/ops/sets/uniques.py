@@ -11,8 +11,8 @@ from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.words import Count
 from baracuda.ops.indexing.indexing import gather, index_select
 from baracuda.ops.sets.runs import Runs, numbered
-from baracuda.ops.sorting.orders import order_by
 from baracuda.ops.sorting.rows import flat, in_order
+from baracuda.ops.sorting.several_keys import order_by
 
 
 def _slices(do: Steps, x: TensorRef, axis: int | None) -> tuple[TensorRef, int]:

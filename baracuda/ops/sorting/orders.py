@@ -1,4 +1,4 @@
-"""Rows in order: all of their elements, the first of them, one of them, and by several keys.
+"""Rows in order: all of their elements, the first of them, one of them.
 
 The order is stable, and every function here says the same of it: -0 equals +0, complex numbers compare by their real parts and
 then by their imaginary ones, and NaN come last, in descending order too, where they are neither small nor large; in `topk` of the
@@ -12,14 +12,11 @@ from typing import Annotated, Any
 
 from baracuda.core.bounds import Above, AtMost
 from baracuda.core.elements import Category, ElementKind
-from baracuda.core.errors import InvalidProblemError
-from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import view
+from baracuda.core.tensor import TensorRef
 from baracuda.ops.declaration.composition import Given, Steps, composed
 from baracuda.ops.declaration.words import Count, Positive
 from baracuda.ops.elementwise.conversions import in_element
-from baracuda.ops.indexing.indexing import gather
-from baracuda.ops.sorting.rows import check_like, check_place, in_order, placed, row_of, slopes_of_order, without_axis
+from baracuda.ops.sorting.rows import check_place, in_order, placed, row_of, slopes_of_order, without_axis
 
 Pair = tuple[TensorRef, TensorRef]
 
@@ -110,7 +107,14 @@ def msort(do: Steps, x: TensorRef) -> TensorRef:
 
 @composed(x="first *rest", dy="first *rest")
 def msort_backward(do: Steps, dy: TensorRef, x: TensorRef) -> TensorRef:
-    """The gradient of `msort`'s x."""
+    """The gradient of `msort`'s x.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.msort_backward(np.float32([10, 20, 30]), np.float32([3, 1, 2])).tolist()
+    [30.0, 10.0, 20.0]
+    """
     return slopes_of_order(do, dy, x, 0, descending=False)
 
 
@@ -233,7 +237,14 @@ def approx_topk(
 def approx_topk_backward(
     do: Steps, dy: TensorRef, x: TensorRef, indices: Given = None, *, k: Count, axis: int = -1, largest: bool = True
 ) -> Any:
-    """The gradient of `approx_topk`'s x, given that of its values."""
+    """The gradient of `approx_topk`'s x, given that of its values.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.approx_topk_backward(np.float32([10, 20]), np.float32([1, 5, 3]), k=2).tolist()
+    [0.0, 10.0, 20.0]
+    """
     return _top_slopes(do, dy, x, k, axis, largest, indices)
 
 
@@ -305,7 +316,14 @@ def partition(do: Steps, x: TensorRef, kth: int | tuple[int, ...], axis: int | N
 
 @composed(x="...", dy="...")
 def partition_backward(do: Steps, dy: TensorRef, x: TensorRef, *, kth: int | tuple[int, ...], axis: int | None = -1) -> TensorRef:
-    """The gradient of `partition`'s x: each element has that of its place."""
+    """The gradient of `partition`'s x: each element has that of its place.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.partition_backward(np.float32([10, 20, 30]), np.float32([3, 1, 2]), kth=1).tolist()
+    [30.0, 10.0, 20.0]
+    """
     return slopes_of_order(do, dy, x, axis, descending=False)
 
 
@@ -323,62 +341,3 @@ def argpartition(do: Steps, x: TensorRef, kth: int | tuple[int, ...], axis: int 
     _check_kth(kth, row.shape[along])
     found: TensorRef = in_order(do, row, along, "indices")
     return found if axis is None or x.shape else do.reshaped(found, ())
-
-
-# --- by several keys --------------------------------------------------------------------------------------------------
-
-
-def order_by(do: Steps, keys: Sequence[TensorRef], axis: int) -> TensorRef:
-    """Where elements lie in the stable order by several keys, the last of which counts most."""
-    order: TensorRef | None = None
-    for key in keys:
-        if order is None:
-            order = in_order(do, key, axis, "indices")
-        else:
-            again = in_order(do, do.run(gather, {"x": key, "index": order}, axis=axis), axis, "indices")
-            order = do.run(gather, {"x": order, "index": again}, axis=axis)
-    assert order is not None
-    return order
-
-
-@composed(keys="list *shape or count *shape")
-def lexsort(do: Steps, keys: Any, axis: int = -1) -> TensorRef:
-    """Where elements lie in the order by several keys along an axis, in s64: by the last key, where that is equal by the one
-    before it, and so on; of elements that are equal in all of them the first comes first.
-
-    keys is a list of tensors of one shape and any elements, or a tensor whose first axis is their number. Source: numpy.lexsort.
-
-    Examples
-    --------
-    >>> import numpy as np, baracuda
-    >>> baracuda.lexsort([np.array([2, 1, 0]), np.array([1, 0, 1])]).tolist()
-    [1, 2, 0]
-    """
-    if isinstance(keys, TensorRef):
-        keys = [view(keys, i * keys.strides[0], keys.shape[1:], keys.strides[1:]) for i in range(keys.shape[0])]
-    if not keys:
-        raise InvalidProblemError("keys: none; expected one or more")
-    rows = [row_of(do, key, axis) for key in keys]
-    order = order_by(do, [row for row, _ in rows], rows[0][1])
-    return order if order.shape == keys[0].shape else do.reshaped(order, keys[0].shape)
-
-
-@composed(keys="*shape : int", values="*shape")
-def radix_sort_pairs(
-    do: Steps, keys: TensorRef, values: TensorRef, axis: int = -1, *, descending: bool = False
-) -> tuple[TensorRef, TensorMut]:
-    """Integer keys in order along an axis, and the values that belong to them; those of equal keys keep their order.
-
-    Examples
-    --------
-    >>> import numpy as np, baracuda
-    >>> [r.tolist() for r in baracuda.radix_sort_pairs(np.array([2, 0, 2, 1]), np.float32([1, 2, 3, 4]))]
-    [[0, 1, 2, 2], [2.0, 4.0, 1.0, 3.0]]
-    """
-    check_like("values", values, keys.shape)
-    row, along = row_of(do, keys, axis)
-    ordered, order = in_order(do, row, along, "values", "indices", descending=descending)
-    moved = do.run(gather, {"x": do.reshaped(values, row.shape), "index": order}, axis=along)
-    if row.shape == keys.shape:
-        return ordered, moved
-    return do.reshaped(ordered, keys.shape), do.reshaped(moved, keys.shape)

@@ -107,7 +107,14 @@ def nanmedian(
     keepdims: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """`median` of what is not NaN; NaN of a row with nothing else."""
+    """`median` of what is not NaN; NaN of a row with nothing else.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> float(baracuda.nanmedian(np.float32([4, np.nan, 1])))
+    2.5
+    """
     return _median(do, x, axis, interpolation, keepdims, return_indices, True)
 
 
@@ -121,5 +128,12 @@ def nanmedian_backward(
     interpolation: Middle = "midpoint",
     keepdims: bool = False,
 ) -> TensorRef:
-    """The gradient of `nanmedian`'s x."""
+    """The gradient of `nanmedian`'s x.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.nanmedian_backward(np.array(4, np.float32), np.float32([4, np.nan, 1])).tolist()
+    [2.0, 0.0, 2.0]
+    """
     return slopes_of_quantiles(do, dy, x, 0.5, axis, interpolation, keepdims, True)

@@ -272,7 +272,14 @@ def nanquantile_backward(
     interpolation: Interpolation = "linear",
     keepdims: bool = False,
 ) -> TensorRef:
-    """The gradient of `nanquantile`'s x."""
+    """The gradient of `nanquantile`'s x.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.nanquantile_backward(np.array(4, np.float32), np.float32([4, np.nan, 1]), 0.5).tolist()
+    [2.0, 0.0, 2.0]
+    """
     return slopes_of_quantiles(do, dy, x, q, axis, interpolation, keepdims, True)
 
 
@@ -302,7 +309,14 @@ def percentile_backward(
     interpolation: Interpolation = "linear",
     keepdims: bool = False,
 ) -> TensorRef:
-    """The gradient of `percentile`'s x."""
+    """The gradient of `percentile`'s x.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.percentile_backward(np.array(4, np.float32), np.float32([4, 1, 3, 2]), 25).tolist()
+    [0.0, 1.0, 0.0, 3.0]
+    """
     return slopes_of_quantiles(do, dy, x, q, axis, interpolation, keepdims, False, 100.0)
 
 
@@ -310,7 +324,14 @@ def percentile_backward(
 def nanpercentile(
     do: Steps, x: TensorRef, q: Any, axis: Axis = None, *, interpolation: Interpolation = "linear", keepdims: bool = False
 ) -> Any:
-    """`percentile` of what is not NaN; NaN of a row with nothing else."""
+    """`percentile` of what is not NaN; NaN of a row with nothing else.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> float(baracuda.nanpercentile(np.float32([4, np.nan, 1]), 50))
+    2.5
+    """
     return quantiles(do, x, q, axis, interpolation, keepdims, True, 100.0)
 
 
@@ -325,5 +346,12 @@ def nanpercentile_backward(
     interpolation: Interpolation = "linear",
     keepdims: bool = False,
 ) -> TensorRef:
-    """The gradient of `nanpercentile`'s x."""
+    """The gradient of `nanpercentile`'s x.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.nanpercentile_backward(np.array(4, np.float32), np.float32([4, np.nan, 1]), 50).tolist()
+    [2.0, 0.0, 2.0]
+    """
     return slopes_of_quantiles(do, dy, x, q, axis, interpolation, keepdims, True, 100.0)
