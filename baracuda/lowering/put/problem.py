@@ -15,8 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from baracuda.core.elements import Category, ElementKind
+from baracuda.core.layout import round_up
 from baracuda.lowering.scatter.problem import Keys, Scatter, TensorLayout, normalise
 
+#: What the workspace is a multiple of.
+_ALIGNMENT = 256
 #: The order of the operands.
 INDEX, X, Y = range(3)
 OPERANDS = 3
@@ -59,7 +62,7 @@ class Put:
     @property
     def workspace_bytes(self) -> int:
         """A number for each destination."""
-        return 0 if self.once else 4 * self.keys.count
+        return 0 if self.once else round_up(4 * self.keys.count, _ALIGNMENT)
 
 
 def put(

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import view
+from baracuda.core.views import broadcasted, view
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
 from baracuda.formula.expr import Expr, as_expr, cast, const, select
@@ -152,6 +152,7 @@ def choose_backward(
         do.check_indices(x, "x", IndexBound(len(listed)))
     found = []
     for number, choice in enumerate(listed):
+        broadcasted(choice, dy.shape, f"choices[{number}]")
         words: dict[str, Any] = {"wrap": mode == "wrap", "number": number, "count": len(listed)}
         found.append(summed_to(do, do.run(of_choice, {"dy": dy, "x": x}, **words), choice.shape))
     if not isinstance(choices, TensorRef):
