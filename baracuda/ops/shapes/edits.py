@@ -215,7 +215,7 @@ def _bounds(do: Steps, x: TensorRef, trim: str, axes: tuple[int, ...]) -> Any:
 Trim = Literal["f", "b", "fb", "bf"]
 
 
-@composed(x="...", views=True)
+@composed(x="...")
 def trim_zeros(do: Steps, x: TensorRef, trim: Trim = "fb", axis: AxesOrAll = None) -> Any:
     """x without the zeros in front ("f") and behind ("b") along some axes, by default all: a view of the smallest box outside of
     which all is 0. How large it is is read back.
