@@ -20,6 +20,6 @@ FAMILIES = (
     "shapes.repeats", "shapes.broadcasting", "shapes.diagonals", "shapes.slices", "shapes.pads", "shapes.crops",
     "shapes.edits", "shapes.bits", "shapes.nested", "shapes.rearranging", "shapes.queries",
     "creation.fills", "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices",
-    "sorting.orders", "sorting.searches", "sets.uniques", "sets.sets",
+    "sorting.orders", "sorting.several_keys", "sorting.searches", "sets.uniques", "sets.sets",
     "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
 )  # fmt: skip
