@@ -32,7 +32,7 @@ def marked(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return bits, offsets
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.bool_, np.float16, np.int64, np.float64])
 @pytest.mark.parametrize("density", [0.0, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

@@ -122,7 +122,7 @@ def test_sizes(machine: Machine, m: int, n: int, k: int, bits: int) -> None:
     assert same_bits(products(machine, bits, a, b), reference(a, b, bits))
 
 
-@pytest.mark.one_of(4)
+@pytest.mark.one_of(8)
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize("kind", [K.BF16, K.F16, K.F32, K.F8E4M3], ids=str)
 @pytest.mark.parametrize("m", [1, 2, 3, 5, 8])

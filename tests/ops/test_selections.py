@@ -92,7 +92,7 @@ MAKE: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.one_of(9)
+@pytest.mark.one_of(16)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", KINDS, ids=lambda d: np.dtype(d).name)
