@@ -141,7 +141,8 @@ def test_bits_of_every_element(number: int, movement: M, device: str, full: bool
     """Of every element with --full; without, each movement of every fourth, in turn."""
     kinds = [(i, k) for i, k in enumerate(k for k in ELEMENTS if _tried(movement, k))]
     for i, kind in kinds if full else kinds[number % 4 :: 4]:
-        check(movement, kind, ("contiguous", "strided", "turned", "reversed")[(i + i // 4) % 4] if device == "cpu" else "contiguous", device)
+        layout = ("contiguous", "strided", "turned", "reversed")[(i + i // 4) % 4]
+        check(movement, kind, layout if device == "cpu" else "contiguous", device)
 
 
 @pytest.mark.parametrize("movement", [m for m in (*MOVEMENTS, *WITH_OPTIONS) if m.backward is not None], ids=str)
