@@ -16,9 +16,9 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.tensor import tensor_mut
+from baracuda.core.views import strides_in
 from baracuda.frontends.array import Array, indexing, to_device, to_host
 from baracuda.frontends.array.array import layout_of
-from baracuda.frontends.array.shapes import strides_in
 
 BASE = 1 << 20
 

@@ -12,10 +12,11 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.layout import contiguous_strides, reach
 from baracuda.core.parameters import element_of
 from baracuda.core.tensor import TensorMut, TensorRef
+from baracuda.core.views import extents_of, strides_in
 from baracuda.frontends.array.exchange import Exchange
 from baracuda.frontends.array.indexing import Indexing
 from baracuda.frontends.array.operators import Operators, public
-from baracuda.frontends.array.shapes import extents_of, integers, strides_in, transposed
+from baracuda.frontends.array.shapes import integers, transposed
 from baracuda.native import load
 
 _native = load()

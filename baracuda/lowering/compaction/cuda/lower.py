@@ -31,7 +31,8 @@ from baracuda.lowering.compaction.problem import (
     words_of,
 )
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target, Words, offset, unravel
-from baracuda.lowering.sort.cuda.order import _SUM_BEFORE, UnboundKernel, lines
+from baracuda.lowering.sort.cuda.order import UnboundKernel, lines
+from baracuda.lowering.sort.cuda.ranking import SUM_BEFORE
 from baracuda.runtime.program import Lowered
 
 _THREADS = 256
@@ -186,7 +187,7 @@ class _Code:
         self.wide = problem.count + BLOCK >= INDEX_LIMIT
         # elements of 16 bytes are moved as two of 8
         self.type = "u128" if problem.kind.bits == 128 else STORAGE_TYPE[problem.kind]
-        self.functions = f"struct alignas(16) u128 {{ u64 v[2]; }};\ntypedef {self.type} T;\n" + _SUM_BEFORE
+        self.functions = f"struct alignas(16) u128 {{ u64 v[2]; }};\ntypedef {self.type} T;\n" + SUM_BEFORE
 
     def _begin(self) -> str:
         words = self.words
@@ -198,7 +199,7 @@ class _Code:
   const i64 own = (i64)blockIdx.x * {_WORDS} + threadIdx.x;
   const unsigned word = own < {words.signed(2 * words_of(self.problem.count))} ? ((const unsigned*)W.w[{BITS}])[own] : 0u;
   unsigned all;
-  const unsigned before = sum_before(__popc(word), sums, all), lower = (1u << lane) - 1u;"""
+  const unsigned before = sum_before<{_THREADS // 32}>(__popc(word), sums, all), lower = (1u << lane) - 1u;"""
 
     def _at(self, strides: tuple[int, ...], name: str) -> str:
         """The function `name(W, i)`: the offset of an element."""
