@@ -507,7 +507,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   const int c0 = (int)divide(line, W.w[10]), c1 = (int)line - c0 * (int)W.w[11];
   const int query_length = (int)W.w[12];
   const int first = (int)tile * 64;
-  write_row_digits<8, 2, 64, 64, 64, true, false>(((const BF16*)W.w[0] + (c0 * ((i64)W.w[13]) + c1 * ((i64)W.w[14]))) + first * ((i64)W.w[6]), ((i64)W.w[6]), (i64)1, query_length - first, ((unsigned char*)(W.w[4] + W.w[15])) + (i64)record * 8192, ((unsigned char*)(W.w[4] + W.w[16])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[4] + W.w[17])) + (i64)record * 272), shared);
+  write_row_digits<8, 2, 64, 64, 32, true, false>(((const BF16*)W.w[0] + (c0 * ((i64)W.w[13]) + c1 * ((i64)W.w[14]))) + first * ((i64)W.w[6]), ((i64)W.w[6]), (i64)1, query_length - first, ((unsigned char*)(W.w[4] + W.w[15])) + (i64)record * 8192, ((unsigned char*)(W.w[4] + W.w[16])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[4] + W.w[17])) + (i64)record * 272), shared);
   return;
   }
   record -= ((unsigned)W.w[18]);
@@ -516,7 +516,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   const int c0 = (int)divide(line, W.w[23]), c1 = (int)line - c0 * (int)W.w[24];
   const int key_length = (int)W.w[25];
   const int first = (int)tile * 64;
-  write_row_digits<8, 2, 64, 64, 64, true, false>(((const BF16*)W.w[1] + (c0 * ((i64)W.w[26]) + c1 * ((i64)W.w[27]))) + first * ((i64)W.w[19]), ((i64)W.w[19]), (i64)1, key_length - first, ((unsigned char*)(W.w[4] + W.w[28])) + (i64)record * 8192, ((unsigned char*)(W.w[4] + W.w[29])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[4] + W.w[30])) + (i64)record * 272), shared);
+  write_row_digits<8, 2, 64, 64, 32, true, false>(((const BF16*)W.w[1] + (c0 * ((i64)W.w[26]) + c1 * ((i64)W.w[27]))) + first * ((i64)W.w[19]), ((i64)W.w[19]), (i64)1, key_length - first, ((unsigned char*)(W.w[4] + W.w[28])) + (i64)record * 8192, ((unsigned char*)(W.w[4] + W.w[29])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[4] + W.w[30])) + (i64)record * 272), shared);
   return;
   }
   record -= ((unsigned)W.w[31]);
@@ -525,7 +525,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   const int c0 = (int)divide(line, W.w[36]), c1 = (int)line - c0 * (int)W.w[37];
   const int key_length = (int)W.w[38];
   const int first = (int)tile * 64;
-  write_row_digits<8, 2, 64, 64, 64, false, true>(((const BF16*)W.w[2] + (c0 * ((i64)W.w[39]) + c1 * ((i64)W.w[40]))) + first * ((i64)W.w[32]), ((i64)W.w[32]), (i64)1, key_length - first, ((unsigned char*)(W.w[4] + W.w[41])) + (i64)record * 8192, ((unsigned char*)(W.w[4] + W.w[42])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[4] + W.w[43])) + (i64)record * 272), shared);
+  write_row_digits<8, 2, 64, 64, 32, false, true>(((const BF16*)W.w[2] + (c0 * ((i64)W.w[39]) + c1 * ((i64)W.w[40]))) + first * ((i64)W.w[32]), ((i64)W.w[32]), (i64)1, key_length - first, ((unsigned char*)(W.w[4] + W.w[41])) + (i64)record * 8192, ((unsigned char*)(W.w[4] + W.w[42])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[4] + W.w[43])) + (i64)record * 272), shared);
   return;
   }
   record -= ((unsigned)W.w[44]);

@@ -43,7 +43,7 @@ template <class Op, int N, int FIRST = 0, class T, int S> __device__ __forceinli
 __device__ __forceinline__ unsigned divide(unsigned n, u64 magic) {
   return (__umulhi(n, (unsigned)magic) + n) >> (unsigned)(magic >> 32);
 }
-struct Words { u64 w[75]; };
+struct Words { u64 w[80]; };
 
 // N bytes from global to shared memory without passing registers; those from `valid` on become zero.
 template <int N> __device__ __forceinline__ void copy_async(void* to, const void* from, int valid) {
@@ -507,7 +507,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   const int c0 = (int)divide(line, W.w[27]), c1 = (int)line - c0 * (int)W.w[28];
   const int query_length = (int)W.w[29];
   const int first = (int)tile * 64;
-  write_row_digits<8, 2, 64, 64, 64, true, true>(((const BF16*)W.w[0] + (c0 * ((i64)W.w[30]) + c1 * ((i64)W.w[31]))) + first * ((i64)W.w[23]), ((i64)W.w[23]), (i64)1, query_length - first, ((unsigned char*)(W.w[9] + W.w[32])) + (i64)record * 8192, ((unsigned char*)(W.w[9] + W.w[33])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[9] + W.w[34])) + (i64)record * 272), shared);
+  write_row_digits<8, 2, 64, 64, 32, true, true>(((const BF16*)W.w[0] + (c0 * ((i64)W.w[30]) + c1 * ((i64)W.w[31]))) + first * ((i64)W.w[23]), ((i64)W.w[23]), (i64)1, query_length - first, ((unsigned char*)(W.w[9] + W.w[32])) + (i64)record * 8192, ((unsigned char*)(W.w[9] + W.w[33])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[9] + W.w[34])) + (i64)record * 272), shared);
   return;
   }
   record -= ((unsigned)W.w[35]);
@@ -516,7 +516,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   const int c0 = (int)divide(line, W.w[40]), c1 = (int)line - c0 * (int)W.w[41];
   const int key_length = (int)W.w[42];
   const int first = (int)tile * 64;
-  write_row_digits<8, 2, 64, 64, 64, true, true>(((const BF16*)W.w[1] + (c0 * ((i64)W.w[43]) + c1 * ((i64)W.w[44]))) + first * ((i64)W.w[36]), ((i64)W.w[36]), (i64)1, key_length - first, ((unsigned char*)(W.w[9] + W.w[45])) + (i64)record * 8192, ((unsigned char*)(W.w[9] + W.w[46])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[9] + W.w[47])) + (i64)record * 272), shared);
+  write_row_digits<8, 2, 64, 64, 32, true, true>(((const BF16*)W.w[1] + (c0 * ((i64)W.w[43]) + c1 * ((i64)W.w[44]))) + first * ((i64)W.w[36]), ((i64)W.w[36]), (i64)1, key_length - first, ((unsigned char*)(W.w[9] + W.w[45])) + (i64)record * 8192, ((unsigned char*)(W.w[9] + W.w[46])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[9] + W.w[47])) + (i64)record * 272), shared);
   return;
   }
   record -= ((unsigned)W.w[48]);
@@ -525,7 +525,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   const int c0 = (int)divide(line, W.w[53]), c1 = (int)line - c0 * (int)W.w[54];
   const int key_length = (int)W.w[55];
   const int first = (int)tile * 64;
-  write_row_digits<8, 2, 64, 64, 64, true, false>(((const BF16*)W.w[2] + (c0 * ((i64)W.w[56]) + c1 * ((i64)W.w[57]))) + first * ((i64)W.w[49]), ((i64)W.w[49]), (i64)1, key_length - first, ((unsigned char*)(W.w[9] + W.w[58])) + (i64)record * 8192, ((unsigned char*)(W.w[9] + W.w[59])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[9] + W.w[60])) + (i64)record * 272), shared);
+  write_row_digits<8, 2, 64, 64, 32, true, false>(((const BF16*)W.w[2] + (c0 * ((i64)W.w[56]) + c1 * ((i64)W.w[57]))) + first * ((i64)W.w[49]), ((i64)W.w[49]), (i64)1, key_length - first, ((unsigned char*)(W.w[9] + W.w[58])) + (i64)record * 8192, ((unsigned char*)(W.w[9] + W.w[59])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[9] + W.w[60])) + (i64)record * 272), shared);
   return;
   }
   record -= ((unsigned)W.w[61]);
@@ -534,8 +534,20 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   const int c0 = (int)divide(line, W.w[66]), c1 = (int)line - c0 * (int)W.w[67];
   const int query_length = (int)W.w[68];
   const int first = (int)tile * 64;
-  write_row_digits<8, 2, 64, 64, 64, true, true>(((const BF16*)W.w[5] + (c0 * ((i64)W.w[69]) + c1 * ((i64)W.w[70]))) + first * ((i64)W.w[62]), ((i64)W.w[62]), (i64)1, query_length - first, ((unsigned char*)(W.w[9] + W.w[71])) + (i64)record * 8192, ((unsigned char*)(W.w[9] + W.w[72])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[9] + W.w[73])) + (i64)record * 272), shared);
+  write_row_digits<8, 2, 64, 64, 32, true, true>(((const BF16*)W.w[5] + (c0 * ((i64)W.w[69]) + c1 * ((i64)W.w[70]))) + first * ((i64)W.w[62]), ((i64)W.w[62]), (i64)1, query_length - first, ((unsigned char*)(W.w[9] + W.w[71])) + (i64)record * 8192, ((unsigned char*)(W.w[9] + W.w[72])) + (i64)record * 8192, (float*)(((unsigned char*)(W.w[9] + W.w[73])) + (i64)record * 784), shared);
+  if (threadIdx.x < 64) {
+  const int heads = (int)W.w[75], query = first + (int)threadIdx.x;
+  float lse, delta;
+  lse = __uint_as_float(0x7f800000u); delta = 0;
+  if (query < query_length) {
+  lse = ((const float*)W.w[4] + (c0 * ((i64)W.w[76]) + c1 * ((i64)W.w[77])))[(query) * (i64)1];
+  if (lse == -__uint_as_float(0x7f800000u)) lse = __uint_as_float(0x7f800000u);
+  delta = ((const float*)W.w[9])[((i64)c0 * heads + c1) * ((i64)W.w[78]) + query];
+  }
+  float* const to = (float*)(((unsigned char*)(W.w[9] + W.w[74])) + (i64)record * 784 + 272) + threadIdx.x;
+  to[0] = lse; to[64] = delta;
+  }
   return;
   }
-  record -= ((unsigned)W.w[74]);
+  record -= ((unsigned)W.w[79]);
 }

@@ -87,7 +87,7 @@ template <class Op, int N, int FIRST = 0, class T, int S> __device__ __forceinli
 __device__ __forceinline__ unsigned divide(unsigned n, u64 magic) {
   return (__umulhi(n, (unsigned)magic) + n) >> (unsigned)(magic >> 32);
 }
-struct Words { u64 w[110]; };
+struct Words { u64 w[119]; };
 
 // N bytes from global to shared memory without passing registers; those from `valid` on become zero.
 template <int N> __device__ __forceinline__ void copy_async(void* to, const void* from, int valid) {
@@ -577,6 +577,43 @@ __device__ __forceinline__ float exp_(float x) {
   const float t32 = t31 * t1;
   return t32;
 }
+__device__ __forceinline__ float exp_within_(float x) {
+  const int t1 = (int)0x17u;
+  const float t2 = __uint_as_float(0x4b3ffffdu);
+  const float t3 = __uint_as_float(0x3fb8aa3bu);
+  const float t4 = x;
+  const float t5 = __fmaf_rn(t4, t3, t2);
+  const int t6 = __float_as_int(t5);
+  const int t7 = (int)((unsigned)t6 << t1);
+  const float t8 = __uint_as_float(0x41000000u);
+  const float t9 = __uint_as_float(0xbf317218u);
+  const float t10 = t5 - t2;
+  const float t11 = __fmaf_rn(t10, t9, t4);
+  const float t12 = __uint_as_float(0x3102e308u);
+  const float t13 = __fmaf_rn(t10, t12, t11);
+  const float t14 = __uint_as_float(0x407ffffeu);
+  const float t15 = __uint_as_float(0x3faaaa47u);
+  const float t16 = __uint_as_float(0x3eaaac58u);
+  const float t17 = __uint_as_float(0x3d891df4u);
+  const float t18 = __uint_as_float(0x3c352627u);
+  const float t19 = __fmaf_rn(t18, t13, t17);
+  const float t20 = __fmaf_rn(t19, t13, t16);
+  const float t21 = __fmaf_rn(t20, t13, t15);
+  const float t22 = __fmaf_rn(t21, t13, t14);
+  const float t23 = __fmaf_rn(t22, t13, t8);
+  const float t24 = __fmaf_rn(t23, t13, t8);
+  const int t25 = __float_as_int(t24);
+  const int t26 = (int)((unsigned)t25 + (unsigned)t7);
+  const float t27 = __int_as_float(t26);
+  return t27;
+}
+__device__ __forceinline__ float exp_place_(float x) {
+  const float t1 = __uint_as_float(0x4b3ffffdu);
+  const float t2 = __uint_as_float(0x3fb8aa3bu);
+  const float t3 = x;
+  const float t4 = __fmaf_rn(t3, t2, t1);
+  return t4;
+}
 
 // The sums of products of digits by the power of 256 that they belong to, the highest first, of 16 rows by 8 columns. Those of
 // two digits are below 2**22: two of them begin with the bits of 1.5 * 2**23, so that they are the bits of floats as they are.
@@ -816,6 +853,167 @@ template <int BYTES, int THREADS> __device__ __forceinline__ void copy_bytes(uns
   copy_pieces_from<BYTES, THREADS>(shared_address(to) + threadIdx.x * 16, from + threadIdx.x * 16);
 }
 
+__device__ __forceinline__ void warpgroup_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void warpgroup_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+// Waits until at most N groups of products are under way; the sums c are there then.
+template <int N, int M> __device__ __forceinline__ void await_sums(int (&c)[M]) {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+#pragma unroll
+  for (int i = 0; i < M; ++i) asm volatile("" : "+r"(c[i]));
+}
+// What this thread has written to shared memory is there for `copy_record`.
+__device__ __forceinline__ void order_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ __forceinline__ void expect_bytes(u64* barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+}
+// Copies bytes that lie one behind the other; the barrier counts them as they arrive.
+__device__ __forceinline__ void copy_record(void* to, const void* from, int bytes, u64* barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               ::"r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier)) : "memory");
+}
+// The two halves of the descriptor of a matrix in shared memory whose lines have LINE bytes, in the places of `row_place`: the
+// swizzle by its width, and the bytes from eight lines to the next.
+template <int LINE> __device__ constexpr unsigned lines() {
+  return (LINE == 128 ? 0x40000000u : LINE == 64 ? 0x80000000u : 0xc0000000u) | 8 * LINE / 16;
+}
+__device__ __forceinline__ unsigned matrix(unsigned address) { return (address & 0x3ffffu) >> 4 | 0x10000u; }
+template <int LINE, int FROM>
+__device__ __forceinline__ void multiply_shared(int (&c)[48], unsigned a, unsigned b, int add) {
+  asm volatile(
+    "{\n"
+    ".reg .pred p;\n"
+    ".reg .b64 da, db;\n"
+    "setp.ne.b32 p, %17, 0;\n"
+    "mov.b64 da, {%16, %20};\n"
+    "mov.b64 db, {%18, %19};\n"
+    "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, da, db, p;\n"
+    "}\n"
+    : "+r"(c[FROM + 0]), "+r"(c[FROM + 1]), "+r"(c[FROM + 2]), "+r"(c[FROM + 3]), "+r"(c[FROM + 4]), "+r"(c[FROM + 5]), "+r"(c[FROM + 6]), "+r"(c[FROM + 7]), "+r"(c[FROM + 8]), "+r"(c[FROM + 9]), "+r"(c[FROM + 10]), "+r"(c[FROM + 11]), "+r"(c[FROM + 12]), "+r"(c[FROM + 13]), "+r"(c[FROM + 14]), "+r"(c[FROM + 15])
+    : "r"(a), "r"(add), "r"(b), "n"(lines<LINE>()), "n"(lines<LINE>()));
+}
+template <int LINE, int FROM>
+__device__ __forceinline__ void multiply_shared(int (&c)[96], unsigned a, unsigned b, int add) {
+  asm volatile(
+    "{\n"
+    ".reg .pred p;\n"
+    ".reg .b64 da, db;\n"
+    "setp.ne.b32 p, %33, 0;\n"
+    "mov.b64 da, {%32, %36};\n"
+    "mov.b64 db, {%34, %35};\n"
+    "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, da, db, p;\n"
+    "}\n"
+    : "+r"(c[FROM + 0]), "+r"(c[FROM + 1]), "+r"(c[FROM + 2]), "+r"(c[FROM + 3]), "+r"(c[FROM + 4]), "+r"(c[FROM + 5]), "+r"(c[FROM + 6]), "+r"(c[FROM + 7]), "+r"(c[FROM + 8]), "+r"(c[FROM + 9]), "+r"(c[FROM + 10]), "+r"(c[FROM + 11]), "+r"(c[FROM + 12]), "+r"(c[FROM + 13]), "+r"(c[FROM + 14]), "+r"(c[FROM + 15]), "+r"(c[FROM + 16]), "+r"(c[FROM + 17]), "+r"(c[FROM + 18]), "+r"(c[FROM + 19]), "+r"(c[FROM + 20]), "+r"(c[FROM + 21]), "+r"(c[FROM + 22]), "+r"(c[FROM + 23]), "+r"(c[FROM + 24]), "+r"(c[FROM + 25]), "+r"(c[FROM + 26]), "+r"(c[FROM + 27]), "+r"(c[FROM + 28]), "+r"(c[FROM + 29]), "+r"(c[FROM + 30]), "+r"(c[FROM + 31])
+    : "r"(a), "r"(add), "r"(b), "n"(lines<LINE>()), "n"(lines<LINE>()));
+}
+template <int LINE, int FROM>
+__device__ __forceinline__ void multiply_held(int (&c)[48], const unsigned (&a)[4], unsigned b, int add) {
+  asm volatile(
+    "{\n"
+    ".reg .pred p;\n"
+    ".reg .b64 da, db;\n"
+    "setp.ne.b32 p, %20, 0;\n"
+    "mov.b64 db, {%21, %22};\n"
+    "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, {%16, %17, %18, %19}, db, p;\n"
+    "}\n"
+    : "+r"(c[FROM + 0]), "+r"(c[FROM + 1]), "+r"(c[FROM + 2]), "+r"(c[FROM + 3]), "+r"(c[FROM + 4]), "+r"(c[FROM + 5]), "+r"(c[FROM + 6]), "+r"(c[FROM + 7]), "+r"(c[FROM + 8]), "+r"(c[FROM + 9]), "+r"(c[FROM + 10]), "+r"(c[FROM + 11]), "+r"(c[FROM + 12]), "+r"(c[FROM + 13]), "+r"(c[FROM + 14]), "+r"(c[FROM + 15])
+    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(add), "r"(b), "n"(lines<LINE>()), "n"(lines<LINE>()));
+}
+
+// SIZE sums of products of digits, of 64 rows and SIZE * 2 / 3 columns: a third for each power of 256, the highest first.
+// Starts dot products of digits a of rows and b of columns, of which there are 64.
+template <int STEPS, int LINE, int SIZE> __device__ __forceinline__ void start_dots(int (&c)[SIZE], unsigned a, unsigned b) {
+  const unsigned high = matrix(a), low = matrix(a + 64 * LINE), first = matrix(b), second = matrix(b + 64 * LINE);
+  warpgroup_fence();
+#pragma unroll
+  for (int k = 0; k < STEPS; ++k) multiply_shared<LINE, 0>(c, high + k * 2, first + k * 2, k);
+#pragma unroll
+  for (int k = 0; k < STEPS; ++k) multiply_shared<LINE, SIZE / 3>(c, high + k * 2, second + k * 2, k);
+#pragma unroll
+  for (int k = 0; k < STEPS; ++k) multiply_shared<LINE, SIZE / 3>(c, low + k * 2, first + k * 2, 1);
+#pragma unroll
+  for (int k = 0; k < STEPS; ++k) multiply_shared<LINE, SIZE / 3 * 2>(c, low + k * 2, second + k * 2, k);
+  warpgroup_commit();
+}
+// Starts sums of weights u times columns b.
+__device__ __forceinline__ void start_rows(int (&c)[48], const unsigned (&u)[2][2][4], unsigned b) {
+  const unsigned first = matrix(b), second = matrix(b + 32 * 64);
+  warpgroup_fence();
+#pragma unroll
+  for (int k = 0; k < 2; ++k) multiply_held<64, 0>(c, u[k][0], first + k * 2, k);
+#pragma unroll
+  for (int k = 0; k < 2; ++k) multiply_held<64, 16>(c, u[k][0], second + k * 2, k);
+#pragma unroll
+  for (int k = 0; k < 2; ++k) multiply_held<64, 16>(c, u[k][1], first + k * 2, 1);
+#pragma unroll
+  for (int k = 0; k < 2; ++k) multiply_held<64, 32>(c, u[k][1], second + k * 2, k);
+  warpgroup_commit();
+}
+// P of element i, rounded to f32: sums of products of digits are below 2**22.
+template <int SIZE> __device__ __forceinline__ float rounded_sum(const int (&c)[SIZE], int i) {
+  const int high = c[i], middle = c[SIZE / 3 + i];
+  int low;  // the last byte of the middle sum, times 256, and the lowest sum
+  asm("dp2a.lo.s32.u32 %0, 256, %1, %2;" : "=r"(low) : "r"(middle), "r"(c[SIZE / 3 * 2 + i]));
+  return __fmaf_rn(__int2float_rn(high + (middle >> 8)), 65536.0f, __int2float_rn(low));
+}
+// Of N pieces, starts one after the other and takes each when it is there; with two buffers the next is multiplied meanwhile.
+// `work` is done while the first is.
+template <int SIZE, int BUFFERS, int N, class Start, class Work, class Take>
+__device__ __forceinline__ void in_pieces(Start start, Work work, Take take) {
+  int c[BUFFERS][SIZE];
+  start(c[0], 0);
+  work();
+#pragma unroll
+  for (int n = 0; n < N; ++n) {
+    const bool two = BUFFERS > 1 && n + 1 < N;
+    if (two) start(c[(n + 1) % BUFFERS], n + 1);
+    if (two) await_sums<1>(c[n % BUFFERS]);
+    else await_sums<0>(c[n % BUFFERS]);
+    take(c[n % BUFFERS], n);
+    if (!two && n + 1 < N) start(c[0], n + 1);
+  }
+}
+// The dot products of a piece. LARGE: as for `add_dots`.
+template <bool LARGE, int SIZE>
+__device__ __forceinline__ void take_dots(float (&t)[8][4], const int (&c)[SIZE], int piece, const float* b,
+                                          const float (&a)[2]) {
+#pragma unroll
+  for (int m = 0; m < SIZE / 12; ++m) {
+    const int n = piece * (SIZE / 12) + m;
+    const float2 of_columns = *reinterpret_cast<const float2*>(b + n * 8 + threadIdx.x % 4 * 2);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float p = rounded_sum(c, m * 4 + i), r = a[i / 2], s = i % 2 ? of_columns.y : of_columns.x;
+      t[n][i] = LARGE ? __fmul_rn(__fmul_rn(p, minimum(r, s)), maximum(r, s)) : __fmul_rn(__fmul_rn(p, r), s);
+    }
+  }
+}
+// The dot products of 64 rows, whose scales are `a`, and 64 columns, whose scales are `b`, in pieces.
+template <int PIECES, int STEPS, int LINE, class Work>
+__device__ __forceinline__ void multiply_dots(float (&t)[8][4], unsigned rows, unsigned digits, const float* b,
+                                              const float (&a)[2], bool large, Work work) {
+  constexpr int SIZE = 96 / PIECES;
+  in_pieces<SIZE, 1, PIECES>(
+      [&](int (&c)[SIZE], int n) { start_dots<STEPS, LINE>(c, rows, digits + n * (64 / PIECES) * LINE); }, work,
+      [&](const int (&c)[SIZE], int n) {
+        if (large) take_dots<true>(t, c, n, b, a);
+        else take_dots<false>(t, c, n, b, a);
+      });
+}
+// sums += the weights times columns of 64 rows, 32 columns at a time.
+template <int BUFFERS, int N, class Work>
+__device__ __forceinline__ void multiply_rows(float (&sums)[N][4], const unsigned (&u)[2][2][4], unsigned digits,
+                                              const float (&scale)[2], Work work) {
+  in_pieces<48, BUFFERS, N / 4>(
+      [&](int (&c)[48], int n) { start_rows(c, u, digits + n * 32 * 128); }, work,
+      [&](const int (&c)[48], int n) {
+#pragma unroll
+        for (int i = 0; i < 16; ++i) {
+          float& sum = sums[n * 4 + i / 4][i % 4];
+          sum = __fmaf_rn(rounded_sum(c, i), scale[i / 2 % 2], sum);
+        }
+      });
+}
+
 __device__ __forceinline__ void turn(float (&x)[8][4]) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
@@ -826,140 +1024,187 @@ __device__ __forceinline__ void turn(float (&x)[8][4]) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constant__ Words W) {
-  extern __shared__ __align__(128) unsigned char shared[];
-  const unsigned pair = divide(blockIdx.x, W.w[77]);
-  const int first_row = (int)(blockIdx.x - pair * ((unsigned)W.w[75])) * 64, first_of_tile = first_row & ~63;
-  const int c0 = (int)divide(pair, W.w[78]), c1 = (int)pair - c0 * (int)((unsigned)W.w[76]);
-  const int group = (int)((unsigned)W.w[79]);
+extern "C" __global__ void __launch_bounds__(128, 2) kernel(const __grid_constant__ Words W) {
+  extern __shared__ __align__(1024) unsigned char shared[];
+  const unsigned pair = divide(blockIdx.x, W.w[82]);
+  const int first_row = (int)(blockIdx.x - pair * ((unsigned)W.w[80])) * 64, first_of_tile = first_row & ~63;
+  const int c0 = (int)divide(pair, W.w[83]), c1 = (int)pair - c0 * (int)((unsigned)W.w[81]);
+  const int group = (int)((unsigned)W.w[84]);
   const int g = c1 / group;
-  const int query_length = (int)W.w[80];
-  const int key_length = (int)W.w[81];
+  const int query_length = (int)W.w[85];
+  const int key_length = (int)W.w[86];
   const int rows = query_length, columns = key_length;
   const int start = 0, stop = first_of_tile < rows ? (columns + 63) / 64 : 0;
   const int lane = threadIdx.x % 32, first = first_row + threadIdx.x / 32 * 16, row = first + lane / 4;
-  const i64 q_record = (((i64)c0 * W.w[82] + (c1)) * W.w[83] + (first_row / 64));
-  const unsigned char* const q_digits = ((unsigned char*)(W.w[9] + W.w[84])) + q_record * 8192;
-  const float* const q_scales = (const float*)(((unsigned char*)(W.w[9] + W.w[85])) + q_record * 272);
+  u64* const full = (u64*)(shared + 53248);
+  const int tiles = most(stop - start, 0);
+  int u = 0;
+  if (threadIdx.x == 0) {
+  for (int i = 0; i < 5; ++i) start_barrier(full + i, 1);
+  order_copies();
+  expect_bytes(full + 4, 16384);
+  }
+  __syncthreads();
+  const i64 q_record = (((i64)c0 * W.w[87] + (c1)) * W.w[88] + (first_row / 64));
+  const float* const q_scales = (const float*)(((unsigned char*)(W.w[9] + W.w[89])) + q_record * 272);
   const float q_scale[2] = {q_scales[row - first_row], q_scales[row - first_row + 8]};
-  const bool q_large = __any_sync(~0u, q_scale[0] > 0x1p64f || q_scale[1] > 0x1p64f);
-  copy_bytes<8192, 128>(shared + 34304, q_digits);
-  SharedRows<2, 64> q_rows(shared + 34304, first - first_row);
-  const i64 dy_record = (((i64)c0 * W.w[86] + (c1)) * W.w[87] + (first_row / 64));
-  const unsigned char* const dy_digits = ((unsigned char*)(W.w[9] + W.w[88])) + dy_record * 8192;
-  const float* const dy_scales = (const float*)(((unsigned char*)(W.w[9] + W.w[89])) + dy_record * 272);
+  const bool q_large = __syncthreads_or(q_scale[0] > 0x1p64f || q_scale[1] > 0x1p64f);
+  const unsigned q_rows = shared_address(shared + 36864);
+  if (threadIdx.x == 0)
+  copy_record(shared + 36864, ((unsigned char*)(W.w[9] + W.w[90])) + q_record * 8192, 8192, full + 4);
+  const i64 dy_record = (((i64)c0 * W.w[91] + (c1)) * W.w[92] + (first_row / 64));
+  const float* const dy_scales = (const float*)(((unsigned char*)(W.w[9] + W.w[93])) + dy_record * 784);
   const float dy_scale[2] = {dy_scales[row - first_row], dy_scales[row - first_row + 8]};
-  const bool dy_large = __any_sync(~0u, dy_scale[0] > 0x1p64f || dy_scale[1] > 0x1p64f);
-  copy_bytes<8192, 128>(shared + 42496, dy_digits);
-  SharedRows<2, 64> dy_rows(shared + 42496, first - first_row);
-  const i64 record0 = (((i64)c0 * W.w[91] + (g)) * W.w[92] + (0));
-  const unsigned char* from0 = ((unsigned char*)(W.w[9] + W.w[90])) + record0 * 8192;
-  const unsigned char* scales0 = ((unsigned char*)(W.w[9] + W.w[93])) + record0 * 272;
-  const i64 record1 = (((i64)c0 * W.w[95] + (g)) * W.w[96] + (0));
-  const unsigned char* from1 = ((unsigned char*)(W.w[9] + W.w[94])) + record1 * 8192;
-  const unsigned char* scales1 = ((unsigned char*)(W.w[9] + W.w[97])) + record1 * 272;
-  const i64 record2 = (((i64)c0 * W.w[99] + (g)) * W.w[100] + (0));
-  const unsigned char* from2 = ((unsigned char*)(W.w[9] + W.w[98])) + record2 * 8192;
-  const unsigned char* scales2 = ((unsigned char*)(W.w[9] + W.w[101])) + record2 * 272;
-  int fed_tile = start, fed_step = 0, fed_slot = 0, slot_read = 0;
-  int fed_left = most(stop - start, 0);
-  const auto feed = [&] {
-  if (fed_left > 0) {
-  unsigned char* const to = shared + fed_slot * 8576;
-  if (fed_step < 1) {
-  copy_bytes<8192, 128>(to, from0 + (i64)fed_tile * 8192);
-  copy_bytes<272, 128>(to + 8192, scales0 + fed_tile * 272);
-  } else {
-  if (fed_step < 2) {
-  copy_bytes<8192, 128>(to, from1 + (i64)fed_tile * 8192);
-  copy_bytes<272, 128>(to + 8192, scales1 + fed_tile * 272);
-  } else {
-  copy_bytes<8192, 128>(to, from2 + (i64)fed_tile * 8192);
-  copy_bytes<272, 128>(to + 8192, scales2 + fed_tile * 272);
+  const bool dy_large = __syncthreads_or(dy_scale[0] > 0x1p64f || dy_scale[1] > 0x1p64f);
+  const unsigned dy_rows = shared_address(shared + 45056);
+  if (threadIdx.x == 0)
+  copy_record(shared + 45056, ((unsigned char*)(W.w[9] + W.w[94])) + dy_record * 8192, 8192, full + 4);
+  if (threadIdx.x == 0 && 0 < tiles) {
+  const int next = 0;
+  const i64 record = (((i64)c0 * W.w[95] + (g)) * W.w[96] + (start + next));
+  unsigned char* const to = shared + (0 + (next & 1)) * 9216;
+  u64* const barrier = full + 0 + (next & 1);
+  expect_bytes(barrier, 8464);
+  copy_record(to, ((unsigned char*)(W.w[9] + W.w[97])) + record * 8192, 8192, barrier);
+  copy_record(to + 8192, ((unsigned char*)(W.w[9] + W.w[98])) + record * 272, 272, barrier);
   }
-  }
-  if (++fed_step == 3) { fed_step = 0; --fed_left; ++fed_tile; }
-  }
-  commit_copies();
-  fed_slot = fed_slot + 1 == 4 ? 0 : fed_slot + 1;
-  };
-  feed();
-  feed();
-  feed();
-  const int heads = (int)W.w[102];
+  await_phase(full + 4, 0);
+  const int heads = (int)W.w[99];
   float lses[2], deltas[2];
   #pragma unroll
   for (int h = 0; h < 2; ++h) {
   lses[h] = __uint_as_float(0x7f800000u); deltas[h] = 0;
   if (row + 8 * h < rows) {
-  lses[h] = ((const float*)W.w[4] + (c0 * ((i64)W.w[103]) + c1 * ((i64)W.w[104])))[(row + 8 * h) * (i64)1];
+  lses[h] = ((const float*)W.w[4] + (c0 * ((i64)W.w[100]) + c1 * ((i64)W.w[101])))[(row + 8 * h) * (i64)1];
   if (lses[h] == -__uint_as_float(0x7f800000u)) lses[h] = __uint_as_float(0x7f800000u);
-  deltas[h] = ((const float*)W.w[9])[((i64)c0 * heads + c1) * ((i64)W.w[105]) + row + 8 * h];
+  deltas[h] = ((const float*)W.w[9])[((i64)c0 * heads + c1) * ((i64)W.w[102]) + row + 8 * h];
   }
   }
   float sum[8][4] = {};
   #pragma unroll 1
   for (int tile = start; tile < stop; ++tile) {
-  float x[8][4] = {};
-  {
-  unsigned char* const slot = shared + slot_read * 8576;
-  const float* const scales = (const float*)(slot + 8192);
-  wait_copies<2>();
   __syncthreads();
-  feed();
-  slot_read = slot_read + 1 == 4 ? 0 : slot_read + 1;
-  if (q_large) add_dots<2, 2, 64, true>(x, q_rows, 0, shared_address(slot), scales, q_scale);
-  else add_dots<2, 2, 64, false>(x, q_rows, 0, shared_address(slot), scales, q_scale);
+  if (threadIdx.x == 0 && u + 1 < tiles) {
+  const int next = u + 1;
+  const i64 record = (((i64)c0 * W.w[103] + (g)) * W.w[104] + (start + next));
+  unsigned char* const to = shared + (0 + (next & 1)) * 9216;
+  u64* const barrier = full + 0 + (next & 1);
+  expect_bytes(barrier, 8464);
+  copy_record(to, ((unsigned char*)(W.w[9] + W.w[105])) + record * 8192, 8192, barrier);
+  copy_record(to + 8192, ((unsigned char*)(W.w[9] + W.w[106])) + record * 272, 272, barrier);
   }
-  float dp[8][4] = {};
-  {
-  unsigned char* const slot = shared + slot_read * 8576;
-  const float* const scales = (const float*)(slot + 8192);
-  wait_copies<2>();
-  __syncthreads();
-  feed();
-  slot_read = slot_read + 1 == 4 ? 0 : slot_read + 1;
-  if (dy_large) add_dots<2, 2, 64, true>(dp, dy_rows, 0, shared_address(slot), scales, dy_scale);
-  else add_dots<2, 2, 64, false>(dp, dy_rows, 0, shared_address(slot), scales, dy_scale);
+  if (threadIdx.x == 32 && u < tiles) {
+  const int next = u;
+  const i64 record = (((i64)c0 * W.w[107] + (g)) * W.w[108] + (start + next));
+  unsigned char* const to = shared + (2) * 9216;
+  u64* const barrier = full + 2;
+  expect_bytes(barrier, 8464);
+  copy_record(to, ((unsigned char*)(W.w[9] + W.w[109])) + record * 8192, 8192, barrier);
+  copy_record(to + 8192, ((unsigned char*)(W.w[9] + W.w[110])) + record * 272, 272, barrier);
   }
+  if (threadIdx.x == 64 && u < tiles) {
+  const int next = u;
+  const i64 record = (((i64)c0 * W.w[111] + (g)) * W.w[112] + (start + next));
+  unsigned char* const to = shared + (3) * 9216;
+  u64* const barrier = full + 3;
+  expect_bytes(barrier, 8464);
+  copy_record(to, ((unsigned char*)(W.w[9] + W.w[113])) + record * 8192, 8192, barrier);
+  copy_record(to + 8192, ((unsigned char*)(W.w[9] + W.w[114])) + record * 272, 272, barrier);
+  }
+  unsigned char* const slot0 = shared + (0 + (u & 1)) * 9216;
+  const float* const scales0 = (const float*)(slot0 + 8192);
+  u64* const full0 = full + 0 + (u & 1);
+  const unsigned parity0 = u >> 1 & 1;
+  unsigned char* const slot1 = shared + (2) * 9216;
+  const float* const scales1 = (const float*)(slot1 + 8192);
+  u64* const full1 = full + 2;
+  const unsigned parity1 = u >> 0 & 1;
+  unsigned char* const slot2 = shared + (3) * 9216;
+  const float* const scales2 = (const float*)(slot2 + 8192);
+  u64* const full2 = full + 3;
+  const unsigned parity2 = u >> 0 & 1;
+  ++u;
+  float x[8][4];
+  await_phase(full0, parity0);
+  multiply_dots<1, 2, 64>(x, q_rows, shared_address(slot0), scales0, q_scale, q_large, [&] {
+  });
+  float dp[8][4];
+  await_phase(full1, parity1);
+  multiply_dots<1, 2, 64>(dp, dy_rows, shared_address(slot1), scales1, dy_scale, dy_large, [&] {
+  unsigned beyond = 0;
   #pragma unroll
   for (int m = 0; m < 8; ++m) {
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
   const int at_row = row + i / 2 * 8, at_column = tile * 64 + m * 8 + lane % 4 * 2 + i % 2;
-  const float lse = lses[i / 2], delta = deltas[i / 2];
-  const bool seen = at_row < rows && at_column < columns;
+  const float lse = lses[i / 2];
   const float t1 = __uint_as_float((unsigned)W.w[10]);
   const float t2 = x[m][i];
   const float t3 = t2 * t1;
-  const float e = exp_(t3 - lse);
-  const float p = seen ? e : 0;
-  const float ds = p * (dp[m][i] - delta);
-  const float t4 = ds;
-  const float t5 = t4 * t1;
-  const float dt = seen ? t5 : 0;
+  x[m][i] = t3;
+  x[m][i] -= lse;
+  beyond |= __float_as_uint(exp_place_(x[m][i])) ^ 0x4b3fff80u;
+  }
+  }
+  if (__all_sync(~0u, beyond < 128)) {
+  #pragma unroll
+  for (int n = 0; n < 8; ++n)
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) 
+  x[n][i] = exp_within_(x[n][i]);
+  } else {
+  #pragma unroll
+  for (int n = 0; n < 8; ++n)
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) 
+  x[n][i] = exp_(x[n][i]);
+  }
+  if (!(first + 15 < rows && tile * 64 + 63 < columns)) {
+  #pragma unroll
+  for (int n = 0; n < 8; ++n)
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+  const int at_row = row + i / 2 * 8, at_column = tile * 64 + n * 8 + lane % 4 * 2 + i % 2;
+  if (!(at_row < rows && at_column < columns)) x[n][i] = 0;
+  }}
+  });
+  #pragma unroll
+  for (int m = 0; m < 8; ++m) {
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+  const int at_row = row + i / 2 * 8, at_column = tile * 64 + m * 8 + lane % 4 * 2 + i % 2;
+  const float delta = deltas[i / 2];
+  const float ds = x[m][i] * (dp[m][i] - delta);
+  const float t1 = __uint_as_float((unsigned)W.w[10]);
+  const float t2 = ds;
+  const float t3 = t2 * t1;
+  const float dt = t3;
   x[m][i] = dt;
   }
   }
+  if (!(first + 15 < rows && tile * 64 + 63 < columns)) {
+  #pragma unroll
+  for (int n = 0; n < 8; ++n)
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+  const int at_row = row + i / 2 * 8, at_column = tile * 64 + n * 8 + lane % 4 * 2 + i % 2;
+  if (!(at_row < rows && at_column < columns)) x[n][i] = 0;
+  }}
   {
-  unsigned char* const slot = shared + slot_read * 8576;
-  const float* const scales = (const float*)(slot + 8192);
-  wait_copies<2>();
-  __syncthreads();
-  feed();
-  slot_read = slot_read + 1 == 4 ? 0 : slot_read + 1;
-  scale_columns(x, scales);
+  await_phase(full2, parity2);
+  scale_columns(x, scales2);
   Weights<2> digits;
   float scale[2];
   digits.set(x, scale);
-  digits.add_rows<8>(sum, shared_address(slot), scale);
+  multiply_rows<2, 8>(sum, digits.x, shared_address(slot2), scale, [&] {
+  });
   }
   }
   #pragma unroll
   for (int h = 0; h < 2; ++h) {
   const int at_row = row + h * 8;
-  if (at_row < (int)W.w[106]) {
-  BF16* const to = ((BF16*)W.w[6] + (c0 * ((i64)W.w[107]) + c1 * ((i64)W.w[108]))) + at_row * ((i64)W.w[109]);
+  if (at_row < (int)W.w[115]) {
+  BF16* const to = ((BF16*)W.w[6] + (c0 * ((i64)W.w[116]) + c1 * ((i64)W.w[117]))) + at_row * ((i64)W.w[118]);
   #pragma unroll
   for (int n = 0; n < 8; ++n) {
   const int c = n * 8 + lane % 4 * 2;

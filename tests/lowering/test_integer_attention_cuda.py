@@ -3,6 +3,7 @@ kernels."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from baracuda.core.sku import MathPrecision
 from baracuda.lowering.attention.cuda.lower import ways
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.runtime.nvrtc import cubin
+from baracuda.runtime.program import Lowered
 from tests.lowering.attention_cases import AttentionCase
 from tests.lowering.attention_inputs import CASES, CAUSAL, Inputs
 from tests.lowering.test_attention_cuda import LAYOUTS, QKV, TARGETS, gradients, hold_to_the_cpu
@@ -87,5 +89,10 @@ def test_the_source_does_not_depend_on_extents() -> None:
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_bits(machine: Machine, problem: AttentionCase) -> None:
-    """Every way gives the bits of the CPU's kernels, writes nothing else, and reads nothing (NaN) that is not there."""
-    hold_to_the_cpu(machine, problem, lambda target: ways(problem.problem, target))
+    """Every way gives the bits of the CPU's kernels, writes nothing else, and reads nothing (NaN) that is not there: those of
+    devices without warpgroup instructions, too."""
+
+    def tried(target: Target) -> Iterator[Lowered]:
+        return (lowered for arch in (target.arch, "sm_80") for lowered in ways(problem.problem, replace(target, arch=arch)))
+
+    hold_to_the_cpu(machine, problem, tried)

@@ -12,10 +12,13 @@ from mpmath import mp, mpf
 from baracuda.core.elements import ElementKind
 from baracuda.formula import ulp
 from baracuda.formula.elementary import REGISTERED
-from baracuda.formula.expand import definitions, expand_node
+from baracuda.formula.elementary.softened import WITHIN, exp_of_nonpositive, exp_within
+from baracuda.formula.expand import definitions, expand, expand_node
 from baracuda.formula.expr import PRIMITIVES, input_, node, topological
 from baracuda.formula.functions import BINARY_FUNCTIONS, UNARY_FUNCTIONS
+from baracuda.formula.graph import Graph, Port
 from tests.unit.elementary_function import evaluate, same_bits
+from tests.unit.jit import compiled
 
 F32, F64 = ElementKind.F32, ElementKind.F64
 KINDS = pytest.mark.parametrize("kind", [F32, F64], ids=str)
@@ -179,6 +182,22 @@ def test_exponentials_at_the_edges_of_the_range(kind):
             assert np.all(y_rising[1:] >= y_rising[:-1])
             assert ulp.errors(op, kind, y, x.astype(kind.numpy)).max() <= 1
             assert (not np.isfinite(y).all()) == (level is threshold)
+
+
+def test_the_shorter_exponential_is_the_same_where_it_says_so():
+    """For every 101st f32 from -90 to -2**-40, for 0, and for what is never in its range."""
+    x = input_("x", F32)
+    port = (Port("x", F32),)
+    value, place = exp_within(x)
+    longer, shorter, where = (
+        compiled(expand(Graph(port, ((Port("y", F32), y),)))) for y in (exp_of_nonpositive(x), value, place)
+    )
+    bits = np.arange(0x2B800000, np.float32(90).view(np.uint32), 101, dtype=np.uint32) | np.uint32(1 << 31)
+    points = np.concatenate([bits.view(np.float32), np.float32([0, -0.0, 0.3, -86.0, -1e5, -9e6, -1e30, -INF, NAN, INF])])
+    within = where(points).view(np.uint32) ^ np.uint32(WITHIN) < 128
+    assert within[points >= -86].sum() >= (points >= -86).sum() - 1  # (all but +inf)
+    assert not within[~(points >= -88)].any()
+    assert np.array_equal(shorter(points)[within].view(np.uint32), longer(points)[within].view(np.uint32))
 
 
 @KINDS

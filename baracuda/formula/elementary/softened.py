@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from baracuda.core.elements import ElementKind
 from baracuda.formula.elementary.exponential import reduce_exponent
-from baracuda.formula.elementary.pieces import Format, format_of, horner, round_scaled
+from baracuda.formula.elementary.pieces import Format, format_of, horner, round_scaled, scale_in_range
 from baracuda.formula.elementary.tables import elementary as c
 from baracuda.formula.expr import Expr, binary, bitcast, fma
 
@@ -39,6 +39,24 @@ def exp_of_nonpositive(x: Expr) -> Expr:
     f = format_of(x)
     r, n = reduce_exponent(binary("max", x, -_least(f) * 0.6931471805599453))
     return _scaled(horner(r, c.EXP[f.kind]), n, f)
+
+
+#: Taken from the integer part of an exponent in `exp_within`, so that it is negative, and has the same high bits, for all there.
+_BELOW = 3
+#: The bits that a number has in all but the last seven, which `exp_within` gives for an argument it is right for.
+WITHIN = 0x4B3FFF80
+
+
+def exp_within(x: Expr) -> tuple[Expr, Expr]:
+    """e**x as `exp_of_nonpositive`, in f32 from -86 to 0 and a little above, in fewer steps; and the number that says whether x
+    is one of these. (That the sum is rounded at another place changes nothing: no x is a tie but 0.)"""
+    f = format_of(x)
+    shifter = f.shifter - _BELOW
+    shifted = fma(x, c.LOG2_E[f.kind], f.constant(shifter))
+    n = shifted - shifter
+    r = fma(n, -c.LN2_LOW[f.kind], fma(n, -c.LN2_HIGH[f.kind], x))
+    scaled = horner(r, [a * 2.0**_BELOW for a in c.EXP[f.kind]])
+    return scale_in_range(scaled, bitcast(shifted, f.signed)), shifted
 
 
 def exp2_of_nonpositive(x: Expr) -> Expr:

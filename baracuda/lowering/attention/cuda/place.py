@@ -54,6 +54,10 @@ class Place:
             *self._bounds(),
         ]
 
+    def head_of(self, name: str, head: str) -> str:
+        """The head of an operand that goes with a query head."""
+        return "g" if name in ("k", "v") else head
+
     def length(self, name: str, extent: int) -> list[str]:
         """Declares query_length or key_length."""
         whole, lengths = f"(int){self.words.word(extent)}", f"{name}_lengths"

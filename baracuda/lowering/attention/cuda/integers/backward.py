@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
-from baracuda.formula.elementary.softened import exp_of_nonpositive
+from baracuda.formula.elementary.softened import WITHIN, exp_of_nonpositive, exp_within
 from baracuda.formula.expr import input_
 from baracuda.lowering.attention.cuda.integers.digits import RowFactor
-from baracuda.lowering.attention.cuda.integers.kernel import THREADS, IntegerKernel, Phase, Room
+from baracuda.lowering.attention.cuda.integers.groups import GroupTiles
+from baracuda.lowering.attention.cuda.integers.kernel import IntegerKernel
+from baracuda.lowering.attention.cuda.integers.phases import THREADS, Phase, Phases, Room, Work
 from baracuda.lowering.attention.cuda.score import function
-from baracuda.lowering.attention.problem import QUERIES, Attention
+from baracuda.lowering.attention.problem import DOT, QUERIES, Attention
 from baracuda.lowering.nest.cuda.kernel import Words
 from baracuda.runtime.program import Launch
 
@@ -21,27 +23,63 @@ from baracuda.runtime.program import Launch
 class Backward(IntegerKernel):
     """What the kernels share: the pairs of a tile."""
 
-    def functions(self) -> str:
-        return function("exp_", self.a.compute, exp_of_nonpositive(input_("x", self.a.compute)))
+    def exponentials(self) -> str:
+        x, kind = input_("x", self.a.compute), self.a.compute
+        value, place = exp_within(x)
+        functions = {"exp_": exp_of_nonpositive(x), "exp_within_": value, "exp_place_": place}
+        wanted = list(functions)[: 3 if isinstance(self.tiles, GroupTiles) else 1]
+        return "".join(function(name, kind, functions[name]) for name in wanted)
 
     def number_of_heads(self) -> str:
         return f"const int heads = (int){self.words.word(self.a.heads)};"
 
-    def pairs(self, slopes: Phase | None, finish: Sequence[str]) -> list[str]:
-        """From dot products, in x, and gradients of the probabilities, if there are any, to what `finish` makes of p and dt. The
-        statistics of queries along the rows are in lses and deltas."""
-        before: list[str] = []
-        if self.by_keys:
+    def pairs(self, finish: Sequence[str]) -> Work:
+        """From dot products, in x, and gradients of the probabilities, in dp, if there are any, to what `finish` makes of p and
+        dt. The statistics of queries along the rows are in lses and deltas."""
+        assert self.a.slope is not None
+        head, before = self.score.of_tile(), list[str]()
+        groups = isinstance(self.tiles, GroupTiles)
+        if groups and self.by_keys:
+            at = f"({GroupTiles.STATISTICS} + m * 8 + lane % 4 * 2)"
+            before = [f"const float lses[2] = {{{at}[0], {at}[1]}}, deltas[2] = {{{at}[{QUERIES}], {at}[{QUERIES + 1}]}};"]
+        elif self.by_keys:
             query = f"tile * {QUERIES} + m * 8 + lane % 4 * 2 + e"
             loop = ["float lses[2], deltas[2];", "#pragma unroll", "for (int e = 0; e < 2; ++e) {"]
             before = [*loop, *self.statistics(query, f"{query} < columns", "lses[e]", "deltas[e]"), "}"]
         own = "i % 2" if self.by_keys else "i / 2"
+        others = ["dp"] if self.phases.slopes else []
+        slope = "dp[CURRENT_][i]" if others else "0.0f"
+        if groups and not self.score.heavy and not any(n.op == "input" and n.attr[0] == DOT for n in self.a.slope.nodes):
+            return self._in_two(head, finish, before, own, slope if others else "")
         body = [
             f"const float lse = lses[{own}], delta = deltas[{own}];",
             f"const bool seen = {self.is_seen()};",
-            *self.score.slopes("x[CURRENT_][i]", "dp[CURRENT_][i]" if slopes else "0.0f", finish),
+            *self.score.slopes("x[CURRENT_][i]", slope, finish),
         ]
-        return [*(self.dots(slopes, "dp") if slopes else []), *self.score.each(body, ["dp"] if slopes else [], before)]
+        return Work(head, late=self.score.each(body, others, before))
+
+    def _in_two(self, head: Sequence[str], finish: Sequence[str], before: Sequence[str], own: str, slope: str) -> Work:
+        """The same, with probabilities in x before dp is there; where they all are in its range, by the shorter exponential."""
+        place = f"beyond |= __float_as_uint(exp_place_(x[CURRENT_][i])) ^ {WITHIN:#x}u;"
+        difference = [f"const float lse = lses[{own}];", *self.score.element("x[CURRENT_][i] -= lse;", place)]
+        each = ["#pragma unroll", "for (int n = 0; n < 8; ++n)", "#pragma unroll", "for (int i = 0; i < 4; ++i) "]
+        early = [
+            "unsigned beyond = 0;",
+            *self.score.each(difference, before=before),
+            "if (__all_sync(~0u, beyond < 128)) {",
+            *each,
+            "x[n][i] = exp_within_(x[n][i]);",
+            "} else {",
+            *each,
+            "x[n][i] = exp_(x[n][i]);",
+            "}",
+            *self.hide("x", "0"),
+        ]
+        if not slope:
+            return Work(head, early)
+        seen = f"const bool seen = {self.is_seen()};"
+        body = [f"const float delta = deltas[{own}];", *self.score.slopes_of("x[CURRENT_][i]", slope, finish, seen)]
+        return Work(head, early, [*self.score.each(body, ["dp"], before), *self.hide("x", "0")])
 
 
 class QueryGradient(Backward):
@@ -49,16 +87,15 @@ class QueryGradient(Backward):
 
     def __init__(self, a: Attention, words: Words, factors: Mapping[str, RowFactor], room: Room) -> None:
         super().__init__(a, words, factors, by_keys=False)
-        self.scores, self.slopes = Phase(factors["k"], factors["q"]), Phase(factors["v"], factors["dy"])
         self.into = Phase(factors["k"]) if a.dq is not None else None
-        self.plan([p for p in (self.scores, self.slopes, self.into) if p is not None], room)
+        self.plan(Phases(Phase(factors["k"], factors["q"]), Phase(factors["v"], factors["dy"]), self.into), room)
 
     def lower(self) -> Launch:
         bias = self.a.dbias is not None
         body = [
             *self.where(),
             *(self.clear_bias(QUERIES, THREADS) if bias else []),
-            *self.define(),
+            *self.tiles.define(),
             self.number_of_heads(),
             "float lses[2], deltas[2];",
             "#pragma unroll",
@@ -66,16 +103,10 @@ class QueryGradient(Backward):
             *self.statistics("row + 8 * h", "row + 8 * h < rows", "lses[h]", "deltas[h]"),
             "}",
             *(self.sums("sum", self.into) if self.into else []),
-            *self.score.of_tile(),
-            "#pragma unroll 1",
-            "for (int tile = start; tile < stop; ++tile) {",
-            *self.dots(self.scores, "x"),
-            *self.pairs(self.slopes, ["x[CURRENT_][i] = dt;", *(self._store_bias() if bias else [])]),
-            *(self.add_rows(self.into, "x", "sum") if self.into else []),
-            "}",
+            *self.tiles.loop(self.pairs(["x[CURRENT_][i] = dt;", *(self._store_bias() if bias else [])])),
             *(self.write("dq", self.into, "c1", "sum[n][i]") if self.into else []),
         ]
-        return self.launch(body, self.functions())
+        return self.launch(body, self.exponentials())
 
     def _store_bias(self) -> list[str]:
         assert self.a.slope is not None
@@ -96,26 +127,17 @@ class KeyGradient(Backward):
     def __init__(self, a: Attention, words: Words, factors: Mapping[str, RowFactor], room: Room, *, values: bool) -> None:
         super().__init__(a, words, factors, by_keys=True)
         self.result, self.weight = ("dv", "p") if values else ("dk", "dt")
-        self.scores = Phase(factors["q"], factors["k"])
-        self.slopes = None if values else Phase(factors["dy"], factors["v"])
         self.into = Phase(factors["dy" if values else "q"])
-        self.plan([p for p in (self.scores, self.slopes, self.into) if p is not None], room)
+        slopes = None if values else Phase(factors["dy"], factors["v"])
+        self.plan(Phases(Phase(factors["q"], factors["k"]), slopes, self.into), room)
 
     def lower(self) -> Launch:
         body = [
             *self.where(),
-            *self.define(),
+            *self.tiles.define(),
             self.number_of_heads(),
             *self.sums("sum", self.into),
-            "#pragma unroll 1",
-            "for (int c1 = first_head; stop > start && c1 < first_head + group; ++c1) {",
-            *self.score.of_tile(),
-            "#pragma unroll 1",
-            "for (int tile = start; tile < stop; ++tile) {",
-            *self.dots(self.scores, "x"),
-            *self.pairs(self.slopes, [f"x[CURRENT_][i] = {self.weight};"]),
-            *self.add_rows(self.into, "x", "sum"),
-            "}}",
+            *self.tiles.loop(self.pairs([f"x[CURRENT_][i] = {self.weight};"])),
             *self.write(self.result, self.into, "g", "sum[n][i]"),
         ]
-        return self.launch(body, self.functions())
+        return self.launch(body, self.exponentials())

@@ -55,6 +55,8 @@ class RowFactor:
         Which forms there are.
     start
         Where the first begins in the workspace.
+    chunk
+        How many elements of the depth have their digits together where these are turned; 0: those of a part.
     """
 
     name: str
@@ -66,6 +68,7 @@ class RowFactor:
     by_rows: bool
     turned: bool
     start: int
+    chunk: int = 0
 
     @property
     def line(self) -> int:
@@ -99,6 +102,21 @@ class RowFactor:
         return self.count * ROWS * self.width
 
     @property
+    def statistics(self) -> bool:
+        """Whether the log-sum-exp and delta of each row stand behind the scales, for kernels whose columns are queries."""
+        return self.chunk > 0 and self.name == "dy"
+
+    @property
+    def side(self) -> int:
+        """Bytes of what comes along with the digits."""
+        return SCALES + 2 * ROWS * 4 * self.statistics
+
+    @property
+    def fits_warpgroups(self) -> bool:
+        """Whether warpgroup instructions multiply its digits: of a depth of one block, or of 32 columns at a time."""
+        return self.count == 2 and (not self.by_rows or self.blocks == 1) and (not self.turned or self.width % 32 == 0)
+
+    @property
     def turned_start(self) -> int:
         return self.start + self.records * self.blocks * self.block_bytes * self.by_rows
 
@@ -108,7 +126,7 @@ class RowFactor:
 
     @property
     def end(self) -> int:
-        return round_up(self.scales_start + self.records * SCALES, 128)
+        return round_up(self.scales_start + self.records * self.side, 128)
 
     def record(self, words: Words, head: str, tile: str) -> str:
         """The C++ expression of a record's number; c0 is the batch element."""
@@ -124,7 +142,7 @@ def parts(depth: int) -> int:
     return max(1, -(-depth // WIDEST))
 
 
-def row_factors(a: Attention, forms: dict[str, tuple[bool, bool]], start: int) -> dict[str, RowFactor]:
+def row_factors(a: Attention, forms: dict[str, tuple[bool, bool]], start: int, chunk: int = 0) -> dict[str, RowFactor]:
     """The operands of some names, with the forms wanted of each, one behind the other in the workspace."""
     found = {}
     for name, (by_rows, turned) in forms.items():
@@ -132,9 +150,23 @@ def row_factors(a: Attention, forms: dict[str, tuple[bool, bool]], start: int) -
         heads, rows = (a.key_heads, a.keys) if keys else (a.heads, a.queries)
         depth = a.value_depth if name in ("v", "dy") else a.depth
         tiles = -(-rows // ROWS)
-        f = RowFactor(name, a.batch * heads * tiles, tiles, heads, depth, digits(a.bits), by_rows, turned, start)
+        f = RowFactor(name, a.batch * heads * tiles, tiles, heads, depth, digits(a.bits), by_rows, turned, start, chunk)
         found[name], start = f, f.end
     return found
+
+
+def _statistics(a: Attention, f: RowFactor, place: Place) -> list[str]:
+    """Writes the statistics of the rows of a record."""
+    to = f"(float*)({f.at(place.words, f.scales_start)} + (i64)record * {f.side} + {SCALES})"
+    return [
+        f"if (threadIdx.x < {ROWS}) {{",
+        f"const int heads = (int){place.words.word(a.heads)}, query = first + (int)threadIdx.x;",
+        "float lse, delta;",
+        *place.statistics("query", "query < query_length", "lse", "delta"),
+        f"float* const to = {to} + threadIdx.x;",
+        f"to[0] = lse; to[{ROWS}] = delta;",
+        "}",
+    ]
 
 
 def digits_launch(a: Attention, factors: Sequence[RowFactor], words: Words) -> Launch:
@@ -150,7 +182,7 @@ def digits_launch(a: Attention, factors: Sequence[RowFactor], words: Words) -> L
         widest = 16 // operand.kind.itemsize
         vector = piece(operand, widest, 3, extents) if operand.steps(3) == 1 else 1
         flags = ", ".join(str(x).lower() for x in (f.by_rows, f.turned))
-        numbers = f"{vector}, {f.count}, {f.depth}, {f.line}, {f.width}, {flags}"
+        numbers = f"{vector}, {f.count}, {f.depth}, {f.line}, {f.chunk or f.width}, {flags}"
         row, column = operands.stride(f.name, 2), operands.stride(f.name, 3)
         body += [
             f"if (record < {words.unsigned(f.records)}) {{",
@@ -161,7 +193,8 @@ def digits_launch(a: Attention, factors: Sequence[RowFactor], words: Words) -> L
             f"write_row_digits<{numbers}>({operands.of_head(f.name, 'c1')} + first * {row}, {row}, {column}, "
             f"{length}_length - first, {f.at(words, f.start)} + (i64)record * {f.blocks * f.block_bytes}, "
             f"{f.at(words, f.turned_start)} + (i64)record * {f.parts * f.part_bytes}, "
-            f"(float*)({f.at(words, f.scales_start)} + (i64)record * {SCALES}), shared);",
+            f"(float*)({f.at(words, f.scales_start)} + (i64)record * {f.side}), shared);",
+            *(_statistics(a, f, place) if f.statistics else []),
             "return;",
             "}",
             f"record -= {words.unsigned(f.records)};",

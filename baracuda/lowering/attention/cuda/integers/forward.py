@@ -8,9 +8,10 @@ from baracuda.formula import functions as f
 from baracuda.formula.elementary.softened import exp_of_nonpositive
 from baracuda.formula.expr import input_
 from baracuda.lowering.attention.cuda.integers.digits import RowFactor
-from baracuda.lowering.attention.cuda.integers.kernel import IntegerKernel, Phase, Room
+from baracuda.lowering.attention.cuda.integers.kernel import IntegerKernel
+from baracuda.lowering.attention.cuda.integers.phases import Phase, Phases, Room, Work
 from baracuda.lowering.attention.cuda.score import function
-from baracuda.lowering.attention.problem import KEYS, Attention
+from baracuda.lowering.attention.problem import Attention
 from baracuda.lowering.nest.cuda.kernel import Words
 from baracuda.runtime.program import Launch
 
@@ -23,39 +24,27 @@ class Forward(IntegerKernel):
 
     def __init__(self, a: Attention, words: Words, factors: Mapping[str, RowFactor], room: Room) -> None:
         super().__init__(a, words, factors, by_keys=False)
-        self.keys, self.values = Phase(factors["k"], factors["q"]), Phase(factors["v"])
-        self.plan((self.keys, self.values), room)
+        self.values = Phase(factors["v"])
+        self.plan(Phases(Phase(factors["k"], factors["q"]), into=self.values), room)
 
     def lower(self) -> Launch:
         x = input_("x", self.a.compute)
         functions = function("exp_", self.a.compute, exp_of_nonpositive(x)) + function("log_", self.a.compute, f.log(x))
-        score = self.score
         body = [
             *self.where(),
-            *self.define(),
+            *self.tiles.define(),
             f"float largest[2] = {{-{_INFINITY}, -{_INFINITY}}}, total[2] = {{}};",
             *self.sums("sum", self.values),
-            *score.of_tile(),
-            "#pragma unroll 1",
-            "for (int tile = start; tile < stop; ++tile) {",
-            *self.dots(self.keys, "x"),
-            *score.each(score.element()),
-            f"if (!({self.whole()})) {{",
-            "#pragma unroll",
-            "for (int n = 0; n < 8; ++n)",
-            "#pragma unroll",
-            "for (int i = 0; i < 4; ++i) {",
-            f"const int at_row = row + i / 2 * 8, at_column = tile * {KEYS} + n * 8 + lane % 4 * 2 + i % 2;",
-            f"if (!({self.is_seen()})) x[n][i] = -{_INFINITY};",
-            "}}",
-            "float factor[2];",
-            *self._statistics(0),
-            *self._statistics(1),
-            *self.add_rows(self.values, "x", "sum", *self._rescale()),
-            "}",
+            *self.tiles.loop(self._work()),
             *self._finish(),
         ]
         return self.launch(body, functions)
+
+    def _work(self) -> Work:
+        """The softmax of a tile."""
+        head, hidden = self.score.of_tile(), self.hide("x", f"-{_INFINITY}")
+        scores = [*self.score.each(self.score.element()), *hidden, "float factor[2];"]
+        return Work(head, [*scores, *self._statistics(0), *self._statistics(1)], between=self._rescale())
 
     def _statistics(self, h: int) -> list[str]:
         """From the scores of a row to exponentials, and their sum."""

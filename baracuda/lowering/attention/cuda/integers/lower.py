@@ -7,13 +7,12 @@ from functools import lru_cache
 
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.layout import round_up
-from baracuda.formula.integer_products import digits
 from baracuda.lowering.attention.cuda.delta import delta_bytes, lower_delta
 from baracuda.lowering.attention.cuda.integers.backward import KeyGradient, QueryGradient
 from baracuda.lowering.attention.cuda.integers.digits import digits_launch, row_factors
 from baracuda.lowering.attention.cuda.integers.few import Few, is_for_few
 from baracuda.lowering.attention.cuda.integers.forward import Forward
-from baracuda.lowering.attention.cuda.integers.kernel import Room
+from baracuda.lowering.attention.cuda.integers.phases import Room
 from baracuda.lowering.attention.cuda.place import LONGEST
 from baracuda.lowering.attention.problem import Attention
 from baracuda.lowering.nest.cuda.kernel import Target, Words
@@ -39,7 +38,8 @@ def _forms(a: Attention, results: list[str]) -> dict[str, tuple[bool, bool]]:
     return {n: (n in rows, n in needed) for n in ("q", "k", "v", "dy") if n in rows | needed}
 
 
-#: Blocks that a multiprocessor should hold: what autotuning tries.
+#: Blocks that a multiprocessor should hold: what autotuning tries. (With warpgroup instructions only a deep forward is faster
+#: with three, which have registers for fewer sums of products.)
 RESIDENT = (3, 2)
 
 
@@ -49,10 +49,14 @@ def integer_ways(a: Attention, target: Target) -> Iterator[Lowered]:
         few = lower_few(a)
         if max(launch.shared for launch in few.launches) <= target.shared_bytes:
             yield few
+    factors = row_factors(a, _forms(a, _results(a)), 0)
+    if target.arch == "sm_90" and all(f.fits_warpgroups for f in factors.values()):
+        deep = a.slope is None and max(a.depth, a.value_depth) > 64
+        for blocks in RESIDENT if deep else RESIDENT[::-1]:
+            yield lower_integers(a, target, Room(target.shared_bytes, blocks, warpgroups=True))
+        return
     for blocks in RESIDENT:
         yield lower_integers(a, target, Room(target.shared_bytes, blocks))
-    if target.arch == "sm_90" and digits(a.bits) == 2:
-        yield lower_integers(a, target, Room(target.shared_bytes, 2, warpgroups=True))
 
 
 @lru_cache(maxsize=4096)
@@ -72,7 +76,7 @@ def lower_integers(a: Attention, target: Target, room: Room) -> Lowered:
         launches.append(lower_delta(a, words))
         workspace = round_up(delta_bytes(a), 128)
     if results:
-        factors = row_factors(a, _forms(a, results), workspace)
+        factors = row_factors(a, _forms(a, results), workspace, 32 if room.warpgroups else 0)
         workspace = max(f.end for f in factors.values())
         launches.append(digits_launch(a, tuple(factors.values()), words))
     names: list[str] = []

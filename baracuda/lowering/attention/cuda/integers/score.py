@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.attention.cuda.score import Score
-from baracuda.lowering.attention.problem import DOT, KEYS
+from baracuda.lowering.attention.problem import DOT, GRADIENT, KEYS
 
 
 class FragmentScore(Score):
@@ -43,11 +44,25 @@ class FragmentScore(Score):
         text = [f"#pragma unroll{' 1' * self.heavy}", "for (int m = 0; m < 8; ++m) {", *inner, *turn, "}"]
         return [line.replace("CURRENT_", "0" if self.heavy else "m") for line in text]
 
-    def element(self) -> list[str]:
+    def element(self, *rest: str) -> list[str]:
         """Statements that turn the dot product x[..][i] of an element into its score."""
         emitter = self.emitter({DOT: "x[CURRENT_][i]"})
         value = emitter.value(self.a.score.outputs[0][1])
-        return [*emitter.lines, f"x[CURRENT_][i] = {value};"]
+        return [*emitter.lines, f"x[CURRENT_][i] = {value};", *rest]
+
+    def slopes_of(self, p: str, slope: str, finish: Sequence[str], seen: str) -> list[str]:
+        """As `slopes`, from a probability, where the derivative depends on nothing else; for pairs that are not seen dt is not
+        +0 yet."""
+        assert self.a.slope is not None
+        emitter = self.emitter({GRADIENT: "ds"})
+        lines = [f"const float ds = {p} * ({slope} - delta);"]
+        names = ("dt", "dbias")
+        for name, (_, root) in zip(names, self.a.slope.outputs, strict=False):
+            value = emitter.value(root)
+            unseen = name == "dbias"
+            emitter.lines += [seen] * unseen
+            emitter.lines.append(f"const {COMPUTE_TYPE[root.kind]} {name} = {f'seen ? {value} : 0' if unseen else value};")
+        return [*lines, *emitter.lines, *finish]
 
     def column(self) -> str:
         return "at_column"
