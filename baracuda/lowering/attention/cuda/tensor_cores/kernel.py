@@ -1,0 +1,495 @@
+"""What the kernels of attention by tensor cores share: tiles on their way to shared memory, the rows of a warp, and how results
+are written.
+
+A block has 64 rows (queries, or keys) for each of its groups of four warps. Tiles of 64 columns follow one another, 128 elements
+of the depth at a time, through rings of slots in shared memory. Either all threads bring them (warps), or those of a group of
+their own do (`Room.groups`), and Hopper's warpgroup instructions multiply them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from baracuda.core.layout import round_up
+from baracuda.lowering.attention.cuda.integers.prelude import FRAGMENTS
+from baracuda.lowering.attention.cuda.integers.score import TURN
+from baracuda.lowering.attention.cuda.place import Place
+from baracuda.lowering.attention.cuda.prelude import ATTENTION
+from baracuda.lowering.attention.cuda.tensor_cores.prelude import TENSOR_CORES, WARP_LINKS
+from baracuda.lowering.attention.cuda.tensor_cores.score import TensorCoreScore
+from baracuda.lowering.attention.cuda.tensor_cores.warpgroups import GROUP_LINKS
+from baracuda.lowering.attention.problem import KEYS, Attention
+from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, SCALE, WARP_INSTRUCTIONS, WARPGROUPS
+from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
+from baracuda.lowering.nest.cuda.kernel import Words, piece, translation_unit
+from baracuda.runtime.program import KernelSource, Launch
+
+#: Rows of a group of four warps, and its threads.
+ROWS, GROUP = KEYS, 128
+#: Elements of the depth that a tile has at most: 64 f32 a thread where they are added up.
+WIDEST = 128
+#: Bytes of 64 lines of 64 elements, and of a tile's log-sum-exps and deltas.
+_BYTES, STATISTICS = 8192, 512
+#: Tiles in shared memory at most; registers of a thread that multiplies and of one that brings tiles, where they differ.
+_MOST_SLOTS, _REGISTERS = 4, (240, 24)
+
+
+@dataclass(frozen=True)
+class Factor:
+    """An operand whose rows are multiplied, cut into tiles of `width` elements along the depth."""
+
+    name: str
+    depth: int
+
+    @property
+    def chunks(self) -> int:
+        return max(1, -(-self.depth // WIDEST))
+
+    @property
+    def width(self) -> int:
+        return WIDEST if self.chunks > 1 else max(16, round_up(self.depth, 16))
+
+    @property
+    def nbytes(self) -> int:
+        """Of a tile."""
+        return -(-self.width // 64) * _BYTES
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a block has: bytes of shared memory, and how many groups that multiply by warpgroup instructions (0: warps do)."""
+
+    limit: int
+    groups: int = 0
+
+
+@dataclass
+class Ring:
+    """Tiles of an operand on their way: all of the depth, for dot products with the block's rows of `left`, or, without that, the
+    block's part. `statistics`: log-sum-exps and deltas of the columns come along. `slots` are at `start` of shared memory."""
+
+    name: str
+    factor: Factor
+    left: Factor | None = None
+    statistics: bool = False
+    slots: int = 0
+    start: int = 0
+    streamed: bool = False
+
+    @property
+    def items(self) -> int:
+        return self.factor.chunks if self.left else 1
+
+    @property
+    def left_start(self) -> int:
+        """Where in a slot the rows are, if they come along."""
+        return self.factor.nbytes
+
+    @property
+    def statistics_start(self) -> int:
+        return self.factor.nbytes * (2 if self.streamed else 1)
+
+    @property
+    def pitch(self) -> int:
+        return round_up(self.statistics_start + STATISTICS * self.statistics, 1024)
+
+
+class TensorCoreKernel(Place):
+    """Writes one kernel, whose rows are keys (`by_keys`) or queries.
+
+    Names in the generated code, beside those of `Place`: own the number of the thread's group; first and row the warp's and the
+    thread's first row; tile the number of a tile; part the part of the result's depth that the block adds up; begin and end the
+    tiles that the block's groups meet together; slot_NAME where the tile of a ring is.
+    """
+
+    def __init__(self, a: Attention, words: Words, *, by_keys: bool) -> None:
+        super().__init__(a, words, by_keys=by_keys)
+        self.score = TensorCoreScore(a, words, self.operands, by_keys=by_keys)
+        self.parts = 1
+
+    def __str__(self) -> str:
+        slots = "+".join(str(r.slots) for r in self.rings)
+        return f"{f'warpgroups{self.groups}' if self.groups else 'warps'} slots{slots}" + " streamed" * self.streamed
+
+    def factor(self, name: str) -> Factor:
+        return Factor(name, self.a.value_depth if name in ("v", "dy") else self.a.depth)
+
+    # --- shared memory ------------------------------------------------------------------------------------------------
+
+    def plan(self, rings: Sequence[Ring], room: Room, sums: Factor | None) -> None:
+        """Settle the memory that rings take: rows lie in shared memory as a whole where they fit, else they come along with the
+        columns."""
+        self.rings, self.groups = list(rings), room.groups
+        self.parts = sums.chunks if sums is not None else 1
+        lefts = [r.left for r in rings if r.left is not None]
+        rows = sum(f.chunks * f.nbytes for f in lefts)
+        single = sum(r.items == 1 for r in rings)
+        #: Tiles that warps use at a time: of each ring one, or one after another.
+        self.in_use = single + any(r.items > 1 for r in rings)
+        least = 2 if self.groups else 1 + self.in_use
+        limit = room.limit - 2048
+
+        def needed(slots: int) -> int:
+            each = slots * sum(r.pitch for r in rings) if self.groups else slots * max(r.pitch for r in rings)
+            return rows * max(1, self.groups) + each
+
+        while self.groups > 1 and needed(least) > limit:
+            self.groups -= 1
+        self.streamed = needed(least) > limit
+        if self.streamed:
+            rows = 0
+            for r in self.rings:
+                r.streamed = r.left is not None
+        slots = next(
+            (n for n in range(_MOST_SLOTS + (0 if self.groups else self.in_use), least, -1) if needed(n) <= limit), least
+        )
+        at = 0
+        for r in self.rings:
+            r.slots, r.start = slots, at
+            at += slots * r.pitch * bool(self.groups)
+        self.slot = max(r.pitch for r in rings)
+        at += 0 if self.groups else slots * self.slot
+        self.rows_start, self.row_bytes = at, rows
+        at += rows * max(1, self.groups)
+        self.barriers = at
+        self.shared = at + (16 * slots * len(self.rings) + 8 * self.groups if self.groups else 0)
+        self.threads = GROUP * (self.groups + 1) if self.groups else GROUP
+        per_block = max(1, self.groups)
+        self.blocks = round_up(-(-self.row_extent // ROWS), per_block)
+
+    # --- where --------------------------------------------------------------------------------------------------------
+
+    def where(self) -> list[str]:
+        """The block's place in the problem, and the warp's and the thread's."""
+        number = "blockIdx.x" if self.parts == 1 else "number"
+        own = []
+        if self.groups:
+            last = self.groups - 1
+            own = [f"const int own = {f'least((int)threadIdx.x / {GROUP}, {last})' if last else '0'};"]
+            number = f"({number} * {self.groups} + own)" if last else number
+        lines = [
+            f"extern __shared__ __align__({1024 if self.groups else 128}) unsigned char shared[];",
+            *([f"const unsigned number = blockIdx.x / {self.parts}u;"] if self.parts > 1 else []),
+            *([f"const int part = (int)(blockIdx.x - number * {self.parts}u);"] if self.parts > 1 else []),
+            *own,
+            *self.of_block(number, self.blocks, ROWS),
+            "const int lane = threadIdx.x % 32, first = first_row + threadIdx.x / 32 % 4 * 16, row = first + lane / 4;",
+        ]
+        return [*lines, *(self._barriers() if self.groups else ["const int begin = start, end = stop;"])]
+
+    def _barriers(self) -> list[str]:
+        """Makes the barriers of the rings, and finds which tiles the groups meet together."""
+        lines, at = [], self.barriers
+        for r in self.rings:
+            lines.append(f"u64* const full_{r.name} = (u64*)(shared + {at});")
+            lines.append(f"u64* const empty_{r.name} = full_{r.name} + {r.slots};")
+            at += 16 * r.slots
+        lines += [
+            f"int* const bounds = (int*)(shared + {at});",
+            f"if (threadIdx.x % {GROUP} == 0 && threadIdx.x < {self.groups * GROUP}) {{",
+            "bounds[2 * own] = start; bounds[2 * own + 1] = stop; }",
+            "if (threadIdx.x == 0) {",
+        ]
+        for r in self.rings:
+            starts = f"start_barrier(full_{r.name} + i, {GROUP}); start_barrier(empty_{r.name} + i, {4 * self.groups});"
+            lines.append(f"for (int i = 0; i < {r.slots}; ++i) {{ {starts} }}")
+        return [
+            *lines,
+            "}",
+            "__syncthreads();",
+            "int begin = bounds[0], end = bounds[1];",
+            *(
+                [
+                    f"for (int i = 1; i < {self.groups}; ++i) if (bounds[2 * i] < bounds[2 * i + 1]) {{",
+                    "begin = begin < end ? least(begin, bounds[2 * i]) : bounds[2 * i]; end = most(end, bounds[2 * i + 1]); }",
+                ]
+                if self.groups > 1
+                else []
+            ),
+        ]
+
+    # --- tiles on their way -------------------------------------------------------------------------------------------
+
+    def _head(self, f: Factor, head: str) -> str:
+        return "g" if f.name in ("k", "v") else head
+
+    def copy(self, f: Factor, to: str, head: str, row: str, rows: str, chunk: str, thread: str) -> str:
+        """Sends 64 rows of an operand, from `row` on, on their way."""
+        operands, operand = self.operands, self.operands[f.name]
+        whole = (self.a.batch, self.a.heads, max(self.a.queries, self.a.keys), 1)
+        vector = piece(operand, 8, 3, whole) if operand.steps(3) == 1 else 1
+        stride, step = operands.stride(f.name, 2), operands.stride(f.name, 3)
+        column = "0" if f.chunks == 1 else f"({chunk}) * {WIDEST}"
+        of_head = operands.of_head(f.name, self._head(f, head))
+        start = f"{of_head} + ((i64)({row}) * {stride} + {column} * {step})"
+        extents = f"{rows} - ({row}), {f.depth} - {column}"
+        return f"copy_tile_of<{vector}, {f.width}, {GROUP}>({to}, {start}, {stride}, {step}, {extents}, {thread});"
+
+    def _item(self, r: Ring, to: str, tile: str, chunk: str, head: str, thread: str) -> list[str]:
+        """Sends a tile of a ring on its way."""
+        chunk = chunk if r.left else "part"
+        lines = [self.copy(r.factor, to, head, f"{tile} * {KEYS}", "columns", chunk, thread)]
+        if r.streamed and r.left is not None:
+            lines.append(self.copy(r.left, f"{to} + {r.left_start}", head, "first_row", "rows", chunk, thread))
+        if r.statistics:
+            queries = self.words.signed(self.a.queries)
+            lines += [
+                "{",
+                f"const int at = {thread} % 64, query = {tile} * {KEYS} + at;",
+                f"const float* const deltas = (const float*)W.w[{self.words.operands}] + ((i64)c0 * heads + {head}) * {queries};",
+                f"const float* const lses = {self.operands.of_head('lse', head)};",
+                f"const float* const from = {thread} < 64 ? lses + query * {self.operands.stride('lse', 2)} : deltas + query;",
+                f"copy_statistic({to} + ({r.statistics_start} + {thread} * 4), query < columns ? from : lses, query < columns);",
+                "}",
+            ]
+        return lines
+
+    def define(self) -> list[str]:
+        """The rows, and the first tiles."""
+        lines = []
+        if self.groups:
+            lines += self._producer()
+        lines += self._rows()
+        if self.groups:
+            return [*lines, *(f"int read_{r.name} = 0; unsigned phase_{r.name} = 0;" for r in self.rings)]
+        return [*lines, *self._feed()]
+
+    def _rows(self) -> list[str]:
+        """Brings the block's rows, where they fit."""
+        if self.streamed:
+            return []
+        lines, at = [], f"shared + ({self.rows_start}{f' + own * {self.row_bytes}' if self.groups > 1 else ''})"
+        lines.append(f"unsigned char* const own_rows = {at};")
+        offset = 0
+        thread = f"(int)threadIdx.x % {GROUP}" if self.groups else "(int)threadIdx.x"
+        for f in [r.left for r in self.rings if r.left is not None]:
+            for chunk in range(f.chunks):
+                to = f"own_rows + {offset + chunk * f.nbytes}"
+                lines.append(self.copy(f, to, "c1", "first_row", "rows", str(chunk), thread))
+            lines.append(f"const unsigned {f.name}_rows = shared_address(own_rows + {offset});")
+            offset += f.chunks * f.nbytes
+        lines.append("commit_copies();")
+        if self.groups:
+            lines += ["wait_copies<0>();", "order_copies();", "warpgroup_barrier(own);"]
+        return lines
+
+    def _order(self) -> list[tuple[Ring, int]]:
+        return [(r, r.items) for r in self.rings]
+
+    def _feed(self) -> list[str]:
+        """Warps: `feed` sends the next tile on its way. All rings are one, whose slots are taken in turn."""
+        lines, before = list[str](), 0
+        total = sum(items for _, items in self._order())
+        for i, (r, items) in enumerate(self._order()):
+            last = i + 1 == len(self.rings)
+            chunk = f"fed_step - {before}" if items > 1 else "0"
+            before += items
+            lines += [
+                *([] if last else [f"if (fed_step < {before}) {{"]),
+                *self._item(r, "to", "fed_tile", chunk, "fed_head" if self.by_keys else "c1", "(int)threadIdx.x"),
+                *([] if last else ["} else {"]),
+            ]
+        again = "if (++fed_tile == stop) { fed_tile = start; ++fed_head; }" if self.by_keys else "++fed_tile;"
+        slots = self.rings[0].slots
+        return [
+            "int fed_tile = start, fed_step = 0, fed_slot = 0, slot_read = 0;",
+            *(["int fed_head = first_head;"] if self.by_keys else []),
+            f"int fed_left = most(stop - start, 0){' * group' if self.by_keys else ''};",
+            "const auto feed = [&] {",
+            "if (fed_left > 0) {",
+            f"unsigned char* const to = shared + fed_slot * {self.slot};",
+            *lines,
+            *["}"] * (len(self.rings) - 1),
+            f"if (++fed_step == {total}) {{ fed_step = 0; --fed_left; {again} }}",
+            "}",
+            "commit_copies();",
+            f"fed_slot = fed_slot + 1 == {slots} ? 0 : fed_slot + 1;",
+            "};",
+            *["feed();"] * self._ahead,
+        ]
+
+    @property
+    def _ahead(self) -> int:
+        """Tiles on their way beside those in use."""
+        return self.rings[0].slots - self.in_use
+
+    def _producer(self) -> list[str]:
+        """Warpgroups: what the last group does."""
+        most, few = _REGISTERS
+        narrow, lag = self.groups > 1, min(2, self.rings[0].slots - 1)
+        body = []
+        for r in self.rings:
+            item = [
+                f"await_phase(empty_{r.name} + write_{r.name}, phase_{r.name} ^ 1);",
+                f"unsigned char* const to = shared + ({r.start} + write_{r.name} * {r.pitch});",
+                *self._item(r, "to", "tile", "chunk", "c1", "thread"),
+                "commit_copies();",
+                f"follow(full_{r.name} + write_{r.name});",
+                f"if (++write_{r.name} == {r.slots}) {{ write_{r.name} = 0; phase_{r.name} ^= 1; }}",
+            ]
+            loop = ["#pragma unroll 1", f"for (int chunk = 0; chunk < {r.items}; ++chunk)"] if r.items > 1 else []
+            body += [*loop, "{", *item, "}"]
+        tiles = ["#pragma unroll 1", "for (int tile = begin; tile < end; ++tile) {", *body, "}"]
+        if self.by_keys:
+            tiles = ["#pragma unroll 1", "for (int c1 = first_head; c1 < first_head + group; ++c1) {", *tiles, "}"]
+        return [
+            f"if (threadIdx.x >= {self.groups * GROUP}) {{",
+            *([f"give_registers<{few}>();"] if narrow else []),
+            f"const int thread = (int)threadIdx.x - {self.groups * GROUP};",
+            *(f"int write_{r.name} = 0; unsigned phase_{r.name} = 0;" for r in self.rings),
+            # What has arrived is told of when two more tiles are on their way; one, where a third has no slot.
+            "u64 *last = nullptr, *before = nullptr;",
+            "const auto follow = [&](u64* next) {",
+            f"wait_copies<{lag}>();",
+            "order_copies();",
+            "if (before) arrive(before);",
+            "before = last; last = next;" if lag == 2 else "before = next;",
+            "};",
+            *tiles,
+            "wait_copies<0>();",
+            "order_copies();",
+            "if (before) arrive(before);",
+            "if (last) arrive(last);",
+            "return;",
+            "}",
+            *([f"take_registers<{most}>();"] if narrow else []),
+        ]
+
+    def acquire(self, r: Ring) -> list[str]:
+        """Waits for the next tile of a ring."""
+        slot = f"unsigned char* const slot_{r.name} = shared + "
+        if self.groups:
+            return [
+                f"await_phase(full_{r.name} + read_{r.name}, phase_{r.name});",
+                f"{slot}({r.start} + read_{r.name} * {r.pitch});",
+            ]
+        return [
+            f"{slot}slot_read * {self.slot};",
+            f"wait_copies<{self._ahead - 1}>();",
+            "__syncthreads();",
+            "feed();",
+            f"slot_read = slot_read + 1 == {r.slots} ? 0 : slot_read + 1;",
+        ]
+
+    def release(self, r: Ring, test: str = "") -> list[str]:
+        """Gives a tile's slot back."""
+        if not self.groups:
+            return []
+        return [
+            f"if (lane == 0{test}) arrive(empty_{r.name} + read_{r.name});",
+            f"if (++read_{r.name} == {r.slots}) {{ read_{r.name} = 0; phase_{r.name} ^= 1; }}",
+        ]
+
+    def skip(self, count: str) -> list[str]:
+        """Gives back tiles that only other groups meet."""
+        if self.groups < 2:
+            return []
+        lines = ["#pragma unroll 1", f"for (int skipped = {count}; skipped > 0; --skipped) {{"]
+        for r in self.rings:
+            loop = [f"for (int chunk = 0; chunk < {r.items}; ++chunk)"] if r.items > 1 else []
+            lines += [*loop, "{", f"await_phase(full_{r.name} + read_{r.name}, phase_{r.name});", *self.release(r), "}"]
+        return [*lines, "}"]
+
+    def before_tiles(self) -> list[str]:
+        return self.skip("start < stop ? start - begin : end - begin")
+
+    def after_tiles(self) -> list[str]:
+        return self.skip("start < stop ? end - stop : 0")
+
+    # --- products -----------------------------------------------------------------------------------------------------
+
+    def dots(self, r: Ring, into: str, *, held: str = "") -> list[str]:
+        """Declares the dot products of a tile; its slot is given back afterwards where it is one of several."""
+        f, left = r.factor, r.left
+        assert left is not None
+        several = f.chunks > 1
+        rows = f"{left.name}_rows" + (f" + chunk * {f.nbytes}" if several else "")
+        columns = f"shared_address(slot_{r.name})"
+        if r.streamed:
+            rows = f"{columns} + {r.left_start}"
+        loop = ["#pragma unroll 1", f"for (int chunk = 0; chunk < {f.chunks}; ++chunk) {{"] if several else []
+        end = [*self.release(r), "}"] if several else []
+        if self.groups:
+            add = "chunk != 0" if several else "0"
+            start = f"start_dots<{f.width // 16}>({into}, {held or rows}, {columns}, {add});"
+            wait = [f"await_links<0>({into});"] if several else []
+            return [f"float {into}[8][4];", *loop, *self.acquire(r), start, *wait, *end]
+        return [
+            f"float {into}[8][4] = {{}};",
+            *loop,
+            *self.acquire(r),
+            f"add_dots_of<{f.width // 16}>({into}, {rows}, {columns});",
+            *end,
+        ]
+
+    def after_dots(self, r: Ring, into: str, under_way: int = 0) -> list[str]:
+        """Waits for dot products, beside which so many groups of links may go on."""
+        return [f"await_links<{under_way}>({into});"] if self.groups and r.factor.chunks == 1 else []
+
+    def sums_width(self, f: Factor) -> int:
+        """Columns of sums: those of whole instructions."""
+        return f.width if not self.groups else 64 if f.width <= 64 else 128
+
+    def sums(self, name: str, f: Factor) -> list[str]:
+        """Declares the sums of a factor's lines."""
+        return [f"float {name}[{self.sums_width(f) // 8}][4] = {{}};"]
+
+    def add_lines(self, r: Ring, weights: str, into: str) -> str:
+        """`into` goes on with weights times the lines of a ring's tile; warpgroups only begin."""
+        slot = f"shared_address(slot_{r.name})"
+        return f"{'start_lines' if self.groups else 'add_lines_of'}({into}, {weights}, {slot});"
+
+    def whole(self) -> str:
+        """Whether the warp's tile has only pairs that may be seen."""
+        tests = ["first + 15 < rows", f"tile * {KEYS} + {KEYS - 1} < columns"]
+        if self.low is not None:
+            tests.append(f"tile * {KEYS} >= first + 15 + low")
+        if self.high is not None:
+            tests.append(f"tile * {KEYS} + {KEYS - 1} <= first + high")
+        return " && ".join(tests)
+
+    def seen(self) -> str:
+        """Whether an element may be seen."""
+        tests = ["at_row < rows", "at_column < columns"]
+        if self.low is not None:
+            tests.append("at_column >= at_row + low")
+        if self.high is not None:
+            tests.append("at_column <= at_row + high")
+        return " && ".join(tests)
+
+    # --- results ------------------------------------------------------------------------------------------------------
+
+    def write(self, name: str, f: Factor, head: str, value: str) -> list[str]:
+        """Writes the thread's part of a result; `value` is that of element i = 2 * h + e of its columns n."""
+        operands = self.operands
+        operand, storage = operands[name], operands.storage(name)
+        unit = operand.steps(3) == 1
+        step = "" if unit else f" * {operands.stride(name, 3)}"
+        extents = (self.a.batch, self.a.heads, max(self.a.queries, self.a.keys), 1)
+        start = f"part * {WIDEST} + " if f.chunks > 1 else ""
+        lines = [
+            "#pragma unroll",
+            "for (int h = 0; h < 2; ++h) {",
+            "const int at_row = row + h * 8;",
+            f"if (at_row < (int){self.words.word(self.row_extent)}) {{",
+            f"{storage}* const to = {operands.of_head(name, head, writable=True)} + at_row * {operands.stride(name, 2)};",
+            "#pragma unroll",
+            f"for (int n = 0; n < {f.width // 8}; ++n) {{",
+            f"const int c = {start}n * 8 + lane % 4 * 2;",
+            f"Vec<{storage}, 2> out;",
+            "#pragma unroll",
+            f"for (int e = 0; e < 2; ++e) {{ const int i = 2 * h + e; out.v[e] = Narrow<{storage}, float>::to({value}); }}",
+        ]
+        if unit and piece(operand, 2, 3, extents) == 2:
+            lines.append(f"if (c + 2 <= {f.depth}) store<2>(to + c, out); else")
+        single = f"for (int e = 0; e < 2; ++e) if (c + e < {f.depth}) to[(c + e){step}] = out.v[e];"
+        return [*lines, "#pragma unroll", single, "}}}"]
+
+    def launch(self, body: Sequence[str], functions: str) -> Launch:
+        links = WARPGROUPS + TENSOR_CORES + GROUP_LINKS if self.groups else TENSOR_CORES + WARP_LINKS
+        common = PRODUCTS + ATTENTION + COMBINE + SCALE + WARP_INSTRUCTIONS + functions + FRAGMENTS
+        tables = common + links.replace("ELEMENT", str(self.a.math)) + TURN + self.score.definitions()
+        source = translation_unit(self.words, body, self.threads, tables, blocks=1)
+        blocks = self.a.batch * self.heads * self.blocks // max(1, self.groups) * self.parts
+        return Launch(KernelSource(source), (blocks, 1, 1), self.threads, self.shared)
