@@ -86,7 +86,12 @@ class Forward(TensorCoreKernel):
         """The dot products of a tile and the sums of the one before are under way together, the softmax beside the sums."""
         q = self.keys.left
         assert q is not None
+        first = f"if (own == {self.groups - 1} && begin < end) give_turn<{self.groups}>(own);"
+        # Groups take as many turns as the one with the most tiles, and the last turn given is not awaited.
+        rest = "for (int i = end - begin - most(stop - start, 1); i > 0; --i) {"
+        last = f"if (own == 0 && begin < end) await_turn<{self.groups}>(own);"
         return [
+            *([first] if self.turns else []),
             "if (start < stop) {",
             f"unsigned held[{q.width // 16}][4];",
             "hold_rows(held, q_rows);",
@@ -101,9 +106,11 @@ class Forward(TensorCoreKernel):
             "}",
             "#pragma unroll 1",
             "for (int tile = start + 1; tile < stop; ++tile) {",
+            *self.turn("await"),
             *self.dots(self.keys, "x", held="held"),
             *self.acquire(self.values),
             self.add_lines(self.values, "weights", "sum"),
+            *self.turn("give"),
             *self.after_dots(self.keys, "x", 1),
             *self._softmax(),
             # The test is always true. It keeps the wait for the sums behind the exponentials: ptxas would move it up.
@@ -118,6 +125,7 @@ class Forward(TensorCoreKernel):
             "await_links<0>(sum);",
             *self.release(self.values),
             "}",
+            *([rest, *self.turn("await"), *self.turn("give"), "}", last] if self.turns else []),
         ]
 
     def _finish(self) -> list[str]:

@@ -32,7 +32,7 @@ WIDEST = 128
 #: Bytes of 64 lines of 64 elements, and of a tile's log-sum-exps and deltas.
 _BYTES, STATISTICS = 8192, 512
 #: Tiles in shared memory at most; registers of a thread that multiplies and of one that brings tiles, where they differ.
-_MOST_SLOTS, _REGISTERS = 4, (240, 24)
+_MOST_SLOTS, _REGISTERS = 4, (240, 32)
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,12 @@ class Factor:
 
 @dataclass(frozen=True)
 class Room:
-    """What a block has: bytes of shared memory, and how many groups that multiply by warpgroup instructions (0: warps do)."""
+    """What a block has: bytes of shared memory, and how many groups that multiply by warpgroup instructions (0: warps do). `turns`:
+    groups begin products in turn, so that one has its softmax beside the products of the next."""
 
     limit: int
     groups: int = 0
+    turns: bool = False
 
 
 @dataclass
@@ -110,7 +112,7 @@ class TensorCoreKernel(Place):
 
     def __str__(self) -> str:
         slots = "+".join(str(r.slots) for r in self.rings)
-        return f"{f'warpgroups{self.groups}' if self.groups else 'warps'} slots{slots}" + " streamed" * self.streamed
+        return f"{f'warpgroups{self.groups}' if self.groups else 'warps'} slots{slots}{' turns' * self.turns}{' streamed' * self.streamed}"
 
     def factor(self, name: str) -> Factor:
         return Factor(name, self.a.value_depth if name in ("v", "dy") else self.a.depth)
@@ -136,6 +138,7 @@ class TensorCoreKernel(Place):
 
         while self.groups > 1 and needed(least) > limit:
             self.groups -= 1
+        self.turns = room.turns and self.groups > 1
         self.streamed = needed(least) > limit
         if self.streamed:
             rows = 0
@@ -390,6 +393,10 @@ class TensorCoreKernel(Place):
             loop = [f"for (int chunk = 0; chunk < {r.items}; ++chunk)"] if r.items > 1 else []
             lines += [*loop, "{", f"await_phase(full_{r.name} + read_{r.name}, phase_{r.name});", *self.release(r), "}"]
         return [*lines, "}"]
+
+    def turn(self, what: str) -> list[str]:
+        """Awaits a turn to begin products, or gives it to the next group."""
+        return [f"{what}_turn<{self.groups}>(own);"] if self.turns else []
 
     def before_tiles(self) -> list[str]:
         return self.skip("start < stop ? start - begin : end - begin")

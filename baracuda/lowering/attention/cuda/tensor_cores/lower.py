@@ -21,9 +21,12 @@ from baracuda.runtime.program import Launch, Lowered
 
 def tensor_core_ways(a: Attention, target: Target) -> Iterator[Lowered]:
     """The kernels that autotuning tries. They differ in no bit."""
-    groups = (2, 1) if target.arch == "sm_90" else (0,)
-    for n in groups:
-        yield lower_tensor_cores(a, target, Room(target.shared_bytes, n))
+    if target.arch == "sm_90":
+        rooms = [Room(target.shared_bytes, 2, turns=True), Room(target.shared_bytes, 2), Room(target.shared_bytes, 1)]
+    else:
+        rooms = [Room(target.shared_bytes)]
+    for room in rooms:
+        yield lower_tensor_cores(a, target, room)
 
 
 @lru_cache(maxsize=4096)
