@@ -130,7 +130,14 @@ class Forward(TensorCoreKernel):
 
     def _finish(self) -> list[str]:
         """Writes y, and the log-sum-exp."""
-        lines = ["for (int h = 0; h < 2; ++h) total[h] = of_four<Sum>(total[h]);"]
+        lines = [
+            "float inverse[2];",
+            "#pragma unroll",
+            "for (int h = 0; h < 2; ++h) {",
+            "total[h] = of_four<Sum>(total[h]);",
+            f"inverse[h] = origin[h] == -{_INFINITY} ? 0 : 1 / total[h];",
+            "}",
+        ]
         if "lse" in self.operands:
             to = f"{self.operands.of_head('lse', 'c1', writable=True)}[(row + 8 * h) * {self.operands.stride('lse', 2)}]"
             extent = f"(int){self.words.word(self.a.queries)}"
@@ -140,4 +147,4 @@ class Forward(TensorCoreKernel):
                 "#pragma unroll",
                 f"for (int h = 0; h < 2; ++h) if (row + 8 * h < {extent}) {to} = origin[h] + log_(total[h]);",
             ]
-        return [*lines, *self.write("y", self.values.factor, "c1", f"origin[h] == -{_INFINITY} ? 0 : sum[n][i] / total[h]")]
+        return [*lines, *self.write("y", self.values.factor, "c1", "sum[n][i] * inverse[h]")]

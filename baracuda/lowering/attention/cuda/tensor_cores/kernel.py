@@ -58,8 +58,8 @@ class Factor:
 
 @dataclass(frozen=True)
 class Room:
-    """What a block has: bytes of shared memory, and how many groups that multiply by warpgroup instructions (0: warps do). `turns`:
-    groups begin products in turn, so that one has its softmax beside the products of the next."""
+    """What a block has: bytes of shared memory, and how many groups that multiply by warpgroup instructions (0: warps do). With
+    `turns` groups begin products in turn, so that one has its softmax beside the products of the next."""
 
     limit: int
     groups: int = 0
@@ -112,7 +112,8 @@ class TensorCoreKernel(Place):
 
     def __str__(self) -> str:
         slots = "+".join(str(r.slots) for r in self.rings)
-        return f"{f'warpgroups{self.groups}' if self.groups else 'warps'} slots{slots}{' turns' * self.turns}{' streamed' * self.streamed}"
+        name = f"warpgroups{self.groups}" if self.groups else "warps"
+        return f"{name} slots{slots}{' turns' * self.turns}{' streamed' * self.streamed}"
 
     def factor(self, name: str) -> Factor:
         return Factor(name, self.a.value_depth if name in ("v", "dy") else self.a.depth)
