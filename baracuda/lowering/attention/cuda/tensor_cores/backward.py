@@ -93,6 +93,7 @@ class QueryGradient(Backward):
             *self.statistics("row + 8 * h", "row + 8 * h < rows", "lses[h]", "deltas[h]"),
             "}",
             *(self.sums("sum", into.factor) if into else []),
+            *(line for r in self._held() for line in self.hold(r)),
             *self.score.of_tile(),
             *self.before_tiles(),
             "#pragma unroll 1",
@@ -105,6 +106,10 @@ class QueryGradient(Backward):
             *(self.write("dq", into.factor, "c1", "sum[n][i]") if into else []),
         ]
         return self.launch(body, "")
+
+    def _held(self) -> list[Ring]:
+        """Rings whose rows are kept in registers: warpgroup instructions take them from there at less cost than from memory."""
+        return [r for r in (self.scores, self.slopes) if r is not None and self.groups and r.factor.chunks == 1]
 
     def _add(self, into: Ring) -> list[str]:
         return [

@@ -84,8 +84,6 @@ class Forward(TensorCoreKernel):
 
     def _pipelined(self) -> list[str]:
         """The dot products of a tile and the sums of the one before are under way together, the softmax beside the sums."""
-        q = self.keys.left
-        assert q is not None
         first = f"if (own == {self.groups - 1} && begin < end) give_turn<{self.groups}>(own);"
         # Groups take as many turns as the one with the most tiles, and the last turn given is not awaited.
         rest = "for (int i = end - begin - most(stop - start, 1); i > 0; --i) {"
@@ -93,12 +91,11 @@ class Forward(TensorCoreKernel):
         return [
             *([first] if self.turns else []),
             "if (start < stop) {",
-            f"unsigned held[{q.width // 16}][4];",
-            "hold_rows(held, q_rows);",
+            *self.hold(self.keys),
             "unsigned weights[4][4];",
             "{",
             "const int tile = start;",
-            *self.dots(self.keys, "x", held="held"),
+            *self.dots(self.keys, "x"),
             *self.after_dots(self.keys, "x"),
             *self.release(self.keys),
             *self._softmax(),
@@ -107,7 +104,7 @@ class Forward(TensorCoreKernel):
             "#pragma unroll 1",
             "for (int tile = start + 1; tile < stop; ++tile) {",
             *self.turn("await"),
-            *self.dots(self.keys, "x", held="held"),
+            *self.dots(self.keys, "x"),
             *self.acquire(self.values),
             self.add_lines(self.values, "weights", "sum"),
             *self.turn("give"),

@@ -31,8 +31,9 @@ ROWS, GROUP = KEYS, 128
 WIDEST = 128
 #: Bytes of 64 lines of 64 elements, and of a tile's log-sum-exps and deltas.
 _BYTES, STATISTICS = 8192, 512
-#: Tiles in shared memory at most; registers of a thread that multiplies and of one that brings tiles, where they differ.
-_MOST_SLOTS, _REGISTERS = 4, (240, 32)
+#: Tiles in shared memory at most; registers of a thread that multiplies and of one that brings tiles, beside two groups of the
+#: former: 3 * 168 together, which is what 384 threads start with.
+_MOST_SLOTS, _REGISTERS = 4, (232, 40)
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,8 @@ class TensorCoreKernel(Place):
         super().__init__(a, words, by_keys=by_keys)
         self.score = TensorCoreScore(a, words, self.operands, by_keys=by_keys)
         self.parts = 1
+        #: The rows that registers hold.
+        self.held: set[str] = set()
 
     def __str__(self) -> str:
         slots = "+".join(str(r.slots) for r in self.rings)
@@ -407,20 +410,29 @@ class TensorCoreKernel(Place):
 
     # --- products -----------------------------------------------------------------------------------------------------
 
-    def dots(self, r: Ring, into: str, *, held: str = "") -> list[str]:
+    def hold(self, r: Ring) -> list[str]:
+        """Keeps the rows that a ring's tiles are multiplied with in registers."""
+        f = r.left
+        assert f is not None
+        self.held.add(f.name)
+        return [f"unsigned {f.name}_held[{f.width // 16}][4];", f"hold_rows({f.name}_held, {f.name}_rows);"]
+
+    def dots(self, r: Ring, into: str) -> list[str]:
         """Declares the dot products of a tile; its slot is given back afterwards where it is one of several."""
         f, left = r.factor, r.left
         assert left is not None
         several = f.chunks > 1
         rows = f"{left.name}_rows" + (f" + chunk * {f.nbytes}" if several else "")
         columns = f"shared_address(slot_{r.name})"
-        if r.streamed:
+        if left.name in self.held:
+            rows = f"{left.name}_held"
+        elif r.streamed:
             rows = f"{columns} + {r.left_start}"
         loop = ["#pragma unroll 1", f"for (int chunk = 0; chunk < {f.chunks}; ++chunk) {{"] if several else []
         end = [*self.release(r), "}"] if several else []
         if self.groups:
             add = "chunk != 0" if several else "0"
-            start = f"start_dots<{f.width // 16}>({into}, {held or rows}, {columns}, {add});"
+            start = f"start_dots<{f.width // 16}>({into}, {rows}, {columns}, {add});"
             wait = [f"await_links<0>({into});"] if several else []
             return [f"float {into}[8][4];", *loop, *self.acquire(r), start, *wait, *end]
         return [
