@@ -83,9 +83,8 @@ class QueryGradient(Backward):
     def lower(self) -> Launch:
         bias, into = self.a.dbias is not None, self.into
         body = [
-            *self.where(),
             self.number_of_heads(),
-            *self.define(),
+            *self.where(),
             *(self._clear_bias() if bias else []),
             "float lses[2], deltas[2];",
             "#pragma unroll",
@@ -94,6 +93,7 @@ class QueryGradient(Backward):
             "}",
             *(self.sums("sum", into.factor) if into else []),
             *(line for r in self._held() for line in self.hold(r)),
+            *(self.release_rows() if self._held() else []),
             *self.score.of_tile(),
             *self.before_tiles(),
             "#pragma unroll 1",
@@ -103,13 +103,16 @@ class QueryGradient(Backward):
             *self.done([r for r in self.rings if r.items == 1]),
             "}",
             *self.after_tiles(),
+            *([] if self._held() else self.release_rows()),
             *(self.write("dq", into.factor, "c1", "sum[n][i]") if into else []),
+            *self.finished(),
         ]
         return self.launch(body, "")
 
     def _held(self) -> list[Ring]:
         """Rings whose rows are kept in registers: warpgroup instructions take them from there at less cost than from memory."""
-        return [r for r in (self.scores, self.slopes) if r is not None and self.groups and r.factor.chunks == 1]
+        rings = [r for r in (self.scores, self.slopes) if r is not None and self.groups and r.factor.chunks == 1]
+        return rings if len(rings) == 2 else []
 
     def _add(self, into: Ring) -> list[str]:
         return [
@@ -150,9 +153,8 @@ class KeyGradient(Backward):
     def lower(self) -> Launch:
         finish = [f"{x}[CURRENT_][i] = {weight};" for x, weight in self._weights().values()]
         body = [
-            *self.where(),
             self.number_of_heads(),
-            *self.define(),
+            *self.where(),
             *(line for n, r in self.into.items() for line in self.sums(f"sum_{n}", r.factor)),
             "#pragma unroll 1",
             "for (int c1 = first_head; end > begin && c1 < first_head + group; ++c1) {",
@@ -166,7 +168,9 @@ class KeyGradient(Backward):
             "}",
             *self.after_tiles(),
             "}",
+            *self.release_rows(),
             *(line for n, r in self.into.items() for line in self.write(n, r.factor, "g", f"sum_{n}[n][i]")),
+            *self.finished(),
         ]
         return self.launch(body, "")
 

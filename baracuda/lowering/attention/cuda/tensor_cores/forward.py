@@ -21,20 +21,23 @@ class Forward(TensorCoreKernel):
         super().__init__(a, words, by_keys=False)
         self.keys, self.values = Ring("k", self.factor("k"), self.factor("q")), Ring("v", self.factor("v"))
         self.plan((self.keys, self.values), room, self.values.factor)
+        self.pipelined = self.groups > 0 and self.keys.factor.chunks == 1
+        self.turns = room.turns and self.groups > 1 and self.pipelined
 
     def lower(self) -> Launch:
         functions = function("log_", self.a.compute, f.log(input_("x", self.a.compute)))
         begin = [
             *self.where(),
-            *self.define(),
+            *(self.hold(self.keys) if self.pipelined else []),
+            *(self.release_rows() if self.pipelined else []),
             f"float origin[2] = {{-{_INFINITY}, -{_INFINITY}}}, total[2] = {{}};",
             *self.sums("sum", self.values.factor),
             *self.score.of_tile(),
             *self.before_tiles(),
         ]
-        pipelined = self.groups and self.keys.factor.chunks == 1
-        tiles = self._pipelined() if pipelined else self._one_by_one()
-        return self.launch([*begin, *tiles, *self.after_tiles(), *self._finish()], functions)
+        tiles = self._pipelined() if self.pipelined else self._one_by_one()
+        rows = [] if self.pipelined else self.release_rows()
+        return self.launch([*begin, *tiles, *self.after_tiles(), *rows, *self._finish(), *self.finished()], functions)
 
     def _softmax(self) -> list[str]:
         """From dot products to exponentials."""
@@ -84,14 +87,10 @@ class Forward(TensorCoreKernel):
 
     def _pipelined(self) -> list[str]:
         """The dot products of a tile and the sums of the one before are under way together, the softmax beside the sums."""
-        first = f"if (own == {self.groups - 1} && begin < end) give_turn<{self.groups}>(own);"
-        # Groups take as many turns as the one with the most tiles, and the last turn given is not awaited.
+        # Groups take as many turns as the one with the most tiles.
         rest = "for (int i = end - begin - most(stop - start, 1); i > 0; --i) {"
-        last = f"if (own == 0 && begin < end) await_turn<{self.groups}>(own);"
         return [
-            *([first] if self.turns else []),
             "if (start < stop) {",
-            *self.hold(self.keys),
             "unsigned weights[4][4];",
             "{",
             "const int tile = start;",
@@ -122,7 +121,7 @@ class Forward(TensorCoreKernel):
             "await_links<0>(sum);",
             *self.release(self.values),
             "}",
-            *([rest, *self.turn("await"), *self.turn("give"), "}", last] if self.turns else []),
+            *([rest, *self.turn("await"), *self.turn("give"), "}"] if self.turns else []),
         ]
 
     def _finish(self) -> list[str]:

@@ -65,6 +65,7 @@ class Room:
     limit: int
     groups: int = 0
     turns: bool = False
+    persistent: int = 0
 
 
 @dataclass
@@ -110,6 +111,8 @@ class TensorCoreKernel(Place):
         super().__init__(a, words, by_keys=by_keys)
         self.score = TensorCoreScore(a, words, self.operands, by_keys=by_keys)
         self.parts = 1
+        #: Whether groups take turns.
+        self.turns = False
         #: The rows that registers hold.
         self.held: set[str] = set()
 
@@ -142,10 +145,10 @@ class TensorCoreKernel(Place):
 
         while self.groups > 1 and needed(least) > limit:
             self.groups -= 1
-        self.turns = room.turns and self.groups > 1
+        self.persistent = room.persistent if self.groups else 0
         self.streamed = needed(least) > limit
         if self.streamed:
-            rows = 0
+            rows = self.persistent = 0
             for r in self.rings:
                 r.streamed = r.left is not None
         slots = next(
@@ -160,7 +163,7 @@ class TensorCoreKernel(Place):
         self.rows_start, self.row_bytes = at, rows
         at += rows * max(1, self.groups)
         self.barriers = at
-        self.shared = at + (16 * slots * len(self.rings) + 8 * self.groups if self.groups else 0)
+        self.shared = at + (16 * slots * len(self.rings) + 8 * self.groups + 24 if self.groups else 0)
         self.threads = GROUP * (self.groups + 1) if self.groups else GROUP
         per_block = max(1, self.groups)
         self.blocks = round_up(-(-self.row_extent // ROWS), per_block)
@@ -168,53 +171,84 @@ class TensorCoreKernel(Place):
     # --- where --------------------------------------------------------------------------------------------------------
 
     def where(self) -> list[str]:
-        """The block's place in the problem, and the warp's and the thread's."""
-        number = "blockIdx.x" if self.parts == 1 else "number"
-        own = []
-        if self.groups:
-            last = self.groups - 1
-            own = [f"const int own = {f'least((int)threadIdx.x / {GROUP}, {last})' if last else '0'};"]
-            number = f"({number} * {self.groups} + own)" if last else number
-        lines = [
-            f"extern __shared__ __align__({1024 if self.groups else 128}) unsigned char shared[];",
-            *([f"const unsigned number = blockIdx.x / {self.parts}u;"] if self.parts > 1 else []),
-            *([f"const int part = (int)(blockIdx.x - number * {self.parts}u);"] if self.parts > 1 else []),
-            *own,
-            *self.of_block(number, self.blocks, ROWS),
-            "const int lane = threadIdx.x % 32, first = first_row + threadIdx.x / 32 % 4 * 16, row = first + lane / 4;",
+        """The block's place in the problem, and the warp's and the thread's; what brings tiles; the block's rows."""
+        shared = f"extern __shared__ __align__({1024 if self.groups else 128}) unsigned char shared[];"
+        lane = ["const int lane = threadIdx.x % 32;"]
+        row = ["const int first = first_row + threadIdx.x / 32 % 4 * 16, row = first + lane / 4;"]
+        if not self.groups:
+            bounds = "const int begin = start, end = stop;"
+            return [shared, *self._place("blockIdx.x"), *lane, *row, bounds, *self._rows(), *self._feed()]
+        last = self.groups - 1
+        own = f"const int own = {f'least((int)threadIdx.x / {GROUP}, {last})' if last else '0'};"
+        # Before the first turn, the last group gives one to the first.
+        turns = (
+            [f"if (own == {last} && threadIdx.x < {self.groups * GROUP}) give_turn<{self.groups}>(own);"] if self.turns else []
+        )
+        reading = [f"int read_{r.name} = 0; unsigned phase_{r.name} = 0;" for r in self.rings] + turns
+        if self.persistent:
+            item = [
+                "unsigned turn = 0;",
+                "#pragma unroll 1",
+                "for (;; turn ^= 1) {",
+                "await_phase(full_rows, turn);",
+                "const unsigned taken = *(volatile unsigned*)next;",
+                f"if (taken >= {self.words.unsigned(self.count)}) break;",
+            ]
+            return [shared, own, *lane, *self._barriers(), *self._producer(), *reading, *item, *self._place("taken"), *row,
+                    *self._bounds_of_groups("taken"), *self._own_rows()]  # fmt: skip
+        place = [*self._place("blockIdx.x"), *self._bounds_of_groups("blockIdx.x")]
+        return [shared, own, *lane, *place, *row, *self._barriers(), *self._producer(), *self._rows(), *reading]
+
+    def finished(self) -> list[str]:
+        """Ends what `where` began."""
+        return ["}"] if self.persistent else []
+
+    @property
+    def count(self) -> int:
+        """Blocks in all."""
+        return self.a.batch * self.heads * self.blocks // max(1, self.groups) * self.parts
+
+    def _place(self, number: str, own: str = "own") -> list[str]:
+        """Declares the place of a group's rows."""
+        lines = []
+        if self.parts > 1:
+            lines = [
+                f"const unsigned of_rows = {number} / {self.parts}u;",
+                f"const int part = (int)({number} - of_rows * {self.parts}u);",
+            ]
+            number = "of_rows"
+        if self.groups > 1:
+            number = f"({number} * {self.groups} + {own})"
+        return [*lines, *self.of_block(number, self.blocks, ROWS)]
+
+    def _bounds_of_groups(self, number: str) -> list[str]:
+        """Declares which tiles the groups meet together."""
+        if self.groups == 1:
+            return ["const int begin = start, end = stop;"]
+        return [
+            "int begin = 0, end = 0;",
+            "#pragma unroll 1",
+            f"for (int other = 0; other < {self.groups}; ++other) {{",
+            *self._place(number, "other"),
+            "if (start < stop) { begin = end ? least(begin, start) : start; end = most(end, stop); }",
+            "}",
         ]
-        return [*lines, *(self._barriers() if self.groups else ["const int begin = start, end = stop;"])]
 
     def _barriers(self) -> list[str]:
-        """Makes the barriers of the rings, and finds which tiles the groups meet together."""
+        """Makes the barriers of the rings."""
         lines, at = [], self.barriers
+        starts = []
         for r in self.rings:
             lines.append(f"u64* const full_{r.name} = (u64*)(shared + {at});")
             lines.append(f"u64* const empty_{r.name} = full_{r.name} + {r.slots};")
             at += 16 * r.slots
-        lines += [
-            f"int* const bounds = (int*)(shared + {at});",
-            f"if (threadIdx.x % {GROUP} == 0 && threadIdx.x < {self.groups * GROUP}) {{",
-            "bounds[2 * own] = start; bounds[2 * own + 1] = stop; }",
-            "if (threadIdx.x == 0) {",
-        ]
-        for r in self.rings:
-            starts = f"start_barrier(full_{r.name} + i, {GROUP}); start_barrier(empty_{r.name} + i, {4 * self.groups});"
-            lines.append(f"for (int i = 0; i < {r.slots}; ++i) {{ {starts} }}")
-        return [
-            *lines,
-            "}",
-            "__syncthreads();",
-            "int begin = bounds[0], end = bounds[1];",
-            *(
-                [
-                    f"for (int i = 1; i < {self.groups}; ++i) if (bounds[2 * i] < bounds[2 * i + 1]) {{",
-                    "begin = begin < end ? least(begin, bounds[2 * i]) : bounds[2 * i]; end = most(end, bounds[2 * i + 1]); }",
-                ]
-                if self.groups > 1
-                else []
-            ),
-        ]
+            each = f"start_barrier(full_{r.name} + i, {GROUP}); start_barrier(empty_{r.name} + i, {4 * self.groups});"
+            starts.append(f"for (int i = 0; i < {r.slots}; ++i) {{ {each} }}")
+        if self.persistent:
+            lines.append(f"u64* const full_rows = (u64*)(shared + {at}), *const empty_rows = full_rows + 1;")
+            lines.append("unsigned* const next = (unsigned*)(full_rows + 2);")
+            starts.append(f"start_barrier(full_rows, {GROUP}); start_barrier(empty_rows, {4 * self.groups});")
+        return [*lines, "if (threadIdx.x == 0) {", *starts, "}", "__syncthreads();"]
 
     # --- tiles on their way -------------------------------------------------------------------------------------------
 
@@ -252,16 +286,6 @@ class TensorCoreKernel(Place):
             ]
         return lines
 
-    def define(self) -> list[str]:
-        """The rows, and the first tiles."""
-        lines = []
-        if self.groups:
-            lines += self._producer()
-        lines += self._rows()
-        if self.groups:
-            return [*lines, *(f"int read_{r.name} = 0; unsigned phase_{r.name} = 0;" for r in self.rings)]
-        return [*lines, *self._feed()]
-
     def _rows(self) -> list[str]:
         """Brings the block's rows, where they fit."""
         if self.streamed:
@@ -280,6 +304,18 @@ class TensorCoreKernel(Place):
         if self.groups:
             lines += ["wait_copies<0>();", "order_copies();", "warpgroup_barrier(own);"]
         return lines
+
+    def _own_rows(self) -> list[str]:
+        """Declares where the rows are that a block's last threads have brought."""
+        lines, offset = [f"unsigned char* const own_rows = shared + ({self.rows_start} + own * {self.row_bytes});"], 0
+        for f in [r.left for r in self.rings if r.left is not None]:
+            lines.append(f"const unsigned {f.name}_rows = shared_address(own_rows + {offset});")
+            offset += f.chunks * f.nbytes
+        return lines
+
+    def release_rows(self) -> list[str]:
+        """Gives back the rows."""
+        return ["__syncwarp();", "if (lane == 0) arrive(empty_rows);"] if self.persistent else []
 
     def _order(self) -> list[tuple[Ring, int]]:
         return [(r, r.items) for r in self.rings]
@@ -340,6 +376,9 @@ class TensorCoreKernel(Place):
         tiles = ["#pragma unroll 1", "for (int tile = begin; tile < end; ++tile) {", *body, "}"]
         if self.by_keys:
             tiles = ["#pragma unroll 1", "for (int c1 = first_head; c1 < first_head + group; ++c1) {", *tiles, "}"]
+        drain = ["wait_copies<0>();", "order_copies();", "if (before) arrive(before);", "if (last) arrive(last);"]
+        if self.persistent:
+            tiles = self._items(tiles, drain)
         return [
             f"if (threadIdx.x >= {self.groups * GROUP}) {{",
             *([f"give_registers<{few}>();"] if narrow else []),
@@ -354,14 +393,48 @@ class TensorCoreKernel(Place):
             "before = last; last = next;" if lag == 2 else "before = next;",
             "};",
             *tiles,
-            "wait_copies<0>();",
-            "order_copies();",
-            "if (before) arrive(before);",
-            "if (last) arrive(last);",
+            *([] if self.persistent else drain),
             "return;",
             "}",
             *([f"take_registers<{most}>();"] if narrow else []),
         ]
+
+    def _items(self, tiles: Sequence[str], drain: Sequence[str]) -> list[str]:
+        """Takes what comes next, brings its rows and its tiles."""
+        rows, offset = list[str](), 0
+        for f in [r.left for r in self.rings if r.left is not None]:
+            for chunk in range(f.chunks):
+                to = f"to + {offset}"
+                rows.append(self.copy(f, to, "c1", "first_row", "rows", str(chunk), "thread"))
+                offset += f.nbytes
+        counter = f"(unsigned*)({self.words.word(self.counter)} + W.w[{self.words.operands}])"
+        return [
+            "unsigned turn = 0;",
+            "#pragma unroll 1",
+            "for (;; turn ^= 1) {",
+            *drain,
+            "before = last = nullptr;",
+            "await_phase(empty_rows, turn ^ 1);",
+            f"if (thread == 0) *(volatile unsigned*)next = atomicAdd({counter}, 1u);",
+            f"warpgroup_barrier({self.groups * 2 + 1});",
+            "const unsigned taken = *(volatile unsigned*)next;",
+            f"if (taken >= {self.words.unsigned(self.count)}) {{ arrive(full_rows); break; }}",
+            "#pragma unroll 1",
+            f"for (int own = 0; own < {self.groups}; ++own) {{",
+            *self._place("taken"),
+            f"unsigned char* const to = shared + ({self.rows_start} + own * {self.row_bytes});",
+            *rows,
+            "}",
+            "commit_copies();",
+            "follow(full_rows);",
+            *self._place("taken"),
+            *self._bounds_of_groups("taken"),
+            *tiles,
+            "}",
+        ]
+
+    #: Where in the workspace the number of the next block to be taken is.
+    counter = 0
 
     def acquire(self, r: Ring) -> list[str]:
         """Waits for the next tile of a ring."""
@@ -511,5 +584,5 @@ class TensorCoreKernel(Place):
         common = PRODUCTS + ATTENTION + COMBINE + SCALE + WARP_INSTRUCTIONS + functions + FRAGMENTS
         tables = common + links.replace("ELEMENT", str(self.a.math)) + TURN + self.score.definitions()
         source = translation_unit(self.words, body, self.threads, tables, blocks=1)
-        blocks = self.a.batch * self.heads * self.blocks // max(1, self.groups) * self.parts
+        blocks = min(self.count, self.persistent) if self.persistent else self.count
         return Launch(KernelSource(source), (blocks, 1, 1), self.threads, self.shared)

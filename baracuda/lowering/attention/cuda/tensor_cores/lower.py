@@ -14,15 +14,16 @@ from baracuda.lowering.attention.cuda.tensor_cores.forward import Forward
 from baracuda.lowering.attention.cuda.tensor_cores.kernel import Room
 from baracuda.lowering.attention.problem import Attention
 from baracuda.lowering.matmul.problem import TENSOR_CORE_MATH
-from baracuda.lowering.nest.cuda.kernel import Target, Words
+from baracuda.lowering.nest.cuda.kernel import Target, Words, translation_unit
 from baracuda.runtime.cuda import GRID_LIMIT
-from baracuda.runtime.program import Launch, Lowered
+from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 
 def tensor_core_ways(a: Attention, target: Target) -> Iterator[Lowered]:
     """The kernels that autotuning tries. They differ in no bit."""
     if target.arch == "sm_90":
-        rooms = [Room(target.shared_bytes, 2, turns=True), Room(target.shared_bytes, 2), Room(target.shared_bytes, 1)]
+        most, sms = target.shared_bytes, target.multiprocessors
+        rooms = [Room(most, 2, turns=True), Room(most, 2), Room(most, 1), Room(most, 2, True, sms), Room(most, 2, False, sms)]
     else:
         rooms = [Room(target.shared_bytes)]
     for room in rooms:
@@ -61,6 +62,15 @@ def lower_tensor_cores(a: Attention, target: Target, room: Room) -> Lowered:
         together = bool(room.groups) and KeyGradient.fit_together(a)
         for results in [wanted] if together and wanted else [[n] for n in wanted]:
             kernels.append(KeyGradient(a, words, room, results))
+    counting = [kernel for kernel in kernels if kernel.persistent]
+    if counting:
+        for i, kernel in enumerate(counting):
+            kernel.counter = workspace + 4 * i
+        clear = (
+            f"if (threadIdx.x < {len(counting)}) ((unsigned*)({words.word(workspace)} + W.w[{words.operands}]))[threadIdx.x] = 0;"
+        )
+        launches.append(Launch(KernelSource(translation_unit(words, [clear], 32)), (1, 1, 1), 32))
+        workspace += 128
     launches += [kernel.lower() for kernel in kernels]
     if any(launch.grid[0] > GRID_LIMIT[0] for launch in launches):
         raise UnsupportedError(f"{a.batch} x {a.heads} heads of {a.queries} queries and {a.keys} keys; expected fewer blocks")
