@@ -15,8 +15,8 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.core.sku import MathPrecision
 from baracuda.lowering.attention.cpu.lower import lower as lower_for_cpu
 from baracuda.lowering.attention.cuda.lower import ways
-from baracuda.lowering.attention.cuda.tensor_cores.kernel import Room
 from baracuda.lowering.attention.cuda.tensor_cores.lower import lower_tensor_cores
+from baracuda.lowering.attention.cuda.tensor_cores.rings import Room
 from baracuda.lowering.matmul.problem import TENSOR_CORE_MATH
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.nest.cuda.targets import target_of

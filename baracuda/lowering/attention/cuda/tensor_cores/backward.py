@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from baracuda.lowering.attention.cuda.tensor_cores.kernel import GROUP, WIDEST, Ring, Room, TensorCoreKernel
+from baracuda.lowering.attention.cuda.tensor_cores.kernel import TensorCoreKernel
+from baracuda.lowering.attention.cuda.tensor_cores.rings import GROUP, WIDEST, Ring, Room
 from baracuda.lowering.attention.problem import QUERIES, Attention
 from baracuda.lowering.nest.cuda.kernel import Words
 from baracuda.runtime.program import Launch

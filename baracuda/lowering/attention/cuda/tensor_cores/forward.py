@@ -5,7 +5,8 @@ from __future__ import annotations
 from baracuda.formula import functions as f
 from baracuda.formula.expr import input_
 from baracuda.lowering.attention.cuda.score import function
-from baracuda.lowering.attention.cuda.tensor_cores.kernel import Ring, Room, TensorCoreKernel
+from baracuda.lowering.attention.cuda.tensor_cores.kernel import TensorCoreKernel
+from baracuda.lowering.attention.cuda.tensor_cores.rings import Ring, Room
 from baracuda.lowering.attention.problem import KEYS, Attention
 from baracuda.lowering.nest.cuda.kernel import Words
 from baracuda.runtime.program import Launch

@@ -11,7 +11,7 @@ from baracuda.lowering.attention.cuda.delta import delta_bytes, lower_delta
 from baracuda.lowering.attention.cuda.place import LONGEST
 from baracuda.lowering.attention.cuda.tensor_cores.backward import KeyGradient, QueryGradient
 from baracuda.lowering.attention.cuda.tensor_cores.forward import Forward
-from baracuda.lowering.attention.cuda.tensor_cores.kernel import Room
+from baracuda.lowering.attention.cuda.tensor_cores.rings import Room
 from baracuda.lowering.attention.problem import Attention
 from baracuda.lowering.matmul.problem import TENSOR_CORE_MATH
 from baracuda.lowering.nest.cuda.kernel import Target, Words, translation_unit
