@@ -52,8 +52,8 @@ class Backward(TensorCoreKernel):
             return self.score.each([*own, f"const bool seen = {seen};", *value], others, before)
 
         if self.score.heavy:
-            return text(self.seen())
-        return [f"if ({self.whole()}) {{", *text("true"), "} else {", *text(self.seen()), "}"]
+            return text(self.is_seen())
+        return [f"if ({self.whole()}) {{", *text("true"), "} else {", *text(self.is_seen()), "}"]
 
     def tile(self, finish: Sequence[str]) -> list[str]:
         """The dot products of a tile, then its pairs."""

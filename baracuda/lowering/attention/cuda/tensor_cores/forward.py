@@ -51,7 +51,7 @@ class Forward(TensorCoreKernel):
             "#pragma unroll",
             "for (int i = 0; i < 4; ++i) {",
             f"const int at_row = row + i / 2 * 8, at_column = tile * {KEYS} + n * 8 + lane % 4 * 2 + i % 2;",
-            f"if (!({self.seen()})) x[n][i] = -{_INFINITY};",
+            f"if (!({self.is_seen()})) x[n][i] = -{_INFINITY};",
             "}}",
             "const float factor[2] = {exponentials<0>(x, origin[0], total[0]), exponentials<1>(x, origin[1], total[1])};",
         ]

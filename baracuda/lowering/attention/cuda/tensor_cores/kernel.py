@@ -11,10 +11,10 @@ from baracuda.lowering.attention.cuda.tensor_cores.prelude import TENSOR_CORES, 
 from baracuda.lowering.attention.cuda.tensor_cores.rings import GROUP, WIDEST, Factor, Ring, TileRings
 from baracuda.lowering.attention.cuda.tensor_cores.score import TensorCoreScore
 from baracuda.lowering.attention.cuda.tensor_cores.warpgroups import GROUP_LINKS
-from baracuda.lowering.attention.problem import KEYS, Attention
+from baracuda.lowering.attention.problem import Attention
 from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, SCALE, WARP_INSTRUCTIONS, WARPGROUPS
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
-from baracuda.lowering.nest.cuda.kernel import Words, piece, translation_unit
+from baracuda.lowering.nest.cuda.kernel import Words, translation_unit
 from baracuda.runtime.program import KernelSource, Launch
 
 
@@ -128,51 +128,11 @@ class TensorCoreKernel(TileRings):
         slot = f"shared_address(slot_{r.name})"
         return f"{'start_lines' if self.groups else 'add_lines_of'}({into}, {weights}, {slot});"
 
-    def whole(self) -> str:
-        """Whether the warp's tile has only pairs that may be seen."""
-        tests = ["first + 15 < rows", f"tile * {KEYS} + {KEYS - 1} < columns"]
-        if self.low is not None:
-            tests.append(f"tile * {KEYS} >= first + 15 + low")
-        if self.high is not None:
-            tests.append(f"tile * {KEYS} + {KEYS - 1} <= first + high")
-        return " && ".join(tests)
-
-    def seen(self) -> str:
-        """Whether an element may be seen."""
-        tests = ["at_row < rows", "at_column < columns"]
-        if self.low is not None:
-            tests.append("at_column >= at_row + low")
-        if self.high is not None:
-            tests.append("at_column <= at_row + high")
-        return " && ".join(tests)
-
     # --- results ------------------------------------------------------------------------------------------------------
 
     def write(self, name: str, f: Factor, head: str, value: str) -> list[str]:
         """Writes the thread's part of a result; `value` is that of element i = 2 * h + e of its columns n."""
-        operands = self.operands
-        operand, storage = operands[name], operands.storage(name)
-        unit = operand.steps(3) == 1
-        step = "" if unit else f" * {operands.stride(name, 3)}"
-        extents = (self.a.batch, self.a.heads, max(self.a.queries, self.a.keys), 1)
-        start = f"part * {WIDEST} + " if f.chunks > 1 else ""
-        lines = [
-            "#pragma unroll",
-            "for (int h = 0; h < 2; ++h) {",
-            "const int at_row = row + h * 8;",
-            f"if (at_row < (int){self.words.word(self.row_extent)}) {{",
-            f"{storage}* const to = {operands.of_head(name, head, writable=True)} + at_row * {operands.stride(name, 2)};",
-            "#pragma unroll",
-            f"for (int n = 0; n < {f.width // 8}; ++n) {{",
-            f"const int c = {start}n * 8 + lane % 4 * 2;",
-            f"Vec<{storage}, 2> out;",
-            "#pragma unroll",
-            f"for (int e = 0; e < 2; ++e) {{ const int i = 2 * h + e; out.v[e] = Narrow<{storage}, float>::to({value}); }}",
-        ]
-        if unit and piece(operand, 2, 3, extents) == 2:
-            lines.append(f"if (c + 2 <= {f.depth}) store<2>(to + c, out); else")
-        single = f"for (int e = 0; e < 2; ++e) if (c + e < {f.depth}) to[(c + e){step}] = out.v[e];"
-        return [*lines, "#pragma unroll", single, "}}}"]
+        return self.write_rows(name, f.depth, f.width, f"part * {WIDEST} + " if f.chunks > 1 else "", head, value)
 
     def launch(self, body: Sequence[str], functions: str) -> Launch:
         links = WARPGROUPS + TENSOR_CORES + GROUP_LINKS if self.groups else TENSOR_CORES + WARP_LINKS

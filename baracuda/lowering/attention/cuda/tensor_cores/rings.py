@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from baracuda.core.layout import round_up
-from baracuda.lowering.attention.cuda.place import Place
+from baracuda.lowering.attention.cuda.fragments import FragmentPlace
 from baracuda.lowering.attention.problem import KEYS, Attention
 from baracuda.lowering.nest.cuda.kernel import Words, piece
 
@@ -89,7 +89,7 @@ class Ring:
         return round_up(self.statistics_start + STATISTICS * self.statistics, 1024)
 
 
-class TileRings(Place):
+class TileRings(FragmentPlace):
     """Writes what brings the tiles of a kernel, whose rows are keys (`by_keys`) or queries, and what waits for them.
 
     Names in the generated code, beside those of `Place`: own the number of the thread's group; tile that of a tile; part the part
