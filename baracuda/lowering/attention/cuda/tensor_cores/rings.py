@@ -194,7 +194,7 @@ class TileRings(FragmentPlace):
         if self.persistent:
             lines.append(f"u64* const full_rows = (u64*)(shared + {at}), *const empty_rows = full_rows + 1;")
             lines.append("unsigned* const next = (unsigned*)(full_rows + 2);")
-            starts.append(f"start_barrier(full_rows, {GROUP}); start_barrier(empty_rows, {4 * self.groups});")
+            starts.append(f"start_barrier(full_rows, {GROUP + 1}); start_barrier(empty_rows, {4 * self.groups});")
         return [*lines, "if (threadIdx.x == 0) {", *starts, "}", "__syncthreads();"]
 
     # --- tiles on their way -------------------------------------------------------------------------------------------
@@ -202,11 +202,14 @@ class TileRings(FragmentPlace):
     def _head(self, f: Factor, head: str) -> str:
         return "g" if f.name in ("k", "v") else head
 
+    def _vector(self, f: Factor) -> int:
+        """Neighbours along the depth that travel together."""
+        operand, whole = self.operands[f.name], (self.a.batch, self.a.heads, max(self.a.queries, self.a.keys), 1)
+        return piece(operand, 8, 3, whole) if operand.steps(3) == 1 else 1
+
     def copy(self, f: Factor, to: str, head: str, row: str, rows: str, chunk: str, thread: str) -> str:
         """Sends 64 rows of an operand, from `row` on, on their way."""
-        operands, operand = self.operands, self.operands[f.name]
-        whole = (self.a.batch, self.a.heads, max(self.a.queries, self.a.keys), 1)
-        vector = piece(operand, 8, 3, whole) if operand.steps(3) == 1 else 1
+        operands, vector = self.operands, self._vector(f)
         stride, step = operands.stride(f.name, 2), operands.stride(f.name, 3)
         column = "0" if f.chunks == 1 else f"({chunk}) * {WIDEST}"
         of_head = operands.of_head(f.name, self._head(f, head))
@@ -307,15 +310,14 @@ class TileRings(FragmentPlace):
     def _producer(self) -> list[str]:
         """Warpgroups: what the last group does."""
         most, few = _REGISTERS
-        narrow, lag = self.groups > 1, min(2, self.rings[0].slots - 1)
+        narrow = self.groups > 1
         body = []
         for r in self.rings:
             item = [
                 f"await_phase(empty_{r.name} + write_{r.name}, phase_{r.name} ^ 1);",
                 f"unsigned char* const to = shared + ({r.start} + write_{r.name} * {r.pitch});",
                 *self._item(r, "to", "tile", "chunk", "c1", "thread"),
-                "commit_copies();",
-                f"follow(full_{r.name} + write_{r.name});",
+                *self._arrive([r.factor, r.left if r.streamed else None], f"full_{r.name} + write_{r.name}"),
                 f"if (++write_{r.name} == {r.slots}) {{ write_{r.name} = 0; phase_{r.name} ^= 1; }}",
             ]
             loop = ["#pragma unroll 1", f"for (int chunk = 0; chunk < {r.items}; ++chunk)"] if r.items > 1 else []
@@ -323,30 +325,28 @@ class TileRings(FragmentPlace):
         tiles = ["#pragma unroll 1", "for (int tile = begin; tile < end; ++tile) {", *body, "}"]
         if self.by_keys:
             tiles = ["#pragma unroll 1", "for (int c1 = first_head; c1 < first_head + group; ++c1) {", *tiles, "}"]
-        drain = ["wait_copies<0>();", "order_copies();", "if (before) arrive(before);", "if (last) arrive(last);"]
         if self.persistent:
-            tiles = self._items(tiles, drain)
+            tiles = self._items(tiles)
         return [
             f"if (threadIdx.x >= {self.groups * GROUP}) {{",
             *([f"give_registers<{few}>();"] if narrow else []),
             f"const int thread = (int)threadIdx.x - {self.groups * GROUP};",
             *(f"int write_{r.name} = 0; unsigned phase_{r.name} = 0;" for r in self.rings),
-            # What has arrived is told of when two more tiles are on their way; one, where a third has no slot.
-            "u64 *last = nullptr, *before = nullptr;",
-            "const auto follow = [&](u64* next) {",
-            f"wait_copies<{lag}>();",
-            "order_copies();",
-            "if (before) arrive(before);",
-            "before = last; last = next;" if lag == 2 else "before = next;",
-            "};",
             *tiles,
-            *([] if self.persistent else drain),
+            "commit_copies();",
+            "wait_copies<0>();",
             "return;",
             "}",
             *([f"take_registers<{most}>();"] if narrow else []),
         ]
 
-    def _items(self, tiles: Sequence[str], drain: Sequence[str]) -> list[str]:
+    def _arrive(self, factors: Sequence[Factor | None], barrier: str) -> list[str]:
+        """Arrives at a barrier when what was sent on its way is there; single elements do not travel by themselves."""
+        if all(self._vector(f) > 1 for f in factors if f is not None):
+            return [f"arrive_copied({barrier});"]
+        return ["commit_copies();", "wait_copies<0>();", f"arrive({barrier});"]
+
+    def _items(self, tiles: Sequence[str]) -> list[str]:
         """Takes what comes next, brings its rows and its tiles."""
         rows, offset = list[str](), 0
         for f in [r.left for r in self.rings if r.left is not None]:
@@ -359,25 +359,25 @@ class TileRings(FragmentPlace):
             "unsigned turn = 0;",
             "#pragma unroll 1",
             "for (;; turn ^= 1) {",
-            *drain,
-            "before = last = nullptr;",
             "await_phase(empty_rows, turn ^ 1);",
             f"if (thread == 0) *(volatile unsigned*)next = atomicAdd({counter}, 1u);",
             f"warpgroup_barrier({self.groups * 2 + 1});",
             "const unsigned taken = *(volatile unsigned*)next;",
-            f"if (taken >= {self.words.unsigned(self.count)}) {{ arrive(full_rows); break; }}",
+            f"if (taken >= {self.words.unsigned(self.count)}) break;",
             "#pragma unroll 1",
             f"for (int own = 0; own < {self.groups}; ++own) {{",
             *self._place("taken"),
             f"unsigned char* const to = shared + ({self.rows_start} + own * {self.row_bytes});",
             *rows,
             "}",
-            "commit_copies();",
-            "follow(full_rows);",
+            "if (thread == 0) arrive(full_rows);",
+            *self._arrive([r.left for r in self.rings], "full_rows"),
             *self._place("taken"),
             *self._bounds_of_groups("taken"),
             *tiles,
             "}",
+            "if (thread == 0) arrive(full_rows);",
+            "arrive(full_rows);",
         ]
 
     #: Where in the workspace the number of the next block to be taken is.
@@ -389,6 +389,7 @@ class TileRings(FragmentPlace):
         if self.groups:
             return [
                 f"await_phase(full_{r.name} + read_{r.name}, phase_{r.name});",
+                "order_copies();",
                 f"{slot}({r.start} + read_{r.name} * {r.pitch});",
             ]
         return [
