@@ -122,11 +122,11 @@ def run(problem: ByTensorCores, lowered: Lowered, blocks: dict[str, Array]) -> d
 
 
 def every_way(problem: ByTensorCores) -> list[Lowered]:
-    """The ways of a problem on this device, and those by which it serves in little room."""
+    """The ways of a problem on this device, that in little room, and that of two blocks which take all there is."""
     target = target_of(Device.cuda(0))
     found = list(ways(problem.problem, target))
-    groups = 1 if target.arch == "sm_90" else 0
-    return list(dict.fromkeys([*found, lower_tensor_cores(problem.problem, target, Room(99 * 1024, groups))]))
+    rooms = [Room(99 * 1024, 1), Room(target.shared_bytes, 2, 2)] if target.arch == "sm_90" else [Room(99 * 1024)]
+    return list(dict.fromkeys([*found, *(lower_tensor_cores(problem.problem, target, room) for room in rooms)]))
 
 
 def near(problem: ByTensorCores, found: dict[str, Array], chain: dict[str, Array]) -> None:

@@ -23,14 +23,12 @@ class Forward(TensorCoreKernel):
         self.keys, self.values = Ring("k", self.factor("k"), self.factor("q")), Ring("v", self.factor("v"))
         self.plan((self.keys, self.values), room, self.values.factor)
         self.pipelined = self.groups > 0 and self.keys.factor.chunks == 1
-        self.turns = room.turns and self.groups > 1 and self.pipelined
 
     def lower(self) -> Launch:
         functions = function("log_", self.a.compute, f.log(input_("x", self.a.compute)))
         begin = [
             *self.where(),
-            *(self.hold(self.keys) if self.pipelined else []),
-            *(self.release_rows() if self.pipelined else []),
+            *([*self.hold(self.keys), *self.release_rows()] if self.pipelined else []),
             f"float origin[2] = {{-{_INFINITY}, -{_INFINITY}}}, total[2] = {{}};",
             *self.sums("sum", self.values.factor),
             *self.score.of_tile(),
@@ -88,8 +86,6 @@ class Forward(TensorCoreKernel):
 
     def _pipelined(self) -> list[str]:
         """The dot products of a tile and the sums of the one before are under way together, the softmax beside the sums."""
-        # Groups take as many turns as the one with the most tiles.
-        rest = "for (int i = end - begin - most(stop - start, 1); i > 0; --i) {"
         return [
             "if (start < stop) {",
             "unsigned weights[4][4];",
@@ -103,11 +99,9 @@ class Forward(TensorCoreKernel):
             "}",
             "#pragma unroll 1",
             "for (int tile = start + 1; tile < stop; ++tile) {",
-            *self.turn("await"),
             *self.dots(self.keys, "x"),
             *self.acquire(self.values),
             self.add_lines(self.values, "weights", "sum"),
-            *self.turn("give"),
             *self.after_dots(self.keys, "x", 1),
             *self._softmax(),
             # The test is always true. It keeps the wait for the sums behind the exponentials: ptxas would move it up.
@@ -122,7 +116,6 @@ class Forward(TensorCoreKernel):
             "await_links<0>(sum);",
             *self.release(self.values),
             "}",
-            *([rest, *self.turn("await"), *self.turn("give"), "}"] if self.turns else []),
         ]
 
     def _finish(self) -> list[str]:

@@ -27,15 +27,13 @@ class TensorCoreKernel(TileRings):
     def __init__(self, a: Attention, words: Words, *, by_keys: bool) -> None:
         super().__init__(a, words, by_keys=by_keys)
         self.score = TensorCoreScore(a, words, self.operands, by_keys=by_keys)
-        #: Whether groups take turns.
-        self.turns = False
         #: The rows that registers hold.
         self.held: set[str] = set()
 
     def __str__(self) -> str:
         slots = "+".join(str(r.slots) for r in self.rings)
         name = f"warpgroups{self.groups}" if self.groups else "warps"
-        return f"{name} slots{slots}{' turns' * self.turns}{' streamed' * self.streamed}"
+        return f"{name} slots{slots}{' persistent' * bool(self.persistent)}{' streamed' * self.streamed}"
 
     # --- where --------------------------------------------------------------------------------------------------------
 
@@ -49,17 +47,13 @@ class TensorCoreKernel(TileRings):
             return [shared, *self._place("blockIdx.x"), *lane, *row, bounds, *self._rows(), *self._feed()]
         last = self.groups - 1
         own = f"const int own = {f'least((int)threadIdx.x / {GROUP}, {last})' if last else '0'};"
-        # Before the first turn, the last group gives one to the first.
-        turns = (
-            [f"if (own == {last} && threadIdx.x < {self.groups * GROUP}) give_turn<{self.groups}>(own);"] if self.turns else []
-        )
-        reading = [f"int read_{r.name} = 0; unsigned phase_{r.name} = 0;" for r in self.rings] + turns
+        reading = [f"int read_{r.name} = 0; unsigned phase_{r.name} = 0;" for r in self.rings]
         if self.persistent:
             item = [
-                "unsigned turn = 0;",
+                "unsigned parity = 0;",
                 "#pragma unroll 1",
-                "for (;; turn ^= 1) {",
-                "await_phase(full_rows, turn);",
+                "for (;; parity ^= 1) {",
+                "await_phase(full_rows, parity);",
                 "const unsigned taken = *(volatile unsigned*)next;",
                 f"if (taken >= {self.words.unsigned(self.count)}) break;",
             ]
@@ -71,10 +65,6 @@ class TensorCoreKernel(TileRings):
     def finished(self) -> list[str]:
         """Ends what `where` began."""
         return ["}"] if self.persistent else []
-
-    def turn(self, what: str) -> list[str]:
-        """Awaits a turn to begin products, or gives it to the next group."""
-        return [f"{what}_turn<{self.groups}>(own);"] if self.turns else []
 
     # --- products -----------------------------------------------------------------------------------------------------
 

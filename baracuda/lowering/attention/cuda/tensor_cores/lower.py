@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from baracuda.core.errors import UnsupportedError
@@ -21,11 +22,11 @@ from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 def tensor_core_ways(a: Attention, target: Target) -> Iterator[Lowered]:
     """The kernels that autotuning tries. They differ in no bit."""
+    most = target.shared_bytes
     if target.arch == "sm_90":
-        most, sms = target.shared_bytes, target.multiprocessors
-        rooms = [Room(most, 2, turns=True), Room(most, 2), Room(most, 1), Room(most, 2, True, sms), Room(most, 2, False, sms)]
+        rooms = [Room(most, 2, target.multiprocessors), Room(most, 2), Room(most, 1)]
     else:
-        rooms = [Room(target.shared_bytes)]
+        rooms = [Room(most)]
     for room in rooms:
         yield lower_tensor_cores(a, target, room)
 
@@ -49,6 +50,9 @@ def lower_tensor_cores(a: Attention, target: Target, room: Room) -> Lowered:
     launches: list[Launch] = []
     kernels: list[Forward | QueryGradient | KeyGradient] = []
     workspace = 0
+    own = replace(
+        room, groups=min(room.groups, 2), persistent=0
+    )  # gradients do not gain by it (H200, 2026-11-23: 3.96 ms for 3.63)
     queries, keys = a.batch * a.heads * a.queries, a.batch * a.key_heads * a.keys
     if a.slope is None:
         kernels += [Forward(a, words, room)] if queries else []
@@ -57,11 +61,11 @@ def lower_tensor_cores(a: Attention, target: Target, room: Room) -> Lowered:
             launches.append(lower_delta(a, words))
             workspace = round_up(delta_bytes(a), 128)
         if queries and (a.dq is not None or a.dbias is not None):
-            kernels.append(QueryGradient(a, words, room))
+            kernels.append(QueryGradient(a, words, own))
         wanted = [n for n, o in (("dk", a.dk), ("dv", a.dv)) if o is not None and keys]
         together = bool(room.groups) and KeyGradient.fit_together(a)
         for results in [wanted] if together and wanted else [[n] for n in wanted]:
-            kernels.append(KeyGradient(a, words, room, results))
+            kernels.append(KeyGradient(a, words, own, results))
     counting = [kernel for kernel in kernels if kernel.persistent]
     if counting:
         for i, kernel in enumerate(counting):

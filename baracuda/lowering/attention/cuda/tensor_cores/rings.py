@@ -49,12 +49,11 @@ class Factor:
 
 @dataclass(frozen=True)
 class Room:
-    """What a block has: bytes of shared memory, and how many groups that multiply by warpgroup instructions (0: warps do). With
-    `turns` groups begin products in turn, so that one has its softmax beside the products of the next."""
+    """What a block has: bytes of shared memory, and how many groups that multiply by warpgroup instructions (0: warps do). Where
+    there is work for more than `persistent` blocks, so many take one piece after another (0: each has its own)."""
 
     limit: int
     groups: int = 0
-    turns: bool = False
     persistent: int = 0
 
 
@@ -125,10 +124,9 @@ class TileRings(FragmentPlace):
 
         while self.groups > 1 and needed(least) > limit:
             self.groups -= 1
-        self.persistent = room.persistent if self.groups else 0
         self.streamed = needed(least) > limit
         if self.streamed:
-            rows = self.persistent = 0
+            rows = 0
             for r in self.rings:
                 r.streamed = r.left is not None
         slots = next(
@@ -147,6 +145,8 @@ class TileRings(FragmentPlace):
         self.threads = GROUP * (self.groups + 1) if self.groups else GROUP
         per_block = max(1, self.groups)
         self.blocks = round_up(-(-self.row_extent // ROWS), per_block)
+        #: How many blocks there are, where they take one piece after another, else 0.
+        self.persistent = room.persistent if self.groups and not self.streamed and self.count > room.persistent else 0
 
     # --- where --------------------------------------------------------------------------------------------------------
 
@@ -356,10 +356,10 @@ class TileRings(FragmentPlace):
                 offset += f.nbytes
         counter = f"(unsigned*)({self.words.word(self.counter)} + W.w[{self.words.operands}])"
         return [
-            "unsigned turn = 0;",
+            "unsigned parity = 0;",
             "#pragma unroll 1",
-            "for (;; turn ^= 1) {",
-            "await_phase(empty_rows, turn ^ 1);",
+            "for (;; parity ^= 1) {",
+            "await_phase(empty_rows, parity ^ 1);",
             f"if (thread == 0) *(volatile unsigned*)next = atomicAdd({counter}, 1u);",
             f"warpgroup_barrier({self.groups * 2 + 1});",
             "const unsigned taken = *(volatile unsigned*)next;",
