@@ -18,8 +18,8 @@ _EXPORTS = {
     "baracuda.core.device": "Device DeviceKind Stream",
     "baracuda.core.elements": "ElementKind",
     "baracuda.core.errors": (
-        "BackendError BufferTooSmallError Error InvalidProblemError MisalignedOperandError OutOfMemoryError UnsupportedError "
-        "WorkspaceTooSmallError"
+        "BackendError BufferTooSmallError Error InvalidProblemError MisalignedOperandError OutOfMemoryError OutOfRangeError "
+        "UnsupportedError WorkspaceTooSmallError"
     ),
     "baracuda.core.descriptor": "Args Descriptor",
     "baracuda.core.plan": "Plan",
@@ -70,8 +70,12 @@ _EXPORTS = {
         "dot_general dot_general_backward einsum einsum_backward kron kron_backward multi_dot multi_dot_backward tensordot "
         "tensordot_backward"
     ),
-    "baracuda.frontends.elements_backward": "gather_nd_backward index_get_backward vocab_parallel_embedding_backward",
+    "baracuda.frontends.elements_backward": (
+        "gather_nd_backward index_get_backward scatter_nd_reduce_backward vocab_parallel_embedding_backward"
+    ),
     "baracuda.frontends.fuse": "fuse",
+    "baracuda.frontends.host_data": "asarray mask_indices",
+    "baracuda.frontends.index_expression": "index_put index_put_backward",
     "baracuda.frontends.linear": (
         "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "
         "linear_backward scaled_mm"
@@ -97,7 +101,11 @@ _EXPORTS = {
     "baracuda.frontends.scatter": (
         "bincount index_add index_reduce scatter_add scatter_reduce segment_max segment_mean segment_min segment_prod segment_sum"
     ),
+    "baracuda.frontends.selections": (
+        "argwhere compress compress_backward flatnonzero masked_select masked_select_backward nonzero"
+    ),
     "baracuda.frontends.scaled_backward": "scaled_mm_backward",
+    "baracuda.frontends.segments": "jagged_index_select jagged_index_select_backward segment_reduce_backward",
     "baracuda.frontends.synchronised": "sync_batch_norm sync_batch_norm_backward",
     "baracuda.runtime.cache": "cache_info clear_cache",
     "baracuda.runtime.cpu": "get_num_threads set_num_threads",
@@ -105,13 +113,15 @@ _EXPORTS = {
 }
 _MODULE = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
-__all__ = ["__version__", *sorted(_MODULE)]
+__all__ = ["__version__", "array_api", *sorted(_MODULE)]
 
 
 def __getattr__(name: str) -> Any:
     module = _MODULE.get(name)
     if module is not None:
         value = getattr(import_module(module), name)
+    elif name == "array_api":
+        value = import_module("baracuda.array_api")
     elif name.startswith("_"):
         raise AttributeError(f"module 'baracuda' has no attribute {name!r}")
     else:
@@ -121,7 +131,7 @@ def __getattr__(name: str) -> Any:
             near = import_module("difflib").get_close_matches(name, __dir__(), 3)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             raise AttributeError(f"module 'baracuda' has no attribute {name!r}{hint}", name=name) from None
-    if hasattr(value, "cacheable") or hasattr(value, "declaration"):
+    if (hasattr(value, "cacheable") or hasattr(value, "declaration")) and not hasattr(value, "of_parts"):
         value = import_module("baracuda.frontends.call_cache").cached(value)
     globals()[name] = value
     return value

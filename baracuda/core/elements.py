@@ -95,6 +95,11 @@ class ElementKind(enum.Enum):
         """The NumPy dtype (from ml_dtypes where NumPy has none)."""
         return _numpy_dtype(self)
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The same, as `np.dtype(kind)` looks for it."""
+        return _numpy_dtype(self)
+
     @staticmethod
     def from_numpy(dtype: Any) -> ElementKind:
         """The kind of a NumPy dtype; raises `UnsupportedError` for one that has none."""

@@ -15,6 +15,10 @@ class InvalidProblemError(Error, ValueError):
     """The descriptor, or a tensor held against it, is wrong."""
 
 
+class OutOfRangeError(InvalidProblemError, IndexError):
+    """An axis or an index is none of those that there are."""
+
+
 class BufferTooSmallError(Error, ValueError):
     """A tensor's buffer ends before its shape and strides do."""
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from math import prod
 from typing import Any
 
+from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.layout import reach
+from baracuda.core.layout import contiguous_strides, reach
 from baracuda.core.spec import check_axis
 from baracuda.core.tensor import TensorRef
 
@@ -82,3 +85,129 @@ def axis_of(axis: int, rank: int) -> int:
         raise InvalidProblemError(f"axis: {axis!r} of a scalar; expected a tensor of one axis or more")
     check_axis("axis", axis, rank)
     return axis % rank
+
+
+@lru_cache(maxsize=4096)
+def _extents(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
+    extents, size = list(wanted), prod(shape)
+    if extents.count(-1) == 1 and (rest := -prod(extents)) and size % rest == 0:
+        extents[extents.index(-1)] = size // rest
+    if prod(extents) != size or any(n < 0 for n in extents):
+        raise InvalidProblemError(f"shape: {wanted}; expected the {size} elements of shape {shape}")
+    return tuple(extents)
+
+
+def extents_of(shape: Shape, wanted: Shape) -> tuple[int, ...]:
+    """Another shape of as many elements, one extent of which may be -1."""
+    return _extents(tuple(shape), tuple(wanted))
+
+
+def reshaped(tensor: TensorRef, shape: Shape) -> Any | None:
+    """The elements of a tensor in another shape, one extent of which may be -1; None where no strides say that."""
+    shape = extents_of(tensor.shape, shape)
+    strides = strides_in(tuple(tensor.shape), tuple(tensor.strides), shape)
+    return None if strides is None else view(tensor, 0, shape, strides)
+
+
+@lru_cache(maxsize=4096)
+def strides_in(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The strides of a tensor in another shape of as many elements; None where there are none."""
+    if 0 in wanted:
+        return contiguous_strides(wanted)
+    merged: list[tuple[int, int]] = []  # axes that lie one behind the other are one
+    for n, s in zip(shape, strides, strict=True):
+        if n != 1 and merged and merged[-1][1] == n * s:
+            merged[-1] = (merged[-1][0] * n, s)
+        elif n != 1:
+            merged.append((n, s))
+    found: list[int] = []
+    remaining, step = 1, 0
+    for n in reversed(wanted):
+        if n != 1 and remaining == 1:
+            remaining, step = merged.pop()
+        if n != 1 and remaining % n:
+            return None
+        found.append(step if n != 1 else (found[-1] * wanted[len(wanted) - len(found)] if found else 1))
+        if n != 1:
+            remaining, step = remaining // n, step * n
+    return tuple(found[::-1])
+
+
+def permuted(tensor: TensorRef, axes: Sequence[int]) -> Any:
+    """The axes in another order, each counted from 0."""
+    return view(tensor, 0, [tensor.shape[a] for a in axes], [tensor.strides[a] for a in axes])
+
+
+def flipped(tensor: TensorRef, axes: Iterable[int]) -> Any:
+    """The elements in reverse along some axes, each counted from 0."""
+    strides, offset = list(tensor.strides), 0
+    for a in axes:
+        offset += max(tensor.shape[a] - 1, 0) * strides[a]
+        strides[a] = -strides[a]
+    return view(tensor, offset, tensor.shape, strides)
+
+
+def broadcasted(tensor: TensorRef, shape: Shape, name: str = "x") -> Any:
+    """The elements repeated along new axes in front and along axes of extent 1."""
+    lead = len(shape) - len(tensor.shape)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(tensor.shape, tuple(shape)[lead:], strict=True)):
+        raise InvalidProblemError(f"{name}: shape is {tensor.shape}; expected one that broadcasts to {tuple(shape)}")
+    own = zip(tensor.shape, tensor.strides, tuple(shape)[lead:], strict=True)
+    return view(tensor, 0, shape, [0] * lead + [s if n == m else 0 for n, s, m in own])
+
+
+def broadcast_shape(shapes: Iterable[Shape]) -> tuple[int, ...]:
+    """What some shapes broadcast to."""
+    listed = [tuple(s) for s in shapes]
+    space = [1] * max(map(len, listed), default=0)
+    for shape in listed:
+        for a, n in enumerate(shape, len(space) - len(shape)):
+            if n != 1 and space[a] not in (1, n):
+                raise InvalidProblemError(f"shapes {', '.join(map(str, listed))}; expected shapes that broadcast with each other")
+            space[a] = n if space[a] == 1 else space[a]
+    return tuple(space)
+
+
+def diagonal(tensor: TensorRef, offset: int, axis1: int, axis2: int) -> Any:
+    """The elements x[i, i + offset] of the matrices along two axes, as the last axis, after the others."""
+    rank = len(tensor.shape)
+    first, second = axis_of(axis1, rank), axis_of(axis2, rank)
+    if first == second:
+        raise InvalidProblemError(f"axis1, axis2: {axis1}, {axis2} are one axis; expected two")
+    axes = [a for a in range(rank) if a not in (first, second)]
+    (m, n), (down, right) = ((t[first], t[second]) for t in (tensor.shape, tensor.strides))
+    length = max(min(m + min(offset, 0), n - max(offset, 0)), 0)
+    start = (max(offset, 0) * right - min(offset, 0) * down) if length else 0
+    return view(tensor, start, (*(tensor.shape[a] for a in axes), length), (*(tensor.strides[a] for a in axes), down + right))
+
+
+#: The unsigned integers that hold as many bits as an element of so many bytes.
+_BITS = {1: ElementKind.U8, 2: ElementKind.U16, 4: ElementKind.U32, 8: ElementKind.U64}
+
+
+def as_bits(tensor: TensorRef) -> Any:
+    """The same memory as unsigned integers of the elements' size, so that moving them changes no bit; those of 16 bytes stay."""
+    kind = _BITS.get(tensor.kind.itemsize, tensor.kind)
+    return tensor if kind is tensor.kind else replace(tensor, kind=kind)
+
+
+def axes_of(axes: int | Sequence[int] | None, rank: int, name: str = "axis") -> tuple[int, ...]:
+    """Axes counted from 0, each once, in the order given; None: all."""
+    if axes is None:
+        return tuple(range(rank))
+    found = []
+    for axis in (axes,) if isinstance(axes, int) else tuple(axes):
+        if not -rank <= axis < rank:
+            raise InvalidProblemError(f"{name}: {axis}; expected {f'{-rank} to {rank - 1}' if rank else 'no axis of a scalar'}")
+        found.append(axis % rank)
+    if len(set(found)) != len(found):
+        raise InvalidProblemError(f"{name}: {axes}; expected each axis once")
+    return tuple(found)
+
+
+def shape_of(shape: int | Sequence[int], name: str = "shape") -> tuple[int, ...]:
+    """Extents of 0 or more; a number is that of the only axis."""
+    extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    if min(extents, default=0) < 0:
+        raise InvalidProblemError(f"{name}: {shape}; expected extents of 0 or more")
+    return extents

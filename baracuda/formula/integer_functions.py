@@ -6,6 +6,8 @@ and where a word depends on how many bits there are, it takes the storage kind t
 
 from __future__ import annotations
 
+import math
+
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.formula.expr import Expr, Operand, as_expr, binary, bitcast, cast, compare, const, node, pair, select, unary
@@ -72,7 +74,8 @@ def remainder(x: Operand, y: Operand) -> Expr:
 def floor_divide(x: Operand, y: Operand) -> Expr:
     """x / y rounded down, as Python's //. An integer divided by 0 is 0, and MIN / -1 wraps to MIN.
 
-    For floats it is (x - remainder(x, y)) / y, rounded to an integer at the end, and x / y where y is 0.
+    For floats it is (x - remainder(x, y)) / y, rounded to an integer at the end, and x / y rounded down where y is 0 or one of
+    them is infinite.
     """
     a, b = pair(x, y)
     rest = fmod(a, b)
@@ -85,7 +88,8 @@ def floor_divide(x: Operand, y: Operand) -> Expr:
     down = select(near - down > 0.5, down + 1.0, down)
     quotient = a / b
     down = select(_is_zero(near), _signed_zero(quotient), down)
-    return select(_is_zero(b), quotient, down)
+    unusual = _is_zero(b) | compare("eq", abs(a), math.inf) | compare("eq", abs(b), math.inf)
+    return select(unusual, floor(quotient), down)
 
 
 def _astray(rest: Expr, divisor: Expr) -> Expr:

@@ -89,6 +89,11 @@ def adopted(obj: Any, name: str = "tensor") -> Any:
         return ref
     if ref.device.kind is DeviceKind.CUDA:
         return array.of(ref)
+    return borrowed(ref)
+
+
+def borrowed(ref: TensorRef) -> np.ndarray[Any, Any]:
+    """A tensor on the CPU as a NumPy array of the same memory."""
     if 0 in ref.shape:
         return np.empty(ref.shape, ref.kind.numpy)
     return np.asarray(_BorrowedMemory(ref)).view(ref.kind.numpy)
@@ -175,9 +180,10 @@ def _laid_out(
     straight = inverse == sorted(inverse)
     if library == "torch":
         return _pooled_torch(sys.modules["torch"], ordered, inverse, kind)
-    if device.kind is DeviceKind.CPU:
+    if device.kind is DeviceKind.CPU and library != "baracuda":
         return lambda like: memory.empty(ordered, kind) if straight else memory.empty(ordered, kind).transpose(inverse)
-    return lambda like: array.empty(ordered, kind, device) if straight else array.empty(ordered, kind, device).transpose(*inverse)
+    extents, way = tuple(shape), None if straight else tuple(order)
+    return lambda like: array.empty(extents, kind, device, way)
 
 
 #: What NumPy calls the elements that it does not have, for memory alone.

@@ -23,6 +23,12 @@ class Cacheable(NamedTuple):
         The numbers of a call as kernels know them, checked, by the arguments of the call; None where there are none.
     every
         Whether a call is only kept where each of its numbers is seen to reach a kernel unchanged.
+    views
+        Whether results may be views of its tensors.
+    listed
+        Whether its first parameter that is a tensor is a list of them.
+    creates
+        Whether its first parameter only says where its results are, and of which library.
     """
 
     function: Callable[..., Any]
@@ -31,3 +37,6 @@ class Cacheable(NamedTuple):
     specials: Mapping[str, tuple[float, ...]] = {}
     scalars: Callable[[tuple[Any, ...], Mapping[str, Any]], Mapping[str, float]] | None = None
     every: bool = False
+    views: bool = False
+    listed: bool = False
+    creates: bool = False

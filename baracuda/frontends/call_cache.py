@@ -35,11 +35,14 @@ from baracuda.core.layout import contiguous_strides, round_up
 from baracuda.core.preferred import PREFERRED, preferred
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.core.workspace import ALIGNMENT
-from baracuda.frontends.array import Array
+from baracuda.frontends.array.array import Array, layout_of
+from baracuda.frontends.array.memory import fields_of
 from baracuda.frontends.arrays import current_stream, dense_allocator, extent_of, library_of
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import device_of
 from baracuda.frontends.call_replay import PLAIN, Call, PythonFunction, watch_thread
+from baracuda.frontends.creating import CreatingFunction
+from baracuda.frontends.view_function import ViewFunction
 from baracuda.native import load
 from baracuda.ops.declaration.op_descriptor import check_whole
 from baracuda.runtime import pool
@@ -48,6 +51,8 @@ from baracuda.runtime.streams import own_stream
 native = load()
 #: Launches of a call that is kept; native/call.h has room for as many.
 MOST_LAUNCHES = 64
+#: Tensors of a list that the C module takes, besides a few others: native/key.h.
+FEW = 36
 #: Numbers of checks of ranges: where a call has none of the same name, they follow from its shapes.
 OF_SHAPES = frozenset({"low", "last", "ignore_index"})
 
@@ -59,8 +64,14 @@ def cached(function: Callable[..., Any]) -> Any:
 
 def call_cached(known: Cacheable) -> Any:
     """A function of which this is known, its repeated calls by the short way."""
+    if known.creates:
+        return CreatingFunction(call_cached(known._replace(creates=False)))
+    if known.views:
+        return ViewFunction(call_cached(known._replace(views=False)))
     if native is None:
         return python_function(known)
+    if known.listed:
+        return _ListFunction(known)
     return native.Function(
         function=known.function,
         record=Recorder(known, native=True),
@@ -73,6 +84,21 @@ def call_cached(known: Cacheable) -> Any:
 def python_function(known: Cacheable) -> PythonFunction:
     """The same in Python, whether or not the C module is there."""
     return PythonFunction(known, Recorder(known, native=False))
+
+
+class _ListFunction:
+    """A function of a list of tensors: its calls of more of them than the C module takes are kept in Python."""
+
+    def __init__(self, known: Cacheable) -> None:
+        self._few, self._many = call_cached(known._replace(listed=False)), python_function(known)
+        self.__wrapped__, self.__doc__ = known.function, known.function.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._few, name)
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        several = arguments and any(type(a) in (list, tuple) and len(a) > FEW for a in arguments)
+        return (self._many if several else self._few)(*arguments, **keywords)
 
 
 class Recorder:
@@ -97,7 +123,7 @@ class Recorder:
                 result = function(*arguments, **keywords)
         finally:
             within(-1)
-        layouts = [layout_of(t, False) for t in tensors if type(t) is Array]
+        layouts = [layout_of(t) for t in tensors if type(t) is Array]
         dtypes = [t.dtype for t in tensors if type(t) is np.ndarray]
         keepalive = (*keywords, *_others((*arguments, *keywords.values())), *dtypes, *layouts, preferred())
         outputs = _flat(keywords.get("out"))
@@ -167,7 +193,8 @@ class _RecordedCall:
         """What the next call comes down to; None where it has to be found out anew."""
         recorder, tensors = self.recorder, self.tensors
         launches = [s for s in recorder.steps if isinstance(s, RecordedLaunch)]
-        if recorder.refused or not tensors or not 0 < len(launches) <= MOST_LAUNCHES:
+        nothing = not launches and not recorder.allocated
+        if recorder.refused or not tensors or nothing or len(launches) > MOST_LAUNCHES:
             return None
         devices = {r.device for r in self.refs}
         like = self._like()
@@ -175,7 +202,7 @@ class _RecordedCall:
             return None
         (device,) = devices
         example = tensors[like]
-        if recorder.streams != {current_stream(example, device).handle}:
+        if launches and recorder.streams != {current_stream(example, device).handle}:
             return None
         if any(w not in self.written for w in recorder.written if 0 < w <= len(tensors)):
             return None
@@ -286,6 +313,8 @@ class _RecordedCall:
             way, dtype = "numpy", kind.numpy
         elif library == "torch" and device.kind is DeviceKind.CPU:
             way, dtype = "torch", kind.dlpack
+        elif library == "baracuda":
+            way, dtype = "array", fields_of(shape, strides, kind, device)
         return way, shape, strides, nbytes, dtype, dense_allocator(library, device, shape, strides, kind)
 
     def _step(self, step: RecordedLaunch | DeviceCheck, relocated: Mapping[int, tuple[int, int]]) -> tuple[Any, ...]:
@@ -329,30 +358,6 @@ def _is_false(device: Device, pointer: int, stream: int) -> bool:
 
 # --- layouts, streams and watchers --------------------------------------------------------------------------------------
 
-#: One object for each layout of arrays of our own, with where such an array's memory begins and ends: the latest ones, and those
-#: before them, which are let go when there are `MOST_LAYOUTS` new ones. Calls hold the objects whose addresses are in their keys.
-_layouts: dict[Any, tuple[int, int, int, int]] = {}
-_older_layouts: dict[Any, tuple[int, int, int, int]] = {}
-MOST_LAYOUTS = 4096
-
-
-def layout_of(array: Array, writable: bool) -> tuple[int, tuple[int, int, int, int]] | None:
-    """An array's address, and an object that stands for all else that matters of it; None where it may not be written."""
-    global _layouts, _older_layouts
-    if array.readonly and writable:
-        return None
-    key = array.kind, array.device, array.shape, array.strides, array.readonly
-    layout = _layouts.get(key)
-    if layout is None:
-        layout = _older_layouts.get(key)
-        if layout is None:
-            pointer, low, high = extent_of(array)
-            layout = (low - pointer, high - pointer, 2, array.device.index)
-        if len(_layouts) >= MOST_LAYOUTS:
-            _older_layouts, _layouts = _layouts, {}
-        _layouts[key] = layout
-    return array.pointer, layout
-
 
 def _stream_of(tensor: Any) -> int:
     return own_stream(tensor.device).handle if type(tensor) is Array else current_stream(tensor, device_of(tensor)).handle
@@ -375,9 +380,7 @@ def _use_torch(torch: Any) -> None:
 
 
 if native is not None:
-    native.configure(
-        plain=PLAIN, start_threads=pool.start, stream_of=_stream_of, array=Array, layout_of=layout_of, preferred=PREFERRED
-    )
+    native.configure(plain=PLAIN, start_threads=pool.start, stream_of=_stream_of, preferred=PREFERRED)
     layout_key.ON_TORCH.append(_use_torch)
     if "torch" in sys.modules:
         layout_key.register_torch(sys.modules["torch"])

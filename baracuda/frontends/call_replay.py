@@ -174,13 +174,20 @@ class _Key:
             key += (word, self.part(value, word if word in self.known.numbers else None, word == "out"))
         if not self.tensors:
             raise TypeError
-        rest_of_key = [
-            (i, j, self.pointers[i] - self.pointers[j])
-            for i, (low, high) in enumerate(self.spans)
-            for j, (begin, end) in enumerate(self.spans[:i])
-            if low < end and begin < high
-        ]
-        return len(arguments), preferred(), *key, *rest_of_key
+        return len(arguments), preferred(), *key, *self._overlaps()
+
+    def _overlaps(self) -> list[tuple[int, int, int]]:
+        """How far tensors that overlap are from one another."""
+        found: list[tuple[int, int, int]] = []
+        open_: list[int] = []  # of those that begin before, the ones that end behind
+        for i in sorted(range(len(self.spans)), key=self.spans.__getitem__):
+            low, high = self.spans[i]
+            open_ = [j for j in open_ if self.spans[j][1] > low]
+            if low < high:
+                pairs = ((max(i, j), min(i, j)) for j in open_)
+                found += [(a, b, self.pointers[a] - self.pointers[b]) for a, b in pairs]
+                open_.append(i)
+        return sorted(found)
 
     def part(self, value: Any, number: str | None, writable: bool) -> Any:
         kind = type(value)

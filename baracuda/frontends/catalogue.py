@@ -23,8 +23,9 @@ _BY_HAND = {
 }
 #: Functions that run several plans, or take a view: they have no plan class of their own.
 _COMPOSED = frozenset([
-    "alibi_bias", "bitcast", "kv_cache_append", "merge_attention_states", "rope_scaling_tables", "sync_batch_norm",
-    "view_as_complex", "view_as_real",
+    "alibi_bias", "argwhere", "asarray", "bitcast", "compress", "flatnonzero", "index_put", "jagged_index_select",
+    "kv_cache_append", "mask_indices", "masked_select", "merge_attention_states", "nonzero", "rope_scaling_tables",
+    "sync_batch_norm", "view_as_complex", "view_as_real",
 ])  # fmt: skip
 #: Functions of combinations by destination, whose plan is `ScatterPlan`.
 _SCATTERS = frozenset([
@@ -43,15 +44,20 @@ _ATTENTION = frozenset([
     "decode_attention", "multi_head_attention",
 ])  # fmt: skip
 _BYTES = (ElementKind.S8, ElementKind.U8)
+_INDICES = (ElementKind.S32, ElementKind.S64)
 _FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
 #: Functions of any sort that take other elements than the table says, or than plans written out by hand.
 _ELEMENTS = {
     "view_as_complex": (ElementKind.F32, ElementKind.F64),
     "int_mm": _BYTES,
+    "unravel_index": _INDICES,
+    "ravel_multi_index": _INDICES,
     "scaled_mm": (ElementKind.F8E4M3, ElementKind.F8E5M2, *_BYTES),
 }
 
 
+#: Families that move elements as they are, 8-bit floats too.
+_OF_BYTES = frozenset(["creation", "shape_layout"])
 _EVERYWHERE = "same bits on every CPU and GPU"
 #: Of ops that have no formula yet, or none for complex numbers.
 _BY_SCIPY = "backend scipy: on the CPU only, same bits on the same machine"
@@ -121,7 +127,9 @@ def _declared(row: Row, op: Op) -> Entry:
 
 def _composed(row: Row) -> Entry:
     public = getattr(import_module("baracuda"), row.op)
-    defined = (k for k in ElementKind if k.category in categories(row.dtypes) and k.bits >= (16 if k.is_float else 8))
+    moves = row.family in _OF_BYTES or (row.family == "indexing" and row.dtypes == "any")
+    least = 8 if moves else 16
+    defined = (k for k in ElementKind if k.category in categories(row.dtypes) and k.bits >= (least if k.is_float else 8))
     elements = _ELEMENTS.get(row.op) or tuple(defined)
     backward = f"{row.op}_backward" if hasattr(import_module("baracuda"), f"{row.op}_backward") else ""
     plans = (("MatmulPlan", _PRODUCTS), ("ScatterPlan", _SCATTERS), ("AttentionPlan", _ATTENTION))

@@ -81,8 +81,13 @@ class Declaration:
             self.handed_on, handed_domains = words, {n: d for n, d in theirs.domains.items() if n in words}
             self.domains |= handed_domains
             self.defaults |= {n: theirs.defaults[n] for n in words if n in theirs.defaults}
-        elif any(p.kind is p.VAR_KEYWORD for p in parameters):
-            raise TypeError(f"{self.name}: takes any options, and hands them on to no function")
+        any_word = next((p for p in parameters if p.kind is p.VAR_KEYWORD), None)
+        #: What keywords of any other name may be; None where there are none.
+        self.of_any_name: Domain | None = None
+        if any_word is not None and target is None:
+            if any_word.annotation in (Any, "Any", any_word.empty):
+                raise TypeError(f"{self.name}: takes any options, and hands them on to no function")
+            self.of_any_name = domain(meaning(any_word.annotation, function))
         self.aliases = aliases_of(list(self.positions), next((n for n in self.by_position if n in patterns), None))
         self._tensors = [n in patterns for n in self.by_position]
         self._checked_calls: set[Any] = set()
@@ -127,7 +132,7 @@ class Declaration:
         for name, value in keywords.items():
             if name in named:
                 raise ArgumentError(f"{self.name}: {name} is given twice")
-            if name not in self.positions and name not in self.handed_on:
+            if name not in self.positions and name not in self.handed_on and self.of_any_name is None:
                 raise unknown_parameter(self.name, name, [*self.positions, *self.handed_on])
             named[name] = value
         absent = [n for n in self.required if n not in named]
@@ -157,7 +162,7 @@ class Declaration:
                     in_place = at < len(arguments) and (at >= len(self._tensors) or self._tensors[at])
                     key.append(kind if in_place else identity(value))
                 else:
-                    key.append(_part(value))
+                    key.append(part_of_key(value))
         except TypeError:
             return None
         return tuple(key)
@@ -168,6 +173,8 @@ class Declaration:
         if name in self.domains:
             return self.domains[name].check(label, value)
         wanted = self.patterns.get(name)
+        if wanted is None and self.of_any_name is not None and name != "out":
+            return self.of_any_name.check(label, value)
         if wanted is None or (value is None and wanted.none):
             return value
         if isinstance(value, np.generic) and wanted.number:
@@ -195,7 +202,7 @@ class Declaration:
                 names = _checked(name, values[name], wanted, names)
 
 
-def _part(value: Any) -> Any:
+def part_of_key(value: Any) -> Any:
     """What checks of a value depend on; raises TypeError where that takes the long way to find out."""
     kind = type(value)
     read = LAYOUT_KEYS.get(kind)
@@ -207,7 +214,7 @@ def _part(value: Any) -> Any:
     if kind in _PLAIN:
         return identity(value)
     if kind is tuple or kind is list:
-        return kind, *map(_part, value)
+        return kind, *map(part_of_key, value)
     if kind is FunctionType:  # any does
         return kind
     raise TypeError
@@ -225,6 +232,9 @@ def _checked(name: str, value: Any, wanted: Pattern, names: Names) -> Names:
         return wanted.check_shape(name, (len(value),), names)
     for i, member in enumerate(value):
         if isinstance(member, NUMBERS) and wanted.number:
+            continue
+        if isinstance(member, (list, tuple)) and wanted.nested:
+            names = _checked(f"{name}[{i}]", member, wanted, names)
             continue
         ref = describe(member, f"{name}[{i}]")
         wanted.check_kind(f"{name}[{i}]", ref.kind, names)

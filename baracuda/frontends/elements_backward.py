@@ -5,19 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.views import view
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
+from baracuda.frontends.families import function
 from baracuda.frontends.indexed import check_indices
 from baracuda.frontends.ranges import checked
-from baracuda.frontends.scatter import combined
+from baracuda.frontends.scatter import combined, kind_of
+from baracuda.frontends.scatter_backward import _index_backward
 from baracuda.frontends.views import run
+from baracuda.ops.declaration.composition import chosen, one_or_all
 from baracuda.ops.declaration.traced import IndexBound, space_of
-from baracuda.ops.declaration.words import Bounds, Count
+from baracuda.ops.declaration.words import Bounds, Count, Wrt
 from baracuda.ops.indexing import indexing
 from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind
 
@@ -93,6 +96,53 @@ def gather_nd_backward(dy: Any, x: Any, index: Any, *, batch_dims: Count = 0, bo
     step = at.strides[-1]
     subscripts = {f"index{k}": view(at, k * step, positions, at.strides[:-1]) for k in range(at.shape[-1])}
     return _summed(dy, x, subscripts, x_ref.shape[:count], positions, batch_dims)
+
+
+@declared(dy="*all : T", x="*all : T", index="... components : s32 s64", source="... : T float")
+def scatter_nd_reduce_backward(
+    dy: Any,
+    x: Any,
+    index: Any,
+    source: Any,
+    *,
+    reduce: Literal["sum", "prod", "amax", "amin"] = "sum",
+    wrt: Wrt = None,
+    bounds: Bounds = "check",
+) -> Any:
+    """The gradients of `scatter_nd_reduce`'s x and source, those named in `wrt` or both, as `scatter_reduce_backward` gives them.
+
+    source has the shape of index without its last axis, followed by the axes of x that are left.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy, x, at, source = np.float32([1, 2]), np.float32([5, 3]), np.array([[0], [0]]), np.float32([2, 4])
+    >>> [g.tolist() for g in baracuda.scatter_nd_reduce_backward(dy, x, at, source, reduce="prod")]
+    [[8.0, 2.0], [20.0, 10.0]]
+    """
+    at, x_ref, source_ref = describe(index, "index"), describe(x, "x"), describe(source, "source")
+    shapes: dict[str, Any] = {"x": x_ref.shape, "index": at.shape}
+    options = {"batch_dims": 0}
+    indexing.check_tuples(shapes, options)
+    positions, extents, rest = at.shape[:-1], x_ref.shape[: at.shape[-1]], x_ref.shape[at.shape[-1] :]
+    if source_ref.shape != (*positions, *rest):
+        raise InvalidProblemError(f"source: shape is {source_ref.shape}; expected {(*positions, *rest)}")
+    if checked(bounds):
+        for _, limit in indexing.in_components(shapes, options):
+            check_indices(index[..., limit.component], "index", IndexBound(limit.extent, wrap=True))
+    names = chosen(wrt, ("x", "source"))
+    if not prod(source_ref.shape) or not prod(x_ref.shape):
+        empty = {"x": dy, "source": source}
+        return one_or_all(tuple(function("mul")(empty[n], 1.0) for n in names))
+    step, words = at.strides[-1], {f"n{k}": n for k, n in enumerate(extents)}
+    parts = {f"index{k}": view(at, k * step, positions, at.strides[:-1]) for k in range(len(extents))}
+    (places,) = run(indexing.number, parts, dy, dtype=ElementKind.S64, batch=0, **words).values()
+    rows = (prod(extents), *rest)
+    flat = (dy.reshape(rows), x.reshape(rows), places, source)
+    results = _index_backward(*flat, 0, kind_of(reduce), True, names, "clamp")
+    each = results if isinstance(results, tuple) else (results,)
+    wanted = {"x": x_ref.shape, "source": source_ref.shape}
+    return one_or_all(tuple(g.reshape(wanted[n]) for n, g in zip(names, each, strict=True)))
 
 
 @declared(index="*places : s32 s64", weight="rows *row", dy="*places *row")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, tensor_mut, tensor_ref
-from baracuda.core.views import slab
+from baracuda.core.views import as_bits, slab
 from baracuda.formula.expr import const
 from baracuda.frontends.arrays import empty_like, writable
 from baracuda.frontends.backward import Backward
@@ -17,6 +19,7 @@ from baracuda.frontends.function import OpCall, describe_call
 from baracuda.ops.declaration.op import Op, map_parts
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Value
+from baracuda.ops.elementwise import conversions
 
 Shape = Sequence[int]
 
@@ -58,14 +61,35 @@ def _zero(x: Value) -> Value:
     return map_parts(lambda part: const(0, part.kind), x)
 
 
-_INTERNAL: dict[str, Any] = {"family": "binary", "takes": "any"}
+def _copy(x: Value) -> Value:
+    return x
+
+
+_INTERNAL: dict[str, Any] = {"family": "binary", "takes": "any", "byte_floats": True}
 sum_op = Op(_sum, Rule.COMMON, name="sum_of_pieces", **_INTERNAL)
 zero_op = Op(_zero, Rule.COMMON, name="zeros_of_pieces", **_INTERNAL)
+copy_op = Op(_copy, Rule.COMMON, name="copy_of_pieces", **_INTERNAL)
+
+
+@cache
+def fill_op(name: str) -> Op:
+    """What makes every element a number of this name."""
+
+    def filled(x: Value, value: Value) -> Value:
+        return value
+
+    places = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ("x", name)]
+    filled.__signature__ = inspect.Signature(places)  # type: ignore[attr-defined]
+    return Op(filled, Rule.COMMON, name=f"filled_with_{name}", **_INTERNAL)
 
 
 def copy(source: Any, target: TensorMut, like: Any) -> None:
-    """The elements of one view into another, in the element of the target."""
-    run(sum_op, {"a": source}, like, target)
+    """The elements of one view into another, in the element of the target; where that is theirs, bit by bit."""
+    source = tensor_ref(source)
+    if source.kind is target.kind:
+        run(copy_op, {"x": as_bits(source)}, like, as_bits(target))
+    else:
+        run(conversions.cast, {"x": source}, like, target, dtype=target.kind)
 
 
 def merged(pieces: Sequence[tuple[int, Any]], axis: int, into: TensorMut, like: Any) -> None:
@@ -91,13 +115,19 @@ def merged(pieces: Sequence[tuple[int, Any]], axis: int, into: TensorMut, like: 
 
 def zero(target: TensorMut, like: Any) -> None:
     """Make every element 0."""
-    run(zero_op, {"x": target}, like, target)
+    bits = as_bits(target)
+    run(zero_op, {"x": bits}, like, bits)
 
 
-def fill(target: TensorMut, value: complex, like: Any) -> None:
-    """Make every element one number."""
-    zero(target, like)
-    run(sum_op, {"a": target, "b": value}, like, target)
+def fill(target: TensorMut, value: complex, like: Any, name: str = "value") -> None:
+    """Make every element one number, which kernels are given by this name."""
+    kind = target.kind
+    if (kind.is_integer and isinstance(value, (bool, float))) or kind is ElementKind.BOOL:
+        whole = bool(value) if kind is ElementKind.BOOL or isinstance(value, complex) else int(value)
+        if whole != value:
+            raise InvalidProblemError(f"{name}: {value!r}; expected a number that {kind} holds")
+        value = whole
+    run(fill_op(name), {"x": target, name: value}, like, target)
 
 
 def filled(like: Any, shape: Shape, kind: ElementKind, value: complex) -> Any:

@@ -1,7 +1,7 @@
 /* What a call comes down to: results, scratch memory and launches. */
 #ifndef BARACUDA_CALL_H
 #define BARACUDA_CALL_H
-#include "key.h"
+#include "array.h"
 
 typedef struct { int32_t source; int64_t offset; } Place; /* source: 0 nothing, then tensors, results, scratch */
 typedef struct {
@@ -16,9 +16,9 @@ typedef struct {
     int way, rank;
     int64_t nbytes, shape[MOST_RANK], strides[MOST_RANK];
     DLDataType dtype;
-    PyObject *descr, *allocate;
+    PyObject *descr, *allocate; /* descr: of NumPy; of an array of our own its fields, and what makes an owner of its memory */
 } Result;
-enum { NEW_NUMPY, NEW_TORCH, NEW_BY_PYTHON };
+enum { NEW_NUMPY, NEW_TORCH, NEW_ARRAY, NEW_BY_PYTHON };
 
 typedef struct {
     PyObject_HEAD
@@ -50,8 +50,6 @@ static void Call_dealloc(Call *self) {
     Py_XDECREF(self->rebuild);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
-
-static int64_t integer_at(PyObject *tuple, Py_ssize_t i) { return PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i)); }
 
 static int read_words(PyObject *bytes, uint64_t **words, int *count) {
     *count = (int)(PyBytes_GET_SIZE(bytes) / 8);
@@ -102,7 +100,8 @@ static int read_launch(Launch *launch, PyObject *given, int *threads) {
 }
 
 static int read_result(Result *result, PyObject *given) {
-    /* (way, shape, strides or None, bytes, dtype, allocate): dtype (code, bits) of DLPack, or a NumPy dtype, or None */
+    /* (way, shape, strides or None, bytes, dtype, allocate): dtype (code, bits) of DLPack, or a NumPy dtype, or what `new_array`
+     * takes, or None */
     const char *way = PyUnicode_AsUTF8(PyTuple_GET_ITEM(given, 0));
     PyObject *shape = PyTuple_GET_ITEM(given, 1), *strides = PyTuple_GET_ITEM(given, 2), *dtype = PyTuple_GET_ITEM(given, 4);
     result->allocate = Py_NewRef(PyTuple_GET_ITEM(given, 5));
@@ -114,7 +113,11 @@ static int read_result(Result *result, PyObject *given) {
         result->shape[a] = integer_at(shape, a);
         result->strides[a] = integer_at(strides, a);
     }
-    if (result->nbytes >= SMALL_RESULT) return !PyErr_Occurred();
+    if (!strcmp(way, "array")) {
+        result->way = NEW_ARRAY;
+        result->descr = Py_NewRef(dtype);
+    }
+    if (result->nbytes >= SMALL_RESULT || result->way == NEW_ARRAY) return !PyErr_Occurred();
     if (!strcmp(way, "numpy")) {
         result->way = NEW_NUMPY;
         result->descr = Py_NewRef(dtype);
@@ -198,6 +201,7 @@ static PyObject *new_result(const Result *r, PyObject *like, char **data) {
         return made;
     }
     if (r->way == NEW_TORCH) return new_torch(r, data);
+    if (r->way == NEW_ARRAY) return new_array(r->descr, r->nbytes, data);
     PyObject *made = PyObject_CallOneArg(r->allocate, like);
     if (made == NULL) return NULL;
     Key of_result;

@@ -5,20 +5,30 @@
  * where there is none the function is called, and `record` sees what it does. baracuda/frontends/call_cache.py has the same in
  * Python, for where this file was not compiled, and says what a call must be like for that.
  */
-#include "function.h"
+#include "operator.h"
 
 static PyObject *configure(PyObject *module, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"plain", "start_threads", "stream_of", "array", "layout_of", "preferred", NULL};
-    PyObject *plain, *start, *stream_of, *array, *layout_of, *preferred;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOO!", names, &plain, &start, &stream_of, &array, &layout_of,
-                                     &PyContextVar_Type, &preferred))
+    static char *names[] = {"plain", "start_threads", "stream_of", "preferred", NULL};
+    PyObject *plain, *start, *stream_of, *preferred;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOO!", names, &plain, &start, &stream_of, &PyContextVar_Type, &preferred))
         return NULL;
     Py_XSETREF(known.plain, Py_NewRef(plain));
     Py_XSETREF(known.start_threads, Py_NewRef(start));
     Py_XSETREF(known.stream_of, Py_NewRef(stream_of));
+    Py_XSETREF(known.preferred, Py_NewRef(preferred));
+    Py_RETURN_NONE;
+}
+
+static PyObject *use_arrays(PyObject *module, PyObject *args) {
+    PyObject *array, *fields, *layout_of;
+    if (!PyArg_ParseTuple(args, "O!O!O", &PyType_Type, &array, &PyTuple_Type, &fields, &layout_of)) return NULL;
+    for (Py_ssize_t i = 0; i < FIELDS; i++) {
+        PyObject *field = i < PyTuple_GET_SIZE(fields) ? PyTuple_GET_ITEM(fields, i) : Py_None;
+        if (Py_TYPE(field) != &PyMemberDescr_Type) { PyErr_SetString(PyExc_TypeError, "fields: expected slots of arrays"); return NULL; }
+        known.slot[i] = ((PyMemberDescrObject *)field)->d_member->offset;
+    }
     Py_XSETREF(known.array, Py_NewRef(array));
     Py_XSETREF(known.layout_of, Py_NewRef(layout_of));
-    Py_XSETREF(known.preferred, Py_NewRef(preferred));
     Py_RETURN_NONE;
 }
 
@@ -61,7 +71,11 @@ static PyObject *watch_thread(PyObject *module, PyObject *change) {
 }
 
 static PyMethodDef methods[] = {
+    {"memory", memory_of, METH_O, "Memory of a small array: an owner with an attribute `pointer`."},
+    {"view", (PyCFunction)(void (*)(void))view_of, METH_FASTCALL, "Another view of an array's memory."},
+    {"as_numpy", (PyCFunction)(void (*)(void))as_numpy, METH_FASTCALL, "NumPy's array of the memory of an array on the CPU."},
     {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, "Say what Python's side provides."},
+    {"use_arrays", use_arrays, METH_VARARGS, "Say what the type of arrays of our own is, where its fields are, and what gives an array its layout."},
     {"use_torch", use_torch, METH_VARARGS, "Read PyTorch's tensors through its DLPack exchange; whether that can be."},
     {"use_reports", use_reports, METH_VARARGS, "Look at a word of memory before each call on a GPU."},
     {"watch", watch, METH_O, "Add to the number of those who want to see every call in Python."},
@@ -73,12 +87,15 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit_calls(void) {
     import_array();
     if (pthread_key_create(&ends_with_thread, free)) return PyErr_NoMemory();
-    if (PyType_Ready(&CallType) < 0 || PyType_Ready(&FunctionType) < 0) return NULL;
+    if (PyType_Ready(&CallType) < 0 || PyType_Ready(&FunctionType) < 0 || PyType_Ready(&MemoryType) < 0
+        || PyType_Ready(&OperatorType) < 0)
+        return NULL;
     PyObject *module = PyModule_Create(&definition);
     known.interned = PyDict_New();
     if (module == NULL || known.interned == NULL) return NULL;
-    if (PyModule_AddIntConstant(module, "INTERFACE", 2) < 0 || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
-        || PyModule_AddObjectRef(module, "Function", (PyObject *)&FunctionType) < 0)
+    if (PyModule_AddIntConstant(module, "INTERFACE", 3) < 0 || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
+        || PyModule_AddObjectRef(module, "Function", (PyObject *)&FunctionType) < 0
+        || PyModule_AddObjectRef(module, "Operator", (PyObject *)&OperatorType) < 0)
         return NULL;
     return module;
 }

@@ -18,12 +18,13 @@ static struct {
     const DLPackExchangeAPI *torch;          /* NULL until PyTorch is there */
     PyObject *tensor, *parameter;            /* its types */
     PyObject *is_neg, *is_conj;              /* their methods */
-    PyObject *layout_of;                     /* of arrays of our own: (address, layout) or None */
+    PyObject *layout_of;                     /* the layout of an array of our own that has none yet */
     PyObject *plain;                         /* types whose values hash and hold nothing, as a frozenset */
     PyObject *interned;                      /* values of them: equal ones become one object */
     PyObject *start_threads;                 /* sees to it that the CPU's workers are there */
     PyObject *stream_of;                     /* the handle of the stream that a tensor's library works on */
     PyObject *array;                         /* the type of arrays of our own */
+    Py_ssize_t slot[10];                     /* where its fields are, in the order of `enum Field` */
     PyObject *preferred;                     /* what says the preference of calls that are given none */
     const volatile int64_t *found_wrong;     /* not 0 once a device has found something wrong; NULL before any looks */
     PyObject *raise_pending;                 /* raises what it found */
@@ -36,7 +37,8 @@ enum { MOST_WORDS = 320, MOST_TENSORS = 40, MOST_NUMBERS = 16, MOST_KEPT = 512, 
        MOST_INTERNED = 4096, MOST_CALLS = 4096 };
 enum { SMALL_RESULT = 64 * 1024, SMALL_SCRATCH = 16 << 20, BRIEF = 32 * 1024 };
 
-enum { OF_NUMPY = 1, OF_TORCH, OF_OTHERS, NONE_, TRUE_, FALSE_, INTEGER, FLOAT_, COMPLEX_, NUMBER, TUPLE_, LIST_, PLAIN, KEYWORDS,
+enum Field { POINTER, SHAPE, STRIDES, ELEMENT, DEVICE, AVAILABLE, BEFORE, IS_READONLY, OWNER, LAYOUT, FIELDS };
+enum { OF_NUMPY = 1, OF_TORCH, OF_OURS, NONE_, TRUE_, FALSE_, INTEGER, FLOAT_, COMPLEX_, NUMBER, TUPLE_, LIST_, PLAIN, KEYWORDS,
        PREFERRED };
 
 typedef struct {
@@ -61,6 +63,10 @@ static inline int put(Key *key, uint64_t word) {
     return 1;
 }
 
+static int64_t integer_at(PyObject *tuple, Py_ssize_t i) { return PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i)); }
+
+static inline PyObject **field_of(PyObject *array, enum Field field) { return (PyObject **)((char *)array + known.slot[field]); }
+
 static inline uint64_t alignment(const void *pointer) {
     uint64_t address = (uint64_t)pointer, low = address & (~address + 1);
     return address == 0 || low > 16 ? 16 : low;
@@ -76,6 +82,8 @@ static void reach(Tensor *t, int rank, const int64_t *shape, const int64_t *stri
     t->low = low;
     t->high = high;
 }
+
+static PyObject *layout_of_array(PyObject *array);
 
 /* Add a tensor to a key: 1 if it is there, 0 if only the long way can tell, -1 for an error. */
 static int put_tensor(Key *key, PyObject *object, int library, int written) {
@@ -127,20 +135,18 @@ static int put_tensor(Key *key, PyObject *object, int library, int written) {
         for (int a = 0; a < d.ndim; a++) put(key, (uint64_t)strides[a]);
         reach(t, d.ndim, d.shape, strides, d.dtype.bits / 8, d.dtype.bits / 8);
     } else {
-        PyObject *found = PyObject_CallFunctionObjArgs(known.layout_of, object, written ? Py_True : Py_False, NULL);
-        if (found == NULL) { PyErr_Clear(); return 0; }
-        if (found == Py_None) { Py_DECREF(found); return 0; }
-        /* (address, layout) and layout = (low, high, device type, device id), one object for each layout, which is kept. */
-        PyObject *layout = PyTuple_GET_ITEM(found, 1);
-        t->data = (char *)PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(found, 0));
-        t->low = PyLong_AsLongLong(PyTuple_GET_ITEM(layout, 0));
-        t->high = PyLong_AsLongLong(PyTuple_GET_ITEM(layout, 1));
-        t->device_type = (int)PyLong_AsLong(PyTuple_GET_ITEM(layout, 2));
-        t->device_id = (int)PyLong_AsLong(PyTuple_GET_ITEM(layout, 3));
-        int fits = put(key, OF_OTHERS | alignment(t->data) << 16) && put(key, (uint64_t)layout);
-        Py_DECREF(found);
+        PyObject *layout = layout_of_array(object);
+        if (layout == NULL) { PyErr_Clear(); return 0; }
+        /* layout = (low, high, device type, device id, whether it may not be written, bytes of an element): one object for equal
+         * ones, which is kept. */
+        if (written && integer_at(layout, 4)) return 0;
+        t->data = (char *)PyLong_AsUnsignedLongLong(*field_of(object, POINTER));
+        t->low = integer_at(layout, 0);
+        t->high = integer_at(layout, 1);
+        t->device_type = (int)integer_at(layout, 2);
+        t->device_id = (int)integer_at(layout, 3);
         if (PyErr_Occurred()) { PyErr_Clear(); return 0; }
-        if (!fits) return 0;
+        if (!put(key, OF_OURS | alignment(t->data) << 16) || !put(key, (uint64_t)layout)) return 0;
     }
     key->bytes += t->high - t->low;
     key->tensors++;
@@ -151,7 +157,7 @@ static int library_of(PyObject *object) {
     PyObject *type = (PyObject *)Py_TYPE(object);
     if (type == (PyObject *)&PyArray_Type) return OF_NUMPY;
     if (known.torch != NULL && (type == known.tensor || type == known.parameter)) return OF_TORCH;
-    if (type == known.array) return OF_OTHERS;
+    if (type == known.array) return OF_OURS;
     return 0;
 }
 

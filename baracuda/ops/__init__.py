@@ -14,5 +14,12 @@ FAMILIES = (
     "reductions.diagonals", "normalization.local_response", "statistics.covariances", "statistics.distances", "statistics.pairs",
     "statistics.differences", "statistics.integrals", "statistics.slopes", "polynomials.arithmetic", "losses.multilabel_margins",
     "indexing.interpolation", "normalization.global_response", "normalization.group_norms", "losses.linear_losses",
-    "indexing.bags", "reductions.equality", "attention.rotary",
+    "indexing.bags", "indexing.writes", "indexing.tuple_writes", "indexing.masks", "indexing.replaced", "indexing.dynamic",
+    "indexing.numbering", "indexing.choices", "segments.softmax", "segments.reduce", "reductions.equality", "attention.rotary",
+    "shapes.reshaping", "shapes.axes", "shapes.joins", "shapes.blocks", "shapes.pieces", "shapes.flips", "shapes.triangles",
+    "shapes.repeats", "shapes.broadcasting", "shapes.diagonals", "shapes.slices", "shapes.pads", "shapes.crops",
+    "shapes.edits", "shapes.bits", "shapes.nested", "shapes.rearranging", "shapes.queries",
+    "creation.fills", "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices",
+    "sorting.orders", "sorting.several_keys", "sorting.searches", "sets.uniques", "sets.sets",
+    "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
 )  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.core import locks, workspace
+from baracuda.core import layout_key, locks, workspace
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import OutOfMemoryError
@@ -209,6 +209,36 @@ def empty(shape: tuple[int, ...], kind: ElementKind) -> np.ndarray[Any, Any]:
         return np.empty(shape, dtype)
     block = POOL.take(nbytes)
     return np.ndarray(shape, dtype, _lease_type(block.size)(POOL, block))
+
+
+class Lease:
+    """Memory of at least some bytes, from the pool; it goes back there when the object is collected.
+
+    Attributes
+    ----------
+    pointer : int
+        Its address.
+    """
+
+    __slots__ = ("_block", "pointer")
+
+    def __init__(self, nbytes: int) -> None:
+        self._block = POOL.take(nbytes)
+        self.pointer = self._block.address
+
+    def __del__(self) -> None:
+        if hasattr(self, "_block"):
+            POOL.give_back(self._block)
+
+
+class SmallMemory:
+    """A few bytes of memory, aligned as vectors want them; `pointer` is its address."""
+
+    __slots__ = ("_memory", "pointer")
+
+    def __init__(self, nbytes: int) -> None:
+        self._memory = np.empty(nbytes + 64, np.uint8)
+        self.pointer = round_up(layout_key.numpy_pointer(self._memory), 64)
 
 
 def release_cached() -> int:

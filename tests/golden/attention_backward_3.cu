@@ -663,15 +663,15 @@ template <int COUNT, int STEPS, int LINE> struct HeldRows {
   }
 };
 
-// One block of the depth more for the dot products t of a warp's rows, whose scales are `a`, with 64 lines of digits in shared
-// memory, whose scales are `b`. LARGE: a scale in `a` is so large that P times it may overflow where the product does not.
-template <int COUNT, int STEPS, int LINE, bool LARGE, class Rows>
-__device__ __forceinline__ void add_dots(float (&t)[8][4], Rows& rows, int block, unsigned digits, const float* b,
+// One block of the depth more for the dot products t of a warp's rows, whose scales are `a`, with 8 * N lines of digits in
+// shared memory, whose scales are `b`. LARGE: a scale in `a` is so large that P times it may overflow where the product does not.
+template <int COUNT, int STEPS, int LINE, bool LARGE, class Rows, int N>
+__device__ __forceinline__ void add_dots(float (&t)[N][4], Rows& rows, int block, unsigned digits, const float* b,
                                          const float (&a)[2]) {
   const int lane = threadIdx.x % 32;
   const unsigned at = digits + row_place<LINE>(lane / 16 * 8 + lane % 8, lane / 8 % 2 * 16);
 #pragma unroll
-  for (int n = 0; n < 8; n += 2) {
+  for (int n = 0; n < N; n += 2) {
     DigitSums<COUNT> sums[2];
 #pragma unroll
     for (int k = 0; k < STEPS; ++k) {

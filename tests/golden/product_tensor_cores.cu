@@ -332,9 +332,9 @@ extern "C" __global__ void __launch_bounds__(128, 1) kernel(const __grid_constan
   Loader<unsigned short, unsigned short, 16, 128, 136, 128, 8, false, false, true, 1> a0((const unsigned short*)W.w[0] + ((i64)0 + m0 * ((i64)W.w[13])), ((i64)W.w[13]), (i64)1, rows, threadIdx.x);
   unsigned short* const stages_a0 = (unsigned short*)(shared + 0);
   const int own_a0 = own_row<136, false, true>(lane) + row * 136;
-  Loader<unsigned short, unsigned short, 8, 128, 136, 128, 8, false, false, true, 1> b0((const unsigned short*)W.w[1] + ((i64)0 + n0 * ((i64)W.w[14])), ((i64)W.w[14]), (i64)1, columns, threadIdx.x);
+  Loader<unsigned short, unsigned short, 8, 128, 16, 128, 8, true, true, true, 1> b0((const unsigned short*)W.w[1] + ((i64)0 + n0 * (i64)1), (i64)1, ((i64)W.w[14]), columns, threadIdx.x);
   unsigned short* const stages_b0 = (unsigned short*)(shared + 34816);
-  const int own_b0 = own_row<136, false, false>(lane) + column * 136;
+  const int own_b0 = own_row<16, true, false>(lane) + column * 1;
   float sum[1][1][4];
   #pragma unroll
   for (int i = 0; i < 1; ++i)
@@ -344,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) kernel(const __grid_constan
   #pragma unroll
   for (int stage = 0; stage < 7; ++stage) {
   copy_tile<128>(a0, stages_a0 + stage * 2176, stage, k, rows == 16);
-  copy_tile<128>(b0, stages_b0 + stage * 1088, stage, k, columns == 8);
+  copy_tile<128>(b0, stages_b0 + stage * 2048, stage, k, columns == 8);
   commit_copies();
   }
   #pragma unroll 1
@@ -352,18 +352,18 @@ extern "C" __global__ void __launch_bounds__(128, 1) kernel(const __grid_constan
   wait_copies<6>();
   __syncthreads();
   copy_tile<128>(a0, stages_a0 + write * 2176, tile + 7, k, rows == 16);
-  copy_tile<128>(b0, stages_b0 + write * 1088, tile + 7, k, columns == 8);
+  copy_tile<128>(b0, stages_b0 + write * 2048, tile + 7, k, columns == 8);
   commit_copies();
   if (works) {
   const unsigned short* const from_a0 = stages_a0 + (read * 2176 + own_a0);
-  const unsigned short* const from_b0 = stages_b0 + (read * 1088 + own_b0);
+  const unsigned short* const from_b0 = stages_b0 + (read * 2048 + own_b0);
   const int left = k - tile * 128;
   if (left >= 128) {
   #pragma unroll
-  for (int step = 0; step < 8; ++step) links<1, 1, 136, false, 136, false>(sum, from_a0 + step * 16, from_b0 + step * 16);
+  for (int step = 0; step < 8; ++step) links<1, 1, 136, false, 16, true>(sum, from_a0 + step * 16, from_b0 + step * 256);
   } else {
   #pragma unroll 1
-  for (int step = 0; step * 16 < left; ++step) links<1, 1, 136, false, 136, false>(sum, from_a0 + step * 16, from_b0 + step * 16);
+  for (int step = 0; step * 16 < left; ++step) links<1, 1, 136, false, 16, true>(sum, from_a0 + step * 16, from_b0 + step * 256);
   }}
   read = (read + 1 == 8 ? 0 : read + 1);
   write = write + 1 == 8 ? 0 : write + 1;

@@ -2,8 +2,8 @@ typedef unsigned long long u64;
 typedef long long i64;
 struct Words { u64 w[42]; };
 
-// The sum of x over the threads before this one, and over all; `sums` may be written again after the next barrier.
-__device__ __forceinline__ unsigned sum_before(unsigned x, unsigned (&sums)[8], unsigned& total) {
+// The sum of x over the threads before this one; `sums` may be written again after the next barrier.
+template <int WARPS> __device__ __forceinline__ unsigned sum_before(unsigned x, unsigned* sums, unsigned& total) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   unsigned sum = x;
 #pragma unroll
@@ -17,7 +17,7 @@ __device__ __forceinline__ unsigned sum_before(unsigned x, unsigned (&sums)[8], 
   unsigned before = 0;
   total = 0;
 #pragma unroll
-  for (int w = 0; w < 8; ++w) {
+  for (int w = 0; w < WARPS; ++w) {
     if (w < warp) before += sums[w];
     total += sums[w];
   }
@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
     const unsigned i = base + threadIdx.x;
     const unsigned own = i < count ? row[i] : 0;
     unsigned total;
-    const unsigned before = sum_before(own, sums, total);
+    const unsigned before = sum_before<8>(own, sums, total);
     if (i < count) row[i] = carry + before;
     carry += total;
   }

@@ -2,8 +2,8 @@ typedef unsigned long long u64;
 typedef long long i64;
 struct Words { u64 w[42]; };
 
-// The sum of x over the threads before this one, and over all; `sums` may be written again after the next barrier.
-__device__ __forceinline__ unsigned sum_before(unsigned x, unsigned (&sums)[8], unsigned& total) {
+// The sum of x over the threads before this one; `sums` may be written again after the next barrier.
+template <int WARPS> __device__ __forceinline__ unsigned sum_before(unsigned x, unsigned* sums, unsigned& total) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   unsigned sum = x;
 #pragma unroll
@@ -17,7 +17,7 @@ __device__ __forceinline__ unsigned sum_before(unsigned x, unsigned (&sums)[8], 
   unsigned before = 0;
   total = 0;
 #pragma unroll
-  for (int w = 0; w < 8; ++w) {
+  for (int w = 0; w < WARPS; ++w) {
     if (w < warp) before += sums[w];
     total += sums[w];
   }
@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
       own[i] = d < 64u ? totals[d] : 0;
       sum += own[i];
     }
-    unsigned place = sum_before(sum, sums, all);
+    unsigned place = sum_before<8>(sum, sums, all);
   #pragma unroll
     for (int i = 0; i < 1; ++i) {
       const unsigned d = thread * 1u + i;

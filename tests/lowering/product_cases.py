@@ -129,10 +129,11 @@ class Product:
     stored: ElementKind | None = None
     general: bool = False
     math: MathPrecision | None = None
+    kind_b: ElementKind | None = None
 
     def __str__(self) -> str:
         extents = "x".join(map(str, (*self.batch, self.m, self.n, self.k)))
-        words = [extents, str(self.kind), self.a, self.b, self.y, self.epilogue, str(self.stored or "")]
+        words = [extents, str(self.kind), str(self.kind_b or ""), self.a, self.b, self.y, self.epilogue, str(self.stored or "")]
         words += ["general" * self.general, str(self.math or "")]
         return " ".join(w for w in words if w)
 
@@ -144,7 +145,7 @@ class Product:
     def placements(self) -> list[TensorPlacement]:
         """Where the tensors lie: the parts of a, those of b, the epilogue's tensors, the results."""
         a = _lay(self.batch, self.m, self.k, self.kind, self.a)
-        b = _lay(self.batch, self.k, self.n, self.kind, self.b)
+        b = _lay(self.batch, self.k, self.n, self.kind_b or self.kind, self.b)
         e, out = EPILOGUES[self.epilogue], self.stored or self.accumulator
         tensors = []
         for along in e.along:

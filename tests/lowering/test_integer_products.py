@@ -122,6 +122,19 @@ def test_sizes(machine: Machine, m: int, n: int, k: int, bits: int) -> None:
     assert same_bits(products(machine, bits, a, b), reference(a, b, bits))
 
 
+@pytest.mark.one_of(8)
+@pytest.mark.parametrize("bits", BITS)
+@pytest.mark.parametrize("kind", [K.BF16, K.F16, K.F32, K.F8E4M3], ids=str)
+@pytest.mark.parametrize("m", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 300])
+@pytest.mark.parametrize("k", [1, 127, 128, 129, 700])
+def test_few_rows_with_a_factor_along_k(machine: Machine, m: int, n: int, k: int, kind: K, bits: int) -> None:
+    rng = np.random.default_rng(m + 1000 * n + k)
+    a, b = values(rng, (m, k), kind), values(rng, (n, k), kind)
+    y = run(machine, descriptor(a, b, b_transposed=True), {"a": a, "b": b}, preference=preference(bits))["y"]
+    assert same_bits(y, reference(a, np.swapaxes(b, 0, 1), bits))
+
+
 @pytest.mark.parametrize("bits", BITS)
 def test_a_row_does_not_know_its_neighbours(machine: Machine, bits: int) -> None:
     rng = np.random.default_rng(12)
@@ -177,7 +190,11 @@ def test_every_instruction_set_has_the_same_bits(
             assert same_bits(y, reference(a, np.swapaxes(b, 0, 1), bits)), (kind, m)
     for a, b in adversaries(40, 60):
         for rows in (40, 4):
-            assert same_bits(products(machine, bits, a[:rows], b), reference(a[:rows], b, bits)), rows
+            expected = reference(a[:rows], b, bits)
+            assert same_bits(products(machine, bits, a[:rows], b), expected), rows
+            along_k = np.ascontiguousarray(b.T)
+            d = descriptor(a[:rows], along_k, b_transposed=True)
+            assert same_bits(run(machine, d, {"a": a[:rows], "b": along_k}, preference=preference(bits))["y"], expected), rows
 
 
 @pytest.mark.cpu_only
@@ -249,8 +266,12 @@ def adversaries(m: int, n: int, k: int = 300) -> Iterator[tuple[np.ndarray, np.n
 def test_adversaries(machine: Machine, bits: int) -> None:
     for number, (a, b) in enumerate(adversaries(40, 70)):
         expected = reference(a, b, bits)
+        along_k = np.ascontiguousarray(b.T)
         for rows in (40, 3, 1):
             assert same_bits(products(machine, bits, a[:rows], b), expected[:rows]), (number, rows)
+            d = descriptor(a[:rows], along_k, b_transposed=True)
+            y = run(machine, d, {"a": a[:rows], "b": along_k}, preference=preference(bits))["y"]
+            assert same_bits(y, expected[:rows]), (number, rows)
         y = products(machine, bits, np.ascontiguousarray(b.T), np.ascontiguousarray(a.T))
         assert same_bits(y, expected.T), number
 

@@ -14,11 +14,9 @@ from baracuda.formula.integer_products import integer_product
 from baracuda.lowering.matmul.cuda.lower import ways
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.nest.cuda.targets import target_of
-from baracuda.runtime.device_memory import DeviceMemory, download, upload
 from baracuda.runtime.nvrtc import cubin
-from baracuda.runtime.program import Lowered
-from baracuda.runtime.toolchain import toolchain_of
 from tests.lowering.product_cases import LAYOUTS, Product
+from tests.lowering.product_harness import check_bits, run
 from tests.machine import Machine
 
 pytest.importorskip("cuda.bindings.nvrtc")
@@ -96,26 +94,9 @@ def target(machine: Machine) -> Target:
     return target_of(Device.cuda(0))
 
 
-def run(product: Product, blocks: list[np.ndarray], lowered: Lowered) -> list[np.ndarray]:
-    """The blocks of the results after a kernel."""
-    device = Device.cuda(0)
-    held = [upload(block, device) for block in blocks]
-    workspace = DeviceMemory(max(lowered.workspace_bytes, 1), device)
-    call = toolchain_of(device).load(lowered, len(held), product.parameters)  # type: ignore[arg-type]
-    addresses = [h.pointer + p.offset for h, p in zip(held, product.placements, strict=True)]
-    call.call(addresses, workspace.pointer, 0)
-    return [download(block) for block in held[-product.written :]]
-
-
 @pytest.mark.parametrize("product", CASES, ids=str)
 def test_bits(target: Target, product: Product) -> None:
-    """Every kernel gives the bits of the contract, writes nothing else, and reads nothing (NaN) that is not there."""
-    blocks = product.blocks()
-    wanted = product.expected(blocks)
-    for lowered in ways(product.matmul_problem, target):
-        for got, want in zip(run(product, blocks, lowered), wanted, strict=True):
-            different = np.flatnonzero(got != want)
-            assert not different.size, f"{lowered.schedule}: {different.size} bytes, the first at {different[0]}"
+    check_bits(product, ways(product.matmul_problem, target))
 
 
 def unusual_values(rng: np.random.Generator, shape: tuple[int, int], name: str) -> np.ndarray:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from baracuda.core.device import Device
@@ -16,11 +14,10 @@ from baracuda.formula.functions import erf
 from baracuda.lowering.matmul.cuda.lower import lower, variants
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.nest.cuda.targets import target_of
-from baracuda.runtime.device_memory import download, upload
 from baracuda.runtime.nvrtc import cubin
 from baracuda.runtime.program import Lowered
-from baracuda.runtime.toolchain import toolchain_of
 from tests.lowering.product_cases import LAYOUTS, Product
+from tests.lowering.product_harness import check_bits
 from tests.machine import Machine
 
 pytest.importorskip("cuda.bindings.nvrtc")
@@ -134,22 +131,9 @@ def target(machine: Machine) -> Target:
     return target_of(Device.cuda(0))
 
 
-def check_bits(product: Product, kernels: Iterable[Lowered], target: Target) -> None:
-    """Every kernel gives the bits of the chain, writes nothing else, and reads nothing (NaN) that is not there."""
-    device, blocks = Device.cuda(0), product.blocks()
-    wanted = product.expected(blocks)
-    for lowered in kernels:
-        held = [upload(block, device) for block in blocks]
-        call = toolchain_of(device).load(lowered, len(held), product.parameters)
-        call.call([h.pointer + p.offset for h, p in zip(held, product.placements, strict=True)], 0, 0)
-        for block, want in zip(held[-product.written :], wanted, strict=True):
-            different = np.flatnonzero(download(block) != want)
-            assert not different.size, f"{lowered.schedule}: {different.size} bytes, the first at {different[0]}"
-
-
 @pytest.mark.parametrize("product", CASES, ids=str)
 def test_bits(target: Target, product: Product) -> None:
-    check_bits(product, found(product, target), target)
+    check_bits(product, found(product, target))
 
 
 @pytest.mark.parametrize("product", PARTIAL, ids=str)
@@ -157,4 +141,4 @@ def test_partial_tiles(target: Target, product: Product) -> None:
     """Under every tile, not the most promising ones alone."""
     kernels = list(variants(product.matmul_problem, target))
     assert len(kernels) > TILES
-    check_bits(product, kernels, target)
+    check_bits(product, kernels)

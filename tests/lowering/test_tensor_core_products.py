@@ -14,6 +14,7 @@ from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.sku import MathPrecision
 from baracuda.lowering.matmul.cuda.lower import lower, transposed, variants
+from baracuda.lowering.matmul.cuda.tensor_cores.warpgroups import TILES, lower_warpgroups
 from baracuda.lowering.matmul.problem import TENSOR_CORE_MATH, MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.nest.cuda.targets import target_of
@@ -21,6 +22,7 @@ from baracuda.runtime.device_memory import download, upload
 from baracuda.runtime.nvrtc import cubin
 from baracuda.runtime.toolchain import toolchain_of
 from tests.lowering.product_cases import Array, Product
+from tests.lowering.product_harness import run
 from tests.machine import Machine
 
 pytest.importorskip("cuda.bindings.nvrtc")
@@ -152,6 +154,30 @@ def test_tiles_do_not_differ(target: Target, product: ByTensorCores) -> None:
     for p, block, want in zip(product.placements[-product.written :], first, product.expected(blocks), strict=True):
         got, chain = (p.view(b).astype(np.float64) for b in (block, want))
         assert np.abs(got - chain).max() <= (2e-2 if p.kind.itemsize == 2 else 1e-3) * np.abs(chain).max()
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        ByTensorCores(140, 200, 304, b="columns"),
+        ByTensorCores(200, 600, 1048, K.F16, b="columns", y="columns"),
+        ByTensorCores(3, 130, 8192, batch=(2,), b="columns", epilogue="bias"),
+    ],
+    ids=str,
+)
+def test_warpgroups_do_not_differ(target: Target, product: ByTensorCores) -> None:
+    """Every tile of warpgroups, by either order of the factors, has the bits of warps."""
+    if target.arch != "sm_90":
+        pytest.skip("no warpgroup instructions")
+    c, blocks = product.matmul_problem, product.blocks()
+    by_warps = next(lowered for lowered in variants(c, target) if "warpgroups" not in lowered.schedule)
+    want = run(product, blocks, by_warps)
+    for tile in TILES:
+        for way, exchanged in ((c, False), (transposed(c), True)):
+            lowered = lower_warpgroups(way, tile, target, exchanged=exchanged)
+            assert lowered is not None
+            for x, y in zip(run(product, blocks, lowered), want, strict=True):
+                assert np.array_equal(x, y), (tile, exchanged)
 
 
 def test_a_transpose_has_the_same_bits(target: Target) -> None:

@@ -47,6 +47,7 @@ _BATCHED = (((2,), (1,)), ((0,), (0,)))
 _CLASSES = np.array([0, 2, 1, -100])
 _LCE = ((4, 8), (5, 8), _CLASSES)
 _LENGTHS = np.array([6, 3], np.int32)
+_PLACES = np.array([4, 0, 4, 1, 2])
 
 
 def _score(score: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
@@ -187,6 +188,21 @@ CALLS: dict[str, list[Callable[[], Made]]] = {
     "grouped_mm_backward": [_of((5, 3), (5, 4), (2, 4, 3), np.array([2, 5], np.int32))],
     "int_mm": [lambda: ((np.int8(_drawn(3, 4) * 5), np.int8(_drawn(4, 5) * 5)), {})],
     "scaled_mm": [lambda: ((_quantized(3, 4), _quantized(4, 5), np.array(0.5, F32), np.array(2.0, F32)), {"dtype": "f32"})],
+    "choose_backward": [lambda: ((_drawn(5), _PLACES % 3, [_drawn(5), _drawn(5), _drawn(1)]), {})],
+    "diagonal_scatter_backward": [_of((3, 4), (3, 4), (3,), offset=1)],
+    "dynamic_slice_backward": [_of((2, 3), (3, 4), np.array([1, 1]))],
+    "dynamic_update_slice_backward": [_of((3, 4), (3, 4), (2, 3), np.array([1, 1]))],
+    "index_copy_backward": [_of((5, 4), (5, 4), _PLACES, (5, 4)), _of((3, 5), (3, 5), _PLACES, (3, 5), axis=1)],
+    "index_fill_backward": [_of((5, 4), (5, 4), _PLACES)],
+    "masked_scatter_backward": [lambda: ((_drawn(3, 4), _drawn(3, 4), _drawn(3, 4) > 0, _drawn(12)), {})],
+    "place_backward": [lambda: ((_drawn(3, 4), _drawn(3, 4), _drawn(3, 4) > 0, _drawn(5)), {})],
+    "put_flat_backward": [_of((3, 4), (3, 4), _PLACES, (5,)), _of((3, 4), (3, 4), _PLACES, (5,), accumulate=True)],
+    "scatter_backward": [lambda: ((_drawn(5), _drawn(5), _PLACES, _drawn(6)), {})],
+    "scatter_nd_backward": [_of((5, 4), (5, 4), _PLACES[:, None], (5, 4))],
+    "segment_softmax_backward": [_of((5, 2), (5, 2), _PLACES, 5)],
+    "select_cond_backward": [lambda: ((_drawn(5), [_PLACES > 2, _PLACES > 1]), {})],
+    "select_scatter_backward": [_of((3, 4), (3, 4), (3,), 1, 2)],
+    "slice_scatter_backward": [_of((3, 4), (3, 4), (2, 4), start=1)],
     "to_device": [_of((3, 4), baracuda.Device.cpu())],
     "to_host": [_of((3, 4))],
     "view_as_complex_backward": [lambda: ((_drawn(3, 4).astype(np.complex64),), {})],

@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, basic_indices
 
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.tensor import tensor_mut
-from baracuda.frontends import array as array_module
-from baracuda.frontends.array import Array, to_device, to_host
+from baracuda.core.views import strides_in
+from baracuda.frontends.array import Array, indexing, to_device, to_host
+from baracuda.frontends.array.array import layout_of
 
 BASE = 1 << 20
 
@@ -70,7 +72,33 @@ def test_reshape_and_transpose(shape: list[int], data: st.DataObject) -> None:
         same(ours.reshape(*merged), view, base)
         same(ours.reshape(tuple(merged)), view, base)
     else:
-        assert array_module._strides_in(ours.shape, ours.strides, tuple(merged)) is None  # it takes a copy
+        assert strides_in(ours.shape, ours.strides, tuple(merged)) is None  # it takes a copy
+
+
+@given(array_shapes(max_dims=5, max_side=4), st.data())
+def test_views_are_numpys_whether_made_in_c_or_in_python(shape: tuple[int, ...], data: st.DataObject) -> None:
+    base = np.zeros(shape, np.float32)
+    key = data.draw(basic_indices(shape, allow_newaxis=True))
+    theirs, ours = base[key], array(shape)
+    for view in (ours[key], indexing._getitem(ours, key)):
+        same(view, np.asarray(theirs), base) if isinstance(theirs, np.ndarray) else None
+        assert view.shape == np.shape(theirs)
+        assert (view.nbytes_before, view.nbytes_available) == (view.pointer - BASE, (1 << 20) - (view.pointer - BASE))
+        assert layout_of(view)[2:] == (2, 0, False, 4)
+
+
+@pytest.mark.parametrize(
+    "key", [1 << 70, -(1 << 70), (1 << 70, 0), slice(0, 1 << 70, 1 << 70), slice(1 << 70, None, -(1 << 70))], ids=str
+)
+def test_indices_beyond_any_integer(key: Any) -> None:
+    x, base = array((3, 4)), np.zeros((3, 4), np.float32)
+    if isinstance(key, slice):
+        assert x[key].shape == base[key].shape
+    else:
+        with pytest.raises(IndexError):
+            x[key]
+    with pytest.raises(ValueError, match="zero"):
+        x[::0]
 
 
 def test_reshape_infers_an_extent() -> None:
@@ -113,15 +141,17 @@ def test_one_element_is_a_number() -> None:
 def test_an_array_is_a_tensor() -> None:
     x = array((3, 4))
     assert tensor_mut(x) is x
-    assert (x.ndim, x.size, x.dtype, len(x)) == (2, 12, np.float32, 3)
+    assert (x.ndim, x.size, x.dtype, len(x)) == (2, 12, ElementKind.F32, 3)
+    assert np.dtype(x.dtype) == np.float32
     assert x.mT.shape == (4, 3)
-    assert repr(x) == "Array(3x4, f32, cuda:0)"
     assert x[1:].__cuda_array_interface__["data"] == (BASE + 16, False)
     with pytest.raises(UnsupportedError):
         _ = array((3,), ElementKind.BF16).__cuda_array_interface__
 
 
-def test_the_cpu_has_numpy() -> None:
+def test_an_array_on_the_cpu_shares_numpys_memory() -> None:
     x = np.arange(3.0)
-    assert to_device(x, Device.cpu()) is x
+    array = to_device(x, Device.cpu())
+    assert array.pointer == x.ctypes.data
+    assert to_host(array).ctypes.data == x.ctypes.data
     assert to_host(x) is x

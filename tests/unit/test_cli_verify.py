@@ -311,8 +311,10 @@ def test_differences_are_counted_and_the_first_is_shown() -> None:
     assert str(shown) == "y[1, 0] is 0x40400000 (3.0); expected 0x40400001 (3.0000002); 2 of 6 elements differ"
 
 
-@pytest.mark.parametrize("case", products.hashed(), ids=str)
-def test_products_are_what_their_arithmetic_says(case: products.ProductCase) -> None:
+@pytest.mark.parametrize(("number", "case"), list(enumerate(products.hashed())), ids=str)
+def test_products_are_what_their_arithmetic_says(number: int, case: products.ProductCase, full: bool) -> None:
+    if number % 3 and not full:
+        pytest.skip("one of three without --full")
     session = Session(Host(), case)
     outputs = session.run()
     assert bits.difference(outputs, case.canonical_outputs(session.placed.inputs)) is None

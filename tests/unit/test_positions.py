@@ -14,13 +14,11 @@ import torch
 
 import baracuda
 from baracuda.core.op_table import table
+from baracuda.frontends.binding import aliases_of
 from baracuda.frontends.families import function, ops
 
-#: PyTorch's names of what is ours by another; tensors apart.
-NAMES = {
-    "dim": "axis", "keepdim": "keepdims", "ord": "p", "d": "p", "norm_type": "p", "maxnorm": "max_norm", "dims": "axes",
-    "equation": "subscripts", "x2": "b", "indices": "index", "min_val": "min", "max_val": "max",
-}  # fmt: skip
+#: PyTorch's names of what is ours by another, where these are no aliases; tensors apart.
+NAMES = {"d": "p", "equation": "subscripts", "x2": "b"}
 
 #: Where what PyTorch takes by position is not what we take there, and why that is no trap.
 DEVIATIONS = {
@@ -42,10 +40,16 @@ DEVIATIONS = {
     "weight_norm": "the power comes second in a function that is not public",
     "index_add": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
     "index_reduce": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
+    "index_copy": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
+    "index_fill": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
+    "scatter": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
     "scatter_add": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
     "scatter_reduce": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
     "rms_norm": "normalized_shape comes second; a tuple is no weight",
     "scaled_mm": "recipes come between the scales; a recipe is no tensor",
+    "logspace": "endpoint comes fourth, as in NumPy; a base is no flag, so PyTorch's order is refused",
+    "pad": "NumPy's widths come second, a pair for every axis; PyTorch's list is given by name, and the docstring says so",
+    "slice": "starts and stops come second and third, as in ONNX and JAX; PyTorch's narrow begins with the axis",
     "multi_head_attention": "the weights of q, k and v are apart; a number of heads is no tensor",
 }
 
@@ -78,11 +82,12 @@ def _paths(name: str) -> list[str]:
 def _agrees(theirs: list[tuple[str, bool]], ours: tuple[str, ...], tensors: int | None) -> bool:
     """Whether everything that we take by position is what PyTorch takes there, as far as it takes anything. `tensors` says how
     many of ours are tensors, where that is known."""
-    names = [NAMES.get(name, name) for name, _ in theirs]
-    for i, (own, (name, is_tensor)) in enumerate(zip(ours, theirs, strict=False)):
+    known = NAMES | aliases_of(ours, None)
+    names = [known.get(name, name) for name, _ in theirs]
+    for i, (own, (_, is_tensor)) in enumerate(zip(ours, theirs, strict=False)):
         if tensors is not None and is_tensor is not (i < tensors):
             return False
-        if own in names[:i] + names[i + 1 :] if is_tensor else NAMES.get(name, name) != NAMES.get(own, own):
+        if own in names[:i] + names[i + 1 :] if is_tensor else names[i] not in (own, known.get(own)):
             return False
     return True
 

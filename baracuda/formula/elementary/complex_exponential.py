@@ -11,7 +11,7 @@ import math
 from baracuda.core.elements import ElementKind
 from baracuda.formula import functions as real
 from baracuda.formula.complex import Complex
-from baracuda.formula.elementary.complex_pieces import complex_elementary, is_infinite, is_zero, signed_zero
+from baracuda.formula.elementary.complex_pieces import complex_elementary, is_infinite, is_number, is_zero, signed_zero
 from baracuda.formula.elementary.pieces import F32, either, flip_sign, format_of, infinity, nan, sign_bit, with_sign_of
 from baracuda.formula.expr import Expr, compare, fma, rare
 from baracuda.formula.functions import cos, expm1, sin, sqrt, tan
@@ -19,10 +19,6 @@ from baracuda.formula.functions import cos, expm1, sin, sqrt, tan
 _LN2 = 0.6931471805599453
 #: What ln 2 has beyond its value in f32 and f64.
 _LN2_LOW = {ElementKind.F32: -1.904654323148236e-09, ElementKind.F64: 2.3190468138462996e-17}
-
-
-def _is_number(x: Expr) -> Expr:
-    return compare("eq", x, x)
 
 
 def _grown(x: Expr) -> tuple[Expr, Expr, Expr]:
@@ -68,7 +64,8 @@ def expm1_(z: Complex) -> Complex:
     """expm1(x) cos y - 2 sin(y/2)**2, which for a large x is the exponential itself."""
     whole = exp(z)
     half = sin(z.im * 0.5)
-    near = fma(expm1(z.re), cos(z.im), -(half * half * 2.0))
+    near = fma(expm1(z.re), cos(z.im), -(half * half * 2.0)) + 0.0  # which has no -0
+    near = either(compare("eq", z.re, -infinity(format_of(z.re))), -1.0, near)
     return Complex(either(z.re > (50.0 if format_of(z.re) is F32 else 80.0), whole.re, near), whole.im)
 
 
@@ -85,7 +82,7 @@ def sinh(z: Complex) -> Complex:
     x, y = z.re, z.im
     sine, cosine, factor = _hyperbolic(x)
     c, s = _turn(x, y, nan(format_of(x)))
-    return Complex(either(is_zero(x) & ~_is_number(c), x, sine * c * factor), either(is_zero(y), y, cosine * s * factor))
+    return Complex(either(is_zero(x) & ~is_number(c), x, sine * c * factor), either(is_zero(y), y, cosine * s * factor))
 
 
 @complex_elementary("cosh")
@@ -99,7 +96,8 @@ def cosh(z: Complex) -> Complex:
 @complex_elementary("tanh")
 def tanh(z: Complex) -> Complex:
     """With t = tan y, b = 1 + t**2 and s = sinh x: (b s sqrt(1 + s**2) + i t) / (1 + b s**2) (Kahan 1987); far from the
-    imaginary axis 1 + 4 i sin y cos y e**-2x, with sin y cos y = t / b."""
+    imaginary axis 1 + 4 i sin y cos y e**-2x, with sin y cos y = t / b, and at an infinite x 1 + 0 i with the sign of y, as the
+    array API has it and C not."""
     f = format_of(z.re)
     one = f.constant(1.0)
     a, far = abs(z.re), (12.0 if f is F32 else 22.0)
@@ -108,9 +106,9 @@ def tanh(z: Complex) -> Complex:
     s = real.sinh(real.minimum(a, far))
     bs = b * s
     bottom = fma(bs, s, one)
-    beyond = either(is_infinite(a) & ~_is_number(t), signed_zero(z.im), t / b * (4.0 * real.exp(a * -2.0)))
+    beyond = either(is_infinite(a), signed_zero(z.im), t / b * (4.0 * real.exp(a * -2.0)))
     distant = a > far
-    re = either(distant, 1.0, bs * sqrt(fma(s, s, one)) / bottom)
+    re = either(distant & (is_number(t) | is_infinite(a)), 1.0, bs * sqrt(fma(s, s, one)) / bottom)
     im = either(is_zero(z.im), z.im, rare(distant, beyond, t / bottom))
     return Complex(either(is_zero(a), z.re, with_sign_of(re, z.re)), im)
 

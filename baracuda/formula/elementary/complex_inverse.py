@@ -13,6 +13,7 @@ from baracuda.formula.complex import Complex, divide
 from baracuda.formula.elementary.complex_pieces import (
     complex_elementary,
     is_infinite,
+    is_number,
     is_zero,
     log1p_of_abs,
     log_of_abs,
@@ -73,6 +74,11 @@ def _far(z: Complex) -> Expr:
     return (abs(z.re) >= bound) | (abs(z.im) >= bound)
 
 
+def _upright(z: Complex) -> Expr:
+    """Whether z is on the imaginary axis, nobody knows where."""
+    return is_zero(z.re) & ~is_number(z.im)
+
+
 def _log_twice(z: Complex) -> Expr:
     return log_of_abs(z) + math.log(2.0)
 
@@ -83,7 +89,7 @@ def asin(z: Complex) -> Complex:
     far = _far(z)
     re = rare(far, atan2(z.re, abs(z.im)), atan2(z.re, a.re * b.re - a.im * b.im))
     im = rare(far, with_sign_of(_log_twice(z), z.im), real.asinh(a.re * b.im - a.im * b.re))
-    return Complex(re, im)
+    return Complex(either(is_zero(z.re), z.re, re), im)
 
 
 @complex_elementary("acos")
@@ -92,7 +98,7 @@ def acos(z: Complex) -> Complex:
     far = _far(z)
     re = rare(far, atan2(abs(z.im), z.re), atan2(a.re, b.re) * 2.0)
     im = rare(far, with_sign_of(_log_twice(z), -z.im), real.asinh(b.re * a.im - b.im * a.re))
-    return Complex(re, im)
+    return Complex(either(_upright(z), math.pi / 2, re), im)
 
 
 @complex_elementary("acosh")
@@ -100,7 +106,7 @@ def acosh(z: Complex) -> Complex:
     a, b = root(Complex(z.re - 1.0, z.im)), root(Complex(z.re + 1.0, z.im))
     far = _far(z)
     re = rare(far, _log_twice(z), real.asinh(a.re * b.re + a.im * b.im))
-    return Complex(re, rare(far, atan2(z.im, z.re), atan2(a.im, b.re) * 2.0))
+    return Complex(re, either(_upright(z), math.pi / 2, rare(far, atan2(z.im, z.re), atan2(a.im, b.re) * 2.0)))
 
 
 @complex_elementary("atanh")
@@ -116,6 +122,7 @@ def atanh(z: Complex) -> Complex:
     long, shorter = maximum(ax, ay), real.minimum(ax, ay)
     ratio = shorter / long  # x / |z|**2, where |z|**2 would overflow
     distant = either(is_infinite(ax) | is_infinite(ay), 0.0, ax / long / long / fma(ratio, ratio, f.constant(1.0)))
-    half_pi = with_sign_of(const(math.pi / 2, z.kind), z.im)
+    half_pi = either(is_number(z.im), with_sign_of(const(math.pi / 2, z.kind), z.im), z.im)
     im = atan2(z.im + z.im, fma(rest, 1.0 + ax, -square)) * 0.5
-    return Complex(with_sign_of(rare(far, distant, near), z.re), rare(far, half_pi, im))
+    re = either(is_zero(ax), 0.0, rare(far, distant, near))
+    return Complex(with_sign_of(re, z.re), rare(far, half_pi, im))

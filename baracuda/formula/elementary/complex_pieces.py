@@ -54,6 +54,11 @@ def is_infinite(x: Expr) -> Expr:
     return compare("eq", abs(x), infinity(format_of(x)))
 
 
+def is_number(x: Expr) -> Expr:
+    """Whether x is not NaN."""
+    return compare("eq", x, x)
+
+
 def is_zero(x: Expr) -> Expr:
     return compare("eq", x, 0.0)
 

@@ -1,1 +1,1 @@
-"""Stable orders by integer key."""
+"""Stable orders: of rows by elements of any kind, and by integer keys."""

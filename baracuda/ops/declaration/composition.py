@@ -12,7 +12,8 @@ another composition, called the same with `_backward`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import builtins
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -63,6 +64,13 @@ class Steps(Protocol):
     def new(self, shape: Shape, kind: ElementKind) -> TensorMut:
         """A new tensor, to write."""
 
+    def rows(self, shape: Shape, kind: ElementKind) -> TensorMut:
+        """A new contiguous tensor, to write."""
+
+    def result(self, shape: Shape, kind: ElementKind) -> TensorMut:
+        """What the caller gave to write the result to, of this shape and element and no memory of a tensor that is read; a new
+        tensor where nothing."""
+
     def result_like(self, tensor: TensorRef) -> TensorMut:
         """What the caller gave to write the result to, of the shape and element of a tensor; a new tensor where nothing."""
 
@@ -72,11 +80,24 @@ class Steps(Protocol):
     def filled(self, shape: Shape, kind: ElementKind, value: complex) -> TensorMut:
         """A new tensor with one number everywhere."""
 
+    def fill(self, target: TensorMut, value: complex, name: str = "value") -> None:
+        """Make every element one number, which kernels are given by this name."""
+
     def zero(self, target: TensorMut) -> None:
         """Make every element 0."""
 
     def copy(self, source: TensorRef, target: TensorMut) -> None:
-        """The elements of one view into another, in the element of the target."""
+        """The elements of one view into another, in the element of the target; where that is theirs, bit by bit."""
+
+    def move(
+        self,
+        pieces: Iterable[tuple[TensorRef, TensorMut]],
+        into: TensorMut | None = None,
+        fill: complex = 0,
+        name: str = "value",
+    ) -> None:
+        """The elements of views into as many others, which do not overlap; where these are parts of one, `into`, what is left of
+        it is filled with one number, which kernels are given by this name."""
 
     def merge(self, pieces: Sequence[tuple[int, TensorRef]], axis: int, into: TensorMut) -> None:
         """Write the sum of some pieces, each of which begins at a place along an axis; zero where there is none.
@@ -85,7 +106,10 @@ class Steps(Protocol):
         """
 
     def reshaped(self, tensor: TensorRef, shape: Shape) -> Any:
-        """The elements of a tensor in another shape."""
+        """The elements of a tensor in another shape, one extent of which may be -1: a view where its strides allow one."""
+
+    def on_host(self, tensor: TensorRef) -> Any:
+        """A tensor's values as a NumPy array, once they are there: a copy, so that the call is not made of its launches again."""
 
     def check_indices(self, index: TensorRef, name: str, limits: IndexBound) -> None:
         """Raise `InvalidProblemError` where an index is out of range, with the first one that is; on a GPU when the host next
@@ -116,17 +140,23 @@ class Composed:
     """A composition: its body, which takes `Steps` first, the patterns of its tensors, and whether it takes `out`.
 
     The tensor of the first pattern says which library results are of. `numbers` are parameters that kernels are given
-    unchanged, under the same name, when they run; with each the values that the body treats in a way of its own.
+    unchanged, under the same name, when they run; with each the values that the body treats in a way of its own. `views` says
+    that its results may be views of its tensors: what the body returns is one where it lies in one of them, and a copy where the
+    tensor's library has no such view. `creates` says that the first tensor, which callers do not give, only tells where results
+    are and of which library: the function has `device` and `like` for it.
     """
 
     body: Callable[..., Any]
     patterns: Mapping[str, Declared]
     out: bool
     numbers: Mapping[str, tuple[float, ...]]
+    views: bool = False
+    creates: bool = False
 
     @property
     def name(self) -> str:
-        return self.body.__name__
+        name = self.body.__name__
+        return name.rstrip("_") if hasattr(builtins, name.rstrip("_")) else name
 
     def __call__(self, do: Steps, *arguments: Any, **keywords: Any) -> Any:
         """Its steps as steps of another one."""
@@ -138,12 +168,17 @@ COMPOSED: dict[str, Composed] = {}
 
 
 def composed(
-    *, out: bool = False, numbers: Mapping[str, tuple[float, ...]] | None = None, **patterns: Declared
+    *,
+    out: bool = False,
+    numbers: Mapping[str, tuple[float, ...]] | None = None,
+    views: bool = False,
+    creates: bool = False,
+    **patterns: Declared,
 ) -> Callable[[Callable[..., Any]], Composed]:
     """Declare a composition and register it under its name."""
 
     def declare(body: Callable[..., Any]) -> Composed:
-        composition = Composed(body, patterns, out, numbers or {})
+        composition = Composed(body, patterns, out, numbers or {}, views, creates)
         if composition.name in COMPOSED:
             raise InvalidProblemError(f"{composition.name}: declared twice")
         COMPOSED[composition.name] = composition

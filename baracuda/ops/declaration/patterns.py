@@ -9,6 +9,7 @@ number         a Python number in place of a tensor
 numbers        a list of Python numbers in place of a tensor of one axis
 none           None, where the parameter has no default
 list m n       a list of tensors, of this pattern each
+nested m n     a list of tensors or of such lists
 
 Words for elements are labels of elements, of which a tensor with another one is wrong (`InvalidProblemError`); "float" (of 16
 bits or more), "int" and "complex" for all of a category, of which others are not supported (`UnsupportedError`); and a capital
@@ -164,8 +165,8 @@ class Pattern:
         Its elements, any where there are none, and the name that stands for its element.
     supported
         Whether other elements are not supported, rather than wrong.
-    number, numbers, none
-        Whether it may be a number, a list of numbers, None.
+    number, numbers, none, nested
+        Whether it may be a number, a list of numbers, None, and a list in place of each tensor of a list.
     """
 
     alternatives: tuple[AxesPattern | Computed, ...] = ()
@@ -176,6 +177,7 @@ class Pattern:
     number: bool = False
     numbers: bool = False
     none: bool = False
+    nested: bool = False
 
     @property
     def whole(self) -> bool:
@@ -221,14 +223,15 @@ def pattern(declared: Declared) -> Pattern:
     axes, _, elements = declared.partition(":")
     alternatives: list[AxesPattern | Computed] = []
     each: list[AxesPattern] = []
-    flags = {"number": False, "numbers": False, "none": False}
+    flags = {"number": False, "numbers": False, "none": False, "nested": False}
     for words in (part.split() for part in re.split(r"\bor\b", axes)):
         if not words:
             raise ValueError(f"{declared!r}: no words for axes; expected some, () for a number")
-        if len(words) == 1 and words[0] in flags:
+        if len(words) == 1 and words[0] in flags and words[0] != "nested":
             flags[words[0]] = True
             continue
-        in_list = words[0] == "list"
+        in_list = words[0] in ("list", "nested")
+        flags["nested"] |= words[0] == "nested"
         words = words[in_list:]
         if len([w for w in words if w == "..." or "@" in w]) > 1:
             raise ValueError(f"{declared!r}: {' '.join(words)}; expected one run of any axes, or one axis of an option")

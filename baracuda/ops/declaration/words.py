@@ -29,3 +29,9 @@ Dtype = Annotated[Any, ELEMENT]
 FloatElement = Annotated[Any, OneOf((ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64))]
 Quantized = Annotated[Any, OneOf((ElementKind.S8, ElementKind.U8))]
 WholeBytes = Annotated[Any, OneOf(tuple(kind for kind in ElementKind if kind.bits >= 8))]
+
+#: A shape, or the extent of its only axis.
+Extents = int | tuple[int, ...]
+#: One axis or several, counted from 0 or from the end; None for all.
+AxesOrAll = int | tuple[int, ...] | None
+AxisOrFlat = int | None

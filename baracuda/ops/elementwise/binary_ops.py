@@ -73,9 +73,11 @@ def div(a: Value, b: Value, *, rounding_mode: Literal["trunc", "floor"] | None =
 
 @op()
 def floor_divide(a: Expr, b: Expr) -> Expr:
-    """a / b rounded down, as Python's //; of floats, (a - remainder) / b. An integer divided by 0 is 0, and MIN // -1 wraps.
+    """a / b rounded down, as Python's //; of floats, (a - remainder) / b, and floor(a / b) where one of them is infinite, as in
+    the array API. An integer divided by 0 is 0, and MIN // -1 wraps.
 
-    Differs from PyTorch: on a CPU it raises where an integer is divided by 0.
+    Differs from PyTorch: on a CPU it raises where an integer is divided by 0; of infinite numbers inf // 2 is NaN there, and
+    1 // -inf is -1.
     """
     return whole.floor_divide(a, b)
 

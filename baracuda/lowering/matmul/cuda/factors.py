@@ -203,6 +203,14 @@ def matrix_factors(c: MatmulProblem, tile: BlockTile, *, exchanged: bool) -> lis
     return found
 
 
+def lines_along_k(c: MatmulProblem, *, left: bool) -> tuple[Operand, tuple[int, ...]]:
+    """A real factor over (*batch, row, k), and the extents of its batch axes, 1 where it does not vary."""
+    rank, operand = len(c.batch), (c.a if left else c.b)[0]
+    strides = operand.strides if left else (*operand.strides[:rank], operand.strides[rank + 1], operand.strides[rank])
+    turned = Operand(operand.kind, strides, operand.alignment, operand.general)
+    return turned, tuple(n if turned.steps(i) != 0 else 1 for i, n in enumerate(c.batch))
+
+
 def small_float_definitions(c: MatmulProblem) -> str:
     """The 8-bit floats that the factors have, and their widening: the very formula that every other kernel has."""
     text = ""

@@ -15,6 +15,8 @@ from baracuda.lowering.matmul.cuda.integers.lower import integer_variants
 from baracuda.lowering.matmul.cuda.kernel import lower_tile
 from baracuda.lowering.matmul.cuda.tensor_core_chain import lower_chain
 from baracuda.lowering.matmul.cuda.tensor_core_tiles import FEW_ROWS, tensor_core_tiles
+from baracuda.lowering.matmul.cuda.tensor_cores.lower import by_warpgroups, fills, takes_integers
+from baracuda.lowering.matmul.cuda.tensor_cores.lower import integer_variants as small_integer_variants
 from baracuda.lowering.matmul.cuda.thin import lower_thin
 from baracuda.lowering.matmul.cuda.tiles import THIN, ThinTile, Tile, thin_tile, tiles
 from baracuda.lowering.matmul.problem import TENSOR_CORE_MATH, MatmulProblem, merged
@@ -117,6 +119,9 @@ def _by_tensor_cores(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
     kinds = [o.kind for o in (*c.a, *c.b)]
     if len(kinds) > 2 or any(TENSOR_CORE_MATH.get(kind) is not c.math for kind in kinds):
         raise UnsupportedError(f"a product of {' and '.join(map(str, kinds))} in {c.math}; expected two factors of {c.math}")
+    by_groups = by_warpgroups(c, transposed(c), target) if c.k else iter(())
+    if min(c.m, c.n) > THIN or fills(c, target):  # warps have smaller tiles (H200, 1 row by 4096x4096: 14 us instead of 16)
+        yield from by_groups
     first, rank = c.operands[-len(c.epilogue.outputs)], len(c.batch)
     exchanged = first.steps(rank) == 1 != first.steps(rank + 1)
     if min(c.m, c.n) <= FEW_ROWS:
@@ -124,6 +129,7 @@ def _by_tensor_cores(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
     way = transposed(c) if exchanged else c
     for tile in tensor_core_tiles(way, target):
         yield lower_chain(way, tile, exchanged=exchanged)
+    yield from by_groups
 
 
 def variants(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
@@ -143,6 +149,9 @@ def ways(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
         c = _checked(c)
         yield from integer_variants(c, transposed(c), target)
         return
+    if takes_integers(c):
+        checked = _checked(c)
+        yield from small_integer_variants(checked, transposed(checked), target)
     yield lower(c, target)
     yield from islice(variants(c, target), 1, TRIED)
 

@@ -14,6 +14,7 @@ from textwrap import dedent
 from baracuda.core.elements import ElementKind
 from baracuda.lowering.nest.cuda.kernel import Words, offset, translation_unit, unravel
 from baracuda.lowering.scatter.problem import Arrays, Keys, passes
+from baracuda.lowering.sort.cuda.ranking import SUM_BEFORE
 from baracuda.runtime.program import KernelSource, Launch
 
 #: Bits of a digit at most: the counts of 8 warps are then 32 KiB.
@@ -33,10 +34,11 @@ class UnboundKernel:
     body: str
     grid: tuple[int, int, int]
     block: int
+    shared: int = 0
 
     def launch(self, words: Words) -> Launch:
         source = translation_unit(words, dedent(self.body).strip("\n").split("\n"), self.block, self.functions)
-        return Launch(KernelSource(source), self.grid, self.block)
+        return Launch(KernelSource(source), self.grid, self.block, self.shared)
 
 
 def digits(keys: Keys) -> list[tuple[int, int]]:
@@ -137,12 +139,12 @@ class RadixSort:
     const unsigned i = base + threadIdx.x;
     const unsigned own = i < count ? row[i] : 0;
     unsigned total;
-    const unsigned before = sum_before(own, sums, total);
+    const unsigned before = sum_before<{_WARPS}>(own, sums, total);
     if (i < count) row[i] = carry + before;
     carry += total;
   }}
   if (threadIdx.x == 0) ((unsigned*){self.scratch(self.arrays.totals)})[blockIdx.x] = carry;"""
-        return UnboundKernel(_SUM_BEFORE, body, (1 << bits, 1, 1), _THREADS)
+        return UnboundKernel(SUM_BEFORE, body, (1 << bits, 1, 1), _THREADS)
 
     def _moving(self, reading: str, target: int, bits: int) -> UnboundKernel:
         words, radix, items = self.words, 1 << bits, self.items
@@ -161,7 +163,7 @@ class RadixSort:
     own[i] = d < {radix}u ? totals[d] : 0;
     sum += own[i];
   }}
-  unsigned place = sum_before(sum, sums, all);
+  unsigned place = sum_before<{_WARPS}>(sum, sums, all);
 #pragma unroll
   for (int i = 0; i < {each}; ++i) {{
     const unsigned d = thread * {each}u + i;
@@ -199,7 +201,7 @@ class RadixSort:
 #pragma unroll
   for (int i = 0; i < {items}; ++i)
     if (first + i * 32u < n) to[counts[warp][digit_of(W, entries[i])] + ranks[i]] = entries[i];"""
-        return UnboundKernel(_SUM_BEFORE + reading, body, (tiles(self.keys), 1, 1), _THREADS)
+        return UnboundKernel(SUM_BEFORE + reading, body, (tiles(self.keys), 1, 1), _THREADS)
 
     def _starts(self) -> UnboundKernel:
         """For each key the first place in the sorted entries with that key or a larger one; a block's keys lie together."""
@@ -214,30 +216,6 @@ class RadixSort:
     ((unsigned*){self.scratch(self.arrays.starts)})[key] = first_of(entries, key, bounds[0], bounds[1]);"""
         return UnboundKernel(_FIRST_OF, body, (-(-count // _THREADS), 1, 1), _THREADS)
 
-
-_SUM_BEFORE = f"""
-// The sum of x over the threads before this one, and over all; `sums` may be written again after the next barrier.
-__device__ __forceinline__ unsigned sum_before(unsigned x, unsigned (&sums)[{_WARPS}], unsigned& total) {{
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  unsigned sum = x;
-#pragma unroll
-  for (int w = 1; w < 32; w *= 2) {{
-    const unsigned other = __shfl_up_sync(0xffffffffu, sum, w);
-    if (lane >= w) sum += other;
-  }}
-  __syncthreads();
-  if (lane == 31) sums[warp] = sum;
-  __syncthreads();
-  unsigned before = 0;
-  total = 0;
-#pragma unroll
-  for (int w = 0; w < {_WARPS}; ++w) {{
-    if (w < warp) before += sums[w];
-    total += sums[w];
-  }}
-  return before + sum - x;
-}}
-"""
 
 _FIRST_OF = """
 // The first place from low to high - 1 whose key is not below `key`; high where there is none.

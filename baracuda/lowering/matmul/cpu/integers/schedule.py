@@ -14,6 +14,7 @@ from baracuda.core.layout import round_up
 from baracuda.formula.integer_products import BLOCK
 from baracuda.lowering.matmul.cpu.integers.blocks import integers
 from baracuda.lowering.matmul.cpu.integers.digits import DigitTile
+from baracuda.lowering.matmul.cpu.integers.few_rows_schedule import few_rows
 from baracuda.lowering.matmul.cpu.integers.tile import AHEAD, IntegerTile
 from baracuda.lowering.matmul.cpu.integers.unusual import settle
 from baracuda.lowering.matmul.cpu.integers.ways import tile_of
@@ -176,6 +177,9 @@ def block_steps(b: Builder, tile: IntegerTile, depth: Value, block: Value) -> tu
 
 def integer_product(product: OrientedMatmul, words: Words, target: CpuTarget, *, bits: int) -> Steps:
     """Two or three steps: the integers of one factor or of both, then the products."""
+    steps_of_few = few_rows(product, words, target, bits=bits)
+    if steps_of_few is not None:
+        return steps_of_few
     tile = tile_of(target, bits, product.extent(product.rows), product.extent(product.depth), _flips(product))
     few = product.extent(product.rows) <= _ROWS
     left = _Factor(product, tile, False, 0)

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from baracuda.codegen.llvm.ir import Builder, Value, constant, i64, intrinsic, vector
 from baracuda.codegen.llvm.lanes import first_lanes
-from baracuda.lowering.matmul.cpu.integers.tile import IntegerTile
 from baracuda.lowering.matmul.cpu.read import Reader
+
+
+class SumsInMemory(Protocol):
+    """Sums of so many rows, as many columns apart, and how many columns are looked at together."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def columns(self) -> int: ...
+
+    def lanes(self, right: bool) -> int: ...
 
 
 def settle(
     b: Builder,
-    tile: IntegerTile,
+    tile: SumsInMemory,
     readers: tuple[Reader, Reader],
     sources: tuple[Value, Value],
     depth: Value,

@@ -22,7 +22,7 @@ from math import prod
 
 from baracuda.core.layout import round_up
 from baracuda.formula.integer_products import BLOCK, digits
-from baracuda.lowering.matmul.cuda.factors import STORAGE, small_float_definitions
+from baracuda.lowering.matmul.cuda.factors import STORAGE, lines_along_k, small_float_definitions
 from baracuda.lowering.matmul.cuda.integers.prelude import DIGITS, SCALE
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Words, offset, piece, translation_unit, unravel
@@ -101,11 +101,10 @@ class DigitFactor:
 def digit_factors(c: MatmulProblem, *, exchanged: bool, left_tile: int, right_tile: int) -> tuple[DigitFactor, DigitFactor]:
     """The factors of a product whose tiles take so many rows and columns, one behind the other in the workspace. `exchanged` says
     that the factors have changed places: the program's addresses have b's first."""
-    rank, found, start = len(c.batch), [], 0
-    for left, (operand,), extent, tile in ((True, c.a, c.m, left_tile), (False, c.b, c.n, right_tile)):
-        strides = operand.strides if left else (*operand.strides[:rank], operand.strides[rank + 1], operand.strides[rank])
-        turned = Operand(operand.kind, strides, operand.alignment, operand.general)
-        batch = tuple(n if turned.steps(i) != 0 else 1 for i, n in enumerate(c.batch))
+    found: list[DigitFactor] = []
+    start = 0
+    for left, extent, tile in ((True, c.m, left_tile), (False, c.n, right_tile)):
+        turned, batch = lines_along_k(c, left=left)
         tiles = -(-extent // tile) * (tile // ROWS)
         number = int(left is exchanged)
         found.append(DigitFactor("a" if left else "b", number, turned, batch, extent, c.k, c.bits, tiles, start))

@@ -133,9 +133,14 @@ __device__ __forceinline__ void write_digits(const S* from, i64 row_stride, i64 
 """
 
 
+#: An address as instructions on shared memory take it.
+SHARED_ADDRESS = r"""
+__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }"""
+
 #: What becomes of the sums of a block of k, shared by all kernels on tensor cores.
-COMBINE = r"""
-__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+COMBINE = (
+    SHARED_ADDRESS
+    + r"""
 // Products of digits are summed by the power of 256 that they belong to, the highest two and the lowest two of three digits on
 // top of one another: `sums` are those s32, the highest first, and a block's P is
 //     three digits: sums[0] * 2**24 + sums[1] * 2**16 + sums[2]        two: sums[0] * 2**8 + sums[1]
@@ -206,6 +211,7 @@ __device__ __noinline__ float not_finite(float sum, const A* a, i64 a_step, cons
   return found ? total : sum;
 }
 """
+)
 
 
 def _with_registers(text: str) -> str:
@@ -214,8 +220,8 @@ def _with_registers(text: str) -> str:
     return text.replace("@REGISTERS@", numbered[0]).replace("@SUMS@", numbered[1])
 
 
-#: Hopper's warpgroup instructions.
-WARPGROUPS = _with_registers(r"""
+#: Hopper's warpgroup instructions, but for the products.
+WARPGROUP_INSTRUCTIONS = r"""
 __device__ __forceinline__ void expect_bytes(u64* barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
 }
@@ -239,7 +245,9 @@ template <int N> __device__ __forceinline__ void warpgroup_wait() {
 }
 // The low half of the descriptor of a matrix in shared memory, of lines of 128 bytes along k, swizzled. The high half (1024 bytes
 // from eight lines to the next, 128-byte swizzle) is a constant of the instruction: ptxas would hold one for each otherwise.
-__device__ __forceinline__ unsigned matrix(unsigned address) { return (address & 0x3ffffu) >> 4 | 0x10000u; }
+__device__ __forceinline__ unsigned matrix(unsigned address) { return (address & 0x3ffffu) >> 4 | 0x10000u; }"""
+
+_DIGIT_PAIRS = r"""
 // c += the product of 64 rows by 32 bytes and 64 columns by 32 bytes, which begin OA and OB bytes into a and b; without `add`,
 // c is 0 before.
 template <int OA, int OB> __device__ __forceinline__ void multiply(int (&c)[32], unsigned a, unsigned b, int add) {
@@ -266,9 +274,13 @@ __device__ __forceinline__ void digit_pairs(int (&c)[32], unsigned a, unsigned b
       digit_pairs<COUNT, PLACES, I + 1>(c, a, b, add);
     }
   }
-}
+}"""
+
+WARPGROUP_BARRIER = r"""
 // All threads of a warpgroup.
-__device__ __forceinline__ void warpgroup_barrier(int group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }
+__device__ __forceinline__ void warpgroup_barrier(int group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }"""
+
+_BLOCK_SUMS = r"""
 // GROUPS warpgroups multiply in turn: left alone all would multiply at once and then all put sums together, while the tensor
 // cores wait. Before the first turn, the last gives one to the first.
 template <int GROUPS> __device__ __forceinline__ void await_turn(int group) {
@@ -315,10 +327,13 @@ template <int GROUPS> __device__ __forceinline__ void block_sums(int (&sums)[2][
   give_turn<GROUPS>(group);
   warpgroup_wait<0>();
 }
-""")
+"""
 
-#: The tensor-core instructions of a warp.
-WARP_INSTRUCTIONS = r"""
+#: What warpgroups do with digits.
+WARPGROUPS = WARPGROUP_INSTRUCTIONS + _with_registers(_DIGIT_PAIRS) + WARPGROUP_BARRIER + _BLOCK_SUMS
+
+#: Matrices from shared memory to the registers that a warp's tensor-core instructions read.
+LOAD_MATRICES = r"""
 // Four matrices of 8 lines of 16 bytes; each thread says where a line begins and has 4 bytes of a line of each: thread / 4's.
 __device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -328,7 +343,10 @@ __device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned addres
 __device__ __forceinline__ void load_transposed(unsigned (&to)[4], unsigned address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address) : "memory");
-}
+}"""
+
+#: The tensor-core instruction of a warp.
+MULTIPLY_ADD = r"""
 // c += the product of 16 rows by 32 bytes and 8 columns by 32 bytes.
 __device__ __forceinline__ void multiply_add(int* c, const unsigned (&a)[4], unsigned b0, unsigned b1) {
   asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -336,6 +354,9 @@ __device__ __forceinline__ void multiply_add(int* c, const unsigned (&a)[4], uns
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 """
+
+#: What warps have of tensor cores.
+WARP_INSTRUCTIONS = LOAD_MATRICES + MULTIPLY_ADD
 
 #: What warps do with records.
 WARP_RECORDS = r"""

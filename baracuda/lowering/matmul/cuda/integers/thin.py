@@ -1,14 +1,18 @@
 """Thin integer products, of at most `THIN` rows: what counts is how fast the wide factor arrives, so it is read once, as stored.
 
-A small launch writes the digits of the thin factor (digits.py). In the product, 16 columns of the wide factor are the rows of a
-tensor-core instruction and 8 thin rows its columns. A warp brings blocks of 16 columns by 128 steps of k, some ahead, to its own
-part of shared memory; each thread then has 64 of a block's elements, of which it makes integers, and of these the very registers
-that the instruction reads: the order of k inside a block is free, as its P is exact. The warps of a `group` have the same columns
-and take blocks in turn; their P meet in shared memory, where each thread adds those of some sums in rising order.
+A small launch writes the digits of the thin factor (digits.py), or its integers as f64 (thin_doubles.py) where there are few
+rows and the GPU is fast at f64: digits of a wide element take longer to make. In the product, 16 columns of the wide factor are
+the rows of a tensor-core instruction and 8 thin rows its columns; a single row may do without. A warp brings blocks of 16
+columns by 128 steps of k, some ahead, to its own part of shared memory; each thread then has 64 of a block's elements, of which
+it makes the very registers that the instruction reads: the order of k inside a block is free, as its P is exact. The warps of a
+`group` have the same columns and take blocks in turn; their P meet in shared memory, where each thread adds those of some sums
+in rising order.
 
-Operations of a lane for an element of 16 bits, at 23 bits and up to 8 rows, counted for sm_90: 12, of them 5 to make its digits
-(fma, conversion to an integer, bytes sorted), 1 for the largest magnitude, the rest what a block has once. About as many fit into
-the time in which the element arrives. Bytes: the wide factor once; the thin one's digits once for each block of threads, from L2.
+Operations of a lane for an element of 16 bits, at 23 bits and up to 8 rows, counted for sm_90: as digits 12, of them 5 to make
+them (fma, conversion to an integer, bytes sorted); as f64 11, of them 5 (widened, fma, sum, shift, mask); 1 for the largest
+magnitude, the rest what a block has once. Bytes: the wide factor once; the thin one's digits or f64 once for each block of
+threads, from L2. On an H200 a row by 8192x8192 in bf16 takes 57 us, of which bringing the wide factor takes 42, and waiting for
+thin integers 5.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from baracuda.lowering.matmul.cuda.factors import STORAGE, small_float_definitio
 from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, DigitFactor, digit_factors, digits_launch
 from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, SCALE, WARP_INSTRUCTIONS
 from baracuda.lowering.matmul.cuda.integers.product import records, sum_taken_anew
+from baracuda.lowering.matmul.cuda.integers.thin_doubles import DoubleFactor, doubles_launch
 from baracuda.lowering.matmul.cuda.integers.thin_prelude import THIN as CODE
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.matmul.cuda.tile_place import tile_extents
@@ -104,16 +109,25 @@ def _way(f: DigitFactor) -> str | None:
     return None
 
 
-def lower_thin_integers(c: MatmulProblem, target: Target, *, exchanged: bool) -> Lowered | None:
-    """The digits of the thin factor, then the product; None where the wide factor's elements are no whole pieces, or do not fit.
-    `exchanged` says that the factors have changed places."""
+def lower_thin_integers(c: MatmulProblem, target: Target, *, exchanged: bool, doubles: bool = False) -> Lowered | None:
+    """The digits of the thin factor, or its integers as f64, then the product; None where the wide factor's elements are no whole
+    pieces, or do not fit. `exchanged` says that the factors have changed places."""
     words = Words(len(c.tensors), c.epilogue.params)
     a, b = digit_factors(c, exchanged=exchanged, left_tile=ROWS, right_tile=ROWS)
     way, tile = _way(b), thin_tile(c, target)
     if way is None or tile is None:
         return None
-    first = digits_launch(c, (a,), words)
     count, t = digits(c.bits), tile
+    if doubles:
+        a = numbers = DoubleFactor.of(a)
+        first, pitch, held = doubles_launch(c, numbers, words), numbers.record_rows, numbers.record_rows
+        # H200, 8192x8192 along the rows in bf16: 73 us on tensor cores, 82 without; along k in f32: 93 and 81.
+        alone = str(held == 1 and way.startswith("AlongK")).lower()
+        product = f"block_product_f64<{c.bits}, {t.tiles}, {held}, {alone}>"
+        thin = f"(const double*)(a_digits + record * {a.record_bytes})"
+    else:
+        first, pitch, held = digits_launch(c, (a,), words), SCALES, t.bm
+        product, thin = f"block_product<{count}, {t.tiles}>", f"a_digits + record * {count * PLANE}"
     own = -(-4 * t.tiles // t.ways)
     frame = epilogue_frame(c, words)
     finish, definitions = epilogue(c, frame, tile)
@@ -129,7 +143,7 @@ def lower_thin_integers(c: MatmulProblem, target: Target, *, exchanged: bool) ->
         "#pragma unroll",
         f"for (int o = 0; o < {own}; ++o) sums[o] = 0;",
         "#pragma unroll",
-        f"for (int s = 0; s < {t.stages}; ++s) fetch(s, way + s * {t.ways});",
+        f"for (int s = 0; s < {t.stages}; ++s) fetch(s);",
         "unsigned stage = 0;",
         "#pragma unroll 1",
         "for (unsigned turn = 0; turn < turns; ++turn) {",
@@ -142,15 +156,14 @@ def lower_thin_integers(c: MatmulProblem, target: Target, *, exchanged: bool) ->
         "if (block < blocks) {",
         "const i64 record = a_record + block;",
         # Loaded now, for their way is long, and needed after the product.
-        *[f"const float thin_scale{i} = a_scales[record * {SCALES} + lane + {i}];" for i in range(0, t.bm, 32)],
+        *[f"const float thin_scale{i} = a_scales[record * {pitch} + (lane + {i}) % {held}];" for i in range(0, t.bm, 32)],
         f"Vec<{STORAGE[b.operand.kind]}, 8> x[2][4];",
-        f"Way::read(x, ring + stage * {t.stage_bytes}, lane);",
+        f"wide_factor.read(x, ring + stage * {t.stage_bytes});",
         "const unsigned most[2] = {greatest(x[0]), greatest(x[1])};",
         "__syncwarp();",
-        f"fetch(stage, block + {t.stages * t.ways});",
+        "fetch(stage);",
         "float scales[2];",
-        f"block_product<{count}, {t.tiles}>(products + way * {t.tiles * 128}, scales, x, most, "
-        f"a_digits + record * {count * PLANE}, lane);",
+        f"{product}(products + way * {t.tiles * 128}, scales, x, most, {thin}, lane);",
         *[f"if (lane + {i} < {t.bm}) thin_scales[way * {t.bm} + lane + {i}] = thin_scale{i};" for i in range(0, t.bm, 32)],
         "#pragma unroll",
         f"for (int r = 0; r < 2; ++r) if (lane % 4 == 0) wide_scales[way * {_COLUMNS} + lane / 4 + r * 8] = scales[r];",
@@ -185,7 +198,7 @@ def lower_thin_integers(c: MatmulProblem, target: Target, *, exchanged: bool) ->
     source = frame.kernel(body, tile.threads, tables, blocks=1)
     grid = prod(c.batch) * -(-c.n // tile.bn)
     launch = Launch(KernelSource(source), (grid, 1, 1), tile.threads, max(tile.shared, sums_bytes(c, tile)))
-    return Lowered((first, launch), tuple(words.values), a.end, f"integers {c.bits} {tile}")
+    return Lowered((first, launch), tuple(words.values), a.end, f"integers {c.bits} {'f64 ' if doubles else ''}{tile}")
 
 
 def _where(c: MatmulProblem, tile: ThinTile, words: Words) -> list[str]:
@@ -210,13 +223,14 @@ def _fetch(c: MatmulProblem, b: DigitFactor, tile: ThinTile, words: Words, way: 
     # Columns that do not exist are copies of no bytes, from some that do.
     first = f"n0 + (group * {_COLUMNS} < columns ? group * {_COLUMNS} : 0)"
     return [
-        f"using Way = {way};",
         f"unsigned char* const ring = shared + warp * {tile.stages * tile.stage_bytes};",
         f"const {kind}* const from = (const {kind}*)W.w[{b.number}] + ({offset(strides, 'c')} + ({first}) * {row_stride});",
-        "const auto fetch = [&](unsigned stage, unsigned block) {",
-        "if (block < blocks)",
-        f"Way::fetch(ring + stage * {tile.stage_bytes}, from + (i64)block * {BLOCK} * {k_stride}, {row_stride}, {k_stride}, "
-        f"columns - group * {_COLUMNS}, {words.signed(c.k)} - (i64)block * {BLOCK}, lane);",
+        f"const i64 k_stride = {k_stride};",
+        f"{way} wide_factor(from, {row_stride}, k_stride, columns - group * {_COLUMNS}, (int){words.signed(c.k)}, "
+        f"way * {BLOCK}, lane);",
+        "const auto fetch = [&](unsigned stage) {",
+        f"if (wide_factor.steps > 0) wide_factor.fetch(ring + stage * {tile.stage_bytes});",
+        f"wide_factor.advance({tile.ways * BLOCK}, {tile.ways * BLOCK} * k_stride);",
         "commit_copies();",
         "};",
     ]

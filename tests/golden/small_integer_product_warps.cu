@@ -256,8 +256,80 @@ template <int BK, class L, class X> __device__ __forceinline__ void copy_tile(L&
   else loader.template fetch<true>(stage, left);
 }
 
-extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constant__ Words W) {
-  extern __shared__ __align__(16) unsigned char shared[];
+__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+// Four matrices of 8 lines of 16 bytes; each thread says where a line begins and has 4 bytes of a line of each: thread / 4's.
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address) : "memory");
+}
+// The same, but each thread has two 16-bit elements of a column, thread / 4's, from lines thread % 4 * 2 and the next.
+__device__ __forceinline__ void load_transposed(unsigned (&to)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address) : "memory");
+}
+// Blocks of ROWS lines by 128 bytes along k on their way to shared memory, by THREADS threads. There piece j, of 16 bytes, of
+// line r lies at piece j ^ r % 8: the 128-byte swizzle, which tensor cores read and `ldmatrix` reads without bank conflicts. What
+// does not exist are zeros.
+template <int ROWS, int THREADS> struct Lines {
+  static constexpr int NEXT = THREADS / 8, COUNT = (ROWS + NEXT - 1) / NEXT;
+  const unsigned char* base;
+  const unsigned char* from;
+  i64 next;
+  int rows, piece, place;
+  // `rows` exist from `base` on, `stride` bytes apart.
+  __device__ __forceinline__ Lines(const unsigned char* base, i64 stride, int rows, int thread)
+      : base(base), from(base + thread / 8 * stride + thread % 8 * 16), next(stride * NEXT), rows(rows - thread / 8),
+        piece(thread % 8 * 16), place(thread / 8 * 128 + ((thread % 8 ^ thread / 8 % 8) * 16)) {}
+  template <bool CHECK> __device__ __forceinline__ void fetch_all(unsigned char* to, int valid) {
+    const unsigned char* at = from;
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+      if (ROWS % NEXT != 0 && piece / 16 + place / 128 * 8 >= (ROWS - i * NEXT) * 8) break;
+      const bool there = !CHECK || (i * NEXT < rows && valid > 0);
+      copy_async<16>(to + place + i * NEXT * 128, there ? at : base, there ? valid : 0);
+      at += next;
+    }
+  }
+  // Starts the next block, of which `left` steps of k exist.
+  __device__ __forceinline__ void fetch(unsigned char* to, int left) {
+    const int valid = left - piece < 16 ? left - piece : 16;
+    if (left >= 128 && rows > (COUNT - 1) * NEXT) fetch_all<false>(to, 16);
+    else fetch_all<true>(to, valid);
+    from += 128;
+  }
+};
+
+// c += the product of 16 rows by 32 bytes and 8 columns by 32 bytes.
+__device__ __forceinline__ void multiply_add(int* c, const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// c += the product of a warp's TM times 16 rows and TN times 8 columns by 128 steps of k, whose first lines are at a and b.
+template <int TM, int TN> __device__ __forceinline__ void line_products(int (&c)[TM][TN][4], unsigned a, unsigned b, int lane) {
+  const unsigned own_a = lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4);
+  const unsigned own_b = (lane / 16 * 8 + lane % 8) * 128 + ((lane / 8 % 2 ^ lane % 8) << 4);
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    unsigned left[TM][4];
+#pragma unroll
+    for (int i = 0; i < TM; ++i) load_matrices(left[i], a + i * 2048 + (own_a ^ k * 32));
+#pragma unroll
+    for (int j = 0; j < TN; j += 2) {
+      unsigned right[4];
+      load_matrices(right, b + j * 1024 + (own_b ^ k * 32));
+#pragma unroll
+      for (int i = 0; i < TM; ++i) {
+        multiply_add(c[i][j], left[i], right[0], right[1]);
+        multiply_add(c[i][j + 1], left[i], right[2], right[3]);
+      }
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(256, 1) kernel(const __grid_constant__ Words W) {
+  extern __shared__ __align__(128) unsigned char shared[];
   const unsigned product = divide(blockIdx.x, W.w[7]);
   const unsigned inside = blockIdx.x - product * ((unsigned)W.w[8]);
   const unsigned square = inside / (8 * ((unsigned)W.w[6])), turn = inside - square * (8 * ((unsigned)W.w[6]));
@@ -268,106 +340,60 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   const i64 rows_left = ((i64)W.w[10]) - m0, columns_left = ((i64)W.w[11]) - n0;
   const int rows = rows_left < 64 ? (int)rows_left : 64;
   const int columns = columns_left < 32 ? (int)columns_left : 32;
+  Lines<64, 256> a((const unsigned char*)(W.w[0]) + ((i64)0 + (m0) * ((i64)W.w[12])), ((i64)W.w[12]), rows, threadIdx.x);
+  Lines<32, 256> b((const unsigned char*)(W.w[1]) + ((i64)0 + (n0) * ((i64)W.w[13])), ((i64)W.w[13]), columns, threadIdx.x);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int row = warp % 4 * 16 + (lane >> 1 & 1 | lane >> 3 & 2) * 1;
-  const int column = warp / 4 * 32 + (lane & 1 | lane >> 1 & 6) * 4;
-  const int k = W.w[12], whole_tiles = k / 32, tiles = (k + 31) / 32;
-  Loader<signed char, int, 64, 32, 36, 128, 16, false, false, false, 1> a0((const signed char*)W.w[0] + ((i64)0 + m0 * ((i64)W.w[13])), ((i64)W.w[13]), (i64)1, rows, threadIdx.x);
-  int* const stages_a0 = (int*)(shared + 0);
-  Loader<signed char, int, 32, 32, 32, 128, 16, true, true, false, 1> b0((const signed char*)W.w[1] + ((i64)0 + n0 * (i64)1), (i64)1, ((i64)W.w[14]), columns, threadIdx.x);
-  int* const stages_b0 = (int*)(shared + 18432);
-  int sum0[4][4];
+  const int row = warp / 2 * 16, column = warp % 2 * 16;
+  int sums[1][2][4];
   #pragma unroll
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 1; ++i)
   #pragma unroll
-  for (int j = 0; j < 4; ++j) {
-  sum0[i][j] = 0;
-  }
-  int own_a0[2][4][4];
-  int own_b0[2][4][4];
-  int read = 0, write = 1;
-  if (tiles > 0) {
-  copy_tile<32>(a0, stages_a0 + 0 * 2304, 0, k, rows == 64);
-  copy_tile<32>(b0, stages_b0 + 0 * 1024, 0, k, columns == 32);
-  a0.store_shared(stages_a0 + 0 * 2304);
-  b0.store_shared(stages_b0 + 0 * 1024);
-  }
+  for (int j = 0; j < 2; ++j) sums[i][j][0] = sums[i][j][1] = sums[i][j][2] = sums[i][j][3] = 0;
+  const int k = W.w[14];
+  int coming = k, read = 0, write = 5;
+  const auto fetch = [&](int stage) {
+  unsigned char* const to = shared + stage * 12288;
+  if (coming > 0) { a.fetch(to, coming); b.fetch(to + 8192, coming); }
+  commit_copies();
+  coming -= 128;
+  };
+  #pragma unroll
+  for (int stage = 0; stage < 5; ++stage) fetch(stage);
+  #pragma unroll 1
+  for (int left = k; left > 0; left -= 128) {
+  wait_copies<4>();
   __syncthreads();
-  fragment<4, 1, 36, false>(own_a0[0], stages_a0 + (read * 2304 + row * 36), 0);
-  fragment<32, 4, 32, true>(own_b0[0], stages_b0 + (read * 1024 + column), 0);
-  #pragma unroll 1
-  for (int tile = 0; tile < whole_tiles; ++tile) {
-  #pragma unroll
-  for (int g = 0; g < 8; ++g) {
-  if (g == 7) {
-  if (tile + 1 < tiles) {
-  a0.store_shared(stages_a0 + (read + 1 == 2 ? 0 : read + 1) * 2304);
-  b0.store_shared(stages_b0 + (read + 1 == 2 ? 0 : read + 1) * 1024);
+  fetch(write);
+  const unsigned from = shared_address(shared) + read * 12288;
+  line_products(sums, from + row * 128, from + (64 + column) * 128, lane);
+  read = read + 1 == 6 ? 0 : read + 1;
+  write = write + 1 == 6 ? 0 : write + 1;
   }
+  wait_copies<0>();
   __syncthreads();
-  read = (read + 1 == 2 ? 0 : read + 1);
-  }
-  fragment<4, 1, 36, false>(own_a0[(g + 1) % 2], stages_a0 + (read * 2304 + row * 36), (g + 1) % 8 * 4);
-  fragment<32, 4, 32, true>(own_b0[(g + 1) % 2], stages_b0 + (read * 1024 + column), (g + 1) % 8 * 4);
-  if (g == 0) {
-  copy_tile<32>(a0, stages_a0 + 0 * 2304, tile + 1, k, rows == 64);
-  copy_tile<32>(b0, stages_b0 + 0 * 1024, tile + 1, k, columns == 32);
-  }
+  int* const sums0 = (int*)shared;
   #pragma unroll
-  for (int d = 0; d < 4; ++d)
+  for (int i = 0; i < 1; ++i)
   #pragma unroll
-  for (int i = 0; i < 4; ++i)
+  for (int j = 0; j < 2; ++j)
   #pragma unroll
-  for (int j = 0; j < 4; ++j) {
-  sum0[i][j] = chain(own_a0[g % 2][d][i], own_b0[g % 2][d][j], sum0[i][j]);
-  }
-  }}
-  if (whole_tiles < tiles) {
-  int step = 0; const int left = k - whole_tiles * 32;
-  #pragma unroll 1
-  for (; step + 4 <= left; step += 4) {
-  int own_a0[4][4];
-  int own_b0[4][4];
-  fragment<4, 1, 36, false>(own_a0, stages_a0 + (read * 2304 + row * 36), step);
-  fragment<32, 4, 32, true>(own_b0, stages_b0 + (read * 1024 + column), step);
-  #pragma unroll
-  for (int d = 0; d < 4; ++d)
-  #pragma unroll
-  for (int i = 0; i < 4; ++i)
-  #pragma unroll
-  for (int j = 0; j < 4; ++j) {
-  sum0[i][j] = chain(own_a0[d][i], own_b0[d][j], sum0[i][j]);
-  }
-  }
-  #pragma unroll 1
-  for (; step + 1 <= left; step += 1) {
-  int own_a0[1][4];
-  int own_b0[1][4];
-  fragment<4, 1, 36, false>(own_a0, stages_a0 + (read * 2304 + row * 36), step);
-  fragment<32, 4, 32, true>(own_b0, stages_b0 + (read * 1024 + column), step);
-  #pragma unroll
-  for (int d = 0; d < 1; ++d)
-  #pragma unroll
-  for (int i = 0; i < 4; ++i)
-  #pragma unroll
-  for (int j = 0; j < 4; ++j) {
-  sum0[i][j] = chain(own_a0[d][i], own_b0[d][j], sum0[i][j]);
-  }
-  }
-  }
+  for (int h = 0; h < 2; ++h)
+  *(int2*)(sums0 + (row + i * 16 + h * 8 + lane / 4) * 36 + column + j * 8 + lane % 4 * 2) = make_int2(sums[i][j][2 * h], sums[i][j][2 * h + 1]);
+  __syncthreads();
   int* const p1 = (int*)(W.w[2]);
+  #pragma unroll 1
+  for (int e0 = threadIdx.x; e0 < 512; e0 += 256) {
   #pragma unroll
-  for (int i = 0; i < sizeof(sum0) / sizeof(sum0[0]); ++i)
-  #pragma unroll
-  for (int j = 0; j < sizeof(sum0[0]) / sizeof(sum0[0][0]); j += 4) {
-  const int r = row + i / 1 * 4 + i % 1, s = column + j / 4 * 32, left = columns - s;
+  for (int u = 0; u < 1; ++u) {
+  const int e = e0 + u * 256, r = e / 8, s = e % 8 * 4;
   const i64 c0 = m0 + r, at = n0 + s;
-  if (r < rows && left > 0) {
+  const int left = columns - s;
+  if (e < 512 && r < rows && left > 0) {
   const i64 o1 = (i64)c0 * ((i64)W.w[4]) + at * ((i64)W.w[5]);
   Vec<int, 4> out1;
   #pragma unroll
   for (int v = 0; v < 4; ++v) if (v < left) {
-  const int t1 = widen(sum0[i][j + v]);
+  const int t1 = widen(sums0[r * 36 + s + v]);
   out1.v[v] = Narrow<int, int>::to(t1);
   }
   if (left >= 4) store<4>((p1 + o1), out1);
@@ -375,5 +401,5 @@ extern "C" __global__ void __launch_bounds__(128, 3) kernel(const __grid_constan
   #pragma unroll
   for (int v = 0; v < 4; ++v) if (v < left) (p1 + o1)[v] = out1.v[v];
   }
-  }}
+  }}}
 }

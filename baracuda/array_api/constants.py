@@ -1,0 +1,7 @@
+"""Constants."""
+
+from math import e, inf, nan, pi
+
+__all__ = ["e", "inf", "nan", "newaxis", "pi"]
+
+newaxis = None

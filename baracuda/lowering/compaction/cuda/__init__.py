@@ -1,0 +1,1 @@
+"""Compactions on CUDA."""

@@ -1,0 +1,1 @@
+"""Many strided copies into one tensor, as one launch."""

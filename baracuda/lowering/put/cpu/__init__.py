@@ -1,0 +1,1 @@
+"""Puts on the CPU."""

@@ -1,0 +1,1 @@
+"""Tensors made from nothing but a shape and numbers."""

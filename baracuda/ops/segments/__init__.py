@@ -1,0 +1,1 @@
+"""Segments of rows: softmax and reductions over them, and their selection."""

@@ -1,0 +1,1 @@
+"""Sets: what is in tensors, each once."""

@@ -1,0 +1,1 @@
+"""Shapes and layouts: views, and what copies elements to other places."""

@@ -1,0 +1,1 @@
+"""Orders: sorting, selection, search."""
