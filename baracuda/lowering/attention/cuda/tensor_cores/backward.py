@@ -104,6 +104,7 @@ class QueryGradient(Backward):
             *self.done([r for r in self.rings if r.items == 1]),
             "}",
             *self.after_tiles(),
+            *self.keep(),
             *([] if self._held() else self.release_rows()),
             *(self.write("dq", into.factor, "c1", "sum[n][i]") if into else []),
             *self.finished(),

@@ -35,8 +35,8 @@ class Forward(TensorCoreKernel):
             *self.before_tiles(),
         ]
         tiles = self._pipelined() if self.pipelined else self._one_by_one()
-        rows = [] if self.pipelined else self.release_rows()
-        return self.launch([*begin, *tiles, *self.after_tiles(), *rows, *self._finish(), *self.finished()], functions)
+        after = [*self.after_tiles(), *self.keep(), *([] if self.pipelined else self.release_rows())]
+        return self.launch([*begin, *tiles, *after, *self._finish(), *self.finished()], functions)
 
     def _softmax(self) -> list[str]:
         """From dot products to exponentials."""

@@ -75,6 +75,10 @@ class TensorCoreKernel(TileRings):
         self.held.add(f.name)
         return [f"unsigned {f.name}_held[{f.width // 16}][4];", f"hold_rows({f.name}_held, {f.name}_rows);"]
 
+    def keep(self) -> list[str]:
+        """Ends what `hold` began, behind the tiles; the test is never true, which the compiler cannot know."""
+        return [f"keep_rows({name}_held, {name}_rows, columns < 0);" for name in sorted(self.held)]
+
     def dots(self, r: Ring, into: str) -> list[str]:
         """Declares the dot products of a tile; its slot is given back afterwards where it is one of several."""
         f, left = r.factor, r.left

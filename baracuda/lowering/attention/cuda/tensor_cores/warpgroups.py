@@ -79,5 +79,13 @@ template <int STEPS> __device__ __forceinline__ void hold_rows(unsigned (&to)[ST
 #pragma unroll
   for (int k = 0; k < STEPS; ++k) load_matrices(to[k], (a ^ k % 4 * 32) + k / 4 * 8192);
 }
+// Behind the loops that multiply them, what keeps such rows in their registers: ptxas of CUDA 13.0 otherwise takes rows that only
+// warpgroup instructions read for dead after the last of a turn, and gives their registers to others. `never` is false.
+template <int STEPS> __device__ __forceinline__ void keep_rows(const unsigned (&held)[STEPS][4], unsigned rows, bool never) {
+#pragma unroll
+  for (int k = 0; k < STEPS; ++k)
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %5, 0;\n@p st.shared.v4.b32 [%4], {%0, %1, %2, %3};\n}"
+                 ::"r"(held[k][0]), "r"(held[k][1]), "r"(held[k][2]), "r"(held[k][3]), "r"(rows), "r"((int)never) : "memory");
+}
 """
 )
