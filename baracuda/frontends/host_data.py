@@ -32,7 +32,7 @@ def _placed(values: np.ndarray[Any, Any], example: Any) -> Any:
     if library == "torch":
         torch = sys.modules["torch"]
         kind = ElementKind.from_numpy(values.dtype)
-        raw = np.ascontiguousarray(values).view(f"u{kind.itemsize}") if kind.is_float and values.dtype.kind == "V" else values
+        raw = np.ascontiguousarray(values).view(f"u{kind.itemsize}") if values.dtype.isbuiltin != 1 else values
         if raw is not values or not raw.flags.writeable:
             return torch.from_numpy(raw.copy()).view(torch_dtype(torch, kind)).reshape(values.shape).to(example.device)
         return torch.from_numpy(raw).to(example.device)

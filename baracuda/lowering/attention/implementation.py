@@ -9,12 +9,13 @@ from typing import Any
 from baracuda.core.device import Device
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import Executable, Layout
-from baracuda.core.sku import MathPrecision, PrecisionGuarantee
+from baracuda.core.sku import MathPrecision
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.graph import Graph
 from baracuda.lowering.attention.problem import DOT, Attention
 from baracuda.lowering.executables import EmptyExecutable, Extents, executable, given_parameters, picker
 from baracuda.lowering.generated import GeneratedImplementation
+from baracuda.lowering.matmul.implementation import guarantee_of
 from baracuda.lowering.nest.problem import Operand
 
 
@@ -41,7 +42,7 @@ class AttentionImplementation(GeneratedImplementation):
         super().__init__(device, descriptor.compute)
         self.math = math
         if math is not None:
-            self.guarantee = PrecisionGuarantee(math, descriptor.compute, True, True, True, True)
+            self.guarantee = guarantee_of(math, descriptor.compute)
         self.problem, self.specs, self.descriptor = problem, specs, descriptor
 
     def attention(self, layout: Layout) -> Attention:

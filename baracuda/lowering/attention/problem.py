@@ -49,6 +49,18 @@ bits in place of the chains (`baracuda/formula/integer_products.py` has the rule
 
 Everything else (scores, exponentials, l, delta, lse) is as above, in f32. So a query's bits depend on the keys that it sees and
 on nothing else, and a prefill, a decoding step and training agree.
+
+**By tensor cores** (`math` BF16 or F16; elements of that kind, on a GPU). The same blocks, tiles and steps, with the bits of one
+architecture:
+
+- A chain is one of the tensor cores' instructions, 16 terms each, in rising order from +0, in f32; how an instruction rounds is
+  the hardware's. That of a dot product goes over the depth, filled up with zeros, that of a sum over all 64 rows of each tile; in
+  the forward acc[d] = acc[d] * r comes before a tile's. Weights (p; dt) are rounded to the element, to nearest even.
+- Exponentials are 2**x as the device approximates it (`ex2.approx.ftz`): p = 2**fma(s, c, -(m' * c)), r = 2**fma(m, c, -(m' * c))
+  and, backward, p = 2**fma(s, c, -(lse * c)), c = log2(e) in f32; m' * c is 0 where m' is -inf.
+- m need not be the largest: m' = m where the tile's s are at most m + 5, and r = 1 there; else as above. So few tiles move it.
+- l is kept in four parts: part i has the keys whose numbers modulo 8 are 2i and 2i + 1. For each l = fma(l, r, the sum of the
+  tile's 16 p, before they are rounded, in adjacent pairs). At the end they are added in adjacent pairs, and y = acc * (1 / l).
 """
 
 from __future__ import annotations

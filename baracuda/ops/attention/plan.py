@@ -9,13 +9,14 @@ from typing import Any
 from baracuda.backends import libraries
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
-from baracuda.core.device import Device
+from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.plan import Found, Plan
-from baracuda.core.sku import KernelSku, MathPrecision, OpCategory
+from baracuda.core.sku import BackendKind, KernelSku, MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.attention.implementation import AttentionImplementation, AttentionProblem
 from baracuda.lowering.backend import candidates
+from baracuda.lowering.matmul.problem import TENSOR_CORE_MATH
 from baracuda.ops.attention.descriptor import AttentionBackwardDescriptor, AttentionDescriptor
 from baracuda.ops.attention.score import score_graph, slope_graph
 
@@ -82,8 +83,9 @@ class AttentionPlan(Plan[AttentionDescriptor, AttentionArgs]):
     The formula's plan works tile by tile with an online softmax, in an order that `baracuda.lowering.attention.problem` fixes, in
     f32 for 16-bit floats, whose products are taken in integers of 15 bits: all four promises hold, and neither other batch
     elements nor what pads a sequence beyond its length changes a bit. They hold as well with integers of 23 bits and with chains
-    in f32, which a preference asks for by its `math` (INT23, F32). A query that sees no key gives +0, and the log-sum-exp -inf.
-    Every tensor may have any strides; y may share memory with none.
+    in f32, which a preference asks for by its `math` (INT23, F32). With `math` BF16 or F16 the tensor cores of a GPU take the
+    products of such elements in an order of theirs: all promises hold but `bit_stable_across_hardware`. A query that sees no key
+    gives +0, and the log-sum-exp -inf. Every tensor may have any strides; y may share memory with none.
 
     Sources: Vaswani et al., Attention Is All You Need, 2017; Milakov and Gimelshein, Online normalizer calculation for
     softmax, 2018; Dao et al., FlashAttention, 2022.
@@ -105,6 +107,10 @@ class AttentionPlan(Plan[AttentionDescriptor, AttentionArgs]):
     def implementations(cls, device: Device, descriptor: AttentionDescriptor) -> Found:
         return _implementations(cls, device, descriptor)
 
+    @classmethod
+    def fastest_first(cls, device: Device, descriptor: AttentionDescriptor) -> Found:
+        return _fastest_first(cls, device, descriptor)
+
     def sku(self) -> KernelSku:
         return replace(super().sku(), epilogue=_options(self.descriptor))
 
@@ -113,7 +119,8 @@ class AttentionBackwardPlan(Plan[AttentionBackwardDescriptor, AttentionBackwardA
     """The gradients by q, k, v, and by one tensor of the score for each pair of a query and a key.
 
     The probabilities are computed again from lse; dk and dv of a key head are summed over the query heads that share it. The
-    formula's plan sums in an order that `baracuda.lowering.attention.problem` fixes, without atomics: all four promises hold.
+    formula's plan sums in an order that `baracuda.lowering.attention.problem` fixes, without atomics: all four promises hold, and
+    with `math` BF16 or F16 all but `bit_stable_across_hardware`.
     """
 
     category, op, has_tiers = OpCategory.ATTENTION, "scaled_dot_product_attention_backward", True
@@ -137,6 +144,10 @@ class AttentionBackwardPlan(Plan[AttentionBackwardDescriptor, AttentionBackwardA
     def implementations(cls, device: Device, descriptor: AttentionBackwardDescriptor) -> Found:
         return _implementations(cls, device, descriptor)
 
+    @classmethod
+    def fastest_first(cls, device: Device, descriptor: AttentionBackwardDescriptor) -> Found:
+        return _fastest_first(cls, device, descriptor)
+
     def sku(self) -> KernelSku:
         return replace(super().sku(), epilogue=_options(self.descriptor))
 
@@ -146,10 +157,27 @@ def precisions(d: AttentionDescriptor) -> tuple[MathPrecision | None, ...]:
     return (MathPrecision.INT15, None, MathPrecision.INT23) if d.element in (K.F16, K.BF16) else (None,)
 
 
-def _implementations(cls: Any, device: Device, descriptor: AttentionDescriptor) -> Found:
+def _by_tier(cls: Any, device: Device, descriptor: AttentionDescriptor) -> tuple[Found, Found, Found]:
+    """What has the same bits everywhere; what has them on one architecture, in every company; all else."""
     make = partial(AttentionImplementation, device, cls.problem(descriptor), cls.tensors, descriptor)
-    generated = (c for math in precisions(descriptor) for c in candidates(device, partial(make, math=math)))
-    return (*generated, *libraries.attention(device, cls.tensors, descriptor))
+    reproducible = tuple(c for math in precisions(descriptor) for c in candidates(device, partial(make, math=math)))
+    math = TENSOR_CORE_MATH.get(descriptor.element)
+    pinned: Found = ()
+    if math is not None:
+        on_gpu = device.kind is DeviceKind.CUDA
+        ours = partial(make, math=math) if on_gpu else f"{math} is of tensor cores, the stream is on {device}"
+        pinned = ((BackendKind.FORMULA_CUDA, ours),)
+    return reproducible, pinned, libraries.attention(device, cls.tensors, descriptor)
+
+
+def _implementations(cls: Any, device: Device, descriptor: AttentionDescriptor) -> Found:
+    reproducible, pinned, free = _by_tier(cls, device, descriptor)
+    return (*reproducible, *pinned, *free)
+
+
+def _fastest_first(cls: Any, device: Device, descriptor: AttentionDescriptor) -> Found:
+    reproducible, pinned, free = _by_tier(cls, device, descriptor)
+    return (*free, *pinned, *reproducible)
 
 
 def _options(d: AttentionDescriptor) -> str | None:

@@ -32,6 +32,8 @@ def lower(problem: Attention, target: CpuTarget | None = None) -> Lowered:
     """The program, whose workspace is scratch memory for each part of the work."""
     if max(problem.queries, problem.keys) > _LONGEST:
         raise UnsupportedError(f"{problem.queries} queries and {problem.keys} keys; expected at most {_LONGEST} of each")
+    if problem.math is not None and not problem.bits:
+        raise UnsupportedError(f"attention in {problem.math} is of tensor cores, which a CPU has none of")
     problem = folded(problem)
     own = Words(nest_of(problem))
     kernel: type[Forward] | type[Backward] = IntegerForward if problem.bits else Forward

@@ -17,6 +17,7 @@ from baracuda.lowering.attention.cuda.integers.lower import integer_ways
 from baracuda.lowering.attention.cuda.kernel import AttentionKernel
 from baracuda.lowering.attention.cuda.operands import Operands
 from baracuda.lowering.attention.cuda.place import LONGEST
+from baracuda.lowering.attention.cuda.tensor_cores.lower import tensor_core_ways
 from baracuda.lowering.attention.cuda.tiles import Tile, cost, tiles
 from baracuda.lowering.attention.problem import KEYS, Attention
 from baracuda.lowering.nest.cuda.kernel import Target, Words
@@ -60,8 +61,8 @@ def _ranked(a: Attention, writer: _Writer, width: int, by_keys: bool, target: Ta
 
 def ways(a: Attention, target: Target) -> Iterator[Lowered]:
     """The kernels of an attention that autotuning tries."""
-    if a.bits:
-        yield from integer_ways(a, target)
+    if a.math is not None:
+        yield from integer_ways(a, target) if a.bits else tensor_core_ways(a, target)
         return
     for choice in range(TRIED):
         yield lower(a, target, choice)

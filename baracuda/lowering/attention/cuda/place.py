@@ -109,6 +109,19 @@ class Place:
         to = f"{self.operands.of_head('dbias', 'c1', writable=True)} + at_row * {self.operands.stride('dbias', 2)}"
         return [f"{storage}* const to = {to};", f"const int keys = (int){self.words.word(self.a.keys)};"]
 
+    def store_bias(self) -> list[str]:
+        """Stores an element's `dbias`, which is at at_row and at_column."""
+        assert self.a.slope is not None
+        kind = self.a.slope.outputs[1][1].kind
+        value = f"Narrow<{self.operands.storage('dbias')}, {COMPUTE_TYPE[kind]}>::to(dbias)"
+        test = f"if (at_row < (int){self.words.word(self.a.queries)}) {{"
+        return [
+            test,
+            *self.bias_row(),
+            f"if (at_column < keys) to[at_column * {self.operands.stride('dbias', 3)}] = {value};",
+            "}",
+        ]
+
     def clear_bias(self, block_rows: int, threads: int) -> list[str]:
         """Zeros for the pairs of tiles that are skipped."""
         return [

@@ -140,7 +140,7 @@ class Score:
         emitter = self.emitter({DOT: dot, GRADIENT: "ds"})
         score = emitter.value(self.a.score.outputs[0][1])
         emitter.lines += [
-            f"const {type_} e = exp_({score} - lse);",
+            f"const {type_} e = {self.exponential(score)};",
             f"const {type_} p = seen ? e : 0;",
             f"const {type_} ds = p * ({slope} - delta);",
         ]
@@ -149,6 +149,10 @@ class Score:
             value = emitter.value(root)
             emitter.lines.append(f"const {COMPUTE_TYPE[root.kind]} {name} = seen ? {value} : 0;")
         return [*emitter.lines, *finish]
+
+    def exponential(self, score: str) -> str:
+        """The exponential of a score less its row's log-sum-exp."""
+        return f"exp_({score} - lse)"
 
     def definitions(self) -> str:
         """The constant tables that the formulas read; known when they are written."""

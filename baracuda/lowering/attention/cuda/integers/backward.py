@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.elementary.softened import WITHIN, exp_of_nonpositive, exp_within
 from baracuda.formula.expr import input_
 from baracuda.lowering.attention.cuda.integers.digits import RowFactor
@@ -103,22 +102,10 @@ class QueryGradient(Backward):
             *self.statistics("row + 8 * h", "row + 8 * h < rows", "lses[h]", "deltas[h]"),
             "}",
             *(self.sums("sum", self.into) if self.into else []),
-            *self.tiles.loop(self.pairs(["x[CURRENT_][i] = dt;", *(self._store_bias() if bias else [])])),
+            *self.tiles.loop(self.pairs(["x[CURRENT_][i] = dt;", *(self.store_bias() if bias else [])])),
             *(self.write("dq", self.into, "c1", "sum[n][i]") if self.into else []),
         ]
         return self.launch(body, self.exponentials())
-
-    def _store_bias(self) -> list[str]:
-        assert self.a.slope is not None
-        kind = self.a.slope.outputs[1][1].kind
-        value = f"Narrow<{self.operands.storage('dbias')}, {COMPUTE_TYPE[kind]}>::to(dbias)"
-        test = f"if (at_row < (int){self.words.word(self.a.queries)}) {{"
-        return [
-            test,
-            *self.bias_row(),
-            f"if (at_column < keys) to[at_column * {self.operands.stride('dbias', 3)}] = {value};",
-            "}",
-        ]
 
 
 class KeyGradient(Backward):

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from baracuda.lowering.attention.cuda.fragments import FragmentPlace
 from baracuda.lowering.attention.cuda.integers.digits import ROWS, RowFactor
 from baracuda.lowering.attention.cuda.integers.groups import GroupTiles
 from baracuda.lowering.attention.cuda.integers.phases import THREADS, Phase, Phases, Room
 from baracuda.lowering.attention.cuda.integers.prelude import FRAGMENTS
 from baracuda.lowering.attention.cuda.integers.score import TURN, FragmentScore
 from baracuda.lowering.attention.cuda.integers.warps import WarpTiles
-from baracuda.lowering.attention.cuda.place import Place
 from baracuda.lowering.attention.cuda.prelude import ATTENTION
 from baracuda.lowering.attention.problem import KEYS, Attention
 from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, SCALE, WARP_INSTRUCTIONS
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
-from baracuda.lowering.nest.cuda.kernel import Words, piece, translation_unit
+from baracuda.lowering.nest.cuda.kernel import Words, translation_unit
 from baracuda.runtime.program import KernelSource, Launch
 
 
-class IntegerKernel(Place):
+class IntegerKernel(FragmentPlace):
     """Writes one kernel, whose rows are keys (`by_keys`) or queries.
 
     Names in the generated code, beside those of `Place`: first and row the warp's and the thread's first row; tile the number of
@@ -61,15 +61,6 @@ class IntegerKernel(Place):
         """Declares the sums of a phase."""
         return [f"float {name}[{p.right.width // 8}][4] = {{}};"]
 
-    def whole(self) -> str:
-        """Whether the warp's tile has only pairs that may be seen."""
-        tests = ["first + 15 < rows", f"tile * {KEYS} + {KEYS - 1} < columns"]
-        if self.low is not None:
-            tests.append(f"tile * {KEYS} >= first + 15 + low")
-        if self.high is not None:
-            tests.append(f"tile * {KEYS} + {KEYS - 1} <= first + high")
-        return " && ".join(tests)
-
     def hide(self, x: str, value: str) -> list[str]:
         """Sets elements that may not be seen to a value."""
         return [
@@ -87,29 +78,8 @@ class IntegerKernel(Place):
 
     def write(self, name: str, p: Phase, head: str, value: str) -> list[str]:
         """Writes the thread's part of a result; `value` is that of element i = 2 * h + e of its columns n."""
-        operands, w = self.operands, p.right.width
-        operand, storage = operands[name], operands.storage(name)
-        unit = operand.steps(3) == 1
-        step = "" if unit else f" * {operands.stride(name, 3)}"
-        extents = (self.a.batch, self.a.heads, max(self.a.queries, self.a.keys), 1)
-        start = f"part * {w} + " if p.right.parts > 1 else ""
-        lines = [
-            "#pragma unroll",
-            "for (int h = 0; h < 2; ++h) {",
-            "const int at_row = row + h * 8;",
-            f"if (at_row < (int){self.words.word(self.row_extent)}) {{",
-            f"{storage}* const to = {operands.of_head(name, head, writable=True)} + at_row * {operands.stride(name, 2)};",
-            "#pragma unroll",
-            f"for (int n = 0; n < {w // 8}; ++n) {{",
-            f"const int c = {start}n * 8 + lane % 4 * 2;",
-            f"Vec<{storage}, 2> out;",
-            "#pragma unroll",
-            f"for (int e = 0; e < 2; ++e) {{ const int i = 2 * h + e; out.v[e] = Narrow<{storage}, float>::to({value}); }}",
-        ]
-        if unit and piece(operand, 2, 3, extents) == 2:
-            lines.append(f"if (c + 2 <= {p.right.depth}) store<2>(to + c, out); else")
-        single = f"for (int e = 0; e < 2; ++e) if (c + e < {p.right.depth}) to[(c + e){step}] = out.v[e];"
-        return [*lines, "#pragma unroll", single, "}}}"]
+        w = p.right.width
+        return self.write_rows(name, p.right.depth, w, f"part * {w} + " if p.right.parts > 1 else "", head, value)
 
     def launch(self, body: Sequence[str], functions: str) -> Launch:
         common = PRODUCTS + ATTENTION + COMBINE + SCALE + WARP_INSTRUCTIONS
