@@ -1,0 +1,18 @@
+"""Convolutions on the CPU: the choice of a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from baracuda.core.errors import UnsupportedError
+from baracuda.lowering.convolution.cpu.direct import direct
+from baracuda.lowering.convolution.problem import ConvolutionProblem
+from baracuda.runtime.jit import CpuTarget
+from baracuda.runtime.program import Lowered
+
+
+def ways(problem: ConvolutionProblem, target: CpuTarget) -> Iterator[Lowered]:
+    """The programs of a convolution, the most promising first."""
+    if problem.math is not None and not problem.bits:
+        raise UnsupportedError(f"a convolution in {problem.math} on a CPU; expected chains, or integers of 23 or 15 bits")
+    yield direct(problem, target)
