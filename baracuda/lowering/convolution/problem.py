@@ -23,16 +23,18 @@ is several problems, one for each way of meeting them (`baracuda/ops/convolution
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.sku import MathPrecision
 from baracuda.formula.graph import Graph
 from baracuda.formula.integer_products import BLOCK, bits_of
-from baracuda.lowering.matmul.problem import PRODUCT
+from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.problem import Operand
 
+#: Elements that one run of axes may have.
+MOST = 1 << 31
 #: The positions of x and w among the operands.
 X, W = 0, 1
 
@@ -158,7 +160,8 @@ def runs(p: ConvolutionProblem, names: tuple[str, ...]) -> Iterator[tuple[str, .
     for name in names:
         if extents[name] == 1:
             continue
-        if run and not p.general and all(o.strides[place[run[-1]]] == o.strides[place[name]] * extents[name] for o in p.operands):
+        follows = all(o.strides[place[run[-1]]] == o.strides[place[name]] * extents[name] for o in p.operands) if run else False
+        if follows and not p.general and prod(extents[r] for r in (*run, name)) < MOST:
             run.append(name)
             continue
         if run:
@@ -168,5 +171,36 @@ def runs(p: ConvolutionProblem, names: tuple[str, ...]) -> Iterator[tuple[str, .
         yield tuple(run)
 
 
-def is_product(name: str) -> bool:
-    return name == PRODUCT
+def matrix(p: ConvolutionProblem) -> Matrix:
+    """Pixels by channels, or channels by pixels where pixels lie densest in y."""
+    extents, place = p.extents(), {name: i for i, name in enumerate(p.extents())}
+
+    def largest(names: tuple[str, ...]) -> tuple[str, ...]:
+        return max(runs(p, names), key=lambda run: prod(extents[name] for name in run), default=())
+
+    pixels, channels = largest(("b", *(f"o{a}" for a in p.spatial))), largest(("g", "n"))
+    batch = tuple(name for name in extents if name not in (*pixels, *channels) and extents[name] > 1)
+    y = p.operands[-1]
+    dense = bool(pixels) and y.steps(place[pixels[-1]]) == 1 and not (channels and y.steps(place[channels[-1]]) == 1)
+    return Matrix(batch, channels, pixels) if dense else Matrix(batch, pixels, channels)
+
+
+def product_of(p: ConvolutionProblem, m: Matrix) -> MatmulProblem:
+    """The results as those of a matrix product, for what follows the sums; its factors lie nowhere."""
+    extents, place = p.extents(), {name: i for i, name in enumerate(p.extents())}
+
+    def along(o: Operand, run: tuple[str, ...]) -> int:
+        return o.strides[place[run[-1]]] if run else 0
+
+    nowhere = (0,) * (len(m.batch) + 2)
+    return MatmulProblem(
+        batch=tuple(extents[name] for name in m.batch),
+        m=prod(extents[name] for name in m.rows),
+        n=prod(extents[name] for name in m.columns),
+        k=p.terms,
+        a=(Operand(p.x.kind, nowhere),),
+        b=(Operand(p.w.kind, nowhere),),
+        accumulator=p.accumulator,
+        epilogue=p.epilogue,
+        operands=tuple(replace(o, strides=tuple(along(o, run) for run in m.axes)) for o in p.operands),
+    )

@@ -1,0 +1,166 @@
+"""Convolutions on a CUDA device, each result by a thread: any layout, any element, any arithmetic.
+
+Threads of a block have neighbouring results, whose windows the first level of the cache holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
+from baracuda.core.elements import ElementKind
+from baracuda.formula.integer_products import BLOCK
+from baracuda.lowering.convolution.cuda.code import Factor, Taps, coordinates
+from baracuda.lowering.convolution.cuda.integers import quantize
+from baracuda.lowering.convolution.problem import W, X, ConvolutionProblem, matrix, product_of
+from baracuda.lowering.convolution.quantized import integer_strides, quantized
+from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_bytes, sums_pitch
+from baracuda.lowering.matmul.cuda.kernel import place_of_block
+from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
+from baracuda.lowering.nest.cuda.kernel import Target, Words
+from baracuda.runtime.program import KernelSource, Launch, Lowered
+
+_THREADS = 256
+
+FINITE = r"""
+__device__ __forceinline__ bool is_finite(float x) { return (__float_as_uint(x) & 0x7fffffffu) < 0x7f800000u; }
+"""
+
+
+@dataclass(frozen=True)
+class DirectTile:
+    """The results of a block."""
+
+    bm: int
+    bn: int
+    threads: int = _THREADS
+    group: int = 8
+
+
+def direct(p: ConvolutionProblem, target: Target) -> Lowered:
+    """The program: of integers, both factors are turned into them first."""
+    words = Words(len(p.tensors), p.epilogue.params)
+    launches: list[Launch] = []
+    nbytes = 0
+    if p.bits:
+        *both, nbytes = quantized(p)
+        launches = [quantize(f, p, words) for f in both]
+    m = matrix(p)
+    c = product_of(p, m)
+    bn = 32
+    while bn > 1 and bn // 2 >= c.n:
+        bn //= 2
+    tile = DirectTile(_THREADS // bn, bn)
+    place = place_of_block(c, tile, words)  # type: ignore[arg-type]
+    sums = sums_of(p, words, _coordinates(p, m, words))
+    frame = epilogue_frame(c, words)
+    finish, definitions = epilogue(c, frame, tile)
+    type_ = COMPUTE_TYPE[p.accumulator]
+    body = [
+        "extern __shared__ __align__(16) unsigned char shared[];",
+        *place,
+        f"{type_}* const sums0 = ({type_}*)shared;",
+        "{",
+        f"const int r = threadIdx.x / {bn}, q = threadIdx.x % {bn};",
+        "if (r < rows && q < columns) {",
+        *sums,
+        f"sums0[r * {sums_pitch(c, tile)} + q] = s;",
+        "}}",
+        "__syncthreads();",
+        *finish,
+    ]
+    source = frame.kernel(body, _THREADS, PRODUCTS + FINITE + definitions)
+    blocks = prod(c.batch) * -(-c.m // tile.bm) * -(-c.n // tile.bn)
+    launches.append(Launch(KernelSource(source), (blocks, 1, 1), _THREADS, sums_bytes(c, tile)))
+    return Lowered(tuple(launches), tuple(words.values), nbytes, f"direct {tile.bm}x{tile.bn}")
+
+
+def _coordinates(p: ConvolutionProblem, m: object, words: Words) -> tuple[list[str], dict[str, str]]:
+    """Where the result in row m0 + r and column n0 + q is."""
+    batch = {name: f"c{i}" for i, name in enumerate(m.batch)}  # type: ignore[attr-defined]
+    row_lines, rows = coordinates(p, m.rows, "m0 + r", words, "row")  # type: ignore[attr-defined]
+    column_lines, columns = coordinates(p, m.columns, "n0 + q", words, "column")  # type: ignore[attr-defined]
+    return [*row_lines, *column_lines], batch | rows | columns
+
+
+def sums_of(p: ConvolutionProblem, words: Words, place: tuple[list[str], dict[str, str]]) -> list[str]:
+    """The statements that compute the sum s of a result, given those that say where it is."""
+    lines, at = place
+    taps, type_ = Taps(p, words), COMPUTE_TYPE[p.accumulator]
+    general = p.x.general or p.w.general
+    raw = [
+        Factor.of(words, "x", p.x.kind, f"W.w[{X}]", p.x_strides(), general=general),
+        Factor.of(words, "w", p.w.kind, f"W.w[{W}]", p.w_strides(), general=general),
+    ]
+    factors = raw
+    if p.bits:
+        x, w, _ = quantized(p)
+        xq, xs, wq, ws = integer_strides(p)
+        scratch = f"W.w[{words.operands}]"
+        names = (("xq", x.integers, xq), ("wq", w.integers, wq), ("xs", x.scales, xs), ("ws", w.scales, ws))
+        factors = [
+            Factor.of(words, name, ElementKind.F32, f"{scratch} + {words.signed(place_)}", strides)
+            for name, place_, strides in names
+        ]
+
+    def at_channel(pointer: str, f: Factor, c: str) -> str:
+        return f"widen({pointer}[{f.offset({'c': c})}])"
+
+    def chain(pointers: list[str]) -> list[str]:
+        x, w = (at_channel(pointer, f, "c") for pointer, f in zip(pointers, factors, strict=True))
+        return [*_segments(p, words, type_), "for (int c = 0; c < C; ++c)", f"s = chain(({type_}){x}, ({type_}){w}, s);"]
+
+    def integers(pointers: list[str]) -> list[str]:
+        x, w = (at_channel(pointer, f, "c") for pointer, f in zip(pointers[:2], factors[:2], strict=True))
+        x_scale, w_scale = (at_channel(pointer, f, "block") for pointer, f in zip(pointers[2:], factors[2:], strict=True))
+        return [
+            *_segments(p, words, type_),
+            f"for (int block = 0; block * {BLOCK} < C; ++block) {{",
+            "double product = 0;",
+            f"const int end = C - block * {BLOCK} < {BLOCK} ? C : (block + 1) * {BLOCK};",
+            f"for (int c = block * {BLOCK}; c < end; ++c) product = __fma_rn((double){x}, (double){w}, product);",
+            f"const float x_scale = {x_scale}, w_scale = {w_scale};",
+            "const float low = x_scale < w_scale ? x_scale : w_scale, high = x_scale < w_scale ? w_scale : x_scale;",
+            "s = __fmaf_rn(__fmul_rn(__double2float_rn(product), low), high, s);",
+            "}",
+        ]
+
+    def unusual(pointers: list[str]) -> list[str]:
+        x, w = (at_channel(pointer, f, "c") for pointer, f in zip(pointers, raw, strict=True))
+        return [
+            "for (int c = 0; c < C; ++c) {",
+            f"const float u = {x}, v = {w};",
+            "if (!is_finite(u) || !is_finite(v)) { special = __fadd_rn(special, __fmul_rn(u, v)); found = true; }",
+            "}",
+        ]
+
+    result = [
+        *lines,
+        *taps.declare(),
+        f"const int C = (int){words.signed(p.channels)};",
+        *[f.declaration for f in (*raw, *(factors if p.bits else ()))],
+        f"{type_} s = 0;",
+        *([f"{type_} total = 0; i64 segment = 0;"] if p.segment else ()),
+        "{",
+        *taps.loops(factors, at, integers if p.bits else chain),
+        "}",
+        *(["s = Sum::of(total, s);"] if p.segment else ()),
+    ]
+    if p.bits:
+        result += ["if (s != s) {", "float special = 0; bool found = false;", "{"]
+        inner = Taps(p, words)
+        inner.p = p
+        result += [*[line for line in inner.loops(raw, at, unusual) if not line.startswith("const i64 tap")], "}"]
+        result += ["if (found) s = special;", "}"]
+    return result
+
+
+def _segments(p: ConvolutionProblem, words: Words, type_: str) -> list[str]:
+    """Begins a new chain where a segment does."""
+    if not p.segment:
+        return []
+    length = words.signed(p.segment)
+    return [
+        f"if (tap / {length} != segment) {{ segment = tap / {length}; total = Sum::of(total, s); s = 0; }}",
+    ]

@@ -1,0 +1,23 @@
+"""Convolutions on a CUDA device: the choice of a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from baracuda.core.errors import UnsupportedError
+from baracuda.lowering.convolution.cuda.direct import direct
+from baracuda.lowering.convolution.problem import ConvolutionProblem
+from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target
+from baracuda.runtime.program import Lowered
+
+
+def ways(problem: ConvolutionProblem, target: Target) -> Iterator[Lowered]:
+    """The programs of a convolution, the most promising first."""
+    p = problem
+    if p.math is not None and not p.bits:
+        raise UnsupportedError(f"a convolution in {p.math}; expected chains, or integers of 23 or 15 bits")
+    counts = (p.batch * p.groups, prod(p.outputs), p.columns, p.channels, prod(p.taps))
+    if max(counts) >= INDEX_LIMIT:
+        raise UnsupportedError(f"a convolution of {counts}; expected each below {INDEX_LIMIT}")
+    yield direct(p, target)
