@@ -312,9 +312,7 @@ def conv1d_backward(
     >>> [g.tolist() for g in baracuda.conv1d_backward(np.float32([[[1, 1]]]), x, weight)]
     [[[[1.0, 11.0, 10.0]]], [[[3.0, 6.0]]]]
     """
-    return convolution_backward(
-        do, dy, x, weight, bias, stride, padding, dilation, groups, padding_mode, activation, wrt
-    )
+    return convolution_backward(do, dy, x, weight, bias, stride, padding, dilation, groups, padding_mode, activation, wrt)
 
 
 @composed(**_BACKWARD[2])
@@ -345,9 +343,7 @@ def conv2d_backward(
     >>> baracuda.conv2d_backward(np.ones((1, 1, 2, 2), np.float32), x, weight, wrt=("weight",)).tolist()
     [[[[4.0]]]]
     """
-    return convolution_backward(
-        do, dy, x, weight, bias, stride, padding, dilation, groups, padding_mode, activation, wrt
-    )
+    return convolution_backward(do, dy, x, weight, bias, stride, padding, dilation, groups, padding_mode, activation, wrt)
 
 
 @composed(**_BACKWARD[3])
@@ -375,6 +371,4 @@ def conv3d_backward(
     >>> baracuda.conv3d_backward(x, x, np.ones((1, 1, 1, 1, 1), np.float32), wrt=("weight",)).tolist()
     [[[[[2.0]]]]]
     """
-    return convolution_backward(
-        do, dy, x, weight, bias, stride, padding, dilation, groups, padding_mode, activation, wrt
-    )
+    return convolution_backward(do, dy, x, weight, bias, stride, padding, dilation, groups, padding_mode, activation, wrt)

@@ -229,7 +229,9 @@ def depthwise_conv2d(
     return y
 
 
-def _depthwise(x: TensorRef, weight: TensorRef, stride: Each, padding: Padding, dilation: Each, layout: str) -> tuple[_Problem, Any]:
+def _depthwise(
+    x: TensorRef, weight: TensorRef, stride: Each, padding: Padding, dilation: Each, layout: str
+) -> tuple[_Problem, Any]:
     """The problem, and what makes the view (g, *t, 1, n) of a weight."""
     from baracuda.core.views import view
 

@@ -131,9 +131,7 @@ class ConvolutionDescriptor(Descriptor):
     @cached_property
     def graph(self) -> Graph:
         """The epilogue."""
-        return _epilogue(
-            self.accumulator, self.element, self.has_scale, self.has_bias, self.has_residual, self.activation
-        )
+        return _epilogue(self.accumulator, self.element, self.has_scale, self.has_bias, self.has_residual, self.activation)
 
     def problem(self, layout: Layout) -> ConvolutionProblem:
         """The problem for a layout of the plan's tensors."""
@@ -168,9 +166,7 @@ class ConvolutionDescriptor(Descriptor):
         if name in ("scale", "bias"):
             strides = (0, strides[0], *(0,) * len(self.outputs), strides[1])
         extents = self.y_shape
-        return Operand(
-            kind, tuple(s if n != 1 else 0 for s, n in zip(strides, extents, strict=True)), own.alignment, own.general
-        )
+        return Operand(kind, tuple(s if n != 1 else 0 for s, n in zip(strides, extents, strict=True)), own.alignment, own.general)
 
     @property
     def terms(self) -> int:
@@ -178,9 +174,7 @@ class ConvolutionDescriptor(Descriptor):
 
 
 @cache
-def _epilogue(
-    accumulator: ElementKind, element: ElementKind, scale: bool, bias: bool, residual: bool, activation: str
-) -> Graph:
+def _epilogue(accumulator: ElementKind, element: ElementKind, scale: bool, bias: bool, residual: bool, activation: str) -> Graph:
     work = element.compute
     inputs = [Port(PRODUCT, accumulator)]
     value = cast(input_(PRODUCT, accumulator), work)

@@ -60,8 +60,6 @@ def parts(r: Relation) -> list[Part]:
         taps = 0 if tap is None else -(-(r.taps - tap) // tap_step)
         tap = tap or 0
         low = -((first * r.stride + tap * r.dilation - r.low) // base) if taps else 0
-        inner = Relation(
-            r.inputs, outputs, taps, r.stride * output_step // base, r.dilation * tap_step // base, low
-        )
+        inner = Relation(r.inputs, outputs, taps, r.stride * output_step // base, r.dilation * tap_step // base, low)
         found.append(Part(first, output_step, tap, tap_step, inner))
     return found

@@ -66,8 +66,12 @@ def convolve(
         inner = [part.relation for part in chosen]
         taps = [r.taps for r in inner]
         if 0 in taps or 0 in from_.shape:  # no tap meets anything
-            own = view(own, 0, (own.shape[0], *own.shape[1 : len(own.shape) - 2 - rank], *(0,) * rank, *own.shape[-2:]), own.strides)
+            own = view(
+                own, 0, (own.shape[0], *own.shape[1 : len(own.shape) - 2 - rank], *(0,) * rank, *own.shape[-2:]), own.strides
+            )
             taps = [0] * rank
+            if x_taps:
+                from_ = view(from_, 0, (*from_.shape[: 2 + rank], *taps, from_.shape[-1]), from_.strides)
         channels = x.shape[-1]
         length = max(1, -(-SEGMENT_TERMS // max(channels, 1))) if segmented else 0
         count = 1

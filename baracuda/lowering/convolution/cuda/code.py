@@ -21,7 +21,9 @@ class Factor:
     strides: Mapping[str, str]
 
     @staticmethod
-    def of(words: Words, name: str, kind: ElementKind, address: str, strides: Mapping[str, int], *, general: bool = False) -> Factor:
+    def of(
+        words: Words, name: str, kind: ElementKind, address: str, strides: Mapping[str, int], *, general: bool = False
+    ) -> Factor:
         return Factor(name, kind, address, {axis: words.signed(s) for axis, s in strides.items() if s or general})
 
     @property
@@ -34,7 +36,9 @@ class Factor:
         return " + ".join(terms) or "0"
 
 
-def coordinates(p: ConvolutionProblem, run: Sequence[str], index: str, words: Words, prefix: str) -> tuple[list[str], dict[str, str]]:
+def coordinates(
+    p: ConvolutionProblem, run: Sequence[str], index: str, words: Words, prefix: str
+) -> tuple[list[str], dict[str, str]]:
     """Statements that split the number of an element of a run of axes, and each axis's C++."""
     extents = p.extents()
     if not run:
@@ -83,9 +87,7 @@ class Taps:
             ]
             step = {f"i{a}": f"i{a}", f"t{a}": f"t{a}"}
             for f in factors:
-                lines.append(
-                    f"const {STORAGE_TYPE[f.kind]}* const {f.name}_{a + 1} = {f.name}_{a} + ({f.offset(step)});"
-                )
+                lines.append(f"const {STORAGE_TYPE[f.kind]}* const {f.name}_{a + 1} = {f.name}_{a} + ({f.offset(step)});")
             depth = a + 1
         number = "0"
         for a in range(rank):
