@@ -171,14 +171,14 @@ def runs(p: ConvolutionProblem, names: tuple[str, ...]) -> Iterator[tuple[str, .
         yield tuple(run)
 
 
-def matrix(p: ConvolutionProblem) -> Matrix:
-    """Pixels by channels, or channels by pixels where pixels lie densest in y."""
+def matrix(p: ConvolutionProblem, *, groups: bool = True) -> Matrix:
+    """Pixels by channels, or channels by pixels where pixels lie densest in y; channels of all groups, or of one."""
     extents, place = p.extents(), {name: i for i, name in enumerate(p.extents())}
 
     def largest(names: tuple[str, ...]) -> tuple[str, ...]:
         return max(runs(p, names), key=lambda run: prod(extents[name] for name in run), default=())
 
-    pixels, channels = largest(("b", *(f"o{a}" for a in p.spatial))), largest(("g", "n"))
+    pixels, channels = largest(("b", *(f"o{a}" for a in p.spatial))), largest(("g", "n") if groups else ("n",))
     batch = tuple(name for name in extents if name not in (*pixels, *channels) and extents[name] > 1)
     y = p.operands[-1]
     dense = bool(pixels) and y.steps(place[pixels[-1]]) == 1 and not (channels and y.steps(place[channels[-1]]) == 1)

@@ -45,7 +45,7 @@ def declared_loader(c: MatmulProblem, f: Factor, words: Words, threads: int, sta
     ]
 
 
-class _Kernel:
+class ProductKernel:
     """Writes one kernel. Names in the generated code: a0, a1, b0, b1 the loaders, `tile` the number of a tile along k, `read`
     and `write` the stages that are multiplied and filled next, `row` and `column` the thread's first ones."""
 
@@ -252,7 +252,7 @@ def lower_tile(c: MatmulProblem, tile: Tile, *, exchanged: bool, link: str = "ch
     if ways is None:
         return None
     words = Words(len(c.tensors), c.epilogue.params)
-    kernel = _Kernel(c, *ways, tile, words, exchanged=exchanged, link=link)
+    kernel = ProductKernel(c, *ways, tile, words, exchanged=exchanged, link=link)
     frame = epilogue_frame(c, words)
     if kernel.direct:
         finish, definitions = direct_epilogue(c, frame, kernel.chunk_b, *kernel.place)
