@@ -32,7 +32,7 @@ from baracuda.ops.elementwise import activations
 from baracuda.ops.reductions.reductions import sum_
 from baracuda.ops.shapes.pads import pad, pad_backward
 
-KINDS = "f16 bf16 f32 f64 s8 u8 s16 u16 s32 s64 T"
+KINDS = "f16 bf16 f32 f64 s8 u8 s16 u16 s32 s64 complex64 complex128 T"
 
 
 class _Call(NamedTuple):

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from baracuda.core.sku import MathPrecision, PlanPreference
+from baracuda.core.elements import Category
+from baracuda.core.errors import UnsupportedError
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import permuted, view
+from baracuda.ops.convolution.complex_steps import as_real
 from baracuda.ops.convolution.plan import ConvolutionDescriptor, ConvolutionPlan
 from baracuda.ops.convolution.relation import Part, Relation, parts
 from baracuda.ops.declaration.composition import Steps
@@ -49,10 +51,16 @@ def convolve(
     x_taps: bool = False,
     w_places: str = "",
     segmented: bool = False,
-    math: MathPrecision | None = None,
+    conjugate: str = "",
 ) -> None:
-    """Write a convolution of views: x (b, g, *i, c), w (g, *t, c, n), y (b, g, *o, n), scale and bias (g, n), residual as y."""
+    """Write a convolution of views: x (b, g, *i, c), w (g, *t, c, n), y (b, g, *o, n), scale and bias (g, n), residual as y. Of
+    complex elements, `conjugate` says which factor is conjugated."""
     if 0 in y.shape:
+        return
+    if y.kind.category is Category.COMPLEX:
+        if scale is not None or activation != "none":
+            raise UnsupportedError(f"scale, activation: of {y.kind}; expected a float element")
+        as_real(do, convolve, x, w, y, relations, conjugate=conjugate, bias=bias, residual=residual, segmented=segmented)
         return
     rank = len(relations)
     for chosen in product(*(parts(r) for r in relations)):
@@ -84,7 +92,7 @@ def convolve(
             length if count > length else 0,
         )  # fmt: skip
         tensors = {"x": from_, "w": own, "scale": scale, "bias": bias, "residual": more}
-        do.plan(ConvolutionPlan, d, tensors, into, None if math is None else PlanPreference(math=math))
+        do.plan(ConvolutionPlan, d, tensors, into)
 
 
 def _of_outputs(y: Any, chosen: Sequence[Part]) -> Any:
@@ -110,7 +118,8 @@ def gradient_by_input(
     """Write the gradient by x, (b, g, *i, c), of a convolution with dy (b, g, *o, n) and w (g, *t, c, n)."""
     last = len(w.shape) - 1
     turned = permuted(w, (*range(last - 1), last, last - 1))
-    convolve(do, dy, turned, dx, [r.for_input() for r in relations], w_places="inputs" if w_places else "")
+    places = "inputs" if w_places else ""
+    convolve(do, dy, turned, dx, [r.for_input() for r in relations], w_places=places, conjugate="w")
 
 
 def gradient_by_weight(do: Steps, dy: TensorRef, x: TensorRef, dw: TensorMut, relations: Sequence[Relation]) -> None:
@@ -120,4 +129,4 @@ def gradient_by_weight(do: Steps, dy: TensorRef, x: TensorRef, dw: TensorMut, re
     from_ = permuted(x, (2 + rank, 1, *spatial, 0))
     by = permuted(dy, (1, *spatial, 0, 2 + rank))
     into = permuted(dw, (1 + rank, 0, *range(1, 1 + rank), 2 + rank))
-    convolve(do, from_, by, into, [r.for_weight() for r in relations], segmented=True)
+    convolve(do, from_, by, into, [r.for_weight() for r in relations], segmented=True, conjugate="x")
