@@ -22,6 +22,6 @@ FAMILIES = (
     "creation.fills", "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices",
     "sorting.orders", "sorting.several_keys", "sorting.searches", "sets.uniques", "sets.sets",
     "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
-    "convolution.forward", "convolution.transposed", "convolution.general", "convolution.gradients", "convolution.columns", "convolution.local",
-    "convolution.quantized",
+    "convolution.forward", "convolution.transposed", "convolution.general", "convolution.gradients", "convolution.columns",
+    "convolution.local", "convolution.quantized",
 )  # fmt: skip

@@ -2,16 +2,16 @@
 
     y[b, g, o.., n] = epilogue(sum over t.., c of x[b, g, i.., c] * w[g, t.., c, n], ...)      i = o * stride + t * dilation - low
 
-along each spatial axis. Strides and dilations are whole numbers of either sign. Where i lies outside x the term is not there: it is
-skipped, so that a weight that is not finite meets no padding.
+along each spatial axis. Strides and dilations are whole numbers of either sign. Where i lies outside x the term is not there: it
+is skipped, so that a weight that is not finite meets no padding.
 
-**Order** (contract rules 6 and 7). The terms of a sum are counted as (tap, channel), taps in rising order with the last spatial axis
-fastest, channels fastest of all. Without `math` a sum is one chain from +0.0, s = fma(x, w, s), in the accumulator's kind; where
-`segment` is set, the chain begins anew at every tap whose number is a multiple of it, and the segments' chains are added in rising
-order, total = total + s. Integers multiply and add in the accumulator, wrapping. INT23 and INT15 are the order of integer products
-(`baracuda/formula/integer_products.py`) with blocks that begin anew at each tap: a block is at most 128 channels of one tap. So an
-element of x has one scale whatever window it is seen in, the one of its pixel and block of channels, and a weight that of its tap,
-block and n. Where one of the terms that are there has a factor that is not finite, the sum is that of such products.
+**Order** (contract rules 6 and 7). The terms of a sum are counted as (tap, channel), taps in rising order with the last spatial
+axis fastest, channels fastest of all. Without `math` a sum is one chain from +0.0, s = fma(x, w, s), in the accumulator's kind;
+where `segment` is set, the chain begins anew at every tap whose number is a multiple of it, and the segments' chains are added in
+rising order, total = total + s. Integers multiply and add in the accumulator, wrapping. INT23 and INT15 are the order of integer
+products (`baracuda/formula/integer_products.py`) with blocks that begin anew at each tap: a block is at most 128 channels of one
+tap. So an element of x has one scale whatever window it is seen in, the one of its pixel and block of channels, and a weight that
+of its tap, block and n. Where one of the terms that are there has a factor that is not finite, the sum is that of such products.
 
 A sum is never -0: where a negative one underflows to it, the epilogue begins with adding +0.
 

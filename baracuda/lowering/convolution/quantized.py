@@ -1,8 +1,8 @@
 """Where the integers of both factors and their scales lie in the workspace, for every device.
 
 x: the integers over (b, g, *i, c), the scales over (b, g, *i, block). w: the integers over (g, *t, c, n), the scales over
-(g, *t, block, n). All are f32: an integer of 23 bits is one exactly, and an element that is not finite is kept as a NaN, so that a
-sum it takes part in is one, too.
+(g, *t, block, n). All are f32: an integer of 23 bits is one exactly, and an element that is not finite is kept as a NaN, so that
+a sum it takes part in is one, too.
 """
 
 from __future__ import annotations

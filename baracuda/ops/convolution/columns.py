@@ -57,7 +57,8 @@ def _range(r: Relation, tap: int) -> range:
 
 def _cut(y: Any, axis: int, shape: Sequence[int]) -> Any:
     """An axis as several, the last one fastest."""
-    steps, s = [], y.strides[axis]
+    steps: list[int] = []
+    s = y.strides[axis]
     for n in reversed(shape):
         steps.insert(0, s)
         s *= n

@@ -1,4 +1,4 @@
-"""Convolutions of complex elements as ones of real elements, with the same order: a channel is two, its real and its imaginary part.
+"""Convolutions of complex elements as ones of real elements, in the same order: a channel is two, its real and imaginary part.
 
 For each term re = fma(x.re, w.re, re), re = fma(x.im, -w.im, re), im = fma(x.re, w.im, im), im = fma(x.im, w.re, im).
 """

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
+from baracuda.core.views import view
 from baracuda.ops.convolution.options import (
     Activation,
     Each,
@@ -25,11 +26,10 @@ from baracuda.ops.convolution.options import (
     unbatched,
 )
 from baracuda.ops.convolution.relation import Relation
-from baracuda.ops.convolution.steps import convolve, gradient_by_input, gradient_by_weight
+from baracuda.ops.convolution.steps import convolve, gradient_by_bias, gradient_by_input, gradient_by_weight
 from baracuda.ops.declaration.composition import Given, Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.words import Positive, Wrt
 from baracuda.ops.elementwise import activations
-from baracuda.ops.reductions.reductions import sum_
 from baracuda.ops.shapes.pads import pad, pad_backward
 
 KINDS = "f16 bf16 f32 f64 s8 u8 s16 u16 s32 s64 complex64 complex128 T"
@@ -144,11 +144,9 @@ def convolution_backward(
         raise InvalidProblemError(f"dy: shape is {dy.shape}; expected {shape}")
     if activation != "none":
         z = convolution(do, x, weight, bias, stride, padding, dilation, groups, padding_mode)
-        op, options = (
-            (activations.gelu, {"approximate": "tanh" if activation == "gelu_tanh" else "none"})
-            if activation.startswith("gelu")
-            else (getattr(activations, activation), {})
-        )
+        gelu = activation.startswith("gelu")
+        op = activations.gelu if gelu else getattr(activations, activation)
+        options: dict[str, Any] = {"approximate": "tanh" if activation == "gelu_tanh" else "none"} if gelu else {}
         dy = do.gradients(op, {"x": z}, dy, ["x"], **options)["x"]
     return one_or_all([_gradient(do, name, dy, many, x, weight, bias, call, padding_mode) for name in names])
 
@@ -159,8 +157,7 @@ def _gradient(
     rank, groups, axes = call.rank, call.groups, common(call.rank)
     full = batched(dy, rank)
     if name == "bias":
-        assert bias is not None
-        return do.run(sum_, {"x": dy}, axis=tuple(a for a in range(len(dy.shape)) if a != len(dy.shape) - rank - 1))
+        return gradient_by_bias(do, dy, len(dy.shape) - rank - 1)
     by = grouped_input(full, axes, groups)
     if name == "x":
         padded_shape = (*many.shape[:2], *(r.inputs for r in call.relations))
@@ -170,8 +167,9 @@ def _gradient(
         if call.before is None:
             return dx
         lead = len(many.shape) - rank
-        found = pad_backward(do, dx, many, call.before, _MODES[mode], axes=tuple(range(lead, lead + rank)))
-        return found if len(x.shape) == len(many.shape) else do.reshaped(found, x.shape)
+        found: TensorRef = pad_backward(do, dx, many, call.before, _MODES[mode], axes=tuple(range(lead, lead + rank)))
+        single: TensorRef = view(found, 0, x.shape, found.strides[-len(x.shape) :])
+        return found if len(x.shape) == len(many.shape) else single
     source = _padded(do, many, call, mode)
     dw = do.new_like(weight)
     gradient_by_weight(do, by, grouped_input(source, axes, groups), grouped_weight(dw, axes, groups), call.relations)

@@ -24,10 +24,9 @@ from baracuda.ops.convolution.options import (
     span,
 )
 from baracuda.ops.convolution.relation import Relation
-from baracuda.ops.convolution.steps import convolve, gradient_by_input, gradient_by_weight
+from baracuda.ops.convolution.steps import convolve, gradient_by_bias, gradient_by_input, gradient_by_weight
 from baracuda.ops.declaration.composition import Given, Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.words import Positive, Wrt
-from baracuda.ops.reductions.reductions import sum_
 
 #: Which axis is which: of x and y (batch, channels, spatial axes), of the weight (what it yields, channels, spatial axes).
 Numbers = tuple[str, ...] | tuple[tuple[int, ...], ...] | None
@@ -42,7 +41,7 @@ def _axes(name: str, spec: Any, letters: str, rank: int, order: Sequence[str] | 
     spatial = [c for c in spec if c not in letters]
     if len(spec) != rank + 2 or len(set(spec)) != len(spec) or any(c not in spec for c in letters):
         raise InvalidProblemError(
-            f"dimension_numbers: {spec!r} of {name}; expected {rank + 2} different letters, {letters[0]} and {letters[1]} among them"
+            f"dimension_numbers: {spec!r} of {name}; expected {rank + 2} different letters, {' and '.join(letters)} among them"
         )
     order = order or spatial
     if sorted(order) != sorted(spatial):
@@ -183,8 +182,7 @@ def conv_general_backward(
 
     def gradient(name: str) -> TensorRef:
         if name == "bias":
-            assert bias is not None
-            return do.run(sum_, {"x": dy}, axis=tuple(a for a in range(len(dy.shape)) if a != p.y.channels))
+            return gradient_by_bias(do, dy, p.y.channels)
         if name == "x":
             into = grouped_input(dx := do.new_like(x), p.x, feature_group_count, batch_group_count)
             gradient_by_input(do, by, grouped_weight(weight, p.weight, groups), into, p.relations)
@@ -289,8 +287,7 @@ def depthwise_conv2d_backward(
 
     def gradient(name: str) -> TensorRef:
         if name == "bias":
-            assert bias is not None
-            return do.run(sum_, {"x": dy}, axis=tuple(a for a in range(4) if a != p.y.channels))
+            return gradient_by_bias(do, dy, p.y.channels)
         if name == "x":
             gradient_by_input(do, by, views(weight), grouped_input(dx := do.new_like(x), p.x, groups), p.relations)
             return dx

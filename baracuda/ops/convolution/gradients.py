@@ -23,10 +23,9 @@ from baracuda.ops.convolution.options import (
     relations_of,
 )
 from baracuda.ops.convolution.relation import Relation
-from baracuda.ops.convolution.steps import convolve, gradient_by_input, gradient_by_weight
+from baracuda.ops.convolution.steps import convolve, gradient_by_bias, gradient_by_input, gradient_by_weight
 from baracuda.ops.declaration.composition import Given, Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.words import Positive, Wrt
-from baracuda.ops.reductions.reductions import sum_
 
 Extents = tuple[int, ...]
 
@@ -236,8 +235,7 @@ def conv_tbc_backward(
 
     def gradient(name: str) -> TensorRef:
         if name == "bias":
-            assert bias is not None
-            return do.run(sum_, {"x": dy}, axis=(0, 1))
+            return gradient_by_bias(do, dy, 2)
         if name == "x":
             gradient_by_input(do, by, grouped_weight(weight, _TAPS, 1), grouped_input(dx := do.new_like(x), _TIME, 1), relations)
             return dx

@@ -39,7 +39,8 @@ def _relations(
 
 def _weight(w: Any, relations: list[Relation], channels: int) -> Any:
     """(n, c * taps, *o) as (1, *o, *t, c, n)."""
-    taps, steps, s = [r.taps for r in relations], [], w.strides[1]
+    taps, s = [r.taps for r in relations], w.strides[1]
+    steps: list[int] = []
     for n in reversed(taps):
         steps.insert(0, s)
         s *= n

@@ -69,9 +69,9 @@ def _integer(
     shape = (x.shape[0], weight.shape[0], *(r.outputs for r in relations))
     y = do.new(shape, ElementKind.S32) if out is None else do.result(shape, ElementKind.S32)
     axes = common(rank)
+    source, by = _shifted(do, x, x_zero_point, "x_zero_point"), _shifted(do, weight, w_zero_point, "w_zero_point")
     convolve(
-        do, grouped_input(_shifted(do, x, x_zero_point, "x_zero_point"), axes, groups),
-        grouped_weight(_shifted(do, weight, w_zero_point, "w_zero_point"), axes, groups), grouped_input(y, axes, groups), relations,
+        do, grouped_input(source, axes, groups), grouped_weight(by, axes, groups), grouped_input(y, axes, groups), relations,
         bias=grouped_vector(bias, groups),
     )  # fmt: skip
     return y
@@ -128,9 +128,9 @@ def qlinear_conv(
 ) -> TensorRef:
     """A convolution of quantized tensors into a quantized one: ONNX's QLinearConv.
 
-    The sum of `conv_integer` and the s32 bias, as f32, times (x_scale * w_scale), divided by y_scale, rounded to nearest even, plus
-    y_zero_point, limited to its element. Every step is rounded. w_scale and w_zero_point are one number or one for each output
-    channel; the others are one number.
+    The sum of `conv_integer` and the s32 bias, as f32, times (x_scale * w_scale), divided by y_scale, rounded to nearest even,
+    plus y_zero_point, limited to its element. Every step is rounded. w_scale and w_zero_point are one number or one for each
+    output channel; the others are one number.
 
     Examples
     --------

@@ -15,6 +15,7 @@ from baracuda.ops.convolution.complex_steps import as_real
 from baracuda.ops.convolution.plan import ConvolutionDescriptor, ConvolutionPlan
 from baracuda.ops.convolution.relation import Part, Relation, parts
 from baracuda.ops.declaration.composition import Steps
+from baracuda.ops.reductions.reductions import sum_
 
 #: Terms that a chain of a gradient by the weight takes at least.
 SEGMENT_TERMS = 2048
@@ -130,3 +131,9 @@ def gradient_by_weight(do: Steps, dy: TensorRef, x: TensorRef, dw: TensorMut, re
     by = permuted(dy, (1, *spatial, 0, 2 + rank))
     into = permuted(dw, (1 + rank, 0, *range(1, 1 + rank), 2 + rank))
     convolve(do, from_, by, into, [r.for_weight() for r in relations], segmented=True, conjugate="x")
+
+
+def gradient_by_bias(do: Steps, dy: TensorRef, axis: int) -> TensorRef:
+    """The sums of dy over all axes but one."""
+    found: TensorRef = do.run(sum_, {"x": dy}, axis=tuple(a for a in range(len(dy.shape)) if a != axis))
+    return found

@@ -21,10 +21,9 @@ from baracuda.ops.convolution.options import (
     unbatched,
 )
 from baracuda.ops.convolution.relation import Relation
-from baracuda.ops.convolution.steps import convolve, gradient_by_input, gradient_by_weight
+from baracuda.ops.convolution.steps import convolve, gradient_by_bias, gradient_by_input, gradient_by_weight
 from baracuda.ops.declaration.composition import Given, Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.words import Positive, Wrt
-from baracuda.ops.reductions.reductions import sum_
 
 #: A number for every spatial axis, one for each, or a pair for each.
 Crop = int | tuple[int | tuple[int, int], ...]
@@ -91,8 +90,7 @@ def transposed_backward(
 
     def gradient(name: str) -> TensorRef:
         if name == "bias":
-            assert bias is not None
-            return do.run(sum_, {"x": dy}, axis=tuple(a for a in range(len(dy.shape)) if a != len(dy.shape) - rank - 1))
+            return gradient_by_bias(do, dy, len(dy.shape) - rank - 1)
         if name == "x":
             dx = do.new_like(x)
             into = grouped_input(batched(dx, rank), axes, groups)

@@ -14,7 +14,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.formula.integer_products import BLOCK
 from baracuda.lowering.convolution.cpu.code import ZERO, Source, index_lanes, lanes_at, nest_of, unsigned_less
 from baracuda.lowering.convolution.cpu.integers import quantize
-from baracuda.lowering.convolution.problem import W, X, ConvolutionProblem
+from baracuda.lowering.convolution.problem import ConvolutionProblem, W, X
 from baracuda.lowering.convolution.quantized import integer_strides, quantized
 from baracuda.lowering.matmul.cpu.tile import Epilogue, chain
 from baracuda.lowering.nest.cpu.kernel import Kernel, Words
@@ -245,7 +245,13 @@ class _Direct:
                 with b.if_(b.extract(nan, lane)):
                     total, found = b.variable(Value("float", "0.0")), b.variable(ZERO)
 
-                    def body(pointers: list[Value], mask: Value | None, number: Value) -> None:
+                    def body(
+                        pointers: list[Value],
+                        mask: Value | None,
+                        number: Value,
+                        total: Variable = total,
+                        found: Variable = found,
+                    ) -> None:
                         with b.loop(0, self.channels) as c:
                             x, w = (
                                 lanes_at(b, f.kind, f.at(b, pointer, {"c": c}), 1, None, None, None)

@@ -13,7 +13,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.formula.integer_products import BLOCK
 from baracuda.lowering.convolution.cuda.code import Factor, Taps, coordinates
 from baracuda.lowering.convolution.cuda.integers import quantize
-from baracuda.lowering.convolution.problem import W, X, ConvolutionProblem, matrix, product_of
+from baracuda.lowering.convolution.problem import ConvolutionProblem, W, X, matrix, product_of
 from baracuda.lowering.convolution.quantized import integer_strides, quantized
 from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_bytes, sums_pitch
 from baracuda.lowering.matmul.cuda.kernel import place_of_block

@@ -21,7 +21,8 @@ struct Gather : Loader<S, X, ROWS, BK, PITCH, THREADS, V, ALONG, KMAJOR, ASYNC> 
   Extents<RANK> in;
   Place<RANK> mine;
 
-  __device__ __forceinline__ Gather(const S* base, const Place<RANK>* rows_at, const Place<RANK>* steps, Extents<RANK> in, int thread)
+  __device__ __forceinline__ Gather(
+      const S* base, const Place<RANK>* rows_at, const Place<RANK>* steps, Extents<RANK> in, int thread)
       : Base(base, 0, 0, ROWS, thread), rows_at(rows_at), steps(steps), in(in) {
     if (ONE) mine = rows_at[this->row];
   }
@@ -38,7 +39,8 @@ struct Gather : Loader<S, X, ROWS, BK, PITCH, THREADS, V, ALONG, KMAJOR, ASYNC> 
       for (int a = 0; a < RANK; ++a) there = there && (unsigned)(out.at[a] + step.at[a]) < (unsigned)in.n[a];
       const S* from = there ? this->base + (out.offset + step.offset) : this->base;
       if constexpr (ASYNC) {
-        copy_async<V * sizeof(S)>(stage + Base::place(this->row, this->k) + Base::place(dr, dk), from, there ? V * (int)sizeof(S) : 0);
+        X* const to = stage + Base::place(this->row, this->k) + Base::place(dr, dk);
+        copy_async<V * sizeof(S)>(to, from, there ? V * (int)sizeof(S) : 0);
       } else if (there) {
         this->held[i] = *reinterpret_cast<const Vec<S, V>*>(from);
       } else {

@@ -55,8 +55,8 @@ def quantize(f: Quantized, p: ConvolutionProblem, words: Words) -> Launch:
         f"const int e = exponent_of(largest, {p.bits});",
         f"const double factor = power({p.bits} - e);",
         "if (lane == 0)",
-        f"  ((float*)({scratch} + {words.signed(f.scales)}))[{offset(scales, 'c')} + c{len(f.rows)} * {words.signed(f.scale_block)}]"
-        f" = __double2float_rn(power(e - {p.bits}));",
+        f"  ((float*)({scratch} + {words.signed(f.scales)}))"
+        f"[{offset(scales, 'c')} + c{len(f.rows)} * {words.signed(f.scale_block)}] = __double2float_rn(power(e - {p.bits}));",
         f"for (int c = lane; c < n; c += {together}) to[c * put] = integer_of(widen(from[c * step]), factor);",
     ]
     source = translation_unit(words, lines, _THREADS, QUANTIZE)

@@ -8,7 +8,7 @@ from math import prod
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 from baracuda.core.layout import round_up
 from baracuda.lowering.convolution.cuda.gather import GATHER
-from baracuda.lowering.convolution.problem import W, ConvolutionProblem
+from baracuda.lowering.convolution.problem import ConvolutionProblem, W
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.nest.cuda.kernel import Words, translation_unit, unravel
 from baracuda.runtime.program import KernelSource, Launch
@@ -76,7 +76,8 @@ def prepare(p: ConvolutionProblem, at: Prepared, words: Words) -> Launch:
         f"if (number < {words.signed(count)}) {{",
         f"const {index} e = ({index})number;",
         *lines,
-        f"(({type_}*)({scratch} + {words.signed(at.weights)}))[{target}] = ({type_})widen(((const {storage}*)W.w[{W}])[{source}]);",
+        f"const {storage} weight = ((const {storage}*)W.w[{W}])[{source}];",
+        f"(({type_}*)({scratch} + {words.signed(at.weights)}))[{target}] = ({type_})widen(weight);",
         "}",
         f"if (number < {words.signed(p.terms + _MORE)}) {{",
         *table,

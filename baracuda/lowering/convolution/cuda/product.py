@@ -15,7 +15,7 @@ from baracuda.lowering.convolution.cuda.code import coordinates
 from baracuda.lowering.convolution.cuda.direct import FINITE, sums_of
 from baracuda.lowering.convolution.cuda.gather import GATHER
 from baracuda.lowering.convolution.cuda.prepare import Prepared, prepare, prepared
-from baracuda.lowering.convolution.problem import X, ConvolutionProblem, Matrix, matrix, product_of
+from baracuda.lowering.convolution.problem import ConvolutionProblem, Matrix, X, matrix, product_of
 from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_bytes, sums_pitch
 from baracuda.lowering.matmul.cuda.factors import Factor, StagingPath, factor_of, staging_path_of
 from baracuda.lowering.matmul.cuda.kernel import ProductKernel
@@ -119,10 +119,10 @@ class _Kernel(ProductKernel):
             batch = [None if f.operand.strides[i] == 0 else words.signed(f.operand.strides[i]) for i in range(rank)]
             along_rows, along_k = f.stride(f.row_axis, words), f.stride(f.k_axis, words)
             first, extent = ("m0", "rows") if f in self.a else ("n0", "columns")
-            origin = (
-                f"(const {f.storage}*)({scratch} + {words.signed(self.at.weights)}) + ({offset(batch, 'c')} + {first} * {along_rows})"
-            )
-            loader = f"{f.staging_path.loader(self.tile.threads)} {f.name}({origin}, {along_rows}, {along_k}, {extent}, threadIdx.x);"
+            weights = f"(const {f.storage}*)({scratch} + {words.signed(self.at.weights)})"
+            origin = f"{weights} + ({offset(batch, 'c')} + {first} * {along_rows})"
+            type_ = f.staging_path.loader(self.tile.threads)
+            loader = f"{type_} {f.name}({origin}, {along_rows}, {along_k}, {extent}, threadIdx.x);"
         else:
             rank = p.rank
             extents = ", ".join(f"(int){words.signed(n)}" for n in p.inputs)
@@ -188,7 +188,7 @@ class _Kernel(ProductKernel):
 def _inside(p: ConvolutionProblem, a: int) -> bool:
     """Whether every output and tap of an axis meet an element."""
     ends = [o * p.stride[a] + t * p.dilation[a] - p.low[a] for o in (0, p.outputs[a] - 1) for t in (0, p.taps[a] - 1)]
-    return 0 <= min(ends) and max(ends) < p.inputs[a]
+    return min(ends) >= 0 and max(ends) < p.inputs[a]
 
 
 def _lower(p: ConvolutionProblem, m: Matrix, c: MatmulProblem, tile: Tile, vector: int, target: Target) -> Lowered | None:
