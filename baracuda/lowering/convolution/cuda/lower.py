@@ -8,7 +8,9 @@ from math import prod
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.convolution.cuda.direct import direct
 from baracuda.lowering.convolution.cuda.product import products
+from baracuda.lowering.convolution.pointwise import as_product
 from baracuda.lowering.convolution.problem import ConvolutionProblem
+from baracuda.lowering.matmul.cuda.lower import ways as ways_of_product
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target
 from baracuda.runtime.program import Lowered
 
@@ -21,5 +23,9 @@ def ways(problem: ConvolutionProblem, target: Target) -> Iterator[Lowered]:
     counts = (p.batch * p.groups, prod(p.outputs), p.columns, p.channels, prod(p.taps))
     if max(counts) >= INDEX_LIMIT:
         raise UnsupportedError(f"a convolution of {counts}; expected each below {INDEX_LIMIT}")
+    product = as_product(problem)
+    if product is not None:
+        yield from ways_of_product(product, target)
+        return
     yield from products(p, target)
     yield direct(p, target)
