@@ -23,5 +23,5 @@ FAMILIES = (
     "sorting.orders", "sorting.several_keys", "sorting.searches", "sets.uniques", "sets.sets",
     "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
     "convolution.forward", "convolution.transposed", "convolution.general", "convolution.gradients", "convolution.columns",
-    "convolution.local", "convolution.quantized",
+    "convolution.local", "convolution.quantized", "convolution.sparse",
 )  # fmt: skip
