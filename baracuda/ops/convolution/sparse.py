@@ -88,7 +88,9 @@ class _Sites:
     ) -> None:
         rows, *taps, channels, columns = x.shape[0], *weight.shape
         if len(shape) != 3 or min(shape) < 1 or batch < 1:
-            raise InvalidProblemError(f"spatial_shape, batch_size: {shape}, {batch}; expected three extents and a number, all above 0")
+            raise InvalidProblemError(
+                f"spatial_shape, batch_size: {shape}, {batch}; expected three extents and a number, all above 0"
+            )
         if any(n % 2 == 0 for n in taps):
             raise InvalidProblemError(f"weight: shape is {weight.shape}; expected an odd number of taps along each of three axes")
         total = batch * prod(shape)
