@@ -98,12 +98,20 @@ def _truncated_normal(draw: Draw, mean: Own, std: Own, a: Own, b: Own) -> Expr:
     return f.clamp(fma(sigma, select(flip, -x, x), mu), draw.of(a), draw.of(b))
 
 
-normal_op, _log_normal_op, exponential_op, _cauchy_op, _gumbel_op, _laplace_op = map(
-    distribution, (_normal, _log_normal, _exponential, _cauchy, _gumbel, _laplace)
-)
-_logistic_op, _maxwell_op, _pareto_op, _rayleigh_op, _weibull_op, _wald_op, _triangular_op, _truncated_op = map(
-    distribution, (_logistic, _maxwell, _pareto, _rayleigh, _weibull, _wald, _triangular, _truncated_normal)
-)
+normal_op = distribution(_normal)
+_log_normal_op = distribution(_log_normal)
+exponential_op = distribution(_exponential)
+_cauchy_op = distribution(_cauchy)
+_gumbel_op = distribution(_gumbel)
+_laplace_op = distribution(_laplace)
+_logistic_op = distribution(_logistic)
+_maxwell_op = distribution(_maxwell)
+_pareto_op = distribution(_pareto)
+_rayleigh_op = distribution(_rayleigh)
+_weibull_op = distribution(_weibull)
+_wald_op = distribution(_wald)
+_triangular_op = distribution(_triangular)
+_truncated_op = distribution(_truncated_normal)
 
 
 def _draws(do: Steps, op: Any, key: TensorRef, shape: Any, dtype: Any, bits: Bits, **given: Any) -> Any:

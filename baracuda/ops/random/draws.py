@@ -14,6 +14,7 @@ computed in f32, f64 takes those of 64.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
@@ -27,9 +28,11 @@ from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import broadcast_shape, broadcasted, reshaped, shape_of, slab, strides_in, view
 from baracuda.formula.conversions import cast_to
 from baracuda.formula.counters import philox_4x32, threefry_2x32
-from baracuda.formula.expr import Expr, as_expr, cast, const, coord, fma, select
-from baracuda.formula.functions import equal, log, log1p
-from baracuda.formula.special_functions import ndtri
+from baracuda.formula.elementary.logarithm import log_of_split, split
+from baracuda.formula.elementary.pieces import horner
+from baracuda.formula.elementary.tables import elementary
+from baracuda.formula.expr import Expr, as_expr, bitcast, cast, const, coord, fma, select
+from baracuda.formula.functions import equal, log1p, sqrt
 from baracuda.ops.declaration.composition import Steps
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
@@ -37,14 +40,27 @@ from baracuda.ops.declaration.traced import Result, Stored, WholeScalar
 
 U32, U64, F32 = ElementKind.U32, ElementKind.U64, ElementKind.F32
 S64 = ElementKind.S64
+_SIGNED = {U32: ElementKind.S32, U64: S64}
+#: What is added to a stream for the second word of a pair of 64 bits.
+_SECOND = 1 << 31
 #: What makes words of a key and a counter.
 Bits = Literal["philox", "threefry"]
 #: The pattern of a key.
 KEY = "2 : u32"
-_STEPS = tuple(f"s{axis}" for axis in range(8))
+#: Numbers that follow from shapes: how far apart neighbours along an axis are numbered, and by 2**30 how many lie before.
+_STEPS, _PART = tuple(f"shape_step{axis}" for axis in range(8)), "shape_part"
 #: Elements of one launch; a coordinate has 31 bits.
 _AT_ONCE_BITS = 30
 _AT_ONCE = 1 << _AT_ONCE_BITS
+
+
+def _long(low: Expr, high: Expr) -> Expr:
+    return cast(high, U64) << 32 | cast(low, U64)
+
+
+def ln(x: Expr) -> Expr:
+    """The logarithm of a positive normal number."""
+    return log_of_split(split(x))
 
 
 @dataclass(frozen=True)
@@ -80,12 +96,12 @@ class Draw:
         """A parameter in the kind of the computation."""
         return cast(parameter, self.kind) if isinstance(parameter, Expr) else const(parameter, self.kind)
 
+    def _stream_key(self, stream: int) -> tuple[Expr, Expr]:
+        return threefry_2x32((const(0, U32), const(stream, U32)), self.key) if stream else self.key
+
     def _threefry(self, stream: int) -> tuple[Expr, Expr]:
-        key = self.key
-        if stream:
-            key = threefry_2x32((const(0, U32), const(stream, U32)), key)
         low, high = self.number.words()
-        return threefry_2x32((high, low), key)
+        return threefry_2x32((high, low), self._stream_key(stream))
 
     def _philox(self, stream: int, shift: int) -> tuple[Expr, Expr, Expr, Expr]:
         low, high = self.number.words(shift)
@@ -107,7 +123,7 @@ class Draw:
         else:
             w, odd = self._philox(stream, 1), self.number.bit(0)
             low, high = select(odd, w[2], w[0]), select(odd, w[3], w[1])
-        return cast(high, U64) << 32 | cast(low, U64)
+        return _long(low, high)
 
     @property
     def _width(self) -> int:
@@ -138,26 +154,54 @@ class Draw:
         k = cast(word >> 1, self.kind)
         return equal(word & 1, 1), fma(k, const(2.0**-width, self.kind), const(2.0 ** -(width + 1), self.kind))
 
+    def pair(self, stream: int = 0) -> tuple[Expr, Expr]:
+        """Two words that an element of even number shares with the one behind it."""
+        if self.bits == "threefry":
+            low, high = self.number.words(1)
+            x, y = threefry_2x32((high, low), self._stream_key(stream))
+            if self._width == 32:
+                return x, y
+            return _long(y, x), _long(*reversed(threefry_2x32((high, low), self._stream_key(stream | _SECOND))))
+        if self._width == 64:
+            w = self._philox(stream, 1)
+            return _long(w[0], w[1]), _long(w[2], w[3])
+        w, upper = self._philox(stream, 2), self.number.bit(1)
+        return select(upper, w[2], w[0]), select(upper, w[3], w[1])
+
     def normal(self, stream: int = 0) -> Expr:
-        """A draw of the standard normal distribution, by the inverse of its distribution function, on both sides of 0."""
-        upper, tail = self.sides(stream)
-        x = ndtri(tail)
-        return select(upper, -x, x)
+        """A draw of the standard normal distribution by the method of Box and Muller, of which an element of even number has the
+        cosine and the one behind it the sine: r cos t, r sin t, where r = sqrt(-2 ln u), and t is all turns alike."""
+        first, second = self.pair(stream)
+        radius = sqrt(ln(self._inside(first)) * -2.0)
+        width = self._width
+        quarter = cast(second >> width - 2, U32) - cast(self.number.place & 1, U32)
+        rest = cast(bitcast(second << 2, _SIGNED[second.kind]), self.kind)
+        part = fma(rest, const(math.pi / 2 * 2.0**-width, self.kind), const(math.pi / 4 * 2.0**-width, self.kind))
+        square = part * part
+        sine = fma(part * square, horner(square, elementary.SIN[self.kind]), part)
+        cosine = fma(square, horner(square, elementary.COS[self.kind]), const(1, self.kind))
+        value = radius * select(equal(quarter & 1, 1), sine, cosine)
+        return select(equal(quarter + 1 & 2, 2), -value, value)
+
+    def _inside(self, word: Expr) -> Expr:
+        """(k + 1/2) / 2**32, or 2**64: above 0, and where it rounds to 1 at most."""
+        width = self._width
+        return fma(cast(word, self.kind), const(2.0**-width, self.kind), const(2.0 ** -(width + 1), self.kind))
 
     def exponential(self, stream: int = 0) -> Expr:
         """A draw of the standard exponential distribution, by the inverse of its distribution function."""
-        return -log(self.above_zero(stream))
+        return -ln(self.above_zero(stream))
 
     def log_odds(self, stream: int = 0) -> Expr:
         """A draw of the standard logistic distribution."""
         upper, tail = self.sides(stream)
-        x = log1p(-tail) - log(tail)
+        x = log1p(-tail) - ln(tail)
         return select(upper, x, -x)
 
     def minus_log(self, stream: int = 0) -> Expr:
         """-ln(u) for u in (0, 1), as fine near 1 as near 0."""
         upper, tail = self.sides(stream)
-        return select(upper, -log1p(-tail), -log(tail))
+        return select(upper, -log1p(-tail), -ln(tail))
 
 
 _SIGNIFICANDS = {ElementKind.F16: 11, ElementKind.BF16: 8, F32: 24, ElementKind.F64: 53}
@@ -173,7 +217,7 @@ def distribution(formula: Formula, *, takes: str = "any") -> Op:
     def whole(space: Expr, key0: Expr, key1: Expr, *given: Expr, **options: Any) -> Result:
         element: ElementKind = options.pop("element")
         steps, rank = [options.pop(name) for name in _STEPS], options.pop("rank")
-        part = cast(as_expr(options.pop("part"), S64), U64)
+        part = cast(as_expr(options.pop(_PART), S64), U64)
         place = cast(coord(0), U32)
         if rank != 1:
             total = const(0, U64)
@@ -197,7 +241,7 @@ def distribution(formula: Formula, *, takes: str = "any") -> Op:
             *(p for p in own if p.kind is p.KEYWORD_ONLY),
             keyword("rank", int, 1),
             keyword("bits", Bits, "philox"),
-            *(keyword(name, WholeScalar, 0) for name in ("part", *_STEPS)),
+            *(keyword(name, WholeScalar, 0) for name in (_PART, *_STEPS)),
             keyword("element", ElementKind, inspect.Parameter.empty),
         ]
     )
@@ -217,14 +261,14 @@ def draw_into(
         given = {n: v if isinstance(v, TensorRef) else _single(do, n, v) for n, v in given.items()}
     tensors = {n: v for n, v in given.items() if isinstance(v, TensorRef)}
     if (over is None or tuple(over) == y.shape) and all(prod(t.shape) == 1 or _follows(t, y) for t in tensors.values()):
-        flat: TensorMut = reshaped(y, (-1,))
+        flat: Any = reshaped(y, (-1,))
         along = {n: reshaped(v, () if prod(v.shape) == 1 else (-1,)) if n in tensors else v for n, v in given.items()}
         total = flat.shape[0]
         for part, start in enumerate(range(0, total, _AT_ONCE)):
             stop = min(start + _AT_ONCE, total)
             piece = slab(flat, 0, start, stop)
             read = {n: slab(v, 0, start, stop) if isinstance(v, TensorRef) and v.shape else v for n, v in along.items()}
-            do.run(op, {"space": piece, **keys, **read}, piece, dtype=y.kind, rank=1, bits=bits, part=part, **numbers)
+            do.run(op, {"space": piece, **keys, **read}, piece, dtype=y.kind, rank=1, bits=bits, **{_PART: part}, **numbers)
         return y
     if max(y.shape, default=0) > _AT_ONCE:
         raise InvalidProblemError(f"shape {y.shape} with tensors of parameters; expected at most {_AT_ONCE} along an axis")

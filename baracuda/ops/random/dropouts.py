@@ -173,5 +173,5 @@ def feature_alpha_dropout(do: Steps, x: TensorRef, key: TensorRef, p: _Share = 0
 
 @composed(dy="...", key=KEY, numbers={"p": ()})
 def feature_alpha_dropout_backward(do: Steps, dy: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: Bits = "philox") -> Any:
-    """The gradient of `feature_alpha_dropout`'s x: dy where x was kept, times the same number, 0 elsewhere; draws are made again."""
+    """The gradient of `feature_alpha_dropout`'s x: dy where x was kept, times the same number, else 0; draws are made again."""
     return _apply(do, _alpha_slope_op, dy, key, p, bits, max(len(dy.shape) - 2, 0))
