@@ -208,6 +208,5 @@ def pinned() -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("case", pinned())
-@pytest.mark.one_of(3)
 def test_streams_are_pinned(case: str, device: str) -> None:
     assert digest(case.split()[0], pinned()[case], device) == json.loads(HASHES.read_text())[case]
