@@ -22,5 +22,5 @@ FAMILIES = (
     "creation.fills", "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices",
     "sorting.orders", "sorting.several_keys", "sorting.searches", "sets.uniques", "sets.sets",
     "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
-    "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts",
+    "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts", "random.choices",
 )  # fmt: skip

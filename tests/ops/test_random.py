@@ -210,3 +210,50 @@ def pinned() -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("case", pinned())
 def test_streams_are_pinned(case: str, device: str) -> None:
     assert digest(case.split()[0], pinned()[case], device) == json.loads(HASHES.read_text())[case]
+
+
+@pytest.mark.parametrize("bits", BITS)
+def test_permutations(bits: str, device: str) -> None:
+    counts = np.zeros((4, 4), int)
+    for seed in range(400):
+        order = to_host(baracuda.randperm(a_key(device, seed), 4, bits=bits))
+        counts[np.arange(4), order] += 1
+    assert (counts.sum(0) == 400).all()
+    assert st.chisquare(counts.ravel()).pvalue > 1e-4
+    long = drawn("randperm", device, 5000, "s32", bits=bits)
+    assert long.dtype == np.int32
+    assert np.array_equal(np.sort(long), np.arange(5000))
+    assert drawn("randperm", device, 0).shape == (0,)
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+def test_classes_by_weights(replacement: bool, device: str) -> None:
+    p = np.float32([[0.1, 0.2, 0, 0.7], [4, 0, 4, 0]])
+    many = to_device(np.ascontiguousarray(np.broadcast_to(p, (20_000, 2, 4))), device)
+    found = drawn("multinomial", device, many, 2, replacement)
+    for row, weights in enumerate(p):
+        counts = np.bincount(found[:, row, 0], minlength=4)
+        possible = weights > 0
+        assert counts[~possible].sum() == 0
+        expected = weights[possible].astype(np.float64)
+        assert st.chisquare(counts[possible], expected / expected.sum() * 20_000).pvalue > 1e-4
+    assert (found[..., 0] != found[..., 1]).all() != replacement
+    with pytest.raises(InvalidProblemError, match=r"num_samples: 5 without replacement; expected at most 4"):
+        baracuda.multinomial(a_key(device), to_device(p, device), 5)
+
+
+def test_choices(device: str) -> None:
+    x = np.arange(12).reshape(4, 3)
+    held = to_device(x, device)
+    taken = drawn("choice", device, held, (2, 5))
+    assert taken.shape == (2, 5, 3)
+    assert all(row.tolist() in x.tolist() for row in taken.reshape(-1, 3))
+    assert np.array_equal(np.sort(drawn("choice", device, held, 3, False, axis=1), 1), x)
+    weighted = drawn("choice", device, held, 50, p=to_device(np.float32([0, 1, 0, 1]), device))
+    assert set(weighted[:, 0].tolist()) == {3, 9}
+    for arguments, words in (
+        ((5, False), "shape: 5 without replacement"),
+        ((2, True, to_device(np.ones(2, "f"), device)), "p: "),
+    ):
+        with pytest.raises(InvalidProblemError, match=words):
+            baracuda.choice(a_key(device), held, *arguments)

@@ -114,7 +114,7 @@ _triangular_op = distribution(_triangular)
 _truncated_op = distribution(_truncated_normal)
 
 
-def _draws(do: Steps, op: Any, key: TensorRef, shape: Any, dtype: Any, bits: Bits, **given: Any) -> Any:
+def draws(do: Steps, op: Any, key: TensorRef, shape: Any, dtype: Any, bits: Bits, **given: Any) -> Any:
     return drawn(do, op, key, shape, kind_for(dtype, given), bits, given)
 
 
@@ -133,7 +133,7 @@ def normal(
     >>> baracuda.normal(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, normal_op, key, shape, dtype, bits, mean=mean, std=std)
+    return draws(do, normal_op, key, shape, dtype, bits, mean=mean, std=std)
 
 
 @composed(key=KEY, mean=_ANY, std=_ANY, numbers={"mean": (), "std": ()})
@@ -151,7 +151,7 @@ def log_normal(
     >>> baracuda.log_normal(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, _log_normal_op, key, shape, dtype, bits, mean=mean, std=std)
+    return draws(do, _log_normal_op, key, shape, dtype, bits, mean=mean, std=std)
 
 
 @composed(key=KEY, rate=_ANY, numbers={"rate": ()})
@@ -169,7 +169,7 @@ def exponential(
     >>> baracuda.exponential(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, exponential_op, key, shape, dtype, bits, rate=rate)
+    return draws(do, exponential_op, key, shape, dtype, bits, rate=rate)
 
 
 @composed(key=KEY, loc=_ANY, scale=_ANY, numbers={"loc": (), "scale": ()})
@@ -187,7 +187,7 @@ def cauchy(
     >>> baracuda.cauchy(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, _cauchy_op, key, shape, dtype, bits, loc=loc, scale=scale)
+    return draws(do, _cauchy_op, key, shape, dtype, bits, loc=loc, scale=scale)
 
 
 @composed(key=KEY, loc=_ANY, scale=_ANY, numbers={"loc": (), "scale": ()})
@@ -205,7 +205,7 @@ def gumbel_sample(
     >>> baracuda.gumbel_sample(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, _gumbel_op, key, shape, dtype, bits, loc=loc, scale=scale)
+    return draws(do, _gumbel_op, key, shape, dtype, bits, loc=loc, scale=scale)
 
 
 @composed(key=KEY, loc=_ANY, scale=_ANY, numbers={"loc": (), "scale": ()})
@@ -223,7 +223,7 @@ def laplace_sample(
     >>> baracuda.laplace_sample(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, _laplace_op, key, shape, dtype, bits, loc=loc, scale=scale)
+    return draws(do, _laplace_op, key, shape, dtype, bits, loc=loc, scale=scale)
 
 
 @composed(key=KEY, loc=_ANY, scale=_ANY, numbers={"loc": (), "scale": ()})
@@ -241,7 +241,7 @@ def logistic_sample(
     >>> baracuda.logistic_sample(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, _logistic_op, key, shape, dtype, bits, loc=loc, scale=scale)
+    return draws(do, _logistic_op, key, shape, dtype, bits, loc=loc, scale=scale)
 
 
 @composed(key=KEY, scale=_ANY, numbers={"scale": ()})
@@ -259,7 +259,7 @@ def maxwell_sample(
     >>> baracuda.maxwell_sample(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, _maxwell_op, key, shape, dtype, bits, scale=scale)
+    return draws(do, _maxwell_op, key, shape, dtype, bits, scale=scale)
 
 
 @composed(key=KEY, scale=_ANY, alpha=_ANY, numbers={"scale": (), "alpha": ()})
@@ -277,7 +277,7 @@ def pareto_sample(
     >>> baracuda.pareto_sample(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, _pareto_op, key, shape, dtype, bits, scale=scale, alpha=alpha)
+    return draws(do, _pareto_op, key, shape, dtype, bits, scale=scale, alpha=alpha)
 
 
 @composed(key=KEY, scale=_ANY, numbers={"scale": ()})
@@ -295,7 +295,7 @@ def rayleigh_sample(
     >>> baracuda.rayleigh_sample(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, _rayleigh_op, key, shape, dtype, bits, scale=scale)
+    return draws(do, _rayleigh_op, key, shape, dtype, bits, scale=scale)
 
 
 @composed(key=KEY, scale=_ANY, concentration=_ANY, numbers={"scale": (), "concentration": ()})
@@ -313,7 +313,7 @@ def weibull_sample(
     >>> baracuda.weibull_sample(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, _weibull_op, key, shape, dtype, bits, scale=scale, concentration=concentration)
+    return draws(do, _weibull_op, key, shape, dtype, bits, scale=scale, concentration=concentration)
 
 
 @composed(key=KEY, mean=_ANY, scale=_ANY, numbers={"mean": (), "scale": ()})
@@ -331,7 +331,7 @@ def wald_sample(
     >>> baracuda.wald_sample(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, _wald_op, key, shape, dtype, bits, mean=mean, scale=scale)
+    return draws(do, _wald_op, key, shape, dtype, bits, mean=mean, scale=scale)
 
 
 @composed(key=KEY, left=_ANY, mode=_ANY, right=_ANY, numbers={"left": (), "mode": (), "right": ()})
@@ -349,7 +349,7 @@ def triangular_sample(
     >>> baracuda.triangular_sample(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, _triangular_op, key, shape, dtype, bits, left=left, mode=mode, right=right)
+    return draws(do, _triangular_op, key, shape, dtype, bits, left=left, mode=mode, right=right)
 
 
 @composed(key=KEY, mean=_ANY, std=_ANY, a=_ANY, b=_ANY, numbers={"mean": (), "std": (), "a": (), "b": ()})
@@ -367,4 +367,4 @@ def truncated_normal(
     >>> baracuda.truncated_normal(baracuda.rng_key(7), shape=(2, 3)).shape
     (2, 3)
     """
-    return _draws(do, _truncated_op, key, shape, dtype, bits, mean=mean, std=std, a=a, b=b)
+    return draws(do, _truncated_op, key, shape, dtype, bits, mean=mean, std=std, a=a, b=b)

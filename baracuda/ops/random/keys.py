@@ -119,7 +119,7 @@ def _random_bits(draw: Draw) -> Expr:
     return draw.long_word() if draw.element.bits == 64 else draw.word()
 
 
-_bits_op = distribution(_random_bits)
+bits_op = distribution(_random_bits)
 
 
 @composed(key=KEY)
@@ -134,4 +134,4 @@ def rng_bits(do: Steps, key: TensorRef, shape: Extents, dtype: Dtype = None, *, 
     >>> baracuda.rng_bits(baracuda.rng_key(7), 4, "u8").shape
     (4,)
     """
-    return drawn(do, _bits_op, key, shape, dtype or U32, bits)
+    return drawn(do, bits_op, key, shape, dtype or U32, bits)
