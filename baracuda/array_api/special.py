@@ -12,7 +12,9 @@ from functools import cache
 from typing import Any
 
 import baracuda
+from baracuda.array_api.operands import Operand
 from baracuda.core.op_table import table
+from baracuda.frontends.array import Array
 from baracuda.frontends.families import modules
 
 #: Names of SciPy's that the catalogue has for no function.
@@ -32,6 +34,17 @@ def _functions() -> dict[str, str]:
     return {name: op for name, op in (known | _OTHER).items() if op in modules()}
 
 
+def fdtr(dfn: Operand, dfd: Operand, x: Operand) -> Array:
+    """The distribution function of F with dfn and dfd degrees of freedom: betainc(dfn / 2, dfd / 2, dfn x / (dfd + dfn x))."""
+    scaled = dfn * x
+    return baracuda.betainc(dfn / 2, dfd / 2, scaled / (dfd + scaled))
+
+
+def fdtrc(dfn: Operand, dfd: Operand, x: Operand) -> Array:
+    """1 - `fdtr`: betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn x))."""
+    return baracuda.betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn * x))
+
+
 def __getattr__(name: str) -> Any:
     if name not in _functions():
         raise AttributeError(f"module 'baracuda.array_api.special' has no attribute {name!r}", name=name)
@@ -39,4 +52,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(_functions())
+    return sorted([*_functions(), "fdtr", "fdtrc"])

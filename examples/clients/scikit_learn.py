@@ -103,9 +103,9 @@ CALLS: dict[str, Call] = {
     "cross_val_score": lambda array: cross_val_score(GaussianNB(), array(ROWS), array(LABELS), cv=3),
     "KFold": lambda array: [i for pair in KFold(3).split(array(ROWS)) for i in pair],
     "StratifiedKFold": lambda array: [i for pair in StratifiedKFold(3).split(array(ROWS), array(LABELS)) for i in pair],
-    "KMeans without dispatch": _of_numpy,
+    "KMeans-without-dispatch": _of_numpy,
 }
 
 if __name__ == "__main__":
     sklearn.set_config(array_api_dispatch=True)
-    sys.exit(compare(CALLS) > 0)
+    sys.exit(compare(CALLS, on_host=f"{CLUSTERS} CalibratedClassifierCV KMeans-without-dispatch") > 0)
