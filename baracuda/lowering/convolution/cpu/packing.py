@@ -1,4 +1,4 @@
-"""What the CPU's tiles of a convolution read: x with its padding and channels side by side, and the weights in panels of columns."""
+"""What the CPU's tiles of a convolution read: x with its padding, channels side by side, and weights in panels of columns."""
 
 from __future__ import annotations
 
