@@ -47,8 +47,8 @@ def _site(
 
 
 def _neighbour(
-    table: Table, at0: Own, at1: Own, at2: Own, at3: Own, *, sizes: tuple[int, ...] = (), nb: WholeScalar = 1, nz: WholeScalar = 1,
-    ny: WholeScalar = 1, nx: WholeScalar = 1, dz: WholeScalar = 1, dy: WholeScalar = 1, dx: WholeScalar = 1,
+    table: Table, at0: Own, at1: Own, at2: Own, at3: Own, *, sizes: tuple[int, ...] = (), nb: WholeScalar = 1,
+    nz: WholeScalar = 1, ny: WholeScalar = 1, nx: WholeScalar = 1, dz: WholeScalar = 1, dy: WholeScalar = 1, dx: WholeScalar = 1,
 ) -> Stored:  # fmt: skip
     places = [cast(at0, S64)]
     for a, (p, d) in enumerate(((at1, dz), (at2, dy), (at3, dx))):
