@@ -219,3 +219,14 @@ def _segments(p: ConvolutionProblem, words: Words, type_: str) -> list[str]:
     return [
         f"if (tap / {length} != segment) {{ segment = tap / {length}; total = Sum::of(total, s); s = 0; }}",
     ]
+
+
+def meets_padding(p: ConvolutionProblem) -> bool:
+    """Whether what is not there may have made a sum a NaN."""
+    return p.accumulator.is_float and not all(_inside(p, a) for a in p.spatial)
+
+
+def _inside(p: ConvolutionProblem, a: int) -> bool:
+    """Whether every output and tap of an axis meet an element."""
+    ends = [o * p.stride[a] + t * p.dilation[a] - p.low[a] for o in (0, p.outputs[a] - 1) for t in (0, p.taps[a] - 1)]
+    return min(ends) >= 0 and max(ends) < p.inputs[a]

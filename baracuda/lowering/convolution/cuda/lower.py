@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import prod
 
 from baracuda.core.errors import UnsupportedError
+from baracuda.lowering.convolution.cuda.depthwise import depthwise
 from baracuda.lowering.convolution.cuda.direct import direct
 from baracuda.lowering.convolution.cuda.product import products
 from baracuda.lowering.convolution.pointwise import as_product
@@ -27,5 +28,8 @@ def ways(problem: ConvolutionProblem, target: Target) -> Iterator[Lowered]:
     if product is not None:
         yield from ways_of_product(product, target)
         return
+    single = depthwise(p)
+    if single is not None:
+        yield single
     yield from products(p, target)
     yield direct(p, target)

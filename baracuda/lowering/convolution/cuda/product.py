@@ -14,7 +14,7 @@ from baracuda.core.layout import contiguous_strides
 from baracuda.formula.expr import input_
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.convolution.cuda.code import coordinates
-from baracuda.lowering.convolution.cuda.direct import FINITE, added, finish, partial_bytes, sums_of
+from baracuda.lowering.convolution.cuda.direct import FINITE, added, finish, meets_padding, partial_bytes, sums_of
 from baracuda.lowering.convolution.cuda.gather import GATHER
 from baracuda.lowering.convolution.cuda.prepare import Prepared, prepare, prepared
 from baracuda.lowering.convolution.problem import ConvolutionProblem, Matrix, X, matrix, product_of
@@ -219,17 +219,6 @@ class _Kernel(ProductKernel):
             "}}",
             "__syncthreads();",
         ]
-
-
-def meets_padding(p: ConvolutionProblem) -> bool:
-    """Whether what is not there may have made a sum a NaN."""
-    return p.accumulator.is_float and not all(_inside(p, a) for a in p.spatial)
-
-
-def _inside(p: ConvolutionProblem, a: int) -> bool:
-    """Whether every output and tap of an axis meet an element."""
-    ends = [o * p.stride[a] + t * p.dilation[a] - p.low[a] for o in (0, p.outputs[a] - 1) for t in (0, p.taps[a] - 1)]
-    return min(ends) >= 0 and max(ends) < p.inputs[a]
 
 
 def _frame(p: ConvolutionProblem, c: MatmulProblem, words: Words, at: Prepared) -> Frame:
