@@ -129,7 +129,7 @@ class _Deformed:
         self.groups = channels // inner if inner and channels % inner == 0 else 0
         if not self.groups or weight.shape[0] % self.groups:
             raise InvalidProblemError(
-                f"weight: shape is {weight.shape}; expected channels that divide x's {channels}, and a multiple of as many outputs"
+                f"weight: shape is {weight.shape}; expected channels that divide x's {channels}, and as many groups of outputs"
             )
         self.outputs = tuple(r.outputs for r in self.relations)
         each_one = 2 * taps[0] * taps[1]

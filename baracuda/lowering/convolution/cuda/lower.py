@@ -8,6 +8,7 @@ from math import prod
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.convolution.cuda.depthwise import depthwise
 from baracuda.lowering.convolution.cuda.direct import direct
+from baracuda.lowering.convolution.cuda.doubles import integer_products
 from baracuda.lowering.convolution.cuda.product import products
 from baracuda.lowering.convolution.pointwise import as_product
 from baracuda.lowering.convolution.problem import ConvolutionProblem
@@ -31,5 +32,6 @@ def ways(problem: ConvolutionProblem, target: Target) -> Iterator[Lowered]:
     single = depthwise(p)
     if single is not None:
         yield single
+    yield from integer_products(p, target)
     yield from products(p, target)
     yield direct(p, target)
