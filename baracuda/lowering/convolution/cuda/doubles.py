@@ -20,7 +20,7 @@ from baracuda.lowering.convolution.cuda.integers import quantize
 from baracuda.lowering.convolution.cuda.prepare import Prepared, place_terms, table_bytes
 from baracuda.lowering.convolution.cuda.product import ImplicitProduct, frame_of, in_segments, pixels_are_rows
 from baracuda.lowering.convolution.problem import ConvolutionProblem, Matrix, matrix, product_of
-from baracuda.lowering.convolution.quantized import FILLED, integer_strides, quantized
+from baracuda.lowering.convolution.quantized import FILLED, Quantized, integer_strides, quantized
 from baracuda.lowering.matmul.cuda.epilogue import epilogue, sums_bytes, sums_pitch
 from baracuda.lowering.matmul.cuda.factors import Factor, StagingPath, factor_of, staging_path_of
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
@@ -212,9 +212,15 @@ class _Kernel(ImplicitProduct):
 
 
 def _lower(
-    p: ConvolutionProblem, whole: ConvolutionProblem, m: Matrix, c: MatmulProblem, tile: Tile, start: int, factors: tuple,
+    p: ConvolutionProblem,
+    whole: ConvolutionProblem,
+    m: Matrix,
+    c: MatmulProblem,
+    tile: Tile,
+    start: int,
+    factors: tuple[Quantized, Quantized],
     target: Target,
-) -> Lowered | None:  # type: ignore[type-arg]  # fmt: skip
+) -> Lowered | None:  # fmt: skip
     x, w = factors
     at = Prepared(w.integers, start, start + table_bytes(whole))
     left = pixels_are_rows(m)
