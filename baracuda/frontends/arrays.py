@@ -129,6 +129,20 @@ def empty_like(like: Any, shape: Sequence[int], kind: ElementKind) -> Any:
     return result
 
 
+def empty_in_order(like: Any, shape: Sequence[int], kind: ElementKind, order: Sequence[int]) -> Any:
+    """The same for axes that lie in memory in this order, the slowest first; in logical order where no other can be had."""
+    library, ref = library_of(like), tensor_ref(like)
+    if library in ("cupy", "jax"):
+        return empty_like(like, shape, kind)
+    strides, step = [0] * len(shape), 1
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= max(shape[axis], 1)
+    result = dense_allocator(library, ref.device, shape, strides, kind)(like)
+    allocated(result, like)
+    return result
+
+
 def allocated(result: Any, like: Any) -> None:
     """Tell who records a call of a tensor that was made for it."""
     recorder = current_recorder()

@@ -19,7 +19,7 @@ from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut
 from baracuda.core.views import as_bits, extents_of, reshaped, view
 from baracuda.frontends import views
-from baracuda.frontends.arrays import borrowed
+from baracuda.frontends.arrays import borrowed, empty_in_order, writable
 from baracuda.frontends.call import NUMBERS, apply, describe
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.indexed import check_indices
@@ -74,6 +74,12 @@ class _Steps:
             another = views.output(self.like, (1,), kind)[0]
             array, target = views.output(another, shape, kind)
             self._known.append((target, array))
+        return target
+
+    def ordered(self, shape: Shape, kind: ElementKind, order: Sequence[int]) -> TensorMut:
+        array = empty_in_order(self.like, shape, kind, order)
+        target = tensor_mut(writable(array))
+        self._known.append((target, array))
         return target
 
     def result(self, shape: Shape, kind: ElementKind) -> TensorMut:

@@ -67,6 +67,9 @@ class Steps(Protocol):
     def rows(self, shape: Shape, kind: ElementKind) -> TensorMut:
         """A new contiguous tensor, to write."""
 
+    def ordered(self, shape: Shape, kind: ElementKind, order: Sequence[int]) -> TensorMut:
+        """A new dense tensor whose axes lie in memory in this order, the slowest first, where its library has such tensors."""
+
     def result(self, shape: Shape, kind: ElementKind) -> TensorMut:
         """What the caller gave to write the result to, of this shape and element and no memory of a tensor that is read; a new
         tensor where nothing."""
