@@ -80,6 +80,13 @@ def _of_sample(call: Call) -> tuple[FunctionCase, bool]:
     return FunctionCase(call.name, arguments, keywords, own or K.F32), own is not None
 
 
+def _takes_its_element(value: Any) -> bool:
+    """Whether a tensor among arguments has the element of the call."""
+    if isinstance(value, (tuple, list)):
+        return any(map(_takes_its_element, value))
+    return isinstance(value, Tensor) and value.element is None
+
+
 @cache
 def calls() -> dict[str, tuple[FunctionCase, bool]]:
     """Every call by its text, in an element of its own, and whether it has a tensor that may be of another."""
@@ -96,7 +103,7 @@ def calls() -> dict[str, tuple[FunctionCase, bool]]:
                 continue  # a function, a device, or too many integers among its arguments
             found.setdefault(case.call, (case, free))
     for case in LARGER:
-        found.setdefault(case.call, (case, True))
+        found.setdefault(case.call, (case, _takes_its_element(case.arguments)))
     return found
 
 
@@ -121,6 +128,18 @@ _X, _ROWS, _LONG, _GRID = _t(7, 33, 5), _t(5, 67), _t(9000), _t(4000, domain="gr
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint", "median_unbiased", "hazen")
 _PADS = ("constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "mean", "median", "minimum")
 _SUMS = ("sum", "mean", "max", "min", "prod")
+
+_KEY = Tensor((2,), element=K.U32, listed=(0, 7))
+_OF_ROWS = ("dropout", "dropout1d", "alpha_dropout", "feature_alpha_dropout")
+#: Distributions, with numbers that are not the default ones.
+_DRAWS: dict[str, dict[str, float]] = {
+    "rand": {"low": -1.0, "high": 3.0}, "randn": {}, "normal": {"mean": 2.0, "std": 3.0}, "log_normal": {"std": 0.5},
+    "exponential": {"rate": 2.0}, "cauchy": {"loc": 1.0, "scale": 2.0}, "gumbel_sample": {"loc": 1.0},
+    "laplace_sample": {"loc": 1.0}, "logistic_sample": {"scale": 2.0}, "maxwell_sample": {"scale": 2.0},
+    "pareto_sample": {"alpha": 3.0}, "rayleigh_sample": {"scale": 2.0}, "weibull_sample": {"concentration": 1.5},
+    "wald_sample": {"scale": 2.0}, "triangular_sample": {"mode": 0.5}, "truncated_normal": {"a": 0.5, "b": 9.0},
+    "bernoulli": {"p": 0.3},
+}  # fmt: skip
 
 #: Calls with more rows, longer ones, and with options that no sample has.
 LARGER: tuple[FunctionCase, ...] = (
@@ -188,5 +207,14 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("linear_cross_entropy_backward", _t(), _t(40, 30), _t(70, 30), _index(70, 40)),
     _call("rope", _t(2, 3, 40, 16), _t(40, 8), _t(40, 8)),
     _call("rope", _t(2, 3, 40, 16), _t(40, 8), _t(40, 8), interleaved=True),
+    *(
+        _call(name, _KEY, shape=1001, dtype=kind, bits=bits, **numbers)
+        for name, numbers in _DRAWS.items() for kind in ("f16", "bf16", "f32", "f64") for bits in ("philox", "threefry")
+    ),
+    *(_call("rng_bits", _KEY, 1001, kind, bits=b) for kind in ("u8", "u16", "u32", "u64") for b in ("philox", "threefry")),
+    *(_call(name, _X, _KEY, 0.3) for name in _OF_ROWS), *(_call(f"{name}_backward", _X, _KEY, 0.3) for name in _OF_ROWS),
+    *(_call(f"dropout{n}d{b}", _t(2, 3, *(4,) * n), _KEY, 0.3) for n in (2, 3) for b in ("", "_backward")),
+    *(_call("randint", _KEY, -5, 1000, 1001, bits=b) for b in ("philox", "threefry")), _call("geometric", _KEY, 0.3, shape=1001),
+    _call("randperm", _KEY, 3000), *(_call("multinomial", _KEY, _t(9, 70, domain="positive"), 20, r) for r in (False, True)),
     _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),
 )  # fmt: skip
