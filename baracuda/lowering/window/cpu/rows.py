@@ -230,10 +230,10 @@ class _Row:
             with b.loop(0, count) as j:
                 i = b.add(start, b.mul(j, step))
                 moved = {k: b.at(pointers[k], b.mul(i, rows.strides[k][a])) for k in problem.taps}
-                nested(level + 1, moved, {**tap, a: i})
+                nested(level + 1, {**pointers, **moved}, {**tap, a: i})
 
         if rows.folds:
-            nested(0, {k: pointers[k] for k in problem.taps}, {})
+            nested(0, pointers, {})
         evaluator = Evaluator(b, at.lanes, at.count, lambda n: self._leaf(n, at, pointers, {}, None))
         for fold, variables in zip(rows.folds, states, strict=True):
             for component, n in fold.nodes.items():
