@@ -113,7 +113,9 @@ class Axis:
         """Raise the named error of what is wrong."""
         rule = self.rule
         if rule is None and self.extent != self.source:
-            raise InvalidProblemError(f"{name}: {self.extent} outputs of {self.source}; expected as many where there is no window")
+            raise InvalidProblemError(
+                f"{name}: {self.extent} outputs of {self.source}; expected as many where there is no window"
+            )
         reaching = [self.extent, self.source]
         if isinstance(rule, Strided):
             if min(rule.stride, rule.dilation, rule.base) < 1 or rule.size < 0:
@@ -122,7 +124,9 @@ class Axis:
         elif isinstance(rule, Placed) and not 1 <= rule.size <= self.source:
             raise InvalidProblemError(f"{name}: windows of {rule.size}; expected 1 to {self.source}")
         elif isinstance(rule, Shared) and self.source == 0 and self.extent:
-            raise InvalidProblemError(f"{name}: {self.extent} windows that share an axis of extent 0; expected one element or more")
+            raise InvalidProblemError(
+                f"{name}: {self.extent} windows that share an axis of extent 0; expected one element or more"
+            )
         if rule is not None and max(reaching) >= LIMIT:
             raise UnsupportedError(f"{name}: a window that reaches {max(reaching)}; expected less than 2**31")
 
@@ -171,7 +175,7 @@ class Window:
         first = self.operands[len(self.graph.inputs)]
         if first.general:
             return list(range(len(self.axes)))
-        return sorted(range(len(self.axes)), key=lambda a: -abs(first.strides[a]) if self.axes[a].extent > 1 else -LIMIT**2)
+        return sorted(range(len(self.axes)), key=lambda a: -abs(first.strides[a]) if self.axes[a].extent > 1 else -(LIMIT**2))
 
     def number(self, name: str) -> int:
         """The operand of an input."""

@@ -24,7 +24,9 @@ def adaptive_avg_pool1d(do: Steps, x: TensorRef, output_size: OutputSize, *, cha
 
 
 @composed(dy="? : float complex", x="c n or batch c n : float complex", out=True)
-def adaptive_avg_pool1d_backward(do: Steps, dy: TensorRef, x: TensorRef, output_size: OutputSize, *, channels_last: bool = False) -> Any:
+def adaptive_avg_pool1d_backward(
+    do: Steps, dy: TensorRef, x: TensorRef, output_size: OutputSize, *, channels_last: bool = False
+) -> Any:
     """The gradient of `adaptive_avg_pool1d`'s x: of each element the sum, over the windows that show it in rising order, of dy divided
     by the window's number of elements; where that is one number for all, the sum divided by it."""
     return adaptive_average_backward(do, dy, x, 1, output_size, channels_last)
@@ -75,7 +77,9 @@ def adaptive_avg_pool2d(do: Steps, x: TensorRef, output_size: OutputSize, *, cha
 
 
 @composed(dy="? : float complex", x="c h w or batch c h w : float complex", out=True)
-def adaptive_avg_pool2d_backward(do: Steps, dy: TensorRef, x: TensorRef, output_size: OutputSize, *, channels_last: bool = False) -> Any:
+def adaptive_avg_pool2d_backward(
+    do: Steps, dy: TensorRef, x: TensorRef, output_size: OutputSize, *, channels_last: bool = False
+) -> Any:
     """The gradient of `adaptive_avg_pool2d`'s x: of each element the sum, over the windows that show it in rising order, of dy divided
     by the window's number of elements; where that is one number for all, the sum divided by it."""
     return adaptive_average_backward(do, dy, x, 2, output_size, channels_last)
@@ -120,7 +124,9 @@ def adaptive_avg_pool3d(do: Steps, x: TensorRef, output_size: OutputSize, *, cha
 
 
 @composed(dy="? : float complex", x="c d h w or batch c d h w : float complex", out=True)
-def adaptive_avg_pool3d_backward(do: Steps, dy: TensorRef, x: TensorRef, output_size: OutputSize, *, channels_last: bool = False) -> Any:
+def adaptive_avg_pool3d_backward(
+    do: Steps, dy: TensorRef, x: TensorRef, output_size: OutputSize, *, channels_last: bool = False
+) -> Any:
     """The gradient of `adaptive_avg_pool3d`'s x: of each element the sum, over the windows that show it in rising order, of dy divided
     by the window's number of elements; where that is one number for all, the sum divided by it."""
     return adaptive_average_backward(do, dy, x, 3, output_size, channels_last)

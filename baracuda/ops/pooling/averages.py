@@ -103,7 +103,7 @@ def complex_parts(x: TensorRef) -> list[Any]:
 
 def avg_forward(do: Steps, x: TensorRef, found: Averages) -> Any:
     check_numbers(x)
-    y = do.result(result_shape(found.axes), x.kind)
+    y = do.result(result_shape(found.axes), x.kind, x)
     for part, into in zip(parts(x), parts(y), strict=True):
         fold(do, found.forward, found.axes, {"x": part}, into, numbers=found.numbers)
     return y
@@ -111,7 +111,7 @@ def avg_forward(do: Steps, x: TensorRef, found: Averages) -> Any:
 
 def avg_backward(do: Steps, dy: TensorRef, x: TensorRef, found: Averages) -> Any:
     check_slope(dy, x, result_shape(found.axes))
-    dx = do.result(x.shape, x.kind)
+    dx = do.result(x.shape, x.kind, x)
     for part, into in zip(parts(dy), parts(dx), strict=True):
         fold(do, found.backward, covering(found.axes), {"dy": part}, into, numbers=found.numbers)
     return dx
@@ -127,4 +127,15 @@ def check_slope(dy: TensorRef, x: TensorRef, shape: tuple[int, ...]) -> None:
         raise UnsupportedError(f"x: element is {x.kind}; expected a float, which has a gradient")
 
 
-__all__ = ["Averages", "Axis", "avg_backward", "avg_forward", "averages", "check_numbers", "check_slope", "complex_parts", "const", "parts"]
+__all__ = [
+    "Averages",
+    "Axis",
+    "avg_backward",
+    "avg_forward",
+    "averages",
+    "check_numbers",
+    "check_slope",
+    "complex_parts",
+    "const",
+    "parts",
+]

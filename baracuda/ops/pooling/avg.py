@@ -34,7 +34,17 @@ def avg_pool1d(
     [[2.0, 6.0]]
     """
     found = averages(
-        x.shape, 1, kernel_size, stride, padding, dilation, ceil_mode, auto_pad, count_include_pad, divisor_override, channels_last
+        x.shape,
+        1,
+        kernel_size,
+        stride,
+        padding,
+        dilation,
+        ceil_mode,
+        auto_pad,
+        count_include_pad,
+        divisor_override,
+        channels_last,
     )
     return avg_forward(do, x, found)
 
@@ -59,7 +69,17 @@ def avg_pool1d_backward(
     the window's number of elements; where that is one number for all windows, the sum of dy divided by it. Nothing is added
     atomically."""
     found = averages(
-        x.shape, 1, kernel_size, stride, padding, dilation, ceil_mode, auto_pad, count_include_pad, divisor_override, channels_last
+        x.shape,
+        1,
+        kernel_size,
+        stride,
+        padding,
+        dilation,
+        ceil_mode,
+        auto_pad,
+        count_include_pad,
+        divisor_override,
+        channels_last,
     )
     return avg_backward(do, dy, x, found)
 
@@ -98,7 +118,17 @@ def avg_pool2d(
     [[[4.0]]]
     """
     found = averages(
-        x.shape, 2, kernel_size, stride, padding, dilation, ceil_mode, auto_pad, count_include_pad, divisor_override, channels_last
+        x.shape,
+        2,
+        kernel_size,
+        stride,
+        padding,
+        dilation,
+        ceil_mode,
+        auto_pad,
+        count_include_pad,
+        divisor_override,
+        channels_last,
     )
     return avg_forward(do, x, found)
 
@@ -123,7 +153,17 @@ def avg_pool2d_backward(
     the window's number of elements; where that is one number for all windows, the sum of dy divided by it. Nothing is added
     atomically."""
     found = averages(
-        x.shape, 2, kernel_size, stride, padding, dilation, ceil_mode, auto_pad, count_include_pad, divisor_override, channels_last
+        x.shape,
+        2,
+        kernel_size,
+        stride,
+        padding,
+        dilation,
+        ceil_mode,
+        auto_pad,
+        count_include_pad,
+        divisor_override,
+        channels_last,
     )
     return avg_backward(do, dy, x, found)
 
@@ -152,7 +192,17 @@ def avg_pool3d(
     [[[[3.5]]]]
     """
     found = averages(
-        x.shape, 3, kernel_size, stride, padding, dilation, ceil_mode, auto_pad, count_include_pad, divisor_override, channels_last
+        x.shape,
+        3,
+        kernel_size,
+        stride,
+        padding,
+        dilation,
+        ceil_mode,
+        auto_pad,
+        count_include_pad,
+        divisor_override,
+        channels_last,
     )
     return avg_forward(do, x, found)
 
@@ -177,6 +227,16 @@ def avg_pool3d_backward(
     the window's number of elements; where that is one number for all windows, the sum of dy divided by it. Nothing is added
     atomically."""
     found = averages(
-        x.shape, 3, kernel_size, stride, padding, dilation, ceil_mode, auto_pad, count_include_pad, divisor_override, channels_last
+        x.shape,
+        3,
+        kernel_size,
+        stride,
+        padding,
+        dilation,
+        ceil_mode,
+        auto_pad,
+        count_include_pad,
+        divisor_override,
+        channels_last,
     )
     return avg_backward(do, dy, x, found)

@@ -58,6 +58,7 @@ class Pooled:
     def count(self, w: Taps, o: Expr, name: str, *, padded: bool) -> Expr:
         """How many taps of the window of output o lie within the input, or within that and its padding; its numbers are
         `numbers`."""
+
         def n(word: str) -> Expr:
             return w.number(f"{word}{name}", o.kind)
 
@@ -129,7 +130,9 @@ def pooled(
             low, high = (total // 2, total - total // 2) if auto_pad == "SAME_UPPER" else (total - total // 2, total // 2)
         else:
             if max(low, high) >= reach:
-                raise InvalidProblemError(f"padding: {(low, high)}; expected less than the {reach} elements that a window reaches")
+                raise InvalidProblemError(
+                    f"padding: {(low, high)}; expected less than the {reach} elements that a window reaches"
+                )
             room = n + low + high - reach
             extent = (-(-room // s) if ceil_mode else room // s) + 1
             if ceil_mode and (extent - 1) * s >= n + low:  # the last window must begin within the input or the padding before it
@@ -152,6 +155,9 @@ def laid(shape: Sequence[int], axes: Sequence[int], windows: Sequence[Axis]) -> 
 
 
 def result_shape(axes: Sequence[Axis]) -> tuple[int, ...]:
+    """The shape of the result; raises the named error of an axis that no kernel takes."""
+    for a, axis in enumerate(axes):
+        axis.check(f"axis {a}")
     return tuple(a.extent for a in axes)
 
 

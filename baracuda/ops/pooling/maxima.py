@@ -103,10 +103,10 @@ def max_forward(
     """The largest elements, or these and their indices; `starts` are where windows begin that have no rule."""
     check_ordered(x)
     shape = result_shape(found.axes)
-    y = do.new(shape, x.kind)
+    y = do.new(shape, x.kind, x)
     if not return_indices:
         return fold(do, found.value, found.axes, {"x": x}, y, starts)
-    indices = do.new(shape, _S64)
+    indices = do.new(shape, _S64, x)
     fold(do, found.located, found.axes, {"x": x}, (y, indices), starts, found.numbers)
     return y, indices
 
@@ -116,7 +116,7 @@ def max_backward(do: Steps, dy: TensorRef, x: TensorRef, indices: Given, found: 
     check_slope(dy, x, shape)
     within: TensorRef
     if indices is None:
-        within = do.new(shape, found.kind)
+        within = do.new(shape, found.kind, x)
         fold(do, found.place, found.axes, {"x": x}, within, None, found.numbers)
         whole = False
     else:
@@ -132,7 +132,7 @@ def max_backward(do: Steps, dy: TensorRef, x: TensorRef, indices: Given, found: 
         dy = w["dy"]
         return w.sum(select(compare("eq", w["indices"], here), dy, const(0, dy.kind)))
 
-    dx = do.result(x.shape, x.kind)
+    dx = do.result(x.shape, x.kind, x)
     numbers = {**{f"extent{a}": n for a, n in enumerate(x.shape)}, "plane": found.plane}
     fold(do, slope, covering(found.axes), {"dy": dy, "indices": within}, dx, None, numbers)
     return dx

@@ -80,15 +80,15 @@ class Norm:
 
 
 def lp_forward(do: Steps, x: TensorRef, found: Norm) -> Any:
-    y = do.result(result_shape(found.axes), x.kind)
+    y = do.result(result_shape(found.axes), x.kind, x)
     return fold(do, found.forward, found.axes, {"x": x}, y, numbers=found.numbers)
 
 
 def lp_backward(do: Steps, dy: TensorRef, x: TensorRef, found: Norm) -> Any:
     shape = result_shape(found.axes)
     check_slope(dy, x, shape)
-    slope = do.new(shape, x.kind.compute)
+    slope = do.new(shape, x.kind.compute, x)
     fold(do, found.slope, found.axes, {"x": x}, slope, {"dy": dy}, found.numbers)
-    dx = do.result(x.shape, x.kind)
+    dx = do.result(x.shape, x.kind, x)
     fold(do, found.backward, covering(found.axes), {"slope": slope}, dx, {"x": x}, found.numbers)
     return dx

@@ -9,7 +9,7 @@ from baracuda.core.bounds import Above, Below
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import broadcasted, permuted, view
+from baracuda.core.views import permuted, view
 from baracuda.formula.expr import Expr, cast, compare, select
 from baracuda.lowering.window.problem import Axis, Placed
 from baracuda.ops.declaration.composition import Given, Steps
@@ -63,7 +63,9 @@ class Fractional:
         batch = shape[0] if len(shape) == count + 2 else 1
         channels = shape[-1] if channels_last else shape[len(shape) - count - 1]
         if samples is None and not given:
-            raise InvalidProblemError(f"_random_samples: got None; expected a tensor of shape {(batch, channels, count)}, in 0 to 1")
+            raise InvalidProblemError(
+                f"_random_samples: got None; expected a tensor of shape {(batch, channels, count)}, in 0 to 1"
+            )
         if samples is not None and samples.shape != (batch, channels, count):
             raise InvalidProblemError(f"_random_samples: shape is {samples.shape}; expected {(batch, channels, count)}")
         self.samples, self.shape, self.source = samples, shape, source
@@ -118,12 +120,11 @@ def _start(w: Taps) -> Expr:
 
 
 def fractional_forward(do: Steps, x: TensorRef, found: Fractional, return_indices: bool) -> Any:
-    starts = found.starts(do) if 0 not in found.result else {f"starts{d}": _empty(do, found) for d in range(found.count)}
+    if 0 in found.result:
+        starts = {f"starts{d}": do.new(found.result, _S32) for d in range(found.count)}
+    else:
+        starts = found.starts(do)
     return max_forward(do, x, found.maxima, return_indices=return_indices, starts=starts)
-
-
-def _empty(do: Steps, found: Fractional) -> TensorRef:
-    return do.new(found.result, _S32)
 
 
 def planes(do: Steps, x: TensorRef, count: int, channels_last: bool) -> TensorRef:
@@ -140,14 +141,14 @@ def planes(do: Steps, x: TensorRef, count: int, channels_last: bool) -> TensorRe
 def fractional_backward(do: Steps, dy: TensorRef, x: TensorRef, indices: Given, found: Fractional) -> Any:
     check_slope(dy, x, found.result)
     if indices is None:
-        made = do.new(found.result, _S32)
+        made = do.new(found.result, _S32, x)
         if 0 not in found.result:
             maxima = found.maxima
             fold(do, maxima.place, maxima.axes, {"x": x}, made, found.starts(do), maxima.numbers)
         indices = made
     elif indices.shape != found.result:
         raise InvalidProblemError(f"indices: shape is {indices.shape}; expected {found.result}")
-    dx: TensorMut = do.result(x.shape, x.kind)
+    dx: TensorMut = do.result(x.shape, x.kind, x)
     rows = (prod(x.shape) // max(1, prod(found.source)), prod(found.source))
     summed = do.rows(rows, x.kind)
     cleared(do, summed)
@@ -165,6 +166,3 @@ def copy_planes(do: Steps, rows: TensorRef, into: TensorMut, count: int, channel
         target = permuted(into, (*range(rank - count - 1), rank - 1, *range(rank - 1 - count, rank - 1)))
     if 0 not in into.shape:
         do.copy(do.reshaped(rows, target.shape), target)
-
-
-__all__ = ["broadcasted"]

@@ -18,7 +18,9 @@ from baracuda.ops.pooling.placed import copy_planes, planes
 OutputShape = tuple[Positive, ...] | None
 
 
-def _unpooled(x: TensorRef, count: int, kernel_size: Any, stride: Any, padding: Any, output_size: Any, channels_last: bool) -> tuple[int, ...]:
+def _unpooled(
+    x: TensorRef, count: int, kernel_size: Any, stride: Any, padding: Any, output_size: Any, channels_last: bool
+) -> tuple[int, ...]:
     """The shape of the result."""
     over = spatial(x.shape, count, channels_last)
     shape = list(x.shape)
@@ -38,7 +40,9 @@ def _unpooled(x: TensorRef, count: int, kernel_size: Any, stride: Any, padding: 
     for a, k, s, (low, high) in zip(over, sizes, strides, pads(padding, count), strict=True):
         shape[a] = (shape[a] - 1) * s - low - high + k
         if shape[a] < 1:
-            raise InvalidProblemError(f"padding: {(low, high)}; expected a result of 1 element or more along axis {a}, not {shape[a]}")
+            raise InvalidProblemError(
+                f"padding: {(low, high)}; expected a result of 1 element or more along axis {a}, not {shape[a]}"
+            )
     return tuple(shape)
 
 

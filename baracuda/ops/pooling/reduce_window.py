@@ -33,9 +33,7 @@ def _each(value: Any, rank: int, name: str) -> tuple[int, ...]:
     return given
 
 
-def _axes(
-    shape: Sequence[int], dimensions: Any, strides: Any, padding: Any, base: Any, dilation: Any
-) -> tuple[Axis, ...]:
+def _axes(shape: Sequence[int], dimensions: Any, strides: Any, padding: Any, base: Any, dilation: Any) -> tuple[Axis, ...]:
     rank = len(shape)
     sizes, steps = _each(dimensions, rank, "window_dimensions"), _each(strides, rank, "window_strides")
     bases, dilations = _each(base, rank, "base_dilation"), _each(dilation, rank, "window_dilation")
@@ -118,7 +116,7 @@ def reduce_window(
     [6.0, 14.0]
     """
     axes = _axes(x.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
-    y = do.result(result_shape(axes), x.kind)
+    y = do.result(result_shape(axes), x.kind, x)
     is_complex = x.kind.category is Category.COMPLEX
     if is_complex and computation not in ("sum", "add"):
         raise UnsupportedError(f"computation: {computation!r} of {x.kind}; expected 'sum'")
@@ -155,7 +153,7 @@ def reduce_window_backward(
     shape = result_shape(axes)
     check_slope(dy, x, shape)
     op = "a function" if callable(computation) else _WORDS.get(computation, computation)
-    dx = do.result(x.shape, x.kind)
+    dx = do.result(x.shape, x.kind, x)
     if op == "sum":
         for part, into in zip(parts(dy), parts(dx), strict=True):
             fold(do, lambda w: w.sum(w["dy"]), covering(axes), {"dy": part}, into)
@@ -195,14 +193,14 @@ def _of_extrema(
         here = w.position(windowed, (), kind, tap=False) if axes else const(0, kind)
         return w.sum(select(compare("eq", w["indices"], here), dy, const(0.0, dy.kind)))
 
-    indices = do.new(dy.shape, kind)
+    indices = do.new(dy.shape, kind, x)
     fold(do, place, axes, {"x": x}, indices, None, numbers)
     fold(do, slope, covering(axes), {"dy": dy, "indices": indices}, dx, None, numbers)
 
 
 def _of_products(do: Steps, dy: TensorRef, x: TensorRef, dx: Any, axes: tuple[Axis, ...], start: float | None) -> None:
     kind = x.kind.compute
-    others, zeros = do.new(dy.shape, kind), do.new(dy.shape, kind)
+    others, zeros = do.new(dy.shape, kind, x), do.new(dy.shape, kind, x)
     numbers = {"start": 1.0 if start is None else start}
 
     def products(w: Taps) -> tuple[Expr, Expr]:

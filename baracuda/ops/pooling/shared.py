@@ -29,7 +29,9 @@ def shared(source: int, extent: int) -> Axis:
     return Axis(extent, source, Shared())
 
 
-def adaptive_axes(shape: Sequence[int], count: int, output_size: Any, channels_last: bool) -> tuple[tuple[Axis, ...], tuple[int, ...]]:
+def adaptive_axes(
+    shape: Sequence[int], count: int, output_size: Any, channels_last: bool
+) -> tuple[tuple[Axis, ...], tuple[int, ...]]:
     """The axes of the problem, and which of them are pooled."""
     over = spatial(shape, count, channels_last)
     given = output_size if isinstance(output_size, tuple) else (output_size,) * count
@@ -89,7 +91,7 @@ def adaptive_averages(do: Steps, x: TensorRef, count: int, output_size: Any, cha
     check_numbers(x)
     axes, over = adaptive_axes(x.shape, count, output_size, channels_last)
     counts = _Counts(axes, over)
-    y = do.result(result_shape(axes), x.kind)
+    y = do.result(result_shape(axes), x.kind, x)
     for part, into in zip(parts(x), parts(y), strict=True):
         fold(do, counts.forward, axes, {"x": part}, into, numbers=counts.numbers)
     return y
@@ -99,7 +101,7 @@ def adaptive_average_backward(do: Steps, dy: TensorRef, x: TensorRef, count: int
     axes, over = adaptive_axes(x.shape, count, output_size, channels_last)
     check_slope(dy, x, result_shape(axes))
     counts = _Counts(axes, over)
-    dx = do.result(x.shape, x.kind)
+    dx = do.result(x.shape, x.kind, x)
     for part, into in zip(parts(dy), parts(dx), strict=True):
         fold(do, counts.backward, covering(axes), {"dy": part}, into, numbers=counts.numbers)
     return dx

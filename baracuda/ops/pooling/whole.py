@@ -7,7 +7,6 @@ from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import view
 from baracuda.ops.declaration.composition import Given, Steps, composed
 from baracuda.ops.pooling.averages import check_slope
 from baracuda.ops.pooling.maxima import check_ordered, max_backward, max_forward
@@ -107,6 +106,3 @@ def global_lp_pool_backward(do: Steps, dy: TensorRef, x: TensorRef, p: Order = 2
     over = _over(x, channels_last)
     _check(dy, x, over)
     return do.gradients(vector_norm, {"x": x}, dy, ("x",), p=p, axis=over, keepdims=True)["x"]
-
-
-__all__ = ["view"]

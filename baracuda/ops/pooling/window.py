@@ -1,15 +1,15 @@
 """Folds over windows as a plan, and the words that compositions say them in:
 
-    def mean(w: Taps) -> Expr:
-        return w.sum(w["x"]) / w.number("count", w["x"].kind)
+def mean(w: Taps) -> Expr:
+    return w.sum(w["x"]) / w.number("count", w["x"].kind)
 
-    fold(do, mean, axes, {"x": x}, y, numbers={"count": 9})
+fold(do, mean, axes, {"x": x}, y, numbers={"count": 9})
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -31,7 +31,7 @@ from baracuda.formula.scans import Combine, State, combination, scan, sibling
 from baracuda.lowering.backend import candidates
 from baracuda.lowering.nest.problem import Operand as Laid
 from baracuda.lowering.window.implementation import WindowImplementation
-from baracuda.lowering.window.problem import Axis, Window
+from baracuda.lowering.window.problem import Axis, Placed, Window
 from baracuda.ops.declaration.composition import Steps
 
 #: The tensors of a plan: those that are read at taps, those that are read at outputs, and results, with the names they have in
@@ -101,20 +101,23 @@ class WindowDescriptor(Descriptor):
         return Window(expand(self.graph), self.axes, tuple(operands)), tuple(places)
 
 
-def _args() -> type[Args]:
-    from dataclasses import field, make_dataclass
+@dataclass
+class WindowArgs(Args):
+    """x0 to x2: read at taps; p0 to p3: read at outputs; y0 to y2: the results."""
 
-    names = [(name, Any, field(default=None)) for name in (*TAPS, *POINTS, *RESULTS)]
-    made = make_dataclass("WindowArgs", names, bases=(Args,))
-    made.__doc__ = "x0 to x2: read at taps; p0 to p3: read at outputs; y0 to y2: the results."
-    made.__module__ = __name__
-    return made
+    x0: Any = None
+    x1: Any = None
+    x2: Any = None
+    p0: Any = None
+    p1: Any = None
+    p2: Any = None
+    p3: Any = None
+    y0: Any = None
+    y1: Any = None
+    y2: Any = None
 
 
-WindowArgs = _args()
-
-
-class WindowPlan(Plan[WindowDescriptor, Args]):
+class WindowPlan(Plan[WindowDescriptor, WindowArgs]):
     """A fold over windows: of each output the states of the taps in its window, in rising order, and what a formula makes of the
     last one."""
 
@@ -182,7 +185,9 @@ class Taps:
 
         combine.__name__ = op
         neutral = _neutral(op, x.kind) if start is None else start
-        return self.fold(combination(combine, (const(neutral, x.kind) if not isinstance(neutral, Expr) else neutral,), (x.kind,)), x)[0]
+        return self.fold(
+            combination(combine, (const(neutral, x.kind) if not isinstance(neutral, Expr) else neutral,), (x.kind,)), x
+        )[0]
 
     def sum(self, x: Expr) -> Expr:
         """The sum over the taps; of none +0."""
@@ -259,10 +264,6 @@ def fold(
 
 
 def _renamed(axis: Axis, slots: Mapping[str, str]) -> Axis:
-    from dataclasses import replace
-
-    from baracuda.lowering.window.problem import Placed
-
-    if not isinstance(axis.rule, Placed):
-        return axis
-    return replace(axis, rule=replace(axis.rule, starts=slots[axis.rule.starts]))
+    """The axis with the tensor of its starts by its name in the plan."""
+    rule = axis.rule
+    return replace(axis, rule=replace(rule, starts=slots[rule.starts])) if isinstance(rule, Placed) else axis

@@ -66,9 +66,7 @@ class WindowRows:
         code = self.code
         self.extents = {a: code.integer(of.extent) for a, of in enumerate(problem.axes)}
         self.sources = {a: code.integer(of.source) for a, of in enumerate(problem.axes)}
-        self.strides = {
-            i: code.numbers([s * o.kind.itemsize for s in o.strides]) for i, o in enumerate(problem.operands)
-        }
+        self.strides = {i: code.numbers([s * o.kind.itemsize for s in o.strides]) for i, o in enumerate(problem.operands)}
         self.rules = {a: StridedRule(code, problem.axes[a]) for a in problem.windowed if self._strided(a)}
         self._params: dict[Expr, Value] = {}
 
@@ -306,9 +304,7 @@ class _Row:
                 group.append(b.add(b.splat(begin, at.lanes), b.mul(b.splat(step, at.lanes), b.iota(at.lanes))))
         return group
 
-    def _read_tap(
-        self, i: int, at: _Lanes, pointer: Value, tap: Mapping[int, Value], present: Group | None
-    ) -> Group:
+    def _read_tap(self, i: int, at: _Lanes, pointer: Value, tap: Mapping[int, Value], present: Group | None) -> Group:
         rows, b, axis = self.rows, self.b, self.rows.axis
         operand = rows.problem.operands[i]
         kind, size = operand.kind, operand.kind.itemsize

@@ -54,9 +54,7 @@ class _Code:
 
     def lowered(self) -> Lowered:
         lines = [*self._pointers(), *self._coordinates(), *self._windows()]
-        states = [
-            [(f"s{f}_{i}", value) for i, value in enumerate(fold.combine.identity)] for f, fold in enumerate(self.folds)
-        ]
+        states = [[(f"s{f}_{i}", value) for i, value in enumerate(fold.combine.identity)] for f, fold in enumerate(self.folds)]
         for state in states:
             lines += [f"{COMPUTE_TYPE[v.kind]} {name} = {literal(v.attr, v.kind)};" for name, v in state]
         if self.folds:
