@@ -177,6 +177,11 @@ class Window:
             return list(range(len(self.axes)))
         return sorted(range(len(self.axes)), key=lambda a: -abs(first.strides[a]) if self.axes[a].extent > 1 else -(LIMIT**2))
 
+    @property
+    def starts(self) -> list[int]:
+        """The operands that say where windows begin."""
+        return [self.number(a.rule.starts) for a in self.axes if isinstance(a.rule, Placed)]
+
     def number(self, name: str) -> int:
         """The operand of an input."""
         return next(i for i, p in enumerate(self.graph.inputs) if p.name == name)

@@ -59,7 +59,7 @@ def adaptive_max_pool1d_backward(
 def adaptive_avg_pool2d(do: Steps, x: TensorRef, output_size: OutputSize, *, channels_last: bool = False) -> Any:
     """The average of each of output_size windows that share the input: along an axis of n elements and m outputs, output o takes
     elements floor(o * n / m) to below ceil((o + 1) * n / m), in rising order, the last axis fastest; the sum is divided by their
-    number.
+    number. One output along every axis is the mean of `baracuda.mean`, in its order.
 
     x has shape (batch, c, h, w) or (c, h, w), or with `channels_last` the channels behind; strides may be any. output_size is one
     number, or one for each axis, where None is the input's extent. f16 and bf16 are summed in f32 and rounded once; integers

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import Any, Protocol
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.tensor import TensorRef
-from baracuda.formula.expr import Expr, binary, const
+from baracuda.formula.expr import Expr, binary
 from baracuda.lowering.window.problem import Axis, covering
 from baracuda.ops.declaration.composition import Steps
 from baracuda.ops.pooling.geometry import Pooled, count_numbers, laid, pooled, result_shape, spatial, window_count
@@ -41,23 +42,26 @@ class Averages:
             return {"divisor": self.divisor}
         return count_numbers(self.windows, self.over, padded=self.padded)
 
-    def divided(self, w: Taps, x: Expr, *, tap: bool) -> Expr:
-        """x divided by the count of the output's window, or of the one at the tap."""
+    def divided(self, w: Taps, x: Expr) -> Expr:
+        """x divided by the count of the output's window."""
         if self.divisor is not None:
             by = w.number("divisor", x.kind)
         else:
-            by = window_count(w, self.windows, self.over, x.kind, padded=self.padded, tap=tap)
+            by = window_count(w, self.windows, self.over, x.kind, padded=self.padded)
         if x.kind.is_float:
             return x / by
         return binary("idiv", x, by)  # of nothing 0
 
     def forward(self, w: Taps) -> Expr:
-        return self.divided(w, w.sum(w["x"]), tap=False)
+        return self.divided(w, w.sum(w["x"]))
+
+    def share(self, w: Taps) -> Expr:
+        """What an output gives each of its elements."""
+        return self.divided(w, w["dy"])
 
     def backward(self, w: Taps) -> Expr:
-        if self.divisor is not None:
-            return self.divided(w, w.sum(w["dy"]), tap=False)
-        return w.sum(self.divided(w, w["dy"], tap=True))
+        total = w.sum(w["dy"])
+        return total if self.divisor is None else self.divided(w, total)
 
 
 def averages(
@@ -79,15 +83,11 @@ def check_numbers(x: TensorRef) -> None:
 
 def parts(x: TensorRef) -> list[Any]:
     """A real tensor as it is; of a complex one both parts."""
-    from baracuda.core.views import view  # noqa: F401
-
     return [x] if x.kind.category is not Category.COMPLEX else complex_parts(x)
 
 
 def complex_parts(x: TensorRef) -> list[Any]:
     """Both parts of a complex tensor, views of its memory."""
-    from dataclasses import replace
-
     kind = {ElementKind.C64: ElementKind.F32, ElementKind.C128: ElementKind.F64}[x.kind]
     strides = tuple(2 * s for s in x.strides)
     real = replace(x, kind=kind, strides=strides)
@@ -111,9 +111,35 @@ def avg_forward(do: Steps, x: TensorRef, found: Averages) -> Any:
 
 def avg_backward(do: Steps, dy: TensorRef, x: TensorRef, found: Averages) -> Any:
     check_slope(dy, x, result_shape(found.axes))
+    return spread(do, dy, x, found)
+
+
+class Divided(Protocol):
+    """Sums over windows that are divided: by one number, or by what differs from window to window."""
+
+    axes: Sequence[Axis]
+    divisor: int | None
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The numbers of its formulas."""
+
+    def share(self, w: Taps) -> Expr:
+        """What an output gives each of its elements."""
+
+    def backward(self, w: Taps) -> Expr:
+        """What an element gets of these shares, or, where the divisor is one number, of dy."""
+
+
+def spread(do: Steps, dy: TensorRef, x: TensorRef, found: Divided) -> Any:
+    """The gradient of x, given that of averages."""
     dx = do.result(x.shape, x.kind, x)
     for part, into in zip(parts(dy), parts(dx), strict=True):
-        fold(do, found.backward, covering(found.axes), {"dy": part}, into, numbers=found.numbers)
+        shares: TensorRef = part
+        if found.divisor is None:
+            shares = do.new(dy.shape, part.kind.compute, x)
+            fold(do, found.share, [Axis(n, n) for n in dy.shape], {}, shares, {"dy": part}, found.numbers)
+        fold(do, found.backward, covering(found.axes), {"dy": shares}, into, numbers=found.numbers)
     return dx
 
 
@@ -125,17 +151,3 @@ def check_slope(dy: TensorRef, x: TensorRef, shape: tuple[int, ...]) -> None:
         raise InvalidProblemError(f"dy: element is {dy.kind}; expected {x.kind}, that of x")
     if not (x.kind.is_float or x.kind.category is Category.COMPLEX):
         raise UnsupportedError(f"x: element is {x.kind}; expected a float, which has a gradient")
-
-
-__all__ = [
-    "Averages",
-    "Axis",
-    "avg_backward",
-    "avg_forward",
-    "averages",
-    "check_numbers",
-    "check_slope",
-    "complex_parts",
-    "const",
-    "parts",
-]

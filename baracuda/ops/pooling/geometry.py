@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Annotated, Any, Literal
 
 from baracuda.core.bounds import AtLeast
@@ -161,11 +160,11 @@ def result_shape(axes: Sequence[Axis]) -> tuple[int, ...]:
     return tuple(a.extent for a in axes)
 
 
-def window_count(w: Taps, windows: Sequence[Pooled], axes: Sequence[int], kind: Any, *, padded: bool, tap: bool) -> Expr:
-    """How many taps count in the window of an output: of the one that is computed, or of the one at the tap."""
+def window_count(w: Taps, windows: Sequence[Pooled], axes: Sequence[int], kind: Any, *, padded: bool) -> Expr:
+    """How many taps count in the window of an output."""
     total: Expr | None = None
     for window, a in zip(windows, axes, strict=True):
-        part = window.count(w, w.at(a) if tap else w.out(a), str(a), padded=padded)
+        part = window.count(w, w.out(a), str(a), padded=padded)
         total = part if total is None else total * part
     assert total is not None
     return cast(total, kind)
@@ -176,7 +175,3 @@ def count_numbers(windows: Sequence[Pooled], axes: Sequence[int], *, padded: boo
     for window, a in zip(windows, axes, strict=True):
         numbers |= window.numbers(str(a), padded=padded)
     return numbers
-
-
-def whole_count(windows: Sequence[Pooled]) -> int:
-    return prod(w.size for w in windows)

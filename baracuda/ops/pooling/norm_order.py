@@ -54,7 +54,7 @@ class Norm:
         return total / self._count(w, total.kind) * w.number("size", total.kind)
 
     def _count(self, w: Taps, kind: ElementKind) -> Expr:
-        return window_count(w, self.windows, self.over, kind, padded=True, tap=False)
+        return window_count(w, self.windows, self.over, kind, padded=True)
 
     def forward(self, w: Taps) -> Expr:
         return self.raised(w, self.total(w), 1.0 / self.p, "inverse")

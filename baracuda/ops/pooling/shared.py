@@ -7,16 +7,17 @@ from math import prod
 from typing import Annotated, Any
 
 from baracuda.core.bounds import AtLeast
-from baracuda.core.elements import ElementKind
+from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.formula.expr import Expr, binary, cast, const
-from baracuda.lowering.window.problem import LIMIT, Axis, Shared, Strided, covering
+from baracuda.lowering.window.problem import LIMIT, Axis, Shared, Strided
 from baracuda.ops.declaration.composition import Steps
-from baracuda.ops.pooling.averages import check_numbers, check_slope, parts
+from baracuda.ops.pooling.averages import check_numbers, check_slope, parts, spread
 from baracuda.ops.pooling.geometry import laid, result_shape, spatial
 from baracuda.ops.pooling.maxima import Maxima
 from baracuda.ops.pooling.window import Taps, fold
+from baracuda.ops.reductions.reductions import mean
 
 _Extent = Annotated[int, AtLeast(0)] | None
 OutputSize = _Extent | tuple[_Extent, ...]
@@ -59,13 +60,13 @@ class _Counts:
         numbers: dict[str, float] = {f"source{a}": self.axes[a].source for a in self.over}
         return numbers | {f"extent{a}": self.axes[a].extent for a in self.over}
 
-    def divided(self, w: Taps, x: Expr, *, tap: bool) -> Expr:
+    def divided(self, w: Taps, x: Expr) -> Expr:
         total: Expr | None = None
         if self.divisor is not None:
             total = w.number("divisor", x.kind)
         else:
             for a in self.over:
-                part = self._along(w, a, w.at(a) if tap else w.out(a))
+                part = self._along(w, a, w.out(a))
                 total = part if total is None else total * part
             assert total is not None
             total = cast(total, x.kind)
@@ -79,17 +80,22 @@ class _Counts:
         return cast(binary("idiv", (o + one) * n + m - one, m) - binary("idiv", o * n, m), ElementKind.S32)
 
     def forward(self, w: Taps) -> Expr:
-        return self.divided(w, w.sum(w["x"]), tap=False)
+        return self.divided(w, w.sum(w["x"]))
+
+    def share(self, w: Taps) -> Expr:
+        """What an output gives each of its elements."""
+        return self.divided(w, w["dy"])
 
     def backward(self, w: Taps) -> Expr:
-        if self.divisor is not None:
-            return self.divided(w, w.sum(w["dy"]), tap=False)
-        return w.sum(self.divided(w, w["dy"], tap=True))
+        total = w.sum(w["dy"])
+        return total if self.divisor is None else self.divided(w, total)
 
 
 def adaptive_averages(do: Steps, x: TensorRef, count: int, output_size: Any, channels_last: bool) -> Any:
     check_numbers(x)
     axes, over = adaptive_axes(x.shape, count, output_size, channels_last)
+    if x.kind.category in (Category.FLOAT, Category.COMPLEX) and all(axes[a].extent == 1 for a in over) and 0 not in x.shape:
+        return do.run(mean, {"x": x}, do.out, axis=over, keepdims=True)
     counts = _Counts(axes, over)
     y = do.result(result_shape(axes), x.kind, x)
     for part, into in zip(parts(x), parts(y), strict=True):
@@ -100,11 +106,7 @@ def adaptive_averages(do: Steps, x: TensorRef, count: int, output_size: Any, cha
 def adaptive_average_backward(do: Steps, dy: TensorRef, x: TensorRef, count: int, output_size: Any, channels_last: bool) -> Any:
     axes, over = adaptive_axes(x.shape, count, output_size, channels_last)
     check_slope(dy, x, result_shape(axes))
-    counts = _Counts(axes, over)
-    dx = do.result(x.shape, x.kind, x)
-    for part, into in zip(parts(dy), parts(dx), strict=True):
-        fold(do, counts.backward, covering(axes), {"dy": part}, into, numbers=counts.numbers)
-    return dx
+    return spread(do, dy, x, _Counts(axes, over))
 
 
 def adaptive_maxima(shape: Sequence[int], count: int, output_size: Any, channels_last: bool) -> Maxima:

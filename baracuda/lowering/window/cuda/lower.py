@@ -1,26 +1,29 @@
-"""Folds over windows on CUDA: a thread for an output, neighbours in memory side by side, each of which folds its own window.
+"""Folds over windows on CUDA: neighbours in memory are neighbouring threads, and each thread folds the windows of a few outputs along
+an axis that has none (channels), which share all that is known of taps.
 
-Neighbouring windows overlap, and what they share comes from the first-level cache. Where a window is short along an axis and its
-size is known, its taps are written out one by one, each with a test, so that their loads are under way together.
+Neighbouring windows overlap, and what they share comes from the first-level cache. Where a window has few taps along an axis, they
+are written out one by one, each with a test, so that their loads are under way together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import prod
 
 from baracuda.codegen.cuda.emit import Emitter, literal, table_definitions
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
-from baracuda.core.elements import ElementKind
-from baracuda.formula.expr import Axes, Expr
-from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target, Words, translation_unit
-from baracuda.lowering.window.problem import Placed, Shared, Strided, Window
+from baracuda.formula.expr import Axes, Expr, topological
+from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target, Words, piece, translation_unit
+from baracuda.lowering.window.cuda.taps import COUNTED, TapRules, few
+from baracuda.lowering.window.problem import Window
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 _THREADS = 256
-#: Taps along an axis that are written out, and taps of a window in all.
-_SHORT, _WRITTEN_OUT = 5, 27
+#: Outputs of a thread at most, bytes of one operand that it takes side by side, and threads that there must be at least.
+_MANY, _BYTES, _ENOUGH = 8, 16, 1 << 16
+#: Outputs of a thread that are not neighbours.
+_APART = 4
 
 
 def ways(problem: Window, target: Target) -> Iterator[Lowered]:
@@ -39,231 +42,212 @@ class _Code:
         self.problem = problem
         self.words = Words(len(problem.operands), problem.graph.params)
         self.rank, self.inputs = len(problem.axes), len(problem.graph.inputs)
-        self.total = prod(problem.shape)
-        self.wide = self.total + _THREADS >= INDEX_LIMIT
         self.folds = problem.folds
         self.tables: dict[Expr, str] = {}
-        short = [a for a in problem.windowed if self._size(a) <= _SHORT]
-        self.short = short if prod(self._size(a) for a in short) <= _WRITTEN_OUT else []
+        #: The axis along which a thread has several outputs, how many, and whether these are neighbours in memory.
+        self.axis, self.many, self.unit = self._several()
+        self.extents = [a.extent // self.many if i == self.axis else a.extent for i, a in enumerate(problem.axes)]
+        self.total = prod(self.extents)
+        self.wide = self.total + _THREADS >= INDEX_LIMIT
+        self.rules = TapRules(problem, self.words)
+        in_taps = {n.attr[0] for fold in self.folds for n in topological(fold.args) if n.op == "input"}
+        self.early = [i for i in self._points_read() if problem.graph.inputs[i].name in in_taps]
 
-    def _size(self, axis: int) -> int:
-        rule = self.problem.axes[axis].rule
-        return rule.size if isinstance(rule, Strided) and rule.base * rule.dilation <= 16 else 1 << 30
+    def _points_read(self) -> list[int]:
+        taps = self.problem.taps
+        starts = self.problem.starts
+        return [i for i in range(self.inputs) if i not in taps and i not in starts]
+
+    def _several(self) -> tuple[int | None, int, bool]:
+        problem = self.problem
+        fixed = {a for i in problem.starts for a in range(self.rank) if problem.operands[i].steps(a) != 0}
+        plain = [a for a, of in enumerate(problem.axes) if of.rule is None and of.extent > 1 and a not in fixed]
+        if not plain or any(o.general for o in problem.operands):
+            return None, 1, False
+        total = prod(problem.shape)
+        size = max(o.kind.itemsize for o in problem.operands)
+        written = problem.operands[self.inputs :]
+        for a in plain:
+            unit = all(problem.operands[i].steps(a) in (0, 1) for i in range(len(problem.operands)))
+            if unit and any(o.steps(a) == 1 for o in written):
+                return self._dividing(a, min(_MANY, max(2, _BYTES // size)), total, unit=True)
+        if self.folds and problem.windowed and problem.tap_count < COUNTED:
+            return self._dividing(max(plain, key=lambda a: problem.axes[a].extent), _APART, total, unit=False)
+        return None, 1, False
+
+    def _dividing(self, axis: int, most: int, total: int, *, unit: bool) -> tuple[int | None, int, bool]:
+        """As many outputs as an axis is a multiple of, where threads enough are left."""
+        while most > 1 and (self.problem.axes[axis].extent % most or (total // most < _ENOUGH and not unit)):
+            most //= 2
+        return (axis, most, unit) if most > 1 else (None, 1, False)
 
     # --- the whole ------------------------------------------------------------------------------------------------------
 
     def lowered(self) -> Lowered:
-        lines = [*self._pointers(), *self._coordinates(), *self._windows()]
-        states = [[(f"s{f}_{i}", value) for i, value in enumerate(fold.combine.identity)] for f, fold in enumerate(self.folds)]
-        for state in states:
-            lines += [f"{COMPUTE_TYPE[v.kind]} {name} = {literal(v.attr, v.kind)};" for name, v in state]
+        lines = [*self._pointers(), *self._coordinates(), *self.rules.lines()]
+        for i in self.early:
+            lines += self._loaded(i, f"p{i} + at{i}")
+        for f, fold in enumerate(self.folds):
+            for c, neutral in enumerate(fold.combine.identity):
+                value = literal(neutral.attr, neutral.kind)
+                lines.append(f"{COMPUTE_TYPE[neutral.kind]} s{f}_{c}[{self.many}];")
+                lines.append(f"{self._each()} s{f}_{c}[v] = {value};")
         if self.folds:
             lines += self._nested(0)
         lines += self._results()
         source = translation_unit(self.words, lines, _THREADS, table_definitions(self.tables))
         launch = Launch(KernelSource(source), (-(-self.total // _THREADS), 1, 1), _THREADS)
-        return Lowered((launch,), tuple(self.words.values), 0, "windows")
+        return Lowered((launch,), tuple(self.words.values), 0, f"windows x{self.many}")
+
+    def _each(self) -> str:
+        return f'_Pragma("unroll") for (int v = 0; v < {self.many}; ++v)'
 
     def _pointers(self) -> list[str]:
         lines = []
         for i, operand in enumerate(self.problem.operands):
-            type_ = STORAGE_TYPE[operand.kind]
-            const = "const " if i < self.inputs else ""
-            lines.append(f"{const}{type_}* const p{i} = ({const}{type_}*)W.w[{i}];")
+            type_ = f"{'const ' if i < self.inputs else ''}{STORAGE_TYPE[operand.kind]}"
+            lines.append(f"{type_}* const p{i} = ({type_}*)W.w[{i}];")
         return lines
 
     def _coordinates(self) -> list[str]:
-        """o0, o1, ...: of the thread's output, the nearest in memory fastest; and at{i}: where each operand's elements for it are."""
+        """o0, o1, ...: of the thread's first output, the nearest in memory fastest; and at{i}: where each operand's elements for it
+        are."""
         problem, words = self.problem, self.words
         kind = "i64" if self.wide else "unsigned"
         every = words.signed(self.total) if self.wide else words.unsigned(self.total)
         lines = [f"const {kind} t = ({kind})blockIdx.x * {_THREADS} + threadIdx.x;", f"if (t >= {every}) return;"]
-        rest = "t"
-        for axis in problem.walk[:0:-1]:
-            extent = problem.axes[axis].extent
+        rest, walk = "t", problem.walk
+        for axis in walk[::-1]:
+            extent, times = self.extents[axis], f" * {self.many}" if axis == self.axis else ""
+            if axis == walk[0]:
+                lines.append(f"const i64 o{axis} = (i64){rest}{times};" if problem.axes[axis].rule is None
+                             else f"const int o{axis} = (int){rest};")  # fmt: skip
+                break
             n = words.signed(extent) if self.wide else words.unsigned(extent)
             quotient = f"{rest} / {n}" if self.wide else f"divide({rest}, {words.divisor(extent)})"
-            lines += [f"const {kind} q{axis} = {quotient};", f"const int o{axis} = (int)({rest} - q{axis} * {n});"]
+            lines += [f"const {kind} q{axis} = {quotient};", f"const int o{axis} = (int)({rest} - q{axis} * {n}){times};"]
             rest = f"q{axis}"
-        if problem.walk:
-            lines.append(f"const {'i64' if self.wide and problem.axes[problem.walk[0]].rule is None else 'int'} "
-                         f"o{problem.walk[0]} = {'' if self.wide else '(int)'}{rest};")  # fmt: skip
         for i in range(len(problem.operands)):
             along = [a for a in range(self.rank) if i in problem.points or problem.axes[a].rule is None]
-            lines.append(f"const i64 at{i} = {self._offset(i, {a: f'o{a}' for a in along})};")
+            terms = [t for a in along if (t := self.rules.scaled(i, a, f"(i64)o{a}")) is not None]
+            lines.append(f"const i64 at{i} = {' + '.join(terms) or '0'};")
         return lines
 
-    def _offset(self, i: int, coordinates: dict[int, str]) -> str:
-        operand = self.problem.operands[i]
-        terms = []
-        for a, c in coordinates.items():
-            if operand.steps(a) == 0:
-                continue
-            unit = operand.steps(a) == 1
-            terms.append(f"(i64){c}" if unit else f"(i64){c} * {self.words.signed(operand.strides[a])}")
-        return " + ".join(terms) or "0"
+    # --- elements -------------------------------------------------------------------------------------------------------
 
-    # --- windows --------------------------------------------------------------------------------------------------------
+    def _loaded(self, i: int, address: str) -> list[str]:
+        """in{i}: the thread's elements of an operand, the first of which is at an address."""
+        operand, many, axis = self.problem.operands[i], self.many, self.axis
+        type_ = STORAGE_TYPE[operand.kind]
+        if axis is None or operand.steps(axis) == 0:
+            return [f"Vec<{type_}, 1> in{i}; in{i}.v[0] = *({address});"]
+        if self.unit:
+            return [f"Vec<{type_}, {many}> in{i};", f"load<{self._piece(i)}>(in{i}, {address});"]
+        return [f"Vec<{type_}, {many}> in{i};", f"{self._each()} in{i}.v[v] = *({address} + v * step{i});"]
 
-    def _windows(self) -> list[str]:
-        """start{a}, count{a}: the taps along each axis whose taps are counted; back{a} where they are tested."""
-        lines = []
-        for a in self.problem.windowed:
-            axis, words = self.problem.axes[a], self.words
-            rule, source = axis.rule, words.unsigned(axis.source)
-            lines.append(f"const int n{a} = (int){source};")
-            if isinstance(rule, Strided):
-                lines += self._strided(a, rule)
-            elif isinstance(rule, Shared):
-                extent = words.signed(axis.extent)
-                if axis.source * (axis.extent + 1) < INDEX_LIMIT:
-                    number = words.unsigned(axis.extent)
-                    divisor = words.divisor(axis.extent)
-                    lines.append(f"const int start{a} = (int)divide((unsigned)(o{a} * n{a}), {divisor});")
-                    end = f"(int)divide((unsigned)((o{a} + 1) * n{a}) + {number} - 1u, {divisor})"
-                    if axis.source * (axis.extent + 1) + axis.extent >= INDEX_LIMIT:
-                        end = f"(int)(((i64)(o{a} + 1) * n{a} + {extent} - 1) / {extent})"
-                else:
-                    lines.append(f"const int start{a} = (int)((i64)o{a} * n{a} / {extent});")
-                    end = f"(int)(((i64)(o{a} + 1) * n{a} + {extent} - 1) / {extent})"
-                lines.append(f"const int count{a} = {end} - start{a};")
-            else:
-                assert isinstance(rule, Placed)
-                i = self.problem.number(rule.starts)
-                lines += [
-                    f"const int count{a} = (int){words.unsigned(rule.size)};",
-                    f"const i64 wanted{a} = (i64)p{i}[at{i}];",
-                    f"const int start{a} = wanted{a} < 0 ? 0 : wanted{a} > n{a} - count{a} ? n{a} - count{a} : (int)wanted{a};",
-                ]
-        return lines
+    def _piece(self, i: int) -> int:
+        assert self.axis is not None
+        problem = self.problem
+        sources = [max(a.extent, a.source) for a in problem.axes]
+        return piece(problem.operands[i], self.many, self.axis, sources)
 
-    def _strided(self, a: int, rule: Strided) -> list[str]:
-        words = self.words
-        pad, stride = words.signed(rule.pad), words.unsigned(rule.stride)
-        lines = [f"const int back{a} = (int){pad} - o{a} * (int){stride};"]
-        if rule.base > 1:
-            lines.append(f"const int base{a} = (int){words.unsigned(rule.base)};")
-        if a in self.short:
-            return lines
-        dilated = rule.dilation > 1
-        dilation = f"dilation{a}" if dilated else "1"
-        if dilated:
-            lines.append(f"const int dilation{a} = (int){words.unsigned(rule.dilation)};")
-        size = f"(int){words.unsigned(rule.size)}"
-        rounded = f"(max(back{a}, 0) + {dilation} - 1) / {dilation}" if dilated else f"max(back{a}, 0)"
-        extent = f"n{a}" if rule.base == 1 else f"((n{a} - 1) * base{a} + 1)"
-        room = f"max({extent} + back{a}, 0)"
-        end = f"({room} + {dilation} - 1) / {dilation}" if dilated else room
-        if rule.base == 1:
-            return [
-                *lines,
-                f"const int first{a} = {rounded};",
-                f"const int count{a} = max(min({end}, {size}) - first{a}, 0), start{a} = first{a} * {dilation} - back{a};",
-            ]
-        step = f"(int){words.unsigned(rule.tap_step)}"
-        return [
-            *lines,
-            f"int first{a} = {rounded};",
-            f"const int turned{a} = base{a} * (max(back{a}, 0) / base{a} + 1) - back{a}, tries{a} = {step};",
-            f"int tried{a} = 0;",
-            f"while (tried{a} < tries{a} && (unsigned)(first{a} * {dilation} + turned{a}) % (unsigned)base{a} != 0u) "
-            f"{{ ++first{a}; ++tried{a}; }}",
-            f"const int count{a} = tried{a} < tries{a} ? (max(min({end}, {size}) - first{a}, 0) + tries{a} - 1) / tries{a} : 0;",
-            f"const int start{a} = (first{a} * {dilation} - back{a}) / base{a};",
-        ]
+    def _element(self, i: int) -> str:
+        axis = self.axis
+        same = axis is None or self.problem.operands[i].steps(axis) == 0
+        return f"widen(in{i}.v[{'0' if same else 'v'}])"
+
+    def _steps(self) -> list[str]:
+        """step{i}: from one of the thread's elements of an operand to the next, where these are no neighbours."""
+        if self.axis is None or self.unit:
+            return []
+        every = [(i, self.rules.stride(i, self.axis)) for i in range(len(self.problem.operands))]
+        return [f"const i64 step{i} = {s};" for i, s in every if s is not None]
+
+    # --- taps -----------------------------------------------------------------------------------------------------------
 
     def _nested(self, level: int) -> list[str]:
+        if level == 0:
+            first = [*self._steps()]
+            types = [(i, f"const {STORAGE_TYPE[self.problem.operands[i].kind]}") for i in self.problem.taps]
+            first += [f"{type_}* const x{i} = p{i} + at{i};" for i, type_ in types]
+            return [*first, *self._level(0)]
+        return self._level(level)
+
+    def _level(self, level: int) -> list[str]:
         problem = self.problem
         if level == len(problem.windowed):
             return self._tap()
         a = problem.windowed[level]
-        rule = problem.axes[a].rule
-        before = {i: f"x{i}_{problem.windowed[level - 1]}" if level else f"p{i} + at{i}" for i in problem.taps}
         moved = []
         for i in problem.taps:
-            type_ = f"const {STORAGE_TYPE[problem.operands[i].kind]}"
-            moved.append(f"{type_}* const x{i}_{a} = {before[i]} + {self._offset(i, {a: f'i{a}'})};")
-        inner = self._nested(level + 1)
-        if a in self.short:
-            assert isinstance(rule, Strided)
-            return self._written_out(a, rule, moved, inner)
-        step = ""
-        if isinstance(rule, Strided) and rule.step > 1:
-            step = f" * (int){self.words.unsigned(rule.step)}"
-        return [
-            f"for (int j{a} = 0; j{a} < count{a}; ++j{a}) {{",
-            *(f"  {line}" for line in (f"const int i{a} = start{a} + j{a}{step};", *moved, *inner)),
-            "}",
-        ]
+            kind = self.rules.offset_type(i)
+            before = f"x{i}_{problem.windowed[level - 1]}" if level else None
+            here = self.rules.scaled(i, a, f"({kind})i{a}")
+            terms = [t for t in (before, here) if t is not None]
+            moved.append(f"const {kind} x{i}_{a} = {' + '.join(terms) or '0'};")
+        return self.rules.loop(a, [*moved, *self._level(level + 1)])
 
-    def _written_out(self, a: int, rule: Strided, moved: list[str], inner: list[str]) -> list[str]:
-        """A loop that the compiler unrolls, with a test of each tap."""
-        body = [f"const int u{a} = j{a} * {rule.dilation} - back{a};"]
-        if rule.base == 1:
-            body.append(f"const int i{a} = u{a};")
-            there = f"(unsigned)i{a} < (unsigned)n{a}"
-        else:
-            power = rule.base & (rule.base - 1) == 0
-            if power:
-                shift = rule.base.bit_length() - 1
-                body.append(f"const int i{a} = u{a} >> {shift};")
-                there = f"(u{a} & {rule.base - 1}) == 0 && (unsigned)i{a} < (unsigned)n{a}"
-            else:
-                body.append(f"const int i{a} = u{a} / {rule.base};")
-                there = f"u{a} >= 0 && i{a} * {rule.base} == u{a} && i{a} < n{a}"
-        return [
-            "#pragma unroll",
-            f"for (int j{a} = 0; j{a} < {rule.size}; ++j{a}) {{",
-            *(f"  {line}" for line in body),
-            f"  if ({there}) {{",
-            *(f"    {line}" for line in (*moved, *inner)),
-            "  }",
-            "}",
-        ]
+    def _tap(self) -> list[str]:
+        problem = self.problem
+        last = problem.windowed[-1:]
+        used = {n.attr[0] for fold in self.folds for n in topological(fold.args) if n.op == "input"}
+        lines = []
+        for i in problem.taps:
+            if problem.graph.inputs[i].name in used:
+                lines += self._loaded(i, f"x{i} + x{i}_{last[0]}" if last else f"x{i}")
+        emitter = self._emitter()
+        body: list[str] = []
+        for f, fold in enumerate(self.folds):
+            values = [emitter.value(arg) for arg in fold.args]
+            inside = emitter.child(lambda n: None)
+            for c, (left, right) in enumerate(zip(fold.combine.left, fold.combine.right, strict=True)):
+                inside.names[left], inside.names[right] = f"s{f}_{c}[v]", values[c]
+            results = [inside.value(r) for r in fold.combine.results]
+            pairs = list(zip(fold.combine.results, results, strict=True))
+            new = [f"const {COMPUTE_TYPE[r.kind]} r{f}_{c} = {name};" for c, (r, name) in enumerate(pairs)]
+            body += [*emitter.lines, *inside.lines, *new, *(f"s{f}_{c}[v] = r{f}_{c};" for c in range(len(results)))]
+            emitter.lines = []
+        return [*lines, f"{self._each()} {{", *(f"  {line}" for line in body), "}"]
 
     # --- formulas -------------------------------------------------------------------------------------------------------
 
-    def _leaf(self, n: Expr, *, tap: bool) -> str | None:
+    def _emitter(self) -> Emitter:
+        emitter = Emitter(self._leaf)
+        emitter.tables = self.tables
+        return emitter
+
+    def _leaf(self, n: Expr) -> str | None:
         if n.op == "param":
             return self.words.param(n)
         if n.op == "coord":
             which, a = divmod(n.attr, self.rank)
-            return f"(int){'i' if which and self.problem.axes[a].rule is not None else 'o'}{a}"
-        if n.op == "input":
-            i = self.problem.number(n.attr[0])
-            if n.attr[2] is Axes.FULL:
-                last = self.problem.windowed[-1:]
-                return f"widen(*(x{i}_{last[0]}))" if last else f"widen(p{i}[at{i}])"
-            return f"widen(p{i}[at{i}])"
-        return None
-
-    def _tap(self) -> list[str]:
-        emitter = Emitter(lambda n: self._leaf(n, tap=True))
-        emitter.tables = self.tables
-        lines: list[str] = []
-        for f, fold in enumerate(self.folds):
-            values = [emitter.value(arg) for arg in fold.args]
-            inside = emitter.child(lambda n: None)
-            for i, (left, right) in enumerate(zip(fold.combine.left, fold.combine.right, strict=True)):
-                inside.names[left], inside.names[right] = f"s{f}_{i}", values[i]
-            results = [inside.value(r) for r in fold.combine.results]
-            new = [f"const {COMPUTE_TYPE[r.kind]} r{f}_{i} = {name};"
-                   for i, (r, name) in enumerate(zip(fold.combine.results, results, strict=True))]  # fmt: skip
-            lines += [*emitter.lines, *inside.lines, *new, *(f"s{f}_{i} = r{f}_{i};" for i in range(len(results)))]
-            emitter.lines = []
-        return lines
+            tap = which and self.problem.axes[a].rule is not None
+            return f"(int){'i' if tap else 'o'}{a}" if tap or a != self.axis else f"(int)(o{a} + v)"
+        return self._element(self.problem.number(n.attr[0])) if n.op == "input" else None
 
     def _results(self) -> list[str]:
-        emitter = Emitter(lambda n: self._leaf(n, tap=False))
-        emitter.tables = self.tables
+        emitter, problem = self._emitter(), self.problem
         for f, fold in enumerate(self.folds):
             for component, n in fold.nodes.items():
-                emitter.names[n] = f"s{f}_{component}"
-        stores = []
-        for k, (port, expr) in enumerate(self.problem.graph.outputs):
-            value, i = emitter.value(expr), self.inputs + k
-            stores.append(f"p{i}[at{i}] = Narrow<{STORAGE_TYPE[port.kind]}, {COMPUTE_TYPE[expr.kind]}>::to({value});")
-        return [*emitter.lines, *stores]
+                emitter.names[n] = f"s{f}_{component}[v]"
+        lines = [] if self.folds else self._steps()
+        nodes = {n.attr[0] for n in problem.graph.nodes if n.op == "input"}
+        plain_taps = [i for i in problem.taps if not self.folds]
+        for i in [*(i for i in self._points_read() if i not in self.early), *plain_taps]:
+            if problem.graph.inputs[i].name in nodes:
+                lines += self._loaded(i, f"p{i} + at{i}")
+        narrowed, stores = [], []
+        for k, (port, expr) in enumerate(problem.graph.outputs):
+            value, i, type_ = emitter.value(expr), self.inputs + k, STORAGE_TYPE[port.kind]
+            lines.append(f"Vec<{type_}, {self.many}> out{i};")
+            narrowed.append(f"out{i}.v[v] = Narrow<{type_}, {COMPUTE_TYPE[expr.kind]}>::to({value});")
+            if self.unit:
+                stores.append(f"store<{self._piece(i)}>(p{i} + at{i}, out{i});")
+            else:
+                step = f" + v * step{i}" if self.axis is not None else ""
+                stores.append(f"{self._each()} p{i}[at{i}{step}] = out{i}.v[v];")
+        inside = (f"  {line}" for line in (*emitter.lines, *narrowed))
+        return [*lines, f"{self._each()} {{", *inside, "}", *stores]
 
 
-__all__ = ["ElementKind", "lower", "ways"]
+__all__ = ["Mapping", "Sequence", "few", "lower", "ways"]
