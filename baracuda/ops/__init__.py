@@ -22,5 +22,6 @@ FAMILIES = (
     "creation.fills", "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices",
     "sorting.orders", "sorting.several_keys", "sorting.searches", "sets.uniques", "sets.sets",
     "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
-    "pooling.avg", "pooling.maximum", "pooling.adaptive", "pooling.fractional", "pooling.norms", "pooling.whole", "pooling.unpooling", "pooling.reduce_window",
+    "pooling.avg", "pooling.maximum", "pooling.adaptive", "pooling.fractional", "pooling.norms", "pooling.whole",
+    "pooling.unpooling", "pooling.reduce_window",
 )  # fmt: skip

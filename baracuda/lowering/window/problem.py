@@ -16,10 +16,10 @@ a rule fastest; each is an element's *state*, a formula over what is read there 
 begins with the identity of the operation and becomes operation(running state, state of the tap). What is written is a formula of
 the last running states, and of what is read at the output. So an output's bits depend on its own window alone.
 
-The other way around, which is the gradient: the windows o that show an input i are themselves a window of i. That of Strided(size,
-stride, dilation, pad, base) is Strided(size, base, dilation, (size - 1) * dilation - pad, stride), and that of Shared is Shared
-with the extents exchanged (o * n / m < i + 1 and (o + 1) * n / m > i, solved for o). So a gradient is a fold over windows in rising
-order, and nobody adds atomically.
+The other way around, which is the gradient: the windows o that show an input i are themselves a window of i. That of
+Strided(size, stride, dilation, pad, base) is Strided(size, base, dilation, (size - 1) * dilation - pad, stride), and that of
+Shared is Shared with the extents exchanged (o * n / m < i + 1 and (o + 1) * n / m > i, solved for o). So a gradient is a fold
+over windows in rising order, and nobody adds atomically.
 
 In the graph a fold is a node of op "scan", which stands for its last running state; an input with the axes FULL is read at the
 tap, one with OUTER at the output. Of R axes, `coord(a)` is the output's coordinate along axis a and `coord(R + a)` the tap's.

@@ -27,8 +27,8 @@ def adaptive_avg_pool1d(do: Steps, x: TensorRef, output_size: OutputSize, *, cha
 def adaptive_avg_pool1d_backward(
     do: Steps, dy: TensorRef, x: TensorRef, output_size: OutputSize, *, channels_last: bool = False
 ) -> Any:
-    """The gradient of `adaptive_avg_pool1d`'s x: of each element the sum, over the windows that show it in rising order, of dy divided
-    by the window's number of elements; where that is one number for all, the sum divided by it."""
+    """The gradient of `adaptive_avg_pool1d`'s x: of each element the sum, over the windows that show it in rising order, of dy
+    divided by the window's number of elements; where that is one number for all, the sum divided by it."""
     return adaptive_average_backward(do, dy, x, 1, output_size, channels_last)
 
 
@@ -80,8 +80,8 @@ def adaptive_avg_pool2d(do: Steps, x: TensorRef, output_size: OutputSize, *, cha
 def adaptive_avg_pool2d_backward(
     do: Steps, dy: TensorRef, x: TensorRef, output_size: OutputSize, *, channels_last: bool = False
 ) -> Any:
-    """The gradient of `adaptive_avg_pool2d`'s x: of each element the sum, over the windows that show it in rising order, of dy divided
-    by the window's number of elements; where that is one number for all, the sum divided by it."""
+    """The gradient of `adaptive_avg_pool2d`'s x: of each element the sum, over the windows that show it in rising order, of dy
+    divided by the window's number of elements; where that is one number for all, the sum divided by it."""
     return adaptive_average_backward(do, dy, x, 2, output_size, channels_last)
 
 
@@ -127,8 +127,8 @@ def adaptive_avg_pool3d(do: Steps, x: TensorRef, output_size: OutputSize, *, cha
 def adaptive_avg_pool3d_backward(
     do: Steps, dy: TensorRef, x: TensorRef, output_size: OutputSize, *, channels_last: bool = False
 ) -> Any:
-    """The gradient of `adaptive_avg_pool3d`'s x: of each element the sum, over the windows that show it in rising order, of dy divided
-    by the window's number of elements; where that is one number for all, the sum divided by it."""
+    """The gradient of `adaptive_avg_pool3d`'s x: of each element the sum, over the windows that show it in rising order, of dy
+    divided by the window's number of elements; where that is one number for all, the sum divided by it."""
     return adaptive_average_backward(do, dy, x, 3, output_size, channels_last)
 
 

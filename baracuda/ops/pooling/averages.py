@@ -117,8 +117,13 @@ def avg_backward(do: Steps, dy: TensorRef, x: TensorRef, found: Averages) -> Any
 class Divided(Protocol):
     """Sums over windows that are divided: by one number, or by what differs from window to window."""
 
-    axes: Sequence[Axis]
-    divisor: int | None
+    @property
+    def axes(self) -> Sequence[Axis]:
+        """The axes of the problem."""
+
+    @property
+    def divisor(self) -> int | None:
+        """The number that all sums are divided by, if it is one."""
 
     @property
     def numbers(self) -> dict[str, float]:

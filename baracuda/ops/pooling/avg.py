@@ -6,7 +6,7 @@ from typing import Any
 
 from baracuda.core.tensor import TensorRef
 from baracuda.ops.declaration.composition import Steps, composed
-from baracuda.ops.pooling.averages import avg_backward, avg_forward, averages
+from baracuda.ops.pooling.averages import averages, avg_backward, avg_forward
 from baracuda.ops.pooling.geometry import AutoPad, Padding, Sizes, Strides
 
 
@@ -101,11 +101,11 @@ def avg_pool2d(
 ) -> Any:
     """The average of each window: the sum of its elements in rising order, the last axis fastest, divided by their number.
 
-    x has shape (batch, c, h, w) or (c, h, w), or with `channels_last` the channels behind; strides may be any. An output's extent is
-    floor((n + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1; ceil_mode rounds up, where the last window then begins
-    within the input or the padding before it. The stride is by default the kernel's size. What a sum is divided by is
-    divisor_override, or else how many elements of the window lie within the input, or with count_include_pad within that and its
-    padding. Integers divide towards zero. padding may be a pair for each axis, before and after, and auto_pad
+    x has shape (batch, c, h, w) or (c, h, w), or with `channels_last` the channels behind; strides may be any. An output's
+    extent is floor((n + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1; ceil_mode rounds up, where the last
+    window then begins within the input or the padding before it. The stride is by default the kernel's size. What a sum is
+    divided by is divisor_override, or else how many elements of the window lie within the input, or with count_include_pad
+    within that and its padding. Integers divide towards zero. padding may be a pair for each axis, before and after, and auto_pad
     ONNX's word for it. f16 and bf16 are summed in f32 and rounded once. Complex numbers are averaged by parts.
     Sources: torch.nn.functional.avg_pool2d, ONNX AveragePool.
 

@@ -23,10 +23,10 @@ def fractional_max_pool2d(
     channels_last: bool = False,
 ) -> Any:
     """The largest element of windows of kernel_size whose places are drawn: along an axis of n elements and m outputs window o
-    begins at int((o + u) * a) - int(u * a), where a = (n - kernel_size) / (m - 1), and the last one at n - kernel_size, computed in
-    the kind that the samples compute in. `_random_samples`, of shape (batch, c, 2), has u of every channel, in 0 ... 1, for the
-    columns and for the rows, in this order, as in PyTorch (of three axes in the order of the axes). The extent of the output is
-    output_size, or int(n * output_ratio).
+    begins at int((o + u) * a) - int(u * a), where a = (n - kernel_size) / (m - 1), and the last one at n - kernel_size,
+    computed in the kind that the samples compute in. `_random_samples`, of shape (batch, c, 2), has u of every channel, in 0
+    ... 1, for the columns and for the rows, in this order, as in PyTorch (of three axes in the order of the axes). The extent
+    of the output is output_size, or int(n * output_ratio).
 
     With return_indices also where they are, as s64: the number within its channel. Ties and NaN as in `max_pool2d`.
     Source: torch.nn.functional.fractional_max_pool2d.
@@ -56,8 +56,8 @@ def fractional_max_pool2d_backward(
     indices: Given = None,
     channels_last: bool = False,
 ) -> Any:
-    """The gradient of `fractional_max_pool2d`'s x: dy added up, in the order of `scatter_add`, where the indices say; without them these
-    are computed again from the samples."""
+    """The gradient of `fractional_max_pool2d`'s x: dy added up, in the order of `scatter_add`, where the indices say; without
+    them these are computed again from the samples."""
     found = Fractional(x, 2, kernel_size, output_size, output_ratio, _random_samples, channels_last, given=indices is not None)
     return fractional_backward(do, dy, x, indices, found)
 
@@ -99,7 +99,7 @@ def fractional_max_pool3d_backward(
     indices: Given = None,
     channels_last: bool = False,
 ) -> Any:
-    """The gradient of `fractional_max_pool3d`'s x: dy added up, in the order of `scatter_add`, where the indices say; without them these
-    are computed again from the samples."""
+    """The gradient of `fractional_max_pool3d`'s x: dy added up, in the order of `scatter_add`, where the indices say; without
+    them these are computed again from the samples."""
     found = Fractional(x, 3, kernel_size, output_size, output_ratio, _random_samples, channels_last, given=indices is not None)
     return fractional_backward(do, dy, x, indices, found)

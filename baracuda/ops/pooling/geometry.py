@@ -27,7 +27,8 @@ AutoPad = Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"]
 
 @dataclass(frozen=True)
 class Pooled:
-    """Windows along one axis: their size, stride and dilation, the padding before and after, the input's extent and the output's."""
+    """Windows along one axis: their size, stride and dilation, the padding before and after, the input's extent and the
+    output's."""
 
     size: int
     stride: int

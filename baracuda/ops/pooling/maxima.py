@@ -11,7 +11,7 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.tensor import TensorRef
 from baracuda.formula.expr import Expr, cast, compare, const, select
-from baracuda.lowering.window.problem import LIMIT, Axis, Placed, covering
+from baracuda.lowering.window.problem import LIMIT, Axis, covering
 from baracuda.ops.declaration.composition import Given, Steps
 from baracuda.ops.pooling.averages import check_slope
 from baracuda.ops.pooling.geometry import laid, pooled, result_shape, spatial
@@ -136,6 +136,3 @@ def max_backward(do: Steps, dy: TensorRef, x: TensorRef, indices: Given, found: 
     numbers = {**{f"extent{a}": n for a, n in enumerate(x.shape)}, "plane": found.plane}
     fold(do, slope, covering(found.axes), {"dy": dy, "indices": within}, dx, None, numbers)
     return dx
-
-
-__all__ = ["Maxima", "Placed", "StorageOrder", "check_ordered", "max_backward", "max_forward", "max_pools"]

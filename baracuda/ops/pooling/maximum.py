@@ -57,8 +57,8 @@ def max_pool1d_backward(
     whole_indices: bool = False,
     channels_last: bool = False,
 ) -> Any:
-    """The gradient of `max_pool1d`'s x: of each element the sum of dy, in rising order, over the windows whose index names it. The
-    indices are those that the forward returned with these options; without them they are computed again. Nothing is added
+    """The gradient of `max_pool1d`'s x: of each element the sum of dy, in rising order, over the windows whose index names it.
+    The indices are those that the forward returned with these options; without them they are computed again. Nothing is added
     atomically."""
     found = max_pools(
         x.shape, 1, kernel_size, stride, padding, dilation, ceil_mode, auto_pad, storage_order, whole_indices, channels_last
@@ -85,9 +85,9 @@ def max_pool2d(
     """The largest element of each window; with return_indices also where it is, as s64.
 
     x has shape (batch, c, h, w) or (c, h, w), or with `channels_last` the channels behind; strides may be any. Windows lie as in
-    `avg_pool2d`; padding is never the largest. A NaN in a window is the result. Without indices +0 is above -0; with them the value
-    is that of the element that the index names: the first of equal ones (+0 and -0 are equal), but the last NaN. An index is the
-    element's number among those of its channel, counted along the last axis first, or with storage_order=1 along the first
+    `avg_pool2d`; padding is never the largest. A NaN in a window is the result. Without indices +0 is above -0; with them the
+    value is that of the element that the index names: the first of equal ones (+0 and -0 are equal), but the last NaN. An index
+    is the element's number among those of its channel, counted along the last axis first, or with storage_order=1 along the first
     axis first; with whole_indices it is its number in the whole tensor, as ONNX has it. A window without elements (of a dilation
     beyond the input) gives the least value, and -1.
     Any element but complex ones. Sources: torch.nn.functional.max_pool2d, ONNX MaxPool.
@@ -123,8 +123,8 @@ def max_pool2d_backward(
     whole_indices: bool = False,
     channels_last: bool = False,
 ) -> Any:
-    """The gradient of `max_pool2d`'s x: of each element the sum of dy, in rising order, over the windows whose index names it. The
-    indices are those that the forward returned with these options; without them they are computed again. Nothing is added
+    """The gradient of `max_pool2d`'s x: of each element the sum of dy, in rising order, over the windows whose index names it.
+    The indices are those that the forward returned with these options; without them they are computed again. Nothing is added
     atomically."""
     found = max_pools(
         x.shape, 2, kernel_size, stride, padding, dilation, ceil_mode, auto_pad, storage_order, whole_indices, channels_last
@@ -179,8 +179,8 @@ def max_pool3d_backward(
     whole_indices: bool = False,
     channels_last: bool = False,
 ) -> Any:
-    """The gradient of `max_pool3d`'s x: of each element the sum of dy, in rising order, over the windows whose index names it. The
-    indices are those that the forward returned with these options; without them they are computed again. Nothing is added
+    """The gradient of `max_pool3d`'s x: of each element the sum of dy, in rising order, over the windows whose index names it.
+    The indices are those that the forward returned with these options; without them they are computed again. Nothing is added
     atomically."""
     found = max_pools(
         x.shape, 3, kernel_size, stride, padding, dilation, ceil_mode, auto_pad, storage_order, whole_indices, channels_last

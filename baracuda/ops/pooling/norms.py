@@ -76,10 +76,10 @@ def lp_pool2d(
 ) -> Any:
     """The norm of each window: (sum of x**norm_type)**(1 / norm_type), the powers added in rising order.
 
-    Windows lie as in `avg_pool2d`, shapes and layouts are as there. A window that ceil_mode lets reach beyond the input stands for a
-    whole one: its sum is divided by the number of its elements and multiplied by that of a window's. With `absolute` the powers
-    are those of |x|, as in ONNX, which makes a difference where norm_type is not even: PyTorch's are those of x, and the root of
-    a negative sum is NaN. Sources: torch.nn.functional.lp_pool2d, ONNX LpPool.
+    Windows lie as in `avg_pool2d`, shapes and layouts are as there. A window that ceil_mode lets reach beyond the input stands
+    for a whole one: its sum is divided by the number of its elements and multiplied by that of a window's. With `absolute` the
+    powers are those of |x|, as in ONNX, which makes a difference where norm_type is not even: PyTorch's are those of x, and the
+    root of a negative sum is NaN. Sources: torch.nn.functional.lp_pool2d, ONNX LpPool.
 
     Examples
     --------

@@ -120,6 +120,7 @@ def _start(w: Taps) -> Expr:
 
 
 def fractional_forward(do: Steps, x: TensorRef, found: Fractional, return_indices: bool) -> Any:
+    starts: dict[str, TensorRef]
     if 0 in found.result:
         starts = {f"starts{d}": do.new(found.result, _S32) for d in range(found.count)}
     else:

@@ -52,7 +52,8 @@ def _places(
     """Where elements go, and the rows of channels that they go to: one row where an index counts the whole result."""
     over = spatial(shape, count, channels_last)
     plane = prod(shape[a] for a in over)
-    rows = (1, prod(shape)) if whole else (prod(shape) // max(plane, 1), plane)
+    total = prod(shape)
+    rows = (1, total) if whole else (total // max(plane, 1), plane)
     if bounds == "check" and prod(indices.shape):
         do.check_indices(indices, "indices", IndexBound(rows[1]))
     index = planes(do, indices, count, channels_last)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from baracuda.core.elements import Category, ElementKind
@@ -82,6 +83,10 @@ def _start(op: str, kind: ElementKind) -> float:
     return order.empty(op, kind)
 
 
+def _folded(combine: Combine, w: Taps) -> Expr:
+    return w.fold(combine, w["x"])[0]
+
+
 @composed(x="...", out=True)
 def reduce_window(
     do: Steps,
@@ -94,14 +99,14 @@ def reduce_window(
     base_dilation: Extents | None = None,
     window_dilation: Extents | None = None,
 ) -> Any:
-    """Each window of x folded by an operation: y = init_value (+) x_0 (+) x_1 ..., from the left, its elements in rising order, the
-    last axis fastest.
+    """Each window of x folded by an operation: y = init_value (+) x_0 (+) x_1 ..., from the left, its elements in rising order,
+    the last axis fastest.
 
     Windows lie along every axis of x: of window_dimensions elements, window_dilation apart, one every window_strides, in x with
-    base_dilation - 1 holes between its elements and with padding before and after. Holes and padding are left out. The operation is a
-    word, or a function of two expressions of the formula language that gives one of the same kind. init_value is rounded to the
-    kind that x computes in; None is what changes nothing (0, 1, the least or the largest). f16 and bf16 are folded in f32 and rounded
-    once, 8- and 16-bit integers in s32, and keep their low bits. Complex numbers may be summed.
+    base_dilation - 1 holes between its elements and with padding before and after. Holes and padding are left out. The
+    operation is a word, or a function of two expressions of the formula language that gives one of the same kind. init_value is
+    rounded to the kind that x computes in; None is what changes nothing (0, 1, the least or the largest). f16 and bf16 are
+    folded in f32 and rounded once, 8- and 16-bit integers in s32, and keep their low bits. Complex numbers may be summed.
     Source: jax.lax.reduce_window.
 
     Raises `InvalidProblemError` for options of another rank than x, `UnsupportedError` for an element that the operation is not
@@ -126,7 +131,7 @@ def reduce_window(
     starts = [init_value] if not is_complex else [None, None] if start is None else [start.real, start.imag]
     for part, into, first in zip(parts(x), parts(y), starts, strict=True):
         combine = _combine(computation, part.kind.compute, first)
-        fold(do, lambda w, combine=combine: w.fold(combine, w["x"])[0], axes, {"x": part}, into)
+        fold(do, partial(_folded, combine), axes, {"x": part}, into)
     return y
 
 
@@ -143,9 +148,9 @@ def reduce_window_backward(
     base_dilation: Extents | None = None,
     window_dilation: Extents | None = None,
 ) -> Any:
-    """The gradient of `reduce_window`'s x: of each element the sum, over the windows that show it in rising order, of dy (sum); of dy
-    where it is the window's largest or least, the first of equal ones, and not beyond init_value (max, min); of dy times the
-    product of all other factors (prod), which is theirs divided by x, or where x is 0 and no other factor is, theirs.
+    """The gradient of `reduce_window`'s x: of each element the sum, over the windows that show it in rising order, of dy (sum);
+    of dy where it is the window's largest or least, the first of equal ones, and not beyond init_value (max, min); of dy times
+    the product of all other factors (prod), which is theirs divided by x, or where x is 0 and no other factor is, theirs.
 
     Raises `UnsupportedError` for another operation.
     """

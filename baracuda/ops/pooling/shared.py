@@ -50,8 +50,9 @@ class _Counts:
 
     def __init__(self, axes: Sequence[Axis], over: Sequence[int]) -> None:
         self.axes, self.over = axes, over
-        sizes = [a.rule.size for a in (axes[o] for o in over) if isinstance(a.rule, Strided)]
-        self.divisor = prod(sizes) if len(sizes) == len(over) else None
+        sizes: list[int] = [a.rule.size for a in (axes[o] for o in over) if isinstance(a.rule, Strided)]
+        product = prod(sizes)
+        self.divisor = product if len(sizes) == len(over) else None
 
     @property
     def numbers(self) -> dict[str, float]:

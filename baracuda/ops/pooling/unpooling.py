@@ -51,7 +51,8 @@ def max_unpool1d_backward(
     channels_last: bool = False,
     bounds: Bounds = "check",
 ) -> Any:
-    """The gradient of `max_unpool1d`'s x: dy at the index of each element that stayed, 0 for those that another took the place of."""
+    """The gradient of `max_unpool1d`'s x: dy at the index of each element that stayed, 0 for those that another took the place
+    of."""
     return unpool_backward(dy, do, x, indices, 1, kernel_size, stride, padding, output_size, whole_indices, channels_last, bounds)
 
 
@@ -69,8 +70,8 @@ def max_unpool2d(
     channels_last: bool = False,
     bounds: Bounds = "check",
 ) -> Any:
-    """The opposite of `max_pool2d`: zeros, and the elements of x where their indices say, which number the elements of a channel, or
-    with whole_indices those of the whole result, as in ONNX.
+    """The opposite of `max_pool2d`: zeros, and the elements of x where their indices say, which number the elements of a
+    channel, or with whole_indices those of the whole result, as in ONNX.
 
     The extents of the result are (n - 1) * stride - 2 * padding + kernel_size, or those of output_size, which may be the spatial
     extents or the whole shape. Of several elements with one index the last stays. An index out of range is an
@@ -101,7 +102,8 @@ def max_unpool2d_backward(
     channels_last: bool = False,
     bounds: Bounds = "check",
 ) -> Any:
-    """The gradient of `max_unpool2d`'s x: dy at the index of each element that stayed, 0 for those that another took the place of."""
+    """The gradient of `max_unpool2d`'s x: dy at the index of each element that stayed, 0 for those that another took the place
+    of."""
     return unpool_backward(dy, do, x, indices, 2, kernel_size, stride, padding, output_size, whole_indices, channels_last, bounds)
 
 
@@ -145,5 +147,6 @@ def max_unpool3d_backward(
     channels_last: bool = False,
     bounds: Bounds = "check",
 ) -> Any:
-    """The gradient of `max_unpool3d`'s x: dy at the index of each element that stayed, 0 for those that another took the place of."""
+    """The gradient of `max_unpool3d`'s x: dy at the index of each element that stayed, 0 for those that another took the place
+    of."""
     return unpool_backward(dy, do, x, indices, 3, kernel_size, stride, padding, output_size, whole_indices, channels_last, bounds)

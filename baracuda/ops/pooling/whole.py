@@ -8,9 +8,9 @@ from typing import Any
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.ops.declaration.composition import Given, Steps, composed
+from baracuda.ops.declaration.words import Order
 from baracuda.ops.pooling.averages import check_slope
 from baracuda.ops.pooling.maxima import check_ordered, max_backward, max_forward
-from baracuda.ops.declaration.words import Order
 from baracuda.ops.pooling.shared import adaptive_maxima
 from baracuda.ops.reductions.reductions import max_, mean, vector_norm
 
@@ -55,8 +55,8 @@ def _check(dy: TensorRef, x: TensorRef, over: tuple[int, ...]) -> None:
 
 @composed(x=_X)
 def global_max_pool(do: Steps, x: TensorRef, return_indices: bool = False, *, channels_last: bool = False) -> Any:
-    """The largest element of each channel, over all axes behind it, whose extents become 1; with return_indices also where it is, as
-    s64: its number within its channel. Ties, NaN and zeros as in `max_pool2d`.
+    """The largest element of each channel, over all axes behind it, whose extents become 1; with return_indices also where it
+    is, as s64: its number within its channel. Ties, NaN and zeros as in `max_pool2d`.
 
     x has shape (batch, c, ...), or with `channels_last` (batch, ..., c). Source: ONNX GlobalMaxPool.
 

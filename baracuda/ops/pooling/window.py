@@ -196,7 +196,8 @@ class Taps:
     def largest(self, x: Expr, position: Expr, *, least: bool = False) -> tuple[Expr, Expr]:
         """The largest of the taps' x, or the least, and its position: the first of equal ones, but the last NaN where there is
         one; -1 of no taps."""
-        return self.fold(_located(x.kind, position.kind, least), x, position)
+        value, index = self.fold(_located(x.kind, position.kind, least), x, position)
+        return value, index
 
 
 def _neutral(op: str, kind: ElementKind) -> float:
@@ -247,7 +248,7 @@ def fold(
             leaves[name] = input_(slot, tensor.kind, where)
             ports.append(Port(slot, tensor.kind, where))
             tensors[slot] = tensor
-    axes = tuple(_renamed(a, {n: s for n, s in zip(points, POINTS, strict=False)}) for a in axes)
+    axes = tuple(_renamed(a, dict(zip(points, POINTS, strict=False))) for a in axes)
     made = formula(Taps(leaves, axes))
     values = made if isinstance(made, tuple) else (made,)
     outputs = tuple(
@@ -259,8 +260,7 @@ def fold(
     given_numbers = tuple(sorted((n, v) for n, v in (numbers or {}).items() if n in wanted))
     descriptor = WindowDescriptor(graph, axes, given_numbers)
     placed = tuple(results) + (None,) * (len(RESULTS) - len(results))
-    written = do.plan(WindowPlan, descriptor, tensors, placed)
-    return written
+    return do.plan(WindowPlan, descriptor, tensors, placed)
 
 
 def _renamed(axis: Axis, slots: Mapping[str, str]) -> Axis:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from baracuda.lowering.nest.cpu.kernel import grain
 from baracuda.lowering.sort.cpu.code import Integers
 from baracuda.lowering.window.cpu.rows import WindowRows
 from baracuda.lowering.window.problem import Placed, Strided, Window
 from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.program import Lowered
-
-__all__ = ["grain", "lower", "vector_axis", "ways"]
 
 #: An axis shorter than this is not worth vectors when there is another.
 _SHORT = 8

@@ -7,12 +7,12 @@ have the same taps are taken together, and written so many apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from baracuda.codegen.llvm.evaluate import Evaluator, Group
 from baracuda.codegen.llvm.ir import Builder, Value, Variable, constant, i64, vector
-from baracuda.codegen.llvm.lanes import first_lanes, load_at, load_lanes, store_lanes
+from baracuda.codegen.llvm.lanes import load_at, load_lanes, store_lanes
 from baracuda.codegen.llvm.memory import load, stored_type, widen
 from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.formula.expr import Axes, Expr, topological
@@ -30,7 +30,8 @@ _CHUNK, _COUNT = 4096, 4
 
 @dataclass
 class _Lanes:
-    """Some outputs side by side: `count` vectors of `lanes`, from `first` on (the coordinate of the first), `apart` from each other.
+    """Some outputs side by side: `count` vectors of `lanes`, from `first` on (the coordinate of the first), `apart` from each
+    other.
 
     start, advance
         The element of the input along the vectors' axis at tap 0 of the first, and how far on that of the next lane is.
@@ -80,10 +81,10 @@ class WindowRows:
         along = 1 if self.axis is None else problem.axes[self.axis].extent
         rule = None if self.axis is None else problem.axes[self.axis].rule
         classes = rule.classes if isinstance(rule, Strided) else 1
-        length = -(-along // classes)
-        chunk = min(_CHUNK, max(64, int(16384 / problem.tap_count)))
+        length: int = -(-along // classes)
+        chunk = min(_CHUNK, max(64, round(16384 / problem.tap_count)))
         chunks = -(-length // chunk)
-        outer = [*(problem.axes[a].extent for a in self.outer), chunks]
+        outer: list[int] = [*(problem.axes[a].extent for a in self.outer), chunks]
         points = problem.points
         strides: dict[int, Sequence[Value]] = {i: [*(self.strides[i][a] for a in self.outer), i64(0)] for i in points}
         for i in problem.taps:
@@ -113,7 +114,7 @@ class WindowRows:
     def _element_ns(self) -> float:
         """About how long one thread works on an output."""
         problem = self.problem
-        per_tap = sum(vector_cost(n) for fold in self.folds for n in (*topological(fold.args), *fold.combine.nodes))
+        per_tap: float = sum(vector_cost(n) for fold in self.folds for n in (*topological(fold.args), *fold.combine.nodes))
         per_tap += sum(problem.operands[i].kind.itemsize for i in problem.taps) * 0.7
         finish = sum(vector_cost(n) for n in problem.graph.nodes) + 3.0
         scalar = 8.0 if self.lanes == 1 else 1.0
@@ -165,7 +166,7 @@ class WindowRows:
             at = q.get()
             start = b.add(found.start, b.mul(at, rule.advance))
             first = at if classes is None else b.add(r, b.mul(at, classes))
-            taps = Taps(start, found.count, rule.step)
+            taps = Taps(start, found.number, rule.step)
             remaining = b.sub(end, at) if masked else None
             row.write(_Lanes(lanes, count, first, classes, taps, rule.advance, masked, remaining))
             q.set(b.add(at, lanes * count))
@@ -174,9 +175,8 @@ class WindowRows:
             at = q.get()
             room = b.sub(b.min(found.high, end), lanes * _COUNT)
             inside = b.and_(b.compare("icmp sge", at, found.low), b.compare("icmp sle", at, room))
-            with b.if_(inside):
-                with b.while_(lambda: b.compare("icmp sle", q.get(), room)):
-                    some(_COUNT, masked=False)
+            with b.if_(inside), b.while_(lambda: b.compare("icmp sle", q.get(), room)):
+                some(_COUNT, masked=False)
             with b.else_(inside):
                 some(1, masked=True)
 
@@ -375,6 +375,3 @@ class _Row:
         for g, value in enumerate(values):
             offset = g * at.lanes * operand.kind.itemsize if stride is None else b.mul(stride, g * at.lanes) if g else 0
             store_lanes(b, operand.kind, value, b.at(pointer, offset), stride, at.remaining)
-
-
-__all__ = ["Callable", "WindowRows", "first_lanes"]

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from baracuda.codegen.llvm.ir import Builder, Int, Value, i64
 from baracuda.lowering.sort.cpu.code import StepBuilder
-from baracuda.lowering.window.problem import Axis, Placed, Shared, Strided
+from baracuda.lowering.window.problem import Axis, Strided
 
 
 class Taps(NamedTuple):
-    """The taps of a window along an axis: i = start + j * step for j below count."""
+    """The taps of a window along an axis: i = start + j * step for j below number."""
 
     start: Value
-    count: Value
+    number: Value
     step: Value
 
 
@@ -88,11 +88,11 @@ class StridedRule:
 
 
 class ClassTaps(NamedTuple):
-    """The taps that the outputs o = r + q * classes have in common: i = start + q * advance + j * step for j below count, of which
-    all are there for q from low to below high; `length` is how many q there are."""
+    """The taps that the outputs o = r + q * classes have in common: i = start + q * advance + j * step for j below number, of
+    which all are there for q from low to below high; `length` is how many q there are."""
 
     start: Value
-    count: Value
+    number: Value
     low: Value
     high: Value
     length: Value
@@ -129,6 +129,3 @@ def shared_taps(b: Builder, o: Value, extent: Value, source: Value) -> Taps:
 
 def placed_taps(b: Builder, start: Value, size: Value, source: Value) -> Taps:
     return Taps(b.min(maximum(b, start, 0), b.sub(source, size)), size, i64(1))
-
-
-__all__ = ["ClassTaps", "Placed", "Shared", "StridedRule", "Taps", "class_taps", "maximum", "placed_taps", "shared_taps"]

@@ -1,21 +1,21 @@
-"""Folds over windows on CUDA: neighbours in memory are neighbouring threads, and each thread folds the windows of a few outputs along
-an axis that has none (channels), which share all that is known of taps.
+"""Folds over windows on CUDA: neighbours in memory are neighbouring threads, and each thread folds the windows of a few outputs
+along an axis that has none (channels), which share all that is known of taps.
 
-Neighbouring windows overlap, and what they share comes from the first-level cache. Where a window has few taps along an axis, they
-are written out one by one, each with a test, so that their loads are under way together.
+Neighbouring windows overlap, and what they share comes from the first-level cache. Where a window has few taps along an axis,
+they are written out one by one, each with a test, so that their loads are under way together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
 
 from baracuda.codegen.cuda.emit import Emitter, literal, table_definitions
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
-from baracuda.formula.expr import Axes, Expr, topological
+from baracuda.formula.expr import Expr, topological
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target, Words, piece, translation_unit
-from baracuda.lowering.window.cuda.taps import COUNTED, TapRules, few
+from baracuda.lowering.window.cuda.taps import COUNTED, TapRules
 from baracuda.lowering.window.problem import Window
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
@@ -110,8 +110,8 @@ class _Code:
         return lines
 
     def _coordinates(self) -> list[str]:
-        """o0, o1, ...: of the thread's first output, the nearest in memory fastest; and at{i}: where each operand's elements for it
-        are."""
+        """o0, o1, ...: of the thread's first output, the nearest in memory fastest; and at{i}: where each operand's elements
+        for it are."""
         problem, words = self.problem, self.words
         kind = "i64" if self.wide else "unsigned"
         every = words.signed(self.total) if self.wide else words.unsigned(self.total)
@@ -248,6 +248,3 @@ class _Code:
                 stores.append(f"{self._each()} p{i}[at{i}{step}] = out{i}.v[v];")
         inside = (f"  {line}" for line in (*emitter.lines, *narrowed))
         return [*lines, f"{self._each()} {{", *inside, "}", *stores]
-
-
-__all__ = ["Mapping", "Sequence", "few", "lower", "ways"]

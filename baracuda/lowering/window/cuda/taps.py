@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Words
 from baracuda.lowering.window.problem import Placed, Shared, Strided, Window
 
@@ -22,7 +24,7 @@ class TapRules:
         counts = {a: few(r) for a in problem.windowed if isinstance(r := problem.axes[a].rule, Strided)}
         short = [a for a, n in counts.items() if n <= _SHORT]
         #: The axes whose taps are written out.
-        self.short = short if _product(counts[a] for a in short) <= _WRITTEN_OUT else []
+        self.short = short if prod(counts[a] for a in short) <= _WRITTEN_OUT else []
         self._strides: dict[tuple[int, int], str] = {}
 
     # --- offsets --------------------------------------------------------------------------------------------------------
@@ -92,7 +94,8 @@ class TapRules:
             if rule.base > 1:  # the first tap that meets an element, and that element
                 lines += [
                     f"const int rest{a} = back{a} % {rule.base};",
-                    f"const int tap{a} = rest{a} < 0 ? rest{a} + {rule.base} : rest{a}, first{a} = (tap{a} - back{a}) / {rule.base};",
+                    f"const int tap{a} = rest{a} < 0 ? rest{a} + {rule.base} : rest{a};",
+                    f"const int first{a} = (tap{a} - back{a}) / {rule.base};",
                 ]
             return lines
         if rule.base > 1:
@@ -141,10 +144,3 @@ class TapRules:
             step = f" * (int){self.words.unsigned(rule.step)}"
         inside = (f"const int i{a} = start{a} + j{a}{step};", *body)
         return [f"for (int j{a} = 0; j{a} < count{a}; ++j{a}) {{", *(f"  {line}" for line in inside), "}"]
-
-
-def _product(counts: object) -> int:
-    total = 1
-    for n in counts:  # type: ignore[attr-defined]
-        total *= n
-    return total
