@@ -54,7 +54,7 @@ def _places(
     plane = prod(shape[a] for a in over)
     total = prod(shape)
     rows = (1, total) if whole else (total // max(plane, 1), plane)
-    if bounds == "check" and prod(indices.shape):
+    if bounds == "check" and 0 not in indices.shape:
         do.check_indices(indices, "indices", IndexBound(rows[1]))
     index = planes(do, indices, count, channels_last)
     if whole:

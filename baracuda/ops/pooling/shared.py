@@ -40,7 +40,7 @@ def adaptive_axes(
         raise InvalidProblemError(f"output_size: {output_size}; expected a number, or one for each of {count} axes")
     extents = [shape[a] if m is None else m for a, m in zip(over, given, strict=True)]
     for a, m in zip(over, extents, strict=True):
-        if not shape[a] and prod(extents):
+        if not shape[a] and 0 not in extents:
             raise InvalidProblemError(f"x: shape is {tuple(shape)}; expected elements along axis {a}, which {m} outputs share")
     return laid(shape, over, [shared(shape[a], m) for a, m in zip(over, extents, strict=True)]), over
 
