@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-Kind = Literal["nearest", "linear", "cubic", "area", "filter"]
+Kind = Literal["nearest", "linear", "cubic", "area", "filter", "blur"]
 Rounding = Literal["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"]
 
 
@@ -26,8 +26,8 @@ class AxisMap:
     source, extent
         The extents of the axis of x and of the result.
     kind
-        Whether a nearest element is taken, two or four neighbours are weighted, a window of whole elements is averaged, or a
-        filter is laid around the place.
+        Whether a nearest element is taken, two or four neighbours are weighted, a window of whole elements is averaged, a
+        filter is laid around the place, or ("blur") one of 2 * support + 1 weights around each element, reflected at the edges.
     scale, shift, offset
         As above; of a window they say nothing.
     rounding
@@ -57,7 +57,7 @@ class AxisMap:
     @property
     def reach(self) -> float:
         """How far from its place an element may be that counts, towards smaller numbers of the result."""
-        distance = {"nearest": 1.0, "linear": 1.0, "cubic": 2.0, "area": 0.0, "filter": self.support + 0.5}[self.kind]
+        distance = {"nearest": 1.0, "linear": 1.0, "cubic": 2.0, "filter": self.support + 0.5}.get(self.kind, self.support)
         return distance if self.scale >= 0 else -distance
 
     @property
@@ -91,6 +91,9 @@ def _windows(m: AxisMap) -> tuple[Any, Any]:
     if m.kind == "area":
         start, stop = _area(m)
         return start, stop - 1
+    if m.kind == "blur":
+        i, r = np.arange(m.extent), int(m.support)
+        return np.maximum(i - r, 0), np.minimum(i + r, m.source - 1)
     o = np.arange(m.extent).astype(real)
     c = real(m.scale) * (o + real(m.shift)) + real(m.offset)
     last = m.source - 1

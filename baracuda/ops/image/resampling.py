@@ -74,7 +74,7 @@ class _Axis(NamedTuple):
 
     def taps(self, o: Expr, count: int) -> list[Tap]:
         """The elements of x that count for an element of the result."""
-        if self.kind in ("area", "filter"):
+        if self.kind in ("area", "filter", "blur"):
             return [self.tap(o, const(k, S32)) for k in range(count)]
         c = self.place(o)
         outside = (c < 0.0) | (c > cast(self.source - 1, self.real)) if self.inside else None
@@ -99,6 +99,10 @@ class _Axis(NamedTuple):
 
     def tap(self, o: Expr, k: Expr) -> Tap:
         """The tap number k of a window."""
+        if self.kind == "blur":
+            last = self.source - 1
+            at = last - abs(last - abs(o + k - cast(self.support, S32)))
+            return Tap(f.maximum(at, 0), self._blur_weight(k))
         start, stop = self.window(o)
         at = start + k
         weight = None
@@ -107,6 +111,22 @@ class _Axis(NamedTuple):
             assert isinstance(found, Expr)
             weight = found
         return Tap(at, weight, at < stop)
+
+    def _blur_weight(self, k: Expr) -> Expr:
+        assert self.weights is not None
+        found = take(self.weights, const(0, S32), k)
+        assert isinstance(found, Expr)
+        return found
+
+    def _blur_share(self, i: Expr, o: Expr) -> Expr:
+        """The weight that element i has in element o of the result, from its own place and those of its reflections."""
+        r, last = cast(self.support, S32), self.source - 1
+        shares = []
+        for place, there in ((i, None), (-i, i > 0), (last + last - i, i < last)):
+            k = place - o + r
+            inside = (k >= 0) & (k <= r + r)
+            shares.append(select(inside if there is None else inside & there, self._blur_weight(k), 0.0))
+        return in_pairs(shares)
 
     def first_reader(self, i: Expr, lead: int) -> Expr:
         """The first element of the result that is tried for an element of x."""
@@ -122,6 +142,8 @@ class _Axis(NamedTuple):
         o = self.first_reader(i, lead) + k
         there = o < self.extent
         o = f.minimum(o, self.extent - 1)
+        if self.kind == "blur":
+            return Tap(o, self._blur_share(i, o), there & (abs(o - i) <= cast(self.support, S32)))
         if self.kind in ("area", "filter"):
             start, stop = self.window(o)
             hit = there & (i >= start) & (i < stop)
