@@ -44,7 +44,9 @@ def _blurred(do: Steps, x: TensorRef, into: TensorMut, size: Size, sigma: Any, *
         if k < 1 or k % 2 == 0:
             raise InvalidProblemError(f"kernel_size: {size}; expected odd numbers above 0")
         if k // 2 >= max(x.shape[axis], 1):
-            raise InvalidProblemError(f"kernel_size: {k} {name} for x of shape {x.shape}; expected at most {2 * x.shape[axis] - 1}")
+            raise InvalidProblemError(
+                f"kernel_size: {k} {name} for x of shape {x.shape}; expected at most {2 * x.shape[axis] - 1}"
+            )
         s = k * 0.15 + 0.35 if s is None else s
         if not s > 0:
             raise InvalidProblemError(f"sigma: {sigma}; expected numbers above 0")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import view
 from baracuda.formula import functions as f
-from baracuda.formula.expr import Expr, cast, select
+from baracuda.formula.expr import Expr, cast
 from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
@@ -57,7 +57,9 @@ def _converted(b0: Expr, b1: Expr, b2: Expr, b3: Expr, *, source: Format = "xyxy
     return _half(left + right), _half(top + bottom), width, height
 
 
-_conversion = Op(_converted, Rule.COMMON, name="boxes_converted", family="image", takes="float,int", results=("y0", "y1", "y2", "y3"))
+_conversion = Op(
+    _converted, Rule.COMMON, name="boxes_converted", family="image", takes="float,int", results=("y0", "y1", "y2", "y3")
+)
 
 
 @composed(boxes="... 4", out=True)
@@ -77,7 +79,9 @@ def box_convert(do: Steps, boxes: TensorRef, in_fmt: Format, out_fmt: Format) ->
     return y
 
 
-def _converted_slopes(b0: Expr, b1: Expr, b2: Expr, b3: Expr, *, source: Format = "xyxy", target: Format = "xyxy") -> tuple[Expr, ...]:
+def _converted_slopes(
+    b0: Expr, b1: Expr, b2: Expr, b3: Expr, *, source: Format = "xyxy", target: Format = "xyxy"
+) -> tuple[Expr, ...]:
     """The transposed conversion of the gradients of a result."""
     if source == target:
         return b0, b1, b2, b3
@@ -177,7 +181,9 @@ def _check_boxes(a: TensorRef, b: TensorRef, pairwise: bool) -> None:
             raise InvalidProblemError(f"{name}: shape is {t.shape}; expected (..., boxes, 4)")
     ahead = a.shape[:-2] != b.shape[:-2] if pairwise else a.shape != b.shape
     if ahead:
-        raise InvalidProblemError(f"b: shape is {b.shape}; expected {'the leading axes' if pairwise else 'the shape'} of a, {a.shape}")
+        raise InvalidProblemError(
+            f"b: shape is {b.shape}; expected {'the leading axes' if pairwise else 'the shape'} of a, {a.shape}"
+        )
 
 
 def _eps(variant: str, eps: float | None) -> float:
@@ -236,9 +242,7 @@ def box_iou_backward(
     if dy.shape != expected:
         raise InvalidProblemError(f"dy: shape is {dy.shape}; expected {expected}")
     if 0 not in dy.shape:
-        found = do.gradients(
-            _overlap, tensors, dy, wanted, variant=variant, fmt=fmt, pairwise=pairwise, eps=_eps(variant, eps)
-        )
+        found = do.gradients(_overlap, tensors, dy, wanted, variant=variant, fmt=fmt, pairwise=pairwise, eps=_eps(variant, eps))
     for name, t, own in (("a", a, _A), ("b", b, _B)):
         if name not in names:
             continue

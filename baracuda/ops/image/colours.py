@@ -263,7 +263,9 @@ _declare("rgb_to_yuv", _to_yuv, "Red, green and blue in 0 ... 1 as luminance and
 _declare("yuv_to_rgb", _from_yuv, "The way back of `rgb_to_yuv`.", "kornia.color.yuv_to_rgb", "0.5, 0.0, 0.0 -> 0.5, 0.5, 0.5")
 _declare("rgb_to_ycbcr", _to_ycbcr, "Red, green and blue in 0 ... 1 as luminance and two chrominances around 0.5.",
          "kornia.color.rgb_to_ycbcr", "1.0, 0.5, 0.0 -> 0.5925, 0.1658, 0.7905")  # fmt: skip
-_declare("ycbcr_to_rgb", _from_ycbcr, "The way back of `rgb_to_ycbcr`.", "kornia.color.ycbcr_to_rgb", "0.5, 0.5, 0.5 -> 0.5, 0.5, 0.5")
+_declare(
+    "ycbcr_to_rgb", _from_ycbcr, "The way back of `rgb_to_ycbcr`.", "kornia.color.ycbcr_to_rgb", "0.5, 0.5, 0.5 -> 0.5, 0.5, 0.5"
+)
 _declare("rgb_to_xyz", _to_xyz, "Linear red, green and blue as CIE XYZ (D65).", "kornia.color.rgb_to_xyz",
          "1.0, 1.0, 1.0 -> 0.9505, 1.0, 1.0888")  # fmt: skip
 _declare("xyz_to_rgb", _from_xyz, "CIE XYZ (D65) as linear red, green and blue.", "kornia.color.xyz_to_rgb",
@@ -341,7 +343,9 @@ def image_normalize(
             continue
         count = given.shape[0] if isinstance(given, TensorRef) else len(given)
         if count != seen.shape[-3] or (count > 4 and not isinstance(given, TensorRef)):
-            raise InvalidProblemError(f"{name}: {count} numbers; expected one for each of {seen.shape[-3]} channels, beyond 4 a tensor")
+            raise InvalidProblemError(
+                f"{name}: {count} numbers; expected one for each of {seen.shape[-3]} channels, beyond 4 a tensor"
+            )
         if isinstance(given, TensorRef):
             tensors[name] = view(given, 0, (count, 1, 1), (given.strides[0], 0, 0))
         else:

@@ -12,7 +12,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import view
 from baracuda.formula import functions as f
-from baracuda.formula.expr import Expr, as_expr, cast, const, coord, select
+from baracuda.formula.expr import Expr, as_expr, cast, const, coord
 from baracuda.formula.gathers import Table, table_extent
 from baracuda.formula.integer_functions import fmod, truncate_divide
 from baracuda.ops.declaration.composition import Given, Steps, chosen, composed, one_or_all

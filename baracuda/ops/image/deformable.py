@@ -47,9 +47,7 @@ def _attended(value: Table, px: Own, py: Own, attention: Own, height: Own, width
     return f.sum_(cast(attention, value.kind) * sample)
 
 
-def _slopes(
-    dy: Expr, value: Table, px: Own, py: Own, attention: Own, height: Own, width: Own, start: Own
-) -> dict[str, Stored]:
+def _slopes(dy: Expr, value: Table, px: Own, py: Own, attention: Own, height: Own, width: Own, start: Own) -> dict[str, Stored]:
     """The gradients of the places and the weight of one sample, summed over the channels."""
     real = value.kind
     h, w, first = (cast(v, S32) for v in (height, width, start))

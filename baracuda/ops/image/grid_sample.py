@@ -221,9 +221,7 @@ def _affine_slopes_into(do: Steps, dy: TensorRef, into: TensorRef, *, corners: b
 # --- warps ------------------------------------------------------------------------------------------------------------
 
 
-def _warped(
-    x: Table, theta: Table, *, sizes: tuple[int, ...] = (), mode: Mode = "bilinear", padding: Padding = "zeros"
-) -> Expr:
+def _warped(x: Table, theta: Table, *, sizes: tuple[int, ...] = (), mode: Mode = "bilinear", padding: Padding = "zeros") -> Expr:
     count = len(sizes)
     extents = [table_extent(x, k, x.kind) for k in range(count)]
     return nested(taps_of(_mapped(theta, count, 2), extents, mode, padding, normalized=False, corners=True), reader(x, x.kind))
@@ -355,9 +353,7 @@ def warp_affine_backward(
     grids = found_grids if isinstance(found_grids, tuple) else (found_grids,)
     places = {f"p{k}": p for k, p in enumerate(grids)}
     slopes = list(places) if "theta" in names else []
-    found = sampled_gradients(
-        do, dy, x, places, slopes, into, mode=mode, padding=padding_mode, corners=True, normalized=False
-    )
+    found = sampled_gradients(do, dy, x, places, slopes, into, mode=mode, padding=padding_mode, corners=True, normalized=False)
     if slopes:
         results["theta"] = made = do.new_like(theta)
         for k, n in enumerate(places):

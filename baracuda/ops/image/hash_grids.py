@@ -169,7 +169,7 @@ def _space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
 
 
 def _taps_space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
-    return Space({n: (0,) for n in shapes}, {1: int(options["shape"][0]), 2: 1 << len(shapes)})
+    return Space(dict.fromkeys(shapes, (0,)), {1: int(options["shape"][0]), 2: 1 << len(shapes)})
 
 
 _KEYS: dict[str, Any] = {"family": "image", "takes": "float", "differentiable": False}

@@ -17,9 +17,7 @@ from baracuda.ops.declaration.words import FiniteFloat
 from baracuda.ops.image.axis_maps import AxisMap, Kind, Rounding
 from baracuda.ops.image.resampling import filter_weights, precise_in, resampled
 
-Mode = Literal[
-    "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "cubic", "bicubic", "area", "lanczos3", "lanczos5"
-]
+Mode = Literal["nearest", "nearest-exact", "linear", "bilinear", "trilinear", "cubic", "bicubic", "area", "lanczos3", "lanczos5"]
 Coordinates = Literal[
     "half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", "align_corners", "asymmetric", "tf_crop_and_resize"
 ]

@@ -326,7 +326,9 @@ class Regions:
         counts = self.do.run(_counted, boxes, precise=self.precise, **self.extents, **self.words)
         rows, columns = (self.do.on_host(c).astype(int) for c in counts)
         if max(rows.max(), columns.max()) > _MOST:
-            raise UnsupportedError(f"boxes: {rows.max()} x {columns.max()} samples of a bin; expected up to {_MOST} along each axis")
+            raise UnsupportedError(
+                f"boxes: {rows.max()} x {columns.max()} samples of a bin; expected up to {_MOST} along each axis"
+            )
         return max(1, int((rows * columns).max()))
 
     def run(self, into: TensorMut) -> None:

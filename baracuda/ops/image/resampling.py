@@ -93,9 +93,7 @@ class _Axis(NamedTuple):
             t = f.minimum(f.maximum(f.maximum(c, 0.0) - cast(low, self.real), 0.0), 1.0)
             return [Tap(low, 1.0 - t, counts), Tap(high, t, counts)]
         low_ = f.floor(c)
-        return [
-            Tap(self._held(low_ + (k - 1.0)), w, counts) for k, w in enumerate(cubic_weights(c - low_, self.a))
-        ]
+        return [Tap(self._held(low_ + (k - 1.0)), w, counts) for k, w in enumerate(cubic_weights(c - low_, self.a))]
 
     def tap(self, o: Expr, k: Expr) -> Tap:
         """The tap number k of a window."""
@@ -236,9 +234,7 @@ def _resampled(
     for axis, at, count, lead, forward in zip(own, axes, counts, leads, forward_counts, strict=True):
         here = coord(at)
         if back:
-            taps.append(
-                [axis.reader(here, number if rows else k, forward, lead) for k in ([0] if rows else range(count))]
-            )
+            taps.append([axis.reader(here, number if rows else k, forward, lead) for k in ([0] if rows else range(count))])
             means.append(None)
             continue
         taps.append([axis.tap(here, number)] if rows else axis.taps(here, count))
@@ -269,9 +265,7 @@ def _space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
 
 _KEYS: dict[str, Any] = {**_NO_SLOPE, "element_option": True, "space": _space, "results": ("y",)}
 _together = Op(_resampled, Rule.EACH, name="resampled", **_KEYS)
-_along_rows = Op(
-    _resampled, Rule.EACH, name="resampled_rows", rows=True, axis=-1, axis_option=False, keepdims=False, **_KEYS
-)
+_along_rows = Op(_resampled, Rule.EACH, name="resampled_rows", rows=True, axis=-1, axis_option=False, keepdims=False, **_KEYS)
 
 
 # --- the weights of filters -------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ Size = int | tuple[int, int]
 _TENSORS: dict[str, Any] = {"x": "n c h w : float", "boxes": "regions columns : float", "batch_indices": "regions : s32 s64"}
 
 
-
 @composed(**_TENSORS, out=True)
 def roi_align(
     do: Steps, x: TensorRef, boxes: TensorRef, output_size: Size, spatial_scale: PositiveFloat = 1.0, sampling_ratio: int = -1,

@@ -16,7 +16,6 @@ from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import permuted, reshaped, view
-from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, as_expr, cast, const, coord, select
 from baracuda.formula.gathers import Table, table_extent
 from baracuda.ops.declaration.composition import Steps
@@ -58,9 +57,7 @@ def _sampled(
 ) -> Expr:  # fmt: skip
     places = [cast(p, x.kind) for p in (p0, p1, p2) if p is not None]
     extents = [table_extent(x, k, x.kind) for k in range(len(places))]
-    return nested(
-        taps_of(places, extents, mode, padding, normalized=normalized, corners=corners), reader(x, x.kind)
-    )
+    return nested(taps_of(places, extents, mode, padding, normalized=normalized, corners=corners), reader(x, x.kind))
 
 
 def _space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
@@ -80,9 +77,7 @@ def _tap_numbers(
     real = F64 if precise else F32
     places = [cast(p, real) for p in (p0, p1, p2) if p is not None]
     wholes = [as_expr(n, _S64) for n in (n0, n1, n2)][: len(places)]
-    axes = taps_of(
-        places, [cast(n, real) for n in wholes], mode, padding, normalized=normalized, corners=corners
-    )
+    axes = taps_of(places, [cast(n, real) for n in wholes], mode, padding, normalized=normalized, corners=corners)
     return tap_results(axes, [cast(n, S32) for n in wholes], coord(0), coord(-1))
 
 

@@ -51,9 +51,7 @@ def _unshuffled(do: Steps, x: TensorRef, r: int, order: str) -> Any:
     n = len(lead)
     rows, columns = _multiple("downscale_factor", h, r, "rows"), _multiple("downscale_factor", w, r, "columns")
     ahead = [n, n + 2, n + 4] if order == "CRD" else [n + 2, n + 4, n]
-    return _moved(
-        do, x, [*lead, c, rows, r, columns, r], [*range(n), *ahead, n + 1, n + 3], [*lead, c * r * r, rows, columns]
-    )
+    return _moved(do, x, [*lead, c, rows, r, columns, r], [*range(n), *ahead, n + 1, n + 3], [*lead, c * r * r, rows, columns])
 
 
 @composed(x="... c h w", out=True)
@@ -167,9 +165,7 @@ def _patches(do: Steps, x: TensorRef, size: Patch, layout: str) -> Any:
     down, right = _pair(size, "patch_size")
     rows, columns = _multiple("patch_size", h, down, "rows"), _multiple("patch_size", w, right, "columns")
     inside = [1, 3, 5] if layout == "channels_first" else [3, 5, 1]
-    return _moved(
-        do, x, [n, c, rows, down, columns, right], [0, 2, 4, *inside], [n, rows * columns, c * down * right]
-    )
+    return _moved(do, x, [n, c, rows, down, columns, right], [0, 2, 4, *inside], [n, rows * columns, c * down * right])
 
 
 def _from_patches(do: Steps, x: TensorRef, size: Patch, image: tuple[int, int], layout: str) -> Any:
