@@ -22,5 +22,6 @@ FAMILIES = (
     "creation.fills", "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices",
     "sorting.orders", "sorting.several_keys", "sorting.searches", "sets.uniques", "sets.sets",
     "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
-    "image.interpolate", "image.grid_sample", "image.shuffles", "image.boxes", "image.colours", "image.blurs", "image.roi", "image.nms", "image.deformable", "image.hash_grids", "image.correlations",
+    "image.interpolate", "image.grid_sample", "image.shuffles", "image.boxes", "image.colours", "image.blurs",
+    "image.roi", "image.nms", "image.deformable", "image.hash_grids", "image.correlations",
 )  # fmt: skip

@@ -67,8 +67,8 @@ def gaussian_blur(do: Steps, x: TensorRef, kernel_size: Size, sigma: Sigma = Non
     """Images (..., H, W) blurred by a Gaussian of kernel_size taps (one number, or for columns and rows) and standard deviation
     sigma, by default 0.15 * kernel_size + 0.35; images are reflected at their edges.
 
-    Weights and sums are computed in f32 (f64 for f64), the columns inside the rows, each sum in the canonical order. u8 is rounded to
-    nearest even. Raises `InvalidProblemError` for a kernel that is even or reaches over an image.
+    Weights and sums are computed in f32 (f64 for f64), the columns inside the rows, each sum in the canonical order. u8 is
+    rounded to nearest even. Raises `InvalidProblemError` for a kernel that is even or reaches over an image.
 
     Source: torchvision.transforms.functional.gaussian_blur.
 

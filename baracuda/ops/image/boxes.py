@@ -22,7 +22,7 @@ Corners = tuple[Expr, Expr, Expr, Expr]
 _NAMES = ("b0", "b1", "b2", "b3")
 
 
-def components(boxes: TensorRef, names: Sequence[str] = _NAMES) -> dict[str, TensorRef]:
+def components(boxes: TensorRef, names: Sequence[str] = _NAMES) -> dict[str, Any]:
     """The four numbers of boxes, each as a tensor, by these names."""
     step = boxes.strides[-1]
     return {n: view(boxes, k * step, boxes.shape[:-1], boxes.strides[:-1]) for k, n in enumerate(names)}
@@ -86,20 +86,20 @@ def _converted_slopes(
     if source == target:
         return b0, b1, b2, b3
     if target == "xyxy":
-        l, t, r, b = b0, b1, b2, b3
+        left, top, right, bottom = b0, b1, b2, b3
     elif source != "xyxy":  # the sizes stay
         if source == "xywh":  # a corner and half a size is the centre
             return b0, b1, b2 + b0 * 0.5, b3 + b1 * 0.5
         return b0, b1, b2 - b0 * 0.5, b3 - b1 * 0.5
     elif target == "xywh":
-        l, t, r, b = b0 - b2, b1 - b3, b2, b3
+        left, top, right, bottom = b0 - b2, b1 - b3, b2, b3
     else:
-        l, t, r, b = b0 * 0.5 - b2, b1 * 0.5 - b3, b0 * 0.5 + b2, b1 * 0.5 + b3
+        left, top, right, bottom = b0 * 0.5 - b2, b1 * 0.5 - b3, b0 * 0.5 + b2, b1 * 0.5 + b3
     if source == "xywh":
-        return l + r, t + b, r, b
+        return left + right, top + bottom, right, bottom
     if source == "cxcywh":
-        return l + r, t + b, (r - l) * 0.5, (b - t) * 0.5
-    return l, t, r, b
+        return left + right, top + bottom, (right - left) * 0.5, (bottom - top) * 0.5
+    return left, top, right, bottom
 
 
 _conversion_slopes = Op(
@@ -197,10 +197,10 @@ def box_iou(
 ) -> Any:  # fmt: skip
     """The intersection over the union of each box of a (..., n, 4) with each of b (..., m, 4): (..., n, m).
 
-    variant "giou" takes away the share of the hull that is in neither, "diou" the squared distance of the centres over the squared
-    diagonal of the hull, "ciou" also alpha * v, with v = 4 / pi**2 (atan(w_b / h_b) - atan(w_a / h_a))**2 and alpha = v / (1 - iou
-    + v), which counts as constant in the gradient. With pairwise=False boxes are taken one with one. eps is added to what is divided
-    by: 0 for "iou" and "giou", 1e-7 for the others. Boxes of whole numbers are computed in f32.
+    variant "giou" takes away the share of the hull that is in neither, "diou" the squared distance of the centres over the
+    squared diagonal of the hull, "ciou" also alpha * v, with v = 4 / pi**2 (atan(w_b / h_b) - atan(w_a / h_a))**2 and alpha = v
+    / (1 - iou + v), which counts as constant in the gradient. With pairwise=False boxes are taken one with one. eps is added to
+    what is divided by: 0 for "iou" and "giou", 1e-7 for the others. Boxes of whole numbers are computed in f32.
 
     Source: torchvision.ops.box_iou, generalized_box_iou, distance_box_iou, complete_box_iou.
 

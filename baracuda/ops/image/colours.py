@@ -22,7 +22,7 @@ Colour = tuple[Expr, Expr, Expr]
 _NAMES = ("c0", "c1", "c2")
 
 
-def planes(x: TensorRef, axis: int, names: Sequence[str] = _NAMES) -> dict[str, TensorRef]:
+def planes(x: TensorRef, axis: int, names: Sequence[str] = _NAMES) -> dict[str, Any]:
     """The channels of a picture, each as a tensor."""
     at = axis_of(axis, len(x.shape))
     if x.shape[at] != len(names):
@@ -254,30 +254,83 @@ def _declare(name: str, formula: Callable[[Expr, Expr, Expr], Colour], text: str
     composed(dy="... : float", x="... : float", out=True)(backward)
 
 
-_declare("rgb_to_hsv", _to_hsv, "Red, green and blue in 0 ... 1 as hue, saturation and value in 0 ... 1.", "torchvision's adjust_hue",
-         "0.25, 0.5, 0.75 -> 0.5833, 0.6667, 0.75")  # fmt: skip
-_declare("hsv_to_rgb", _from_hsv, "Hue, saturation and value in 0 ... 1 as red, green and blue; the way back of `rgb_to_hsv`.",
-         "torchvision's adjust_hue", "0.5, 0.5, 0.5 -> 0.25, 0.5, 0.5")  # fmt: skip
-_declare("rgb_to_yuv", _to_yuv, "Red, green and blue in 0 ... 1 as luminance and two differences of colour.", "kornia.color.rgb_to_yuv",
-         "1.0, 0.5, 0.0 -> 0.5925, -0.2915, 0.3575")  # fmt: skip
-_declare("yuv_to_rgb", _from_yuv, "The way back of `rgb_to_yuv`.", "kornia.color.yuv_to_rgb", "0.5, 0.0, 0.0 -> 0.5, 0.5, 0.5")
-_declare("rgb_to_ycbcr", _to_ycbcr, "Red, green and blue in 0 ... 1 as luminance and two chrominances around 0.5.",
-         "kornia.color.rgb_to_ycbcr", "1.0, 0.5, 0.0 -> 0.5925, 0.1658, 0.7905")  # fmt: skip
-_declare(
-    "ycbcr_to_rgb", _from_ycbcr, "The way back of `rgb_to_ycbcr`.", "kornia.color.ycbcr_to_rgb", "0.5, 0.5, 0.5 -> 0.5, 0.5, 0.5"
-)
-_declare("rgb_to_xyz", _to_xyz, "Linear red, green and blue as CIE XYZ (D65).", "kornia.color.rgb_to_xyz",
-         "1.0, 1.0, 1.0 -> 0.9505, 1.0, 1.0888")  # fmt: skip
-_declare("xyz_to_rgb", _from_xyz, "CIE XYZ (D65) as linear red, green and blue.", "kornia.color.xyz_to_rgb",
-         "0.9505, 1.0, 1.0888 -> 1.0001, 1.0, 1.0001")  # fmt: skip
-_declare("rgb_to_linear_rgb", _to_linear, "sRGB without its transfer function.", "kornia.color.rgb_to_linear_rgb",
-         "0.0, 0.5, 1.0 -> 0.0, 0.214, 1.0")  # fmt: skip
-_declare("linear_rgb_to_rgb", _from_linear, "Linear red, green and blue with the transfer function of sRGB.",
-         "kornia.color.linear_rgb_to_rgb", "0.0, 0.214, 1.0 -> 0.0, 0.5, 1.0")  # fmt: skip
-_declare("rgb_to_lab", _to_lab, "sRGB in 0 ... 1 as CIE L*a*b* (D65).", "kornia.color.rgb_to_lab",
-         "1.0, 1.0, 1.0 -> 100.0, -0.0025, 0.0047")  # fmt: skip
-_declare("lab_to_rgb", _from_lab, "CIE L*a*b* (D65) as sRGB in 0 ... 1.", "kornia.color.lab_to_rgb",
-         "0.0, 0.0, 0.0 -> 0.0, 0.0, 0.0")  # fmt: skip
+#: Conversions: what each is, where it is from, and an example.
+_CONVERSIONS = {
+    "rgb_to_hsv": (
+        _to_hsv,
+        "Red, green and blue in 0 ... 1 as hue, saturation and value in 0 ... 1.",
+        "torchvision's adjust_hue",
+        "0.25, 0.5, 0.75 -> 0.5833, 0.6667, 0.75",
+    ),
+    "hsv_to_rgb": (
+        _from_hsv,
+        "Hue, saturation and value in 0 ... 1 as red, green and blue; the way back of `rgb_to_hsv`.",
+        "torchvision's adjust_hue",
+        "0.5, 0.5, 0.5 -> 0.25, 0.5, 0.5",
+    ),
+    "rgb_to_yuv": (
+        _to_yuv,
+        "Red, green and blue in 0 ... 1 as luminance and two differences of colour.",
+        "kornia.color.rgb_to_yuv",
+        "1.0, 0.5, 0.0 -> 0.5925, -0.2915, 0.3575",
+    ),
+    "yuv_to_rgb": (
+        _from_yuv,
+        "The way back of `rgb_to_yuv`.",
+        "kornia.color.yuv_to_rgb",
+        "0.5, 0.0, 0.0 -> 0.5, 0.5, 0.5",
+    ),
+    "rgb_to_ycbcr": (
+        _to_ycbcr,
+        "Red, green and blue in 0 ... 1 as luminance and two chrominances around 0.5.",
+        "kornia.color.rgb_to_ycbcr",
+        "1.0, 0.5, 0.0 -> 0.5925, 0.1658, 0.7905",
+    ),
+    "ycbcr_to_rgb": (
+        _from_ycbcr,
+        "The way back of `rgb_to_ycbcr`.",
+        "kornia.color.ycbcr_to_rgb",
+        "0.5, 0.5, 0.5 -> 0.5, 0.5, 0.5",
+    ),
+    "rgb_to_xyz": (
+        _to_xyz,
+        "Linear red, green and blue as CIE XYZ (D65).",
+        "kornia.color.rgb_to_xyz",
+        "1.0, 1.0, 1.0 -> 0.9505, 1.0, 1.0888",
+    ),
+    "xyz_to_rgb": (
+        _from_xyz,
+        "CIE XYZ (D65) as linear red, green and blue.",
+        "kornia.color.xyz_to_rgb",
+        "0.9505, 1.0, 1.0888 -> 1.0001, 1.0, 1.0001",
+    ),
+    "rgb_to_linear_rgb": (
+        _to_linear,
+        "sRGB without its transfer function.",
+        "kornia.color.rgb_to_linear_rgb",
+        "0.0, 0.5, 1.0 -> 0.0, 0.214, 1.0",
+    ),
+    "linear_rgb_to_rgb": (
+        _from_linear,
+        "Linear red, green and blue with the transfer function of sRGB.",
+        "kornia.color.linear_rgb_to_rgb",
+        "0.0, 0.214, 1.0 -> 0.0, 0.5, 1.0",
+    ),
+    "rgb_to_lab": (
+        _to_lab,
+        "sRGB in 0 ... 1 as CIE L*a*b* (D65).",
+        "kornia.color.rgb_to_lab",
+        "1.0, 1.0, 1.0 -> 100.0, -0.0025, 0.0047",
+    ),
+    "lab_to_rgb": (
+        _from_lab,
+        "CIE L*a*b* (D65) as sRGB in 0 ... 1.",
+        "kornia.color.lab_to_rgb",
+        "0.0, 0.0, 0.0 -> 0.0, 0.0, 0.0",
+    ),
+}
+for _name, _row in _CONVERSIONS.items():
+    _declare(_name, *_row)
 
 
 # --- pictures for networks --------------------------------------------------------------------------------------------
@@ -322,8 +375,8 @@ def image_normalize(
     """(x * scale - mean) / std of each channel, from pictures (..., H, W, C), u8 as cameras give them, to (..., C, H, W) floats.
 
     scale is 1 / 255 for u8, else 1; mean and std are a number for each channel, as tensors or lists. With source="chw" x is
-    (..., C, H, W) already. The result's element is `dtype`, by default f32 for u8, else that of x; each operation is rounded in the
-    kind it computes in. One kernel, whatever the strides.
+    (..., C, H, W) already. The result's element is `dtype`, by default f32 for u8, else that of x; each operation is rounded in
+    the kind it computes in. One kernel, whatever the strides.
 
     Examples
     --------

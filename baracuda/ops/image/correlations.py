@@ -139,12 +139,13 @@ def _places(coords: TensorRef | None) -> dict[str, TensorRef]:
 def correlation_volume(
     do: Steps, a: TensorRef, b: TensorRef, coords: Given = None, *, radius: Radius = 4, scale: FiniteFloat | None = None
 ) -> Any:
-    """For each pixel of a (N, C, H, W) its dot products with b (N, C, rows, columns) at the places within `radius` of its own, or of
+    """For each pixel of a (N, C, H, W) its dot products with b (N, C, rows, columns) at the places within `radius` of its own,
+    or of
     where coords (N, 2, H, W) says, x before y, in elements: (N, (2 radius + 1)**2, H, W).
 
     Displacement (i, j), from -radius, is number i * (2 radius + 1) + j: j along the columns. Between elements b is interpolated
-    linearly, outside of it are zeros. The sum over channels is the canonical one, then times scale, by default C**-0.5. The volume
-    of all pairs is never made.
+    linearly, outside of it are zeros. The sum over channels is the canonical one, then times scale, by default C**-0.5. The
+    volume of all pairs is never made.
 
     Source: RAFT's correlation lookup and FlowNet's correlation layer (there scale is 1 / C).
 
@@ -197,7 +198,8 @@ def correlation_volume_backward(
             do.zero(made)
         return one_or_all([results[name] for name in names])
     by = c**-0.5 if scale is None else scale
-    places, words = _places(coords), {"radius": radius, "scale": by}
+    places = _places(coords)
+    words: dict[str, Any] = {"radius": radius, "scale": by}
     if "a" in names:
         do.run(_slopes_of_a, {"dy": dy, "b": b, **places}, results["a"], **words)
     if "b" in names:

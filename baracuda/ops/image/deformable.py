@@ -138,13 +138,14 @@ def ms_deform_attn(
     do: Steps, value: TensorRef, spatial_shapes: TensorRef, level_start_index: TensorRef, sampling_locations: TensorRef,
     attention_weights: TensorRef,
 ) -> Any:  # fmt: skip
-    """Multi-scale deformable attention: for each query and head the sum over levels and points of a weight times a bilinear sample.
+    """Multi-scale deformable attention: for each query and head the sum over levels and points of a weight times a bilinear
+    sample.
 
     value is (N, S, heads, channels), whose S places are the maps of all levels one behind the other, level l being (H, W) =
-    spatial_shapes[l] from place level_start_index[l] on; sampling_locations are (N, queries, heads, levels, points, 2), x before y, from
-    0 to 1 across a map, and attention_weights (N, queries, heads, levels, points). The result is (N, queries, heads * channels), of
-    value's element. Outside of a map are zeros. Shapes and starts are read on the device, and are not checked; a place beyond
-    value is the nearest one.
+    spatial_shapes[l] from place level_start_index[l] on; sampling_locations are (N, queries, heads, levels, points, 2), x
+    before y, from 0 to 1 across a map, and attention_weights (N, queries, heads, levels, points). The result is (N, queries,
+    heads * channels), of value's element. Outside of a map are zeros. Shapes and starts are read on the device, and are not
+    checked; a place beyond value is the nearest one.
 
     The sum over (level, point), the point fastest, is the canonical one, of a sample the nested sum, rows outside.
 
@@ -172,7 +173,7 @@ def ms_deform_attn(
 
 
 def _check(value: TensorRef, places: TensorRef) -> None:
-    if 0 in value.shape[1:3] and prod(places.shape):
+    if 0 in value.shape[1:3] and 0 not in places.shape:
         raise InvalidProblemError(f"value: shape is {value.shape}; expected elements to sample")
 
 
@@ -183,8 +184,8 @@ def ms_deform_attn_backward(
 ) -> Any:  # fmt: skip
     """The gradients of `ms_deform_attn`'s value, sampling_locations and attention_weights, those named in `wrt` or all.
 
-    That of value is a sum by destination in the canonical order: samples in the order of sampling_locations, the taps of each, the
-    last axis fastest. The others are sums over channels.
+    That of value is a sum by destination in the canonical order: samples in the order of sampling_locations, the taps of each,
+    the last axis fastest. The others are sums over channels.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any, Literal
 
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.tensor import TensorRef
+from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import view
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, const, coord, select
@@ -39,13 +39,14 @@ def grid_sample(
 ) -> Any:  # fmt: skip
     """x at the places that a grid says, each sample for all channels.
 
-    x is (N, C, H, W), (N, C, D, H, W) or (N, C, W); grid is (N, ..., k), its last axis one coordinate for each of the k axes of x,
-    that of the last axis (W) first. They run from -1 to 1: with align_corners from the centre of the first element to that of the
-    last one, without from edge to edge. The result is (N, C, ...), of x's element.
+    x is (N, C, H, W), (N, C, D, H, W) or (N, C, W); grid is (N, ..., k), its last axis one coordinate for each of the k axes of
+    x, that of the last axis (W) first. They run from -1 to 1: with align_corners from the centre of the first element to that
+    of the last one, without from edge to edge. The result is (N, C, ...), of x's element.
 
-    mode "bilinear" (of three axes trilinear) weighs the 2 elements beside a place along each axis, "nearest" takes the one at the
-    place rounded to nearest even, "bicubic" weighs 4 by the kernel with a = -0.75. Outside of x are zeros, or (`padding_mode`) the
-    nearest element at the border, or x reflected. NaN coordinates give NaN, but with "nearest" the first element.
+    mode "bilinear" (of three axes trilinear) weighs the 2 elements beside a place along each axis, "nearest" takes the one at
+    the place rounded to nearest even, "bicubic" weighs 4 by the kernel with a = -0.75. Outside of x are zeros, or
+    (`padding_mode`) the nearest element at the border, or x reflected. NaN coordinates give NaN, but with "nearest" the first
+    element.
 
     Coordinates and weights are computed in the kind that x computes in; sums are nested, the last axis innermost.
 
@@ -75,8 +76,9 @@ def grid_sample_backward(
 ) -> Any:  # fmt: skip
     """The gradients of `grid_sample`'s x and grid, those named in `wrt` or both.
 
-    That of x is a sum by destination in the canonical order, samples in logical order and the taps of each, the last axis fastest;
-    that of the grid a sum over channels. A coordinate that is held at a border, and one of mode "nearest", has the gradient 0.
+    That of x is a sum by destination in the canonical order, samples in logical order and the taps of each, the last axis
+    fastest; that of the grid a sum over channels. A coordinate that is held at a border, and one of mode "nearest", has the
+    gradient 0.
 
     Examples
     --------
@@ -169,7 +171,8 @@ def _spatial(theta: TensorRef, size: tuple[int, ...]) -> tuple[int, ...]:
 
 @composed(theta="n rows columns : float", out=True)
 def affine_grid(do: Steps, theta: TensorRef, size: tuple[int, ...], align_corners: bool | None = None) -> Any:
-    """The grid that `grid_sample` takes of an affine map: theta (N, 2, 3), or (N, 3, 4) of volumes, times (x, y, 1), or (x, y, z, 1),
+    """The grid that `grid_sample` takes of an affine map: theta (N, 2, 3), or (N, 3, 4) of volumes, times (x, y, 1), or (x, y,
+    z, 1),
     the coordinates of a result of `size` (N, C, H, W), from -1 to 1. The result is (N, H, W, 2), or (N, D, H, W, 3).
 
     Source: torch.nn.functional.affine_grid, ONNX AffineGrid.
@@ -210,9 +213,9 @@ def affine_grid_backward(
     return dtheta
 
 
-def _affine_slopes_into(do: Steps, dy: TensorRef, into: TensorRef, *, corners: bool) -> None:
+def _affine_slopes_into(do: Steps, dy: TensorRef, into: TensorMut, *, corners: bool) -> None:
     if 0 in dy.shape:
-        do.zero(into)  # type: ignore[arg-type]
+        do.zero(into)
         return
     count = into.shape[1]
     do.run(_affine_grid_slopes[count - 1], {"dy": dy}, into, corners=corners, count=count)
@@ -234,7 +237,7 @@ def _mapped(theta: Table, count: int, first: int) -> list[Expr]:
         entries = [take(theta, const(row, S32), const(k, S32)) for k in range(count + 1)]
         total = entries[count]
         for k in reversed(range(count)):
-            total = total + entries[k] * cast(coord(first + count - 1 - k), theta.kind)  # type: ignore[operator]
+            total = total + entries[k] * cast(coord(first + count - 1 - k), theta.kind)
         assert isinstance(total, Expr)
         places.append(total)
     return places
@@ -290,7 +293,7 @@ def _warp_sizes(x: TensorRef, theta: TensorRef, size: tuple[int, ...] | None) ->
     sizes = x.shape[2:] if size is None else size
     if len(sizes) != count or min(sizes) < 0:
         raise InvalidProblemError(f"size: {size}; expected {count} extents")
-    if not all(x.shape[2:]) and prod(sizes):
+    if 0 in x.shape[2:] and 0 not in sizes:
         raise InvalidProblemError(f"x: shape is {x.shape}; expected elements to sample")
     return tuple(sizes)
 
@@ -302,8 +305,8 @@ def warp_affine(
 ) -> Any:  # fmt: skip
     """x sampled where an affine map takes the elements of the result: at theta times (column, row, 1), in elements.
 
-    x is (N, C, H, W), theta (N, 2, 3), the result (N, C, *size), by default of x's size; of volumes (N, C, D, H, W) and (N, 3, 4),
-    of rows (N, C, W) and (N, 1, 2). theta leads from the result to x, as in `grid_sample`; its first row gives the column.
+    x is (N, C, H, W), theta (N, 2, 3), the result (N, C, *size), by default of x's size; of volumes (N, C, D, H, W) and (N, 3,
+    4), of rows (N, C, W) and (N, 1, 2). theta leads from the result to x, as in `grid_sample`; its first row gives the column.
     Modes and padding are those of `grid_sample`; "reflection" reflects at the centres of the edge elements. One kernel.
 
     Source: cv2.warpAffine with WARP_INVERSE_MAP, jax.scipy.ndimage.map_coordinates of an affine map.

@@ -159,7 +159,7 @@ def _tap_numbers(
     for t in chosen_[1:]:
         assert t.weight is not None
         weight = weight * t.weight
-    return {"index": Stored(grid.entry([t.index for t in chosen_]), S32), "weight": Stored(weight, F32)}
+    return {"index": Stored(grid.entry([t.place for t in chosen_]), S32), "weight": Stored(weight, F32)}
 
 
 def _space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
@@ -211,13 +211,15 @@ def grid_encode(
     do: Steps, x: TensorRef, table: TensorRef, *, levels: Levels = 16, base_resolution: Base = 16, growth: PositiveFloat = 2.0,
     log2_entries: Log2 = 19, interpolation: Interpolation = "linear",
 ) -> Any:  # fmt: skip
-    """The features of places x (n, axes), from 0 to 1, in grids of `levels` resolutions: (n, levels * features), of table's element.
+    """The features of places x (n, axes), from 0 to 1, in grids of `levels` resolutions: (n, levels * features), of table's
+    element.
 
-    Level l has the scale s = base_resolution * growth**l - 1 and r = ceil(s) + 1 points along an axis; a place lies at x * s + 0.5 and
-    its value is that of the corners around it, interpolated linearly, or by t * t * (3 - 2 t). A level has min(r**axes, rounded up
-    to a multiple of 8, 2**log2_entries) entries of the table (entries, features), one level after another; the corner p is entry
-    sum p_i r**i, where there is one for each, else the exclusive or of p_i * prime_i, modulo the entries. The error for a table of
-    another size says what it must be. All is computed in f32, corners in nested sums, the first axis outermost.
+    Level l has the scale s = base_resolution * growth**l - 1 and r = ceil(s) + 1 points along an axis; a place lies at x * s +
+    0.5 and its value is that of the corners around it, interpolated linearly, or by t * t * (3 - 2 t). A level has min(r**axes,
+    rounded up to a multiple of 8, 2**log2_entries) entries of the table (entries, features), one level after another; the
+    corner p is entry sum p_i r**i, where there is one for each, else the exclusive or of p_i * prime_i, modulo the entries. The
+    error for a table of another size says what it must be. All is computed in f32, corners in nested sums, the first axis
+    outermost.
 
     Source: instant-NGP's HashGrid encoding (tiny-cuda-nn).
 
@@ -242,7 +244,8 @@ def grid_encode_backward(
     do: Steps, dy: TensorRef, x: TensorRef, table: TensorRef, *, levels: Levels = 16, base_resolution: Base = 16,
     growth: PositiveFloat = 2.0, log2_entries: Log2 = 19, interpolation: Interpolation = "linear", wrt: Wrt = None,
 ) -> Any:  # fmt: skip
-    """The gradients of `grid_encode`'s x and table, those named in `wrt` or both: of the table a sum by destination in the canonical
+    """The gradients of `grid_encode`'s x and table, those named in `wrt` or both: of the table a sum by destination in the
+    canonical
     order, places before levels before corners; of x a sum over levels and features.
 
     Examples
@@ -259,7 +262,8 @@ def grid_encode_backward(
     if dy.shape != (n, levels * features):
         raise InvalidProblemError(f"dy: shape is {dy.shape}; expected {(n, levels * features)}")
     slopes = view(dy, 0, (n, levels, features), (dy.strides[0], features * dy.strides[1], dy.strides[1]))
-    places, words = _places(x), {"shape": shape, "interpolation": interpolation}
+    places = _places(x)
+    words: dict[str, Any] = {"shape": shape, "interpolation": interpolation}
     results: dict[str, Any] = {name: do.new_like(x if name == "x" else table) for name in names}
     if not prod(dy.shape):
         for made in results.values():

@@ -83,7 +83,7 @@ class _Resize:
             self.value = 0.0
         extents, factors = self._sizes(size, scale_factor, recompute, aspect)
         self.maps = {}
-        for n, (a, m, s) in enumerate(sorted(zip(self.axes, extents, factors, strict=True))):
+        for a, m, s in sorted(zip(self.axes, extents, factors, strict=True), key=lambda row: row[0]):
             if not x.shape[a] and m:
                 raise InvalidProblemError(f"x: shape is {x.shape}; expected elements along axis {a}, which becomes {m} long")
             found = self._map(self.axes.index(a), x.shape[a], m, s)
@@ -188,20 +188,20 @@ def interpolate(
     """x resized along some axes, by default all behind the first two, to `size`, or to floor(extent * scale_factor).
 
     Each axis is resampled by itself. Where an element of the result lies among those of x: with align_corners first and last
-    elements lie on each other, without edges do. mode: "nearest" (PyTorch's, which takes floor(o * scale)) or "nearest-exact" copy
-    elements, "linear" ("bilinear", "trilinear") weighs two neighbours, "cubic" ("bicubic") four, beyond the edge the last one again;
-    "area" is the mean of a window, "lanczos3" and "lanczos5" are filters. With antialias, kernels are as wide as an element of a
-    smaller result, and weights of what lies outside are given to the others, as they are for lanczos and with exclude_outside.
-    The scale is 1 / scale_factor, or with size or recompute_scale_factor the ratio of the extents.
+    elements lie on each other, without edges do. mode: "nearest" (PyTorch's, which takes floor(o * scale)) or "nearest-exact"
+    copy elements, "linear" ("bilinear", "trilinear") weighs two neighbours, "cubic" ("bicubic") four, beyond the edge the last
+    one again; "area" is the mean of a window, "lanczos3" and "lanczos5" are filters. With antialias, kernels are as wide as an
+    element of a smaller result, and weights of what lies outside are given to the others, as they are for lanczos and with
+    exclude_outside. The scale is 1 / scale_factor, or with size or recompute_scale_factor the ratio of the extents.
 
     What ONNX's Resize has beyond: `coordinates`, its coordinate_transformation_mode (then `nearest_mode` says how places are
-    rounded), with roi and extrapolation_value for "tf_crop_and_resize", cubic_coeff_a (-0.75; with antialias -0.5, as PyTorch has
-    it), and `aspect`, its keep_aspect_ratio_policy. `jax.image.resize(x, shape, "cubic")` is mode="cubic" with cubic_coeff_a=-0.5,
-    exclude_outside, and antialias.
+    rounded), with roi and extrapolation_value for "tf_crop_and_resize", cubic_coeff_a (-0.75; with antialias -0.5, as PyTorch
+    has it), and `aspect`, its keep_aspect_ratio_policy. `jax.image.resize(x, shape, "cubic")` is mode="cubic" with
+    cubic_coeff_a=-0.5, exclude_outside, and antialias.
 
-    Weights are computed in f32 (f64 for f64 and integers of 32 bits and more), sums are nested, the last axis innermost, and taken
-    in the canonical order, and the result is rounded once, of integers to nearest even, saturating: PyTorch's 8-bit weights may
-    differ by 1. Raises `InvalidProblemError` for options that contradict each other.
+    Weights are computed in f32 (f64 for f64 and integers of 32 bits and more), sums are nested, the last axis innermost, and
+    taken in the canonical order, and the result is rounded once, of integers to nearest even, saturating: PyTorch's 8-bit
+    weights may differ by 1. Raises `InvalidProblemError` for options that contradict each other.
 
     Source: torch.nn.functional.interpolate, jax.image.resize, ONNX Resize.
 
@@ -233,8 +233,9 @@ def interpolate_backward(
     cubic_coeff_a: FiniteFloat | None = None, exclude_outside: bool = False, nearest_mode: NearestMode = None,
     extrapolation_value: float | None = None, roi: tuple[float, ...] | None = None, aspect: Aspect = "stretch",
 ) -> Any:  # fmt: skip
-    """The gradient of `interpolate`'s x, of which only shape and element count: along each axis the sum over the elements of the
-    result that read an element, in rising order, by the canonical order of sums; axes as in `interpolate`, the last one innermost.
+    """The gradient of `interpolate`'s x, of which only shape and element count: along each axis the sum over the elements of
+    the result that read an element, in rising order, by the canonical order of sums; axes as in `interpolate`, the last one
+    innermost.
 
     Examples
     --------

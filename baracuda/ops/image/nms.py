@@ -184,7 +184,8 @@ def _kept(
     do: Steps, boxes: TensorRef, scores: TensorRef, classes: TensorRef | None, threshold: float, fmt: Format,
     score_threshold: float | None, most: int | None, flipped: bool,
 ) -> tuple[TensorRef, TensorRef]:  # fmt: skip
-    """Of boxes (images, n, 4) and scores (images, classes, n): the boxes in falling order of scores, and 1 for those that stay."""
+    """Of boxes (images, n, 4) and scores (images, classes, n): the boxes in falling order of scores, and 1 for those that
+    stay."""
     images, count, n = scores.shape
     order = argsort(do, scores, axis=-1, descending=True)
     kind = boxes.kind.compute if boxes.kind.is_float else ElementKind.F32
@@ -260,7 +261,8 @@ def nms(
     do: Steps, boxes: TensorRef, scores: TensorRef, iou_threshold: float = 0.0, *, score_threshold: float | None = None,
     max_output: Count | None = None, fmt: Format = "xyxy", size: Count | None = None,
 ) -> Any:  # fmt: skip
-    """The numbers of the boxes, in falling order of scores, that overlap none before them that stays by an intersection over union
+    """The numbers of the boxes, in falling order of scores, that overlap none before them that stays by an intersection over
+    union
     above a threshold; s64.
 
     boxes are (n, 4), scores (n,). Of equal scores the lower number comes first, NaN come last; a NaN overlaps nothing. Where
@@ -268,8 +270,8 @@ def nms(
     on the host, once; with `size` nothing is, and -1 stands behind those that there are.
 
     boxes (images, n, 4), by any two corners that are opposite, with scores (images, classes, n) are ONNX's: each class of each
-    image by itself, and the result (selected, 3) holds image, class and box; max_output is for each. Without it all are taken, where
-    ONNX's max_output_boxes_per_class takes none.
+    image by itself, and the result (selected, 3) holds image, class and box; max_output is for each. Without it all are taken,
+    where ONNX's max_output_boxes_per_class takes none.
 
     Source: torchvision.ops.nms, ONNX NonMaxSuppression (center_point_box is fmt="cxcywh").
 

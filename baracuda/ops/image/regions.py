@@ -1,8 +1,8 @@
 """Regions of interest: boxes of an image cut into bins, and each bin averaged or its largest element taken.
 
-A bin has samples, numbered row by row by the region's own grid. `align` samples between elements, at the places of a regular grid in
-the bin; `pool` takes the elements that a bin covers, its borders rounded outwards. The sum over a bin's samples is the canonical
-one over their numbers, of each sample the nested sum over its taps, rows outside.
+A bin has samples, numbered row by row by the region's own grid. `align` samples between elements, at the places of a regular
+grid in the bin; `pool` takes the elements that a bin covers, its borders rounded outwards. The sum over a bin's samples is the
+canonical one over their numbers, of each sample the nested sum over its taps, rows outside.
 """
 
 from __future__ import annotations
@@ -315,7 +315,7 @@ class Regions:
         if not self.empty and 0 in x.shape:
             raise InvalidProblemError(f"x: shape is {x.shape}; expected elements for {boxes.shape[0]} boxes")
         self.words: dict[str, Any] = {"size": self.size, "aligned": aligned, "variant": variant, "scale": scale}
-        self.extents = {"height": x.shape[2], "width": x.shape[3]}
+        self.extents: dict[str, Any] = {"height": x.shape[2], "width": x.shape[3]}
         self.precise = x.kind is F64
         self.ratio = ratio
         self.samples = ratio * ratio if ratio > 0 else 0 if self.empty else self._count()

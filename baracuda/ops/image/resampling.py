@@ -7,7 +7,7 @@ one first, with results between in the kind of the weights, so that neither way 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, Literal, NamedTuple
 
@@ -29,6 +29,15 @@ from baracuda.ops.image.taps import F32, F64, S32, Tap, any_of, cubic_weights, i
 MOST_TOGETHER, MOST_ALONG = 36, 32
 _S64 = ElementKind.S64
 _NO_SLOPE: dict[str, Any] = {"family": "image", "takes": "any", "differentiable": False}
+
+
+#: How a nearest element is found.
+_ROUNDED: dict[str, Callable[[Expr], Expr]] = {
+    "floor": f.floor,
+    "ceil": lambda v: -f.floor(-v),
+    "round_prefer_floor": lambda v: -f.floor(-(v - 0.5)),
+    "round_prefer_ceil": lambda v: f.floor(v + 0.5),
+}
 
 
 class _Axis(NamedTuple):
@@ -80,13 +89,7 @@ class _Axis(NamedTuple):
         outside = (c < 0.0) | (c > cast(self.source - 1, self.real)) if self.inside else None
         counts = None if outside is None else ~outside
         if self.kind == "nearest":
-            rounded = {
-                "floor": f.floor,
-                "ceil": lambda v: -f.floor(-v),
-                "round_prefer_floor": lambda v: -f.floor(-(v - 0.5)),
-                "round_prefer_ceil": lambda v: f.floor(v + 0.5),
-            }[self.rounding](c)
-            return [Tap(self._held(rounded), None, counts)]
+            return [Tap(self._held(_ROUNDED[self.rounding](c)), None, counts)]
         if self.kind == "linear":
             low = self._held(c)
             high = f.minimum(low + 1, self.source - 1)
@@ -152,7 +155,7 @@ class _Axis(NamedTuple):
             assert isinstance(weight, Expr)
             return Tap(o, weight, hit)
         taps = self.taps(o, count)
-        hits = [f.equal(t.index, i) for t in taps]
+        hits = [f.equal(t.place, i) for t in taps]
         hit = there & any_of(hits)
         if taps[0].counts is not None:
             hit = hit & taps[0].counts
@@ -170,7 +173,7 @@ def _nested(
         return read(at)  # type: ignore[no-any-return]
     terms = []
     for t in axes[depth]:
-        value = _nested(axes, means, read, (*at, t.index), depth + 1)
+        value = _nested(axes, means, read, (*at, t.place), depth + 1)
         value = value if t.weight is None else t.weight * value
         terms.append(value if t.counts is None else select(t.counts, value, -0.0))
     total, by = in_pairs(terms), means[depth]

@@ -20,10 +20,11 @@ def roi_align(
 ) -> Any:  # fmt: skip
     """The mean, or with mode="max" the largest, of bilinear samples of each bin of each box (Mask R-CNN).
 
-    x is (N, C, H, W); boxes are (n, 5), the number of the image, then x0, y0, x1, y1, or (n, 4) with batch_indices; the result is
-    (n, C, *output_size). An image's number is held to those there are. Boxes are multiplied by spatial_scale; `aligned` moves them by
-    half an element, so that elements lie at their centres. A bin has sampling_ratio**2 samples, with 0 or less one for each element
-    that it covers: their largest number is then read on the host, once. Samples beyond an element outside of x are 0.
+    x is (N, C, H, W); boxes are (n, 5), the number of the image, then x0, y0, x1, y1, or (n, 4) with batch_indices; the result
+    is (n, C, *output_size). An image's number is held to those there are. Boxes are multiplied by spatial_scale; `aligned`
+    moves them by half an element, so that elements lie at their centres. A bin has sampling_ratio**2 samples, with 0 or less
+    one for each element that it covers: their largest number is then read on the host, once. Samples beyond an element outside
+    of x are 0.
 
     Source: torchvision.ops.roi_align; ONNX RoiAlign, whose half_pixel is `aligned`.
 
@@ -48,7 +49,8 @@ def roi_align_backward(
     do: Steps, dy: TensorRef, x: TensorRef, boxes: TensorRef, output_size: Size, spatial_scale: PositiveFloat = 1.0,
     sampling_ratio: int = -1, aligned: bool = False, *, batch_indices: Given = None, mode: Literal["avg", "max"] = "avg",
 ) -> Any:  # fmt: skip
-    """The gradient of `roi_align`'s x: a sum by destination in the canonical order, positions numbered by box, bin, sample and tap.
+    """The gradient of `roi_align`'s x: a sum by destination in the canonical order, positions numbered by box, bin, sample and
+    tap.
     Of mode "max" all of a bin's gradient goes to its first largest sample.
 
     Examples
@@ -117,7 +119,8 @@ def ps_roi_align(
     do: Steps, x: TensorRef, boxes: TensorRef, output_size: Size, spatial_scale: PositiveFloat = 1.0, sampling_ratio: int = -1, *,
     batch_indices: Given = None,
 ) -> Any:  # fmt: skip
-    """`roi_align`, aligned, where each bin has channels of its own: of C channels, those of a result are C / bins, and bin (i, j) of
+    """`roi_align`, aligned, where each bin has channels of its own: of C channels, those of a result are C / bins, and bin (i,
+    j) of
     channel c is of x's channel (c * rows + i) * columns + j (Light-Head R-CNN). Boxes are not widened to an element.
 
     Source: torchvision.ops.ps_roi_align.
@@ -160,10 +163,11 @@ def ps_roi_pool(
     do: Steps, x: TensorRef, boxes: TensorRef, output_size: Size, spatial_scale: PositiveFloat = 1.0, *,
     batch_indices: Given = None,
 ) -> Any:  # fmt: skip
-    """The mean of each bin of each box, each bin of channels of its own, as in `ps_roi_align` (R-FCN); 0 for one without elements.
+    """The mean of each bin of each box, each bin of channels of its own, as in `ps_roi_align` (R-FCN); 0 for one without
+    elements.
 
-    Boxes times spatial_scale are rounded, halves away from 0, and the borders of bins outwards; as in torchvision, the last row and
-    the last column of x are in no bin. How many elements a bin has at most is read on the host, once.
+    Boxes times spatial_scale are rounded, halves away from 0, and the borders of bins outwards; as in torchvision, the last row
+    and the last column of x are in no bin. How many elements a bin has at most is read on the host, once.
 
     Source: torchvision.ops.ps_roi_pool.
 

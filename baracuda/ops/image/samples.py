@@ -93,7 +93,7 @@ def tap_results(axes: Sequence[Sequence[Tap]], extents: Sequence[Expr], image: E
         chosen_.insert(0, numbered(taps, number & (len(taps) - 1)))
         number = number >> bits
     for t, n in zip(chosen_, extents, strict=True):
-        index = index * n + t.index
+        index = index * n + t.place
         if t.weight is not None:
             weight = t.weight if weight is None else weight * t.weight
         if t.counts is not None:
@@ -117,7 +117,7 @@ _tap_numbers_alone = Op(_tap_numbers, Rule.EACH, name="sampled_elements", result
 # --- steps ------------------------------------------------------------------------------------------------------------
 
 
-def coordinates_of(grid: TensorRef) -> dict[str, TensorRef]:
+def coordinates_of(grid: TensorRef) -> dict[str, Any]:
     """The coordinates along the last axis of a grid, each as a tensor: p0 is that of the last spatial axis."""
     *shape, count = grid.shape
     *strides, step = grid.strides
@@ -172,8 +172,8 @@ def sampled_gradients(
         spatial = x.shape[2:]
         precise = x.kind is F64
         op = _tap_numbers_alone if mode == "nearest" else _tap_numbers_weighted
-        numbers = {f"n{k}": n for k, n in enumerate(spatial)}
-        if prod(x.shape) and prod(dy.shape):
+        numbers: dict[str, Any] = {f"n{k}": n for k, n in enumerate(spatial)}
+        if 0 not in (*x.shape, *dy.shape):
             if prod(x.shape) // x.shape[1] > _LIMIT:
                 raise UnsupportedError(f"x: shape is {x.shape}; expected at most {_LIMIT} elements of a channel")
             results = do.run(op, places, mode=mode, precise=precise, **numbers, **options)
@@ -183,7 +183,7 @@ def sampled_gradients(
             do.zero(into)
         found["x"] = into
     names = [n for n in wrt if n != "x"]
-    if names and prod(x.shape) and prod(dy.shape):
+    if names and 0 not in (*x.shape, *dy.shape):
         found |= do.gradients(sampled, {"x": x, **places}, dy, names, mode=mode, **options)
     for n in names:
         if n not in found:
@@ -192,12 +192,12 @@ def sampled_gradients(
     return found
 
 
-def check_samples(x: TensorRef, grid: TensorRef, *, batch: bool = True) -> None:
+def check_samples(x: TensorRef, grid: TensorRef) -> None:
     """Raise unless x is (N, C, 1 to 3 axes) with elements, and grid has a coordinate for each of these axes."""
     count = len(x.shape) - 2
     if not 1 <= count <= 3:
         raise InvalidProblemError(f"x: shape is {x.shape}; expected (N, C) and one to three axes")
     if len(grid.shape) < 2 or grid.shape[-1] != count or grid.shape[0] != x.shape[0]:
         raise InvalidProblemError(f"grid: shape is {grid.shape}; expected ({x.shape[0]}, ..., {count}) for x of shape {x.shape}")
-    if not all(x.shape[2:]) and prod(grid.shape):
+    if 0 in x.shape[2:] and 0 not in grid.shape:
         raise InvalidProblemError(f"x: shape is {x.shape}; expected elements to sample")

@@ -21,7 +21,7 @@ S32, F32, F64 = ElementKind.S32, ElementKind.F32, ElementKind.F64
 class Tap(NamedTuple):
     """An element's place along an axis, its weight (None: 1), and whether it counts (None: it does)."""
 
-    index: Expr
+    place: Expr
     weight: Expr | None = None
     counts: Expr | None = None
 
@@ -56,7 +56,7 @@ def weighted(tap: Tap, value: Expr) -> Expr:
 def nested(axes: Sequence[Sequence[Tap]], read: Callable[[Sequence[Expr]], Expr], at: tuple[Tap, ...] = ()) -> Expr:
     """The sum over the taps of every axis of the product of their weights and the element there."""
     if not axes:
-        value = read([t.index for t in at])
+        value = read([t.place for t in at])
         holds: Expr | None = None
         for t in at:
             holds = both(holds, t.counts)
@@ -161,7 +161,7 @@ def numbered(taps: Sequence[Tap], number: Expr) -> Tap:
     index, weight, counts = taps[-1]
     for k in reversed(range(len(taps) - 1)):
         here, t = f.equal(number, k), taps[k]
-        index = select(here, t.index, index)
+        index = select(here, t.place, index)
         if weight is not None and t.weight is not None:
             weight = select(here, t.weight, weight)
         if counts is not None and t.counts is not None:
