@@ -25,4 +25,6 @@ FAMILIES = (
     "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts", "random.choices",
     "pooling.avg", "pooling.maximum", "pooling.adaptive", "pooling.fractional", "pooling.norms", "pooling.whole",
     "pooling.unpooling", "pooling.reduce_window",
+    "image.interpolate", "image.grid_sample", "image.shuffles", "image.boxes", "image.colours", "image.blurs",
+    "image.roi", "image.nms", "image.deformable", "image.hash_grids", "image.correlations",
 )  # fmt: skip
