@@ -210,7 +210,6 @@ CALLS: dict[str, list[Callable[[], Made]]] = {
 }  # fmt: skip
 
 
-
 def _layer(gates: int, *before: tuple[int, ...], states: int, listed: bool = True) -> Callable[[], Made]:
     """Tensors in front, an input of 3 steps, 2 rows and 4 numbers, states, and the weights of 5 units."""
 

@@ -138,8 +138,8 @@ def lstm_backward(
 ) -> tuple[Any, ...]:
     """The gradients of `lstm`'s x, hx and params, (dx, dh0, dc0, *dparams), given those of its results; `wrt` names some of them.
 
-    y and saved (a list) are what `lstm` gave with saved=True; without them the forward pass is computed again. Where there are peepholes,
-    their gradients follow the other params of their layer and direction.
+    y and saved (a list) are what `lstm` gave with saved=True; without them the forward pass is computed again. Where there are
+    peepholes, their gradients follow the other params of their layer and direction.
     """
     cell = Cell(
         "lstm", activations_of("lstm", activations, activation_alpha, activation_beta), clip, peepholes is not None, input_forget

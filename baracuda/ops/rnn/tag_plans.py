@@ -63,7 +63,7 @@ class TagsDescriptor(Descriptor):
         return _S64
 
     x_shape = property(lambda d: (d.steps, d.batch, d.tags))
-    path_shape = property(lambda d: (d.steps, d.batch))
+    path_shape = property(lambda d: (d.steps, d.batch, 1))
     transitions_shape = property(lambda d: (d.tags, d.tags))
     weight_shape = property(lambda d: (1, d.tags, d.tags))
     tags_shape = property(lambda d: (d.tags,))

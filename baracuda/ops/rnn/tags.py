@@ -191,5 +191,10 @@ def viterbi_decode(
     do.copy(chains.of_none(do.run(max_, {"x": ends}, axis=-1)), chains.row(score))
     last = do.run(argmax, {"x": ends}, axis=-1)
     path = do.rows(chains.shape(), ElementKind.S64)
-    do.plan(TagPathPlan, d, {"pointers": pointers, "last": last, "lengths": chains.lengths}, chains.timed(path))
+    do.plan(
+        TagPathPlan,
+        d,
+        {"pointers": pointers, "last": last, "lengths": chains.lengths},
+        expanded_dims(chains.timed(path), (0, 1), 3),
+    )
     return score, path
