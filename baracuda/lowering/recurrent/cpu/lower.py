@@ -25,7 +25,7 @@ from baracuda.runtime.pool import get_num_threads
 from baracuda.runtime.program import Launch, Lowered
 
 #: Rows of a tile, the largest that fits first; and vectors of running values that a row has about.
-_TILES = (6, 2, 1)
+_TILES = (4, 2, 1)
 _VECTORS = 4
 _CHAIN_NS = 0.012
 
