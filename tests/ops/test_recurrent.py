@@ -11,7 +11,7 @@ import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 import baracuda
-from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.errors import InvalidProblemError
 from tests.ops.recurrent_reference import layer
 
 T, B, INPUTS, H = 6, 7, 5, 19
@@ -310,7 +310,7 @@ def test_a_cell_is_a_step(device: str) -> None:
     assert same(state[0], h[0].contiguous())
 
 
-def test_dropout_with_a_mask(device: str) -> None:
+def test_dropout(device: str) -> None:
     torch.manual_seed(2)
     module = torch.nn.LSTM(INPUTS, H, num_layers=2)
     params = [p.detach().to(device) for p in module._flat_weights]
@@ -320,12 +320,19 @@ def test_dropout_with_a_mask(device: str) -> None:
     want = baracuda.lstm(first * 2.0 * mask[0], None, params[4:])[0]
     words: dict[str, Any] = {"num_layers": 2, "dropout": 0.5, "train": True}
     assert same(baracuda.lstm(x, None, params, dropout_mask=mask, **words)[0], want)
-    with pytest.raises(UnsupportedError, match=r"dropout: 0.5; expected 0, or a dropout_mask"):
+    with pytest.raises(InvalidProblemError, match=r"dropout: 0.5 with neither of key and dropout_mask"):
         baracuda.lstm(x, None, params, **words)
     dy = torch.randn(want.shape, device=device)
     dx, *_ = baracuda.lstm_backward(dy, x, None, params, dropout_mask=mask, **words)
     inner = baracuda.lstm_backward(dy, first * 2.0 * mask[0], None, params[4:], wrt=("x",))[0]
     assert same(dx, baracuda.lstm_backward(inner * 2.0 * mask[0], x, None, params[:4], wrt=("x",))[0])
+    key = baracuda.rng_key(7, like=x)
+    kept = baracuda.dropout(first, baracuda.rng_fold_in(key, 1), 0.5)
+    assert same(baracuda.lstm(x, None, params, key=key, **words)[0], baracuda.lstm(kept, None, params[4:])[0])
+    dx, *_ = baracuda.lstm_backward(dy, x, None, params, key=key, **words)
+    inner = baracuda.lstm_backward(dy, kept, None, params[4:], wrt=("x",))[0]
+    inner = baracuda.dropout_backward(inner, baracuda.rng_fold_in(key, 1), 0.5)
+    assert same(dx, baracuda.lstm_backward(inner, x, None, params[:4], wrt=("x",))[0])
 
 
 @pytest.mark.parametrize(("steps", "batch"), [(0, 3), (4, 0), (1, 1)])

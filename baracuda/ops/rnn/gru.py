@@ -51,6 +51,7 @@ def gru(
     *,
     lengths: Given = None,
     dropout_mask: Given = None,
+    key: Given = None,
     direction: Direction = "forward",
     activations: Names = None,
     activation_alpha: Numbers = None,
@@ -80,7 +81,7 @@ def gru(
     network = network_of(
         do, _gru(activations, activation_alpha, activation_beta, clip, linear_before_reset), x, hx, params, has_biases=has_biases,
         num_layers=num_layers, dropout=dropout, train=train, bidirectional=bidirectional, batch_first=batch_first,
-        lengths=lengths, dropout_mask=dropout_mask, direction=direction, order=order,
+        lengths=lengths, dropout_mask=dropout_mask, key=key, direction=direction, order=order,
     )  # fmt: skip
     return results_of(network, saved=saved)
 
@@ -104,6 +105,7 @@ def gru_backward(
     saved: Any = None,
     lengths: Given = None,
     dropout_mask: Given = None,
+    key: Given = None,
     direction: Direction = "forward",
     activations: Names = None,
     activation_alpha: Numbers = None,
@@ -116,7 +118,7 @@ def gru_backward(
     network = network_of(
         do, _gru(activations, activation_alpha, activation_beta, clip, linear_before_reset), x, hx, params, has_biases=has_biases,
         num_layers=num_layers, dropout=dropout, train=train, bidirectional=bidirectional, batch_first=batch_first,
-        lengths=lengths, dropout_mask=dropout_mask, direction=direction,
+        lengths=lengths, dropout_mask=dropout_mask, key=key, direction=direction,
     )  # fmt: skip
     return gradients_of(network, dy, (dh_n,), saved, y, wrt)
 
@@ -137,6 +139,7 @@ def rnn(
     nonlinearity: Nonlinearity = "tanh",
     lengths: Given = None,
     dropout_mask: Given = None,
+    key: Given = None,
     direction: Direction = "forward",
     activations: Names = None,
     activation_alpha: Numbers = None,
@@ -159,7 +162,7 @@ def rnn(
     network = network_of(
         do, rnn_cell_of(nonlinearity, activations, activation_alpha, activation_beta, clip), x, hx, params, has_biases=has_biases,
         num_layers=num_layers, dropout=dropout, train=train, bidirectional=bidirectional, batch_first=batch_first,
-        lengths=lengths, dropout_mask=dropout_mask, direction=direction,
+        lengths=lengths, dropout_mask=dropout_mask, key=key, direction=direction,
     )  # fmt: skip
     return results_of(network, saved=saved)
 
@@ -184,6 +187,7 @@ def rnn_backward(
     saved: Any = None,
     lengths: Given = None,
     dropout_mask: Given = None,
+    key: Given = None,
     direction: Direction = "forward",
     activations: Names = None,
     activation_alpha: Numbers = None,
@@ -195,6 +199,6 @@ def rnn_backward(
     network = network_of(
         do, rnn_cell_of(nonlinearity, activations, activation_alpha, activation_beta, clip), x, hx, params, has_biases=has_biases,
         num_layers=num_layers, dropout=dropout, train=train, bidirectional=bidirectional, batch_first=batch_first,
-        lengths=lengths, dropout_mask=dropout_mask, direction=direction,
+        lengths=lengths, dropout_mask=dropout_mask, key=key, direction=direction,
     )  # fmt: skip
     return gradients_of(network, dy, (dh_n,), saved, y, wrt)

@@ -38,6 +38,7 @@ def lstm(
     *,
     lengths: Given = None,
     dropout_mask: Given = None,
+    key: Given = None,
     direction: Direction = "forward",
     activations: Names = None,
     activation_alpha: Numbers = None,
@@ -69,9 +70,10 @@ def lstm(
     lengths
         How many steps each row has: y is 0 beyond them, and the reverse direction begins at a row's own last one, as with packed
         sequences.
-    dropout, train, dropout_mask
-        In training, what goes from a layer to the next is multiplied by the mask (layers - 1, steps, batch, numbers) and by
-        1 / (1 - dropout). No mask is drawn.
+    dropout, train, key, dropout_mask
+        In training, what goes from a layer to the next is dropped with this probability, as `dropout` does it with a key (that of
+        layer l is rng_fold_in(key, l), and numbers are counted along steps, rows and units); or it is multiplied by a mask
+        (layers - 1, steps, batch, numbers) and by 1 / (1 - dropout).
     direction
         "reverse" for one layer from the last step to the first.
     activations, activation_alpha, activation_beta, clip, input_forget, peepholes
@@ -82,8 +84,8 @@ def lstm(
     saved
         Whether y, h_n and c_n are followed by what `lstm_backward` reads.
 
-    f16 and bf16 compute in f32, states between steps too. Raises `InvalidProblemError` for shapes that do not fit, and
-    `UnsupportedError` for dropout without a mask.
+    f16 and bf16 compute in f32, states between steps too. Raises `InvalidProblemError` for shapes that do not fit, and for
+    dropout in training with neither a key nor a mask.
 
     Examples
     --------
@@ -98,8 +100,8 @@ def lstm(
     )
     network = network_of(
         do, cell, x, hx, params, has_biases=has_biases, num_layers=num_layers, dropout=dropout, train=train,
-        bidirectional=bidirectional, batch_first=batch_first, lengths=lengths, dropout_mask=dropout_mask, direction=direction,
-        order=order, peepholes=peepholes,
+        bidirectional=bidirectional, batch_first=batch_first, lengths=lengths, dropout_mask=dropout_mask, key=key,
+        direction=direction, order=order, peepholes=peepholes,
     )  # fmt: skip
     return results_of(network, saved=saved)
 
@@ -127,6 +129,7 @@ def lstm_backward(
     saved: Any = None,
     lengths: Given = None,
     dropout_mask: Given = None,
+    key: Given = None,
     direction: Direction = "forward",
     activations: Names = None,
     activation_alpha: Numbers = None,
@@ -146,7 +149,7 @@ def lstm_backward(
     )
     network = network_of(
         do, cell, x, hx, params, has_biases=has_biases, num_layers=num_layers, dropout=dropout, train=train,
-        bidirectional=bidirectional, batch_first=batch_first, lengths=lengths, dropout_mask=dropout_mask, direction=direction,
-        peepholes=peepholes,
+        bidirectional=bidirectional, batch_first=batch_first, lengths=lengths, dropout_mask=dropout_mask, key=key,
+        direction=direction, peepholes=peepholes,
     )  # fmt: skip
     return gradients_of(network, dy, (dh_n, dc_n), saved, y, wrt)

@@ -15,6 +15,8 @@ from baracuda.ops.elementwise.binary_ops import mul
 from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.matmul.descriptor import labelled
 from baracuda.ops.matmul.plan import MatmulPlan
+from baracuda.ops.random.dropouts import dropout
+from baracuda.ops.random.keys import rng_fold_in
 from baracuda.ops.reductions.reductions import sum_
 from baracuda.ops.rnn.cells import Cell
 from baracuda.ops.rnn.plan import RecurrentBackwardPlan, RecurrentDescriptor, RecurrentPlan
@@ -74,6 +76,7 @@ class Network:
     lengths: Given = None
     dropout: float = 0.0
     dropout_mask: Given = None
+    key: Given = None
     onnx: bool = False
     peepholes: Sequence[TensorRef] | None = None
     heads: int = 1
@@ -204,13 +207,15 @@ class Network:
 
     def masked(self, x: TensorRef, layer: int) -> TensorRef:
         """The input of a layer but the first, of which some numbers are dropped; so are those of its gradient."""
+        if self.key is not None and self.dropout > 0:
+            dropped: TensorRef = dropout(self.do, x, rng_fold_in(self.do, self.key, layer), self.dropout)
+            return dropped
         if self.dropout_mask is None:
             return x
         mask = axis_at(self.dropout_mask, 0, layer - 1)
         mask = self.timed(mask) if self.whole else expanded_dims(mask, (0, 2), 3)
         kept = self.do.run(mul, {"a": x, "b": self._scale}) if self.dropout < 1.0 else x
-        dropped: TensorRef = self.do.run(mul, {"a": kept, "b": mask})
-        return in_element(self.do, dropped, self.kind)
+        return in_element(self.do, self.do.run(mul, {"a": kept, "b": mask}), self.kind)
 
     # --- forward ------------------------------------------------------------------------------------------------------
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from baracuda.core.bounds import Above, AtLeast, AtMost, Finite
-from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.ops.declaration.composition import Given, Steps, chosen
 from baracuda.ops.declaration.words import Wrt
+from baracuda.ops.random.draws import KEY
 from baracuda.ops.rnn.cells import Activation, Cell, activation
 from baracuda.ops.rnn.network import Network
 
@@ -38,6 +39,7 @@ TENSORS: dict[str, Any] = {
     "params": "list ... : T",
     "lengths": "... : s32 s64",
     "dropout_mask": "...",
+    "key": KEY,
 }
 
 
@@ -70,13 +72,15 @@ def network_of(
     batch_first: bool,
     lengths: Given,
     dropout_mask: Given,
+    key: Given,
     direction: Direction,
     order: Order = "torch",
     peepholes: Any = None,
     heads: int = 1,
 ) -> Network:
-    if train and dropout > 0 and dropout_mask is None and num_layers > 1:
-        raise UnsupportedError(f"dropout: {dropout}; expected 0, or a dropout_mask: this library draws no random numbers")
+    if train and dropout > 0 and num_layers > 1 and (dropout_mask is None) == (key is None):
+        what = "neither" if key is None else "both"
+        raise InvalidProblemError(f"dropout: {dropout} with {what} of key and dropout_mask; expected one of them to draw from")
     if dropout_mask is not None and num_layers < 2:
         raise InvalidProblemError("dropout_mask: given with one layer; expected None, as nothing lies between layers")
     both = bidirectional or direction == "bidirectional"
@@ -84,7 +88,7 @@ def network_of(
     states = None if hx is None else (list(hx) if isinstance(hx, (list, tuple)) else [hx])
     return Network(
         do, cell, x, params, states, has_biases, num_layers, directions, batch_first, lengths,
-        dropout if train else 0.0, dropout_mask if train else None, order == "onnx", peepholes, heads,
+        dropout if train else 0.0, dropout_mask if train else None, key if train else None, order == "onnx", peepholes, heads,
     )  # fmt: skip
 
 

@@ -15,10 +15,10 @@ ForgetGate = Literal["sigmoid", "exp"]
 
 def _options(forget_gate: str, num_heads: int, **words: Any) -> dict[str, Any]:
     cell = Cell("slstm", (), exponential=forget_gate == "exp")
-    return {"cell": cell, "heads": num_heads, "dropout": 0.0, "train": False, "dropout_mask": None, **words}
+    return {"cell": cell, "heads": num_heads, "dropout": 0.0, "train": False, "dropout_mask": None, "key": None, **words}
 
 
-@composed(**{k: v for k, v in TENSORS.items() if k != "dropout_mask"}, hx="list ... or none : T")
+@composed(**{k: TENSORS[k] for k in ("x", "params", "lengths")}, hx="list ... or none : T")
 def slstm(
     do: Steps,
     x: TensorRef,
@@ -61,7 +61,7 @@ def slstm(
 
 
 @composed(
-    dy="... or none : T", **{k: v for k, v in TENSORS.items() if k != "dropout_mask"}, hx="list ... or none : T", dh_n="... : T",
+    dy="... or none : T", **{k: TENSORS[k] for k in ("x", "params", "lengths")}, hx="list ... or none : T", dh_n="... : T",
     dc_n="... : T", dn_n="... : T", dm_n="... : T", y="... : T", saved="list ...",
 )  # fmt: skip
 def slstm_backward(
