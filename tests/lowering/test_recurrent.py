@@ -20,8 +20,10 @@ from baracuda.lowering.recurrent.cpu import lower as cpu
 from baracuda.lowering.recurrent.cuda import lower as cuda
 from baracuda.lowering.recurrent.problem import Phase, Recurrent, Trace, chain, fold
 from baracuda.ops.rnn import plan as networks
+from baracuda.ops.rnn import stages
 from baracuda.ops.rnn import tag_plans as tags
 from baracuda.ops.rnn.cells import Cell, activation
+from baracuda.ops.rnn.descriptor import RecurrentDescriptor
 from baracuda.runtime import nvrtc
 from baracuda.runtime.cpu_toolchain import CpuToolchain
 from baracuda.runtime.jit import CpuTarget, host
@@ -94,11 +96,11 @@ def cases() -> dict[str, Case]:
     found: dict[str, Case] = {}
     for i, (name, cell) in enumerate(CELLS.items()):
         element = (K.F32, K.F16, K.BF16, K.F64)[i % 4]
-        d = networks.RecurrentDescriptor(cell, 9, 40, 100, element, 0, i % 2 == 1, K.S64, True, True, True)
-        found[name] = d, networks.RecurrentPlan, networks._forward
-        found[f"{name} backward"] = replace(d, saves=False), networks.RecurrentBackwardPlan, networks._backward
-    d = networks.RecurrentDescriptor(Cell("lstm", (SIGMOID, TANH, TANH)), 9, 3, 3000, K.F32, 40)
-    found["long projected"] = d, networks.RecurrentPlan, networks._forward
+        d = RecurrentDescriptor(cell, 9, 40, 100, element, 0, i % 2 == 1, K.S64, True, True, True)
+        found[name] = d, networks.RecurrentPlan, stages.forward
+        found[f"{name} backward"] = replace(d, saves=False), networks.RecurrentBackwardPlan, stages.backward
+    d = RecurrentDescriptor(Cell("lstm", (SIGMOID, TANH, TANH)), 9, 3, 3000, K.F32, 40)
+    found["long projected"] = d, networks.RecurrentPlan, stages.forward
     t = tags.TagsDescriptor(9, 40, 30, K.BF16, True, True, K.S32, True)
     found["sums of paths"] = t, tags.TagSumsPlan, tags._sums
     found["shares of paths"] = replace(t, saves=False), tags.TagSharesPlan, tags._shares

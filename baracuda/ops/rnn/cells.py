@@ -197,7 +197,7 @@ def _slstm(z: Sequence[Expr], state: Sequence[Expr], *, exponential: bool) -> li
     return [f.sigmoid(o) * (c / n), c, n, most]
 
 
-def backward(
+def gradients(
     formula: Callable[..., Sequence[Expr]], kind: ElementKind, given: Mapping[str, Expr], dy: Sequence[Expr], wrt: Sequence[str]
 ) -> dict[str, Expr]:
     """The gradients of a formula by some of its arguments, given those of its results."""

@@ -13,20 +13,19 @@ from itertools import product
 
 from baracuda.codegen.llvm.evaluate import Evaluator
 from baracuda.codegen.llvm.ir import Value, Variable, constant, i64, vector
-from baracuda.codegen.llvm.lanes import load_lanes, store_lanes
+from baracuda.codegen.llvm.lanes import store_lanes
 from baracuda.codegen.llvm.primitives import compute_type
-from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr, topological
 from baracuda.lowering.recurrence.cpu.code import RecurrenceOperands
-from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, ArrayLayout, Varies
+from baracuda.lowering.recurrence.problem import BATCH, STEP, ArrayLayout, Varies
+from baracuda.lowering.recurrent.cpu.packing import Packing, RecurrentOperands, WorkspacePlan
 from baracuda.lowering.recurrent.problem import Phase, Recurrent, RecurrentProblem, Trace
 from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.pool import get_num_threads
 from baracuda.runtime.program import Launch, Lowered
 
-#: Rows of a tile, the largest that fits first; and vectors of running values that a row has about.
+#: Rows of a tile, the largest that fits first: more than four, and LLVM moves running values from register to register.
 _TILES = (4, 2, 1)
-_VECTORS = 4
 _CHAIN_NS = 0.012
 
 
@@ -37,102 +36,21 @@ def ways(problem: RecurrentProblem, target: CpuTarget) -> Iterator[Lowered]:
 
 def lower(problem: Recurrent, arrays: Mapping[str, ArrayLayout], target: CpuTarget | None = None) -> Lowered:
     """The program of a problem in primitives."""
-    plan = _Plan(problem, RecurrenceOperands(problem, arrays, target or host()).lanes)
+    plan = WorkspacePlan(problem, RecurrenceOperands(problem, arrays, target or host()).lanes)
     integers: list[int] = []
     launches = [
-        _Packing(plan, number, arrays, target or host(), integers).launch() for number, p in enumerate(problem.phases) if p.weight
+        Packing(plan, number, arrays, target or host(), integers).launch() for number, p in enumerate(problem.phases) if p.weight
     ]
     launches.append(_Steps(plan, arrays, target or host(), integers).launch())
     return Lowered(tuple(launches), tuple(integers), plan.nbytes, f"recurrent v{plan.width}")
 
 
-class _Plan:
-    """Where everything is in the workspace, in bytes."""
-
-    def __init__(self, problem: Recurrent, width: int) -> None:
-        self.problem, self.width = problem, width
-        self.size = problem.math.itemsize
-        self.nbytes = 0
-        self.group = [max(1, _VECTORS // max(1, p.products * len(p.folds))) for p in problem.phases]
-        self.blocks = [round_up(-(-p.lanes // width), g) for p, g in zip(problem.phases, self.group, strict=True)]
-        self.packed = [
-            self._room(blocks * width * p.products * p.depth * self.size)
-            for blocks, p in zip(self.blocks, problem.phases, strict=True)
-        ]
-        #: Bytes of a message of one row, and where those of every row are, twice.
-        self.pitch = [round_up(p.lanes, width) * self.size for p in problem.phases]
-        self.row = [len(p.message or problem.first) * pitch for p, pitch in zip(problem.phases, self.pitch, strict=True)]
-        self.messages = [self._room(2 * problem.batch * row) for row in self.row]
-        self.state_pitch = [round_up(lanes, width) * c.kind.itemsize for lanes, c in problem.components]
-        self.states = [self._room(problem.batch * pitch) for pitch in self.state_pitch]
-
-    def _room(self, nbytes: int) -> int:
-        start = self.nbytes
-        self.nbytes += round_up(nbytes, 64)
-        return start
-
-
-class _Operands(RecurrenceOperands):
-    """Operands of one of the kernels that share their integers."""
-
-    def __init__(self, plan: _Plan, arrays: Mapping[str, ArrayLayout], target: CpuTarget, integers: list[int]) -> None:
-        super().__init__(plan.problem, arrays, target)
-        self.integers = integers
-        self._numbers: dict[object, Value] = {}
-
-    def number(self, name: object, value: int) -> Value:
-        """A number that the code does not depend on, once for each name."""
-        if name not in self._numbers:
-            self._numbers[name] = self.integer(value)
-        return self._numbers[name]
-
-    def byte_stride(self, name: str, axis: int) -> Value:
-        array = self.arrays[name]
-        return self.number((name, axis), array.strides[axis] * array.kind.itemsize)
-
-    def among(self, lanes: int) -> None:
-        """Formulas that follow are over so many lanes."""
-        self._sure[LANE] = lanes
-
-
-class _Packing:
-    """The step that packs a phase's weight: a block of lanes is a unit of work."""
-
-    def __init__(
-        self, plan: _Plan, number: int, arrays: Mapping[str, ArrayLayout], target: CpuTarget, integers: list[int]
-    ) -> None:
-        self.plan, self.number = plan, number
-        self.code = _Operands(plan, arrays, target, integers)
-
-    def launch(self) -> Launch:
-        code, b, plan = self.code, self.code.b, self.plan
-        phase = plan.problem.phases[self.number]
-        assert phase.weight is not None
-        array, width, size = code.arrays[phase.weight], plan.width, plan.size
-        across, *rest = (code.byte_stride(phase.weight, axis) for axis in range(3))
-        down, along = rest[::-1] if phase.transposed else rest
-        lanes, depth = code.number("lanes", phase.lanes), code.number("depth", phase.depth)
-        start = b.at(code.workspace, code.number("packed", plan.packed[self.number]))
-        with b.loop(code.begin, code.end) as block:
-            first = b.mul(block, width)
-            remaining = b.sub(lanes, first)
-            target = b.at(start, b.mul(b.mul(first, depth), phase.products * size))
-            with b.if_(b.less(0, remaining)):
-                for g in range(phase.products):
-                    source = b.at(code.operand(phase.weight), b.add(b.mul(across, phase.at + g), b.mul(first, down)))
-                    with b.loop(0, depth) as k:
-                        value = load_lanes(b, array.kind, b.at(source, b.mul(k, along)), width, down, remaining)
-                        to = b.mul(b.add(b.mul(k, phase.products), g), width * size)
-                        b.store(value, b.at(target, to), size)
-        return code.launch(plan.blocks[self.number], phase.depth * phase.products * width * 1.0)
-
-
 class _Steps:
     """Writes the kernel of the steps."""
 
-    def __init__(self, plan: _Plan, arrays: Mapping[str, ArrayLayout], target: CpuTarget, integers: list[int]) -> None:
+    def __init__(self, plan: WorkspacePlan, arrays: Mapping[str, ArrayLayout], target: CpuTarget, integers: list[int]) -> None:
         self.plan, self.problem = plan, plan.problem
-        self.code = _Operands(plan, arrays, target, integers)
+        self.code = RecurrentOperands(plan, arrays, target, integers)
         self.b = self.code.b
         self.math = compute_type(self.problem.math)
 

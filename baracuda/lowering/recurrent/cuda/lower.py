@@ -10,7 +10,6 @@ multiprocessors, so that all are there at once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 from baracuda.core.layout import round_up
@@ -18,15 +17,11 @@ from baracuda.formula.expr import Expr, topological
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.recurrence.cuda.code import RecurrenceOperands, source
 from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, ArrayLayout, Varies
+from baracuda.lowering.recurrent.cuda.tiling import LANES, STAGES, padded, parts_of, tiles_of, tiling
 from baracuda.lowering.recurrent.problem import Phase, Recurrent, RecurrentProblem, Trace
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
-#: Lanes of a tile, and stages of its chunks.
-LANES, STAGES = 8, 3
-#: Rows of a tile as groups of threads and rows of each thread.
-_ROWS = ((4, 1), (8, 1), (16, 1), (16, 2), (32, 2), (32, 4), (64, 4))
-_CHUNKS = (64, 32, 16, 8)
-_STAGED, _PACKERS, _COUNTER = 80 * 1024, 256, 256
+_PACKERS, _COUNTER = 256, 256
 
 _BARRIER = r"""
 // Waits until all blocks have come here `turn` times.
@@ -54,24 +49,6 @@ template <int N> __device__ __forceinline__ void wait_pieces() { asm volatile("c
 """
 
 
-@dataclass(frozen=True)
-class _Shape:
-    """The tiles: groups of threads along rows, rows of a thread, k of a chunk, and whether weights stay in shared memory."""
-
-    groups: int
-    each: int
-    chunk: int
-    resident: bool
-
-    @property
-    def rows(self) -> int:
-        return self.groups * self.each
-
-    @property
-    def threads(self) -> int:
-        return self.groups * LANES
-
-
 def ways(problem: RecurrentProblem, target: Target) -> Iterator[Lowered]:
     """The program of a problem."""
     yield lower(problem.stage, problem.arrays, target)
@@ -80,45 +57,6 @@ def ways(problem: RecurrentProblem, target: Target) -> Iterator[Lowered]:
 def lower(problem: Recurrent, arrays: Mapping[str, ArrayLayout], target: Target | None = None) -> Lowered:
     """The program of a problem in primitives."""
     return _Code(problem, arrays, target or Target("sm_80")).lowered()
-
-
-def _tiles(lanes: int) -> int:
-    return -(-lanes // LANES)
-
-
-def _padded(products: int) -> int:
-    """A power of two, for loads of all products of a lane at once."""
-    return 1 << (products - 1).bit_length()
-
-
-def _parts(phase: Phase) -> int:
-    """Components of the message that a phase reads."""
-    return phase.products if phase.paired else 1
-
-
-def _shape(problem: Recurrent, target: Target) -> _Shape:
-    size = problem.math.itemsize
-    lanes = max(_tiles(p.lanes) for p in problem.phases)
-    options = _ROWS if size == 4 else _ROWS[:-1]
-    at = next((i for i, (g, e) in enumerate(options) if g * e >= problem.batch), len(options) - 1)
-    while at > 0 and 2 * lanes * -(-problem.batch // (options[at][0] * options[at][1])) <= target.multiprocessors:
-        at -= 1
-    groups, each = options[at]
-    rows = groups * each
-    folded = [p for p in problem.phases if p.weight]
-    blocks = lanes * -(-problem.batch // rows)
-    weights = sum(round_up(p.depth * LANES * _padded(p.products) * size, 128) for p in folded)
-    staged = max((_parts(p) * rows * size for p in folded), default=0)
-    left = target.shared_bytes - 1024
-    chunk = _chunk(staged, left - weights)
-    if blocks <= target.multiprocessors and weights < left and chunk:
-        return _Shape(groups, each, chunk, True)
-    streamed = max(((_parts(p) * rows + LANES * _padded(p.products)) * size for p in folded), default=0)
-    return _Shape(groups, each, _chunk(streamed, left) or _CHUNKS[-1], False)
-
-
-def _chunk(per_k: int, room: int) -> int:
-    return next((c for c in _CHUNKS if STAGES * c * per_k <= min(room, _STAGED)), 0)
 
 
 class _Operands(RecurrenceOperands):
@@ -151,15 +89,15 @@ class _Code:
     def __init__(self, problem: Recurrent, arrays: Mapping[str, ArrayLayout], target: Target) -> None:
         self.problem = problem
         self.code = _Operands(problem, arrays)
-        self.shape = _shape(problem, target)
+        self.shape = tiling(problem, target)
         self.size = problem.math.itemsize
         self.type = COMPUTE_TYPE[problem.math]
         self.rows = round_up(problem.batch, self.shape.rows)
         self.blocks_of_rows = self.rows // self.shape.rows
-        blocks = max(_tiles(p.lanes) for p in problem.phases) * self.blocks_of_rows
+        blocks = max(tiles_of(p.lanes) for p in problem.phases) * self.blocks_of_rows
         self.grid = min(blocks, target.multiprocessors)
         self.nbytes = _COUNTER
-        self.packed = [self._room(_tiles(p.lanes) * LANES * p.depth * _padded(p.products) * self.size) if p.weight else 0
+        self.packed = [self._room(tiles_of(p.lanes) * LANES * p.depth * padded(p.products) * self.size) if p.weight else 0
                        for p in problem.phases]  # fmt: skip
         self.sent = [
             len(p.message or (problem.first if i == len(problem.phases) - 1 else ())) for i, p in enumerate(problem.phases)
@@ -194,11 +132,11 @@ class _Code:
 
     def _packing(self, number: int, phase: Phase) -> Launch:
         """Tiles of lanes, in each k by k the lanes side by side with all their products; the rest is 0."""
-        code, products = self.code, _padded(phase.products)
+        code, products = self.code, padded(phase.products)
         tensor = phase.weight
         assert tensor is not None
         down, along = (2, 1) if phase.transposed else (1, 2)
-        count = _tiles(phase.lanes) * LANES * phase.depth * products
+        count = tiles_of(phase.lanes) * LANES * phase.depth * products
         index = (
             f"(i64)(g + {phase.at}) * {code.stride(tensor, 0)} + lane * {code.stride(tensor, down)} + "
             f"k * {code.stride(tensor, along)}"
@@ -227,9 +165,9 @@ class _Code:
         if shape.resident:
             for i, p in folded:
                 self.held[i] = shared
-                shared += round_up(p.depth * LANES * _padded(p.products) * self.size, 128)
+                shared += round_up(p.depth * LANES * padded(p.products) * self.size, 128)
         per_k = max(
-            (_parts(p) * shape.rows + (0 if shape.resident else LANES * _padded(p.products))) * self.size for _, p in folded
+            (parts_of(p) * shape.rows + (0 if shape.resident else LANES * padded(p.products))) * self.size for _, p in folded
         ) if folded else 0  # fmt: skip
         self.staged, self.stage_bytes = shared, round_up(per_k * shape.chunk, 128)
         shared += STAGES * self.stage_bytes
@@ -287,11 +225,11 @@ class _Code:
         lines = []
         for i, start in self.held.items():
             p = self.problem.phases[i]
-            row = LANES * _padded(p.products) * self.size
+            row = LANES * padded(p.products) * self.size
             lines += _braced(
                 "",
                 [
-                    f"const int tiles = (int){self.code.words.signed(_tiles(p.lanes))};",
+                    f"const int tiles = (int){self.code.words.signed(tiles_of(p.lanes))};",
                     f"const i64 pieces = {self.code.number(('depth', i), p.depth)} * {row // 16};",
                     f"const unsigned char* const from = (const unsigned char*)w{i} + (i64)(blockIdx.x % tiles) * pieces * 16;",
                     f"for (i64 i = thread; i < pieces; i += {self.shape.threads})",
@@ -311,7 +249,7 @@ class _Code:
             f"const int row0 = (int)(tile / tiles{number}) * {self.shape.rows}, first = row0 + group * {self.shape.each};",
             *lines,
         ]
-        declared = f"const int tiles{number} = (int){self.code.words.signed(_tiles(p.lanes))};"
+        declared = f"const int tiles{number} = (int){self.code.words.signed(tiles_of(p.lanes))};"
         return _braced("", [declared, *_braced(head, inside)])
 
     def _each_row(self, lines: Sequence[str]) -> list[str]:
@@ -455,7 +393,7 @@ class _Code:
 
     def _folds(self, number: int, phase: Phase) -> list[str]:
         shape, source_ = self.shape, self.problem.source(number)
-        products, parts = _padded(phase.products), _parts(phase)
+        products, parts = padded(phase.products), parts_of(phase)
         depth = self.code.number(("depth", number), phase.depth)
         message = STORAGE_TYPE[self.problem.math]
         parity = "(i64)(step + 1 & 1)" if number == 0 else "(i64)(step & 1)"
