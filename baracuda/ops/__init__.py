@@ -23,6 +23,5 @@ FAMILIES = (
     "sorting.orders", "sorting.several_keys", "sorting.searches", "sets.uniques", "sets.sets",
     "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
     "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts", "random.choices",
-    "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts",
     "rnn.lstm", "rnn.gru", "rnn.slstm", "rnn.one_step", "rnn.tags", "rnn.packing",
 )  # fmt: skip
