@@ -27,4 +27,5 @@ FAMILIES = (
     "pooling.unpooling", "pooling.reduce_window",
     "image.interpolate", "image.grid_sample", "image.shuffles", "image.boxes", "image.colours", "image.blurs",
     "image.roi", "image.nms", "image.deformable", "image.hash_grids", "image.correlations",
+    "rnn.lstm", "rnn.gru", "rnn.slstm", "rnn.one_step", "rnn.tags", "rnn.packing",
 )  # fmt: skip

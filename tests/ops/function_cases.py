@@ -141,6 +141,15 @@ _DRAWS: dict[str, dict[str, float]] = {
     "bernoulli": {"p": 0.3},
 }  # fmt: skip
 
+_STEPS = Tensor((9,), element=K.S64, listed=(11, 4, 0, 7, 11, 1, 10, 3, 8))
+
+
+def _weights(gates: int, inputs: int, units: int, cells: int = 1) -> list[Tensor]:
+    """Those of recurrent layers with biases."""
+    rows = gates * units
+    return [t for _ in range(cells) for t in (_t(rows, inputs), _t(rows, units), _t(rows), _t(rows))]
+
+
 #: Calls with more rows, longer ones, and with options that no sample has.
 LARGER: tuple[FunctionCase, ...] = (
     # order: several blocks of a row, many rows, equal elements
@@ -152,6 +161,17 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("searchsorted", _t(300, domain="sorted"), _LONG), _call("searchsorted", _t(5, 30, domain="sorted"), _ROWS, "right"),
     _call("bucketize", _X, _t(11, domain="sorted"), right=True),
     *(_call("mode", x) for x in (_GRID, _t(40, 30, domain="grid"))),
+    # recurrent networks and chains of tags
+    _call("lstm", _t(11, 9, 20), None, _weights(4, 20, 67, 2), bidirectional=True, lengths=_STEPS),
+    _call("lstm_backward", _t(11, 9, 67), _t(11, 9, 20), None, _weights(4, 20, 67), direction="reverse", lengths=_STEPS),
+    _call("gru", _t(9, 11, 20), None, _weights(3, 20, 67), batch_first=True, linear_before_reset=False, clip=0.5),
+    _call("gru_backward", _t(11, 9, 67), _t(11, 9, 20), _t(1, 9, 67), _weights(3, 20, 67), lengths=_STEPS),
+    _call("rnn", _t(11, 9, 20), _t(1, 9, 67), _weights(1, 20, 67), nonlinearity="relu"),
+    _call("slstm", _t(11, 9, 20), None, _weights(4, 20, 67), lengths=_STEPS),
+    _call("slstm_backward", _t(11, 9, 67), _t(11, 9, 20), None, _weights(4, 20, 67)),
+    _call("crf_forward", _t(11, 9, 37), _t(37, 37), _t(37), _t(37), lengths=_STEPS),
+    _call("crf_forward_backward", _t(9), _t(11, 9, 37), _t(37, 37), _t(37), _t(37), lengths=_STEPS),
+    _call("viterbi_decode", _t(11, 9, 37), _t(37, 37), _t(37), _t(37), lengths=_STEPS),
     # sets
     _call("unique", _GRID, return_index=True, return_inverse=True, return_counts=True), _call("unique", _LONG),
     _call("unique", _t(300, 3, domain="grid"), axis=0, return_inverse=True), _call("unique", _GRID, size=9, fill_value=7.0),

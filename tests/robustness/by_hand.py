@@ -223,6 +223,35 @@ CALLS: dict[str, list[Callable[[], Made]]] = {
     "view_as_real_backward": [_of((3, 2))],
 }  # fmt: skip
 
+
+def _layer(gates: int, *before: tuple[int, ...], states: int, listed: bool = True) -> Callable[[], Made]:
+    """Tensors in front, an input of 3 steps, 2 rows and 4 numbers, states, and the weights of 5 units."""
+
+    def make() -> Made:
+        hx: Any = [_drawn(1, 2, 5, seed=i) for i in range(states)]
+        weights = [_drawn(gates * 5, n, seed=9) for n in (4, 5)] + [_drawn(gates * 5, seed=i) for i in range(2)]
+        hx = hx if states > 1 else hx[0]
+        if listed:
+            return [*(_drawn(*s) for s in before), _drawn(3, 2, 4), hx, weights], {}
+        hx = [h[0] for h in hx] if states > 1 else hx[0]
+        return [*(_drawn(*s) for s in before), _drawn(2, 4), hx, *weights], {}
+
+    return make
+
+
+CALLS |= {
+    "lstm_backward": [_layer(4, (3, 2, 5), states=2)],
+    "gru_backward": [_layer(3, (3, 2, 5), states=1)],
+    "rnn_backward": [_layer(1, (3, 2, 5), states=1)],
+    "slstm_backward": [_layer(4, (3, 2, 5), states=4)],
+    "lstm_cell_backward": [_layer(4, (2, 5), (2, 5), states=2, listed=False)],
+    "gru_cell": [_layer(3, states=1, listed=False)],
+    "gru_cell_backward": [_layer(3, (2, 5), states=1, listed=False)],
+    "rnn_cell": [_layer(1, states=1, listed=False)],
+    "rnn_cell_backward": [_layer(1, (2, 5), states=1, listed=False)],
+    "crf_forward_backward": [_of((2,), (3, 2, 4), (4, 4), (4,), (4,))],
+}
+
 for _name, _cases in _products().items():
     CALLS.setdefault(_name, []).extend(_with_result(_name, tensors, False) for tensors in _cases)
     CALLS.setdefault(f"{_name}_backward", []).extend(_with_result(_name, tensors, True) for tensors in _cases)
