@@ -24,4 +24,5 @@ FAMILIES = (
     "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
     "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts", "random.choices",
     "fft.transforms",
+    "fft.transforms", "fft.frequencies", "fft.cosine", "fft.long_convolution",
 )  # fmt: skip
