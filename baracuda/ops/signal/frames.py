@@ -277,7 +277,8 @@ def istft(
     return_complex: bool = False,
 ) -> Any:
     """The rows whose `stft` is x, [..., frequencies, frames], with the same arguments: frames transformed back, times the window,
-    added where they overlap, over the sums of the squares of the window. What `center` added is cut off; with `length` rows have
+    added where they overlap, over the sums of the squares of the window. Of all frequencies (onesided=False) only the first half counts
+    unless the result is complex. What `center` added is cut off; with `length` rows have
     so many elements, zeros where frames end before.
 
     Where no window covers an element it is NaN (PyTorch raises an error instead).
@@ -304,20 +305,21 @@ def istft(
 
 
 def _halves(x: TensorRef, g: _Geometry, onesided: bool | None, return_complex: bool) -> tuple[bool, ElementKind]:
+    """Whether the first half of the frequencies is all that counts, and the element of the result."""
     half = (x.shape[-2] != g.n or g.n == 1) if onesided is None else onesided
     if half and return_complex:
         raise UnsupportedError("return_complex: True of one half; expected onesided=False")
     freqs = g.n // 2 + 1 if half else g.n
     if x.shape[-2] != freqs or not x.shape[-1]:
         raise InvalidProblemError(f"x: shape is {x.shape}; expected {freqs} frequencies of one frame or more")
-    return half, x.kind if return_complex else part(x.kind)
+    return not return_complex, x.kind if return_complex else part(x.kind)
 
 
 def _frames_back(
     do: Steps, x: TensorRef, g: _Geometry, window: TensorRef | None, kind: ElementKind, *, half: bool, normalized: bool
 ) -> tuple[Any, Any]:
     """The frames, times the window, and the window."""
-    rows = _turned(x)
+    rows = _turned(slab(x, len(x.shape) - 2, 0, g.n // 2 + 1) if half else x)
     d = FourierDescriptor(
         rows.shape, len(rows.shape) - 1, g.n, x.kind, kind, "half" if half else "complex", True, "root" if normalized else "n"
     )
@@ -370,9 +372,12 @@ def istft_backward(
     if w is not None:
         frames = do.run(mul, {"a": frames, "b": w})
     dx = do.new(x.shape, x.kind)
+    own = slab(dx, len(dx.shape) - 2, 0, g.n // 2 + 1) if half else dx
+    if own.shape != dx.shape:
+        do.zero(slab(dx, len(dx.shape) - 2, g.n // 2 + 1, g.n))
     d = FourierDescriptor(
         frames.shape, len(frames.shape) - 1, g.n, frames.kind, x.kind, "real" if half else "complex", False,
         "root" if normalized else "n", half,
     )  # fmt: skip
-    do.plan(FourierPlan, d, {"x": frames}, _turned(dx))
+    do.plan(FourierPlan, d, {"x": frames}, _turned(own))
     return dx
