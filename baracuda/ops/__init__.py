@@ -25,5 +25,5 @@ FAMILIES = (
     "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts", "random.choices",
     "fft.transforms",
     "fft.transforms", "fft.frequencies", "fft.cosine", "fft.long_convolution",
-    "signal.windows", "signal.filterbanks", "signal.frames", "signal.convolution", "signal.resampling", "signal.log_mel",
+    "signal.windows", "signal.filterbanks", "signal.frames", "signal.convolution", "signal.resampling", "signal.log_mel", "signal.filters",
 )  # fmt: skip

@@ -132,7 +132,7 @@ def fft_conv_backward(
         target = do.new(own.shape, kind)
         if name == "skip":
             per_row = do.run(sum_, {"x": do.run(mul, {"a": slope, "b": wide})}, axis=-1)
-            _summed(do, per_row, target)
+            summed_to(do, per_row, target)
         else:
             other = _first(weight, taps) if name == "x" else x
             w = to_frequencies(do, in_element(do, other, kind.compute), n)
@@ -143,12 +143,12 @@ def fft_conv_backward(
                 found = do.run(add, {"a": _first(found, count), "b": through})
             if name == "weight" and taps < own.shape[-1]:
                 do.zero(slab(target, len(own.shape) - 1, taps, own.shape[-1]))
-            _summed(do, _first(found, count), _first(target, count))
+            summed_to(do, _first(found, count), _first(target, count))
         made[name] = target
     return one_or_all([made[name] for name in names])
 
 
-def _summed(do: Steps, x: TensorRef, target: Any) -> None:
+def summed_to(do: Steps, x: TensorRef, target: Any) -> None:
     """x summed over the axes along which the target was broadcast."""
     lead = len(x.shape) - len(target.shape)
     axes = tuple(a for a in range(len(x.shape)) if a < lead or (target.shape[a - lead] == 1 and x.shape[a] != 1))
