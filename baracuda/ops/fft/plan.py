@@ -12,13 +12,13 @@ from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device
 from baracuda.core.elements import Category, ElementKind
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.plan import Implementation, Layout, OperandLayout, Plan
 from baracuda.core.sku import BackendKind, OpCategory
 from baracuda.core.spec import TensorSpec, check_axis, check_element, check_shape
 from baracuda.lowering.backend import candidates
 from baracuda.lowering.fft.implementation import FourierImplementation
-from baracuda.lowering.fft.problem import Fourier, Mode, Rows
+from baracuda.lowering.fft.problem import LIMIT, Fourier, Mode, Rows
 
 _FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
 _COMPLEX = (ElementKind.C64, ElementKind.C128)
@@ -67,6 +67,8 @@ class FourierDescriptor(Descriptor):
             raise InvalidProblemError(f"y_element: {self.y_element} of {self.element}; expected one computed in the same kind")
         if self.n < 1:
             raise InvalidProblemError(f"n: {self.n}; expected 1 or more")
+        if self.n > LIMIT:
+            raise UnsupportedError(f"n: {self.n}; expected at most {LIMIT}")
         if self.shape[self.axis] < 1:
             raise InvalidProblemError(f"shape: {self.shape} has nothing along axis {self.axis}; expected one element or more")
         check_shape("y", self.y_shape)
