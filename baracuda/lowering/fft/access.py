@@ -43,6 +43,12 @@ class Machine(Arithmetic[Any], Protocol):
     def store(self, i: Any, number: Number, exists: Any) -> None:
         """Set element i of the row of y; the imaginary part is None where y is real."""
 
+    def load_pair(self, i: Any) -> Number:
+        """Elements 2 i and 2 i + 1 of a real row of x, which lie side by side."""
+
+    def store_pair(self, i: Any, number: Number, exists: Any) -> None:
+        """The same of y."""
+
     def load_buffer(self, source: Source, i: Any) -> Number: ...
 
     def store_buffer(self, target: Target, i: Any, number: Number, exists: Any) -> None: ...
@@ -81,8 +87,11 @@ class Access:
             re, im = self._element(i, self.problem.length)
         elif source.form is Form.PAIRS:
             extent = self.problem.n
-            re, _ = self._element(m.place(i, 2, 0), extent, real=True)
-            im, _ = self._element(m.place(i, 2, 1), extent, real=True)
+            if self.problem.x.extent >= extent and self.problem.x.pairs(general=self.problem.general):
+                re, im = m.load_pair(i)
+            else:
+                re, _ = self._element(m.place(i, 2, 0), extent, real=True)
+                im, _ = self._element(m.place(i, 2, 1), extent, real=True)
         else:
             re, im = self._half(i)
         return (im, re) if source.swap else (re, im)
@@ -146,6 +155,9 @@ class Access:
             m.store(k, self._finished(k, z), m.below(k, self.problem.n // 2 + 1))
         elif target.form is Form.PAIRS:
             z = m.scaled(z[0]), m.scaled(z[1])
+            if self.problem.y.pairs(general=self.problem.general):
+                m.store_pair(k, z, kept)
+                return
             m.store(m.place(k, 2, 0), (z[0], None), kept)
             m.store(m.place(k, 2, 1), (z[1], None), kept)
         else:

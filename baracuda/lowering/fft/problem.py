@@ -80,6 +80,12 @@ class Rows:
     def complex(self) -> bool:
         return self.kind.category is Category.COMPLEX
 
+    def pairs(self, *, general: bool) -> bool:
+        """Whether two neighbours of a real row can be moved as one complex number."""
+        size = 2 * self.kind.itemsize
+        even = not any(s % 2 for s in self.outer) and self.alignment % size == 0
+        return not general and self.along == 1 and self.kind in (ElementKind.F32, ElementKind.F64) and even
+
 
 @dataclass(frozen=True)
 class Fourier:

@@ -289,6 +289,18 @@ class CpuMachine:
         with self.b.if_(exists):
             self._store(memory, i, number)
 
+    def load_pair(self, i: Any) -> Number:
+        return self._load(self._paired(self.x), i)
+
+    def store_pair(self, i: Any, number: Number, exists: Value | None) -> None:
+        self._store_where(self._paired(self.y), i, number, exists)
+
+    @staticmethod
+    def _paired(memory: Memory) -> Memory:
+        """Real rows as complex ones."""
+        kind = ElementKind.C64 if memory.kind is ElementKind.F32 else ElementKind.C128
+        return Memory(kind, memory.base, kind.itemsize, memory.lane)
+
     def load_buffer(self, source: Source, i: Any) -> Number:
         return self._load(self.buffer_in, i)
 

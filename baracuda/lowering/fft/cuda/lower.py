@@ -3,7 +3,7 @@ are in registers from one exchange to the next."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from math import prod
 
@@ -21,7 +21,7 @@ from baracuda.runtime.program import KernelSource, Launch, Lowered
 #: Threads that a block should have, and bytes of shared memory that it may take where it could do with less.
 _THREADS, _SHARED = 256, 96 * 1024
 #: Threads of a row from which on neighbours of a row are read side by side, and rows that are where they are not.
-_TOGETHER, _SIDE = 8, 8
+_TOGETHER, _SIDE = 4, 8
 
 
 def ways(problem: Fourier, target: Target) -> Iterator[Lowered]:
@@ -53,6 +53,8 @@ class _Kernel:
         self.access = Access(problem, pass_, self.m)
         self.extents = (*problem.outer, *(a.extent for a in pass_.axes))
         self.rows = prod(self.extents)
+        self.split = False  # whether real and imaginary parts take turns in shared memory
+        self.imaginary: list[str] = []
         if self.rows >= INDEX_LIMIT:
             raise UnsupportedError(f"{self.rows} rows; expected fewer than {INDEX_LIMIT}")
 
@@ -99,8 +101,10 @@ class _Kernel:
     # --- kernels ------------------------------------------------------------------------------------------------------
 
     def _unit(self, body: list[str], threads: int) -> KernelSource:
-        kind = "double" if self.problem.kind.itemsize == 8 else "float"
-        return KernelSource(translation_unit(self.words, body, threads, DEFINITIONS.format(type=kind)))
+        wide = self.problem.kind.itemsize == 8
+        definitions = DEFINITIONS.format(type="double" if wide else "float")
+        blocks = max(1, (512 if wide else 1024) // threads)  # as many registers as the numbers of a thread need
+        return KernelSource(translation_unit(self.words, body, threads, definitions, blocks=blocks))
 
     def _taken(self) -> list[str]:
         lines, self.m.lines = self.m.lines, []
@@ -139,10 +143,14 @@ class _Kernel:
         shared_in = not side_in and team < _TOGETHER and n > 1
         unpacked = q.target.unpacked
         shared_out = unpacked or side_out != side_in or (not side_out and team < _TOGETHER and n > 1)
-        rows = max(1, _THREADS // team)
+        rows, self.split = max(1, _THREADS // team), False
         if side_in or side_out:
-            rows = max(rows, _SIDE)
-        rows = max(1, min(rows, 1024 // team, _SHARED // (2 * pitch * size)))
+            rows = max(rows, 2 * _SIDE // (size // 2))
+            self.split = not shared_in and not unpacked and rows * 2 * pitch * size > _SHARED and len(factors) > 1
+        parts = 1 if self.split else 2
+        rows = max(1, min(rows, 1024 // team, _SHARED // (parts * pitch * size)))
+        if side_in or side_out:  # neighbours in shared memory are rows, of which a warp has so many
+            pitch += (32 // min(rows, 32) - pitch) % 32
         threads = rows * team
         uses_shared = shared_in or shared_out or len(factors) > 1
         first = (
@@ -153,7 +161,7 @@ class _Kernel:
         body = [
             f"__shared__ Row rows[{rows}];",
             *(["extern __shared__ __align__(16) unsigned char memory[];"] if uses_shared else []),
-            f"R* const re = (R*)memory; R* const im = re + {rows * pitch};" if uses_shared else "",
+            f"R* const re = (R*)memory; R* const im = re + {0 if self.split else rows * pitch};" if uses_shared else "",
             f"const unsigned count = {self.words.unsigned(self.rows)};",
             f"if (threadIdx.x < {rows}) {{",
             f"  unsigned id = blockIdx.x * {rows}u + threadIdx.x;",
@@ -172,10 +180,12 @@ class _Kernel:
         if shared_in:
             main += self._every(rows, n, threads, side_in, pitch, self._loaded())
         main += self._stages(factors, team, shared_in, shared_out)
-        if shared_out:
+        if shared_out and self.split:
+            main += self._split_out(rows, n, threads, side_out, pitch)
+        elif shared_out:
             every = q.length + 1 if unpacked else n
             main += self._every(rows, every, threads, side_out, pitch, self._stored(unpacked), sync=False, guard=True)
-        nbytes = 2 * rows * pitch * size if uses_shared else 0
+        nbytes = parts * rows * pitch * size if uses_shared else 0
         grid = (-(-self.rows // rows), 1, 1)
         return Launch(self._unit([*body, *m.head, *main], threads), grid, threads, nbytes)
 
@@ -222,44 +232,123 @@ class _Kernel:
             z = product(m, z, m.turn(q, k, "my.column"))
         self.access.write(m.new(f"my.to + {k} * {q.to_step}", "int"), z)
 
+    def _split_out(self, rows: int, n: int, threads: int, side: bool, pitch: int) -> list[str]:
+        """The results, of which the real parts are in shared memory and then the imaginary ones, to where they belong."""
+        places = f"e % {rows}, j = e / {rows}" if side else f"e / {n}, j = e % {n}"
+        each = -(-rows * n // threads)
+        head = [
+            "#pragma unroll",
+            f"for (int u = 0; u < {each}; ++u) {{",
+            f"  const int e = threadIdx.x + u * {threads};",
+            f"  if (e >= {rows * n}) break;",
+            f"  const int row = {places};",
+            f"  const int at = row * {pitch} + j + (j >> 5);",
+        ]
+        self._finish("j", ("held[u]", "re[at]"))
+        return [
+            f"R held[{each}];",
+            *head,
+            "  held[u] = re[at];",
+            "}",
+            "__syncthreads();",
+            *self.imaginary,
+            "__syncthreads();",
+            *head,
+            "  const Row my = rows[row];",
+            f"  if (blockIdx.x * {rows}u + row >= count) continue;",
+            *(f"  {line}" for line in self._taken()),
+            "}",
+        ]
+
     def _stages(self, factors: tuple[int, ...], team: int, shared_in: bool, shared_out: bool) -> list[str]:
+        """Statements from the numbers of rows to their transforms; values go from one radix to the next by shared memory."""
         m, n = self.m, self.pass_.length
         lines: list[str] = []
         before, offsets = 1, stage_offsets(n)
         for number, r in enumerate(factors):
-            work = n // r
+            is_last = number == len(factors) - 1
+            work, step = n // r, n // before // r
             times = -(-work // team)
-            is_first, is_last = number == 0, number == len(factors) - 1
-            rest = n // before
-            step = rest // r
-            from_memory, to_memory = is_first and not shared_in, is_last and not shared_out
-            lines += ["{", f"R xr[{times * r}], xi[{times * r}];"]
-            for u in range(times):
-                lines += [f"if (t + {u * team} < {work}) {{", f"const int p{u} = t + {u * team};"]
-                for i in range(r):
-                    place = f"(p{u} + {i * work})"
-                    z = self.access.read(m.new(f"my.from + {place} * {self.pass_.step}", "int")) if from_memory else self._held(place)
-                    m.lines.append(f"xr[{u * r + i}] = {z[0]}; xi[{u * r + i}] = {z[1]};")
-                lines += [*self._taken(), "}"]
-            if not from_memory:
-                lines.append("__syncthreads();")
-            for u in range(times):
-                inside = f"t + {u * team} < {work}" + (" && there" if to_memory else "")
-                lines += [f"if ({inside}) {{", f"const int p{u} = t + {u * team};"]
-                q, p = (f"(p{u} % {before})", f"(p{u} / {before})") if before > 1 else ("0", f"p{u}")
-                found = butterfly(m, [(f"xr[{u * r + i}]", f"xi[{u * r + i}]") for i in range(r)])
+            to_memory = is_last and not shared_out
+            if number == 0:
+                lines.append(f"R x0r[{times * r}], x0i[{times * r}];")
+                lines += self._each(work, team, lambda u, r=r, work=work: self._first(u, r, work, shared_in))
+                if shared_in:
+                    lines.append("__syncthreads();")
+            name = f"x{number}"
+
+            def computed(u: int, r: int = r, before: int = before, step: int = step, name: str = name, number: int = number) -> None:
+                is_last = number == len(factors) - 1
+                p = f"(p{u} / {before})" if before > 1 else f"p{u}"
+                q = f"(p{u} % {before})" if before > 1 else "0"
+                found = butterfly(m, [(f"{name}r[{u * r + i}]", f"{name}i[{u * r + i}]") for i in range(r)])
                 for k, z in enumerate(found):
                     if k and not is_last:
                         z = product(m, z, m.table(("stages", n), f"{offsets[number] + (k - 1) * step} + {p}"))
-                    place = f"({q} + {before} * ({r} * {p} + {k}))"
-                    if to_memory:
-                        self._finish(m.new(place, "int"), z)
+                    if is_last and not shared_out:
+                        self._finish(m.new(f"({q} + {before} * ({r} * {p} + {k}))", "int"), z)
                     else:
-                        at = m.new(f"base + {place} + ({place} >> 5)", "int")
-                        m.lines.append(f"re[{at}] = {z[0]}; im[{at}] = {z[1]};")
-                lines += [*self._taken(), "}"]
+                        m.lines.append(f"{name}r[{u * r + k}] = {z[0]}; {name}i[{u * r + k}] = {z[1]};")
+
+            lines += self._each(work, team, computed, also=" && there" if to_memory else "")
             if not to_memory:
-                lines.append("__syncthreads();")
-            lines.append("}")
+                following = None if is_last else factors[number + 1]
+                lines += self._exchanged(name, r, before, work, team, following, f"x{number + 1}")
             before *= r
+        return lines
+
+    def _each(self, work: int, team: int, write: Callable[[int], None], also: str = "") -> list[str]:
+        """Statements for each butterfly that a thread has."""
+        lines: list[str] = []
+        for u in range(-(-work // team)):
+            write(u)
+            condition = f"t + {u * team} < {work}" if (u + 1) * team > work else "true"
+            lines += [f"if ({condition}{also}) {{", f"const int p{u} = t + {u * team};", *self._taken(), "}"]
+        return lines
+
+    def _first(self, u: int, r: int, work: int, shared_in: bool) -> None:
+        """The numbers of a thread's first butterfly."""
+        m = self.m
+        for i in range(r):
+            place = f"(p{u} + {i * work})"
+            z = self._held(place) if shared_in else self.access.read(m.new(f"my.from + {place} * {self.pass_.step}", "int"))
+            m.lines.append(f"x0r[{u * r + i}] = {z[0]}; x0i[{u * r + i}] = {z[1]};")
+
+    def _exchanged(
+        self, name: str, r: int, before: int, work: int, team: int, following: int | None, into: str
+    ) -> list[str]:
+        """What butterflies gave to the threads that take it next; to shared memory alone where nothing follows."""
+        m, n = self.m, self.pass_.length
+
+        def out(parts: str) -> list[str]:
+            def write(u: int) -> None:
+                p = f"(p{u} / {before})" if before > 1 else f"p{u}"
+                q = f"(p{u} % {before})" if before > 1 else "0"
+                for k in range(r):
+                    place = m.new(f"({q} + {before} * ({r} * {p} + {k}))", "int")
+                    at = m.new(f"base + {place} + ({place} >> 5)", "int")
+                    for part in parts:
+                        m.lines.append(f"{'re' if part == 'r' else 'im'}[{at}] = {name}{part}[{u * r + k}];")
+
+            return self._each(work, team, write)
+
+        if following is None:
+            self.imaginary = out("i") if self.split else []
+            return [*out("r" if self.split else "ri"), "__syncthreads();"]
+        count = n // following
+
+        def back(parts: str) -> list[str]:
+            def read(u: int) -> None:
+                for i in range(following):
+                    place = f"(p{u} + {i * count})"
+                    at = m.new(f"base + {place} + ({place} >> 5)", "int")
+                    for part in parts:
+                        m.lines.append(f"{into}{part}[{u * following + i}] = {'re' if part == 'r' else 'im'}[{at}];")
+
+            return self._each(count, team, read)
+
+        size = -(-count // team) * following
+        lines = [f"R {into}r[{size}], {into}i[{size}];"]
+        for parts in ("r", "i") if self.split else ("ri",):
+            lines += [*out(parts), "__syncthreads();", *back(parts), "__syncthreads();"]
         return lines

@@ -17,6 +17,9 @@ from baracuda.lowering.fft.tables import name_of, table
 from baracuda.lowering.nest.cuda.kernel import Words
 from baracuda.runtime.program import Constant
 
+#: The longest transform whose roots between columns and rows are a table of their own: beyond it each is made of two.
+TABLED = 1 << 22
+
 #: What kernels say of complex numbers and of rows.
 DEFINITIONS = """
 typedef {type} R;
@@ -174,6 +177,14 @@ class CudaMachine:
             part = self._part(rows.kind)
             self.lines.append(f"{guard}{{ (({part}*){at})[0] = {re}; (({part}*){at})[1] = {im}; }}")
 
+    def load_pair(self, i: str) -> Number:
+        value = self.new(f"((const C*)my.x)[{i}]", "C")
+        return f"{value}.re", f"{value}.im"
+
+    def store_pair(self, i: str, number: Number, exists: str | None) -> None:
+        guard = f"if ({exists}) " if exists else ""
+        self.lines.append(f"{guard}((C*)my.y)[{i}] = C{{{number[0]}, {number[1]}}};")
+
     def load_buffer(self, source: Source, i: str) -> Number:
         value = self.new(f"((const C*)({self.buffers[source.buffer]}))[my.batch * {source.length} + {i}]", "C")
         return f"{value}.re", f"{value}.im"
@@ -207,4 +218,7 @@ class CudaMachine:
 
     def turn(self, pass_: Pass, k: str, column: str) -> Number:
         """The root that result k of a column is multiplied by."""
+        if pass_.roots <= TABLED:
+            columns = pass_.axes[-1].extent
+            return self.table(("grid", pass_.roots, pass_.length, columns), f"{k} * {columns} + {column}")
         return self.root(pass_.roots, self.new(f"{k} * {column}", "int"))
