@@ -103,7 +103,8 @@ class _Kernel:
     def _unit(self, body: list[str], threads: int) -> KernelSource:
         wide = self.problem.kind.itemsize == 8
         definitions = DEFINITIONS.format(type="double" if wide else "float")
-        blocks = max(1, (512 if wide else 1024) // threads)  # as many registers as the numbers of a thread need
+        held = max(radices(self.pass_.length) or (1,)) if self.pass_.length else 1
+        blocks = max(1, (1024 if held > 10 else 1536) // (2 * threads if wide else threads))  # as registers allow
         return KernelSource(translation_unit(self.words, body, threads, definitions, blocks=blocks))
 
     def _taken(self) -> list[str]:
