@@ -23,7 +23,7 @@ FAMILIES = (
     "sorting.orders", "sorting.several_keys", "sorting.searches", "sets.uniques", "sets.sets",
     "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
     "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts", "random.choices",
-    "fft.transforms",
     "fft.transforms", "fft.frequencies", "fft.cosine", "fft.long_convolution",
-    "signal.windows", "signal.filterbanks", "signal.frames", "signal.convolution", "signal.resampling", "signal.log_mel", "signal.filters",
+    "signal.windows", "signal.filterbanks", "signal.frames", "signal.convolution", "signal.resampling",
+    "signal.log_mel", "signal.filters",
 )  # fmt: skip
