@@ -46,17 +46,17 @@ class Arithmetic(Protocol[V]):
         """The cosine of a part of a full turn, correctly rounded."""
 
 
-def product(m: Arithmetic, z: tuple[V, V], w: tuple[V, V]) -> tuple[V, V]:
+def product(m: Arithmetic[V], z: tuple[V, V], w: tuple[V, V]) -> tuple[V, V]:
     """z * w."""
     return m.neg_fma(z[1], w[1], m.mul(z[0], w[0])), m.fma(z[0], w[1], m.mul(z[1], w[0]))
 
 
-def conjugate_product(m: Arithmetic, z: tuple[V, V], w: tuple[V, V]) -> tuple[V, V]:
+def conjugate_product(m: Arithmetic[V], z: tuple[V, V], w: tuple[V, V]) -> tuple[V, V]:
     """z times the conjugate of w."""
     return m.fma(z[1], w[1], m.mul(z[0], w[0])), m.neg_fma(z[0], w[1], m.mul(z[1], w[0]))
 
 
-def _turned(m: Arithmetic, z: tuple[V, V], turns: Fraction) -> tuple[V, V]:
+def _turned(m: Arithmetic[V], z: tuple[V, V], turns: Fraction) -> tuple[V, V]:
     """z * exp(-2 pi i turns)."""
     turns %= 1
     re, im = z
@@ -77,7 +77,7 @@ def _turned(m: Arithmetic, z: tuple[V, V], turns: Fraction) -> tuple[V, V]:
     return m.fma(im, sine, m.mul(re, cosine)), m.neg_fma(re, sine, m.mul(im, cosine))
 
 
-def butterfly(m: Arithmetic, x: list[tuple[V, V]]) -> list[tuple[V, V]]:
+def butterfly(m: Arithmetic[V], x: list[tuple[V, V]]) -> list[tuple[V, V]]:
     """The transform of some numbers, in order."""
     r = len(x)
     if r == 1:
@@ -97,15 +97,15 @@ def butterfly(m: Arithmetic, x: list[tuple[V, V]]) -> list[tuple[V, V]]:
     return _odd(m, x)
 
 
-def _sum(m: Arithmetic, a: tuple[V, V], b: tuple[V, V]) -> tuple[V, V]:
+def _sum(m: Arithmetic[V], a: tuple[V, V], b: tuple[V, V]) -> tuple[V, V]:
     return m.add(a[0], b[0]), m.add(a[1], b[1])
 
 
-def _difference(m: Arithmetic, a: tuple[V, V], b: tuple[V, V]) -> tuple[V, V]:
+def _difference(m: Arithmetic[V], a: tuple[V, V], b: tuple[V, V]) -> tuple[V, V]:
     return m.sub(a[0], b[0]), m.sub(a[1], b[1])
 
 
-def _four(m: Arithmetic, x: list[tuple[V, V]]) -> list[tuple[V, V]]:
+def _four(m: Arithmetic[V], x: list[tuple[V, V]]) -> list[tuple[V, V]]:
     a, b = _sum(m, x[0], x[2]), _difference(m, x[0], x[2])
     c, d = _sum(m, x[1], x[3]), _difference(m, x[1], x[3])
     second = m.add(b[0], d[1]), m.sub(b[1], d[0])
@@ -113,7 +113,7 @@ def _four(m: Arithmetic, x: list[tuple[V, V]]) -> list[tuple[V, V]]:
     return [_sum(m, a, c), second, _difference(m, a, c), fourth]
 
 
-def _odd(m: Arithmetic, x: list[tuple[V, V]]) -> list[tuple[V, V]]:
+def _odd(m: Arithmetic[V], x: list[tuple[V, V]]) -> list[tuple[V, V]]:
     r = len(x)
     half = range(1, r // 2 + 1)
     sums = {j: _sum(m, x[j], x[r - j]) for j in half}

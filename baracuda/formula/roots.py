@@ -150,7 +150,7 @@ def products_of_roots(m: np.ndarray[Any, Any], n: int, dtype: Any) -> np.ndarray
     rounded to dtype."""
     high, low = split_tables(n)
     m = np.asarray(m, np.int64)
-    h, l = high[m >> split_bits(n)], low[m & ((1 << split_bits(n)) - 1)]
-    re = h[..., 0] * l[..., 0] - h[..., 1] * l[..., 1]
-    im = h[..., 0] * l[..., 1] + h[..., 1] * l[..., 0]
+    a, b = high[m >> split_bits(n)], low[m & ((1 << split_bits(n)) - 1)]
+    re = a[..., 0] * b[..., 0] - a[..., 1] * b[..., 1]
+    im = a[..., 0] * b[..., 1] + a[..., 1] * b[..., 0]
     return np.stack([re, im], axis=-1).astype(dtype)

@@ -1,4 +1,4 @@
-"""Fourier and cosine transforms against PyTorch and SciPy in float64, their gradients against autograd; on a GPU the CPU's bits."""
+"""Fourier and cosine transforms against PyTorch and SciPy in float64, gradients against autograd; on a GPU the CPU's bits."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ LONG = (8192, 8190, 10007, 16384, 3 * 2**13, 65536)
 
 def _elements(name: str) -> list[Any]:
     return [d for d in NUMBERS if name not in REAL or np.dtype(d).kind != "c"]
-
-
 
 
 def _tried(name: str, x: Any, device: str, **words: Any) -> None:

@@ -144,9 +144,7 @@ def test_short_transforms(dtype: Any, words: dict[str, Any], windowed: bool, dev
 @pytest.mark.parametrize("words", [FRAMES[0], FRAMES[1], FRAMES[3]], ids=str)
 @pytest.mark.parametrize("length", [None, 37])
 @pytest.mark.parametrize("return_complex", [False, True])
-def test_short_transforms_back(
-    dtype: Any, words: dict[str, Any], length: int | None, return_complex: bool, device: str
-) -> None:
+def test_short_transforms_back(dtype: Any, words: dict[str, Any], length: int | None, return_complex: bool, device: str) -> None:
     warnings.simplefilter("ignore")
     words = {k: v for k, v in words.items() if k != "pad_mode"} | {"length": length}
     if return_complex:

@@ -13,7 +13,7 @@ from baracuda.lowering.generated import GeneratedImplementation
 
 
 class FourierImplementation(GeneratedImplementation):
-    """Kernels of one problem on one device; `describe` gives the problem for a layout of the plan's tensors, which are x and y."""
+    """Kernels of one problem on one device; `describe` gives the problem for a layout of the plan's tensors, x and y."""
 
     def __init__(self, device: Device, describe: Callable[[Layout], Fourier], kind: ElementKind) -> None:
         super().__init__(device, kind)

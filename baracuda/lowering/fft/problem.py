@@ -4,14 +4,14 @@
 
 *Order.* Everything is a function of n and of the kind that is computed in, f32 or f64. w_N(m) is exp(-2 pi i m / N).
 
-1. A complex transform whose length c is at most `most(kind)` and has no prime above 13 goes through the radices r_1, r_2, ... of c
-   (`baracuda.formula.butterflies.radices`). With m = c / r_1, for each p below m: the butterfly of x_p, x_(p+m), ..., the results
-   of which, k from 1 on, are multiplied by w_c(p k) (a product and a fused multiply-add for each part; by 1 where p = 0, too); then
-   each of the r_1 rows of m is transformed in the same way, with the radices that are left, and result k' of row k is result
-   k + r_1 k'. The last butterflies are not followed by products.
+1. A complex transform whose length c is at most `most(kind)` and has no prime above 13 goes through the radices r_1, r_2, ... of
+   c (`baracuda.formula.butterflies.radices`). With m = c / r_1, for each p below m: the butterfly of x_p, x_(p+m), ..., the
+   results of which, k from 1 on, are multiplied by w_c(p k) (a product and a fused multiply-add for each part; by 1 where p = 0,
+   too); then each of the r_1 rows of m is transformed in the same way, with the radices that are left, and result k' of row k is
+   result k + r_1 k'. The last butterflies are not followed by products.
 2. A longer one without such a prime has c = n1 * n2, n1 the largest divisor that is neither above the square root of c nor above
-   `most(kind)`: the columns of the matrix of n1 rows are transformed, result k of column j is multiplied by w_c(j k), then the rows
-   are transformed, each in the order of its own length.
+   `most(kind)`: the columns of the matrix of n1 rows are transformed, result k of column j is multiplied by w_c(j k), then the
+   rows are transformed, each in the order of its own length.
 3. Any other is a convolution (Bluestein): with u_j = w_2c(j * j), M the least length above 2c - 2 without a prime above 7 and
    F = DFT_M(conj(u_|j|)) / M computed in f64, a_j = z_j u_j, b = DFT_M(a) * F, d = the transform of b with real and imaginary
    parts exchanged, exchanged back, and result k is d_k u_k.
@@ -19,9 +19,9 @@
    `baracuda.formula.roots.products_of_roots`), rounded to the kind. u is always correctly rounded.
 5. An inverse transform is the forward one of x with real and imaginary parts exchanged, exchanged back.
 6. Real rows of even n are complex ones of n/2, z_j = x_2j + i x_(2j+1): with E = Z_k + conj(Z_(n/2-k)) and
-   D = Z_k - conj(Z_(n/2-k)), y_k = (scale / 2) * (E - i w_n(k) D); those of odd n are complex rows. Back, Z_k = E + i conj(w_n(k)) D
-   with E = x_k + conj(x_(n/2-k)) and D = x_k - conj(x_(n/2-k)); of odd n the other half is the conjugate of the first. The imaginary
-   parts of x_0, and of x_(n/2) for even n, count as 0.
+   D = Z_k - conj(Z_(n/2-k)), y_k = (scale / 2) * (E - i w_n(k) D); those of odd n are complex rows. Back, Z_k = E + i
+   conj(w_n(k)) D with E = x_k + conj(x_(n/2-k)) and D = x_k - conj(x_(n/2-k)); of odd n the other half is the conjugate of the
+   first. The imaginary parts of x_0, and of x_(n/2) for even n, count as 0.
 7. What is read beyond the end of x is 0. The result is multiplied by the scale where that is not 1, and rounded when stored.
    `weighted` doubles the results of a real row, or halves the elements of a half row, that stand for two, the inner ones.
 """

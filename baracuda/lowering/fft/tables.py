@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -34,10 +34,7 @@ def table(name: tuple[Hashable, ...]) -> Table:
     """
     _, label, what, *numbers = name
     dtype = np.float32 if label == ElementKind.F32.label else np.float64
-    make = {"stages": _stages, "roots": _roots, "grid": _grid, "row": _row, "chirp": _chirp, "filter": _filter}
-    if what == "split":
-        return np.concatenate(split_tables(numbers[0]))  # type: ignore[arg-type]
-    return make[str(what)](dtype, *numbers)
+    return _MAKERS[str(what)](dtype, *numbers)
 
 
 def _any(m: Table, n: int, dtype: Any) -> Table:
@@ -115,3 +112,18 @@ def _transformed(x: Table) -> Table:
     start = -scratch.ctypes.data % LEAST_ALIGNMENT
     program.call((x.ctypes.data, y.ctypes.data), scratch.ctypes.data + start, 0)
     return y
+
+
+def _split(dtype: Any, n: Any) -> Table:
+    return np.concatenate(split_tables(n))
+
+
+_MAKERS: dict[str, Callable[..., Table]] = {
+    "stages": _stages,
+    "roots": _roots,
+    "split": _split,
+    "grid": _grid,
+    "row": _row,
+    "chirp": _chirp,
+    "filter": _filter,
+}

@@ -5,9 +5,9 @@
     3: y_k = x_0 + 2 sum over j > 0 of x_j cos(pi j (2k + 1) / (2n))
     4: y_k = 2 sum over j of x_j cos(pi (2j + 1) (2k + 1) / (4n))
 
-*Order.* Type 1 is the real transform of x and its mirror image, of 2 (n - 1). Type 2 is the real transform v of x_0, x_2, ..., x_3,
-x_1, whose number k times t_k = 2 exp(-pi i k / (2n)) has y_k for its real part and -y_(n-k) for its imaginary one. Type 3 goes the
-other way: (x_j - i x_(n-j)) exp(pi i j / (2n)) are the numbers of a half row. Type 4 is the complex transform of 2n of
+*Order.* Type 1 is the real transform of x and its mirror image, of 2 (n - 1). Type 2 is the real transform v of x_0, x_2, ...,
+x_3, x_1, whose number k times t_k = 2 exp(-pi i k / (2n)) has y_k for its real part and -y_(n-k) for its imaginary one. Type 3
+goes the other way: (x_j - i x_(n-j)) exp(pi i j / (2n)) are the numbers of a half row. Type 4 is the complex transform of 2n of
 x_j exp(-pi i j / (2n)), whose numbers times 2 exp(-pi i (2k + 1) / (4n)) have y_k for their real parts. Scales are part of the
 factors, which are computed in float64 and rounded once.
 """
@@ -166,7 +166,9 @@ def _transposed(factors: tuple[int, float, float, float]) -> tuple[int, float, f
 def _length(x: TensorRef, kind: int, n: int | None, axis: int) -> int:
     length = x.shape[axis] if n is None else n
     if length < (2 if kind == 1 else 1):
-        raise InvalidProblemError(f"n: {length} of x of shape {x.shape}; expected {2 if kind == 1 else 1} or more for type {kind}")
+        raise InvalidProblemError(
+            f"n: {length} of x of shape {x.shape}; expected {2 if kind == 1 else 1} or more for type {kind}"
+        )
     if x.kind.category is Category.COMPLEX:
         raise UnsupportedError(f"x: element is {x.kind}; expected a real one")
     return length
@@ -239,8 +241,8 @@ def dct(do: Steps, x: TensorRef, type: Type = 2, n: Length = None, axis: int = -
     """The discrete cosine transform of type 1, 2, 3 or 4 along an axis, of n elements, by default all: more of x are left out,
     and zeros stand for what it has fewer. Type 1 needs two.
 
-    With norm="backward", the default, nothing is divided; with "forward" the result is divided by 2n (of type 1 by 2 (n - 1)), with
-    "ortho" by the root of that, and the ends are weighted so that the transform is orthogonal. As scipy.fft.dct has it.
+    With norm="backward", the default, nothing is divided; with "forward" the result is divided by 2n (of type 1 by 2 (n - 1)),
+    with "ortho" by the root of that, and the ends are weighted so that the transform is orthogonal. As scipy.fft.dct has it.
 
     Examples
     --------

@@ -27,8 +27,8 @@ def _frequencies(do: Steps, n: int, d: float, kind: Any, *, both: bool) -> Any:
 
 @composed(like="?", creates=True)
 def fftfreq(do: Steps, like: TensorRef, n: Positive, d: Spacing = 1.0, dtype: FloatElement | None = None) -> Any:
-    """The frequency of each number of a transform of n samples, d apart: 0, 1, ..., then the negative ones from -(n // 2) on, over
-    n d. Computed in float64 and rounded once to `dtype`, by default f32.
+    """The frequency of each number of a transform of n samples, d apart: 0, 1, ..., then the negative ones from -(n // 2) on,
+    over n d. Computed in float64 and rounded once to `dtype`, by default f32.
 
     Examples
     --------

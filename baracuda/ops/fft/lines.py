@@ -49,9 +49,7 @@ class Line:
                 return do.filled(self.result_shape, self.result_element, 0)
             do.zero(into)  # type: ignore[arg-type]
             return into
-        d = FourierDescriptor(
-            x.shape, self.axis, self.n, x.kind, self.result_element, self.mode, self.inverse, self.scale
-        )
+        d = FourierDescriptor(x.shape, self.axis, self.n, x.kind, self.result_element, self.mode, self.inverse, self.scale)
         return do.plan(FourierPlan, d, {"x": x}, into)
 
     def backward(self, do: Steps, dy: TensorRef) -> Any:

@@ -103,9 +103,7 @@ def _result_shape(x: TensorRef, weight: TensorRef) -> tuple[int, ...]:
 
 
 @composed(dy="... : T float", **_PATTERNS)
-def fft_conv_backward(
-    do: Steps, dy: TensorRef, x: TensorRef, weight: TensorRef, skip: Given = None, *, wrt: Wrt = None
-) -> Any:
+def fft_conv_backward(do: Steps, dy: TensorRef, x: TensorRef, weight: TensorRef, skip: Given = None, *, wrt: Wrt = None) -> Any:
     """The gradients of `fft_conv`'s x, weight and skip, those named in `wrt` or of all tensors that are given, in this order.
 
     Examples
@@ -125,7 +123,7 @@ def fft_conv_backward(
         return one_or_all([do.filled(tensors[n].shape, kind, 0) for n in names])
     n = fast_length(length + taps - 1)
     slope, wide = in_element(do, dy, kind.compute), in_element(do, x, kind.compute)
-    z = to_frequencies(do, slope, n) if {*names} & {"x", "weight"} else None
+    z: Any = to_frequencies(do, slope, n) if {*names} & {"x", "weight"} else None
     made: dict[str, Any] = {}
     for name in names:
         own = tensors[name]

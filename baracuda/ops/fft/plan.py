@@ -37,8 +37,8 @@ class FourierDescriptor(Descriptor):
     element, y_element
         Those of x and of y.
     mode
-        "complex": n numbers to n numbers, of which with a real y only the real parts are kept; "real": n real numbers to the first
-        n // 2 + 1 results; "half": these back to n real numbers.
+        "complex": n numbers to n numbers, of which with a real y only the real parts are kept; "real": n real numbers to the
+        first n // 2 + 1 results; "half": these back to n real numbers.
     inverse
         Whether the exponent is positive.
     scale
@@ -128,8 +128,8 @@ class FourierArgs(Args):
 class FourierPlan(Plan[FourierDescriptor, FourierArgs]):
     """y_k = scale * sum over j of x_j exp(-2 pi i j k / n), or with a positive exponent, along one axis.
 
-    The order of all operations is a function of n (`baracuda/lowering/fft/problem.py`). Lengths up to 8192 (4096 of f64) without a
-    prime above 13 need no workspace; longer ones need 8 bytes (16) for each element, other lengths up to 6 times as much.
+    The order of all operations is a function of n (`baracuda/lowering/fft/problem.py`). Lengths up to 8192 (4096 of f64) without
+    a prime above 13 need no workspace; longer ones need 8 bytes (16) for each element, other lengths up to 6 times as much.
     """
 
     category, op, args = OpCategory.FFT, "fft", FourierArgs

@@ -44,13 +44,13 @@ _EXAMPLES = {
     "hfft": ("np.complex64([1, 1, 1])", "[4.0, 0.0, 0.0, 0.0]"),
     "ihfft": ("np.float32([4, 0, 0, 0])", "[(1-0j), (1-0j), (1-0j)]"),
 }
-_NORMS = """`norm` says what is divided by n: with "forward" the forward transform, with "backward", the default, the inverse one; with
-    "ortho" both are divided by its root."""
+_NORMS = """`norm` says what is divided by n: with "forward" the forward transform, with "backward", the default, the inverse one;
+    with "ortho" both are divided by its root."""
 _LENGTH = {
     "complex": "n elements, by default all: more of x are left out, and zeros stand for what it has fewer",
     "real": "n elements, by default all: more of x are left out, and zeros stand for what it has fewer",
-    "half": "n results, by default 2 (m - 1) of m elements of x, of which the first n // 2 + 1 count and zeros stand for what there are "
-    "fewer; the imaginary parts of the first one, and for even n of the last one, do not count",
+    "half": "n results, by default 2 (m - 1) of m elements of x, of which the first n // 2 + 1 count and zeros stand for what\n"
+    "    there are fewer; the imaginary parts of the first one, and for even n of the last one, do not count",
 }
 
 
@@ -115,9 +115,7 @@ def _declare_one(name: str) -> None:
 def _declare_several(name: str, function: str) -> None:
     if function.endswith("2"):
 
-        def forward(
-            do: Steps, x: TensorRef, s: Lengths = None, axis: AxesOrAll = (-2, -1), norm: Norm = None
-        ) -> Any:
+        def forward(do: Steps, x: TensorRef, s: Lengths = None, axis: AxesOrAll = (-2, -1), norm: Norm = None) -> Any:
             return run(do, x, _several(name, x, s, axis, norm), do.out)
 
         def backward(
@@ -130,12 +128,12 @@ def _declare_several(name: str, function: str) -> None:
         def forward(do: Steps, x: TensorRef, s: Lengths = None, axis: AxesOrAll = None, norm: Norm = None) -> Any:
             return run(do, x, _several(name, x, s, axis, norm), do.out)
 
-        def backward(
-            do: Steps, dy: TensorRef, x: TensorRef, s: Lengths = None, axis: AxesOrAll = None, norm: Norm = None
-        ) -> Any:
+        def backward(do: Steps, dy: TensorRef, x: TensorRef, s: Lengths = None, axis: AxesOrAll = None, norm: Norm = None) -> Any:
             return run_backward(do, dy, _several(name, x, s, axis, norm))
 
-    where = "two axes, by default the last ones" if function.endswith("2") else "some axes, by default all, or the last len(s) ones"
+    where = (
+        "two axes, by default the last ones" if function.endswith("2") else "some axes, by default all, or the last len(s) ones"
+    )
     given, _ = _EXAMPLES[name]
     forward.__name__, backward.__name__ = function, f"{function}_backward"
     forward.__doc__ = f"""{_SAYS[name]} along {where}: `{name}` along the last of them, and of what it gives, or before it

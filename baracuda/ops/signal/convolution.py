@@ -1,9 +1,10 @@
 """Convolutions and correlations of signals of one axis or several.
 
-*Order.* With method "direct" a result is a matrix product's sum, one chain of fused multiply-adds over the elements of the smaller
-operand in logical order (of the second where both have as many), of 16-bit floats as such products are taken; with "fft" it is
-the inverse transform of a product of transforms, each axis padded to an even length of primes up to 5. "auto" takes "direct" for
-integers and where the smaller operand has at most `DIRECT` elements, and "fft" otherwise: by sizes and elements alone.
+*Order.* With method "direct" a result is a matrix product's sum, one chain of fused multiply-adds over the elements of the
+smaller operand in logical order (of the second where both have as many), of 16-bit floats as such products are taken; with "fft"
+it is the inverse transform of a product of transforms, each axis padded to an even length of primes up to 5. "auto" takes
+"direct" for integers and where the smaller operand has at most `DIRECT` elements, and "fft" otherwise: by sizes and elements
+alone.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def _by_windows(do: Steps, a: TensorRef, b: TensorRef, span: Sequence[tuple[int,
     if any(ahead) or any(n > e for n, e in zip(needed, a.shape, strict=True)):
         shape = [max(n, lead + e) for n, lead, e in zip(needed, ahead, a.shape, strict=True)]
         wide = do.rows(shape, a.kind)
-        do.zero(wide)  # type: ignore[arg-type]
+        do.zero(wide)
         inner: Any = wide
         for axis, (lead, e) in enumerate(zip(ahead, a.shape, strict=True)):
             inner = slab(inner, axis, lead, lead + e)
@@ -138,7 +139,9 @@ def _checked(a: TensorRef, b: TensorRef, mode: Mode) -> ElementKind:
         larger = [n >= m for n, m in zip(a.shape, b.shape, strict=True)]
         smaller = [n <= m for n, m in zip(a.shape, b.shape, strict=True)]
         if not (all(larger) or all(smaller)):
-            raise InvalidProblemError(f"a, b: shapes {a.shape}, {b.shape}; expected one no smaller along any axis for mode='valid'")
+            raise InvalidProblemError(
+                f"a, b: shapes {a.shape}, {b.shape}; expected one no smaller along any axis for mode='valid'"
+            )
     return promote(a.kind, b.kind)
 
 
@@ -152,9 +155,7 @@ def _through(do: Steps, a: TensorRef, b: TensorRef, mode: Mode, method: Method, 
     return _part_of(do, in_element(do, a, kind), other, _span(mode, a.shape, b.shape), direct=direct)
 
 
-def _slopes(
-    do: Steps, dy: TensorRef, a: TensorRef, b: TensorRef, mode: Mode, method: Method, wrt: Wrt, *, turned: bool
-) -> Any:
+def _slopes(do: Steps, dy: TensorRef, a: TensorRef, b: TensorRef, mode: Mode, method: Method, wrt: Wrt, *, turned: bool) -> Any:
     kind, names = _checked(a, b, mode), chosen(wrt, ("a", "b"))
     span, axes = _span(mode, a.shape, b.shape), range(len(a.shape))
     if dy.shape != tuple(length for _, length in span):
@@ -190,8 +191,8 @@ _TWO: dict[str, Any] = {"a": "...", "b": "..."}
 def convolve(do: Steps, a: TensorRef, b: TensorRef, mode: Mode = "full", method: Method = "auto") -> Any:
     """The convolution of two signals of as many axes, one to four: y_t = sum over s of a_(t-s) b_s.
 
-    "full" has every sum that is not empty, "same" as many elements as a, from the middle of that, "valid" the sums for which every
-    element is there. method "auto" takes sums directly or by Fourier transforms, by sizes and elements alone.
+    "full" has every sum that is not empty, "same" as many elements as a, from the middle of that, "valid" the sums for which
+    every element is there. method "auto" takes sums directly or by Fourier transforms, by sizes and elements alone.
 
     Examples
     --------

@@ -2,16 +2,15 @@
 
 a_0 y_t = sum over k of b_k x_(t-k) - sum over k > 0 of a_k y_(t-k), with zeros before the first element.
 
-*Order.* Coefficients are divided by a_0. The sum over b is a matrix product's, over falling k. With one coefficient a_1 the rest is
-the recurrence h_t = -a_1 h_(t-1) + u_t in the order of scans (rule 5 of the contract); with more each element is a chain of fused
-multiply-adds from the oldest one on (`baracuda/lowering/filter/problem.py`).
+*Order.* Coefficients are divided by a_0. The sum over b is a matrix product's, over falling k. With one coefficient a_1 the rest
+is the recurrence h_t = -a_1 h_(t-1) + u_t in the order of scans (rule 5 of the contract); with more each element is a chain of
+fused multiply-adds from the oldest one on (`baracuda/lowering/filter/problem.py`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import broadcast_shape, broadcasted, flipped, slab, view
@@ -115,8 +114,8 @@ _PATTERNS: dict[str, Any] = {"x": "*batch length : T float", "a": "*filters orde
 def lfilter(do: Steps, x: TensorRef, a: TensorRef, b: TensorRef, clamp: bool = True) -> Any:
     """Rows filtered with feedback: a_0 y_t = sum over k of b_k x_(t-k) - sum over k > 0 of a_k y_(t-k), for any order.
 
-    The axes of x, a and b before the last one broadcast. With `clamp` the result, not what is fed back, is limited to -1 to 1, as in
-    torchaudio. Computed in f32, of f64 in f64.
+    The axes of x, a and b before the last one broadcast. With `clamp` the result, not what is fed back, is limited to -1 to 1, as
+    in torchaudio. Computed in f32, of f64 in f64.
 
     Examples
     --------

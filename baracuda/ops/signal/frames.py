@@ -1,8 +1,8 @@
 """Short-time Fourier transforms and their inverses.
 
-The transform of a frame is that of `rfft` (or `fft`) of the frame times the window. The inverse adds the frames that overlap, each
-times the window, in their order (rule 4 of the contract over the frames that show an element), and divides by the same sum of the
-squares of the window.
+The transform of a frame is that of `rfft` (or `fft`) of the frame times the window. The inverse adds the frames that overlap,
+each times the window, in their order (rule 4 of the contract over the frames that show an element), and divides by the same sum
+of the squares of the window.
 """
 
 from __future__ import annotations
@@ -86,8 +86,11 @@ def _lengthened(do: Steps, x: TensorRef, n: int, mode: str, *, center: bool) -> 
         return x
     side, words = n // 2, {"replicate": "edge", "circular": "wrap"}
     if words.get(mode, mode) == "reflect" and x.shape[-1] <= side:
-        raise InvalidProblemError(f"n_fft: {n} of rows of {x.shape[-1]}; expected rows longer than half of it, which reflect there")
-    return _pad(do, x, side, mode)
+        raise InvalidProblemError(
+            f"n_fft: {n} of rows of {x.shape[-1]}; expected rows longer than half of it, which reflect there"
+        )
+    padded: TensorRef = _pad(do, x, side, mode)
+    return padded
 
 
 def _pad(do: Steps, x: TensorRef, side: int, mode: str) -> Any:
@@ -277,8 +280,8 @@ def istft(
     return_complex: bool = False,
 ) -> Any:
     """The rows whose `stft` is x, [..., frequencies, frames], with the same arguments: frames transformed back, times the window,
-    added where they overlap, over the sums of the squares of the window. Of all frequencies (onesided=False) only the first half counts
-    unless the result is complex. What `center` added is cut off; with `length` rows have
+    added where they overlap, over the sums of the squares of the window. Of all frequencies (onesided=False) only the first half
+    counts unless the result is complex. What `center` added is cut off; with `length` rows have
     so many elements, zeros where frames end before.
 
     Where no window covers an element it is NaN (PyTorch raises an error instead).

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import slab
@@ -49,9 +48,8 @@ class _Front:
         self.kind = x.kind.compute
         self.length = x.shape[-1] + padding
         if self.length <= n_fft // 2 or self.length < hop_length:
-            raise InvalidProblemError(
-                f"x: shape is {x.shape} with padding {padding}; expected rows of {max(n_fft // 2 + 1, hop_length)} elements or more"
-            )
+            least = max(n_fft // 2 + 1, hop_length)
+            raise InvalidProblemError(f"x: shape is {x.shape} with padding {padding}; expected rows of {least} or more")
 
     def rows(self, do: Steps, x: TensorRef) -> Any:
         if self.length == x.shape[-1]:
@@ -65,8 +63,7 @@ class _Front:
         return hann_window(do, x, self.n, True, self.kind)
 
     def spectrum(self, do: Steps, rows: TensorRef) -> Any:
-        z = stft(do, rows, self.n, self.hop, None, self.window(do, rows))
-        return z
+        return stft(do, rows, self.n, self.hop, None, self.window(do, rows))
 
     def filters(self, do: Steps) -> Any:
         return filterbank(do, self.n // 2 + 1, self.mels, self.rate, 0.0, self.rate / 2, "slaney", "slaney", self.kind)
@@ -75,9 +72,7 @@ class _Front:
         frames = power.shape[-1] - 1  # the last one is left out
         cut = slab(power, len(power.shape) - 1, 0, frames)
         lead = "abcdefg"[: len(cut.shape) - 2]
-        d = MatmulDescriptor(
-            filters.shape, cut.shape, "km", lead + "kn", lead + "mn", self.kind, self.kind, self.kind
-        )
+        d = MatmulDescriptor(filters.shape, cut.shape, "km", lead + "kn", lead + "mn", self.kind, self.kind, self.kind)
         return do.plan(MatmulPlan, d, {"a": filters, "b": cut})
 
 
@@ -93,8 +88,8 @@ def log_mel_spectrogram(
 ) -> Any:
     """The spectrogram that Whisper reads: the power of `stft` with a Hann window, without its last frame, through Slaney's mel
     filters of equal area; of that log10, at least 1e-10, not below the row's largest less 8, a quarter of it and 1 more:
-    [..., n_mels, frames]. `padding` zeros are put behind a row. The largest is that of each row of a batch, so that a row does not
-    depend on its neighbours.
+    [..., n_mels, frames]. `padding` zeros are put behind a row. The largest is that of each row of a batch, so that a row does
+    not depend on its neighbours.
 
     Examples
     --------
@@ -138,9 +133,7 @@ def log_mel_spectrogram_backward(
         raise InvalidProblemError(f"dy: shape is {dy.shape}; expected {found.shape}")
     slope = do.gradients(_compressed_op, {"x": found}, in_element(do, dy, front.kind), ["x"])["x"]
     lead = "abcdefg"[: len(slope.shape) - 2]
-    d = MatmulDescriptor(
-        filters.shape, slope.shape, "km", lead + "mn", lead + "kn", front.kind, front.kind, front.kind
-    )
+    d = MatmulDescriptor(filters.shape, slope.shape, "km", lead + "mn", lead + "kn", front.kind, front.kind, front.kind)
     whole, last = do.rows(power.shape, front.kind), len(power.shape) - 1
     do.plan(MatmulPlan, d, {"a": filters, "b": slope}, slab(whole, last, 0, power.shape[-1] - 1))
     do.zero(slab(whole, last, power.shape[-1] - 1, power.shape[-1]))

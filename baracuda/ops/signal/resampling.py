@@ -1,9 +1,9 @@
 """Signals at another rate: polyphase filters of windowed sinc functions.
 
 With rates divided by their greatest common divisor to `orig` and `new`, the base rate b = min(orig, new) * rolloff, and
-width = ceil(lowpass_filter_width * orig / b), phase i of `new` is the product of orig + 2 width elements from i' * orig - width on
-with the filter sinc(t) w(t) b / orig, t = b ((k - width) / orig - i / new) clamped to lowpass_filter_width. Filters are computed
-in float64 and rounded once; each result is a matrix product's sum.
+width = ceil(lowpass_filter_width * orig / b), phase i of `new` is the product of orig + 2 width elements from i' * orig - width
+on with the filter sinc(t) w(t) b / orig, t = b ((k - width) / orig - i / new) clamped to lowpass_filter_width. Filters are
+computed in float64 and rounded once; each result is a matrix product's sum.
 """
 
 from __future__ import annotations
@@ -81,7 +81,6 @@ class _Rates:
     def frames_of(self, rows: TensorRef) -> Any:
         step, by = rows.strides
         return view(rows, 0, (rows.shape[0], self.frames, self.taps), (step, by * self.orig, by))
-
 
 
 @composed(x="*batch length : float")

@@ -1,13 +1,14 @@
 """Window functions: rows of n numbers, each computed in float64 and rounded once.
 
-With N = n where a window is periodic, so that it continues as one of n + 1 numbers would, and N = n - 1 where it is symmetric, number k
-of a sum of cosines is a_0 - a_1 cos(2 pi k / N) + a_2 cos(4 pi k / N) - ..., added in this order. A window of one number is 1.
+With N = n where a window is periodic, so that it continues as one of n + 1 numbers would, and N = n - 1 where it is symmetric,
+number k of a sum of cosines is a_0 - a_1 cos(2 pi k / N) + a_2 cos(4 pi k / N) - ..., added in this order. A window of one number
+is 1.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from baracuda.core.bounds import AtLeast, Finite
@@ -16,7 +17,7 @@ from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import as_bits
 from baracuda.formula import functions as f
-from baracuda.formula.expr import Expr, as_expr, cast, const, coord, select
+from baracuda.formula.expr import Expr, as_expr, cast, const, coord
 from baracuda.formula.special_functions import i0e
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
@@ -85,12 +86,12 @@ def _kaiser(x: Expr, *, period: Scalar = 1.0, beta: Scalar = 0.0, element: Eleme
     return _stored(kaiser_of(t, _number(beta)), element)
 
 
-def _op(formula: Any) -> Op:
+def _op(formula: Callable[..., Any]) -> Op:
     return Op(formula, Rule.EACH, name=f"{formula.__name__[1:]}_window_of", element_option=True, **INTERNAL)
 
 
-_cosines_op, _zero_op, _bartlett_op, _sine_op = map(_op, (_cosines, _zero, _bartlett, _sine))
-_decay_op, _bell_op, _kaiser_op = map(_op, (_decay, _bell, _kaiser))
+_cosines_op, _zero_op, _bartlett_op, _sine_op = _op(_cosines), _op(_zero), _op(_bartlett), _op(_sine)
+_decay_op, _bell_op, _kaiser_op = _op(_decay), _op(_bell), _op(_kaiser)
 
 
 def _made(do: Steps, n: int, dtype: Any, op: Op, **numbers: float) -> Any:
@@ -215,8 +216,8 @@ def general_cosine_window(
 
 @composed(like="?", creates=True)
 def nuttall_window(do: Steps, like: TensorRef, n: Count, periodic: bool = False, dtype: FloatElement | None = None) -> Any:
-    """The sum of cosines with the coefficients 0.3635819, 0.4891775, 0.1365995 and 0.0106411 (`general_cosine_window`). Its element
-    is `dtype`, by default f32.
+    """The sum of cosines with the coefficients 0.3635819, 0.4891775, 0.1365995 and 0.0106411 (`general_cosine_window`). Its
+    element is `dtype`, by default f32.
 
     Examples
     --------

@@ -4,6 +4,7 @@ transformed in place in a thread's own memory, each number a vector for its real
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import log2, prod
 
 from baracuda.codegen.llvm.ir import Value, i64
@@ -129,9 +130,9 @@ class _Step:
             batch = b.add(b.mul(batch, code.integer(p.outer[a])), where[a])
         inner = self.axis >= outer
         self.from_, self.to = i64(0), i64(0)
-        for i, a in enumerate(q.axes):
-            self.from_ = b.add(b.mul(where[outer + i], a.source), self.from_)
-            self.to = b.add(b.mul(where[outer + i], a.target), self.to)
+        for i, axis in enumerate(q.axes):
+            self.from_ = b.add(b.mul(where[outer + i], axis.source), self.from_)
+            self.to = b.add(b.mul(where[outer + i], axis.target), self.to)
         lane_in, lane_out = (q.axes[-1].source, q.axes[-1].target) if inner else (0, 0)
         self.steps = lane_in, lane_out
         m.x = self._memory(p.x, x, None if inner else p.x.outer[self.axis])
@@ -185,11 +186,24 @@ class _Step:
             rest = n // before
             step = rest // r
 
-            def one(place: Value, p: Value, done: Value, sure: tuple[bool, bool], r: int = r, step: int = step, at: int = offsets[number], before: int = before) -> None:
+            def one(
+                place: Value,
+                p: Value,
+                done: Value,
+                sure: tuple[bool, bool],
+                r: int = r,
+                step: int = step,
+                at: int = offsets[number],
+                before: int = before,
+            ) -> None:
                 is_first, is_last = sure
                 x = []
                 for i in range(r):
-                    x.append(self.access.read(self._source_place(b.add(p, i * step))) if is_first else self._held(own, b.add(place, i * step)))
+                    x.append(
+                        self.access.read(self._source_place(b.add(p, i * step)))
+                        if is_first
+                        else self._held(own, b.add(place, i * step))
+                    )
                 for k, z in enumerate(butterfly(m, x)):
                     if k and not is_last:
                         z = product(m, z, m.table(("stages", n), Place(b.add(p, at + (k - 1) * step))))
@@ -200,7 +214,8 @@ class _Step:
 
             sure = is_first, is_last
             if is_last:
-                self._digits(factors[:number], n, i64(0), i64(0), 1, lambda place, done: one(place, i64(0), done, sure))
+                then = partial(one, p=i64(0), sure=sure)
+                self._digits(factors[:number], n, i64(0), i64(0), 1, lambda place, done, then=then: then(place, done=done))
             else:
                 with b.loop(0, before) as block:
                     start = b.mul(block, rest)

@@ -4,7 +4,7 @@ are in registers from one exchange to the next."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 
 from baracuda.core.errors import UnsupportedError
@@ -45,9 +45,7 @@ def lower(problem: Fourier) -> Lowered:
 
 
 class _Kernel:
-    def __init__(
-        self, problem: Fourier, pass_: Pass, words: Words, constants: Constants, buffers: tuple[str, str]
-    ) -> None:
+    def __init__(self, problem: Fourier, pass_: Pass, words: Words, constants: Constants, buffers: tuple[str, str]) -> None:
         self.problem, self.pass_, self.words = problem, pass_, words
         self.m = CudaMachine(problem, pass_, words, constants, buffers)
         self.access = Access(problem, pass_, self.m)
@@ -113,7 +111,7 @@ class _Kernel:
 
     def _unpack(self) -> Launch:
         """Results of real rows from transforms in a buffer: one a thread."""
-        p, m, half = self.problem, self.m, self.problem.length
+        m, half = self.m, self.problem.length
         total = self.rows * (half + 1)
         if total >= INDEX_LIMIT * 256:
             raise UnsupportedError(f"{total} elements; expected fewer than {INDEX_LIMIT * 256}")
@@ -273,12 +271,14 @@ class _Kernel:
             to_memory = is_last and not shared_out
             if number == 0:
                 lines.append(f"R x0r[{times * r}], x0i[{times * r}];")
-                lines += self._each(work, team, lambda u, r=r, work=work: self._first(u, r, work, shared_in))
+                lines += self._each(work, team, partial(self._first, r, work, shared_in))
                 if shared_in:
                     lines.append("__syncthreads();")
             name = f"x{number}"
 
-            def computed(u: int, r: int = r, before: int = before, step: int = step, name: str = name, number: int = number) -> None:
+            def computed(
+                u: int, r: int = r, before: int = before, step: int = step, name: str = name, number: int = number
+            ) -> None:
                 is_last = number == len(factors) - 1
                 p = f"(p{u} / {before})" if before > 1 else f"p{u}"
                 q = f"(p{u} % {before})" if before > 1 else "0"
@@ -307,7 +307,7 @@ class _Kernel:
             lines += [f"if ({condition}{also}) {{", f"const int p{u} = t + {u * team};", *self._taken(), "}"]
         return lines
 
-    def _first(self, u: int, r: int, work: int, shared_in: bool) -> None:
+    def _first(self, r: int, work: int, shared_in: bool, u: int) -> None:
         """The numbers of a thread's first butterfly."""
         m = self.m
         for i in range(r):
@@ -315,9 +315,7 @@ class _Kernel:
             z = self._held(place) if shared_in else self.access.read(m.new(f"my.from + {place} * {self.pass_.step}", "int"))
             m.lines.append(f"x0r[{u * r + i}] = {z[0]}; x0i[{u * r + i}] = {z[1]};")
 
-    def _exchanged(
-        self, name: str, r: int, before: int, work: int, team: int, following: int | None, into: str
-    ) -> list[str]:
+    def _exchanged(self, name: str, r: int, before: int, work: int, team: int, following: int | None, into: str) -> list[str]:
         """What butterflies gave to the threads that take it next; to shared memory alone where nothing follows."""
         m, n = self.m, self.pass_.length
 

@@ -84,14 +84,14 @@ class _Rows:
                 b.store(a, b.at(factors, b.mul(k, width)), min(width, 64))
             if p.order <= HELD:
                 before = [b.variable(zero) for _ in range(p.order)]
-                own = [b.load(self.type, b.at(factors, k * width), min(width, 64)) for k in range(p.order)]
+                own = [b.load(self.type, b.at(factors, i * width), min(width, 64)) for i in range(p.order)]
                 with b.loop(0, length) as t:
                     s = self._load(b.at(bases[X], b.mul(t, along[X])), offsets[X])
                     values = [v.get() for v in before]
-                    for k in range(p.order - 1, -1, -1):
-                        s = b.call(self.type, intrinsic("fma", self.type), own[k], values[k], s)
-                    for k in range(p.order - 1, 0, -1):
-                        before[k].set(values[k - 1])
+                    for a, value in zip(own[::-1], values[::-1], strict=True):
+                        s = b.call(self.type, intrinsic("fma", self.type), a, value, s)
+                    for variable, value in zip(before[1:], values[:-1], strict=True):
+                        variable.set(value)
                     before[0].set(s)
                     self._store(b.at(bases[Y], b.mul(t, along[Y])), offsets[Y], s)
             else:
