@@ -247,7 +247,7 @@ def dct(do: Steps, x: TensorRef, type: Type = 2, n: Length = None, axis: int = -
     Examples
     --------
     >>> import numpy as np, baracuda
-    >>> baracuda.dct(np.float32([1, 1, 1, 1])).tolist()
+    >>> np.abs(baracuda.dct(np.float32([1, 1, 1, 1]))).tolist()
     [8.0, 0.0, 0.0, 0.0]
     """
     return _forward(do, x, type, n, axis, norm, inverse=False)
