@@ -28,4 +28,7 @@ FAMILIES = (
     "image.interpolate", "image.grid_sample", "image.shuffles", "image.boxes", "image.colours", "image.blurs",
     "image.roi", "image.nms", "image.deformable", "image.hash_grids", "image.correlations",
     "rnn.lstm", "rnn.gru", "rnn.slstm", "rnn.one_step", "rnn.tags", "rnn.packing",
+    "fft.transforms", "fft.frequencies", "fft.cosine", "fft.long_convolution",
+    "signal.windows", "signal.filterbanks", "signal.frames", "signal.convolution", "signal.resampling",
+    "signal.log_mel", "signal.filters",
 )  # fmt: skip

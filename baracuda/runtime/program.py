@@ -11,10 +11,10 @@ so that a call is made by writing addresses into a copy of the template and hand
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,6 +75,16 @@ class Launch:
 
 
 @dataclass(frozen=True)
+class Constant:
+    """What the host computes once for the life of the process, from its name alone, and kernels of any number of programs read:
+    its address goes into the program's integer of this number."""
+
+    integer: int
+    name: tuple[Hashable, ...]
+    make: Callable[[tuple[Hashable, ...]], np.ndarray[Any, Any]]
+
+
+@dataclass(frozen=True)
 class Lowered:
     """A lowered problem, of which nothing is compiled yet. `integers` are the words behind the parameters; `schedule` names the
     choices made, for people."""
@@ -83,6 +93,7 @@ class Lowered:
     integers: tuple[int, ...]
     workspace_bytes: int
     schedule: str
+    constants: tuple[Constant, ...] = ()
 
 
 @dataclass(frozen=True)
