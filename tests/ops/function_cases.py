@@ -21,6 +21,8 @@ from tests.robustness.samples import MOVES, Call, samples
 
 #: Functions without a result that is the same everywhere: memory as it is, and a formula of the caller's.
 NEVER = frozenset(["empty", "empty_like", "flex_attention", "flex_attention_backward", "asarray", *MOVES])
+#: Functions whose samples have lengths as numbers, which a GPU's tensors do not stand beside.
+WITH_LENGTHS = frozenset(["ctc_loss", "ctc_loss_backward", "rnnt_loss", "rnnt_loss_backward"])
 #: Listed values have at most so many elements, small ones that every float kind has.
 _FEW = 16
 #: Elements that calls are tried with.
@@ -88,7 +90,7 @@ def calls() -> dict[str, tuple[FunctionCase, bool]]:
         warnings.simplefilter("ignore")
         for sample in samples():
             name = sample.name.partition("#")[0]
-            if not hasattr(baracuda, name) or name in NEVER or not is_function_of_its_own(name):
+            if not hasattr(baracuda, name) or name in NEVER | WITH_LENGTHS or not is_function_of_its_own(name):
                 continue
             try:
                 case, free = _of_sample(sample.make())
@@ -121,6 +123,11 @@ _X, _ROWS, _LONG, _GRID = _t(7, 33, 5), _t(5, 67), _t(9000), _t(4000, domain="gr
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint", "median_unbiased", "hazen")
 _PADS = ("constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "mean", "median", "minimum")
 _SUMS = ("sum", "mean", "max", "min", "prod")
+#: Targets of three sequences, how many frames they have, and labels.
+_CTC = (
+    Tensor((3, 5), element=K.S64, listed=(1, 2, 2, 3, 4, 4, 1, 1, 0, 0, 3, 0, 0, 0, 0)),
+    Tensor((3,), element=K.S64, listed=(12, 9, 3)), Tensor((3,), element=K.S64, listed=(5, 3, 1)),
+)  # fmt: skip
 
 #: Calls with more rows, longer ones, and with options that no sample has.
 LARGER: tuple[FunctionCase, ...] = (
@@ -188,5 +195,7 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("linear_cross_entropy_backward", _t(), _t(40, 30), _t(70, 30), _index(70, 40)),
     _call("rope", _t(2, 3, 40, 16), _t(40, 8), _t(40, 8)),
     _call("rope", _t(2, 3, 40, 16), _t(40, 8), _t(40, 8), interleaved=True),
+    _call("ctc_loss", _t(12, 3, 6), *_CTC), _call("ctc_loss_backward", _t(3), _t(12, 3, 6), *_CTC, reduction="none"),
+    _call("rnnt_loss", _t(3, 12, 6, 6), *_CTC), _call("rnnt_loss_backward", _t(3), _t(3, 12, 6, 6), *_CTC, reduction="none"),
     _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),
 )  # fmt: skip
