@@ -25,6 +25,8 @@ def library_of(obj: Any) -> str:
     """The package that a tensor's type comes from."""
     if isinstance(obj, np.ndarray):
         return "numpy"
+    if isinstance(obj, TensorRef):  # PyTorch takes its time to say that something is no tensor of its
+        return "baracuda"
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(obj, torch.Tensor):
         return "torch"

@@ -21,6 +21,8 @@ from tests.robustness.samples import MOVES, Call, samples
 
 #: Functions without a result that is the same everywhere: memory as it is, and a formula of the caller's.
 NEVER = frozenset(["empty", "empty_like", "flex_attention", "flex_attention_backward", "asarray", *MOVES])
+#: Functions whose samples have lengths as numbers, which a GPU's tensors do not stand beside.
+WITH_LENGTHS = frozenset(["ctc_loss", "ctc_loss_backward", "rnnt_loss", "rnnt_loss_backward"])
 #: Listed values have at most so many elements, small ones that every float kind has.
 _FEW = 16
 #: Elements that calls are tried with.
@@ -95,7 +97,7 @@ def calls() -> dict[str, tuple[FunctionCase, bool]]:
         warnings.simplefilter("ignore")
         for sample in samples():
             name = sample.name.partition("#")[0]
-            if not hasattr(baracuda, name) or name in NEVER or not is_function_of_its_own(name):
+            if not hasattr(baracuda, name) or name in NEVER | WITH_LENGTHS or not is_function_of_its_own(name):
                 continue
             try:
                 case, free = _of_sample(sample.make())
@@ -128,6 +130,11 @@ _X, _ROWS, _LONG, _GRID = _t(7, 33, 5), _t(5, 67), _t(9000), _t(4000, domain="gr
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint", "median_unbiased", "hazen")
 _PADS = ("constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "mean", "median", "minimum")
 _SUMS = ("sum", "mean", "max", "min", "prod")
+#: Targets of three sequences, how many frames they have, and labels.
+_CTC = (
+    Tensor((3, 5), element=K.S64, listed=(1, 2, 2, 3, 4, 4, 1, 1, 0, 0, 3, 0, 0, 0, 0)),
+    Tensor((3,), element=K.S64, listed=(12, 9, 3)), Tensor((3,), element=K.S64, listed=(5, 3, 1)),
+)  # fmt: skip
 
 _KEY = Tensor((2,), element=K.U32, listed=(0, 7))
 _OF_ROWS = ("dropout", "dropout1d", "alpha_dropout", "feature_alpha_dropout")
@@ -227,6 +234,7 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("linear_cross_entropy_backward", _t(), _t(40, 30), _t(70, 30), _index(70, 40)),
     _call("rope", _t(2, 3, 40, 16), _t(40, 8), _t(40, 8)),
     _call("rope", _t(2, 3, 40, 16), _t(40, 8), _t(40, 8), interleaved=True),
+<<<<<<< HEAD
     *(
         _call(name, _KEY, shape=1001, dtype=kind, bits=bits, **numbers)
         for name, numbers in _DRAWS.items() for kind in ("f16", "bf16", "f32", "f64") for bits in ("philox", "threefry")
@@ -236,5 +244,9 @@ LARGER: tuple[FunctionCase, ...] = (
     *(_call(f"dropout{n}d{b}", _t(2, 3, *(4,) * n), _KEY, 0.3) for n in (2, 3) for b in ("", "_backward")),
     *(_call("randint", _KEY, -5, 1000, 1001, bits=b) for b in ("philox", "threefry")), _call("geometric", _KEY, 0.3, shape=1001),
     _call("randperm", _KEY, 3000), *(_call("multinomial", _KEY, _t(9, 70, domain="positive"), 20, r) for r in (False, True)),
+=======
+    _call("ctc_loss", _t(12, 3, 6), *_CTC), _call("ctc_loss_backward", _t(3), _t(12, 3, 6), *_CTC, reduction="none"),
+    _call("rnnt_loss", _t(3, 12, 6, 6), *_CTC), _call("rnnt_loss_backward", _t(3), _t(3, 12, 6, 6), *_CTC, reduction="none"),
+>>>>>>> array
     _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),
 )  # fmt: skip
