@@ -234,7 +234,6 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("linear_cross_entropy_backward", _t(), _t(40, 30), _t(70, 30), _index(70, 40)),
     _call("rope", _t(2, 3, 40, 16), _t(40, 8), _t(40, 8)),
     _call("rope", _t(2, 3, 40, 16), _t(40, 8), _t(40, 8), interleaved=True),
-<<<<<<< HEAD
     *(
         _call(name, _KEY, shape=1001, dtype=kind, bits=bits, **numbers)
         for name, numbers in _DRAWS.items() for kind in ("f16", "bf16", "f32", "f64") for bits in ("philox", "threefry")
@@ -244,9 +243,7 @@ LARGER: tuple[FunctionCase, ...] = (
     *(_call(f"dropout{n}d{b}", _t(2, 3, *(4,) * n), _KEY, 0.3) for n in (2, 3) for b in ("", "_backward")),
     *(_call("randint", _KEY, -5, 1000, 1001, bits=b) for b in ("philox", "threefry")), _call("geometric", _KEY, 0.3, shape=1001),
     _call("randperm", _KEY, 3000), *(_call("multinomial", _KEY, _t(9, 70, domain="positive"), 20, r) for r in (False, True)),
-=======
     _call("ctc_loss", _t(12, 3, 6), *_CTC), _call("ctc_loss_backward", _t(3), _t(12, 3, 6), *_CTC, reduction="none"),
     _call("rnnt_loss", _t(3, 12, 6, 6), *_CTC), _call("rnnt_loss_backward", _t(3), _t(3, 12, 6, 6), *_CTC, reduction="none"),
->>>>>>> array
     _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),
 )  # fmt: skip
