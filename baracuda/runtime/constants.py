@@ -1,12 +1,14 @@
-"""What programs read that the host computes once for the life of the process: tables that follow from a number, such as a length.
+"""What programs read that the host computes once: tables that follow from a number, such as a length.
 
-They stay where they are, because what may read them (a program, a kept call, a graph) is known to nobody.
+On the CPU a table lives as long as a program that reads it. On a GPU tables stay, as loaded code does: a graph that somebody
+captured may read them, and nobody knows of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -17,24 +19,24 @@ from baracuda.runtime.program import Constant, Lowered
 if TYPE_CHECKING:
     from baracuda.runtime.device_memory import DeviceMemory
 
+Array: TypeAlias = "np.ndarray[Any, Any]"
 _lock = locks.reentrant_lock()  # one may be made with programs that have others
-_host: dict[tuple[Hashable, ...], np.ndarray[Any, Any]] = {}
+_host: WeakValueDictionary[tuple[Hashable, ...], Array] = WeakValueDictionary()
 _devices: dict[tuple[tuple[Hashable, ...], int], DeviceMemory] = {}
 
 
-def on_host(constant: Constant) -> np.ndarray[Any, Any]:
-    """Its values."""
+def on_host(constant: Constant) -> Array:
+    """Its values, for as long as somebody holds them."""
     with _lock:
-        if constant.name not in _host:
+        values = _host.get(constant.name)
+        if values is None:
             values = np.ascontiguousarray(constant.make(constant.name))
             values.flags.writeable = False
             _host[constant.name] = values
-        return _host[constant.name]
+        return values
 
 
-def _address(constant: Constant, device: Device) -> int:
-    if device.kind is DeviceKind.CPU:
-        return on_host(constant).ctypes.data
+def _on_device(constant: Constant, device: Device) -> int:
     from baracuda.runtime.cuda import check
     from baracuda.runtime.device_memory import DeviceMemory, current
     from baracuda.runtime.streams import CudaStream, beside_captures
@@ -53,9 +55,13 @@ def _address(constant: Constant, device: Device) -> int:
         return _devices[key].pointer
 
 
-def integers(lowered: Lowered, device: Device) -> list[int]:
-    """The integers of a program with the addresses of its constants on a device."""
-    found = list(lowered.integers)
+def integers(lowered: Lowered, device: Device) -> tuple[list[int], tuple[Array, ...]]:
+    """The integers of a program with the addresses of its constants on a device, and what the program has to hold."""
+    found, held = list(lowered.integers), []
     for constant in lowered.constants:
-        found[constant.integer] = _address(constant, device)
-    return found
+        if device.kind is DeviceKind.CPU:
+            held.append(on_host(constant))
+            found[constant.integer] = held[-1].ctypes.data
+        else:
+            found[constant.integer] = _on_device(constant, device)
+    return found, tuple(held)

@@ -55,8 +55,9 @@ class CpuToolchain(Toolchain):
         return tuple(map(info, lowered.launches))
 
     def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> LoadedProgram:
-        program = Program(tuple(map(self._step, lowered.launches)), tuple(constants.integers(lowered, Device.cpu())))
-        return CpuCall(program, Template(program, operands, params))
+        integers, held = constants.integers(lowered, Device.cpu())
+        program = Program(tuple(map(self._step, lowered.launches)), tuple(integers))
+        return CpuCall(program, Template(program, operands, params), held)
 
     def _step(self, launch: Launch) -> Step:
         name = launch.kernel.name

@@ -82,7 +82,7 @@ class CudaToolchain(Toolchain):
             _codes.update({(source, self.arch): code for source, code in zip(wanted, codes, strict=True)})
 
     def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> LoadedProgram:
-        integers = constants.integers(lowered, self.device)
+        integers, _ = constants.integers(lowered, self.device)
         for launch in lowered.launches:
             if launch.once:
                 integers[launch.once.integer] = self._computed(launch, launch.once)
