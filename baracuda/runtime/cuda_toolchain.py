@@ -87,7 +87,8 @@ class CudaToolchain(Toolchain):
             if launch.once:
                 integers[launch.once.integer] = self._computed(launch, launch.once)
         steps = tuple(self._step(launch) for launch in lowered.launches if not launch.once)
-        program = Program(steps, tuple(integers))
+        together = any(launch.together for launch in lowered.launches)
+        program = Program(steps, tuple(integers), together)
         return CudaCall(program, Template(program, operands, params), self.device.index)
 
     def _step(self, launch: Launch) -> Step:

@@ -56,7 +56,9 @@ class Launch:
 
     On CUDA that is the launch's `grid`, `block` and dynamic `shared` memory; `cluster` neighbouring blocks see each other's
     shared memory, as the source says too. On the CPU, `units` is how many units of work there are and `grain` how many a thread
-    takes at a time. With `once` it is no part of a call: it runs when the program is made, unless it has already.
+    takes at a time. With `once` it is no part of a call: it runs when the program is made, unless it has already. `together` says
+    that its blocks wait for each other, so that none may begin unless all can: then every launch of the program is made so, and
+    none has more blocks than the device holds at once.
     """
 
     kernel: KernelSource
@@ -67,6 +69,7 @@ class Launch:
     units: int = 0
     grain: int = 1
     once: Once | None = None
+    together: bool = False
 
     @property
     def source(self) -> str:
@@ -111,10 +114,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """The steps of a lowered problem, and its integers."""
+    """The steps of a lowered problem, its integers, and whether the blocks of a step are all there at once."""
 
     steps: tuple[Step, ...]
     integers: tuple[int, ...] = ()
+    together: bool = False
 
 
 class Parameter(NamedTuple):

@@ -245,40 +245,35 @@ class _Steps:
         width, size, group = plan.width, plan.size, plan.group[number]
         depth = code.number(("depth", number), phase.depth)
         start = b.at(code.workspace, code.number(("packed", number), plan.packed[number]))
-        bytes_ = b.mul(depth, phase.products * width * size)
-        blocks = [b.at(start, b.mul(b.add(b.op("udiv", first, i64(width)), i64(j)), bytes_)) for j in range(group)]
+        number_of_first = b.op("udiv", first, i64(width))
+        blocks = [b.add(number_of_first, i64(j)) for j in range(group)]
         source = self.problem.source(number)
         parity = b.and_(b.add(step, i64(1)), 1) if number == 0 else b.and_(step, 1)
         messages = [self._message(source, b.add(tile, i64(r)), parity) for r in range(rows)]
-        places = list(product(range(rows), range(group), range(phase.products)))
         held: dict[tuple[int, int, int, int], Variable] = {}
-        for turn in range(phase.turns):
+        each = [[g] for g in range(phase.products)] if phase.paired else [list(range(phase.products))]
+        for turn, together in product(range(phase.turns), each):
+            places = list(product(range(rows), range(group), together))
             now = [f for f, x in enumerate(phase.folds) if x.turn == turn]
             for f in now:
                 evaluator = Evaluator(b, width, 1, lambda n: None)
                 for place in places:
                     held[(f, *place)] = b.variable(evaluator.value(phase.folds[f].initial)[0])
+            sent = [self._part(source, m, together[0] if phase.paired else 0) for m in messages]
+            at = [b.at(start, plan.lanes_at(b, number, j, together[0], depth)) for j in blocks]
             with b.loop(0, depth) as k:
                 weights = {
                     (j, g): b.load(
-                        vector(self.math, width),
-                        b.at(blocks[j], b.mul(b.add(b.mul(k, phase.products), i64(g)), width * size)),
-                        size,
+                        vector(self.math, width), b.at(b.at(at[j], b.mul(k, plan.k_pitch(number))), i * width * size), size
                     )
                     for j in range(group)
-                    for g in range(phase.products)
+                    for i, g in enumerate(together)
                 }
-                at = b.mul(k, size)
-                parts = range(phase.products) if phase.paired else range(1)
-                sent = {
-                    (r, m): b.splat(b.load(self.math, b.at(self._part(source, messages[r], m), at), size), width)
-                    for r in range(rows)
-                    for m in parts
-                }
+                numbers = [b.splat(b.load(self.math, b.at(m, b.mul(k, size)), size), width) for m in sent]
                 index = b.splat(b.convert("trunc", k, "i32"), width)
                 for r, j, g in places:
                     own = {f: held[(f, r, j, g)] for f, x in enumerate(phase.folds) if x.turn <= turn}
-                    values = self._advanced(phase, now, weights[j, g], sent[r, g if phase.paired else 0], index, own)
+                    values = self._advanced(phase, now, weights[j, g], numbers[r], index, own)
                     for f, value in zip(now, values, strict=True):
                         own[f].set(value)
         for (f, r, j, g), variable in held.items():

@@ -4,49 +4,25 @@ A block has tiles of rows of the batch and of `LANES` lanes, whose weights it ke
 Messages go through the workspace, k by k with the rows side by side, and from there through shared memory in chunks of k that are
 under way while the chunk before is worked on. Each thread has one lane of some neighbouring rows, and the running values of all
 products of these. A block counts itself in at an integer in the workspace and waits until all have; there are no more blocks than
-multiprocessors, so that all are there at once.
+multiprocessors, and the driver begins none unless all can be there at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
+from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr, topological
 from baracuda.lowering.nest.cuda.kernel import Target
-from baracuda.lowering.recurrence.cuda.code import RecurrenceOperands, source
+from baracuda.lowering.recurrence.cuda.code import source
 from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, ArrayLayout, Varies
-from baracuda.lowering.recurrent.cuda.tiling import LANES, STAGES, padded, parts_of, tiles_of, tiling
+from baracuda.lowering.recurrent.cuda.folds import Folds, braced, source_with
+from baracuda.lowering.recurrent.cuda.tiling import LANES, STAGES, padded, parts_of, tiles_of
 from baracuda.lowering.recurrent.problem import Phase, Recurrent, RecurrentProblem, Trace
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
-_PACKERS, _COUNTER = 256, 256
-
-_BARRIER = r"""
-// Waits until all blocks have come here `turn` times.
-__device__ __forceinline__ void all_blocks(unsigned* counter, unsigned turn) {
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    atomicAdd(counter, 1u);
-    const unsigned wanted = turn * gridDim.x;
-    unsigned seen;
-    do {
-      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
-    } while ((int)(seen - wanted) < 0);
-    __threadfence();
-  }
-  __syncthreads();
-}
-
-// A piece of 16 bytes from memory, past the first cache, to shared memory, for `wait_pieces`.
-__device__ __forceinline__ void copy_piece(void* to, const void* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
-}
-__device__ __forceinline__ void end_pieces() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int N> __device__ __forceinline__ void wait_pieces() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
-"""
+_PACKERS = 256
 
 
 def ways(problem: RecurrentProblem, target: Target) -> Iterator[Lowered]:
@@ -59,58 +35,9 @@ def lower(problem: Recurrent, arrays: Mapping[str, ArrayLayout], target: Target 
     return _Code(problem, arrays, target or Target("sm_80")).lowered()
 
 
-class _Operands(RecurrenceOperands):
-    def __init__(self, problem: Recurrent, arrays: Mapping[str, ArrayLayout]) -> None:
-        super().__init__(problem, arrays)
-        self._numbers: dict[object, str] = {}
-
-    def number(self, name: object, value: int) -> str:
-        """A number that the code does not depend on, once for each name."""
-        if name not in self._numbers:
-            self._numbers[name] = self.words.signed(value)
-        return self._numbers[name]
-
-    def stride(self, name: str, axis: int) -> str:
-        return self.number((name, axis), self.arrays[name].strides[axis])
-
-    def among(self, lanes: int) -> None:
-        """Formulas that follow are over so many lanes."""
-        self._sure[LANE] = lanes
-
-
-def _braced(head: str, lines: Sequence[str]) -> list[str]:
-    return [f"{head} {{", *(f"  {line}" for line in lines), "}"]
-
-
-class _Code:
+class _Code(Folds):
     """Writes the kernels. Names in the generated code: thread, group and lane those of the tile; row0 its first row; b, step and
     lane the numbers; s0, s1, ... the components of the state; a0[r][g], ... the running values of folds."""
-
-    def __init__(self, problem: Recurrent, arrays: Mapping[str, ArrayLayout], target: Target) -> None:
-        self.problem = problem
-        self.code = _Operands(problem, arrays)
-        self.shape = tiling(problem, target)
-        self.size = problem.math.itemsize
-        self.type = COMPUTE_TYPE[problem.math]
-        self.rows = round_up(problem.batch, self.shape.rows)
-        self.blocks_of_rows = self.rows // self.shape.rows
-        blocks = max(tiles_of(p.lanes) for p in problem.phases) * self.blocks_of_rows
-        self.grid = min(blocks, target.multiprocessors)
-        self.nbytes = _COUNTER
-        self.packed = [self._room(tiles_of(p.lanes) * LANES * p.depth * padded(p.products) * self.size) if p.weight else 0
-                       for p in problem.phases]  # fmt: skip
-        self.sent = [
-            len(p.message or (problem.first if i == len(problem.phases) - 1 else ())) for i, p in enumerate(problem.phases)
-        ]
-        self.messages = [
-            self._room(2 * n * p.lanes * self.rows * self.size) for n, p in zip(self.sent, problem.phases, strict=True)
-        ]
-        self.states = [self._room(lanes * self.rows * c.kind.itemsize) for lanes, c in problem.components]
-
-    def _room(self, nbytes: int) -> int:
-        start = self.nbytes
-        self.nbytes += round_up(nbytes, 256)
-        return start
 
     def lowered(self) -> Lowered:
         launches = [self._packing(i, p) for i, p in enumerate(self.problem.phases) if p.weight]
@@ -121,13 +48,10 @@ class _Code:
         name = f"recurrent {self.grid} blocks of {shape.rows}x{LANES}{' resident' if shape.resident else ''}"
         return Lowered(tuple(launches), tuple(self.code.words.values), self.nbytes, name)
 
-    def _workspace(self, offset: str) -> str:
-        return f"(W.w[{self.code.words.operands}] + {offset})"
-
     # --- packing ------------------------------------------------------------------------------------------------------
 
     def _zeroing(self) -> Launch:
-        body = [f"if (threadIdx.x == 0) *(unsigned*){self._workspace('0')} = 0u;"]
+        body = [f"if (threadIdx.x == 0) *(unsigned*){self.workspace('0')} = 0u;"]
         return Launch(KernelSource(source(self.code, body, 32)), (1, 1, 1), 32)
 
     def _packing(self, number: int, phase: Phase) -> Launch:
@@ -143,24 +67,29 @@ class _Code:
         )
         body = [
             *code.pointers(),
-            f"const i64 i = (i64)blockIdx.x * {_PACKERS} + threadIdx.x;",
-            f"if (i == 0) *(unsigned*){self._workspace('0')} = 0u;",
-            f"if (i >= {code.words.signed(count)}) return;",
-            f"const i64 depth = {code.number(('depth', number), phase.depth)};",
-            f"const int g = (int)(i % {products}), l = (int)(i / {products} % {LANES});",
-            f"const i64 rest = i / {products * LANES}, k = rest % depth, lane = rest / depth * {LANES} + l;",
-            f"const bool real = g < {phase.products} && lane < {code.number(('lanes', number), phase.lanes)};",
-            f"{self.type}* const to = ({self.type}*){self._workspace(code.words.signed(self.packed[number]))};",
-            f"to[i] = real ? widen({code.pointer(tensor)}[{index}]) : ({self.type})0;",
+            f"if (blockIdx.x == 0 && threadIdx.x == 0) *(unsigned*){self.workspace('0')} = 0u;",
+            f"const i64 depth = {code.number(('depth', number), phase.depth)}, count = {code.words.signed(count)};",
+            f"const i64 lanes = {code.number(('lanes', number), phase.lanes)};",
+            f"{self.type}* const to = ({self.type}*){self.workspace(code.words.signed(self.packed[number]))};",
+            *braced(
+                f"for (i64 i = (i64)blockIdx.x * {_PACKERS} + threadIdx.x; i < count; i += (i64)gridDim.x * {_PACKERS})",
+                [
+                    f"const int g = (int)(i % {products}), l = (int)(i / {products} % {LANES});",
+                    f"const i64 rest = i / {products * LANES}, k = rest % depth, lane = rest / depth * {LANES} + l;",
+                    f"const bool real = g < {phase.products} && lane < lanes;",
+                    f"to[i] = real ? widen({code.pointer(tensor)}[{index}]) : ({self.type})0;",
+                ],
+            ),
         ]
-        return Launch(KernelSource(source(code, body, _PACKERS)), (-(-count // _PACKERS), 1, 1), _PACKERS)
+        blocks = min(-(-count // _PACKERS), 4 * self.multiprocessors)
+        return Launch(KernelSource(source(code, body, _PACKERS)), (blocks, 1, 1), _PACKERS)
 
     # --- steps --------------------------------------------------------------------------------------------------------
 
     def _steps(self) -> Launch:
         code, problem, shape = self.code, self.problem, self.shape
         shared = 0
-        self.held: dict[int, int] = {}
+        self.held = {}
         folded = [(i, p) for i, p in enumerate(problem.phases) if p.weight]
         if shape.resident:
             for i, p in folded:
@@ -180,7 +109,7 @@ class _Code:
             f"(int){code.words.signed(self.blocks_of_rows)};",
             f"const i64 all_rows = {code.words.signed(self.rows)};",
             f"const int every_step = (int){code.number('steps', problem.steps)};",
-            f"unsigned* const counter = (unsigned*){self._workspace('0')};",
+            f"unsigned* const counter = (unsigned*){self.workspace('0')};",
             "unsigned turn = 0;",
             *self._storage(),
             *self._keep(),
@@ -192,11 +121,11 @@ class _Code:
             if waits[i]:
                 steps.append("all_blocks(counter, ++turn);")
             steps += self._phase(i, p)
-        body += _braced("for (int step = 0; step < every_step; ++step)", steps)
+        body += braced("for (int step = 0; step < every_step; ++step)", steps)
         for i, p in enumerate(problem.phases):
             body += self._finish(i, p)
         text = source_with(code, body, shape.threads, shared)
-        return Launch(KernelSource(text), (self.grid, 1, 1), shape.threads, shared)
+        return Launch(KernelSource(text), (self.grid, 1, 1), shape.threads, shared, together=True)
 
     def _waits(self, number: int) -> bool:
         """Whether a phase reads what other blocks have written."""
@@ -206,14 +135,14 @@ class _Code:
         lines = []
         for i, n in enumerate(self.sent):
             if n:
-                at = self._workspace(self.code.words.signed(self.messages[i]))
+                at = self.workspace(self.code.words.signed(self.messages[i]))
                 lines.append(f"{self.type}* const m{i} = ({self.type}*){at};")
         for c, (_, component) in enumerate(self.problem.components):
             type_ = COMPUTE_TYPE[component.kind]
-            lines.append(f"{type_}* const s{c} = ({type_}*){self._workspace(self.code.words.signed(self.states[c]))};")
+            lines.append(f"{type_}* const s{c} = ({type_}*){self.workspace(self.code.words.signed(self.states[c]))};")
         for i, p in enumerate(self.problem.phases):
             if p.weight:
-                at = self._workspace(self.code.words.signed(self.packed[i]))
+                at = self.workspace(self.code.words.signed(self.packed[i]))
                 lines.append(f"const {self.type}* const w{i} = (const {self.type}*){at};")
         return lines
 
@@ -226,7 +155,7 @@ class _Code:
         for i, start in self.held.items():
             p = self.problem.phases[i]
             row = LANES * padded(p.products) * self.size
-            lines += _braced(
+            lines += braced(
                 "",
                 [
                     f"const int tiles = (int){self.code.words.signed(tiles_of(p.lanes))};",
@@ -250,12 +179,12 @@ class _Code:
             *lines,
         ]
         declared = f"const int tiles{number} = (int){self.code.words.signed(tiles_of(p.lanes))};"
-        return _braced("", [declared, *_braced(head, inside)])
+        return braced("", [declared, *braced(head, inside)])
 
     def _each_row(self, lines: Sequence[str]) -> list[str]:
         """A loop over the rows of a thread that exist, at a lane that exists."""
-        inside = ["const int b = first + r;", *_braced("if (b < batch && lane < lanes)", lines)]
-        return ["#pragma unroll", *_braced(f"for (int r = 0; r < {self.shape.each}; ++r)", inside)]
+        inside = ["const int b = first + r;", *braced("if (b < batch && lane < lanes)", lines)]
+        return ["#pragma unroll", *braced(f"for (int r = 0; r < {self.shape.each}; ++r)", inside)]
 
     def _state(self, n: Expr) -> str:
         if isinstance(n.attr[0], int):
@@ -287,7 +216,7 @@ class _Code:
     def _phase(self, number: int, phase: Phase) -> list[str]:
         self.code.among(phase.lanes)
         ahead, known = self._ahead(phase)
-        lines = self._folds(number, phase) if phase.weight else []
+        lines = self.folds(number, phase) if phase.weight else []
         return self._over_tiles(number, [*ahead, *lines, *self._formulas(number, phase, known)])
 
     def _active(self) -> tuple[list[str], str]:
@@ -326,7 +255,7 @@ class _Code:
         head = ["#pragma unroll", f"for (int r = 0; r < {self.shape.each}; ++r)"]
         clamped = ["const int at_lane = min(lane, lanes - 1);"]
         body = ["const int b = min(first + r, batch - 1);", *lines]
-        return [*clamped, *declared, head[0], *_braced(head[1], body)], known
+        return [*clamped, *declared, head[0], *braced(head[1], body)], known
 
     def _by_row(self, n: Expr) -> bool:
         """Whether a value is another one in another row."""
@@ -354,8 +283,8 @@ class _Code:
         stores += [self._trace(t, f"to{i}[r]", f"v{first + i}[r]") for i, t in enumerate(phase.traces)]
         loop = f"for (int r = 0; r < {each}; ++r)"
         return [
-            *declared, "#pragma unroll", *_braced(loop, body), "#pragma unroll",
-            *_braced(loop, ["const int b = first + r;", *_braced("if (counts[r])", stores)]),
+            *declared, "#pragma unroll", *braced(loop, body), "#pragma unroll",
+            *braced(loop, ["const int b = first + r;", *braced("if (counts[r])", stores)]),
         ]  # fmt: skip
 
     def _trace(self, t: Trace, row: str, value: str) -> str:
@@ -378,7 +307,7 @@ class _Code:
             active, count = self._active()
             scope = code.scope({})
             fills = [self._trace(t, "(i64)step", scope.value(t.filled)) for t in phase.traces]
-            lines += [*active, *_braced(f"for (int step = {count}; step < every_step; ++step)", [*scope.lines, *fills])]
+            lines += [*active, *braced(f"for (int step = {count}; step < every_step; ++step)", [*scope.lines, *fills])]
         if phase.lasts:
             scope = code.scope({BATCH: "b", LANE: "lane", STEP: "0"}, state=self._state)
             stores = []
@@ -386,107 +315,5 @@ class _Code:
                 value = code.narrow(s.tensor, s.value, scope.value(s.value))
                 offset = f"(i64)b * {code.stride(s.tensor, 0)} + (i64)lane * {code.stride(s.tensor, 1)}"
                 stores.append(f"{code.pointer(s.tensor)}[{offset}] = {value};")
-            lines += [*_braced("", [*scope.lines, *stores])]
+            lines += [*braced("", [*scope.lines, *stores])]
         return self._over_tiles(number, self._each_row(lines)) if lines else []
-
-    # --- folds --------------------------------------------------------------------------------------------------------
-
-    def _folds(self, number: int, phase: Phase) -> list[str]:
-        shape, source_ = self.shape, self.problem.source(number)
-        products, parts = padded(phase.products), parts_of(phase)
-        depth = self.code.number(("depth", number), phase.depth)
-        message = STORAGE_TYPE[self.problem.math]
-        parity = "(i64)(step + 1 & 1)" if number == 0 else "(i64)(step & 1)"
-        piece_rows = shape.rows * self.size // 16
-        lines = []
-        for f, x in enumerate(phase.folds):
-            lines.append(f"{COMPUTE_TYPE[x.initial.kind]} a{f}[{shape.each}][{phase.products}];")
-        lines += [
-            f"const int chunks = (int)(({depth} + {shape.chunk - 1}) / {shape.chunk});",
-            f"const {message}* const sent = m{source_} + {parity} * {self.sent[source_]} * {depth} * all_rows + row0;",
-        ]
-        weights = f"shared_state + {self.held[number]}" if shape.resident else ""
-        fetch = [
-            f"unsigned char* const stage = shared_state + {self.staged} + at % {STAGES} * {self.stage_bytes};",
-            f"const int k0 = at * {shape.chunk}, count = min({shape.chunk}, (int){depth} - k0);",
-        ]
-        for part in range(parts):
-            offset = part * shape.chunk * shape.rows * self.size
-            fetch += [
-                f"for (int i = thread; i < count * {piece_rows}; i += {shape.threads})",
-                f"  copy_piece(stage + {offset} + i * 16, "
-                f"sent + ({part} * {depth} + k0 + i / {piece_rows}) * all_rows + i % {piece_rows} * {16 // self.size});",
-            ]
-        at_weights = parts * shape.chunk * shape.rows * self.size
-        if not shape.resident:
-            row = LANES * products * self.size // 16
-            fetch += [
-                f"for (int i = thread; i < count * {row}; i += {shape.threads})",
-                f"  copy_piece(stage + {at_weights} + i * 16, "
-                f"(const unsigned char*)w{number} + ((lane_tile * {depth} + k0) * {row} + i) * 16);",
-            ]
-        fetch = [*_braced("if (at < chunks)", fetch), "end_pieces();"]
-        for turn in range(phase.turns):
-            now = [f for f, x in enumerate(phase.folds) if x.turn == turn]
-            start = self.code.scope({})
-            zero = [f"a{f}[r][g] = {start.value(phase.folds[f].initial)};" for f in now]
-            lines += _braced(
-                "",
-                [*start.lines, "#pragma unroll", f"for (int r = 0; r < {shape.each}; ++r)", "  #pragma unroll",
-                 *_braced(f"  for (int g = 0; g < {phase.products}; ++g)", zero)],
-            )  # fmt: skip
-            lines += ["__syncthreads();"]
-            lines += _braced(f"for (int at = 0; at < {STAGES - 1}; ++at)", fetch)
-            step = [
-                f"wait_pieces<{STAGES - 2}>();",
-                "__syncthreads();",
-                *_braced("", [f"const int at = c + {STAGES - 1};", *fetch]),
-                f"unsigned char* const stage = shared_state + {self.staged} + c % {STAGES} * {self.stage_bytes};",
-                f"const int k0 = c * {shape.chunk}, count = min({shape.chunk}, (int){depth} - k0);",
-                f"const {self.type}* const weights = (const {self.type}*)("
-                + (f"{weights}) + k0 * {LANES * products};" if shape.resident else f"stage + {at_weights});"),
-                *self._inner(phase, now, products, parts),
-            ]
-            lines += _braced("for (int c = 0; c < chunks; ++c)", step)
-            lines.append("wait_pieces<0>();")
-        return lines
-
-    def _inner(self, phase: Phase, now: Sequence[int], products: int, parts: int) -> list[str]:
-        """The loop over k of a chunk."""
-        shape = self.shape
-
-        def held(n: Expr) -> str:
-            name = n.attr[0]
-            if name == "k":
-                return "(k0 + kk)"
-            if name == "weight":
-                return "w.v[g]"
-            if name == "message":
-                return f"m[{'g' if phase.paired else '0'}].v[r]"
-            return f"a{n.attr[1]}[r][g]"
-
-        scope = self.code.scope({}, state=held)
-        values = [scope.value(phase.folds[f].next) for f in now]
-        inside = [*scope.lines, *(f"a{f}[r][g] = {value};" for f, value in zip(now, values, strict=True))]
-        loads = [
-            f"const auto w = *(const Vec<{self.type}, {products}>*)(weights + kk * {LANES * products} + l * {products});",
-            f"Vec<{self.type}, {shape.each}> m[{parts}];",
-            "#pragma unroll",
-            f"for (int p = 0; p < {parts}; ++p)",
-            f"  m[p] = *(const Vec<{self.type}, {shape.each}>*)(({self.type}*)stage + (p * {shape.chunk} + kk) * {shape.rows} + "
-            f"group * {shape.each});",
-        ]
-        body = [
-            *loads, "#pragma unroll", f"for (int r = 0; r < {shape.each}; ++r)", "  #pragma unroll",
-            *_braced(f"  for (int g = 0; g < {phase.products}; ++g)", inside),
-        ]  # fmt: skip
-        whole = ["#pragma unroll 8", *_braced(f"for (int kk = 0; kk < {shape.chunk}; ++kk)", body)]
-        rest = ["#pragma unroll 1", *_braced("for (int kk = 0; kk < count; ++kk)", body)]
-        return [*_braced(f"if (count == {shape.chunk})", whole), *_braced("else", rest)]
-
-
-def source_with(code: RecurrenceOperands, body: Sequence[str], threads: int, shared: int) -> str:
-    """The whole translation unit, with what the steps are made of."""
-    text = source(code, body, threads, shared=shared > 0)
-    mark = 'extern "C" __global__'
-    return text.replace(mark, _BARRIER + mark, 1)
