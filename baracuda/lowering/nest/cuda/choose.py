@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from baracuda.formula.expr import Axes
+from baracuda.lowering.elementwise.cuda.planes import lower_planes, plane_axis
 from baracuda.lowering.elementwise.cuda.pointwise import lower_runs
 from baracuda.lowering.elementwise.cuda.result_lookup import lower_result_lookup
 from baracuda.lowering.elementwise.cuda.table_lookup import lower_table_lookup
@@ -28,6 +29,9 @@ def lower_outer_only(frame: Frame, target: Target) -> Lowered:
         from baracuda.lowering.reduction.cuda.row_schedules import lower_rows
 
         return lower_rows(frame, target)
+    axis = plane_axis(frame.nest)
+    if axis is not None:
+        return lower_planes(frame, axis)
     axis = transposed_axis(frame.nest)
     if axis is not None:
         return lower_tiles(frame, axis)
