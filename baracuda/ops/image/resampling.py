@@ -18,6 +18,7 @@ from baracuda.formula.conversions import cast_to
 from baracuda.formula.expr import Expr, as_expr, cast, const, coord, select
 from baracuda.formula.gathers import Table, table_extent, take
 from baracuda.formula.integer_functions import truncate_divide
+from baracuda.formula.special_functions import sinc
 from baracuda.ops.declaration.composition import Steps
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
@@ -277,12 +278,6 @@ _along_rows = Op(_resampled, Rule.EACH, name="resampled_rows", rows=True, axis=-
 Filter = Literal["linear", "cubic", "lanczos3", "lanczos5"]
 
 
-def _sinc(x: Expr) -> Expr:
-    """sin(pi x) / (pi x)."""
-    angle = x * 3.141592653589793
-    return select(f.equal(x, 0.0), 1.0, f.sin(angle) / angle)
-
-
 def _kernel(name: str, x: Expr, a: Expr) -> Expr:
     """A filter's kernel at a distance of 0 or more."""
     if name == "linear":
@@ -290,7 +285,7 @@ def _kernel(name: str, x: Expr, a: Expr) -> Expr:
     if name == "cubic":
         return select(x < 1.0, cubic_weights(x, a)[1], select(x < 2.0, cubic_weights(x - 1.0, a)[0], 0.0))
     radius = 3.0 if name == "lanczos3" else 5.0
-    return select(x < radius, _sinc(x) * _sinc(x / radius), 0.0)
+    return select(x < radius, sinc(x) * sinc(x / radius), 0.0)
 
 
 def _filter_weights(
