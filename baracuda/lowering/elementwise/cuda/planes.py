@@ -14,7 +14,6 @@ from baracuda.formula.expr import Expr, topological
 from baracuda.formula.gathers import gathers
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Frame, offset, unravel
 from baracuda.lowering.nest.indexed_reads import moving_axes
-from baracuda.lowering.nest.problem import Nest
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Threads of a block, planes that a thread has at most, and blocks that are enough for any device.
@@ -23,20 +22,6 @@ _THREADS, _PLANES, _BLOCKS = 128, 32, 4096
 _GRID = 65535
 #: Planes that are loaded before one is stored, by how many reads an element takes.
 _AT_ONCE = ((6, 4), (20, 2))
-
-
-def plane_axis(nest: Nest) -> int | None:
-    """The longest outer axis along which no index moves, where one moves along the last."""
-    last = len(nest.outer) - 1
-    reads = gathers(nest.graph)
-    if last < 1 or not reads:
-        return None
-    moving = moving_axes(nest)
-    indices = [moving[n.args[0]] for n in reads]
-    if not any(last in axes for axes in indices):
-        return None
-    free = [a for a in range(last) if nest.outer[a] >= 4 and not any(a in axes for axes in indices)]
-    return max(free, key=lambda a: nest.outer[a], default=None)
 
 
 def lower_planes(frame: Frame, axis: int) -> Lowered:
