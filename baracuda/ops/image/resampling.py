@@ -26,8 +26,9 @@ from baracuda.ops.declaration.traced import Scalar, Shape, Space, Stored
 from baracuda.ops.image.axis_maps import AxisMap, Kind, Rounding
 from baracuda.ops.image.taps import F32, F64, S32, Tap, any_of, cubic_weights, in_pairs, sampling_kind
 
-#: Taps of all axes together that one kernel takes, and along one axis that a kernel takes without a loop.
-MOST_TOGETHER, MOST_ALONG = 36, 32
+#: Taps of all axes together that one kernel takes, of results of so many elements and of smaller ones, which should not wait for
+#: a second launch; and along one axis that a kernel takes without a loop.
+_LARGE, _TOGETHER_LARGE, _TOGETHER_SMALL, MOST_ALONG = 1 << 17, 8, 36, 32
 _S64 = ElementKind.S64
 _NO_SLOPE: dict[str, Any] = {"family": "image", "takes": "any", "differentiable": False}
 
@@ -334,11 +335,12 @@ def resampled(
     if not prod(into.shape):
         return
     counts = {d: m.backward_taps if back else (m.forward_taps, 0) for d, m in maps.items()}
+    most = _TOGETHER_LARGE if max(prod(x.shape), prod(into.shape)) >= _LARGE else _TOGETHER_SMALL
     copied = maps[pending[0]].kind == "nearest" and not back
     while pending:
         axes = [pending.pop()]
         together = counts[axes[0]][0]
-        while pending and len(axes) < 3 and (value is not None or together * counts[pending[-1]][0] <= MOST_TOGETHER):
+        while pending and len(axes) < 3 and (value is not None or together * counts[pending[-1]][0] <= most):
             together *= counts[pending[-1]][0]
             axes.insert(0, pending.pop())
         shape = tuple((maps[a].source if back else maps[a].extent) if a in axes else n for a, n in enumerate(x.shape))
