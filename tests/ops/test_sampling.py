@@ -26,7 +26,7 @@ def _places(shape: tuple[int, ...], dtype: Any = np.float64, size: float = 0.9) 
 @pytest.mark.parametrize(("mode", "axes"), [("bilinear", 2), ("nearest", 2), ("bicubic", 2), ("bilinear", 3), ("nearest", 3)])
 @pytest.mark.parametrize("padding", PADDINGS)
 @pytest.mark.parametrize("corners", [False, True])
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 def test_grid_sample(mode: str, axes: int, padding: str, corners: bool, device: str) -> None:
     x, grid = drawn((2, 3, *(5, 6, 4)[:axes])), _places((2, *(7, 3, 5)[:axes], axes))
     words: Any = (mode, padding, corners)
