@@ -111,7 +111,7 @@ def _in_order(order: Own, b0: Table, b1: Table, b2: Table, b3: Table, *, fmt: Fo
     if flipped:  # any two corners that are opposite
         x, y = (corners[0], corners[2]), (corners[1], corners[3])
         corners = (f.minimum(*x), f.minimum(*y), f.maximum(*x), f.maximum(*y))
-    return corners
+    return tuple(Stored(c, c.kind) for c in corners)
 
 
 def _at(table: Table, index: Expr) -> Expr:

@@ -18,6 +18,7 @@ from baracuda.formula.conversions import cast_to
 from baracuda.formula.expr import Expr, as_expr, cast, const, coord, select
 from baracuda.formula.gathers import Table, table_extent, take
 from baracuda.formula.integer_functions import truncate_divide
+from baracuda.formula.special_functions import sinc
 from baracuda.ops.declaration.composition import Steps
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
@@ -25,8 +26,9 @@ from baracuda.ops.declaration.traced import Scalar, Shape, Space, Stored
 from baracuda.ops.image.axis_maps import AxisMap, Kind, Rounding
 from baracuda.ops.image.taps import F32, F64, S32, Tap, any_of, cubic_weights, in_pairs, sampling_kind
 
-#: Taps of all axes together that one kernel takes, and along one axis that a kernel takes without a loop.
-MOST_TOGETHER, MOST_ALONG = 36, 32
+#: Taps of all axes together that one kernel takes, of results of so many elements and of smaller ones, which should not wait for
+#: a second launch; and along one axis that a kernel takes without a loop.
+_LARGE, _TOGETHER_LARGE, _TOGETHER_SMALL, MOST_ALONG = 1 << 17, 8, 36, 32
 _S64 = ElementKind.S64
 _NO_SLOPE: dict[str, Any] = {"family": "image", "takes": "any", "differentiable": False}
 
@@ -277,12 +279,6 @@ _along_rows = Op(_resampled, Rule.EACH, name="resampled_rows", rows=True, axis=-
 Filter = Literal["linear", "cubic", "lanczos3", "lanczos5"]
 
 
-def _sinc(x: Expr) -> Expr:
-    """sin(pi x) / (pi x)."""
-    angle = x * 3.141592653589793
-    return select(f.equal(x, 0.0), 1.0, f.sin(angle) / angle)
-
-
 def _kernel(name: str, x: Expr, a: Expr) -> Expr:
     """A filter's kernel at a distance of 0 or more."""
     if name == "linear":
@@ -290,7 +286,7 @@ def _kernel(name: str, x: Expr, a: Expr) -> Expr:
     if name == "cubic":
         return select(x < 1.0, cubic_weights(x, a)[1], select(x < 2.0, cubic_weights(x - 1.0, a)[0], 0.0))
     radius = 3.0 if name == "lanczos3" else 5.0
-    return select(x < radius, _sinc(x) * _sinc(x / radius), 0.0)
+    return select(x < radius, sinc(x) * sinc(x / radius), 0.0)
 
 
 def _filter_weights(
@@ -339,11 +335,12 @@ def resampled(
     if not prod(into.shape):
         return
     counts = {d: m.backward_taps if back else (m.forward_taps, 0) for d, m in maps.items()}
+    most = _TOGETHER_LARGE if max(prod(x.shape), prod(into.shape)) >= _LARGE else _TOGETHER_SMALL
     copied = maps[pending[0]].kind == "nearest" and not back
     while pending:
         axes = [pending.pop()]
         together = counts[axes[0]][0]
-        while pending and len(axes) < 3 and (value is not None or together * counts[pending[-1]][0] <= MOST_TOGETHER):
+        while pending and len(axes) < 3 and (value is not None or together * counts[pending[-1]][0] <= most):
             together *= counts[pending[-1]][0]
             axes.insert(0, pending.pop())
         shape = tuple((maps[a].source if back else maps[a].extent) if a in axes else n for a, n in enumerate(x.shape))

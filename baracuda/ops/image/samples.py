@@ -187,7 +187,7 @@ def sampled_gradients(
         found |= do.gradients(sampled, {"x": x, **places}, dy, names, mode=mode, **options)
     for n in names:
         if n not in found:
-            do.zero(zero := do.new_like(places[n]))
+            do.zero(zero := do.new(places[n].shape, places[n].kind))
             found[n] = zero
     return found
 
