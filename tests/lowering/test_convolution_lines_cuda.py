@@ -39,6 +39,7 @@ FLOATS = (
     Case((7, 7), 200, 264, *_THREE, (7, 7), batch=3, math=M.BF16, bias=True),
     Case((50,), 33, 65, (5,), (2,), (1,), (1,), (24,), math=M.BF16),
     Case((9, 10), 64, 70, *_THREE, (9, 10), math=M.BF16, apart=2),
+    Case((9, 10), 40, 70, (8, 9), (1, 1), (1, 1), (1, 1), (4, 4), batch=9, math=M.BF16, segment=7, bias=True),
     Case((5, 6, 7), 40, 16, (3, 2, 3), (1, 1, 1), (-1, 1, 1), (-1, 0, 1), (5, 6, 7), groups=2, kind=K.F16, math=M.F16),
 )
 INTEGERS = (
@@ -80,8 +81,8 @@ def test_what_takes_lines() -> None:
         UnsupportedError, match="a convolution of bf16 and bf16 in bf16 on sm_80; expected elements of bf16, and sm_90"
     ):
         list(ways(p, Target("sm_80", 108)))
-    with pytest.raises(UnsupportedError, match="576 terms over 2 axes in parts of 3; expected a plain convolution"):
-        list(line_ways(replace(p, segment=3), HOPPER))
+    with pytest.raises(UnsupportedError, match="0 terms over 2 axes; expected a plain convolution"):
+        list(line_ways(replace(p, channels=0), HOPPER))
 
 
 def exact(p: ConvolutionProblem, x: Array, w: Array) -> Array:

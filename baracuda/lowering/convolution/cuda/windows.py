@@ -71,6 +71,26 @@ class Windows(Rows):
     def taps(self) -> int:
         return prod(self.problem.taps)
 
+    @property
+    def parts(self) -> int:
+        """Parts that sums are taken in, each a tile's own; 0: they are taken as a whole."""
+        return -(-self.taps // self.problem.segment) if self.problem.segment else 0
+
+    @property
+    def tiled(self) -> MatmulProblem:
+        """The product whose tiles are taken: parts are its last batch."""
+        return replace(self.product, batch=(*self.product.batch, self.parts)) if self.parts else self.product
+
+    def taps_of_tile(self, words: Words) -> list[str]:
+        """Declares which taps a tile takes."""
+        if not self.parts:
+            return [f"const unsigned first_tap = 0, last_tap = {words.unsigned(self.taps)};"]
+        part, length = f"c{len(self.batches)}", words.unsigned(self.problem.segment)
+        return [
+            f"const unsigned first_tap = {part} * {length}, taps_left = {words.unsigned(self.taps)} - first_tap;",
+            f"const unsigned last_tap = first_tap + (taps_left < {length} ? taps_left : {length});",
+        ]
+
     # --- code ---------------------------------------------------------------------------------------------------------
 
     def coordinates(self, words: Words, row: str, prefix: str) -> tuple[list[str], dict[int, str]]:
@@ -113,7 +133,7 @@ class Windows(Rows):
         line = " + ".join(["lead[h]", *(f"(unsigned)i{a} * {words.unsigned(self.lines[2 + a])}" for a in p.spatial)])
         before = ["unsigned tap = 0;", *(line for loop in loops for line in ("#pragma unroll 1", loop))]
         after = ["++tap;", *["}"] * p.rank]
-        if p.segment:
+        if self.parts:
             before = ["#pragma unroll 1", "for (unsigned tap = first_tap; tap < last_tap; ++tap) {"]
             before += unravel("tap", p.taps, words, "t", wide=False)
             after = ["}"]
@@ -147,11 +167,11 @@ class Windows(Rows):
         return [own for line in finish for own in (lines if line == place else [line])]
 
 
-def check_windows(p: ConvolutionProblem, *, parts: bool) -> None:
-    """Raises `UnsupportedError` where a convolution has no terms, weights or inputs that a tap or a place has of its own, sums in
-    parts without `parts`, or more positions than 32-bit numbers count."""
-    if not p.is_plain or not p.rank or not p.terms or (p.segment and not parts):
-        raise UnsupportedError(f"{p.terms} terms over {p.rank} axes in parts of {p.segment}; expected a plain convolution")
+def check_windows(p: ConvolutionProblem) -> None:
+    """Raises `UnsupportedError` where a convolution has no terms, weights or inputs that a tap or a place has of its own, or more
+    positions than 32-bit numbers count."""
+    if not p.is_plain or not p.rank or not p.terms:
+        raise UnsupportedError(f"{p.terms} terms over {p.rank} axes; expected a plain convolution")
     ends = [
         abs(o * s) + abs(t * d) + abs(low) for o, s, t, d, low in zip(p.outputs, p.stride, p.taps, p.dilation, p.low, strict=True)
     ]

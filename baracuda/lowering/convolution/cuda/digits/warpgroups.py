@@ -11,6 +11,7 @@ from math import prod
 from baracuda.formula.integer_products import digits
 from baracuda.lowering.convolution.cuda.digits.prelude import WINDOWS
 from baracuda.lowering.convolution.cuda.digits.windows import digit_windows
+from baracuda.lowering.convolution.cuda.parts import join_parts, parts_end, store_part
 from baracuda.lowering.convolution.problem import ConvolutionProblem
 from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_pitch
 from baracuda.lowering.matmul.cuda.factors import small_float_definitions
@@ -69,8 +70,8 @@ def lower_warpgroups(p: ConvolutionProblem, target: Target) -> Lowered:
         "order_copies();",
         "warpgroup_barrier(group);",
     ]
-    if p.segment:
-        end = v.store_part(words, 32)
+    if v.parts:
+        end = store_part(v, words, v.w.end, 32)
     body = [
         "extern __shared__ unsigned char unaligned[];",
         "unsigned char* const shared = unaligned + (-shared_address(unaligned) & 1023);",
@@ -93,7 +94,7 @@ def lower_warpgroups(p: ConvolutionProblem, target: Target) -> Lowered:
         "#pragma unroll 1",
         "for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {",
         *tile_place(c, words, tiles_m, tiles_n, GROUP, "number"),
-        *(v.taps_of_part(words) if p.segment else ()),
+        *(v.taps_of_tile(words) if v.parts else ()),
         *v.first_positions(words, chunks, 4),
         *v.each_tap(words, chunks, 4, bring),
         "}",
@@ -108,7 +109,8 @@ def lower_warpgroups(p: ConvolutionProblem, target: Target) -> Lowered:
         *tile_place(c, words, tiles_m, tiles_n, GROUP, "number"),
         f"const i64 m0 = (i64)({groups} * tile_m + group) * {ROWS}, n0 = (i64)tile_n * {ROWS};",
         *tile_extents(c, words, ROWS, ROWS),
-        *v.taps_of_part(words),
+        *v.taps_of_tile(words),
+        "const unsigned terms = (last_tap - first_tap) * blocks;",
         "float sums[32];",
         "#pragma unroll",
         "for (int i = 0; i < 32; ++i) sums[i] = 0;",
@@ -137,5 +139,7 @@ def lower_warpgroups(p: ConvolutionProblem, target: Target) -> Lowered:
     shared = barriers + stages * 16 + 1024
     launch = Launch(KernelSource(source), (min(tiles, target.multiprocessors), 1, 1), threads, shared)
     schedule = f"integers {p.bits} windows warpgroups {groups * ROWS}x{ROWS} stages{stages}"
-    launches = (first, launch, v.join(words)) if p.segment else (first, launch)
-    return Lowered(launches, tuple(words.values), v.nbytes, schedule)
+    launches = [first, launch]
+    if v.parts:
+        launches.append(join_parts(v, words, v.w.end, v.unusual(words), v.anew("total")))
+    return Lowered(tuple(launches), tuple(words.values), parts_end(v, v.w.end), schedule)

@@ -11,6 +11,7 @@ from math import prod
 from baracuda.formula.integer_products import digits
 from baracuda.lowering.convolution.cuda.digits.prelude import WINDOWS
 from baracuda.lowering.convolution.cuda.digits.windows import digit_windows
+from baracuda.lowering.convolution.cuda.parts import join_parts, parts_end, store_part
 from baracuda.lowering.convolution.problem import ConvolutionProblem
 from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_pitch
 from baracuda.lowering.matmul.cuda.factors import small_float_definitions
@@ -64,8 +65,8 @@ def lower_warps(p: ConvolutionProblem, target: Target) -> Lowered:
         "__syncthreads();",
         *v.epilogue(words, finish),
     ]
-    if p.segment:
-        end = [f"if (warp < {MULTIPLYING}) {{", *v.store_part(words, 16), "}"]
+    if v.parts:
+        end = [f"if (warp < {MULTIPLYING}) {{", *store_part(v, words, v.w.end, 16), "}"]
     body = [
         "extern __shared__ __align__(128) unsigned char shared[];",
         f"u64* const full = (u64*)(shared + {barriers}); u64* const empty = full + {stages};",
@@ -87,11 +88,12 @@ def lower_warps(p: ConvolutionProblem, target: Target) -> Lowered:
         "const auto advance = [&] { if (++at == " + str(stages) + ") { at = 0; parity ^= 1; } };",
         f"if (warp == {MULTIPLYING}) {{",
         "constexpr int bringing = 0;",
-        *(v.taps_of_part(words) if p.segment else ()),
+        *(v.taps_of_tile(words) if v.parts else ()),
         *v.first_positions(words, 2, 1),
         *v.each_tap(words, 2, 1, bring),
         "} else {",
-        *v.taps_of_part(words),
+        *v.taps_of_tile(words),
+        "const unsigned terms = (last_tap - first_tap) * blocks;",
         "for (unsigned block = 0; block < terms; ++block) {",
         "await_phase(full + at, parity);",
         f"const unsigned char* const from = shared + at * {stage};",
@@ -112,5 +114,9 @@ def lower_warps(p: ConvolutionProblem, target: Target) -> Lowered:
     )
     source = frame.kernel(body, THREADS, tables, blocks=1)
     launch = Launch(KernelSource(source), (prod(c.batch) * tiles_m * tiles_n, 1, 1), THREADS, barriers + stages * 16)
-    launches = (first, launch, v.join(words)) if p.segment else (first, launch)
-    return Lowered(launches, tuple(words.values), v.nbytes, f"integers {p.bits} windows warps 64x64 stages{stages}")
+    launches = [first, launch]
+    if v.parts:
+        launches.append(join_parts(v, words, v.w.end, v.unusual(words), v.anew("total")))
+    return Lowered(
+        tuple(launches), tuple(words.values), parts_end(v, v.w.end), f"integers {p.bits} windows warps 64x64 stages{stages}"
+    )

@@ -14,6 +14,7 @@ from math import prod
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.convolution.cuda.lines.prelude import WINDOW_LINES
 from baracuda.lowering.convolution.cuda.lines.windows import channel_launches, line_windows
+from baracuda.lowering.convolution.cuda.parts import join_parts, parts_end, store_part
 from baracuda.lowering.convolution.problem import ConvolutionProblem
 from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_bytes, sums_pitch
 from baracuda.lowering.matmul.cuda.integers.prelude import SHARED_ADDRESS, WARPGROUP_BARRIER, WARPGROUP_INSTRUCTIONS
@@ -43,7 +44,7 @@ def lower_warpgroups(p: ConvolutionProblem, t: WarpgroupTile, target: Target) ->
     """The lines of factors that are not read in place, then the product. Raises `UnsupportedError` as `line_windows` does."""
     words, kind = Words(len(p.tensors), p.epilogue.params), COMPUTE_TYPE[p.accumulator]
     v = line_windows(p)
-    c, chunks = v.product, t.rows // 32
+    c, chunks, end = v.tiled, t.rows // 32, max(v.x.end, v.w.end)
     before = channel_launches((v.x, v.w), words)
     across = min(_PART, t.columns)
     part = _PartSums(across, ROWS) if v.turned else _PartSums(ROWS, across)
@@ -97,6 +98,30 @@ def lower_warpgroups(p: ConvolutionProblem, t: WarpgroupTile, target: Target) ->
     if v.turned:
         first, second = pair.split(", ")
         store = [f"sums0[s * {pitch} + r] = {first};", f"sums0[(s + 1) * {pitch} + r] = {second};"]
+    results = [
+        "#pragma unroll 1",
+        f"for (int part = 0; part < {t.columns // across}; ++part) {{",
+        f"const i64 n0 = (i64)tile_n * {t.columns} + part * {across};",
+        *tile_extents(c, words, ROWS, across),
+        "if (rows <= 0 || columns <= 0) break;",
+        "warpgroup_barrier(group);",
+        "#pragma unroll",
+        f"for (int q = 0; q < {t.columns // across}; ++q) if (q == part) {{",
+        "#pragma unroll",
+        f"for (int i = 0; i < {across // 2}; i += 2) {{",
+        "const int r = row + i / 2 % 2 * 8, s = column + i / 4 * 8;",
+        *store,
+        "}}",
+        "warpgroup_barrier(group);",
+        *v.epilogue(words, finish),
+        "}",
+    ]
+    if v.parts:
+        results = [
+            f"const i64 n0 = (i64)tile_n * {t.columns};",
+            *tile_extents(c, words, ROWS, t.columns),
+            *store_part(v, words, end, t.columns // 2),
+        ]
     body = [
         "extern __shared__ unsigned char unaligned[];",
         "unsigned char* const shared = unaligned + (-shared_address(unaligned) & 1023);",
@@ -122,6 +147,7 @@ def lower_warpgroups(p: ConvolutionProblem, t: WarpgroupTile, target: Target) ->
         *tile_place(c, words, tiles_m, tiles_n, _GROUP, "number"),
         f"const i64 n0 = (i64)tile_n * {t.columns}, columns_left = {words.signed(c.n)} - n0;",
         f"const int columns = columns_left < {t.columns} ? (int)columns_left : {t.columns};",
+        *(v.taps_of_tile(words) if v.parts else ()),
         *v.first_positions(words, chunks, 4),
         *v.each_tap(words, chunks, 4, bring),
         "}",
@@ -132,16 +158,17 @@ def lower_warpgroups(p: ConvolutionProblem, t: WarpgroupTile, target: Target) ->
         f"const int group = threadIdx.x / {WARPGROUP} - 1, thread = threadIdx.x % {WARPGROUP};",
         "const int row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;",
         f"{kind}* const sums0 = ({kind}*)(shared + {stages * t.stage}) + group * {part.bm * pitch};",
-        f"const unsigned taps = {words.unsigned(v.taps)};",
         "#pragma unroll 1",
         "for (unsigned number = blockIdx.x; number < tiles; number += gridDim.x) {",
+        *tile_place(c, words, tiles_m, tiles_n, _GROUP, "number"),
+        *v.taps_of_tile(words),
         f"{kind} sums[{t.columns // 2}];",
         "#pragma unroll",
         f"for (int i = 0; i < {t.columns // 2}; ++i) sums[i] = 0;",
         "unsigned last = 0;",
         "bool begun = false;",
         "#pragma unroll 1",
-        "for (unsigned tap = 0; tap < taps; ++tap) {",
+        "for (unsigned tap = first_tap; tap < last_tap; ++tap) {",
         "#pragma unroll 1",
         f"for (int left = bytes; left >= {BLOCK}; left -= {BLOCK}) {{",
         *block(BLOCK // _STEP),
@@ -150,24 +177,8 @@ def lower_warpgroups(p: ConvolutionProblem, t: WarpgroupTile, target: Target) ->
         "}",
         "warpgroup_wait<0>();",
         "if (thread % 32 == 0) arrive(empty + last);",
-        *tile_place(c, words, tiles_m, tiles_n, _GROUP, "number"),
         f"const i64 m0 = (i64)tile_m * {t.rows} + group * {ROWS};",
-        "#pragma unroll 1",
-        f"for (int part = 0; part < {t.columns // across}; ++part) {{",
-        f"const i64 n0 = (i64)tile_n * {t.columns} + part * {across};",
-        *tile_extents(c, words, ROWS, across),
-        "if (rows <= 0 || columns <= 0) break;",
-        "warpgroup_barrier(group);",
-        "#pragma unroll",
-        f"for (int q = 0; q < {t.columns // across}; ++q) if (q == part) {{",
-        "#pragma unroll",
-        f"for (int i = 0; i < {across // 2}; i += 2) {{",
-        "const int r = row + i / 2 % 2 * 8, s = column + i / 4 * 8;",
-        *store,
-        "}}",
-        "warpgroup_barrier(group);",
-        *v.epilogue(words, finish),
-        "}",
+        *results,
         "}}",
     ]
     instructions = SHARED_ADDRESS + WARPGROUP_INSTRUCTIONS + WARPGROUP_BARRIER + warpgroup_products(c, t.columns)
@@ -175,4 +186,5 @@ def lower_warpgroups(p: ConvolutionProblem, t: WarpgroupTile, target: Target) ->
     source = frame.kernel(body, threads, PRODUCTS + instructions + LINES + WINDOW_LINES + definitions, blocks=1)
     launch = Launch(KernelSource(source), (min(tiles, target.multiprocessors), 1, 1), threads, barriers + stages * 16 + 1024)
     schedule = f"{'.'.join(letters(c))} windows warpgroups {t.rows}x{t.columns} stages{stages}"
-    return Lowered((*before, launch), tuple(words.values), max(v.x.end, v.w.end), schedule)
+    after = (join_parts(v, words, end),) if v.parts else ()
+    return Lowered((*before, launch, *after), tuple(words.values), parts_end(v, end), schedule)

@@ -95,7 +95,7 @@ class LineWindows(Windows):
 
 def line_windows(p: ConvolutionProblem) -> LineWindows:
     """The windows of a convolution by lines of channels. Raises `UnsupportedError` as `check_windows` does."""
-    check_windows(p, parts=False)
+    check_windows(p)
     at, size = positions(p), p.x.kind.itemsize
     there = _in_place(at.operand, (*at.batch, at.rows))
     x = ChannelLines(0, at.operand, at.batch, at.rows, p.channels, None if there else 0)
