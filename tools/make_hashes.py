@@ -2,8 +2,10 @@
 
     python -m tools.make_hashes
     python -m tools.make_hashes --only gelu     of trials and cases whose name contains this; the others stay as they are
+    python -m tools.make_hashes --new           of those that have none
 
-Those of declared ops are in `baracuda/cli/verify/reference/ops.json`, beside those of plans written out by hand, `plans.json`.
+Those of declared ops are in `baracuda/cli/verify/reference/ops.json`, beside those of other functions, `functions.json`, and
+those of plans written out by hand, `plans.json`.
 """
 
 from __future__ import annotations
@@ -14,17 +16,20 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from math import prod
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from baracuda.cli.verify import reference, written
 from baracuda.cli.verify.bits import digests
 from baracuda.cli.verify.case import Case
+from baracuda.cli.verify.functions import FunctionCase, digest
 from baracuda.cli.verify.machine import Host, Machine
 from baracuda.cli.verify.session import Session
 from baracuda.cli.verify.trials import Trial
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.version import ARITHMETIC_VERSION
 from baracuda.formula.order import POOLED_LENGTH
 from tests.cases import trial as t
+from tests.ops import function_cases
 
 #: Trials of one op and element that are hashed.
 _EACH = 2
@@ -55,19 +60,30 @@ def of_problem(machine: Machine, case: Case) -> str:
     return digests(Session(machine, case).run(bound=True))
 
 
-Hashed = TypeVar("Hashed", Trial, Case)
+def of_function(machine: Machine, case: FunctionCase) -> str:
+    """The hash of what a call gives on a machine."""
+    return digest(case.run(machine))
+
+
+Hashed = TypeVar("Hashed", Trial, Case, FunctionCase)
 
 
 def _made(
-    every: Sequence[Hashed], make: Callable[[Machine, Hashed], str], only: str, known: Mapping[str, str]
+    every: Sequence[Hashed],
+    make: Callable[[Machine, Hashed], str],
+    wanted: Callable[[str], bool],
+    known: Mapping[str, str],
 ) -> Iterator[tuple[Hashed, str]]:
-    """Hashes of what is named like `only`, and the known ones of the others. Every failure is reported, and the rest goes on."""
+    """Hashes of what is wanted by its name, and the known ones of the others. Every failure is reported, and the rest goes on;
+    only a function may refuse an element."""
     for number, one in enumerate(every):
         name = str(one)
-        if only in name:
+        if wanted(name):
             try:
                 yield one, make(Host(), one)
             except Exception as error:
+                if isinstance(one, FunctionCase) and isinstance(error, InvalidProblemError | UnsupportedError):
+                    continue
                 print(f"\n{name}: {type(error).__name__}: {error}", file=sys.stderr)
                 _failed.append(name)
         elif name in known:
@@ -81,12 +97,29 @@ _failed: list[str] = []
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.make_hashes", description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", help="only what has this in its name; the others stay as they are")
-    only = parser.parse_args().only
-    known = {str(trial): h for trial, h in reference.of_ops().items()} if only else {}
-    reference.path_of("ops.json").write_text(reference.dumped(_made(list(hashed().values()), of_trial, only, known)))
-    found = {str(p): h for p, h in _made(written.hashed(), of_problem, only, reference.of_plans() if only else {})}
+    parser.add_argument("--new", action="store_true", help="only what has no hash; the others stay as they are")
+    given = parser.parse_args()
+
+    def made(every: Sequence[Hashed], make: Callable[[Machine, Hashed], str], held: Mapping[Any, str]) -> Iterator[Any]:
+        known = {str(one): h for one, h in held.items()}
+        calls = {one.call for one in held if isinstance(one, FunctionCase)}
+
+        def wanted(name: str) -> bool:
+            return given.only in name and not (given.new and (name in known or name.rpartition(" ")[0] in calls))
+
+        return _made(every, make, wanted, known if given.only or given.new else {})
+
+    functions = [case for cases in function_cases.hashed().values() for case in cases]
+    places = {trial.name: i for i, trial in enumerate(reference.of_ops())}  # ops stay where they are, whatever is imported first
+    trials = sorted(hashed().values(), key=lambda trial: places.get(trial.name, len(places)))
+    found = {str(p): h for p, h in made(written.hashed(), of_problem, reference.of_plans())}
     stored = {"arithmetic_version": ARITHMETIC_VERSION, "cases": found}
-    reference.path_of("plans.json").write_text(json.dumps(stored, indent=0) + "\n")
+    for name, text in (
+        ("ops.json", reference.dumped(made(trials, of_trial, reference.of_ops()))),
+        ("functions.json", reference.dumped_functions(made(functions, of_function, reference.of_functions()))),
+        ("plans.json", json.dumps(stored, indent=0) + "\n"),
+    ):
+        reference.path_of(name).write_text(text)
     return int(bool(_failed))
 
 

@@ -10,7 +10,7 @@ standard leaves something open, the function's module or docstring says what hap
 Differs from the standard: of the extension `linalg` products and norms are there, and the extension `fft` is not there yet.
 """
 
-from baracuda.array_api import linalg
+from baracuda.array_api import linalg, special
 from baracuda.array_api.constants import e, inf, nan, newaxis, pi
 from baracuda.array_api.creation import (
     arange,
@@ -290,6 +290,7 @@ __all__ = [
     "sin",
     "sinh",
     "sort",
+    "special",
     "sqrt",
     "square",
     "squeeze",

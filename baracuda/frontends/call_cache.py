@@ -55,6 +55,8 @@ MOST_LAUNCHES = 64
 FEW = 36
 #: Numbers of checks of ranges: where a call has none of the same name, they follow from its shapes.
 OF_SHAPES = frozenset({"low", "last", "ignore_index"})
+#: What the names of other numbers begin with that follow from shapes alone.
+FROM_SHAPES = "shape_"
 
 
 def cached(function: Callable[..., Any]) -> Any:
@@ -140,7 +142,7 @@ class Recorder:
         variable = {n: v for n, v in numbers.items() if v not in self.known.specials.get(n, ())}
         rows = [s.scalars for s in recorder.steps if isinstance(s, RecordedLaunch) and s.scalars is not None]
         own = {*numbers, *self.known.numbers, *OF_SHAPES}
-        if variable and any(name not in own for row in rows for name in row):
+        if variable and any(name not in own and not name.startswith(FROM_SHAPES) for row in rows for name in row):
             return False
         for name, value in variable.items() if self.known.every else ():
             reached = [row[name] for row in rows if name in row]

@@ -10,12 +10,13 @@ all there is in the expression and what is written is one number.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Annotated, Any
 
 import numpy as np
 
-from baracuda.core.elements import Category
+from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import Free
 from baracuda.core.tensor import TensorMut, TensorRef
@@ -33,9 +34,9 @@ from baracuda.ops.declaration.words import Bounds, Wrt
 from baracuda.ops.indexing.expressions import Indexed, Tokens, seen
 from baracuda.ops.indexing.indexing import masked_fill
 from baracuda.ops.indexing.masks import summed_to
-from baracuda.ops.indexing.moves import apart, cleared, copied, move, number
+from baracuda.ops.indexing.moves import apart, cleared, copied, held, move
 
-_INDICES: dict[str, Any] = {f"index{k}": "... : s32 s64" for k in range(8)}
+_INDICES = "list ... : s32 s64"
 #: Anything between the brackets.
 Key = Annotated[Any, Free()]
 
@@ -43,29 +44,26 @@ Key = Annotated[Any, Free()]
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
-def _present(*indices: TensorRef | None) -> list[TensorRef]:
-    return [i for i in indices if i is not None]
+def _tensor(do: Steps, value: Any, name: str, kind: ElementKind) -> TensorRef:
+    """A tensor itself; of a number one without axes, which kernels are given by its name."""
+    if isinstance(value, TensorRef):
+        return value
+    made = do.new((), kind)
+    do.fill(made, value, name)
+    return made
 
 
-@part(x="...", **_INDICES)
+@part(x="...", indices=_INDICES)
 def _read(
     do: Steps,
     x: TensorRef,
-    index0: TensorRef,
-    index1: TensorRef | None = None,
-    index2: TensorRef | None = None,
-    index3: TensorRef | None = None,
-    index4: TensorRef | None = None,
-    index5: TensorRef | None = None,
-    index6: TensorRef | None = None,
-    index7: TensorRef | None = None,
+    indices: Sequence[TensorRef],
     *,
     tokens: tuple[tuple[int, ...], ...],
     place: int,
     bounds: Bounds,
 ) -> TensorMut:
     """The elements at indices."""
-    indices = _present(index0, index1, index2, index3, index4, index5, index6, index7)
     return Indexed(do, x, indices, tokens, place, bounds).read(x, None)
 
 
@@ -78,19 +76,12 @@ def _copy(do: Steps, x: TensorRef, *, tokens: tuple[tuple[int, ...], ...]) -> Te
     return y
 
 
-@part(x="... : T", values="... or number : T", **_INDICES, out=True)
+@part(x="... : T", values="... or number : T", indices=_INDICES, out=True, numbers={"values": ()})
 def _write(
     do: Steps,
     x: TensorRef,
     values: Any,
-    index0: TensorRef | None = None,
-    index1: TensorRef | None = None,
-    index2: TensorRef | None = None,
-    index3: TensorRef | None = None,
-    index4: TensorRef | None = None,
-    index5: TensorRef | None = None,
-    index6: TensorRef | None = None,
-    index7: TensorRef | None = None,
+    indices: Sequence[TensorRef],
     *,
     tokens: tuple[tuple[int, ...], ...],
     place: int,
@@ -98,16 +89,19 @@ def _write(
     bounds: Bounds,
 ) -> TensorRef:
     """x with values at indices, or in a view."""
-    if not isinstance(values, TensorRef):
-        values = number(do, values, x.kind)
-    indices = _present(index0, index1, index2, index3, index4, index5, index6, index7)
     if indices:
         expression = Indexed(do, x, indices, tokens, place, bounds)
+        source = _tensor(do, values, "values", x.kind)
         y = copied(do, x)
-        expression.write(y, values, accumulate=accumulate)
+        expression.write(y, source, accumulate=accumulate)
         return y
     y = copied(do, x)
     target: TensorMut = seen(y, tokens)
+    if not isinstance(values, TensorRef) and not accumulate:
+        if 0 not in target.shape:
+            do.fill(target, values, "values")
+        return y
+    values = _tensor(do, values, "values", x.kind)
     source = broadcasted(apart(do, values, y), target.shape, "values")
     if accumulate:
         do.merge([(0, target), (0, source)], 0, target)
@@ -116,32 +110,24 @@ def _write(
     return y
 
 
-@part(x="... : T", mask="... : bool", value="... or number : T", out=True)
+@part(x="... : T", mask="... : bool", value="... or number : T", out=True, numbers={"value": ()})
 def _where(do: Steps, x: TensorRef, mask: TensorRef, value: Any) -> TensorRef:
     """x with one number where a mask of its first axes holds."""
     y = do.result_like(x)
     if prod(x.shape):
-        if not isinstance(value, TensorRef):
-            value = number(do, value, x.kind)
+        value = _tensor(do, value, "value", x.kind)
         over = expanded_dims(apart(do, mask, y), range(len(mask.shape)), len(x.shape))
         one = view(apart(do, value, y), 0, (), ())
         do.run(masked_fill, {"x": as_bits(x), "mask": over, "value": as_bits(one)}, into=as_bits(y))
     return y
 
 
-@part(dy="... : T", values="... : T", **_INDICES)
+@part(dy="... : T", values="... : T", indices=_INDICES)
 def _gradient(
     do: Steps,
     dy: TensorRef,
     values: TensorRef,
-    index0: TensorRef | None = None,
-    index1: TensorRef | None = None,
-    index2: TensorRef | None = None,
-    index3: TensorRef | None = None,
-    index4: TensorRef | None = None,
-    index5: TensorRef | None = None,
-    index6: TensorRef | None = None,
-    index7: TensorRef | None = None,
+    indices: Sequence[TensorRef],
     *,
     tokens: tuple[tuple[int, ...], ...],
     place: int,
@@ -150,7 +136,6 @@ def _gradient(
     wrt: tuple[str, ...],
 ) -> Any:
     """The gradients of x and values."""
-    indices = _present(index0, index1, index2, index3, index4, index5, index6, index7)
     expression = Indexed(do, dy, indices, tokens, place, bounds) if indices else None
     found: dict[str, Any] = {}
     for name in wrt:
@@ -185,7 +170,7 @@ def getitem(x: Any, key: Any, *, bounds: str = "check") -> Any:
             return masked_select(x, mask)
         expression = parse(x, key)
     if expression.indices:
-        return _read(x, *expression.indices, tokens=expression.tokens, place=expression.place, bounds=bounds)
+        return _read(x, expression.indices, tokens=expression.tokens, place=expression.place, bounds=bounds)
     viewed = _view(x, expression.tokens)
     return _copy(x, tokens=expression.tokens) if viewed is None else viewed
 
@@ -203,7 +188,7 @@ def setitem(x: Any, key: Any, values: Any, *, bounds: str = "check") -> None:
     values = _cast(values, x)
     expression = parse(x, key, lone_mask=True)
     if expression.mask is not None:
-        if 0 in describe(expression.mask, "index").shape:
+        if 0 in expression.mask.shape:
             return
         if isinstance(values, NUMBERS) or prod(values.shape) == 1:
             _where(x, expression.mask, values, out=x)
@@ -211,20 +196,18 @@ def setitem(x: Any, key: Any, values: Any, *, bounds: str = "check") -> None:
         expression = parse(x, key)
     values = _without_leading(values, len(x.shape))
     tokens, place = expression.tokens, expression.place
-    _write(x, values, *expression.indices, tokens=tokens, place=place, accumulate=False, bounds=bounds, out=x)
+    _write(x, values, expression.indices, tokens=tokens, place=place, accumulate=False, bounds=bounds, out=x)
 
 
 def _cast(values: Any, x: Any) -> Any:
     """What is written, in the element of x; of numbers themselves."""
-    if type(values) in (int, float, bool) or (type(values) is type(x) and values.dtype == x.dtype):
+    if type(values) is type(x) and values.dtype == x.dtype:
         return values
     if isinstance(values, np.generic) and not hasattr(values, "__dlpack__"):
         values = np.asarray(values) if values.dtype.kind == "V" else values.item()
-    kind = describe(x, "x").kind
+    kind = x.kind if isinstance(x, TensorRef) else describe(x, "x").kind
     if isinstance(values, NUMBERS):
-        if isinstance(values, complex) and kind.category is not Category.COMPLEX:
-            raise InvalidProblemError(f"values: {values!r}; expected a real number for {kind}")
-        return values
+        return held(values, kind)
     if isinstance(values, (list, tuple)):
         values = np.asarray(values)
     if isinstance(values, (np.ndarray, np.generic)):
@@ -272,10 +255,12 @@ def index_put(x: Any, indices: Key, values: Any, *, accumulate: bool = False, bo
     if isinstance(indices, list):
         indices = tuple(indices)
     expression = parse(x, indices, none_is_whole=True)
+    if isinstance(values, NUMBERS):
+        values = held(values, describe(x, "x").kind)
     return _write(
         x,
         values,
-        *expression.indices,
+        expression.indices,
         tokens=expression.tokens,
         place=expression.place,
         accumulate=accumulate,
@@ -314,7 +299,7 @@ def index_put_backward(
     return _gradient(
         dy,
         values,
-        *expression.indices,
+        expression.indices,
         tokens=expression.tokens,
         place=expression.place,
         accumulate=accumulate,

@@ -22,10 +22,12 @@ from baracuda.ops.indexing.expressions import INDEX, INTEGER, NEW, NEW_INDEX, SL
 
 
 class _Dtypes:
-    """Some dtypes of NumPy and PyTorch; PyTorch's are known once it is there."""
+    """The dtypes of some elements in NumPy, PyTorch and our arrays; PyTorch's are known once it is there."""
 
     def __init__(self, *names: str) -> None:
-        self._names, self._known = names, {np.dtype(n): None for n in names}
+        self._names, self._known = names, set[Any]()
+        for dtype in map(np.dtype, names):
+            self._known |= {dtype, ElementKind.from_numpy(dtype)}
         self._of_torch = False
 
     def __contains__(self, dtype: Any) -> bool:
@@ -34,7 +36,7 @@ class _Dtypes:
         torch = sys.modules.get("torch")
         if torch is None or self._of_torch:
             return False
-        self._known |= {getattr(torch, n): None for n in self._names}
+        self._known |= {getattr(torch, n) for n in self._names}
         self._of_torch = True
         return dtype in self._known
 

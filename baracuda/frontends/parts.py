@@ -3,7 +3,7 @@ made again, since the whole cannot be."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from baracuda.core.call_recorder import refuse
@@ -14,13 +14,17 @@ from baracuda.ops.declaration.patterns import Declared
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def part(*, out: bool = False, **patterns: Declared) -> Callable[[Callable[..., Any]], Any]:
+def part(
+    *, out: bool = False, numbers: Mapping[str, tuple[float, ...]] | None = None, **patterns: Declared
+) -> Callable[[Callable[..., Any]], Any]:
     """Decorator: the body of a composition that is no public function, as a function whose calls are kept."""
 
     def declare(body: Callable[..., Any]) -> Any:
-        from baracuda.frontends.call_cache import cached
+        from baracuda.frontends.call_cache import call_cached
 
-        return cached(function_of(Composed(body, patterns, out, {})))
+        function = function_of(Composed(body, patterns, out, numbers or {}))
+        known = function.__dict__["cacheable"]
+        return call_cached(known._replace(listed=False))  # lists of parts are short
 
     return declare
 

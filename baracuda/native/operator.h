@@ -27,6 +27,8 @@ static PyObject *Operator_call(PyObject *callable, PyObject *const *args, size_t
     if (self->function == Py_None || names != NULL || count < 1 || count > 2 || (PyObject *)Py_TYPE(args[0]) != known.array
         || (count == 2 && !is_operand(args[1])))
         return PyObject_Vectorcall(self->otherwise, args, flags, names);
+    if (self->in_place && (PyObject *)Py_TYPE(args[1]) == known.array && *field_of(args[0], ELEMENT) != *field_of(args[1], ELEMENT))
+        return PyObject_Vectorcall(self->otherwise, args, flags, names); /* which rounds to its own element */
     PyObject *operands[3] = {args[0], args[count - 1], args[0]};
     if (self->reflected) { operands[0] = args[1]; operands[1] = args[0]; }
     return PyObject_Vectorcall(self->function, operands, (size_t)count, self->in_place ? self->out : NULL);

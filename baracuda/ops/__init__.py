@@ -24,4 +24,5 @@ FAMILIES = (
     "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
     "convolution.forward", "convolution.transposed", "convolution.general", "convolution.gradients", "convolution.columns",
     "convolution.local", "convolution.quantized", "convolution.sparse",
+    "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts", "random.choices",
 )  # fmt: skip

@@ -119,6 +119,24 @@ def test_in_place_keeps_shape_and_element(device: Device) -> None:
     assert x.tolist() == [0, 1, 2]
 
 
+def test_in_place_rounds_wider_numbers_to_its_own(device: Device) -> None:
+    """As NumPy's do; integers take no floats."""
+    for own, wider in ((np.float32, np.float64), (np.int32, np.int64), (np.complex64, np.complex128), (np.float16, np.float32)):
+        a, b = np.array([1, 2, 3]).astype(own), np.array([5, 7, 9]).astype(wider)
+        b = b / 3 if own is not np.int32 else b
+        x, other = array(a, device), array(b, device)
+        pointer = x.pointer
+        for name in ("iadd", "imul", "isub"):
+            with np.errstate(all="ignore"):
+                a = getattr(operator, name)(a, b)
+            x = getattr(operator, name)(x, other)
+            assert (x.pointer, x.dtype) == (pointer, array(a, device).dtype)
+            np.testing.assert_allclose(x.numpy(), a, rtol=1e-3 if own is np.float16 else 1e-6)
+    x = array(np.int32([1, 2]), device)
+    with pytest.raises(baracuda.Error):
+        x /= array(np.int64([1, 2]), device)
+
+
 def test_what_is_no_operand_is_refused(device: Device) -> None:
     x = array(VALUES, device)
     for other in ("a", None, [1, 2], {}):

@@ -1,6 +1,8 @@
-"""The reference hashes of every op and of the plans that are written out by hand are those of this device."""
+"""The reference hashes of every op, every other function and the plans written out by hand are those of this device."""
 
 from __future__ import annotations
+
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -8,11 +10,14 @@ import pytest
 from baracuda.cli.verify import bits, plans, reference, written
 from baracuda.cli.verify.machine import Machine, machine_of
 from baracuda.cli.verify.plans import FLOATS
+from baracuda.core.elements import ElementKind
+from baracuda.frontends.families import compositions
 from tests.cases.trial import sample
+from tests.ops import function_cases
 from tools import make_hashes
 
-#: How many tests the trials and the problems are shared out among.
-TRIALS, PROBLEMS = 48, 24
+#: How many tests the trials, the calls and the problems are shared out among.
+TRIALS, CALLS, PROBLEMS = 48, 24, 24
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +36,25 @@ def test_bits_of_ops_are_the_reference_ones(bare: Machine, group: int, full: boo
 
 def test_the_reference_has_every_trial() -> None:
     assert {str(trial) for trial in reference.of_ops()} == set(make_hashes.hashed())
+
+
+@pytest.mark.parametrize("group", range(CALLS))
+def test_bits_of_functions_are_the_reference_ones(bare: Machine, group: int, full: bool) -> None:
+    """Every call with --full; without, one of each function or of its backward, in turn."""
+    every = reference.of_functions()
+    in_turn = {case.op: case for case in sorted(every, key=lambda c: crc32(str(c).encode()))}
+    chosen = [(c, h) for c, h in every.items() if full or in_turn[c.op] is c][group::CALLS]
+    wrong = [str(case) for case, expected in chosen if make_hashes.of_function(bare, case) != expected]
+    assert not wrong, f"{len(wrong)} of {len(chosen)} calls differ from the reference hashes: {', '.join(wrong)}"
+
+
+def test_the_reference_has_every_function() -> None:
+    """`python -m tools.make_hashes --new` adds those that it lacks."""
+    cases = reference.of_functions()
+    assert {case.call for case in cases} == set(function_cases.hashed())
+    assert set(compositions()) - {case.name for case in cases} == {"empty", "empty_like"}
+    assert {case.element for case in cases} == {kind for kind in ElementKind if kind.bits >= 8}
+    assert len(cases) > 2000
 
 
 @pytest.mark.parametrize("group", range(PROBLEMS))

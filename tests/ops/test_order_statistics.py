@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import baracuda
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.ops.statistics.order_statistics import Interpolation
 from tests.ops.composed import FLOATS, called, check, close, drawn, same_bits
 
@@ -231,3 +231,15 @@ def test_what_is_wrong_is_said(number: int) -> None:
     call, text = WRONG[number]
     with pytest.raises(InvalidProblemError, match=text):
         call()
+
+
+def test_complex_numbers_have_no_bins() -> None:
+    x = np.complex64([1, 2j])
+    for wrong in (
+        lambda: baracuda.histogram(x),
+        lambda: baracuda.histogram_bin_edges(x),
+        lambda: baracuda.histogram2d(x, x),
+        lambda: baracuda.histogramdd(x[:, None]),
+    ):
+        with pytest.raises(UnsupportedError, match="complex64"):
+            wrong()

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from baracuda.cli import main
-from baracuda.cli.verify import bits, canonical_reference, products, reference, run, value, values, written
+from baracuda.cli.verify import bits, canonical_reference, functions, products, reference, run, value, values, written
 from baracuda.cli.verify.case import Array
 from baracuda.cli.verify.certificate import PROMISES
 from baracuda.cli.verify.checks import Checker
@@ -24,6 +24,7 @@ from baracuda.cli.verify.session import OutsideWriteError, Session
 from baracuda.cli.verify.trials import OpCase, Trial, row_of, trial_of
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.op_table import table
 from baracuda.core.sku import PlanPreference
 from tests.cases.trial import sample
 
@@ -77,18 +78,31 @@ def test_several_processes_find_the_same() -> None:
 
 def test_every_op_and_plan_is_selected() -> None:
     everything = items(Selection())
-    assert len(everything) == len(reference.of_ops()) + len(written.hashed())
+    assert len(everything) == len(reference.of_ops()) + len(reference.of_functions()) + len(written.hashed())
     thorough = [i for i in everything if i.thorough and i.kind == "op"]
     trials = list(reference.of_ops())
     assert len(thorough) == len({(t.name, t.element) for t in trials})
     quick = items(Selection(quick=True))
     assert {trials[i.number].name for i in quick if i.kind == "op"} == {t.name for t in trials}
     assert {written.hashed()[i.number].group for i in quick if i.kind == "plan"} == {c.group for c in written.hashed()}
+    calls = list(reference.of_functions())
+    assert [calls[i.number].name for i in quick if i.kind == "function"] == sorted({c.name for c in calls})
+    assert {c.family for c in calls} <= {row.family for row in table().values()}
     softmaxes = items(Selection(families=("softmax",), ops=("log_softmax",)))
     names = {"op": [t.name for t in trials], "plan": [c.op for c in written.hashed()]}
     assert {(i.kind, names[i.kind][i.number]) for i in softmaxes} == {("op", "log_softmax"), ("plan", "log_softmax")}
     with pytest.raises(InvalidProblemError, match="nothing to verify"):
         items(Selection(ops=("no such op",)))
+
+
+def test_another_hash_of_a_function_is_found() -> None:
+    case, expected = next((c, h) for c, h in reference.of_functions().items() if c.name == "sort" and c.element is K.F32)
+    kept = functions.checks(Host(), case, expected)
+    assert [(c.promise, c.broken) for c in kept] == [(p, False) for p in ("runs", "hash", "repeat", "threads", "threads")]
+    (wrong,) = (c for c in functions.checks(Host(), case, "0" * 16) if c.broken)
+    assert str(wrong).startswith(f"hash broken: sort: {case}: hashes {expected}; expected 0000")
+    (refused,) = functions.checks(Host(), replace(case, arguments=()), expected)
+    assert (refused.promise, refused.broken) == ("runs", True)
 
 
 # --- what is broken ---------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The reference hashes that come with the package: what every machine must compute, bit for bit.
 
-They were made on a CPU. Those of declared ops are kept with all that their trials depend on; those of the plans that are
-written out by hand by the name of the case.
+They were made on a CPU. Those of declared ops are kept with all that their trials depend on, and those of other functions with
+all that a call is given; those of the plans that are written out by hand by the name of the case.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from baracuda.cli.verify.functions import FunctionCase, decoded, encoded
 from baracuda.cli.verify.trials import Trial, row_of, trial_of
+from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.version import ARITHMETIC_VERSION
 
@@ -43,6 +45,33 @@ def of_ops() -> Mapping[Trial, str]:
         for *row, hashes in held["trials"]:
             hashes_by_trial[trial_of(op, held["domains"], held["gradient"], row)] = hashes
     return hashes_by_trial
+
+
+@cache
+def of_functions() -> Mapping[FunctionCase, str]:
+    """The hashed calls of functions that are no declared op, with their hashes."""
+    kinds = {kind.label: kind for kind in ElementKind}
+    hashes_by_case: dict[FunctionCase, str] = {}
+    for name, calls in _held("functions.json")["functions"].items():
+        for arguments, keywords, hashes in calls:
+            given = decoded(arguments), tuple((k, decoded(v)) for k, v in keywords.items())
+            hashes_by_case |= {FunctionCase(name, *given, kinds[label]): h for label, h in hashes.items()}
+    return hashes_by_case
+
+
+def dumped_functions(cases: Iterable[tuple[FunctionCase, str]]) -> str:
+    """The file of some calls with their hashes: a line for each call, with a hash for each element."""
+    lines: dict[str, dict[str, tuple[FunctionCase, dict[str, str]]]] = {}
+    for case, hashed in cases:
+        lines.setdefault(case.name, {}).setdefault(case.call, (case, {}))[1][case.element.label] = hashed
+    functions = []
+    for name, calls in sorted(lines.items()):
+        rows = [
+            json.dumps([encoded(case.arguments), {k: encoded(v) for k, v in case.keywords}, hashes], separators=(",", ":"))
+            for case, hashes in calls.values()
+        ]
+        functions.append(f"{json.dumps(name)}: [\n" + ",\n".join(rows) + "\n]")
+    return f'{{"arithmetic_version": {ARITHMETIC_VERSION}, "functions": {{\n' + ",\n".join(functions) + "\n}}\n"
 
 
 def dumped(trials: Iterable[tuple[Trial, str]]) -> str:

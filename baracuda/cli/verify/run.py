@@ -14,7 +14,7 @@ from itertools import groupby
 from zlib import crc32
 
 from baracuda.cli.environment import environment
-from baracuda.cli.verify import reference, written
+from baracuda.cli.verify import functions, reference, written
 from baracuda.cli.verify.certificate import Certificate, Check
 from baracuda.cli.verify.checks import Checker
 from baracuda.cli.verify.machine import Machine, machine_of
@@ -52,7 +52,8 @@ class Selection:
 
 @dataclass(frozen=True)
 class Item:
-    """A trial of a declared op or a case of a plan written out by hand, by its number, and whether every promise is tried."""
+    """A trial of a declared op, a call of another function or a case of a plan written out by hand, by its number, and whether
+    every promise is tried."""
 
     kind: str
     number: int
@@ -64,9 +65,14 @@ def _trials() -> tuple[tuple[Trial, str], ...]:
     return tuple(reference.of_ops().items())
 
 
+@cache
+def _calls() -> tuple[tuple[functions.FunctionCase, str], ...]:
+    return tuple(reference.of_functions().items())
+
+
 def items(selection: Selection) -> list[Item]:
     """What a selection comes to; raises `InvalidProblemError` where that is nothing."""
-    selected = [*_op_items(selection), *_plan_items(selection)]
+    selected = [*_op_items(selection), *_function_items(selection), *_plan_items(selection)]
     if not selected:
         raise InvalidProblemError(f"nothing to verify in {selection}; expected a family or an op that `baracuda list` shows")
     return selected
@@ -93,6 +99,16 @@ def _in_turn(seed: str, pairs: Sequence[tuple[int, Trial]]) -> int:
     return ordinary[crc32(seed.encode()) % len(ordinary)]
 
 
+def _function_items(selection: Selection) -> Iterator[Item]:
+    """Every call; of a quick selection, one of each function."""
+    for name, of_name in groupby(enumerate(_calls()), key=lambda pair: pair[1][0].name):
+        group = list(of_name)
+        case = group[0][1][0]
+        if _wanted(selection, case.family, case.op):
+            chosen = [group[crc32(name.encode()) % len(group)]] if selection.quick else group
+            yield from (Item("function", number, True) for number, _ in chosen)
+
+
 def _plan_items(selection: Selection) -> Iterator[Item]:
     """Every case, those with ordinary values thoroughly; of a quick selection, one of each plan."""
     cases = list(enumerate(written.hashed()))
@@ -116,6 +132,8 @@ def verify_item(machine: Machine, item: Item) -> list[list[Check]]:
     if item.kind == "plan":
         case = written.hashed()[item.number]
         return [Checker(machine, case, reference.of_plans().get(str(case))).all(thorough=item.thorough)]
+    if item.kind == "function":
+        return [functions.checks(machine, *_calls()[item.number])]
     trial, hashes = _trials()[item.number]
     expected = hashes.split(reference.SEPARATOR)
     checks: list[list[Check]] = []
@@ -230,6 +248,9 @@ def _died(item: Item) -> Check:
     if item.kind == "plan":
         case = written.hashed()[item.number]
         where = case.family, case.plan.op, str(case)
+    elif item.kind == "function":
+        call = _calls()[item.number][0]
+        where = call.family, call.name, str(call)
     else:
         trial = _trials()[item.number][0]
         where = trial.op.category.value, trial.name, str(trial)

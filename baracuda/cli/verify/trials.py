@@ -84,24 +84,10 @@ class Trial:
         names = self.op.signature.tensors
         domains = [*self.domains, *[self.domains[-1]] * (len(names) - len(self.domains))]
         pairs = zip(domains, self.shapes, strict=False)
-        return [None if s is None else self._tensor(d, f"{self.seed}/{i}", s) for i, (d, s) in enumerate(pairs)]
-
-    def _tensor(self, domain: str, seed: str, shape: tuple[int, ...]) -> Array:
-        values = np.asarray(data.values(domain, seed, shape))
-        if values.dtype.kind in "biu" and not (domain == "shift" and self.element.is_integer):
-            return values
-        kind = self.element
-        if kind.category is Category.COMPLEX:
-            return np.asarray(values + 1j * data.values(domain, f"{seed}/imaginary", shape)).astype(kind.numpy)
-        if kind is ElementKind.BOOL:
-            return np.asarray(values > 0)
-        if kind.is_integer:
-            low, high = (0, 100) if kind.category is Category.UNSIGNED else (-100, 100)
-            return np.asarray(np.clip(np.rint(values * (1 if domain == "shift" else 8)), low, high), kind.numpy)
-        if self.special and values.size:
-            values = values.copy()
-            values.reshape(-1)[data.integers(f"{seed}/specials", (len(SPECIALS),), 0, values.size - 1)] = SPECIALS
-        return data.rounded(values, kind)
+        among = SPECIALS if self.special else ()
+        return [
+            None if s is None else data.drawn(d, f"{self.seed}/{i}", s, self.element, among) for i, (d, s) in enumerate(pairs)
+        ]
 
     @property
     def backward_too(self) -> bool:

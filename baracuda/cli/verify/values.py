@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.core.elements import ElementKind
+from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 
 Array = np.ndarray[Any, Any]
@@ -139,3 +139,22 @@ def values(domain: str, seed: str, shape: Sequence[int]) -> Array:
     if name not in DOMAINS:
         raise InvalidProblemError(f"domain {domain!r}; expected index:N or one of {', '.join(DOMAINS)}")
     return DOMAINS[name](seed, shape)
+
+
+def drawn(domain: str, seed: str, shape: Sequence[int], kind: ElementKind, among: Sequence[float] = ()) -> Array:
+    """A tensor of `kind` with the values of a domain; one of indices, bits or truths keeps its own. `among` are numbers that are
+    mixed into floats."""
+    found = np.asarray(values(domain, seed, shape))
+    if found.dtype.kind in "biu" and not (domain == "shift" and kind.is_integer):
+        return found
+    if kind.category is Category.COMPLEX:
+        return np.asarray(found + 1j * values(domain, f"{seed}/imaginary", shape)).astype(kind.numpy)
+    if kind is ElementKind.BOOL:
+        return np.asarray(found > 0)
+    if kind.is_integer:
+        low, high = (0, 100) if kind.category is Category.UNSIGNED else (-100, 100)
+        return np.asarray(np.clip(np.rint(found * (1 if domain == "shift" else 8)), low, high), kind.numpy)
+    if among and found.size:
+        found = found.copy()
+        found.reshape(-1)[integers(f"{seed}/specials", (len(among),), 0, found.size - 1)] = among
+    return rounded(found, kind)

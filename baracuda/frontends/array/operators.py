@@ -46,6 +46,14 @@ def _operand(value: Any, array: Any) -> Any:
     return value.item() if isinstance(value, np.generic) and isinstance(value.item(), _NUMBERS) else None
 
 
+def _is_wider(operand: Any, array: Any) -> bool:
+    """Whether the common element of an array with another is none of its own, but one of its category, which in-place operators
+    round to its own as NumPy's do."""
+    if not isinstance(operand, TensorRef) or operand.kind is array.kind or operand.kind.category is not array.kind.category:
+        return False
+    return promote(array.kind, operand.kind) is not array.kind
+
+
 def operator(name: str, reflected: bool = False, in_place: bool = False) -> Any:
     """The method that calls a function with the array and the other operand, with them exchanged, or writing to the array."""
 
@@ -57,6 +65,11 @@ def operator(name: str, reflected: bool = False, in_place: bool = False) -> Any:
         if any(operand is None for operand in operands):
             return NotImplemented
         if in_place:
+            if _is_wider(operands[0], self):
+                wide = function(self, *operands)
+                if wide.kind.category is self.kind.category:
+                    self[...] = wide
+                    return self
             return function(self, *operands, out=self)
         return function(*operands, self) if reflected else function(self, *operands)
 

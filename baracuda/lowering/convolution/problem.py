@@ -99,6 +99,11 @@ class ConvolutionProblem:
         return -(-self.channels // BLOCK)
 
     @property
+    def segments(self) -> int:
+        """How many chains a sum is made of."""
+        return max(1, -(-prod(self.taps) // self.segment)) if self.segment else 1
+
+    @property
     def tensors(self) -> tuple[Operand, ...]:
         """Every operand in the order of a program's addresses."""
         return (self.x, self.w, *self.operands)

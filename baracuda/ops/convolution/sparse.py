@@ -47,8 +47,8 @@ def _site(
 
 
 def _neighbour(
-    table: Table, at0: Own, at1: Own, at2: Own, at3: Own, *, sizes: tuple[int, ...] = (), nb: WholeScalar = 1, nz: WholeScalar = 1,
-    ny: WholeScalar = 1, nx: WholeScalar = 1, dz: WholeScalar = 1, dy: WholeScalar = 1, dx: WholeScalar = 1,
+    table: Table, at0: Own, at1: Own, at2: Own, at3: Own, *, sizes: tuple[int, ...] = (), nb: WholeScalar = 1,
+    nz: WholeScalar = 1, ny: WholeScalar = 1, nx: WholeScalar = 1, dz: WholeScalar = 1, dy: WholeScalar = 1, dx: WholeScalar = 1,
 ) -> Stored:  # fmt: skip
     places = [cast(at0, S64)]
     for a, (p, d) in enumerate(((at1, dz), (at2, dy), (at3, dx))):
@@ -88,9 +88,9 @@ class _Sites:
     ) -> None:
         rows, *taps, channels, columns = x.shape[0], *weight.shape
         if len(shape) != 3 or min(shape) < 1 or batch < 1:
-            raise InvalidProblemError(f"spatial_shape, batch_size: {shape}, {batch}; expected three extents and a number, all above 0")
+            raise InvalidProblemError(f"spatial_shape, batch_size: {shape}, {batch}; expected three extents and a number above 0")
         if any(n % 2 == 0 for n in taps):
-            raise InvalidProblemError(f"weight: shape is {weight.shape}; expected an odd number of taps along each of three axes")
+            raise InvalidProblemError(f"weight: shape is {weight.shape}; expected an odd number of taps along three axes")
         total = batch * prod(shape)
         if max(total, rows * prod(taps)) > _MOST:
             raise UnsupportedError(f"{total} sites, {rows} rows of {prod(taps)} taps; expected at most {_MOST} of each")
@@ -101,11 +101,11 @@ class _Sites:
             return
         s = sites.strides
         places = {n: view(sites, k * s[1], (rows,), (s[0],)) for k, n in enumerate(("at0", "at1", "at2", "at3"))}
-        numbers = dict(zip(("nb", "nz", "ny", "nx"), (batch, *shape), strict=True))
+        numbers: dict[str, Any] = dict(zip(("nb", "nz", "ny", "nx"), (batch, *shape), strict=True))
         site, row = do.run(_sites, places, **numbers)
         table = do.filled((total,), S32, -1)
         do.plan(PutPlan, PutDescriptor((rows,), (total,), (), S32, S64, skip=-1), {"index": site, "x": row}, table)
-        offsets = dict(zip(("dz", "dy", "dx"), spread, strict=True))
+        offsets: dict[str, Any] = dict(zip(("dz", "dy", "dx"), spread, strict=True))
         found = do.run(_neighbours, {"table": table, **places}, sizes=tuple(taps), **numbers, **offsets)
         self.index = do.reshaped(found, (rows, self.taps))
 
@@ -138,8 +138,8 @@ def submanifold_conv3d(
     weight[t] times the row of x that is at n's site plus (t - centre) * dilation.
 
     x is (rows, channels), sites (rows, 4) of integers, the batch and three coordinates of each row, weight (kd, kh, kw, channels,
-    out) with odd numbers of taps, bias (out,). What is not there, or out of spatial_shape, counts as 0; of rows at one site the last
-    one is there. Sums are those of a product, k counted as (tap, channel).
+    out) with odd numbers of taps, bias (out,). What is not there, or out of spatial_shape, counts as 0; of rows at one site the
+    last one is there. Sums are those of a product, k counted as (tap, channel).
 
     Examples
     --------
@@ -175,8 +175,9 @@ def submanifold_conv3d_backward(
     dilation: Each = 1,
     wrt: Wrt = None,
 ) -> Any:
-    """The gradients of `submanifold_conv3d`'s x, weight and bias, those named in `wrt` or of all tensors that are given. That by x is a
-    sum by destination, positions numbered by (row, tap).
+    """The gradients of `submanifold_conv3d`'s x, weight and bias, those named in `wrt` or of all tensors that are given.
+
+    That by x is a sum by destination, positions numbered by (row, tap).
 
     Examples
     --------

@@ -12,8 +12,8 @@ list m n       a list of tensors, of this pattern each
 nested m n     a list of tensors or of such lists
 
 Words for elements are labels of elements, of which a tensor with another one is wrong (`InvalidProblemError`); "float" (of 16
-bits or more), "int" and "complex" for all of a category, of which others are not supported (`UnsupportedError`); and a capital
-letter, which stands for one element wherever it stands.
+bits or more), "int", "complex" and "real" (all that are not complex) for all of a category, of which others are not supported
+(`UnsupportedError`); and a capital letter, which stands for one element wherever it stands.
 
 A function in place of a pattern is given the names that it has as parameters, `*batch` as `batch`, and options, and returns the
 shape, or None for any; where one of the names has no meaning in a call, the shape may be any. Words for elements may stand beside
@@ -40,6 +40,7 @@ _LABELS = {kind.label: {kind} for kind in ElementKind}
 _CATEGORIES = {
     "float": {kind for kind in ElementKind if kind.is_float and kind.bits >= 16},
     "int": {kind for kind in ElementKind if kind.is_integer},
+    "real": {k for k in ElementKind if k.category is not Category.COMPLEX and k.bits >= (16 if k.is_float else 8)},
     "complex": {kind for kind in ElementKind if kind.category is Category.COMPLEX},
 }
 

@@ -15,6 +15,9 @@ from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import as_bits, broadcasted, view
 from baracuda.ops.declaration.composition import Steps
 
+#: Whole numbers up to this are f64's.
+_WHOLE = 1 << 53
+
 
 def move(do: Steps, source: TensorRef, target: TensorMut) -> None:
     """The elements of one view into another of the same shape and element, bit for bit; nothing where they are one view."""
@@ -49,11 +52,28 @@ def number(do: Steps, value: Any, kind: ElementKind) -> TensorMut:
 
 def full(do: Steps, shape: Sequence[int], kind: ElementKind, value: Any) -> TensorMut:
     """A new tensor with one number everywhere, which is rounded to its element."""
-    if isinstance(value, complex) and kind.category is not Category.COMPLEX:
-        raise InvalidProblemError(f"value: {value!r}; expected a real number for {kind}")
     made = do.new(shape, kind)
     fill(do, made, value)
     return made
+
+
+def _rounded(value: Any, kind: ElementKind) -> Any:
+    """A number in an element, as NumPy rounds it."""
+    if isinstance(value, complex) and kind.category is not Category.COMPLEX:
+        raise InvalidProblemError(f"values: {value!r}; expected a real number for {kind}")
+    try:
+        with np.errstate(over="ignore"):
+            return np.asarray(value).astype(kind.numpy)
+    except (OverflowError, ValueError) as error:
+        raise InvalidProblemError(f"values: {value!r}; expected a number that {kind} holds") from error
+
+
+def held(value: Any, kind: ElementKind) -> Any:
+    """What an element holds of a number, as one of Python's."""
+    if kind in (ElementKind.F64, ElementKind.F32) and (type(value) is float or (type(value) is int and -_WHOLE < value < _WHOLE)):
+        return float(value)  # which the kernel rounds, once
+    found = _rounded(value, kind)
+    return float(found) if kind.is_float else found.item()
 
 
 def fill(do: Steps, target: TensorMut, value: Any) -> None:
@@ -61,11 +81,7 @@ def fill(do: Steps, target: TensorMut, value: Any) -> None:
     if 0 in target.shape:
         return
     kind = target.kind
-    try:
-        with np.errstate(over="ignore"):
-            bits = np.asarray(value).astype(kind.numpy)
-    except (OverflowError, ValueError) as error:
-        raise InvalidProblemError(f"value: {value!r}; expected a number that {kind} holds") from error
+    bits = _rounded(value, kind)
     words = as_bits(target)
     value = complex(bits) if kind.bits > 64 else int.from_bytes(bits.tobytes(), "little")
     do.copy(broadcasted(do.filled((), words.kind, value), words.shape), words)

@@ -61,7 +61,15 @@ class Places:
             tensors = {"index": self.index, "x": source, "base": target}
             do.plan(PutCombinedPlan, self._descriptor(target, combination), tensors, into=target)
         else:
-            do.plan(PutPlan, self._descriptor(target), {"index": self.index, "x": source}, into=target)
+            descriptor = self._descriptor(target)
+            if self._is_same_everywhere(source):
+                descriptor = replace(descriptor, once=True)
+            do.plan(PutPlan, descriptor, {"index": self.index, "x": source}, into=target)
+
+    def _is_same_everywhere(self, source: TensorRef) -> bool:
+        """Whether all that is put in one place is the same, so that it does not matter which of it stays."""
+        axes = range(len(self.index.shape)) if self.aligned is None else (self.aligned,)
+        return all(source.strides[a] == 0 or source.shape[a] == 1 for a in axes)
 
     def read(self, do: Steps, dy: TensorRef, into: TensorMut, *, all_of_them: bool = False) -> None:
         """The gradients of what was put: dy for what stayed, 0 for the others; or dy for all."""

@@ -179,7 +179,7 @@ def histc(do: Steps, x: TensorRef, bins: Positive = 100, min: float = 0.0, max: 
 _BINS = "edges or number or numbers"
 
 
-@composed(x="...", bins=_BINS)
+@composed(x="... : real", bins=_BINS)
 def histogram_bin_edges(do: Steps, x: TensorRef, bins: Any = 10, range: Range = None) -> TensorRef:
     """The edges that `histogram` takes.
 
@@ -195,7 +195,7 @@ def histogram_bin_edges(do: Steps, x: TensorRef, bins: Any = 10, range: Range = 
     return edges
 
 
-@composed(x="...", bins=_BINS, weights="...")
+@composed(x="... : real", bins=_BINS, weights="...")
 def histogram(
     do: Steps, x: TensorRef, bins: Any = 10, range: Range = None, weights: Given = None, *, density: bool = False
 ) -> tuple[TensorRef, TensorRef]:
@@ -264,7 +264,7 @@ def _several(
     return hist, own
 
 
-@composed(x="count", y="count", bins="edges or number or list edges or number", weights="count")
+@composed(x="count : real", y="count : real", bins="edges or number or list edges or number", weights="count")
 def histogram2d(
     do: Steps,
     x: TensorRef,
@@ -289,7 +289,7 @@ def histogram2d(
     return hist, first, second
 
 
-@composed(x="count axes", bins="edges or number or list edges or number", weights="count")
+@composed(x="count axes : real", bins="edges or number or list edges or number", weights="count")
 def histogramdd(
     do: Steps, x: TensorRef, bins: Any = 10, range: Ranges = None, weights: Given = None, *, density: bool = False
 ) -> tuple[TensorRef, ...]:

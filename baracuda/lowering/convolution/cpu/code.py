@@ -56,14 +56,18 @@ def lanes_at(
     return widen(b, kind, b.call(many, intrinsic("masked.gather", many, at.type), at, size, mask, nothing))
 
 
-def nest_of(p: ConvolutionProblem, outer: Sequence[str], column: str) -> Nest:
-    """The epilogue over some axes, then one row, then columns; x and w lie nowhere in it."""
+def nest_of(p: ConvolutionProblem, outer: Sequence[str], column: str, row: str | None = None) -> Nest:
+    """The epilogue over some axes, then rows (None: one), then columns; x and w lie nowhere in it."""
     extents, place = p.extents(), {name: i for i, name in enumerate(p.extents())}
     nowhere = (0,) * (len(outer) + 2)
     others = tuple(
-        replace(o, strides=(*(o.strides[place[name]] for name in outer), 0, o.strides[place[column]])) for o in p.operands
+        replace(
+            o,
+            strides=(*(o.strides[place[name]] for name in outer), o.strides[place[row]] if row else 0, o.strides[place[column]]),
+        )
+        for o in p.operands
     )
-    shape = (*(extents[name] for name in outer), 1, extents[column])
+    shape = (*(extents[name] for name in outer), extents[row] if row else 1, extents[column])
     return Nest(p.epilogue, shape, (), (Operand(p.x.kind, nowhere), Operand(p.w.kind, nowhere), *others))
 
 

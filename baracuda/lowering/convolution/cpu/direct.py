@@ -41,7 +41,7 @@ def direct(p: ConvolutionProblem, target: CpuTarget) -> Lowered:
     if p.bits:
         *factors, nbytes = quantized(p)
         steps = [quantize(f, p, Kernel(nest, words, target)) for f in factors]
-    steps.append(_Direct(p, column, outer, Kernel(nest, words, target)).step())
+    steps.append(Direct(p, column, outer, Kernel(nest, words, target)).step())
     return Lowered(tuple(steps), tuple(words.integers), nbytes, f"direct along {column}")
 
 
@@ -54,7 +54,7 @@ def column_of(p: ConvolutionProblem) -> str:
     return dense[0] if dense else max(names, key=lambda name: extents[name])
 
 
-class _Direct:
+class Direct:
     def __init__(self, p: ConvolutionProblem, column: str, outer: list[str], kernel: Kernel) -> None:
         self.p, self.column, self.outer, self.kernel, self.b = p, column, outer, kernel, kernel.b
         self.work = ElementKind.F64 if p.bits else p.accumulator
@@ -236,6 +236,22 @@ class _Direct:
 
         return body
 
+    def alone(self, at: Coordinates) -> Value:
+        """One sum of a chain, by itself."""
+        b = self.b
+        s = b.variable(Value(compute_type(self.p.accumulator), "0.0"))
+
+        def body(pointers: list[Value], mask: Value | None, number: Value) -> None:
+            with b.loop(0, self.channels) as c:
+                x, w = (
+                    lanes_at(b, f.kind, f.at(b, pointer, {"c": c}), 1, None, None, None)
+                    for f, pointer in zip(self.raw, pointers, strict=True)
+                )
+                s.set(chain(b, self.p.accumulator, [s.get()], [x], [w], False)[0])
+
+        self.walk(self.raw, at, 1, body)
+        return s.get()
+
     def _unusual(self, s: Variable, at: Coordinates, active: Value) -> None:
         """Put the sums of products with a factor that is not finite in the place of sums that have some."""
         b, lanes = self.b, self.lanes
@@ -268,7 +284,7 @@ class _Direct:
                     s.set(b.emit(self.type, f"insertelement {self.type} {s.get().name}, float {value.name}, i64 {lane}"))
 
 
-def _finite(code: _Direct, x: Value) -> Value:
+def _finite(code: Direct, x: Value) -> Value:
     b = code.b
     magnitude = b.and_(b.convert("bitcast", x, "i32"), 0x7FFFFFFF)
     return b.compare("icmp ult", magnitude, constant("i32", 0x7F800000))

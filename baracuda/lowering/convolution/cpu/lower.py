@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.convolution.cpu.direct import direct
+from baracuda.lowering.convolution.cpu.tiles import takes, tiled
 from baracuda.lowering.convolution.pointwise import as_product
 from baracuda.lowering.convolution.problem import ConvolutionProblem
 from baracuda.lowering.matmul.cpu.lower import ways as ways_of_product
@@ -21,4 +22,6 @@ def ways(problem: ConvolutionProblem, target: CpuTarget) -> Iterator[Lowered]:
     if product is not None:
         yield from ways_of_product(product, target)
         return
+    if takes(problem):
+        yield tiled(problem, target)
     yield direct(problem, target)

@@ -60,8 +60,9 @@ class Taps:
     """The loops over taps. Names in the code: T0, T1, .. how many there are, I0, .. the inputs, t0, .. the tap, i0, .. where it
     meets x, and NAME_0, NAME_1, .. a factor's address at each depth."""
 
-    def __init__(self, p: ConvolutionProblem, words: Words) -> None:
-        self.p, self.type = p, index_type(p)
+    def __init__(self, p: ConvolutionProblem, words: Words, segment: str = "") -> None:
+        self.p, self.type, self.segment = p, index_type(p), segment
+        self.length = words.signed(p.segment) if segment else ""
         self.numbers = {
             f"{name}{a}": words.signed(v)
             for name, values in (("T", p.taps), ("I", p.inputs), ("S", p.stride), ("D", p.dilation), ("L", p.low))
@@ -78,19 +79,35 @@ class Taps:
         names = [f"{f.name}_0" for f in factors]
         for f, name in zip(factors, names, strict=True):
             lines.append(f"const {STORAGE_TYPE[f.kind]}* const {name} = {f.name} + ({f.offset(at)});")
+        if self.segment:
+            total = " * ".join(f"(i64)T{a}" for a in range(rank))
+            lines += [
+                f"const i64 begin = {self.segment} * {self.length}, all = {total};",
+                f"const i64 end = begin + {self.length} < all ? begin + {self.length} : all;",
+                "for (i64 tap = begin; tap < end; ++tap) {",
+                "i64 rest = tap;",
+                *[
+                    f"const {self.type} t{a} = ({self.type})({'rest' if a == 0 else f'rest % T{a}'});"
+                    + ("" if a == 0 else f" rest /= T{a};")
+                    for a in reversed(range(rank))
+                ],
+            ]
         for a in range(rank):
             o = at.get(f"o{a}", "0")
+            if not self.segment:
+                lines.append(f"for ({self.type} t{a} = 0; t{a} < T{a}; ++t{a}) {{")
             lines += [
-                f"for ({self.type} t{a} = 0; t{a} < T{a}; ++t{a}) {{",
                 f"const {self.type} i{a} = ({self.type}){o} * S{a} + t{a} * D{a} - L{a};",
                 f"if (i{a} < 0 || i{a} >= I{a}) continue;",
             ]
             step = {f"i{a}": f"i{a}", f"t{a}": f"t{a}"}
             for f in factors:
-                lines.append(f"const {STORAGE_TYPE[f.kind]}* const {f.name}_{a + 1} = {f.name}_{a} + ({f.offset(step)});")
+                type_ = STORAGE_TYPE[f.kind]
+                lines.append(f"const {type_}* const {f.name}_{a + 1} = {f.name}_{a} + ({f.offset(step)});")
             depth = a + 1
         number = "0"
         for a in range(rank):
             number = f"({number} * T{a} + t{a})"
-        segmented = [f"const i64 tap = {number};"] if self.p.segment else []
-        return [*lines, *segmented, *body([f"{f.name}_{depth}" for f in factors]), "}" * rank]
+        segmented = [f"const i64 tap = {number};"] if self.p.segment and not self.segment else []
+        ends = "}" if self.segment else "}" * rank
+        return [*lines, *segmented, *body([f"{f.name}_{depth}" for f in factors]), ends]

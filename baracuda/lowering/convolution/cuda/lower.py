@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import prod
 
 from baracuda.core.errors import UnsupportedError
+from baracuda.lowering.convolution.cuda.depthwise import depthwise
 from baracuda.lowering.convolution.cuda.digits.lower import digit_ways
 from baracuda.lowering.convolution.cuda.direct import direct
 from baracuda.lowering.convolution.cuda.lines.lower import line_ways, takes_lines
@@ -42,6 +43,9 @@ def ways(problem: ConvolutionProblem, target: Target) -> Iterator[Lowered]:
     wide = min(p.channels, p.columns) >= NARROW
     if wide:
         yield from _on_tensor_cores(p, target)
+    single = depthwise(p)
+    if single is not None:
+        yield single
     yield from products(p, target)
     yield direct(p, target)
     if not wide:

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
-from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
+from baracuda.core.layout import contiguous_strides
+from baracuda.formula.expr import input_
+from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.convolution.cuda.code import coordinates
-from baracuda.lowering.convolution.cuda.direct import FINITE, sums_of
+from baracuda.lowering.convolution.cuda.direct import FINITE, added, finish, meets_padding, partial_bytes, sums_of
 from baracuda.lowering.convolution.cuda.gather import GATHER
 from baracuda.lowering.convolution.cuda.prepare import Prepared, prepare, prepared
 from baracuda.lowering.convolution.problem import ConvolutionProblem, Matrix, X, matrix, product_of
@@ -21,8 +23,8 @@ from baracuda.lowering.matmul.cuda.factors import Factor, StagingPath, factor_of
 from baracuda.lowering.matmul.cuda.kernel import ProductKernel
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.matmul.cuda.tiles import Tile, tiles
-from baracuda.lowering.matmul.problem import MatmulProblem
-from baracuda.lowering.nest.cuda.kernel import Target, Words, offset
+from baracuda.lowering.matmul.problem import PRODUCT, MatmulProblem
+from baracuda.lowering.nest.cuda.kernel import Frame, Target, Words, offset
 from baracuda.lowering.nest.problem import Operand
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
@@ -38,13 +40,15 @@ def products(p: ConvolutionProblem, target: Target) -> Iterator[Lowered]:
         abs(low) + o * abs(s) + t * abs(d) + i
         for low, o, s, t, d, i in zip(p.low, p.outputs, p.stride, p.taps, p.dilation, p.inputs, strict=True)
     ]
-    if p.bits or p.segment or not p.is_plain or p.terms < _FEWEST_TERMS or p.columns < _FEWEST_COLUMNS:
+    if p.bits or not p.is_plain or p.terms < _FEWEST_TERMS or p.columns < _FEWEST_COLUMNS:
         return
     if p.accumulator.itemsize > 8 or max(reach) >= _REACH or p.terms >= _REACH or not p.rank:
         return
     m = matrix(p, groups=False)
     vector = _vector(p)
     c = _product(p, m, vector)
+    if p.segments > 1:
+        c, m = _in_segments(p, c, packed_left=not _pixels_are_rows(m)), replace(m, batch=("segment", *m.batch))
     for tile in tiles(c, target.multiprocessors):
         lowered = _lower(p, m, c, tile, vector, target)
         if lowered is not None:
@@ -82,6 +86,26 @@ def _product(p: ConvolutionProblem, m: Matrix, vector: int) -> MatmulProblem:
     return replace(c, a=(Operand(kind, (*by_group, 1, p.columns)),), b=(x,))
 
 
+def _in_segments(p: ConvolutionProblem, c: MatmulProblem, *, packed_left: bool) -> MatmulProblem:
+    """The product whose results are the chains, a batch for each segment."""
+    shape = (p.segments, *c.batch, c.m, c.n)
+    kind, terms = p.accumulator, p.segment * p.channels
+    weights = terms * p.columns
+
+    def ahead(o: Operand, step: int) -> Operand:
+        return replace(o, strides=(step, *o.strides))
+
+    return replace(
+        c,
+        batch=shape[:-2],
+        k=terms,
+        a=(ahead(c.a[0], weights if packed_left else 0),),
+        b=(ahead(c.b[0], 0 if packed_left else weights),),
+        epilogue=Graph((Port(PRODUCT, kind),), ((Port("chain", kind), input_(PRODUCT, kind)),)),
+        operands=(Operand(kind, contiguous_strides(shape)),),
+    )
+
+
 def _gathered(p: ConvolutionProblem, c: MatmulProblem, tile: Tile, vector: int, *, left: bool) -> StagingPath:
     """The way of x's tiles."""
     kind, rows = p.accumulator, tile.bm if left else tile.bn
@@ -111,6 +135,18 @@ class _Kernel(ProductKernel):
         each = 8 + -(-4 * p.rank // 8) * 8
         self.shared = max(self.places + rows * each, sums_bytes(c, tile))
 
+    def begin(self) -> str:
+        """Where the terms of the block's segment begin, behind the table's."""
+        terms = self.words.signed(self.p.segment * self.p.channels) if self.p.segments > 1 else ""
+        return f" + c0 * {terms}" if terms else ""
+
+    def depth(self) -> str:
+        p, words = self.p, self.words
+        if p.segments == 1:
+            return super().depth()
+        length, total = words.signed(p.segment * p.channels), words.signed(p.terms)
+        return f"(int)({total} - c0 * {length} < {length} ? {total} - c0 * {length} : {length})"
+
     def declare(self, f: Factor) -> list[str]:
         p, words = self.p, self.words
         scratch = f"W.w[{words.operands}]"
@@ -129,7 +165,7 @@ class _Kernel(ProductKernel):
             type_ = f.staging_path.loader(self.tile.threads).replace("Loader<", "Gather<").rpartition(",")[0] + f", {rank}>"
             loader = (
                 f"{type_} {f.name}((const {f.storage}*)W.w[{X}], outs, (const Place<{rank}>*)({scratch} + "
-                f"{words.signed(self.at.table)}), Extents<{rank}>{{{{{extents}}}}}, threadIdx.x);"
+                f"{words.signed(self.at.table)}){self.begin()}, Extents<{rank}>{{{{{extents}}}}}, threadIdx.x);"
             )
         return [loader, f"{f.shared}* const stages_{f.name} = ({f.shared}*)(shared + {self.starts[f.name]});"]
 
@@ -167,7 +203,7 @@ class _Kernel(ProductKernel):
     def again(self) -> list[str]:
         """Computes sums that are NaN again, without what is not there."""
         p, m, words, tile = self.p, self.m, self.words, self.tile
-        if not p.accumulator.is_float or all(_inside(p, a) for a in p.spatial):
+        if p.segments > 1 or not meets_padding(p):
             return []
         row_lines, rows = coordinates(p, m.rows, "m0 + r", words, "row")
         column_lines, columns = coordinates(p, m.columns, "n0 + q", words, "column")
@@ -185,10 +221,12 @@ class _Kernel(ProductKernel):
         ]
 
 
-def _inside(p: ConvolutionProblem, a: int) -> bool:
-    """Whether every output and tap of an axis meet an element."""
-    ends = [o * p.stride[a] + t * p.dilation[a] - p.low[a] for o in (0, p.outputs[a] - 1) for t in (0, p.taps[a] - 1)]
-    return min(ends) >= 0 and max(ends) < p.inputs[a]
+def _frame(p: ConvolutionProblem, c: MatmulProblem, words: Words, at: Prepared) -> Frame:
+    """The epilogue's; chains go to the workspace."""
+    frame = epilogue_frame(c, words)
+    if p.segments > 1:
+        frame.addresses = [*frame.addresses[:-1], f"(W.w[{words.operands}] + {words.signed(at.nbytes)})"]
+    return frame
 
 
 def _lower(p: ConvolutionProblem, m: Matrix, c: MatmulProblem, tile: Tile, vector: int, target: Target) -> Lowered | None:
@@ -203,10 +241,8 @@ def _lower(p: ConvolutionProblem, m: Matrix, c: MatmulProblem, tile: Tile, vecto
     kernel = _Kernel(p, m, c, a, b, tile, words, at)
     if kernel.shared > target.shared_bytes:
         return None
-    frame = epilogue_frame(c, words)
-    finish, definitions = epilogue(c, frame, tile)
-    type_ = COMPUTE_TYPE[p.accumulator]
-    assert type_
+    frame = _frame(p, c, words, at)
+    rest, definitions = epilogue(c, frame, tile)
     body = [
         "extern __shared__ __align__(16) unsigned char shared[];",
         *kernel.where(),
@@ -214,9 +250,15 @@ def _lower(p: ConvolutionProblem, m: Matrix, c: MatmulProblem, tile: Tile, vecto
         *kernel.main(),
         *kernel.sums_to_shared(),
         *kernel.again(),
-        *finish,
+        *rest,
     ]
     source = frame.kernel(body, tile.threads, PRODUCTS + GATHER + FINITE + definitions, blocks=tile.resident)
     blocks = prod(c.batch) * -(-c.m // tile.bm) * -(-c.n // tile.bn)
     main = Launch(KernelSource(source), (blocks, 1, 1), tile.threads, kernel.shared)
-    return Lowered((first, main), tuple(words.values), at.nbytes, f"implicit product {tile}")
+    if p.segments == 1:
+        return Lowered((first, main), tuple(words.values), at.nbytes, f"implicit product {tile}")
+    plain = replace(m, batch=m.batch[1:])
+    last = finish(p, plain, words, added(p, plain, words, at.nbytes, again=meets_padding(p)))
+    return Lowered(
+        (first, main, last), tuple(words.values), at.nbytes + partial_bytes(p), f"implicit product {tile}, in segments"
+    )

@@ -144,6 +144,10 @@ class ProductKernel:
         widths = [(f, t.tm) for f in self.a] + [(f, t.tn) for f in self.b]
         return [f"{self.type} {names}{f.name}{copies}[{depth}][{width}];" for f, width in widths]
 
+    def depth(self) -> str:
+        """How many steps of k the block takes."""
+        return self.words.word(self.c.k)
+
     def main(self) -> list[str]:
         """The sums."""
         t, wait = self.tile, f"wait_copies<{self.stages - 2}>();" if self.asynchronous else ""
@@ -152,7 +156,7 @@ class ProductKernel:
         ahead = self.stages - 1
         sums = [f"sum{p}[i][j] = 0;" for p in range(self.parts)]
         lines = [
-            f"const int k = {self.words.word(self.c.k)}, whole_tiles = k / {t.bk}, tiles = (k + {t.bk - 1}) / {t.bk};",
+            f"const int k = {self.depth()}, whole_tiles = k / {t.bk}, tiles = (k + {t.bk - 1}) / {t.bk};",
             *[line for f in (*self.a, *self.b) for line in self.declare(f)],
             *[f"{self.type} sum{p}[{t.tm}][{t.tn}];" for p in range(self.parts)],
             "#pragma unroll",

@@ -1,0 +1,192 @@
+"""Calls of functions that are no declared op, whose hashes come with the package: the samples of `tests/robustness`, and some
+that are larger or have other options. Tensors of numbers are drawn anew, those that were written out keep their values."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+import baracuda
+from baracuda.cli.verify.functions import FunctionCase, Tensor, encoded, is_function_of_its_own
+from baracuda.core.elements import Category
+from baracuda.core.elements import ElementKind as K
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from tests.robustness.samples import MOVES, Call, samples
+
+#: Functions without a result that is the same everywhere: memory as it is, and a formula of the caller's.
+NEVER = frozenset(["empty", "empty_like", "flex_attention", "flex_attention_backward", "asarray", *MOVES])
+#: Listed values have at most so many elements, small ones that every float kind has.
+_FEW = 16
+#: Elements that calls are tried with.
+_KINDS = tuple(k for k in K if k.bits >= 8)
+
+
+def _t(*shape: int, domain: str = "any", element: K | None = None) -> Tensor:
+    return Tensor(shape, domain, element)
+
+
+def _index(limit: int, *shape: int) -> Tensor:
+    return Tensor(shape, f"index:{limit}", K.S64)
+
+
+def of(value: Any, own: K | None) -> Any:
+    """What a sample was given as data; tensors of the element `own` as those of the call."""
+    if isinstance(value, (np.ndarray, np.generic, baracuda.Array)):
+        return _tensor(np.asarray(value.numpy() if isinstance(value, baracuda.Array) else value), own)
+    if type(value) in (tuple, list):
+        return type(value)(of(v, own) for v in value)
+    if isinstance(value, np.dtype | type):
+        return K.from_numpy(np.dtype(value)).label
+    encoded(value)  # raises where it is none
+    return value
+
+
+def _tensor(array: Any, own: K | None) -> Tensor:
+    kind = K.from_numpy(array.dtype)
+    element = None if kind is own else kind
+    whole = kind.is_integer or kind is K.BOOL
+    few = array.size <= _FEW and kind.category is not Category.COMPLEX
+    wide = array.astype(np.float64) if few and not whole else array
+    if whole or (few and bool(np.all((np.abs(wide) <= 64) & (wide * 8 == np.rint(wide * 8))))):
+        if array.size > 256:
+            raise InvalidProblemError(f"{array.size} integers; expected few enough to list")
+        return Tensor(array.shape, element=element, listed=tuple(wide.reshape(-1).tolist()))
+    if kind.category is Category.COMPLEX:
+        return Tensor(array.shape, element=element)
+    if array.ndim and array.shape[-1] > 2 and bool((np.diff(array.astype(np.float64)) >= 0).all()):
+        return Tensor(array.shape, "sorted", element)
+    return Tensor(array.shape, "positive" if bool((array >= 0).all()) else "any", element)
+
+
+def _kinds_in(value: Any) -> Iterator[K]:
+    if isinstance(value, (np.ndarray, np.generic, baracuda.Array)):
+        yield K.from_numpy(np.asarray(value.numpy() if isinstance(value, baracuda.Array) else value).dtype)
+    elif isinstance(value, (tuple, list)):
+        for v in value:
+            yield from _kinds_in(v)
+
+
+def _of_sample(call: Call) -> tuple[FunctionCase, bool]:
+    """The case of a sample, and whether other elements may be tried."""
+    kinds = [*_kinds_in(call.arguments), *_kinds_in(tuple(call.keywords.values()))]
+    own = next((k for k in kinds if k.is_float or k.category is Category.COMPLEX), kinds[0] if kinds else None)
+    arguments, keywords = of(tuple(call.arguments), own), tuple((k, of(v, own)) for k, v in call.keywords.items())
+    return FunctionCase(call.name, arguments, keywords, own or K.F32), own is not None
+
+
+@cache
+def calls() -> dict[str, tuple[FunctionCase, bool]]:
+    """Every call by its text, in an element of its own, and whether it has a tensor that may be of another."""
+    found: dict[str, tuple[FunctionCase, bool]] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for sample in samples():
+            name = sample.name.partition("#")[0]
+            if not hasattr(baracuda, name) or name in NEVER or not is_function_of_its_own(name):
+                continue
+            try:
+                case, free = _of_sample(sample.make())
+            except (InvalidProblemError, UnsupportedError):
+                continue  # a function, a device, or too many integers among its arguments
+            found.setdefault(case.call, (case, free))
+    for case in LARGER:
+        found.setdefault(case.call, (case, True))
+    return found
+
+
+@cache
+def hashed() -> dict[str, list[FunctionCase]]:
+    """Every call by its text, in the elements that it may be hashed with: its own and bf16, and two of the others in turn, which
+    the function may refuse."""
+    found = {}
+    for text, (case, free) in calls().items():
+        others = [k for k in _KINDS if k not in (case.element, K.BF16)]
+        turn = crc32(text.encode())
+        kinds = dict.fromkeys((case.element, K.BF16, others[turn % len(others)], others[(turn // 16 + 5) % len(others)]))
+        found[text] = [replace(case, element=kind) for kind in (kinds if free else (case.element,))]
+    return found
+
+
+def _call(name: str, *arguments: Any, **keywords: Any) -> FunctionCase:
+    return FunctionCase(name, arguments, tuple(keywords.items()), K.F32)
+
+
+_X, _ROWS, _LONG, _GRID = _t(7, 33, 5), _t(5, 67), _t(9000), _t(4000, domain="grid")
+_INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint", "median_unbiased", "hazen")
+_PADS = ("constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "mean", "median", "minimum")
+_SUMS = ("sum", "mean", "max", "min", "prod")
+
+#: Calls with more rows, longer ones, and with options that no sample has.
+LARGER: tuple[FunctionCase, ...] = (
+    # order: several blocks of a row, many rows, equal elements
+    *(_call("sort", x, **w) for x in (_LONG, _X) for w in ({"descending": True, "return_indices": True}, {"axis": 0})),
+    *(_call("argsort", x, descending=d) for x in (_LONG, _GRID) for d in (False, True)),
+    *(_call("topk", x, k, largest=largest) for x, k in ((_LONG, 100), (_ROWS, 7)) for largest in (True, False)),
+    _call("approx_topk", _ROWS, 7), _call("kthvalue", _LONG, 4000), _call("kthvalue", _X, 9, 1, keepdims=True),
+    _call("partition", _ROWS, (3, 40)), _call("argpartition", _ROWS, 20), _call("lexsort", [_GRID, _GRID]), _call("msort", _ROWS),
+    _call("searchsorted", _t(300, domain="sorted"), _LONG), _call("searchsorted", _t(5, 30, domain="sorted"), _ROWS, "right"),
+    _call("bucketize", _X, _t(11, domain="sorted"), right=True),
+    *(_call("mode", x) for x in (_GRID, _t(40, 30, domain="grid"))),
+    # sets
+    _call("unique", _GRID, return_index=True, return_inverse=True, return_counts=True), _call("unique", _LONG),
+    _call("unique", _t(300, 3, domain="grid"), axis=0, return_inverse=True), _call("unique", _GRID, size=9, fill_value=7.0),
+    _call("unique_consecutive", _GRID, return_inverse=True, return_counts=True),
+    _call("isin", _LONG, _GRID), _call("isin", _GRID, _t(3, domain="grid"), invert=True),
+    _call("intersect1d", _t(50, domain="grid"), _GRID, return_indices=True), _call("setxor1d", _t(3, domain="grid"), _GRID),
+    _call("setdiff1d", _GRID, _t(2, domain="grid")), _call("union1d", _t(50), _t(70)),
+    # statistics
+    *(_call("quantile", _X, Tensor((3,), element=None, listed=(0.0, 0.375, 1.0)), 1, interpolation=i) for i in _INTERPOLATIONS),
+    _call("nanquantile", _LONG, 0.3), _call("percentile", _ROWS, 37.5, -1, keepdims=True), _call("nanpercentile", _ROWS, 90.0),
+    *(_call("median", x, a, interpolation=i) for x, a in ((_X, 1), (_LONG, None)) for i in ("midpoint", "lower")),
+    _call("nanmedian", _X, (0, 2)), _call("histc", _LONG, 13), _call("histogram", _LONG, 17, (-2.0, 2.0)),
+    _call("histogram", _t(900), 7, density=True), _call("histogram", _t(900), _t(8, domain="sorted"), None, _t(900)),
+    _call("histogram2d", _t(900), _t(900), 5), _call("cov", _t(6, 500)), _call("corrcoef", _t(6, 500)),
+    *(_call("cdist", _t(2, 17, 9), _t(2, 11, 9), p) for p in (0.0, 1.0, 2.0, 3.0, float("inf"))), _call("pdist", _t(20, 9), 1.5),
+    _call("gradient", _X, 0.5, axis=1, edge_order=2), _call("diff", _X, 2, 1), _call("cumulative_trapezoid", _ROWS, dx=0.5),
+    # movement
+    *(_call("pad", _t(4, 6, 5), ((2, 1), (0, 3), (1, 1)), m) for m in _PADS),
+    _call("pad", _ROWS, ((0, 0), (-2, 5)), "constant", 3),
+    _call("roll", _X, (3, -2), (1, 2)), _call("rot90", _X, 3, (0, 2)), _call("repeat_interleave", _ROWS, 3, 1),
+    _call("repeat_interleave", _ROWS, _t(5, domain="shift", element=K.S64), 0), _call("tile", _X, (2, 1, 3)),
+    _call("concat", [_X, _t(2, 33, 5), _X]), _call("concat", [_t(n, 3) for n in range(1, 60)]), _call("stack", [_ROWS, _ROWS], 1),
+    _call("unfold_dim", _X, 1, 8, 3), _call("unfold_dim_backward", _t(7, 9, 5, 8), _X, 1, 8, 3), _call("delete", _ROWS, 5, 1),
+    _call("insert", _ROWS, 9, 2.0, 1), _call("block_diag", _ROWS, _t(3, 4), _t(1, 70)), _call("diag_embed", _ROWS, 2),
+    _call("tril", _t(3, 60, 70), -3), _call("triu", _t(60, 70), 5), _call("resize", _ROWS, (20, 33)), _call("flip", _X, (0, 1)),
+    _call("rearrange", _t(8, 6, 5), "(a b) c d -> b (c a) d", a=2), _call("sum_to_size", _X, (33, 1)),
+    _call("nested_to_padded", _t(40, 3), Tensor((5,), element=K.S64, listed=(0, 7, 7, 30, 40))),
+    # indexed writes and reads, selections
+    _call("put_flat", _X, _index(1155, 600), _t(600)), _call("put_flat", _X, _index(1155, 600), _t(600), accumulate=True),
+    *(_call("scatter", _ROWS, _index(67, 5, 300), _t(5, 300), reduce=r) for r in (None, "sum", "prod", "amax", "amin")),
+    _call("scatter_backward", _ROWS, _ROWS, _index(67, 5, 300), _t(5, 300)),
+    _call("index_copy", _X, _index(33, 50), _t(7, 50, 5), axis=1),
+    _call("index_copy_backward", _X, _X, _index(33, 50), _t(7, 50, 5), axis=1),
+    *(_call("scatter_nd_reduce", _ROWS, _index(5, 90, 2), _t(90), reduce=r) for r in ("sum", "amax")),
+    _call("scatter_nd", _ROWS, _index(5, 90, 2), _t(90)), _call("scatter_add", _ROWS, _index(67, 5, 300), _t(5, 300)),
+    _call("index_add", _X, _index(33, 90), _t(7, 90, 5), axis=1), _call("masked_scatter", _LONG, _t(9000, domain="mask"), _LONG),
+    _call("masked_select", _LONG, _t(9000, domain="mask")), _call("masked_select", _X, _t(7, 33, 5, domain="mask"), size=99),
+    _call("nonzero", _GRID), _call("nonzero", _t(40, 30, domain="grid"), as_tuple=False),
+    _call("argwhere", _t(9, 9, domain="grid")),
+    _call("compress", _t(33, domain="mask"), _X, 1), _call("index_get", _X, _index(7, 40), _index(33, 40)),
+    _call("index_put", _X, (_index(7, 90), _index(33, 90)), _t(90, 5)),
+    _call("index_put", _X, (_index(7, 90), _index(33, 90)), _t(90, 5), accumulate=True),
+    _call("index_put", _ROWS, _t(5, 67, domain="mask"), 3.0),
+    *(_call(f"segment_{r}", _t(500, 3), _index(9, 500), 9) for r in _SUMS),
+    _call("segment_softmax", _t(500, 3), _index(9, 500), 9),
+    *(_call("segment_reduce", _t(40, 3), r, None, Tensor((5,), element=K.S64, listed=(0, 7, 7, 30, 40))) for r in _SUMS),
+    *(_call("embedding_bag", _index(33, 12, 9), _t(33, 20), mode=m) for m in ("sum", "mean", "max")),
+    # layers and losses
+    _call("group_norm", _t(3, 12, 40), _t(12), _t(12), num_groups=4), _call("local_response_norm", _t(2, 30, 9), 5),
+    _call("group_norm_backward", _t(3, 12, 40), _t(3, 12, 40), _t(12), _t(12), num_groups=4),
+    _call("linear_cross_entropy", _t(40, 30), _t(70, 30), _index(70, 40)),
+    _call("chunked_logprobs", _t(40, 30), _t(70, 30), _index(70, 40)),
+    _call("linear_cross_entropy_backward", _t(), _t(40, 30), _t(70, 30), _index(70, 40)),
+    _call("rope", _t(2, 3, 40, 16), _t(40, 8), _t(40, 8)),
+    _call("rope", _t(2, 3, 40, 16), _t(40, 8), _t(40, 8), interleaved=True),
+    _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),
+)  # fmt: skip
