@@ -74,7 +74,7 @@ class Windows(Rows):
     @property
     def parts(self) -> int:
         """Parts that sums are taken in, each a tile's own; 0: they are taken as a whole."""
-        return -(-self.taps // self.problem.segment) if self.problem.segment else 0
+        return self.problem.segments if self.problem.segments > 1 else 0
 
     @property
     def tiled(self) -> MatmulProblem:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import prod
 
 from baracuda.core.elements import ElementKind
 from baracuda.lowering.convolution.cuda.lines.warpgroups import lower_warpgroups
@@ -35,8 +34,7 @@ def line_ways(p: ConvolutionProblem, target: Target) -> Iterator[Lowered]:
     does."""
     if target.arch == "sm_90":
         c = rows_of(p).product
-        if p.segment:  # parts are tiles of their own
-            parts = -(-prod(p.taps) // p.segment)
-            c = replace(c, batch=(*c.batch, parts), k=-(-c.k // parts))
+        if p.segments > 1:  # parts are tiles of their own
+            c = replace(c, batch=(*c.batch, p.segments), k=p.segment * p.channels)
         for tile in sorted(TILES, key=lambda t: t.cost(c, target.multiprocessors))[:_TRIED]:
             yield lower_warpgroups(p, tile, target)
