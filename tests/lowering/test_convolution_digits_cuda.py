@@ -42,7 +42,8 @@ TARGETS = (Target("sm_90", 132), Target("sm_80", 108), Target("sm_100", 148))
 
 @dataclass(frozen=True)
 class Case:
-    """A convolution: how its tensors lie ("last": channels last; outputs so many positions apart), and what is special."""
+    """A convolution: how its tensors lie ("last": channels last; "beside": elements of the batch side by side;
+    outputs so many positions apart), and what is special."""
 
     inputs: Extents
     channels: int
@@ -61,6 +62,7 @@ class Case:
     general: bool = False
     apart: int = 1
     segment: int = 0
+    beside: bool = False
 
     def __str__(self) -> str:
         words = [f"{self.batch}x{self.groups}x{self.channels}to{self.columns}", str(self.kind), str(self.math)]
@@ -71,6 +73,7 @@ class Case:
                 *(n for n in ("last", "bias", "general") if getattr(self, n)),
                 *["apart"] * (self.apart > 1),
                 *["parts"] * (self.segment > 0),
+                *["beside"] * self.beside,
             ]
         )
 
@@ -90,6 +93,9 @@ class Case:
         g, n, *more = of_w
         taps, c = (more[:-1], more[-1]) if self.last else (more[1:], more[0])
         xs, ys = strides(self.inputs, self.channels), strides(tuple(n * self.apart for n in self.outputs), self.columns)
+        if self.beside:
+            s = contiguous_strides((*self.inputs, self.channels, self.groups, self.batch))
+            xs = (1, s[-2], *s[:rank], s[-3])
         ys = (*ys[:2], *(s * self.apart for s in ys[2:-1]), ys[-1])
         value, inputs = cast(input_(PRODUCT, K.F32), self.kind.compute) + 0.0, [Port(PRODUCT, K.F32)]
         operands = [Operand(self.kind, ys, 16, self.general)]
@@ -120,6 +126,7 @@ CASES = (
     Case((6, 6), 48, 32, (3, 3), (2, 1), (3, 2), (9, 1), (5, 4), kind=K.F16),
     Case((9, 10), 64, 70, *_THREE, (9, 10), groups=2, apart=2),
     Case((9, 10), 32, 40, (8, 9), (1, 1), (1, 1), (1, 1), (4, 4), batch=9, segment=7, bias=True),
+    Case((9, 10), 32, 40, (8, 9), (1, 1), (1, 1), (1, 1), (4, 4), batch=70, segment=7, beside=True),
     Case((9, 10), 150, 40, (4, 4), (1, 1), (2, 2), (1, 1), (3, 3), groups=2, segment=5, math=MathPrecision.INT15, last=False),
 )
 

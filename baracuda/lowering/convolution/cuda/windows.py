@@ -224,7 +224,7 @@ class Positions:
     operand
         x over (*batch, row, channel).
     batch, rows
-        Extents: the last axes that lie one behind the other are the rows.
+        Extents: the last axes that lie one behind the other are the rows, or one whose elements lie side by side.
     axes
         Those of the batch, then those of the rows, by their numbers in (b, g, *i); how many are the batch's is len(batch).
     extents
@@ -255,6 +255,9 @@ def positions(p: ConvolutionProblem) -> Positions:
     axes, xs = range(2 + p.rank), p.x.strides
     extents = dict(zip(axes, (p.batch, p.groups, *p.inputs), strict=True))
     rows, steps = ([axes[-1]], [xs[axes[-1]]]) if p.x.general else _run(tuple(axes[2:]), extents, [dict(enumerate(xs))])
+    if not p.x.general and 1 not in (xs[-1], *steps):  # along what lies side by side they are read best
+        beside = [a for a in axes if xs[a] == 1 and extents[a] > 1]
+        rows, steps = (beside[:1], [1]) if beside else (rows, steps)
     lead = tuple(a for a in axes if a not in rows)
     operand = replace(p.x, strides=(*(xs[a] for a in lead), steps[0], xs[-1]))
     order = (*lead, *rows)
