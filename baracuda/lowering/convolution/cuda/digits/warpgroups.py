@@ -12,8 +12,9 @@ from baracuda.formula.integer_products import digits
 from baracuda.lowering.convolution.cuda.digits.prelude import WINDOWS
 from baracuda.lowering.convolution.cuda.digits.windows import digit_windows
 from baracuda.lowering.convolution.cuda.parts import join_parts, parts_end, store_part
+from baracuda.lowering.convolution.cuda.windows import PAIRS
 from baracuda.lowering.convolution.problem import ConvolutionProblem
-from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_pitch
+from baracuda.lowering.matmul.cuda.epilogue import direct_epilogue, epilogue, epilogue_frame, sums_pitch
 from baracuda.lowering.matmul.cuda.factors import small_float_definitions
 from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, digits_launch
 from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, WARPGROUPS
@@ -43,7 +44,10 @@ def lower_warpgroups(p: ConvolutionProblem, target: Target) -> Lowered:
     barriers = scales_start + stages * scales
     frame, tile = epilogue_frame(v.finished, words), SquareSums(WARPGROUP)
     pitch = min(sums_pitch(v.finished, tile), size // (4 * ROWS))
-    finish, definitions = epilogue(v.finished, frame, tile, thread="thread", pitch=pitch)
+    if v.direct:
+        finish, definitions = direct_epilogue(v.finished, frame, 2, *PAIRS)
+    else:
+        finish, definitions = epilogue(v.finished, frame, tile, thread="thread", pitch=pitch)
     bring = [
         "#pragma unroll 1",
         "for (unsigned block = 0; block < blocks; ++block) {",
@@ -70,8 +74,18 @@ def lower_warpgroups(p: ConvolutionProblem, target: Target) -> Lowered:
         "order_copies();",
         "warpgroup_barrier(group);",
     ]
-    if v.parts:
-        end = store_part(v, words, v.w.end, 32)
+    release = ["if (thread % 32 == 0) arrive(empty + read);", "advance();"]
+    # The last stage is given back at once but where sums pass through it.
+    in_loop = ["if (block + 1 < terms) {", *release, "}"]
+    if v.parts or v.direct:
+        in_loop = release
+        end = (
+            store_part(v, words, v.w.end, 32)
+            if v.parts
+            else [*v.anew_in_registers(32), v.sums_as_pairs(32), *v.epilogue(words, finish)]
+        )
+    else:
+        end += release
     body = [
         "extern __shared__ unsigned char unaligned[];",
         "unsigned char* const shared = unaligned + (-shared_address(unaligned) & 1023);",
@@ -122,15 +136,10 @@ def lower_warpgroups(p: ConvolutionProblem, target: Target) -> Lowered:
         f"const WindowScales<8> scales(stage_scale + group * 64, stage_scale + {groups * 64}, row, column);",
         f"int parts[{count}][32];",
         f"block_sums<{groups}>(parts, matrix(stage + group * {size}), matrix(stage + {groups * size}), group);",
-        "if (block + 1 < terms) {",
-        "if (thread % 32 == 0) arrive(empty + read);",
-        "advance();",
-        "}",
+        *in_loop,
         f"add_windows<{count}, 8>(sums, parts, scales);",
         "}",
         *end,
-        "if (thread % 32 == 0) arrive(empty + read);",
-        "advance();",
         "}}",
     ]
     steps = WARPGROUPS.replace("K < 3", f"K < {v.steps - 1}")

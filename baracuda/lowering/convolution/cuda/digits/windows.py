@@ -109,21 +109,27 @@ class DigitWindows(Windows):
         coordinates = "".join(f", c{i}" for i in range(len(self.batches)))
         return f"if ({sum_} != {sum_}) {sum_} = sum_of_unusual(W, {sum_}, (unsigned)(m0 + r), n0 + s{coordinates});"
 
+    def anew_in_registers(self, count: int) -> list[str]:
+        """Takes the sums of a thread anew that are NaN."""
+        return [
+            "#pragma unroll",
+            f"for (int i = 0; i < {count}; ++i) {{",
+            "const int r = row + i / 2 % 2 * 8, s = column + i / 4 * 8 + i % 2;",
+            "if (r < rows && s < columns)",
+            self.anew("sums[i]"),
+            "}",
+        ]
+
     def sums_to_shared(self, pitch: int, count: int) -> list[str]:
         """Puts the sums of a thread into shared memory, as `sums_to_shared` of integer products does."""
         store = f"*(float2*)(sums0 + r * {pitch} + s0) = make_float2(sums[i], sums[i + 1]);"
         if self.turned:
             store = f"sums0[s0 * {pitch} + r] = sums[i]; sums0[(s0 + 1) * {pitch} + r] = sums[i + 1];"
         return [
+            *self.anew_in_registers(count),
             "#pragma unroll",
             f"for (int i = 0; i < {count}; i += 2) {{",
             "const int r = row + i / 2 % 2 * 8, s0 = column + i / 4 * 8;",
-            "#pragma unroll",
-            "for (int e = 0; e < 2; ++e) {",
-            "const int s = s0 + e;",
-            "if (r < rows && s < columns)",
-            self.anew("sums[i + e]"),
-            "}",
             store,
             "}",
         ]
