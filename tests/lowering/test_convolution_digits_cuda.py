@@ -162,6 +162,8 @@ def test_refused() -> None:
         digit_windows(replace(p, math=None))
     with pytest.raises(UnsupportedError, match="windows that reach 1073741842 positions"):
         digit_windows(replace(p, dilation=(1 << 29, 1), low=(-9, 1), taps=(2, 3)))
+    with pytest.raises(UnsupportedError, match="digits of 13027955712 bytes; expected at most 8589934592"):
+        digit_windows(replace(p, batch=32, inputs=(1024, 1024), outputs=(1024, 1024)))
     assert list(digit_ways(replace(p, channels=0), TARGETS[0])) == []
 
 

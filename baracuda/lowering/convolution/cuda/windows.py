@@ -14,7 +14,7 @@ from math import prod
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.convolution.problem import ConvolutionProblem
-from baracuda.lowering.matmul.cuda.epilogue import is_plain
+from baracuda.lowering.matmul.cuda.epilogue import is_bare
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Words, unravel
 from baracuda.lowering.nest.problem import Operand
@@ -89,7 +89,7 @@ class Windows(Rows):
     def direct(self) -> bool:
         """Whether sums go to the results straight from registers: there is next to nothing between them, and they lie alike."""
         y = self.finished.operands[-1]
-        return not self.turned and y.steps(len(y.strides) - 1) == 1 and is_plain(self.finished)
+        return not self.turned and y.steps(len(y.strides) - 1) == 1 and is_bare(self.finished)
 
     def taps_of_tile(self, words: Words) -> list[str]:
         """Declares which taps a tile takes."""

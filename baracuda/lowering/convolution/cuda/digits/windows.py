@@ -16,6 +16,9 @@ from baracuda.lowering.matmul.cuda.factors import STORAGE
 from baracuda.lowering.matmul.cuda.integers.digits import ROWS, DigitFactor
 from baracuda.lowering.nest.cuda.kernel import Words
 
+#: Bytes of digits at most: a position takes those of whole blocks of channels, however few it has.
+MOST_BYTES = 8 << 30
+
 
 @dataclass(frozen=True)
 class DigitWindows(Windows):
@@ -145,4 +148,6 @@ def digit_windows(p: ConvolutionProblem) -> DigitWindows:
     x = DigitFactor("a", 0, at.operand, at.batch, at.rows, p.channels, p.bits, tiles, 0)
     operand, taps = weights(p)
     w = DigitFactor("b", 1, operand, taps, p.columns, p.channels, p.bits, -(-p.columns // ROWS), x.end)
+    if w.end > MOST_BYTES:
+        raise UnsupportedError(f"digits of {w.end} bytes; expected at most {MOST_BYTES}")
     return DigitWindows(**vars(rows_of(p)), problem=p, lines=at.lines(tiles * ROWS)[0], x=x, w=w)
