@@ -25,7 +25,7 @@ DTYPES = (np.float32, np.float64, np.float16, ml_dtypes.bfloat16)
 @pytest.mark.parametrize("columns", [12, 33, 64])
 @pytest.mark.one_of(2)
 def test_bits_of_planes_alone(dtype: Any, columns: int) -> None:
-    """37 planes take chunks of 16 and a rest, rows of 33 a vector and a rest; layouts apart, planes one by one take other code."""
+    """37 planes take chunks of 16 and a rest, rows of 33 a vector and a rest; layouts apart and single planes take other code."""
     rng = np.random.default_rng(columns)
     x = rng.standard_normal((2, 37, 9, 11)).astype(dtype)
     grid = (rng.standard_normal((2, 5, columns, 2)) * 0.7).astype(np.float32)
