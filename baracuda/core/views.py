@@ -211,3 +211,22 @@ def shape_of(shape: int | Sequence[int], name: str = "shape") -> tuple[int, ...]
     if min(extents, default=0) < 0:
         raise InvalidProblemError(f"{name}: {shape}; expected extents of 0 or more")
     return extents
+
+
+def as_parts(tensor: TensorRef) -> tuple[Any, Any]:
+    """The real and the imaginary parts of a complex tensor, where they lie."""
+    half = ElementKind.F32 if tensor.kind is ElementKind.C64 else ElementKind.F64
+    size = half.itemsize
+
+    def part(offset: int) -> Any:
+        step = offset * size
+        return replace(
+            tensor,
+            kind=half,
+            pointer=tensor.pointer + step,
+            strides=tuple(2 * s for s in tensor.strides),
+            nbytes_available=None if tensor.nbytes_available is None else tensor.nbytes_available - step,
+            nbytes_before=None if tensor.nbytes_before is None else tensor.nbytes_before + step,
+        )
+
+    return part(0), part(1)

@@ -22,6 +22,8 @@ FAMILIES = (
     "creation.fills", "creation.ranges", "creation.matrices", "creation.grids", "creation.triangle_indices",
     "sorting.orders", "sorting.several_keys", "sorting.searches", "sets.uniques", "sets.sets",
     "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
+    "convolution.forward", "convolution.transposed", "convolution.general", "convolution.gradients", "convolution.columns",
+    "convolution.local", "convolution.quantized", "convolution.sparse", "convolution.deformed",
     "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts", "random.choices",
     "pooling.avg", "pooling.maximum", "pooling.adaptive", "pooling.fractional", "pooling.norms", "pooling.whole",
     "pooling.unpooling", "pooling.reduce_window",

@@ -137,7 +137,7 @@ def _factor_layout(operand: Operand, c: MatmulProblem, tile: BlockTile, *, left:
     return _FactorLayout(row_axis, k_axis, rows, along, neighbours, vector)
 
 
-def _staging_path(operand: Operand, c: MatmulProblem, tile: Tile, *, left: bool) -> StagingPath:
+def staging_path_of(operand: Operand, c: MatmulProblem, tile: Tile, *, left: bool) -> StagingPath:
     """How the tiles of a factor travel."""
     placement, kind = _factor_layout(operand, c, tile, left=left), c.accumulator
     along, vector = placement.along, placement.vector
@@ -152,7 +152,7 @@ def _staging_path(operand: Operand, c: MatmulProblem, tile: Tile, *, left: bool)
     return StagingPath(operand.kind, kind, placement.rows, tile.bk, vector, along, by_k, direct, direct)
 
 
-def _factor(c: MatmulProblem, number: int, way: StagingPath, *, exchanged: bool) -> Factor:
+def factor_of(c: MatmulProblem, number: int, way: StagingPath, *, exchanged: bool) -> Factor:
     """Part `number` of those of both factors."""
     rank, parts = len(c.batch), len(c.a)
     left = number < parts
@@ -166,10 +166,10 @@ def factors(c: MatmulProblem, tile: Tile, *, exchanged: bool) -> tuple[list[Fact
     """The parts of both factors; None where the parts of one lie so differently that one tile does not fit both. `exchanged`
     says that the factors have changed places: the program's addresses have b's first."""
     parts = len(c.a)
-    ways = [_staging_path(o, c, tile, left=i < parts) for i, o in enumerate((*c.a, *c.b))]
+    ways = [staging_path_of(o, c, tile, left=i < parts) for i, o in enumerate((*c.a, *c.b))]
     if any(w.by_k is not of[0].by_k for of in (ways[:parts], ways[parts:]) for w in of):
         return None
-    all_factors = [_factor(c, i, way, exchanged=exchanged) for i, way in enumerate(ways)]
+    all_factors = [factor_of(c, i, way, exchanged=exchanged) for i, way in enumerate(ways)]
     return all_factors[:parts], all_factors[parts:]
 
 
@@ -183,7 +183,7 @@ def thin_factors(c: MatmulProblem, tile: ThinTile, *, exchanged: bool) -> tuple[
     kind = c.accumulator
     thin = StagingPath(a.kind, kind, tile.bm, tile.bk, lies_a.vector, lies_a.along, False, False, False)
     wide = StagingPath(b.kind, kind, tile.bn, tile.bk, lies_b.vector, lies_b.along, lies_b.along, True, True)
-    return _factor(c, 0, thin, exchanged=exchanged), _factor(c, 1, wide, exchanged=exchanged)
+    return factor_of(c, 0, thin, exchanged=exchanged), factor_of(c, 1, wide, exchanged=exchanged)
 
 
 def matrix_factors(c: MatmulProblem, tile: BlockTile, *, exchanged: bool) -> list[Factor]:
@@ -199,7 +199,7 @@ def matrix_factors(c: MatmulProblem, tile: BlockTile, *, exchanged: bool) -> lis
             along = abs(operand.strides[lies.row_axis]) < abs(operand.strides[lies.k_axis])
         asynchronous = lies.vector * bits.kind.itemsize in _ASYNCHRONOUS
         path = MatrixPath(bits.kind, bits.kind, lies.rows, tile.bk, lies.vector, along, along, True, asynchronous)
-        found.append(replace(_factor(c, number, path, exchanged=exchanged), operand=bits))
+        found.append(replace(factor_of(c, number, path, exchanged=exchanged), operand=bits))
     return found
 
 

@@ -45,7 +45,7 @@ def declared_loader(c: MatmulProblem, f: Factor, words: Words, threads: int, sta
     ]
 
 
-class _Kernel:
+class ProductKernel:
     """Writes one kernel. Names in the generated code: a0, a1, b0, b1 the loaders, `tile` the number of a tile along k, `read`
     and `write` the stages that are multiplied and filled next, `row` and `column` the thread's first ones."""
 
@@ -144,6 +144,10 @@ class _Kernel:
         widths = [(f, t.tm) for f in self.a] + [(f, t.tn) for f in self.b]
         return [f"{self.type} {names}{f.name}{copies}[{depth}][{width}];" for f, width in widths]
 
+    def depth(self) -> str:
+        """How many steps of k the block takes."""
+        return self.words.word(self.c.k)
+
     def main(self) -> list[str]:
         """The sums."""
         t, wait = self.tile, f"wait_copies<{self.stages - 2}>();" if self.asynchronous else ""
@@ -152,7 +156,7 @@ class _Kernel:
         ahead = self.stages - 1
         sums = [f"sum{p}[i][j] = 0;" for p in range(self.parts)]
         lines = [
-            f"const int k = {self.words.word(self.c.k)}, whole_tiles = k / {t.bk}, tiles = (k + {t.bk - 1}) / {t.bk};",
+            f"const int k = {self.depth()}, whole_tiles = k / {t.bk}, tiles = (k + {t.bk - 1}) / {t.bk};",
             *[line for f in (*self.a, *self.b) for line in self.declare(f)],
             *[f"{self.type} sum{p}[{t.tm}][{t.tn}];" for p in range(self.parts)],
             "#pragma unroll",
@@ -252,7 +256,7 @@ def lower_tile(c: MatmulProblem, tile: Tile, *, exchanged: bool, link: str = "ch
     if ways is None:
         return None
     words = Words(len(c.tensors), c.epilogue.params)
-    kernel = _Kernel(c, *ways, tile, words, exchanged=exchanged, link=link)
+    kernel = ProductKernel(c, *ways, tile, words, exchanged=exchanged, link=link)
     frame = epilogue_frame(c, words)
     if kernel.direct:
         finish, definitions = direct_epilogue(c, frame, kernel.chunk_b, *kernel.place)

@@ -1,0 +1,1 @@
+"""Convolutions: windows of one tensor times weights, summed."""

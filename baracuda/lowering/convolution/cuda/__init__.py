@@ -1,0 +1,1 @@
+"""The lowering of convolutions to CUDA C++."""

@@ -1,0 +1,42 @@
+"""The formula backends of convolutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from baracuda.core.device import Device
+from baracuda.core.elements import ElementKind
+from baracuda.core.plan import Executable, Layout
+from baracuda.core.sku import MathPrecision
+from baracuda.lowering.convolution.problem import ConvolutionProblem
+from baracuda.lowering.executables import EmptyExecutable, executable, given_parameters, picker
+from baracuda.lowering.generated import GeneratedImplementation
+from baracuda.lowering.matmul.implementation import guarantee_of
+
+
+class ConvolutionImplementation(GeneratedImplementation):
+    """Kernels of one convolution on one device; `describe` gives the problem for a layout of the plan's tensors."""
+
+    def __init__(
+        self,
+        device: Device,
+        describe: Callable[[Layout], ConvolutionProblem],
+        accumulator: ElementKind,
+        parameters: Mapping[str, float],
+        math: MathPrecision | None = None,
+    ) -> None:
+        super().__init__(device, accumulator)
+        self.describe, self.math, self.parameters = describe, math, parameters
+        if math is not None:
+            self.guarantee = guarantee_of(math, accumulator)
+
+    def make(self, layout: Layout, compiled_only: bool, autotune: bool) -> Executable | None:
+        problem = replace(self.describe(layout), math=self.math)
+        if 0 in (problem.batch, problem.groups, *problem.outputs, problem.columns):
+            return EmptyExecutable()
+        params = given_parameters(problem.epilogue.params, self.parameters)
+        present = [(i, 0) for i, own in enumerate(layout) if own is not None]
+        pick = None if len(present) == len(layout) else picker(present)
+        operands = len(problem.tensors)
+        return executable(self.device, problem, params, operands, way=self.way, pick=pick, compiled_only=compiled_only)
