@@ -9,11 +9,8 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.convolution.cuda.depthwise import depthwise
 from baracuda.lowering.convolution.cuda.digits.lower import digit_ways
 from baracuda.lowering.convolution.cuda.direct import direct
-<<<<<<< HEAD
-from baracuda.lowering.convolution.cuda.lines.lower import line_ways, takes_lines
-=======
 from baracuda.lowering.convolution.cuda.doubles import integer_products
->>>>>>> conv
+from baracuda.lowering.convolution.cuda.lines.lower import line_ways, takes_lines
 from baracuda.lowering.convolution.cuda.product import products
 from baracuda.lowering.convolution.pointwise import as_product
 from baracuda.lowering.convolution.problem import ConvolutionProblem
