@@ -23,6 +23,6 @@ FAMILIES = (
     "sorting.orders", "sorting.several_keys", "sorting.searches", "sets.uniques", "sets.sets",
     "statistics.quantiles", "statistics.medians", "statistics.modes", "statistics.histograms",
     "convolution.forward", "convolution.transposed", "convolution.general", "convolution.gradients", "convolution.columns",
-    "convolution.local", "convolution.quantized", "convolution.sparse",
+    "convolution.local", "convolution.quantized", "convolution.sparse", "convolution.deformed",
     "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts", "random.choices",
 )  # fmt: skip

@@ -15,6 +15,8 @@ from baracuda.lowering.convolution.problem import ConvolutionProblem
 from baracuda.lowering.nest.problem import Operand
 
 _ALIGNMENT = 256
+#: The weights of a tap have room for a multiple of so many channels; those beyond the last one are 0.
+FILLED = 16
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Quantized:
         The strides along channels, and of a block's scale.
     integers, scales
         The bytes of the workspace where they begin.
+    filled
+        How many channels there is room for, where those beyond the last one are to be 0.
     """
 
     operand: int
@@ -48,6 +52,7 @@ class Quantized:
     scale_block: int
     integers: int
     scales: int
+    filled: int = 0
 
     @property
     def count(self) -> int:
@@ -61,7 +66,8 @@ def quantized(p: ConvolutionProblem) -> tuple[Quantized, Quantized, int]:
     outer = contiguous_strides(rows)
     at, places = 0, []
     w_rows = (p.groups, *p.taps, n)
-    for count in (prod(rows) * c, prod(rows) * blocks, prod(w_rows) * c, prod(w_rows) * blocks):
+    filled = -(-c // FILLED) * FILLED
+    for count in (prod(rows) * c, prod(rows) * blocks, prod(w_rows) * filled, prod(w_rows) * blocks):
         places.append(at)
         at += round_up(4 * count, _ALIGNMENT)
     strides = p.x.strides
@@ -73,8 +79,8 @@ def quantized(p: ConvolutionProblem) -> tuple[Quantized, Quantized, int]:
     source = (names["g"], *(names[f"t{a}"] for a in p.spatial), names["n"])
     taps = contiguous_strides((p.groups, *p.taps))
     w = Quantized(
-        1, p.w, w_rows, source, (*(s * c * n for s in taps), 1), (*(s * blocks * n for s in taps), 1), names["c"], n, n,
-        places[2], places[3],
+        1, p.w, w_rows, source, (*(s * filled * n for s in taps), 1), (*(s * blocks * n for s in taps), 1), names["c"], n, n,
+        places[2], places[3], filled,
     )  # fmt: skip
     return x, w, at
 

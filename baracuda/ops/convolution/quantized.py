@@ -99,7 +99,7 @@ def conv_integer(
     --------
     >>> import numpy as np, baracuda
     >>> x, weight = np.uint8([[[1, 2, 4]]]), np.uint8([[[1, 3]]])
-    >>> baracuda.conv_integer(x, weight, np.uint8(1)).tolist()
+    >>> baracuda.conv_integer(x, weight, np.uint8([1])).tolist()
     [[[3, 10]]]
     """
     return _integer(do, x, weight, x_zero_point, w_zero_point, None, stride, padding, dilation, groups, do.out)
@@ -135,9 +135,9 @@ def qlinear_conv(
     Examples
     --------
     >>> import numpy as np, baracuda
-    >>> one, zero = np.float32(1), np.uint8(0)
+    >>> one, zero = np.float32([1]), np.uint8([0])
     >>> x, weight = np.uint8([[[1, 2, 4]]]), np.uint8([[[1, 3]]])
-    >>> baracuda.qlinear_conv(x, one, zero, weight, np.float32(0.5), zero, one, np.uint8(10)).tolist()
+    >>> baracuda.qlinear_conv(x, one, zero, weight, one / 2, zero, one, np.uint8([10])).tolist()
     [[[14, 17]]]
     """
     for name, v in (("x_scale", x_scale), ("y_scale", y_scale), ("y_zero_point", y_zero_point)):

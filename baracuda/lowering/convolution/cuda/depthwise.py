@@ -35,6 +35,8 @@ def depthwise(p: ConvolutionProblem) -> Lowered | None:
     extents, place, y = p.extents(), {name: i for i, name in enumerate(p.extents())}, p.operands[-1]
     last = f"o{p.rank - 1}"
     strip: int | None = None
+    rows: tuple[str, ...] = ("g",)
+    columns: tuple[str, ...]
     if y.steps(place["g"]) == 1 and extents["g"] > 1:
         rows, columns, strip = (last,), ("g",), p.rank - 1
     elif p.rank > 1 and extents[last] >= _WIDE:
@@ -113,7 +115,8 @@ def _sums(p: ConvolutionProblem, words: Words, at: dict[str, str], strip: int | 
     ]
     steps = [words.signed(s) for name, s in p.w_strides().items() if name.startswith("t")]
     for number in range(taps):
-        coordinate, rest = [], number
+        coordinate: list[int] = []
+        rest = number
         for n in reversed(p.taps):
             coordinate.insert(0, rest % n)
             rest //= n

@@ -58,6 +58,11 @@ def quantize(f: Quantized, p: ConvolutionProblem, words: Words) -> Launch:
         f"  ((float*)({scratch} + {words.signed(f.scales)}))"
         f"[{offset(scales, 'c')} + c{len(f.rows)} * {words.signed(f.scale_block)}] = __double2float_rn(power(e - {p.bits}));",
         f"for (int c = lane; c < n; c += {together}) to[c * put] = integer_of(widen(from[c * step]), factor);",
+        *(
+            [f"for (int c = n + lane; c < {BLOCK} && first + c < {words.signed(f.filled)}; c += {together}) to[c * put] = 0;"]
+            if f.filled
+            else ()
+        ),
     ]
     source = translation_unit(words, lines, _THREADS, QUANTIZE)
     return Launch(KernelSource(source), (max(1, -(-count // each)), 1, 1), _THREADS)

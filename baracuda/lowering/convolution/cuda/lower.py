@@ -9,6 +9,7 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.convolution.cuda.depthwise import depthwise
 from baracuda.lowering.convolution.cuda.digits.lower import digit_ways
 from baracuda.lowering.convolution.cuda.direct import direct
+from baracuda.lowering.convolution.cuda.doubles import integer_products
 from baracuda.lowering.convolution.cuda.lines.lower import line_ways, takes_lines
 from baracuda.lowering.convolution.cuda.product import products
 from baracuda.lowering.convolution.pointwise import as_product
@@ -46,6 +47,7 @@ def ways(problem: ConvolutionProblem, target: Target) -> Iterator[Lowered]:
     single = depthwise(p)
     if single is not None:
         yield single
+    yield from integer_products(p, target)
     yield from products(p, target)
     yield direct(p, target)
     if not wide:

@@ -27,16 +27,21 @@ class Prepared:
     nbytes: int
 
 
+def table_bytes(p: ConvolutionProblem) -> int:
+    """The size of the table of terms."""
+    each = 8 + round_up(4 * p.rank, 8)
+    return round_up((p.terms + _MORE) * each, _ALIGNMENT)
+
+
 def prepared(p: ConvolutionProblem) -> Prepared:
     """The parts of the workspace."""
     weights = round_up(p.groups * p.terms * p.columns * p.accumulator.itemsize, _ALIGNMENT)
-    each = 8 + round_up(4 * p.rank, 8)
-    return Prepared(0, weights, weights + round_up((p.terms + _MORE) * each, _ALIGNMENT))
+    return Prepared(0, weights, weights + table_bytes(p))
 
 
 def prepare(p: ConvolutionProblem, at: Prepared, words: Words) -> Launch:
     """One launch that writes both."""
-    strides, x = p.w_strides(), p.x_strides()
+    strides = p.w_strides()
     type_, storage, scratch = COMPUTE_TYPE[p.accumulator], STORAGE_TYPE[p.w.kind], f"W.w[{words.operands}]"
     # (g, taps, c, n), or with taps fastest where the weights have them so
     channels_last = 0 < abs(strides["c"]) < min([abs(strides[f"t{a}"]) for a in p.spatial if p.taps[a] > 1], default=1 << 62)
@@ -54,23 +59,7 @@ def prepare(p: ConvolutionProblem, at: Prepared, words: Words) -> Launch:
     terms, columns, depth = words.signed(p.terms), words.signed(p.columns), words.signed(p.channels)
     target = f"({coordinate['g']} * {terms} + ({tap} * {depth} + {coordinate['c']})) * {columns} + {coordinate['n']}"
     index = "u64" if count >= 1 << 31 else "unsigned"
-    table = [
-        f"Place<{p.rank}>* const table = (Place<{p.rank}>*)({scratch} + {words.signed(at.table)});",
-        f"Place<{p.rank}> place;",
-        f"i64 rest = number / {depth};",
-        f"place.offset = (number - rest * {depth}) * {words.signed(x['c'])};",
-        *[
-            line
-            for a in reversed(p.spatial)
-            for line in (
-                f"{{ const i64 n = {words.signed(p.taps[a])}, t = rest % n; rest /= n;",
-                f"place.at[{a}] = (int)(t * {words.signed(p.dilation[a])});",
-                f"place.offset += place.at[{a}] * {words.signed(x[f'i{a}'])}; }}",
-            )
-        ],
-        f"if (number >= {terms}) {{ place.offset = 0; for (int a = 0; a < {p.rank}; ++a) place.at[a] = -(1 << 30); }}",
-        "table[number] = place;",
-    ]
+    table = _table(p, at, words, p.channels)
     body = [
         f"const i64 number = (i64)blockIdx.x * {_THREADS} + threadIdx.x;",
         f"if (number < {words.signed(count)}) {{",
@@ -86,3 +75,37 @@ def prepare(p: ConvolutionProblem, at: Prepared, words: Words) -> Launch:
     text = translation_unit(words, body, _THREADS, PRODUCTS + GATHER)
     blocks = -(-max(count, p.terms + _MORE) // _THREADS)
     return Launch(KernelSource(text), (blocks, 1, 1), _THREADS)
+
+
+def _table(p: ConvolutionProblem, at: Prepared, words: Words, channels: int) -> list[str]:
+    """The statements that write the place of a term, number; of each tap only so many channels are there."""
+    x, terms, depth = p.x_strides(), words.signed(p.terms), words.signed(p.channels)
+    missing = f" || number - number / {depth} * {depth} >= {words.signed(channels)}" if channels != p.channels else ""
+    return [
+        f"Place<{p.rank}>* const table = (Place<{p.rank}>*)(W.w[{words.operands}] + {words.signed(at.table)});",
+        f"Place<{p.rank}> place;",
+        f"i64 rest = number / {depth};",
+        f"place.offset = (number - rest * {depth}) * {words.signed(x['c'])};",
+        *[
+            line
+            for a in reversed(p.spatial)
+            for line in (
+                f"{{ const i64 n = {words.signed(p.taps[a])}, t = rest % n; rest /= n;",
+                f"place.at[{a}] = (int)(t * {words.signed(p.dilation[a])});",
+                f"place.offset += place.at[{a}] * {words.signed(x[f'i{a}'])}; }}",
+            )
+        ],
+        f"if (number >= {terms}{missing}) {{ place.offset = 0; for (int a = 0; a < {p.rank}; ++a) place.at[a] = -(1 << 30); }}",
+        "table[number] = place;",
+    ]
+
+
+def place_terms(p: ConvolutionProblem, at: Prepared, words: Words, channels: int) -> Launch:
+    """One launch that writes the table alone."""
+    body = [
+        f"const i64 number = (i64)blockIdx.x * {_THREADS} + threadIdx.x;",
+        f"if (number >= {words.signed(p.terms + _MORE)}) return;",
+        *_table(p, at, words, channels),
+    ]
+    text = translation_unit(words, body, _THREADS, PRODUCTS + GATHER)
+    return Launch(KernelSource(text), (-(-(p.terms + _MORE) // _THREADS), 1, 1), _THREADS)

@@ -48,7 +48,7 @@ def products(p: ConvolutionProblem, target: Target) -> Iterator[Lowered]:
     vector = _vector(p)
     c = _product(p, m, vector)
     if p.segments > 1:
-        c, m = _in_segments(p, c, packed_left=not _pixels_are_rows(m)), replace(m, batch=("segment", *m.batch))
+        c, m = in_segments(p, c, packed_left=not pixels_are_rows(m)), replace(m, batch=("segment", *m.batch))
     for tile in tiles(c, target.multiprocessors):
         lowered = _lower(p, m, c, tile, vector, target)
         if lowered is not None:
@@ -67,7 +67,7 @@ def _vector(p: ConvolutionProblem) -> int:
     return vector
 
 
-def _pixels_are_rows(m: Matrix) -> bool:
+def pixels_are_rows(m: Matrix) -> bool:
     return not ({"n", "g"} & set(m.rows))
 
 
@@ -79,14 +79,14 @@ def _product(p: ConvolutionProblem, m: Matrix, vector: int) -> MatmulProblem:
     by_group = tuple(p.terms * p.columns if name == "g" else 0 for name in m.batch)
     along_k = vector > 1
     kind = p.accumulator
-    if _pixels_are_rows(m):
+    if pixels_are_rows(m):
         x = Operand(p.x.kind, (*none, p.terms if along_k else 1, 1 if along_k else c.m))
         return replace(c, a=(x,), b=(Operand(kind, (*by_group, p.columns, 1)),))
     x = Operand(p.x.kind, (*none, 1 if along_k else c.n, p.terms if along_k else 1))
     return replace(c, a=(Operand(kind, (*by_group, 1, p.columns)),), b=(x,))
 
 
-def _in_segments(p: ConvolutionProblem, c: MatmulProblem, *, packed_left: bool) -> MatmulProblem:
+def in_segments(p: ConvolutionProblem, c: MatmulProblem, *, packed_left: bool) -> MatmulProblem:
     """The product whose results are the chains, a batch for each segment."""
     shape = (p.segments, *c.batch, c.m, c.n)
     kind, terms = p.accumulator, p.segment * p.channels
@@ -119,7 +119,7 @@ def _gathered(p: ConvolutionProblem, c: MatmulProblem, tile: Tile, vector: int, 
     return StagingPath(p.x.kind, kind, rows, tile.bk, 1, True, True, as_stored, as_stored)
 
 
-class _Kernel(ProductKernel):
+class ImplicitProduct(ProductKernel):
     """Writes the kernel. Names in the code: `outs` the places of the tile's rows, in shared memory behind the stages."""
 
     def __init__(
@@ -127,8 +127,9 @@ class _Kernel(ProductKernel):
     ) -> None:
         super().__init__(c, [a], [b], tile, words, exchanged=False, link="chain")
         self.p, self.m, self.at = p, m, at
-        self.left = _pixels_are_rows(m)
+        self.left = pixels_are_rows(m)
         self.direct = False
+        self.source = f"W.w[{X}]"
         stages = sum(self.stages * f.staging_path.nbytes for f in (a, b))
         self.places = -(-stages // 16) * 16
         rows = tile.bm if self.left else tile.bn
@@ -164,7 +165,7 @@ class _Kernel(ProductKernel):
             extents = ", ".join(f"(int){words.signed(n)}" for n in p.inputs)
             type_ = f.staging_path.loader(self.tile.threads).replace("Loader<", "Gather<").rpartition(",")[0] + f", {rank}>"
             loader = (
-                f"{type_} {f.name}((const {f.storage}*)W.w[{X}], outs, (const Place<{rank}>*)({scratch} + "
+                f"{type_} {f.name}((const {f.storage}*){self.source}, outs, (const Place<{rank}>*)({scratch} + "
                 f"{words.signed(self.at.table)}){self.begin()}, Extents<{rank}>{{{{{extents}}}}}, threadIdx.x);"
             )
         return [loader, f"{f.shared}* const stages_{f.name} = ({f.shared}*)(shared + {self.starts[f.name]});"]
@@ -202,13 +203,16 @@ class _Kernel(ProductKernel):
 
     def again(self) -> list[str]:
         """Computes sums that are NaN again, without what is not there."""
-        p, m, words, tile = self.p, self.m, self.words, self.tile
-        if p.segments > 1 or not meets_padding(p):
+        if self.p.segments > 1 or not meets_padding(self.p):
             return []
+        return self.anew(self.p, sums_pitch(self.c, self.tile))
+
+    def anew(self, p: ConvolutionProblem, pitch: int) -> list[str]:
+        """Takes sums that are NaN as the problem says."""
+        m, words, tile = self.m, self.words, self.tile
         row_lines, rows = coordinates(p, m.rows, "m0 + r", words, "row")
         column_lines, columns = coordinates(p, m.columns, "n0 + q", words, "column")
         at = {name: f"c{i}" for i, name in enumerate(m.batch)} | rows | columns
-        pitch = sums_pitch(self.c, tile)
         return [
             "#pragma unroll 1",
             f"for (int e = threadIdx.x; e < {tile.bm * tile.bn}; e += {tile.threads}) {{",
@@ -221,7 +225,7 @@ class _Kernel(ProductKernel):
         ]
 
 
-def _frame(p: ConvolutionProblem, c: MatmulProblem, words: Words, at: Prepared) -> Frame:
+def frame_of(p: ConvolutionProblem, c: MatmulProblem, words: Words, at: Prepared) -> Frame:
     """The epilogue's; chains go to the workspace."""
     frame = epilogue_frame(c, words)
     if p.segments > 1:
@@ -230,7 +234,7 @@ def _frame(p: ConvolutionProblem, c: MatmulProblem, words: Words, at: Prepared) 
 
 
 def _lower(p: ConvolutionProblem, m: Matrix, c: MatmulProblem, tile: Tile, vector: int, target: Target) -> Lowered | None:
-    left, at = _pixels_are_rows(m), prepared(p)
+    left, at = pixels_are_rows(m), prepared(p)
     ways = [
         _gathered(p, c, tile, vector, left=left) if (number == 0) is left else staging_path_of(o, c, tile, left=number == 0)
         for number, o in enumerate((*c.a, *c.b))
@@ -238,10 +242,10 @@ def _lower(p: ConvolutionProblem, m: Matrix, c: MatmulProblem, tile: Tile, vecto
     a, b = (factor_of(c, number, way, exchanged=False) for number, way in enumerate(ways))
     words = Words(len(p.tensors), p.epilogue.params)
     first = prepare(p, at, words)
-    kernel = _Kernel(p, m, c, a, b, tile, words, at)
+    kernel = ImplicitProduct(p, m, c, a, b, tile, words, at)
     if kernel.shared > target.shared_bytes:
         return None
-    frame = _frame(p, c, words, at)
+    frame = frame_of(p, c, words, at)
     rest, definitions = epilogue(c, frame, tile)
     body = [
         "extern __shared__ __align__(16) unsigned char shared[];",
