@@ -59,13 +59,16 @@ def test_values(
         assert torch.equal(function(x_shape)(x, w, **options), y)
 
 
-def test_what_follows(torch: Any) -> None:
+@pytest.mark.parametrize("activation", ["none", "relu", "silu"])
+def test_what_follows(torch: Any, activation: str) -> None:
+    """A bias and an activation, whoever takes them."""
     pytest.importorskip("cudnn")
     x, w = drawn(torch, (2, 32, 14, 14), torch.float16, True, 0), drawn(torch, (64, 32, 3, 3), torch.float16, True, 1)
     bias = drawn(torch, (64,), torch.float16, False, 2)
-    with bc.preferring(ONLY):
-        y = bc.conv2d(x, w, bias, padding=1)
-    assert error(y, torch.nn.functional.conv2d(x.double(), w.double(), bias.double(), padding=1)) < 2e-3
+    with bc.preferring(FASTEST):
+        y = bc.conv2d(x, w, bias, padding=1, activation=activation)
+    exact = torch.nn.functional.conv2d(x.double(), w.double(), bias.double(), padding=1)
+    assert error(y, {"none": lambda z: z, "relu": torch.relu, "silu": torch.nn.functional.silu}[activation](exact)) < 2e-3
 
 
 def test_what_is_chosen(torch: Any) -> None:

@@ -11,18 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.convolution.problem import ConvolutionProblem
-from baracuda.lowering.matmul.cuda.epilogue import is_bare
 from baracuda.lowering.matmul.problem import MatmulProblem
 from baracuda.lowering.nest.cuda.kernel import Words, unravel
 from baracuda.lowering.nest.problem import Operand
 
 #: Positions of x and of windows, those beyond the ends too, are below this; so 32-bit numbers hold their sums.
 _FAR = 1 << 29
-#: Where the pairs of a thread's sums are, as tensor cores leave them.
-PAIRS = ("row + i % 2 * 8", "column + i / 2 * 8")
 #: Lines of x, and outputs of a batch element, are at most so many.
 MOST = 1 << 31
 
@@ -84,12 +80,6 @@ class Windows(Rows):
     def tiled(self) -> MatmulProblem:
         """The product whose tiles are taken: parts are its last batch."""
         return replace(self.product, batch=(*self.product.batch, self.parts)) if self.parts else self.product
-
-    @property
-    def direct(self) -> bool:
-        """Whether sums go to the results straight from registers: there is next to nothing between them, and they lie alike."""
-        y = self.finished.operands[-1]
-        return not self.turned and y.steps(len(y.strides) - 1) == 1 and is_bare(self.finished)
 
     def taps_of_tile(self, words: Words) -> list[str]:
         """Declares which taps a tile takes."""
@@ -158,11 +148,6 @@ class Windows(Rows):
             *body,
             *after,
         ]
-
-    def sums_as_pairs(self, count: int) -> str:
-        """Declares the sums of a thread as `direct_epilogue` reads them."""
-        kind = COMPUTE_TYPE[self.product.accumulator]
-        return f"const {kind} (&sum0)[{count // 2}][2] = reinterpret_cast<const {kind} (&)[{count // 2}][2]>(sums);"
 
     def epilogue(self, words: Words, finish: Sequence[str]) -> list[str]:
         """The statements of an epilogue, in terms of its own rows and columns."""

@@ -110,12 +110,8 @@ def epilogue(
 
 def is_direct(c: MatmulProblem, chunk: int) -> bool:
     """Whether the sums of a thread, in pieces of `chunk` neighbours along n, go to the results straight from registers."""
-    return chunk * c.accumulator.itemsize == 16 and c.operands[-1].steps(len(c.batch) + 1) == 1 and is_bare(c)
-
-
-def is_bare(c: MatmulProblem) -> bool:
-    """Whether there is next to no formula between the sums and the only result."""
-    return len(c.operands) == 1 and len(c.epilogue.nodes) <= len(c.a) + _FEW
+    whole = chunk * c.accumulator.itemsize == 16 and c.operands[-1].steps(len(c.batch) + 1) == 1
+    return whole and len(c.operands) == 1 and len(c.epilogue.nodes) <= len(c.a) + _FEW
 
 
 def direct_epilogue(c: MatmulProblem, frame: Frame, chunk: int, row: str, column: str) -> tuple[list[str], str]:

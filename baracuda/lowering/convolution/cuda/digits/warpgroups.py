@@ -12,9 +12,8 @@ from baracuda.formula.integer_products import digits
 from baracuda.lowering.convolution.cuda.digits.prelude import WINDOWS
 from baracuda.lowering.convolution.cuda.digits.windows import digit_windows
 from baracuda.lowering.convolution.cuda.parts import join_parts, parts_end, store_part
-from baracuda.lowering.convolution.cuda.windows import PAIRS
 from baracuda.lowering.convolution.problem import ConvolutionProblem
-from baracuda.lowering.matmul.cuda.epilogue import direct_epilogue, epilogue, epilogue_frame, sums_pitch
+from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_pitch
 from baracuda.lowering.matmul.cuda.factors import small_float_definitions
 from baracuda.lowering.matmul.cuda.integers.digits import PLANE, ROWS, SCALES, digits_launch
 from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, WARPGROUPS
@@ -44,10 +43,7 @@ def lower_warpgroups(p: ConvolutionProblem, target: Target) -> Lowered:
     barriers = scales_start + stages * scales
     frame, tile = epilogue_frame(v.finished, words), SquareSums(WARPGROUP)
     pitch = min(sums_pitch(v.finished, tile), size // (4 * ROWS))
-    if v.direct:
-        finish, definitions = direct_epilogue(v.finished, frame, 2, *PAIRS)
-    else:
-        finish, definitions = epilogue(v.finished, frame, tile, thread="thread", pitch=pitch)
+    finish, definitions = epilogue(v.finished, frame, tile, thread="thread", pitch=pitch)
     bring = [
         "#pragma unroll 1",
         "for (unsigned block = 0; block < blocks; ++block) {",
@@ -75,17 +71,10 @@ def lower_warpgroups(p: ConvolutionProblem, target: Target) -> Lowered:
         "warpgroup_barrier(group);",
     ]
     release = ["if (thread % 32 == 0) arrive(empty + read);", "advance();"]
-    # The last stage is given back at once but where sums pass through it.
-    in_loop = ["if (block + 1 < terms) {", *release, "}"]
-    if v.parts or v.direct:
-        in_loop = release
-        end = (
-            store_part(v, words, v.w.end, 32)
-            if v.parts
-            else [*v.anew_in_registers(32), v.sums_as_pairs(32), *v.epilogue(words, finish)]
-        )
-    else:
-        end += release
+    if v.parts:
+        in_loop, end = release, store_part(v, words, v.w.end, 32)
+    else:  # sums pass through the last stage
+        in_loop, end = ["if (block + 1 < terms) {", *release, "}"], [*end, *release]
     body = [
         "extern __shared__ unsigned char unaligned[];",
         "unsigned char* const shared = unaligned + (-shared_address(unaligned) & 1023);",

@@ -15,9 +15,8 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.lowering.convolution.cuda.lines.prelude import WINDOW_LINES
 from baracuda.lowering.convolution.cuda.lines.windows import channel_launches, line_windows
 from baracuda.lowering.convolution.cuda.parts import join_parts, parts_end, store_part
-from baracuda.lowering.convolution.cuda.windows import PAIRS
 from baracuda.lowering.convolution.problem import ConvolutionProblem
-from baracuda.lowering.matmul.cuda.epilogue import direct_epilogue, epilogue, epilogue_frame, sums_bytes, sums_pitch
+from baracuda.lowering.matmul.cuda.epilogue import epilogue, epilogue_frame, sums_bytes, sums_pitch
 from baracuda.lowering.matmul.cuda.integers.prelude import SHARED_ADDRESS, WARPGROUP_BARRIER, WARPGROUP_INSTRUCTIONS
 from baracuda.lowering.matmul.cuda.prelude import PRODUCTS
 from baracuda.lowering.matmul.cuda.tensor_cores.prelude import LINES, letters, warpgroup_products
@@ -55,10 +54,7 @@ def lower_warpgroups(p: ConvolutionProblem, t: WarpgroupTile, target: Target) ->
     tiles_m, tiles_n = -(-c.m // t.rows), -(-c.n // t.columns)
     tiles = prod(c.batch) * tiles_m * tiles_n
     frame, pitch = epilogue_frame(v.finished, words), sums_pitch(v.finished, part)
-    if v.direct:
-        finish, definitions = direct_epilogue(v.finished, frame, 2, *PAIRS)
-    else:
-        finish, definitions = epilogue(v.finished, frame, part, thread="thread")
+    finish, definitions = epilogue(v.finished, frame, part, thread="thread")
     exchange, tail = t.groups * t.columns > 256, -(-(v.bytes % BLOCK) // _STEP)
     own = [words.signed(s) for s in v.w.strides]
     of_tap = " + ".join(f"(i64)t{a} * {own[1 + a]}" for a in p.spatial)
@@ -120,13 +116,6 @@ def lower_warpgroups(p: ConvolutionProblem, t: WarpgroupTile, target: Target) ->
         *v.epilogue(words, finish),
         "}",
     ]
-    if v.direct:
-        results = [
-            f"const i64 n0 = (i64)tile_n * {t.columns};",
-            *tile_extents(c, words, ROWS, t.columns),
-            v.sums_as_pairs(t.columns // 2),
-            *v.epilogue(words, finish),
-        ]
     if v.parts:
         results = [
             f"const i64 n0 = (i64)tile_n * {t.columns};",
