@@ -7,10 +7,10 @@ Arrays are `baracuda.Array`s, devices are `baracuda.Device`s, dtypes `baracuda.E
 library's it is, and has that function's bits on every device. Numbers of Python become float32, complex64 and int64. Where the
 standard leaves something open, the function's module or docstring says what happens.
 
-Differs from the standard: of the extension `linalg` products and norms are there, and the extension `fft` is not there yet.
+Differs from the standard: of the extension `linalg` products and norms are there. The extension `fft` is whole.
 """
 
-from baracuda.array_api import linalg, special
+from baracuda.array_api import fft, linalg, special
 from baracuda.array_api.constants import e, inf, nan, newaxis, pi
 from baracuda.array_api.creation import (
     arange,
@@ -212,6 +212,7 @@ __all__ = [
     "expand_dims",
     "expm1",
     "eye",
+    "fft",
     "finfo",
     "flip",
     "float8_e4m3fn",

@@ -66,7 +66,7 @@ _handles: dict[tuple[int, int], Any] = {}
 _lock = locks.reentrant_lock()
 
 
-def _handle(index: int, stream: int) -> Any:
+def handle_of(index: int, stream: int) -> Any:
     """The handle of a stream, made once."""
     handle = _handles.get((index, stream))
     if handle is None:
@@ -91,13 +91,13 @@ class GraphCall(Launcher):
         try:
             with context(self.index):
                 pack = {uid: pointers[at] for uid, at in self.uids}
-                self.graph.execute(pack, workspace, handle=_handle(self.index, stream))
+                self.graph.execute(pack, workspace, handle=handle_of(self.index, stream))
         except RuntimeError as error:
             raise BackendError("cudnnBackendExecute", str(error)) from error
 
     def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
         for queue in (stream, recorder(self.index).stream.handle):
-            _handle(self.index, queue)  # made now, because while a stream is recorded it cannot be
+            handle_of(self.index, queue)  # made now, because while a stream is recorded it cannot be
         pointers = tuple(pointers)
         return recorded(self.index, lambda on: self.call(pointers, workspace, on), stream)
 
@@ -124,10 +124,10 @@ class CudnnAttention(CachingImplementation):
         index = self.device.index
         with context(index):
             graph = library.pygraph(
-                io_data_type=_type(library, self.descriptor.element),
+                io_data_type=data_type(library, self.descriptor.element),
                 intermediate_data_type=library.data_type.FLOAT,
                 compute_data_type=library.data_type.FLOAT,
-                handle=_handle(index, 0),
+                handle=handle_of(index, 0),
             )
             try:
                 uids = self._describe(library, graph, layout)
@@ -149,7 +149,7 @@ class CudnnAttention(CachingImplementation):
         def graph_tensor(name: str) -> Any:
             dim, stride = shapes[name]
             kind = self.specs[index[name]].expected_kind(d)
-            return graph.tensor(name=name, dim=dim, stride=stride, data_type=_type(library, kind))
+            return graph.tensor(name=name, dim=dim, stride=stride, data_type=data_type(library, kind))
 
         inputs = {n: graph_tensor(n) for n in index if not self.specs[index[n]].written}
         options: dict[str, Any] = {"attn_scale": d.factor}
@@ -175,7 +175,7 @@ class CudnnAttention(CachingImplementation):
                 continue
             dim, stride = shapes[name]
             kind = self.specs[index[name]].expected_kind(d)
-            tensor.set_output(True).set_dim(dim).set_stride(stride).set_data_type(_type(library, kind))
+            tensor.set_output(True).set_dim(dim).set_stride(stride).set_data_type(data_type(library, kind))
         every = {**inputs, **{n: t for n, t in outputs.items() if n in index}}
         return [(int(tensor.get_uid()), index[name]) for name, tensor in every.items()]
 
@@ -186,7 +186,7 @@ class CudnnAttention(CachingImplementation):
         return [*shape, *[1] * missing], [*layout.strides, *[1] * missing]
 
 
-def _type(library: ModuleType, kind: ElementKind) -> Any:
+def data_type(library: ModuleType, kind: ElementKind) -> Any:
     names = {
         ElementKind.F16: "HALF",
         ElementKind.BF16: "BFLOAT16",

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from baracuda.backends import blas, cublaslt, cublaslt_pinned, cudnn
+from baracuda.backends import blas, cublaslt, cublaslt_pinned, cudnn, cudnn_convolution
 from baracuda.core.device import Device
+from baracuda.core.elements import ElementKind
 from baracuda.core.plan import Found, Implementation
 from baracuda.core.sku import BackendKind
 from baracuda.core.spec import TensorSpec
@@ -41,3 +42,15 @@ def attention(device: Device, specs: Sequence[TensorSpec], descriptor: Any) -> F
     """The libraries' attention, for an `AttentionDescriptor` or its backward, with how to make it or why it cannot."""
     make = partial(cudnn.CudnnAttention, device, specs, descriptor)
     return ((BackendKind.CUDNN, cudnn.refusal(device, descriptor) or make),)
+
+
+def convolution(device: Device, specs: Sequence[TensorSpec], descriptor: Any) -> Found:
+    """The libraries' convolutions, for a `ConvolutionDescriptor`, with how to make each or why it cannot.
+
+    TF32 stands before f32: it is refused unless the preference allows it.
+    """
+    refused = cudnn_convolution.refusal(device, descriptor)
+    make = partial(cudnn_convolution.CudnnConvolution, device, specs, descriptor)
+    if refused is None and descriptor.element is ElementKind.F32:
+        return ((BackendKind.CUDNN, partial(make, tf32=True)), (BackendKind.CUDNN, make))
+    return ((BackendKind.CUDNN, refused or make),)

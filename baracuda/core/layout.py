@@ -32,6 +32,12 @@ def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(accumulate((max(n, 1) for n in shape[:0:-1]), int.__mul__, initial=1))[::-1] if shape else ()
 
 
+def is_contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether the elements of a tensor lie in logical order without gaps, whatever the strides of axes of extent 1 are."""
+    dense = contiguous_strides(shape)
+    return tuple(strides) == dense or 0 in shape or all(n == 1 or s == d for n, s, d in zip(shape, strides, dense, strict=True))
+
+
 def reach(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, int]:
     """The lowest and the highest element offset that an index tuple has; (0, -1) for a tensor without elements."""
     if 0 in shape:

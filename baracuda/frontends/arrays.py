@@ -14,7 +14,7 @@ from baracuda.core.call_recorder import current as current_recorder
 from baracuda.core.device import Device, DeviceKind, Stream
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.core.layout import reach
+from baracuda.core.layout import contiguous_strides, reach
 from baracuda.core.tensor import TensorRef, tensor_ref
 from baracuda.frontends import array
 from baracuda.runtime import memory
@@ -25,6 +25,8 @@ def library_of(obj: Any) -> str:
     """The package that a tensor's type comes from."""
     if isinstance(obj, np.ndarray):
         return "numpy"
+    if isinstance(obj, TensorRef):  # PyTorch takes its time to say that something is no tensor of its
+        return "baracuda"
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(obj, torch.Tensor):
         return "torch"
@@ -109,36 +111,21 @@ def all_adopted(values: Any, name: str = "tensor") -> Any:
     return values if adopted_values is None else type(values)(adopted_values)
 
 
-def _memory_order(shape: Sequence[int], like: TensorRef) -> list[int]:
-    """The axes from slowest to fastest as `like` lies in memory; logical order unless it has the same shape."""
-    if tuple(shape) != like.shape:
-        return list(range(len(shape)))
-    return sorted(range(len(shape)), key=lambda a: abs(like.strides[a]) or sys.maxsize, reverse=True)
+def memory_order(like: TensorRef) -> list[int]:
+    """The axes of a tensor from slowest to fastest."""
+    return sorted(range(len(like.shape)), key=lambda a: abs(like.strides[a]) or sys.maxsize, reverse=True)
 
 
-def empty_like(like: Any, shape: Sequence[int], kind: ElementKind) -> Any:
-    """A new, uninitialised tensor on the device of `like`, from its library, dense and in its memory order.
+def empty_like(like: Any, shape: Sequence[int], kind: ElementKind, order: Sequence[int] | None = None) -> Any:
+    """A new, uninitialised tensor on the device of `like`, from its library, dense, its axes from slowest to fastest in an order:
+    by default that of `like`, where this has the same shape.
 
     Raises
     ------
     UnsupportedError
         The library is not one that baracuda can allocate with; pass `out` instead.
     """
-    result = _empty_like(like, tuple(shape), kind)
-    allocated(result, like)
-    return result
-
-
-def empty_in_order(like: Any, shape: Sequence[int], kind: ElementKind, order: Sequence[int]) -> Any:
-    """The same for axes that lie in memory in this order, the slowest first; in logical order where no other can be had."""
-    library, ref = library_of(like), tensor_ref(like)
-    if library in ("cupy", "jax"):
-        return empty_like(like, shape, kind)
-    strides, step = [0] * len(shape), 1
-    for axis in reversed(order):
-        strides[axis] = step
-        step *= max(shape[axis], 1)
-    result = dense_allocator(library, ref.device, shape, strides, kind)(like)
+    result = _empty_like(like, tuple(shape), kind, order)
     allocated(result, like)
     return result
 
@@ -151,13 +138,17 @@ def allocated(result: Any, like: Any) -> None:
         recorder.allocate(Allocated(result, ref.pointer, prod(ref.shape) * ref.kind.itemsize, like))
 
 
-def _empty_like(like: Any, shape: tuple[int, ...], kind: ElementKind) -> Any:
+def _empty_like(like: Any, shape: tuple[int, ...], kind: ElementKind, given: Sequence[int] | None) -> Any:
     library, ref = library_of(like), tensor_ref(like)
-    order = _memory_order(shape, ref)
+    order = given or (memory_order(ref) if shape == ref.shape else range(len(shape)))
     if library == "torch" and not _is_pooled(ref.device, shape, kind):
         torch = sys.modules["torch"]
-        if shape == ref.shape and kind is ref.kind:
+        if shape == ref.shape and kind is ref.kind and given is None:
             return torch.empty_like(like, requires_grad=False)
+        if given is not None:
+            own = contiguous_strides([shape[a] for a in given])
+            strides = [own[list(given).index(a)] for a in range(len(shape))]
+            return torch.empty_strided(shape, strides, dtype=torch_dtype(torch, kind), device=like.device)
         return torch.empty(shape, dtype=torch_dtype(torch, kind), device=like.device)
     if library == "cupy":
         inverse = [order.index(a) for a in range(len(order))]

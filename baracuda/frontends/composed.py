@@ -19,7 +19,7 @@ from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut
 from baracuda.core.views import as_bits, extents_of, reshaped, view
 from baracuda.frontends import views
-from baracuda.frontends.arrays import borrowed, empty_in_order, writable
+from baracuda.frontends.arrays import borrowed, memory_order
 from baracuda.frontends.call import NUMBERS, apply, describe
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.indexed import check_indices
@@ -63,8 +63,8 @@ class _Steps:
         made = apply(plan, plan.args, d, self.like, values, outputs, given, preference)
         return one_or_all([self.seen(r) for r in made if r is not None])
 
-    def new(self, shape: Shape, kind: ElementKind) -> TensorMut:
-        array, target = views.output(self.like, shape, kind)
+    def new(self, shape: Shape, kind: ElementKind, lying_as: TensorRef | None = None) -> TensorMut:
+        array, target = views.output(self.like, shape, kind, None if lying_as is None else memory_order(lying_as))
         self._known.append((target, array))
         return target
 
@@ -76,15 +76,9 @@ class _Steps:
             self._known.append((target, array))
         return target
 
-    def ordered(self, shape: Shape, kind: ElementKind, order: Sequence[int]) -> TensorMut:
-        array = empty_in_order(self.like, shape, kind, order)
-        target = tensor_mut(writable(array))
-        self._known.append((target, array))
-        return target
-
-    def result(self, shape: Shape, kind: ElementKind) -> TensorMut:
+    def result(self, shape: Shape, kind: ElementKind, lying_as: TensorRef | None = None) -> TensorMut:
         if self.out is None:
-            return self.new(shape, kind)
+            return self.new(shape, kind, lying_as)
         known, target = tuple(self._known), self._given(tuple(shape), kind)
         if any(may_share(target, ref) for ref, _ in known):
             raise InvalidProblemError("out: its memory is that of a tensor that is read; expected none in common")

@@ -45,6 +45,7 @@ DECLARED: dict[str, Declaration] = {}
 MOST_CALLS = 256
 #: Types whose values say all that a check depends on, and hold nothing.
 _PLAIN = frozenset([str, *NUMBERS, ElementKind, PlanPreference])
+_INT = {int}
 
 
 class Declaration:
@@ -211,10 +212,12 @@ def part_of_key(value: Any) -> Any:
         if keyed is None:
             raise TypeError
         return keyed[0]
+    if kind is int or kind is str:
+        return value
     if kind in _PLAIN:
         return identity(value)
     if kind is tuple or kind is list:
-        return kind, *map(part_of_key, value)
+        return (kind, *value) if {*map(type, value)} == _INT else (kind, *map(part_of_key, value))
     if kind is FunctionType:  # any does
         return kind
     raise TypeError

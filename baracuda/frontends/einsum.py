@@ -19,7 +19,7 @@ from baracuda.core.views import view
 from baracuda.frontends.arrays import broadcast
 from baracuda.frontends.call import describe
 from baracuda.frontends.declared import declared
-from baracuda.frontends.families import function
+from baracuda.frontends.families import composition, function
 from baracuda.frontends.product_function import MatmulFunction, Request
 from baracuda.frontends.products import Ref, one_element
 from baracuda.frontends.views import copy, merged, output
@@ -108,7 +108,7 @@ def _diagonal(term: _Term) -> _Term:
         while labels.count(label) > 1:
             i = labels.index(label)
             j = labels.index(label, i + 1)
-            x = x.diagonal(0, i, j)
+            x = composition("diagonal")(x, 0, i, j)
             labels = labels[:i] + labels[i + 1 : j] + labels[j + 1 :] + label
     return _Term(x, labels, term.conjugate)
 

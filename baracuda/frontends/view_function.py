@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from baracuda.core.identity import identity
 from baracuda.core.layout_key import LAYOUT_KEYS, layout_key
 from baracuda.core.tensor import tensor_ref
 from baracuda.frontends.arrays import extent_of, library_of
+from baracuda.frontends.declared import part_of_key
 from baracuda.frontends.strided import strided
 
 #: Calls that one function keeps.
@@ -37,7 +37,7 @@ class ViewFunction:
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         try:
-            key = (len(arguments), *map(_part, arguments), *keywords, *map(_part, keywords.values()))
+            key = (len(arguments), *map(part_of_key, arguments), *keywords, *map(part_of_key, keywords.values()))
             recipe = self._recipes.get(key, ())
         except TypeError:
             return self.__wrapped__(*arguments, **keywords)
@@ -52,27 +52,6 @@ class ViewFunction:
         tensors = _tensors((*arguments, *keywords.values()))
         made = [strided(tensors[of], start, shape, strides) for of, start, shape, strides in views]
         return made[0] if single else tuple(made)
-
-
-def _part(value: Any) -> Any:
-    """What a view depends on of an argument; raises TypeError where that takes the long way to find out."""
-    kind = type(value)
-    read = LAYOUT_KEYS.get(kind)
-    if read is not None:
-        keyed = read(value)
-        if keyed is None:
-            raise TypeError
-        return keyed[0]
-    if kind is int or kind is str:
-        return value
-    if kind is tuple or kind is list:
-        return (kind, *value) if {*map(type, value)} == _INT else (kind, *map(_part, value))
-    if kind is bool or kind is float:
-        return identity(value)
-    raise TypeError
-
-
-_INT = {int}
 
 
 def _tensors(values: Sequence[Any]) -> list[Any]:

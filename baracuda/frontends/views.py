@@ -24,9 +24,9 @@ from baracuda.ops.elementwise import conversions
 Shape = Sequence[int]
 
 
-def output(like: Any, shape: Shape, kind: ElementKind) -> tuple[Any, TensorMut]:
-    """A new tensor of the library of `like`, and what views of it are written through."""
-    array = empty_like(like, shape, kind)
+def output(like: Any, shape: Shape, kind: ElementKind, order: Shape | None = None) -> tuple[Any, TensorMut]:
+    """A new tensor of the library of `like`, its axes in this order in memory, and what views of it are written through."""
+    array = empty_like(like, shape, kind, order)
     return array, tensor_mut(writable(array))
 
 

@@ -25,4 +25,12 @@ FAMILIES = (
     "convolution.forward", "convolution.transposed", "convolution.general", "convolution.gradients", "convolution.columns",
     "convolution.local", "convolution.quantized", "convolution.sparse", "convolution.deformed",
     "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts", "random.choices",
+    "pooling.avg", "pooling.maximum", "pooling.adaptive", "pooling.fractional", "pooling.norms", "pooling.whole",
+    "pooling.unpooling", "pooling.reduce_window",
+    "image.interpolate", "image.grid_sample", "image.shuffles", "image.boxes", "image.colours", "image.blurs",
+    "image.roi", "image.nms", "image.deformable", "image.hash_grids", "image.correlations",
+    "rnn.lstm", "rnn.gru", "rnn.slstm", "rnn.one_step", "rnn.tags", "rnn.packing",
+    "fft.transforms", "fft.frequencies", "fft.cosine", "fft.long_convolution",
+    "signal.windows", "signal.filterbanks", "signal.frames", "signal.convolution", "signal.resampling",
+    "signal.log_mel", "signal.filters",
 )  # fmt: skip

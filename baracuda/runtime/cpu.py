@@ -27,11 +27,11 @@ class CpuCall(Launcher):
     """A program with its parameters and integers in place; only addresses are missing.
 
     Calls may be made from any number of threads at once: each has its own copy of the words. A call returns when it is
-    done; `stream` is there for the sake of devices that have streams, and unused.
+    done; `stream` is there for the sake of devices that have streams, and unused. `held` is what its words are addresses of.
     """
 
-    def __init__(self, program: Program, template: Template) -> None:
-        self.program = program
+    def __init__(self, program: Program, template: Template, held: tuple[Any, ...] = ()) -> None:
+        self.program, self._held = program, held
         self._first, self._parameters, self._operands = template.variable, template.parameters, template.operands
         self._whole = template.whole_numbers
         words = template.words

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from baracuda.core.device import Device
 from baracuda.core.kernel_info import KernelInfo
-from baracuda.runtime import jit
+from baracuda.runtime import constants, jit
 from baracuda.runtime.cpu import CpuCall
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.offline import OfflineProgram
@@ -54,8 +55,9 @@ class CpuToolchain(Toolchain):
         return tuple(map(info, lowered.launches))
 
     def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> LoadedProgram:
-        program = Program(tuple(map(self._step, lowered.launches)), lowered.integers)
-        return CpuCall(program, Template(program, operands, params))
+        integers, held = constants.integers(lowered, Device.cpu())
+        program = Program(tuple(map(self._step, lowered.launches)), tuple(integers))
+        return CpuCall(program, Template(program, operands, params), held)
 
     def _step(self, launch: Launch) -> Step:
         name = launch.kernel.name

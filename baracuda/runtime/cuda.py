@@ -104,15 +104,15 @@ def check(answer: tuple[Any, ...], what: str) -> Any:
 
 
 @cache
-def _driver() -> tuple[int, int, int, int]:
-    """Addresses of cuLaunchKernel, cuCtxGetCurrent, cuCtxPushCurrent and cuCtxPopCurrent."""
+def _driver() -> tuple[int, int, int, int, int]:
+    """Addresses of cuLaunchKernel, cuCtxGetCurrent, cuCtxPushCurrent, cuCtxPopCurrent and cuLaunchCooperativeKernel."""
     try:
         library = ctypes.CDLL("nvcuda.dll" if hasattr(ctypes, "WinDLL") else "libcuda.so.1")
     except OSError as error:
         raise UnsupportedError(f"no NVIDIA driver: {error}") from error
-    names = ("cuLaunchKernel", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2")
-    a, b, c, d = (ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in names)
-    return a, b, c, d
+    names = ("cuLaunchKernel", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuLaunchCooperativeKernel")
+    a, b, c, d, e = (ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in names)
+    return a, b, c, d, e
 
 
 def launch_by_llvm() -> int:
@@ -176,7 +176,9 @@ class CudaCall(Launcher):
     """A program ready to be launched on one device: `call` with addresses, or `bind` them once."""
 
     def __init__(self, program: Program, template: Template, index: int) -> None:
-        header = [len(program.steps), 0, primary_context(index), 0, *_driver(), 0]
+        start, *context, start_together = _driver()  # the second takes the same arguments but the last, a null pointer
+        start = start_together if program.together else start
+        header = [len(program.steps), 0, primary_context(index), 0, start, *context, 0]
         steps = [w for s in program.steps for w in (s.function, *s.grid, s.block, s.shared)]
         self._parameters, self._operands = template.parameters, template.operands
         self._template = [*header, *steps, 0, *template.words]

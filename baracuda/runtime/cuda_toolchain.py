@@ -11,6 +11,7 @@ from baracuda.core.device import Device
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.kernel_info import KernelInfo, Resources
 from baracuda.core.layout import round_up
+from baracuda.runtime import constants
 from baracuda.runtime.cubins import disassembled, resources
 from baracuda.runtime.cuda import GRID_LIMIT, CudaCall, architecture, check, primary_context
 from baracuda.runtime.device_memory import DeviceMemory
@@ -81,12 +82,13 @@ class CudaToolchain(Toolchain):
             _codes.update({(source, self.arch): code for source, code in zip(wanted, codes, strict=True)})
 
     def load(self, lowered: Lowered, operands: int, params: Sequence[Parameter]) -> LoadedProgram:
-        integers = list(lowered.integers)
+        integers, _ = constants.integers(lowered, self.device)
         for launch in lowered.launches:
             if launch.once:
                 integers[launch.once.integer] = self._computed(launch, launch.once)
         steps = tuple(self._step(launch) for launch in lowered.launches if not launch.once)
-        program = Program(steps, tuple(integers))
+        together = any(launch.together for launch in lowered.launches)
+        program = Program(steps, tuple(integers), together)
         return CudaCall(program, Template(program, operands, params), self.device.index)
 
     def _step(self, launch: Launch) -> Step:

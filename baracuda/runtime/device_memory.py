@@ -18,7 +18,7 @@ from baracuda.core.call_recorder import refuse
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.layout import contiguous_strides
+from baracuda.core.layout import contiguous_strides, is_contiguous
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.runtime.cuda import architecture, check, primary_context
 from baracuda.runtime.offline import is_offline
@@ -123,7 +123,7 @@ def download(tensor: TensorRef) -> np.ndarray[Any, Any]:
     InvalidProblemError
         The tensor is not contiguous, or not on a CUDA device.
     """
-    if tensor.device.kind is not DeviceKind.CUDA or tensor.strides != contiguous_strides(tensor.shape):
+    if tensor.device.kind is not DeviceKind.CUDA or not is_contiguous(tensor.shape, tensor.strides):
         raise InvalidProblemError(f"tensor: strides {tensor.strides} on {tensor.device}; expected contiguous CUDA memory")
     refuse("it reads values on the host")
     if is_offline(tensor.device):

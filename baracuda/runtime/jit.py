@@ -74,7 +74,7 @@ def _machine(target: CpuTarget) -> Any:
 
 def _optimised(ir: str, machine: Any) -> Any:
     try:
-        module = llvm.parse_assembly(ir)
+        module = llvm.parse_assembly(ir, llvm.create_context())  # one of its own, so that constants go with the module
         module.verify()
     except RuntimeError as error:
         raise BackendError("LLVM", "invalid IR", str(error)) from error
@@ -84,8 +84,17 @@ def _optimised(ir: str, machine: Any) -> Any:
     options.loop_interleaving = False
     options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    passes = builder.getModulePassManager()
+    passes.run(module, builder)
+    dispose(passes)
     return module
+
+
+def dispose(passes: Any) -> None:
+    """Give a pass manager's memory back, up to hundreds of KB: llvmlite's own `close` finds an empty method that it inherits."""
+    if type(passes)._dispose is llvm.ffi.ObjectRef._dispose:
+        llvm.newpassmanagers.NewPassManager._dispose(passes)
+    passes.detach()
 
 
 def object_code(ir: str, target: CpuTarget) -> bytes:

@@ -11,10 +11,10 @@ so that a call is made by writing addresses into a copy of the template and hand
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,7 +56,9 @@ class Launch:
 
     On CUDA that is the launch's `grid`, `block` and dynamic `shared` memory; `cluster` neighbouring blocks see each other's
     shared memory, as the source says too. On the CPU, `units` is how many units of work there are and `grain` how many a thread
-    takes at a time. With `once` it is no part of a call: it runs when the program is made, unless it has already.
+    takes at a time. With `once` it is no part of a call: it runs when the program is made, unless it has already. `together` says
+    that its blocks wait for each other, so that none may begin unless all can: then every launch of the program is made so, and
+    none has more blocks than the device holds at once.
     """
 
     kernel: KernelSource
@@ -67,11 +69,22 @@ class Launch:
     units: int = 0
     grain: int = 1
     once: Once | None = None
+    together: bool = False
 
     @property
     def source(self) -> str:
         """The kernel's text."""
         return self.kernel.text
+
+
+@dataclass(frozen=True)
+class Constant:
+    """What the host computes once for the life of the process, from its name alone, and kernels of any number of programs read:
+    its address goes into the program's integer of this number."""
+
+    integer: int
+    name: tuple[Hashable, ...]
+    make: Callable[[tuple[Hashable, ...]], np.ndarray[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -83,6 +96,7 @@ class Lowered:
     integers: tuple[int, ...]
     workspace_bytes: int
     schedule: str
+    constants: tuple[Constant, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,10 +114,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """The steps of a lowered problem, and its integers."""
+    """The steps of a lowered problem, its integers, and whether the blocks of a step are all there at once."""
 
     steps: tuple[Step, ...]
     integers: tuple[int, ...] = ()
+    together: bool = False
 
 
 class Parameter(NamedTuple):

@@ -21,6 +21,8 @@ from tests.robustness.samples import MOVES, Call, samples
 
 #: Functions without a result that is the same everywhere: memory as it is, and a formula of the caller's.
 NEVER = frozenset(["empty", "empty_like", "flex_attention", "flex_attention_backward", "asarray", *MOVES])
+#: Functions whose samples have lengths as numbers, which a GPU's tensors do not stand beside.
+WITH_LENGTHS = frozenset(["ctc_loss", "ctc_loss_backward", "rnnt_loss", "rnnt_loss_backward"])
 #: Listed values have at most so many elements, small ones that every float kind has.
 _FEW = 16
 #: Elements that calls are tried with.
@@ -80,6 +82,13 @@ def _of_sample(call: Call) -> tuple[FunctionCase, bool]:
     return FunctionCase(call.name, arguments, keywords, own or K.F32), own is not None
 
 
+def _takes_its_element(value: Any) -> bool:
+    """Whether a tensor among arguments has the element of the call."""
+    if isinstance(value, (tuple, list)):
+        return any(map(_takes_its_element, value))
+    return isinstance(value, Tensor) and value.element is None
+
+
 @cache
 def calls() -> dict[str, tuple[FunctionCase, bool]]:
     """Every call by its text, in an element of its own, and whether it has a tensor that may be of another."""
@@ -88,7 +97,7 @@ def calls() -> dict[str, tuple[FunctionCase, bool]]:
         warnings.simplefilter("ignore")
         for sample in samples():
             name = sample.name.partition("#")[0]
-            if not hasattr(baracuda, name) or name in NEVER or not is_function_of_its_own(name):
+            if not hasattr(baracuda, name) or name in NEVER | WITH_LENGTHS or not is_function_of_its_own(name):
                 continue
             try:
                 case, free = _of_sample(sample.make())
@@ -96,7 +105,7 @@ def calls() -> dict[str, tuple[FunctionCase, bool]]:
                 continue  # a function, a device, or too many integers among its arguments
             found.setdefault(case.call, (case, free))
     for case in LARGER:
-        found.setdefault(case.call, (case, True))
+        found.setdefault(case.call, (case, _takes_its_element(case.arguments)))
     return found
 
 
@@ -121,6 +130,32 @@ _X, _ROWS, _LONG, _GRID = _t(7, 33, 5), _t(5, 67), _t(9000), _t(4000, domain="gr
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint", "median_unbiased", "hazen")
 _PADS = ("constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "mean", "median", "minimum")
 _SUMS = ("sum", "mean", "max", "min", "prod")
+#: Targets of three sequences, how many frames they have, and labels.
+_CTC = (
+    Tensor((3, 5), element=K.S64, listed=(1, 2, 2, 3, 4, 4, 1, 1, 0, 0, 3, 0, 0, 0, 0)),
+    Tensor((3,), element=K.S64, listed=(12, 9, 3)), Tensor((3,), element=K.S64, listed=(5, 3, 1)),
+)  # fmt: skip
+
+_KEY = Tensor((2,), element=K.U32, listed=(0, 7))
+_OF_ROWS = ("dropout", "dropout1d", "alpha_dropout", "feature_alpha_dropout")
+#: Distributions, with numbers that are not the default ones.
+_DRAWS: dict[str, dict[str, float]] = {
+    "rand": {"low": -1.0, "high": 3.0}, "randn": {}, "normal": {"mean": 2.0, "std": 3.0}, "log_normal": {"std": 0.5},
+    "exponential": {"rate": 2.0}, "cauchy": {"loc": 1.0, "scale": 2.0}, "gumbel_sample": {"loc": 1.0},
+    "laplace_sample": {"loc": 1.0}, "logistic_sample": {"scale": 2.0}, "maxwell_sample": {"scale": 2.0},
+    "pareto_sample": {"alpha": 3.0}, "rayleigh_sample": {"scale": 2.0}, "weibull_sample": {"concentration": 1.5},
+    "wald_sample": {"scale": 2.0}, "triangular_sample": {"mode": 0.5}, "truncated_normal": {"a": 0.5, "b": 9.0},
+    "bernoulli": {"p": 0.3},
+}  # fmt: skip
+
+_STEPS = Tensor((9,), element=K.S64, listed=(11, 4, 0, 7, 11, 1, 10, 3, 8))
+
+
+def _weights(gates: int, inputs: int, units: int, cells: int = 1) -> list[Tensor]:
+    """Those of recurrent layers with biases."""
+    rows = gates * units
+    return [t for _ in range(cells) for t in (_t(rows, inputs), _t(rows, units), _t(rows), _t(rows))]
+
 
 #: Calls with more rows, longer ones, and with options that no sample has.
 LARGER: tuple[FunctionCase, ...] = (
@@ -133,6 +168,17 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("searchsorted", _t(300, domain="sorted"), _LONG), _call("searchsorted", _t(5, 30, domain="sorted"), _ROWS, "right"),
     _call("bucketize", _X, _t(11, domain="sorted"), right=True),
     *(_call("mode", x) for x in (_GRID, _t(40, 30, domain="grid"))),
+    # recurrent networks and chains of tags
+    _call("lstm", _t(11, 9, 20), None, _weights(4, 20, 67, 2), bidirectional=True, lengths=_STEPS),
+    _call("lstm_backward", _t(11, 9, 67), _t(11, 9, 20), None, _weights(4, 20, 67), direction="reverse", lengths=_STEPS),
+    _call("gru", _t(9, 11, 20), None, _weights(3, 20, 67), batch_first=True, linear_before_reset=False, clip=0.5),
+    _call("gru_backward", _t(11, 9, 67), _t(11, 9, 20), _t(1, 9, 67), _weights(3, 20, 67), lengths=_STEPS),
+    _call("rnn", _t(11, 9, 20), _t(1, 9, 67), _weights(1, 20, 67), nonlinearity="relu"),
+    _call("slstm", _t(11, 9, 20), None, _weights(4, 20, 67), lengths=_STEPS),
+    _call("slstm_backward", _t(11, 9, 67), _t(11, 9, 20), None, _weights(4, 20, 67)),
+    _call("crf_forward", _t(11, 9, 37), _t(37, 37), _t(37), _t(37), lengths=_STEPS),
+    _call("crf_forward_backward", _t(9), _t(11, 9, 37), _t(37, 37), _t(37), _t(37), lengths=_STEPS),
+    _call("viterbi_decode", _t(11, 9, 37), _t(37, 37), _t(37), _t(37), lengths=_STEPS),
     # sets
     _call("unique", _GRID, return_index=True, return_inverse=True, return_counts=True), _call("unique", _LONG),
     _call("unique", _t(300, 3, domain="grid"), axis=0, return_inverse=True), _call("unique", _GRID, size=9, fill_value=7.0),
@@ -188,5 +234,16 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("linear_cross_entropy_backward", _t(), _t(40, 30), _t(70, 30), _index(70, 40)),
     _call("rope", _t(2, 3, 40, 16), _t(40, 8), _t(40, 8)),
     _call("rope", _t(2, 3, 40, 16), _t(40, 8), _t(40, 8), interleaved=True),
+    *(
+        _call(name, _KEY, shape=1001, dtype=kind, bits=bits, **numbers)
+        for name, numbers in _DRAWS.items() for kind in ("f16", "bf16", "f32", "f64") for bits in ("philox", "threefry")
+    ),
+    *(_call("rng_bits", _KEY, 1001, kind, bits=b) for kind in ("u8", "u16", "u32", "u64") for b in ("philox", "threefry")),
+    *(_call(name, _X, _KEY, 0.3) for name in _OF_ROWS), *(_call(f"{name}_backward", _X, _KEY, 0.3) for name in _OF_ROWS),
+    *(_call(f"dropout{n}d{b}", _t(2, 3, *(4,) * n), _KEY, 0.3) for n in (2, 3) for b in ("", "_backward")),
+    *(_call("randint", _KEY, -5, 1000, 1001, bits=b) for b in ("philox", "threefry")), _call("geometric", _KEY, 0.3, shape=1001),
+    _call("randperm", _KEY, 3000), *(_call("multinomial", _KEY, _t(9, 70, domain="positive"), 20, r) for r in (False, True)),
+    _call("ctc_loss", _t(12, 3, 6), *_CTC), _call("ctc_loss_backward", _t(3), _t(12, 3, 6), *_CTC, reduction="none"),
+    _call("rnnt_loss", _t(3, 12, 6, 6), *_CTC), _call("rnnt_loss_backward", _t(3), _t(3, 12, 6, 6), *_CTC, reduction="none"),
     _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),
 )  # fmt: skip

@@ -119,6 +119,14 @@ def test_in_place_keeps_shape_and_element(device: Device) -> None:
     assert x.tolist() == [0, 1, 2]
 
 
+def test_values_of_views_with_extents_of_1(device: Device) -> None:
+    """Whose strides say nothing about the order of elements."""
+    x = array(VALUES, device)
+    for cut in (lambda a: a[:1].T, lambda a: a[:, :1][2:3], lambda a: a[1:2, 1:2], lambda a: a[None, :, None, 0]):
+        check(cut(x), cut(VALUES))
+    check(baracuda.einsum("ii->i", x[:3, :3]), np.einsum("ii->i", VALUES[:3, :3]))
+
+
 def test_in_place_rounds_wider_numbers_to_its_own(device: Device) -> None:
     """As NumPy's do; integers take no floats."""
     for own, wider in ((np.float32, np.float64), (np.int32, np.int64), (np.complex64, np.complex128), (np.float16, np.float32)):

@@ -1,11 +1,8 @@
 """Random draws: bits of Philox and Threefry as published and as JAX documents them, distributions against SciPy's, streams that
-are pinned by hashes and depend on nothing but the key and an element's number."""
+depend on nothing but the key and an element's number."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +13,6 @@ import baracuda
 from baracuda.core.errors import InvalidProblemError
 from tests.cases.trial import to_device, to_host
 
-HASHES = Path(__file__).parent / "random_hashes.json"
-FLOATS = ["f16", "bf16", "f32", "f64"]
 BITS = ["philox", "threefry"]
 #: Draws with the distribution they are of.
 CONTINUOUS: dict[str, tuple[dict[str, float], Any]] = {
@@ -185,31 +180,6 @@ def test_bad_input(device: str) -> None:
         baracuda.rand(to_device(np.zeros(2, np.int64), device), 4)
     with pytest.raises(InvalidProblemError, match=r"p: 1\.5; expected a number at least 0 and at most 1"):
         baracuda.dropout(to_device(np.zeros(2, np.float32), device), a_key(device), 1.5)
-
-
-def digest(name: str, keywords: dict[str, Any], device: str) -> str:
-    return hashlib.sha256(np.ascontiguousarray(drawn(name, device, **keywords)).tobytes()).hexdigest()[:16]
-
-
-def pinned() -> dict[str, dict[str, Any]]:
-    """The draws whose bits are committed, by a name of each."""
-    cases: dict[str, dict[str, Any]] = {}
-    for bits in BITS:
-        for name, (keywords, _) in CONTINUOUS.items():
-            for element in FLOATS:
-                cases[f"{name} {element} {bits}"] = {"shape": 1001, "dtype": element, "bits": bits, **keywords}
-        for element in ("u8", "u16", "u32", "u64"):
-            cases[f"rng_bits {element} {bits}"] = {"shape": 1001, "dtype": element, "bits": bits}
-        cases[f"randint s64 {bits}"] = {"low": -5, "high": 1000, "shape": 1001, "bits": bits}
-        cases[f"bernoulli f32 {bits}"] = {"p": 0.3, "shape": 1001, "bits": bits}
-        cases[f"geometric s64 {bits}"] = {"p": 0.3, "shape": 1001, "bits": bits}
-        cases[f"rng_split u32 {bits}"] = {"num": 9, "bits": bits}
-    return cases
-
-
-@pytest.mark.parametrize("case", pinned())
-def test_streams_are_pinned(case: str, device: str) -> None:
-    assert digest(case.split()[0], pinned()[case], device) == json.loads(HASHES.read_text())[case]
 
 
 @pytest.mark.parametrize("bits", BITS)

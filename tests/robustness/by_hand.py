@@ -22,7 +22,12 @@ def _of(*values: Any, **keywords: Any) -> Callable[[], Made]:
 
     def make() -> Made:
         tensors = [
-            _drawn(*v, seed=i) if isinstance(v, tuple) and all(type(n) is int for n in v) else v for i, v in enumerate(values)
+            tuple(v)
+            if isinstance(v, _Extents)
+            else _drawn(*v, seed=i)
+            if type(v) is tuple and all(type(n) is int for n in v)
+            else v
+            for i, v in enumerate(values)
         ]
         words = {k: _drawn(*v.shape) if isinstance(v, _Shape) else v for k, v in keywords.items()}
         return tensors, words
@@ -32,6 +37,15 @@ def _of(*values: Any, **keywords: Any) -> Callable[[], Made]:
 
 def _is_shape(value: Any) -> bool:
     return isinstance(value, tuple) and all(type(n) is int for n in value)
+
+
+class _Extents(tuple[int, ...]):
+    """Whole numbers that are no shape of a tensor to draw."""
+
+    __slots__ = ()
+
+    def __new__(cls, *extents: int) -> _Extents:
+        return super().__new__(cls, extents)
 
 
 class _Shape:
@@ -209,6 +223,66 @@ CALLS: dict[str, list[Callable[[], Made]]] = {
     "view_as_real_backward": [_of((3, 2))],
 }  # fmt: skip
 
+
+def _layer(gates: int, *before: tuple[int, ...], states: int, listed: bool = True) -> Callable[[], Made]:
+    """Tensors in front, an input of 3 steps, 2 rows and 4 numbers, states, and the weights of 5 units."""
+
+    def make() -> Made:
+        hx: Any = [_drawn(1, 2, 5, seed=i) for i in range(states)]
+        weights = [_drawn(gates * 5, n, seed=9) for n in (4, 5)] + [_drawn(gates * 5, seed=i) for i in range(2)]
+        hx = hx if states > 1 else hx[0]
+        if listed:
+            return [*(_drawn(*s) for s in before), _drawn(3, 2, 4), hx, weights], {}
+        hx = [h[0] for h in hx] if states > 1 else hx[0]
+        return [*(_drawn(*s) for s in before), _drawn(2, 4), hx, *weights], {}
+
+    return make
+
+
+CALLS |= {
+    "lstm_backward": [_layer(4, (3, 2, 5), states=2)],
+    "gru_backward": [_layer(3, (3, 2, 5), states=1)],
+    "rnn_backward": [_layer(1, (3, 2, 5), states=1)],
+    "slstm_backward": [_layer(4, (3, 2, 5), states=4)],
+    "lstm_cell_backward": [_layer(4, (2, 5), (2, 5), states=2, listed=False)],
+    "gru_cell": [_layer(3, states=1, listed=False)],
+    "gru_cell_backward": [_layer(3, (2, 5), states=1, listed=False)],
+    "rnn_cell": [_layer(1, states=1, listed=False)],
+    "rnn_cell_backward": [_layer(1, (2, 5), states=1, listed=False)],
+    "crf_forward_backward": [_of((2,), (3, 2, 4), (4, 4), (4,), (4,))],
+}
+
 for _name, _cases in _products().items():
     CALLS.setdefault(_name, []).extend(_with_result(_name, tensors, False) for tensors in _cases)
     CALLS.setdefault(f"{_name}_backward", []).extend(_with_result(_name, tensors, True) for tensors in _cases)
+
+
+def _pooling() -> dict[str, list[Callable[[], Made]]]:
+    """Gradients of pooling in one to three axes."""
+    calls: dict[str, list[Callable[[], Made]]] = {
+        "global_avg_pool_backward": [_of((2, 3, 1, 1), (2, 3, 6, 5))],
+        "global_max_pool_backward": [_of((2, 3, 1, 1), (2, 3, 6, 5))],
+        "global_lp_pool_backward": [_of((2, 3, 1, 1), (2, 3, 6, 5), 2.0)],
+        "reduce_window_backward": [
+            _of((3, 4), (3, 6), None, computation, _Extents(1, 3)) for computation in ("add", "max", "min", "mul")
+        ],
+    }
+    for rank in (1, 2, 3):
+        x, halved = (2, 3, *(7, 6, 5)[-rank:]), (2, 3, *(3, 3, 2)[-rank:])
+        overlapped = (2, 3, *(4, 3, 3)[-rank:])
+        places = np.arange(np.prod(halved)).reshape(halved) % min(x[-1], 4)
+        calls |= {
+            f"avg_pool{rank}d_backward": [_of(halved, x, 2), _of(overlapped, x, 3, 2, 1)],
+            f"max_pool{rank}d_backward": [_of(halved, x, 2), _of(overlapped, x, 3, 2, 1)],
+            f"lp_pool{rank}d_backward": [_of(halved, x, 2.0, 2), _of(halved, x, 3.0, 2)],
+            f"adaptive_avg_pool{rank}d_backward": [_of((2, 3, *(4,) * rank), x, 4)],
+            f"adaptive_max_pool{rank}d_backward": [_of((2, 3, *(4,) * rank), x, 4)],
+            f"max_unpool{rank}d_backward": [_of((2, 3, *(2 * n for n in halved[2:])), halved, places, 2)],
+        }
+        if rank > 1:
+            samples = np.full((2, 3, rank), 0.5, F32)
+            calls[f"fractional_max_pool{rank}d_backward"] = [_of(halved, x, 2, _Extents(*halved[2:]), None, samples)]
+    return calls
+
+
+CALLS |= _pooling()

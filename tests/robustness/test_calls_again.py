@@ -43,6 +43,8 @@ NEVER = {
     "bitcast": "its result is a view of an argument",
     "nested_to_padded": "it reads lengths on the host",
     "padded_to_nested": "it reads lengths on the host",
+    "pack_padded_sequence": "it reads lengths on the host",
+    "pad_packed_sequence": "it reads a size on the host",
     "repeat_interleave": "it reads counts on the host",
     "trim_zeros": "it reads a size on the host",
     "trim_zeros_backward": "it reads a size on the host",

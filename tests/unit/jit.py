@@ -16,6 +16,7 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes, Expr, input_, node
 from baracuda.formula.graph import Graph, Port
+from baracuda.runtime.jit import dispose
 
 LANES = 16
 
@@ -197,7 +198,9 @@ def compiled(graph: Graph) -> Callable[..., np.ndarray]:
     module.verify()
     machine = _machine()
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
-    builder.getModulePassManager().run(module, builder)
+    passes = builder.getModulePassManager()
+    passes.run(module, builder)
+    dispose(passes)
     assembly = machine.emit_assembly(module)
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()

@@ -20,7 +20,7 @@ from baracuda.cli.verify.certificate import Check
 from baracuda.cli.verify.machine import Host, Machine, threads
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.frontends.families import compositions, ops
+from baracuda.frontends.families import compositions, modules, ops
 
 Array = np.ndarray[Any, Any]
 _KINDS = {kind.label: kind for kind in ElementKind}
@@ -97,7 +97,8 @@ class FunctionCase:
 
     @property
     def family(self) -> str:
-        return families().get(self.op, "functions")
+        folder = modules().get(self.op, "functions").partition(".")[0]  # of those that the catalogue does not have
+        return families().get(self.op, folder)
 
     def run(self, machine: Machine) -> dict[str, Array]:
         """What it gives on a machine, by the number of the result."""

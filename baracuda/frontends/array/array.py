@@ -9,7 +9,7 @@ from baracuda.core import layout_key
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.layout import contiguous_strides, reach
+from baracuda.core.layout import is_contiguous, reach
 from baracuda.core.parameters import element_of
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import extents_of, strides_in
@@ -195,8 +195,7 @@ class Array(Operators, Indexing, Exchange, TensorMut):
     @property
     def is_contiguous(self) -> bool:
         """Whether the elements lie in their order without gaps."""
-        dense = contiguous_strides(self.shape)
-        return self.strides == dense or all(n <= 1 or s == d for n, s, d in zip(self.shape, self.strides, dense, strict=True))
+        return is_contiguous(self.shape, self.strides)
 
 
 #: The slots of an array, in the order of `enum Field` in native/key.h.

@@ -129,3 +129,17 @@ def runs_of_gathers(nest: Nest) -> frozenset[int]:
             steps = operands[n.attr.name].steps
             run_axes |= {a for a, extent in enumerate(nest.outer) if steps(a) == 1 and a not in axes and extent >= 8}
     return frozenset(run_axes)
+
+
+def plane_axis(nest: Nest) -> int | None:
+    """The longest outer axis along which no index moves, where one moves along the last."""
+    last = len(nest.outer) - 1
+    reads = gathers(nest.graph)
+    if last < 1 or not reads:
+        return None
+    moving = moving_axes(nest)
+    indices = [moving[n.args[0]] for n in reads]
+    if not any(last in axes for axes in indices):
+        return None
+    free = [a for a in range(last) if nest.outer[a] >= 4 and not any(a in axes for axes in indices)]
+    return max(free, key=lambda a: nest.outer[a], default=None)

@@ -25,6 +25,7 @@ from baracuda.lowering.nest.build import build
 from baracuda.lowering.nest.multi_kernel import MultiKernelExecutable, TensorOffset
 from baracuda.lowering.nest.problem import Operand, Problem, normalise
 from baracuda.lowering.recurrence.problem import ArrayLayout, Chains, Recurrence, RecurrenceProblem, in_primitives, tensors_of
+from baracuda.lowering.recurrent.problem import Recurrent, RecurrentProblem
 from baracuda.runtime.program import Parameter
 
 
@@ -60,7 +61,7 @@ class Formula:
         return 0 in self.shape
 
 
-Stage: TypeAlias = Formula | Recurrence | Chains
+Stage: TypeAlias = Formula | Recurrence | Chains | Recurrent
 
 
 @dataclass(frozen=True)
@@ -150,9 +151,10 @@ class PipelineImplementation(GeneratedImplementation):
         return program, names
 
     def _recurrence(
-        self, stage: Recurrence | Chains, arrays: Mapping[str, ArrayLayout], compiled_only: bool
+        self, stage: Recurrence | Chains | Recurrent, arrays: Mapping[str, ArrayLayout], compiled_only: bool
     ) -> tuple[Executable | None, list[str]]:
-        problem = RecurrenceProblem(in_primitives(stage), arrays)
+        made = in_primitives(stage)
+        problem = RecurrentProblem(made, arrays) if isinstance(made, Recurrent) else RecurrenceProblem(made, arrays)
         values = given_parameters(problem.stage.facts.params, self.pipeline.parameters)
         names = list(tensors_of(problem.stage))
         return executable(self.device, problem, values, len(names), way=self.way, compiled_only=compiled_only), names

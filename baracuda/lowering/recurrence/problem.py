@@ -17,6 +17,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol, Self, TypeVar
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.lazy import cached_property
@@ -283,7 +284,38 @@ class DependenceAnalysis:
         return [n for n in fixed_nodes if n.op != "const"]
 
 
-def in_primitives(problem: Recurrence | Chains) -> Recurrence | Chains:
+class Expressed(Protocol):
+    """What is made of expressions."""
+
+    @property
+    def roots(self) -> tuple[Expr, ...]: ...
+
+    @property
+    def written(self) -> tuple[str, ...]: ...
+
+    @property
+    def facts(self) -> DependenceAnalysis: ...
+
+    def mapped(self, f: Callable[[Expr], Expr]) -> Self: ...
+
+
+class Addressed(Expressed, Protocol):
+    """What reads and writes tensors at numbers of the batch, of steps and of lanes."""
+
+    @property
+    def batch(self) -> int: ...
+
+    @property
+    def steps(self) -> int: ...
+
+    @property
+    def lanes(self) -> int: ...
+
+
+Stage = TypeVar("Stage", bound=Expressed)
+
+
+def in_primitives(problem: Stage) -> Stage:
     """The problem with every function replaced by its definition."""
     roots = problem.roots
     graph = expand(Graph((), tuple((Port(str(i), e.kind), e) for i, e in enumerate(roots))))
@@ -291,6 +323,6 @@ def in_primitives(problem: Recurrence | Chains) -> Recurrence | Chains:
     return problem.mapped(table.__getitem__)
 
 
-def tensors_of(problem: Recurrence | Chains) -> tuple[str, ...]:
+def tensors_of(problem: Expressed) -> tuple[str, ...]:
     """The names of the tensors, those that are read first."""
     return tuple(dict.fromkeys((*problem.facts.tensors, *problem.written)))

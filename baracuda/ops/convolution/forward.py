@@ -23,7 +23,6 @@ from baracuda.ops.convolution.options import (
     grouped_weight,
     pairs,
     relations_of,
-    result_like,
     unbatched,
 )
 from baracuda.ops.convolution.relation import Relation
@@ -106,7 +105,7 @@ def convolution(
     if residual is not None and residual.shape != shape:
         raise InvalidProblemError(f"residual: shape is {residual.shape}; expected {shape}")
     source = _padded(do, many, call, padding_mode)
-    y = result_like(do, x, shape, call.rank)
+    y = do.result(shape, x.kind, x)
     axes = common(call.rank)
     convolve(
         do,

@@ -11,7 +11,6 @@ from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import permuted, view
 from baracuda.ops.convolution.relation import Relation
 from baracuda.ops.convolution.steps import split
-from baracuda.ops.declaration.composition import Steps
 
 #: One number for every spatial axis, or one for each.
 Each = int | tuple[int, ...]
@@ -134,16 +133,6 @@ def batched(x: Any, rank: int) -> Any:
 def unbatched(y: Any, x: TensorRef, rank: int) -> Any:
     """The shape of the result: without batches where x has none."""
     return y if len(x.shape) == rank + 2 else y[1:]
-
-
-def result_like(do: Steps, x: TensorRef, shape: tuple[int, ...], rank: int) -> TensorMut:
-    """What the caller gave for the result; else a new tensor, whose channels lie side by side where x's do."""
-    channels = len(x.shape) - rank - 1
-    last = x.shape[channels] > 1 and x.strides[channels] == 1 and any(n > 1 for n in x.shape[channels + 1 :])
-    if do.out is not None or not last:
-        return do.result(shape, x.kind)
-    axes = range(len(shape))
-    return do.ordered(shape, x.kind, [*(a for a in axes if a != channels), channels])
 
 
 def common(rank: int) -> Axes:

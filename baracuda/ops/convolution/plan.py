@@ -7,14 +7,15 @@ from functools import cache, partial
 from math import prod
 from typing import Any
 
+from baracuda.backends import libraries
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args, Descriptor
-from baracuda.core.device import Device
+from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.lazy import cached_property
 from baracuda.core.plan import Found, Layout, OperandLayout, Plan
-from baracuda.core.sku import KernelSku, MathPrecision, OpCategory
+from baracuda.core.sku import BackendKind, KernelSku, MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec, check_shape
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import cast, input_
@@ -23,7 +24,7 @@ from baracuda.formula.small_floats import stored_as_integers
 from baracuda.lowering.backend import candidates
 from baracuda.lowering.convolution.implementation import ConvolutionImplementation
 from baracuda.lowering.convolution.problem import ConvolutionProblem
-from baracuda.lowering.matmul.problem import PRODUCT
+from baracuda.lowering.matmul.problem import PRODUCT, TENSOR_CORE_MATH
 from baracuda.lowering.nest.problem import Operand
 from baracuda.ops.matmul.epilogue import ACTIVATIONS
 
@@ -58,6 +59,9 @@ class ConvolutionDescriptor(Descriptor):
         One of those of a product's epilogue.
     segment
         How many taps a chain takes; 0: all.
+    base
+        Along each spatial axis, how many positions there are to an element of x, i * base = o * stride + t * dilation - low; ():
+        one. Libraries alone take more.
     """
 
     batch: int
@@ -80,6 +84,7 @@ class ConvolutionDescriptor(Descriptor):
     has_residual: bool = False
     activation: str = "none"
     segment: int = 0
+    base: Shape = ()
 
     def validate(self) -> None:
         rank = len(self.outputs)
@@ -90,6 +95,8 @@ class ConvolutionDescriptor(Descriptor):
             check_shape(name, getattr(self, name))
         if self.w_places not in ("", "outputs", "inputs"):
             raise InvalidProblemError(f"w_places: {self.w_places!r}; expected '', 'outputs' or 'inputs'")
+        if self.base and (len(self.base) != rank or min(self.base, default=1) < 1):
+            raise InvalidProblemError(f"base: {self.base}; expected () or {rank} numbers of 1 or more")
         if self.segment < 0:
             raise InvalidProblemError(f"segment: {self.segment}; expected 0 or more")
         for name, kind in (("x", self.x_element), ("w", self.w_element), ("y", self.element)):
@@ -216,7 +223,10 @@ class ConvolutionPlan(Plan[ConvolutionDescriptor, ConvolutionArgs]):
 
     Each sum of f32, f64 and integers is one chain of fused multiply-adds in rising (tap, channel); sums of 16-bit floats over
     16 channels or more are integer products of 23 bits, with blocks that begin anew at each tap
-    (`baracuda.lowering.convolution.problem`). With `math` F32, INT23 or INT15 they are taken as that says.
+    (`baracuda.lowering.convolution.problem`). With `math` F32, INT23 or INT15 they are taken as that says. With BF16 or F16 the
+    tensor cores of a GPU take such elements' products, each sum one chain of steps of 16 channels of a tap, so that padding is
+    zeros: all promises hold but `bit_stable_across_hardware`. cuDNN's, which are the fastest, promise the same bits from run to
+    run on one device and nothing more.
     """
 
     category, op, args, has_tiers = OpCategory.CONVOLUTION, "convolution", ConvolutionArgs, True
@@ -231,9 +241,29 @@ class ConvolutionPlan(Plan[ConvolutionDescriptor, ConvolutionArgs]):
 
     @classmethod
     def implementations(cls, device: Device, descriptor: ConvolutionDescriptor) -> Found:
-        d = descriptor
+        reproducible, pinned, free = cls._by_tier(device, descriptor)
+        return (*reproducible, *pinned, *free)
+
+    @classmethod
+    def fastest_first(cls, device: Device, descriptor: ConvolutionDescriptor) -> Found:
+        reproducible, pinned, free = cls._by_tier(device, descriptor)
+        return (*free, *pinned, *reproducible)
+
+    @classmethod
+    def _by_tier(cls, device: Device, d: ConvolutionDescriptor) -> tuple[Found, Found, Found]:
+        """What has the same bits everywhere; what has them on one architecture, in every company; all else."""
+        free = libraries.convolution(device, cls.tensors, d)
+        if any(n > 1 for n in d.base):
+            return (), (), free
         make = partial(ConvolutionImplementation, device, d.problem, d.accumulator, d.parameters)
-        return tuple(c for math in precisions(d) for c in candidates(device, partial(make, math=math)))
+        reproducible = tuple(c for math in precisions(d) for c in candidates(device, partial(make, math=math)))
+        math = TENSOR_CORE_MATH.get(d.x_element) if d.x_element is d.w_element else None
+        pinned: Found = ()
+        if math is not None:
+            ours = partial(make, math=math)
+            refused = f"{math} is of tensor cores, the stream is on {device}"
+            pinned = ((BackendKind.FORMULA_CUDA, ours if device.kind is DeviceKind.CUDA else refused),)
+        return reproducible, pinned, free
 
     def sku(self) -> KernelSku:
         d = self.descriptor

@@ -9,6 +9,7 @@ from typing import Any
 
 from baracuda.core.elements import Category
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.preferred import preferred
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import permuted, view
 from baracuda.ops.convolution.complex_steps import as_real
@@ -64,6 +65,8 @@ def convolve(
         as_real(do, convolve, x, w, y, relations, conjugate=conjugate, bias=bias, residual=residual, segmented=segmented)
         return
     rank = len(relations)
+    if any(r.base != 1 for r in relations) and scale is bias is residual is None and _by_library(do, x, w, y, relations):
+        return
     for chosen in product(*(parts(r) for r in relations)):
         into, own, more = _of_outputs(y, chosen), _of_taps(w, chosen, w_places), residual
         if residual is not None:
@@ -94,6 +97,25 @@ def convolve(
         )  # fmt: skip
         tensors = {"x": from_, "w": own, "scale": scale, "bias": bias, "residual": more}
         do.plan(ConvolutionPlan, d, tensors, into)
+
+
+def _by_library(do: Steps, x: TensorRef, w: TensorRef, y: TensorMut, relations: Sequence[Relation]) -> bool:
+    """Has a library write the gradient by the input of a convolution with strides, where one is preferred and takes it: it has
+    kernels that need no classes."""
+    wish = preferred()
+    if wish is None or not (wish.fastest or (wish.backend is not None and wish.backend.is_library)) or 0 in (*x.shape, *w.shape):
+        return False
+    d = ConvolutionDescriptor(
+        x.shape[0], x.shape[1], tuple(r.inputs for r in relations), x.shape[-1], w.shape[-1],
+        tuple(r.outputs for r in relations), tuple(r.taps for r in relations), tuple(r.stride for r in relations),
+        tuple(r.dilation for r in relations), tuple(r.low for r in relations), x.kind, w.kind, y.kind,
+        base=tuple(r.base for r in relations),
+    )  # fmt: skip
+    try:
+        do.plan(ConvolutionPlan, d, {"x": x, "w": w}, y)
+    except UnsupportedError:
+        return False
+    return True
 
 
 def _of_outputs(y: Any, chosen: Sequence[Part]) -> Any:

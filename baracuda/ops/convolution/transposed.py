@@ -17,7 +17,6 @@ from baracuda.ops.convolution.options import (
     grouped_input,
     grouped_transposed,
     grouped_vector,
-    result_like,
     span,
     unbatched,
 )
@@ -67,7 +66,7 @@ def transposed(
     rank, columns = len(relations), weight.shape[1] * groups
     check_vector("bias", bias, columns)
     many, axes = batched(x, rank), common(rank)
-    y = result_like(do, x, unbatched((many.shape[0], columns, *(r.outputs for r in relations)), x, rank), rank)
+    y = do.result(unbatched((many.shape[0], columns, *(r.outputs for r in relations)), x, rank), x.kind, x)
     convolve(
         do, grouped_input(many, axes, groups), grouped_transposed(weight, groups),
         grouped_input(batched(y, rank), axes, groups), relations, bias=grouped_vector(bias, groups),

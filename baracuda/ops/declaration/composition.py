@@ -61,18 +61,15 @@ class Steps(Protocol):
     ) -> Any:
         """What a plan of a family of its own computes: its result, or a tuple of several."""
 
-    def new(self, shape: Shape, kind: ElementKind) -> TensorMut:
-        """A new tensor, to write."""
+    def new(self, shape: Shape, kind: ElementKind, lying_as: Given = None) -> TensorMut:
+        """A new tensor, to write; its axes lie in memory in the order of those of another of the same rank, if one is given."""
 
     def rows(self, shape: Shape, kind: ElementKind) -> TensorMut:
         """A new contiguous tensor, to write."""
 
-    def ordered(self, shape: Shape, kind: ElementKind, order: Sequence[int]) -> TensorMut:
-        """A new dense tensor whose axes lie in memory in this order, the slowest first, where its library has such tensors."""
-
-    def result(self, shape: Shape, kind: ElementKind) -> TensorMut:
-        """What the caller gave to write the result to, of this shape and element and no memory of a tensor that is read; a new
-        tensor where nothing."""
+    def result(self, shape: Shape, kind: ElementKind, lying_as: Given = None) -> TensorMut:
+        """What the caller gave to write the result to, of this shape and element and no memory of a tensor that is read; where
+        nothing, a new tensor as `new` makes it."""
 
     def result_like(self, tensor: TensorRef) -> TensorMut:
         """What the caller gave to write the result to, of the shape and element of a tensor; a new tensor where nothing."""

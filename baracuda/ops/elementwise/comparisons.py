@@ -43,8 +43,7 @@ def _ordered(name: str, words: str) -> Op:
     return op(name=name)(formula)
 
 
-for _name, _words in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
-    _ordered(_name, _words)
+lt, le, gt, ge = (_ordered(*words) for words in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")))
 
 
 def near(a: Value, b: Value, rtol: Scalar, atol: Scalar, *, equal_nan: bool) -> Expr:

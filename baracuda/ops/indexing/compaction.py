@@ -36,8 +36,29 @@ _Found = tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]
 _S64 = ElementKind.S64
 
 
+class _OfMarks:
+    """The tensors that say which elements are marked, of so many."""
+
+    count: Any  # an int, of a field or a property
+
+    @property
+    def bits_shape(self) -> tuple[int, ...]:
+        """A word of 64 bits for each 64 elements."""
+        return (words_of(self.count),)
+
+    @property
+    def offsets_shape(self) -> tuple[int, ...]:
+        """How many are set before each block, and in all."""
+        return (blocks_of(self.count) + 1,)
+
+    @property
+    def words(self) -> ElementKind:
+        """The element of bits and offsets."""
+        return _S64
+
+
 @dataclass(frozen=True)
-class MarksDescriptor(Descriptor):
+class MarksDescriptor(_OfMarks, Descriptor):
     """Which elements of a contiguous tensor are not zero.
 
     Attributes
@@ -60,21 +81,6 @@ class MarksDescriptor(Descriptor):
     def shape(self) -> tuple[int, ...]:
         """The shape of x."""
         return (self.count,)
-
-    @property
-    def bits_shape(self) -> tuple[int, ...]:
-        """A word of 64 bits for each 64 elements."""
-        return (words_of(self.count),)
-
-    @property
-    def offsets_shape(self) -> tuple[int, ...]:
-        """How many are set before each block, and in all."""
-        return (blocks_of(self.count) + 1,)
-
-    @property
-    def words(self) -> ElementKind:
-        """The element of bits and offsets."""
-        return _S64
 
     def problem(self, layout: Layout) -> Marks:
         """The problem for a layout."""
@@ -121,7 +127,7 @@ class MarksPlan(Plan[MarksDescriptor, MarksArgs]):
 
 
 @dataclass(frozen=True)
-class CompactionDescriptor(Descriptor):
+class CompactionDescriptor(_OfMarks, Descriptor):
     """What is done with the elements that are marked.
 
     Attributes
@@ -161,21 +167,6 @@ class CompactionDescriptor(Descriptor):
     def count(self) -> int:
         """How many elements may be marked."""
         return prod(self.shape)
-
-    @property
-    def bits_shape(self) -> tuple[int, ...]:
-        """As `MarksDescriptor` has it."""
-        return (words_of(self.count),)
-
-    @property
-    def offsets_shape(self) -> tuple[int, ...]:
-        """As `MarksDescriptor` has it."""
-        return (blocks_of(self.count) + 1,)
-
-    @property
-    def words(self) -> ElementKind:
-        """The element of bits and offsets."""
-        return _S64
 
     @property
     def has_x(self) -> bool:

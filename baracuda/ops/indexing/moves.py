@@ -10,7 +10,7 @@ import numpy as np
 
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.layout import contiguous_strides, may_share, same_view
+from baracuda.core.layout import contiguous_strides, is_contiguous, may_share, same_view
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import as_bits, broadcasted, view
 from baracuda.ops.declaration.composition import Steps
@@ -99,11 +99,10 @@ def apart(do: Steps, source: TensorRef, target: TensorRef) -> TensorRef:
 def contiguous(do: Steps, x: TensorRef, shape: Sequence[int]) -> TensorRef:
     """The elements of x in logical order in another shape: a view where it is contiguous, else a copy."""
     strides = contiguous_strides(tuple(shape))
-    dense = contiguous_strides(x.shape)
-    if all(n == 1 or s == d for n, s, d in zip(x.shape, x.strides, dense, strict=True)):
+    if is_contiguous(x.shape, x.strides):
         found: TensorRef = view(x, 0, tuple(shape), strides)
         return found
     made = do.new(x.shape, x.kind)
-    whole: TensorMut = view(made, 0, x.shape, dense)
+    whole: TensorMut = view(made, 0, x.shape, contiguous_strides(x.shape))
     move(do, x, whole)
     return view(made, 0, tuple(shape), strides)  # type: ignore[no-any-return]

@@ -19,7 +19,7 @@ from baracuda.ops.declaration.traced import Own
 from baracuda.ops.declaration.words import Extents, FloatElement
 from baracuda.ops.random.draws import KEY, Bits, Draw, distribution, drawn, kind_for
 
-_ANY = "... or number"
+_ANY = "... or number : float"
 
 
 def _normal(draw: Draw, mean: Own, std: Own) -> Expr:

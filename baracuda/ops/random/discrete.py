@@ -31,7 +31,7 @@ def _geometric(draw: Draw, p: Own) -> Expr:
 bernoulli_op, _geometric_op = map(distribution, (_bernoulli, _geometric))
 
 
-@composed(key=KEY, p="... or number", numbers={"p": ()})
+@composed(key=KEY, p="... or number : float", numbers={"p": ()})
 def bernoulli(
     do: Steps, key: TensorRef, p: Any = 0.5, *, shape: Extents | None = None, dtype: Dtype = None, bits: Bits = "philox"
 ) -> Any:
@@ -49,7 +49,7 @@ def bernoulli(
     return drawn(do, bernoulli_op, key, shape, kind_for(dtype, given), bits, given)
 
 
-@composed(key=KEY, p="... or number", numbers={"p": ()})
+@composed(key=KEY, p="... or number : float", numbers={"p": ()})
 def geometric(
     do: Steps, key: TensorRef, p: Any, *, shape: Extents | None = None, dtype: Dtype = None, bits: Bits = "philox"
 ) -> Any:

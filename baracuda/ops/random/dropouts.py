@@ -62,7 +62,7 @@ def _apply(do: Steps, op: Any, x: TensorRef, key: TensorRef, p: float, bits: Bit
     return draw_into(do, op, key, do.rows(x.shape, x.kind), {"x": x}, bits, over, p=p)
 
 
-@composed(x="...", key=KEY, numbers={"p": ()})
+@composed(x="... : float", key=KEY, numbers={"p": ()})
 def dropout(do: Steps, x: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: Bits = "philox") -> Any:
     """x / (1 - p) with probability 1 - p, else 0, element by element.
 
@@ -75,13 +75,13 @@ def dropout(do: Steps, x: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: B
     return _apply(do, _dropped_op, x, key, p, bits)
 
 
-@composed(dy="...", key=KEY, numbers={"p": ()})
+@composed(dy="... : float", key=KEY, numbers={"p": ()})
 def dropout_backward(do: Steps, dy: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: Bits = "philox") -> Any:
     """The gradient of `dropout`'s x: dy where x was kept, times the same number, 0 elsewhere; the draws are made again."""
     return _apply(do, _dropped_op, dy, key, p, bits)
 
 
-@composed(x="...", key=KEY, numbers={"p": ()})
+@composed(x="... : float", key=KEY, numbers={"p": ()})
 def dropout1d(do: Steps, x: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: Bits = "philox") -> Any:
     """`dropout` of whole channels of x, of shape (N, C, L) or (C, L).
 
@@ -94,13 +94,13 @@ def dropout1d(do: Steps, x: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits:
     return _apply(do, _dropped_op, x, key, p, bits, 1)
 
 
-@composed(dy="...", key=KEY, numbers={"p": ()})
+@composed(dy="... : float", key=KEY, numbers={"p": ()})
 def dropout1d_backward(do: Steps, dy: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: Bits = "philox") -> Any:
     """The gradient of `dropout1d`'s x: dy where x was kept, times the same number, 0 elsewhere; the draws are made again."""
     return _apply(do, _dropped_op, dy, key, p, bits, 1)
 
 
-@composed(x="...", key=KEY, numbers={"p": ()})
+@composed(x="... : float", key=KEY, numbers={"p": ()})
 def dropout2d(do: Steps, x: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: Bits = "philox") -> Any:
     """`dropout` of whole channels of x, of shape (N, C, H, W) or (C, H, W).
 
@@ -113,13 +113,13 @@ def dropout2d(do: Steps, x: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits:
     return _apply(do, _dropped_op, x, key, p, bits, 2)
 
 
-@composed(dy="...", key=KEY, numbers={"p": ()})
+@composed(dy="... : float", key=KEY, numbers={"p": ()})
 def dropout2d_backward(do: Steps, dy: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: Bits = "philox") -> Any:
     """The gradient of `dropout2d`'s x: dy where x was kept, times the same number, 0 elsewhere; the draws are made again."""
     return _apply(do, _dropped_op, dy, key, p, bits, 2)
 
 
-@composed(x="...", key=KEY, numbers={"p": ()})
+@composed(x="... : float", key=KEY, numbers={"p": ()})
 def dropout3d(do: Steps, x: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: Bits = "philox") -> Any:
     """`dropout` of whole channels of x, of shape (N, C, D, H, W) or (C, D, H, W).
 
@@ -132,13 +132,13 @@ def dropout3d(do: Steps, x: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits:
     return _apply(do, _dropped_op, x, key, p, bits, 3)
 
 
-@composed(dy="...", key=KEY, numbers={"p": ()})
+@composed(dy="... : float", key=KEY, numbers={"p": ()})
 def dropout3d_backward(do: Steps, dy: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: Bits = "philox") -> Any:
     """The gradient of `dropout3d`'s x: dy where x was kept, times the same number, 0 elsewhere; the draws are made again."""
     return _apply(do, _dropped_op, dy, key, p, bits, 3)
 
 
-@composed(x="...", key=KEY, numbers={"p": ()})
+@composed(x="... : float", key=KEY, numbers={"p": ()})
 def alpha_dropout(do: Steps, x: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: Bits = "philox") -> Any:
     """Dropout that keeps the mean 0 and the variance 1 of what `selu` gives: a x + b with probability 1 - p, else a s + b,
     where s is -1.7580993408473766, a = 1 / sqrt((1 - p) (1 + p s**2)) and b = -a s p.
@@ -152,13 +152,13 @@ def alpha_dropout(do: Steps, x: TensorRef, key: TensorRef, p: _Share = 0.5, *, b
     return _apply(do, _alpha_op, x, key, p, bits)
 
 
-@composed(dy="...", key=KEY, numbers={"p": ()})
+@composed(dy="... : float", key=KEY, numbers={"p": ()})
 def alpha_dropout_backward(do: Steps, dy: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: Bits = "philox") -> Any:
     """The gradient of `alpha_dropout`'s x: dy where x was kept, times the same number, 0 elsewhere; the draws are made again."""
     return _apply(do, _alpha_slope_op, dy, key, p, bits)
 
 
-@composed(x="...", key=KEY, numbers={"p": ()})
+@composed(x="... : float", key=KEY, numbers={"p": ()})
 def feature_alpha_dropout(do: Steps, x: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: Bits = "philox") -> Any:
     """`alpha_dropout` of whole channels of x, of shape (N, C, ...).
 
@@ -171,7 +171,7 @@ def feature_alpha_dropout(do: Steps, x: TensorRef, key: TensorRef, p: _Share = 0
     return _apply(do, _alpha_op, x, key, p, bits, max(len(x.shape) - 2, 0))
 
 
-@composed(dy="...", key=KEY, numbers={"p": ()})
+@composed(dy="... : float", key=KEY, numbers={"p": ()})
 def feature_alpha_dropout_backward(do: Steps, dy: TensorRef, key: TensorRef, p: _Share = 0.5, *, bits: Bits = "philox") -> Any:
     """The gradient of `feature_alpha_dropout`'s x: dy where x was kept, times the same number, else 0; draws are made again."""
     return _apply(do, _alpha_slope_op, dy, key, p, bits, max(len(dy.shape) - 2, 0))

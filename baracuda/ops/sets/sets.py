@@ -146,7 +146,8 @@ def intersect1d(
     b, taken as rows, in s64.
 
     With a `size` nothing is read from the device, and the results have that many elements: behind those that there are
-    fill_value, by default 0, and the lengths of a and of b. NaN is in no set but its own. Source: numpy.intersect1d.
+    fill_value, by default 0, and the lengths of a and of b. NaN is in no set but its own. What assume_unique says changes
+    nothing. Source: numpy.intersect1d.
 
     Examples
     --------

@@ -11,10 +11,12 @@ from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Axes
 from baracuda.formula.graph import Graph, Port
 from baracuda.formula.order import SEGMENT
+from baracuda.lowering.elementwise.cpu.planes import planes_step
 from baracuda.lowering.nest.cpu.analysis import RowAnalysis
 from baracuda.lowering.nest.cpu.kernel import Kernel, Words, element_ns
 from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator, with_last
 from baracuda.lowering.nest.fission import OperandAddress
+from baracuda.lowering.nest.indexed_reads import plane_axis
 from baracuda.lowering.nest.problem import Nest, Operand
 from baracuda.lowering.reduction.cpu.rows import RowPasses
 from baracuda.runtime.jit import CpuTarget
@@ -70,6 +72,9 @@ def pointwise_step(
     """One step for a formula without reductions, and the name of its schedule."""
     if not nest.outer:  # scalars: one axis of one element
         nest = Nest(nest.graph, (1,), (), tuple(Operand(o.kind, (1,), o.alignment) for o in nest.operands))
+    planes = plane_axis(nest)
+    if planes is not None and nest.outer[-1] >= _SHORT:
+        return planes_step(nest, planes, words, target, places)
     nest = _as_rows(nest, _vector_axis(nest))
     axis = _tile_axis(nest)
     kernel = Kernel(nest, words, target, places)

@@ -156,6 +156,7 @@ class PointwiseKernel:
             return f"widen({address(n)}])" if n.op == "input" else None
 
         emitter = Emitter(leaf, read=lambda n, at: f"widen({address(n)} + {at}])")
+        emitter.tables = self.tables
         picked = emitter.value(expr)
         return emitter.lines, picked
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from baracuda.formula.expr import Axes
+from baracuda.lowering.elementwise.cuda.planes import lower_planes
 from baracuda.lowering.elementwise.cuda.pointwise import lower_runs
 from baracuda.lowering.elementwise.cuda.result_lookup import lower_result_lookup
 from baracuda.lowering.elementwise.cuda.table_lookup import lower_table_lookup
 from baracuda.lowering.elementwise.cuda.tiles import lower_tiles, transposed_axis
 from baracuda.lowering.nest.cuda.kernel import Frame, Target
+from baracuda.lowering.nest.indexed_reads import plane_axis
 from baracuda.lowering.nest.problem import reduces, scans
 from baracuda.lowering.nest.sequence import side_by_side
 from baracuda.runtime.program import Lowered
@@ -28,6 +30,9 @@ def lower_outer_only(frame: Frame, target: Target) -> Lowered:
         from baracuda.lowering.reduction.cuda.row_schedules import lower_rows
 
         return lower_rows(frame, target)
+    axis = plane_axis(frame.nest)
+    if axis is not None:
+        return lower_planes(frame, axis)
     axis = transposed_axis(frame.nest)
     if axis is not None:
         return lower_tiles(frame, axis)

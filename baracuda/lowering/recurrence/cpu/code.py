@@ -12,7 +12,7 @@ from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.core.elements import Category, ElementKind
 from baracuda.formula.expr import Expr
 from baracuda.lowering.nest.cpu.kernel import launch
-from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, ArrayLayout, Chains, Recurrence, Varies, tensors_of
+from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Addressed, ArrayLayout, Varies, tensors_of
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Launch
 
@@ -20,7 +20,7 @@ from baracuda.runtime.program import Launch
 class RecurrenceOperands:
     """One kernel under construction. Its words are addresses, that of the workspace, parameters, and integers."""
 
-    def __init__(self, problem: Recurrence | Chains, arrays: Mapping[str, ArrayLayout], target: CpuTarget) -> None:
+    def __init__(self, problem: Addressed, arrays: Mapping[str, ArrayLayout], target: CpuTarget) -> None:
         self.problem, self.arrays, self.target = problem, arrays, target
         self.names = tensors_of(problem)
         self.facts = problem.facts

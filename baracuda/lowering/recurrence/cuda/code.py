@@ -9,7 +9,7 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 from baracuda.core.elements import ElementKind
 from baracuda.formula.expr import Expr
 from baracuda.lowering.nest.cuda.kernel import Words, translation_unit
-from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, ArrayLayout, Chains, Recurrence, Varies, tensors_of
+from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Addressed, ArrayLayout, Varies, tensors_of
 
 #: Threads of a block at most.
 BLOCK_LIMIT = 1024
@@ -59,7 +59,7 @@ class ScopedEmitter(Emitter):
 class RecurrenceOperands:
     """The operands of one kernel and its words."""
 
-    def __init__(self, problem: Recurrence | Chains, arrays: Mapping[str, ArrayLayout]) -> None:
+    def __init__(self, problem: Addressed, arrays: Mapping[str, ArrayLayout]) -> None:
         self.problem, self.arrays = problem, arrays
         self.names = tensors_of(problem)
         self.facts = problem.facts

@@ -1,0 +1,1 @@
+"""Recursive filters: rows whose elements are made of those before."""

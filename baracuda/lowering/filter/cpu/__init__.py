@@ -1,0 +1,1 @@
+"""Recursive filters on the CPU."""

@@ -1,0 +1,1 @@
+"""Suppression on CUDA."""

@@ -1,0 +1,1 @@
+"""Folds over windows on the CPU."""

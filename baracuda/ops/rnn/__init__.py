@@ -1,0 +1,1 @@
+"""Recurrent networks, packed sequences, and chains of tags."""

@@ -1,0 +1,1 @@
+"""Windows, filters and spectra of signals."""
