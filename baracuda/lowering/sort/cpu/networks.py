@@ -86,7 +86,7 @@ class _Network:
         self.words[v] = self._chosen(bit, *self._extremes(x, self._turned(x, turn)))
 
     def _first_of_merge(self, run: int) -> None:
-        """The first step of the merge of two runs into one of so many columns: each word and the one as far from the other end."""
+        """The first step of the merge of two runs into one of so many columns: a word and the one as far from the other end."""
         count, turn, bit = len(self.words), run - 1, run // 2
         if count == 1:
             self._exchange_lanes(0, turn, bit)
