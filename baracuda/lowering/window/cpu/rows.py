@@ -19,7 +19,8 @@ from baracuda.formula.expr import Axes, Expr, topological
 from baracuda.lowering.nest.costs import vector_cost
 from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
 from baracuda.lowering.sort.cpu.code import Integers, StepBuilder
-from baracuda.lowering.window.cpu.rules import StridedRule, Taps, class_taps, placed_taps, shared_taps
+from baracuda.lowering.window.cpu.pairs import PAIRED, Pairs
+from baracuda.lowering.window.cpu.rules import CLASSES, ClassTable, StridedRule, Taps, class_taps, placed_taps, shared_taps
 from baracuda.lowering.window.problem import Placed, Shared, Strided, Window
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Launch
@@ -39,6 +40,8 @@ class _Lanes:
         Whether a tap may be absent for some.
     remaining
         How many exist; None: all.
+    places
+        Where each result goes instead, neighbours side by side.
     """
 
     lanes: int
@@ -49,6 +52,7 @@ class _Lanes:
     advance: Value | None
     masked: bool = False
     remaining: Value | None = None
+    places: Mapping[int, Value] | None = None
 
 
 class WindowRows:
@@ -70,6 +74,10 @@ class WindowRows:
         self.strides = {i: code.numbers([s * o.kind.itemsize for s in o.strides]) for i, o in enumerate(problem.operands)}
         self.rules = {a: StridedRule(code, problem.axes[a]) for a in problem.windowed if self._strided(a)}
         self._params: dict[Expr, Value] = {}
+        #: Where the two classes of a row lie until it is written.
+        self.pairs: Pairs | None = None
+        #: The taps of each class, where there are not many.
+        self.table: ClassTable | None = None
 
     def _strided(self, axis: int) -> bool:
         return isinstance(self.problem.axes[axis].rule, Strided)
@@ -83,6 +91,10 @@ class WindowRows:
         classes = rule.classes if isinstance(rule, Strided) else 1
         length: int = -(-along // classes)
         chunk = min(_CHUNK, max(64, round(16384 / problem.tap_count)))
+        written = range(self.inputs, len(problem.operands))
+        if classes == 2 and all(problem.operands[i].steps(self.axis) == 1 for i in written):
+            chunk = min(chunk, PAIRED)
+            self.pairs = Pairs(b, {i: problem.operands[i].kind for i in written}, self.lanes)
         chunks = -(-length // chunk)
         outer: list[int] = [*(problem.axes[a].extent for a in self.outer), chunks]
         points = problem.points
@@ -92,6 +104,10 @@ class WindowRows:
         iterator = StridedIterator(b, code.numbers(outer), strides, {i: code.operand(i) for i in strides})
         iterator.start(code.begin)
         size = code.integer(chunk)
+        if isinstance(rule, Strided) and classes <= CLASSES:
+            assert self.axis is not None
+            beyond = 1 if self._pairs(self.axis) else 0
+            self.table = ClassTable(self.rules[self.axis], code.integer(classes), self.extents[self.axis], beyond, classes)
         with b.loop(code.begin, code.end):
             indices, pointers = iterator.indices(), iterator.pointers()
             coordinates = dict(zip(self.outer, indices, strict=False))
@@ -147,6 +163,8 @@ class WindowRows:
             return
         with b.loop(0, classes) as r:
             self._class(row, begin, end, r, classes, axis)
+        if self.pairs is not None:
+            self.pairs.write({i: row.pointers[i] for i in self.pairs.buffers}, begin, end, self.extents[axis])
 
     def _plain(self, row: _Row, begin: Value, end: Value) -> None:
         b, wide = self.b, self.lanes * _COUNT
@@ -158,7 +176,10 @@ class WindowRows:
 
     def _class(self, row: _Row, begin: Value, end: Value, r: Value, classes: Value | None, axis: int) -> None:
         b, rule, lanes = self.b, self.rules[axis], self.lanes
-        found = class_taps(rule, r, classes or i64(1), self.extents[axis], 1 if self._pairs(axis) else 0)
+        if self.table is not None:
+            found = self.table.of(r)
+        else:
+            found = class_taps(rule, r, classes or i64(1), self.extents[axis], 1 if self._pairs(axis) else 0)
         end = b.min(end, found.length)
         q = b.variable(begin)
 
@@ -168,16 +189,19 @@ class WindowRows:
             first = at if classes is None else b.add(r, b.mul(at, classes))
             taps = Taps(start, found.number, rule.step)
             remaining = b.sub(end, at) if masked else None
-            row.write(_Lanes(lanes, count, first, classes, taps, rule.advance, masked, remaining))
+            places = None if self.pairs is None else self.pairs.places(r, b.sub(at, begin))
+            row.write(_Lanes(lanes, count, first, classes, taps, rule.advance, masked, remaining, places))
             q.set(b.add(at, lanes * count))
 
+        last = b.min(found.high, end)
+        room, least = b.sub(last, lanes * _COUNT), b.sub(last, lanes)
         with b.while_(lambda: b.less(q.get(), end)):
-            at = q.get()
-            room = b.sub(b.min(found.high, end), lanes * _COUNT)
-            inside = b.and_(b.compare("icmp sge", at, found.low), b.compare("icmp sle", at, room))
-            with b.if_(inside), b.while_(lambda: b.compare("icmp sle", q.get(), room)):
+            behind = b.compare("icmp sge", q.get(), found.low)
+            with b.if_(behind), b.while_(lambda: b.compare("icmp sle", q.get(), room)):
                 some(_COUNT, masked=False)
-            with b.else_(inside):
+            with b.if_(behind), b.while_(lambda: b.compare("icmp sle", q.get(), least)):
+                some(1, masked=False)
+            with b.if_(b.less(q.get(), end)):
                 some(1, masked=True)
 
     def _pairs(self, axis: int) -> bool:
@@ -236,8 +260,8 @@ class _Row:
         for fold, variables in zip(rows.folds, states, strict=True):
             for component, n in fold.nodes.items():
                 evaluator.memo[n] = [v.get() for v in variables[component]]
-        for k, (port, expr) in enumerate(problem.graph.outputs):
-            self._store(rows.inputs + k, port.kind, evaluator.value(expr)[:], at, pointers)
+        for k, (_, expr) in enumerate(problem.graph.outputs):
+            self._store(rows.inputs + k, evaluator.value(expr), at, pointers)
 
     def _combine(
         self, at: _Lanes, states: list[list[list[Variable]]], pointers: Mapping[int, Value], tap: Mapping[int, Value]
@@ -365,13 +389,14 @@ class _Row:
             return [b.splat(load(b, operand.kind, pointer, 1), at.lanes)] * at.count
         return self._neighbours(i, at, pointer, self._point_stride(i, at))
 
-    def _store(self, i: int, kind: object, values: Group, at: _Lanes, pointers: Mapping[int, Value]) -> None:
+    def _store(self, i: int, values: Group, at: _Lanes, pointers: Mapping[int, Value]) -> None:
         rows, b = self.rows, self.b
         operand, pointer = rows.problem.operands[i], pointers[i]
         if rows.axis is None:
             store_lanes(b, operand.kind, values[0], pointer, None, None)
             return
-        stride = self._point_stride(i, at)
+        stride = None if at.places is not None else self._point_stride(i, at)
+        pointer = pointer if at.places is None else at.places[i]
         for g, value in enumerate(values):
             offset = g * at.lanes * operand.kind.itemsize if stride is None else b.mul(stride, g * at.lanes) if g else 0
             store_lanes(b, operand.kind, value, b.at(pointer, offset), stride, at.remaining)

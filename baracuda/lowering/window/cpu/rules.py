@@ -121,6 +121,27 @@ def class_taps(rule: StridedRule, r: Value, classes: Value, extent: Value, beyon
     return ClassTaps(start, count, low, maximum(b, high, low), length)
 
 
+#: Classes whose taps are worked out before the rows.
+CLASSES = 16
+
+
+class ClassTable:
+    """The taps of each class, worked out once."""
+
+    def __init__(self, rule: StridedRule, classes: Value, extent: Value, beyond: int, count: int) -> None:
+        self.b, fields = rule.code.b, len(ClassTaps._fields)
+        b = self.b
+        self.entries = b.array("i64", fields * count)
+        with b.loop(0, classes) as r:
+            for k, value in enumerate(class_taps(rule, r, classes, extent, beyond)):
+                b.store(value, b.at(self.entries, b.mul(b.add(b.mul(r, fields), k), 8)), 8)
+
+    def of(self, r: Value) -> ClassTaps:
+        """Those of one class."""
+        b, fields = self.b, len(ClassTaps._fields)
+        return ClassTaps(*(b.load("i64", b.at(self.entries, b.mul(b.add(b.mul(r, fields), k), 8)), 8) for k in range(fields)))
+
+
 def shared_taps(b: Builder, o: Value, extent: Value, source: Value) -> Taps:
     start = b.div(b.mul(o, source), extent)
     end = _ceil(b, b.mul(b.add(o, 1), source), extent)
