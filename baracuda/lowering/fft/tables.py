@@ -31,6 +31,7 @@ def table(name: tuple[Hashable, ...]) -> Table:
     "row", n, count: w_n(m) for each m below count.
     "chirp", c: u_j for each j below c.
     "filter", c: F.
+    "places", n: where each result k, and then result 0, lies after transforms in place, as whole numbers.
     """
     _, label, what, *numbers = name
     dtype = np.float32 if label == ElementKind.F32.label else np.float64
@@ -114,6 +115,15 @@ def _transformed(x: Table) -> Table:
     return y
 
 
+def _places(dtype: Any, n: Any) -> Table:
+    k = np.arange(n + 1, dtype=np.int64) % n
+    places, rest, left = np.zeros_like(k), k, n
+    for r in radices(n) or ():
+        left //= r
+        places, rest = places + rest % r * left, rest // r
+    return places
+
+
 def _split(dtype: Any, n: Any) -> Table:
     return np.concatenate(split_tables(n))
 
@@ -126,4 +136,5 @@ _MAKERS: dict[str, Callable[..., Table]] = {
     "row": _row,
     "chirp": _chirp,
     "filter": _filter,
+    "places": _places,
 }

@@ -74,6 +74,8 @@ class CpuMachine:
         self.remaining: Value | None = None
         self.lane_numbers = self.b.iota(lanes, "i64") if lanes > 1 else i64(0)
         self.column: Value = i64(0)
+        #: Where results are collected in place of being stored; None: nowhere.
+        self.collected: list[Number] | None = None
         self._pointers: dict[tuple[Any, ...], Value] = {}
         self._scale: Value | None = None
 
@@ -280,6 +282,9 @@ class CpuMachine:
         self._store_where(self.y, i, number, exists)
 
     def _store_where(self, memory: Memory, i: Any, number: Number, exists: Value | None) -> None:
+        if exists is None and self.collected is not None:
+            self.collected.append(number)
+            return
         if exists is None:
             self._store(memory, i, number)
             return
@@ -290,13 +295,13 @@ class CpuMachine:
             self._store(memory, i, number)
 
     def load_pair(self, i: Any) -> Number:
-        return self._load(self._paired(self.x), i)
+        return self._load(self.paired(self.x), i)
 
     def store_pair(self, i: Any, number: Number, exists: Value | None) -> None:
-        self._store_where(self._paired(self.y), i, number, exists)
+        self._store_where(self.paired(self.y), i, number, exists)
 
     @staticmethod
-    def _paired(memory: Memory) -> Memory:
+    def paired(memory: Memory) -> Memory:
         """Real rows as complex ones."""
         kind = ElementKind.C64 if memory.kind is ElementKind.F32 else ElementKind.C128
         return Memory(kind, memory.base, kind.itemsize, memory.lane)
