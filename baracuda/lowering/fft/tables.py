@@ -68,9 +68,12 @@ def _roots(dtype: Any, n: Any) -> Table:
 
 
 def _grid(dtype: Any, n: Any, rows: Any, columns: Any) -> Table:
+    if n <= EXACT:
+        every: Table = _roots(dtype, n)[np.arange(rows)[:, None] * np.arange(columns)]
+        return every
     found = np.empty((rows, columns, 2), dtype)
     for row in range(rows):
-        found[row] = _any(row * np.arange(columns), n, dtype)
+        found[row] = products_of_roots(row * np.arange(columns), n, dtype)
     return found
 
 
@@ -125,7 +128,8 @@ def _places(dtype: Any, n: Any) -> Table:
 
 
 def _split(dtype: Any, n: Any) -> Table:
-    return np.concatenate(split_tables(n))
+    both: Table = np.concatenate(split_tables(n))
+    return both
 
 
 _MAKERS: dict[str, Callable[..., Table]] = {
