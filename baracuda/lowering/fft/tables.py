@@ -118,9 +118,10 @@ def _transformed(x: Table) -> Table:
     return y
 
 
-def _places(dtype: Any, n: Any) -> Table:
-    k = np.arange(n + 1, dtype=np.int64) % n
-    places, rest, left = np.zeros_like(k), k, n
+def _places(dtype: Any, n: int) -> Table:
+    k: Table = np.arange(n + 1, dtype=np.int64) % n
+    places: Table = np.zeros_like(k)
+    rest, left = k, n
     for r in radices(n) or ():
         left //= r
         places, rest = places + rest % r * left, rest // r
