@@ -15,9 +15,13 @@ import baracuda
 from baracuda.core.elements import ElementKind as K
 from baracuda.formula.butterflies import RADICES, butterfly, is_smooth, radices
 from baracuda.formula.roots import cosine_of, products_of_roots, roots
+from baracuda.frontends import call
+from baracuda.lowering.fft.cpu import machine as cpu_machine
+from baracuda.lowering.fft.cuda import machine as cuda_machine
 from baracuda.lowering.fft.cuda.lower import lower
 from baracuda.lowering.fft.passes import passes
-from baracuda.lowering.fft.problem import Fourier, Mode, Rows, convolution_length, divided, most, normalise
+from baracuda.lowering.fft.problem import EXACT, Fourier, Mode, Rows, convolution_length, divided, most, normalise
+from baracuda.ops.fft.plan import FourierArgs, FourierDescriptor, FourierPlan
 from baracuda.runtime.nvrtc import cubin
 from tests.cases.trial import to_device, to_host
 from tests.ops.composed import drawn, same_bits
@@ -190,3 +194,29 @@ def test_passes() -> None:
 
     assert [count(n) for n in (64, 8192, 16384, 1 << 26, 1 << 28, 17, 10007)] == [1, 1, 2, 2, 3, 2, 4]
     assert [count(n, Mode.REAL) for n in (64, 16384, 32768)] == [1, 1, 3]
+
+
+@pytest.mark.parametrize("n", [1 << 16, 3 << 15])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_roots_of_long_rows(n: int, dtype: Any, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a table and as products of two they are the same."""
+    x = drawn((2, n), dtype)
+
+    def found() -> list[Any]:
+        monkeypatch.setattr(call, "_plans", {})
+        lower.cache_clear()
+        kind = K.from_numpy(x.dtype)
+        numbers = K.C64 if kind is K.F32 else K.C128
+        results = []
+        for rows, mode in ((x, "real"), ((x + 1j * x[::-1]).astype(numbers.numpy), "complex")):
+            d = FourierDescriptor(x.shape, 1, n, K.from_numpy(rows.dtype), numbers, mode)
+            tensor = to_device(rows, device)
+            results += call.apply(FourierPlan, FourierArgs, d, tensor, [tensor], [(d.y_shape, numbers)])
+        return [to_host(r) for r in results]
+
+    tabled = found()
+    for module in (cpu_machine, cuda_machine):
+        monkeypatch.setattr(module, "TABLED", EXACT)
+    for a, b in zip(found(), tabled, strict=True):
+        same_bits(a, b)
+    lower.cache_clear()
