@@ -8,7 +8,7 @@ same on every host.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from math import factorial
 from typing import Any, TypeAlias
 
@@ -139,6 +139,7 @@ def split_bits(n: int) -> int:
     return (max(n - 1, 1).bit_length() + 1) // 2
 
 
+@lru_cache(maxsize=4)
 def split_tables(n: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """For w = exp(-2 pi i / n) the powers w**(a * 2**s) and w**b, b below 2**s, in float64."""
     step = 1 << split_bits(n)

@@ -25,8 +25,6 @@ class Cacheable(NamedTuple):
         Whether a call is only kept where each of its numbers is seen to reach a kernel unchanged.
     views
         Whether results may be views of its tensors.
-    listed
-        Whether its first parameter that is a tensor is a list of them.
     creates
         Whether its first parameter only says where its results are, and of which library.
     """
@@ -38,5 +36,4 @@ class Cacheable(NamedTuple):
     scalars: Callable[[tuple[Any, ...], Mapping[str, Any]], Mapping[str, float]] | None = None
     every: bool = False
     views: bool = False
-    listed: bool = False
     creates: bool = False

@@ -51,8 +51,6 @@ from baracuda.runtime.streams import own_stream
 native = load()
 #: Launches of a call that is kept; native/call.h has room for as many.
 MOST_LAUNCHES = 64
-#: Tensors of a list that the C module takes, besides a few others: native/key.h.
-FEW = 36
 #: Numbers of checks of ranges: where a call has none of the same name, they follow from its shapes.
 OF_SHAPES = frozenset({"low", "last", "ignore_index"})
 #: What the names of other numbers begin with that follow from shapes alone.
@@ -72,8 +70,6 @@ def call_cached(known: Cacheable) -> Any:
         return ViewFunction(call_cached(known._replace(views=False)))
     if native is None:
         return python_function(known)
-    if known.listed:
-        return _ListFunction(known)
     return native.Function(
         function=known.function,
         record=Recorder(known, native=True),
@@ -86,21 +82,6 @@ def call_cached(known: Cacheable) -> Any:
 def python_function(known: Cacheable) -> PythonFunction:
     """The same in Python, whether or not the C module is there."""
     return PythonFunction(known, Recorder(known, native=False))
-
-
-class _ListFunction:
-    """A function of a list of tensors: its calls of more of them than the C module takes are kept in Python."""
-
-    def __init__(self, known: Cacheable) -> None:
-        self._few, self._many = call_cached(known._replace(listed=False)), python_function(known)
-        self.__wrapped__, self.__doc__ = known.function, known.function.__doc__
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._few, name)
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        several = arguments and any(type(a) in (list, tuple) and len(a) > FEW for a in arguments)
-        return (self._many if several else self._few)(*arguments, **keywords)
 
 
 class Recorder:

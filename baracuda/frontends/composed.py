@@ -242,6 +242,5 @@ def function_of(composition: Composed) -> Any:
     if composition.numbers:
         made = at_run_time(**composition.numbers)(made)
     known = made.__dict__["cacheable"]
-    listed = any(p.each for p in made.__dict__["declaration"].patterns.values())
-    made.__dict__["cacheable"] = known._replace(views=composition.views, creates=composition.creates, listed=listed)
+    made.__dict__["cacheable"] = known._replace(views=composition.views, creates=composition.creates)
     return made

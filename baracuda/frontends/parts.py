@@ -24,7 +24,7 @@ def part(
 
         function = function_of(Composed(body, patterns, out, numbers or {}))
         known = function.__dict__["cacheable"]
-        return call_cached(known._replace(listed=False))  # lists of parts are short
+        return call_cached(known)
 
     return declare
 

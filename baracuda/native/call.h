@@ -205,8 +205,7 @@ static PyObject *new_result(const Result *r, PyObject *like, char **data) {
     PyObject *made = PyObject_CallOneArg(r->allocate, like);
     if (made == NULL) return NULL;
     Key of_result;
-    of_result.length = of_result.tensors = 0;
-    of_result.bytes = 0;
+    begin_key(&of_result); /* one tensor fits */
     int library = library_of(made);
     if (!library || put_tensor(&of_result, made, library, 1) <= 0) {
         Py_DECREF(made);
@@ -291,11 +290,12 @@ static int packed(PyObject *const *args, Py_ssize_t count, PyObject *names, PyOb
 
 typedef void (*Execute)(uint64_t control, uint64_t *words, uint64_t plan);
 typedef int (*CudaLaunch)(uint64_t *block);
-enum { MOST_LAUNCH_WORDS = 2048, MOST_LAUNCHES = 64, MOST_SOURCES = MOST_TENSORS + 34 };
+enum { FEW_LAUNCH_WORDS = 2048, MOST_LAUNCHES = 64, FEW_SOURCES = FEW_TENSORS + 34 };
 
 /* Run a call: its results; NULL and no error where the long way has to be taken. */
 static PyObject *follow(Call *call, const Key *key, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-    char *address[MOST_SOURCES];
+    char *few_addresses[FEW_SOURCES], **address = few_addresses;
+    uint64_t few_words[FEW_LAUNCH_WORDS], *words = few_words;
     PyObject *made[32], *scalars[MOST_LAUNCHES] = {NULL}, *answer = NULL, *memory = NULL, *rows = NULL;
     int allocated = 0, total = 0, own_scratch = 0;
     uint64_t stream = 0;
@@ -305,6 +305,8 @@ static PyObject *follow(Call *call, const Key *key, PyObject *const *args, Py_ss
         if (none == NULL) return NULL;
         Py_DECREF(none);
     }
+    if (key->tensors > FEW_TENSORS) address = malloc(sizeof(char *) * (size_t)(key->tensors + 34));
+    if (address == NULL) return PyErr_NoMemory();
     PyObject *like = key->tensor[call->like].object;
     address[0] = NULL;
     for (int i = 0; i < key->tensors; i++) address[1 + i] = key->tensor[i].data;
@@ -350,13 +352,15 @@ static PyObject *follow(Call *call, const Key *key, PyObject *const *args, Py_ss
         Py_DECREF(keywords);
         if (rows == NULL) goto done;
     }
-    uint64_t words[MOST_LAUNCH_WORDS];
+    int needed = 0;
+    for (int i = 0; i < call->launches; i++) needed += call->launch[i].kind <= ON_CUDA ? call->launch[i].words : 0;
+    if (needed > FEW_LAUNCH_WORDS) words = malloc(8 * (size_t)needed);
+    if (words == NULL) { PyErr_NoMemory(); goto done; }
     uint64_t *at[MOST_LAUNCHES];
     for (int i = 0; i < call->launches; i++) {
         Launch *launch = &call->launch[i];
         scalars[i] = Py_NewRef(launch->scalars);
         if (launch->kind > ON_CUDA) continue;
-        if (total + launch->words > MOST_LAUNCH_WORDS) goto done;
         uint64_t *block = at[i] = words + total;
         total += launch->words;
         memcpy(block, launch->template, 8 * (size_t)launch->words);
@@ -420,6 +424,8 @@ static PyObject *follow(Call *call, const Key *key, PyObject *const *args, Py_ss
     }
 done:
     if (own_scratch) scratch.taken = 0;
+    if (words != few_words) free(words);
+    if (address != few_addresses) free(address);
     for (int i = 0; i < call->launches; i++) Py_XDECREF(scalars[i]);
     Py_XDECREF(rows);
     Py_XDECREF(memory);

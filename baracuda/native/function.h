@@ -21,14 +21,18 @@ typedef struct Function {
     Entry *table;
 } Function;
 
-/* All functions, and how many calls they keep: calls keep code, so that there is an end to them. */
+/* All functions, and how many calls they keep: calls keep code, so that there is an end to them. One of many tensors counts as
+ * several. */
 static Function ring = {.before = &ring, .after = &ring};
 static Py_ssize_t calls_kept = 0;
+
+static int weight_of(const Entry *entry) { return 1 + entry->length / FEW_WORDS; }
 
 static void clear_entries(Function *self) {
     Entry *table = self->table;
     unsigned size = self->size;
-    for (unsigned i = 0; i < size; i++) calls_kept -= table[i].call != NULL;
+    for (unsigned i = 0; i < size; i++)
+        if (table[i].call != NULL) calls_kept -= weight_of(&table[i]);
     self->table = NULL;
     self->size = 0;
     self->entries = 0;
@@ -91,8 +95,6 @@ static const Parameter *named_parameter(const Function *self, PyObject *name) {
 }
 
 static int key_of(const Function *self, Key *key, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-    key->length = key->tensors = key->numbers = 0;
-    key->bytes = 0;
     put(key, (uint64_t)count);
     int preferred = put_preferred(key);
     if (preferred <= 0) return preferred;
@@ -111,28 +113,25 @@ static int key_of(const Function *self, Key *key, PyObject *const *args, Py_ssiz
     return key->tensors && put_overlaps(key);
 }
 
-static PyObject *Function_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names) {
-    Function *self = (Function *)callable;
+static PyObject *call_by_key(Function *self, Key *key, PyObject *const *args, size_t flags, PyObject *names) {
     Py_ssize_t count = PyVectorcall_NARGS(flags);
-    Key key;
-    if (watchers || thread_watchers) return PyObject_Vectorcall(self->function, args, flags, names);
-    int known_key = key_of(self, &key, args, count, names);
+    int known_key = key_of(self, key, args, count, names);
     if (known_key < 0) return NULL;
     if (!known_key) return PyObject_Vectorcall(self->function, args, flags, names);
-    uint64_t hash = hash_of(&key);
-    Entry *entry = entry_of(self, &key, hash, 0);
+    uint64_t hash = hash_of(key);
+    Entry *entry = entry_of(self, key, hash, 0);
     PyObject *answer = NULL, *tuple = NULL, *keywords = NULL;
     if (entry != NULL && entry->call != NULL) {
         Call *call = (Call *)Py_NewRef(entry->call);
-        answer = follow(call, &key, args, count, names);
+        answer = follow(call, key, args, count, names);
         Py_DECREF(call);
         if (answer != NULL || PyErr_Occurred()) return answer;
         return PyObject_Vectorcall(self->function, args, flags, names);
     }
     if (entry != NULL && entry->attempts >= MOST_ATTEMPTS) return PyObject_Vectorcall(self->function, args, flags, names);
     /* record(function, arguments, keywords, tensors) gives (result, Call or None, what its key names) */
-    PyObject *tensors = PyTuple_New(key.tensors);
-    for (int i = 0; tensors != NULL && i < key.tensors; i++) PyTuple_SET_ITEM(tensors, i, Py_NewRef(key.tensor[i].object));
+    PyObject *tensors = PyTuple_New(key->tensors);
+    for (int i = 0; tensors != NULL && i < key->tensors; i++) PyTuple_SET_ITEM(tensors, i, Py_NewRef(key->tensor[i].object));
     if (tensors == NULL || !packed(args, count, names, &tuple, &keywords)) { Py_XDECREF(tensors); return NULL; }
     PyObject *found = PyObject_CallFunctionObjArgs(self->record, self->function, tuple, keywords, tensors, NULL);
     Py_DECREF(tuple);
@@ -142,18 +141,28 @@ static PyObject *Function_call(PyObject *callable, PyObject *const *args, size_t
     PyObject *result, *call, *kept;
     if (!PyArg_ParseTuple(found, "OOO", &result, &call, &kept)) { Py_DECREF(found); return NULL; }
     if (calls_kept >= MOST_CALLS) forget_all();
-    entry = entry_of(self, &key, hash, 1); /* the table may have changed meanwhile */
+    entry = entry_of(self, key, hash, 1); /* the table may have changed meanwhile */
     if (entry != NULL) {
         entry->attempts++;
         if (PyObject_TypeCheck(call, &CallType)) {
-            memcpy(((Call *)call)->latest, key.number, 16 * (size_t)key.numbers);
-            calls_kept += entry->call == NULL;
+            memcpy(((Call *)call)->latest, key->number, 16 * (size_t)key->numbers);
+            if (entry->call == NULL) calls_kept += weight_of(entry);
             Py_XSETREF(entry->call, Py_NewRef(call));
         }
         Py_XSETREF(entry->kept, Py_NewRef(kept));
     }
     answer = Py_NewRef(result);
     Py_DECREF(found);
+    return answer;
+}
+
+static PyObject *Function_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names) {
+    Function *self = (Function *)callable;
+    if (watchers || thread_watchers) return PyObject_Vectorcall(self->function, args, flags, names);
+    Key key;
+    begin_key(&key);
+    PyObject *answer = call_by_key(self, &key, args, flags, names);
+    end_key(&key);
     return answer;
 }
 

@@ -33,8 +33,8 @@ static struct {
 static Py_ssize_t watchers = 0;
 static _Thread_local Py_ssize_t thread_watchers = 0;
 
-enum { MOST_WORDS = 320, MOST_TENSORS = 40, MOST_NUMBERS = 16, MOST_KEPT = 512, MOST_RANK = 32, MOST_ATTEMPTS = 3,
-       MOST_INTERNED = 4096, MOST_CALLS = 4096 };
+enum { FEW_WORDS = 320, MOST_WORDS = 1 << 14, FEW_TENSORS = 40, MOST_TENSORS = 2048, MOST_NUMBERS = 16, MOST_KEPT = 512,
+       MOST_RANK = 32, MOST_ATTEMPTS = 3, MOST_INTERNED = 4096, MOST_CALLS = 4096 };
 enum { SMALL_RESULT = 64 * 1024, SMALL_SCRATCH = 16 << 20, BRIEF = 32 * 1024 };
 
 enum Field { POINTER, SHAPE, STRIDES, ELEMENT, DEVICE, AVAILABLE, BEFORE, IS_READONLY, OWNER, LAYOUT, FIELDS };
@@ -48,17 +48,54 @@ typedef struct {
     int library, device_type, device_id;
 } Tensor;
 
+/* Words and tensors are in the key itself until there are many. */
 typedef struct {
-    uint64_t words[MOST_WORDS];
-    int length, tensors, numbers;
-    Tensor tensor[MOST_TENSORS];
+    uint64_t *words;
+    Tensor *tensor;
+    int length, room, tensors, tensor_room, numbers;
     uint64_t number[2 * MOST_NUMBERS]; /* type and bits of each */
     int64_t bytes;                     /* that all tensors have together */
+    uint64_t few_words[FEW_WORDS];
+    Tensor few_tensors[FEW_TENSORS];
 } Key;
+
+static void begin_key(Key *key) {
+    key->words = key->few_words;
+    key->tensor = key->few_tensors;
+    key->room = FEW_WORDS;
+    key->tensor_room = FEW_TENSORS;
+    key->length = key->tensors = key->numbers = 0;
+    key->bytes = 0;
+}
+
+static void end_key(Key *key) {
+    if (key->words != key->few_words) free(key->words);
+    if (key->tensor != key->few_tensors) free(key->tensor);
+}
+
+/* Room for more than there is in `few`, in the heap: NULL, and nothing has changed, where there is none. */
+static void *more_room(void *held, const void *few, size_t size, int *room, int count, int most) {
+    int larger = *room;
+    while (larger < count) larger *= 4;
+    if (count > most) return NULL;
+    void *grown = held == few ? malloc(size * (size_t)larger) : realloc(held, size * (size_t)larger);
+    if (grown == NULL) return NULL;
+    if (held == few) memcpy(grown, few, size * (size_t)*room);
+    *room = larger;
+    return grown;
+}
+
+/* Whether there is room for so many words more. */
+static int room_for(Key *key, int count) {
+    if (key->length + count <= key->room) return 1;
+    void *grown = more_room(key->words, key->few_words, 8, &key->room, key->length + count, MOST_WORDS);
+    if (grown != NULL) key->words = grown;
+    return grown != NULL;
+}
 
 /* Whether one more word could be added. */
 static inline int put(Key *key, uint64_t word) {
-    if (key->length >= MOST_WORDS) return 0;
+    if (key->length >= key->room && !room_for(key, 1)) return 0;
     key->words[key->length++] = word;
     return 1;
 }
@@ -87,7 +124,11 @@ static PyObject *layout_of_array(PyObject *array);
 
 /* Add a tensor to a key: 1 if it is there, 0 if only the long way can tell, -1 for an error. */
 static int put_tensor(Key *key, PyObject *object, int library, int written) {
-    if (key->tensors >= MOST_TENSORS) return 0;
+    if (key->tensors >= key->tensor_room) {
+        void *grown = more_room(key->tensor, key->few_tensors, sizeof(Tensor), &key->tensor_room, key->tensors + 1, MOST_TENSORS);
+        if (grown == NULL) return 0;
+        key->tensor = grown;
+    }
     Tensor *t = &key->tensor[key->tensors];
     t->object = object;
     t->library = library;
@@ -98,7 +139,7 @@ static int put_tensor(Key *key, PyObject *object, int library, int written) {
         int rank = PyArray_NDIM(array);
         t->data = PyArray_BYTES(array);
         uint64_t writeable = PyArray_ISWRITEABLE(array) != 0;
-        if (rank > MOST_RANK || key->length + 2 * rank + 2 > MOST_WORDS) return 0;
+        if (rank > MOST_RANK || !room_for(key, 2 * rank + 2)) return 0;
         put(key, OF_NUMPY | (uint64_t)rank << 8 | alignment(t->data) << 16 | writeable << 24);
         put(key, (uint64_t)PyArray_DESCR(array));
         for (int a = 0; a < rank; a++) put(key, (uint64_t)PyArray_DIMS(array)[a]);
@@ -109,7 +150,7 @@ static int put_tensor(Key *key, PyObject *object, int library, int written) {
         if (known.torch->dltensor_from_py_object_no_sync(object, &d)) { PyErr_Clear(); return 0; }
         t->data = (char *)d.data + d.byte_offset;
         if (d.data == NULL || (d.device.type != DL_CPU && d.device.type != DL_CUDA) || d.ndim > MOST_RANK) return 0;
-        if (d.dtype.lanes != 1 || d.dtype.bits < 8 || key->length + 2 * d.ndim + 2 > MOST_WORDS) return 0;
+        if (d.dtype.lanes != 1 || d.dtype.bits < 8 || !room_for(key, 2 * d.ndim + 2)) return 0;
         /* Views that PyTorch negates or conjugates when they are read have the memory of their base. */
         for (int i = 0; i < (d.dtype.code == DL_COMPLEX ? 2 : 1); i++) {
             PyObject *lazy = PyObject_CallOneArg(i ? known.is_conj : known.is_neg, object);
@@ -247,8 +288,31 @@ static int put_preferred(Key *key) {
     return preferred == Py_None || (put(key, PREFERRED) && put(key, (uint64_t)preferred));
 }
 
+static int by_start(const void *a, const void *b) {
+    const char *const *x = a, *const *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Whether no two of many tensors overlap, for all that is quickly told. */
+static int lie_apart(const Key *key) {
+    char *(*ends)[2] = malloc(sizeof(*ends) * (size_t)key->tensors), *reached = NULL;
+    int apart = ends != NULL;
+    for (int i = 0; apart && i < key->tensors; i++) {
+        ends[i][0] = key->tensor[i].data + key->tensor[i].low;
+        ends[i][1] = key->tensor[i].data + key->tensor[i].high;
+    }
+    if (apart) qsort(ends, (size_t)key->tensors, sizeof(*ends), by_start);
+    for (int i = 0; apart && i < key->tensors; i++) {
+        apart = ends[i][0] >= reached;
+        if (ends[i][1] > reached) reached = ends[i][1];
+    }
+    free(ends);
+    return apart;
+}
+
 /* Where tensors overlap, how far they are from each other is part of the key: whoever writes one, writes the other. */
 static int put_overlaps(Key *key) {
+    if (key->tensors > FEW_TENSORS && lie_apart(key)) return 1;
     for (int i = 1; i < key->tensors; i++) {
         Tensor *t = &key->tensor[i];
         for (int j = 0; j < i; j++) {

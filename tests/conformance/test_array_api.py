@@ -4,7 +4,7 @@ of NumPy, whose main namespace keeps the standard as well.
 The consortium's own suite is larger, and found at https://github.com/data-apis/array-api-tests. From its folder:
 
     ARRAY_API_TESTS_MODULE=baracuda.array_api ARRAY_API_TESTS_VERSION=2025.12 python -m pytest array_api_tests \\
-        --max-examples 200 --hypothesis-disable-deadline --disable-extension fft
+        --max-examples 200 --hypothesis-disable-deadline
 """
 
 from __future__ import annotations
@@ -353,6 +353,24 @@ def test_products_and_norms_of_the_extension(device: Device) -> None:
         _same(ours, theirs, "")
     with pytest.raises(baracuda.UnsupportedError, match="singular values"):
         xp.linalg.matrix_norm(x, ord="nuc")
+
+
+def test_transforms_of_the_extension(device: Device) -> None:
+    z, r = _values("complex128")[0], _values("float64")[0]
+    x, y = (xp.asarray(v, device=device) for v in (z, r))
+    for ours, theirs in (
+        *((getattr(xp.fft, f)(x, n=5, axis=0, norm="ortho"), getattr(np.fft, f)(z, 5, 0, "ortho")) for f in ("fft", "hfft")),
+        *((getattr(xp.fft, f)(y), getattr(np.fft, f)(r)) for f in ("fft", "rfft", "ihfft", "fftn", "rfftn")),
+        *((getattr(xp.fft, f)(x, axes=[1, 0]), getattr(np.fft, f)(z, axes=(1, 0))) for f in ("fftn", "ifftn", "irfftn")),
+        (xp.fft.irfft(x, n=7), np.fft.irfft(z, 7)),
+        (xp.fft.fftfreq(9, d=0.5, dtype=xp.float64, device=device), np.fft.fftfreq(9, 0.5)),
+        (xp.fft.rfftfreq(8, dtype=xp.float64, device=device), np.fft.rfftfreq(8)),
+        (xp.fft.fftshift(y, axes=[0]), np.fft.fftshift(r, 0)),
+        (xp.fft.ifftshift(y), np.fft.ifftshift(r)),
+    ):
+        _same(ours, theirs, "")
+    assert set(xp.fft.__all__) <= set(dir(np.fft))
+    assert len(xp.fft.__all__) == 14
 
 
 def test_special_functions_are_scipys(device: Device) -> None:

@@ -14,7 +14,7 @@ from baracuda.core.layout import contiguous_strides
 from baracuda.core.plan import OperandLayout
 from baracuda.frontends import call
 from baracuda.lowering.nest.cuda.kernel import Target
-from baracuda.lowering.sort.cpu.vectors import suits
+from baracuda.lowering.sort.cpu.words import suits
 from baracuda.lowering.sort.cuda.lower import lower
 from baracuda.lowering.sort.problem import normalise
 from baracuda.ops.sorting.plan import SortArgs, SortDescriptor, SortPlan
@@ -24,7 +24,7 @@ from tests.ops.orders import KINDS, mixed, order_of, raw
 
 #: The names of schedules, and the longest row of each that is tried.
 SCHEDULES = {
-    "cpu": {"count": 96, "rows": 5000, "tiles": 40000, "vectors": 5000},
+    "cpu": {"count": 96, "rows": 5000, "tiles": 40000, "vectors": 5000, "buckets": 50000},
     "cuda": {"count": 128, "block": 8192, "long": 200000},
 }
 
@@ -54,18 +54,18 @@ def check(x: Any, device: str, axis: int = -1, **options: Any) -> None:
             assert (raw(got) == raw(np.moveaxis(expected, -1, axis))).all()
 
 
-@pytest.fixture(params=[0, 1, 2, 3])
+@pytest.fixture(params=[0, 1, 2, 3, 4])
 def schedule(request: pytest.FixtureRequest, device: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, int]:
     """One of the schedules of the device, taken by every plan, and the longest row to try."""
     folder = "cpu" if device == "cpu" else "cuda"
-    if request.param == len(SCHEDULES[folder]):
+    if request.param >= len(SCHEDULES[folder]):
         pytest.skip("the device has no more schedules")
     name, longest = list(SCHEDULES[folder].items())[request.param]
     module = import_module(f"baracuda.lowering.sort.{folder}.lower")
     monkeypatch.setattr(call, "_plans", {})
 
     def ways(sort: Any, target: Any) -> Any:
-        if name == "vectors" and not suits(sort, target):
+        if name in ("vectors", "buckets") and not suits(sort, target):
             pytest.skip("these elements are no words of it")
         yield module.lower(sort, target, name)
 
@@ -108,6 +108,19 @@ def test_few_of_many(kind: K, first: int, count: int, device: str) -> None:
     check(x, device, first=first, count=count)
     check(x, device, first=first, count=count, descending=True, nan_first=True, has_indices=False)
     check(np.zeros_like(x), device, first=first, count=count)
+
+
+@pytest.mark.parametrize("kind", [K.F32, K.F64, K.U8, K.BOOL])
+@pytest.mark.parametrize(
+    ("length", "first", "count"), [(200, 0, 3), (5000, 0, 500), (9000, 3, 1000), (40000, 10, 54), (70000, 0, 1024)]
+)
+def test_few_of_many_in_parts(kind: K, length: int, first: int, count: int, device: str) -> None:
+    """Rows of one and of several blocks, ties and none, and what lies close together: all that is wanted in one thread's part."""
+    for x in (mixed((2, length), kind), np.arange(2 * length)[::-1].reshape(2, length).astype(kind.numpy)):
+        check(x, device, first=first, count=count)
+    x = np.zeros((2, length), kind.numpy)
+    x[:, :: length // 50] = 1
+    check(x, device, first=first, count=count, descending=True)
 
 
 RUNS = [
@@ -153,11 +166,12 @@ def test_what_is_refused() -> None:
 @pytest.mark.parametrize("arch", ["sm_80", "sm_100"])
 @pytest.mark.parametrize(
     ("kind", "length", "schedule"),
-    [(K.F32, 100, "count"), (K.C64, 4000, "block"), (K.F8E5M2, 10**6, "long")],
+    [(K.F32, 100, "count"), (K.C64, 4000, "block"), (K.F8E5M2, 10**6, "long"), (K.F64, 40000, "select")],
 )
 def test_cuda_compiles(kind: K, length: int, schedule: str, arch: str) -> None:
-    d = SortDescriptor((2, length), 1, kind, 0, length, has_ranks=True)
-    layout = OperandLayout(contiguous_strides((2, length)))
-    lowered = lower(normalise(d.sort((layout, layout, layout, layout))), Target(arch), schedule)
+    count = 50 if schedule == "select" else length
+    d = SortDescriptor((2, length), 1, kind, 0, count, has_ranks=count == length)
+    layout = [OperandLayout(contiguous_strides((2, n))) for n in (length, count, count, length)]
+    lowered = lower(normalise(d.sort((*layout[:3], layout[3] if d.has_ranks else None))), Target(arch), schedule)
     for launch in lowered.launches:
         assert cubin(launch.source, arch)

@@ -98,7 +98,7 @@ def layouts(x: Any) -> list[Any]:
     return [x, np.asfortranarray(x), wide[reverse]]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize("kind", [K.F32, K.F64, K.F16, K.S64, K.U8], ids=str)
 @pytest.mark.parametrize("axes", AXES, ids=str)
 def test_every_schedule_is_the_definition(axes: tuple[Axis, ...], kind: K) -> None:

@@ -159,6 +159,15 @@ def _weights(gates: int, inputs: int, units: int, cells: int = 1) -> list[Tensor
 
 #: Calls with more rows, longer ones, and with options that no sample has.
 LARGER: tuple[FunctionCase, ...] = (
+    # transforms: every radix, a large prime, two passes, several axes; spectra and filters
+    *(_call("fft", _t(3, n)) for n in (16, 120, 143, 315, 97, 1000, 8192, 10007, 1 << 16)), _call("ifft", _t(40, 49), axis=0),
+    *(_call(name, _t(5, n)) for name in ("rfft", "ihfft") for n in (96, 315, 97, 16384)), _call("rfftn", _t(6, 35, 22)),
+    *(_call(name, _t(5, 49), n=n, norm="ortho") for name in ("irfft", "hfft") for n in (96, 97)), _call("irfftn", _t(6, 35, 12)),
+    *(_call("dct", _t(3, 50), t, norm="ortho") for t in (1, 2, 3, 4)), _call("fft_conv", _t(2, 3, 500), _t(3, 500), _t(3)),
+    _call("stft", _t(2, 1000), 64, 16, window=_t(64)), _call("convolve", _t(500), _t(300)),
+    _call("correlate", _t(30, 40), _t(5, 4)),
+    _call("resample", _t(2, 500), 44100, 16000), _call("lfilter", _t(7, 300), _t(7, 4), _t(3)),
+    _call("log_mel_spectrogram", _t(2, 2000)), _call("kaiser_window", 100), _call("mel_filterbank", 65, 20, 8000.0),
     # order: several blocks of a row, many rows, equal elements
     *(_call("sort", x, **w) for x in (_LONG, _X) for w in ({"descending": True, "return_indices": True}, {"axis": 0})),
     *(_call("argsort", x, descending=d) for x in (_LONG, _GRID) for d in (False, True)),

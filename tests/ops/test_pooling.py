@@ -76,7 +76,7 @@ def test_averages(rank: int, words: dict[str, Any], layout: str, dtype: Any, dev
 @pytest.mark.one_of(8)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("words", [*WINDOWS, *DILATED], ids=str)
+@pytest.mark.parametrize("words", [*WINDOWS[1:3], *DILATED], ids=str)
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_maxima(rank: int, words: dict[str, Any], layout: str, dtype: Any, device: str) -> None:
     name, x = f"max_pool{rank}d", drawn(SHAPES[rank][len(layout) % len(SHAPES[rank])], dtype)
@@ -92,7 +92,7 @@ def test_maxima(rank: int, words: dict[str, Any], layout: str, dtype: Any, devic
     same_bits(saved, anew)
 
 
-@pytest.mark.one_of(4)
+@pytest.mark.one_of(6)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("size", [1, 4, (5, None, 3), (2, 7, 30), 6])
 @pytest.mark.parametrize("rank", [1, 2, 3])
@@ -109,7 +109,7 @@ def test_adaptive(rank: int, size: Any, layout: str, dtype: Any, device: str) ->
     same_bits(i, places.numpy())
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(6)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
 @pytest.mark.parametrize("p", [1, 2, 3, 2.5])
 @pytest.mark.parametrize("rank", [1, 2, 3])

@@ -79,6 +79,24 @@ def test_operands_may_share_memory_or_not(function: Any) -> None:
     assert np.array_equal(function(y[3:9], y[:6]), y[:6] * y[3:9])
 
 
+@pytest.mark.parametrize("function", both("concat"))
+@pytest.mark.parametrize("count", [36, 41, 200, 1000])
+def test_lists_of_many_tensors(function: Any, count: int) -> None:
+    """Whose key outgrows the room for those of few: told apart by layouts and by what overlaps, and kept."""
+    memory = np.arange(4 * count + 8, dtype=np.float32)
+    parts = [memory[4 * i : 4 * i + 3] for i in range(count)]
+    assert (warmed(function, parts) == np.concatenate(parts)).all()
+    kept = function.cached_calls
+    moved = [memory[4 * i + 4 : 4 * i + 7] for i in range(count)]
+    assert (function(moved) == np.concatenate(moved)).all()
+    assert function.cached_calls == kept
+    for changed in ([*parts[:-1], memory[:4]], [*parts[:-1], parts[0]], parts[::-1], parts[:-1]):
+        for _ in range(3):
+            assert (function(changed) == np.concatenate(changed)).all()
+    with pytest.raises(baracuda.Error, match="none in common"):
+        function(parts, out=memory[2 : 3 * count + 2])
+
+
 @pytest.mark.parametrize("function", both("add"))
 def test_values_that_pytorch_changes_when_they_are_read(function: Any) -> None:
     z = torch.view_as_complex(torch.randn(5, 2, dtype=torch.float64))

@@ -31,6 +31,7 @@ def table(name: tuple[Hashable, ...]) -> Table:
     "row", n, count: w_n(m) for each m below count.
     "chirp", c: u_j for each j below c.
     "filter", c: F.
+    "places", n: where each result k, and then result 0, lies after transforms in place, as whole numbers.
     """
     _, label, what, *numbers = name
     dtype = np.float32 if label == ElementKind.F32.label else np.float64
@@ -67,9 +68,12 @@ def _roots(dtype: Any, n: Any) -> Table:
 
 
 def _grid(dtype: Any, n: Any, rows: Any, columns: Any) -> Table:
+    if n <= EXACT:
+        every: Table = _roots(dtype, n)[np.arange(rows)[:, None] * np.arange(columns)]
+        return every
     found = np.empty((rows, columns, 2), dtype)
     for row in range(rows):
-        found[row] = _any(row * np.arange(columns), n, dtype)
+        found[row] = products_of_roots(row * np.arange(columns), n, dtype)
     return found
 
 
@@ -114,8 +118,19 @@ def _transformed(x: Table) -> Table:
     return y
 
 
+def _places(dtype: Any, n: int) -> Table:
+    k: Table = np.arange(n + 1, dtype=np.int64) % n
+    places: Table = np.zeros_like(k)
+    rest, left = k, n
+    for r in radices(n) or ():
+        left //= r
+        places, rest = places + rest % r * left, rest // r
+    return places
+
+
 def _split(dtype: Any, n: Any) -> Table:
-    return np.concatenate(split_tables(n))
+    both: Table = np.concatenate(split_tables(n))
+    return both
 
 
 _MAKERS: dict[str, Callable[..., Table]] = {
@@ -126,4 +141,5 @@ _MAKERS: dict[str, Callable[..., Table]] = {
     "row": _row,
     "chirp": _chirp,
     "filter": _filter,
+    "places": _places,
 }

@@ -232,8 +232,12 @@ def _over(problem: Problem, used: Axes) -> Problem:
     """The problem over some of its axes, which are all that count."""
     rank = len(problem.shape)
     used_axes = [a for a, i in enumerate(problem.inner) if used & (Axes.INNER if i else Axes.OUTER)]
-    if len(used_axes) == rank:
-        return problem
+    return problem if len(used_axes) == rank else _along(problem, used_axes)
+
+
+def _along(problem: Problem, used_axes: list[int]) -> Problem:
+    """The problem over the axes of these numbers, which are all that count."""
+    rank = len(problem.shape)
     graph = problem.graph.map(lambda n, args: coord(used_axes.index(n.attr % rank)) if n.op == "coord" else rebuild(n, args))
     operands = tuple(replace(o, strides=tuple(o.strides[a] for a in used_axes)) for o in problem.operands)
     inner = tuple(problem.inner[a] for a in used_axes)
@@ -249,22 +253,26 @@ def _with_rows_apart(problem: Problem) -> Problem:
     return _over(problem, used)
 
 
-def _without_empty_axes(nest: Nest) -> Nest:
-    """Of a nest with an empty axis: the outputs that do not vary along it, over the axes that are left.
+def _without_empty_axes(problem: Problem) -> Problem:
+    """Of a problem with an empty axis: the outputs that do not vary along it, over the other axes.
 
-    They read no element, since there is none: their reductions have become constants.
+    What they read varies along those alone, for reductions over the empty one have become constants.
     """
-    extents = (*nest.outer, *nest.inner)
-    first = len(nest.graph.inputs)
-    written_outputs = [
-        (output, operand)
-        for output, operand in zip(nest.graph.outputs, nest.operands[first:], strict=True)
-        if output[0].axes is not Axes.FULL and not any(operand.strides[a] for a, n in enumerate(extents) if not n)
-    ]
-    visited = [a for a, n in enumerate(extents) if n and any(o.strides[a] for _, o in written_outputs)]
-    graph = Graph((), tuple(output for output, _ in written_outputs), ())
-    operands = tuple(replace(o, strides=tuple(o.strides[a] for a in visited)) for _, o in written_outputs)
-    return Nest(graph, tuple(extents[a] for a in visited) if written_outputs else (0,), (), operands)
+    empty = [a for a, n in enumerate(problem.shape) if n == 0]
+    if not empty:
+        return problem
+    ports = (*problem.graph.inputs, *(p for p, _ in problem.graph.outputs))
+    operands = dict(zip((p.name for p in ports), problem.operands, strict=True))
+    written = [
+        p.name for p, _ in problem.graph.outputs
+        if p.axes is not Axes.FULL and not any(operands[p.name].strides[a] for a in empty)
+    ]  # fmt: skip
+    if not written:
+        return Problem(Graph((), (), ()), (0,), (False,), ())
+    graph = problem.graph.select_outputs(frozenset(written))
+    ports = (*graph.inputs, *(p for p, _ in graph.outputs))
+    kept = replace(problem, graph=graph, operands=tuple(operands[p.name] for p in ports))
+    return _along(kept, [a for a in range(len(problem.shape)) if a not in empty])
 
 
 def normalise(problem: Problem) -> Nest:
@@ -275,7 +283,10 @@ def normalise(problem: Problem) -> Nest:
     is empty, the nest has only the outputs that are written all the same.
     """
     problem = _without_full_reductions(_without_small_floats(problem))
-    problem = with_offsets(_numbered(_without_trivial_scans(_without_empty_rows(problem))))
+    problem = _without_empty_axes(_without_empty_rows(problem))
+    if not problem.graph.outputs:
+        return Nest(problem.graph, problem.shape, (), ())
+    problem = with_offsets(_numbered(_without_trivial_scans(problem)))
     if not (reduces(problem.graph, Axes.INNER) or scans(problem.graph)):
         if reduces(problem.graph, Axes.OUTER):
             problem = _swapped(_with_rows_apart(problem))
@@ -328,8 +339,6 @@ def normalise(problem: Problem) -> Nest:
         tuple(prod(shape[a] for a in g) for g in groups_inner),
         tuple(replace(o, strides=tuple(o.strides[g[-1]] for g in groups)) for o in operands),
     )
-    if not nest.rows or not nest.row_length:
-        return _without_empty_axes(nest)
     return with_coordinates(_with_whole_outputs(nest))
 
 

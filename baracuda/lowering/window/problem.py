@@ -120,7 +120,8 @@ class Axis:
         if isinstance(rule, Strided):
             if min(rule.stride, rule.dilation, rule.base) < 1 or rule.size < 0:
                 raise InvalidProblemError(f"{name}: {rule}; expected a stride, a dilation and a base of 1 or more")
-            reaching += [abs(rule.pad) + rule.size * rule.dilation + self.extent * rule.stride, self.source * rule.base]
+            reach = abs(rule.pad) + rule.size * rule.dilation + self.extent * rule.stride
+            reaching.append(reach + self.source * rule.base)
         elif isinstance(rule, Placed) and not 1 <= rule.size <= self.source:
             raise InvalidProblemError(f"{name}: windows of {rule.size}; expected 1 to {self.source}")
         elif isinstance(rule, Shared) and self.source == 0 and self.extent:

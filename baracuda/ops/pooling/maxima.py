@@ -124,13 +124,15 @@ def max_backward(do: Steps, dy: TensorRef, x: TensorRef, indices: Given, found: 
             raise InvalidProblemError(f"indices: shape is {indices.shape}; expected {shape}")
         within, whole = indices, found.whole
 
+    most = prod(x.shape) if whole else found.plane
+
     def slope(w: Taps) -> Expr:
-        kind = w["indices"].kind
+        kind = _S32 if most < LIMIT else w["indices"].kind
         here = w.position(found.counted, (), kind, tap=False)
         if whole and found.outer:
             here = w.position(found.outer, (), kind, tap=False) * w.number("plane", kind) + here
         dy = w["dy"]
-        return w.sum(select(compare("eq", w["indices"], here), dy, const(0, dy.kind)))
+        return w.sum(select(compare("eq", cast(w["indices"], kind), here), dy, const(0, dy.kind)))
 
     dx = do.result(x.shape, x.kind, x)
     numbers = {**{f"extent{a}": n for a, n in enumerate(x.shape)}, "plane": found.plane}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import as_bits, slab
 from baracuda.formula.complex import Complex
@@ -63,8 +64,15 @@ padded = Op(_padded, Rule.COMMON, name="padded_rows", space=_padded_space, **_IN
 packed = Op(_packed, Rule.COMMON, name="packed_rows", space=_packed_space, **_INTERNAL)
 
 
+def _batch(offsets: TensorRef) -> int:
+    """How many rows offsets are of: the last says where the last row ends."""
+    if offsets.shape[0] == 0:
+        raise InvalidProblemError(f"offsets: shape {offsets.shape}; expected one element or more")
+    return offsets.shape[0] - 1
+
+
 def _to_padded(do: Steps, x: TensorRef, offsets: TensorRef, length: int, value: complex) -> Any:
-    batch = offsets.shape[0] - 1
+    batch = _batch(offsets)
     y = do.result((batch, length, *x.shape[1:]), x.kind)
     if 0 in x.shape or 0 in y.shape:
         do.fill(y, value, "padding_value")
@@ -80,7 +88,7 @@ def _to_padded(do: Steps, x: TensorRef, offsets: TensorRef, length: int, value: 
 
 
 def _to_nested(do: Steps, x: TensorRef, offsets: TensorRef, total: int) -> Any:
-    batch = offsets.shape[0] - 1
+    batch = _batch(offsets)
     y = do.result((total, *x.shape[2:]), x.kind)
     if 0 in y.shape:
         return y
@@ -149,8 +157,10 @@ def padded_to_nested(do: Steps, x: TensorRef, offsets: TensorRef, *, total: Coun
     >>> baracuda.padded_to_nested(np.array([[1, 2], [3, 0]]), np.array([0, 2, 3])).tolist()
     [1, 2, 3]
     """
-    return _to_nested(do, x, offsets, int(do.on_host(slab(offsets, 0, offsets.shape[0] - 1, offsets.shape[0]))[0])
-                      if total is None else total)  # fmt: skip
+    if total is None:
+        batch = _batch(offsets)
+        total = int(do.on_host(slab(offsets, 0, batch, batch + 1))[0])
+    return _to_nested(do, x, offsets, total)
 
 
 @composed(dy="total *row", x="batch length *row", offsets=_OFFSETS, out=True)

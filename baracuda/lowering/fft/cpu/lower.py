@@ -13,6 +13,7 @@ from baracuda.core.layout import round_up
 from baracuda.formula.butterflies import butterfly, product, radices
 from baracuda.lowering.fft.access import Access, Number
 from baracuda.lowering.fft.cpu.machine import CpuMachine, Memory, Place, Tables
+from baracuda.lowering.fft.cpu.runs import Runs, read_runs, write_runs
 from baracuda.lowering.fft.passes import Form, Pass, passes
 from baracuda.lowering.fft.problem import OPERANDS, Fourier, Rows
 from baracuda.lowering.fft.tables import stage_offsets
@@ -22,6 +23,8 @@ from baracuda.runtime.program import Launch, Lowered
 
 #: Nanoseconds that one thread takes for a lane's number and a doubling of the length.
 _NS = 0.12
+#: Lanes from which on rows are turned in registers.
+_LANES = 4
 
 
 def ways(problem: Fourier, target: CpuTarget) -> Iterator[Lowered]:
@@ -142,7 +145,7 @@ class _Step:
 
         def buffer(number: int, length: int, lane: int) -> Memory:
             base = b.at(code.scratch(self.starts[number]), b.mul(batch, length * size))
-            return Memory(kind, base, size, lane * size)
+            return Memory(kind, base, size, code.integer(lane * size) if lane else 0)
 
         if q.source.form is Form.BUFFER:
             m.buffer_in = buffer(q.source.buffer, q.source.length, 0 if inner else q.source.length * pitch)
@@ -180,6 +183,10 @@ class _Step:
         factors, offsets = radices(n) or (1,), stage_offsets(n) or [0]
         unpacked = self.pass_.target.unpacked
         own = b.array(m.element, 2 * n * self.lanes) if len(factors) > 1 or unpacked else i64(0)
+        runs_in, runs_out = (self._runs(n, reading=True), self._runs(n, reading=False)) if len(factors) > 1 else (None, None)
+        if runs_in is not None:
+            read_runs(self.code, m, own, runs_in, n, self.pass_.source.swap, lambda j: self.access.read(self._source_place(j)))
+        held_out = unpacked or runs_out is not None
         before = 1
         for number, r in enumerate(factors):
             is_first, is_last = number == 0, number == len(factors) - 1
@@ -201,13 +208,13 @@ class _Step:
                 for i in range(r):
                     x.append(
                         self.access.read(self._source_place(b.add(p, i * step)))
-                        if is_first
+                        if is_first and runs_in is None
                         else self._held(own, b.add(place, i * step))
                     )
                 for k, z in enumerate(butterfly(m, x)):
                     if k and not is_last:
                         z = product(m, z, m.table(("stages", n), Place(b.add(p, at + (k - 1) * step))))
-                    if is_last and not unpacked:
+                    if is_last and not held_out:
                         self._finish(b.add(done, k * before), z)
                     else:
                         self._hold(own, b.add(place, k * step), z)
@@ -222,8 +229,8 @@ class _Step:
                     with b.loop(0, step) as p:
                         one(b.add(start, p), p, i64(0), sure)
             before *= r
-        if unpacked:
-            self._unpacked(own, n, factors)
+        if held_out:
+            self._from_places(own, n, runs_out)
 
     def _digits(self, factors: Sequence[int], rest: int, place: Value, done: Value, weight: int, then: object) -> None:
         """Every block of the last radix: where it begins, and the result that its first number is."""
@@ -236,22 +243,52 @@ class _Step:
             at = b.add(place, b.mul(digit, rest // r))
             self._digits(more, rest // r, at, b.add(done, b.mul(digit, weight)), weight * r, then)
 
-    def _unpacked(self, own: Value, n: int, factors: Sequence[int]) -> None:
-        """Results of real rows, of which the transform lies in the order of its digits."""
-        b = self.code.b
+    def _runs(self, n: int, *, reading: bool) -> Runs | None:
+        """Where the rows are, if the numbers of each lie side by side and those of neighbouring rows do not."""
+        b, m, p, q = self.code.b, self.m, self.problem, self.pass_
+        form, step = (q.source.form, q.step) if reading else (q.target.form, q.to_step)
+        chirp = q.source.chirp if reading else q.target.chirp
+        place, by = (self.from_, self.steps[0]) if reading else (self.to, self.steps[1])
+        if chirp or step != 1 or self.lanes < _LANES or n < 2 * self.lanes:
+            return None
+        rows = p.x if reading else p.y
+        if form is Form.BUFFER:
+            memory = m.buffer_in if reading else m.buffer_out
+        elif form is Form.PAIRS:
+            if not rows.pairs(general=p.general) or (reading and rows.extent < p.n):
+                return None
+            memory = m.paired(m.x if reading else m.y)
+        else:
+            memory = m.x if reading else m.y
+            whole = rows.extent >= p.length if reading else form is Form.COMPLEX or q.target.unpacked
+            if not rows.complex or rows.kind.itemsize != 2 * m.size or not whole or (reading and form is Form.HALF):
+                return None
+        if not isinstance(memory.along, int) or (not by and isinstance(memory.lane, int)):
+            return None
+        lane = i64(by * memory.along) if by else memory.lane
+        assert isinstance(lane, Value)
+        return Runs(b.at(memory.base, b.mul(place, memory.along)), lane)
 
-        def place_of(k: Value) -> Value:
-            place, rest, left = i64(0), k, n
-            for r in factors:
-                left //= r
-                digit = b.rem(rest, r)
-                place, rest = b.add(place, b.mul(digit, left)), b.div(rest, r)
-            return place
+    def _from_places(self, own: Value, n: int, runs: Runs | None) -> None:
+        """Results from where transforms in place left them."""
+        b, m, unpacked = self.code.b, self.m, self.pass_.target.unpacked
+        places = m.pointer("places", n)
 
-        with b.loop(0, n + 1) as k:
-            a = self._held(own, place_of(b.rem(k, n)))
-            other = self._held(own, place_of(b.rem(b.sub(n, k), n)))
-            self.access.unpack(Place(k, 0), a, other)
+        def held(k: Value) -> Number:
+            return self._held(own, b.load("i64", b.at(places, b.mul(k, 8)), 8))
+
+        def finish(k: Value) -> None:
+            if unpacked:
+                self.access.unpack(Place(k, 0), held(k), held(b.sub(n, k)))
+            else:
+                self._finish(k, held(k))
+
+        total, whole = n + unpacked, 0
+        if runs is not None:
+            whole = total - total % self.lanes
+            write_runs(self.code, m, runs, whole, finish)
+        with b.loop(whole, total) as k:
+            finish(k)
 
     def _unpack(self) -> Launch:
         """Results of real rows from transforms in a buffer: lanes are neighbours in a row."""

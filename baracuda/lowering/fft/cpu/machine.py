@@ -12,13 +12,16 @@ from baracuda.codegen.llvm.ir import Builder, Value, constant, i64, intrinsic, v
 from baracuda.codegen.llvm.lanes import load_at
 from baracuda.codegen.llvm.memory import load, narrow, store
 from baracuda.core.elements import Category, ElementKind
-from baracuda.formula.roots import cosine_of
+from baracuda.formula.roots import cosine_of, split_bits
 from baracuda.lowering.fft.access import Number
 from baracuda.lowering.fft.passes import Pass, Source, Target
 from baracuda.lowering.fft.problem import Fourier
 from baracuda.lowering.fft.tables import name_of, table
 from baracuda.lowering.sort.cpu.code import StepBuilder
 from baracuda.runtime.program import Constant
+
+#: The longest transform whose roots between columns and rows, and of real rows, are a table of their own.
+TABLED = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ class CpuMachine:
         self.remaining: Value | None = None
         self.lane_numbers = self.b.iota(lanes, "i64") if lanes > 1 else i64(0)
         self.column: Value = i64(0)
+        #: Where results are collected in place of being stored; None: nowhere.
+        self.collected: list[Number] | None = None
         self._pointers: dict[tuple[Any, ...], Value] = {}
         self._scale: Value | None = None
 
@@ -280,6 +285,9 @@ class CpuMachine:
         self._store_where(self.y, i, number, exists)
 
     def _store_where(self, memory: Memory, i: Any, number: Number, exists: Value | None) -> None:
+        if exists is None and self.collected is not None:
+            self.collected.append(number)
+            return
         if exists is None:
             self._store(memory, i, number)
             return
@@ -290,13 +298,13 @@ class CpuMachine:
             self._store(memory, i, number)
 
     def load_pair(self, i: Any) -> Number:
-        return self._load(self._paired(self.x), i)
+        return self._load(self.paired(self.x), i)
 
     def store_pair(self, i: Any, number: Number, exists: Value | None) -> None:
-        self._store_where(self._paired(self.y), i, number, exists)
+        self._store_where(self.paired(self.y), i, number, exists)
 
     @staticmethod
-    def _paired(memory: Memory) -> Memory:
+    def paired(memory: Memory) -> Memory:
         """Real rows as complex ones."""
         kind = ElementKind.C64 if memory.kind is ElementKind.F32 else ElementKind.C128
         return Memory(kind, memory.base, kind.itemsize, memory.lane)
@@ -325,11 +333,31 @@ class CpuMachine:
         return self._entry(self.pointer(*name), i, 0)
 
     def root(self, order: int, i: Any) -> Number:
+        if order > TABLED:
+            return self._product_of_roots(order, self._lanes(i))
         return self.table(("row", order, order // 2 + 1), i)
+
+    def _product_of_roots(self, order: int, m: Value) -> Number:
+        """w_order(m) of each lane, from its two tables."""
+        b, bits, pointer = self.b, split_bits(order), self.pointer("split", order)
+        high = b.op("lshr", m, self._whole(bits))
+        low = b.op("add", b.op("and", m, self._whole((1 << bits) - 1)), self._whole(-(-order // (1 << bits))))
+
+        def parts(entry: Value) -> Number:
+            at = b.op("mul", entry, self._whole(2))
+            return load_at(b, ElementKind.F64, pointer, at), load_at(b, ElementKind.F64, b.at(pointer, 8), at)
+
+        (hr, hi), (lr, li) = parts(high), parts(low)
+        re = b.op("fsub", b.op("fmul", hr, lr), b.op("fmul", hi, li))
+        im = b.op("fadd", b.op("fmul", hr, li), b.op("fmul", hi, lr))
+        return b.convert("fptrunc", re, self.type), b.convert("fptrunc", im, self.type)
 
     def turn(self, pass_: Pass, k: Value) -> Number:
         """The root that result k of each lane's column is multiplied by."""
         columns = pass_.axes[-1].extent
+        if pass_.roots > TABLED:
+            own = self.b.op("add", self._whole(self.column), self.lane_numbers)
+            return self._product_of_roots(pass_.roots, self.b.op("mul", own, self._whole(k)))
         base = self.pointer("grid", pass_.roots, pass_.length, columns)
         at = self.b.add(self.b.mul(k, self.code_columns), self.column)
         return self._entry(base, Place(at), 2 * self.size)

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from baracuda.lowering.sort.cpu.buckets import Buckets
 from baracuda.lowering.sort.cpu.code import Integers
 from baracuda.lowering.sort.cpu.counting import COUNTED, counting
 from baracuda.lowering.sort.cpu.rows import Rows
 from baracuda.lowering.sort.cpu.tiled import Tiled
-from baracuda.lowering.sort.cpu.vectors import VectorRows, suits
+from baracuda.lowering.sort.cpu.vectors import VectorRows
+from baracuda.lowering.sort.cpu.words import suits
 from baracuda.lowering.sort.problem import OPERANDS, Sort
 from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.program import Lowered
@@ -33,7 +35,7 @@ def lower(sort: Sort, target: CpuTarget | None = None, schedule: str = "") -> Lo
     target = target or host()
     integers = Integers(OPERANDS, 0)
     if not schedule and suits(sort, target) and not (sort.key_bits <= 8 and sort.length > _BYTES):
-        schedule = "vectors"
+        schedule = "vectors" if sort.length <= _SHORT or sort.rows >= _MANY else "buckets"
     if not schedule:
         short = "count" if sort.length <= COUNTED else "rows"
         schedule = short if sort.length <= _SHORT or sort.rows >= _MANY else "tiles"
@@ -42,6 +44,9 @@ def lower(sort: Sort, target: CpuTarget | None = None, schedule: str = "") -> Lo
     if schedule == "vectors":
         vectors = VectorRows(sort, integers, target)
         return Lowered((vectors.step(),), tuple(integers.values), vectors.nbytes, f"quicksort rows x{vectors.slots}")
+    if schedule == "buckets":
+        buckets = Buckets(sort, integers, target)
+        return Lowered(tuple(buckets.steps()), tuple(integers.values), buckets.nbytes, f"quicksort buckets x{buckets.tiles}")
     if schedule == "rows":
         rows = Rows(sort, integers, target)
         return Lowered((rows.step(),), tuple(integers.values), rows.nbytes, f"radix rows x{rows.slots}")

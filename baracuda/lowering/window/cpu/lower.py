@@ -10,7 +10,7 @@ from baracuda.lowering.window.problem import Placed, Strided, Window
 from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.program import Lowered
 
-#: An axis shorter than this is not worth vectors when there is another.
+#: An axis with fewer outputs that have the same taps is not worth vectors when there is another.
 _SHORT = 8
 
 
@@ -36,7 +36,8 @@ def vector_axis(problem: Window) -> int | None:
 
     def worth(axis: int) -> tuple[bool, bool, int]:
         of, unit = problem.axes[axis], written.steps(axis) == 1
-        return of.extent >= _SHORT, unit, of.extent
+        classes = of.rule.classes if isinstance(of.rule, Strided) else 1
+        return of.extent >= _SHORT * classes, unit, of.extent
 
     usable = [a for a, of in enumerate(problem.axes) if of.rule is None or isinstance(of.rule, Strided)]
     uneven = [problem.number(of.rule.starts) for of in problem.axes if isinstance(of.rule, Placed)]

@@ -8,7 +8,6 @@ have the same taps are taken together, and written so many apart.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from baracuda.codegen.llvm.evaluate import Evaluator, Group
 from baracuda.codegen.llvm.ir import Builder, Value, Variable, constant, i64, vector
@@ -19,36 +18,15 @@ from baracuda.formula.expr import Axes, Expr, topological
 from baracuda.lowering.nest.costs import vector_cost
 from baracuda.lowering.nest.cpu.strided_iterator import StridedIterator
 from baracuda.lowering.sort.cpu.code import Integers, StepBuilder
-from baracuda.lowering.window.cpu.rules import StridedRule, Taps, class_taps, placed_taps, shared_taps
+from baracuda.lowering.window.cpu.outputs import Lanes
+from baracuda.lowering.window.cpu.pairs import PAIRED, Pairs
+from baracuda.lowering.window.cpu.rules import CLASSES, ClassTable, StridedRule, Taps, class_taps, placed_taps, shared_taps
 from baracuda.lowering.window.problem import Placed, Shared, Strided, Window
 from baracuda.runtime.jit import CpuTarget
 from baracuda.runtime.program import Launch
 
-#: Outputs of a row to a unit of work at most, and vectors side by side.
-_CHUNK, _COUNT = 4096, 4
-
-
-@dataclass
-class _Lanes:
-    """Some outputs side by side: `count` vectors of `lanes`, from `first` on (the coordinate of the first), `apart` from each
-    other.
-
-    start, advance
-        The element of the input along the vectors' axis at tap 0 of the first, and how far on that of the next lane is.
-    masked
-        Whether a tap may be absent for some.
-    remaining
-        How many exist; None: all.
-    """
-
-    lanes: int
-    count: int
-    first: Value
-    apart: Value | None
-    taps: Taps | None
-    advance: Value | None
-    masked: bool = False
-    remaining: Value | None = None
+#: Outputs of a row to a unit of work at most, and vectors side by side, but of formulas that take longer than this.
+_CHUNK, _COUNT, _LONG = 4096, 4, 60
 
 
 class WindowRows:
@@ -63,6 +41,8 @@ class WindowRows:
         kinds = [n.kind for fold in self.folds for n in (*topological(fold.args), *fold.combine.nodes)]
         kinds += [] if self.folds else [e.kind for _, e in problem.graph.outputs]
         self.lanes = 1 if axis is None else target.vector_bits // max([32, *(k.bits for k in kinds)])
+        nodes = {n for fold in self.folds for n in (*topological(fold.args), *fold.combine.nodes)} | set(problem.graph.nodes)
+        self.count = _COUNT if sum(map(vector_cost, nodes)) <= _LONG else 1
         self.outer = [a for a in problem.walk if a != axis]
         code = self.code
         self.extents = {a: code.integer(of.extent) for a, of in enumerate(problem.axes)}
@@ -70,6 +50,10 @@ class WindowRows:
         self.strides = {i: code.numbers([s * o.kind.itemsize for s in o.strides]) for i, o in enumerate(problem.operands)}
         self.rules = {a: StridedRule(code, problem.axes[a]) for a in problem.windowed if self._strided(a)}
         self._params: dict[Expr, Value] = {}
+        #: Where the two classes of a row lie until it is written.
+        self.pairs: Pairs | None = None
+        #: The taps of each class, where there are not many.
+        self.table: ClassTable | None = None
 
     def _strided(self, axis: int) -> bool:
         return isinstance(self.problem.axes[axis].rule, Strided)
@@ -83,6 +67,10 @@ class WindowRows:
         classes = rule.classes if isinstance(rule, Strided) else 1
         length: int = -(-along // classes)
         chunk = min(_CHUNK, max(64, round(16384 / problem.tap_count)))
+        written = range(self.inputs, len(problem.operands))
+        if self.axis is not None and classes == 2 and all(problem.operands[i].steps(self.axis) == 1 for i in written):
+            chunk = min(chunk, PAIRED)
+            self.pairs = Pairs(b, {i: problem.operands[i].kind for i in written}, self.lanes)
         chunks = -(-length // chunk)
         outer: list[int] = [*(problem.axes[a].extent for a in self.outer), chunks]
         points = problem.points
@@ -92,13 +80,17 @@ class WindowRows:
         iterator = StridedIterator(b, code.numbers(outer), strides, {i: code.operand(i) for i in strides})
         iterator.start(code.begin)
         size = code.integer(chunk)
+        if isinstance(rule, Strided) and classes <= CLASSES:
+            assert self.axis is not None
+            beyond = 1 if self._pairs(self.axis) else 0
+            self.table = ClassTable(self.rules[self.axis], code.integer(classes), self.extents[self.axis], beyond, classes)
         with b.loop(code.begin, code.end):
             indices, pointers = iterator.indices(), iterator.pointers()
             coordinates = dict(zip(self.outer, indices, strict=False))
             taps = {a: self._taps(a, coordinates[a], pointers) for a in problem.windowed if a != self.axis}
             row = _Row(self, coordinates, pointers, taps)
             if self.axis is None:
-                row.write(_Lanes(1, 1, i64(0), None, None, None))
+                row.write(Lanes(1, 1, i64(0), None, None, None))
             else:
                 begin = b.mul(indices[-1], size)
                 self._row(row, begin, b.add(begin, size), code.integer(classes), self.axis)
@@ -147,18 +139,23 @@ class WindowRows:
             return
         with b.loop(0, classes) as r:
             self._class(row, begin, end, r, classes, axis)
+        if self.pairs is not None:
+            self.pairs.write({i: row.pointers[i] for i in self.pairs.buffers}, begin, end, self.extents[axis])
 
     def _plain(self, row: _Row, begin: Value, end: Value) -> None:
-        b, wide = self.b, self.lanes * _COUNT
+        b, wide = self.b, self.lanes * self.count
         done = b.add(begin, b.and_(b.sub(end, begin), -wide))
         with b.loop(begin, done, wide) as o:
-            row.write(_Lanes(self.lanes, _COUNT, o, None, None, None))
+            row.write(Lanes(self.lanes, self.count, o, None, None, None))
         with b.loop(done, end, self.lanes) as o:
-            row.write(_Lanes(self.lanes, 1, o, None, None, None, remaining=b.sub(end, o)))
+            row.write(Lanes(self.lanes, 1, o, None, None, None, remaining=b.sub(end, o)))
 
     def _class(self, row: _Row, begin: Value, end: Value, r: Value, classes: Value | None, axis: int) -> None:
         b, rule, lanes = self.b, self.rules[axis], self.lanes
-        found = class_taps(rule, r, classes or i64(1), self.extents[axis], 1 if self._pairs(axis) else 0)
+        if self.table is not None:
+            found = self.table.of(r)
+        else:
+            found = class_taps(rule, r, classes or i64(1), self.extents[axis], 1 if self._pairs(axis) else 0)
         end = b.min(end, found.length)
         q = b.variable(begin)
 
@@ -168,16 +165,20 @@ class WindowRows:
             first = at if classes is None else b.add(r, b.mul(at, classes))
             taps = Taps(start, found.number, rule.step)
             remaining = b.sub(end, at) if masked else None
-            row.write(_Lanes(lanes, count, first, classes, taps, rule.advance, masked, remaining))
+            places = None if self.pairs is None else self.pairs.places(r, b.sub(at, begin))
+            row.write(Lanes(lanes, count, first, classes, taps, rule.advance, masked, remaining, places))
             q.set(b.add(at, lanes * count))
 
+        last = b.min(found.high, end)
+        room, least = b.sub(last, lanes * self.count), b.sub(last, lanes)
         with b.while_(lambda: b.less(q.get(), end)):
-            at = q.get()
-            room = b.sub(b.min(found.high, end), lanes * _COUNT)
-            inside = b.and_(b.compare("icmp sge", at, found.low), b.compare("icmp sle", at, room))
-            with b.if_(inside), b.while_(lambda: b.compare("icmp sle", q.get(), room)):
-                some(_COUNT, masked=False)
-            with b.else_(inside):
+            behind = b.compare("icmp sge", q.get(), found.low)
+            if self.count > 1:
+                with b.if_(behind), b.while_(lambda: b.compare("icmp sle", q.get(), room)):
+                    some(self.count, masked=False)
+            with b.if_(behind), b.while_(lambda: b.compare("icmp sle", q.get(), least)):
+                some(1, masked=False)
+            with b.if_(b.less(q.get(), end)):
                 some(1, masked=True)
 
     def _pairs(self, axis: int) -> bool:
@@ -202,7 +203,7 @@ class _Row:
         self.rows, self.coordinates, self.pointers, self.taps = rows, coordinates, pointers, taps
         self.b = rows.b
 
-    def write(self, at: _Lanes) -> None:
+    def write(self, at: Lanes) -> None:
         """Compute some outputs."""
         rows, b, axis = self.rows, self.b, self.rows.axis
         problem = rows.problem
@@ -236,11 +237,11 @@ class _Row:
         for fold, variables in zip(rows.folds, states, strict=True):
             for component, n in fold.nodes.items():
                 evaluator.memo[n] = [v.get() for v in variables[component]]
-        for k, (port, expr) in enumerate(problem.graph.outputs):
-            self._store(rows.inputs + k, port.kind, evaluator.value(expr)[:], at, pointers)
+        for k, (_, expr) in enumerate(problem.graph.outputs):
+            self._store(rows.inputs + k, evaluator.value(expr), at, pointers)
 
     def _combine(
-        self, at: _Lanes, states: list[list[list[Variable]]], pointers: Mapping[int, Value], tap: Mapping[int, Value]
+        self, at: Lanes, states: list[list[list[Variable]]], pointers: Mapping[int, Value], tap: Mapping[int, Value]
     ) -> None:
         b, rows, axis = self.b, self.rows, self.rows.axis
         present: Group | None = None
@@ -258,7 +259,7 @@ class _Row:
                 for v, o, new in zip(component, old, result, strict=True):
                     v.set(new if present is None else b.select(present[0], new, o))
 
-    def _lane_indices(self, at: _Lanes, i: Value) -> Value:
+    def _lane_indices(self, at: Lanes, i: Value) -> Value:
         """The element along the vectors' axis that each lane reads, in 64 bits."""
         b = self.b
         assert at.advance is not None
@@ -267,7 +268,7 @@ class _Row:
     # --- leaves ---------------------------------------------------------------------------------------------------------
 
     def _leaf(
-        self, n: Expr, at: _Lanes, pointers: Mapping[int, Value], tap: Mapping[int, Value], present: Group | None
+        self, n: Expr, at: Lanes, pointers: Mapping[int, Value], tap: Mapping[int, Value], present: Group | None
     ) -> Group | None:
         rows, b = self.rows, self.b
         if n.op == "param":
@@ -281,7 +282,7 @@ class _Row:
             return self._read_tap(i, at, pointers[i], tap, present)
         return self._read_point(i, at, pointers[i])
 
-    def _coordinate(self, attr: int, at: _Lanes, tap: Mapping[int, Value]) -> Group:
+    def _coordinate(self, attr: int, at: Lanes, tap: Mapping[int, Value]) -> Group:
         rows, b = self.rows, self.b
         which, a = divmod(attr, rows.rank)
         if which and rows.problem.axes[a].rule is not None:
@@ -304,7 +305,7 @@ class _Row:
                 group.append(b.add(b.splat(begin, at.lanes), b.mul(b.splat(step, at.lanes), b.iota(at.lanes))))
         return group
 
-    def _read_tap(self, i: int, at: _Lanes, pointer: Value, tap: Mapping[int, Value], present: Group | None) -> Group:
+    def _read_tap(self, i: int, at: Lanes, pointer: Value, tap: Mapping[int, Value], present: Group | None) -> Group:
         rows, b, axis = self.rows, self.b, self.rows.axis
         operand = rows.problem.operands[i]
         kind, size = operand.kind, operand.kind.itemsize
@@ -334,13 +335,13 @@ class _Row:
         vectors = [b.at(pointer, b.mul(apart, g * at.lanes)) if g else pointer for g in range(at.count)]
         return [load_lanes(b, kind, p, at.lanes, apart, None) for p in vectors]
 
-    def _every_other(self, i: int, at: _Lanes, pointer: Value) -> Value:
+    def _every_other(self, i: int, at: Lanes, pointer: Value) -> Value:
         b, kind = self.b, self.rows.problem.operands[i].kind
         type_ = vector(stored_type(kind), at.lanes)
         first, second = (b.load(type_, b.at(pointer, g * at.lanes * kind.itemsize), kind.itemsize) for g in range(2))
         return widen(b, kind, b.shuffle(first, second, range(0, 2 * at.lanes, 2)))
 
-    def _neighbours(self, i: int, at: _Lanes, pointer: Value, stride: Value | None) -> Group:
+    def _neighbours(self, i: int, at: Lanes, pointer: Value, stride: Value | None) -> Group:
         """A tensor's elements for lanes that are so many bytes apart; None: neighbours."""
         b, kind = self.b, self.rows.problem.operands[i].kind
         group = []
@@ -349,7 +350,7 @@ class _Row:
             group.append(load_lanes(b, kind, b.at(pointer, offset), at.lanes, stride, at.remaining))
         return group
 
-    def _point_stride(self, i: int, at: _Lanes) -> Value | None:
+    def _point_stride(self, i: int, at: Lanes) -> Value | None:
         """Bytes from one lane's element to the next; None: neighbours."""
         rows, axis = self.rows, self.rows.axis
         assert axis is not None
@@ -358,20 +359,21 @@ class _Row:
         stride = rows.strides[i][axis]
         return stride if at.apart is None else self.b.mul(stride, at.apart)
 
-    def _read_point(self, i: int, at: _Lanes, pointer: Value) -> Group:
+    def _read_point(self, i: int, at: Lanes, pointer: Value) -> Group:
         rows, b = self.rows, self.b
         operand = rows.problem.operands[i]
         if rows.axis is None or operand.steps(rows.axis) == 0:
             return [b.splat(load(b, operand.kind, pointer, 1), at.lanes)] * at.count
         return self._neighbours(i, at, pointer, self._point_stride(i, at))
 
-    def _store(self, i: int, kind: object, values: Group, at: _Lanes, pointers: Mapping[int, Value]) -> None:
+    def _store(self, i: int, values: Group, at: Lanes, pointers: Mapping[int, Value]) -> None:
         rows, b = self.rows, self.b
         operand, pointer = rows.problem.operands[i], pointers[i]
         if rows.axis is None:
             store_lanes(b, operand.kind, values[0], pointer, None, None)
             return
-        stride = self._point_stride(i, at)
+        stride = None if at.places is not None else self._point_stride(i, at)
+        pointer = pointer if at.places is None else at.places[i]
         for g, value in enumerate(values):
             offset = g * at.lanes * operand.kind.itemsize if stride is None else b.mul(stride, g * at.lanes) if g else 0
             store_lanes(b, operand.kind, value, b.at(pointer, offset), stride, at.remaining)

@@ -21,13 +21,19 @@ def maximum(b: Builder, x: Value, y: Int) -> Value:
     return b.select(b.less(x, y), i64(y), x)
 
 
+def _short(b: Builder, op: str, x: Value, y: Value) -> Value:
+    """A division in 32 bits, which is faster and, as coordinates are below 2**31, enough."""
+    divided = b.op(op, *(b.convert("trunc", v, "i32") for v in (x, y)))
+    return b.convert("sext", divided, "i64")
+
+
 def sdiv(b: Builder, x: Value, y: Value) -> Value:
-    return b.op("sdiv", x, y)
+    return _short(b, "sdiv", x, y)
 
 
 def _ceil(b: Builder, x: Value, y: Value) -> Value:
     """x / y rounded up, of numbers of 0 or more."""
-    return b.div(b.sub(b.add(x, y), 1), y)
+    return sdiv(b, b.sub(b.add(x, y), 1), y)
 
 
 class StridedRule:
@@ -43,9 +49,6 @@ class StridedRule:
         self.dilation, self.pad, self.base = code.numbers([rule.dilation, rule.pad, rule.base])
         self.tap_step, self.step, self.advance = code.numbers([rule.tap_step, rule.step, rule.advance])
 
-    def _divided(self, x: Value, by: Value, needed: bool) -> Value:
-        return self.code.b.div(x, by) if needed else x
-
     def first(self, least: Value, back: Value) -> tuple[Value, Value]:
         """The first tap from `least` on that is there, where i = (t * dilation - back) / base, with whether there is one."""
         b = self.code.b
@@ -53,7 +56,7 @@ class StridedRule:
         turned = b.sub(b.mul(self.base, b.add(self._above(back), 1)), back)  # no numerator below 0
 
         def rest() -> Value:
-            return b.rem(b.add(b.mul(tap.get(), self.dilation), turned), self.base)
+            return _short(b, "srem", b.add(b.mul(tap.get(), self.dilation), turned), self.base)
 
         def searching() -> Value:
             return b.and_(b.compare("icmp ne", rest(), 0), b.less(tries.get(), self.tap_step))
@@ -121,9 +124,30 @@ def class_taps(rule: StridedRule, r: Value, classes: Value, extent: Value, beyon
     return ClassTaps(start, count, low, maximum(b, high, low), length)
 
 
+#: Classes whose taps are worked out before the rows.
+CLASSES = 16
+
+
+class ClassTable:
+    """The taps of each class, worked out once."""
+
+    def __init__(self, rule: StridedRule, classes: Value, extent: Value, beyond: int, count: int) -> None:
+        self.b, fields = rule.code.b, len(ClassTaps._fields)
+        b = self.b
+        self.entries = b.array("i64", fields * count)
+        with b.loop(0, classes) as r:
+            for k, value in enumerate(class_taps(rule, r, classes, extent, beyond)):
+                b.store(value, b.at(self.entries, b.mul(b.add(b.mul(r, fields), k), 8)), 8)
+
+    def of(self, r: Value) -> ClassTaps:
+        """Those of one class."""
+        b, fields = self.b, len(ClassTaps._fields)
+        return ClassTaps(*(b.load("i64", b.at(self.entries, b.mul(b.add(b.mul(r, fields), k), 8)), 8) for k in range(fields)))
+
+
 def shared_taps(b: Builder, o: Value, extent: Value, source: Value) -> Taps:
-    start = b.div(b.mul(o, source), extent)
-    end = _ceil(b, b.mul(b.add(o, 1), source), extent)
+    start = b.div(b.mul(o, source), extent)  # of products that may be long
+    end = b.div(b.sub(b.add(b.mul(b.add(o, 1), source), extent), 1), extent)
     return Taps(start, b.sub(end, start), i64(1))
 
 

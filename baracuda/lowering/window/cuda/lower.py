@@ -125,7 +125,8 @@ class _Code:
                 break
             n = words.signed(extent) if self.wide else words.unsigned(extent)
             quotient = f"{rest} / {n}" if self.wide else f"divide({rest}, {words.divisor(extent)})"
-            lines += [f"const {kind} q{axis} = {quotient};", f"const int o{axis} = (int)({rest} - q{axis} * {n}){times};"]
+            of = "i64" if self.wide and problem.axes[axis].rule is None else "int"
+            lines += [f"const {kind} q{axis} = {quotient};", f"const {of} o{axis} = ({of})({rest} - q{axis} * {n}){times};"]
             rest = f"q{axis}"
         for i in range(len(problem.operands)):
             along = [a for a in range(self.rank) if i in problem.points or problem.axes[a].rule is None]
