@@ -109,12 +109,13 @@ def test_narrow_floats_are_integer_products_from_16_channels_on(device: str) -> 
         assert (y == want.astype(ml_dtypes.bfloat16)).all()
 
 
-def test_a_gradient_by_the_weight_is_summed_in_segments(device: str) -> None:
-    x, dy = drawn((3, 2, 1100), np.float32), drawn((3, 4, 1100), np.float32)
-    (dw,) = called(lambda d, u: baracuda.conv_weight_grad(d, u, weight_size=(4, 2, 1)), [dy, x], device)
+@pytest.mark.parametrize(("c", "o"), [(2, 4), (7, 20)])
+def test_a_gradient_by_the_weight_is_summed_in_segments(c: int, o: int, device: str) -> None:
+    x, dy = drawn((3, c, 1100), np.float32), drawn((3, o, 1100), np.float32)
+    (dw,) = called(lambda d, u: baracuda.conv_weight_grad(d, u, weight_size=(o, c, 1)), [dy, x], device)
     length, total = -(-2048 // 3), None
     for first in range(0, 1100, length):
-        s = np.zeros((4, 2), np.float32)
+        s = np.zeros((o, c), np.float32)
         for place in range(first, min(first + length, 1100)):
             for b in range(3):
                 s = fma32(np.broadcast_to(x[b, None, :, place], s.shape), np.broadcast_to(dy[b, :, None, place], s.shape), s)

@@ -8,6 +8,8 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.convolution.cpu.depthwise import depthwise
 from baracuda.lowering.convolution.cpu.depthwise import takes as is_single
 from baracuda.lowering.convolution.cpu.direct import direct
+from baracuda.lowering.convolution.cpu.segments import in_segments
+from baracuda.lowering.convolution.cpu.segments import takes as takes_segments
 from baracuda.lowering.convolution.cpu.tiles import takes, tiled
 from baracuda.lowering.convolution.pointwise import as_product
 from baracuda.lowering.convolution.problem import ConvolutionProblem
@@ -26,6 +28,8 @@ def ways(problem: ConvolutionProblem, target: CpuTarget) -> Iterator[Lowered]:
         return
     if is_single(problem):
         yield depthwise(problem, target)
+    if takes_segments(problem):
+        yield in_segments(problem, target)
     if takes(problem):
         yield tiled(problem, target)
     yield direct(problem, target)
