@@ -11,7 +11,7 @@ from baracuda.lowering.recurrent.problem import Phase, Recurrent
 #: Lanes of a tile.
 LANES = 8
 #: Rows of a tile as groups of threads and rows of each thread.
-_ROWS = ((4, 1), (8, 1), (16, 1), (16, 2), (16, 4), (32, 4), (64, 4))
+_ROWS = ((4, 1), (8, 1), (16, 1), (16, 2), (32, 2), (32, 4), (64, 4))
 #: k of a chunk, and how many chunks are under way at most: some 100 KB of them hide the way from the second cache.
 _CHUNKS, _STAGES = (64, 32, 16, 8), 9
 
