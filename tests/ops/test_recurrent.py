@@ -56,7 +56,7 @@ def options(name: str, words: dict[str, Any]) -> dict[str, Any]:
     return {k: words[k] for k in keys if k in words} | {"has_biases": words.get("bias", True)}
 
 
-@pytest.mark.one_of(5)
+@pytest.mark.one_of(7)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16], ids=str)
 @pytest.mark.parametrize("with_lengths", [False, True])
 @pytest.mark.parametrize("number", range(len(MODULES)))
@@ -157,6 +157,7 @@ DEFAULTS = {"lstm": ("sigmoid", "tanh", "tanh"), "gru": ("sigmoid", "tanh"), "rn
 NUMBERS = {"hard_sigmoid": (0.2, 0.5)}
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("start", [True, False], ids=["given", "zero"])
 @pytest.mark.parametrize("number", range(len(DEFINED)))
 def test_definitions(number: int, start: bool, device: str) -> None:
