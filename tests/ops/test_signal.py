@@ -275,6 +275,8 @@ def test_resampling(dtype: Any, orig: int, new: int, n: int, kaiser: bool, devic
 def test_resampling_to_the_same_rate() -> None:
     x = drawn((2, 9), np.float32)
     assert (np.asarray(baracuda.resample(x, 5, 5)) == x).all()
+    with pytest.raises(UnsupportedError, match="1000001 filters"):
+        baracuda.resample(x, 1000003, 1000001, 1, 0.5)
 
 
 def _whisper(x: torch.Tensor, mels: int) -> torch.Tensor:
