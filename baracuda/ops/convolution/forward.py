@@ -105,7 +105,7 @@ def convolution(
     if residual is not None and residual.shape != shape:
         raise InvalidProblemError(f"residual: shape is {residual.shape}; expected {shape}")
     source = _padded(do, many, call, padding_mode)
-    y = do.result(shape, x.kind)
+    y = do.result(shape, x.kind, x)
     axes = common(call.rank)
     convolve(
         do,

@@ -48,18 +48,27 @@ class Part:
 
 
 def parts(r: Relation) -> list[Part]:
-    """The classes of one axis; every output is in one of them, with no taps where it meets nothing."""
+    """The classes of one axis that have outputs and taps, by their first output; other outputs meet nothing."""
     base = r.base
     if base == 1:
         return [Part(0, 1, 0, 1, r)]
-    output_step, tap_step = base // gcd(base, r.stride), base // gcd(base, r.dilation)
+    common = gcd(base, r.stride)
+    output_step, tap_step = base // common, base // gcd(base, r.dilation)
     found = []
-    for first in range(min(output_step, r.outputs)):
-        outputs = -(-(r.outputs - first) // output_step)
-        tap = next((t for t in range(min(tap_step, r.taps)) if (first * r.stride + t * r.dilation - r.low) % base == 0), None)
-        taps = 0 if tap is None else -(-(r.taps - tap) // tap_step)
-        tap = tap or 0
-        low = -((first * r.stride + tap * r.dilation - r.low) // base) if taps else 0
+    for tap in range(min(tap_step, r.taps)):
+        wanted = r.low - tap * r.dilation
+        if wanted % common:
+            continue
+        first = wanted // common * pow(r.stride // common, -1, output_step) % output_step if output_step > 1 else 0
+        if first >= r.outputs:
+            continue
+        outputs, taps = -(-(r.outputs - first) // output_step), -(-(r.taps - tap) // tap_step)
+        low = (wanted - first * r.stride) // base
         inner = Relation(r.inputs, outputs, taps, r.stride * output_step // base, r.dilation * tap_step // base, low)
         found.append(Part(first, output_step, tap, tap_step, inner))
-    return found
+    return sorted(found, key=lambda part: part.first_output)
+
+
+def is_covered(r: Relation, classes: list[Part]) -> bool:
+    """Whether every output of an axis is in one of its classes."""
+    return r.base == 1 or len(classes) == min(r.base // gcd(r.base, r.stride), r.outputs)

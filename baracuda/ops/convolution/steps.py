@@ -4,6 +4,7 @@ which outputs and taps meet."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -14,7 +15,7 @@ from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import permuted, view
 from baracuda.ops.convolution.complex_steps import as_real
 from baracuda.ops.convolution.plan import ConvolutionDescriptor, ConvolutionPlan
-from baracuda.ops.convolution.relation import Part, Relation, parts
+from baracuda.ops.convolution.relation import Part, Relation, is_covered, parts
 from baracuda.ops.declaration.composition import Steps
 from baracuda.ops.reductions.reductions import sum_
 
@@ -67,7 +68,12 @@ def convolve(
     rank = len(relations)
     if any(r.base != 1 for r in relations) and scale is bias is residual is None and _by_library(do, x, w, y, relations):
         return
-    for chosen in product(*(parts(r) for r in relations)):
+    classes = [parts(r) for r in relations]
+    ways = list(product(*classes))
+    if not all(is_covered(r, own) for r, own in zip(relations, classes, strict=True)):
+        whole = [Part(0, 1, 0, 1, replace(r, taps=0, stride=1, dilation=1, low=0, base=1)) for r in relations]
+        ways.insert(0, tuple(whole))  # what meets nothing, too
+    for chosen in ways:
         into, own, more = _of_outputs(y, chosen), _of_taps(w, chosen, w_places), residual
         if residual is not None:
             more = _of_outputs(residual, chosen)

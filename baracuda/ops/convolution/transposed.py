@@ -66,7 +66,7 @@ def transposed(
     rank, columns = len(relations), weight.shape[1] * groups
     check_vector("bias", bias, columns)
     many, axes = batched(x, rank), common(rank)
-    y = do.result(unbatched((many.shape[0], columns, *(r.outputs for r in relations)), x, rank), x.kind)
+    y = do.result(unbatched((many.shape[0], columns, *(r.outputs for r in relations)), x, rank), x.kind, x)
     convolve(
         do, grouped_input(many, axes, groups), grouped_transposed(weight, groups),
         grouped_input(batched(y, rank), axes, groups), relations, bias=grouped_vector(bias, groups),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from baracuda.core.errors import UnsupportedError
+from baracuda.lowering.convolution.cpu.depthwise import depthwise
+from baracuda.lowering.convolution.cpu.depthwise import takes as is_single
 from baracuda.lowering.convolution.cpu.direct import direct
 from baracuda.lowering.convolution.cpu.tiles import takes, tiled
 from baracuda.lowering.convolution.pointwise import as_product
@@ -22,6 +24,8 @@ def ways(problem: ConvolutionProblem, target: CpuTarget) -> Iterator[Lowered]:
     if product is not None:
         yield from ways_of_product(product, target)
         return
+    if is_single(problem):
+        yield depthwise(problem, target)
     if takes(problem):
         yield tiled(problem, target)
     yield direct(problem, target)

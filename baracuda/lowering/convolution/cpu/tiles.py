@@ -8,6 +8,7 @@ NaN is computed again without it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from baracuda.codegen.llvm.ir import Value, Variable, i64, vector
 from baracuda.codegen.llvm.primitives import compute_type
@@ -28,6 +29,8 @@ _LINE = 64
 _OUTPUTS, _UNROLLED = 64, 4
 #: Columns and terms from which on tiles are worth packing for.
 _FEWEST_COLUMNS, _FEWEST_TERMS = 8, 8
+#: How many times as large as x what is made of it may be (far taps meet padding alone), and how large it may be in any case.
+_MOST_PADDED, _SMALL = 8, 1 << 22
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,10 @@ def _chunk(outputs: int, rows: int) -> int:
 def takes(p: ConvolutionProblem) -> bool:
     """Whether tiles serve a problem."""
     enough = p.columns >= _FEWEST_COLUMNS and p.terms >= _FEWEST_TERMS
-    return enough and p.rank > 0 and p.is_plain and not p.bits and not p.segment and not p.general
+    if not enough or p.rank == 0 or not p.is_plain or p.bits or p.segment or p.general:
+        return False
+    own = p.batch * p.groups * prod(p.inputs) * p.channels * p.accumulator.itemsize
+    return padded(p).nbytes <= _MOST_PADDED * own + _SMALL
 
 
 def tiled(p: ConvolutionProblem, target: CpuTarget) -> Lowered:

@@ -135,6 +135,12 @@ class _Kernel(ImplicitProduct):
         lines[end : end + 1] = ["}", *self._fold(), "}"]
         return [*ahead, *lines]
 
+    @property
+    def places_of_sums(self) -> tuple[str, str]:
+        """The row and the column of sum [i][j]: `place` has those of the first of some neighbours."""
+        row, column = self.place
+        return row, f"{column} + j % {self.chunk_b}"
+
     def _scales(self) -> list[str]:
         """Where the scales are."""
         p, words = self.elements, self.words
@@ -158,7 +164,7 @@ class _Kernel(ImplicitProduct):
     def _fold(self) -> list[str]:
         """Adds a block's sums to those of f32."""
         t, p = self.tile, self.elements
-        row, column = self.place
+        row, column = self.places_of_sums
         pixel, other = (row, column) if self.left else (column, row)
         mine, theirs = (("i", t.tm), ("j", t.tn)) if self.left else (("j", t.tn), ("i", t.tm))
         extent, first = ("columns", "n0") if self.left else ("rows", "m0")
@@ -196,6 +202,7 @@ class _Kernel(ImplicitProduct):
 
     def sums_to_shared(self) -> list[str]:
         t, pitch = self.tile, sums_pitch(replace(self.c, accumulator=F32), self.tile)
+        row, column = self.places_of_sums
         return [
             "wait_copies<0>();",
             "__syncthreads();",
@@ -203,7 +210,7 @@ class _Kernel(ImplicitProduct):
             "#pragma unroll",
             f"for (int i = 0; i < {t.tm}; ++i)",
             "#pragma unroll",
-            f"for (int j = 0; j < {t.tn}; ++j) sums0[({self.place[0]}) * {pitch} + {self.place[1]}] = result[i][j];",
+            f"for (int j = 0; j < {t.tn}; ++j) sums0[({row}) * {pitch} + {column}] = result[i][j];",
             "__syncthreads();",
         ]
 
