@@ -2,7 +2,7 @@
 
 A block has the keys of a row, or of a part of a longer one, in registers. It finds the first key of each of some groups of them,
 twice as many groups as elements are wanted or more: the one of these keys that has the wanted number up to it bounds what can be
-wanted. Little more than that is left, and is put in order by counting or, if much is wanted, by a network. Where too much is left,
+wanted. Little more than that is left: it is put in order by counting or, if much is wanted, by a network. Where too much is left,
 as of equal keys, the last wanted key is found bit by bit, and of what equals it as many are taken as are wanted, the first in the
 row. The parts of a long row leave their first elements in the workspace, one after another, which is a row again.
 """
