@@ -60,6 +60,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="runs with --device cpu"))
 
 
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Memory that a file's tests leave in the pool goes back to the system: a worker runs many files."""
+    if nextitem is None or nextitem.path != item.path:
+        from baracuda.runtime.memory import release_cached
+
+        release_cached()
+
+
 @pytest.fixture(scope="session")
 def machine(request: pytest.FixtureRequest) -> Machine:
     """The machine of `--device`."""

@@ -40,17 +40,18 @@ def arange(
 
 def asarray(obj: Any, /, *, dtype: DType | None = None, device: Device | None = None, copy: bool | None = None) -> Array:
     """`baracuda.to_device` of a NumPy array, of what exports DLPack or a buffer, and of numbers in nested lists, in which arrays
-    may stand as well. Memory is shared where that takes no conversion, unless `copy` is true."""
+    may stand as well. Memory is shared where that takes no conversion, unless `copy` is true. Without a `device` arrays of other
+    libraries stay where they are, but NumPy's and buffers are put on the default one."""
     kind = None if dtype is None else kind_of(dtype)
     shared = isinstance(obj, Array) or hasattr(obj, "__dlpack__") or _has_buffer(obj)
     if isinstance(obj, Array):
         array = obj
     elif isinstance(obj, (np.ndarray, np.generic)):
-        array = to_device(np.asarray(obj), Device.cpu())
+        array, device = to_device(np.asarray(obj), Device.cpu()), device_or(device)
     elif hasattr(obj, "__dlpack__"):
         array = of(tensor_ref(obj))
     elif shared:
-        array = to_device(np.asarray(obj), Device.cpu())
+        array, device = to_device(np.asarray(obj), Device.cpu()), device_or(device)
     else:
         array, device, kind = *_of_numbers(obj, kind, device), None
     if copy is False and (not shared or kind not in (None, array.kind) or device not in (None, array.device)):

@@ -10,7 +10,7 @@ os.environ["SCIPY_ARRAY_API"] = "1"  # which SciPy reads when it is imported
 
 import numpy as np
 from compare import NUMBERS, ROWS, Call, compare
-from scipy import cluster, constants, differentiate, integrate, ndimage, optimize, signal, special, stats
+from scipy import cluster, constants, differentiate, fft, integrate, ndimage, optimize, signal, special, stats
 from scipy.optimize import elementwise
 from scipy.spatial.transform import RigidTransform, Rotation
 
@@ -27,17 +27,18 @@ OF_PAIRS = (
     "ttest_ind ttest_rel pearsonr bartlett f_oneway levene kruskal spearmanrho alexandergovern ansari brunnermunzel ranksums "
 )
 OF_PAIRS += "linregress siegelslopes theilslopes zmap"
+TRANSFORMS = "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 fftn ifftn rfftn irfftn dct idct dst idst fftshift ifftshift"
 SPECTRA = "hilbert envelope periodogram welch spectrogram stft"
 WINDOWS = "hann hamming blackman bartlett cosine nuttall"
 #: What SciPy computes on the CPU for all libraries but some that it knows by name.
 ON_HOST = (
     "stats.lmoment stats.ranksums stats.linregress stats.siegelslopes stats.theilslopes stats.expectile "
-    "stats.obrientransform stats.trimboth stats.trim1 signal.detrend signal.convolve signal.correlate signal.fftconvolve "
-    "signal.oaconvolve signal.lfilter signal.filtfilt signal.zpk2tf signal.bilinear signal.upfirdn signal.resample_poly "
-    "signal.decimate signal.sosfilt signal.sosfiltfilt signal.medfilt signal.resample signal.hilbert signal.envelope "
-    "signal.periodogram signal.welch signal.spectrogram signal.stft signal.csd signal.coherence cluster.vq.vq "
-    "cluster.vq.kmeans cluster.vq.kmeans2 cluster.hierarchy.linkage cluster.hierarchy.cophenet integrate.simpson "
-    "ndimage.gaussian_filter ndimage.laplace ndimage.zoom"
+    "stats.obrientransform stats.trimboth stats.trim1 signal.detrend signal.convolve signal.correlate signal.lfilter "
+    "signal.filtfilt signal.zpk2tf signal.bilinear signal.upfirdn signal.resample_poly signal.decimate signal.sosfilt "
+    "signal.sosfiltfilt signal.medfilt signal.periodogram signal.welch signal.spectrogram signal.stft signal.csd "
+    "signal.coherence cluster.vq.vq cluster.vq.kmeans cluster.vq.kmeans2 cluster.hierarchy.linkage "
+    "cluster.hierarchy.cophenet integrate.simpson ndimage.gaussian_filter ndimage.laplace ndimage.zoom fft.dct fft.idct "
+    "fft.dst fft.idst"
 )
 
 
@@ -82,6 +83,7 @@ CALLS: dict[str, Call] = {
     **{f"special.{name}": _of_one(special, name, NUMBERS / 2) for name in OF_ONE.split()},
     **{f"special.{name}": _of_two(special, name, NUMBERS + 1, OTHERS) for name in OF_TWO.split()},
     **{f"special.{name}": _of_one(special, name, ROWS) for name in ("logsumexp", "softmax", "log_softmax")},
+    **{f"fft.{name}": _of_one(fft, name, ROWS) for name in TRANSFORMS.split()},
     **{f"stats.{name}": _of_one(stats, name, ROWS) for name in OF_ROWS.split()},
     **{f"stats.{name}": _of_two(stats, name, NUMBERS, OTHERS) for name in OF_PAIRS.split()},
     "stats.describe": lambda array: stats.describe(array(ROWS))[2:],

@@ -310,13 +310,27 @@ def test_arrays_of_a_shape(device: Device) -> None:
     assert (xp.empty((2, 3), device=device).shape, xp.empty_like(xp.zeros(3, dtype=xp.int8)).dtype) == ((2, 3), xp.int8)
 
 
-def test_the_default_device_is_what_it_was_said_to_be() -> None:
+def test_the_default_device_is_what_it_was_said_to_be(device: Device) -> None:
     from baracuda.array_api.operands import default_device
 
     with pytest.raises(baracuda.Error, match="expected a Device"):
         xp.zeros(3, device="cpu")
-    xp.set_default_device(Device.cpu())
-    assert default_device() == Device.cpu()
+    before = default_device()
+    try:
+        xp.set_default_device(device)
+        for made in (
+            xp.zeros(2),
+            xp.asarray([1, 2]),
+            xp.asarray(np.zeros(2)),
+            xp.asarray(np.float32(1)),
+            xp.asarray(bytearray(b"a")),
+        ):
+            assert made.device == device
+        held = xp.asarray([1.0], device=Device.cpu())
+        assert xp.asarray(held).device == held.device == Device.cpu()
+    finally:
+        xp.set_default_device(before)
+    assert default_device() == before
 
 
 def test_special_values() -> None:

@@ -112,12 +112,15 @@ def test_few_of_many(kind: K, first: int, count: int, device: str) -> None:
 
 @pytest.mark.parametrize("kind", [K.F32, K.F64, K.U8, K.BOOL])
 @pytest.mark.parametrize(
-    ("length", "first", "count"), [(200, 0, 3), (5000, 0, 500), (9000, 3, 1000), (40000, 10, 54), (70000, 0, 1024)]
+    ("length", "first", "count"), [(200, 0, 3), (5000, 0, 500), (8192, 0, 64), (9000, 3, 500), (40000, 10, 54), (70000, 0, 1024)]
 )
 def test_few_of_many_in_parts(kind: K, length: int, first: int, count: int, device: str) -> None:
     """Rows of one and of several blocks, ties and none, and what lies close together: all that is wanted in one thread's part."""
     for x in (mixed((2, length), kind), np.arange(2 * length)[::-1].reshape(2, length).astype(kind.numpy)):
         check(x, device, first=first, count=count)
+    x = np.arange(2 * length).reshape(2, length) % 977
+    x[:, length // 2 : length // 2 + length // 8] -= 1000
+    check(x.astype(kind.numpy), device, first=first, count=count)
     x = np.zeros((2, length), kind.numpy)
     x[:, :: length // 50] = 1
     check(x, device, first=first, count=count, descending=True)

@@ -183,6 +183,8 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("gru", _t(9, 11, 20), None, _weights(3, 20, 67), batch_first=True, linear_before_reset=False, clip=0.5),
     _call("gru_backward", _t(11, 9, 67), _t(11, 9, 20), _t(1, 9, 67), _weights(3, 20, 67), lengths=_STEPS),
     _call("rnn", _t(11, 9, 20), _t(1, 9, 67), _weights(1, 20, 67), nonlinearity="relu"),
+    _call("lstm", _t(2, 64, 8), None, _weights(4, 8, 530)),  # tiles of 64 rows on a GPU
+    _call("lstm_backward", _t(2, 33, 530), _t(2, 33, 8), None, _weights(4, 8, 530)),
     _call("slstm", _t(11, 9, 20), None, _weights(4, 20, 67), lengths=_STEPS),
     _call("slstm_backward", _t(11, 9, 67), _t(11, 9, 20), None, _weights(4, 20, 67)),
     _call("crf_forward", _t(11, 9, 37), _t(37, 37), _t(37), _t(37), lengths=_STEPS),

@@ -47,7 +47,7 @@ def test_twice(machine: Machine, tried: Subject, element: K) -> None:
             same(first, execute(machine, case, poison=poison, bound=bound).outputs, f"{case}, bound={bound}")
 
 
-@pytest.mark.one_of(4)
+@pytest.mark.one_of(7)
 @pytest.mark.parametrize("n", [5, 129, 1024, 5000])
 @pytest.mark.parametrize("element", FLOATS, ids=K_IDS)
 @pytest.mark.parametrize("tried", REDUCED, ids=lambda s: s.label)

@@ -157,6 +157,7 @@ DEFAULTS = {"lstm": ("sigmoid", "tanh", "tanh"), "gru": ("sigmoid", "tanh"), "rn
 NUMBERS = {"hard_sigmoid": (0.2, 0.5)}
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("start", [True, False], ids=["given", "zero"])
 @pytest.mark.parametrize("number", range(len(DEFINED)))
 def test_definitions(number: int, start: bool, device: str) -> None:
@@ -370,5 +371,11 @@ def test_errors() -> None:
     gates = [params[0], params[1][:, :4], *params[2:]]
     with pytest.raises(InvalidProblemError, match="num_heads: 2; expected a divisor"):
         baracuda.slstm(x, None, gates, num_heads=2)
+    with pytest.raises(InvalidProblemError, match=r"saved: 1 tensors; expected the 2"):
+        baracuda.lstm_backward(torch.zeros(T, B, 9), x, hx, params, y=torch.zeros(T, B, 9), saved=hx[:1])
+    with pytest.raises(InvalidProblemError, match=r"params\[1\]: w_hh has shape \(36,\)"):
+        baracuda.lstm(x, hx, [params[0], params[2], *params[2:]])
+    with pytest.raises(InvalidProblemError, match="peepholes: 0 tensors; expected 1"):
+        baracuda.lstm(x, hx, params, peepholes=[])
     with pytest.raises(InvalidProblemError, match="dy: None"):
         baracuda.lstm_backward(None, x, hx, params)

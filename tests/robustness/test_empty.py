@@ -49,11 +49,13 @@ def _emptied(call: Call) -> Iterator[tuple[str, Call]]:
                 yield f"{call.name}: {place} empty along {axis}, others of {others}", changed
 
 
-def test_tensors_that_are_empty() -> None:
+@pytest.mark.parametrize("share", range(6))
+def test_tensors_that_are_empty(share: int, full: bool) -> None:
+    """With --full every function; without, one of four of them."""
     failed, results = [], 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for call in _first_samples():
+        for call in _first_samples()[share :: 6 if full else 24]:
             for what, changed in _emptied(call):
                 try:
                     changed.function(*changed.arguments, **changed.keywords)
@@ -63,4 +65,4 @@ def test_tensors_that_are_empty() -> None:
                 except Exception as error:
                     failed.append(f"{what}: {error!r}")
     assert not failed, "\n".join(failed)
-    assert results > 1000
+    assert results > 20

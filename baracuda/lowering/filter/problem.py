@@ -1,7 +1,8 @@
 """Recursive filters as a problem: y_t = x_t - a_1 y_(t-1) - a_2 y_(t-2) - ... - a_p y_(t-p), with zeros before the first element.
 
 *Order.* Elements follow one another, and each is one chain of fused multiply-adds from the oldest on: s = x_t, then
-s = fma(-a_k, y_(t-k), s) for k = p, p - 1, ..., 1, where y before the row is +0.
+s = fma(-a_k, y_(t-k), s) for k = p, p - 1, ..., 1, where y before the row is +0. Of more than `HELD` coefficients only those of
+elements that there are count.
 """
 
 from __future__ import annotations

@@ -293,6 +293,8 @@ class Regions:
         self.size = size if isinstance(size, tuple) else (size, size)
         if min(self.size) < 1:
             raise InvalidProblemError(f"output_size: {size}; expected 1 or more")
+        if ratio > _MOST:
+            raise UnsupportedError(f"sampling_ratio: {ratio}; expected up to {_MOST}")
         expected = 5 if images is None else 4
         if boxes.shape[1] != expected or (images is not None and images.shape != boxes.shape[:1]):
             raise InvalidProblemError(

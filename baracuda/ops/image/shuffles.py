@@ -254,7 +254,7 @@ def _windows(do: Steps, x: TensorRef, size: Patch) -> Any:
 def _from_windows(do: Steps, x: TensorRef, image: tuple[int, int]) -> TensorMut:
     count, down, right, c = x.shape
     h, w = image
-    if h < 1 or w < 1 or h % down or w % right or count % ((h // down) * (w // right)):
+    if min(h, w, down, right) < 1 or h % down or w % right or count % ((h // down) * (w // right)):
         raise InvalidProblemError(f"image_size: {image}; expected multiples of {(down, right)} that {count} windows fill")
     rows, columns = h // down, w // right
     n = count // (rows * columns)

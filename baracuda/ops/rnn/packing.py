@@ -87,7 +87,7 @@ def pack_padded_sequence(
     return data, sizes, ordered, back
 
 
-@composed(x="total ... : T", batch_sizes="steps : s32 s64", sorted_indices="... : s32 s64", unsorted_indices="... : s32 s64")
+@composed(x="total ... : T", batch_sizes="steps : s32 s64", sorted_indices="rows : s32 s64", unsorted_indices="rows : s32 s64")
 def pad_packed_sequence(
     do: Steps,
     x: TensorRef,
@@ -114,6 +114,8 @@ def pad_packed_sequence(
     if total_length is not None and total_length < steps:
         raise InvalidProblemError(f"total_length: {total_length}; expected {steps} or more, the steps there are")
     batch = int(do.on_host(slab(batch_sizes, 0, 0, 1))[0]) if unsorted_indices is None else unsorted_indices.shape[0]
+    if batch < 0:
+        raise InvalidProblemError(f"batch_sizes: {batch}; expected 0 or more")
     lengths = _counts(do, batch_sizes, batch)
     total = steps if total_length is None else total_length
     shape = (batch, total, *x.shape[1:]) if batch_first else (total, batch, *x.shape[1:])

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from baracuda.core.bounds import Above, AtLeast, Finite
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import as_bits, slab, view
 from baracuda.formula import functions as f
@@ -30,6 +30,8 @@ from baracuda.ops.shapes.slices import unfold_dim_backward
 from baracuda.ops.signal.windows import INTERNAL, kaiser_of
 
 _F64 = ElementKind.F64
+#: Elements that the filters of two rates may have.
+_MOST = 1 << 31
 Window = Literal["sinc_interp_hann", "sinc_interp_kaiser"]
 Part = Annotated[float, Above(0), Finite()]
 
@@ -69,6 +71,9 @@ class _Rates:
         self.taps = 2 * self.width + self.orig
         self.frames = length // self.orig + 1
         self.length = -(-self.new * length // self.orig)
+        if self.new * self.taps > _MOST:
+            filters = f"{self.new} filters of {self.taps} taps"
+            raise UnsupportedError(f"orig_freq, new_freq: {orig}, {new}, which need {filters}; expected at most {_MOST} in all")
         self.padded = (self.frames - 1) * self.orig + self.taps
 
     def filters(self, do: Steps, kind: ElementKind, method: Window, beta: float) -> Any:

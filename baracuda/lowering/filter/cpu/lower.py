@@ -74,17 +74,13 @@ class _Rows:
         b, p = self.b, self.p
         bases = [self.code.operand(i) for i in range(OPERANDS)]
         along = [self.code.integer(t.along * self.size) for t in p.tensors]
-        length, width = self.code.integer(p.length), self.size * self.lanes
+        length = self.code.integer(p.length)
         zero = Value(self.type, "zeroinitializer")
         with b.loop(self.code.begin, self.code.end) as unit:
             offsets = self._offsets(unit)
-            factors = b.array(self.element, p.order * self.lanes)
-            with b.loop(0, i64(p.order)) as k:
-                a = b.op("fneg", self._load(b.at(bases[A], b.mul(k, along[A])), offsets[A]))
-                b.store(a, b.at(factors, b.mul(k, width)), min(width, 64))
             if p.order <= HELD:
                 before = [b.variable(zero) for _ in range(p.order)]
-                own = [b.load(self.type, b.at(factors, i * width), min(width, 64)) for i in range(p.order)]
+                own = [b.op("fneg", self._load(b.at(bases[A], b.mul(along[A], i)), offsets[A])) for i in range(p.order)]
                 with b.loop(0, length) as t:
                     s = self._load(b.at(bases[X], b.mul(t, along[X])), offsets[X])
                     values = [v.get() for v in before]
@@ -95,24 +91,17 @@ class _Rows:
                     before[0].set(s)
                     self._store(b.at(bases[Y], b.mul(t, along[Y])), offsets[Y], s)
             else:
-                self._from_memory(bases, along, offsets, factors, length, width, zero)
+                self._from_memory(bases, along, offsets, length)
 
-    def _from_memory(
-        self, bases: list[Value], along: list[Value], offsets: list[Value], factors: Value, length: Value, width: int, zero: Value
-    ) -> None:
-        """The elements before lie in a ring."""
-        b, p = self.b, self.p
-        ring = b.array(self.element, p.order * self.lanes)
-        order = i64(p.order)
-        with b.loop(0, order) as k:
-            b.store(zero, b.at(ring, b.mul(k, width)), min(width, 64))
+    def _from_memory(self, bases: list[Value], along: list[Value], offsets: list[Value], length: Value) -> None:
+        """The elements before are read where they were written."""
+        b, order = self.b, self.code.integer(self.p.order)
         with b.loop(0, length) as t:
             s = b.variable(self._load(b.at(bases[X], b.mul(t, along[X])), offsets[X]))
-            with b.loop(0, order) as i:
-                k = b.sub(p.order - 1, i)  # the factor of the element k + 1 before
-                at = b.rem(b.add(t, i), order)
-                a = b.load(self.type, b.at(factors, b.mul(k, width)), min(width, 64))
-                y = b.load(self.type, b.at(ring, b.mul(at, width)), min(width, 64))
+            first = b.sub(t, b.min(order, t))
+            with b.loop(first, t) as before:
+                k = b.sub(b.sub(t, before), 1)
+                a = b.op("fneg", self._load(b.at(bases[A], b.mul(k, along[A])), offsets[A]))
+                y = self._load(b.at(bases[Y], b.mul(before, along[Y])), offsets[Y])
                 s.set(b.call(self.type, intrinsic("fma", self.type), a, y, s.get()))
-            b.store(s.get(), b.at(ring, b.mul(b.rem(t, order), width)), min(width, 64))
             self._store(b.at(bases[Y], b.mul(t, along[Y])), offsets[Y], s.get())

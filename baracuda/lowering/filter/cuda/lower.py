@@ -44,39 +44,34 @@ def lower(problem: Filter) -> Lowered:
         pointer("y", Y, p.y),
         f"const i64 sx = {words.signed(p.x.along)}, sa = {words.signed(p.a.along)}, sy = {words.signed(p.y.along)};",
         f"const i64 length = {words.signed(p.length)};",
-        f"{type_} h[{p.order}];",
     ]
-    unroll = "#pragma unroll" if p.order <= HELD else "#pragma unroll 1"
-    body += [unroll, f"for (int k = 0; k < {p.order}; ++k) h[k] = 0;"]
-    if p.order <= HELD:
-        step = [
-            "#pragma unroll",
-            f"for (int k = {p.order - 1}; k >= 0; --k) s = {fma}(f[k], h[k], s);",
-            "#pragma unroll",
-            f"for (int k = {p.order - 1}; k > 0; --k) h[k] = h[k - 1];",
-            "h[0] = s;",
-        ]
-        body += [f"{type_} f[{p.order}];", unroll, f"for (int k = 0; k < {p.order}; ++k) f[k] = -a[k * sa];"]
-    else:
-        step = [
-            "int at = (int)(t % ORDER);".replace("ORDER", str(p.order)),
-            "const int own = at;",
-            f"for (int k = {p.order - 1}; k >= 0; --k) {{",
-            f"  s = {fma}(-a[k * sa], h[at], s);",
-            f"  if (++at == {p.order}) at = 0;",
-            "}",
-            "h[own] = s;",
-        ]
-    body += [
+    body += _held(p.order, type_, fma) if p.order <= HELD else _from_memory(words.signed(p.order), type_, fma)
+    launch = Launch(KernelSource(translation_unit(words, body, _THREADS)), (-(-p.count // _THREADS), 1, 1), _THREADS)
+    return Lowered((launch,), tuple(words.values), 0, f"filter of {p.order}")
+
+
+def _held(order: int, type_: str, fma: str) -> list[str]:
+    """The elements before are in registers, and some of x are read ahead."""
+    step = [
+        "#pragma unroll",
+        f"for (int k = {order - 1}; k >= 0; --k) s = {fma}(f[k], h[k], s);",
+        "#pragma unroll",
+        f"for (int k = {order - 1}; k > 0; --k) h[k] = h[k - 1];",
+        "h[0] = s;",
+    ]
+    return [
+        f"{type_} h[{order}], f[{order}];",
+        "#pragma unroll",
+        f"for (int k = 0; k < {order}; ++k) {{ h[k] = 0; f[k] = -a[k * sa]; }}",
         "i64 t = 0;",
         f"for (; t + {_AHEAD} <= length; t += {_AHEAD}) {{",
         f"  {type_} ahead[{_AHEAD}];",
         "  #pragma unroll",
         f"  for (int i = 0; i < {_AHEAD}; ++i) ahead[i] = x[(t + i) * sx];",
-        "  #pragma unroll 1" if p.order > HELD else "  #pragma unroll",
+        "  #pragma unroll",
         f"  for (int i = 0; i < {_AHEAD}; ++i) {{",
         f"    {type_} s = ahead[i];",
-        *(f"    {line}".replace("t % ", "(t + i) % ") for line in step),
+        *(f"    {line}" for line in step),
         "    y[(t + i) * sy] = s;",
         "  }",
         "}",
@@ -86,5 +81,15 @@ def lower(problem: Filter) -> Lowered:
         "  y[t * sy] = s;",
         "}",
     ]
-    launch = Launch(KernelSource(translation_unit(words, body, _THREADS)), (-(-p.count // _THREADS), 1, 1), _THREADS)
-    return Lowered((launch,), tuple(words.values), 0, f"filter of {p.order}")
+
+
+def _from_memory(order: str, type_: str, fma: str) -> list[str]:
+    """The elements before are read where they were written."""
+    return [
+        f"const i64 order = {order};",
+        "for (i64 t = 0; t < length; ++t) {",
+        f"  {type_} s = x[t * sx];",
+        f"  for (i64 i = t < order ? 0 : t - order; i < t; ++i) s = {fma}(-a[(t - i - 1) * sa], y[i * sy], s);",
+        "  y[t * sy] = s;",
+        "}",
+    ]

@@ -10,7 +10,7 @@ from baracuda.formula.expr import Expr
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.recurrence.cuda.code import RecurrenceOperands, source
 from baracuda.lowering.recurrence.problem import LANE, ArrayLayout
-from baracuda.lowering.recurrent.cuda.tiling import LANES, STAGES, padded, parts_of, tiles_of, tiling
+from baracuda.lowering.recurrent.cuda.tiling import LANES, padded, parts_of, tiles_of, tiling
 from baracuda.lowering.recurrent.problem import Phase, Recurrent
 
 _COUNTER = 256
@@ -119,7 +119,7 @@ class Folds:
         ]
         weights = f"shared_state + {self.held[number]}" if shape.resident else ""
         fetch = [
-            f"unsigned char* const stage = shared_state + {self.staged} + at % {STAGES} * {self.stage_bytes};",
+            f"unsigned char* const stage = shared_state + {self.staged} + at % {shape.stages} * {self.stage_bytes};",
             f"const int k0 = at * {shape.chunk}, count = min({shape.chunk}, (int){depth} - k0);",
         ]
         for part in range(parts):
@@ -148,12 +148,12 @@ class Folds:
                  *braced(f"  for (int g = 0; g < {phase.products}; ++g)", zero)],
             )  # fmt: skip
             lines += ["__syncthreads();"]
-            lines += braced(f"for (int at = 0; at < {STAGES - 1}; ++at)", fetch)
+            lines += braced(f"for (int at = 0; at < {shape.stages - 1}; ++at)", fetch)
             step = [
-                f"wait_pieces<{STAGES - 2}>();",
+                f"wait_pieces<{shape.stages - 2}>();",
                 "__syncthreads();",
-                *braced("", [f"const int at = c + {STAGES - 1};", *fetch]),
-                f"unsigned char* const stage = shared_state + {self.staged} + c % {STAGES} * {self.stage_bytes};",
+                *braced("", [f"const int at = c + {shape.stages - 1};", *fetch]),
+                f"unsigned char* const stage = shared_state + {self.staged} + c % {shape.stages} * {self.stage_bytes};",
                 f"const int k0 = c * {shape.chunk}, count = min({shape.chunk}, (int){depth} - k0);",
                 f"const {self.type}* const weights = (const {self.type}*)("
                 + (f"{weights}) + k0 * {LANES * products};" if shape.resident else f"stage + {at_weights});"),

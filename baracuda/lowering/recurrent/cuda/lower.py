@@ -18,7 +18,7 @@ from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.recurrence.cuda.code import source
 from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, ArrayLayout, Varies
 from baracuda.lowering.recurrent.cuda.folds import Folds, braced, source_with
-from baracuda.lowering.recurrent.cuda.tiling import LANES, STAGES, padded, parts_of, tiles_of
+from baracuda.lowering.recurrent.cuda.tiling import LANES, padded, parts_of, tiles_of
 from baracuda.lowering.recurrent.problem import Phase, Recurrent, RecurrentProblem, Trace
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
@@ -99,12 +99,13 @@ class _Code(Folds):
             (parts_of(p) * shape.rows + (0 if shape.resident else LANES * padded(p.products))) * self.size for _, p in folded
         ) if folded else 0  # fmt: skip
         self.staged, self.stage_bytes = shared, round_up(per_k * shape.chunk, 128)
-        shared += STAGES * self.stage_bytes
+        shared += shape.stages * self.stage_bytes
         waits = [self._waits(i) for i in range(len(problem.phases))]
         body = [
             *code.pointers(),
             "const int thread = threadIdx.x;",
-            "const int group = thread / 32 * 4 + thread % 32 / 8, l = thread % 8;",
+            "// A neighbour reads the same weights, the next but one the same rows: shared memory serves half a warp at once.",
+            "const int group = thread / 32 * 4 + thread / 16 % 2 * 2 + thread % 2, l = thread / 2 % 8;",
             f"const int batch = (int){code.number('batch', problem.batch)}, blocks_of_rows = "
             f"(int){code.words.signed(self.blocks_of_rows)};",
             f"const i64 all_rows = {code.words.signed(self.rows)};",

@@ -8,21 +8,23 @@ from baracuda.core.layout import round_up
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.recurrent.problem import Phase, Recurrent
 
-#: Lanes of a tile, and stages of its chunks.
-LANES, STAGES = 8, 3
+#: Lanes of a tile.
+LANES = 8
 #: Rows of a tile as groups of threads and rows of each thread.
 _ROWS = ((4, 1), (8, 1), (16, 1), (16, 2), (32, 2), (32, 4), (64, 4))
-_CHUNKS = (64, 32, 16, 8)
-_STAGED = 80 * 1024
+#: k of a chunk, and how many chunks are under way at most: some 100 KB of them hide the way from the second cache.
+_CHUNKS, _STAGES = (64, 32, 16, 8), 9
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """The tiles: groups of threads along rows, rows of a thread, k of a chunk, and whether weights stay in shared memory."""
+    """The tiles: groups of threads along rows, rows of a thread, k of a chunk, how many chunks have room, and whether weights
+    stay in shared memory."""
 
     groups: int
     each: int
     chunk: int
+    stages: int
     resident: bool
 
     @property
@@ -62,12 +64,18 @@ def tiling(problem: Recurrent, target: Target) -> Tiling:
     weights = sum(round_up(p.depth * LANES * padded(p.products) * size, 128) for p in folded)
     staged = max((parts_of(p) * rows * size for p in folded), default=0)
     left = target.shared_bytes - 1024
-    chunk = _chunk(staged, left - weights)
-    if blocks <= target.multiprocessors and weights < left and chunk:
-        return Tiling(groups, each, chunk, True)
+    depth = max((p.depth for p in folded), default=1)
+    if blocks <= target.multiprocessors and (chunks := _chunks(staged, left - weights, depth)):
+        return Tiling(groups, each, *chunks, True)
     streamed = max(((parts_of(p) * rows + LANES * padded(p.products)) * size for p in folded), default=0)
-    return Tiling(groups, each, _chunk(streamed, left) or _CHUNKS[-1], False)
+    return Tiling(groups, each, *(_chunks(streamed, left, depth) or (_CHUNKS[-1], 2)), False)
 
 
-def _chunk(per_k: int, room: int) -> int:
-    return next((c for c in _CHUNKS if STAGES * c * per_k <= min(room, _STAGED)), 0)
+def _chunks(per_k: int, room: int, depth: int) -> tuple[int, int] | None:
+    """k of a chunk, and how many chunks there is room for: four or more if possible, no more than depth has."""
+    for least in (4, 2):
+        for chunk in _CHUNKS:
+            stages = min(_STAGES, room // round_up(max(1, chunk * per_k), 128), max(2, -(-depth // chunk) + 1))
+            if stages >= min(least, -(-depth // chunk) + 1) and stages >= 2:
+                return chunk, stages
+    return None

@@ -67,7 +67,9 @@ class _Network:
         return every[: self.lanes], every[self.lanes :]
 
     def _extremes(self, x: Value, y: Value) -> tuple[Value, Value]:
-        low, high = (self.b.call(x.type, intrinsic(name, x.type), x, y) for name in ("umin", "umax"))
+        # the maximum of 64-bit words would be several instructions, what is left of both without the minimum is one
+        low = self.b.call(x.type, intrinsic("umin", x.type), x, y)
+        high = self.b.op("xor", self.b.op("xor", x, y), low)
         return low, high
 
     def _exchange(self, low: int, high: int) -> None:

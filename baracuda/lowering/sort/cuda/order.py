@@ -35,9 +35,12 @@ class UnboundKernel:
     grid: tuple[int, int, int]
     block: int
     shared: int = 0
+    #: How many a multiprocessor should hold.
+    blocks: int = 0
 
     def launch(self, words: Words) -> Launch:
-        source = translation_unit(words, dedent(self.body).strip("\n").split("\n"), self.block, self.functions)
+        body = dedent(self.body).strip("\n").split("\n")
+        source = translation_unit(words, body, self.block, self.functions, blocks=self.blocks)
         return Launch(KernelSource(source), self.grid, self.block, self.shared)
 
 

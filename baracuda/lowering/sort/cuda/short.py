@@ -11,8 +11,8 @@ from baracuda.lowering.sort.problem import Sort
 
 #: The longest row that is ordered by counting, and threads of a block then.
 COUNTED, _COUNTERS = 128, 256
-#: Bits of a digit.
-BITS = 8
+#: Bits of a digit; threads that a multiprocessor should hold.
+BITS, _RESIDENT = 8, 1024
 #: Threads of a block and elements to each, the fewest first.
 _BLOCKS = (
     (64, 4), (128, 4), (128, 8), (256, 8), (256, 12), (256, 16), (512, 12), (512, 16), (1024, 12), (1024, 16),
@@ -96,12 +96,12 @@ def block(sort: Sort, words: Words, threads: int, items: int) -> UnboundKernel:
         passes.append(f"""
 #pragma unroll
   for (int i = 0; i < I; ++i)
-    digits[i] = first + i * 32u < n ? (unsigned)(key_of(own[i], {key}) >> {shift}) & {(1 << bits) - 1}u : {radix - 1}u;
-  rank<T, I, {radix}>(digits, ranks, counts, sums);
+    ranks[i] |= first + i * 32u < n ? (unsigned)(key_of(own[i], {key}) >> {shift}) & {(1 << bits) - 1}u : {radix - 1}u;
+  rank<T, I, {radix}>(ranks, tally<T, I, {radix}>(ranks, counts), counts, sums);
 #pragma unroll
   for (int i = 0; i < I; ++i) {{
-    moved[ranks[i]] = own[i];
-    {"places[ranks[i]] = at[i];" if place else ""}
+    moved[ranks[i] & 0xffffu] = own[i];
+    {"places[ranks[i] & 0xffffu] = (unsigned short)(ranks[i] >> 16);" if place else ""}
   }}
   __syncthreads();""")
         if not last:
@@ -109,7 +109,7 @@ def block(sort: Sort, words: Words, threads: int, items: int) -> UnboundKernel:
 #pragma unroll
   for (int i = 0; i < I; ++i) {{
     own[i] = moved[first + i * 32u];
-    {"at[i] = places[first + i * 32u];" if place else ""}
+    ranks[i] = {"(unsigned)places[first + i * 32u] << 16" if place else "0"};
   }}""")
     wanted, ranked = [], ""
     if sort.values is not None:
@@ -131,12 +131,12 @@ def block(sort: Sort, words: Words, threads: int, items: int) -> UnboundKernel:
   const unsigned first = thread / 32 * (32 * I) + thread % 32;
   const i64 x = x_row(W, row);
   Element own[I];
-  unsigned digits[I], ranks[I]{", at[I]" if place else ""};
+  unsigned ranks[I]{", at[I]" if place else ""};
 #pragma unroll
   for (int i = 0; i < I; ++i) {{
     const unsigned p = first + i * 32u;
     if (p < n) own[i] = read_x(W, x, p);
-    {"at[i] = p;" if place else ""}
+    ranks[i] = p << 16;
   }}
 {"".join(passes)}
   const unsigned from = {words.unsigned(sort.first)}, count = {words.unsigned(sort.count)};
@@ -145,4 +145,4 @@ def block(sort: Sort, words: Words, threads: int, items: int) -> UnboundKernel:
     {" ".join(wanted)}
   }}
   {ranked}"""
-    return UnboundKernel(text, body, (sort.rows, 1, 1), threads, shared=_shared(sort, threads, items))
+    return UnboundKernel(text, body, (sort.rows, 1, 1), threads, _shared(sort, threads, items), _RESIDENT // threads)
