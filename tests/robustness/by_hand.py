@@ -286,3 +286,12 @@ def _pooling() -> dict[str, list[Callable[[], Made]]]:
 
 
 CALLS |= _pooling()
+
+_KEY = np.array([0, 7], np.uint32)
+CALLS |= {
+    f"{name}_backward": [_of(x, _KEY, 0.3)]
+    for name, x in (
+        ("dropout", (2, 3)), ("dropout1d", (2, 3, 4)), ("dropout2d", (2, 3, 4, 4)), ("dropout3d", (2, 3, 2, 2, 2)),
+        ("alpha_dropout", (2, 3)), ("feature_alpha_dropout", (2, 3, 4)),
+    )
+}  # fmt: skip

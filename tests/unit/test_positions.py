@@ -22,6 +22,11 @@ NAMES = {"d": "p", "equation": "subscripts", "x2": "b"}
 
 #: Where what PyTorch takes by position is not what we take there, and why that is no trap.
 DEVIATIONS = {
+    **dict.fromkeys(
+        ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"),
+        "the key comes second; a number is no tensor, so PyTorch's order is refused",
+    ),
+    "multinomial": "the key comes first; weights are refused as a key",
     "embedding_renorm": "the table comes first; a table of floats is refused as indices",
     "index_select": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
     "polygamma": "the order comes first; a tensor is no order, so PyTorch's order is refused",

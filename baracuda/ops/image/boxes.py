@@ -230,7 +230,7 @@ def box_iou_backward(
     >>> import numpy as np, baracuda
     >>> a, b = np.float32([[0, 0, 2, 2]]), np.float32([[0, 0, 4, 2]])
     >>> baracuda.box_iou_backward(np.ones((1, 1), "f"), a, b, wrt=("a",)).tolist()
-    [[-0.25, 0.0, 0.25, 0.0]]
+    [[-0.0625, -0.0625, 0.25, 0.0625]]
     """
     _check_boxes(a, b, pairwise)
     names = chosen(wrt, ("a", "b"))

@@ -14,10 +14,12 @@ from baracuda.core.tensor import TensorRef
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, const, fma, select
 from baracuda.formula.special_functions import ndtr, ndtri
-from baracuda.ops.declaration.composition import Steps, composed
+from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.traced import Own
-from baracuda.ops.declaration.words import Extents, FloatElement
-from baracuda.ops.random.draws import KEY, Bits, Draw, distribution, drawn, kind_for
+from baracuda.ops.declaration.words import Extents, FloatElement, Wrt
+from baracuda.ops.elementwise.conversions import in_element
+from baracuda.ops.random.draws import KEY, Bits, Draw, distribution, draw_into, drawn, kind_for
+from baracuda.ops.shapes.broadcasting import sum_over
 
 _ANY = "... or number : float"
 
@@ -134,6 +136,35 @@ def normal(
     (2, 3)
     """
     return draws(do, normal_op, key, shape, dtype, bits, mean=mean, std=std)
+
+
+def _deviations(draw: Draw, dy: Own) -> Expr:
+    return draw.of(dy) * draw.normal()
+
+
+_deviations_op = distribution(_deviations)
+
+
+@composed(dy="... : float", key=KEY, mean=_ANY, std=_ANY)
+def normal_backward(
+    do: Steps, dy: TensorRef, key: TensorRef, mean: Any = 0.0, std: Any = 1.0, *, bits: Bits = "philox", wrt: Wrt = None
+) -> Any:
+    """The gradients of `normal`'s mean and std where they are tensors, those named in `wrt` or both: the sums of dy and of dy z
+    over what they were broadcast along, z the draws, which are made again.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.normal_backward(np.ones((2, 3), np.float32), baracuda.rng_key(7), np.zeros(3, np.float32)).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    given = {"mean": mean, "std": std}
+    known = [name for name, value in given.items() if isinstance(value, TensorRef)]
+    made = []
+    for name in chosen(wrt, known):
+        slope = dy if name == "mean" else draw_into(do, _deviations_op, key, do.rows(dy.shape, dy.kind), {"dy": dy}, bits)
+        made.append(in_element(do, sum_over(do, slope, given[name].shape), given[name].kind))
+    return one_or_all(made)
 
 
 @composed(key=KEY, mean=_ANY, std=_ANY, numbers={"mean": (), "std": ()})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.lazy import cached_property
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import expanded_dims, slab, view
 from baracuda.ops.declaration.composition import Given

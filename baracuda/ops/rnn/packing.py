@@ -87,6 +87,27 @@ def pack_padded_sequence(
     return data, sizes, ordered, back
 
 
+@composed(dy="total ... : T", x="... : T", lengths="rows : s32 s64")
+def pack_padded_sequence_backward(
+    do: Steps, dy: TensorRef, x: TensorRef, lengths: TensorRef, *, batch_first: bool = False, enforce_sorted: bool = True
+) -> Any:
+    """The gradient of `pack_padded_sequence`'s x, given that of its data: dy where each step was, 0 beyond the lengths.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy, x = np.float32([1, 4, 2, 5, 3]), np.zeros((3, 2), np.float32)
+    >>> baracuda.pack_padded_sequence_backward(dy, x, np.array([3, 2])).tolist()
+    [[1.0, 4.0], [2.0, 5.0], [3.0, 0.0]]
+    """
+    data, sizes, ordered, back = pack_padded_sequence(do, x, lengths, batch_first=batch_first, enforce_sorted=enforce_sorted)
+    if dy.shape != data.shape:
+        raise InvalidProblemError(f"dy: shape is {dy.shape}; expected {data.shape}, that of the data")
+    steps = x.shape[1 if batch_first else 0]
+    padded, _ = pad_packed_sequence(do, dy, sizes, ordered, back, batch_first=batch_first, total_length=steps)
+    return padded
+
+
 @composed(x="total ... : T", batch_sizes="steps : s32 s64", sorted_indices="rows : s32 s64", unsorted_indices="rows : s32 s64")
 def pad_packed_sequence(
     do: Steps,
