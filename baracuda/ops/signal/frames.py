@@ -1,8 +1,8 @@
 """Short-time Fourier transforms and their inverses.
 
 The transform of a frame is that of `rfft` (or `fft`) of the frame times the window. The inverse adds the frames that overlap,
-each times the window, in their order (rule 4 of the contract over the frames that show an element), and divides by the same sum
-of the squares of the window.
+each times the window, in their order (`baracuda/ops/signal/overlaps.py`), and divides by the same sum of the squares of the
+window.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.fft.plan import FourierDescriptor, FourierPlan
 from baracuda.ops.reductions.reductions import sum_
 from baracuda.ops.shapes.pads import pad, pad_backward
-from baracuda.ops.shapes.slices import unfold_dim_backward
+from baracuda.ops.signal.overlaps import overlapped
 
 Padding = Literal["constant", "reflect", "edge", "replicate", "wrap", "circular", "symmetric"]
 
@@ -220,8 +220,7 @@ def stft_backward(
     for name in names:
         if name == "x":
             turned = slopes if w is None else do.run(mul, {"a": slopes, "b": w})
-            like = do.rows(shape, kind)
-            along = unfold_dim_backward(do, turned, like, len(shape) - 1, n_fft, g.hop)
+            along = overlapped(do, turned, g.hop, shape[-1])
             dx = pad_backward(do, along, do.rows(x.shape, kind), ((n_fft // 2,) * 2,), pad_mode, axes=-1) if center else along
             made["x"] = in_element(do, dx, x.kind if x.kind.is_float or x.kind.category is Category.COMPLEX else kind)
         else:
@@ -242,16 +241,10 @@ def _window_slope(do: Steps, slopes: TensorRef, frames: TensorRef, g: _Geometry,
 # --- back -------------------------------------------------------------------------------------------------------------
 
 
-def _overlapped(do: Steps, frames: TensorRef, g: _Geometry, length: int) -> Any:
-    """The sums of frames that overlap."""
-    like = do.rows((*frames.shape[:-2], length), frames.kind)
-    return unfold_dim_backward(do, frames, like, len(like.shape) - 1, g.n, g.hop)
-
-
 def _envelope(do: Steps, w: TensorRef | None, g: _Geometry, count: int, length: int, kind: ElementKind) -> Any:
     """The sum of the squares of the windows that overlap."""
     square = do.filled((g.n,), kind, 1) if w is None else do.run(mul, {"a": w, "b": w})
-    return _overlapped(do, broadcasted(square, (count, g.n)), g, length)
+    return overlapped(do, broadcasted(square, (count, g.n)), g.hop, length)
 
 
 def _span(g: _Geometry, count: int, length: int | None, *, center: bool) -> tuple[int, int, int]:
@@ -297,7 +290,7 @@ def istft(
     half, kind = _halves(x, g, onesided, return_complex)
     frames, w = _frames_back(do, x, g, window, kind, half=half, normalized=normalized)
     total, start, stop = _span(g, x.shape[-1], length, center=center)
-    y = do.run(div, {"a": _overlapped(do, frames, g, total), "b": _envelope(do, w, g, x.shape[-1], total, _real(kind))})
+    y = do.run(div, {"a": overlapped(do, frames, g.hop, total), "b": _envelope(do, w, g, x.shape[-1], total, _real(kind))})
     result = do.new((*x.shape[:-2], max(stop - start, 0)), kind)
     kept = max(min(stop, total) - start, 0)
     last = len(result.shape) - 1

@@ -26,7 +26,7 @@ from baracuda.ops.declaration.words import Positive
 from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.plan import MatmulPlan
-from baracuda.ops.shapes.slices import unfold_dim_backward
+from baracuda.ops.signal.overlaps import overlapped
 from baracuda.ops.signal.windows import INTERNAL, kaiser_of
 
 _F64 = ElementKind.F64
@@ -169,8 +169,7 @@ def resample_backward(
     filters = rates.filters(do, kind, resampling_method, beta)
     d = MatmulDescriptor(phases.shape, filters.shape, "bmn", "nk", "bmk", kind, kind, kind)
     frames = do.plan(MatmulPlan, d, {"a": phases, "b": filters})
-    like = do.rows((flat.shape[0], rates.padded), kind)
-    rows = unfold_dim_backward(do, frames, like, 1, rates.taps, rates.orig)
+    rows = overlapped(do, frames, rates.orig, rates.padded)
     length = x.shape[-1]
     do.copy(do.reshaped(slab(rows, 1, rates.width, rates.width + length), x.shape), dx)
     return dx
