@@ -56,13 +56,6 @@ NEVER = {
     "repeat_interleave": "it reads counts on the host",
     "trim_zeros": "it reads a size on the host",
     "trim_zeros_backward": "it reads a size on the host",
-    "nms": "it reads a size on the host",
-    "batched_nms": "it reads a size on the host",
-    "ps_roi_pool": "it reads on the host how many samples a bin has",
-    "ps_roi_pool_backward": "it reads on the host how many samples a bin has",
-    "roi_pool": "it reads on the host how many samples a bin has",
-    "roi_pool_backward": "it reads on the host how many samples a bin has",
-    "reduce_window": "a function among its arguments, unless it has a name",
     "shape": "its results are numbers of Python's",
 }
 
