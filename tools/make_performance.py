@@ -93,13 +93,18 @@ def grouped(measured: Measured, key: Callable[[Row], str]) -> dict[str, Measured
 
 
 def certificate() -> str:
-    """What `baracuda verify` found on the GPU."""
-    record: dict[str, Any] = json.loads((RESULTS / f"verify-{GPU}.json").read_text())
+    """What `baracuda verify` found on the GPU: in everything, and last in one case of each op."""
+    return " ".join(_certificate(f"{name}-{GPU}.json") for name in ("verify", "verify-quick"))
+
+
+def _certificate(name: str) -> str:
+    record: dict[str, Any] = json.loads((RESULTS / name).read_text())
+    extent = "one case of each op" if record["selection"]["quick"] else "everything"
     where, promises = record["environment"], record["promises"].values()
     differing = ", ".join(sorted({broken["plan"] for broken in record["broken"]})) or "none"
     return (
         f"`baracuda verify` on {where['device']}, driver {where['driver']}, {where['date']}, "
-        f"arithmetic version {where['versions']['arithmetic']}, {'everything' if record['complete'] else 'stopped early'}: "
+        f"arithmetic version {where['versions']['arithmetic']}, {extent}{'' if record['complete'] else ', stopped early'}: "
         f"{record['plans']} plans, {record['cases']:,} cases, "
         f"{record['checks']:,} checks of {len(promises)} promises, among them the reference hashes that every machine must meet; "
         f"{record['elements']:,} elements, of which {record['differing_elements']:,} differ (plans: {differing})."
