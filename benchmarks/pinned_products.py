@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 import baracuda as bc
-from baracuda.core.plan import OperandLayout
+from baracuda.core.implementation import OperandLayout
 
 ROWS = (1, 2, 4, 8, 16, 17, 32, 33, 48, 64, 96, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 PINNED = bc.PlanPreference(fastest=True, require=["deterministic", "batch_invariant"])

@@ -26,7 +26,8 @@ import numpy as np
 
 import baracuda
 from baracuda.core.device import Device
-from baracuda.core.plan import Layout, OperandLayout, Plan
+from baracuda.core.implementation import Layout, OperandLayout
+from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.core.spec import TensorSpec
 from baracuda.frontends.families import ops

@@ -20,7 +20,7 @@ from baracuda.core.call_recorder import Launcher
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
-from baracuda.core.plan import Executable, Scalars
+from baracuda.core.implementation import Executable, Scalars
 from baracuda.core.sku import BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.matmul.implementation import LabelledMatmul

@@ -21,7 +21,7 @@ from baracuda.core import locks
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
-from baracuda.core.plan import Executable, Layout
+from baracuda.core.implementation import Executable, Layout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expr import input_
 from baracuda.formula.graph import Graph, Port

@@ -19,7 +19,7 @@ from baracuda.core.call_recorder import Launcher
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
-from baracuda.core.plan import Executable, Layout, Scalars
+from baracuda.core.implementation import Executable, Layout, Scalars
 from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.generated import CachingImplementation, is_general

@@ -9,7 +9,7 @@ from typing import Any
 from baracuda.backends import blas, cublaslt, cublaslt_pinned, cudnn, cudnn_convolution
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Found, Implementation
+from baracuda.core.implementation import Found, Implementation
 from baracuda.core.sku import BackendKind
 from baracuda.core.spec import TensorSpec
 

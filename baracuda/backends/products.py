@@ -11,8 +11,8 @@ from typing import Any
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.implementation import Executable, Layout, Scalars
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.plan import Executable, Layout, Scalars
 from baracuda.core.sku import ArchSku
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.executables import EmptyExecutable, given_parameters

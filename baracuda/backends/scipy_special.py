@@ -22,8 +22,8 @@ from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.host import value_of
+from baracuda.core.implementation import Found, Implementation, Layout, Scalars
 from baracuda.core.layout import contiguous_strides, round_up
-from baracuda.core.plan import Found, Implementation, Layout, Scalars
 from baracuda.core.sku import ArchSku, BackendKind, MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expr import Expr

@@ -19,7 +19,7 @@ from baracuda.core.tensor import tensor_ref
 
 if TYPE_CHECKING:
     from baracuda.core.elements import ElementKind
-    from baracuda.core.plan import Scalars
+    from baracuda.core.implementation import Scalars
 
 #: Recorders at work, in whichever thread: where there are none, a launch looks no further.
 AT_WORK: list[CallRecorder] = []

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from baracuda.core import call_recorder, locks
 from baracuda.core import spec as checks
@@ -14,74 +13,25 @@ from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device, Stream, as_stream
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.implementation import (
+    Executable,
+    Found,
+    Implementation,
+    Layout,
+    Scalars,
+    any_strides,
+    contiguous,
+    general,
+    layout_name,
+    layout_of,
+    present,
+)
 from baracuda.core.kernel_info import KernelInfo
-from baracuda.core.layout import contiguous_strides
 from baracuda.core.layout_key import LAYOUT_KEYS, LAYOUT_KEYS_MUT
-from baracuda.core.sku import ArchSku, BackendKind, Candidate, KernelSku, OpCategory, PlanPreference, PrecisionGuarantee
+from baracuda.core.sku import Candidate, KernelSku, OpCategory, PlanPreference, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.core.tensor import TensorRef, tensor_mut, tensor_ref
 from baracuda.core.workspace import Workspace
-
-
-@dataclass(frozen=True)
-class OperandLayout:
-    """How one tensor lies in memory: strides in elements over its own shape, and the alignment of its address.
-
-    `general` asks for code that works for any strides, whatever these are.
-    """
-
-    strides: tuple[int, ...]
-    alignment: int = 64
-    general: bool = False
-
-
-Layout = tuple[OperandLayout | None, ...]
-#: Numbers of a call by the names of the parameters that they are; None for those that the plan was selected with.
-Scalars: TypeAlias = "Mapping[str, float] | None"
-
-
-class Executable(Protocol):
-    """Compiled code for one layout of the operands."""
-
-    workspace_bytes: int
-    schedule: str
-
-    def call(self, pointers: Sequence[int], workspace: int, stream: int, scalars: Scalars = None) -> None:
-        """Run with these addresses and numbers."""
-
-    def bind(self, pointers: Sequence[int], workspace: int, stream: int) -> Callable[[], None]:
-        """A function of no arguments that runs with these addresses."""
-
-
-class Implementation(ABC):
-    """One backend's way of doing one problem on one device."""
-
-    backend: BackendKind
-    arch: ArchSku
-    guarantee: PrecisionGuarantee
-    #: Whether its code holds the descriptor's numbers, so that a call cannot bring others.
-    fixes_numbers: ClassVar[bool] = False
-
-    @abstractmethod
-    def executable(self, layout: Layout, *, compiled_only: bool = False, autotune: bool = False) -> Executable | None:
-        """Code for a layout; None where `compiled_only` is set and some kernel of it is not compiled yet."""
-
-    def executables(self, layouts: Sequence[Layout], *, autotune: bool = False) -> list[Executable]:
-        """Code for several layouts, compiled together."""
-        candidates = [self.executable(layout, autotune=autotune) for layout in layouts]
-        return [e for e in candidates if e is not None]
-
-    def kernels(self, layout: Layout) -> tuple[KernelInfo, ...]:
-        """The generated kernels of the code for a layout; a library's own are not among them."""
-        return ()
-
-    def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
-        """Code for a layout under every tuning but the default one, with its name; nothing where there is no choice."""
-        return iter(())
-
-
-#: Backends in some order, each with how to make its implementation or the reason why it cannot serve.
-Found: TypeAlias = tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]
 
 D = TypeVar("D", bound=Descriptor)
 A = TypeVar("A", bound=Args)
@@ -140,8 +90,8 @@ class Plan(ABC, Generic[D, A]):
     @classmethod
     def layouts(cls, descriptor: D, given: Layout | None = None) -> list[Layout]:
         """The layouts to compile when a plan is selected: the one given, or contiguous operands; and any strides."""
-        contiguous = tuple(_contiguous(s, descriptor) for s in cls.tensors)
-        layouts = [given or contiguous, tuple(_general(s, descriptor) for s in cls.tensors)]
+        dense = tuple(contiguous(s, descriptor) for s in cls.tensors)
+        layouts = [given or dense, tuple(general(s, descriptor) for s in cls.tensors)]
         for i, s in enumerate(cls.tensors):  # an output that the caller may leave out
             if s.optional:
                 layouts += [(*layout[:i], None, *layout[i + 1 :]) for layout in layouts if layout[i] is not None]
@@ -273,13 +223,13 @@ class Plan(ABC, Generic[D, A]):
 
     def sku(self) -> KernelSku:
         """The identity of the chosen kernel."""
-        kinds = [s.expected_kind(self.descriptor) for s in self.tensors if _present(s, self.descriptor)]
+        kinds = [s.expected_kind(self.descriptor) for s in self.tensors if present(s, self.descriptor)]
         element: ElementKind = kinds[0]
         return KernelSku(
             category=self.category,
             op=self.op,
             element=element,
-            layout=_layout_name(self.tensors, self.descriptor, self._primary),
+            layout=layout_name(self.tensors, self.descriptor, self._primary),
             arch=self._implementation.arch,
             backend=self._implementation.backend,
             guarantee=self._implementation.guarantee,
@@ -311,7 +261,7 @@ class Plan(ABC, Generic[D, A]):
         layout = layout_of(self.checked(self.descriptor, self._values(args), Stream(self.device)))
         own = self._implementation.executable(layout, compiled_only=True)
         fits = own is not None and own.workspace_bytes <= self._workspace_bytes
-        return self._implementation.kernels(layout if fits else _any_strides(layout))
+        return self._implementation.kernels(layout if fits else any_strides(layout))
 
     def tunings(self, layout: Layout) -> Iterator[tuple[str, Executable]]:
         """The chosen kernel under every other tuning, with its name: for whoever wants to see that none changes a bit."""
@@ -430,41 +380,6 @@ class Plan(ABC, Generic[D, A]):
         """An executable for a layout out of kernels that are compiled already: its own, or the one for general strides."""
         executable = self._implementation.executable(layout, compiled_only=True)
         if executable is None or executable.workspace_bytes > self._workspace_bytes:
-            executable = self._implementation.executable(_any_strides(layout))
+            executable = self._implementation.executable(any_strides(layout))
         assert executable is not None
         return executable
-
-
-def layout_of(tensors: Sequence[TensorRef | None]) -> Layout:
-    """How the tensors of a call lie in memory."""
-    return tuple(None if t is None else OperandLayout(t.strides, min(t.alignment, 16)) for t in tensors)
-
-
-def _any_strides(layout: Layout) -> Layout:
-    """The layout of the kernels that take any strides."""
-    return tuple(None if o is None else OperandLayout(o.strides, 1, True) for o in layout)
-
-
-def _layout_name(specs: Sequence[TensorSpec], descriptor: Any, layout: Layout) -> str:
-    """The word "contiguous", or the strides of each tensor that is there."""
-    if layout == tuple(_contiguous(s, descriptor) for s in specs):
-        return "contiguous"
-    return ",".join("-" if o is None else "x".join(map(str, o.strides)) for o in layout)
-
-
-def _present(spec: TensorSpec, descriptor: Any) -> bool:
-    return spec.presence(descriptor) is not False
-
-
-def _contiguous(spec: TensorSpec, descriptor: Any) -> OperandLayout | None:
-    return _dense(spec, descriptor, 16, general=False)
-
-
-def _general(spec: TensorSpec, descriptor: Any) -> OperandLayout | None:
-    return _dense(spec, descriptor, 1, general=True)
-
-
-def _dense(spec: TensorSpec, descriptor: Any, alignment: int, *, general: bool) -> OperandLayout | None:
-    if not _present(spec, descriptor):
-        return None
-    return OperandLayout(contiguous_strides(spec.expected_shape(descriptor)), alignment, general)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from baracuda.core.plan import Plan, Scalars
+from baracuda.core.implementation import Scalars
+from baracuda.core.plan import Plan
 
 #: What is called in place of a run: the plan, the stream it was given, and the run itself.
 RunHook = Callable[[Plan[Any, Any], Any, Callable[[], None]], None]

@@ -10,8 +10,9 @@ from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device, Stream
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.implementation import layout_of
 from baracuda.core.layout_key import layout_key
-from baracuda.core.plan import Plan, layout_of
+from baracuda.core.plan import Plan
 from baracuda.core.preferred import preferred
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef, tensor_ref

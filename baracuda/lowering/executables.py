@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from baracuda.core.device import Device
 from baracuda.core.host import value_of
+from baracuda.core.implementation import Executable, Scalars
 from baracuda.core.kernel_info import KernelInfo
-from baracuda.core.plan import Executable, Scalars
 from baracuda.formula.expr import Expr
 from baracuda.lowering.backend import backend_of
 from baracuda.lowering.nest.problem import Operand

@@ -10,8 +10,8 @@ from baracuda.core import locks
 from baracuda.core.call_recorder import unseen
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
+from baracuda.core.implementation import Executable, Implementation, Layout
 from baracuda.core.kernel_info import KernelInfo
-from baracuda.core.plan import Executable, Implementation, Layout
 from baracuda.core.sku import MathPrecision, PrecisionGuarantee
 from baracuda.lowering.backend import backend_of
 from baracuda.lowering.executables import generated, load

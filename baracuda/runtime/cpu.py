@@ -10,7 +10,7 @@ from typing import Any
 
 from baracuda.core.call_recorder import Launcher
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Scalars
+from baracuda.core.implementation import Scalars
 from baracuda.runtime import pool
 from baracuda.runtime.pool import get_num_threads, set_num_threads
 from baracuda.runtime.program import Program, Template

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from baracuda.core.call_recorder import Launcher
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import BackendError, UnsupportedError
-from baracuda.core.plan import Scalars
+from baracuda.core.implementation import Scalars
 from baracuda.native import load as load_native
 from baracuda.runtime import offline
 from baracuda.runtime.program import Program, Template

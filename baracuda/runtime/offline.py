@@ -14,8 +14,8 @@ from functools import cache
 from baracuda.core import locks
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.implementation import Scalars
 from baracuda.core.layout import round_up
-from baracuda.core.plan import Scalars
 
 #: The first ordinal of devices that are not there.
 FIRST = 1 << 16

@@ -21,8 +21,8 @@ import numpy as np
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.host import HostName
+from baracuda.core.implementation import Scalars
 from baracuda.core.parameters import quoted
-from baracuda.core.plan import Scalars
 
 
 class Language(Enum):

@@ -18,8 +18,8 @@ from baracuda.core import locks
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import Error
+from baracuda.core.implementation import Scalars
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.plan import Scalars
 from baracuda.core.tensor import TensorRef
 from baracuda.runtime import device_memory
 from baracuda.runtime.cuda import check

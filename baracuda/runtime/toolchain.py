@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from baracuda.core.device import Device, DeviceKind
+from baracuda.core.implementation import Scalars
 from baracuda.core.kernel_info import KernelInfo
-from baracuda.core.plan import Scalars
 from baracuda.runtime.offline import is_offline
 from baracuda.runtime.program import Launch, Lowered, Parameter
 

@@ -14,7 +14,7 @@ from baracuda.cli.verify.session import select_for
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Layout, OperandLayout
+from baracuda.core.implementation import Layout, OperandLayout
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expr import Expr, input_

@@ -12,7 +12,7 @@ import numpy as np
 from baracuda.cli.verify.placement import TensorPlacement, place
 from baracuda.core.axes import Axes
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import OperandLayout
+from baracuda.core.implementation import OperandLayout
 from baracuda.core.spec import TensorSpec
 from baracuda.core.tensor import tensor_ref
 from baracuda.formula.expr import Expr, input_

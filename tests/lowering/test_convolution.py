@@ -13,8 +13,8 @@ import pytest
 import baracuda
 from baracuda import MathPrecision, PlanPreference
 from baracuda.core.elements import ElementKind
+from baracuda.core.implementation import OperandLayout
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.plan import OperandLayout
 from baracuda.formula.exact_fma import fma32
 from baracuda.formula.integer_products import BLOCK, scaled
 from baracuda.lowering.convolution.cuda.lower import ways

@@ -13,7 +13,7 @@ import baracuda
 from baracuda.cli.verify.plans import FLOATS, SHAPES, SUBJECTS, Subject, SubjectCase
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import BackendError
-from baracuda.core.plan import Layout, OperandLayout
+from baracuda.core.implementation import Layout, OperandLayout
 from baracuda.frontends.families import ops
 from baracuda.frontends.function import describe_call
 from baracuda.lowering.nest.cuda.lower import Target, lower

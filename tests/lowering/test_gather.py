@@ -13,7 +13,7 @@ import torch
 import baracuda
 from baracuda.core.axes import Axes
 from baracuda.core.device import Device
-from baracuda.core.plan import Layout
+from baracuda.core.implementation import Layout
 from baracuda.core.tensor import TensorRef
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, coord, input_

@@ -10,8 +10,8 @@ import pytest
 
 from baracuda.core.elements import ElementKind as K
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.implementation import OperandLayout
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.plan import OperandLayout
 from baracuda.frontends import call
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.sort.cpu.words import suits

@@ -16,7 +16,8 @@ from baracuda.cli.verify.placement import TensorPlacement
 from baracuda.core.descriptor import Args
 from baracuda.core.device import Stream
 from baracuda.core.errors import Error
-from baracuda.core.plan import Executable, OperandLayout, Plan, layout_of
+from baracuda.core.implementation import Executable, OperandLayout, layout_of
+from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 
 #: What memory is filled with before a run: NaN in every float kind.

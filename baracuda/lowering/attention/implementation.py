@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from baracuda.core.device import Device
+from baracuda.core.implementation import Executable, Layout
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.plan import Executable, Layout
 from baracuda.core.sku import MathPrecision
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.graph import Graph

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Executable, Layout
+from baracuda.core.implementation import Executable, Layout
 from baracuda.core.sku import MathPrecision
 from baracuda.lowering.convolution.problem import ConvolutionProblem
 from baracuda.lowering.executables import EmptyExecutable, executable, given_parameters, picker

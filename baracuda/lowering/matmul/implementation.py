@@ -10,8 +10,8 @@ from typing import Any
 from baracuda.core.device import Device
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import UnsupportedError
+from baracuda.core.implementation import Executable, Layout, OperandLayout
 from baracuda.core.layout import contiguous_strides, round_up
-from baracuda.core.plan import Executable, Layout, OperandLayout
 from baracuda.core.sku import MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand

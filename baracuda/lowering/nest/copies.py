@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from baracuda.core.device import Device
 from baracuda.core.elements import Category, ElementKind
-from baracuda.core.plan import Executable, OperandLayout
+from baracuda.core.implementation import Executable, OperandLayout
 from baracuda.formula.expr import input_
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.nest.build import build

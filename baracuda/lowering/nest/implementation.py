@@ -11,9 +11,9 @@ from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.host import value_of
+from baracuda.core.implementation import Executable, Layout, OperandLayout
 from baracuda.core.layout import contiguous_strides, merged_axes, round_up
 from baracuda.core.lazy import cached_property
-from baracuda.core.plan import Executable, Layout, OperandLayout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Axes, Expr

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+from baracuda.core.implementation import Executable, Scalars
 from baracuda.core.layout import contiguous_strides, round_up
-from baracuda.core.plan import Executable, Scalars
 from baracuda.formula.expr import READS, Axes, Expr, coord, input_, rebuild, topological
 from baracuda.formula.graph import Graph, Port, substitute
 from baracuda.lowering.executables import CompositeExecutable

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from baracuda.core.axes import Axes
-from baracuda.core.plan import Executable, Scalars
+from baracuda.core.implementation import Executable, Scalars
 from baracuda.formula.expr import Expr, topological
 from baracuda.formula.graph import Graph
 from baracuda.lowering.executables import CompositeExecutable

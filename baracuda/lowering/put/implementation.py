@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Executable, Layout
+from baracuda.core.implementation import Executable, Layout
 from baracuda.lowering.executables import EmptyExecutable, executable
 from baracuda.lowering.generated import GeneratedImplementation
 from baracuda.lowering.put.problem import INDEX, OPERANDS, Put, X, Y

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
+from baracuda.core.implementation import Executable, Layout
 from baracuda.core.layout import contiguous_strides, round_up
-from baracuda.core.plan import Executable, Layout
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Expr

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Executable, Layout
+from baracuda.core.implementation import Executable, Layout
 from baracuda.lowering.executables import EmptyExecutable, executable
 from baracuda.lowering.generated import GeneratedImplementation
 from baracuda.lowering.sort.problem import OPERANDS, Sort, normalise

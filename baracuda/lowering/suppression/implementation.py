@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Executable, Layout
+from baracuda.core.implementation import Executable, Layout
 from baracuda.lowering.executables import EmptyExecutable, executable
 from baracuda.lowering.generated import GeneratedImplementation
 from baracuda.lowering.suppression.problem import OPERANDS, Suppression

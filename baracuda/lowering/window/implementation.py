@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Executable, Layout
+from baracuda.core.implementation import Executable, Layout
 from baracuda.lowering.executables import EmptyExecutable, executable, given_parameters
 from baracuda.lowering.generated import GeneratedImplementation
 from baracuda.lowering.window.problem import Window, normalise

@@ -13,8 +13,9 @@ from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.implementation import Found, Layout, OperandLayout
 from baracuda.core.lazy import cached_property
-from baracuda.core.plan import Found, Layout, OperandLayout, Plan
+from baracuda.core.plan import Plan
 from baracuda.core.sku import BackendKind, KernelSku, MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec, check_shape
 from baracuda.formula.expand import expand

@@ -9,7 +9,8 @@ from typing import TypeVar
 from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Found, Plan
+from baracuda.core.implementation import Found
+from baracuda.core.plan import Plan
 from baracuda.formula.graph import Graph
 from baracuda.lowering.backend import candidates
 from baracuda.lowering.nest.implementation import FormulaImplementation, FormulaProblem

@@ -9,7 +9,7 @@ from baracuda.backends import scipy_special
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
 from baracuda.core.device import Device
-from baracuda.core.plan import Found
+from baracuda.core.implementation import Found
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.graph import Graph
 from baracuda.formula.library import needs_library

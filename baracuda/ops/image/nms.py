@@ -14,7 +14,8 @@ from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.plan import Implementation, Plan
+from baracuda.core.implementation import Implementation
+from baracuda.core.plan import Plan
 from baracuda.core.sku import BackendKind, OpCategory
 from baracuda.core.spec import TensorSpec, check_shape
 from baracuda.core.tensor import TensorMut, TensorRef

@@ -11,7 +11,8 @@ from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
 from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
-from baracuda.core.plan import Found, Plan
+from baracuda.core.implementation import Found
+from baracuda.core.plan import Plan
 from baracuda.core.sku import BackendKind, KernelSku, MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.backend import candidates

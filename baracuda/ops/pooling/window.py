@@ -18,8 +18,9 @@ from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.implementation import Found, Layout
 from baracuda.core.layout import contiguous_strides
-from baracuda.core.plan import Found, Layout, Plan
+from baracuda.core.plan import Plan
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec, check_shape
 from baracuda.core.tensor import TensorMut, TensorRef

@@ -9,7 +9,8 @@ from typing import Any
 
 from baracuda.core.descriptor import Args
 from baracuda.core.device import Device
-from baracuda.core.plan import Implementation, Plan
+from baracuda.core.implementation import Implementation
+from baracuda.core.plan import Plan
 from baracuda.core.sku import BackendKind, OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.lowering.backend import candidates

@@ -12,8 +12,9 @@ from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.implementation import Found, Layout
 from baracuda.core.layout import reach
-from baracuda.core.plan import Found, Layout, Plan
+from baracuda.core.plan import Plan
 from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec, check_shape
 from baracuda.lowering.backend import candidates

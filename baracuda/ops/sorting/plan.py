@@ -12,7 +12,8 @@ from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.plan import Implementation, Layout, OperandLayout, Plan
+from baracuda.core.implementation import Implementation, Layout, OperandLayout
+from baracuda.core.plan import Plan
 from baracuda.core.sku import BackendKind, OpCategory
 from baracuda.core.spec import TensorSpec, check_axis, check_element, check_shape
 from baracuda.lowering.backend import candidates
