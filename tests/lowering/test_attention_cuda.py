@@ -17,6 +17,7 @@ from baracuda.runtime.nvrtc import cubin
 from baracuda.runtime.program import Lowered
 from tests.lowering.attention_cases import POISON, AttentionCase, different
 from tests.lowering.attention_inputs import CASES, CAUSAL, Inputs
+from tests.lowering.shares import compiled_for
 from tests.machine import Machine
 
 pytest.importorskip("cuda.bindings.nvrtc")
@@ -59,10 +60,8 @@ PROBLEMS = (
 @pytest.mark.cpu_only
 @pytest.mark.parametrize(("number", "problem"), list(enumerate(PROBLEMS)), ids=str)
 def test_compiles(number: int, problem: AttentionCase, full: bool) -> None:
-    """A problem's kernels compile; without --full, every sixth problem's for one of the architectures, which take turns."""
-    if number % 6 and not full:
-        pytest.skip("one of six without --full")
-    for target in TARGETS if full else TARGETS[number // 6 % 3 : number // 6 % 3 + 1]:
+    """A problem's kernels compile, without --full a share of them."""
+    for target in compiled_for(number, 12, TARGETS, full):
         for launch in lower(problem.problem, target).launches:
             assert launch.shared <= target.shared_bytes
             assert len(cubin(launch.source, target.arch)) > 1000

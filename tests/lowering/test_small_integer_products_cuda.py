@@ -19,6 +19,7 @@ from baracuda.runtime.nvrtc import cubin
 from baracuda.runtime.program import Lowered
 from tests.lowering.product_cases import LAYOUTS, Product
 from tests.lowering.product_harness import check_bits, run
+from tests.lowering.shares import compiled_for
 from tests.machine import Machine
 
 pytest.importorskip("cuda.bindings.nvrtc")
@@ -69,10 +70,8 @@ def on_tensor_cores(product: Product, target: Target) -> list[Lowered]:
 @pytest.mark.cpu_only
 @pytest.mark.parametrize(("number", "product"), list(enumerate(CASES)), ids=str)
 def test_compiles(number: int, product: Product, full: bool) -> None:
-    """A case's kernels compile; without --full, those of every fourth case's for one of the architectures, which take turns."""
-    if number % 4 and not full:
-        pytest.skip("one of four without --full")
-    for target in TARGETS if full else TARGETS[number // 4 % 3 : number // 4 % 3 + 1]:
+    """A case's kernels compile, without --full a share of them."""
+    for target in compiled_for(number, 8, TARGETS, full):
         found = list(ways(product.matmul_problem, target))
         assert found[0].schedule.startswith(("s8.", "u8.")) or found[0].schedule.endswith("thin")
         for lowered in found:

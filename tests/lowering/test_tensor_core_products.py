@@ -23,6 +23,7 @@ from baracuda.runtime.nvrtc import cubin
 from baracuda.runtime.toolchain import toolchain_of
 from tests.lowering.product_cases import Array, Product
 from tests.lowering.product_harness import run
+from tests.lowering.shares import compiled_for
 from tests.machine import Machine
 
 pytest.importorskip("cuda.bindings.nvrtc")
@@ -77,10 +78,8 @@ CASES = (
 @pytest.mark.cpu_only
 @pytest.mark.parametrize(("number", "product"), list(enumerate(CASES)), ids=str)
 def test_compiles(number: int, product: ByTensorCores, full: bool) -> None:
-    """The first tile, without --full of one of four cases and for one of the architectures, which take turns."""
-    if number % 4 and not full:
-        pytest.skip("one of four without --full")
-    for target in TARGETS if full else TARGETS[number // 4 % 3 : number // 4 % 3 + 1]:
+    """Every tile, without --full the first one of a share of the cases."""
+    for target in compiled_for(number, 8, TARGETS, full):
         for lowered in variants(product.matmul_problem, target) if full else [lower(product.matmul_problem, target)]:
             (launch,) = lowered.launches
             assert launch.shared <= {"sm_80": 163, "sm_90": 227, "sm_100": 227}[target.arch] * 1024
