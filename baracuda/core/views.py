@@ -58,6 +58,12 @@ def slab(tensor: TensorRef, axis: int, start: int, stop: int) -> Any:
     return view(tensor, start * tensor.strides[axis], shape, tensor.strides)
 
 
+def axis_at(tensor: TensorRef, axis: int, index: int) -> Any:
+    """The elements at an index along an axis, which goes."""
+    shape = (*tensor.shape[:axis], *tensor.shape[axis + 1 :])
+    return view(tensor, index * tensor.strides[axis], shape, (*tensor.strides[:axis], *tensor.strides[axis + 1 :]))
+
+
 def expanded_dims(tensor: TensorRef, axes: Sequence[int | None], rank: int) -> Any:
     """A tensor with its axes at the given ones of `rank`, each at its own, and extents of 1 elsewhere."""
     places = tuple(axes)

@@ -15,7 +15,7 @@ transform's bits depend on its radix alone.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 from typing import Protocol, TypeVar
 
 #: The radices that there are butterflies for.
@@ -138,7 +138,7 @@ def _odd(m: Arithmetic[V], x: list[tuple[V, V]]) -> list[tuple[V, V]]:
     return found
 
 
-@cache
+@lru_cache(maxsize=1024)
 def radices(n: int) -> tuple[int, ...] | None:
     """n as a product of radices, falling: as few as there can be, of these with the least sum, of these with the largest first;
     () of 1, None where n has a prime above 13."""

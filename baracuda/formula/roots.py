@@ -126,7 +126,7 @@ def roots(m: np.ndarray[Any, Any], n: int, dtype: Any) -> np.ndarray[Any, Any]:
     return np.stack([rounded(cosine, dtype), rounded((-sine[0], -sine[1]), dtype) + 0.0], axis=-1)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def cosine_of(turns: Fraction, dtype: Any) -> Any:
     """cos(2 pi turns), correctly rounded."""
     turns %= 1

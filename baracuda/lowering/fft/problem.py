@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cache
+from functools import lru_cache
 from math import isqrt, prod
 
 from baracuda.core.elements import Category, ElementKind
@@ -155,7 +155,7 @@ def normalise(problem: Fourier) -> Fourier:
     return replace(problem, outer=tuple(n for n, _ in groups), x=merged(problem.x), y=merged(problem.y))
 
 
-@cache
+@lru_cache(maxsize=1024)
 def divided(c: int, kind: ElementKind) -> tuple[int, int]:
     """Columns and rows of a long transform: n1 and n2 with n1 * n2 = c."""
     limit = min(isqrt(c), most(kind))
@@ -163,7 +163,7 @@ def divided(c: int, kind: ElementKind) -> tuple[int, int]:
     return first, c // first
 
 
-@cache
+@lru_cache(maxsize=1024)
 def convolution_length(c: int) -> int:
     """The length of the transforms that a transform of length c is made with, where it has a large prime."""
     least, best = 2 * c - 1, 1 << (2 * c - 2).bit_length()

@@ -8,28 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from baracuda.core.elements import ElementKind
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import as_parts, view
+from baracuda.core.views import as_parts, axis_at, view
 from baracuda.ops.declaration.composition import Steps
+from baracuda.ops.declaration.promotion import part as part_of
 from baracuda.ops.elementwise.unary import neg
-
-
-def _half(kind: ElementKind) -> ElementKind:
-    return ElementKind.F32 if kind is ElementKind.C64 else ElementKind.F64
 
 
 def _place(tensor: Any, *last: tuple[int, int]) -> Any:
     """An element of each axis of parts: pairs of the axis, counted from 0, and the element."""
     for axis, n in sorted(last, reverse=True):
-        shape = (*tensor.shape[:axis], *tensor.shape[axis + 1 :])
-        tensor = view(tensor, n * tensor.strides[axis], shape, (*tensor.strides[:axis], *tensor.strides[axis + 1 :]))
+        tensor = axis_at(tensor, axis, n)
     return tensor
 
 
 def _doubled(do: Steps, x: TensorRef, *, conjugate: bool = False) -> Any:
     """(..., c) as (..., 2 c) of real elements."""
-    made, axis = do.rows((*x.shape, 2), _half(x.kind)), len(x.shape)
+    made, axis = do.rows((*x.shape, 2), part_of(x.kind)), len(x.shape)
     re, im = as_parts(x)
     do.copy(re, _place(made, (axis, 0)))
     if conjugate:
@@ -42,7 +37,7 @@ def _doubled(do: Steps, x: TensorRef, *, conjugate: bool = False) -> Any:
 def _weights(do: Steps, w: TensorRef, *, conjugate: bool) -> Any:
     """(..., c, n) as (..., 2 c, 2 n) of real elements."""
     rank = len(w.shape)
-    made = do.rows((*w.shape[:-1], 2, w.shape[-1], 2), _half(w.kind))
+    made = do.rows((*w.shape[:-1], 2, w.shape[-1], 2), part_of(w.kind))
     re, im = as_parts(w)
     for part, source, negative in (
         ((0, 0), re, False),
@@ -75,7 +70,7 @@ def as_real(
     """Write a convolution of complex views by one of real ones; `conjugate` says which factor is conjugated, x or w."""
     if 0 in y.shape:
         return
-    made, axis = do.rows((*y.shape, 2), _half(y.kind)), len(y.shape)
+    made, axis = do.rows((*y.shape, 2), part_of(y.kind)), len(y.shape)
     into = view(made, 0, (*y.shape[:-1], 2 * y.shape[-1]), (*made.strides[: axis - 1], 1))
     convolve(
         do,

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
+from baracuda.core.views import view
 from baracuda.ops.convolution.forward import KINDS
 from baracuda.ops.convolution.options import (
     Axes,
@@ -231,8 +232,6 @@ def _depthwise(
     x: TensorRef, weight: TensorRef, stride: Each, padding: Padding, dilation: Each, layout: str
 ) -> tuple[_Problem, Any]:
     """The problem, and what makes the view (g, *t, 1, n) of a weight."""
-    from baracuda.core.views import view
-
     axes = Axes(0, 1, (2, 3)) if layout == "NCHW" else Axes(0, 3, (1, 2))
     channels = x.shape[axes.channels]
     last = layout == "NHWC"

@@ -131,7 +131,7 @@ def arange(do: Steps, like: TensorRef, start: float, stop: float | None = None, 
     if kind.is_integer:
         whole = int(first)
         by = int(first + step) - whole
-        numbers(do, y.shape, (_signed(by),), _signed(whole), y)
+        numbers(do, y.shape, (signed(by),), signed(whole), y)
     elif kind is ElementKind.BOOL:
         raise UnsupportedError(f"dtype: {kind}; expected a number")
     else:
@@ -139,7 +139,7 @@ def arange(do: Steps, like: TensorRef, start: float, stop: float | None = None, 
     return y
 
 
-def _signed(value: int) -> int:
+def signed(value: int) -> int:
     """A whole number modulo 2**64, as kernels are given it."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 

@@ -25,7 +25,7 @@ from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.layout import contiguous_strides
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import broadcast_shape, broadcasted, reshaped, shape_of, slab, strides_in, view
+from baracuda.core.views import axis_at, broadcast_shape, broadcasted, reshaped, shape_of, slab, strides_in
 from baracuda.formula.conversions import cast_to
 from baracuda.formula.counters import philox_4x32, threefry_2x32
 from baracuda.formula.elementary.logarithm import log_of_split, split
@@ -134,12 +134,13 @@ class Draw:
 
     def fine_uniform(self, stream: int = 0) -> Expr:
         """A whole number over 2**24, or 2**53, from 0 to below 1, whatever the element."""
-        digits = _SIGNIFICANDS[self.kind]
-        return cast(self._whole(stream) >> self._width - digits, self.kind) * const(2.0**-digits, self.kind)
+        return self._fraction(stream, _SIGNIFICANDS[self.kind])
 
     def uniform(self, stream: int = 0) -> Expr:
         """The upper bits of a word, as many as the significand of the element has, over their number: 0 to below 1."""
-        digits = _SIGNIFICANDS[self.element]
+        return self._fraction(stream, _SIGNIFICANDS[self.element])
+
+    def _fraction(self, stream: int, digits: int) -> Expr:
         return cast(self._whole(stream) >> self._width - digits, self.kind) * const(2.0**-digits, self.kind)
 
     def above_zero(self, stream: int = 0) -> Expr:
@@ -150,9 +151,8 @@ class Draw:
     def sides(self, stream: int = 0) -> tuple[Expr, Expr]:
         """Whether the lowest bit of a word is set, and (k + 1/2) / 2**32, or 2**64, for the bits k above it: a side of a
         distribution, and how much of it lies beyond, from above 0 to 1/2."""
-        word, width = self._whole(stream), self._width
-        k = cast(word >> 1, self.kind)
-        return equal(word & 1, 1), fma(k, const(2.0**-width, self.kind), const(2.0 ** -(width + 1), self.kind))
+        word = self._whole(stream)
+        return equal(word & 1, 1), self._inside(word >> 1)
 
     def pair(self, stream: int = 0) -> tuple[Expr, Expr]:
         """Two words that an element of even number shares with the one behind it."""
@@ -250,13 +250,18 @@ def distribution(formula: Formula, *, takes: str = "any") -> Op:
     return Op(whole, Rule.EACH, name=f"draws_{name}", family="random", takes=takes, element_option=True, differentiable=False)
 
 
+def key_words(key: TensorRef) -> dict[str, TensorRef]:
+    """The words of a key as tensors of a formula."""
+    return {f"key{i}": axis_at(key, 0, i) for i in (0, 1)}
+
+
 def draw_into(
     do: Steps, op: Op, key: TensorRef, y: TensorMut, given: Mapping[str, Any], bits: Bits, over: Sequence[int] | None = None,
     **numbers: Any,
 ) -> TensorMut:  # fmt: skip
     """Draw every element of a contiguous tensor; `given` are tensors that broadcast to it, or numbers. `over` is the shape that
     elements are numbered in, with 1 where neighbours along an axis share a draw."""
-    keys = {f"key{i}": view(key, i * key.strides[0], (), ()) for i in (0, 1)}
+    keys = key_words(key)
     if not y.kind.is_float:  # a number in a tensor's place would be one of y's element
         given = {n: v if isinstance(v, TensorRef) else _single(do, n, v) for n, v in given.items()}
     tensors = {n: v for n, v in given.items() if isinstance(v, TensorRef)}

@@ -10,12 +10,13 @@ from baracuda.core.views import slab, view
 from baracuda.formula.counters import philox_4x32, threefry_2x32, words_of
 from baracuda.formula.expr import Expr, as_expr, cast, const, coord, select
 from baracuda.formula.functions import equal
+from baracuda.ops.creation.ranges import signed
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Result, Stored, WholeScalar
 from baracuda.ops.declaration.words import Count, Dtype, Extents
-from baracuda.ops.random.draws import KEY, U32, Bits, Draw, distribution, drawn
+from baracuda.ops.random.draws import KEY, U32, Bits, Draw, distribution, drawn, key_words
 
 #: The last word of Philox's counter where a key is split, and where a number is folded in; 0 in draws.
 _SPLIT, _FOLDED = 1, 2
@@ -51,11 +52,6 @@ _INTERNAL: dict[str, Any] = {"family": "random", "takes": "any", "differentiable
 _split_op = Op(_split, Rule.EACH, name="split_key", **_INTERNAL)
 _fold_op = Op(_fold, Rule.EACH, name="folded_key", **_INTERNAL)
 _folded_number_op = Op(_folded_number, Rule.EACH, name="key_of_number", **_INTERNAL)
-
-
-def key_words(key: TensorRef) -> dict[str, TensorRef]:
-    """The words of a key as tensors of a formula."""
-    return {f"key{i}": view(key, i * key.strides[0], (), ()) for i in (0, 1)}
 
 
 @composed(like="?", creates=True)
@@ -111,8 +107,7 @@ def rng_fold_in(do: Steps, key: TensorRef, data: Any, *, bits: Bits = "philox") 
     if isinstance(data, TensorRef):
         wide = view(data, 0, (*shape, 2), (*data.strides, 0))
         return do.run(_fold_op, {"x": keys, **key_words(key), "data": wide}, keys, bits=bits, rank=len(shape) + 1)
-    number = (int(data) + (1 << 63)) % (1 << 64) - (1 << 63)
-    return do.run(_folded_number_op, {"x": keys, **key_words(key)}, keys, bits=bits, data=number)
+    return do.run(_folded_number_op, {"x": keys, **key_words(key)}, keys, bits=bits, data=signed(int(data)))
 
 
 def _random_bits(draw: Draw) -> Expr:

@@ -7,10 +7,10 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import shape_of
 from baracuda.formula.expr import Expr, as_expr, cast, const, fma, select
 from baracuda.formula.functions import equal
 from baracuda.formula.integer_functions import multiply_high
+from baracuda.ops.creation.ranges import signed
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.traced import Scalar, WholeScalar
 from baracuda.ops.declaration.words import Dtype, Extents, FiniteFloat, FloatElement
@@ -120,11 +120,6 @@ def _draw_whole(do: Steps, key: TensorRef, low: int, high: int | None, shape: An
     return drawn(do, whole_op, key, shape, kind, bits, low=signed(first), count=signed(last - first))
 
 
-def signed(number: int) -> int:
-    """A whole number modulo 2**64, as kernels are given it."""
-    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
 @composed(key=KEY)
 def randint(
     do: Steps, key: TensorRef, low: int, high: int | None = None, shape: Extents = (), dtype: Dtype = None, *,
@@ -174,4 +169,4 @@ def rademacher_sample(do: Steps, key: TensorRef, shape: Extents, dtype: Dtype = 
     >>> set(baracuda.rademacher_sample(baracuda.rng_key(7), 100).tolist())
     {1, -1}
     """
-    return drawn(do, _sign_op, key, shape_of(shape), dtype or ElementKind.S32, bits)
+    return drawn(do, _sign_op, key, shape, dtype or ElementKind.S32, bits)

@@ -8,7 +8,7 @@ from typing import Any
 from baracuda.core.errors import UnsupportedError
 from baracuda.core.lazy import cached_property
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import expanded_dims, slab, view
+from baracuda.core.views import axis_at, expanded_dims, slab, view
 from baracuda.ops.declaration.composition import Given
 from baracuda.ops.elementwise.binary_ops import mul
 from baracuda.ops.elementwise.conversions import in_element
@@ -20,7 +20,7 @@ from baracuda.ops.reductions.reductions import sum_
 from baracuda.ops.rnn.descriptor import RecurrentDescriptor
 from baracuda.ops.rnn.network_tensors import NetworkTensors
 from baracuda.ops.rnn.plan import RecurrentBackwardPlan, RecurrentPlan
-from baracuda.ops.rnn.weights import STATE_GRADIENTS, STATES, Weights, axis_at, split
+from baracuda.ops.rnn.weights import STATE_GRADIENTS, STATES, Weights, split
 
 
 class Network(NetworkTensors):

@@ -8,10 +8,10 @@ from typing import Any
 
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import expanded_dims, permuted, slab
+from baracuda.core.views import axis_at, expanded_dims, permuted, slab
 from baracuda.ops.declaration.composition import Given, Steps
 from baracuda.ops.rnn.cells import Cell
-from baracuda.ops.rnn.weights import ONNX_ORDER, STATES, Weights, axis_at
+from baracuda.ops.rnn.weights import ONNX_ORDER, STATES, Weights
 
 
 def _expect(name: str, tensor: TensorRef, shape: tuple[int, ...]) -> None:

@@ -15,12 +15,6 @@ STATES: dict[str, tuple[str, ...]] = {"lstm": ("h", "c"), "gru": ("h",), "rnn": 
 STATE_GRADIENTS = frozenset(f"d{n}0" for names in STATES.values() for n in names)
 
 
-def axis_at(tensor: TensorRef, axis: int, index: int) -> Any:
-    """The elements at an index along an axis, which goes."""
-    shape = (*tensor.shape[:axis], *tensor.shape[axis + 1 :])
-    return view(tensor, index * tensor.strides[axis], shape, (*tensor.strides[:axis], *tensor.strides[axis + 1 :]))
-
-
 def split(tensor: TensorRef, axis: int, count: int) -> Any:
     """An axis as `count` runs of neighbours, which are the axis behind."""
     shape, strides = list(tensor.shape), list(tensor.strides)
