@@ -1,4 +1,4 @@
-"""Reductions over any set of axes at once: sums, products, extremes, logic, moments, norms."""
+"""Reductions over any set of axes at once: sums, products, extremes, logic, exponentials, norms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
-from baracuda.core.bounds import Finite, OtherThan
+from baracuda.core.bounds import OtherThan
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.formula import complex_scans
@@ -15,17 +15,17 @@ from baracuda.formula.complex import Complex
 from baracuda.formula.complex_functions import FUNCTIONS
 from baracuda.formula.expr import Expr, as_expr, cast, const, reduce, select
 from baracuda.formula.host import HostNumber
-from baracuda.formula.pooling import pooled, pooled_squares
+from baracuda.formula.pooling import pooled
 from baracuda.ops.declaration.op import Op, map_parts, op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Host, NonNegative, Own, Scalar, Value
 from baracuda.ops.elementwise.comparisons import equal, near, truth
 
 #: What every reduction of the array API has in common.
-_REDUCTION: dict[str, Any] = {"rows": True, "axis": None, "keepdims": False, "rowless": True}
+REDUCTION: dict[str, Any] = {"rows": True, "axis": None, "keepdims": False, "rowless": True}
 
 
-def _count(x: Value) -> Expr:
+def count_of(x: Value) -> Expr:
     """The number of elements of a row, in the kind of x."""
     return f.row_length(x.kind)
 
@@ -33,13 +33,13 @@ def _count(x: Value) -> Expr:
 # --- sums and products ------------------------------------------------------------------------------------------------
 
 
-@op(Rule.ACCUMULATING, element_option=True, **_REDUCTION)
+@op(Rule.ACCUMULATING, element_option=True, **REDUCTION)
 def sum_(x: Value) -> Value:
     """The sum. Integers and bool are summed in s64 (u64) unless dtype says otherwise."""
     return map_parts(f.sum_, x)
 
 
-@op(Rule.ACCUMULATING, element_option=True, **_REDUCTION)
+@op(Rule.ACCUMULATING, element_option=True, **REDUCTION)
 def prod(x: Value) -> Value:
     """The product, in the canonical order; of complex numbers the last of the running products. Integers and bool are multiplied
     in s64 (u64) unless dtype says otherwise."""
@@ -80,19 +80,19 @@ def slope_of_factor(x: Expr, others: Expr, zeros: Expr) -> Expr:
     return select(f.equal(x, 0.0), select(f.equal(zeros, 1.0), others, 0.0), without)
 
 
-@op(Rule.FLOATING, element_option=True, takes="float,int,bool,complex", **_REDUCTION)
+@op(Rule.FLOATING, element_option=True, takes="float,int,bool,complex", **REDUCTION)
 def mean(x: Value) -> Value:
     """The sum over the number of elements; NaN over none."""
-    return map_parts(f.sum_, x) / _count(x)
+    return map_parts(f.sum_, x) / count_of(x)
 
 
-@op(**_REDUCTION)
+@op(**REDUCTION)
 def reduce_sum_square(x: Expr) -> Expr:
     """The sum of squares."""
     return f.sum_(x * x)
 
 
-@op(extra=("total",), saves=("total",), results=("y", "total"), **_REDUCTION)
+@op(extra=("total",), saves=("total",), results=("y", "total"), **REDUCTION)
 def reduce_log_sum(x: Expr) -> tuple[Expr, Expr]:
     """The logarithm of the sum.
 
@@ -110,7 +110,7 @@ def _reduce_log_sum_backward(dy: Expr, total: Expr) -> dict[str, Expr]:
 # --- extremes ---------------------------------------------------------------------------------------------------------
 
 
-@op(saves=("y",), **_REDUCTION)
+@op(saves=("y",), **REDUCTION)
 def max_(x: Expr) -> Expr:
     """The largest element; NaN if one is NaN. Ties share the gradient equally. Over no element: -inf, or the least integer.
 
@@ -119,7 +119,7 @@ def max_(x: Expr) -> Expr:
     return f.max_(x)
 
 
-@op(saves=("y",), **_REDUCTION)
+@op(saves=("y",), **REDUCTION)
 def min_(x: Expr) -> Expr:
     """The smallest element; NaN if one is NaN. Ties share the gradient equally. Over no element: +inf, or the largest integer.
 
@@ -139,13 +139,13 @@ def over_something(tensors: Tensors, axes: tuple[int, ...], options: Mapping[str
             raise InvalidProblemError(f"{name}: shape is {shape}; expected an element or more along {axes}, to name one of them")
 
 
-@op(results=("smallest", "largest"), saves=("smallest", "largest"), check=over_something, **_REDUCTION)
+@op(results=("smallest", "largest"), saves=("smallest", "largest"), check=over_something, **REDUCTION)
 def aminmax(x: Expr) -> tuple[Expr, Expr]:
     """The smallest and the largest element, in one pass; there must be one."""
     return f.min_(x), f.max_(x)
 
 
-@op(check=over_something, **_REDUCTION)
+@op(check=over_something, **REDUCTION)
 def ptp(x: Expr) -> Expr:
     """The largest element minus the smallest; there must be one."""
     return f.max_(x) - f.min_(x)
@@ -154,37 +154,37 @@ def ptp(x: Expr) -> Expr:
 # --- logic and counts -------------------------------------------------------------------------------------------------
 
 
-@op(**_REDUCTION)
+@op(**REDUCTION)
 def all_(x: Value) -> Expr:
     """Whether every element is true; a number is true unless it is 0."""
     return reduce("and", truth(x))
 
 
-@op(**_REDUCTION)
+@op(**REDUCTION)
 def any_(x: Value) -> Expr:
     """Whether some element is true; a number is true unless it is 0."""
     return reduce("or", truth(x))
 
 
-@op(**_REDUCTION)
+@op(**REDUCTION)
 def reduce_xor(x: Expr) -> Expr:
     """Exclusive or of the bits; on bool, whether an odd number is true."""
     return reduce("xor", x)
 
 
-@op(**_REDUCTION)
+@op(**REDUCTION)
 def count_nonzero(x: Value) -> Expr:
     """How many elements are not 0, as s64; NaN counts."""
     return f.sum_(cast(truth(x), ElementKind.S64))
 
 
-@op(**_REDUCTION, results=("y", "infinite"))
+@op(**REDUCTION, results=("y", "infinite"))
 def all_finite_check(x: Expr, *, scale: Scalar = 1.0) -> tuple[Expr, Expr]:
     """x * scale, and whether some element of x is infinite or NaN: the unscaling step of loss scaling."""
     return x * scale, reduce("or", ~(abs(x) < float("inf")))
 
 
-@op(takes="float,int,complex", positions=("rtol", "atol", "equal_nan"), **_REDUCTION)
+@op(takes="float,int,complex", positions=("rtol", "atol", "equal_nan"), **REDUCTION)
 def allclose(a: Value, b: Value, *, rtol: NonNegative = 1e-5, atol: NonNegative = 1e-8, equal_nan: bool = False) -> Expr:
     """Whether every element `isclose`.
 
@@ -193,7 +193,7 @@ def allclose(a: Value, b: Value, *, rtol: NonNegative = 1e-5, atol: NonNegative 
     return reduce("and", near(a, b, rtol, atol, equal_nan=equal_nan))
 
 
-@op(**_REDUCTION)
+@op(**REDUCTION)
 def array_equiv(a: Value, b: Value) -> Expr:
     """Whether every element of a equals that of b, after broadcasting; NaN equals nothing."""
     return reduce("and", equal(a, b))
@@ -205,7 +205,7 @@ def _same_shape(tensors: Tensors, axes: tuple[int, ...], options: Mapping[str, A
         raise InvalidProblemError(f"array_equal: shapes {shapes[0]} and {shapes[1]}; expected the same (see array_equiv)")
 
 
-@op(check=_same_shape, **_REDUCTION)
+@op(check=_same_shape, **REDUCTION)
 def array_equal(a: Value, b: Value) -> Expr:
     """Whether every element of a equals that of b, which has the same shape; NaN equals nothing."""
     return reduce("and", equal(a, b))
@@ -214,128 +214,59 @@ def array_equal(a: Value, b: Value) -> Expr:
 # --- without NaN ------------------------------------------------------------------------------------------------------
 
 
-def _is_nan(x: Expr) -> Expr:
+def is_nan(x: Expr) -> Expr:
     return f.not_equal(x, x)
 
 
-def _present(x: Expr) -> Expr:
+def present(x: Expr) -> Expr:
     """How many elements are not NaN."""
-    return f.sum_(cast(~_is_nan(x), x.kind))
+    return f.sum_(cast(~is_nan(x), x.kind))
 
 
-@op(Rule.ACCUMULATING, element_option=True, **_REDUCTION)
+@op(Rule.ACCUMULATING, element_option=True, **REDUCTION)
 def nansum(x: Expr) -> Expr:
     """The sum of what is not NaN."""
-    return f.sum_(select(_is_nan(x), const(0, x.kind), x)) if x.kind.is_float else f.sum_(x)
+    return f.sum_(select(is_nan(x), const(0, x.kind), x)) if x.kind.is_float else f.sum_(x)
 
 
-@op(**_REDUCTION)
+@op(**REDUCTION)
 def nanprod(x: Expr) -> Expr:
     """The product of what is not NaN."""
-    return f.prod(select(_is_nan(x), 1.0, x))
+    return f.prod(select(is_nan(x), 1.0, x))
 
 
 @nanprod.backward
 def _nanprod_backward(dy: Expr, x: Expr) -> dict[str, Expr]:
-    return {"dx": select(_is_nan(x), 0.0, _slope_of_product(dy, select(_is_nan(x), 1.0, x)))}
+    return {"dx": select(is_nan(x), 0.0, _slope_of_product(dy, select(is_nan(x), 1.0, x)))}
 
 
 @nanprod.backward_again
 def _nanprod_backward_again(dy: Expr, x: Expr) -> dict[str, Expr]:
-    (plain,) = _prod_backward_again(dy, select(_is_nan(x), 1.0, x)).values()
-    return {"dx": select(_is_nan(x), 0.0, plain)}
+    (plain,) = _prod_backward_again(dy, select(is_nan(x), 1.0, x)).values()
+    return {"dx": select(is_nan(x), 0.0, plain)}
 
 
-@op(**_REDUCTION)
+@op(**REDUCTION)
 def nanmean(x: Expr) -> Expr:
     """The mean of what is not NaN; NaN where nothing is."""
-    return f.sum_(select(_is_nan(x), 0.0, x)) / _present(x)
+    return f.sum_(select(is_nan(x), 0.0, x)) / present(x)
 
 
-@op(**_REDUCTION)
+@op(**REDUCTION)
 def nanmax(x: Expr) -> Expr:
     """The largest of what is not NaN; NaN where nothing is."""
-    return select(f.equal(_present(x), 0.0), float("nan"), f.max_(select(_is_nan(x), float("-inf"), x)))
+    return select(f.equal(present(x), 0.0), float("nan"), f.max_(select(is_nan(x), float("-inf"), x)))
 
 
-@op(**_REDUCTION)
+@op(**REDUCTION)
 def nanmin(x: Expr) -> Expr:
     """The smallest of what is not NaN; NaN where nothing is."""
-    return select(f.equal(_present(x), 0.0), float("nan"), f.min_(select(_is_nan(x), float("inf"), x)))
+    return select(f.equal(present(x), 0.0), float("nan"), f.min_(select(is_nan(x), float("inf"), x)))
 
 
-# --- moments ----------------------------------------------------------------------------------------------------------
-
-#: PyTorch's third by position is unbiased, a way to say correction that there is not here.
-_MOMENTS: dict[str, Any] = {**_REDUCTION, "positions": ("axis",)}
-
-
-def _square(d: Value) -> Expr:
+def square_of(d: Value) -> Expr:
+    """The square of a number's modulus."""
     return d.re * d.re + d.im * d.im if isinstance(d, Complex) else d * d
-
-
-def _moments(x: Value, correction: Scalar) -> tuple[Expr, Value]:
-    """Variance and mean; the variance from the deviations, NaN where the divisor is not positive."""
-    average: Value = map_parts(f.sum_, x) / _count(x)
-    mean_parts = (average.re, average.im) if isinstance(average, Complex) else (average,)
-    deviations = pooled_squares(_square(x - average), _count(x), *mean_parts)
-    return deviations / f.maximum(_count(x) - correction, 0.0), average
-
-
-@op(**_MOMENTS)
-def var(x: Value, *, correction: Annotated[Scalar, Finite()] = 0.0) -> Expr:
-    """sum |x - mean|**2 / (n - correction); correction is 0 as in NumPy and the array API.
-
-    Differs from PyTorch: its correction is 1 unless given.
-    """
-    return _moments(x, correction)[0]
-
-
-@op(saves=("y",), **_MOMENTS)
-def std(x: Value, *, correction: Annotated[Scalar, Finite()] = 0.0) -> Expr:
-    """The square root of `var`.
-
-    Differs from PyTorch: its correction is 1 unless given, and the gradient of a row that does not vary is NaN, here 0.
-    """
-    return f.root(_moments(x, correction)[0])
-
-
-@op(results=("variance", "average"), **_MOMENTS)
-def var_mean(x: Value, *, correction: Annotated[Scalar, Finite()] = 0.0) -> tuple[Value, Value]:
-    """`var` and `mean`, in one pass over memory where a row fits on the chip, or is long enough to be cut into blocks.
-
-    Differs from PyTorch: its correction is 1 unless given.
-    """
-    return _moments(x, correction)
-
-
-@op(results=("deviation", "average"), **_MOMENTS)
-def std_mean(x: Value, *, correction: Annotated[Scalar, Finite()] = 0.0) -> tuple[Value, Value]:
-    """`std` and `mean`, in one pass over memory as `var_mean`.
-
-    Differs from PyTorch: its correction is 1 unless given.
-    """
-    variance, average = _moments(x, correction)
-    return f.root(variance), average
-
-
-def _nan_variance(x: Expr, correction: Scalar) -> Expr:
-    gone, count = _is_nan(x), _present(x)
-    average = f.sum_(select(gone, 0.0, x)) / count
-    d = select(gone, 0.0, x - average)
-    return pooled_squares(d * d, count, average) / select(count > correction, count - correction, float("nan"))
-
-
-@op(**_MOMENTS)
-def nanvar(x: Expr, *, correction: Annotated[Scalar, Finite()] = 0.0) -> Expr:
-    """The variance of what is not NaN; NaN where no more than `correction` elements are left."""
-    return _nan_variance(x, correction)
-
-
-@op(**_MOMENTS)
-def nanstd(x: Expr, *, correction: Annotated[Scalar, Finite()] = 0.0) -> Expr:
-    """The square root of `nanvar`."""
-    return f.root(_nan_variance(x, correction))
 
 
 # --- exponentials and norms -------------------------------------------------------------------------------------------
@@ -356,7 +287,7 @@ def _finite(x: Expr) -> Expr:
     return select(abs(x) < float("inf"), x, 0.0)
 
 
-@op(Rule.FLOATING, takes="float,int,complex", saves=("y",), **_REDUCTION)
+@op(Rule.FLOATING, takes="float,int,complex", saves=("y",), **REDUCTION)
 def logsumexp(x: Value) -> Value:
     """log(sum e**x), by the largest element, of complex numbers by the largest real part; -inf over nothing but -inf, +inf with
     a +inf."""
@@ -377,10 +308,10 @@ def _logsumexp_backward(dy: Value, x: Value, y: Value) -> dict[str, Value]:
     return {"dx": dy * f.exp(x - _finite(y))}
 
 
-@op(**_REDUCTION)
+@op(**REDUCTION)
 def logmeanexp(x: Expr) -> Expr:
     """log(mean e**x)."""
-    return log_sum_exp(x) - f.log(_count(x))
+    return log_sum_exp(x) - f.log(count_of(x))
 
 
 @logmeanexp.backward
@@ -411,19 +342,19 @@ def norm_of(x: Value, order: Order) -> Expr:
     if order == 1:
         return f.sum_(size)
     if order == 2:
-        return f.root(f.sum_(_square(x)))
+        return f.root(f.sum_(square_of(x)))
     total = f.sum_(f.pow_(size, float(order)))
     norm = f.pow_(total, 1.0 / order)
     return select(f.equal(total, 0.0), 0.0, norm) if order > 0 else norm
 
 
-@op(Rule.FLOATING, saves=("y",), literals={"p": ORDERS}, positions=("p", "axis", "keepdims"), **_REDUCTION)
+@op(Rule.FLOATING, saves=("y",), literals={"p": ORDERS}, positions=("p", "axis", "keepdims"), **REDUCTION)
 def vector_norm(x: Value, *, p: Order = 2) -> Expr:
     """(sum |x|**p)**(1/p); the largest or smallest |x| for inf and -inf, how many are not 0 for 0."""
     return norm_of(x, p)
 
 
-@op(Rule.FLOATING, saves=("y",), literals={"p": ORDERS}, positions=("p",), **_REDUCTION)
+@op(Rule.FLOATING, saves=("y",), literals={"p": ORDERS}, positions=("p",), **REDUCTION)
 def dist(a: Value, b: Value, *, p: Order = 2) -> Expr:
     """`vector_norm` of a - b with order p."""
     return norm_of(a - b, p)
@@ -444,7 +375,7 @@ def _masked(name: str, words: str) -> Op:
 
     formula.__doc__ = f"The {words} of the elements whose mask is true."
     category = "float" if name in ("mean", "prod") else "float,int"
-    return op(name=f"masked_{name}", family="reduction", takes=category, **_REDUCTION)(formula)
+    return op(name=f"masked_{name}", family="reduction", takes=category, **REDUCTION)(formula)
 
 
 def extreme_of(kind: ElementKind, name: str) -> Expr:
