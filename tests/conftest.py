@@ -26,12 +26,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "cpu_only: about the CPU's own machinery; skipped with --device cuda")
 
 
+_GIVEN_AN_ID = type(pytest.param())
+
+
 def _position(parametrize: pytest.Mark, chosen: dict[str, Any]) -> int:
     """Which of a parametrization's values a case has."""
     names, values = parametrize.args[:2]
-    if isinstance(names, str):
-        return next(i for i, value in enumerate(values) if value is chosen[names])
-    return next(i for i, row in enumerate(values) if all(v is chosen[n] for n, v in zip(names, row, strict=True)))
+    single = isinstance(names, str)
+    names = [names] if single else names
+    rows = (row.values if isinstance(row, _GIVEN_AN_ID) else (row,) if single else row for row in values)
+    return next(i for i, row in enumerate(rows) if all(v is chosen[n] for n, v in zip(names, row, strict=True)))
 
 
 def _takes_its_turn(item: pytest.Item) -> bool:

@@ -72,20 +72,24 @@ def _machine(target: CpuTarget) -> Any:
     )
 
 
+#: What is done to a module before code is made of it. Kernels are unrolled, vectorised and hoisted where they are written: of
+#: LLVM's own list for -O2 these are what makes their code as fast (measured over 30 kinds of kernels), in a third of its time.
+_PASSES = (
+    "sroa", "simplify_cfg", "instruction_combine", "new_gvn", "loop_simplify", "lcssa", "loop_rotate", "simplify_cfg", "sccp",
+    "new_gvn", "instruction_combine", "simplify_cfg", "dead_code_elimination",
+)  # fmt: skip
+
+
 def _optimised(ir: str, machine: Any) -> Any:
     try:
         module = llvm.parse_assembly(ir, llvm.create_context())  # one of its own, so that constants go with the module
         module.verify()
     except RuntimeError as error:
         raise BackendError("LLVM", "invalid IR", str(error)) from error
-    options = llvm.PipelineTuningOptions(speed_level=2)
-    options.loop_unrolling = False  # kernels are unrolled and vectorised where they are written
-    options.loop_vectorization = False
-    options.loop_interleaving = False
-    options.slp_vectorization = False
-    builder = llvm.create_pass_builder(machine, options)
-    passes = builder.getModulePassManager()
-    passes.run(module, builder)
+    passes = llvm.create_new_module_pass_manager()
+    for name in _PASSES:
+        getattr(passes, f"add_{name}_pass")()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.PipelineTuningOptions(speed_level=2)))
     dispose(passes)
     return module
 
@@ -165,7 +169,7 @@ def load(ir: str, names: tuple[str, ...], target: CpuTarget | None = None) -> di
     with _lock:
         library = _loaded.get((ir, target))
         if library is None:
-            identity = "\n".join((llvmlite.__version__, str(llvm.llvm_version_info), repr(target), ir))
+            identity = "\n".join((llvmlite.__version__, str(llvm.llvm_version_info), str(_PASSES), repr(target), ir))
             code = cached("cpu", identity, lambda: object_code(ir, target))
             dump(ir, names[0], repr(target), (".ll", ".s"), lambda: assembly(ir, target))
             builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()

@@ -75,7 +75,7 @@ def test_order(case: Inputs, device: str, math: MathPrecision) -> None:
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"causal": True}, {"causal": True, "offset": -3}, {"window": (20, 70)})
 
 
-@pytest.mark.one_of(4)
+@pytest.mark.one_of(8)
 @both
 @pytest.mark.parametrize("queries", [1, 2, 15, 16, 17, 63, 64, 65, 129])
 @pytest.mark.parametrize("keys", [1, 3, 4, 63, 64, 65, 130])
@@ -173,6 +173,7 @@ def test_all_bits(math: MathPrecision, layout: str) -> None:
 
 
 @pytest.mark.cpu_only
+@pytest.mark.one_of(2)
 @both
 @pytest.mark.parametrize("target", list(instruction_sets()))
 def test_every_instruction_set_has_the_same_bits(target: CpuTarget, math: MathPrecision) -> None:
@@ -206,6 +207,7 @@ def test_prefill_is_decoding(device: str, math: MathPrecision, heads: int) -> No
             assert same(rows, y[:, :, first : first + count]), first
 
 
+@pytest.mark.one_of(2)
 @both
 @pytest.mark.parametrize("causal", [False, True])
 def test_a_sentence_alone_and_in_a_batch(causal: bool, device: str, math: MathPrecision) -> None:

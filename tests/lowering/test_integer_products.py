@@ -56,6 +56,7 @@ def reference(a: np.ndarray, b: np.ndarray, bits: int) -> np.ndarray:
 # --- kinds, layouts, shapes -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize("kinds", KINDS, ids=lambda kinds: f"{kinds[0]}-{kinds[1]}")
 def test_kinds_and_shapes(machine: Machine, kinds: tuple[K, K], bits: int) -> None:
@@ -70,7 +71,7 @@ def test_kinds_and_shapes(machine: Machine, kinds: tuple[K, K], bits: int) -> No
         assert same_bits(y, expected), (m, n, k)
 
 
-@pytest.mark.one_of(3)
+@pytest.mark.one_of(5)
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize("layout", ["transposed", "mixed", "sliced", "negative", "padded", "misaligned"])
 @pytest.mark.parametrize("kind", [K.F32, K.BF16, K.F8E4M3], ids=str)
@@ -122,7 +123,7 @@ def test_sizes(machine: Machine, m: int, n: int, k: int, bits: int) -> None:
     assert same_bits(products(machine, bits, a, b), reference(a, b, bits))
 
 
-@pytest.mark.one_of(8)
+@pytest.mark.one_of(13)
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize("kind", [K.BF16, K.F16, K.F32, K.F8E4M3], ids=str)
 @pytest.mark.parametrize("m", [1, 2, 3, 5, 8])
@@ -175,6 +176,7 @@ def instruction_sets() -> Iterator[Any]:
 
 
 @pytest.mark.cpu_only
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize("target", list(instruction_sets()))
 def test_every_instruction_set_has_the_same_bits(

@@ -73,6 +73,8 @@ def schedule(request: pytest.FixtureRequest, device: str, monkeypatch: pytest.Mo
     return name, longest
 
 
+@pytest.mark.one_of(3)
+@pytest.mark.parametrize("schedule", range(5), indirect=True)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_schedule(kind: K, schedule: tuple[str, int], device: str) -> None:
     name, longest = schedule
@@ -83,6 +85,7 @@ def test_every_schedule(kind: K, schedule: tuple[str, int], device: str) -> None
         check(mixed((3, n), kind), device, has_ranks=True)
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("nan_first", [False, True])
@@ -101,6 +104,7 @@ def test_places_that_are_wanted(kind: K, schedule: tuple[str, int], device: str)
     check(x, device, count=5, has_values=False, index_element=K.S32)
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("first", "count"), [(0, 40), (100, 5)])
 def test_few_of_many(kind: K, first: int, count: int, device: str) -> None:

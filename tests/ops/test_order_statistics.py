@@ -21,7 +21,7 @@ Q = [0.0, 0.1, 0.25, 0.5, 0.7, 1.0]
 @pytest.mark.parametrize("interpolation", get_args(Interpolation))
 @pytest.mark.parametrize("axis", [1, 0, None, (0, 2), (0, 1, 2)])
 @pytest.mark.parametrize("n", [1, 2, 5, 8, 150])
-@pytest.mark.one_of(4)
+@pytest.mark.one_of(8)
 def test_quantiles(interpolation: Any, axis: Any, n: int, device: str) -> None:
     x, q = drawn((3, n, 4)), np.array(Q)
     words: dict[str, Any] = {"axis": axis, "interpolation": interpolation}
@@ -49,7 +49,7 @@ def test_quantiles(interpolation: Any, axis: Any, n: int, device: str) -> None:
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "midpoint", "nearest"])
 @pytest.mark.parametrize("axis", [0, 1, None])
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(5)
 def test_gradients_of_quantiles(dtype: Any, interpolation: Any, axis: int | None, device: str) -> None:
     x = drawn((7, 12), dtype)
     words: dict[str, Any] = {"axis": axis, "interpolation": interpolation}

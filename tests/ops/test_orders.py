@@ -24,7 +24,7 @@ def _taken(x: Any, order: Any, axis: int) -> Any:
     return np.moveaxis(np.take_along_axis(np.moveaxis(x, axis, -1), order, -1), -1, axis)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("shape", "axis"), SHAPES[:6])
 @pytest.mark.parametrize("descending", [False, True])
@@ -52,7 +52,7 @@ def test_all_as_one_row(shape: tuple[int, ...], device: str) -> None:
 
 @pytest.mark.parametrize("dtype", NUMBERS)
 @pytest.mark.parametrize(("shape", "axis"), SHAPES)
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 def test_gradients(dtype: Any, shape: tuple[int, ...], axis: int, device: str) -> None:
     x = drawn(shape, dtype)
     order = torch.from_numpy(np.moveaxis(order_of(np.moveaxis(x, axis, -1)), -1, axis).copy()) if shape else None
