@@ -9,6 +9,7 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import Expr, const, constant_bits, topological
+from baracuda.formula.loops import Loop, components
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^"}
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -168,6 +169,8 @@ class Emitter:
             self.lines.append(f"{COMPUTE_TYPE[n.kind]} {name} = {fast};")
             self.lines += [f"if ({condition}) {{", *(f"  {line}" for line in inside.lines), f"  {name} = {slow};", "}"]
             self.names[n] = name
+        elif n.op == "loop":
+            self._loop(n)
         elif n.op == "lookup":
             table = self.tables.setdefault(n, f"table{len(self.tables)}")
             self._define(n, f"{table}[{self.names[n.args[0]]}]")
@@ -176,6 +179,26 @@ class Emitter:
             self._define(n, self.read(n, self.names[n.args[0]]))
         else:
             self._define(n, statement(n, [self.names[a] for a in n.args]))
+
+
+    def _loop(self, n: Expr) -> None:
+        """A loop as it is written, with a variable for each component of its state."""
+        x: Loop = n.attr.loop
+        held, turn, inside = [self._fresh() for _ in x.state], self._fresh(), self.child()
+        given = n.args[len(x.state) :]
+        inside.names |= dict(zip(x.state, held, strict=True)) | {x.turn: turn}
+        inside.names |= {placeholder: self.names[a] for placeholder, a in zip(x.given, given, strict=True)}
+        for s, name, first in zip(x.state, held, n.args, strict=False):
+            self.lines.append(f"{COMPUTE_TYPE[s.kind]} {name} = {self.names[first]};")
+        going = inside.value(x.going)
+        inside.lines.append(f"if (!{going}) break;")
+        new = [inside.value(r) for r in x.results]
+        kept = [inside._fresh() for _ in new]  # a component may be made of another's last value
+        lines = [f"const {COMPUTE_TYPE[s.kind]} {k} = {v};" for s, k, v in zip(x.state, kept, new, strict=True)]
+        lines += [f"{name} = {k};" for name, k in zip(held, kept, strict=True)]
+        self.lines += ["#pragma unroll 1", f"for (int {turn} = 0; {turn} < {x.turns}; ++{turn}) {{"]
+        self.lines += [f"  {line}" for line in (*inside.lines, *lines)] + ["}"]
+        self.names |= dict(zip(components(n), held, strict=True))
 
 
 @dataclass

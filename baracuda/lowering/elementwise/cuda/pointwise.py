@@ -70,7 +70,9 @@ class PointwiseKernel:
             self.width = fitting_width(self.width, frame.nest.outer[self.last], widest)
         if self.real:  # both parts of a run in one access: neighbouring threads then fill whole sectors
             self.width = max(1, 8 // max(sizes))
-        self.is_long = _common(frame.nest.graph) > _LONG
+        #: Elements of a run would wait for one another's turns, and code of a loop is long.
+        self.has_loops = any(n.op == "loop" for n in frame.nest.graph.nodes)
+        self.is_long = self.has_loops or _common(frame.nest.graph) > _LONG
         if self.is_long:
             self.width = 1
         #: The constant tables that the kernel reads.
@@ -116,7 +118,8 @@ class PointwiseKernel:
             return emitter
 
         outputs = frame.nest.graph.outputs
-        rare = rare_values([e for _, e in outputs], element, self.width, self.prefix, (), bound)
+        roots = [] if self.has_loops else [e for _, e in outputs]  # a loop before a rare node would be gone through again
+        rare = rare_values(roots, element, self.width, self.prefix, (), bound)
         emitter = element(rare.names)
         narrowed = []
         for k, (_, expr) in enumerate(outputs):
