@@ -29,7 +29,8 @@ from baracuda.formula.loops import State, loop
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.traced import Own
 from baracuda.ops.declaration.words import Dtype, Extents
-from baracuda.ops.random.draws import KEY, Bits, Draw, distribution, drawn, kind_for, ln
+from baracuda.ops.random.draws import KEY, Bits, Draw, distribution, ln
+from baracuda.ops.random.gammas import draws
 
 #: From how many events on that are expected they are drawn by transformed rejection, and the most turns of either method.
 FEW, TURNS = 10.0, 64
@@ -191,8 +192,7 @@ def poisson(
     >>> baracuda.poisson(baracuda.rng_key(7), 3.0, shape=(2, 3)).shape
     (2, 3)
     """
-    given = {"rate": rate}
-    return drawn(do, _poisson_op, key, shape, kind_for(dtype, given), bits, given)
+    return draws(do, _poisson_op, key, shape, dtype, bits, rate=rate)
 
 
 @composed(key=KEY, n=_ANY, p=_ANY, numbers={"n": (), "p": ()})
@@ -214,5 +214,4 @@ def binomial(
     >>> baracuda.binomial(baracuda.rng_key(7), 5, 1.0, shape=2).tolist()
     [5.0, 5.0]
     """
-    given = {"n": n, "p": p}
-    return drawn(do, _binomial_op, key, shape, kind_for(dtype, given), bits, given)
+    return draws(do, _binomial_op, key, shape, dtype, bits, n=n, p=p)

@@ -298,8 +298,7 @@ def draw_into(
     elements are numbered in, with 1 where neighbours along an axis share a draw."""
     keys = key_words(key)
     if not y.kind.is_float:  # a number in a tensor's place would be one of y's element
-        single = ElementKind.F64 if y.kind.bits >= 32 else F32
-        given = {n: v if isinstance(v, TensorRef) else _single(do, n, v, single) for n, v in given.items()}
+        given = in_full(do, given, y.kind)
     tensors = {n: v for n, v in given.items() if isinstance(v, TensorRef)}
     if (over is None or tuple(over) == y.shape) and all(prod(t.shape) == 1 or _follows(t, y) for t in tensors.values()):
         flat: Any = reshaped(y, (-1,))
@@ -321,10 +320,16 @@ def draw_into(
     return y
 
 
-def _single(do: Steps, name: str, value: float, kind: ElementKind) -> TensorMut:
-    tensor = do.rows((), kind)
-    do.fill(tensor, value, name)
-    return tensor
+def in_full(do: Steps, given: Mapping[str, Any], kind: ElementKind) -> dict[str, Any]:
+    """Parameters of draws of an element, of which numbers are tensors of f32, or f64 where the element has 64 bits or counts."""
+    fine = ElementKind.F64 if kind.bits >= (64 if kind.is_float else 32) else F32
+
+    def tensor(name: str, value: float) -> TensorMut:
+        held = do.rows((), fine)
+        do.fill(held, value, name)
+        return held
+
+    return {n: v if isinstance(v, TensorRef) else tensor(n, v) for n, v in given.items()}
 
 
 def _follows(tensor: TensorRef, y: TensorMut) -> bool:

@@ -22,8 +22,7 @@ from baracuda.formula.loops import loop
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.traced import Own
 from baracuda.ops.declaration.words import Extents, FloatElement
-from baracuda.ops.random.continuous import draws
-from baracuda.ops.random.draws import KEY, Bits, Draw, distribution, ln
+from baracuda.ops.random.draws import KEY, Bits, Draw, distribution, drawn, in_full, kind_for, ln
 
 #: Attempts of one draw.
 TURNS = 64
@@ -124,6 +123,11 @@ def _generalized_normal(draw: Draw, p: Own) -> Expr:
 _gamma_op, log_gamma_op, second_log_gamma_op = map(distribution, (_gamma, _log_gamma, _second_log_gamma))
 _chisquare_op, _student_op = distribution(_chisquare), distribution(_student_t)
 _beta_op, _f_op, generalized_op = distribution(_beta), distribution(_f), distribution(_generalized_normal)
+
+
+def draws(do: Steps, op: Any, key: TensorRef, shape: Any, dtype: Any, bits: Bits, **given: Any) -> Any:
+    kind = kind_for(dtype, given)
+    return drawn(do, op, key, shape, kind, bits, in_full(do, given, kind))
 
 
 @composed(key=KEY, a=_ANY, numbers={"a": ()})
