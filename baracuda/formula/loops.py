@@ -127,9 +127,7 @@ def loop(
     outside = _outside((condition, *results), {*state, turn})
     given = _placeholders("given", depth, (n.kind for n in outside))
     table = dict(zip(outside, given, strict=True))
-    made = _interned_loop(
-        state, given, turn, substitute(condition, table), tuple(substitute(r, table) for r in results), turns
-    )
+    made = _interned_loop(state, given, turn, substitute(condition, table), tuple(substitute(r, table) for r in results), turns)
     return tuple(node("loop", (*first, *outside), kind, Repeat(made, i)) for i, kind in enumerate(kinds))
 
 

@@ -180,7 +180,6 @@ class Emitter:
         else:
             self._define(n, statement(n, [self.names[a] for a in n.args]))
 
-
     def _loop(self, n: Expr) -> None:
         """A loop as it is written, with a variable for each component of its state."""
         x: Loop = n.attr.loop

@@ -1,16 +1,17 @@
 """Numbers of events: the Poisson and the binomial distribution, by rejection.
 
-Where few events are expected (less than `FEW`) they are counted one by one: of a Poisson distribution as long as a product of uniform
-draws is above e**-rate, of a binomial one as long as a sum of waiting times, each geometric, is at most n; four words of a turn
-are four draws. Where many are, by Hormann's transformed rejection with squeeze (PTRS and BTRS, 1993), two words a turn. What is
-accepted without the squeeze is compared with the probability p(k) itself, by Loader's form (2000), in which nothing cancels:
+Where few events are expected (less than `FEW`) they are counted one by one: of a Poisson distribution as long as a product of
+uniform draws is above e**-rate, of a binomial one as long as a sum of waiting times, each geometric, is at most n; four words of
+a turn are four draws. Where many are, by Hormann's transformed rejection with squeeze (PTRS and BTRS, 1993), two words a turn.
+What is accepted without the squeeze is compared with the probability p(k) itself, by Loader's form (2000), in which nothing
+cancels:
 
     ln p(k) = -D(k, rate) - F(k), of a binomial distribution F(n) - F(k) - F(n - k) - D(k, n p) - D(n - k, n q)
     D(k, m) = k ln(k / m) + m - k, as a series in (k - m) / (k + m) where that is below 0.1
     F(k) = ln(k!) - k ln k + k, from a table below 16, else 1/2 ln(2 pi k) + 1 / (12 k) - 1 / (360 k**3) + ...
 
-and k - m is known without rounding m: k is the sum of a whole part of m and a whole distance from it. Integers of 32 and 64 bits are
-computed in f64, f16, bf16, f32 and shorter integers in f32. Probabilities above 1/2 draw what does not happen.
+and k - m is known without rounding m: k is the sum of a whole part of m and a whole distance from it. Integers of 32 and 64 bits
+are computed in f64, f16, bf16, f32 and shorter integers in f32. Probabilities above 1/2 draw what does not happen.
 """
 
 from __future__ import annotations
@@ -78,9 +79,7 @@ def _distance(draw: Draw, turn: Expr, a: Expr, b: Expr, shift: Expr) -> tuple[Ex
     return f.floor(fma(fma(a, const(2, draw.kind) / near, b), u, shift)), near, draw.above_zero_of(words[1])
 
 
-def _counted(
-    draw: Draw, few: Expr, start: Expr, going: Callable[[Expr], Expr], next_: Callable[[Expr, Expr], Expr]
-) -> Expr:
+def _counted(draw: Draw, few: Expr, start: Expr, going: Callable[[Expr], Expr], next_: Callable[[Expr, Expr], Expr]) -> Expr:
     """How many of the draws that follow one another keep `going`, four to a turn."""
     zero = const(0, draw.kind)
 
@@ -129,9 +128,7 @@ def _binomial(draw: Draw, n: Own, p: Own) -> Expr:
     usual = (rare > 0.0) & (count > 0.0) & (count < _INFINITY)
     few, many = usual & (mean < FEW), usual & (mean >= FEW)
     wait = -one / f.log1p(-select(few, rare, 0.5))
-    small = _counted(
-        draw, few, zero, lambda x: x <= count, lambda x, u: x + (f.floor(f.maximum(-ln(u), zero) * wait) + 1.0)
-    )
+    small = _counted(draw, few, zero, lambda x: x <= count, lambda x, u: x + (f.floor(f.maximum(-ln(u), zero) * wait) + 1.0))
 
     m, p_ = select(many, count, 40.0), select(many, rare, 0.5)
     q = one - p_
@@ -166,8 +163,7 @@ def _binomial(draw: Draw, n: Own, p: Own) -> Expr:
     happened = select(many, large, select(few, f.minimum(small, count), zero))
     defined = (count >= 0.0) & (chance >= 0.0) & (chance <= 1.0)
     endless = equal(count, _INFINITY) & (rare > 0.0)
-    result = select(endless, _INFINITY, select(flipped & ~equal(happened, 0.0), count - happened, select(flipped, count, happened)))
-    return select(defined, result, _NAN)
+    return select(defined, select(endless, _INFINITY, select(flipped, count - happened, happened)), _NAN)
 
 
 _poisson_op, _binomial_op = distribution(_poisson, counts=True), distribution(_binomial, counts=True)
@@ -179,10 +175,10 @@ def poisson(
 ) -> Any:
     """Draws of the Poisson distribution of a rate: how many events happen where so many are expected.
 
-    Below a rate of 10 by products of uniform draws, from there on by Hormann's transformed rejection (PTRS), for any rate; a rate of
-    0 gives 0, an infinite one infinity, a negative one and NaN NaN (0 in integers). The shape is that of the rate unless `shape`
-    says another. The element is `dtype`, a float or an integer, by default the rate's float, or f32; floats round what they have
-    no place for.
+    Below a rate of 10 by products of uniform draws, from there on by Hormann's transformed rejection (PTRS), for any rate; a
+    rate of 0 gives 0, an infinite one infinity, a negative one and NaN NaN (0 in integers). The shape is that of the rate unless
+    `shape` says another. The element is `dtype`, a float or an integer, by default the rate's float, or f32; floats round what
+    they have no place for.
 
     Source: torch.poisson and jax.random.poisson.
 
@@ -201,10 +197,10 @@ def binomial(
 ) -> Any:
     """Draws of the binomial distribution: how many of n trials succeed, each with probability p.
 
-    Where less than 10 successes (or failures, if fewer) are expected by sums of waiting times, else by Hormann's transformed rejection
-    (BTRS). n = 0 or p = 0 gives 0, p = 1 n; a negative n, p outside 0 to 1 and NaN give NaN (0 in integers). The shape is that
-    which the parameters broadcast to unless `shape` says another. The element is `dtype`, a float or an integer, by default
-    that of the float among n and p, or f32.
+    Where less than 10 successes (or failures, if fewer) are expected by sums of waiting times, else by Hormann's transformed
+    rejection (BTRS). n = 0 or p = 0 gives 0, p = 1 n; a negative n, p outside 0 to 1 and NaN give NaN (0 in integers). The shape
+    is that which the parameters broadcast to unless `shape` says another. The element is `dtype`, a float or an integer, by
+    default that of the float among n and p, or f32.
 
     Source: torch.binomial and jax.random.binomial.
 

@@ -9,8 +9,8 @@ Element i of a draw, counted in logical order, is a function of the key and of i
 
 A draw that is rejected is made again: turn t of loop n of element i has the four words of Philox of the counter (lower, upper
 half of i, 2**24 n + t, 3), or of 64 bits the halves of those and of the counter (..., 2**24 n + 2**16 + t, 3); by Threefry words
-2 j and 2 j + 1, or j of 64 bits, are those of the counter (t, j) with the key that the counter (upper half of i, lower half) gives
-in stream 2**30 + n.
+2 j and 2 j + 1, or j of 64 bits, are those of the counter (t, j) with the key that the counter (upper half of i, lower half)
+gives in stream 2**30 + n.
 
 A stream is one of the words that an element takes; most distributions take one. f16, bf16 and f32 take words of 32 bits and are
 computed in f32, f64 takes those of 64.
@@ -169,7 +169,7 @@ class Draw:
         return equal(word & 1, 1), self._inside(word >> 1)
 
     def turn_words(self, turn: Expr, number: int = 0) -> tuple[Expr, Expr, Expr, Expr]:
-        """Four words for a turn of one of the element's loops: no other turn, loop or element has them, and no draw but by loops."""
+        """Four words for a turn of one of the element's loops, which nothing else has."""
         low, high = self.number.words()
         wide, counted = self._width == 64, cast(turn, U32)
         if self.bits == "threefry":
@@ -243,8 +243,8 @@ Formula = Callable[..., Any]
 
 
 def distribution(formula: Formula, *, takes: str = "any", counts: bool = False) -> Op:
-    """The op that draws by a formula, which takes a `Draw`, tensors, and numbers by keyword. Integers are made of draws in f32, or
-    if it counts, those of 32 bits and more in f64, which has all of them."""
+    """The op that draws by a formula, which takes a `Draw`, tensors, and numbers by keyword. Integers are made of draws in f32,
+    or if it counts, those of 32 bits and more in f64, which has all of them."""
     own = [p for p in inspect.signature(formula).parameters.values() if p.name != "draw"]
     tensors = [p for p in own if p.kind is not p.KEYWORD_ONLY]
 

@@ -15,7 +15,7 @@ from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.formula import functions as f
 from baracuda.formula.conversions import cast_to
 from baracuda.formula.elementary.special_incomplete_gamma import slope_of_draw
-from baracuda.formula.expr import Expr, cast, const, select
+from baracuda.formula.expr import cast, const, select
 from baracuda.formula.functions import equal
 from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.op import Op

@@ -1,10 +1,10 @@
 """The gamma distribution and those that are made of it, by rejection.
 
 Marsaglia and Tsang (2000): with d = a - 1/3, c = 1 / sqrt(9 d) and s = c z for a normal draw z, d (1 + s)**3 is accepted where
-1 + s > 0 and ln u <= 3 d (ln(1 + s) - s + s**2 / 2 - s**3 / 3) for a uniform draw u, which is the method's own condition put so that
-nothing cancels where a is large; for |s| < 0.1 the bracket is -s**4 (1/4 - s/5 + s**2/6 - ...), nine terms. Of a turn's four words
-two make z, the third u, and the fourth E = -ln(u') of the boost: for a < 1 the draw is that of a + 1 times e**(-E / a). An attempt
-is accepted with probability 0.95 or more; the last of `TURNS` is taken as it is, one in 10**80.
+1 + s > 0 and ln u <= 3 d (ln(1 + s) - s + s**2 / 2 - s**3 / 3) for a uniform draw u. This is the method's own condition, put so
+that nothing cancels where a is large; for |s| < 0.1 the bracket is -s**4 (1/4 - s/5 + s**2/6 - ...), nine terms. Of a turn's four
+words two make z, the third u, and the fourth E = -ln(u') of the boost: for a < 1 the draw is that of a + 1 times e**(-E / a).
+An attempt is accepted with probability 0.95 or more; the last of `TURNS` is taken as it is, one in 10**80.
 
 A second gamma draw of an element is its second loop. a = 0 gives 0, an infinite a infinity, a negative one NaN.
 """

@@ -1,10 +1,11 @@
 """Random orthogonal matrices, as likely as each other (Haar measure), by Householder's reflections.
 
 The factor Q, of a QR decomposition of a normal matrix with a positive diagonal of R, is H_1 ... H_k times the signs -s_i, where
-H_i = 1 - v_i v_i^T reflects a normal vector x of the elements i and on: v_i = (x + s_i |x| e_i) / sqrt(|x|**2 + |x_i| |x|), s_i the
-sign of x_i (Stewart 1980, Mezzadri 2007). The vectors do not depend on one another, so all of them are drawn at once, and the
-product is 1 - V^T T V, with T the inverse of the unit triangle above the diagonal of V V^T (Schreiber, Van Loan 1989). T comes
-from its diagonal blocks of 1, 2, 4, ... rows: the block between two neighbours A and C is -A B C. Products are those of rule 6.
+H_i = 1 - v_i v_i^T reflects a normal vector x of the elements i and on: v_i = (x + s_i |x| e_i) / sqrt(|x|**2 + |x_i| |x|), s_i
+the sign of x_i (Stewart 1980, Mezzadri 2007). The vectors do not depend on one another, so all of them are drawn at once, and
+the product is 1 - V^T T V, with T the inverse of the unit triangle above the diagonal of V V^T (Schreiber, Van Loan 1989). T
+comes from its diagonal blocks of 1, 2, 4, ... rows: the block between two neighbours A and C is -A B C. Products are those of
+rule 6.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ def _product(do: Steps, a: TensorRef, b: TensorRef, labels: str, into: TensorMut
     left, right = labels.split()
     batch = "BC"[: len(a.shape) - 2]
     y = batch + "".join(label for label in "mn" if label in left + right)
-    return do.plan(MatmulPlan, labelled(a, b, batch + left, batch + right, y), {"a": a, "b": b}, into)  # type: ignore[no-any-return]
+    made: TensorMut = do.plan(MatmulPlan, labelled(a, b, batch + left, batch + right, y), {"a": a, "b": b}, into)
+    return made
 
 
 def _inverse(do: Steps, between: TensorMut) -> TensorMut:

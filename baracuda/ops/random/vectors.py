@@ -163,7 +163,9 @@ def factor_of(do: Steps, covariance: TensorRef, kind: ElementKind) -> TensorMut:
     return a
 
 
-@composed(key=KEY, mean="*batch n : float", covariance="*any n n : float", scale_tril="*any n n : float", scale_diag="*any n : float")
+@composed(
+    key=KEY, mean="*batch n : float", covariance="*any n n : float", scale_tril="*any n n : float", scale_diag="*any n : float"
+)
 def multivariate_normal_sample(
     do: Steps, key: TensorRef, mean: TensorRef, covariance: Given = None, shape: Extents | None = None,
     dtype: FloatElement = None, *, scale_tril: Given = None, scale_diag: Given = None, bits: Bits = "philox",
