@@ -21,6 +21,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from baracuda.core import locks
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
@@ -123,7 +125,8 @@ def loop(
     if condition.kind is not ElementKind.BOOL:
         raise InvalidProblemError(f"loop: the condition has kind {condition.kind}; expected bool")
     if [r.kind for r in results] != kinds:
-        raise InvalidProblemError(f"loop: the body's state has kinds {[r.kind for r in results]}; expected {kinds}")
+        found, expected = (", ".join(map(str, k)) for k in ([r.kind for r in results], kinds))
+        raise InvalidProblemError(f"loop: the body's state has kinds {found}; expected {expected}")
     outside = _outside((condition, *results), {*state, turn})
     given = _placeholders("given", depth, (n.kind for n in outside))
     table = dict(zip(outside, given, strict=True))
@@ -157,7 +160,7 @@ def turned(n: Expr, args: Sequence[Any], value: Callable[[Expr, list[Any]], Any]
     x: Loop = n.attr.loop
     held, given = list(args[: len(x.state)]), args[len(x.state) :]
     for turn in range(x.turns):
-        values = dict(zip((*x.state, *x.given, x.turn), (*held, *given, turn), strict=True))
+        values = dict(zip((*x.state, *x.given, x.turn), (*held, *given, np.asarray(turn, np.int32)), strict=True))
         for m in topological((x.going,)):
             if m not in values:
                 values[m] = value(m, [values[a] for a in m.args])

@@ -145,8 +145,7 @@ class PointwiseKernel:
         block, shared = shared_by_blocks(graph, self.last, self.width, self._steps) if aligned else (self.width, [])
         first = Emitter(lambda n: "(int)(at + b)" if n.op == "coord" and n.attr == self.last else self.leaf(n, transposed))
         first.tables, first.products = self.tables, whole_products(graph.nodes)
-        for n in shared:
-            first.value(n)
+        first.names = {n: first.value(n) for n in shared}  # not what they are made of, which an element has its own of
 
         def element(rare: Mapping[Expr, str]) -> Emitter:
             emitter = Emitter(
