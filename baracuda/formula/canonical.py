@@ -20,6 +20,7 @@ from baracuda.formula.exact_fma import fma32, fma64
 from baracuda.formula.expr import PRIMITIVES, Axes, Expr, topological
 from baracuda.formula.functions import ROW_LENGTH, reserved_value
 from baracuda.formula.graph import Graph
+from baracuda.formula.loops import turned
 from baracuda.formula.oracle_reads import read
 from baracuda.formula.order import pool_block
 from baracuda.formula.pooling import block_outputs, pools, unpooled
@@ -130,6 +131,8 @@ def _pure(n: Expr, args: list[Array]) -> Array:
         return np.asarray(np.array(n.attr, f"u{dtype.itemsize}").view(dtype))
     if n.op in ("select", "rare"):
         return np.where(*args)
+    if n.op == "loop":
+        return np.asarray(turned(n, args, _pure, np.where))
     if n.op == "cast":
         return cast(args[0], n.args[0].kind, n.kind)
     if n.op == "bitcast":

@@ -19,6 +19,7 @@ from baracuda.formula.expr import PRIMITIVES, Expr, cast, compare, node, rebuild
 from baracuda.formula.graph import Graph, Port
 
 if TYPE_CHECKING:
+    from baracuda.formula.loops import Loop
     from baracuda.formula.scans import Combine
 
 Definition = Callable[..., Expr]
@@ -65,6 +66,8 @@ def expand_node(n: Expr, args: tuple[Expr, ...]) -> Expr:
         return args[0]
     if n.op == "scan":
         return node("scan", args, n.kind, replace(n.attr, combine=_expanded(n.attr.combine)))
+    if n.op == "loop":
+        return node("loop", args, n.kind, replace(n.attr, loop=_expanded_loop(n.attr.loop)))
     if n.op in PRIMITIVES:
         return rebuild(n, args)
     define = definition(n.op, n.kind)
@@ -86,6 +89,12 @@ def expand_node(n: Expr, args: tuple[Expr, ...]) -> Expr:
 def _expanded(combine: Combine) -> Combine:
     """The operation of a scan in primitives only."""
     return combine.map(expand_node)
+
+
+@cache
+def _expanded_loop(loop: Loop) -> Loop:
+    """A loop whose turns are in primitives only."""
+    return loop.map(expand_node)
 
 
 def _rounded_by_the_store(graph: Graph) -> Graph:

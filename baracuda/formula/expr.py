@@ -37,7 +37,7 @@ INTEGER_ARITHMETIC = frozenset(
 BOOLEAN_ARITHMETIC = frozenset(["and", "or", "xor", "not"])
 COMPARISONS = frozenset(["eq", "ne", "lt", "le", "gt", "ge"])
 LEAVES = frozenset(["const", "input", "param", "coord", "position", "state"])
-SPECIAL = frozenset(["select", "rare", "cast", "bitcast", "lookup", "reduce", "pooled", "scan", "gather"])
+SPECIAL = frozenset(["select", "rare", "cast", "bitcast", "lookup", "reduce", "pooled", "scan", "loop", "gather"])
 #: Nodes that read a tensor, whose name their `attr` begins with.
 READS = frozenset(["input", "gather"])
 #: All operations that are lowered. `rare(c, slow, fast)` means `select(c, slow, fast)`, with the promise that `c` is

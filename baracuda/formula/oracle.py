@@ -20,6 +20,7 @@ from baracuda.core.host import HostName, value_of
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.functions import reserved_value
 from baracuda.formula.graph import Graph, Port
+from baracuda.formula.loops import turned
 from baracuda.formula.oracle_reads import read
 from baracuda.formula.oracle_special import SPECIAL
 from baracuda.formula.pooling import unpooled
@@ -137,6 +138,8 @@ class Evaluation:
             return self._scanned(n, args)
         if n.op in ("select", "rare"):
             return np.where(*args)
+        if n.op == "loop":
+            return turned(n, args, self.evaluated, np.where)
         if n.op == "cast":
             return _converted(args[0], n.args[0].kind, n.kind)
         operation = _operation(n)

@@ -148,6 +148,17 @@ _DRAWS: dict[str, dict[str, float]] = {
     "bernoulli": {"p": 0.3},
 }  # fmt: skip
 
+#: Distributions drawn by rejection, with shapes, rates and numbers on either side of what their methods change at.
+_SHAPES = Tensor((7,), element=K.F32, listed=(0.02, 0.7, 1.0, 2.5, 9.0, 300.0, 4e6))
+_REJECTED: dict[str, tuple[Any, ...]] = {
+    "gamma_sample": (_SHAPES,), "chisquare_sample": (_SHAPES,), "student_t_sample": (_SHAPES,), "beta_sample": (_SHAPES, 0.8),
+    "f_sample": (_SHAPES, 5.0), "generalized_normal_sample": (_SHAPES,), "poisson": (_SHAPES,),
+    "binomial": (
+        Tensor((7,), element=K.F32, listed=(5, 30, 40, 100, 1000, 30000, 4e6)),
+        Tensor((7,), element=K.F32, listed=(0.5, 0.02, 0.97, 0.5, 0.3, 0.0001, 0.8)),
+    ),
+    "dirichlet_sample": (_SHAPES,),
+}  # fmt: skip
 _STEPS = Tensor((9,), element=K.S64, listed=(11, 4, 0, 7, 11, 1, 10, 3, 8))
 
 
@@ -249,6 +260,17 @@ LARGER: tuple[FunctionCase, ...] = (
         _call(name, _KEY, shape=1001, dtype=kind, bits=bits, **numbers)
         for name, numbers in _DRAWS.items() for kind in ("f16", "bf16", "f32", "f64") for bits in ("philox", "threefry")
     ),
+    *(
+        _call(name, _KEY, *given, shape=(143,) if name == "dirichlet_sample" else (143, 7), dtype=kind, bits=bits)
+        for name, given in _REJECTED.items()
+        for kind, bits in (("f16", "philox"), ("bf16", "threefry"), ("f32", "philox"), ("f32", "threefry"), ("f64", "philox"))
+    ),
+    *(_call(name, _KEY, *_REJECTED[name], shape=(143, 7), dtype=k) for name in ("poisson", "binomial") for k in ("s64", "u8")),
+    _call("gamma_sample", _KEY, _SHAPES, shape=(143, 7), log=True), _call("gamma_sample_backward", _t(143, 7), _KEY, _SHAPES),
+    _call("beta_sample_backward", _t(143, 7), _KEY, _SHAPES, _SHAPES), _call("ball_sample", _KEY, 5, 1.5, (77,)),
+    _call("dirichlet_sample_backward", _t(143, 7), _KEY, _SHAPES), _call("orthogonal_sample", _KEY, 9, (3,), m=6),
+    _call("orthogonal_sample", _KEY, 70, dtype="f64"),
+    _call("multivariate_normal_sample", _KEY, _t(3), scale_tril=_t(3, 3), shape=(77,)),
     *(_call("rng_bits", _KEY, 1001, kind, bits=b) for kind in ("u8", "u16", "u32", "u64") for b in ("philox", "threefry")),
     *(_call(name, _X, _KEY, 0.3) for name in _OF_ROWS), *(_call(f"{name}_backward", _X, _KEY, 0.3) for name in _OF_ROWS),
     *(_call(f"dropout{n}d{b}", _t(2, 3, *(4,) * n), _KEY, 0.3) for n in (2, 3) for b in ("", "_backward")),

@@ -27,6 +27,7 @@ DEVIATIONS = {
         "the key comes second; a number is no tensor, so PyTorch's order is refused",
     ),
     "multinomial": "the key comes first; weights are refused as a key",
+    **dict.fromkeys(("poisson", "binomial"), "the key comes first; rates and numbers are refused as a key"),
     "embedding_renorm": "the table comes first; a table of floats is refused as indices",
     "index_select": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
     "polygamma": "the order comes first; a tensor is no order, so PyTorch's order is refused",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.formula.expr import Expr, const, constant_bits, topological
+from baracuda.formula.expr import Expr, const, constant_bits, node, topological
+from baracuda.formula.loops import Loop, components
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^"}
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -110,6 +111,15 @@ def statement(n: Expr, args: list[str]) -> str:
     raise UnsupportedError(f"{op} cannot be lowered to CUDA on {kind}")
 
 
+def whole_products(nodes: Iterable[Expr]) -> frozenset[tuple[Expr, ...]]:
+    """The operands of products of 32 bits of which some nodes are the lower and the upper half."""
+    halves: dict[str, set[tuple[Expr, ...]]] = {"mul": set(), "mulhi": set()}
+    for n in nodes:
+        if n.op in halves and n.kind is ElementKind.U32:
+            halves[n.op].add(n.args)
+    return frozenset(halves["mul"] & halves["mulhi"])
+
+
 class Emitter:
     """Writes the statements that compute expressions, each node once a scope.
 
@@ -126,6 +136,8 @@ class Emitter:
         self.names: dict[Expr, str] = dict(outer.names) if outer else {}
         self._counter: list[int] = outer._counter if outer else [0]
         self.tables: dict[Expr, str] = outer.tables if outer else {}
+        #: Operands of 32 bits of which both halves of the product are wanted: one instruction makes both.
+        self.products: frozenset[tuple[Expr, ...]] = outer.products if outer else frozenset()
 
     def child(self, leaf: Callable[[Expr], str | None] | None = None) -> Emitter:
         """An emitter for a nested C++ scope: it sees the names of this one and adds its own."""
@@ -168,6 +180,10 @@ class Emitter:
             self.lines.append(f"{COMPUTE_TYPE[n.kind]} {name} = {fast};")
             self.lines += [f"if ({condition}) {{", *(f"  {line}" for line in inside.lines), f"  {name} = {slow};", "}"]
             self.names[n] = name
+        elif n.op == "loop":
+            self._loop(n)
+        elif n.op in ("mul", "mulhi") and n.args in self.products:
+            self._product(n.args)
         elif n.op == "lookup":
             table = self.tables.setdefault(n, f"table{len(self.tables)}")
             self._define(n, f"{table}[{self.names[n.args[0]]}]")
@@ -176,6 +192,32 @@ class Emitter:
             self._define(n, self.read(n, self.names[n.args[0]]))
         else:
             self._define(n, statement(n, [self.names[a] for a in n.args]))
+
+    def _product(self, factors: tuple[Expr, ...]) -> None:
+        """Both halves of a product."""
+        name = self._fresh()
+        self.lines.append(f"const u64 {name} = whole_product({', '.join(self.names[a] for a in factors)});")
+        for op, half in (("mul", name), ("mulhi", f"({name} >> 32)")):
+            self._define(node(op, factors, ElementKind.U32), f"(unsigned){half}")
+
+    def _loop(self, n: Expr) -> None:
+        """A loop as it is written, with a variable for each component of its state."""
+        x: Loop = n.attr.loop
+        held, turn, inside = [self._fresh() for _ in x.state], self._fresh(), self.child()
+        given, inside.products = n.args[len(x.state) :], self.products | whole_products(x.nodes)
+        inside.names |= dict(zip(x.state, held, strict=True)) | {x.turn: turn}
+        inside.names |= {placeholder: self.names[a] for placeholder, a in zip(x.given, given, strict=True)}
+        for s, name, first in zip(x.state, held, n.args, strict=False):
+            self.lines.append(f"{COMPUTE_TYPE[s.kind]} {name} = {self.names[first]};")
+        going = inside.value(x.going)
+        inside.lines.append(f"if (!{going}) break;")
+        new = [inside.value(r) for r in x.results]
+        kept = [inside._fresh() for _ in new]  # a component may be made of another's last value
+        lines = [f"const {COMPUTE_TYPE[s.kind]} {k} = {v};" for s, k, v in zip(x.state, kept, new, strict=True)]
+        lines += [f"{name} = {k};" for name, k in zip(held, kept, strict=True)]
+        self.lines += ["#pragma unroll 1", f"for (int {turn} = 0; {turn} < {x.turns}; ++{turn}) {{"]
+        self.lines += [f"  {line}" for line in (*inside.lines, *lines)] + ["}"]
+        self.names |= dict(zip(components(n), held, strict=True))
 
 
 @dataclass
@@ -198,11 +240,13 @@ def rare_values(
     prefix: str,
     enter: Sequence[str],
     bound: str,
+    each: str = "",
 ) -> RareValues:
     """Writes the loops that fill an array for each rare node that the roots need.
 
     `element(names)` gives an emitter for element v of the run that knows the names given; `enter` are the statements at the
-    start of a loop over v, and `bound` the condition under which element v exists.
+    start of a loop over v, and `bound` the condition under which element v exists. `each`, if given, is the head of a loop over
+    some elements of the run only.
     """
     result = RareValues([], {}, "")
     for j, n in enumerate(_rare_nodes(roots, element({}).leaf)):
@@ -215,7 +259,7 @@ def rare_values(
         second = element(result.names)
         c2 = second.value(condition)
         values = ", ".join(second.value(a) for a in arguments)
-        loop = ["#pragma unroll", f"for (int v = 0; v < {width}; ++v) {bound}{{", *enter]
+        loop = ["#pragma unroll", f"{each or f'for (int v = 0; v < {width}; ++v)'} {bound}{{", *enter]
         result.lines += [f"{type_} {array}[{width}]; bool {any_} = false;"]
         result.lines += [*loop, *first.lines, f"{array}[v] = {f}; {any_} |= {c};", "}"]
         result.lines += [f"if ({any_}) {{", *loop, *second.lines, f"if ({c2}) {array}[v] = {function}({values});", "}", "}"]

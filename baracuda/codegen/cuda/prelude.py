@@ -124,6 +124,12 @@ __device__ __forceinline__ unsigned mulhi(unsigned a, unsigned b) { return __umu
 __device__ __forceinline__ u64 mulhi(u64 a, u64 b) { return __umul64hi(a, b); }
 __device__ __forceinline__ int mulhi(int a, int b) { return __mulhi(a, b); }
 __device__ __forceinline__ i64 mulhi(i64 a, i64 b) { return __mul64hi(a, b); }
+// Compilers make two instructions of the two halves, whose upper one takes as long as both together.
+__device__ __forceinline__ u64 whole_product(unsigned a, unsigned b) {
+  u64 product;
+  asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+  return product;
+}
 __device__ __forceinline__ int popcount(unsigned a) { return __popc(a); }
 __device__ __forceinline__ int popcount(u64 a) { return __popcll(a); }
 __device__ __forceinline__ int popcount(int a) { return __popc(a); }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from baracuda.codegen.llvm.ir import Builder, Value, constant
+from baracuda.codegen.llvm.ir import Builder, Value, Variable, constant
 from baracuda.codegen.llvm.primitives import compute_type, primitive
 from baracuda.formula.expr import Expr
+from baracuda.formula.loops import Loop, components
 
 #: The values of a node: one for each vector of a group.
 Group = list[Value]
@@ -108,6 +109,8 @@ class Evaluator:
             stack.pop()
             if n.op == "rare":
                 self.memo[n] = self._rare(n)
+            elif n.op == "loop":
+                self._loop(n)
             elif n.op == "gather":
                 assert self.gather is not None, f"{n} is read where no offset is known"
                 self.memo[n] = self.gather(n, self.memo[n.args[0]])
@@ -136,3 +139,39 @@ class Evaluator:
                 result.set(b.select(c, s, f))
             self.memo, self.hot = memo, hot
         return [r.get() for r in results]
+
+    def _loop(self, n: Expr) -> None:
+        """A loop for each vector, until none of its lanes goes on; lanes that are done keep their state."""
+        x = n.attr.loop
+        ends: list[Group] = [[] for _ in x.state]
+        for i in range(self.count):
+            for end, variable in zip(ends, self._turned(x, [self.memo[a][i] for a in n.args], i), strict=True):
+                end.append(variable.get())
+        self.memo |= dict(zip(components(n), ends, strict=True))
+
+    def _turned(self, x: Loop, args: list[Value], vector: int) -> list[Variable]:
+        """The variables that hold the state of vector number `vector`, after its loop."""
+        b = self.b
+        held, turn = [b.variable(a) for a in args[: len(x.state)]], b.variable(Value("i32", "0"))
+        given = {placeholder: [a] for placeholder, a in zip(x.given, args[len(x.state) :], strict=True)}
+        inside, mask = Evaluator(b, self.lanes, 1, lambda n: None), Value("i1", "false")
+        inside.memo |= given
+
+        def going() -> Value:
+            nonlocal mask
+            inside.memo |= {s: [v.get()] for s, v in zip(x.state, held, strict=True)}
+            number = turn.get()
+            inside.memo[x.turn] = [b.splat(number, self.lanes)]
+            inside.active = None if self.active is None else [self.active[vector]]
+            (mask,) = inside.value(x.going)
+            if self.active is not None:
+                mask = b.op("and", mask, self.active[vector])
+            return b.op("and", b.any(mask), b.compare("icmp slt", number, x.turns))
+
+        with b.while_(going):
+            inside.active = [mask]
+            new = inside.values(x.results)
+            for s, variable, (value,) in zip(x.state, held, new, strict=True):
+                variable.set(b.select(mask, value, inside.memo[s][0]))
+            turn.set(b._binary("add", turn.get(), 1))
+        return held

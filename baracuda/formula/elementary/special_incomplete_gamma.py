@@ -30,7 +30,7 @@ from baracuda.formula.elementary.tables import gamma as gamma_c
 from baracuda.formula.elementary.tables import incomplete as c
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, cast, compare, fma, unary
-from baracuda.formula.functions import expm1, log, maximum, minimum
+from baracuda.formula.functions import exp, expm1, log, maximum, minimum
 from baracuda.formula.special_functions import digamma, erfcx
 
 
@@ -49,6 +49,8 @@ TERMS = {ElementKind.F32: Terms(8.0, 18, 26, 20, 16), ElementKind.F64: Terms(20.
 MEAN_FROM, MEAN_TO = 0.4, 2.0
 #: Below this x the series serves for every a.
 SERIES_TO = 2.0
+#: Below this logarithm of x, P(a, x) is x**a / gamma(1 + a).
+_SMALL_DRAW = -60.0
 #: From this a on P is a step at x = a.
 STEP_FROM = 2.0**900
 
@@ -206,17 +208,32 @@ def _by_x(a: Expr, x: Expr, kind: ElementKind) -> Expr:
     return either((a >= 0.0) & (x >= 0.0), value, nan(F64))
 
 
-def _by_a(a: Expr, x: Expr, kind: ElementKind) -> Expr:
-    """The derivative of P by a, that of each formula."""
-    terms, (p, y) = TERMS[kind], _bounded(a, x)
-    r, d = _regions(p, y, terms), _density(p, y)
+def _slope_by_a(p: Expr, y: Expr, d: Density, terms: Terms) -> Expr:
+    """The derivative of P by a over x**a e**-x / gamma(1 + a), that of each formula."""
+    r = _regions(p, y, terms)
     log_ratio = log(y) - digamma(p + 1.0)
     series, fraction = _series(p, y, terms.series, derivative=True), _fraction(p, y, terms.fraction, derivative=True)
     below = fma(log_ratio, series.value, series.by_a)
     above = fma(fma(p, log_ratio, F64.constant(1.0)), fraction.value, p * fraction.by_a)
     _, v = _deviation(p, y, d.exponent)
-    factor = either(r.mean, _mean_by_a(p, v, d, terms), either(r.lower, below, -above))
-    value = scaled_exp(factor * d.base, d.exponent)
+    return either(r.mean, _mean_by_a(p, v, d, terms), either(r.lower, below, -above))
+
+
+def slope_of_draw(a: Expr, log_x: Expr) -> Expr:
+    """The derivative of ln x by a where P(a, x) stays, given the logarithm of x, in f64: that of P by a over the one by ln x."""
+    kind = log_x.kind
+    a, log_x = cast(a, F64.kind), cast(log_x, F64.kind)
+    p, y = _bounded(a, exp(log_x))
+    slope = -_slope_by_a(p, y, _density(p, y), TERMS[kind]) / p
+    slope = either(log_x < _SMALL_DRAW, (digamma(a + 1.0) - log_x) / a, either(a >= STEP_FROM, 1.0 / a, slope))
+    return either((a >= 0.0) & compare("eq", log_x, log_x), slope, nan(F64))
+
+
+def _by_a(a: Expr, x: Expr, kind: ElementKind) -> Expr:
+    """The derivative of P by a."""
+    terms, (p, y) = TERMS[kind], _bounded(a, x)
+    d = _density(p, y)
+    value = scaled_exp(_slope_by_a(p, y, d, terms) * d.base, d.exponent)
     undefined = (compare("eq", x, 0.0) & compare("eq", a, 0.0)) | ~((a >= 0.0) & (x >= 0.0))
     undefined = undefined | (compare("eq", x, infinity(F64)) & compare("eq", a, infinity(F64)))
     trivial = compare("eq", x, 0.0) | compare("eq", x, infinity(F64)) | (a >= STEP_FROM)

@@ -40,13 +40,21 @@ COSTS = {
 RECOMPUTE = 6
 
 
+#: Turns that an element of a loop takes, roughly.
+_TURNS = 2
+
+
 def vector_cost(n: Expr) -> int:
     """What a primitive costs on the CPU."""
+    if n.op == "loop":
+        return _TURNS * sum(map(vector_cost, n.attr.loop.nodes))
     return COSTS.get(n.op, _ONE).vector
 
 
 def thread_cost(n: Expr) -> int:
     """What a primitive costs on a GPU."""
+    if n.op == "loop":
+        return _TURNS * sum(map(thread_cost, n.attr.loop.nodes))
     return COSTS.get(n.op, _ONE).thread
 
 

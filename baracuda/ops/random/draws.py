@@ -7,6 +7,11 @@ Element i of a draw, counted in logical order, is a function of the key and of i
     threefry  both words of Threefry 2x32-20 of the counter (upper half of i, lower half), x and y: x ^ y, and of 64 bits x above
               y, as `jax.random` has them; beyond the first stream, with the key made by `rng_fold_in` of the stream.
 
+A draw that is rejected is made again: turn t of loop n of element i has the four words of Philox of the counter (lower, upper
+half of i, 2**24 n + t, 3), or of 64 bits the halves of those and of the counter (..., 2**24 n + 2**16 + t, 3); by Threefry words
+2 j and 2 j + 1, or j of 64 bits, are those of the counter (t, j) with the key that the counter (upper half of i, lower half)
+gives in stream 2**30 + n.
+
 A stream is one of the words that an element takes; most distributions take one. f16, bf16 and f32 take words of 32 bits and are
 computed in f32, f64 takes those of 64.
 """
@@ -43,6 +48,8 @@ S64 = ElementKind.S64
 _SIGNED = {U32: ElementKind.S32, U64: S64}
 #: What is added to a stream for the second word of a pair of 64 bits.
 _SECOND = 1 << 31
+#: The last word of Philox's counter in turns of loops (1 and 2 are keys'), and the first of their streams of Threefry.
+_TURNS, _TURNS_STREAM = 3, 1 << 30
 #: What makes words of a key and a counter.
 Bits = Literal["philox", "threefry"]
 #: The pattern of a key.
@@ -145,14 +152,36 @@ class Draw:
 
     def above_zero(self, stream: int = 0) -> Expr:
         """(k + 1) / 2**32, or 2**64, for a word k: above 0, at most 1, as fine as the kind near 0."""
+        return self.above_zero_of(self._whole(stream))
+
+    def above_zero_of(self, word: Expr) -> Expr:
+        """`above_zero` of a word."""
         scale = const(2.0**-self._width, self.kind)
-        return fma(cast(self._whole(stream), self.kind), scale, scale)
+        return fma(cast(word, self.kind), scale, scale)
 
     def sides(self, stream: int = 0) -> tuple[Expr, Expr]:
         """Whether the lowest bit of a word is set, and (k + 1/2) / 2**32, or 2**64, for the bits k above it: a side of a
         distribution, and how much of it lies beyond, from above 0 to 1/2."""
-        word = self._whole(stream)
+        return self.sides_of(self._whole(stream))
+
+    def sides_of(self, word: Expr) -> tuple[Expr, Expr]:
+        """`sides` of a word."""
         return equal(word & 1, 1), self._inside(word >> 1)
+
+    def turn_words(self, turn: Expr, number: int = 0) -> tuple[Expr, Expr, Expr, Expr]:
+        """Four words for a turn of one of the element's loops, which nothing else has."""
+        low, high = self.number.words()
+        wide, counted = self._width == 64, cast(turn, U32)
+        if self.bits == "threefry":
+            own = threefry_2x32((high, low), self._stream_key(_TURNS_STREAM + number))
+            pairs = [threefry_2x32((counted, const(call, U32)), own) for call in range(4 if wide else 2)]
+            words = [_long(y, x) for x, y in pairs] if wide else [w for x_y in pairs for w in x_y]
+        else:
+            words = []
+            for call in range(2 if wide else 1):
+                w = philox_4x32((low, high, counted + (number << 24 | call << 16), const(_TURNS, U32)), self.key)
+                words += [_long(w[0], w[1]), _long(w[2], w[3])] if wide else w
+        return words[0], words[1], words[2], words[3]
 
     def pair(self, stream: int = 0) -> tuple[Expr, Expr]:
         """Two words that an element of even number shares with the one behind it."""
@@ -171,10 +200,14 @@ class Draw:
     def normal(self, stream: int = 0) -> Expr:
         """A draw of the standard normal distribution by the method of Box and Muller, of which an element of even number has the
         cosine and the one behind it the sine: r cos t, r sin t, where r = sqrt(-2 ln u), and t is all turns alike."""
-        first, second = self.pair(stream)
+        return self.normal_of(*self.pair(stream), cast(self.number.place & 1, U32))
+
+    def normal_of(self, first: Expr, second: Expr, back: Expr | None = None) -> Expr:
+        """The standard normal draw r cos t of two words, or of an angle that is so many quarters back."""
         radius = sqrt(ln(self._inside(first)) * -2.0)
         width = self._width
-        quarter = cast(second >> width - 2, U32) - cast(self.number.place & 1, U32)
+        quarter = cast(second >> width - 2, U32)
+        quarter = quarter if back is None else quarter - back
         rest = cast(bitcast(second << 2, _SIGNED[second.kind]), self.kind)
         part = fma(rest, const(math.pi / 2 * 2.0**-width, self.kind), const(math.pi / 4 * 2.0**-width, self.kind))
         square = part * part
@@ -209,12 +242,13 @@ _SIGNIFICANDS = {ElementKind.F16: 11, ElementKind.BF16: 8, F32: 24, ElementKind.
 Formula = Callable[..., Any]
 
 
-def distribution(formula: Formula, *, takes: str = "any") -> Op:
-    """The op that draws by a formula, which takes a `Draw`, tensors, and numbers by keyword."""
+def distribution(formula: Formula, *, takes: str = "any", counts: bool = False) -> Op:
+    """The op that draws by a formula, which takes a `Draw`, tensors, and numbers by keyword. Integers are made of draws in f32,
+    or if it counts, those of 32 bits and more in f64, which has all of them."""
     own = [p for p in inspect.signature(formula).parameters.values() if p.name != "draw"]
     tensors = [p for p in own if p.kind is not p.KEYWORD_ONLY]
 
-    def whole(space: Expr, key0: Expr, key1: Expr, *given: Expr, **options: Any) -> Result:
+    def drawing(space: Expr, key0: Expr, key1: Expr, *given: Expr, **options: Any) -> Result:
         element: ElementKind = options.pop("element")
         steps, rank = [options.pop(name) for name in _STEPS], options.pop("rank")
         part = cast(as_expr(options.pop(_PART), S64), U64)
@@ -224,7 +258,8 @@ def distribution(formula: Formula, *, takes: str = "any") -> Op:
             for axis, step in zip(range(rank), steps, strict=False):
                 total = cast(coord(axis), U64) * cast(as_expr(step, S64), U64) + total
             part, place = total >> _AT_ONCE_BITS, cast(total, U32) & _AT_ONCE - 1
-        kind = element.compute if element.is_float else ElementKind.F32
+        whole = ElementKind.F64 if counts and element.bits >= 32 else F32
+        kind = element.compute if element.is_float else whole
         draw = Draw(Number(part, place), (key0, key1), options.pop("bits"), kind, element)
         return Stored(cast_to(formula(draw, *given, **options), element), element)
 
@@ -234,7 +269,7 @@ def distribution(formula: Formula, *, takes: str = "any") -> Op:
     def tensor(name: str) -> inspect.Parameter:
         return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Expr)
 
-    whole.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    drawing.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             *map(tensor, ("space", "key0", "key1")),
             *tensors,
@@ -245,9 +280,9 @@ def distribution(formula: Formula, *, takes: str = "any") -> Op:
             keyword("element", ElementKind, inspect.Parameter.empty),
         ]
     )
-    update_wrapper(whole, formula)
+    update_wrapper(drawing, formula)
     name = formula.__name__.strip("_")
-    return Op(whole, Rule.EACH, name=f"draws_{name}", family="random", takes=takes, element_option=True, differentiable=False)
+    return Op(drawing, Rule.EACH, name=f"draws_{name}", family="random", takes=takes, element_option=True, differentiable=False)
 
 
 def key_words(key: TensorRef) -> dict[str, TensorRef]:
@@ -263,7 +298,7 @@ def draw_into(
     elements are numbered in, with 1 where neighbours along an axis share a draw."""
     keys = key_words(key)
     if not y.kind.is_float:  # a number in a tensor's place would be one of y's element
-        given = {n: v if isinstance(v, TensorRef) else _single(do, n, v) for n, v in given.items()}
+        given = in_full(do, given, y.kind)
     tensors = {n: v for n, v in given.items() if isinstance(v, TensorRef)}
     if (over is None or tuple(over) == y.shape) and all(prod(t.shape) == 1 or _follows(t, y) for t in tensors.values()):
         flat: Any = reshaped(y, (-1,))
@@ -285,10 +320,16 @@ def draw_into(
     return y
 
 
-def _single(do: Steps, name: str, value: float) -> TensorMut:
-    tensor = do.rows((), F32)
-    do.fill(tensor, value, name)
-    return tensor
+def in_full(do: Steps, given: Mapping[str, Any], kind: ElementKind) -> dict[str, Any]:
+    """Parameters of draws of an element, of which numbers are tensors of f32, or f64 where the element has 64 bits or counts."""
+    fine = ElementKind.F64 if kind.bits >= (64 if kind.is_float else 32) else F32
+
+    def tensor(name: str, value: float) -> TensorMut:
+        held = do.rows((), fine)
+        do.fill(held, value, name)
+        return held
+
+    return {n: v if isinstance(v, TensorRef) else tensor(n, v) for n, v in given.items()}
 
 
 def _follows(tensor: TensorRef, y: TensorMut) -> bool:

@@ -7,11 +7,11 @@ other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from baracuda.codegen.cuda.emit import Emitter, rare_values, table_definitions
+from baracuda.codegen.cuda.emit import Emitter, rare_values, table_definitions, whole_products
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE
 from baracuda.formula.expr import READS, Expr
 from baracuda.formula.gathers import gathers
@@ -49,6 +49,39 @@ def _common(graph: Graph) -> int:
     return len(reached)
 
 
+def shared_by_blocks(graph: Graph, last: int, width: int, steps: Callable[[Expr], bool]) -> tuple[int, list[Expr]]:
+    """How many neighbours of an aligned run share what follows from their number along the last axis by a shift, as the words do
+    of a counter, and the largest nodes that they share; none where nothing is shared by two or more."""
+    shifts = {n: int(n.args[1].value) for n in graph.nodes if _is_shifted(n, last)}
+    block = min(width, 1 << max(shifts.values(), default=0))
+    if block < 2 or width % block:
+        return width, []
+    fixed: dict[Expr, bool] = {}  # of what all of a block share, whether it follows from a shift
+    found: dict[Expr, None] = {}
+    for n in graph.nodes:
+        if 1 << shifts.get(n, 0) >= block:
+            fixed[n] = True
+        elif n.op in READS:
+            if n.op == "input" and not steps(n):
+                fixed[n] = False
+        elif (n.op == "coord" and n.attr != last) or n.op in ("const", "param"):
+            fixed[n] = False
+        elif n.args and all(a in fixed for a in n.args):
+            fixed[n] = any(fixed[a] for a in n.args)
+        else:
+            found |= dict.fromkeys(a for a in n.args if fixed.get(a))
+    return block, list(found | dict.fromkeys(e for _, e in graph.outputs if fixed.get(e)))
+
+
+def _is_shifted(n: Expr, last: int) -> bool:
+    """Whether a node is the coordinate of the last axis shifted right."""
+    if n.op != "shr" or n.args[1].op != "const":
+        return False
+    x = n.args[0]
+    x = x.args[0] if x.op == "cast" and x.kind.bits == 32 else x
+    return x.op == "coord" and bool(x.attr == last)
+
+
 class PointwiseKernel:
     """Writes the parts of a pointwise kernel. Names in the generated code: c0, c1, ... the coordinates (that of the last
     axis counts runs), `at` the run's first element on the last axis, `left` how many elements exist from there on."""
@@ -70,7 +103,9 @@ class PointwiseKernel:
             self.width = fitting_width(self.width, frame.nest.outer[self.last], widest)
         if self.real:  # both parts of a run in one access: neighbouring threads then fill whole sectors
             self.width = max(1, 8 // max(sizes))
-        self.is_long = _common(frame.nest.graph) > _LONG
+        #: Elements of a run would wait for one another's turns, and code of a loop is long.
+        self.has_loops = any(n.op == "loop" for n in frame.nest.graph.nodes)
+        self.is_long = self.has_loops or _common(frame.nest.graph) > _LONG
         if self.is_long:
             self.width = 1
         #: The constant tables that the kernel reads.
@@ -102,29 +137,43 @@ class PointwiseKernel:
             return f"widen(in{i}.v[{'0' if self.frame.operands[i].steps(self.last) == 0 else 'v'}])"
         return None
 
-    def compute(self, transposed: Mapping[int, str], bound: str) -> tuple[list[str], str]:
+    def compute(self, transposed: Mapping[int, str], bound: str, *, aligned: bool = False) -> tuple[list[str], str]:
         """The statements that make out{i} of in{i}, and the functions they call. `transposed` gives the C++ expression of
-        element v of an input that is not in registers; `bound` is the condition under which element v exists."""
-        frame, tables = self.frame, self.tables
+        element v of an input that is not in registers; `bound` is the condition under which element v exists. A run that is
+        `aligned` begins at a multiple of its width."""
+        frame, graph = self.frame, self.frame.nest.graph
+        block, shared = shared_by_blocks(graph, self.last, self.width, self._steps) if aligned else (self.width, [])
+        first = Emitter(lambda n: "(int)(at + b)" if n.op == "coord" and n.attr == self.last else self.leaf(n, transposed))
+        first.tables, first.products = self.tables, whole_products(graph.nodes)
+        first.names = {n: first.value(n) for n in shared}  # not what they are made of, which an element has its own of
 
         def element(rare: Mapping[Expr, str]) -> Emitter:
             emitter = Emitter(
                 lambda n: rare.get(n) or self.leaf(n, transposed),
-                read=lambda n, at: f"widen(p{(i := frame.input_index[n.attr.name])}[o{i} + {at}])",
+                first if shared else None,
+                lambda n, at: f"widen(p{(i := frame.input_index[n.attr.name])}[o{i} + {at}])",
             )
-            emitter.tables = tables
+            emitter.tables, emitter.products = first.tables, first.products
             return emitter
 
-        outputs = frame.nest.graph.outputs
-        rare = rare_values([e for _, e in outputs], element, self.width, self.prefix, (), bound)
+        outputs = graph.outputs
+        each = f"for (int v = {'b' if shared else 0}; v < {f'b + {block}' if shared else self.width}; ++v)"
+        roots = [] if self.has_loops else [e for _, e in outputs]  # a loop before a rare node would be gone through again
+        rare = rare_values(roots, element, self.width, self.prefix, (), bound, each)
         emitter = element(rare.names)
         narrowed = []
         for k, (_, expr) in enumerate(outputs):
             i = frame.inputs + k
             value = emitter.value(expr)
             narrowed.append(f"out{i}.v[v] = Narrow<{frame.storage(i)}, {COMPUTE_TYPE[expr.kind]}>::to({value});")
-        loop = ["#pragma unroll", f"for (int v = 0; v < {self.width}; ++v) {bound}{{", *emitter.lines, *narrowed, "}"]
-        return rare.lines + loop, rare.functions
+        lines = [*rare.lines, "#pragma unroll", f"{each} {bound}{{", *emitter.lines, *narrowed, "}"]
+        if shared:
+            lines = ["#pragma unroll", f"for (int b = 0; b < {self.width}; b += {block}) {{", *first.lines, *lines, "}"]
+        return lines, rare.functions
+
+    def _steps(self, n: Expr) -> bool:
+        """Whether an input has an element of its own for each element of a run."""
+        return self.frame.operands[self.frame.input_index[n.attr[0]]].steps(self.last) != 0
 
     def definitions(self, functions: str) -> str:
         """What stands before a kernel with functions that `compute` gave."""
@@ -245,8 +294,8 @@ def runs_body(kernel: PointwiseKernel, threads: int, plain: PointwiseKernel | No
     count = words.signed(runs) if wide else words.unsigned(runs)
     where = [*unravel("i", shape, words, "c", wide=wide), f"const i64 at = (i64)c{last} * {width};"]
     declaration = f"const i64 left = {words.signed(extents[last])} - at;"
-    compute, functions = kernel.compute({}, "")
-    checked, checked_functions = (plain or kernel).compute({}, "if (v < left) ")
+    compute, functions = kernel.compute({}, "", aligned=True)
+    checked, checked_functions = (plain or kernel).compute({}, "if (v < left) ", aligned=True)
     # Runs of which only the very last may be partial: blocks before it need no test at all.
     uniform = last == 0 or extents[last] % width == 0
     whole_runs = prod(extents) // width if uniform else 0

@@ -31,7 +31,7 @@ _ELSEWHERE = frozenset(["coord", "position", "gather", "reduce", "scan"])
 class _ResultLookup(PointwiseKernel):
     """Runs whose one result is an entry of the table."""
 
-    def compute(self, transposed: Mapping[int, str], bound: str) -> tuple[list[str], str]:
+    def compute(self, transposed: Mapping[int, str], bound: str, *, aligned: bool = False) -> tuple[list[str], str]:
         storage = self.frame.storage(1)
         one = f"out1.v[v] = (({storage}*)tables)[in0.v[v].bits];"
         return ["#pragma unroll", f"for (int v = 0; v < {self.width}; ++v) {bound}{one}"], ""

@@ -112,8 +112,8 @@ class _TableLookup(PointwiseKernel):
             return f"tabulated{n.attr}[place{self.frame.input_index[n.args[0].attr[0]]}[v]]"
         return super().leaf(n, transposed)
 
-    def compute(self, transposed: Mapping[int, str], bound: str) -> tuple[list[str], str]:
-        lines, functions = super().compute(transposed, bound)
+    def compute(self, transposed: Mapping[int, str], bound: str, *, aligned: bool = False) -> tuple[list[str], str]:
+        lines, functions = super().compute(transposed, bound, aligned=aligned)
         graph, find = self.frame.nest.graph, f"places<{self.entries.low}, {self.entries.high}>"
         arguments = dict.fromkeys(self.frame.input_index[n.args[0].attr[0]] for n in graph.nodes if n.op == _ENTRY)
         places = [f"int {', '.join(f'place{i}[{self.width}]' for i in arguments)};", "bool odd = false;"]

@@ -10,7 +10,7 @@ from baracuda.codegen.llvm.lanes import load_at
 from baracuda.codegen.llvm.memory import load, store, store_all
 from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.codegen.llvm.tree import Accumulator, VectorStack, identity, order_free
-from baracuda.formula.expr import READS, Expr
+from baracuda.formula.expr import READS, Expr, topological
 from baracuda.formula.order import LANES
 from baracuda.lowering.nest.costs import vector_cost
 from baracuda.lowering.nest.cpu.analysis import RowAnalysis
@@ -221,7 +221,8 @@ class RowPasses:
         outputs = self.analysis.element_outputs
         roots = self.analysis.roots(self.analysis.passes)
         self._prepare(roots)
-        count = self.group(self.cost(roots), 8)
+        loops = any(n.op == "loop" for n in topological(roots))  # whose code stands once for each vector
+        count = 1 if loops else self.group(self.cost(roots), 8)
 
         def block(start: Value, mask: Value | None, *, streaming: bool = False) -> None:
             evaluator = self._evaluator(count if mask is None else 1, start, mask)
