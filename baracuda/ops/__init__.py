@@ -26,7 +26,7 @@ FAMILIES = (
     "convolution.forward", "convolution.transposed", "convolution.general", "convolution.gradients", "convolution.columns",
     "convolution.local", "convolution.quantized", "convolution.sparse", "convolution.deformed",
     "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts", "random.choices",
-    "random.sampling", "random.logits",
+    "random.sampling", "random.logits", "random.speculative", "random.beams",
     "pooling.avg", "pooling.maximum", "pooling.adaptive", "pooling.fractional", "pooling.norms", "pooling.whole",
     "pooling.unpooling", "pooling.reduce_window",
     "image.interpolate", "image.grid_sample", "image.shuffles", "image.boxes", "image.colours", "image.blurs",

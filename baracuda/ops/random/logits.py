@@ -59,9 +59,9 @@ def _allowed(x: Own, mask: Own) -> Stored:
     return stored_like(select(f.equal(bit, 1), x, const(float("-inf"), x.kind)), x)
 
 
-def _in_vocabulary(index: Own, *, size: WholeScalar = 0) -> Stored:
+def _in_vocabulary(index: Own, *, shape_size: WholeScalar = 0) -> Stored:
     """An index, or the first beyond the vocabulary for one that is none of it."""
-    own, most = cast(index, _S64), as_expr(size, _S64)
+    own, most = cast(index, _S64), as_expr(shape_size, _S64)
     return Stored(select((own >= 0) & (own < most), own, most), _S64)
 
 
@@ -104,9 +104,9 @@ def _counts(do: Steps, tokens: TensorRef, vocabulary: int) -> TensorRef:
     """How often each token of the vocabulary is in each row."""
     rows = tokens.shape[:-1]
     index = do.rows(tokens.shape, _S64)
-    do.run(_in_vocabulary_op, {"index": tokens}, index, size=vocabulary)
+    do.run(_in_vocabulary_op, {"index": tokens}, index, shape_size=vocabulary)
     one = do.rows((1,), _S32)
-    do.fill(one, 1)
+    do.fill(one, 1, "shape_one")
     ones = view(one, 0, tokens.shape, (0,) * len(tokens.shape)) if 0 not in tokens.shape else do.rows(tokens.shape, _S32)
     counted = (*rows, vocabulary + 1)
     d = ScatterDescriptor(ScatterKind.SUM, counted, len(rows), tokens.shape, _S32, _S64, aligned=True)

@@ -13,8 +13,9 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import reshaped, view
 from baracuda.formula import functions as f
+from baracuda.formula import reductions as r
 from baracuda.formula.counters import words_of
-from baracuda.formula.expr import Expr, cast, const, coord
+from baracuda.formula.expr import Expr, cast, const, coord, position, reduce, select
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
@@ -45,9 +46,9 @@ def draw_of_row(key: tuple[Expr, Expr], number: Expr, bits: Bits) -> Draw:
     return Draw(Number(const(0, U64), cast(number, U32)), key, bits, F32, F32)
 
 
-def _row_words(space: Expr, key0: Own, key1: Own, *, bits: Bits = "philox", folded: bool = False) -> Result:
+def _row_words(space: Expr, key0: Own, key1: Own, *, bits: Bits = "philox", folded: bool = False, stream: int = 0) -> Result:
     key = row_key(key0, key1, coord(0), bits, folded)
-    return Stored(draw_of_row(key, const(0, U32), bits).long_word(), U64)
+    return Stored(draw_of_row(key, const(0, U32), bits).long_word(stream), U64)
 
 
 def _log_probability(below: Own, total: Own) -> Result:
@@ -56,7 +57,25 @@ def _log_probability(below: Own, total: Own) -> Result:
     return Stored(-below - f.log(weights), F32)
 
 
+def _noisy_best(
+    x: Own, key0: Own, key1: Own, temperature: Own | None = None, *, bits: Bits = "philox", folded: bool = False
+) -> Result:
+    """The number of the largest x / temperature + g, where g is a draw of the Gumbel distribution for each element."""
+    draw = draw_of_row(row_key(key0, key1, coord(0), bits, folded), cast(position(), U32), bits)
+    noise = -f.log(draw.minus_log())
+    if temperature is None:
+        noisy = x + noise
+    else:
+        t = cast(temperature, F32)
+        noisy = select(t > 0.0, x / t + noise, x)
+    lowest = const(float("-inf"), F32)
+    score = select(x > lowest, noisy, lowest)
+    best = reduce("max", score)
+    return Stored(select(best > lowest, r.argmax(score), const(-1, S64)), S64)
+
+
 _row_words_op = Op(_row_words, Rule.EACH, name="words_of_rows", **_INTERNAL)
+_noisy_best_op = Op(_noisy_best, Rule.EACH, name="noisy_best", rows=True, axis=-1, axis_option=False, keepdims=False, **_INTERNAL)
 _log_probability_op = Op(_log_probability, Rule.EACH, name="log_probability_of_token", **_INTERNAL)
 
 
@@ -68,11 +87,11 @@ def keys_of_rows(do: Steps, key: TensorRef, count: int) -> tuple[dict[str, Tenso
     return {f"key{i}": view(flat, i * steps[1], (count,), steps[:1]) for i in (0, 1)}, single
 
 
-def row_words(do: Steps, key: TensorRef, count: int, bits: Bits) -> TensorRef:
+def row_words(do: Steps, key: TensorRef, count: int, bits: Bits, stream: int = 0) -> TensorRef:
     """64 random bits for each row."""
     keys, single = keys_of_rows(do, key, count)
     words = do.rows((count,), U64)
-    found: TensorRef = do.run(_row_words_op, {"space": words, **keys}, words, bits=bits, folded=single)
+    found: TensorRef = do.run(_row_words_op, {"space": words, **keys}, words, bits=bits, folded=single, stream=stream)
     return found
 
 
@@ -255,3 +274,37 @@ def sample_top_nsigma(
         do, key, logits, bits, dtype, return_logprobs, return_mask,
         nsigma=nsigma, temperature=temperature, k=k, p=p, min_p=min_p, joint=joint,
     )  # fmt: skip
+
+
+@composed(key=KEYS, logits=LOGITS, temperature=NUMBER, numbers={"temperature": ()})
+def sample_gumbel_max(
+    do: Steps, key: TensorRef, logits: TensorRef, temperature: Any = None, *, dtype: Dtype = None, bits: Bits = "philox"
+) -> Any:
+    """A token of each row, (*rows), as likely as the softmax says: the number of the largest logits / temperature + g, the lowest
+    of several, where g is a draw of the Gumbel distribution, that of the element's number by the row's key.
+
+    key is as in `sample_top_k`. Where the temperature is not above 0 there is no noise. NaN and -inf are never drawn; of a row
+    with nothing else the token is -1. Tokens are s64 unless dtype says otherwise.
+
+    Source: Gumbel 1954; jax.random.categorical; vLLM's exponential race is the same draw.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.sample_gumbel_max(baracuda.rng_key(7), np.float32([[1, 99, 2], [77, 1, 1]])).tolist()
+    [1, 0]
+    """
+    *lead, vocabulary = logits.shape
+    rows, count = tuple(lead), prod(lead)
+    token = do.rows(rows, S64)
+    if not vocabulary:
+        do.fill(token, -1)
+        return in_element(do, token, dtype or S64)
+    keys, single = keys_of_rows(do, key, count)
+    tensors = {n: view(t, 0, (count, 1), (t.strides[0], 0)) for n, t in keys.items()}
+    if temperature is not None:
+        t = of_rows(do, "temperature", temperature, count, F32)
+        tensors["temperature"] = view(t, 0, (count, 1), (t.strides[0], 0))
+    into = reshaped(token, (count,))
+    do.run(_noisy_best_op, {"x": do.reshaped(logits, (count, vocabulary)), **tensors}, into, bits=bits, folded=single)
+    return in_element(do, token, dtype or S64)
