@@ -180,7 +180,7 @@ def test_rows_with_nothing_or_everything(device: str) -> None:
     assert drawn("sample_top_k", device, logits, k=1, dtype="s32").dtype == np.int32
     with pytest.raises(InvalidProblemError, match="logits"):
         drawn("sample_top_k", device, logits.astype(np.float64), k=1)
-    with pytest.raises(InvalidProblemError, match="expected .1, vocabulary."):
+    with pytest.raises(InvalidProblemError, match=r"expected \(1, vocabulary\)"):
         drawn("sample_top_k", device, logits, a_key(device).reshape(1, 2), k=1)
 
 

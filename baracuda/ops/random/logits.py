@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 from baracuda.core.elements import ElementKind
@@ -53,9 +52,9 @@ def _penalised(
 
 
 def _allowed(x: Own, mask: Own) -> Stored:
-    """Over words and the bits of each."""
+    """Over words, and along the last axis the bits of each."""
     word = bitcast(mask, _U32) if mask.kind is _S32 else mask
-    bit = word >> cast(coord(2), _U32) & 1
+    bit = word >> cast(coord(-1), _U32) & 1
     return stored_like(select(f.equal(bit, 1), x, const(float("-inf"), x.kind)), x)
 
 
@@ -188,29 +187,19 @@ def logits_bitmask(do: Steps, logits: TensorRef, mask: TensorRef) -> Any:
     y = do.result_like(logits)
     if 0 in logits.shape:
         return y
-    count = prod(rows)
-    source, target = (_rows_of(do, t, count) for t in (logits, y))
-    if target.owner is not y.owner:
-        raise InvalidProblemError(f"out: strides {y.strides}; expected rows that lie at one distance")
-    words = mask if len(mask.shape) == len(rows) + 1 and len(rows) else view(mask, 0, (1, mask.shape[-1]), (0, mask.strides[-1]))
-    words = _rows_of(do, words, count) if len(mask.shape) == len(rows) + 1 and len(rows) else words
-    step = words.strides[0] if words.shape[0] == count and count > 1 else 0
+    own = len(mask.shape) == len(logits.shape)
+    words = mask.strides if own else (0,) * len(rows) + mask.strides
     whole = vocabulary // _WORD
     for first, several, bits in ((0, whole, _WORD), (whole, 1, vocabulary % _WORD)):
         if several and bits:
-            shape = (count, several, bits)
-            into = _pieces(target, first, shape)
-            read = view(words, first * words.strides[1], shape, (step, words.strides[1], 0))
-            do.run(_allowed_op, {"x": _pieces(source, first, shape), "mask": read}, into)
+            shape = (*rows, several, bits)
+            read = view(mask, first * words[-1], shape, (*words, 0))
+            do.run(_allowed_op, {"x": _pieces(logits, first, shape), "mask": read}, _pieces(y, first, shape))
     return y
 
 
-def _rows_of(do: Steps, tensor: TensorRef, count: int) -> Any:
-    return do.reshaped(tensor, (count, tensor.shape[-1]))
-
-
-def _pieces(tensor: TensorRef, word: int, shape: tuple[int, int, int]) -> TensorMut:
+def _pieces(tensor: TensorRef, word: int, shape: tuple[int, ...]) -> TensorMut:
     """Rows of a tensor in words of bits, from one word on."""
-    row, along = tensor.strides
-    found: TensorMut = view(tensor, word * _WORD * along, shape, (row, _WORD * along, along))
+    *rows, along = tensor.strides
+    found: TensorMut = view(tensor, word * _WORD * along, shape, (*rows, _WORD * along, along))
     return found
