@@ -74,6 +74,7 @@ _EXPORTS = {
         "gather_nd_backward index_get_backward scatter_nd_reduce_backward vocab_parallel_embedding_backward"
     ),
     "baracuda.frontends.fuse": "fuse",
+    "baracuda.frontends.generator": "Generator",
     "baracuda.frontends.host_data": "asarray mask_indices",
     "baracuda.frontends.index_expression": "index_put index_put_backward",
     "baracuda.frontends.linear": (

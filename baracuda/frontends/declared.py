@@ -34,6 +34,7 @@ from baracuda.frontends.arrays import adopted
 from baracuda.frontends.binding import ArgumentError, aliases_of, domain, unknown_parameter
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import NUMBERS, describe
+from baracuda.frontends.generator import Generator
 from baracuda.ops.declaration.patterns import Declared, Names, Pattern, pattern
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -90,6 +91,7 @@ class Declaration:
                 raise TypeError(f"{self.name}: takes any options, and hands them on to no function")
             self.of_any_name = domain(meaning(any_word.annotation, function))
         self.aliases = aliases_of(list(self.positions), next((n for n in self.by_position if n in patterns), None))
+        self.takes_key = "key" in patterns
         self._tensors = [n in patterns for n in self.by_position]
         self._checked_calls: set[Any] = set()
 
@@ -97,6 +99,10 @@ class Declaration:
         """The function's result for arguments that are what they may be."""
         if keywords and self.aliases and not keywords.keys().isdisjoint(self.aliases):
             keywords = self._renamed(keywords)
+        if self.takes_key:
+            for value in (*arguments, *keywords.values()):
+                if type(value) is Generator:
+                    return value.called(self.name, arguments, keywords)
         key = self._key(arguments, keywords)
         if key is not None and key in self._checked_calls:
             return self.function(*arguments, **keywords)

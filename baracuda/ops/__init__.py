@@ -27,6 +27,7 @@ FAMILIES = (
     "convolution.local", "convolution.quantized", "convolution.sparse", "convolution.deformed",
     "random.keys", "random.uniforms", "random.continuous", "random.discrete", "random.dropouts", "random.choices",
     "random.gammas", "random.counts", "random.gamma_gradients", "random.vectors", "random.orthogonal",
+    "random.sampling", "random.logits", "random.speculative", "random.beams",
     "pooling.avg", "pooling.maximum", "pooling.adaptive", "pooling.fractional", "pooling.norms", "pooling.whole",
     "pooling.unpooling", "pooling.reduce_window",
     "image.interpolate", "image.grid_sample", "image.shuffles", "image.boxes", "image.colours", "image.blurs",

@@ -137,6 +137,11 @@ _CTC = (
 )  # fmt: skip
 
 _KEY = Tensor((2,), element=K.U32, listed=(0, 7))
+#: Samplers with what filters, and other filters.
+_SAMPLING = (
+    ("sample_top_k", 50, {"temperature": 0.5, "p": 0.75}), ("sample_top_p", 0.5, {"k": 200, "min_p": 0.001, "joint": True}),
+    ("sample_typical", 0.5, {}), ("sample_top_nsigma", 1.5, {}), ("sample_min_p", 0.25, {}),
+)  # fmt: skip
 _OF_ROWS = ("dropout", "dropout1d", "alpha_dropout", "feature_alpha_dropout")
 #: Distributions, with numbers that are not the default ones.
 _DRAWS: dict[str, dict[str, float]] = {
@@ -276,6 +281,13 @@ LARGER: tuple[FunctionCase, ...] = (
     *(_call(f"dropout{n}d{b}", _t(2, 3, *(4,) * n), _KEY, 0.3) for n in (2, 3) for b in ("", "_backward")),
     *(_call("randint", _KEY, -5, 1000, 1001, bits=b) for b in ("philox", "threefry")), _call("geometric", _KEY, 0.3, shape=1001),
     _call("randperm", _KEY, 3000), *(_call("multinomial", _KEY, _t(9, 70, domain="positive"), 20, r) for r in (False, True)),
+    *(_call(name, _KEY, _t(5, 3001), value, **options) for name, value, options in _SAMPLING),
+    *(_call(name, _KEY, _t(5, 3001), value, **{**options, "return_logprobs": True, "return_mask": True, "bits": "threefry"})
+      for name, value, options in _SAMPLING[:2]),
+    *(_call("sample_gumbel_max", _KEY, _t(5, 3001), temperature=0.7, bits=b) for b in ("philox", "threefry")),
+    _call("logits_temperature", _t(5, 301), _t(5, domain="positive")),
+    _call("logits_penalties", _t(5, 301), tokens=_index(301, 5, 90), repetition=1.25, presence=0.5, frequency=0.125),
+    _call("logits_bitmask", _t(5, 301), _index(1 << 30, 5, 10)),
     _call("ctc_loss", _t(12, 3, 6), *_CTC), _call("ctc_loss_backward", _t(3), _t(12, 3, 6), *_CTC, reduction="none"),
     _call("rnnt_loss", _t(3, 12, 6, 6), *_CTC), _call("rnnt_loss_backward", _t(3), _t(3, 12, 6, 6), *_CTC, reduction="none"),
     _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),

@@ -90,7 +90,7 @@ def rng_split(do: Steps, key: TensorRef, num: Count = 2, *, bits: Bits = "philox
     return do.run(_split_op, {"x": keys, **key_words(key)}, keys, bits=bits)
 
 
-@composed(key=KEY, data="... or number : int")
+@composed(key=KEY, data="... or number : int", numbers={"data": ()})
 def rng_fold_in(do: Steps, key: TensorRef, data: Any, *, bits: Bits = "philox") -> Any:
     """The key made of a key and a whole number, or of each number of a tensor; numbers count modulo 2**64.
 
