@@ -110,7 +110,9 @@ def _state(t: TensorRef, name: str, x: TensorRef, axis: int | None) -> Any:
     return view(t, 0, shape, strides)
 
 
-@composed(x="... : float", running_min="? : float", running_max="? : float", numbers={"averaging_const": (), "eps": ()}, views=True)
+@composed(
+    x="... : float", running_min="? : float", running_max="? : float", numbers={"averaging_const": (), "eps": ()}, views=True
+)
 def moving_avg_observer(
     do: Steps,
     x: TensorRef,

@@ -99,9 +99,7 @@ def groups_of(shape: Sequence[int], size: GroupSizes, axis: GroupAxes, name: str
     sizes = (size,) * len(axes) if isinstance(size, int) else tuple(size)
     if len(sizes) != len(axes) or any(n < 1 and n != -1 for n in sizes):
         raise InvalidProblemError(f"{name}: {size}; expected 1 or more, or -1, for each axis of {axis}")
-    return Groups(
-        tuple(shape), tuple((a, max(shape[a], 1) if n == -1 else n) for a, n in zip(axes, sizes, strict=True))
-    )
+    return Groups(tuple(shape), tuple((a, max(shape[a], 1) if n == -1 else n) for a, n in zip(axes, sizes, strict=True)))
 
 
 def check_groups(groups: Groups, tensor: TensorRef, name: str) -> None:

@@ -37,9 +37,7 @@ def codes_of(kind: ElementKind, quant_min: int | None, quant_max: int | None, *,
     least, most = (-(1 << kind.bits - 1), (1 << kind.bits - 1) - 1) if signed else (0, (1 << kind.bits) - 1)
     low, high = least if quant_min is None else quant_min, most if quant_max is None else quant_max
     if not least <= low <= high <= most:
-        raise InvalidProblemError(
-            f"quant_min, quant_max: {low}, {high}; expected a range within {least} to {most} of {kind}"
-        )
+        raise InvalidProblemError(f"quant_min, quant_max: {low}, {high}; expected a range within {least} to {most} of {kind}")
     check_range(low, high, symmetric)
     return Codes(U8 if kind.bits == 4 else kind, 8 // kind.bits, low, high)
 
@@ -51,7 +49,7 @@ _LARGEST = 1 << 20
 def check_range(low: int, high: int, symmetric: bool) -> None:
     """Raise where a range has too few codes, or more than any float has exactly."""
     least = 2 if symmetric else 1
-    if not (high - low >= least and -_LARGEST <= low and high <= _LARGEST):
+    if not (high - low >= least and low >= -_LARGEST and high <= _LARGEST):
         raise InvalidProblemError(
             f"quant_min, quant_max: {low}, {high}; expected {least + 1} codes or more, within {-_LARGEST} to {_LARGEST}"
         )

@@ -21,6 +21,7 @@ from baracuda.formula.small_floats import FORMATS
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Result, Scalar, Stored, stored_like
+from baracuda.ops.quantization.affine import straight_through
 
 S8, S32, U8, F32, U32 = ElementKind.S8, ElementKind.S32, ElementKind.U8, ElementKind.F32, ElementKind.U32
 _INTERNAL: dict[str, Any] = {"family": "quantization", "differentiable": False}
@@ -134,13 +135,11 @@ def _code_by(x: Expr, scale: Expr, zero_point: Expr | None, low: int, high: int)
     return _whole(limited, f.nearest_integer(limited), low, high)
 
 
-def _given(
-    x: Expr, scale: Own, zero_point: Own | None = None, *, low: int, high: int, element: ElementKind | None
-) -> Stored:
+def _given(x: Expr, scale: Own, zero_point: Own | None = None, *, low: int, high: int, element: ElementKind | None) -> Stored:
     return Stored(_code_by(x, scale, zero_point, low, high), element or S8)
 
 
-def _given_pairs(x: Own, other: Own, scale: Own, zero_point: Own | None = None, *, low: int, high: int) -> Stored:
+def _given_pairs(x: Expr, other: Expr, scale: Own, zero_point: Own | None = None, *, low: int, high: int) -> Stored:
     return _nibbles(_code_by(x, scale, zero_point, low, high), _code_by(other, scale, zero_point, low, high))
 
 
@@ -155,30 +154,23 @@ def nibble(byte: Expr, upper: bool, signed: bool) -> Expr:
     return (byte << 24 >> 28) if upper else (byte << 28 >> 28)
 
 
-def _values(q: Own, scale: Own, zero_point: Own | None, upper: bool, signed: bool, kind: ElementKind) -> Stored:
+def _values(q: Expr, scale: Expr, zero_point: Expr | None, upper: bool, signed: bool, kind: ElementKind) -> Stored:
     whole = cast(nibble(q, upper, signed), kind.compute)
     zero = _zero(zero_point, kind.compute)
     return Stored((whole if zero is None else whole - zero) * cast(scale, kind.compute), kind)
 
 
 def _unpacked(
-    q: Own, scale: Own, zero_point: Own | None = None, *, signed: bool = True, element: ElementKind | None
+    q: Expr, scale: Own, zero_point: Own | None = None, *, signed: bool = True, element: ElementKind | None
 ) -> dict[str, Stored]:
     kind = element or F32
     return {name: _values(q, scale, zero_point, upper, signed, kind) for name, upper in (("y", False), ("other", True))}
 
 
-def _unpacked_first(
-    q: Own, scale: Own, zero_point: Own | None = None, *, signed: bool = True, element: ElementKind | None
-) -> Stored:
-    return _values(q, scale, zero_point, False, signed, element or F32)
-
-
-#: The values of packed codes: those of the lower and the upper halves of bytes; of the lower halves alone.
+#: The values of packed codes: those of the lower and of the upper halves of bytes.
 VALUES_OF_PAIRS = Op(
     _unpacked, Rule.EACH, name="values_of_pairs", results=("y", "other"), takes="int", element_option=True, **_INTERNAL
 )
-VALUES_OF_FIRST = Op(_unpacked_first, Rule.EACH, name="values_of_first", takes="int", element_option=True, **_INTERNAL)
 
 
 # --- rounded to the grid ----------------------------------------------------------------------------------------------
@@ -262,12 +254,14 @@ OBSERVED = {
 }  # fmt: skip
 
 
+#: The gradient of x rounded to a grid that is given.
+STRAIGHT_THROUGH = Op(straight_through, Rule.COMMON, name="straight_through_grid", takes="float", **_INTERNAL)
+
+
 # --- 8-bit floats -----------------------------------------------------------------------------------------------------
 
 
-def _float_rows(
-    x: Expr, *, power_of_two: bool = False, eps: Scalar = 0.0, element: ElementKind | None
-) -> dict[str, Result]:
+def _float_rows(x: Expr, *, power_of_two: bool = False, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
     kind = element or ElementKind.F8E4M3
     values = cast(x, F32)
     scale = _not_zero(f.max_(abs(values)) / FORMATS[kind].maximum, eps)

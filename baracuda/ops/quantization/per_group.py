@@ -1,0 +1,281 @@
+"""Quantization by groups of neighbours along an axis or several, with scales that are given or found in the same pass.
+
+A tensor cut into groups of group_size along `axis` has scales of shape (..., ceil(k / group_size), ...): the last group has what
+is left. Codes of s4 and u4 are packed, two neighbours of the last axis to a byte (u8), the first in the low half; of an odd extent
+the last byte has 0 above.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError
+from baracuda.core.tensor import TensorRef
+from baracuda.core.views import view
+from baracuda.ops.declaration.composition import Given, Steps, composed
+from baracuda.ops.declaration.words import Eps, FloatElement
+from baracuda.ops.quantization.affine import dequantize, fake_quantize_per_tensor
+from baracuda.ops.quantization.groups import GroupAxes, Groups, GroupSizes, check_groups, groups_of
+from baracuda.ops.quantization.packing import pack_into, unpack_into
+from baracuda.ops.quantization.ranges import S4, CodeElement, Codes, PackedElement, check_range, codes_of
+from baracuda.ops.quantization.row_formulas import BY_SCALE, GRIDS, PAIRS_BY_SCALE, ROWS, STRAIGHT_THROUGH, VALUES_OF_PAIRS
+
+_F32, _S32, _U8, _S8 = ElementKind.F32, ElementKind.S32, ElementKind.U8, ElementKind.S8
+
+
+def halves(t: TensorRef) -> tuple[Any, Any]:
+    """The elements of even and of odd number along the last axis, whose extent is even."""
+    shape, strides = (*t.shape[:-1], t.shape[-1] // 2), (*t.strides[:-1], 2 * t.strides[-1])
+    return view(t, 0, shape, strides), view(t, t.strides[-1] if 0 not in shape else 0, shape, strides)
+
+
+def _packed_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    if not shape:
+        raise InvalidProblemError("x: a scalar; expected an axis along which codes are packed")
+    return (*shape[:-1], -(-shape[-1] // 2))
+
+
+def _pairs_lie_in_groups(groups: Groups) -> bool:
+    """Whether both codes of each byte are of one group: the last axis alone is cut, into groups of even sizes."""
+    last = len(groups.shape) - 1
+    return [a for a, _ in groups.sizes] == [last] and not groups.sizes[0][1] % 2 and not groups.shape[last] % 2
+
+
+def _zeros(zero_point: Given, groups: Groups) -> None:
+    if zero_point is not None:
+        check_groups(groups, zero_point, "zero_point")
+
+
+@composed(x="... : float", scale="? : float", zero_point="? : real", numbers={"eps": ()})
+def quantize_per_group(
+    do: Steps,
+    x: TensorRef,
+    scale: Given = None,
+    zero_point: Given = None,
+    *,
+    group_size: GroupSizes = 128,
+    axis: GroupAxes = -1,
+    dtype: CodeElement = ElementKind.S8,
+    symmetric: bool = True,
+    quant_min: int | None = None,
+    quant_max: int | None = None,
+    eps: Eps = 0.0,
+) -> Any:
+    """Codes of x with a scale for each group of `group_size` neighbours along `axis`, the last of which may be smaller; both may
+    be tuples, for blocks, and a size of -1 is all of an axis.
+
+    dtype is s8 or u8, or s4 or u4 for packed codes: u8 of shape (..., ceil(n / 2)), of two neighbours of the last axis the first in
+    the low half. Codes are quant_min to quant_max, by default all of dtype: s8 with -2 to 1 has two bits to be packed by `pack_int2`.
+
+    Where `scale` is not given, scales and zero points are found in the same pass as `quantize_dynamic` finds them (symmetric or
+    not, with eps), and the result is (q, scale, zero_point): scale in the kind that x computes in, zero_point s32, None where it
+    is 0 everywhere. Where it is, the result is q = clamp(rint(x / scale) + zero_point), halves to even, and scale and zero_point
+    (or None, for 0) have an element for each group; a zero point of floats is added before rounding. A NaN has the code 0.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> x = np.float32([[1, -2, 127, 4, 5, 6]])
+    >>> q, scale, zero_point = baracuda.quantize_per_group(x, group_size=4, quant_min=-7, quant_max=7)
+    >>> q.tolist(), scale.shape
+    ([[0, 0, 7, 0, 6, 7]], (1, 2))
+    >>> baracuda.quantize_per_group(x, scale, group_size=4, dtype="s4").tolist()
+    [[0, 7, 118]]
+    """
+    codes = codes_of(dtype, quant_min, quant_max, symmetric=symmetric and scale is None)
+    groups = groups_of(x.shape, group_size, axis)
+    if scale is not None:
+        return _by_scales(do, x, scale, zero_point, groups, codes)
+    if zero_point is not None:
+        raise InvalidProblemError("zero_point: given without a scale; expected both, scale alone, or neither")
+    scale = do.rows(groups.counts, x.kind.compute)
+    zero_point = None if symmetric else do.rows(groups.counts, _S32)
+    words = {"low": codes.low, "high": codes.high, "eps": eps}
+    fused = codes.packed == 1 or _pairs_lie_in_groups(groups)
+    q, unpacked = _code_tensors(do, x, codes, fused)
+    for piece in groups.pieces():
+        found = tuple(piece.each(t) for t in (scale, zero_point) if t is not None)
+        if codes.packed == 2 and fused:
+            first, second = halves(piece.elements(x))
+            do.run(
+                ROWS[symmetric, True], {"x": first, "other": second}, (piece.elements(q, 2), *found), axis=groups.inner, **words
+            )
+        else:
+            into = (piece.elements(unpacked), *found)
+            do.run(ROWS[symmetric, False], {"x": piece.elements(x)}, into, axis=groups.inner, dtype=unpacked.kind, **words)
+    if not fused:
+        pack_into(do, unpacked, q, 4)
+    if symmetric and codes.middle:
+        zero_point = do.filled(groups.counts, _S32, codes.middle)
+    return q, scale, zero_point
+
+
+def _code_tensors(do: Steps, x: TensorRef, codes: Codes, fused: bool) -> tuple[Any, Any]:
+    """New tensors for the codes, and for those that are packed afterwards."""
+    if codes.packed == 1:
+        q = do.new(x.shape, codes.stored, x)
+        return q, q
+    return do.rows(_packed_shape(x.shape), _U8), None if fused else do.rows(x.shape, _S8 if codes.low < 0 else _U8)
+
+
+def _by_scales(do: Steps, x: TensorRef, scale: TensorRef, zero_point: Given, groups: Groups, codes: Codes) -> Any:
+    check_groups(groups, scale, "scale")
+    _zeros(zero_point, groups)
+    fused = codes.packed == 1 or _pairs_lie_in_groups(groups)
+    q, unpacked = _code_tensors(do, x, codes, fused)
+    words = {"low": codes.low, "high": codes.high}
+    for piece in groups.pieces():
+        by = {"scale": piece.each(scale), "zero_point": None if zero_point is None else piece.each(zero_point)}
+        if codes.packed == 2 and fused:
+            first, second = halves(piece.elements(x))
+            do.run(PAIRS_BY_SCALE, {"x": first, "other": second, **by}, piece.elements(q, 2), **words)
+        else:
+            do.run(BY_SCALE, {"x": piece.elements(x), **by}, piece.elements(unpacked), dtype=unpacked.kind, **words)
+    if not fused:
+        pack_into(do, unpacked, q, 4)
+    return q
+
+
+@composed(q="... : int", scale="? : float", zero_point="? : real", out=True)
+def dequantize_per_group(
+    do: Steps,
+    q: TensorRef,
+    scale: TensorRef,
+    zero_point: Given = None,
+    *,
+    group_size: GroupSizes = 128,
+    axis: GroupAxes = -1,
+    codes: PackedElement | None = None,
+    size: int | None = None,
+    dtype: FloatElement = ElementKind.F32,
+) -> Any:
+    """(q - zero_point) * scale in the float element `dtype`, with a scale and a zero point for each group, as
+    `quantize_per_group` has them; scale may be of 16 bits, and zero_point of floats.
+
+    With codes="s4" or "u4" q has two codes to a byte (u8), and the result twice its last extent, or `size`, one less, where that
+    was odd. What q - zero_point is, is computed in f32 (f64 where dtype is that), exactly for integers below 2**24.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.dequantize_per_group(np.int8([[1, 2, 3]]), np.float32([[0.5, 2]]), group_size=2).tolist()
+    [[0.5, 1.0, 6.0]]
+    >>> baracuda.dequantize_per_group(np.uint8([[0x21, 0x43]]), np.float32([[2]]), group_size=4, codes="u4").tolist()
+    [[2.0, 4.0, 6.0, 8.0]]
+    """
+    shape = _unpacked_shape(q, codes, size)
+    groups = groups_of(shape, group_size, axis)
+    check_groups(groups, scale, "scale")
+    _zeros(zero_point, groups)
+    y = do.result(shape, dtype, q if codes is None else None)
+    signed = codes is S4
+    fused = codes is None or _pairs_lie_in_groups(groups)
+    if not fused:
+        unpacked = do.rows(shape, _S8 if signed else _U8)
+        unpack_into(do, q, unpacked, 4, signed=signed)
+        q = unpacked
+    for piece in groups.pieces():
+        by = {"scale": piece.each(scale), "zero_point": None if zero_point is None else piece.each(zero_point)}
+        if codes is not None and fused:
+            do.run(VALUES_OF_PAIRS, {"q": piece.elements(q, 2), **by}, halves(piece.elements(y)), signed=signed, dtype=dtype)
+        else:
+            do.run(dequantize, {"q": piece.elements(q), **by}, piece.elements(y), dtype=dtype)
+    return y
+
+
+def _unpacked_shape(q: TensorRef, codes: ElementKind | None, size: int | None) -> tuple[int, ...]:
+    if codes is None:
+        if size is not None:
+            raise InvalidProblemError(f"size: {size} without codes; expected it of packed codes alone")
+        return q.shape
+    if q.kind is not _U8 or not q.shape:
+        raise InvalidProblemError(f"q: {q.kind} of shape {q.shape}; expected u8 with an axis of packed {codes}")
+    twice = 2 * q.shape[-1]
+    last = twice if size is None else size
+    if not max(twice - 1, 0) <= last <= twice:
+        raise InvalidProblemError(f"size: {size}; expected {max(twice - 1, 0)} or {twice} for {q.shape[-1]} bytes")
+    return (*q.shape[:-1], last)
+
+
+# --- simulated in training --------------------------------------------------------------------------------------------
+
+
+@composed(x="... : float", scale="? : float", zero_point="? : real", numbers={"eps": ()})
+def fake_quantize_per_group(
+    do: Steps,
+    x: TensorRef,
+    scale: Given = None,
+    zero_point: Given = None,
+    *,
+    group_size: GroupSizes = 128,
+    axis: GroupAxes = -1,
+    quant_min: int = -128,
+    quant_max: int = 127,
+    symmetric: bool = True,
+    eps: Eps = 0.0,
+) -> Any:
+    """x rounded to a grid for each group: (clamp(rint(x / scale) + zero_point, quant_min, quant_max) - zero_point) * scale, with
+    scales and zero points for each group that are given, or found as `quantize_per_group` finds them.
+
+    The gradient goes straight through the rounding: dy where nothing was limited, else 0; where the scales are found, dy.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> baracuda.fake_quantize_per_group(np.float32([7.2, 3.4, 0.5, -14]), group_size=2, quant_min=-7, quant_max=7).tolist()
+    [7.199999809265137, 3.085714101791382, 0.0, -14.0]
+    """
+    groups = groups_of(x.shape, group_size, axis)
+    check_range(quant_min, quant_max, symmetric and scale is None)
+    y = do.new(x.shape, x.kind, x)
+    if scale is None:
+        if zero_point is not None:
+            raise InvalidProblemError("zero_point: given without a scale; expected both, scale alone, or neither")
+        words = {"low": quant_min, "high": quant_max, "eps": eps}
+        for piece in groups.pieces():
+            do.run(GRIDS[symmetric], {"x": piece.elements(x)}, piece.elements(y), axis=groups.inner, **words)
+        return y
+    check_groups(groups, scale, "scale")
+    _zeros(zero_point, groups)
+    for piece in groups.pieces():
+        by = {"scale": piece.each(scale), "zero_point": None if zero_point is None else piece.each(zero_point)}
+        into, limits = piece.elements(y), {"quant_min": float(quant_min), "quant_max": float(quant_max)}
+        do.run(fake_quantize_per_tensor, {"x": piece.elements(x), **by}, into, **limits)
+    return y
+
+
+@composed(dy="*shape : float", x="*shape : float", scale="? : float", zero_point="? : real", views=True)
+def fake_quantize_per_group_backward(
+    do: Steps,
+    dy: TensorRef,
+    x: TensorRef,
+    scale: Given = None,
+    zero_point: Given = None,
+    *,
+    group_size: GroupSizes = 128,
+    axis: GroupAxes = -1,
+    quant_min: int = -128,
+    quant_max: int = 127,
+) -> Any:
+    """The gradient of `fake_quantize_per_group`'s x: dy where the code was in the range, else 0; dy itself without a scale.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy, x = np.ones((1, 4), np.float32), np.float32([[1, 200, 3, -4]])
+    >>> baracuda.fake_quantize_per_group_backward(dy, x, np.float32([[1, 0.01]]), group_size=2).tolist()
+    [[1.0, 0.0, 0.0, 0.0]]
+    """
+    groups = groups_of(x.shape, group_size, axis)
+    check_range(quant_min, quant_max, False)
+    if scale is None:
+        return dy
+    check_groups(groups, scale, "scale")
+    _zeros(zero_point, groups)
+    dx = do.new(x.shape, x.kind, x)
+    for piece in groups.pieces():
+        by = {"scale": piece.each(scale), "zero_point": None if zero_point is None else piece.each(zero_point)}
+        limits = {"quant_min": float(quant_min), "quant_max": float(quant_max)}
+        do.run(STRAIGHT_THROUGH, {"dy": piece.elements(dy), "x": piece.elements(x), **by}, piece.elements(dx), **limits)
+    return dx
