@@ -11,9 +11,8 @@ from baracuda.core.tensor import TensorRef
 from baracuda.core.views import axes_of, axis_of, view
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.words import AxesOrAll, Eps
-from baracuda.ops.quantization.affine import fake_quantize_per_tensor
 from baracuda.ops.quantization.ranges import Codes, Quantized8, check_range, codes_of
-from baracuda.ops.quantization.row_formulas import OBSERVED, ROWS
+from baracuda.ops.quantization.row_formulas import OBSERVED, ROWS, STRAIGHT_THROUGH
 
 
 def _kept(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
@@ -35,15 +34,16 @@ def quantize_dynamic(
 ) -> Any:
     """Codes of x by a scale and a zero point that are chosen in the same pass: (q, scale, zero_point).
 
-    Elements along `axis` share a scale: None is all of the tensor, -1 gives each row (token) one, all axes but one give each channel
-    one. q is an s8 or u8 tensor of the codes quant_min to quant_max (default: all of `dtype`), scale in the kind that x computes
-    in, zero_point s32; with `keepdims` both have extents of 1 along `axis`, so that `dequantize(q, scale, zero_point)` takes them.
+    Elements along `axis` share a scale: None is all of the tensor, -1 gives each row (token) one, all axes but one give each
+    channel one. q is an s8 or u8 tensor of the codes quant_min to quant_max (default: all of `dtype`), scale in the kind that x
+    computes in, zero_point s32; with `keepdims` both have extents of 1 along `axis`, so that `dequantize(q, scale, zero_point)`
+    takes them.
 
-    symmetric: scale = max |x| / (quant_max - middle), where the zero point is middle = (quant_min + quant_max + 1) // 2; where that
-    is 0, zero_point is None. Else, as ONNX's DynamicQuantizeLinear has it: with least = min(x, 0) and most = max(x, 0),
-    scale = (most - least) / (quant_max - quant_min), zero_point = clamp(rint(quant_min - least / scale)). Then scale = max(scale,
-    eps), and 1 where it is 0 or there are no elements, and q = clamp(rint(x / scale) + zero_point), halves to even. A NaN makes its scale NaN and codes
-    that stand for 0; an infinity makes the scale infinite.
+    symmetric: scale = max |x| / (quant_max - middle), where the zero point is middle = (quant_min + quant_max + 1) // 2; where
+    that is 0, zero_point is None. Else, as ONNX's DynamicQuantizeLinear has it: with least = min(x, 0) and most = max(x, 0),
+    scale = (most - least) / (quant_max - quant_min), zero_point = clamp(rint(quant_min - least / scale)). Then scale =
+    max(scale, eps), and 1 where it is 0 or there are no elements, and q = clamp(rint(x / scale) + zero_point), halves to even.
+    A NaN makes its scale NaN and codes that stand for 0; an infinity makes the scale infinite.
 
     torch.quantize_per_tensor_dynamic computes the scale in f64 and x * (1 / scale), which may differ in the last code.
 
@@ -179,5 +179,9 @@ def moving_avg_observer_backward(
     """The gradient of `moving_avg_observer`'s x, by the scale and the zero point that it gave: straight through the rounding, dy
     where the code was in the range, else 0."""
     by = {"scale": _state(scale, "scale", x, axis), "zero_point": _state(zero_point, "zero_point", x, axis)}
+    check_range(quant_min, quant_max, False)
     words = {"quant_min": float(quant_min), "quant_max": float(quant_max)}
-    return do.gradients(fake_quantize_per_tensor, {"x": x, **by}, dy, ("x",), **words)["x"]
+    dx = do.new(x.shape, x.kind, x)
+    if 0 not in x.shape:
+        do.run(STRAIGHT_THROUGH, {"dy": dy, "x": x, **by}, dx, **words)
+    return dx

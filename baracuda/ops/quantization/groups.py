@@ -1,4 +1,4 @@
-"""Tensors cut into groups along one axis or several, as views: whole groups, and beside them what is left at the end of an axis."""
+"""Tensors cut into groups along one axis or several, as views: whole groups, and what is left at the end of an axis."""
 
 from __future__ import annotations
 

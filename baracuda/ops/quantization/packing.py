@@ -208,8 +208,8 @@ def pack_int2(
     """The low two bits of integers, four neighbours along an axis to a byte (u8): element 4i in the lowest bits with
     order="low_first", in the highest with "high_first"; what the last byte lacks is 0.
 
-    With `inverse` the codes of bytes apart: s8, -2 to 1, with `signed`, else u8; `size` is their number along the axis, by default
-    four times x's extent.
+    With `inverse` the codes of bytes apart: s8, -2 to 1, with `signed`, else u8; `size` is their number along the axis, by
+    default four times x's extent.
 
     Examples
     --------

@@ -1,9 +1,8 @@
 """Quantization by groups of neighbours along an axis or several, with scales that are given or found in the same pass.
 
-A tensor cut into groups of group_size along `axis` has scales of shape (..., ceil(k / group_size), ...): the last group has what
-is left. Codes of s4 and u4 are packed, two neighbours of the last axis to a byte (u8), the first in the low half; of an odd extent
-the last byte has 0 above.
-"""
+A tensor cut into groups of group_size along `axis` has scales of shape (..., ceil(k / group_size), ...): the last group has
+what is left. Codes of s4 and u4 are packed, two neighbours of the last axis to a byte (u8), the first in the low half; of an
+odd extent the last byte has 0 above."""
 
 from __future__ import annotations
 
@@ -65,8 +64,9 @@ def quantize_per_group(
     """Codes of x with a scale for each group of `group_size` neighbours along `axis`, the last of which may be smaller; both may
     be tuples, for blocks, and a size of -1 is all of an axis.
 
-    dtype is s8 or u8, or s4 or u4 for packed codes: u8 of shape (..., ceil(n / 2)), of two neighbours of the last axis the first in
-    the low half. Codes are quant_min to quant_max, by default all of dtype: s8 with -2 to 1 has two bits to be packed by `pack_int2`.
+    dtype is s8 or u8, or s4 or u4 for packed codes: u8 of shape (..., ceil(n / 2)), of two neighbours of the last axis the
+    first in the low half. Codes are quant_min to quant_max, by default all of dtype: s8 with -2 to 1 has two bits to be packed
+    by `pack_int2`.
 
     Where `scale` is not given, scales and zero points are found in the same pass as `quantize_dynamic` finds them (symmetric or
     not, with eps), and the result is (q, scale, zero_point): scale in the kind that x computes in, zero_point s32, None where it

@@ -1,12 +1,13 @@
-"""The formulas of quantized rows: a scale from the row's own elements, and codes, in one pass; and codes by scales that are given.
+"""The formulas of quantized rows: a scale from the row's own elements, and codes, in one pass; and codes by given scales.
 
 A row is what shares a scale: a group, a token, a block, a tensor. Of its elements x, all in the kind that x computes in:
 
 symmetric   scale = max |x| / (high - middle), zero_point = middle = (low + high + 1) // 2
-affine      least = min(x, 0), most = max(x, 0), scale = (most - least) / (high - low), zero_point = clamp(rint(low - least / scale))
+affine      least = min(x, 0), most = max(x, 0), scale = (most - least) / (high - low),
+            zero_point = clamp(rint(low - least / scale))
 
-Then scale = max(scale, eps), and 1 where it is 0. A code is clamp(rint(x / scale) + zero_point), that of a NaN the one of 0 limited
-to the range. A NaN in a row makes its scale NaN, so that all its codes are that; an infinity an infinite scale.
+Then scale = max(scale, eps), and 1 where it is 0. A code is clamp(rint(x / scale) + zero_point), that of a NaN the one of 0
+limited to the range. A NaN in a row makes its scale NaN, so that all its codes are that; an infinity an infinite scale.
 """
 
 from __future__ import annotations
@@ -118,6 +119,24 @@ ROWS = {
 }
 
 
+def _symmetric_scale(x: Expr, *, low: int, high: int, eps: Scalar = 0.0) -> dict[str, Result]:
+    scale, _ = _chosen((x,), low, high, eps, True)
+    return {"scale": Stored(scale, scale.kind)}
+
+
+def _affine_scale(x: Expr, *, low: int, high: int, eps: Scalar = 0.0) -> dict[str, Result]:
+    scale, zero = _chosen((x,), low, high, eps, False)
+    assert zero is not None
+    return {"scale": Stored(scale, scale.kind), "zero_point": Stored(cast(zero, S32), S32)}
+
+
+#: Scales of rows without their codes, by whether the scheme is symmetric.
+SCALES = {
+    True: Op(_symmetric_scale, Rule.EACH, name="symmetric_scale", results=("scale",), **_ROWS),
+    False: Op(_affine_scale, Rule.EACH, name="affine_scale", results=("scale", "zero_point"), **_ROWS),
+}
+
+
 # --- scales that are given --------------------------------------------------------------------------------------------
 
 
@@ -125,7 +144,7 @@ def _zero(zero_point: Expr | None, kind: ElementKind) -> Expr | None:
     return None if zero_point is None else cast(zero_point, kind)
 
 
-def _code_by(x: Expr, scale: Expr, zero_point: Expr | None, low: int, high: int) -> Expr:
+def code_by(x: Expr, scale: Expr, zero_point: Expr | None, low: int, high: int) -> Expr:
     """The code by a scale and any zero point, each in its own element; a zero point of floats is added before rounding."""
     scaled, zero = x / cast(scale, x.kind), _zero(zero_point, x.kind)
     if zero_point is None or zero is None:
@@ -136,11 +155,11 @@ def _code_by(x: Expr, scale: Expr, zero_point: Expr | None, low: int, high: int)
 
 
 def _given(x: Expr, scale: Own, zero_point: Own | None = None, *, low: int, high: int, element: ElementKind | None) -> Stored:
-    return Stored(_code_by(x, scale, zero_point, low, high), element or S8)
+    return Stored(code_by(x, scale, zero_point, low, high), element or S8)
 
 
 def _given_pairs(x: Expr, other: Expr, scale: Own, zero_point: Own | None = None, *, low: int, high: int) -> Stored:
-    return _nibbles(_code_by(x, scale, zero_point, low, high), _code_by(other, scale, zero_point, low, high))
+    return _nibbles(code_by(x, scale, zero_point, low, high), code_by(other, scale, zero_point, low, high))
 
 
 BY_SCALE = Op(_given, Rule.EACH, name="codes_by_scale", takes="float", element_option=True, **_INTERNAL)
