@@ -10,6 +10,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import OneOf
 from baracuda.core.tensor import TensorRef
+from baracuda.core.views import reshaped
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, const, lookup, select
 from baracuda.ops.declaration.composition import Steps, composed
@@ -18,7 +19,7 @@ from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Result, Stored
 from baracuda.ops.declaration.words import Eps, FloatElement, Positive
 from baracuda.ops.quantization.codebooks import dynamic_map, midpoints
-from baracuda.ops.quantization.groups import GroupSizes, check_groups, groups_of
+from baracuda.ops.quantization.groups import GroupSizes, check_groups, groups_of, new_like, parts
 from baracuda.ops.quantization.ranges import codes_of
 from baracuda.ops.quantization.row_formulas import FLOAT_ROWS, ROWS
 
@@ -55,7 +56,7 @@ def quantize_blockwise(
     """
     sizes = (block,) if isinstance(block, int) else block
     groups = groups_of(x.shape, sizes, tuple(range(-len(sizes), 0)), "block")
-    q = do.new(x.shape, dtype, x)
+    q = new_like(do, x, dtype, groups)
     if dtype.is_integer:
         if power_of_two:
             raise InvalidProblemError("power_of_two: True of s8; expected an 8-bit float as dtype")
@@ -64,8 +65,8 @@ def quantize_blockwise(
         words: dict[str, Any] = {"low": codes.low, "high": codes.high, "eps": eps}
     else:
         scale, op, words = do.rows(groups.counts, _F32), FLOAT_ROWS, {"power_of_two": power_of_two, "eps": eps}
-    for piece in groups.pieces():
-        do.run(op, {"x": piece.elements(x)}, (piece.elements(q), piece.each(scale)), axis=groups.inner, dtype=dtype, **words)
+    for (xs, qs), into, _ in parts(do, groups, (x, q), (scale,)):
+        do.run(op, {"x": xs}, (qs, *into), axis=groups.inner, dtype=dtype, **words)
     return q, scale
 
 
@@ -133,9 +134,8 @@ def quantize_int8_blockwise(do: Steps, x: TensorRef, *, block_size: Positive = 2
     codes = do.reshaped(q, (-1,))
     groups = groups_of(flat.shape, block_size, 0)
     absmax = do.rows(groups.counts, _F32)
-    for piece in groups.pieces():
-        into = (piece.elements(codes), piece.each(absmax))
-        do.run(_CODES_OF_ROWS, {"x": piece.elements(flat)}, into, axis=groups.inner, signed=signed)
+    for (xs, qs), into, _ in parts(do, groups, (flat, codes), (absmax,)):
+        do.run(_CODES_OF_ROWS, {"x": xs}, (qs, *into), axis=groups.inner, signed=signed)
     return q, absmax
 
 
@@ -161,8 +161,10 @@ def dequantize_int8_blockwise(
     groups = groups_of(flat.shape, block_size, 0)
     check_groups(groups, absmax, "absmax")
     y = do.result(q.shape, dtype)
-    values = y if 0 in y.shape else do.reshaped(y, (-1,))
-    for piece in groups.pieces():
-        by = {"q": piece.elements(flat), "absmax": piece.each(absmax)}
-        do.run(_VALUES, by, piece.elements(values), signed=signed, dtype=dtype)
+    values = reshaped(y, (-1,))
+    target = do.rows(flat.shape, dtype) if values is None else values
+    for (qs, ys), (largest,), _ in parts(do, groups, (flat, target), (absmax,)):
+        do.run(_VALUES, {"q": qs, "absmax": largest}, ys, signed=signed, dtype=dtype)
+    if values is None:
+        do.copy(do.reshaped(target, y.shape), y)
     return y

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.elements import ElementKind
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.spec import MAX_RANK
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import axes_of, view
+from baracuda.ops.declaration.composition import Given, Steps
 
 #: One axis or several; how many elements a group has along each, a number for all.
 GroupAxes = int | tuple[int, ...]
@@ -42,8 +45,23 @@ class Groups:
 
     @property
     def inner(self) -> tuple[int, ...]:
-        """The axes of a group's elements in the views of its pieces."""
-        return tuple(a + i + 1 for i, (a, _) in enumerate(sorted(self.sizes)))
+        """The axes of a group's elements in the views of `parts`."""
+        return tuple(a + i + 1 for i, (a, _) in enumerate(sorted(self.folded.sizes)))
+
+    @property
+    def folded(self) -> Groups:
+        """The same groups of a tensor with as few axes as a plan takes, of which neighbours that are not cut are one."""
+        shape, sizes = list(self.shape), dict(self.sizes)
+        at = 0
+        while len(shape) + len(sizes) > MAX_RANK and at + 1 < len(shape):
+            if at in sizes or at + 1 in sizes:
+                at += 1
+                continue
+            shape[at : at + 2] = [shape[at] * shape[at + 1]]
+            sizes = {a - (a > at): n for a, n in sizes.items()}
+        if len(shape) + len(sizes) > MAX_RANK:
+            raise UnsupportedError(f"groups along {len(sizes)} axes of {len(self.shape)}; expected fewer")
+        return Groups(tuple(shape), tuple(sizes.items()))
 
     def pieces(self) -> Iterator[Piece]:
         """Parts of the tensor in which all groups have one shape; none of a tensor without elements."""
@@ -100,6 +118,38 @@ def groups_of(shape: Sequence[int], size: GroupSizes, axis: GroupAxes, name: str
     if len(sizes) != len(axes) or any(n < 1 and n != -1 for n in sizes):
         raise InvalidProblemError(f"{name}: {size}; expected 1 or more, or -1, for each axis of {axis}")
     return Groups(tuple(shape), tuple((a, max(shape[a], 1) if n == -1 else n) for a, n in zip(axes, sizes, strict=True)))
+
+
+def new_like(do: Steps, x: TensorRef, kind: ElementKind, groups: Groups) -> Any:
+    """A new tensor of x's shape that `folded` can show, in x's memory order where that takes no folding."""
+    return do.new(x.shape, kind, x) if groups.folded == groups else do.rows(x.shape, kind)
+
+
+def _fold(do: Steps, groups: Groups, t: Given) -> Given:
+    """A tensor of the groups' shape, the last axis of which may be packed, or of their number, in the axes of `groups.folded`; a
+    copy where strides do not allow that."""
+    target = groups.folded
+    if t is None or target == groups:
+        return t
+    found: TensorRef = do.reshaped(t, target.counts if t.shape == groups.counts else (*target.shape[:-1], t.shape[-1]))
+    return found
+
+
+Views = tuple[Any, ...]
+
+
+def parts(
+    do: Steps, groups: Groups, full: Sequence[Given], each: Sequence[Given] = (), pairs: Sequence[TensorRef] = ()
+) -> Iterator[tuple[Views, Views, Views]]:
+    """Views of a tensor's parts in which all groups have one shape: of tensors with all elements, of those with one for each
+    group, which broadcast to them, and of those with one for two neighbours of the last axis."""
+    whole, ones, halves = ([_fold(do, groups, t) for t in kind] for kind in (full, each, pairs))
+    for piece in groups.folded.pieces():
+        yield (
+            tuple(None if t is None else piece.elements(t) for t in whole),
+            tuple(None if t is None else piece.each(t) for t in ones),
+            tuple(piece.elements(t, 2) for t in halves if t is not None),
+        )
 
 
 def check_groups(groups: Groups, tensor: TensorRef, name: str) -> None:

@@ -15,7 +15,7 @@ from baracuda.core.views import view
 from baracuda.ops.declaration.composition import Given, Steps, composed
 from baracuda.ops.declaration.words import Eps, FloatElement
 from baracuda.ops.quantization.affine import dequantize, fake_quantize_per_tensor
-from baracuda.ops.quantization.groups import GroupAxes, Groups, GroupSizes, check_groups, groups_of
+from baracuda.ops.quantization.groups import GroupAxes, Groups, GroupSizes, check_groups, groups_of, new_like, parts
 from baracuda.ops.quantization.packing import pack_into, unpack_into
 from baracuda.ops.quantization.ranges import S4, CodeElement, Codes, PackedElement, check_range, codes_of
 from baracuda.ops.quantization.row_formulas import BY_SCALE, GRIDS, PAIRS_BY_SCALE, ROWS, STRAIGHT_THROUGH, VALUES_OF_PAIRS
@@ -41,9 +41,17 @@ def _pairs_lie_in_groups(groups: Groups) -> bool:
     return [a for a, _ in groups.sizes] == [last] and not groups.sizes[0][1] % 2 and not groups.shape[last] % 2
 
 
-def _zeros(zero_point: Given, groups: Groups) -> None:
+def _scales(scale: TensorRef, zero_point: Given, groups: Groups) -> tuple[Given, Given]:
+    """Scales and zero points that are given, which have an element for each group."""
+    check_groups(groups, scale, "scale")
     if zero_point is not None:
         check_groups(groups, zero_point, "zero_point")
+    return scale, zero_point
+
+
+def _neither(zero_point: Given) -> None:
+    if zero_point is not None:
+        raise InvalidProblemError("zero_point: given without a scale; expected both, scale alone, or neither")
 
 
 @composed(x="... : float", scale="? : float", zero_point="? : real", numbers={"eps": ()})
@@ -87,53 +95,52 @@ def quantize_per_group(
     groups = groups_of(x.shape, group_size, axis)
     if scale is not None:
         return _by_scales(do, x, scale, zero_point, groups, codes)
-    if zero_point is not None:
-        raise InvalidProblemError("zero_point: given without a scale; expected both, scale alone, or neither")
+    _neither(zero_point)
     scale = do.rows(groups.counts, x.kind.compute)
     zero_point = None if symmetric else do.rows(groups.counts, _S32)
-    words = {"low": codes.low, "high": codes.high, "eps": eps}
-    fused = codes.packed == 1 or _pairs_lie_in_groups(groups)
-    q, unpacked = _code_tensors(do, x, codes, fused)
-    for piece in groups.pieces():
-        found = tuple(piece.each(t) for t in (scale, zero_point) if t is not None)
-        if codes.packed == 2 and fused:
-            first, second = halves(piece.elements(x))
-            do.run(
-                ROWS[symmetric, True], {"x": first, "other": second}, (piece.elements(q, 2), *found), axis=groups.inner, **words
-            )
-        else:
-            into = (piece.elements(unpacked), *found)
-            do.run(ROWS[symmetric, False], {"x": piece.elements(x)}, into, axis=groups.inner, dtype=unpacked.kind, **words)
-    if not fused:
-        pack_into(do, unpacked, q, 4)
+    words = {"low": codes.low, "high": codes.high, "eps": eps, "axis": groups.inner}
+    found = [t for t in (scale, zero_point) if t is not None]
+    if codes.packed == 2 and _pairs_lie_in_groups(groups):
+        q = do.rows(_packed_shape(x.shape), _U8)
+        for (xs,), into, (qs,) in parts(do, groups, (x,), found, (q,)):
+            first, second = halves(xs)
+            do.run(ROWS[symmetric, True], {"x": first, "other": second}, (qs, *into), **words)
+    else:
+        q, unpacked = _code_tensors(do, x, codes, groups)
+        for (xs, qs), into, _ in parts(do, groups, (x, unpacked), found):
+            do.run(ROWS[symmetric, False], {"x": xs}, (qs, *into), dtype=unpacked.kind, **words)
+        _pack(do, unpacked, q)
     if symmetric and codes.middle:
         zero_point = do.filled(groups.counts, _S32, codes.middle)
     return q, scale, zero_point
 
 
-def _code_tensors(do: Steps, x: TensorRef, codes: Codes, fused: bool) -> tuple[Any, Any]:
-    """New tensors for the codes, and for those that are packed afterwards."""
+def _code_tensors(do: Steps, x: TensorRef, codes: Codes, groups: Groups) -> tuple[Any, Any]:
+    """New tensors for the codes, and for those that are packed into them afterwards."""
     if codes.packed == 1:
-        q = do.new(x.shape, codes.stored, x)
+        q = new_like(do, x, codes.stored, groups)
         return q, q
-    return do.rows(_packed_shape(x.shape), _U8), None if fused else do.rows(x.shape, _S8 if codes.low < 0 else _U8)
+    return do.rows(_packed_shape(x.shape), _U8), do.rows(x.shape, _S8 if codes.low < 0 else _U8)
+
+
+def _pack(do: Steps, unpacked: TensorRef, q: TensorRef) -> None:
+    if unpacked is not q:
+        pack_into(do, unpacked, q, 4)
 
 
 def _by_scales(do: Steps, x: TensorRef, scale: TensorRef, zero_point: Given, groups: Groups, codes: Codes) -> Any:
-    check_groups(groups, scale, "scale")
-    _zeros(zero_point, groups)
-    fused = codes.packed == 1 or _pairs_lie_in_groups(groups)
-    q, unpacked = _code_tensors(do, x, codes, fused)
+    by = _scales(scale, zero_point, groups)
     words = {"low": codes.low, "high": codes.high}
-    for piece in groups.pieces():
-        by = {"scale": piece.each(scale), "zero_point": None if zero_point is None else piece.each(zero_point)}
-        if codes.packed == 2 and fused:
-            first, second = halves(piece.elements(x))
-            do.run(PAIRS_BY_SCALE, {"x": first, "other": second, **by}, piece.elements(q, 2), **words)
-        else:
-            do.run(BY_SCALE, {"x": piece.elements(x), **by}, piece.elements(unpacked), dtype=unpacked.kind, **words)
-    if not fused:
-        pack_into(do, unpacked, q, 4)
+    if codes.packed == 2 and _pairs_lie_in_groups(groups):
+        q = do.rows(_packed_shape(x.shape), _U8)
+        for (xs,), (s, z), (qs,) in parts(do, groups, (x,), by, (q,)):
+            first, second = halves(xs)
+            do.run(PAIRS_BY_SCALE, {"x": first, "other": second, "scale": s, "zero_point": z}, qs, **words)
+        return q
+    q, unpacked = _code_tensors(do, x, codes, groups)
+    for (xs, qs), (s, z), _ in parts(do, groups, (x, unpacked), by):
+        do.run(BY_SCALE, {"x": xs, "scale": s, "zero_point": z}, qs, dtype=unpacked.kind, **words)
+    _pack(do, unpacked, q)
     return q
 
 
@@ -166,22 +173,22 @@ def dequantize_per_group(
     """
     shape = _unpacked_shape(q, codes, size)
     groups = groups_of(shape, group_size, axis)
-    check_groups(groups, scale, "scale")
-    _zeros(zero_point, groups)
-    y = do.result(shape, dtype, q if codes is None else None)
-    signed = codes is S4
-    fused = codes is None or _pairs_lie_in_groups(groups)
-    if not fused:
-        unpacked = do.rows(shape, _S8 if signed else _U8)
-        unpack_into(do, q, unpacked, 4, signed=signed)
-        q = unpacked
-    for piece in groups.pieces():
-        by = {"scale": piece.each(scale), "zero_point": None if zero_point is None else piece.each(zero_point)}
-        if codes is not None and fused:
-            do.run(VALUES_OF_PAIRS, {"q": piece.elements(q, 2), **by}, halves(piece.elements(y)), signed=signed, dtype=dtype)
-        else:
-            do.run(dequantize, {"q": piece.elements(q), **by}, piece.elements(y), dtype=dtype)
-    return y
+    by, signed = _scales(scale, zero_point, groups), codes is S4
+    folds = groups.folded != groups
+    result = do.result(shape, dtype, q if codes is None and not folds else None)
+    y = do.rows(shape, dtype) if folds else result
+    if codes is not None and _pairs_lie_in_groups(groups):
+        for (ys,), (s, z), (qs,) in parts(do, groups, (y,), by, (q,)):
+            do.run(VALUES_OF_PAIRS, {"q": qs, "scale": s, "zero_point": z}, halves(ys), signed=signed, dtype=dtype)
+    else:
+        if codes is not None:
+            packed, q = q, do.rows(shape, _S8 if signed else _U8)
+            unpack_into(do, packed, q, 4, signed=signed)
+        for (qs, ys), (s, z), _ in parts(do, groups, (q, y), by):
+            do.run(dequantize, {"q": qs, "scale": s, "zero_point": z}, ys, dtype=dtype)
+    if folds:
+        do.copy(y, result)
+    return result
 
 
 def _unpacked_shape(q: TensorRef, codes: ElementKind | None, size: int | None) -> tuple[int, ...]:
@@ -228,20 +235,16 @@ def fake_quantize_per_group(
     """
     groups = groups_of(x.shape, group_size, axis)
     check_range(quant_min, quant_max, symmetric and scale is None)
-    y = do.new(x.shape, x.kind, x)
+    y = new_like(do, x, x.kind, groups)
     if scale is None:
-        if zero_point is not None:
-            raise InvalidProblemError("zero_point: given without a scale; expected both, scale alone, or neither")
-        words = {"low": quant_min, "high": quant_max, "eps": eps}
-        for piece in groups.pieces():
-            do.run(GRIDS[symmetric], {"x": piece.elements(x)}, piece.elements(y), axis=groups.inner, **words)
+        _neither(zero_point)
+        words = {"low": quant_min, "high": quant_max, "eps": eps, "axis": groups.inner}
+        for (xs, ys), _, _ in parts(do, groups, (x, y)):
+            do.run(GRIDS[symmetric], {"x": xs}, ys, **words)
         return y
-    check_groups(groups, scale, "scale")
-    _zeros(zero_point, groups)
-    for piece in groups.pieces():
-        by = {"scale": piece.each(scale), "zero_point": None if zero_point is None else piece.each(zero_point)}
-        into, limits = piece.elements(y), {"quant_min": float(quant_min), "quant_max": float(quant_max)}
-        do.run(fake_quantize_per_tensor, {"x": piece.elements(x), **by}, into, **limits)
+    limits = {"quant_min": float(quant_min), "quant_max": float(quant_max)}
+    for (xs, ys), (s, z), _ in parts(do, groups, (x, y), _scales(scale, zero_point, groups)):
+        do.run(fake_quantize_per_tensor, {"x": xs, "scale": s, "zero_point": z}, ys, **limits)
     return y
 
 
@@ -271,11 +274,8 @@ def fake_quantize_per_group_backward(
     check_range(quant_min, quant_max, False)
     if scale is None:
         return dy
-    check_groups(groups, scale, "scale")
-    _zeros(zero_point, groups)
-    dx = do.new(x.shape, x.kind, x)
-    for piece in groups.pieces():
-        by = {"scale": piece.each(scale), "zero_point": None if zero_point is None else piece.each(zero_point)}
-        limits = {"quant_min": float(quant_min), "quant_max": float(quant_max)}
-        do.run(STRAIGHT_THROUGH, {"dy": piece.elements(dy), "x": piece.elements(x), **by}, piece.elements(dx), **limits)
+    dx = new_like(do, x, x.kind, groups)
+    limits = {"quant_min": float(quant_min), "quant_max": float(quant_max)}
+    for (dys, xs, dxs), (s, z), _ in parts(do, groups, (dy, x, dx), _scales(scale, zero_point, groups)):
+        do.run(STRAIGHT_THROUGH, {"dy": dys, "x": xs, "scale": s, "zero_point": z}, dxs, **limits)
     return dx
