@@ -80,7 +80,7 @@ def _bits(table: np.ndarray[Any, np.dtype[np.float32]]) -> tuple[int, ...]:
 def nearest_code(value: Expr, signed: bool) -> Expr:
     """The code, as s32, of the dynamic map's element that is nearest to an f32, the lower one of two; that of a NaN is the one of
     0. Eight steps of bisection among the midpoints."""
-    middle = (*_bits(midpoints(signed)), 0x7F800000)  # beyond the last one nothing lies
+    middle = _bits(midpoints(signed))
     found = const(0, _S32)
     for step in (128, 64, 32, 16, 8, 4, 2, 1):
         above = value > lookup(found + (step - 1), middle, _F32)
