@@ -45,7 +45,8 @@ def quantize_dynamic(
     max(scale, eps), and 1 where it is 0 or there are no elements, and q = clamp(rint(x / scale) + zero_point), halves to even.
     A NaN makes its scale NaN and codes that stand for 0; an infinity makes the scale infinite.
 
-    torch.quantize_per_tensor_dynamic computes the scale in f64 and x * (1 / scale), which may differ in the last code.
+    Differs from PyTorch: quantize_per_tensor_dynamic computes the scale in f64 and x * (1 / scale), which may differ in the
+    last code.
 
     Examples
     --------
@@ -129,7 +130,10 @@ def moving_avg_observer(
     eps: Eps = 0.0,
 ) -> Any:
     """x rounded to a grid that follows moving averages of its smallest and largest elements: (y, scale, zero_point,
-    new_running_min, new_running_max). torch.fused_moving_avg_obs_fake_quant, whose state is a result here and not written.
+    new_running_min, new_running_max).
+
+    Differs from PyTorch: fused_moving_avg_obs_fake_quant writes over running_min, running_max, scale and zero_point, which are
+    results here.
 
     running_min and running_max are of shape () or (1,), or with `axis`, that of the channels, (channels,). Where x is observed, a
     new one is running + averaging_const * (of x - running), and x's own where running is infinite, as at the start. From them
@@ -177,7 +181,15 @@ def moving_avg_observer_backward(
     quant_max: int = 127,
 ) -> Any:
     """The gradient of `moving_avg_observer`'s x, by the scale and the zero point that it gave: straight through the rounding, dy
-    where the code was in the range, else 0."""
+    where the code was in the range, else 0.
+
+    Examples
+    --------
+    >>> import numpy as np, baracuda
+    >>> dy, x = np.ones(3, np.float32), np.float32([1, 200, -3])
+    >>> baracuda.moving_avg_observer_backward(dy, x, np.array(1, np.float32), np.array(3)).tolist()
+    [1.0, 0.0, 1.0]
+    """
     by = {"scale": _state(scale, "scale", x, axis), "zero_point": _state(zero_point, "zero_point", x, axis)}
     check_range(quant_min, quant_max, False)
     words = {"quant_min": float(quant_min), "quant_max": float(quant_max)}
