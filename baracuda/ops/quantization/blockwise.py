@@ -61,7 +61,7 @@ def quantize_blockwise(
         if power_of_two:
             raise InvalidProblemError("power_of_two: True of s8; expected an 8-bit float as dtype")
         codes = codes_of(dtype, None, None)
-        scale, op = do.rows(groups.counts, x.kind.compute), ROWS[True, False]
+        scale, op = do.rows(groups.counts, x.kind.compute), ROWS[True]
         words: dict[str, Any] = {"low": codes.low, "high": codes.high, "eps": eps}
     else:
         scale, op, words = do.rows(groups.counts, _F32), FLOAT_ROWS, {"power_of_two": power_of_two, "eps": eps}

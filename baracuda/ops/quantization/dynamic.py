@@ -71,7 +71,7 @@ def quantize_dynamic(
         found = [_with_ones(t, ones) for t in (scale, *(() if symmetric else (zero_point,)))]
         words = {"axis": axes} if x.shape else {}
         do.run(
-            ROWS[symmetric, False], {"x": x}, (q, *found), dtype=codes.stored, low=codes.low, high=codes.high, eps=eps, **words
+            ROWS[symmetric], {"x": x}, (q, *found), dtype=codes.stored, low=codes.low, high=codes.high, eps=eps, **words
         )  # fmt: skip
     return q, scale, zero_point
 

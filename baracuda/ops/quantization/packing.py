@@ -24,6 +24,7 @@ _U8, _S8, _S32, _U32, _U16, _U64 = (
     ElementKind.U8, ElementKind.S8, ElementKind.S32, ElementKind.U32, ElementKind.U16, ElementKind.U64
 )  # fmt: skip
 _INTERNAL: dict[str, Any] = {"family": "quantization", "takes": "int", "differentiable": False}
+_WORDS = {2: _U16, 4: _U32, 8: _U64}
 #: Which of the codes of a byte lies in its lowest bits.
 Order = Literal["low_first", "high_first"]
 
@@ -84,14 +85,19 @@ def _unpack_op(count: int) -> Op:
     return Op(_unpack, Rule.EACH, name=f"unpacked_codes_{count}", results=names if count > 1 else (), **_INTERNAL)
 
 
-def _words(t: TensorRef, count: int) -> Any | None:
-    """A tensor of bytes as one of words of `count` neighbours of the last axis each; None where these do not lie so."""
-    if t.kind.bits != 8 or not t.shape or t.strides[-1] != 1 or t.shape[-1] % count or t.pointer % count or count > 4:
+def words_of(t: TensorRef, count: int) -> Any | None:
+    """A tensor as one of words of `count` neighbours of the last axis each; None where these do not lie so."""
+    size = count * t.kind.itemsize
+    if size not in _WORDS or not t.shape or t.strides[-1] != 1 or t.shape[-1] % count or t.pointer % size:
         return None
     if any(s % count for n, s in zip(t.shape[:-1], t.strides[:-1], strict=True) if n > 1):
         return None
     strides = (*(s // count for s in t.strides[:-1]), 1)
-    return replace(t, kind=_U16 if count == 2 else _U32, shape=(*t.shape[:-1], t.shape[-1] // count), strides=strides)
+    return replace(t, kind=_WORDS[size], shape=(*t.shape[:-1], t.shape[-1] // count), strides=strides)
+
+
+def _bytes(t: TensorRef, count: int) -> Any | None:
+    return words_of(t, count) if t.kind.bits == 8 else None
 
 
 def every(t: TensorRef, first: int, step: int, count: int) -> Any:
@@ -104,7 +110,7 @@ def pack_into(do: Steps, x: TensorRef, q: TensorRef, bits: int, *, low_first: bo
     if 0 in x.shape:
         return
     count = 8 // bits
-    words, whole = _words(x, count), x.shape[-1] // count
+    words, whole = _bytes(x, count), x.shape[-1] // count
     if words is not None:
         do.run(_pack_words_op, {"x": words}, q, bits=bits, low_first=low_first)
         return
@@ -119,7 +125,7 @@ def unpack_into(do: Steps, q: TensorRef, y: TensorRef, bits: int, *, signed: boo
     if 0 in y.shape:
         return
     count = 8 // bits
-    words, whole = _words(y, count), y.shape[-1] // count
+    words, whole = _bytes(y, count), y.shape[-1] // count
     if words is not None:
         do.run(_unpack_words_op, {"q": q}, words, bits=bits, signed=signed, low_first=low_first)
         return

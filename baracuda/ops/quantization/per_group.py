@@ -11,22 +11,26 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import view
 from baracuda.ops.declaration.composition import Given, Steps, composed
 from baracuda.ops.declaration.words import Eps, FloatElement
 from baracuda.ops.quantization.affine import dequantize, fake_quantize_per_tensor
 from baracuda.ops.quantization.groups import GroupAxes, Groups, GroupSizes, check_groups, groups_of, new_like, parts
-from baracuda.ops.quantization.packing import pack_into, unpack_into
+from baracuda.ops.quantization.packing import every, pack_into, unpack_into, words_of
+from baracuda.ops.quantization.pair_formulas import PAIRS, PAIRS_BY_SCALE, VALUES_OF_PAIRS, VALUES_OF_WORDS, WORDS
 from baracuda.ops.quantization.ranges import S4, CodeElement, Codes, PackedElement, check_range, codes_of
-from baracuda.ops.quantization.row_formulas import BY_SCALE, GRIDS, PAIRS_BY_SCALE, ROWS, STRAIGHT_THROUGH, VALUES_OF_PAIRS
+from baracuda.ops.quantization.row_formulas import BY_SCALE, GRIDS, ROWS, STRAIGHT_THROUGH
 
 _F32, _S32, _U8, _S8 = ElementKind.F32, ElementKind.S32, ElementKind.U8, ElementKind.S8
 
 
-def halves(t: TensorRef) -> tuple[Any, Any]:
-    """The elements of even and of odd number along the last axis, whose extent is even."""
-    shape, strides = (*t.shape[:-1], t.shape[-1] // 2), (*t.strides[:-1], 2 * t.strides[-1])
-    return view(t, 0, shape, strides), view(t, t.strides[-1] if 0 not in shape else 0, shape, strides)
+def _pairs(t: TensorRef) -> tuple[dict[str, Any], dict[str, str]]:
+    """Pairs of neighbours along the last axis, whose extent is even: words, and what they hold, or the elements of even and odd
+    number."""
+    words = words_of(t, 2) if t.kind in WORDS else None
+    if words is not None:
+        return {"x": words}, {"floats": t.kind.label}
+    count = t.shape[-1] // 2
+    return {"x": every(t, 0, 2, count), "other": every(t, 1, 2, count)}, {}
 
 
 def _packed_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -103,12 +107,12 @@ def quantize_per_group(
     if codes.packed == 2 and _pairs_lie_in_groups(groups):
         q = do.rows(_packed_shape(x.shape), _U8)
         for (xs,), into, (qs,) in parts(do, groups, (x,), found, (q,)):
-            first, second = halves(xs)
-            do.run(ROWS[symmetric, True], {"x": first, "other": second}, (qs, *into), **words)
+            pair, how = _pairs(xs)
+            do.run(PAIRS[symmetric, bool(how)], pair, (qs, *into), **words, **how)
     else:
         q, unpacked = _code_tensors(do, x, codes, groups)
         for (xs, qs), into, _ in parts(do, groups, (x, unpacked), found):
-            do.run(ROWS[symmetric, False], {"x": xs}, (qs, *into), dtype=unpacked.kind, **words)
+            do.run(ROWS[symmetric], {"x": xs}, (qs, *into), dtype=unpacked.kind, **words)
         _pack(do, unpacked, q)
     if symmetric and codes.middle:
         zero_point = do.filled(groups.counts, _S32, codes.middle)
@@ -134,8 +138,8 @@ def _by_scales(do: Steps, x: TensorRef, scale: TensorRef, zero_point: Given, gro
     if codes.packed == 2 and _pairs_lie_in_groups(groups):
         q = do.rows(_packed_shape(x.shape), _U8)
         for (xs,), (s, z), (qs,) in parts(do, groups, (x,), by, (q,)):
-            first, second = halves(xs)
-            do.run(PAIRS_BY_SCALE, {"x": first, "other": second, "scale": s, "zero_point": z}, qs, **words)
+            pair, how = _pairs(xs)
+            do.run(PAIRS_BY_SCALE[bool(how)], {**pair, "scale": s, "zero_point": z}, qs, **words, **how)
         return q
     q, unpacked = _code_tensors(do, x, codes, groups)
     for (xs, qs), (s, z), _ in parts(do, groups, (x, unpacked), by):
@@ -179,7 +183,12 @@ def dequantize_per_group(
     y = do.rows(shape, dtype) if folds else result
     if codes is not None and _pairs_lie_in_groups(groups):
         for (ys,), (s, z), (qs,) in parts(do, groups, (y,), by, (q,)):
-            do.run(VALUES_OF_PAIRS, {"q": qs, "scale": s, "zero_point": z}, halves(ys), signed=signed, dtype=dtype)
+            read = {"q": qs, "scale": s, "zero_point": z}
+            pair, how = _pairs(ys)
+            if how:
+                do.run(VALUES_OF_WORDS, read, pair["x"], signed=signed, **how)
+            else:
+                do.run(VALUES_OF_PAIRS, read, tuple(pair.values()), signed=signed, dtype=dtype)
     else:
         if codes is not None:
             packed, q = q, do.rows(shape, _S8 if signed else _U8)

@@ -12,6 +12,7 @@ limited to the range. A NaN in a row makes its scale NaN, so that all its codes 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from baracuda.core.elements import ElementKind
@@ -24,13 +25,13 @@ from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Result, Scalar, Stored, stored_like
 from baracuda.ops.quantization.affine import straight_through
 
-S8, S32, U8, F32, U32 = ElementKind.S8, ElementKind.S32, ElementKind.U8, ElementKind.F32, ElementKind.U32
-_INTERNAL: dict[str, Any] = {"family": "quantization", "differentiable": False}
-_ROWS: dict[str, Any] = {**_INTERNAL, "takes": "float", "rows": True, "keepdims": True, "wide": ("scale",)}
+S8, S32, F32, U32 = ElementKind.S8, ElementKind.S32, ElementKind.F32, ElementKind.U32
+INTERNAL: dict[str, Any] = {"family": "quantization", "differentiable": False}
+_ROWS: dict[str, Any] = {**INTERNAL, "takes": "float", "rows": True, "keepdims": True}
 
 
 def _not_zero(scale: Expr, eps: Expr | float) -> Expr:
-    held = f.maximum(scale, as_expr(eps, scale.kind))
+    held = f.maximum(scale, cast(as_expr(eps, scale.kind), scale.kind))
     return select(f.equal(held, 0.0), 1.0, held)
 
 
@@ -74,19 +75,13 @@ def code(x: Expr, scale: Expr, zero: Expr | None, low: int, high: int) -> Expr:
     return _whole(limited, f.nearest_integer(limited) + cast(zero, S32), low, high)
 
 
-def _nibbles(first: Expr, second: Expr | None) -> Stored:
-    low = first & 15
-    return Stored(low if second is None else low | (second & 15) << 4, U8)
-
-
-def _codes_of_rows(
-    x: Expr, other: Expr | None, low: int, high: int, eps: Expr | float, symmetric: bool, element: ElementKind | None
+def codes_of_rows(
+    values: tuple[Expr, ...], low: int, high: int, eps: Expr | float, symmetric: bool, stored: Callable[[list[Expr]], Stored]
 ) -> dict[str, Result]:
-    values = (x,) if other is None else (x, other)
+    """Codes and scales of a row whose elements are these at each place."""
     scale, zero = _chosen(values, low, high, eps, symmetric)
-    codes = [code(v, scale, zero, low, high) for v in values]
-    results: dict[str, Result] = {"q": Stored(codes[0], element or S8) if other is None else _nibbles(codes[0], codes[1])}
-    results["scale"] = scale
+    results: dict[str, Result] = {"q": stored([code(v, scale, zero, low, high) for v in values])}
+    results["scale"] = Stored(scale, scale.kind)
     if not symmetric:
         assert zero is not None
         results["zero_point"] = Stored(cast(zero, S32), S32)
@@ -94,28 +89,18 @@ def _codes_of_rows(
 
 
 def _symmetric_rows(x: Expr, *, low: int, high: int, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
-    return _codes_of_rows(x, None, low, high, eps, True, element)
+    return codes_of_rows((x,), low, high, eps, True, lambda codes: Stored(codes[0], element or S8))
 
 
 def _affine_rows(x: Expr, *, low: int, high: int, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
-    return _codes_of_rows(x, None, low, high, eps, False, element)
+    return codes_of_rows((x,), low, high, eps, False, lambda codes: Stored(codes[0], element or S8))
 
 
-def _symmetric_pairs(x: Expr, other: Expr, *, low: int, high: int, eps: Scalar = 0.0) -> dict[str, Result]:
-    return _codes_of_rows(x, other, low, high, eps, True, None)
-
-
-def _affine_pairs(x: Expr, other: Expr, *, low: int, high: int, eps: Scalar = 0.0) -> dict[str, Result]:
-    return _codes_of_rows(x, other, low, high, eps, False, None)
-
-
-_TWO, _THREE = ("q", "scale"), ("q", "scale", "zero_point")
-#: Codes and scales of rows: by whether the scheme is symmetric, and whether two neighbours are a byte.
+TWO, THREE = ("q", "scale"), ("q", "scale", "zero_point")
+#: Codes and scales of rows, by whether the scheme is symmetric.
 ROWS = {
-    (True, False): Op(_symmetric_rows, Rule.EACH, name="symmetric_rows", results=_TWO, element_option=True, **_ROWS),
-    (False, False): Op(_affine_rows, Rule.EACH, name="affine_rows", results=_THREE, element_option=True, **_ROWS),
-    (True, True): Op(_symmetric_pairs, Rule.COMMON, name="symmetric_pairs", results=_TWO, **_ROWS),
-    (False, True): Op(_affine_pairs, Rule.COMMON, name="affine_pairs", results=_THREE, **_ROWS),
+    True: Op(_symmetric_rows, Rule.EACH, name="symmetric_rows", results=TWO, element_option=True, **_ROWS),
+    False: Op(_affine_rows, Rule.EACH, name="affine_rows", results=THREE, element_option=True, **_ROWS),
 }
 
 
@@ -158,38 +143,7 @@ def _given(x: Expr, scale: Own, zero_point: Own | None = None, *, low: int, high
     return Stored(code_by(x, scale, zero_point, low, high), element or S8)
 
 
-def _given_pairs(x: Expr, other: Expr, scale: Own, zero_point: Own | None = None, *, low: int, high: int) -> Stored:
-    return _nibbles(code_by(x, scale, zero_point, low, high), code_by(other, scale, zero_point, low, high))
-
-
-BY_SCALE = Op(_given, Rule.EACH, name="codes_by_scale", takes="float", element_option=True, **_INTERNAL)
-PAIRS_BY_SCALE = Op(_given_pairs, Rule.EACH, name="packed_codes_by_scale", takes="float", **_INTERNAL)
-
-
-def nibble(byte: Expr, upper: bool, signed: bool) -> Expr:
-    """One of the two codes of a byte, as s32."""
-    if not signed:
-        return byte >> 4 if upper else byte & 15
-    return (byte << 24 >> 28) if upper else (byte << 28 >> 28)
-
-
-def _values(q: Expr, scale: Expr, zero_point: Expr | None, upper: bool, signed: bool, kind: ElementKind) -> Stored:
-    whole = cast(nibble(q, upper, signed), kind.compute)
-    zero = _zero(zero_point, kind.compute)
-    return Stored((whole if zero is None else whole - zero) * cast(scale, kind.compute), kind)
-
-
-def _unpacked(
-    q: Expr, scale: Own, zero_point: Own | None = None, *, signed: bool = True, element: ElementKind | None
-) -> dict[str, Stored]:
-    kind = element or F32
-    return {name: _values(q, scale, zero_point, upper, signed, kind) for name, upper in (("y", False), ("other", True))}
-
-
-#: The values of packed codes: those of the lower and of the upper halves of bytes.
-VALUES_OF_PAIRS = Op(
-    _unpacked, Rule.EACH, name="values_of_pairs", results=("y", "other"), takes="int", element_option=True, **_INTERNAL
-)
+BY_SCALE = Op(_given, Rule.EACH, name="codes_by_scale", takes="float", element_option=True, **INTERNAL)
 
 
 # --- rounded to the grid ----------------------------------------------------------------------------------------------
@@ -212,8 +166,8 @@ def _on_grid(x: Expr, low: int, high: int, eps: Expr | float, symmetric: bool) -
 
 #: x rounded to the grid of its row, by whether the scheme is symmetric.
 GRIDS = {
-    True: Op(_symmetric_grid, Rule.COMMON, name="symmetric_grid", takes="float", rows=True, **_INTERNAL),
-    False: Op(_affine_grid, Rule.COMMON, name="affine_grid", takes="float", rows=True, **_INTERNAL),
+    True: Op(_symmetric_grid, Rule.COMMON, name="symmetric_grid", takes="float", rows=True, **INTERNAL),
+    False: Op(_affine_grid, Rule.COMMON, name="affine_grid", takes="float", rows=True, **INTERNAL),
 }
 
 
@@ -265,16 +219,16 @@ def _observed_and_rounded(
 _STATE = ("scale", "zero_point", "new_running_min", "new_running_max")
 #: What follows from moving averages of x's extremes, with x rounded to their grid or without.
 OBSERVED = {
-    False: Op(_observed_only, Rule.COMMON, name="observed_range", results=_STATE, rows=True, takes="float", **_INTERNAL),
+    False: Op(_observed_only, Rule.COMMON, name="observed_range", results=_STATE, rows=True, takes="float", **INTERNAL),
     True: Op(
         _observed_and_rounded, Rule.COMMON, name="observed_and_rounded", results=("y", *_STATE), rows=True, takes="float",
-        **_INTERNAL,
+        **INTERNAL,
     ),
 }  # fmt: skip
 
 
 #: The gradient of x rounded to a grid that is given.
-STRAIGHT_THROUGH = Op(straight_through, Rule.COMMON, name="straight_through_grid", takes="float", **_INTERNAL)
+STRAIGHT_THROUGH = Op(straight_through, Rule.COMMON, name="straight_through_grid", takes="float", **INTERNAL)
 
 
 # --- 8-bit floats -----------------------------------------------------------------------------------------------------
@@ -290,4 +244,4 @@ def _float_rows(x: Expr, *, power_of_two: bool = False, eps: Scalar = 0.0, eleme
     return {"q": Stored(saturate_to(values / scale, kind), kind), "scale": Stored(scale, F32)}
 
 
-FLOAT_ROWS = Op(_float_rows, Rule.EACH, name="float_rows", results=_TWO, element_option=True, **_ROWS)
+FLOAT_ROWS = Op(_float_rows, Rule.EACH, name="float_rows", results=TWO, element_option=True, **_ROWS)
