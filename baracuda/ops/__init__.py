@@ -36,4 +36,6 @@ FAMILIES = (
     "fft.transforms", "fft.frequencies", "fft.cosine", "fft.long_convolution",
     "signal.windows", "signal.filterbanks", "signal.frames", "signal.convolution", "signal.resampling",
     "signal.log_mel", "signal.filters",
+    "quantization.dynamic", "quantization.per_group", "quantization.packing", "quantization.blockwise", "quantization.layouts",
+    "quantization.scaling", "quantization.gptq",
 )  # fmt: skip

@@ -291,4 +291,13 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("ctc_loss", _t(12, 3, 6), *_CTC), _call("ctc_loss_backward", _t(3), _t(12, 3, 6), *_CTC, reduction="none"),
     _call("rnnt_loss", _t(3, 12, 6, 6), *_CTC), _call("rnnt_loss_backward", _t(3), _t(3, 12, 6, 6), *_CTC, reduction="none"),
     _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),
+    # quantization by integers
+    *(_call("quantize_dynamic", _X, axis=a, symmetric=s) for a in (None, -1, (0, 2)) for s in (True, False)),
+    *(_call("quantize_per_group", _ROWS, group_size=16, dtype=d, symmetric=d[0] == "s") for d in ("s8", "u8", "s4", "u4")),
+    _call("quantize_per_group", _t(5, 256), group_size=64, dtype="s4"),
+    _call("quantize_blockwise", _t(150, 200), block=(128, 64)),
+    _call("fake_quantize_per_group", _X, group_size=(2, 8), axis=(0, 1), quant_min=-8, quant_max=7),
+    _call("dequantize_per_group", _t(5, 32, domain="shift", element=K.U8), _t(5, 2), group_size=32, codes="s4"),
+    *(_call("quantize_int8_blockwise", _LONG, block_size=b, signed=s) for b, s in ((256, True), (4096, False))),
+    _call("gptq_update", _t(9, 24), Tensor((24, 24), "positive", K.F32), group_size=10, quant_min=-8, quant_max=7),
 )  # fmt: skip

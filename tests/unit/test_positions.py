@@ -56,6 +56,7 @@ DEVIATIONS = {
     "logspace": "endpoint comes fourth, as in NumPy; a base is no flag, so PyTorch's order is refused",
     "pad": "NumPy's widths come second, a pair for every axis; PyTorch's list is given by name, and the docstring says so",
     "slice": "starts and stops come second and third, as in ONNX and JAX; PyTorch's narrow begins with the axis",
+    "moving_avg_observer": "running_min comes second; what PyTorch writes are results here, and the docstring says so",
     "multi_head_attention": "the weights of q, k and v are apart; a number of heads is no tensor",
 }
 

@@ -215,8 +215,8 @@ def _inside(x: Expr, scale: Expr, zero_point: Expr | None, low: Scalar, high: Sc
     return (code >= low) & (code <= high)
 
 
-def _straight_through(
-    dy: Expr, x: Expr, scale: Expr, zero_point: Expr | None, *, quant_min: Scalar, quant_max: Scalar
+def straight_through(
+    dy: Expr, x: Expr, scale: Own, zero_point: Own | None = None, *, quant_min: Scalar, quant_max: Scalar
 ) -> dict[str, Expr]:
     """dy where the code is in the range, else 0."""
     return {"dx": select(_inside(x, scale, zero_point, quant_min, quant_max), dy, 0.0)}
@@ -258,8 +258,8 @@ def fake_quantize_per_token(x: Expr, *, quant_max: Positive = 127.0, eps: NonNeg
     return f.rint(x / scale) * scale
 
 
-fake_quantize_per_tensor.backward(_straight_through)
-fake_quantize_per_channel.backward(_straight_through)
+fake_quantize_per_tensor.backward(straight_through)
+fake_quantize_per_channel.backward(straight_through)
 
 
 @fake_quantize_per_token.backward
