@@ -1,0 +1,62 @@
+"""GGML's block formats, against references written from their layouts."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import baracuda
+from tests.ops.composed import called, same_bits
+from tests.ops.gguf_reference import DEQUANTIZE, SIZES
+
+
+def _bytes(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_values_are_those_of_the_layout(name: str, device: str) -> None:
+    """Of any bytes: scales that are infinite, NaN or subnormal among them."""
+    _, size = SIZES[name]
+    x = _bytes(7, 5 * size)
+    with np.errstate(all="ignore"):
+        expected = DEQUANTIZE[name](x.reshape(-1, size)).reshape(7, -1)
+    (y,) = called(partial(baracuda.gguf_dequantize, type=name), [x], device)
+    same_bits(y, expected)
+
+
+@pytest.mark.parametrize("name", ["Q4_0", "Q6_K"])
+def test_other_elements_are_rounded_once(name: str, device: str) -> None:
+    x = _bytes(3, 2 * SIZES[name][1], seed=1)
+    x.reshape(3, 2, -1)[..., -1] &= 63  # the scale of Q6_K, below 2
+    wide = baracuda.gguf_dequantize(x, name)
+    for dtype in ("f16", "bf16"):
+        (y,) = called(partial(baracuda.gguf_dequantize, type=name, dtype=dtype), [x], device)
+        same_bits(y, baracuda.cast(wide, dtype=dtype))
+
+
+def test_strides_and_ranks() -> None:
+    size = SIZES["Q4_K"][1]
+    whole = _bytes(2, 3, 4 * size)
+    want = baracuda.gguf_dequantize(whole, "Q4_K")
+    same_bits(baracuda.gguf_dequantize(whole[::-1, ::2], "Q4_K"), want[::-1, ::2])
+    lying = np.asfortranarray(whole)
+    same_bits(np.ascontiguousarray(baracuda.gguf_dequantize(lying, "Q4_K")), want)
+    out = np.full((2, 3, 2048), np.nan, np.float32)[:, :, ::2]
+    baracuda.gguf_dequantize(whole, "Q4_K", out=out)
+    same_bits(np.ascontiguousarray(out), want)
+    assert baracuda.gguf_dequantize(whole[:0], "Q4_K").shape == (0, 3, 1024)
+    assert baracuda.gguf_dequantize(whole[..., :0], "Q4_K").shape == (2, 3, 0)
+    deep = whole[:, :, :size].reshape(1, 1, 1, 2, 1, 1, 3, size)
+    same_bits(baracuda.gguf_dequantize(deep, "Q4_K").reshape(2, 3, 256), want[..., :256])
+
+
+def test_what_is_no_such_tensor_is_refused() -> None:
+    with pytest.raises(baracuda.InvalidProblemError, match=r"x: 19 bytes a row; expected blocks of 18 bytes, those of Q4_0"):
+        baracuda.gguf_dequantize(_bytes(2, 19), "Q4_0")
+    with pytest.raises(baracuda.InvalidProblemError, match="Q9_Z"):
+        baracuda.gguf_dequantize(_bytes(2, 18), "Q9_Z")
+    with pytest.raises(baracuda.Error, match="element is f32"):
+        baracuda.gguf_dequantize(np.zeros((2, 18), np.float32), "Q4_0")
