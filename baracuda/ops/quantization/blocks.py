@@ -140,5 +140,15 @@ def packed(do: Steps, x: TensorRef) -> TensorMut:
     return do.rows((*x.shape[:-1], x.shape[-1] // 2), ElementKind.U8)
 
 
+def single(do: Steps, scale: TensorRef | float, name: str) -> TensorRef:
+    """A scale of a whole tensor, which may be given as a number, of this name, as a tensor without axes."""
+    if isinstance(scale, TensorRef):
+        found: TensorRef = view(scale, 0, (), ())
+        return found
+    tensor = do.rows((), ElementKind.F32)
+    do.fill(tensor, scale, name)
+    return tensor
+
+
 def blocks_of(extent: int, block: int) -> int:
     return -(-extent // block)

@@ -18,7 +18,7 @@ from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Stored
 from baracuda.ops.declaration.words import FloatElement
-from baracuda.ops.quantization.blocks import few_axes, runs_of, tile, written
+from baracuda.ops.quantization.blocks import few_axes, runs_of, single, tile, written
 from baracuda.ops.quantization.element_codes import LARGEST
 
 _F32, _S32 = ElementKind.F32, ElementKind.S32
@@ -112,11 +112,11 @@ def _pieces(sizes: tuple[int, int], x: Any, q: Any, scale: Any) -> Iterator[tupl
             yield tile(x, rows, columns), tile(q, rows, columns), tile(scale, *own)
 
 
-def _each(do: Steps, op: Op, names: tuple[str, str], x: TensorRef, scale: TensorRef, y: TensorMut) -> None:
+def _each(do: Steps, op: Op, names: tuple[str, str], x: TensorRef, scale: TensorRef | float, y: TensorMut) -> None:
     """A pointwise op of a tensor and scales."""
-    sizes = _sizes(x.shape, scale.shape)
-    if sizes is None:
-        do.run(op, {names[0]: x, names[1]: view(scale, 0, (), ())}, y, dtype=y.kind)
+    sizes = _sizes(x.shape, scale.shape) if isinstance(scale, TensorRef) else None
+    if sizes is None or not isinstance(scale, TensorRef):
+        do.run(op, {names[0]: x, names[1]: single(do, scale, "scale")}, y, dtype=y.kind)
         return
     x, scale = few_axes(do, x, 2), few_axes(do, scale, 2)
 
@@ -127,11 +127,11 @@ def _each(do: Steps, op: Op, names: tuple[str, str], x: TensorRef, scale: Tensor
     written(do, [y], write, 2)
 
 
-@composed(x="... k : f16 bf16 f32", scale="... : f32")
+@composed(x="... k : f16 bf16 f32", scale="... or number : f32", numbers={"scale": ()})
 def quantize_fp8(
     do: Steps,
     x: TensorRef,
-    scale: TensorRef | None = None,
+    scale: TensorRef | float | None = None,
     *,
     dtype: Fp8Element = ElementKind.F8E4M3,
     scaling: Scaling = "tensor",
@@ -146,8 +146,8 @@ def quantize_fp8(
     NaN that share its scale, and an infinity makes them 0 and itself NaN.
 
     `scaling` says what shares a computed scale: all of x, of shape (..., m, k), with a scale of shape (); a row, (..., m, 1); a
-    column, (..., 1, k); a block of 128 in a row, (..., m, ceil(k / 128)); a block of 128 x 128. A scale that is given has one
-    of these shapes. With `transposed` the last two axes of q are exchanged; scale has those of x.
+    column, (..., 1, k); a block of 128 in a row, (..., m, ceil(k / 128)); a block of 128 x 128. A scale that is given is a number
+    or has one of these shapes. With `transposed` the last two axes of q are exchanged; scale has those of x.
 
     Differs from torchao: scales are divisors of x, as `torch._scaled_mm` takes them.
 
@@ -187,8 +187,8 @@ def quantize_fp8(
     return whole, scales
 
 
-@composed(q="... k : f8e4m3 f8e5m2", scale="... : f32")
-def dequantize_fp8(do: Steps, q: TensorRef, scale: TensorRef, *, dtype: FloatElement = _F32) -> Any:
+@composed(q="... k : f8e4m3 f8e5m2", scale="... or number : f32", numbers={"scale": ()})
+def dequantize_fp8(do: Steps, q: TensorRef, scale: TensorRef | float, *, dtype: FloatElement = _F32) -> Any:
     """q * scale, rounded to f32 and then to `dtype`; scale has one of the shapes that `quantize_fp8` gives.
 
     Examples

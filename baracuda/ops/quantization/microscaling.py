@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from baracuda.core.bounds import AtLeast, AtMost
 from baracuda.core.elements import ElementKind
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import view
 from baracuda.formula import functions as f
 from baracuda.formula.conversions import cast_to, saturate_to
 from baracuda.formula.expr import Expr, cast
@@ -17,7 +16,7 @@ from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Scalar, Stored
 from baracuda.ops.declaration.words import FloatElement
-from baracuda.ops.quantization.blocks import blocks_of, over_blocks, packed, scales_of, values_over_blocks
+from baracuda.ops.quantization.blocks import blocks_of, over_blocks, packed, scales_of, single, values_over_blocks
 from baracuda.ops.quantization.element_codes import (
     E2M1,
     E4M3,
@@ -114,16 +113,6 @@ def _mx_scales_of_bytes(k: int, batch: tuple[int, ...]) -> tuple[int, ...]:
 
 def _nv_scales_of_bytes(k: int, batch: tuple[int, ...]) -> tuple[int, ...]:
     return (*batch, blocks_of(2 * k, NV_BLOCK))
-
-
-def _whole(do: Steps, scale: TensorRef | float) -> TensorRef:
-    """The scale of a tensor, which may be given as a number."""
-    if isinstance(scale, TensorRef):
-        found: TensorRef = view(scale, 0, (), ())
-        return found
-    tensor = do.rows((), _F32)
-    do.fill(tensor, scale, "global_scale")
-    return tensor
 
 
 _X = "*batch k : f16 bf16 f32"
@@ -232,13 +221,15 @@ def quantize_nvfp4(
         else:
             do.run(_share_op, {"x": x}, whole, axis=None)
     else:
-        whole = _whole(do, global_scale)
+        whole = single(do, global_scale, "global_scale")
     more = {"whole": whole}
     over_blocks(do, _nvfp4_op, NV_BLOCK, 2, x, q, scale, more, kind=x.kind.label, least_scale=least_scale)
     return (q, scale, whole) if global_scale is None else (q, scale)
 
 
-@composed(q="*batch k : u8", scale=(_nv_scales_of_bytes, "f8e4m3"), global_scale="() or 1 or number : f32", numbers={"global_scale": ()})
+@composed(
+    q="*batch k : u8", scale=(_nv_scales_of_bytes, "f8e4m3"), global_scale="() or 1 or number : f32", numbers={"global_scale": ()}
+)
 def dequantize_nvfp4(
     do: Steps, q: TensorRef, scale: TensorRef, global_scale: TensorRef | float = 1.0, *, dtype: Label = "f32"
 ) -> Any:
@@ -252,6 +243,6 @@ def dequantize_nvfp4(
     [[1.0, -3.0, 0.0, 12.0]]
     """
     y = do.rows((*q.shape[:-1], 2 * q.shape[-1]), of_label(dtype))
-    more = {"whole": _whole(do, global_scale)}
+    more = {"whole": single(do, global_scale, "global_scale")}
     values_over_blocks(do, _nvfp4_values_op, NV_BLOCK, 2, q, scale, y, more, kind=dtype)
     return y
