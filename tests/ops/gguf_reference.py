@@ -119,3 +119,109 @@ DEQUANTIZE: dict[str, Callable[[Bytes], np.ndarray]] = {
     "TQ2_0": lambda b: _linear(_half(b, 64), _bits(b, 32 * (_K // 128) + _K % 32, 2 * (_K // 32 % 4), 3) - 1),
     "MXFP4": _mxfp4,
 }
+
+
+# --- from values to bytes ---------------------------------------------------------------------------------------------
+
+
+def _bytes(x: np.ndarray) -> Bytes:
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(x.astype(np.float16)).view(np.uint8)
+
+
+def _inverse(d: np.ndarray) -> np.ndarray:
+    return np.divide(np.float32(1), d, out=np.zeros_like(d), where=d != 0)
+
+
+def _away(x: np.ndarray) -> np.ndarray:
+    """Rounded, halves away from 0."""
+    wide = np.abs(x.astype(np.float64))
+    return (np.sign(x) * np.floor(wide + 0.5)).astype(np.int64)
+
+
+def _pack(q: np.ndarray) -> Bytes:
+    return (q[:, :16] & 15 | (q[:, 16:] & 15) << 4).astype(np.uint8)
+
+
+def _tops(q: np.ndarray) -> Bytes:
+    return np.packbits((q >> 4).astype(np.uint8), axis=-1, bitorder="little")
+
+
+def _symmetric(x: np.ndarray, middle: int) -> tuple[np.ndarray, np.ndarray]:
+    most = x[np.arange(len(x)), np.abs(x).argmax(1)][:, None]
+    d = most / np.float32(-middle)
+    fused = (x.astype(np.float64) * _inverse(d) + (middle + 0.5)).astype(np.float32)  # the product is exact
+    return d, np.clip(fused.astype(np.int64), 0, 2 * middle - 1)
+
+
+def _from_least(x: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    least = x.min(1, keepdims=True)
+    d = (x.max(1, keepdims=True) - least) / np.float32(most)
+    return d, least, np.clip(((x - least) * _inverse(d) + np.float32(0.5)).astype(np.int64), 0, most)
+
+
+def _write_q4_0(x: np.ndarray) -> Bytes:
+    d, q = _symmetric(x, 8)
+    return np.hstack([_bytes(d), _pack(q)])
+
+
+def _write_q4_1(x: np.ndarray) -> Bytes:
+    d, m, q = _from_least(x, 15)
+    return np.hstack([_bytes(d), _bytes(m), _pack(q)])
+
+
+def _write_q5_0(x: np.ndarray) -> Bytes:
+    d, q = _symmetric(x, 16)
+    return np.hstack([_bytes(d), _tops(q), _pack(q)])
+
+
+def _write_q5_1(x: np.ndarray) -> Bytes:
+    d, m, q = _from_least(x, 31)
+    return np.hstack([_bytes(d), _bytes(m), _tops(q), _pack(q)])
+
+
+def _write_q8(x: np.ndarray, with_sum: bool) -> Bytes:
+    d = np.abs(x).max(1, keepdims=True) / np.float32(127)
+    q = _away(x * _inverse(d))
+    total = [_bytes(q.sum(1, keepdims=True).astype(np.float32) * d)] if with_sum else []
+    return np.hstack([_bytes(d), *total, q.astype(np.int8).view(np.uint8)])
+
+
+def _digits(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    d = np.abs(x).max(1, keepdims=True)
+    return d, _away(x * _inverse(d)) + 1
+
+
+def _write_tq1_0(x: np.ndarray) -> Bytes:
+    d, q = _digits(x)
+    powers = np.array([81, 27, 9, 3, 1])
+    runs = (q[:, :160].reshape(-1, 5, 32), q[:, 160:240].reshape(-1, 5, 16), q[:, 240:].reshape(-1, 4, 4))
+    whole = np.hstack([(r * powers[: r.shape[1], None]).sum(1) for r in runs])
+    return np.hstack([np.ceil(whole * 256 / 243).astype(np.uint8), _bytes(d)])
+
+
+def _write_tq2_0(x: np.ndarray) -> Bytes:
+    d, q = _digits(x)
+    packed = (q.reshape(-1, 2, 4, 32) * np.array([1, 4, 16, 64])[:, None]).sum(2).reshape(-1, 64)
+    return np.hstack([packed.astype(np.uint8), _bytes(d)])
+
+
+def _write_mxfp4(x: np.ndarray) -> Bytes:
+    doubled = np.float32([0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12])
+    most = np.abs(x).max(1, keepdims=True)
+    e = np.where(most > 0, np.frexp(most)[1] - 1 + 125, 0)
+    away = np.abs(np.ldexp(np.float32(1), e - 128).astype(np.float32)[..., None] * doubled - x[..., None])
+    return np.hstack([e.astype(np.uint8), _pack(away.argmin(-1))])
+
+
+QUANTIZE: dict[str, Callable[[np.ndarray], Bytes]] = {
+    "Q4_0": _write_q4_0,
+    "Q4_1": _write_q4_1,
+    "Q5_0": _write_q5_0,
+    "Q5_1": _write_q5_1,
+    "Q8_0": lambda x: _write_q8(x, False),
+    "Q8_1": lambda x: _write_q8(x, True),
+    "TQ1_0": _write_tq1_0,
+    "TQ2_0": _write_tq2_0,
+    "MXFP4": _write_mxfp4,
+}
