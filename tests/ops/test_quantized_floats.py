@@ -215,7 +215,7 @@ def test_mx_at_the_ends() -> None:
     assert scale[:, 0].tolist() == [0, 255, 255, 246, 0, 246, 0]
     every = np.arange(256, dtype=np.uint8)[:, None]
     ones = baracuda.dequantize_mxfp8(np.ones((256, 1), E4M3), every)
-    want = np.ldexp(1.0, np.arange(256) - 127).astype(F32)
+    want = np.ldexp(1.0, np.minimum(np.arange(256) - 127, 127)).astype(F32)
     want[255] = np.nan
     same_bits(ones[:, 0], want)
 
