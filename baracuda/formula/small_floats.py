@@ -147,6 +147,21 @@ def narrow(x: Expr, kind: ElementKind) -> Expr:
     return code | bits >> (31 - sign) & 1 << sign
 
 
+def narrow_saturated(x: Expr, kind: ElementKind) -> Expr:
+    """`narrow` of x brought between the format's largest values first; NaN stays one, or in a format without becomes the
+    largest."""
+    f = E2M1 if kind is E2M1.kind else FORMATS[kind]
+    bits, magnitude, size = _taken_apart(x)
+    code = _rounded_bits(magnitude, f) - (f.rebias << f.shift) >> f.shift
+    tiny = bitcast(size + f.shifter, _S32) - bitcast(const(f.shifter, _F32), _S32)
+    code = select(size < f.smallest_normal, tiny, code)
+    code = node("min", (code, const(f.largest, _S32)), _S32)
+    if f.has_specials:
+        code = select(magnitude > _INFINITY, f.nan, code)
+    sign = kind.bits - 1
+    return code | bits >> (31 - sign) & 1 << sign
+
+
 def widen(code: Expr, kind: ElementKind) -> Expr:
     """The f32 that a pattern, in the low bits of an s32 without others, stands for."""
     f = E2M1 if kind is E2M1.kind else FORMATS[kind]

@@ -10,7 +10,7 @@ from typing import Literal
 from baracuda.core.elements import ElementKind
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, bitcast, cast, const, lookup, select
-from baracuda.formula.small_floats import FORMATS, narrow, widen
+from baracuda.formula.small_floats import FORMATS, narrow, narrow_saturated, widen
 from baracuda.ops.declaration.traced import Stored
 
 _F32, _S32, _U32, _U64 = ElementKind.F32, ElementKind.S32, ElementKind.U32, ElementKind.U64
@@ -32,9 +32,8 @@ def of_label(label: str) -> ElementKind:
 
 
 def e2m1_code(x: Expr) -> Expr:
-    """The code of the f4e2m1 nearest to x, ties to even; 6 beyond it, and 0 for NaN."""
-    limited = f.clamp(select(f.equal(x, x), x, const(0.0, _F32)), -6.0, 6.0)
-    return narrow(limited, E2M1)
+    """The code of the f4e2m1 nearest to x, ties to even; 6 beyond it, and for NaN."""
+    return narrow_saturated(x, E2M1)
 
 
 def e2m1_value(code: Expr) -> Expr:
@@ -129,15 +128,25 @@ def pair_of(word: Expr, kind: ElementKind) -> tuple[Expr, Expr]:
     return widen(bits & 0xFFFF, kind), widen(bits >> 16 & 0xFFFF, kind)
 
 
-def word_of(low: Expr, high: Expr, kind: ElementKind) -> Expr:
-    """The word of two elements."""
+def word_of(low: Expr, high: Expr, kind: ElementKind, *, exact: bool = False) -> Expr:
+    """The word of two elements; `exact` says that a bf16 loses no bit of them."""
     if kind is _F32:
         return cast(bitcast(low, _U32), _U64) | cast(bitcast(high, _U32), _U64) << 32
+    if kind is ElementKind.BF16:
+        return (_upper_half(low, exact) >> 16) | (_upper_half(high, exact) & 0xFFFF_0000)
     assert kind in FORMATS
     return bitcast(narrow(low, kind) | narrow(high, kind) << 16, _U32)
 
 
-def stored_pair(low: Expr, high: Expr, label: str) -> Stored:
+def _upper_half(x: Expr, exact: bool) -> Expr:
+    """A word whose upper half is the bf16 nearest to x."""
+    bits = bitcast(x, _U32)
+    if exact:
+        return bits
+    return select(f.equal(x, x), bits + 0x7FFF + (bits >> 16 & 1), const(0x7FC0_0000, _U32))
+
+
+def stored_pair(low: Expr, high: Expr, label: str, *, exact: bool = False) -> Stored:
     """Two neighbours of the element of this label as one word of a tensor."""
     kind = of_label(label)
-    return Stored(word_of(low, high, kind), _U64 if kind is _F32 else _U32)
+    return Stored(word_of(low, high, kind, exact=exact), _U64 if kind is _F32 else _U32)

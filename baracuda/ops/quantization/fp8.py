@@ -9,10 +9,11 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.parameters import OneOf
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import permuted, view
+from baracuda.core.views import as_bits, permuted, view
 from baracuda.formula import functions as f
-from baracuda.formula.conversions import cast_to, saturate_to
+from baracuda.formula.conversions import cast_to
 from baracuda.formula.expr import Expr, bitcast, cast, select
+from baracuda.formula.small_floats import narrow_saturated
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
@@ -45,7 +46,7 @@ def scale_of(largest: Expr, most: float, power_of_two: bool) -> Expr:
 
 
 def _codes(x: Expr, scale: Expr, kind: ElementKind) -> Stored:
-    return Stored(saturate_to(x * (1.0 / scale), kind), kind)
+    return Stored(narrow_saturated(cast(x, _F32) * (1.0 / scale), kind), ElementKind.U8)
 
 
 def _scaled(x: Expr, *, power_of_two: bool = False, element: ElementKind | None = None) -> dict[str, Stored]:
@@ -112,17 +113,17 @@ def _pieces(sizes: tuple[int, int], x: Any, q: Any, scale: Any) -> Iterator[tupl
             yield tile(x, rows, columns), tile(q, rows, columns), tile(scale, *own)
 
 
-def _each(do: Steps, op: Op, names: tuple[str, str], x: TensorRef, scale: TensorRef | float, y: TensorMut) -> None:
+def _each(do: Steps, op: Op, names: tuple[str, str], x: TensorRef, scale: TensorRef | float, y: TensorMut, kind: Any) -> None:
     """A pointwise op of a tensor and scales."""
     sizes = _sizes(x.shape, scale.shape) if isinstance(scale, TensorRef) else None
     if sizes is None or not isinstance(scale, TensorRef):
-        do.run(op, {names[0]: x, names[1]: single(do, scale, "scale")}, y, dtype=y.kind)
+        do.run(op, {names[0]: x, names[1]: single(do, scale, "scale")}, y, dtype=kind)
         return
     x, scale = few_axes(do, x, 2), few_axes(do, scale, 2)
 
     def write(y: TensorMut) -> None:
         for piece, into, own in _pieces(sizes, x, y, scale):
-            do.run(op, {names[0]: piece, names[1]: own}, into, dtype=y.kind)
+            do.run(op, {names[0]: piece, names[1]: own}, into, dtype=kind)
 
     written(do, [y], write, 2)
 
@@ -163,10 +164,10 @@ def quantize_fp8(
     last = [*range(len(x.shape))]
     last[-2:] = last[:-3:-1] if transposed else last[-2:]
     whole = do.rows(tuple(x.shape[a] for a in last), dtype) if transposed else do.new(x.shape, dtype, x)
-    q = permuted(whole, last)
+    q = as_bits(permuted(whole, last))
     if scale is not None:
         if 0 not in x.shape:
-            _each(do, _divided_op, ("x", "scale"), x, scale, q)
+            _each(do, _divided_op, ("x", "scale"), x, scale, q, dtype)
         return whole
     shape = _shape_of_scale(x.shape, scaling)
     scales = do.rows(shape, _F32)
@@ -200,5 +201,5 @@ def dequantize_fp8(do: Steps, q: TensorRef, scale: TensorRef | float, *, dtype: 
     """
     y = do.new(q.shape, dtype, q)
     if 0 not in q.shape:
-        _each(do, _multiplied_op, ("q", "scale"), q, scale, y)
+        _each(do, _multiplied_op, ("q", "scale"), q, scale, y, dtype)
     return y

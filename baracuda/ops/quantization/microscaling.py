@@ -8,9 +8,11 @@ from typing import Annotated, Any
 from baracuda.core.bounds import AtLeast, AtMost
 from baracuda.core.elements import ElementKind
 from baracuda.core.tensor import TensorRef
+from baracuda.core.views import as_bits
 from baracuda.formula import functions as f
-from baracuda.formula.conversions import cast_to, saturate_to
+from baracuda.formula.conversions import cast_to
 from baracuda.formula.expr import Expr, cast
+from baracuda.formula.small_floats import narrow_saturated
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
@@ -46,7 +48,7 @@ _NV_MOST = LARGEST[E4M3] * LARGEST[E2M1]
 def _mxfp8(x: Expr, *, rounding: Rounding = "floor", element: ElementKind | None = None) -> dict[str, Stored]:
     kind = element or E4M3
     code = power_of_block(f.max_(abs(x)), kind, rounding)
-    return {"q": Stored(saturate_to(x * inverse_power(code), kind), kind), "scale": Stored(code, _U8)}
+    return {"q": Stored(narrow_saturated(cast(x, _F32) * inverse_power(code), kind), _U8), "scale": Stored(code, _U8)}
 
 
 def _mxfp4(words: Own, *, kind: Label = "f32", rounding: Rounding = "floor") -> dict[str, Stored]:
@@ -73,12 +75,12 @@ def _mxfp8_values(q: Own, scale: Own, *, element: ElementKind | None = None) -> 
     return Stored(cast_to(cast(q, _F32) * power(scale), kind), kind)
 
 
-def _both(q: Expr, factor: Expr, kind: Label) -> Stored:
-    return stored_pair(e2m1_value(q & 15) * factor, e2m1_value(q >> 4) * factor, kind)
+def _both(q: Expr, factor: Expr, kind: Label, *, exact: bool = False) -> Stored:
+    return stored_pair(e2m1_value(q & 15) * factor, e2m1_value(q >> 4) * factor, kind, exact=exact)
 
 
 def _mxfp4_values(q: Own, scale: Own, *, kind: Label = "f32") -> Stored:
-    return _both(q, power(scale), kind)
+    return _both(q, power(scale), kind, exact=True)
 
 
 def _nvfp4_values(q: Own, scale: Own, whole: Own, *, kind: Label = "f32") -> Stored:
@@ -136,7 +138,7 @@ def quantize_mxfp8(do: Steps, x: TensorRef, *, dtype: Fp8Element = E4M3, roundin
     ([[0.25, -0.5, 0.125, 256.0]], [[129]])
     """
     q, scale = do.rows(x.shape, dtype), scales_of(do, x, MX_BLOCK, _U8)
-    over_blocks(do, _mxfp8_op, MX_BLOCK, 1, x, q, scale, {}, dtype=dtype, rounding=rounding)
+    over_blocks(do, _mxfp8_op, MX_BLOCK, 1, x, as_bits(q), scale, {}, dtype=dtype, rounding=rounding)
     return q, scale
 
 
@@ -161,7 +163,7 @@ def quantize_mxfp4(do: Steps, x: TensorRef, *, rounding: Rounding = "floor") -> 
     """MXFP4: `quantize_mxfp8` with elements of four bits, f4e2m1 (0, 0.5, 1, 1.5, 2, 3, 4 and 6 with a sign).
 
     q is u8, (..., k / 2), element 2i in the lower four bits; k is even. The largest power of two of the element is 2**2, its
-    largest value 6. A NaN has the code 0, in a block whose scale is NaN.
+    largest value 6. A NaN has the code of 6, in a block whose scale is NaN.
 
     Examples
     --------
