@@ -147,9 +147,9 @@ def narrow(x: Expr, kind: ElementKind) -> Expr:
     return code | bits >> (31 - sign) & 1 << sign
 
 
-def narrow_saturated(x: Expr, kind: ElementKind) -> Expr:
+def narrow_saturated(x: Expr, kind: ElementKind, sign_of: Expr | None = None) -> Expr:
     """`narrow` of x brought between the format's largest values first; NaN stays one, or in a format without becomes the
-    largest."""
+    largest. `sign_of` is what has the sign of x, and a known one where x is a NaN that was computed."""
     f = E2M1 if kind is E2M1.kind else FORMATS[kind]
     bits, magnitude, size = _taken_apart(x)
     code = _rounded_bits(magnitude, f) - (f.rebias << f.shift) >> f.shift
@@ -159,6 +159,8 @@ def narrow_saturated(x: Expr, kind: ElementKind) -> Expr:
     if f.has_specials:
         code = select(magnitude > _INFINITY, f.nan, code)
     sign = kind.bits - 1
+    if sign_of is not None:
+        bits = bitcast(sign_of, _S32)
     return code | bits >> (31 - sign) & 1 << sign
 
 

@@ -55,6 +55,15 @@ def test_bytes_are_those_of_the_package(name: str, device: str) -> None:
     same_bits(y, QUANTIZE[name](half.astype(np.float32).reshape(-1, length)).reshape(40, -1))
 
 
+@pytest.mark.parametrize("name", QUANTIZE)
+def test_bytes_of_what_is_not_finite_are_the_same_everywhere(name: str, device: str) -> None:
+    x = np.random.default_rng(5).standard_normal((4, 2 * SIZES[name][0])).astype(np.float32)
+    x[0, 3], x[1, 4], x[2, 5], x[3, :2] = np.nan, -np.nan, np.inf, (-np.inf, np.nan)
+    (y,) = called(partial(baracuda.gguf_quantize, type=name), [x], device)
+    length, size = SIZES[name]
+    same_bits(np.ascontiguousarray(y[:, size:]), QUANTIZE[name](x[:, length:]))
+
+
 def test_what_was_read_is_written_again() -> None:
     """Values of a block are their own nearest ones: bytes with scales that are normal numbers of f16."""
     for name in ("Q8_0", "TQ2_0", "MXFP4"):

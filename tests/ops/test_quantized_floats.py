@@ -220,6 +220,21 @@ def test_mx_at_the_ends() -> None:
     same_bits(ones[:, 0], want)
 
 
+def test_codes_of_what_is_not_finite_are_the_same_everywhere(device: str) -> None:
+    """Two codes a byte: a device's own NaN has no say in their signs."""
+    x = _drawn(6, 64)[1:]
+    x[:, 3], x[0, 5], x[1, 40], x[2, 41], x[3, 7] = np.nan, -np.nan, np.inf, -np.inf, -np.nan
+    for dtype in ELEMENTS:
+        q, scale = called(baracuda.quantize_mxfp4, [x.astype(dtype)], device)
+        assert (scale[:, 0] == 255).all()
+        signs = np.signbit(x[:, :32].astype(dtype))
+        assert ((q[:, :16] & 15) == 7 + 8 * signs[:, ::2]).all()
+        assert ((q[:, :16] >> 4) == 7 + 8 * signs[:, 1::2]).all()
+        called(lambda t: baracuda.quantize_nvfp4(t, 1.0), [x.astype(dtype)], device)
+        called(baracuda.quantize_nf4, [x.astype(dtype)], device)
+        called(baracuda.quantize_mxfp8, [x.astype(dtype)], device)
+
+
 def test_every_code_of_e2m1_and_what_lies_between() -> None:
     """Ties, their neighbours and what is beyond; the scale is 1."""
     ties = np.float32([0, 0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5, 0.5, 1, 1.5, 2, 3, 4, 6, 5.9])

@@ -72,7 +72,7 @@ def _inverse(scale: Expr) -> Expr:
 
 
 def _half(x: Expr, at: int) -> Fields:
-    bits = narrow(x, ElementKind.F16)
+    bits = select(f.equal(x, x), narrow(x, ElementKind.F16), const(0x7E00, _S32))  # the sign of a NaN is not known
     return {(at, False): bits & 255, (at + 1, False): bits >> 8}
 
 

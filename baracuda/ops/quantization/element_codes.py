@@ -31,9 +31,10 @@ def of_label(label: str) -> ElementKind:
 # --- four bits --------------------------------------------------------------------------------------------------------
 
 
-def e2m1_code(x: Expr) -> Expr:
-    """The code of the f4e2m1 nearest to x, ties to even; 6 beyond it, and for NaN."""
-    return narrow_saturated(x, E2M1)
+def e2m1_code(x: Expr, sign_of: Expr) -> Expr:
+    """The code of the f4e2m1 nearest to x, ties to even; 6 beyond it, and for NaN. The sign is that of another value, since
+    that of a NaN which was computed is not known."""
+    return narrow_saturated(x, E2M1, sign_of)
 
 
 def e2m1_value(code: Expr) -> Expr:

@@ -3,6 +3,7 @@ f8e4m3. Two elements of four bits are one byte, the first in its lower half."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from baracuda.core.bounds import AtLeast, AtMost
@@ -55,11 +56,11 @@ def _mxfp4(words: Own, *, kind: Label = "f32", rounding: Rounding = "floor") -> 
     low, high = pair_of(words, of_label(kind))
     code = power_of_block(f.max_(f.maximum(abs(low), abs(high))), E2M1, rounding)
     factor = inverse_power(code)
-    return {"q": _two(low * factor, high * factor), "scale": Stored(code, _U8)}
+    return {"q": _two(low, high, lambda x: x * factor), "scale": Stored(code, _U8)}
 
 
-def _two(low: Expr, high: Expr) -> Stored:
-    return Stored(e2m1_code(low) | e2m1_code(high) << 4, _U8)
+def _two(low: Expr, high: Expr, scaled: Callable[[Expr], Expr]) -> Stored:
+    return Stored(e2m1_code(scaled(low), low) | e2m1_code(scaled(high), high) << 4, _U8)
 
 
 def _nvfp4(words: Own, whole: Own, *, kind: Label = "f32", least_scale: Scalar = 2.0**-6) -> dict[str, Stored]:
@@ -67,7 +68,7 @@ def _nvfp4(words: Own, whole: Own, *, kind: Label = "f32", least_scale: Scalar =
     block = f.max_(f.maximum(abs(low), abs(high))) / 6.0
     scale = cast_to(f.clamp(block / whole, least_scale, LARGEST[E4M3]), E4M3)
     total = whole * scale
-    return {"q": _two(low / total, high / total), "scale": Stored(scale, E4M3)}
+    return {"q": _two(low, high, lambda x: x / total), "scale": Stored(scale, E4M3)}
 
 
 def _mxfp8_values(q: Own, scale: Own, *, element: ElementKind | None = None) -> Stored:
