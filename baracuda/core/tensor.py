@@ -140,6 +140,7 @@ def _torch_kinds(torch: Any) -> dict[Any, tuple[ElementKind, int]]:
         "complex128": ElementKind.C128,
         "float8_e4m3fn": ElementKind.F8E4M3,
         "float8_e5m2": ElementKind.F8E5M2,
+        "float8_e8m0fnu": ElementKind.U8,  # powers of two, which formulas take as their exponents' bytes
         "float4_e2m1fn_x2": ElementKind.F4E2M1,
     }
     return {

@@ -197,6 +197,17 @@ def as_bits(tensor: TensorRef) -> Any:
     return tensor if kind is tensor.kind else replace(tensor, kind=kind)
 
 
+def as_words(tensor: TensorRef, count: int) -> Any | None:
+    """Each `count` neighbours along the last axis as one unsigned integer; None where they are no neighbours in memory, are no
+    multiple, or do not lie as such an integer does."""
+    kind, bytes_ = _BITS.get(tensor.kind.itemsize * count), tensor.kind.itemsize * count
+    *lead, step = tensor.strides
+    if kind is None or tensor.shape[-1] % count or step != 1 or tensor.pointer % bytes_ or any(s % count for s in lead):
+        return None
+    shape, strides = (*tensor.shape[:-1], tensor.shape[-1] // count), (*(s // count for s in lead), 1)
+    return replace(tensor, kind=kind, shape=shape, strides=strides)
+
+
 def axes_of(axes: int | Sequence[int] | None, rank: int, name: str = "axis") -> tuple[int, ...]:
     """Axes counted from 0, each once, in the order given; None: all."""
     if axes is None:

@@ -38,4 +38,5 @@ FAMILIES = (
     "signal.log_mel", "signal.filters",
     "quantization.dynamic", "quantization.per_group", "quantization.packing", "quantization.blockwise", "quantization.layouts",
     "quantization.scaling", "quantization.gptq",
+    "quantization.gguf", "quantization.fp8", "quantization.microscaling", "quantization.nf4",
 )  # fmt: skip

@@ -153,6 +153,7 @@ _DRAWS: dict[str, dict[str, float]] = {
     "bernoulli": {"p": 0.3},
 }  # fmt: skip
 
+<<<<<<< HEAD
 #: Distributions drawn by rejection, with shapes, rates and numbers on either side of what their methods change at.
 _SHAPES = Tensor((7,), element=K.F32, listed=(0.02, 0.7, 1.0, 2.5, 9.0, 300.0, 4e6))
 _REJECTED: dict[str, tuple[Any, ...]] = {
@@ -164,6 +165,20 @@ _REJECTED: dict[str, tuple[Any, ...]] = {
     ),
     "dirichlet_sample": (_SHAPES,),
 }  # fmt: skip
+=======
+
+def _codes(*shape: int) -> Tensor:
+    return Tensor(shape, "index:256", K.U8)
+
+
+#: GGML's types with the bytes of a block, and those that are written.
+_GGML = {
+    "Q4_0": 18, "Q4_1": 20, "Q5_0": 22, "Q5_1": 24, "Q8_0": 34, "Q8_1": 36, "Q2_K": 84, "Q3_K": 110, "Q4_K": 144, "Q5_K": 176,
+    "Q6_K": 210, "Q8_K": 292, "IQ4_NL": 18, "IQ4_XS": 136, "TQ1_0": 54, "TQ2_0": 66, "MXFP4": 17,
+}  # fmt: skip
+_GGML_WRITTEN = ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q8_1", "TQ1_0", "TQ2_0", "MXFP4")
+
+>>>>>>> qformats
 _STEPS = Tensor((9,), element=K.S64, listed=(11, 4, 0, 7, 11, 1, 10, 3, 8))
 
 
@@ -290,6 +305,17 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("logits_bitmask", _t(5, 301), _index(1 << 30, 5, 10)),
     _call("ctc_loss", _t(12, 3, 6), *_CTC), _call("ctc_loss_backward", _t(3), _t(12, 3, 6), *_CTC, reduction="none"),
     _call("rnnt_loss", _t(3, 12, 6, 6), *_CTC), _call("rnnt_loss_backward", _t(3), _t(3, 12, 6, 6), *_CTC, reduction="none"),
+    *(_call("quantize_fp8", _t(150, 300), scaling=how) for how in ("tensor", "row", "column", "1x128", "128x128")),
+    _call("quantize_fp8", _t(150, 300), _t(150, 3), dtype="f8e5m2"),
+    _call("dequantize_fp8", _t(9, 300, element=K.F8E4M3), _t(9, 3)),
+    *(_call("quantize_mxfp8", _t(9, 300), dtype=k, rounding=r) for k, r in (("f8e4m3", "floor"), ("f8e5m2", "rceil"))),
+    *(_call("quantize_mxfp4", _t(9, 300), rounding=r) for r in ("ceil", "even")), _call("quantize_nvfp4", _t(9, 300)),
+    _call("dequantize_mxfp8", _t(9, 300, element=K.F8E5M2), _codes(9, 10), dtype="bf16"), _call("quantize_nf4", _t(9, 300)),
+    *(_call("dequantize_mxfp4", _codes(9, 150), _codes(9, 10), dtype=kind) for kind in ("f32", "f16", "bf16")),
+    _call("dequantize_nvfp4", _codes(9, 150), _t(9, 19, element=K.F8E4M3), 0.37, dtype="f16"),
+    _call("dequantize_nf4", _codes(9, 150), _t(9, 5, element=K.F32), dtype="bf16"),
+    *(_call("gguf_dequantize", _codes(9, 3 * size), name) for name, size in _GGML.items()),
+    *(_call("gguf_quantize", _t(9, 768), name) for name in _GGML_WRITTEN),
     _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),
     # quantization by integers
     *(_call("quantize_dynamic", _X, axis=a, symmetric=s) for a in (None, -1, (0, 2)) for s in (True, False)),
