@@ -34,5 +34,5 @@ FAMILIES = (
     "fft.transforms", "fft.frequencies", "fft.cosine", "fft.long_convolution",
     "signal.windows", "signal.filterbanks", "signal.frames", "signal.convolution", "signal.resampling",
     "signal.log_mel", "signal.filters",
-    "matmul.quantized",
+    "matmul.quantized", "matmul.scaled", "matmul.structured", "matmul.adapters", "matmul.small", "matmul.microscaling",
 )  # fmt: skip

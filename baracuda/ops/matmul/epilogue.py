@@ -87,7 +87,10 @@ def epilogue_graph(d: MatmulDescriptor) -> Graph:
     else:
         results["y"] = ACTIVATIONS[d.activation](value) if isinstance(value, Expr) else value
         if d.y_scale is not None:
-            code = f.rint(value / read("y_scale", d.scale_element))
+            assert isinstance(value, Expr)
+            scale = read("y_scale", d.scale_element)
+            assert isinstance(scale, Expr)
+            code = f.rint(value / scale)
             code = code if d.y_zero is None else code + cast(whole("y_zero"), work)
             limits = np.iinfo(d.element.numpy)
             results["y"] = cast(f.clamp(code, float(limits.min), float(limits.max)), d.element.compute)

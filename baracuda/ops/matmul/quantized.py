@@ -107,8 +107,8 @@ def qlinear_matmul(
 ) -> TensorRef:
     """The product of two quantized tensors into a quantized one: ONNX's QLinearMatMul.
 
-    a (..., m, k) and b (..., k, n), s8 or u8, as in `matmul`. The sum of (a - a_zero_point) * (b - b_zero_point) over k is an exact
-    integer (s32, which wraps), then, each step rounded to f32: * a_scale, * b_scale, / y_scale, rounded to nearest even,
+    a (..., m, k) and b (..., k, n), s8 or u8, as in `matmul`. The sum of (a - a_zero_point) * (b - b_zero_point) over k is an
+    exact integer (s32, which wraps), then, each step rounded to f32: * a_scale, * b_scale, / y_scale, rounded to nearest even,
     + y_zero_point, limited to the range of y_zero_point's element, which is the result's. A NaN has the code 0.
 
     Scales, f32, and zero points of a and of y are one number or one for each row, (m) or (..., m, 1); those of b one number or
@@ -137,9 +137,8 @@ def qlinear_matmul(
         "b_zero": zeros["b"], "a_sum": do.run(sum_, {"x": left}, axis=-1, dtype=ElementKind.S32, keepdims=True),
         "y_scale": _beside(y_scale, False), "y_zero": _beside(whole(do, y_zero_point), False),
     }  # fmt: skip
-    elements = {"a_element": a.kind, "b_element": b.kind}
-    shapes = {name: v.shape for name, v in tensors.items() if name not in "ab"}
-    d = MatmulDescriptor.matmul(left.shape, right.shape, element, **elements, **shapes)
+    shapes: dict[str, Any] = {name: v.shape for name, v in tensors.items() if name not in "ab"}
+    d = MatmulDescriptor.matmul(left.shape, right.shape, element, a_element=a.kind, b_element=b.kind, **shapes)
     y: TensorRef = do.result((*d.y_shape[:-2], *rows, *columns), element)
     step = (
         *y.strides[: len(d.y_shape) - 2],
