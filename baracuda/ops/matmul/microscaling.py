@@ -163,8 +163,8 @@ def mxfp4_gemm(
 ) -> TensorRef:
     """x @ weight.T + bias of MXFP4 factors: x (..., k / 2) and weight (n, k / 2) of u8, two codes of E2M1 a byte.
 
-    Element 2i is in the lower four bits. A code's lower three bits stand for 0, 0.5, 1, 1.5, 2, 3, 4 or 6, its highest for the sign. Scales, products, `dtype` and bias
-    are as for `mxfp8_gemm`.
+    Element 2i is in the lower four bits. A code's lower three bits stand for 0, 0.5, 1, 1.5, 2, 3, 4 or 6, its highest for the
+    sign. Scales, products, `dtype` and bias are as for `mxfp8_gemm`.
 
     Source: OCP Microscaling Formats (MX) v1.0.
 
@@ -198,8 +198,9 @@ def nvfp4_gemm(
     """x @ weight.T * x_global_scale * w_global_scale + bias of NVFP4 factors: codes of E2M1 as for `mxfp4_gemm`, two a byte.
 
     A scale, f8e4m3, for each 16 elements along k: x_scale (..., ceil(k / 16)), w_scale (n, ceil(k / 16)). Code times scale is
-    exact in bf16; these values are multiplied as `linear` multiplies bf16 factors, and the sum is multiplied by the global scales,
-    f32, one number each, None for 1, each step rounded to f32, before the bias is added. `dtype` and bias are as for `mxfp8_gemm`.
+    exact in bf16; these values are multiplied as `linear` multiplies bf16 factors, and the sum is multiplied by the global
+    scales, f32, one number each, None for 1, each step rounded to f32, before the bias is added. `dtype` and bias are as for
+    `mxfp8_gemm`.
 
     Source: NVIDIA, NVFP4 (2025); cuBLASLt's block scaling of 16 elements by UE4M3.
 
