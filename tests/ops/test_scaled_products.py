@@ -344,7 +344,7 @@ def test_nothing(device: str) -> None:
     assert called(device, baracuda.semi_structured_24_gemm, empty, empty, np.zeros((2, 0), np.uint8)).tolist() == [[0, 0], [0, 0]]
     y = called(device, baracuda.lora_sgmv, np.ones((2, 3)), np.ones((2, 4)), np.ones((1, 4, 2)), np.ones((1, 2, 3)), [], [0])
     assert (y == 1).all()
-    assert baracuda.batched_small_gemm([], []) == []
+    assert baracuda.batched_small_gemm([], []) == ()
 
 
 _ONE, _BYTES = np.ones(1, F32), np.ones((2, 4), np.int8)

@@ -57,7 +57,7 @@ def _between(segments: list[tuple[int, int, int]], rows: int) -> Iterator[tuple[
         yield at, rows
 
 
-@composed(out=True, numbers={"scale": (1,)}, **_ADAPTERS)
+@composed(out=True, **_ADAPTERS)
 def lora_sgmv(
     do: Steps,
     y: TensorRef,
@@ -108,7 +108,7 @@ def lora_sgmv(
     return into
 
 
-@composed(numbers={"scale": (1,)}, dy="rows n : T", **_ADAPTERS)
+@composed(dy="rows n : T", **_ADAPTERS)
 def lora_sgmv_backward(
     do: Steps,
     dy: TensorRef,

@@ -251,7 +251,9 @@ class MatmulDescriptor(Descriptor):
         """The numbers that the kernel is given at run time."""
         parameters: dict[str, float] = {}
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
-            parameters |= {name: value.real, f"{name}.im": value.imag}
+            parameters[name] = value.real
+            if self.conjugates:
+                parameters[f"{name}.im"] = value.imag
         return parameters
 
     @property

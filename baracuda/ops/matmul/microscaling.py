@@ -141,7 +141,8 @@ def mxfp8_gemm(
 
     Examples
     --------
-    >>> import numpy as np, ml_dtypes, baracuda
+    >>> import ml_dtypes
+    >>> import numpy as np, baracuda
     >>> x, weight = (np.array(v, ml_dtypes.float8_e4m3fn) for v in ([[1, 2]], [[3, 4]]))
     >>> baracuda.mxfp8_gemm(x, weight, np.uint8([[128]]), np.uint8([[126]]), dtype="f32").tolist()
     [[11.0]]
@@ -206,7 +207,8 @@ def nvfp4_gemm(
 
     Examples
     --------
-    >>> import numpy as np, ml_dtypes, baracuda
+    >>> import ml_dtypes
+    >>> import numpy as np, baracuda
     >>> x, weight = np.uint8([[0x42]]), np.uint8([[0x97]])  # (1, 2) and (6, -0.5)
     >>> one, half = np.array([[1]], ml_dtypes.float8_e4m3fn), np.float32([0.5])
     >>> baracuda.nvfp4_gemm(x, weight, one, one, half, dtype="f32").tolist()

@@ -115,7 +115,8 @@ def fp8_gemm_rowwise(
 
     Examples
     --------
-    >>> import numpy as np, ml_dtypes, baracuda
+    >>> import ml_dtypes
+    >>> import numpy as np, baracuda
     >>> a, b = (np.array(v, ml_dtypes.float8_e4m3fn) for v in ([[1, 2], [3, -4]], [[5, 6]]))
     >>> baracuda.fp8_gemm_rowwise(a, b, np.float32([0.5, 0.25]), np.float32([2]), dtype="f32").tolist()
     [[17.0], [-4.5]]

@@ -65,7 +65,7 @@ def batched_small_gemm(
 ) -> Any:
     """alpha * (a @ b) + beta * c for many small matrices: a (..., m, k), b (..., k, n), c (..., m, n) of one element.
 
-    Or lists of as many matrices of any shapes, (m, k), (k, n) and (m, n) each, and the result is a list. Each sum is one chain of
+    Or lists of as many matrices of any shapes, (m, k), (k, n) and (m, n) each, and the result is a tuple. Each sum is one chain of
     fused multiply-adds in rising k, in f32 for 16-bit floats, whatever the element; `preference` may say otherwise. With beta = 0
     c is not read.
 
@@ -88,7 +88,7 @@ def batched_small_gemm(
         return _product(do, a, b, ("mk", "kn", "mn"), c, do.out, preference, **numbers)
     if do.out is not None:
         raise InvalidProblemError("batched_small_gemm: out; expected none for lists")
-    return [_product(do, x, y, ("mk", "kn", "mn"), z, None, preference, **numbers) for x, y, z in members]
+    return tuple(_product(do, x, y, ("mk", "kn", "mn"), z, None, preference, **numbers) for x, y, z in members)
 
 
 @composed(numbers={"alpha": (1,), "beta": (1,)}, dy="*batch m n or list ... : float", **_TENSORS)
@@ -104,7 +104,7 @@ def batched_small_gemm_backward(
     wrt: Wrt = None,
     preference: PlanPreference | None = None,
 ) -> Any:
-    """The gradients of `batched_small_gemm`'s a, b and c, those named in `wrt` or of all that are given; of lists, lists.
+    """The gradients of `batched_small_gemm`'s a, b and c, those named in `wrt` or of all that are given; of lists, tuples.
 
     da = alpha * dy @ b.T, db = alpha * a.T @ dy, dc = beta * dy."""
     names = chosen(wrt, ("a", "b", *(() if c is None else ("c",))))
@@ -122,4 +122,5 @@ def batched_small_gemm_backward(
     members = _members("batched_small_gemm_backward", a, b, dy)
     if members is None:
         return one_or_all(gradients(dy, a, b))
-    return one_or_all([list(g) for g in zip(*(gradients(slope, x, y) for x, y, slope in members), strict=True)])
+    rows = [gradients(slope, x, y) for x, y, slope in members]
+    return one_or_all([tuple(row[i] for row in rows) for i in range(len(names))])
