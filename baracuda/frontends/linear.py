@@ -21,6 +21,7 @@ from baracuda.frontends.product_function import MatmulBackward, MatmulFunction, 
 from baracuda.frontends.products import Ref, bmm, leading, matmul, mm, of_rank, one_element
 from baracuda.frontends.views import merged, output
 from baracuda.ops.matmul.descriptor import labelled
+from baracuda.ops.matmul.groups import checked_ends
 
 _FREE = "mopqrst"
 
@@ -179,12 +180,7 @@ def bilinear_backward(
 def _ends(offs: Any, groups: int | None, rows: int) -> list[int]:
     """Where each group of rows ends, on the host."""
     refuse("it reads offsets on the host")
-    ends = [int(e) for e in (offs.tolist() if hasattr(offs, "tolist") else offs)]
-    rising = all(low <= high for low, high in zip([0, *ends], ends, strict=False))
-    if (groups is not None and len(ends) != groups) or not rising or (ends[-1] if ends else 0) > rows:
-        expected = f"{'some' if groups is None else groups} numbers that rise, at most to {rows}"
-        raise InvalidProblemError(f"grouped_mm: offs {ends}; expected {expected}")
-    return ends
+    return checked_ends("grouped_mm", offs.tolist() if hasattr(offs, "tolist") else offs, groups, rows)
 
 
 def _by_rows(left: Ref, right: Ref, offs: Any) -> bool:

@@ -39,4 +39,5 @@ FAMILIES = (
     "quantization.dynamic", "quantization.per_group", "quantization.packing", "quantization.blockwise", "quantization.layouts",
     "quantization.scaling", "quantization.gptq",
     "quantization.gguf", "quantization.fp8", "quantization.microscaling", "quantization.nf4",
+    "matmul.quantized", "matmul.scaled", "matmul.structured", "matmul.adapters", "matmul.small", "matmul.microscaling",
 )  # fmt: skip

@@ -188,6 +188,49 @@ def _weights(gates: int, inputs: int, units: int, cells: int = 1) -> list[Tensor
     return [t for _ in range(cells) for t in (_t(rows, inputs), _t(rows, units), _t(rows), _t(rows))]
 
 
+def _bytes(*shape: int, element: K = K.S8) -> Tensor:
+    return _t(*shape, domain="index:256", element=element)
+
+
+def _scale(*shape: int) -> Tensor:
+    return _t(*shape, domain="positive", element=K.F32)
+
+
+def _exponents(rows: int, blocks: int) -> Tensor:
+    return Tensor((rows, blocks), element=K.U8, listed=tuple(122 + i * 5 % 11 for i in range(rows * blocks)))
+
+
+_SHRUNK = ([2, 0, -1, 1], [0, 20, 33, 34, 39])
+_E4M3, _E5M2 = ({"element": kind} for kind in (K.F8E4M3, K.F8E5M2))
+#: Products of scaled, packed and structured factors.
+_SCALED_PRODUCTS = (
+    _call("w8a8_gemm", _bytes(40, 300), _bytes(70, 300), _scale(40), _scale(70), None, _t(40, domain="shift", element=K.S32)),
+    _call("w8a8_gemm", _bytes(3, 300, element=K.U8), _bytes(70, 300), _scale(3), _scale(), _t(70, element=K.F16), dtype="f16"),
+    _call(
+        "qlinear_matmul", _bytes(2, 40, 300, element=K.U8), _scale(), _bytes(element=K.U8), _bytes(300, 70), _scale(70),
+        _bytes(70), Tensor((), element=K.F32, listed=(9e4,)), _bytes(),
+    ),
+    _call("fp8_gemm_rowwise", _t(40, 300, **_E4M3), _t(140, 300, **_E5M2), _scale(40), _scale(140), _t(140, element=K.BF16)),
+    _call("fp8_gemm_rowwise", _t(40, 300, **_E4M3), _t(140, 300, **_E4M3), _scale(40, 3), _scale(2, 3), dtype="f32"),
+    _call("scaled_grouped_mm", _t(40, 300, **_E4M3), _t(3, 300, 70, **_E4M3), _scale(40), _scale(3, 70), [10, 10, 33]),
+    _call("scaled_grouped_mm", _bytes(70, 40), _bytes(40, 33), _scale(3, 70), _scale(3, 33), [10, 10, 33], dtype="f32"),
+    _call("scaled_grouped_mm_backward", _t(40, 70), _bytes(40, 99), _bytes(3, 99, 70), _scale(40), _scale(3, 70), [10, 10, 33]),
+    _call("mxfp8_gemm", _t(5, 100, **_E4M3), _t(6, 100, **_E5M2), _exponents(5, 4), _exponents(6, 4), dtype="f32"),
+    _call("mxfp4_gemm", *(_bytes(n, 50, element=K.U8) for n in (5, 6)), _exponents(5, 4), _exponents(6, 4), dtype="f32"),
+    _call(
+        "nvfp4_gemm", _bytes(40, 150, element=K.U8), _bytes(70, 150, element=K.U8), _t(40, 19, **_E4M3), _t(70, 19, **_E4M3),
+        _scale(), _scale(1),
+    ),
+    _call("semi_structured_24_gemm", _t(40, 136), _t(70, 68), _bytes(70, 17, element=K.U8), _t(70)),
+    _call("semi_structured_24_gemm_backward", _t(40, 70), _t(40, 136), _t(70, 68), _bytes(70, 17, element=K.U8), _t(70)),
+    _call("lora_sgmv", _t(40, 70), _t(40, 136), _t(3, 136, 16), _t(3, 16, 70), *_SHRUNK, scale=0.7),
+    _call("lora_sgmv_backward", _t(40, 70), _t(40, 70), _t(40, 136), _t(3, 136, 16), _t(3, 16, 70), *_SHRUNK, scale=0.7),
+    *(
+        _call("batched_small_gemm", _t(50, m, k), _t(50, k, n), _t(50, m, n), alpha=2.0, beta=0.5)
+        for m, n, k in ((4, 4, 4), (16, 16, 16), (32, 32, 32), (7, 30, 13))
+    ),
+    _call("batched_small_gemm_backward", _t(50, 7, 30), _t(50, 7, 13), _t(50, 13, 30)),
+)  # fmt: skip
 #: Calls with more rows, longer ones, and with options that no sample has.
 LARGER: tuple[FunctionCase, ...] = (
     # transforms: every radix, a large prime, two passes, several axes; spectra and filters
@@ -305,6 +348,7 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("logits_bitmask", _t(5, 301), _index(1 << 30, 5, 10)),
     _call("ctc_loss", _t(12, 3, 6), *_CTC), _call("ctc_loss_backward", _t(3), _t(12, 3, 6), *_CTC, reduction="none"),
     _call("rnnt_loss", _t(3, 12, 6, 6), *_CTC), _call("rnnt_loss_backward", _t(3), _t(3, 12, 6, 6), *_CTC, reduction="none"),
+<<<<<<< HEAD
     *(_call("quantize_fp8", _t(150, 300), scaling=how) for how in ("tensor", "row", "column", "1x128", "128x128")),
     _call("quantize_fp8", _t(150, 300), _t(150, 3), dtype="f8e5m2"),
     _call("dequantize_fp8", _t(9, 300, element=K.F8E4M3), _t(9, 3)),
@@ -316,6 +360,9 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("dequantize_nf4", _codes(9, 150), _t(9, 5, element=K.F32), dtype="bf16"),
     *(_call("gguf_dequantize", _codes(9, 3 * size), name) for name, size in _GGML.items()),
     *(_call("gguf_quantize", _t(9, 768), name) for name in _GGML_WRITTEN),
+=======
+    *_SCALED_PRODUCTS,
+>>>>>>> qscaled
     _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),
     # quantization by integers
     *(_call("quantize_dynamic", _X, axis=a, symmetric=s) for a in (None, -1, (0, 2)) for s in (True, False)),

@@ -62,6 +62,7 @@ _CLASSES = np.array([0, 2, 1, -100])
 _LCE = ((4, 8), (5, 8), _CLASSES)
 _LENGTHS = np.array([6, 3], np.int32)
 _PLACES = np.array([4, 0, 4, 1, 2])
+_PLACES_OF_FOUR = np.array([[0x4E, 0x0D], [0x94, 0x08], [0xE9, 0x04], [0xC4, 0x0E]], np.uint8)
 
 
 def _score(score: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
@@ -202,6 +203,13 @@ CALLS: dict[str, list[Callable[[], Made]]] = {
     "grouped_mm_backward": [_of((5, 3), (5, 4), (2, 4, 3), np.array([2, 5], np.int32))],
     "int_mm": [lambda: ((np.int8(_drawn(3, 4) * 5), np.int8(_drawn(4, 5) * 5)), {})],
     "scaled_mm": [lambda: ((_quantized(3, 4), _quantized(4, 5), np.array(0.5, F32), np.array(2.0, F32)), {"dtype": "f32"})],
+    "batched_small_gemm_backward": [
+        _of((3, 2, 5), (3, 2, 4), (3, 4, 5)), _of((3, 2, 5), (3, 2, 4), (3, 4, 5), (3, 2, 5), beta=2.0)
+    ],
+    "lora_sgmv": [_of((3, 5), (3, 4), (2, 4, 2), (2, 2, 5), np.array([1, 0, 1]), scale=0.5)],
+    "lora_sgmv_backward": [_of((3, 5), (3, 5), (3, 4), (2, 4, 2), (2, 2, 5), np.array([1, -1]), np.array([0, 2, 3]))],
+    "semi_structured_24_gemm": [_of((2, 3, 12), (4, 6), _PLACES_OF_FOUR, (4,))],
+    "semi_structured_24_gemm_backward": [_of((3, 4), (3, 12), (4, 6), _PLACES_OF_FOUR, (4,))],
     "choose_backward": [lambda: ((_drawn(5), _PLACES % 3, [_drawn(5), _drawn(5), _drawn(1)]), {})],
     "diagonal_scatter_backward": [_of((3, 4), (3, 4), (3,), offset=1)],
     "dynamic_slice_backward": [_of((2, 3), (3, 4), np.array([1, 1]))],

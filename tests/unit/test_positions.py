@@ -53,6 +53,7 @@ DEVIATIONS = {
     "scatter_reduce": "an axis comes second; an axis is no tensor, so PyTorch's order is refused",
     "rms_norm": "normalized_shape comes second; a tuple is no weight",
     "scaled_mm": "recipes come between the scales; a recipe is no tensor",
+    "scaled_grouped_mm": "recipes come between the scales; a recipe is no tensor",
     "logspace": "endpoint comes fourth, as in NumPy; a base is no flag, so PyTorch's order is refused",
     "pad": "NumPy's widths come second, a pair for every axis; PyTorch's list is given by name, and the docstring says so",
     "slice": "starts and stops come second and third, as in ONNX and JAX; PyTorch's narrow begins with the axis",

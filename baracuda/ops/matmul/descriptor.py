@@ -17,6 +17,10 @@ from baracuda.ops.matmul.epilogue import ACTIVATIONS
 
 Shape = tuple[int, ...]
 _BATCH = "BCDEFGHI"
+#: Attributes that are the shapes of tensors which the product, or its result, is scaled or shifted by.
+_FACTORS = ("a_scale", "b_scale", "a_zero", "b_sum", "b_zero", "a_sum", "y_scale", "y_zero")
+#: Of these, the first is not there without the second.
+_TOGETHER = (("a_zero", "b_sum"), ("b_sum", "a_zero"), ("b_zero", "a_sum"), ("a_sum", "b_zero"), ("y_zero", "y_scale"))
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,12 @@ class MatmulDescriptor(Descriptor):
     a_scale, b_scale
         Shapes, which broadcast to y's, of f32 tensors that the product is multiplied by: () for one scale, (m, 1) for one a
         row. They make up for quantized factors.
+    a_zero, b_sum, b_zero, a_sum
+        Shapes, which broadcast to y's, of s32 tensors for factors of integers with zero points: from the product, as an
+        integer, a_zero * b_sum and b_zero * a_sum are subtracted first. A factor's sums are those of its elements over k.
+    y_scale, y_zero
+        Shapes, which broadcast to y's, of the f32 scale and the s32 zero point of a y of 8-bit integers: the codes
+        rint(value / y_scale) + y_zero, limited to y's element, are stored.
     saves
         Whether what the activation is applied to is stored too, as `z`.
     gradient
@@ -71,6 +81,12 @@ class MatmulDescriptor(Descriptor):
     bias_axis: int | None = None
     a_scale: Shape | None = None
     b_scale: Shape | None = None
+    a_zero: Shape | None = None
+    b_sum: Shape | None = None
+    b_zero: Shape | None = None
+    a_sum: Shape | None = None
+    y_scale: Shape | None = None
+    y_zero: Shape | None = None
     saves: bool = False
     gradient: bool = False
     conjugate_a: bool = False
@@ -135,6 +151,10 @@ class MatmulDescriptor(Descriptor):
             )
         both = Category.COMPLEX in (self.element.category, self.a_element.category)
         widens = self.a_element.is_integer and self.element.is_float and self.a_scale is not None
+        if self.y_scale is not None and self.element not in (ElementKind.S8, ElementKind.U8):
+            raise InvalidProblemError(f"y: element {self.element} with a scale; expected s8 or u8")
+        if (self.has_a_zero or self.has_b_zero) and not self.a_element.is_integer:
+            raise InvalidProblemError(f"the factors are {self.a_element}; expected integers, which have zero points")
         same = (self.element.compute.category is self.a_element.compute.category) or widens
         if (both and self.element is not self.a_element) or (not same and not widens):
             raise InvalidProblemError(
@@ -150,9 +170,19 @@ class MatmulDescriptor(Descriptor):
             raise UnsupportedError(f"activation: {self.activation} of {self.element}; expected a float element")
         if self.gradient and (self.activation == "none" or self.saves):
             raise InvalidProblemError("gradient: expected an activation to differentiate, and no z to save")
-        for name, shape in (("c", self.c_shape), ("a_scale", self.a_scale), ("b_scale", self.b_scale)):
+        shapes = {"c": self.c_shape} | {name: getattr(self, name) for name in _FACTORS}
+        for name, shape in shapes.items():
             if shape is not None and not _broadcasts(shape, self.y_shape):
                 raise InvalidProblemError(f"{name}: shape {shape} does not broadcast to {self.y_shape}")
+        for name, needed in (
+            ("a_zero", "b_sum"),
+            ("b_sum", "a_zero"),
+            ("b_zero", "a_sum"),
+            ("a_sum", "b_zero"),
+            ("y_zero", "y_scale"),
+        ):
+            if shapes[name] is not None and shapes[needed] is None:
+                raise InvalidProblemError(f"{name}: shape {shapes[name]} without {needed}; expected both")
         if self.bias_axis is not None:
             check_axis("bias_axis", self.bias_axis, len(self.y_shape))
             if self.bias_axis >= 0:
@@ -205,29 +235,35 @@ class MatmulDescriptor(Descriptor):
         assert self.bias_axis is not None
         return (self.y_shape[self.bias_axis],)
 
-    @property
-    def scale_element(self) -> ElementKind:
-        return ElementKind.F32
+    scale_element, zero_element = ElementKind.F32, ElementKind.S32
 
     has_c = property(lambda self: self.c_shape is not None)
     has_bias = property(lambda self: self.bias_axis is not None)
     has_a_scale = property(lambda self: self.a_scale is not None)
     has_b_scale = property(lambda self: self.b_scale is not None)
+    has_a_zero = property(lambda self: self.a_zero is not None)
+    has_b_zero = property(lambda self: self.b_zero is not None)
+    has_y_scale = property(lambda self: self.y_scale is not None)
+    has_y_zero = property(lambda self: self.y_zero is not None)
 
     @cached_property
     def parameters(self) -> dict[str, float]:
         """The numbers that the kernel is given at run time."""
         parameters: dict[str, float] = {}
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
-            parameters |= {name: value.real, f"{name}.im": value.imag}
+            parameters[name] = value.real
+            if self.conjugates:
+                parameters[f"{name}.im"] = value.imag
         return parameters
 
     @property
     def epilogue(self) -> str:
         """What is done to the product, in a word; empty for nothing."""
-        words = ["scales"] * (self.has_a_scale or self.has_b_scale) + ["c"] * self.has_c + ["bias"] * self.has_bias
+        words = ["zeros"] * (self.has_a_zero or self.has_b_zero) + ["scales"] * (self.has_a_scale or self.has_b_scale)
+        words += ["c"] * self.has_c + ["bias"] * self.has_bias
         if self.activation != "none":
             words.append(f"d{self.activation}" if self.gradient else self.activation)
+        words += ["codes"] * self.has_y_scale
         return "+".join(words)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from baracuda.core.elements import Category, ElementKind
 from baracuda.formula import functions as f
 from baracuda.formula.complex import Complex
@@ -48,7 +50,7 @@ def derivative(activation: str, kind: ElementKind) -> Callable[[Expr, Expr], Exp
 @cache
 def epilogue_graph(d: MatmulDescriptor) -> Graph:
     """From the product and the tensors of a descriptor to its results. Every port varies along all axes."""
-    value, work = _product(d)
+    work = d.accumulator if d.conjugates else ElementKind.F32 if d.y_scale is not None else d.element.compute
     inputs: list[Port] = []
 
     def read(name: str, kind: ElementKind) -> Value:
@@ -59,6 +61,15 @@ def epilogue_graph(d: MatmulDescriptor) -> Graph:
         inputs.extend(halves)
         return Complex(*(input_(p.name, p.kind) for p in halves))
 
+    def whole(name: str) -> Expr:
+        inputs.append(Port(name, d.zero_element))
+        return input_(name, d.zero_element)
+
+    value = _product(d)
+    for zero, total in (("a_zero", "b_sum"), ("b_zero", "a_sum")):
+        if getattr(d, zero) is not None:
+            value = value - whole(zero) * whole(total)
+    value = cast(value, work) if isinstance(value, Expr) else value
     for name in ("a_scale", "b_scale"):
         if getattr(d, name) is not None:
             value = value * read(name, d.scale_element)
@@ -75,6 +86,14 @@ def epilogue_graph(d: MatmulDescriptor) -> Graph:
         results["y"] = derivative(d.activation, work)(value, z)
     else:
         results["y"] = ACTIVATIONS[d.activation](value) if isinstance(value, Expr) else value
+        if d.y_scale is not None:
+            assert isinstance(value, Expr)
+            scale = read("y_scale", d.scale_element)
+            assert isinstance(scale, Expr)
+            code = f.rint(value / scale)
+            code = code if d.y_zero is None else code + cast(whole("y_zero"), work)
+            limits = np.iinfo(d.element.numpy)
+            results["y"] = cast(f.clamp(code, float(limits.min), float(limits.max)), d.element.compute)
         if d.saves:
             results["z_saved"] = value
     outputs = [pair for name, result in results.items() for pair in _written(name, result, d.element)]
@@ -82,17 +101,16 @@ def epilogue_graph(d: MatmulDescriptor) -> Graph:
     return Graph((*product_ports, *inputs), tuple(outputs))
 
 
-def _product(d: MatmulDescriptor) -> tuple[Value, ElementKind]:
-    """The accumulators, and the kind that the epilogue computes in."""
+def _product(d: MatmulDescriptor) -> Value:
+    """The accumulators."""
     if d.a_element.category is not Category.COMPLEX:
-        work = d.element.compute
-        return cast(input_(PRODUCT, d.accumulator), work), work
+        return input_(PRODUCT, d.accumulator)
     re, im = (input_(name, d.accumulator) for name in PRODUCT_PARTS)
     if d.conjugate_a and d.conjugate_b:
-        return Complex(re, -im), d.accumulator
+        return Complex(re, -im)
     if d.conjugate_a or d.conjugate_b:  # the conjugated factor is read with its parts exchanged, which is i times it
-        return Complex(im, -re), d.accumulator
-    return Complex(re, im), d.accumulator
+        return Complex(im, -re)
+    return Complex(re, im)
 
 
 def _scaled(value: Value, factor: complex, name: str, work: ElementKind) -> Value:

@@ -24,8 +24,9 @@ from baracuda.ops.matmul.epilogue import epilogue_graph
 
 @dataclass
 class MatmulArgs(Args):
-    """a, b: the factors; c: what is added; bias: a vector that is added; a_scale, b_scale: factors of the product; z: what
-    the activation was applied to, read for its derivative; y: the result; z_saved: where z is written."""
+    """a, b: the factors; c: what is added; bias: a vector that is added; a_scale, b_scale: factors of the product; a_zero,
+    b_sum, b_zero, a_sum: zero points of integers, and the sums of the other factor; y_scale, y_zero: those of a quantized
+    result; z: what the activation was applied to, read for its derivative; y: the result; z_saved: where z is written."""
 
     a: Any
     b: Any
@@ -33,6 +34,12 @@ class MatmulArgs(Args):
     bias: Any = None
     a_scale: Any = None
     b_scale: Any = None
+    a_zero: Any = None
+    b_sum: Any = None
+    b_zero: Any = None
+    a_sum: Any = None
+    y_scale: Any = None
+    y_zero: Any = None
     z: Any = None
     y: Any = None
     z_saved: Any = None
@@ -70,6 +77,16 @@ class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):
         TensorSpec("bias", "a vector that is added", "bias_shape", varies=Axes.INNER, when="has_bias"),
         TensorSpec("a_scale", "a factor", "a_scale", "scale_element", varies=Axes.INNER, when="has_a_scale"),
         TensorSpec("b_scale", "a factor", "b_scale", "scale_element", varies=Axes.INNER, when="has_b_scale"),
+        TensorSpec("a_zero", "zero points of a", "a_zero", "zero_element", varies=Axes.INNER, when="has_a_zero"),
+        TensorSpec("b_sum", "sums of b", "b_sum", "zero_element", varies=Axes.INNER, when="has_a_zero"),
+        TensorSpec("b_zero", "zero points of b", "b_zero", "zero_element", varies=Axes.INNER, when="has_b_zero"),
+        TensorSpec("a_sum", "sums of a", "a_sum", "zero_element", varies=Axes.INNER, when="has_b_zero"),
+        TensorSpec(
+            "y_scale", "the scale of the result's codes", "y_scale", "scale_element", varies=Axes.INNER, when="has_y_scale"
+        ),
+        TensorSpec(
+            "y_zero", "the zero point of the result's codes", "y_zero", "zero_element", varies=Axes.INNER, when="has_y_zero"
+        ),
         TensorSpec("z", "what the activation was applied to", "y_shape", when="gradient"),
         TensorSpec("y", "the result", "y_shape", written=True),
         TensorSpec("z_saved", "what the activation is applied to", "y_shape", written=True, when="saves"),

@@ -11,6 +11,7 @@ from functools import partial
 
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.matmul.cpu.blocked import blocked
+from baracuda.lowering.matmul.cpu.integers.bytes import byte_product, takes_bytes
 from baracuda.lowering.matmul.cpu.integers.schedule import integer_product
 from baracuda.lowering.matmul.cpu.plan import OrientedMatmul, Steps
 from baracuda.lowering.matmul.cpu.strips import MOST_ROWS, strips
@@ -30,6 +31,9 @@ def ways(matmul_problem: MatmulProblem, target: CpuTarget) -> Iterator[Lowered]:
 def lower(matmul_problem: MatmulProblem, target: CpuTarget | None = None) -> Lowered:
     """The program, whose workspace holds packed factors and, where k is long, sums."""
     c = matmul_problem if any(o.general for o in matmul_problem.tensors) else merged(matmul_problem)
+    if takes_bytes(c, target or host()):
+        kernel, own = byte_product(c, target or host())
+        return Lowered(kernel.steps, tuple(own.integers), kernel.nbytes, kernel.schedule)
     swap = _swaps(c)
     product = OrientedMatmul.of(c, swap)
     own = Words(product.nest)

@@ -11,6 +11,7 @@ from math import prod
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import coord, rebuild
+from baracuda.lowering.matmul.cuda.batches import is_small, lower_batches
 from baracuda.lowering.matmul.cuda.integers.lower import integer_variants
 from baracuda.lowering.matmul.cuda.kernel import lower_tile
 from baracuda.lowering.matmul.cuda.tensor_core_chain import lower_chain
@@ -61,6 +62,12 @@ def _checked(c: MatmulProblem) -> MatmulProblem:
     return c
 
 
+def _is_turned(c: MatmulProblem) -> bool:
+    """Whether the neighbours of the first result lie along m."""
+    first, rank = c.operands[-len(c.epilogue.outputs)], len(c.batch)
+    return first.steps(rank) == 1 != first.steps(rank + 1)
+
+
 def _columns(c: MatmulProblem, target: Target) -> int:
     """Columns that a block of a thin product takes: few enough that every multiprocessor has a block. Where a thread then has
     several rows, 64 are better than 32 (H200, 8192x8192 in bf16: 16 rows in 102 us instead of 119, 4 in 47 instead of 54)."""
@@ -98,8 +105,7 @@ def candidates(c: MatmulProblem, target: Target) -> Iterator[tuple[MatmulProblem
     for way, exchanged in ((c, False), (flipped, True)) if c.m <= c.n else ((flipped, True), (c, False)):
         if real and way.m <= THIN:
             yield way, thin_tile(packed(way)[0], _columns(way, target), target.shared_bytes), exchanged
-    first, rank = c.operands[-len(c.epilogue.outputs)], len(c.batch)
-    exchanged = first.steps(rank) == 1 != first.steps(rank + 1)
+    exchanged = _is_turned(c)
     way = flipped if exchanged else c
     for tile in tiles(way, target.multiprocessors):
         yield way, tile, exchanged
@@ -122,8 +128,7 @@ def _by_tensor_cores(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
     by_groups = by_warpgroups(c, transposed(c), target) if c.k else iter(())
     if min(c.m, c.n) > THIN or fills(c, target):  # warps have smaller tiles (H200, 1 row by 4096x4096: 14 us instead of 16)
         yield from by_groups
-    first, rank = c.operands[-len(c.epilogue.outputs)], len(c.batch)
-    exchanged = first.steps(rank) == 1 != first.steps(rank + 1)
+    exchanged = _is_turned(c)
     if min(c.m, c.n) <= FEW_ROWS:
         exchanged = c.n < c.m
     way = transposed(c) if exchanged else c
@@ -137,6 +142,10 @@ def variants(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
     if c.math in TENSOR_CORE_MATH.values():
         yield from _by_tensor_cores(c, target)
         return
+    if len(c.batch) and is_small(c):
+        merged_batch = _checked(c)
+        exchanged = _is_turned(merged_batch)
+        yield lower_batches(transposed(merged_batch) if exchanged else merged_batch, target, exchanged=exchanged)
     for way, tile, exchanged in candidates(c, target):
         lowered = lowered_under(way, tile, exchanged=exchanged)
         if lowered is not None and lowered.launches[0].shared <= target.shared_bytes:

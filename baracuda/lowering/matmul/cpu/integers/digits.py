@@ -100,7 +100,7 @@ class DigitTile(IntegerTile):
     def _transpose(self, b: Builder, block: Value) -> None:
         """The words of each register of a block, in place."""
         with b.loop(0, self.data_bytes(False), _BYTES) as register:
-            _transpose(b, b.at(block, register))
+            transpose(b, b.at(block, register))
 
     def words(self, b: Builder, steps: list[Value]) -> list[Value]:
         """For each digit, lowest first, those of four steps side by side in 32 bits."""
@@ -123,8 +123,6 @@ class DigitTile(IntegerTile):
 
     @contextmanager
     def ready(self, b: Builder) -> Iterator[None]:
-        shape = [1, *[0] * 15, *[_PITCH, 0] * _REGISTERS, *[0] * 16, *[_ROWS] * _REGISTERS, *[0] * 8]
-        _do(b, "ldtilecfg", b.module.table("i8", shape))
         size = self.weights * _BYTES
         places = [(b.array("i8", n), n) for n in (size, size, max(self.nbytes, self.block_bytes(True)))]
         for place, nbytes in places:
@@ -133,8 +131,8 @@ class DigitTile(IntegerTile):
         (first, _), (second, _), (self._nothing, _) = places
         self._waiting = [b.variable(self._nothing) for _ in range(3)]
         self._sums = [b.variable(first), b.variable(second)]
-        yield
-        _do(b, "tilerelease")
+        with ready(b):
+            yield
 
     _nothing: Value
     _waiting: list[Variable]
@@ -183,7 +181,7 @@ class DigitTile(IntegerTile):
 
     def arrange(self, b: Builder, sums: Value) -> None:
         if self.flipped:
-            _transpose(b, sums)
+            transpose(b, sums)
 
     def _products(self, b: Builder, left: Value, right: Value) -> Iterator[Callable[[], None]]:
         """The matrix products, each with the loads it needs.
@@ -205,18 +203,18 @@ class DigitTile(IntegerTile):
                 oldest = max(held, key=lambda k: later.index(k) if k in later else len(later), default=key)
                 held[key] = free.pop() if free else held.pop(oldest)
                 at = b.at(factors[key[0]], self.register(*key[1:]))
-                _do(b, "tileloadd64", _number(held[key]), at, Value("i64", str(_PITCH)))
-            return _number(held[key])
+                do(b, "tileloadd64", number(held[key]), at, Value("i64", str(_PITCH)))
+            return number(held[key])
 
         def product(n: int) -> None:
             weight = sum(order[n][1:])
-            accumulator = _number(weight % accumulators)
+            accumulator = number(weight % accumulators)
             if n == 0 or sum(order[n - 1][1:]) != weight:
-                _do(b, "tileloadd64", accumulator, zeros, Value("i64", "0"))
+                do(b, "tileloadd64", accumulator, zeros, Value("i64", "0"))
             x, y = (register(n, key) for key in needs[n])
-            _do(b, "tdpbssd", accumulator, x, y)
+            do(b, "tdpbssd", accumulator, x, y)
             if n == len(order) - 1 or sum(order[n + 1][1:]) != weight:
-                _do(b, "tilestored64", accumulator, b.at(to, weight * _BYTES), Value("i64", str(_PITCH)))
+                do(b, "tilestored64", accumulator, b.at(to, weight * _BYTES), Value("i64", str(_PITCH)))
 
         return (partial(product, n) for n in range(len(order)))
 
@@ -257,7 +255,7 @@ class DigitTile(IntegerTile):
         return b.call(type_, intrinsic("fma", type_), high, constant("float", 0x47800000, _LANES), low)
 
 
-def _transpose(b: Builder, square: Value) -> None:
+def transpose(b: Builder, square: Value) -> None:
     """16 rows of 16 words, in place."""
     places = [b.at(square, row * _PITCH) for row in range(_ROWS)]
     words = [b.load(vector("i32", _LANES), at, _PITCH) for at in places]
@@ -265,9 +263,18 @@ def _transpose(b: Builder, square: Value) -> None:
         b.store(row, at, _PITCH)
 
 
-def _number(register: int) -> Value:
+@contextmanager
+def ready(b: Builder) -> Iterator[None]:
+    """The registers are there inside, each of 16 rows of 64 bytes."""
+    shape = [1, *[0] * 15, *[_PITCH, 0] * _REGISTERS, *[0] * 16, *[_ROWS] * _REGISTERS, *[0] * 8]
+    do(b, "ldtilecfg", b.module.table("i8", shape))
+    yield
+    do(b, "tilerelease")
+
+
+def number(register: int) -> Value:
     return Value("i8", str(register))
 
 
-def _do(b: Builder, name: str, *args: Value) -> None:
+def do(b: Builder, name: str, *args: Value) -> None:
     b.call("void", f"llvm.x86.{name}", *args)
