@@ -33,5 +33,5 @@ FAMILIES = (
     "rnn.lstm", "rnn.gru", "rnn.slstm", "rnn.one_step", "rnn.tags", "rnn.packing",
     "fft.transforms", "fft.frequencies", "fft.cosine", "fft.long_convolution",
     "signal.windows", "signal.filterbanks", "signal.frames", "signal.convolution", "signal.resampling",
-    "signal.log_mel", "signal.filters",
+    "signal.log_mel", "signal.filters", "matmul.packed_weights",
 )  # fmt: skip
