@@ -79,4 +79,4 @@ def digits_launch(digits: Digits, words: Words) -> Launch:
         f" totals + record * {digits.per_span}, threadIdx.x % 32);",
     ]
     source = translation_unit(words, body, 32 * _WARPS, SCALE + definitions(problem.coding))
-    return Launch(KernelSource(source), (-(-digits.records // _WARPS), 1, 1), 32 * _WARPS)
+    return Launch(KernelSource(source), (max(1, -(-digits.records // _WARPS)), 1, 1), 32 * _WARPS)
