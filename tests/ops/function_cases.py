@@ -148,6 +148,8 @@ _DRAWS: dict[str, dict[str, float]] = {
     "bernoulli": {"p": 0.3},
 }  # fmt: skip
 
+#: Packed codes of weights.
+_CODES, _BYTES = _t(70, 150, element=K.U8), _t(70, 300, element=K.S8)
 _STEPS = Tensor((9,), element=K.S64, listed=(11, 4, 0, 7, 11, 1, 10, 3, 8))
 
 
@@ -256,5 +258,11 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("randperm", _KEY, 3000), *(_call("multinomial", _KEY, _t(9, 70, domain="positive"), 20, r) for r in (False, True)),
     _call("ctc_loss", _t(12, 3, 6), *_CTC), _call("ctc_loss_backward", _t(3), _t(12, 3, 6), *_CTC, reduction="none"),
     _call("rnnt_loss", _t(3, 12, 6, 6), *_CTC), _call("rnnt_loss_backward", _t(3), _t(3, 12, 6, 6), *_CTC, reduction="none"),
+    # packed weights: several steps of a strip, more rows than are multiplied side by side, groups shorter and longer than blocks
+    *(_call("int4_weight_gemm", _t(m, 300), _CODES, _t(70, 300 // g + (300 % g > 0)), group_size=g, signed=g < 100, dtype="f32")
+      for m in (1, 37) for g in (32, 64, 128, 256)),
+    *(_call("int8_weight_gemm", _t(m, 300), _BYTES, _t(70), _t(70, element=K.S32), _t(70), activation="silu") for m in (1, 19)),
+    *(_call("ternary_gemm", _t(m, 600), _CODES, _t(70, 5), group_size=128) for m in (3, 150)),
+    *(_call("nf4_gemm", _t(m, 300), _CODES, _t(70, 5)) for m in (2, 40)),
     _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),
 )  # fmt: skip

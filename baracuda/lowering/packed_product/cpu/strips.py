@@ -245,4 +245,3 @@ def _as_s32(b: Builder, x: Value) -> Value:
 
 def _bits(value: float) -> int:
     return int(struct.unpack("<I", struct.pack("<f", value))[0])
-
