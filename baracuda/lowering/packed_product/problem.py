@@ -4,32 +4,33 @@
 
 where g = k // group counts the groups of a row of weights. Integers all the way to a block's end, whose sum has an exact value:
 
-k is cut into blocks from 0: of 32, 64 or 128 steps where groups have as many, of 128 where they are longer, so that none lies in two
-groups. In a block, for each row of x, from the block's own elements, widened to f32 (those that are not finite count as 0):
+k is cut into blocks from 0: of 32, 64 or 128 steps where groups have as many, of 128 where they are longer, so that none lies in
+two groups. In a block, for each row of x, from the block's own elements, widened to f32 (those that are not finite count as 0):
 
 1. E is the smallest whole number with |x| <= 127/128 * 2**E for all of them, and not below 15 - 149;
 2. q = x * 2**(15 - E), rounded to the nearest integer, ties to even; S = 2**(E - 15): the steps of
    `baracuda/formula/integer_products.py`, at 15 bits.
 
-A code less its zero point is an integer already; a level of NF4 is one, round(level * 2**14), with its scale times 2**-14, rounded to
-f32. P is the exact sum of the block's q * (code - zero_point): it does not exceed 2**31 where codes and zero points differ by 510 at
-most (where they do by more, it wraps in 32 bits). Then, blocks in rising order, from s = +0:
+A code less its zero point is an integer already; a level of NF4 is one, round(level * 2**14), with its scale times 2**-14,
+rounded to f32. P is the exact sum of the block's q * (code - zero_point): it does not exceed 2**31 where codes and zero points
+differ by 510 at most (where they do by more, it wraps in 32 bits). Then, blocks in rising order, from s = +0:
 
 3. s = fma(F * S, scale, s), F being P rounded to f32, nearest even. F * S is exact, but where it is beyond the range of f32.
 
 Where a row of x has an element that is not finite, anywhere in k, y is made of the sum of the products x * w with such elements
-instead, in rising k, where w = (code - zero_point) * scale, rounded: NaN, or an infinity. Scales that are not finite enter by step 3.
+instead, in rising k, where w = (code - zero_point) * scale, rounded: NaN, or an infinity. Scales that are not finite enter by
+step 3.
 
-A last block that is not whole is one with zeros behind its elements, and a last group may be shorter. So the bits of an element depend
-on its row of x, its row of weights and the extent of a group, and on nothing else: not on how P is computed. Tensor cores take q as two
-digits of 8 bits, a CPU as halves of 32.
+A last block that is not whole is one with zeros behind its elements, and a last group may be shorter. So the bits of an element
+depend on its row of x, its row of weights and the extent of a group, and on nothing else: not on how P is computed. Tensor cores
+take q as two digits of 8 bits, a CPU as halves of 32.
 
 **Error.** q is off by at most half a unit of 2**(E - 15), 1.01 * 2**-15 * M / 2 with M the block's largest magnitude, so that
 
     |y - exact| <= sum over blocks of 0.51 * 2**-15 * M * sum|w| + (blocks + 1) * 2**-24 * sum|x * w|,
 
-the exact product being of x as given with the weights that the codes stand for. Elements of bf16 within 2**7 of the largest in their
-block are taken as they are.
+the exact product being of x as given with the weights that the codes stand for. Elements of bf16 within 2**7 of the largest in
+their block are taken as they are.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ NF4_INTEGERS = tuple(int(n) for n in np.rint(NF4_LEVELS.astype(np.float64) / NF4
 
 
 class Coding(Enum):
-    """How weights are coded. Codes of 4 and of 2 bits share a byte, the first one in the lowest bits, but for NF4, which has it in
-    the highest."""
+    """How weights are coded. Codes of 4 and of 2 bits share a byte, the first one in the lowest bits, but for NF4, which has it
+    in the highest."""
 
     U4 = "u4"
     S4 = "s4"

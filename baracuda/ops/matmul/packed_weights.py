@@ -8,11 +8,11 @@ from typing import Any, Literal
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import view
+from baracuda.core.views import reshaped, view
 from baracuda.lowering.packed_product.problem import Coding
 from baracuda.ops.declaration.composition import Given, Steps, composed
 from baracuda.ops.declaration.words import Dtype, Positive
-from baracuda.ops.matmul.packed import FLOATS, PackedProductDescriptor, PackedProductPlan
+from baracuda.ops.matmul.packed import PackedProductDescriptor, PackedProductPlan
 
 #: Names of what may follow a product, as `baracuda.linear` takes them.
 Activation = Literal[
@@ -38,7 +38,7 @@ def _by_groups(name: str, tensor: TensorRef, n: int, k: int, group: int) -> Tens
     groups = max(1, -(-k // group))
     shape, strides = tensor.shape, tensor.strides
     if shape in ((), (1,)):
-        steps: tuple[int, ...] | None = (0, 0)
+        steps: tuple[int, ...] = (0, 0)
     elif shape in ((n,), (n, 1)):
         steps = (strides[0], 0)
     elif shape == (n, groups):
@@ -76,19 +76,11 @@ def _gemm(
         "bias": bias,
     }
     y = do.result((*free, n), kind)
-    flat = do.reshaped(y, (m, n)) if _flattens(y) else None
+    flat = reshaped(y, (m, n))
+    made = do.plan(PackedProductPlan, d, tensors, flat)
     if flat is None:
-        do.copy(do.reshaped(do.plan(PackedProductPlan, d, tensors), y.shape), y)
-    else:
-        do.plan(PackedProductPlan, d, tensors, flat)
+        do.copy(do.reshaped(made, y.shape), y)
     return y
-
-
-def _flattens(y: TensorRef) -> bool:
-    """Whether all axes but the last are walked as one."""
-    from baracuda.core.views import reshaped
-
-    return reshaped(y, (prod(y.shape[:-1]), y.shape[-1])) is not None
 
 
 @composed(out=True, weight="n bytes : u8", zero_point="? : int", **_PATTERNS)
@@ -107,10 +99,10 @@ def int4_weight_gemm(
 ) -> TensorRef:
     """activation(x @ w.T + bias) with weights of 4 bits, w = (code - zero_point) * scale.
 
-    x is (..., k) of f16, bf16 or f32, weight u8 (n, ceil(k / 2)) with two codes to a byte, the first one in the low bits: 0 to 15,
-    or with `signed` -8 to 7. scale, a float, and zero_point, an integer (None: 0), are (n, ceil(k / group_size)), (n,) or (), and
-    differ from codes by 510 at most. group_size is 32, 64, a multiple of 128 or k; None: what the number of scales says. bias is
-    (n), activation as in `linear`; the result has x's element, or `dtype`.
+    x is (..., k) of f16, bf16 or f32, weight u8 (n, ceil(k / 2)) with two codes to a byte, the first one in the low bits: 0 to
+    15, or with `signed` -8 to 7. scale, a float, and zero_point, an integer (None: 0), are (n, ceil(k / group_size)), (n,) or (),
+    and differ from codes by 510 at most. group_size is 32, 64, a multiple of 128 or k; None: what the number of scales says. bias
+    is (n), activation as in `linear`; the result has x's element, or `dtype`.
 
     x is taken as integers of 15 bits by blocks of k, sums of a block are exact: the same bits on every device, in every batch
     (`baracuda.lowering.packed_product.problem`). Errors: `InvalidProblemError` for shapes and groups, `UnsupportedError` for
@@ -189,8 +181,8 @@ def nf4_gemm(
     activation: Activation = "none",
     dtype: Dtype = None,
 ) -> TensorRef:
-    """`int4_weight_gemm` with weights in NF4 (Dettmers et al. 2023): w = level(code) * scale, the scale being the largest magnitude
-    of a group.
+    """`int4_weight_gemm` with weights in NF4 (Dettmers et al. 2023): w = level(code) * scale, the scale being the largest
+    magnitude of a group.
 
     weight is u8 (n, ceil(k / 2)) with two codes to a byte, the first one in the high bits, as bitsandbytes has it. scale is
     (n, ceil(k / group_size)), or where k is a multiple of group_size a vector of as many. A level counts as the nearest
@@ -206,6 +198,3 @@ def nf4_gemm(
     if len(scale.shape) == 1 and k % group_size == 0 and scale.shape == (n * groups,):
         scale = view(scale, 0, (n, groups), (scale.strides[0] * groups, scale.strides[0]))
     return _gemm(do, Coding.NF4, x, weight, scale, None, bias, group_size, activation, dtype)  # type: ignore[no-any-return]
-
-
-__all__ = ["FLOATS", "int4_weight_gemm", "int8_weight_gemm", "nf4_gemm", "ternary_gemm"]

@@ -1,8 +1,9 @@
 """How packed codes become the operands of dot products on a CPU.
 
-A strip is as many rows of weights as a vector has lanes of 32 bits. Words of 4 bytes of these rows, side by side in a vector, hold the
-same steps of k of each; shifted and masked as halves of 16 bits they are, shift by shift, pairs of codes for an instruction that
-multiplies halves and adds neighbours. The order of k in a block is free, as its sum is exact, and x is kept in this one.
+A strip is as many rows of weights as a vector has lanes of 32 bits. Words of 4 bytes of these rows, side by side in a vector,
+hold the same steps of k of each; shifted and masked as halves of 16 bits they are, shift by shift, pairs of codes for an
+instruction that multiplies halves and adds neighbours. The order of k in a block is free, as its sum is exact, and x is kept in
+this one.
 """
 
 from __future__ import annotations

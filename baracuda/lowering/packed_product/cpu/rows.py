@@ -21,8 +21,8 @@ _LOW = 0xFFFF
 
 @dataclass(frozen=True)
 class Records:
-    """Records of `rows` rows, one behind the other, step of k by step. In each: pairs of integers in the order of the codes' (of a
-    product with levels their high digits, then the low ones), then of each block S, and the sum of its integers."""
+    """Records of `rows` rows, one behind the other, step of k by step. In each: pairs of integers in the order of the codes' (of
+    a product with levels their high digits, then the low ones), then of each block S, and the sum of its integers."""
 
     codes: Codes
     rows: int

@@ -92,7 +92,7 @@ class _Strips:
 
     def _read(self, weights: Value, step: Value, columns: Value, raw: Value, words: Value) -> None:
         """The words of a step of all rows, those at one place side by side."""
-        b, codes, lanes, size = self.b, self.codes, self.lanes, self.codes.step_bytes
+        b, lanes, size = self.b, self.lanes, self.codes.step_bytes
         row, byte = self.weight_strides
         begin = b.mul(step, size)
         left = b.sub(self.row_bytes, begin)
@@ -109,14 +109,12 @@ class _Strips:
             b.store(b.load("i8", at, 1), b.at(raw, b.add(b.mul(r, size), i)), 1)
         source, by = from_.get(), pitch.get()
         for start in range(0, size, 4 * lanes):
-            rows = []
-            for r in range(lanes):
-                at = b.at(b.at(source, b.mul(by, r)), start)
-                rows.append(b.load(self.whole, at, 1))
-                if unit:
-                    b.prefetch(b.at(at, _AHEAD * size))
-            for i, column in enumerate(transposed(b, rows)):
-                b.store(column, b.at(words, (start // 4 + i) * 4 * lanes), 4 * lanes)
+            places = [b.at(b.at(source, b.mul(by, lane)), start) for lane in range(lanes)]
+            loaded = [b.load(self.whole, place, 1) for place in places]
+            for place in places if unit else ():
+                b.prefetch(b.at(place, _AHEAD * size))
+            for number, column in enumerate(transposed(b, loaded)):
+                b.store(column, b.at(words, (start // 4 + number) * 4 * lanes), 4 * lanes)
 
     def _unpack(self, words: Value, pairs: Value) -> None:
         """The pairs of all words of a step, for more rows than are multiplied side by side."""

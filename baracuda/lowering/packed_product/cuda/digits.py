@@ -73,7 +73,8 @@ def digits_launch(digits: Digits, words: Words) -> Launch:
         f"if (record >= {words.signed(digits.records)}) return;",
         f"const i64 spans = {words.signed(digits.spans)}, row = record / spans, k0 = (record - row * spans) * {LONGEST};",
         *digits.pointers(words),
-        f"const i64 step = {'1' if x.steps(1) == 1 else words.signed(x.strides[1])}, left = {words.signed(problem.product.k)} - k0;",
+        f"const i64 step = {'1' if x.steps(1) == 1 else words.signed(x.strides[1])};",
+        f"const i64 left = {words.signed(problem.product.k)} - k0;",
         f"write_digits<{problem.block}>((const {kind}*)W.w[0] + row * {words.signed(x.strides[0])} + k0 * step, step,"
         f" left < {LONGEST} ? (int)left : {LONGEST}, digits + record * {2 * LONGEST}, scales + record * {digits.per_span},"
         f" totals + record * {digits.per_span}, threadIdx.x % 32);",

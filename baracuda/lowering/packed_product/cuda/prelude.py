@@ -14,9 +14,9 @@ def _bytes(digits: list[int]) -> str:
 _HIGH = [(v + 128) >> 8 for v in NF4_INTEGERS]
 _LOW = [v - 256 * h for v, h in zip(NF4_INTEGERS, _HIGH, strict=True)]
 
-#: What is the same for all codings. A *span* is 128 steps of k, of which each of the four threads that share a row of an instruction
-#: has 32 neighbours; the order of k in these is free. A place is where among the 32 bytes that a thread has of a digit of x, and of
-#: the codes once they are bytes, a step of k is.
+#: What is the same for all codings. A *span* is 128 steps of k, of which each of the four threads that share a row of an
+#: instruction has 32 neighbours; the order of k in these is free. A place is where among the 32 bytes that a thread has of a
+#: digit of x, and of the codes once they are bytes, a step of k is.
 _COMMON = r"""
 // Bytes of a row of codes that hold a thread's share of a span, as words, one by one; those that do not exist are 0.
 template <int N> __device__ __forceinline__ void gather_codes(unsigned (&to)[N], const unsigned char* row, i64 step, int first,
@@ -165,8 +165,9 @@ template <class S> __device__ __forceinline__ float scale_of(S s) {{ return wide
     return f"static constexpr int OFFSET = {coding.offset};" + own + _COMMON
 
 
-#: P of the two rows and the pair of columns that a thread has of an instruction's sums, rounded. The columns of a pair are the digits
-#: of one row of x, the most significant first. `shift` is what is subtracted from every code, times the sum of x's integers.
+#: P of the two rows and the pair of columns that a thread has of an instruction's sums, rounded. The columns of a pair are the
+#: digits of one row of x, the most significant first. `shift` is what is subtracted from every code, times the sum of x's
+#: integers.
 ROUNDED = r"""
 __device__ __forceinline__ float rounded(const int (&c)[1][4], int r, int shift) {
   return (float)(int)((unsigned)c[0][2 * r] * 256u + (unsigned)c[0][2 * r + 1] - (unsigned)shift);
@@ -181,7 +182,7 @@ __device__ __forceinline__ float rounded(const int (&c)[2][4], int r, int) {
 PRODUCT = r"""
 template <int DIGITS> struct Weights {
   unsigned a[DIGITS][4][4];
-  template <int N> __device__ __forceinline__ Weights(const unsigned (&words)[2][N]) {
+  template <int N> __device__ __forceinline__ void make(const unsigned (&words)[2][N]) {
 #pragma unroll
     for (int j = 0; j < 4; ++j)
 #pragma unroll

@@ -1,10 +1,10 @@
 """Products of few rows of x with packed weights: the codes are read once, and go straight to tensor cores.
 
-16 rows of weights are the rows of an instruction, and its 8 columns the digits of 4 rows of x (where blocks are shorter than a span of
-128 steps of k: of fewer rows, each block of a span in columns of its own, with zeros for the other threads' steps). The warps of a
-group have the same rows of weights and take spans in turn. Each thread brings its own codes, and digits of x, to a place of its own in
-shared memory, some spans ahead. After some turns the F * S of a group meet in shared memory, where each thread adds those of some
-sums in rising order of blocks; the scales and zero points are brought there by all, some turns ahead.
+16 rows of weights are the rows of an instruction, and its 8 columns the digits of 4 rows of x (where blocks are shorter than a
+span of 128 steps of k: of fewer rows, each block of a span in columns of its own, with zeros for the other threads' steps). The
+warps of a group have the same rows of weights and take spans in turn. Each thread brings its own codes, and digits of x, to a
+place of its own in shared memory, some spans ahead. After some turns the F * S of a group meet in shared memory, where each
+thread adds those of some sums in rising order of blocks; the scales and zero points are brought there by all, some turns ahead.
 
 Bytes: the codes once, in pieces of 16; the digits of x once for each block of threads, from L2.
 """
@@ -36,8 +36,9 @@ _TURNS, _STAGES = 4, 8
 
 @dataclass(frozen=True)
 class ThinTile:
-    """What a block of threads takes: `bm` rows of x, and 16 rows of weights for each of its `groups` of `ways` warps, which exchange
-    what they have after `turns` spans each, and have `stages` spans in shared memory, in which there are `per_span` blocks."""
+    """What a block of threads takes: `bm` rows of x, and 16 rows of weights for each of its `groups` of `ways` warps, which
+    exchange what they have after `turns` spans each, and have `stages` spans in shared memory, in which there are `per_span`
+    blocks."""
 
     bits: int
     per_span: int
@@ -136,10 +137,10 @@ def lower_thin(p: PackedProduct, target: Target) -> Lowered:
     first = digits_launch(digits, words)
     frame = epilogue_frame(c, words)
     finish, functions = epilogue(c, frame, t)
-    own = -(-COLUMNS * t.bm // (32 * t.ways))
+    own, across = -(-COLUMNS * t.bm // (32 * t.ways)), -(-c.n // t.bn)
     body = [
         "extern __shared__ __align__(128) unsigned char shared[];",
-        f"const unsigned across = {words.unsigned(-(-c.n // t.bn))}, tile_m = divide(blockIdx.x, {words.divisor(-(-c.n // t.bn))});",
+        f"const unsigned across = {words.unsigned(across)}, tile_m = divide(blockIdx.x, {words.divisor(across)});",
         f"const i64 m0 = (i64)tile_m * {t.bm}, n0 = (i64)(blockIdx.x - tile_m * across) * {t.bn};",
         *tile_extents(c, words, t.bm, t.bn),
         "const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, quarter = lane % 4;",
@@ -194,7 +195,7 @@ def lower_thin(p: PackedProduct, target: Target) -> Lowered:
     ]
     tables = SCALE + PRODUCTS + MULTIPLY_ADD + BARRIER + definitions(p.coding) + PRODUCT + ROUNDED + functions
     source = frame.kernel(body, t.threads, tables, blocks=max(1, 4 // t.groups))
-    grid = -(-c.n // t.bn) * -(-c.m // t.bm)
+    grid = across * -(-c.m // t.bm)
     launch = Launch(KernelSource(source), (grid, 1, 1), t.threads, max(t.shared, sums_bytes(c, t)))
     return Lowered((first, launch), tuple(words.values), digits.end, f"packed {p.coding.value} {t}")
 
@@ -254,8 +255,8 @@ def _fetch(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
 
 
 def _groups(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
-    """Declares `load_groups`, which loads scales and zero points of the blocks from a span on, and `store_groups`, which puts them
-    where they are exchanged."""
+    """Declares `load_groups`, which loads scales and zero points of the blocks from a span on, and `store_groups`, which puts
+    them where they are exchanged."""
     scale, *zero = p.product.b[1:]
     own = -(-t.blocks * COLUMNS // (32 * t.ways))
     kind, of_zero = STORAGE[scale.kind], STORAGE[zero[0].kind] if zero else "int"
@@ -268,7 +269,6 @@ def _groups(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
             f"const i64 {name}_step = {words.signed(o.strides[1])};",
         ]
 
-    # a thread has one row of weights: neighbouring ones have neighbouring blocks of few rows otherwise, but need them side by side
     return [
         f"float* const exchange = (float*)(shared + {t.ring_bytes}) + group * {t.exchange_words};",
         *pointer("scale", kind, 2),
@@ -360,7 +360,8 @@ def _turn(p: PackedProduct, t: ThinTile) -> list[str]:
         "for (int r = 0; r < 2; ++r)",
         held,
         "fetch(stage);",
-        f"const Weights<{count}> weights(words);",
+        f"Weights<{count}> weights;",
+        "weights.make(words);",
         "#pragma unroll" if t.carries else "#pragma unroll 2",
         f"for (int tile = 0; tile < {t.column_tiles}; ++tile) {{",
         *mine,
