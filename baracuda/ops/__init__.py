@@ -40,4 +40,5 @@ FAMILIES = (
     "quantization.scaling", "quantization.gptq",
     "quantization.gguf", "quantization.fp8", "quantization.microscaling", "quantization.nf4",
     "matmul.quantized", "matmul.scaled", "matmul.structured", "matmul.adapters", "matmul.small", "matmul.microscaling",
+    "signal.log_mel", "signal.filters", "matmul.packed_weights",
 )  # fmt: skip
