@@ -74,6 +74,10 @@ class Steps(Protocol):
     def result_like(self, tensor: TensorRef) -> TensorMut:
         """What the caller gave to write the result to, of the shape and element of a tensor; a new tensor where nothing."""
 
+    def replacing(self, tensors: Sequence[TensorRef]) -> list[Any]:
+        """What the caller gave to write to in place of each of these tensors, one `out` for each: the very tensor, or one of its
+        shape and element that shares no memory with any other; new tensors where nothing."""
+
     def new_like(self, tensor: TensorRef) -> TensorMut:
         """A new tensor of the shape and element of another, and in its memory order."""
 
