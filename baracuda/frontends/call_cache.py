@@ -50,7 +50,7 @@ from baracuda.runtime.streams import own_stream
 
 native = load()
 #: Launches of a call that is kept; native/call.h has room for as many.
-MOST_LAUNCHES = 64
+MOST_LAUNCHES = 256
 #: Numbers of checks of ranges: where a call has none of the same name, they follow from its shapes.
 OF_SHAPES = frozenset({"low", "last", "ignore_index"})
 #: What the names of other numbers begin with that follow from shapes alone.

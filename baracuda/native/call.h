@@ -290,7 +290,7 @@ static int packed(PyObject *const *args, Py_ssize_t count, PyObject *names, PyOb
 
 typedef void (*Execute)(uint64_t control, uint64_t *words, uint64_t plan);
 typedef int (*CudaLaunch)(uint64_t *block);
-enum { FEW_LAUNCH_WORDS = 2048, MOST_LAUNCHES = 64, FEW_SOURCES = FEW_TENSORS + 34 };
+enum { FEW_LAUNCH_WORDS = 2048, MOST_LAUNCHES = 256, FEW_SOURCES = FEW_TENSORS + 34 };
 
 /* Run a call: its results; NULL and no error where the long way has to be taken. */
 static PyObject *follow(Call *call, const Key *key, PyObject *const *args, Py_ssize_t count, PyObject *names) {

@@ -33,7 +33,7 @@ static struct {
 static Py_ssize_t watchers = 0;
 static _Thread_local Py_ssize_t thread_watchers = 0;
 
-enum { FEW_WORDS = 320, MOST_WORDS = 1 << 14, FEW_TENSORS = 40, MOST_TENSORS = 2048, MOST_NUMBERS = 16, MOST_KEPT = 512,
+enum { FEW_WORDS = 320, MOST_WORDS = 1 << 17, FEW_TENSORS = 40, MOST_TENSORS = 1 << 14, MOST_NUMBERS = 16, MOST_KEPT = 512,
        MOST_RANK = 32, MOST_ATTEMPTS = 3, MOST_INTERNED = 4096, MOST_CALLS = 4096 };
 enum { SMALL_RESULT = 64 * 1024, SMALL_SCRATCH = 16 << 20, BRIEF = 32 * 1024 };
 
