@@ -87,8 +87,8 @@ whole_step = Op(_whole_step, Rule.COMMON, name="whole_step", results=("new_param
 _NUMBERS: dict[str, tuple[float, ...]] = dict.fromkeys(
     ("lr", "step", "beta2_decay", "threshold", "eps1", "eps2", "weight_decay"), ()
 )
-_POWER = Annotated[float, AtMost(0), Finite()]
-_LEAST = Annotated[float, AtLeast(0), Finite()]
+_Power = Annotated[float, AtMost(0), Finite()]
+Least = Annotated[float, AtLeast(0), Finite()]
 
 
 @composed(
@@ -112,11 +112,11 @@ def adafactor_step(
     col_var: Given = None,
     variance: Given = None,
     *,
-    beta2_decay: _POWER = -0.8,
+    beta2_decay: _Power = -0.8,
     threshold: Annotated[float, Above(0), Finite()] = 1.0,
-    eps1: _LEAST | None = None,
-    eps2: _LEAST = 1e-3,
-    weight_decay: _LEAST | None = None,
+    eps1: Least | None = None,
+    eps2: Least = 1e-3,
+    weight_decay: Least | None = None,
     relative: bool = True,
     scaled: bool = True,
     maximize: bool = False,
