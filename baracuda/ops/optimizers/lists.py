@@ -75,7 +75,7 @@ def form_of(
     kinds = [kind for _, kind, _, _ in tensors] + [k for _, k, _ in descriptor.results.values()]
     graph = descriptor.graph
     plain = all(k.category is not Category.COMPLEX and k.bits >= 8 for k in kinds)
-    whole = all(p.axes is Axes.FULL for p, _ in graph.outputs) and not gathers(graph) and not scans(graph)
+    whole = all(p.axes for p, _ in graph.outputs) and not gathers(graph) and not scans(graph)
     if not plain or not whole or reduces(graph, Axes.FULL) or any(n.op in ("coord", "position") for n in graph.nodes):
         return None
     return Form(descriptor, tuple(tensors))
