@@ -21,18 +21,18 @@ from baracuda.lowering.nest.problem import Nest
 #: How many items a program has room for; the largest that the words of a launch allow, at most.
 ROOM = (8, 64, 256, 1024, 4096)
 #: Words of a launch for addresses: 32 KiB less 4 bytes is what a GPU takes, and some are other words.
-MOST_WORDS = 4000
+MOST_WORDS = 4064
 #: Extent of the nest.
 EXTENT = 1 << 12
 
 
 @dataclass(frozen=True)
 class ListProblem:
-    """`nest` for each of `sizes` numbers of elements; of `scalar` operands an item has one element, and of `shared` ones all items
-    have the same one."""
+    """`nest` for each of `sizes` numbers of elements. Operand i has the addresses of list lists[i], which has one for each item, or
+    where it is `shared` one for all; what is written in place has those of what is read there."""
 
     nest: Nest
-    scalar: tuple[bool, ...]
+    lists: tuple[int, ...]
     shared: tuple[bool, ...]
     sizes: tuple[int, ...]
 
@@ -43,8 +43,12 @@ class ListProblem:
 
     @property
     def starts(self) -> list[int]:
-        """The number among all addresses of the first one of each operand, and how many addresses there are."""
+        """The number among all addresses of the first one of each list, and how many addresses there are."""
         return [0, *accumulate(1 if shared else self.room for shared in self.shared)]
+
+    def varies(self, operand: int) -> bool:
+        """Whether an operand has an element for each of an item's."""
+        return any(self.nest.operands[operand].strides)
 
 
 def most_items(shared: Sequence[bool]) -> int:

@@ -110,17 +110,21 @@ def launches(
                 _nests.clear()
             made = _nests[structure] = nest, names
     nest, names = made
-    of_all = tuple(n in shared for n in names)
-    scalar = tuple(nest.operands[i].strides == (0,) for i in range(len(names)))
+    different: list[tuple[bool, Sequence[int]]] = []
+    lists: list[int] = []
+    for n in names:
+        entry = (n in shared, addresses[n])
+        lists.append(next((i for i, other in enumerate(different) if other == entry), len(different)))
+        different += [entry] * (lists[-1] == len(different))
+    of_all = tuple(single for single, _ in different)
     most = most_items(of_all)
     for first in range(0, len(sizes), most):
-        own = tuple(sizes[first : first + most])
-        problem = ListProblem(nest, scalar, of_all, own)
+        problem = ListProblem(nest, tuple(lists), of_all, tuple(sizes[first : first + most]))
         program = _program(device, form, problem, structure)
         pointers: list[int] = []
-        for n, single in zip(names, of_all, strict=True):
-            found = [addresses[n][0]] if single else list(addresses[n][first : first + most])
-            pointers += found if single else found + [found[0]] * (problem.room - len(found))
+        for single, found in different:
+            part = list(found[:1] if single else found[first : first + most])
+            pointers += part if single else part + part[:1] * (problem.room - len(part))
         yield program, pointers
 
 
@@ -133,7 +137,7 @@ def _itemsize(form: Form, name: str) -> int:
 
 
 def _program(device: Device, form: Form, problem: ListProblem, structure: Any) -> GeneratedExecutable:
-    key = (structure, problem.sizes)
+    key = (structure, problem.lists, problem.shared, problem.sizes)
     with _lock:
         program = _programs.get(key)
         if program is not None:

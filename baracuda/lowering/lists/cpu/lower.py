@@ -47,8 +47,9 @@ def ways(problem: ListProblem, target: CpuTarget) -> Iterator[Lowered]:
         left = b.min(b.sub(word_at(b, "i64", b.add(item, first + room)), done), i64(step))
         pointers = {}
         for i, operand in enumerate(nest.operands):
-            place = i64(starts[i]) if problem.shared[i] else b.add(item, starts[i])
-            offset = i64(0) if problem.scalar[i] else b.mul(done, operand.kind.itemsize)
+            at = problem.lists[i]
+            place = i64(starts[at]) if problem.shared[at] else b.add(item, starts[at])
+            offset = b.mul(done, operand.kind.itemsize) if problem.varies(i) else i64(0)
             pointers[i] = b.at(word_at(b, "ptr", place), offset)
         passes.segments.length = left
         passes.begin(pointers, [])

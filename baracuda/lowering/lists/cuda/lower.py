@@ -21,9 +21,7 @@ def ways(problem: ListProblem, target: Target) -> Iterator[Lowered]:
     """The launch of a problem."""
     starts, sizes = problem.starts, problem.sizes
     words = Words(starts[-1], problem.nest.graph.params)
-    addresses = [
-        f"W.w[{start}]" if shared else f"W.w[{start} + low]" for start, shared in zip(starts[:-1], problem.shared, strict=True)
-    ]
+    addresses = [f"W.w[{starts[at]}{'' if problem.shared[at] else ' + low'}]" for at in problem.lists]
     frame = Frame(problem.nest, target.tuning, words, addresses)
     kernel = PointwiseKernel(frame)
     threads = target.tuning.run_threads
