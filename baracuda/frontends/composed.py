@@ -13,13 +13,14 @@ from baracuda.core.descriptor import Descriptor
 from baracuda.core.device import DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.implementation import Executable
 from baracuda.core.layout import contiguous_strides, may_share, same_view
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut
 from baracuda.core.views import as_bits, extents_of, reshaped, view
 from baracuda.frontends import views
-from baracuda.frontends.arrays import borrowed, memory_order
+from baracuda.frontends.arrays import borrowed, current_stream, memory_order
 from baracuda.frontends.call import NUMBERS, apply, describe
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.indexed import check_indices
@@ -62,6 +63,13 @@ class _Steps:
         given = into if isinstance(into, tuple) else (into,)
         made = apply(plan, plan.args, d, self.like, values, outputs, given, preference)
         return one_or_all([self.seen(r) for r in made if r is not None])
+
+    def launch(self, program: Executable, addresses: Sequence[int], written: Sequence[TensorRef]) -> None:
+        device = written[0].device
+        stream, size = current_stream(self.like, device), program.workspace_bytes
+        note_writes(written)
+        scratch = self.new((size,), ElementKind.U8).pointer if size else 0
+        program.call(addresses, scratch, stream.handle)
 
     def new(self, shape: Shape, kind: ElementKind, lying_as: TensorRef | None = None) -> TensorMut:
         array, target = views.output(self.like, shape, kind, None if lying_as is None else memory_order(lying_as))

@@ -78,9 +78,7 @@ class _Items:
         """What is given for each result."""
         if self.in_place:
             return {n: self.lists[self._replaced(n)] for n in results}
-        out = self.out if isinstance(self.out, (tuple, list)) else () if self.out is None else (self.out,)
-        if len(results) == 1 and len(out) != 1:
-            out = (out,) if out else ()
+        out = _outputs(self.out, len(results))
         if len(out) > len(results):
             raise InvalidProblemError(f"out: {len(out)} lists; expected at most {len(results)}: {', '.join(results)}")
         found = {}
@@ -237,6 +235,16 @@ class _Items:
         views.run(self.op, own, self.lists[like][i], tuple(written[n][i] for n in results), **words)
 
 
+def _outputs(out: Any, results: int) -> Sequence[Any]:
+    """What is given for each result: of a single one it may be the list itself."""
+    if out is None:
+        return ()
+    listed = isinstance(out, (tuple, list))
+    if results == 1 and not (listed and len(out) == 1 and isinstance(out[0], (tuple, list))):
+        return (out,)
+    return out if listed else (out,)  # type: ignore[no-any-return]
+
+
 def list_call(op: Op, arguments: Sequence[Any], keywords: Mapping[str, Any], in_place: bool, out: Any = None) -> Any:
     """The results of an op over lists: a list, or a tuple of lists."""
     function = _function(op, in_place)
@@ -327,9 +335,7 @@ def _as_lists(op: Op, tensors: Sequence[Any], words: Mapping[str, Any], new: Any
     else:
         rest = list(new or ())
         names = [r for r in op.results if r.removeprefix("new_") in lists or not r.startswith("new_")] or ["y"]
-        into = out if isinstance(out, (tuple, list)) else ()
-        if len(names) == 1 and len(into) != 1:
-            into = (out,) if out is not None else ()
+        into = _outputs(out, len(names))
         found = []
         for i in range(len(names)):
             if i < len(into) and into[i] is not None:

@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeAlias
 from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.implementation import Executable
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut, TensorRef
@@ -60,6 +61,9 @@ class Steps(Protocol):
         preference: PlanPreference | None = None,
     ) -> Any:
         """What a plan of a family of its own computes: its result, or a tuple of several."""
+
+    def launch(self, program: Executable, addresses: Sequence[int], written: Sequence[TensorRef]) -> None:
+        """A program that is no plan's, with the addresses of its operands; `written` are the tensors that it writes."""
 
     def new(self, shape: Shape, kind: ElementKind, lying_as: Given = None) -> TensorMut:
         """A new tensor, to write; its axes lie in memory in the order of those of another of the same rank, if one is given."""
