@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from baracuda.core.bounds import AtLeast
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import Number, domain_of
-from baracuda.frontends.binding import ELEMENT
+from baracuda.core.parameters import ELEMENT, Number, domain_of
 from baracuda.frontends.call import describe
 from baracuda.frontends.multi_tensor import applied
 from baracuda.ops.elementwise.conversions import cast
@@ -29,11 +28,11 @@ def clip_grad_norm(
 ) -> tuple[Any, list[Any]]:
     """A list of gradients limited by the norm of them all: each times min(max_norm / (norm + 1e-6), 1).
 
-    Returns the norm before, which is `grad_norm` of order p, and the gradients: new tensors, those of `out`, or with in_place=True
-    the very list. The factor is computed in the kind that a gradient computes in, and multiplied to each element, also where it is
-    1 (a norm that is infinite gives gradients of 0 and NaN, one that is NaN gives NaN; error_if_nonfinite=True raises
-    `InvalidProblemError` before anything is written, for which the host waits). All is a few launches, however many tensors there
-    are, and max_norm may change from call to call without another compilation. The same bits on every device.
+    Returns the norm before, which is `grad_norm` of order p, and the gradients: new tensors, those of `out`, or with
+    in_place=True the very list. The factor is computed in the kind that a gradient computes in, and multiplied to each element,
+    also where it is 1 (a norm that is infinite gives gradients of 0 and NaN, one that is NaN gives NaN; error_if_nonfinite=True
+    raises `InvalidProblemError` before anything is written, for which the host waits). All is a few launches, however many
+    tensors there are, and max_norm may change from call to call without another compilation. The same bits on every device.
 
     Source: torch.nn.utils.clip_grad_norm_.
 

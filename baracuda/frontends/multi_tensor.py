@@ -26,8 +26,8 @@ Lists = dict[str, "list[Any]"]
 
 
 class ListFunction:
-    """An op over lists, as the cache of calls sees it: what it returns are the new tensors, result by result, in one tuple, or None
-    where all are given or the call is in place."""
+    """An op over lists, as the cache of calls sees it: it returns the new tensors, result by result, in one tuple, or None where all
+    are given or the call is in place."""
 
     def __init__(self, op: Op, in_place: bool) -> None:
         self.op, self.in_place = op, in_place
@@ -198,7 +198,9 @@ class _Items:
         described = describe_bound(self.op, self._bound(i))[0].results
         for n, (own, _, _) in described.items():
             if own != shape:
-                raise UnsupportedError(f"{self.op}: {n} of item {i} has shape {own}; expected {shape}, that of the item's tensors")
+                raise UnsupportedError(
+                    f"{self.op}: {n} of item {i} has shape {own}; expected {shape}, that of the item's tensors"
+                )
         return {n: kind for n, (_, kind, _) in described.items()}
 
     def _check(self, written: Mapping[str, Sequence[TensorRef]]) -> None:
@@ -207,12 +209,14 @@ class _Items:
         for n, refs in self.refs.items():
             tensors += [(r, f"{n}[{i}]", i, r.shape == self._whole(i)[0], False) for i, r in enumerate(refs)]
         tensors += [(r, n, None, False, False) for n, r in self.shared.items()]
-        for n, refs in written.items():
+        for n, targets in written.items():
             called = self._called(n)
-            tensors += [(r, f"{called}[{i}]", i, True, True) for i, r in enumerate(refs)]
+            tensors += [(r, f"{called}[{i}]", i, True, True) for i, r in enumerate(targets)]
         check_apart(tensors)
 
-    def _launch(self, form: Form, items: Sequence[int], written: Mapping[str, Sequence[TensorRef]], device: Any, stream: Any) -> None:
+    def _launch(
+        self, form: Form, items: Sequence[int], written: Mapping[str, Sequence[TensorRef]], device: Any, stream: Any
+    ) -> None:
         sizes, kept = [], []
         for i in items:
             if size := prod(self._whole(i)[0]):
@@ -242,7 +246,7 @@ def _outputs(out: Any, results: int) -> Sequence[Any]:
     listed = isinstance(out, (tuple, list))
     if results == 1 and not (listed and len(out) == 1 and isinstance(out[0], (tuple, list))):
         return (out,)
-    return out if listed else (out,)  # type: ignore[no-any-return]
+    return out if listed else (out,)
 
 
 def list_call(op: Op, arguments: Sequence[Any], keywords: Mapping[str, Any], in_place: bool, out: Any = None) -> Any:
@@ -251,8 +255,7 @@ def list_call(op: Op, arguments: Sequence[Any], keywords: Mapping[str, Any], in_
     words = dict(keywords)
     if out is not None:
         words["out"] = out
-    new = function(*arguments, **words)
-    return new
+    return function(*arguments, **words)
 
 
 @cache
@@ -269,41 +272,41 @@ def op_of(function: Any) -> Op:
     found = getattr(function, "op", None)
     name = getattr(function, "__name__", "")
     if not isinstance(found, Op) or name.endswith("_backward"):
-        raise InvalidProblemError(f"function: {function!r}; expected a function of this library that is one formula over elements")
+        raise InvalidProblemError(
+            f"function: {function!r}; expected a function of this library that is one formula over elements"
+        )
     return found
 
 
-def multi_tensor_apply(
-    function: Callable[..., Any], *tensors: Any, out: Any = None, in_place: bool = False, **words: Any
-) -> Any:
+def multi_tensor_apply(function: Callable[..., Any], *tensors: Any, out: Any = None, in_place: bool = False, **words: Any) -> Any:
     """A function of this library over lists of tensors: item i of each list together, all of them in one launch.
 
         multi_tensor_apply(baracuda.adamw_step, params, grads, exp_avgs, exp_avg_sqs, lr, step, in_place=True)
 
-    is `adamw_step` of each parameter with its gradient and state. `function` is one that computes element by element: a step of an
-    optimizer (`sgd_step`, `adamw_step`, `lion_step`, ...), `ema_update`, `cast`, `add`, `mul`, `sqrt`, `lerp`, ... Its tensors come
-    in its own order, or by name: a list of tensors for each, of one length; what is no list, a number or a tensor of one element,
-    such as lr or step, is that of all items; a list may also have one element for each item. Numbers and options are given by name
-    and may change from call to call without another compilation.
+    is `adamw_step` of each parameter with its gradient and state. `function` is one that computes element by element: a step of
+    an optimizer (`sgd_step`, `adamw_step`, `lion_step`, ...), `ema_update`, `cast`, `add`, `mul`, `sqrt`, `lerp`, ... Its tensors
+    come in its own order, or by name: a list of tensors for each, of one length; what is no list, a number or a tensor of one
+    element, such as lr or step, is that of all items; a list may also have one element for each item. Numbers and options are
+    given by name and may change from call to call without another compilation.
 
-    Results are lists of new tensors, one list or a tuple of several; `out` takes what is written instead, a list for each result (or
-    one for the only one), which may be that of the tensors that it replaces. With in_place=True each result called new_x takes the
-    place of x, and the only result of another function that of its first tensor; these lists are returned. Tensors of one item
-    have one shape, those of one list any shapes and elements; items of the same elements, whose tensors are dense and lie in one
-    order of memory, go together in one launch, up to as many as its 32 KiB of words have addresses for (on a GPU about 4,000
-    addresses in all: AdamW of 1,000 parameters), any other item is a call of its own. A function that is more than a formula over
-    elements, such as `lamb_step`, is called item by item. An element's bits do not depend on the list that it stands in. Calls
-    like an earlier one, with tensors anywhere, are made of the same launches, and may be recorded in graphs.
+    Results are lists of new tensors, one list or a tuple of several; `out` takes what is written instead, a list for each result
+    (or one for the only one), which may be that of the tensors that it replaces. With in_place=True each result called new_x
+    takes the place of x, and the only result of another function that of its first tensor; these lists are returned. Tensors of
+    one item have one shape, those of one list any shapes and elements; items of the same elements, whose tensors are dense and
+    lie in one order of memory, go together in one launch, up to as many as its 32 KiB of words have addresses for (on a GPU about
+    4,000 addresses in all: AdamW of 1,000 parameters), any other item is a call of its own. A function that is more than a
+    formula over elements, such as `lamb_step`, is called item by item. An element's bits do not depend on the list that it stands
+    in. Calls like an earlier one, with tensors anywhere, are made of the same launches, and may be recorded in graphs.
 
-    Raises `InvalidProblemError` for lists of several lengths, shapes that do not fit, and where what is written shares memory with
-    anything but the very tensor that it takes the place of; then nothing is written.
+    Raises `InvalidProblemError` for lists of several lengths, shapes that do not fit, and where what is written shares memory
+    with anything but the very tensor that it takes the place of; then nothing is written.
 
     Source: torch._foreach_add and its like, apex's multi_tensor_apply.
 
     Examples
     --------
     >>> import numpy as np, baracuda
-    >>> params, grads = [np.ones(2, np.float32), np.ones((1, 3), np.float32)], [np.ones(2, np.float32), np.ones((1, 3), np.float32)]
+    >>> params, grads = ([np.ones(shape, np.float32) for shape in (2, (1, 3))] for _ in range(2))
     >>> _ = baracuda.multi_tensor_apply(baracuda.sgd_step, params, grads, 0.25, in_place=True)
     >>> [p.tolist() for p in params]
     [[0.75, 0.75], [[0.75, 0.75, 0.75]]]

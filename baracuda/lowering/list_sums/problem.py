@@ -2,8 +2,8 @@
 
 Each item is contiguous, so that it is a row of elements in their logical order, and is reduced in the canonical order
 (`baracuda.formula.order`): segments of 1024 elements, 128 lanes in a segment, adjacent pairs of segments. A block of work takes
-64 segments of one item, whose result is a whole subtree of that; the results of an item's blocks, in the workspace, are combined in
-adjacent pairs in turn, one without a partner unchanged. So an item's bits are those of the same reduction of it alone. An item
+64 segments of one item, whose result is a whole subtree of that; the results of an item's blocks, in the workspace, are combined
+in adjacent pairs in turn, one without a partner unchanged. So an item's bits are those of the same reduction of it alone. An item
 without elements has a number of its own.
 
 Items are a table as in `baracuda.lowering.lists.problem`; one more number says which element of the result each has.

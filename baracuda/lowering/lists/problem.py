@@ -28,8 +28,8 @@ EXTENT = 1 << 12
 
 @dataclass(frozen=True)
 class ListProblem:
-    """`nest` for each of `sizes` numbers of elements. Operand i has the addresses of list lists[i], which has one for each item, or
-    where it is `shared` one for all; what is written in place has those of what is read there."""
+    """`nest` for each of `sizes` numbers of elements. Operand i has the addresses of list lists[i], which has one for each item,
+    or where it is `shared` one for all; what is written in place has those of what is read there."""
 
     nest: Nest
     lists: tuple[int, ...]

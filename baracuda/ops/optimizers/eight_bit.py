@@ -121,11 +121,11 @@ def adam8bit_step(
         m = beta1 * decoded(exp_avg) + (1 - beta1) * grad        v = beta2 * decoded(exp_avg_sq) + (1 - beta2) * grad**2
         new_param = param * (1 - lr * weight_decay) - lr * m / (1 - beta1**step) / (sqrt(v / (1 - beta2**step)) + eps)
 
-    in f32, and m and v are coded again: divided by the block's new largest magnitude, then the nearest value of the map, the lower
-    one of two, and of a negative m never 0. State begins as codes of 0, which are 127 in exp_avg and 0 in exp_avg_sq, and absmax 0.
-    Returns new_param, new_exp_avg, new_exp_avg_sq, new_absmax and new_absmax_sq; `out` takes a tensor for each, which may be the
-    one that it replaces. lr and step (from 1) are tensors without axes or numbers. One pass over all; the same bits on every
-    device. A NaN in a block's gradient makes its parameters' and absmax NaN.
+    in f32, and m and v are coded again: divided by the block's new largest magnitude, then the nearest value of the map, the
+    lower one of two, and of a negative m never 0. State begins as codes of 0, which are 127 in exp_avg and 0 in exp_avg_sq, and
+    absmax 0. Returns new_param, new_exp_avg, new_exp_avg_sq, new_absmax and new_absmax_sq; `out` takes a tensor for each, which
+    may be the one that it replaces. lr and step (from 1) are tensors without axes or numbers. One pass over all; the same bits on
+    every device. A NaN in a block's gradient makes its parameters' and absmax NaN.
 
     Source: Dettmers et al. 2022, "8-bit optimizers via block-wise quantization"; bitsandbytes' Adam8bit and AdamW8bit.
 
@@ -167,4 +167,3 @@ def _row(do: Steps, target: TensorRef) -> Any:
     """A target as a row, or a new row where it is none."""
     found = reshaped(target, (prod(target.shape),))
     return do.rows((prod(target.shape),), target.kind) if found is None else found
-

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from baracuda.core.bounds import Above, AtLeast, AtMost, Below, Finite
+from baracuda.core.bounds import Above, AtLeast, AtMost, Finite
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
 from baracuda.formula import functions as f
-from baracuda.formula.expr import Expr, cast, select
-from baracuda.ops.declaration.composition import Given, Steps, composed, one_or_all
+from baracuda.formula.expr import Expr, cast
+from baracuda.ops.declaration.composition import Given, Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Host, NonNegative, Own, Scalar, Stored, stored_like
-from baracuda.ops.optimizers.optimizers import moved
 
 _EPS = {ElementKind.F16: 2.0**-10, ElementKind.BF16: 2.0**-7, ElementKind.F32: 2.0**-23, ElementKind.F64: 2.0**-52}
 
@@ -134,8 +133,8 @@ def adafactor_step(
     without the limit 1 / sqrt(step) where relative=False, and without the last factor where scaled=False. eps1 is by default
     that of param's element. lr and step (from 1) are tensors without axes or numbers; arithmetic is in the kind that the
     gradient computes in. Returns new_param, new_row_var and new_col_var, or new_param and new_variance; `out` takes a tensor for
-    each, which may be the one that it replaces: then the step is in place. Raises `InvalidProblemError` for other shapes and where
-    state of the wrong sort is given. The same bits on every device: means and norms are canonical sums.
+    each, which may be the one that it replaces: then the step is in place. Raises `InvalidProblemError` for other shapes and
+    where state of the wrong sort is given. The same bits on every device: means and norms are canonical sums.
 
     Source: Shazeer and Stern 2018; torch.optim.Adafactor (its d is threshold).
 

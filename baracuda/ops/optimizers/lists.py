@@ -200,4 +200,3 @@ def _check_pair(a: Any, b: Any) -> None:
     raise InvalidProblemError(
         f"{name}: its memory overlaps that of {other_name}; expected none in common, or in place of it the very tensor"
     )
-

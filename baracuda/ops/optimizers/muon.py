@@ -43,9 +43,7 @@ def _momentum(
     return {"new_momentum_buffer": stored_like(average, momentum_buffer), "update": update}
 
 
-def _step(
-    param: Own, update: Expr, lr: Own, *, weight_decay: NonNegative = 0.1, shape_ratio: Scalar = 1.0
-) -> Stored:
+def _step(param: Own, update: Expr, lr: Own, *, weight_decay: NonNegative = 0.1, shape_ratio: Scalar = 1.0) -> Stored:
     k = ElementKind.F64 if ElementKind.F64 in (param.kind, update.kind) else ElementKind.F32
     p, rate = cast(param, k), cast(lr, k)
     return stored_like(p * (1.0 - rate * weight_decay) - rate * shape_ratio * cast(update, k), param)
@@ -69,9 +67,7 @@ def _product(
     return do.plan(MatmulPlan, d, {"a": a, "b": b, "c": c})
 
 
-def orthogonal(
-    do: Steps, x: TensorRef, steps: int, coefficients: Coefficients, eps: float, element: ElementKind
-) -> Any:
+def orthogonal(do: Steps, x: TensorRef, steps: int, coefficients: Coefficients, eps: float, element: ElementKind) -> Any:
     """The matrices of x after so many steps of the iteration, in this element."""
     first, third, fifth = coefficients
     rank = len(x.shape)
@@ -145,8 +141,8 @@ def muon_step(
 ) -> Any:
     """Muon: a step along the orthogonal factor of the momentum, for parameters that are matrices (..., m, n).
 
-        b = momentum * momentum_buffer + (1 - momentum) * grad        u = momentum * b + (1 - momentum) * grad, or b without nesterov
-        new_param = param * (1 - lr * weight_decay) - lr * r * muon_newton_schulz(u)
+        b = momentum * momentum_buffer + (1 - momentum) * grad        u = momentum * b + (1 - momentum) * grad, or b without
+        nesterov new_param = param * (1 - lr * weight_decay) - lr * r * muon_newton_schulz(u)
 
     with r = sqrt(max(1, m / n)), 0.2 * sqrt(max(m, n)) with adjust_lr="match_rms_adamw", or 1 with "none". lr is a tensor without
     axes or a number. Returns new_param and the new momentum_buffer b; `out` takes a tensor for each, which may be the one that it
@@ -165,9 +161,7 @@ def muon_step(
     """
     new_param, new_buffer = do.replacing([param, momentum_buffer])
     tensors = {"momentum_buffer": momentum_buffer, "grad": grad}
-    _, update = do.run(
-        muon_momentum, tensors, (new_buffer,), momentum=float(momentum), nesterov=nesterov, maximize=maximize
-    )
+    _, update = do.run(muon_momentum, tensors, (new_buffer,), momentum=float(momentum), nesterov=nesterov, maximize=maximize)
     m, n = param.shape[-2:]
     ratios = {"original": sqrt(max(1.0, m / max(n, 1))), "match_rms_adamw": 0.2 * sqrt(max(m, n)), "none": 1.0}
     found = orthogonal(do, update, steps, coefficients, float(eps), dtype or param.kind)

@@ -144,7 +144,8 @@ def grad_norm(do: Steps, grads: Sequence[TensorRef], *, p: float = 2.0, error_if
     each tensor is taken in the canonical order over its elements, then that of these sums in the canonical order over the list:
     the same bits on every device, and however the tensors lie. A tensor without elements counts as 0 (of p = -inf: not at all).
     Contiguous tensors of one element are read by one launch, up to about 4,000 of them. error_if_nonfinite=True raises
-    `InvalidProblemError` where the norm is infinite or NaN, for which the host waits. An empty list is an `InvalidProblemError`, too.
+    `InvalidProblemError` where the norm is infinite or NaN, for which the host waits. An empty list is an `InvalidProblemError`,
+    too.
 
     Source: torch.nn.utils.get_total_norm.
 

@@ -4,9 +4,9 @@ Each result is called new_... and stored in the element of what it replaces; wri
 step is in place. The arithmetic is in the kind that the gradient computes in: f32 for 16-bit gradients, so that parameters and
 state may be wider. `lr` and `step` (the number of this step, from 1) are tensors without axes or numbers; as tensors they may
 change from call to call without another plan, and so may all numbers. With decay rates (beta1, ...) the host computes in double,
-so that 1 - beta keeps its digits. `weight_decay` of None leaves it out; `maximize` goes up the gradient instead of down. Where param
-is a master of more bits than what the model computes with, model_param is the model's tensor: new_model_param is new_param in its
-element, written in the same pass; nothing of it is read.
+so that 1 - beta keeps its digits. `weight_decay` of None leaves it out; `maximize` goes up the gradient instead of down. Where
+param is a master of more bits than what the model computes with, model_param is the model's tensor: new_model_param is new_param
+in its element, written in the same pass; nothing of it is read.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _sign(x: Expr) -> Expr:
 
 
 def replaced(updated: dict[str, Expr], *, model_param: Expr | None = None, **tensors: Expr | None) -> dict[str, Stored]:
-    """What replaces each tensor that is given, by its name with new_ before; a model's parameter has the values of the new one."""
+    """What replaces each tensor that is given, by its name with new_ before; a model's parameter has the new one's values."""
     stored = {f"new_{n}": stored_like(updated[f"new_{n}"], v) for n, v in tensors.items() if v is not None}
     if model_param is not None:
         stored["new_model_param"] = stored_like(updated["new_param"], model_param)

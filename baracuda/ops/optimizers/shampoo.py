@@ -46,9 +46,7 @@ def _between(matrix: Expr, *, shape_power: Host = 4.0) -> Expr:
     return (_unity(matrix.kind) * (shape_power + 1.0) - matrix) * (1.0 / shape_power)
 
 
-def _buffered(
-    update: Expr, momentum_buffer: Own | None, *, momentum: Scalar = 0.0, nesterov: bool = False
-) -> dict[str, Any]:
+def _buffered(update: Expr, momentum_buffer: Own | None, *, momentum: Scalar = 0.0, nesterov: bool = False) -> dict[str, Any]:
     assert momentum_buffer is not None
     moving = momentum * cast(momentum_buffer, update.kind) + update
     direction = update + momentum * moving if nesterov else moving
@@ -100,9 +98,9 @@ def inverse_root(do: Steps, a: TensorRef, power: int, ridge: float, iterations: 
     return root
 
 
-_NUMBERS: dict[str, tuple[float, ...]] = dict.fromkeys(
-    ("lr", "beta2", "ridge", "momentum", "weight_decay", *OF_PRODUCTS), ()
-) | {"beta2": (1.0,)}
+_NUMBERS: dict[str, tuple[float, ...]] = dict.fromkeys(("lr", "beta2", "ridge", "momentum", "weight_decay", *OF_PRODUCTS), ()) | {
+    "beta2": (1.0,)
+}
 _SQUARE_LEFT, _SQUARE_RIGHT = "*batch m m : float", "*batch n n : float"
 
 
@@ -148,16 +146,16 @@ def shampoo_step(
     are given (4). left_root and right_root hold the inverse roots: with update_roots=True they are computed anew and, where
     given, returned; with False those that are given serve, so that a caller recomputes them every few steps, or gives
     preconditioners of his own (and no statistics at all). Where a momentum_buffer is given, U is gathered in it as in `sgd_step`.
-    Returns new_param and what replaces each of left, right, left_root, right_root and momentum_buffer that is given, in this order;
-    `out` takes a tensor for each, which may be the one that it replaces.
+    Returns new_param and what replaces each of left, right, left_root, right_root and momentum_buffer that is given, in this
+    order; `out` takes a tensor for each, which may be the one that it replaces.
 
     A root is that of A + ridge * norm(A) * I, by `iterations` coupled Newton steps in the kind that the statistics compute in:
 
         M = z A, X = z**(1 / p) I, z = (1 + p) / (2 norm(A)); then T = ((p + 1) I - M) / p, X <- X T, M <- T**p M
 
     T**p by squarings and then products by T, all of them products of that element, whose guarantee the step has. Each step
-    multiplies small eigenvalues by ((p + 1) / p)**p, about e: 25 reach a ridge of 1e-6. Raises `InvalidProblemError` where nothing
-    says a preconditioner.
+    multiplies small eigenvalues by ((p + 1) / p)**p, about e: 25 reach a ridge of 1e-6. Raises `InvalidProblemError` where
+    nothing says a preconditioner.
 
     Source: Gupta, Koren and Singer 2018; the iteration as in Anil et al. 2020.
 
@@ -176,7 +174,9 @@ def shampoo_step(
         what = "left or right" if update_roots else "left_root or right_root, with update_roots=False"
         raise InvalidProblemError(f"shampoo_step: no preconditioner; expected {what}")
     if update_roots and any(roots[n] is not None and n not in given for n in roots):
-        raise InvalidProblemError("shampoo_step: a root without its statistic; expected left and right for left_root and right_root")
+        raise InvalidProblemError(
+            "shampoo_step: a root without its statistic; expected left and right for left_root and right_root"
+        )
     replaced = {"param": param, **statistics}
     replaced |= {f"{n}_root": t for n, t in roots.items()} | {"momentum_buffer": momentum_buffer}
     names = [n for n, t in replaced.items() if t is not None]
@@ -186,16 +186,17 @@ def shampoo_step(
             _carried(do, replaced[n], targets[n])
         return tuple(targets.values())
     words: dict[str, Any] = {"beta2": float(beta2), "sums": beta2 == 1.0}
-    for n in statistics:
-        if (old := statistics[n]) is not None:
+    found: dict[str, TensorRef] = {}
+    for n, old in statistics.items():
+        if old is not None:
             k = old.kind.compute
             product = _product(do, grad, grad, k, left=n == "right", right=n == "left")
-            statistics[n] = do.run(gathered, {"statistic": old, "product": product}, targets[n], **words)
+            found[n] = do.run(gathered, {"statistic": old, "product": product}, targets[n], **words)
     update: TensorRef = grad
     for n in given:
         root: Any = roots[n]
         if update_roots:
-            root = inverse_root(do, statistics[n], power or 2 * len(given), float(ridge), iterations)
+            root = inverse_root(do, found[n], power or 2 * len(given), float(ridge), iterations)
             if roots[n] is not None:
                 do.copy(root, targets[f"{n}_root"])
         elif root is not None:

@@ -18,7 +18,7 @@ from baracuda.formula.expr import Expr, cast, const, select
 from baracuda.ops.declaration.composition import Given, Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
-from baracuda.ops.declaration.traced import Decay, IndexBound, NonNegative, Own, Stored, WholeScalar, stored_like
+from baracuda.ops.declaration.traced import Decay, IndexBound, NonNegative, Own, Stored, WholeScalar
 from baracuda.ops.declaration.words import Bounds, Eps
 from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.indexing.indexing import index_select
@@ -141,9 +141,9 @@ def sparse_adam_step(
     with m and v the moving averages of the row's gradient and of its square. param, exp_avg and exp_avg_sq are (rows, ...), index
     is (places), of s32 or s64, negative from the end, and grad (places, ...). A row that is named several times has the sum of
     its gradients, in the canonical order over the places, unless unique=True says that there is none. lr and step (from 1) are
-    tensors without axes or numbers. Returns new_param, new_exp_avg and new_exp_avg_sq; `out` takes a tensor for each, which may be
-    the one that it replaces: then the cost is that of the named rows. An index out of range raises `InvalidProblemError` (on a GPU
-    when the host next waits for the device); bounds="clamp" spares the check. The same bits on every device.
+    tensors without axes or numbers. Returns new_param, new_exp_avg and new_exp_avg_sq; `out` takes a tensor for each, which may
+    be the one that it replaces: then the cost is that of the named rows. An index out of range raises `InvalidProblemError` (on a
+    GPU when the host next waits for the device); bounds="clamp" spares the check. The same bits on every device.
 
     Source: torch.optim.SparseAdam.
 
@@ -200,9 +200,9 @@ def rowwise_adagrad_step(
     With an index (places), of s32 or s64, negative from the end, grad is (places, ...) and only the rows that it names take the
     step; a row that is named several times has the sum of its gradients, in the canonical order over the places, unless
     unique=True says that there is none. Without one grad has the shape of param. lr is a tensor without axes or a number. Returns
-    new_param and new_state_sum; `out` takes a tensor for each, which may be the one that it replaces. An index out of range raises
-    `InvalidProblemError` (on a GPU when the host next waits for the device); bounds="clamp" spares the check. The same bits on
-    every device.
+    new_param and new_state_sum; `out` takes a tensor for each, which may be the one that it replaces. An index out of range
+    raises `InvalidProblemError` (on a GPU when the host next waits for the device); bounds="clamp" spares the check. The same
+    bits on every device.
 
     Source: FBGEMM's row-wise Adagrad (EXACT_ROWWISE_ADAGRAD).
 

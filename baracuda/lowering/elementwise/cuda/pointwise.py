@@ -224,8 +224,9 @@ class Body:
 def runs_body(kernel: PointwiseKernel, threads: int, plain: PointwiseKernel | None = None, length: str = "") -> Body:
     """The code that loads, computes and stores the runs of one block.
 
-    `length`, if given, is the C++ expression of the extent of the only axis. `plain`, if there, computes the runs that are not whole, and those for which the kernel's statements set a variable `odd`. It
-    is a function of its own: its values would take registers from the others.
+    `length`, if given, is the C++ expression of the extent of the only axis. `plain`, if there, computes the runs that are not
+    whole, and those for which the kernel's statements set a variable `odd`. It is a function of its own: its values would take
+    registers from the others.
     """
     frame, words, extents = kernel.frame, kernel.frame.words, kernel.frame.nest.outer
     width, last = kernel.width, kernel.last

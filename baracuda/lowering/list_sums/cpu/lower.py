@@ -40,8 +40,8 @@ def ways(problem: ListSums, target: CpuTarget) -> Iterator[Lowered]:
         pointer = b.at(word_at(b, "ptr", item), b.mul(done, source.itemsize))
         passes.segments.length = left
         passes.begin({0: pointer, 1: pointer}, [])
-        ((value,),) = passes.reduce(0, i64(0), b.div(b.add(left, SEGMENT - 1), SEGMENT)).values()
-        store(b, n.kind, value, b.at(partials, b.mul(unit, size)))
+        ((total,),) = passes.reduce(0, i64(0), b.div(b.add(left, SEGMENT - 1), SEGMENT)).values()
+        store(b, n.kind, total, b.at(partials, b.mul(unit, size)))
     mean = sum(problem.sizes) / max(problem.blocks, 1)
     parts = kernel.step(problem.blocks, element_ns(nest, nest.graph.nodes) * mean + 20)
 
@@ -64,4 +64,3 @@ def ways(problem: ListSums, target: CpuTarget) -> Iterator[Lowered]:
             store(b, n.kind, nothing, slot)
     whole = kernel.step(len(problem.sizes), 30)
     yield Lowered((parts, whole), tuple(words.integers), max(problem.blocks, 1) * size, f"{len(problem.sizes)} items")
-

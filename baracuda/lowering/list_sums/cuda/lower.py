@@ -35,20 +35,15 @@ def ways(problem: ListSums, target: Target) -> Iterator[Lowered]:
     source = translation_unit(words, [*head, *search(room), *_part(problem, n)], _THREADS, _definitions(problem, n))
     whole = translation_unit(words, [*head, *_whole(problem, n)], _THREADS, _definitions(problem, n))
     name = ("list sums", room, problem.sizes, problem.slots)
-    launches = (
-        Launch(KernelSource(source), (max(problem.blocks, 1), 1, 1), _THREADS),
-        Launch(KernelSource(whole), (len(problem.sizes), 1, 1), _THREADS),
-    )
-    launches = launches if problem.blocks else launches[1:]
+    first = [Launch(KernelSource(source), (problem.blocks, 1, 1), _THREADS)] if problem.blocks else []
+    launches = (*first, Launch(KernelSource(whole), (len(problem.sizes), 1, 1), _THREADS))
     nbytes = max(problem.blocks, 1) * n.kind.itemsize
     yield Lowered(launches, tuple(words.values), nbytes, f"{len(problem.sizes)} items", (Constant(0, name, table_of),))
 
 
 def _definitions(problem: ListSums, n: Expr) -> str:
     kind = problem.nest.graph.inputs[0].kind
-    return (
-        f"typedef {COMPUTE_TYPE[n.kind]} T;\ntypedef {STORAGE_TYPE[kind]} S;\ntypedef {OPERATION[n.attr[0]]} Op;\n"
-    )
+    return f"typedef {COMPUTE_TYPE[n.kind]} T;\ntypedef {STORAGE_TYPE[kind]} S;\ntypedef {OPERATION[n.attr[0]]} Op;\n"
 
 
 def _part(problem: ListSums, n: Expr) -> list[str]:
