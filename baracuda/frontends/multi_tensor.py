@@ -26,8 +26,8 @@ Lists = dict[str, "list[Any]"]
 
 
 class ListFunction:
-    """An op over lists, as the cache of calls sees it: it returns the new tensors, result by result, in one tuple, or None where all
-    are given or the call is in place."""
+    """An op over lists, as the cache of calls sees it: it returns the new tensors, result by result, in one tuple, or None where
+    all are given or the call is in place."""
 
     def __init__(self, op: Op, in_place: bool) -> None:
         self.op, self.in_place = op, in_place
