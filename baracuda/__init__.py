@@ -81,6 +81,8 @@ _EXPORTS = {
         "bilinear bilinear_backward gemm_epilogue gemm_epilogue_backward grouped_mm grouped_mm_backward int_mm linear "
         "linear_backward scaled_mm"
     ),
+    "baracuda.frontends.multi_tensor": "multi_tensor_apply",
+    "baracuda.frontends.gradient_clipping": "clip_grad_norm master_weight_cast",
     "baracuda.frontends.multi_head": "multi_head_attention multi_head_attention_backward",
     "baracuda.frontends.products": (
         "addbmm addbmm_backward addmm addmm_backward addmv addmv_backward addr addr_backward baddbmm baddbmm_backward bmm "

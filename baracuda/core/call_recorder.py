@@ -76,6 +76,9 @@ class CallRecorder:
 
     def __init__(self, extents: Sequence[tuple[int, int, int]]) -> None:
         self.extents = list(extents)
+        self._first: dict[int, int] = {}
+        for i, (first, _, _) in enumerate(self.extents):
+            self._first.setdefault(first, i)
         self.allocated: list[Allocated] = []
         self.steps: list[RecordedLaunch | DeviceCheck] = []
         self.refused: str | None = None
@@ -91,9 +94,9 @@ class CallRecorder:
         """Where an address points; None where that is not known."""
         if not pointer:
             return AddressSource(0, 0)
-        for i, (first, _, _) in enumerate(self.extents):
-            if pointer == first:
-                return AddressSource(i + 1, 0)
+        known = self._first.get(pointer)
+        if known is not None:
+            return AddressSource(known + 1, 0)
         inside = [i for i, (_, low, high) in enumerate(self.extents) if low <= pointer < high]
         if not inside:  # where memory ends there is room for nothing, which some launches are given
             inside = [i for i, (_, _, high) in enumerate(self.extents) if pointer == high][:1]
@@ -105,6 +108,7 @@ class CallRecorder:
     def allocate(self, allocation: Allocated) -> None:
         """Memory that was made for the call; it is held until the recorder goes, so that no address is used twice."""
         self.allocated.append(allocation)
+        self._first.setdefault(allocation.pointer, len(self.extents))
         self.extents.append((allocation.pointer, allocation.pointer, allocation.pointer + allocation.nbytes))
 
     def writes(self, pointers: Iterable[int]) -> None:

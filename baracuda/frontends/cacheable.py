@@ -27,6 +27,8 @@ class Cacheable(NamedTuple):
         Whether results may be views of its tensors.
     creates
         Whether its first parameter only says where its results are, and of which library.
+    writes
+        Whether it may write to any of its tensors, and not to `out` alone.
     """
 
     function: Callable[..., Any]
@@ -37,3 +39,4 @@ class Cacheable(NamedTuple):
     every: bool = False
     views: bool = False
     creates: bool = False
+    writes: bool = False

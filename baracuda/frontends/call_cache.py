@@ -50,7 +50,7 @@ from baracuda.runtime.streams import own_stream
 
 native = load()
 #: Launches of a call that is kept; native/call.h has room for as many.
-MOST_LAUNCHES = 64
+MOST_LAUNCHES = 256
 #: Numbers of checks of ranges: where a call has none of the same name, they follow from its shapes.
 OF_SHAPES = frozenset({"low", "last", "ignore_index"})
 #: What the names of other numbers begin with that follow from shapes alone.
@@ -76,6 +76,7 @@ def call_cached(known: Cacheable) -> Any:
         positions=known.positions,
         numbers=known.numbers,
         specials=dict(known.specials),
+        writes=known.writes,
     )
 
 
@@ -109,7 +110,7 @@ class Recorder:
         layouts = [layout_of(t) for t in tensors if type(t) is Array]
         dtypes = [t.dtype for t in tensors if type(t) is np.ndarray]
         keepalive = (*keywords, *_others((*arguments, *keywords.values())), *dtypes, *layouts, preferred())
-        outputs = _flat(keywords.get("out"))
+        outputs = tensors if self.known.writes else _flat(keywords.get("out"))
         if self.known.scalars is not None and not self._reached(recorder, arguments, keywords):
             recorder.refuse("a number does not reach a kernel as it is")
         return result, _RecordedCall(self.known, recorder, tensors, refs, result, outputs, self.native).call(), keepalive
@@ -144,7 +145,9 @@ def _others(values: Sequence[Any]) -> list[Any]:
 
 
 def _flat(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (tuple, list)) else [] if value is None else [value]
+    if isinstance(value, (tuple, list)):
+        return [found for v in value for found in _flat(v)]
+    return [] if value is None else [value]
 
 
 class Result(NamedTuple):
@@ -170,7 +173,8 @@ class _RecordedCall:
     ) -> None:
         self.native = native
         self.known, self.recorder, self.tensors, self.refs, self.result = known, recorder, tensors, refs, result
-        self.written = [i + 1 for i, t in enumerate(tensors) if any(t is w for w in outputs)]
+        written = {id(w) for w in outputs}
+        self.written = {i + 1 for i, t in enumerate(tensors) if id(t) in written}
 
     def call(self) -> Any:
         """What the next call comes down to; None where it has to be found out anew."""
@@ -237,11 +241,13 @@ class _RecordedCall:
             rebuild = True if type(result) is tuple else type(result)._make
         sources: list[int] = []
         results: dict[int, Result] = {}
+        own_sources = {id(t): i + 1 for i, t in reversed(list(enumerate(self.tensors)))}
+        memory = {a.pointer: i for i, a in enumerate(self.recorder.allocated) if a.nbytes}
         for value in result if several else (result,):
             if value is None:
                 sources.append(0)
                 continue
-            own = next((i + 1 for i, t in enumerate(self.tensors) if t is value), None)
+            own = own_sources.get(id(value))
             if own is not None:
                 sources.append(own)
                 continue
@@ -249,14 +255,15 @@ class _RecordedCall:
                 return None
             ref = tensor_ref(value)
             extent = extent_of(ref)
-            for i, a in enumerate(self.recorder.allocated):
-                source = len(self.tensors) + 1 + i
-                if a.pointer == extent.low == extent.pointer and extent.high - extent.low == a.nbytes and a.nbytes:
-                    break
-            else:
+            i = memory.get(extent.pointer, -1)
+            if i < 0:
                 return None
+            a = self.recorder.allocated[i]
+            if extent.low != extent.pointer or extent.high - extent.low != a.nbytes:
+                return None
+            source = len(self.tensors) + 1 + i
             dense = prod(ref.shape) * ref.kind.itemsize == a.nbytes
-            if source in results or not dense or library_of(value) != library_of(self.recorder.allocated[i].like):
+            if source in results or not dense or library_of(value) != library_of(a.like):
                 return None
             results[source] = Result(ref.shape, ref.strides, ref.kind)
             sources.append(source)

@@ -169,9 +169,9 @@ class _Key:
 
     def of(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
         names = (*self.known.positions[: len(arguments)], *[None] * (len(arguments) - len(self.known.positions)))
-        key = [self.part(v, n, False) for v, n in zip(arguments, names, strict=True)]
+        key = [self.part(v, n, self.known.writes) for v, n in zip(arguments, names, strict=True)]
         for word, value in keywords.items():
-            key += (word, self.part(value, word if word in self.known.numbers else None, word == "out"))
+            key += (word, self.part(value, word if word in self.known.numbers else None, self.known.writes or word == "out"))
         if not self.tensors:
             raise TypeError
         return len(arguments), preferred(), *key, *self._overlaps()

@@ -13,13 +13,14 @@ from baracuda.core.descriptor import Descriptor
 from baracuda.core.device import DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.layout import contiguous_strides, may_share
+from baracuda.core.implementation import Executable
+from baracuda.core.layout import contiguous_strides, may_share, same_view
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut, TensorRef, tensor_mut
 from baracuda.core.views import as_bits, extents_of, reshaped, view
 from baracuda.frontends import views
-from baracuda.frontends.arrays import borrowed, memory_order
+from baracuda.frontends.arrays import borrowed, current_stream, memory_order
 from baracuda.frontends.call import NUMBERS, apply, describe
 from baracuda.frontends.declared import at_run_time, declared
 from baracuda.frontends.indexed import check_indices
@@ -63,6 +64,13 @@ class _Steps:
         made = apply(plan, plan.args, d, self.like, values, outputs, given, preference)
         return one_or_all([self.seen(r) for r in made if r is not None])
 
+    def launch(self, program: Executable, addresses: Sequence[int], written: Sequence[TensorRef]) -> None:
+        device = written[0].device
+        stream, size = current_stream(self.like, device), program.workspace_bytes
+        note_writes(written)
+        scratch = self.new((size,), ElementKind.U8).pointer if size else 0
+        program.call(addresses, scratch, stream.handle)
+
     def new(self, shape: Shape, kind: ElementKind, lying_as: TensorRef | None = None) -> TensorMut:
         array, target = views.output(self.like, shape, kind, None if lying_as is None else memory_order(lying_as))
         self._known.append((target, array))
@@ -87,11 +95,32 @@ class _Steps:
     def result_like(self, tensor: TensorRef) -> TensorMut:
         return self.new_like(tensor) if self.out is None else self._given(tensor.shape, tensor.kind)
 
+    def replacing(self, tensors: Sequence[TensorRef]) -> list[Any]:
+        given = list(self.out) if isinstance(self.out, (list, tuple)) else [] if self.out is None else [self.out]
+        if len(given) > len(tensors):
+            raise InvalidProblemError(f"out: {len(given)} tensors; expected at most {len(tensors)}")
+        read = [ref for ref, _ in self._known]
+        targets: list[Any] = [None] * len(tensors)
+        for i, (tensor, own) in enumerate(zip(tensors, given, strict=False)):
+            if own is None:
+                continue
+            target = tensor_mut(own, name=f"out[{i}]")
+            _check_target(target, tensor.shape, tensor.kind, f"out[{i}]")
+            known = [t for t in targets if t is not None]
+            if any(may_share(target, t) for t in (*read, *known) if t is not tensor or not same_view(target, t)):
+                raise InvalidProblemError(
+                    f"out[{i}]: its memory is that of another tensor of the call, or a part of it; expected its own, or the "
+                    "very tensor that it takes the place of"
+                )
+            targets[i] = target
+        note_writes(t for t in targets if t is not None)
+        self._known += [(t, own) for t, own in zip(targets, given, strict=False) if t is not None]
+        return [self.new_like(old) if t is None else t for t, old in zip(targets, tensors, strict=True)]
+
     def _given(self, shape: tuple[int, ...], kind: ElementKind) -> TensorMut:
         """What the caller gave to write the result to."""
         target = tensor_mut(self.out, name="out")
-        if target.shape != shape or target.kind is not kind:
-            raise InvalidProblemError(f"out: {target.kind} of shape {target.shape}; expected {kind} of {shape}")
+        _check_target(target, shape, kind, "out")
         note_writes([target])
         self._known.append((target, self.out))
         return target
@@ -204,6 +233,12 @@ class _Steps:
     def tensor_of(self, ref: TensorRef) -> Any:
         """The tensor of the caller's library that the body knows as this one."""
         return next(tensor for known, tensor in self._known if known is ref)
+
+
+def _check_target(target: TensorRef, shape: tuple[int, ...], kind: ElementKind, name: str) -> None:
+    """Raise unless what the caller gave to write to is of this shape and element."""
+    if target.shape != shape or target.kind is not kind:
+        raise InvalidProblemError(f"{name}: {target.kind} of shape {target.shape}; expected {kind} of {shape}")
 
 
 def _first(tensors: Any) -> Any:

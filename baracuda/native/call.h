@@ -290,23 +290,29 @@ static int packed(PyObject *const *args, Py_ssize_t count, PyObject *names, PyOb
 
 typedef void (*Execute)(uint64_t control, uint64_t *words, uint64_t plan);
 typedef int (*CudaLaunch)(uint64_t *block);
-enum { FEW_LAUNCH_WORDS = 2048, MOST_LAUNCHES = 64, FEW_SOURCES = FEW_TENSORS + 34 };
+enum { FEW_LAUNCH_WORDS = 2048, MOST_LAUNCHES = 256, FEW_RESULTS = 32, FEW_SOURCES = FEW_TENSORS + FEW_RESULTS + 2 };
 
 /* Run a call: its results; NULL and no error where the long way has to be taken. */
 static PyObject *follow(Call *call, const Key *key, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     char *few_addresses[FEW_SOURCES], **address = few_addresses;
     uint64_t few_words[FEW_LAUNCH_WORDS], *words = few_words;
-    PyObject *made[32], *scalars[MOST_LAUNCHES] = {NULL}, *answer = NULL, *memory = NULL, *rows = NULL;
+    PyObject *few_made[FEW_RESULTS], **made = few_made, *scalars[MOST_LAUNCHES] = {NULL}, *answer = NULL, *memory = NULL, *rows = NULL;
     int allocated = 0, total = 0, own_scratch = 0;
     uint64_t stream = 0;
-    if (call->results > 32 || call->launches > MOST_LAUNCHES) return NULL;
+    if (call->launches > MOST_LAUNCHES) return NULL;
     if (call->cuda && known.found_wrong != NULL && *known.found_wrong) {
         PyObject *none = PyObject_CallNoArgs(known.raise_pending);
         if (none == NULL) return NULL;
         Py_DECREF(none);
     }
-    if (key->tensors > FEW_TENSORS) address = malloc(sizeof(char *) * (size_t)(key->tensors + 34));
-    if (address == NULL) return PyErr_NoMemory();
+    int sources = key->tensors + call->results + 2;
+    if (sources > FEW_SOURCES) address = malloc(sizeof(char *) * (size_t)sources);
+    if (call->results > FEW_RESULTS) made = malloc(sizeof(PyObject *) * (size_t)call->results);
+    if (address == NULL || made == NULL) {
+        if (address != few_addresses) free(address);
+        if (made != few_made) free(made);
+        return PyErr_NoMemory();
+    }
     PyObject *like = key->tensor[call->like].object;
     address[0] = NULL;
     for (int i = 0; i < key->tensors; i++) address[1 + i] = key->tensor[i].data;
@@ -430,6 +436,7 @@ done:
     Py_XDECREF(rows);
     Py_XDECREF(memory);
     for (int i = 0; i < allocated; i++) Py_DECREF(made[i]);
+    if (made != few_made) free(made);
     return answer;
 }
 

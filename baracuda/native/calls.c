@@ -93,7 +93,7 @@ PyMODINIT_FUNC PyInit_calls(void) {
     PyObject *module = PyModule_Create(&definition);
     known.interned = PyDict_New();
     if (module == NULL || known.interned == NULL) return NULL;
-    if (PyModule_AddIntConstant(module, "INTERFACE", 3) < 0 || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
+    if (PyModule_AddIntConstant(module, "INTERFACE", 4) < 0 || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
         || PyModule_AddObjectRef(module, "Function", (PyObject *)&FunctionType) < 0
         || PyModule_AddObjectRef(module, "Operator", (PyObject *)&OperatorType) < 0)
         return NULL;

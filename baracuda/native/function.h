@@ -16,7 +16,7 @@ typedef struct Function {
     vectorcallfunc vectorcall;
     PyObject *function, *record, *weakrefs;
     Parameter *parameter; /* by position, then by name */
-    int positions, named, entries;
+    int positions, named, entries, writes;
     unsigned size;
     Entry *table;
 } Function;
@@ -99,14 +99,14 @@ static int key_of(const Function *self, Key *key, PyObject *const *args, Py_ssiz
     int preferred = put_preferred(key);
     if (preferred <= 0) return preferred;
     for (Py_ssize_t i = 0; i < count; i++) {
-        int done = put_value(key, args[i], i < self->positions ? &self->parameter[i] : NULL, 0);
+        int done = put_value(key, args[i], i < self->positions ? &self->parameter[i] : NULL, self->writes);
         if (done <= 0) return done;
     }
     Py_ssize_t more = names == NULL ? 0 : PyTuple_GET_SIZE(names);
     for (Py_ssize_t i = 0; i < more; i++) {
         PyObject *name = one_string(PyTuple_GET_ITEM(names, i));
         if (name == NULL || !put(key, KEYWORDS) || !put(key, (uint64_t)name)) return 0;
-        int written = PyUnicode_GET_LENGTH(name) == 3 && !PyUnicode_CompareWithASCIIString(name, "out");
+        int written = self->writes || (PyUnicode_GET_LENGTH(name) == 3 && !PyUnicode_CompareWithASCIIString(name, "out"));
         int done = put_value(key, args[count + i], named_parameter(self, name), written);
         if (done <= 0) return done;
     }
@@ -180,10 +180,11 @@ static int read_parameter(Parameter *parameter, PyObject *name, PyObject *specia
 }
 
 static PyObject *Function_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"function", "record", "positions", "numbers", "specials", NULL};
+    static char *names[] = {"function", "record", "positions", "numbers", "specials", "writes", NULL};
     PyObject *function, *record, *positions, *numbers, *specials;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO!O!O!", names, &function, &record, &PyTuple_Type, &positions, &PyTuple_Type,
-                                     &numbers, &PyDict_Type, &specials))
+    int writes;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO!O!O!p", names, &function, &record, &PyTuple_Type, &positions, &PyTuple_Type,
+                                     &numbers, &PyDict_Type, &specials, &writes))
         return NULL;
     Function *self = (Function *)type->tp_alloc(type, 0);
     if (self == NULL) return NULL;
@@ -193,6 +194,7 @@ static PyObject *Function_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     ring.before = ring.before->after = self;
     self->function = Py_NewRef(function);
     self->record = Py_NewRef(record);
+    self->writes = writes;
     self->positions = (int)PyTuple_GET_SIZE(positions);
     self->named = (int)PyTuple_GET_SIZE(numbers);
     self->parameter = calloc((size_t)(self->positions + self->named) + 1, sizeof(Parameter));

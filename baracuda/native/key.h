@@ -33,7 +33,7 @@ static struct {
 static Py_ssize_t watchers = 0;
 static _Thread_local Py_ssize_t thread_watchers = 0;
 
-enum { FEW_WORDS = 320, MOST_WORDS = 1 << 14, FEW_TENSORS = 40, MOST_TENSORS = 2048, MOST_NUMBERS = 16, MOST_KEPT = 512,
+enum { FEW_WORDS = 320, MOST_WORDS = 1 << 17, FEW_TENSORS = 40, MOST_TENSORS = 1 << 14, MOST_NUMBERS = 16, MOST_KEPT = 512,
        MOST_RANK = 32, MOST_ATTEMPTS = 3, MOST_INTERNED = 4096, MOST_CALLS = 4096 };
 enum { SMALL_RESULT = 64 * 1024, SMALL_SCRATCH = 16 << 20, BRIEF = 32 * 1024 };
 
@@ -288,31 +288,55 @@ static int put_preferred(Key *key) {
     return preferred == Py_None || (put(key, PREFERRED) && put(key, (uint64_t)preferred));
 }
 
+typedef struct { char *low, *high; int64_t number; } Span;
+
 static int by_start(const void *a, const void *b) {
-    const char *const *x = a, *const *y = b;
+    const Span *x = a, *y = b;
+    return (x->low > y->low) - (x->low < y->low);
+}
+
+static int by_value(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
     return (*x > *y) - (*x < *y);
 }
 
-/* Whether no two of many tensors overlap, for all that is quickly told. */
-static int lie_apart(const Key *key) {
-    char *(*ends)[2] = malloc(sizeof(*ends) * (size_t)key->tensors), *reached = NULL;
-    int apart = ends != NULL;
-    for (int i = 0; apart && i < key->tensors; i++) {
-        ends[i][0] = key->tensor[i].data + key->tensor[i].low;
-        ends[i][1] = key->tensor[i].data + key->tensor[i].high;
+/* The same for many tensors: in the order of their addresses, each is compared with those alone that begin before it ends. */
+static int put_many_overlaps(Key *key) {
+    Span *span = malloc(sizeof(Span) * (size_t)key->tensors);
+    if (span == NULL) return 0;
+    int count = 0, found = 0, room = 0, done = 1, sorted = 1;
+    for (int i = 0; i < key->tensors; i++) {
+        const Tensor *t = &key->tensor[i];
+        if (t->low == t->high) continue;
+        span[count++] = (Span){t->data + t->low, t->data + t->high, i};
+        sorted = sorted && (count < 2 || span[count - 2].low <= span[count - 1].low);
     }
-    if (apart) qsort(ends, (size_t)key->tensors, sizeof(*ends), by_start);
-    for (int i = 0; apart && i < key->tensors; i++) {
-        apart = ends[i][0] >= reached;
-        if (ends[i][1] > reached) reached = ends[i][1];
+    if (!sorted) qsort(span, (size_t)count, sizeof(Span), by_start);
+    uint64_t *pair = NULL;
+    for (int i = 0; done && i < count; i++)
+        for (int j = i + 1; j < count && span[j].low < span[i].high; j++) {
+            if (found == room) {
+                room = room ? 4 * room : 256;
+                uint64_t *grown = room > MOST_WORDS ? NULL : realloc(pair, 8 * (size_t)room);
+                if (grown == NULL) { done = 0; break; }
+                pair = grown;
+            }
+            uint64_t a = (uint64_t)span[i].number, b = (uint64_t)span[j].number;
+            pair[found++] = a > b ? a << 32 | b : b << 32 | a;
+        }
+    if (done && found) qsort(pair, (size_t)found, 8, by_value);
+    for (int i = 0; done && i < found; i++) {
+        const Tensor *t = &key->tensor[pair[i] >> 32], *u = &key->tensor[pair[i] & 0xFFFFFFFFu];
+        done = put(key, pair[i]) && put(key, (uint64_t)(t->data - u->data));
     }
-    free(ends);
-    return apart;
+    free(pair);
+    free(span);
+    return done;
 }
 
 /* Where tensors overlap, how far they are from each other is part of the key: whoever writes one, writes the other. */
 static int put_overlaps(Key *key) {
-    if (key->tensors > FEW_TENSORS && lie_apart(key)) return 1;
+    if (key->tensors > FEW_TENSORS) return put_many_overlaps(key);
     for (int i = 1; i < key->tensors; i++) {
         Tensor *t = &key->tensor[i];
         for (int j = 0; j < i; j++) {

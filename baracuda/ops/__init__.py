@@ -11,7 +11,7 @@ FAMILIES = (
     "normalization.fused_norms", "normalization.response_norms",
     "softmax.softmaxes", "softmax.sparse", "indexing.embedding", "indexing.indexing",
     "losses.pointwise", "losses.policy", "losses.classes", "losses.metric", "losses.regions", "losses.advantages",
-    "optimizers.optimizers", "optimizers.adaptive", "quantization.affine", "attention.score_biases",
+    "optimizers.optimizers", "optimizers.adaptive", "optimizers.layerwise", "quantization.affine", "attention.score_biases",
     "reductions.diagonals", "normalization.local_response", "statistics.covariances", "statistics.distances", "statistics.pairs",
     "statistics.differences", "statistics.integrals", "statistics.slopes", "polynomials.arithmetic", "losses.multilabel_margins",
     "indexing.interpolation", "normalization.global_response", "normalization.group_norms", "losses.linear_losses",
@@ -41,4 +41,6 @@ FAMILIES = (
     "quantization.gguf", "quantization.fp8", "quantization.microscaling", "quantization.nf4",
     "matmul.quantized", "matmul.scaled", "matmul.structured", "matmul.adapters", "matmul.small", "matmul.microscaling",
     "signal.log_mel", "signal.filters", "matmul.packed_weights",
+    "optimizers.factored", "optimizers.muon", "optimizers.shampoo", "optimizers.sparse", "optimizers.norms",
+    "optimizers.eight_bit",
 )  # fmt: skip

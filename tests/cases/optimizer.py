@@ -122,6 +122,29 @@ def _schedule_free(
     return 0.9 * x + 0.1 * z + 0 * d, z, v
 
 
+def _lamb(
+    p: Tensor, g: Tensor, m: Tensor, v: Tensor, lr: Tensor, step: Tensor, beta1: float = 0.9, eps: float = 1e-6,
+    weight_decay: float = 0.01, most_trust: float | None = None, correct_bias: bool = True, maximize: bool = False,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    g = -g if maximize else g
+    m, v = beta1 * m + (1 - beta1) * g, 0.999 * v + 0.001 * g * g
+    corrected = (m / (1 - beta1**step), v / (1 - 0.999**step)) if correct_bias else (m, v)
+    d = corrected[0] / (corrected[1].sqrt() + eps) + weight_decay * p
+    norms = p.norm(), d.norm()
+    trust = norms[0] / norms[1] if min(norms) > 0 else torch.ones(())
+    return p - lr * (trust if most_trust is None else trust.clamp(max=most_trust)) * d, m, v
+
+
+def _lars(
+    p: Tensor, g: Tensor, lr: Tensor, buffer: Tensor | None = None, trust_coefficient: float = 0.001, momentum: float = 0.9,
+    weight_decay: float = 0.0, maximize: bool = False, **words: Any,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    g = (-g if maximize else g).expand(p.shape)
+    share = trust_coefficient * p.norm() / (g.norm() + weight_decay * p.norm() + 1e-8)
+    scaled = (share if min(p.norm(), g.norm()) > 0 else 1.0) * (g + weight_decay * p)
+    return _sgd(p, scaled, lr, buffer, momentum=momentum, **words)
+
+
 def _scaled(scale: Tensor, tracker: Tensor, found_inf: Tensor, growth_interval: int = 2000) -> tuple[Tensor, Tensor]:
     pairs = []
     for s, n, f in zip(scale.flatten(), tracker.flatten(), found_inf.flatten(), strict=True):
@@ -189,6 +212,13 @@ CASES = {
     ),
     "schedule_free_adamw_step": case(
         _schedule_free, (*_STATE, "probability"), _tensors(4, 3), {"weight_decay": 0.1}, tolerance=64.0
+    ),
+    "lamb_step": case(
+        _lamb, _STATE, _tensors(4, 2), *_DECAY, {"most_trust": 0.5, "beta1": 0.5}, {"correct_bias": False}, tolerance=64.0
+    ),
+    "lars_step": case(
+        _lars, ("any", "any", "probability", "any"), [((3, 67), (3, 67), (), None), ((2, 5, 33), (2, 5, 33), (), (2, 5, 33))],
+        *_DECAY, {"trust_coefficient": 0.5, "momentum": 0.5, "dampening": 0.25}, tolerance=64.0,
     ),
     "weight_decay_decoupled": case(
         lambda p, lr, weight_decay=0.01: p * (1 - lr * weight_decay), ("any", "probability"), _tensors(1, 1),

@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeAlias
 from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.implementation import Executable
 from baracuda.core.plan import Plan
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorMut, TensorRef
@@ -61,6 +62,9 @@ class Steps(Protocol):
     ) -> Any:
         """What a plan of a family of its own computes: its result, or a tuple of several."""
 
+    def launch(self, program: Executable, addresses: Sequence[int], written: Sequence[TensorRef]) -> None:
+        """A program that is no plan's, with the addresses of its operands; `written` are the tensors that it writes."""
+
     def new(self, shape: Shape, kind: ElementKind, lying_as: Given = None) -> TensorMut:
         """A new tensor, to write; its axes lie in memory in the order of those of another of the same rank, if one is given."""
 
@@ -73,6 +77,10 @@ class Steps(Protocol):
 
     def result_like(self, tensor: TensorRef) -> TensorMut:
         """What the caller gave to write the result to, of the shape and element of a tensor; a new tensor where nothing."""
+
+    def replacing(self, tensors: Sequence[TensorRef]) -> list[Any]:
+        """What the caller gave to write to in place of each of these tensors, one `out` for each: the very tensor, or one of its
+        shape and element that shares no memory with any other; new tensors where nothing."""
 
     def new_like(self, tensor: TensorRef) -> TensorMut:
         """A new tensor of the shape and element of another, and in its memory order."""

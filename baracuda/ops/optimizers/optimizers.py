@@ -4,7 +4,9 @@ Each result is called new_... and stored in the element of what it replaces; wri
 step is in place. The arithmetic is in the kind that the gradient computes in: f32 for 16-bit gradients, so that parameters and
 state may be wider. `lr` and `step` (the number of this step, from 1) are tensors without axes or numbers; as tensors they may
 change from call to call without another plan, and so may all numbers. With decay rates (beta1, ...) the host computes in double,
-so that 1 - beta keeps its digits. `weight_decay` of None leaves it out; `maximize` goes up the gradient instead of down.
+so that 1 - beta keeps its digits. `weight_decay` of None leaves it out; `maximize` goes up the gradient instead of down. Where
+param is a master of more bits than what the model computes with, model_param is the model's tensor: new_model_param is new_param
+in its element, written in the same pass; nothing of it is read.
 """
 
 from __future__ import annotations
@@ -45,15 +47,24 @@ def _sign(x: Expr) -> Expr:
     return select(x > 0.0, const(1.0, x.kind), select(x < 0.0, const(-1.0, x.kind), x * 0.0))
 
 
+def replaced(updated: dict[str, Expr], *, model_param: Expr | None = None, **tensors: Expr | None) -> dict[str, Stored]:
+    """What replaces each tensor that is given, by its name with new_ before; a model's parameter has the new one's values."""
+    stored = {f"new_{n}": stored_like(updated[f"new_{n}"], v) for n, v in tensors.items() if v is not None}
+    if model_param is not None:
+        stored["new_model_param"] = stored_like(updated["new_param"], model_param)
+    return stored
+
+
 # --- gradient descent -------------------------------------------------------------------------------------------------
 
 
-@op(results=("new_param", "new_momentum_buffer"))
+@op(results=("new_param", "new_momentum_buffer", "new_model_param"))
 def sgd_step(
     param: Own,
     grad: Expr,
     lr: Own,
     momentum_buffer: Own | None = None,
+    model_param: Own | None = None,
     *,
     momentum: UnitInterval = 0.0,
     dampening: UnitInterval = 0.0,
@@ -75,11 +86,12 @@ def sgd_step(
     """
     p, g = descent(param, grad, weight_decay, maximize=maximize)
     rate = cast(lr, g.kind)
-    if momentum_buffer is None:
-        return {"new_param": stored_like(p - rate * g, param)}
-    moving = g if first else momentum * cast(momentum_buffer, g.kind) + (1.0 - dampening) * g
-    direction = g + momentum * moving if nesterov else moving
-    return {"new_param": stored_like(p - rate * direction, param), "new_momentum_buffer": stored_like(moving, momentum_buffer)}
+    moving = direction = g
+    if momentum_buffer is not None:
+        moving = g if first else momentum * cast(momentum_buffer, g.kind) + (1.0 - dampening) * g
+        direction = g + momentum * moving if nesterov else moving
+    updated = {"new_param": p - rate * direction, "new_momentum_buffer": moving}
+    return replaced(updated, param=param, momentum_buffer=momentum_buffer, model_param=model_param)
 
 
 @op()
@@ -115,12 +127,13 @@ def rprop_step(
     }
 
 
-@op(results=("new_param", "new_exp_avg"))
+@op(results=("new_param", "new_exp_avg", "new_model_param"))
 def lion_step(
     param: Own,
     grad: Expr,
     exp_avg: Own,
     lr: Own,
+    model_param: Own | None = None,
     *,
     beta1: Decay = 0.9,
     beta2: Decay = 0.99,
@@ -132,15 +145,13 @@ def lion_step(
     p, g = descent(param, grad, None, maximize=maximize)
     rate, m = cast(lr, g.kind), cast(exp_avg, g.kind)
     p = p if weight_decay is None else p * (1.0 - rate * weight_decay)
-    return {
-        "new_param": stored_like(p - rate * _sign(decayed(m, g, beta1)), param),
-        "new_exp_avg": stored_like(decayed(m, g, beta2), exp_avg),
-    }
+    updated = {"new_param": p - rate * _sign(decayed(m, g, beta1)), "new_exp_avg": decayed(m, g, beta2)}
+    return replaced(updated, param=param, exp_avg=exp_avg, model_param=model_param)
 
 
 # --- Adam -------------------------------------------------------------------------------------------------------------
 
-_MOMENTS = ("new_param", "new_exp_avg", "new_exp_avg_sq", "new_max_exp_avg_sq")
+_MOMENTS = ("new_param", "new_exp_avg", "new_exp_avg_sq", "new_max_exp_avg_sq", "new_model_param")
 
 
 def _adam(
@@ -160,11 +171,6 @@ def _adam(
     return {"new_param": p - rate / bias_correction(betas[0], t) * (m / denominator), **updated}
 
 
-def replaced(updated: dict[str, Expr], **tensors: Expr | None) -> dict[str, Stored]:
-    """What replaces each tensor that is given, by its name with new_ before."""
-    return {f"new_{n}": stored_like(updated[f"new_{n}"], v) for n, v in tensors.items() if v is not None}
-
-
 @op(results=_MOMENTS)
 def adam_step(
     param: Own,
@@ -174,6 +180,7 @@ def adam_step(
     lr: Own,
     step: Own,
     max_exp_avg_sq: Own | None = None,
+    model_param: Own | None = None,
     *,
     beta1: Decay = 0.9,
     beta2: Decay = 0.999,
@@ -189,7 +196,7 @@ def adam_step(
     p, g = descent(param, grad, weight_decay, maximize=maximize)
     state = {"exp_avg": exp_avg, "exp_avg_sq": exp_avg_sq, "max_exp_avg_sq": max_exp_avg_sq}
     updated = _adam(p, g, state, cast(lr, g.kind), step, (beta1, beta2), eps)
-    return replaced(updated, param=param, **state)
+    return replaced(updated, param=param, **state, model_param=model_param)
 
 
 @op(results=_MOMENTS)
@@ -201,6 +208,7 @@ def adamw_step(
     lr: Own,
     step: Own,
     max_exp_avg_sq: Own | None = None,
+    model_param: Own | None = None,
     *,
     beta1: Decay = 0.9,
     beta2: Decay = 0.999,
@@ -224,7 +232,7 @@ def adamw_step(
     rate = cast(lr, g.kind)
     state = {"exp_avg": exp_avg, "exp_avg_sq": exp_avg_sq, "max_exp_avg_sq": max_exp_avg_sq}
     updated = _adam(p * (1.0 - rate * weight_decay), g, state, rate, step, (beta1, beta2), eps)
-    return replaced(updated, param=param, **state)
+    return replaced(updated, param=param, **state, model_param=model_param)
 
 
 @op(results=("new_param", "new_exp_avg", "new_exp_inf"))

@@ -30,7 +30,7 @@ _TILE = 256
 _SHORT = 12
 
 
-def _as_rows(nest: Nest, last: int) -> Nest:
+def as_rows(nest: Nest, last: int) -> Nest:
     """The same problem with axis `last` as its only inner axis."""
     nest = with_last(nest, last)
     ports = tuple((Port(p.name, p.kind, Axes.FULL), e) for p, e in nest.graph.outputs)
@@ -75,7 +75,7 @@ def pointwise_step(
     planes = plane_axis(nest)
     if planes is not None and nest.outer[-1] >= _SHORT:
         return planes_step(nest, planes, words, target, places)
-    nest = _as_rows(nest, _vector_axis(nest))
+    nest = as_rows(nest, _vector_axis(nest))
     axis = _tile_axis(nest)
     kernel = Kernel(nest, words, target, places)
     return _chunks(kernel) if axis is None else _tiles(kernel, axis)

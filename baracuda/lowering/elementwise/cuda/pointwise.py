@@ -261,19 +261,21 @@ class PointwiseKernel:
 
 @dataclass(frozen=True)
 class Body:
-    """The statements of a kernel over runs, given `block`, the number of the block's share; how many shares there are; and the
-    definitions that stand before the kernel."""
+    """The statements of a kernel over runs, given `block`, the number of the block's share; how many shares there are; the
+    definitions that stand before the kernel; and how many elements a share has."""
 
     lines: list[str]
     blocks: int
     definitions: str
+    share: int
 
 
-def runs_body(kernel: PointwiseKernel, threads: int, plain: PointwiseKernel | None = None) -> Body:
+def runs_body(kernel: PointwiseKernel, threads: int, plain: PointwiseKernel | None = None, length: str = "") -> Body:
     """The code that loads, computes and stores the runs of one block.
 
-    `plain`, if there, computes the runs that are not whole, and those for which the kernel's statements set a variable `odd`. It
-    is a function of its own: its values would take registers from the others.
+    `length`, if given, is the C++ expression of the extent of the only axis. `plain`, if there, computes the runs that are not
+    whole, and those for which the kernel's statements set a variable `odd`. It is a function of its own: its values would take
+    registers from the others.
     """
     frame, words, extents = kernel.frame, kernel.frame.words, kernel.frame.nest.outer
     width, last = kernel.width, kernel.last
@@ -291,15 +293,21 @@ def runs_body(kernel: PointwiseKernel, threads: int, plain: PointwiseKernel | No
     )
     wide = runs + unroll * threads >= INDEX_LIMIT
     index = "i64" if wide else "unsigned"
-    count = words.signed(runs) if wide else words.unsigned(runs)
+    count = f"(({length} + {width - 1}) / {width})" if length else words.signed(runs) if wide else words.unsigned(runs)
     where = [*unravel("i", shape, words, "c", wide=wide), f"const i64 at = (i64)c{last} * {width};"]
+<<<<<<< HEAD
     declaration = f"const i64 left = {words.signed(extents[last])} - at;"
     compute, functions = kernel.compute({}, "", aligned=True)
     checked, checked_functions = (plain or kernel).compute({}, "if (v < left) ", aligned=True)
+=======
+    declaration = f"const i64 left = {length or words.signed(extents[last])} - at;"
+    compute, functions = kernel.compute({}, "")
+    checked, checked_functions = (plain or kernel).compute({}, "if (v < left) ")
+>>>>>>> optim
     # Runs of which only the very last may be partial: blocks before it need no test at all.
     uniform = last == 0 or extents[last] % width == 0
     whole_runs = prod(extents) // width if uniform else 0
-    full = words.signed(whole_runs) if wide else words.unsigned(whole_runs)
+    full = f"({length} / {width})" if length else words.signed(whole_runs) if wide else words.unsigned(whole_runs)
     each = f"for (int u = 0; u < {unroll}; ++u) {{ const {index} i = first + u * {threads};"
     first = f"const {index} first = ({index})block * {unroll * threads} + threadIdx.x;"
     stores = [line for i in outputs for line in kernel.move(i, whole=True)]
@@ -349,7 +357,7 @@ def runs_body(kernel: PointwiseKernel, threads: int, plain: PointwiseKernel | No
         head = "__device__ __noinline__ void compute_runs(const Words& W, unsigned block, unsigned todo)"
         functions += f"{checked_functions}{head} {{\n{body}\n}}\n"
         lines = [first, "unsigned todo = ~0u;", *lines, "if (todo) compute_runs(W, block, todo);"]
-    return Body(lines, -(-runs // (unroll * threads)), kernel.definitions(functions))
+    return Body(lines, -(-runs // (unroll * threads)), kernel.definitions(functions), unroll * threads * width)
 
 
 def lower_runs(frame: Frame) -> Lowered:

@@ -1,0 +1,1 @@
+"""One formula over the elements of many tensors, as one launch."""
