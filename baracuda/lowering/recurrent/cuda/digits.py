@@ -1,0 +1,134 @@
+"""The C++ of integer products between the steps of a recurrent network: digits of messages and of weights, and their products.
+
+Words are four neighbours along k of one digit; 32 of them are a row of a block. In memory the 16-byte piece j of row r lies at
+piece j ^ (r % 2), so that the eight threads that shared memory serves at once find theirs in different banks. As tensor cores
+sum over k in any order, thread q of four takes words 8q to 8q + 7 of its row, two in each step of 32.
+"""
+
+from __future__ import annotations
+
+from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, MULTIPLY_ADD, SCALE
+
+#: What weights and messages become.
+ROW_DIGITS = (
+    SCALE
+    + r"""
+// A block of a row, of which each thread of a warp has four neighbours, as digits `plane` bytes apart, the highest first;
+// `to` is where its first piece is, `odd` whether its pieces are exchanged. Gives the scale.
+template <int COUNT> __device__ __forceinline__ float write_row(const float (&x)[4], unsigned char* to, int plane, int odd) {
+  constexpr int BITS = 8 * COUNT - 1;
+  constexpr unsigned BALANCE = COUNT == 3 ? 0x808080u : 0x8080u;
+  const int lane = threadIdx.x % 32;
+  unsigned m = 0;
+#pragma unroll
+  for (int e = 0; e < 4; ++e) m = max(m, __float_as_uint(x[e]) & 0x7fffffffu);
+  m = __reduce_max_sync(~0u, m);
+  const int exponent = max(exponent_above(m), BITS - 149), up = m < 0x7f800000u ? BITS - exponent : -149;
+  const float once = power_of_two(up / 2), twice = power_of_two(up - up / 2);
+  unsigned u[4];
+#pragma unroll
+  for (int e = 0; e < 4; ++e) u[e] = ((unsigned)__float2int_rn(x[e] * once * twice) + BALANCE) ^ BALANCE;
+  unsigned char* const at = to + ((lane / 4 ^ odd) * 16 + lane % 4 * 4);
+#pragma unroll
+  for (int d = 0; d < COUNT; ++d) {
+    const unsigned select = (COUNT - 1 - d) | (4 + COUNT - 1 - d) << 4;
+    *(unsigned*)(at + d * plane) = __byte_perm(__byte_perm(u[0], u[1], select), __byte_perm(u[2], u[3], select), 0x5410);
+  }
+  return m == 0 ? 1.0f : m < 0x7f800000u ? power_of_two(exponent - BITS) : __uint_as_float(0x7fc00000u);
+}
+"""
+)
+
+#: What the kernel of the steps does with them.
+STEP_PRODUCTS = (
+    ROW_DIGITS
+    + COMBINE
+    + MULTIPLY_ADD
+    + r"""
+// Digits of `blocks` blocks of ROWS rows of a message, from block `first` on, [block][digit][row][128 bytes], and their scales,
+// [block][row]. Rows from `rows` on are the last one.
+template <int COUNT, int ROWS, int WARPS>
+__device__ __forceinline__ void message_digits(const float* sent, i64 pitch, int depth, int first, int blocks, int rows,
+                                               unsigned char* digits, float* scales) {
+  constexpr int TOGETHER = 8;
+  const int lane = threadIdx.x % 32, all = blocks * ROWS;
+#pragma unroll 1
+  for (int from = threadIdx.x / 32; from < all; from += WARPS * TOGETHER) {
+    float x[TOGETHER][4];
+#pragma unroll
+    for (int u = 0; u < TOGETHER; ++u) {
+      const int i = min(from + u * WARPS, all - 1), k = (first + i / ROWS) * 128 + lane * 4;
+      const float4 got = __ldcg((const float4*)(sent + min(i % ROWS, rows - 1) * pitch + k));
+      x[u][0] = k < depth ? got.x : 0.0f;
+      x[u][1] = k + 1 < depth ? got.y : 0.0f;
+      x[u][2] = k + 2 < depth ? got.z : 0.0f;
+      x[u][3] = k + 3 < depth ? got.w : 0.0f;
+    }
+#pragma unroll
+    for (int u = 0; u < TOGETHER; ++u) {
+      const int i = from + u * WARPS, row = i % ROWS, block = i / ROWS;
+      if (i >= all) break;
+      const float scale = write_row<COUNT>(x[u], digits + (block * COUNT * ROWS + row) * 128, ROWS * 128, row % 2);
+      if (lane == 0) scales[i] = scale;
+    }
+  }
+}
+// Four words of the row of a fragment, from the piece on that is the thread's.
+__device__ __forceinline__ void load_words(unsigned* to, const unsigned char* row, int piece) {
+  const uint4 got = *(const uint4*)(row + piece * 16);
+  to[0] = got.x; to[1] = got.y; to[2] = got.z; to[3] = got.w;
+}
+// The sums F of a block: 16 rows of a message, from digits `pitch` bytes apart, by TILES times TOGETHER tiles of eight columns of
+// a weight, [tile][digit][column][128 bytes]; `to` is the first row of the first tile's, `tile_pitch` numbers apart.
+template <int COUNT, int TILES, int TOGETHER>
+__device__ __forceinline__ void block_product(const unsigned char* message, int pitch, const unsigned char* weights, float* to,
+                                              int tile_pitch) {
+  const int lane = threadIdx.x % 32, row = lane / 4, q = lane % 4;
+  unsigned a[COUNT][2][8];
+#pragma unroll
+  for (int d = 0; d < COUNT; ++d)
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+#pragma unroll
+      for (int j = 0; j < 2; ++j)
+        load_words(&a[d][h][4 * j], message + d * pitch + (row + 8 * h) * 128, (2 * q + j) ^ row % 2);
+#pragma unroll 1
+  for (int t = 0; t < TILES; ++t) {
+    int places[2 * COUNT - 1][4 * TOGETHER];
+#pragma unroll
+    for (int p = 0; p < 2 * COUNT - 1; ++p)
+#pragma unroll
+      for (int i = 0; i < 4 * TOGETHER; ++i) places[p][i] = 0;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      unsigned b[TOGETHER][COUNT][4];
+#pragma unroll
+      for (int n = 0; n < TOGETHER; ++n)
+#pragma unroll
+        for (int e = 0; e < COUNT; ++e)
+          load_words(b[n][e], weights + (((t * TOGETHER + n) * COUNT + e) * 8 + row) * 128, (2 * q + half) ^ row % 2);
+#pragma unroll
+      for (int s = 0; s < 2; ++s)
+#pragma unroll
+        for (int d = 0; d < COUNT; ++d)
+#pragma unroll
+          for (int e = 0; e < COUNT; ++e)
+#pragma unroll
+            for (int n = 0; n < TOGETHER; ++n) {
+              const int w = 4 * half + 2 * s;
+              const unsigned left[4] = {a[d][0][w], a[d][1][w], a[d][0][w + 1], a[d][1][w + 1]};
+              multiply_add(&places[d + e][4 * n], left, b[n][e][2 * s], b[n][e][2 * s + 1]);
+            }
+    }
+    int sums[COUNT][4 * TOGETHER];
+    combine_places(sums, places);
+#pragma unroll
+    for (int n = 0; n < TOGETHER; ++n)
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+        *(float2*)(to + (t * TOGETHER + n) * tile_pitch + (row + 8 * h) * 8 + 2 * q) =
+            make_float2(rounded(sums, 4 * n + 2 * h), rounded(sums, 4 * n + 2 * h + 1));
+  }
+}
+"""
+)
