@@ -57,16 +57,8 @@ class IntegerFolds:
                     b.store(whole, b.at(to, b.mul(k, 8)), 8)
                 b.store(b.extract(made.scale, 0), b.at(to_scales, b.mul(place, 4)), 4)
 
-    def sums(
-        self,
-        tile: Value,
-        rows: int,
-        first: Value,
-        messages: Sequence[Sequence[Value]],
-        results: Mapping[tuple[int, int], Value],
-    ) -> None:
-        """The sums of a tile of rows and a group of blocks of lanes, into `results`; `messages` are where each component of each
-        row's message is."""
+    def sums(self, tile: Value, rows: int, first: Value, results: Mapping[tuple[int, int], Value]) -> None:
+        """The sums of a tile of rows and a group of blocks of lanes, into `results`."""
         b, plan, phase = self.b, self.plan, self.phase
         width, group = plan.width, plan.group[self.number]
         narrow, wide = vector("float", width), vector("double", width)
@@ -105,13 +97,20 @@ class IntegerFolds:
                     rounded = b.convert("fptrunc", exact[r, j, g].get(), narrow)
                     sums[r, j, g].set(scaled_sum(b, rounded, by_row, by_column, sums[r, j, g].get()))
             for (r, j, g), variable in sums.items():
-                lane = b.add(first, j * width)
-                self._settle(variable.get(), lane, g, messages[r][part], b.at(results[0, g], (r * group + j) * width * 4))
+                b.store(variable.get(), b.at(results[0, g], (r * group + j) * width * 4), 4)
 
-    def _settle(self, s: Value, lane: Value, g: int, message: Value, to: Value) -> None:
-        """Store sums, those that are NaN by the rule of factors that are not finite."""
+    def settle(self, parts: Sequence[Value], r: Value, first: Value, results: Mapping[tuple[int, int], Value]) -> None:
+        """Put right those sums of row r of a tile that are NaN, by the rule of factors that are not finite; `parts` are where the
+        components of its message are."""
+        b, width, group = self.b, self.plan.width, self.plan.group[self.number]
+        for (_, g), at in results.items():
+            with b.loop(0, group) as j:
+                to = b.at(at, b.mul(b.add(b.mul(r, group), j), 4 * width))
+                self._settle(to, b.add(first, b.mul(j, width)), g, parts[g if self.phase.paired else 0])
+
+    def _settle(self, to: Value, lane: Value, g: int, message: Value) -> None:
         code, b, phase, width = self.code, self.b, self.phase, self.plan.width
-        b.store(s, to, 4)
+        s = b.load(vector("float", width), to, 4)
         tensor = phase.weight
         assert tensor is not None
         array, axis = code.arrays[tensor], self.plan.lane_axis(phase)

@@ -230,10 +230,11 @@ class _Steps:
                         if integers is None:
                             self._folds(number, phase, step, tile, first, rows, results)
                         else:
-                            sent = [self._sent(number, phase, step, b.add(tile, i64(r))) for r in range(rows)]
-                            integers.sums(tile, rows, first, sent, results)
+                            integers.sums(tile, rows, first, results)
                         count.set(i64(rows))
                 with b.loop(0, count.get()) as r:
+                    if integers is not None:
+                        integers.settle(self._sent(number, phase, step, b.add(tile, r)), r, first, results)
                     self._formulas(number, phase, step, b.add(tile, r), first, every, (results, r))
                 at.set(b.add(tile, count.get()))
 
