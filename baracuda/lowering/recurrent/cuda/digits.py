@@ -13,18 +13,29 @@ from baracuda.lowering.matmul.cuda.integers.prelude import COMBINE, MULTIPLY_ADD
 ROW_DIGITS = (
     SCALE
     + r"""
-// A block of a row, of which each thread of a warp has four neighbours, as digits `plane` bytes apart, the highest first;
-// `to` is where its first piece is, `odd` whether its pieces are exchanged. Gives the scale.
-template <int COUNT> __device__ __forceinline__ float write_row(const float (&x)[4], unsigned char* to, int plane, int odd) {
-  constexpr int BITS = 8 * COUNT - 1;
-  constexpr unsigned BALANCE = COUNT == 3 ? 0x808080u : 0x8080u;
-  const int lane = threadIdx.x % 32;
+// The bits of the largest magnitude of a block of a row, of which each thread of a warp has four neighbours.
+__device__ __forceinline__ unsigned largest(const float (&x)[4]) {
   unsigned m = 0;
 #pragma unroll
   for (int e = 0; e < 4; ++e) m = max(m, __float_as_uint(x[e]) & 0x7fffffffu);
-  m = __reduce_max_sync(~0u, m);
+  unsigned most;
+  asm("redux.sync.max.u32 %0, %1, 0xffffffff;" : "=r"(most) : "r"(m));
+  return most;
+}
+// What a block's elements are multiplied by, one after the other, and its scale, by those bits.
+struct Factors { float once, twice, scale; };
+template <int COUNT> __device__ __forceinline__ Factors factors_of(unsigned m) {
+  constexpr int BITS = 8 * COUNT - 1;
   const int exponent = max(exponent_above(m), BITS - 149), up = m < 0x7f800000u ? BITS - exponent : -149;
-  const float once = power_of_two(up / 2), twice = power_of_two(up - up / 2);
+  const float scale = m == 0 ? 1.0f : m < 0x7f800000u ? power_of_two(exponent - BITS) : __uint_as_float(0x7fc00000u);
+  return {power_of_two(up / 2), power_of_two(up - up / 2), scale};
+}
+// The block as digits in planes `plane` bytes apart, the highest first; `to` is where its first piece is, `odd` whether its pieces
+// are exchanged.
+template <int COUNT>
+__device__ __forceinline__ void write_row(const float (&x)[4], float once, float twice, unsigned char* to, int plane, int odd) {
+  constexpr unsigned BALANCE = COUNT == 3 ? 0x808080u : 0x8080u;
+  const int lane = threadIdx.x % 32;
   unsigned u[4];
 #pragma unroll
   for (int e = 0; e < 4; ++e) u[e] = ((unsigned)__float2int_rn(x[e] * once * twice) + BALANCE) ^ BALANCE;
@@ -34,7 +45,6 @@ template <int COUNT> __device__ __forceinline__ float write_row(const float (&x)
     const unsigned select = (COUNT - 1 - d) | (4 + COUNT - 1 - d) << 4;
     *(unsigned*)(at + d * plane) = __byte_perm(__byte_perm(u[0], u[1], select), __byte_perm(u[2], u[3], select), 0x5410);
   }
-  return m == 0 ? 1.0f : m < 0x7f800000u ? power_of_two(exponent - BITS) : __uint_as_float(0x7fc00000u);
 }
 """
 )
@@ -46,32 +56,48 @@ STEP_PRODUCTS = (
     + MULTIPLY_ADD
     + r"""
 // Digits of `blocks` blocks of ROWS rows of a message, from block `first` on, [block][digit][row][128 bytes], and their scales,
-// [block][row]. Rows from `rows` on are the last one.
-template <int COUNT, int ROWS, int WARPS>
+// [block][row]. Rows from `rows` on are the last one. A warp has TOGETHER at once.
+template <int COUNT, int ROWS, int WARPS, int TOGETHER>
 __device__ __forceinline__ void message_digits(const float* sent, i64 pitch, int depth, int first, int blocks, int rows,
                                                unsigned char* digits, float* scales) {
-  constexpr int TOGETHER = 8;
   const int lane = threadIdx.x % 32, all = blocks * ROWS;
 #pragma unroll 1
   for (int from = threadIdx.x / 32; from < all; from += WARPS * TOGETHER) {
     float x[TOGETHER][4];
+    unsigned m[TOGETHER];
 #pragma unroll
     for (int u = 0; u < TOGETHER; ++u) {
       const int i = min(from + u * WARPS, all - 1), k = (first + i / ROWS) * 128 + lane * 4;
       const float4 got = __ldcg((const float4*)(sent + min(i % ROWS, rows - 1) * pitch + k));
-      x[u][0] = k < depth ? got.x : 0.0f;
-      x[u][1] = k + 1 < depth ? got.y : 0.0f;
-      x[u][2] = k + 2 < depth ? got.z : 0.0f;
-      x[u][3] = k + 3 < depth ? got.w : 0.0f;
+      x[u][0] = got.x; x[u][1] = got.y; x[u][2] = got.z; x[u][3] = got.w;
     }
+    if ((first + blocks) * 128 > depth) {
+#pragma unroll
+      for (int u = 0; u < TOGETHER; ++u) {
+        const int k = (first + min(from + u * WARPS, all - 1) / ROWS) * 128 + lane * 4;
+#pragma unroll
+        for (int e = 0; e < 4; ++e) x[u][e] = k + e < depth ? x[u][e] : 0.0f;
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < TOGETHER; ++u) m[u] = largest(x[u]);
+    unsigned mine = 0;  // a thread has the factors of one of them
+#pragma unroll
+    for (int u = 0; u < TOGETHER; ++u) mine = lane == u ? m[u] : mine;
+    const Factors f = factors_of<COUNT>(mine);
+    if (lane < TOGETHER && from + lane * WARPS < all) scales[from + lane * WARPS] = f.scale;
 #pragma unroll
     for (int u = 0; u < TOGETHER; ++u) {
       const int i = from + u * WARPS, row = i % ROWS, block = i / ROWS;
-      if (i >= all) break;
-      const float scale = write_row<COUNT>(x[u], digits + (block * COUNT * ROWS + row) * 128, ROWS * 128, row % 2);
-      if (lane == 0) scales[i] = scale;
+      const float once = __shfl_sync(~0u, f.once, u), twice = __shfl_sync(~0u, f.twice, u);
+      if (i < all) write_row<COUNT>(x[u], once, twice, digits + (block * COUNT * ROWS + row) * 128, ROWS * 128, row % 2);
     }
   }
+}
+// A block more for a sum, with the contract's order of scales where it is not all the same.
+__device__ __forceinline__ float add_sum(float p, float a, float b, float s) {
+  const float both = __fmul_rn(a, b);
+  return both >= 0x1p-126f && both <= 0x1p+126f ? __fmaf_rn(p, both, s) : add_block<false>(p, a, b, s);
 }
 // Four words of the row of a fragment, from the piece on that is the thread's.
 __device__ __forceinline__ void load_words(unsigned* to, const unsigned char* row, int piece) {

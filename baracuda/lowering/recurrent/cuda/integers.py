@@ -30,6 +30,8 @@ from baracuda.runtime.program import KernelSource, Launch
 _WARPS, _THREADS = 8, 256
 #: Lanes and rows of a tile: a thread has one of each, at most.
 _TILES = ((16, 16), (8, 32), (8, 16))
+#: Blocks of rows of a message that a warp has at once, at most: more hide the way from the second cache.
+_AT_ONCE = 16
 #: Blocks of k in a chunk.
 _CHUNKS = (8, 4, 2, 1)
 
@@ -173,8 +175,9 @@ class IntegerSteps(Steps):
                     f"  x[e] = lane < lanes && k0 + e < depth ? widen({code.pointer(tensor)}"
                     f"[(i64)(g + {phase.at}) * {code.stride(tensor, 0)} + lane * down + (k0 + e) * along]) : 0.0f;",
                     f"unsigned char* const own = to + part * {self._block_bytes(phase)};",
-                    f"const float scale = write_row<{self.count}>(x, own + (column * {self.count} * 8 + l) * 128, 1024, l % 2);",
-                    f"if (threadIdx.x % 32 == 0) ((float*)(own + {columns * self.count * 1024}))[column * 8 + l] = scale;",
+                    f"const Factors f = factors_of<{self.count}>(largest(x));",
+                    f"write_row<{self.count}>(x, f.once, f.twice, own + (column * {self.count} * 8 + l) * 128, 1024, l % 2);",
+                    f"if (threadIdx.x % 32 == 0) ((float*)(own + {columns * self.count * 1024}))[column * 8 + l] = f.scale;",
                 ],
             ),
         ]
@@ -221,8 +224,8 @@ class IntegerSteps(Steps):
     def _place_in_tile(self, number: int) -> list[str]:
         tiles = self.tiles
         return [
-            f"const int lane_tile = (int)(tile % tiles{number}), lane = lane_tile * {tiles.lanes} + l;",
-            f"const int row0 = (int)(tile / tiles{number}) * {tiles.rows}, first = group < {tiles.rows} ? row0 + group : batch;",
+            f"const int lane_tile = tile % tiles{number}, lane = lane_tile * {tiles.lanes} + l;",
+            f"const int row0 = tile / tiles{number} * {tiles.rows}, first = group < {tiles.rows} ? row0 + group : batch;",
         ]
 
     def _kept(self, component: int, lane: str) -> str:
@@ -269,12 +272,13 @@ class IntegerSteps(Steps):
         shares = items // each
         products = [group] if phase.paired else list(range(phase.products))
         block = self._block_bytes(phase)
+        at_once = max(1, min(_AT_ONCE, min(t.chunk, blocks_of(phase)) * t.rows // _WARPS))
         adding = [f"const float by_row = scales[c * {t.rows} + group];"]
         for i, g in enumerate(products):
             column = i * t.octets
             sum_ = f"sums[((c * {own} + {column} + octet) * {t.rows} + group) * 8 + thread % 8]"
             scale = f"of_columns[({first + column} + octet) * 8 + thread % 8]"
-            adding.append(f"a0[0][{g}] = add_block<false>({sum_}, by_row, {scale}, a0[0][{g}]);")
+            adding.append(f"a0[0][{g}] = add_sum({sum_}, by_row, {scale}, a0[0][{g}]);")
         work = [
             f"const int share = i % {shares}, part = i / {shares} % {t.rows // 16}, c = i / {shares * (t.rows // 16)};",
             f"block_product<{count}, {each}, {together}>(digits + (c * {count * t.rows} + part * 16) * 128, {t.rows * 128},",
@@ -283,7 +287,7 @@ class IntegerSteps(Steps):
         ]
         chunk = [
             f"const int here = min({t.chunk}, blocks - at);",
-            f"message_digits<{count}, {t.rows}, {_WARPS}>(sent + {group} * all_rows * pitch, pitch, depth, at, here, "
+            f"message_digits<{count}, {t.rows}, {_WARPS}, {at_once}>(sent + {group} * all_rows * pitch, pitch, depth, at, here, "
             "batch - row0, digits, scales);",
             "__syncthreads();",
             "#pragma unroll 1",

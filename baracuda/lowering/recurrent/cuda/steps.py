@@ -175,7 +175,7 @@ class Steps(Folds):
     def _over_tiles(self, number: int, lines: Sequence[str]) -> list[str]:
         """A loop over the block's tiles of a phase."""
         p = self.problem.phases[number]
-        head = f"for (i64 tile = blockIdx.x; tile < (i64)tiles{number} * blocks_of_rows; tile += gridDim.x)"
+        head = f"for (int tile = blockIdx.x; tile < tiles{number} * blocks_of_rows; tile += gridDim.x)"
         inside = [
             f"const int lanes = {self._lanes_of(number)};",
             *self._place_in_tile(number),
@@ -187,8 +187,8 @@ class Steps(Folds):
     def _place_in_tile(self, number: int) -> list[str]:
         """The first row of the tile, and a thread's lane and first row."""
         return [
-            f"const int lane_tile = (int)(tile % tiles{number}), lane = lane_tile * {LANES} + l;",
-            f"const int row0 = (int)(tile / tiles{number}) * {self.shape.rows}, first = row0 + group * {self.shape.each};",
+            f"const int lane_tile = tile % tiles{number}, lane = lane_tile * {LANES} + l;",
+            f"const int row0 = tile / tiles{number} * {self.shape.rows}, first = row0 + group * {self.shape.each};",
         ]
 
     def _each_row(self, lines: Sequence[str]) -> list[str]:
