@@ -218,21 +218,27 @@ class CufftTransform(CachingImplementation):
 
     def _transform(self, p: Fourier, x: Rows) -> Executable:
         type_, method = _TYPES[p.mode, p.kind]
-        inner = max(range(len(p.outer)), key=lambda a: p.outer[a])
-        others = [a for a in range(len(p.outer)) if a != inner]
-        calls = prod(p.outer[a] for a in others)
-        if calls > MOST_CALLS:
-            raise UnsupportedError(f"rows over {p.outer}; expected one axis of them, or at most {MOST_CALLS} beside its longest")
+        number = 2 * p.kind.itemsize  # what each call's addresses are a multiple of
+        sides = (x, p.y)
+        if any(t.alignment % number for t in sides):
+            raise UnsupportedError(f"addresses that are multiples of {x.alignment} and {p.y.alignment}; expected {number}")
+        for inner in sorted(range(len(p.outer)), key=lambda a: -p.outer[a]):
+            others = [a for a in range(len(p.outer)) if a != inner]
+            aligned = not any(t.outer[a] * t.kind.itemsize % number for t in sides for a in others)
+            if aligned and prod(p.outer[a] for a in others) <= MOST_CALLS:
+                break
+        else:
+            raise UnsupportedError(f"rows over {p.outer}; expected one axis of them, or at most {MOST_CALLS} beside one, aligned")
         batch = p.outer[inner]
-        distances = [(t.outer[inner] if batch > 1 else t.extent * t.along) for t in (x, p.y)]
+        distances = [(t.outer[inner] if batch > 1 else t.extent * t.along) for t in sides]
         if min(x.along, p.y.along, *distances) < 1:
             raise UnsupportedError(f"strides {(*x.outer, x.along)} of x and {(*p.y.outer, p.y.along)} of y; expected 1 or more")
         rows = Rows1D(p.n, x.along, distances[0], p.y.along, distances[1], type_, batch)
-        starts = [
-            tuple(sum(i * t.outer[a] for i, a in zip(at, others, strict=True)) * t.kind.itemsize for t in (x, p.y))
-            for at in product(*(range(p.outer[a]) for a in others))
-        ]
-        return CufftCall(self.device.index, rows, method, p.inverse, starts)  # type: ignore[arg-type]
+        starts = []
+        for at in product(*(range(p.outer[a]) for a in others)):
+            first, second = (sum(i * t.outer[a] for i, a in zip(at, others, strict=True)) * t.kind.itemsize for t in sides)
+            starts.append((first, second))
+        return CufftCall(self.device.index, rows, method, p.inverse, starts)
 
     def _copy(self, p: Fourier, x: Rows, y: Rows, extent: int, scale: float, compiled_only: bool) -> Executable | None:
         """A kernel that stores so many elements of each row of x, times the scale, as those of y."""

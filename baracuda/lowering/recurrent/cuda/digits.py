@@ -30,8 +30,8 @@ template <int COUNT> __device__ __forceinline__ Factors factors_of(unsigned m) {
   const float scale = m == 0 ? 1.0f : m < 0x7f800000u ? power_of_two(exponent - BITS) : __uint_as_float(0x7fc00000u);
   return {power_of_two(up / 2), power_of_two(up - up / 2), scale};
 }
-// The block as digits in planes `plane` bytes apart, the highest first; `to` is where its first piece is, `odd` whether its pieces
-// are exchanged.
+// The block as digits in planes `plane` bytes apart, the highest first; `to` is where its first piece is, `odd` whether its
+// pieces are exchanged.
 template <int COUNT>
 __device__ __forceinline__ void write_row(const float (&x)[4], float once, float twice, unsigned char* to, int plane, int odd) {
   constexpr unsigned BALANCE = COUNT == 3 ? 0x808080u : 0x8080u;
@@ -55,43 +55,43 @@ STEP_PRODUCTS = (
     + COMBINE
     + MULTIPLY_ADD
     + r"""
-// Digits of `blocks` blocks of ROWS rows of a message, from block `first` on, [block][digit][row][128 bytes], and their scales,
-// [block][row]. Rows from `rows` on are the last one. A warp has TOGETHER at once.
-template <int COUNT, int ROWS, int WARPS, int TOGETHER>
-__device__ __forceinline__ void message_digits(const float* sent, i64 pitch, int depth, int first, int blocks, int rows,
-                                               unsigned char* digits, float* scales) {
-  const int lane = threadIdx.x % 32, all = blocks * ROWS;
-#pragma unroll 1
-  for (int from = threadIdx.x / 32; from < all; from += WARPS * TOGETHER) {
-    float x[TOGETHER][4];
-    unsigned m[TOGETHER];
+// What a warp makes digits of: its share of `blocks` blocks of ROWS rows of a message, from block `first` on. Rows are EACH
+// apart; from `rows` on they are another one.
+template <int ROWS, int EACH, int WARPS, int SHARE>
+__device__ __forceinline__ void load_message(float (&x)[SHARE][4], const float* sent, i64 pitch, int depth, int first, int blocks,
+                                             int rows) {
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, last = blocks * ROWS - 1;
 #pragma unroll
-    for (int u = 0; u < TOGETHER; ++u) {
-      const int i = min(from + u * WARPS, all - 1), k = (first + i / ROWS) * 128 + lane * 4;
-      const float4 got = __ldcg((const float4*)(sent + min(i % ROWS, rows - 1) * pitch + k));
-      x[u][0] = got.x; x[u][1] = got.y; x[u][2] = got.z; x[u][3] = got.w;
+  for (int u = 0; u < SHARE; ++u) {
+    const int i = min(warp + u * WARPS, last), row = i % ROWS * EACH;
+    const float4 got = __ldcg((const float4*)(sent + (row < rows ? row : 0) * pitch + (first + i / ROWS) * 128 + lane * 4));
+    x[u][0] = got.x; x[u][1] = got.y; x[u][2] = got.z; x[u][3] = got.w;
+  }
+  if ((first + blocks) * 128 > depth) {
+#pragma unroll
+    for (int u = 0; u < SHARE; ++u) {
+      const int k = (first + min(warp + u * WARPS, last) / ROWS) * 128 + lane * 4;
+#pragma unroll
+      for (int e = 0; e < 4; ++e) x[u][e] = k + e < depth ? x[u][e] : 0.0f;
     }
-    if ((first + blocks) * 128 > depth) {
+  }
+}
+// Their digits, [block][digit][row][128 bytes], and scales, [block][row].
+template <int COUNT, int ROWS, int WARPS, int SHARE>
+__device__ __forceinline__ void write_message(const float (&x)[SHARE][4], int blocks, unsigned char* digits, float* scales) {
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, all = blocks * ROWS;
+  unsigned m[SHARE], mine = 0;  // a thread has the factors of one of them
 #pragma unroll
-      for (int u = 0; u < TOGETHER; ++u) {
-        const int k = (first + min(from + u * WARPS, all - 1) / ROWS) * 128 + lane * 4;
+  for (int u = 0; u < SHARE; ++u) m[u] = largest(x[u]);
 #pragma unroll
-        for (int e = 0; e < 4; ++e) x[u][e] = k + e < depth ? x[u][e] : 0.0f;
-      }
-    }
+  for (int u = 0; u < SHARE; ++u) mine = lane == u ? m[u] : mine;
+  const Factors f = factors_of<COUNT>(mine);
+  if (lane < SHARE && warp + lane * WARPS < all) scales[warp + lane * WARPS] = f.scale;
 #pragma unroll
-    for (int u = 0; u < TOGETHER; ++u) m[u] = largest(x[u]);
-    unsigned mine = 0;  // a thread has the factors of one of them
-#pragma unroll
-    for (int u = 0; u < TOGETHER; ++u) mine = lane == u ? m[u] : mine;
-    const Factors f = factors_of<COUNT>(mine);
-    if (lane < TOGETHER && from + lane * WARPS < all) scales[from + lane * WARPS] = f.scale;
-#pragma unroll
-    for (int u = 0; u < TOGETHER; ++u) {
-      const int i = from + u * WARPS, row = i % ROWS, block = i / ROWS;
-      const float once = __shfl_sync(~0u, f.once, u), twice = __shfl_sync(~0u, f.twice, u);
-      if (i < all) write_row<COUNT>(x[u], once, twice, digits + (block * COUNT * ROWS + row) * 128, ROWS * 128, row % 2);
-    }
+  for (int u = 0; u < SHARE; ++u) {
+    const int i = warp + u * WARPS, row = i % ROWS, block = i / ROWS;
+    const float once = __shfl_sync(~0u, f.once, u), twice = __shfl_sync(~0u, f.twice, u);
+    if (i < all) write_row<COUNT>(x[u], once, twice, digits + (block * COUNT * ROWS + row) * 128, ROWS * 128, row % 2);
   }
 }
 // A block more for a sum, with the contract's order of scales where it is not all the same.

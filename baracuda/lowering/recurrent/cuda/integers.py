@@ -28,31 +28,40 @@ from baracuda.lowering.recurrent.problem import Phase, Recurrent
 from baracuda.runtime.program import KernelSource, Launch
 
 _WARPS, _THREADS = 8, 256
-#: Lanes and rows of a tile: a thread has one of each, at most.
+#: Lanes of a tile, and its rows that are multiplied at once: a thread has one of each, at most.
 _TILES = ((16, 16), (8, 32), (8, 16))
-#: Blocks of rows of a message that a warp has at once, at most: more hide the way from the second cache.
-_AT_ONCE = 16
-#: Blocks of k in a chunk.
-_CHUNKS = (8, 4, 2, 1)
+#: Blocks of k in a chunk, and of how many blocks of rows a warp makes digits at once, at most: more hide the way from the second
+#: cache, but take registers.
+_CHUNKS, _SHARE = (8, 4, 2, 1), 16
+#: Tiles of eight columns that a warp multiplies side by side, by digits.
+_TOGETHER = {2: 2, 3: 2}
 
 
 @dataclass(frozen=True)
 class IntegerTiling:
-    """Lanes and rows of a tile, blocks of k in a chunk, blocks of threads, and whether weights stay in shared memory."""
+    """Lanes of a tile, rows that are multiplied at once, how often, blocks of k in a chunk, blocks of threads, and whether
+    weights stay in shared memory."""
 
     lanes: int
-    rows: int
+    part: int
+    each: int
     chunk: int
     grid: int
     resident: bool
 
-    #: Rows of a thread.
-    each = 1
+    @property
+    def rows(self) -> int:
+        return self.part * self.each
 
     @property
     def octets(self) -> int:
         """Columns of a product in a tile, by eights."""
         return self.lanes // 8
+
+    @property
+    def share(self) -> int:
+        """Blocks of rows of which a warp makes digits at once."""
+        return self.chunk * self.part // _WARPS
 
 
 def blocks_of(phase: Phase) -> int:
@@ -60,7 +69,7 @@ def blocks_of(phase: Phase) -> int:
 
 
 def _together(phase: Phase, octets: int) -> int:
-    """Products whose columns are multiplied by the same message."""
+    """Eights of columns that are multiplied by the same message."""
     return octets * (1 if phase.paired else phase.products)
 
 
@@ -70,33 +79,38 @@ def tiling(problem: Recurrent, target: Target) -> IntegerTiling:
     count = digits(problem.bits)
     deepest = max(blocks_of(p) for p in folded)
     found: list[tuple[bool, float, IntegerTiling]] = []
-    for lanes, rows in _TILES:
-        octets, of_rows = lanes // 8, -(-problem.batch // rows)
+    for lanes, part in _TILES:
+        octets, parts = lanes // 8, -(-problem.batch // part)
         tiles = [-(-p.lanes // lanes) for p in folded]
         most = max(-(-p.lanes // lanes) for p in problem.phases)
-        grid = min(most * max(1, min(of_rows, target.multiprocessors // most)), target.multiprocessors)
-        cost = sum(-(-n * of_rows // grid) * _step_cost(p, rows, octets, count) for p, n in zip(folded, tiles, strict=True))
+        beside = max(1, target.multiprocessors // most)  # blocks with the same lanes
+        each = min(4, 1 << (-(-parts // beside) - 1).bit_length())
+        of_rows = -(-parts // each)
+        grid = min(most * min(of_rows, beside), target.multiprocessors)
+        costs = [_step_cost(p, part, octets, count) * each + 1500 for p in folded]
+        cost = sum(-(-n * of_rows // grid) * c for c, n in zip(costs, tiles, strict=True))
         weights = sum(blocks_of(p) * octets * p.products * (count * 1024 + 32) for p in folded)
         for resident in (True, False):
             if resident and any(grid % n for n in tiles):
                 continue
             left = target.shared_bytes - 1024 - weights * resident
-            of_block = max(_chunk_bytes(p, rows, octets, count) for p in folded)
-            chunks = [c for c in _CHUNKS if c * of_block <= left and (c == 1 or c < 2 * deepest)]
+            of_block = max(_chunk_bytes(p, part, octets, count) for p in folded)
+            fitting = [c for c in _CHUNKS if c * of_block <= left and c * part <= _WARPS * _SHARE]
+            chunks = [c for c in fitting if c == 1 or c < 2 * deepest]
             if chunks and (not resident or chunks[0] >= min(2, deepest)):
-                found.append((not resident, cost, IntegerTiling(lanes, rows, chunks[0], grid, resident)))
+                found.append((not resident, cost, IntegerTiling(lanes, part, each, chunks[0], grid, resident)))
     return min(found, key=lambda f: f[:2])[2]
 
 
-def _step_cost(phase: Phase, rows: int, octets: int, count: int) -> float:
-    """Cycles that a tile of a phase takes: the message's digits, the products, and what is the same for all."""
-    products = rows / 16 * octets * phase.products * phase.depth / 32 * count**2 * 2
-    return rows * phase.depth * parts_of(phase) * 0.2 + products + 1500
+def _step_cost(phase: Phase, part: int, octets: int, count: int) -> float:
+    """Cycles that some rows of a tile of a phase take: the message's digits and the products."""
+    products = part / 16 * octets * phase.products * phase.depth / 32 * count**2 * 2
+    return part * phase.depth * parts_of(phase) * 0.1 + products + 500
 
 
-def _chunk_bytes(phase: Phase, rows: int, octets: int, count: int) -> int:
-    """Of a block of k: the message's digits and scales, and the sums."""
-    return rows * (count * 128 + 4) + _together(phase, octets) * rows * 8 * 4
+def _chunk_bytes(phase: Phase, part: int, octets: int, count: int) -> int:
+    """Of a block of k: the message's digits and scales, these twice, and the sums."""
+    return part * (count * 128 + 8) + _together(phase, octets) * part * 8 * 4
 
 
 class IntegerSteps(Steps):
@@ -193,11 +207,11 @@ class IntegerSteps(Steps):
                 self.held[i] = shared
                 shared += self._tile_bytes(p)
         self.digits_at = shared
-        shared += tiles.chunk * self.count * tiles.rows * 128
+        shared += tiles.chunk * self.count * tiles.part * 128
         self.scales_at = shared
-        shared += tiles.chunk * tiles.rows * 4
+        shared += 2 * tiles.chunk * tiles.part * 4
         self.sums_at = shared
-        return shared + tiles.chunk * max(_together(p, tiles.octets) for _, p in folded) * tiles.rows * 32
+        return shared + tiles.chunk * max(_together(p, tiles.octets) for _, p in folded) * tiles.part * 32
 
     def _keep(self) -> list[str]:
         lines = []
@@ -219,6 +233,7 @@ class IntegerSteps(Steps):
         return [
             f"const int octet = thread / 128 % {octets}, l = octet * 8 + thread % 8;",
             f"const int group = thread / {128 * octets} * 16 + thread / 8 % 16;",
+            "int side = 0;  // which of the two places of scales",
         ]
 
     def _place_in_tile(self, number: int) -> list[str]:
@@ -240,83 +255,107 @@ class IntegerSteps(Steps):
     # --- folds --------------------------------------------------------------------------------------------------------
 
     def folds(self, number: int, phase: Phase) -> list[str]:
+        """The sums of a phase, a piece at a time: of some rows, of the products of one component of the message, a chunk of k.
+        While one piece is multiplied, the message of the next is on its way."""
         t, code, count = self.tiles, self.code, self.count
         source_ = self.problem.source(number)
         parity = "(i64)(step + 1 & 1)" if number == 0 else "(i64)(step & 1)"
-        columns = self._columns(phase)
         weights = f"(const unsigned char*)w{number} + (i64)lane_tile * blocks * {self._block_bytes(phase)}"
         if t.resident:
             weights = f"shared_state + {self.held[number]}"
+        own, groups = _together(phase, t.octets), phase.products if phase.paired else 1
+        load = (
+            f"load_message<{t.part}, {t.each}, {_WARPS}, {t.share}>(x, sent + (part * all_rows + turn) * pitch, pitch, depth, "
+            f"at, min({t.chunk}, blocks - at), batch - row0 - turn);"
+        )
         lines = [
-            f"float a0[1][{phase.products}] = {{}};",
+            f"float a0[{t.each}][{phase.products}] = {{}};",
             f"const int depth = (int){code.number(('depth', number), phase.depth)}, blocks = (depth + 127) / 128;",
             f"const i64 pitch = {self._pitch(source_)};",
             f"const unsigned char* const weights = {weights};",
             f"unsigned char* const digits = shared_state + {self.digits_at};",
-            f"float* const scales = (float*)(shared_state + {self.scales_at});",
             f"float* const sums = (float*)(shared_state + {self.sums_at});",
             f"const float* const sent = m{source_} + ({parity} * {self.sent[source_]} * all_rows + row0) * pitch;",
+            f"float x[{t.share}][4], s[{phase.products // groups}] = {{}};",
+            "int turn = 0, part = 0, at = 0;",
+            load,
         ]
-        for group in range(phase.products if phase.paired else 1):
-            lines += self._group(number, phase, group, columns, count)
+        pieces = [
+            f"const int here = min({t.chunk}, blocks - at), now = turn, component = part, from = at;",
+            f"float* const scales = (float*)(shared_state + {self.scales_at}) + side * {t.chunk * t.part};",
+            "side ^= 1;",
+            f"write_message<{count}, {t.part}, {_WARPS}, {t.share}>(x, here, digits, scales);",
+            "__syncthreads();",
+            f"at += {t.chunk};",
+            f"if (at >= blocks) {{ at = 0; if (++part == {groups}) {{ part = 0; ++turn; }} }}",
+            f"if (turn < {t.each}) {load}",
+            *self._products(phase, own),
+            "__syncthreads();",
+            *self._adding(phase, own, groups),
+        ]
+        lines += ["#pragma unroll 1", *braced(f"while (turn < {t.each})", pieces)]
         return [*lines, *self._unusual(number, phase)]
 
-    def _group(self, number: int, phase: Phase, group: int, columns: int, count: int) -> list[str]:
-        """The products that multiply one component of the message."""
-        t = self.tiles
-        own = _together(phase, t.octets)
-        first = group * t.octets if phase.paired else 0
-        together = 2 if own % 2 == 0 else 3 if own == 3 else 1
+    def _products(self, phase: Phase, own: int) -> list[str]:
+        """A warp's products of a piece."""
+        t, count = self.tiles, self.count
+        most = _TOGETHER[count]
+        together = most if own % most == 0 else 2 if own % 2 == 0 else 3 if own == 3 else 1
         items = own // together
-        each = 2 if items % 2 == 0 and items // 2 * (t.rows // 16) * min(t.chunk, blocks_of(phase)) >= _WARPS else 1
+        rows = t.part // 16
+        each = 2 if items % 2 == 0 and items // 2 * rows * min(t.chunk, blocks_of(phase)) >= _WARPS else 1
         shares = items // each
-        products = [group] if phase.paired else list(range(phase.products))
-        block = self._block_bytes(phase)
-        at_once = max(1, min(_AT_ONCE, min(t.chunk, blocks_of(phase)) * t.rows // _WARPS))
-        adding = [f"const float by_row = scales[c * {t.rows} + group];"]
-        for i, g in enumerate(products):
-            column = i * t.octets
-            sum_ = f"sums[((c * {own} + {column} + octet) * {t.rows} + group) * 8 + thread % 8]"
-            scale = f"of_columns[({first + column} + octet) * 8 + thread % 8]"
-            adding.append(f"a0[0][{g}] = add_sum({sum_}, by_row, {scale}, a0[0][{g}]);")
+        first = f"component * {t.octets} + " if phase.paired else ""
         work = [
-            f"const int share = i % {shares}, part = i / {shares} % {t.rows // 16}, c = i / {shares * (t.rows // 16)};",
-            f"block_product<{count}, {each}, {together}>(digits + (c * {count * t.rows} + part * 16) * 128, {t.rows * 128},",
-            f"    weights + (i64)(at + c) * {block} + ({first} + share * {each * together}) * {count * 1024},",
-            f"    sums + ((c * {own} + share * {each * together}) * {t.rows} + part * 16) * 8, {t.rows * 8});",
+            f"const int share = i % {shares}, rows = i / {shares} % {rows}, c = i / {shares * rows};",
+            f"block_product<{count}, {each}, {together}>(digits + (c * {count * t.part} + rows * 16) * 128, {t.part * 128},",
+            f"    weights + (i64)(from + c) * {self._block_bytes(phase)} + ({first}share * {each * together}) * {count * 1024},",
+            f"    sums + ((c * {own} + share * {each * together}) * {t.part} + rows * 16) * 8, {t.part * 8});",
         ]
-        chunk = [
-            f"const int here = min({t.chunk}, blocks - at);",
-            f"message_digits<{count}, {t.rows}, {_WARPS}, {at_once}>(sent + {group} * all_rows * pitch, pitch, depth, at, here, "
-            "batch - row0, digits, scales);",
-            "__syncthreads();",
-            "#pragma unroll 1",
-            *braced(f"for (int i = thread / 32; i < here * {shares * (t.rows // 16)}; i += {_WARPS})", work),
-            "__syncthreads();",
+        return ["#pragma unroll 1", *braced(f"for (int i = thread / 32; i < here * {shares * rows}; i += {_WARPS})", work)]
+
+    def _adding(self, phase: Phase, own: int, groups: int) -> list[str]:
+        """The piece's sums to a thread's, which are all there after its last piece."""
+        t = self.tiles
+        columns = self._columns(phase) * self.count * 1024
+        first = f"component * {t.octets} + " if phase.paired else ""
+        adding = [
+            f"const float by_row = scales[c * {t.part} + group];",
+            f"const unsigned char* const block = weights + (i64)(from + c) * {self._block_bytes(phase)};",
+            f"const float* const of_columns = (const float*)(block + {columns});",
+        ]
+        for g in range(phase.products // groups):
+            column = g * t.octets
+            sum_ = f"sums[((c * {own} + {column} + octet) * {t.part} + group) * 8 + thread % 8]"
+            adding.append(f"s[{g}] = add_sum({sum_}, by_row, of_columns[({first}{column} + octet) * 8 + thread % 8], s[{g}]);")
+        done = []
+        for g in range(phase.products):
+            mine = f"r == now && component == {g}" if phase.paired else "r == now"
+            done.append(f"if ({mine}) a0[r][{g}] = s[{0 if phase.paired else g}];")
+        kept = ["#pragma unroll", *braced(f"for (int r = 0; r < {t.each}; ++r)", done)]
+        kept += [f"s[{g}] = 0.0f;" for g in range(phase.products // groups)]
+        return [
             "#pragma unroll 4",
-            *braced(
-                f"for (int c = 0; c < here && group < {t.rows}; ++c)",
-                [
-                    f"const float* const of_columns = (const float*)(weights + (i64)(at + c) * {block} + "
-                    f"{columns * count * 1024});",
-                    *adding,
-                ],
-            ),
+            *braced(f"for (int c = 0; c < here && group < {t.part}; ++c)", adding),
+            *braced("if (at == 0)", kept),
         ]
-        return braced(f"for (int at = 0; at < blocks; at += {t.chunk})", chunk)
 
     def _unusual(self, number: int, phase: Phase) -> list[str]:
         """What becomes of sums with factors that are not finite."""
         code, tensor = self.code, phase.weight
         assert tensor is not None
         down, along = (2, 1) if phase.transposed else (1, 2)
-        lines = []
+        t = self.tiles
+        lines = ["bool odd = false;", "#pragma unroll"]
+        lines.append(f"for (int r = 0; r < {t.each}; ++r)")
+        lines += braced("", [f"odd |= a0[r][{g}] != a0[r][{g}];" for g in range(phase.products)])
+        body = []
         for g in range(phase.products):
             part = g if phase.paired else 0
             at = f"{g + phase.at} * {code.stride(tensor, 0)} + (i64)lane * {code.stride(tensor, down)}"
-            lines += [
-                f"if (a0[0][{g}] != a0[0][{g}] && first < batch && lane < lanes)",
-                f"  a0[0][{g}] = not_finite(a0[0][{g}], sent + ({part} * all_rows + group) * pitch, 1, "
+            body += [
+                f"if (a0[r][{g}] != a0[r][{g}] && first + r < batch && lane < lanes)",
+                f"  a0[r][{g}] = not_finite(a0[r][{g}], sent + ({part} * all_rows + group * {t.each} + r) * pitch, 1, "
                 f"{code.pointer(tensor)} + {at}, {code.stride(tensor, along)}, depth);",
             ]
-        return lines
+        return [*lines, *braced("if (odd)", ["#pragma unroll", *braced(f"for (int r = 0; r < {t.each}; ++r)", body)])]
