@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from baracuda.backends import blas, cublaslt, cublaslt_pinned, cudnn, cudnn_convolution
+from baracuda.backends import blas, cublaslt, cublaslt_pinned, cudnn, cudnn_convolution, cufft, scipy_fft
 from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.implementation import Found, Implementation
@@ -54,3 +54,12 @@ def convolution(device: Device, specs: Sequence[TensorSpec], descriptor: Any) ->
     if refused is None and descriptor.element is ElementKind.F32:
         return ((BackendKind.CUDNN, partial(make, tf32=True)), (BackendKind.CUDNN, make))
     return ((BackendKind.CUDNN, refused or make),)
+
+
+def fourier(device: Device, descriptor: Any) -> tuple[Found, Found]:
+    """The libraries' Fourier transforms, for a `FourierDescriptor`: those faster than generated kernels, and the others."""
+    on_gpu, on_cpu = cufft.refusal(device, descriptor), scipy_fft.refusal(device, descriptor)
+    return (
+        ((BackendKind.CUFFT, on_gpu or partial(cufft.CufftTransform, device, descriptor)),),
+        ((BackendKind.SCIPY, on_cpu or partial(scipy_fft.ScipyTransform, device, descriptor)),),
+    )

@@ -82,7 +82,7 @@ class _Window:
 
 
 @dataclass(frozen=True)
-class _StridedArray:
+class StridedArray:
     """An array: a tensor of the plan by its number, or (-1) a part of the workspace; offset and strides in bytes."""
 
     tensor: int
@@ -108,13 +108,13 @@ class ScipyExecutable(Launcher):
     def __init__(self, problem: FormulaProblem, specs: Sequence[TensorSpec], descriptor: Any, layout: Layout) -> None:
         self.problem = problem
         self.workspace_bytes = 0
-        self.tensors: dict[str, _StridedArray] = {}
+        self.tensors: dict[str, StridedArray] = {}
         for i, (spec, operand) in enumerate(zip(specs, layout, strict=True)):
             if operand is not None:
                 shape = spec.expected_shape(descriptor)
                 kind, axes = spec.expected_kind(descriptor), getattr(descriptor, str(spec.axes))
                 self.tensors |= _places(i, spec.name, kind, shape, operand.strides, axes, len(problem.shape))
-        self.places: dict[Expr, _StridedArray] = {}
+        self.places: dict[Expr, StridedArray] = {}
         for n in problem.graph.nodes:
             self._place(n)
 
@@ -131,7 +131,7 @@ class ScipyExecutable(Launcher):
         twin = next((m for m in self.places if half is not None and _same_value(m, n)), None)
         offset = self.places[twin].offset if twin is not None else self.workspace_bytes
         strides = tuple(s * dtype.itemsize for s in contiguous_strides(shape))
-        self.places[n] = _StridedArray(-1, offset, dtype, shape, strides)
+        self.places[n] = StridedArray(-1, offset, dtype, shape, strides)
         if twin is None:
             self.workspace_bytes = round_up(offset + prod(shape) * dtype.itemsize, _ALIGNMENT)
 
@@ -222,7 +222,7 @@ def _function(n: Expr) -> np.ufunc:
 
 def _places(
     index: int, name: str, kind: ElementKind, shape: Sequence[int], strides: Sequence[int], axes: Sequence[int], rank: int
-) -> dict[str, _StridedArray]:
+) -> dict[str, StridedArray]:
     """A tensor over the iteration space, with extent 1 where it does not vary; a complex one as its two parts."""
     size = kind.itemsize
     extents, steps = [1] * rank, [0] * rank
@@ -233,4 +233,4 @@ def _places(
         ports = {f"{name}.re": (half, 0), f"{name}.im": (half, half.itemsize)}
     else:
         ports = {name: (kind, 0)}
-    return {port: _StridedArray(index, offset, k.numpy, tuple(extents), tuple(steps)) for port, (k, offset) in ports.items()}
+    return {port: StridedArray(index, offset, k.numpy, tuple(extents), tuple(steps)) for port, (k, offset) in ports.items()}

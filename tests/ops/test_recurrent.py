@@ -11,7 +11,8 @@ import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 import baracuda
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.sku import MathPrecision
 from tests.ops.recurrent_reference import layer
 
 T, B, INPUTS, H = 6, 7, 5, 19
@@ -38,6 +39,11 @@ def flat(results: Any) -> list[torch.Tensor]:
     return [results]
 
 
+def wish(bits: int) -> baracuda.PlanPreference | None:
+    """That products are of integers of so many bits."""
+    return baracuda.PlanPreference(math=MathPrecision(f"int{bits}")) if bits else None
+
+
 # --- against torch.nn ---------------------------------------------------------------------------------------------------------
 
 MODULES: list[tuple[str, dict[str, Any]]] = [
@@ -61,7 +67,23 @@ def options(name: str, words: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("with_lengths", [False, True])
 @pytest.mark.parametrize("number", range(len(MODULES)))
 def test_networks(number: int, with_lengths: bool, dtype: torch.dtype, device: str) -> None:
-    name, words = MODULES[number]
+    check_network(*MODULES[number], with_lengths, dtype, device)
+
+
+@pytest.mark.parametrize(
+    ("number", "bits", "with_lengths", "dtype"),
+    [(0, 23, True, torch.float32), (2, 15, False, torch.float16), (3, 15, True, torch.float32), (5, 23, False, torch.bfloat16)],
+)
+def test_integer_products(number: int, bits: int, with_lengths: bool, dtype: torch.dtype, device: str) -> None:
+    with baracuda.preferring(wish(bits)):
+        check_network(*MODULES[number], with_lengths, dtype, device, 2e-3 if bits == 15 else 0.0)
+
+
+def check_network(
+    name: str, words: dict[str, Any], with_lengths: bool, dtype: torch.dtype, device: str, least: float = 0.0
+) -> None:
+    """A network of PyTorch's, its gradients among its results; errors of `least` do not count."""
+    number = [n for n, _ in MODULES].index(name)
     torch.manual_seed(number)
     module = getattr(torch.nn, name)(INPUTS, H, dtype=F64, **words)
     for p in module.parameters():
@@ -92,6 +114,7 @@ def test_networks(number: int, with_lengths: bool, dtype: torch.dtype, device: s
     got, saved = given_back[: len(want)], list(given_back[len(want) :])
     assert all(map(same, got, function(own[0], hx, params, **more)))
     tolerance = {torch.float64: 1e-13, torch.float32: 2e-6, torch.bfloat16: 2e-2, torch.float16: 3e-3}[dtype]
+    tolerance = max(tolerance, least)
     for a, b in zip(got, want, strict=True):
         assert a.dtype == dtype
         close(a, b, tolerance)
@@ -257,8 +280,13 @@ def drawn(kind: str, units: int, batch: int, dtype: torch.dtype, device: str) ->
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-@pytest.mark.parametrize("kind", ["lstm", "gru", "slstm"])
-def test_a_row_does_not_see_its_neighbours(kind: str, dtype: torch.dtype, device: str) -> None:
+@pytest.mark.parametrize(("kind", "bits"), [("lstm", 0), ("gru", 0), ("slstm", 0), ("gru", 15)])
+def test_a_row_does_not_see_its_neighbours(kind: str, bits: int, dtype: torch.dtype, device: str) -> None:
+    with baracuda.preferring(wish(bits)):
+        check_rows(kind, dtype, device)
+
+
+def check_rows(kind: str, dtype: torch.dtype, device: str) -> None:
     x, hx, params = drawn(kind, 37, 70, dtype, device)
     function, derived = getattr(baracuda, kind), getattr(baracuda, f"{kind}_backward")
     lengths = (torch.arange(70) % (T + 1)).to(device)
@@ -356,6 +384,10 @@ def test_nothing(steps: int, batch: int, device: str) -> None:
 
 def test_errors() -> None:
     x, hx, params = drawn("lstm", 9, B, torch.float32, "cpu")
+    with baracuda.preferring(baracuda.PlanPreference(math=MathPrecision.BF16)), pytest.raises(UnsupportedError, match="bf16"):
+        baracuda.lstm(x, hx, params)
+    with baracuda.preferring(wish(23)), pytest.raises(UnsupportedError, match="int23"):
+        baracuda.lstm(x.double(), [t.double() for t in hx], [t.double() for t in params])
     with pytest.raises(InvalidProblemError, match="params: 3 tensors; expected 4 for each of 1"):
         baracuda.lstm(x, hx, params[:3])
     with pytest.raises(InvalidProblemError, match=r"params\[0\]: w_ih has shape \(36, 5\); expected \(36, 4\)"):

@@ -14,6 +14,7 @@ from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.implementation import Executable, Layout
 from baracuda.core.layout import contiguous_strides, round_up
+from baracuda.core.sku import MathPrecision, PrecisionGuarantee
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.expand import expand
 from baracuda.formula.expr import Expr
@@ -91,7 +92,8 @@ class Pipeline:
 
 
 class PipelineImplementation(GeneratedImplementation):
-    """The kernels of a pipeline, for the CPU or for a CUDA device."""
+    """The kernels of a pipeline, for the CPU or for a CUDA device; `math` is what its products are in where that is not the kind
+    that it computes in."""
 
     def __init__(
         self,
@@ -99,8 +101,11 @@ class PipelineImplementation(GeneratedImplementation):
         pipeline: Pipeline,
         specs: Sequence[TensorSpec],
         descriptor: Any,
+        math: MathPrecision | None = None,
     ) -> None:
         super().__init__(device, pipeline.math)
+        if math is not None:
+            self.guarantee = PrecisionGuarantee.canonical(math, pipeline.math)
         self.pipeline, self.specs, self.descriptor = pipeline, specs, descriptor
 
     def arrays(self, layout: Layout) -> dict[str, ArrayLayout]:

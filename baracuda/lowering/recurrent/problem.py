@@ -13,6 +13,14 @@ multiply-adds from +0,
 
     a = +0;  a = fma(w[g, j, k], m[k], a)
 
+or, where a fold has `bits`, an integer product of so many bits (`baracuda/formula/integer_products.py`): k is cut into blocks of
+128 from 0, in each of which w of a lane and product and m of a row are whole numbers with a scale. P is their exact sum, F is P
+rounded to f32, low and high are the smaller and the larger scale:
+
+    a = +0;  for each block:  a = fma(F * low, high, a)
+
+with what that definition says of elements that are not finite.
+
 A fold whose pass is 1 goes through k again when those of pass 0 are done, and may use their results; folds of one pass may use
 each other's running value from before k. Then, for each lane, the phase's formula gives the next components of its state, what is
 written of the step, and the message for the next phase, from the folds' results, the state, and what it reads of tensors at
@@ -59,16 +67,18 @@ def fold(kind: ElementKind, number: int = 0, product: int = 0) -> Expr:
 
 @dataclass(frozen=True)
 class Fold:
-    """Running values over k; see above. `turn` is the number of its pass."""
+    """Running values over k; see above. `turn` is the number of its pass; with `bits` the fold is an integer product, and `next`
+    the product that it stands for."""
 
     initial: Expr
     next: Expr
     turn: int = 0
+    bits: int = 0
 
 
-def chain(kind: ElementKind) -> Fold:
-    """The sum of products of a network."""
-    return Fold(const(0.0, kind), fma(weight(kind), message(kind), fold(kind)))
+def product(kind: ElementKind, bits: int = 0) -> Fold:
+    """The sum of products of a network: a chain, or of f32 in integers of so many bits."""
+    return Fold(const(0.0, kind), fma(weight(kind), message(kind), fold(kind)), bits=bits)
 
 
 @dataclass(frozen=True)
@@ -167,6 +177,11 @@ class Recurrent:
     def lanes(self) -> int:
         """The most lanes of a phase."""
         return max(p.lanes for p in self.phases)
+
+    @property
+    def bits(self) -> int:
+        """Those of its folds where they are integer products: all are, or none; 0 says none."""
+        return max((f.bits for p in self.phases for f in p.folds), default=0)
 
     @cached_property
     def components(self) -> tuple[tuple[int, Component], ...]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 from typing import Any, Literal
 
+from baracuda.backends import libraries
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args, Descriptor
 from baracuda.core.device import Device
 from baracuda.core.elements import Category, ElementKind
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
-from baracuda.core.implementation import Implementation, Layout, OperandLayout
+from baracuda.core.implementation import Found, Layout, OperandLayout
 from baracuda.core.plan import Plan
-from baracuda.core.sku import BackendKind, OpCategory
+from baracuda.core.sku import OpCategory
 from baracuda.core.spec import TensorSpec, check_axis, check_element, check_shape
 from baracuda.lowering.backend import candidates
 from baracuda.lowering.fft.implementation import FourierImplementation
@@ -131,16 +131,28 @@ class FourierPlan(Plan[FourierDescriptor, FourierArgs]):
 
     The order of all operations is a function of n (`baracuda/lowering/fft/problem.py`). Lengths up to 8192 (4096 of f64) without
     a prime above 13 need no workspace; longer ones need 8 bytes (16) for each element, other lengths up to 6 times as much.
+
+    With `fastest` it is cuFFT's on a GPU, where it takes the transform: f32, f64 and their complex numbers, no padding, strides
+    of 1 or more. On the CPU SciPy's is taken where the preference names its backend; generated kernels are faster. The bits of a
+    library's row depend on the number of rows, and on the device.
     """
 
-    category, op, args = OpCategory.FFT, "fft", FourierArgs
+    category, op, args, has_tiers = OpCategory.FFT, "fft", FourierArgs, True
     tensors = (
         TensorSpec("x", "what is transformed", "shape", varies=Axes.OUTER),
         TensorSpec("y", "its transform", "y_shape", "y_element", varies=Axes.OUTER, written=True),
     )
 
     @classmethod
-    def implementations(
-        cls, device: Device, descriptor: FourierDescriptor
-    ) -> tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]:
+    def implementations(cls, device: Device, descriptor: FourierDescriptor) -> Found:
+        fast, slow = libraries.fourier(device, descriptor)
+        return (*cls._generated(device, descriptor), *fast, *slow)
+
+    @classmethod
+    def fastest_first(cls, device: Device, descriptor: FourierDescriptor) -> Found:
+        fast, slow = libraries.fourier(device, descriptor)
+        return (*fast, *cls._generated(device, descriptor), *slow)
+
+    @classmethod
+    def _generated(cls, device: Device, descriptor: FourierDescriptor) -> Found:
         return candidates(device, partial(FourierImplementation, device, descriptor.problem, descriptor.kind))

@@ -9,12 +9,14 @@ from typing import Any
 
 from baracuda.core.descriptor import Args
 from baracuda.core.device import Device
-from baracuda.core.implementation import Implementation
+from baracuda.core.elements import ElementKind
+from baracuda.core.implementation import Found
 from baracuda.core.plan import Plan
-from baracuda.core.sku import BackendKind, OpCategory
+from baracuda.core.sku import MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec
+from baracuda.formula.integer_products import bits_of
 from baracuda.lowering.backend import candidates
-from baracuda.lowering.recurrence.pipeline import PipelineImplementation
+from baracuda.lowering.recurrence.pipeline import Pipeline, PipelineImplementation
 from baracuda.ops.rnn.descriptor import RecurrentDescriptor
 from baracuda.ops.rnn.stages import backward, forward
 
@@ -59,19 +61,30 @@ class RecurrentArgs(Args):
     states: Any = None
 
 
-_Found = tuple[tuple[BackendKind, Callable[[], Implementation] | str], ...]
+def precisions(d: RecurrentDescriptor) -> tuple[MathPrecision | None, ...]:
+    """What the products of the hidden state are computed in, the default first; None for chains."""
+    return (None, MathPrecision.INT23, MathPrecision.INT15) if d.compute is ElementKind.F32 else (None,)
+
+
+def _candidates(
+    device: Device, pipeline: Callable[[RecurrentDescriptor, int], Pipeline], cls: type[Plan[Any, Any]], d: RecurrentDescriptor
+) -> Found:
+    def made(math: MathPrecision | None) -> PipelineImplementation:
+        return PipelineImplementation(device, pipeline(d, bits_of(math)), cls.tensors, d, math)
+
+    return tuple(c for math in precisions(d) for c in candidates(device, partial(made, math)))
 
 
 class RecurrentPlan(Plan[RecurrentDescriptor, RecurrentArgs]):
     """A layer in one direction: at each step the state that the cell computes from x, the products w_hh h and the state before
     it.
 
-    Each product is a chain of fused multiply-adds in rising k, from +0; then the biases, b_ih to x and b_hh to the product, and
-    then the two are added. States are kept in the kind computed in. y is 0 at steps beyond a row's length. All four promises
-    hold.
+    Each product is a chain of fused multiply-adds in rising k, from +0; with `math` INT23 or INT15 it is an integer product of 23
+    or 15 bits instead, which a GPU's tensor cores take. Then the biases, b_ih to x and b_hh to the product, and then the two are
+    added. States are kept in the kind computed in. y is 0 at steps beyond a row's length. All four promises hold.
     """
 
-    category, op, args = OpCategory.RNN, "recurrent", RecurrentArgs
+    category, op, args, has_tiers = OpCategory.RNN, "recurrent", RecurrentArgs, True
     tensors = (
         _X,
         *_WEIGHTS,
@@ -88,8 +101,8 @@ class RecurrentPlan(Plan[RecurrentDescriptor, RecurrentArgs]):
     )
 
     @classmethod
-    def implementations(cls, device: Device, descriptor: RecurrentDescriptor) -> _Found:
-        return candidates(device, partial(PipelineImplementation, device, forward(descriptor), cls.tensors, descriptor))
+    def implementations(cls, device: Device, descriptor: RecurrentDescriptor) -> Found:
+        return _candidates(device, forward, cls, descriptor)
 
 
 @dataclass
@@ -132,11 +145,12 @@ class RecurrentBackwardPlan(Plan[RecurrentDescriptor, RecurrentBackwardArgs]):
     """The gradients of a layer in one direction, through time.
 
     At each step, from a row's last one to its first, the formula's gradients by the gates are what dh is made of for the step
-    before: for each gate a chain of fused multiply-adds with w_hh in rising number of the unit, from +0, and these added in the
-    order of the gates. dx and what stands beside it are rounded to the element when they are stored. All four promises hold.
+    before: for each gate a chain of fused multiply-adds with w_hh in rising number of the unit, from +0, or with `math` INT23 or
+    INT15 an integer product, and these added in the order of the gates. dx and what stands beside it are rounded to the element
+    when they are stored. All four promises hold.
     """
 
-    category, op, args = OpCategory.RNN, "recurrent_backward", RecurrentBackwardArgs
+    category, op, args, has_tiers = OpCategory.RNN, "recurrent_backward", RecurrentBackwardArgs, True
     tensors = (
         TensorSpec("dy", "the gradient of y", shape="y_shape", when="has_dy"),
         TensorSpec("dh_n", "that of the last hidden state", shape="hidden_shape", when="has_dh"),
@@ -165,5 +179,5 @@ class RecurrentBackwardPlan(Plan[RecurrentDescriptor, RecurrentBackwardArgs]):
     )  # fmt: skip
 
     @classmethod
-    def implementations(cls, device: Device, descriptor: RecurrentDescriptor) -> _Found:
-        return candidates(device, partial(PipelineImplementation, device, backward(descriptor), cls.tensors, descriptor))
+    def implementations(cls, device: Device, descriptor: RecurrentDescriptor) -> Found:
+        return _candidates(device, backward, cls, descriptor)

@@ -10,7 +10,7 @@ from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, const, param, select
 from baracuda.lowering.recurrence.pipeline import Pipeline
 from baracuda.lowering.recurrence.problem import BATCH, LANE, STEP, Component, Store, read, state
-from baracuda.lowering.recurrent.problem import Phase, Recurrent, Trace, chain, fold
+from baracuda.lowering.recurrent.problem import Phase, Recurrent, Trace, fold, product
 from baracuda.ops.rnn.cells import gradients
 from baracuda.ops.rnn.descriptor import RecurrentDescriptor
 
@@ -20,8 +20,9 @@ _S32 = ElementKind.S32
 class _Words:
     """The expressions that both directions share."""
 
-    def __init__(self, d: RecurrentDescriptor) -> None:
+    def __init__(self, d: RecurrentDescriptor, bits: int) -> None:
         self.d, self.cell, self.kind = d, d.cell, d.compute
+        self.folds = (product(d.compute, bits),)
         every = param("steps", _S32)
         self.length = every
         if d.length_element is not None:
@@ -44,8 +45,9 @@ class _Words:
         return Pipeline((stage,), self.kind, {}, {**self.cell.numbers(), "steps": self.d.steps})
 
 
-def forward(d: RecurrentDescriptor) -> Pipeline:
-    w, kind, cell = _Words(d), d.compute, d.cell
+def forward(d: RecurrentDescriptor, bits: int = 0) -> Pipeline:
+    """The steps of a layer. With `bits` its sums are integer products of so many bits, else chains."""
+    w, kind, cell = _Words(d, bits), d.compute, d.cell
     row = w.length - 1 - STEP if d.reverse else STEP
 
     def bias(tensor: str, gate: int, x: Expr) -> Expr:
@@ -64,7 +66,7 @@ def forward(d: RecurrentDescriptor) -> Pipeline:
         hidden = state(1, kind)
         phases.append(
             Phase(
-                d.units, "w_hh", d.hidden, 2, folds=(chain(kind),), state=(Component(const(0.0, kind), gates[1]),),
+                d.units, "w_hh", d.hidden, 2, folds=w.folds, state=(Component(const(0.0, kind), gates[1]),),
                 message=(cell.reset(gates[0], hidden),), traces=tuple(_saved(d, row, gates)),
             )
         )  # fmt: skip
@@ -72,7 +74,7 @@ def forward(d: RecurrentDescriptor) -> Pipeline:
         y = cell.mixed(held, candidate, hidden)
         phases.append(
             Phase(
-                d.units, "w_hh", d.units, 1, 2, folds=(chain(kind),), state=(Component(w.start("h"), y),), message=(y,),
+                d.units, "w_hh", d.units, 1, 2, folds=w.folds, state=(Component(w.start("h"), y),), message=(y,),
                 traces=(*_saved(d, row, [candidate], 2), Trace("y", row, y)), lasts=(Store("h_n", hidden),),
             )
         )  # fmt: skip
@@ -89,14 +91,14 @@ def forward(d: RecurrentDescriptor) -> Pipeline:
     if d.projection:
         y = fold(kind)
         phases = [
-            Phase(d.units, "w_hh", d.hidden, cell.gates, folds=(chain(kind),), state=further, message=(after[0],),
+            Phase(d.units, "w_hh", d.hidden, cell.gates, folds=w.folds, state=further, message=(after[0],),
                   traces=tuple(traces), lasts=lasts),
-            Phase(d.hidden, "w_hr", d.units, 1, folds=(chain(kind),), state=(Component(w.start("h"), y),), message=(y,),
+            Phase(d.hidden, "w_hr", d.units, 1, folds=w.folds, state=(Component(w.start("h"), y),), message=(y,),
                   traces=(Trace("y", row, y),), lasts=ends[1]),
         ]  # fmt: skip
     else:
         phases = [
-            Phase(d.units, "w_hh", d.hidden, cell.gates, folds=(chain(kind),), state=(*further, own), message=(after[0],),
+            Phase(d.units, "w_hh", d.hidden, cell.gates, folds=w.folds, state=(*further, own), message=(after[0],),
                   traces=(*traces, *ends[0]), lasts=(*lasts, *ends[1])),
         ]  # fmt: skip
     return w.pipeline(Recurrent(d.batch, d.steps, w.length, tuple(phases), kind, (w.start("h"),)))
@@ -113,8 +115,9 @@ def _added(terms: Sequence[Expr]) -> Expr:
     return total
 
 
-def backward(d: RecurrentDescriptor) -> Pipeline:
-    w, kind, cell = _Words(d), d.compute, d.cell
+def backward(d: RecurrentDescriptor, bits: int = 0) -> Pipeline:
+    """Its gradients, in the same arithmetic."""
+    w, kind, cell = _Words(d, bits), d.compute, d.cell
     row = STEP if d.reverse else w.length - 1 - STEP
     is_first = f.equal(row, w.length - 1 if d.reverse else w.number(0))  # in the order of the forward pass
     earlier = row + 1 if d.reverse else row - 1
@@ -142,7 +145,7 @@ def backward(d: RecurrentDescriptor) -> Pipeline:
     starts = [Store(f"d{name}0", state(i, kind)) for i, name in enumerate(cell.further)]
     components = [Component(end(name), zero) for name in cell.further]
     last = Phase(
-        d.hidden, "w_hh", d.units, cell.gates, transposed=True, paired=True, folds=(chain(kind),),
+        d.hidden, "w_hh", d.units, cell.gates, transposed=True, paired=True, folds=w.folds,
         lasts=(Store("dh0", state(dh_of, kind)),),
     )  # fmt: skip
     products = _added([fold(kind, 0, g) for g in range(cell.gates)])
@@ -175,7 +178,7 @@ def backward(d: RecurrentDescriptor) -> Pipeline:
         u = cell.next(gates, [h_before, *before], w.peepholes())[0]
         phases.append(
             Phase(
-                d.units, "w_hr", d.hidden, 1, transposed=True, folds=(chain(kind),),
+                d.units, "w_hr", d.hidden, 1, transposed=True, folds=w.folds,
                 state=(*state_of, Component(zero, zero)), message=tuple(dp), traces=(*traces, Trace("unprojected", row, u)),
                 lasts=tuple(starts),
             )
@@ -216,12 +219,12 @@ def _backward_in_two(
         ),
     )
     second = Phase(
-        d.units, "w_hh", d.units, 1, 2, transposed=True, folds=(chain(kind),), state=(Component(zero, reset["h"]),),
+        d.units, "w_hh", d.units, 1, 2, transposed=True, folds=w.folds, state=(Component(zero, reset["h"]),),
         message=(dz0, state(1, kind)), traces=(Trace("dx", row, dz0, 0),),
     )  # fmt: skip
     total = ((fold(kind, 0, 0) + fold(kind, 0, 1)) + state(2, kind)) + state(0, kind)
     third = Phase(
-        d.units, "w_hh", d.units, 2, transposed=True, paired=True, folds=(chain(kind),), state=(Component(end("h"), total),),
+        d.units, "w_hh", d.units, 2, transposed=True, paired=True, folds=w.folds, state=(Component(end("h"), total),),
         lasts=(Store("dh0", state(3, kind)),),
     )  # fmt: skip
     return w.pipeline(Recurrent(d.batch, d.steps, w.length, (first, second, third), kind, ()))

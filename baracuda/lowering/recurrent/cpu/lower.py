@@ -18,6 +18,7 @@ from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.formula.expr import Expr, topological
 from baracuda.lowering.recurrence.cpu.code import RecurrenceOperands
 from baracuda.lowering.recurrence.problem import BATCH, STEP, ArrayLayout, Varies
+from baracuda.lowering.recurrent.cpu.integers import IntegerFolds
 from baracuda.lowering.recurrent.cpu.packing import Packing, RecurrentOperands, WorkspacePlan
 from baracuda.lowering.recurrent.problem import Phase, Recurrent, RecurrentProblem, Trace
 from baracuda.runtime.jit import CpuTarget, host
@@ -66,7 +67,7 @@ class _Steps:
             self._finish(row)
         sums = sum(p.lanes * p.products * p.depth * len(p.folds) for p in problem.phases)
         lanes = sum(p.lanes * len(p.roots) for p in problem.phases)
-        cost = max(1, problem.steps) * (sums * _CHAIN_NS + lanes * 1.0)
+        cost = max(1, problem.steps) * (sums * _CHAIN_NS * (4 if problem.bits else 1) + lanes * 1.0)
         made = code.launch(problem.batch, cost)
         each = -(-problem.batch // max(1, get_num_threads()))  # a thread that has more rows reads the weights less often
         return replace(made, grain=max(made.grain, each))
@@ -213,22 +214,38 @@ class _Steps:
             for f, kind in enumerate(kinds)
             for g in range(phase.products)
         }
+        integers = None
+        if self.problem.bits:
+            integers = IntegerFolds(plan, code, number)
+            with b.loop(code.begin, code.end) as row:
+                integers.prepare(row, self._sent(number, phase, step, row))
         with b.loop(0, every, plan.width * group) as first:
             at = b.variable(code.begin)
             with b.while_(partial(self._before_the_end, at)):
                 tile = at.get()
                 remaining = b.sub(code.end, tile)
                 count = b.variable(i64(0))
-                for rows in _TILES:
+                for rows in _TILES[integers is not None :]:
                     with b.if_(b.op("and", b.equal(count.get(), 0), b.less(rows - 1, remaining))):
-                        self._folds(number, phase, step, tile, first, rows, results)
+                        if integers is None:
+                            self._folds(number, phase, step, tile, first, rows, results)
+                        else:
+                            integers.sums(tile, rows, first, results)
                         count.set(i64(rows))
                 with b.loop(0, count.get()) as r:
+                    if integers is not None:
+                        integers.settle(self._sent(number, phase, step, b.add(tile, r)), r, first, results)
                     self._formulas(number, phase, step, b.add(tile, r), first, every, (results, r))
                 at.set(b.add(tile, count.get()))
 
     def _before_the_end(self, row: Variable) -> Value:
         return self.b.less(row.get(), self.code.end)
+
+    def _sent(self, number: int, phase: Phase, step: Value, row: Value) -> list[Value]:
+        """Where the components of the message that a phase reads of a row are."""
+        b, source = self.b, self.problem.source(number)
+        message = self._message(source, row, b.and_(b.add(step, i64(1)), 1) if number == 0 else b.and_(step, 1))
+        return [self._part(source, message, part) for part in range(self.plan.parts(phase))]
 
     def _folds(
         self,
@@ -247,9 +264,7 @@ class _Steps:
         start = b.at(code.workspace, code.number(("packed", number), plan.packed[number]))
         number_of_first = b.op("udiv", first, i64(width))
         blocks = [b.add(number_of_first, i64(j)) for j in range(group)]
-        source = self.problem.source(number)
-        parity = b.and_(b.add(step, i64(1)), 1) if number == 0 else b.and_(step, 1)
-        messages = [self._message(source, b.add(tile, i64(r)), parity) for r in range(rows)]
+        messages = [self._sent(number, phase, step, b.add(tile, i64(r))) for r in range(rows)]
         held: dict[tuple[int, int, int, int], Variable] = {}
         each = [[g] for g in range(phase.products)] if phase.paired else [list(range(phase.products))]
         for turn, together in product(range(phase.turns), each):
@@ -259,7 +274,7 @@ class _Steps:
                 evaluator = Evaluator(b, width, 1, lambda n: None)
                 for place in places:
                     held[(f, *place)] = b.variable(evaluator.value(phase.folds[f].initial)[0])
-            sent = [self._part(source, m, together[0] if phase.paired else 0) for m in messages]
+            sent = [parts[together[0] if phase.paired else 0] for parts in messages]
             at = [b.at(start, plan.lanes_at(b, number, j, together[0], depth)) for j in blocks]
             with b.loop(0, depth) as k:
                 weights = {

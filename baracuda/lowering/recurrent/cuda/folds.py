@@ -8,26 +8,24 @@ from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 from baracuda.core.layout import round_up
 from baracuda.formula.expr import Expr
 from baracuda.lowering.nest.cuda.kernel import Target
-from baracuda.lowering.recurrence.cuda.code import RecurrenceOperands, source
+from baracuda.lowering.recurrence.cuda.code import RecurrenceOperands
 from baracuda.lowering.recurrence.problem import LANE, ArrayLayout
 from baracuda.lowering.recurrent.cuda.tiling import LANES, padded, parts_of, tiles_of, tiling
 from baracuda.lowering.recurrent.problem import Phase, Recurrent
 
-_COUNTER = 256
+#: Bytes from one counter to the next: lines of the second cache.
+_COUNTER = 128
 
-_BARRIER = r"""
-// Waits until all blocks have come here `turn` times.
-__device__ __forceinline__ void all_blocks(unsigned* counter, unsigned turn) {
+BARRIER = r"""
+// Waits until the counter, to which each of some blocks adds one, is `wanted`; what they have written before is there then.
+__device__ __forceinline__ void await_blocks(unsigned* counter, unsigned wanted) {
   __syncthreads();
   if (threadIdx.x == 0) {
-    __threadfence();
-    atomicAdd(counter, 1u);
-    const unsigned wanted = turn * gridDim.x;
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
     unsigned seen;
     do {
       asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
     } while ((int)(seen - wanted) < 0);
-    __threadfence();
   }
   __syncthreads();
 }
@@ -70,6 +68,8 @@ class Folds:
     held: dict[int, int]
     staged: int
     stage_bytes: int
+    #: What the kernel of the steps needs beside the prelude.
+    tables = ""
 
     def __init__(self, problem: Recurrent, arrays: Mapping[str, ArrayLayout], target: Target) -> None:
         self.problem = problem
@@ -82,7 +82,7 @@ class Folds:
         blocks = max(tiles_of(p.lanes) for p in problem.phases) * self.blocks_of_rows
         self.multiprocessors = target.multiprocessors
         self.grid = min(blocks, self.multiprocessors)
-        self.nbytes = _COUNTER
+        self.nbytes = self._counters()
         self.packed = [self._room(tiles_of(p.lanes) * LANES * p.depth * padded(p.products) * self.size) if p.weight else 0
                        for p in problem.phases]  # fmt: skip
         self.sent = [
@@ -92,6 +92,34 @@ class Folds:
             self._room(2 * n * p.lanes * self.rows * self.size) for n, p in zip(self.sent, problem.phases, strict=True)
         ]
         self.states = [self._room(lanes * self.rows * c.kind.itemsize) for lanes, c in problem.components]
+
+    @property
+    def peers(self) -> int:
+        """How many blocks, which are neighbours, read each other's messages: where all phases have as many tiles, those with the
+        same rows."""
+        tiles = {self.tiles_of(p) for p in self.problem.phases}
+        return tiles.pop() if len(tiles) == 1 and self.grid % next(iter(tiles)) == 0 else self.grid
+
+    def _counters(self) -> int:
+        """The bytes of a counter for each of them."""
+        return round_up(self.grid // self.peers * _COUNTER, 256)
+
+    def begin_counters(self) -> str:
+        """Sets the counters to 0."""
+        at = f"((unsigned*){self.workspace('0')})[threadIdx.x * {_COUNTER // 4}]"
+        return f"if (blockIdx.x == 0 && threadIdx.x < {self.grid // self.peers}) {at} = 0u;"
+
+    def counter(self) -> list[str]:
+        """Declares the counter of a block and those that count at it."""
+        return [
+            f"const unsigned peers = {self.code.words.unsigned(self.peers)};",
+            f"unsigned* const counter = (unsigned*){self.workspace('0')} + blockIdx.x / peers * {_COUNTER // 4};",
+            "unsigned wanted = 0;",
+        ]
+
+    def tiles_of(self, phase: Phase) -> int:
+        """How many tiles a phase's lanes are."""
+        return tiles_of(phase.lanes)
 
     def _room(self, nbytes: int) -> int:
         start = self.nbytes
@@ -195,10 +223,3 @@ class Folds:
         whole = ["#pragma unroll 8", *braced(f"for (int kk = 0; kk < {shape.chunk}; ++kk)", body)]
         rest = ["#pragma unroll 1", *braced("for (int kk = 0; kk < count; ++kk)", body)]
         return [*braced(f"if (count == {shape.chunk})", whole), *braced("else", rest)]
-
-
-def source_with(code: RecurrenceOperands, body: Sequence[str], threads: int, shared: int) -> str:
-    """The whole translation unit, with what the steps are made of."""
-    text = source(code, body, threads, shared=shared > 0)
-    mark = 'extern "C" __global__'
-    return text.replace(mark, _BARRIER + mark, 1)

@@ -94,12 +94,16 @@ class IntegerTile(ABC):
 
 
 def add_scaled(b: Builder, rounded: Value, first: Value, second: Value, at: Value) -> None:
-    """s = fma(F * low, high, s) of the contract, for the sums at an address; NaN where a scale is NaN."""
+    """`scaled_sum` for the sums at an address."""
+    s = scaled_sum(b, rounded, first, second, b.load(rounded.type, at, 4 * rounded.lanes))
+    b.store(s, at, 4 * rounded.lanes)
+
+
+def scaled_sum(b: Builder, rounded: Value, first: Value, second: Value, s: Value) -> Value:
+    """fma(F * low, high, s) of the contract; NaN where a scale is NaN."""
     less = b.compare("fcmp olt", first, second)
     low, high = b.select(less, first, second), b.select(less, second, first)
-    s = b.load(rounded.type, at, 4 * rounded.lanes)
-    s = b.call(s.type, intrinsic("fma", s.type), b.op("fmul", rounded, low), high, s)
-    b.store(s, at, 4 * rounded.lanes)
+    return b.call(s.type, intrinsic("fma", s.type), b.op("fmul", rounded, low), high, s)
 
 
 class FloatTile(IntegerTile):

@@ -1,0 +1,361 @@
+"""Recurrent networks whose products are integers, on a GPU's tensor cores: as in steps.py, but for the folds.
+
+The weights' digits are made before the first step; those of a block's lanes stay in its shared memory where there is room. In a
+step a block makes the digits of its rows of the message, all of k or a chunk of its blocks; then each of its warps takes the
+exact sums of some blocks of k, with tensor cores, and leaves them, rounded, in shared memory; then each thread adds up those of
+its row and lane, block after block. Messages lie row by row.
+
+Operations: nine products of digits (at 15 bits four) for each; the digits of a message are made by every block that has its rows,
+about as many operations for an element as 16 lanes take in tensor cores. Bytes: of messages 4 for each element, row and block of
+threads, from the second cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from baracuda.core.layout import round_up
+from baracuda.formula.integer_products import BLOCK, digits
+from baracuda.lowering.nest.cuda.kernel import Target
+from baracuda.lowering.recurrence.cuda.code import source
+from baracuda.lowering.recurrence.problem import ArrayLayout
+from baracuda.lowering.recurrent.cuda.digits import ROW_DIGITS, STEP_PRODUCTS
+from baracuda.lowering.recurrent.cuda.folds import Operands, braced
+from baracuda.lowering.recurrent.cuda.steps import Steps
+from baracuda.lowering.recurrent.cuda.tiling import parts_of
+from baracuda.lowering.recurrent.problem import Phase, Recurrent
+from baracuda.runtime.program import KernelSource, Launch
+
+_WARPS, _THREADS = 8, 256
+#: Lanes of a tile, and its rows that are multiplied at once: a thread has one of each, at most.
+_TILES = ((16, 16), (8, 32), (8, 16))
+#: Blocks of k in a chunk, and of how many blocks of rows a warp makes digits at once, at most: more hide the way from the second
+#: cache, but take registers.
+_CHUNKS, _SHARE = (8, 4, 2, 1), 16
+#: Tiles of eight columns that a warp multiplies side by side, by digits.
+_TOGETHER = {2: 2, 3: 2}
+
+
+@dataclass(frozen=True)
+class IntegerTiling:
+    """Lanes of a tile, rows that are multiplied at once, how often, blocks of k in a chunk, blocks of threads, and whether
+    weights stay in shared memory."""
+
+    lanes: int
+    part: int
+    each: int
+    chunk: int
+    grid: int
+    resident: bool
+
+    @property
+    def rows(self) -> int:
+        return self.part * self.each
+
+    @property
+    def octets(self) -> int:
+        """Columns of a product in a tile, by eights."""
+        return self.lanes // 8
+
+    @property
+    def share(self) -> int:
+        """Blocks of rows of which a warp makes digits at once."""
+        return self.chunk * self.part // _WARPS
+
+
+def blocks_of(phase: Phase) -> int:
+    return -(-phase.depth // BLOCK)
+
+
+def _together(phase: Phase, octets: int) -> int:
+    """Eights of columns that are multiplied by the same message."""
+    return octets * (1 if phase.paired else phase.products)
+
+
+def tiling(problem: Recurrent, target: Target) -> IntegerTiling:
+    """The tiles that take the least time, about, of those whose weights stay in shared memory if there are any."""
+    folded = [p for p in problem.phases if p.weight]
+    count = digits(problem.bits)
+    deepest = max(blocks_of(p) for p in folded)
+    found: list[tuple[bool, float, IntegerTiling]] = []
+    for lanes, part in _TILES:
+        octets, parts = lanes // 8, -(-problem.batch // part)
+        tiles = [-(-p.lanes // lanes) for p in folded]
+        most = max(-(-p.lanes // lanes) for p in problem.phases)
+        beside = max(1, target.multiprocessors // most)  # blocks with the same lanes
+        each = min(4, 1 << (-(-parts // beside) - 1).bit_length())
+        of_rows = -(-parts // each)
+        grid = min(most * min(of_rows, beside), target.multiprocessors)
+        costs = [_step_cost(p, part, octets, count) * each + 1500 for p in folded]
+        cost = sum(-(-n * of_rows // grid) * c for c, n in zip(costs, tiles, strict=True))
+        weights = sum(blocks_of(p) * octets * p.products * (count * 1024 + 32) for p in folded)
+        for resident in (True, False):
+            if resident and any(grid % n for n in tiles):
+                continue
+            left = target.shared_bytes - 1024 - weights * resident
+            of_block = max(_chunk_bytes(p, part, octets, count) for p in folded)
+            fitting = [c for c in _CHUNKS if c * of_block <= left and c * part <= _WARPS * _SHARE]
+            chunks = [c for c in fitting if c == 1 or c < 2 * deepest]
+            if chunks and (not resident or chunks[0] >= min(2, deepest)):
+                found.append((not resident, cost, IntegerTiling(lanes, part, each, chunks[0], grid, resident)))
+    return min(found, key=lambda f: f[:2])[2]
+
+
+def _step_cost(phase: Phase, part: int, octets: int, count: int) -> float:
+    """Cycles that some rows of a tile of a phase take: the message's digits and the products."""
+    products = part / 16 * octets * phase.products * phase.depth / 32 * count**2 * 2
+    return part * phase.depth * parts_of(phase) * 0.1 + products + 500
+
+
+def _chunk_bytes(phase: Phase, part: int, octets: int, count: int) -> int:
+    """Of a block of k: the message's digits and scales, these twice, and the sums."""
+    return part * (count * 128 + 8) + _together(phase, octets) * part * 8 * 4
+
+
+class IntegerSteps(Steps):
+    """Writes the kernels."""
+
+    tables = STEP_PRODUCTS
+    threads = _THREADS
+
+    def __init__(self, problem: Recurrent, arrays: Mapping[str, ArrayLayout], target: Target) -> None:
+        self.problem = problem
+        self.code = Operands(problem, arrays)
+        self.tiles = tiling(problem, target)
+        self.count = digits(problem.bits)
+        self.shape = self.tiles  # type: ignore[assignment]
+        self.size, self.type = problem.math.itemsize, "float"
+        self.rows = round_up(problem.batch, self.tiles.rows)
+        self.blocks_of_rows = self.rows // self.tiles.rows
+        self.multiprocessors = target.multiprocessors
+        self.grid = self.tiles.grid
+        self.nbytes = self._counters()
+        self.packed = [self._room(self._tile_bytes(p) * self.tiles_of(p)) if p.weight else 0 for p in problem.phases]
+        self.sent = [
+            len(p.message or (problem.first if i == len(problem.phases) - 1 else ())) for i, p in enumerate(problem.phases)
+        ]
+        self.messages = [
+            self._room(2 * n * round_up(p.lanes, BLOCK) * self.rows * 4) for n, p in zip(self.sent, problem.phases, strict=True)
+        ]
+        self.states = [self._room(lanes * self.rows * c.kind.itemsize) for lanes, c in problem.components]
+
+    @property
+    def name(self) -> str:
+        t = self.tiles
+        return f"recurrent integers {self.problem.bits} {t.grid} blocks of {t.rows}x{t.lanes}{' resident' if t.resident else ''}"
+
+    def tiles_of(self, phase: Phase) -> int:
+        return -(-phase.lanes // self.tiles.lanes)
+
+    # --- weights ------------------------------------------------------------------------------------------------------
+
+    def _columns(self, phase: Phase) -> int:
+        """Those of a tile, by eights: product by product the lanes."""
+        return self.tiles.octets * phase.products
+
+    def _block_bytes(self, phase: Phase) -> int:
+        """Of a block of k of a tile: the digits of its columns and their scales."""
+        return self._columns(phase) * (self.count * 1024 + 32)
+
+    def _tile_bytes(self, phase: Phase) -> int:
+        return blocks_of(phase) * self._block_bytes(phase)
+
+    def _packing(self, number: int, phase: Phase) -> Launch:
+        """Tiles of lanes, in each block by block of k the digits of the columns, eight by eight, and behind these their scales; a
+        warp makes a block of a column."""
+        code, tensor = self.code, phase.weight
+        assert tensor is not None
+        down, along = (2, 1) if phase.transposed else (1, 2)
+        octets, columns = self.tiles.octets, self._columns(phase)
+        all_columns = self.tiles_of(phase) * columns * 8 * blocks_of(phase)
+        body = [
+            *code.pointers(),
+            self.begin_counters(),
+            f"const i64 depth = {code.number(('depth', number), phase.depth)}, count = {code.words.signed(all_columns)};",
+            f"const i64 lanes = {code.number(('lanes', number), phase.lanes)}, blocks = {code.words.signed(blocks_of(phase))};",
+            f"unsigned char* const to = (unsigned char*){self.workspace(code.words.signed(self.packed[number]))};",
+            f"const i64 down = {code.stride(tensor, down)}, along = {code.stride(tensor, along)};",
+            *braced(
+                f"for (i64 i = (i64)blockIdx.x * {_WARPS} + threadIdx.x / 32; i < count; i += (i64)gridDim.x * {_WARPS})",
+                [
+                    f"const int l = (int)(i % 8), column = (int)(i / 8 % {columns}), g = column / {octets};",
+                    f"const i64 part = i / {8 * columns}, block = part % blocks;",
+                    f"const i64 lane = part / blocks * {octets * 8} + column % {octets} * 8 + l;",
+                    "const i64 k0 = block * 128 + threadIdx.x % 32 * 4;",
+                    "float x[4];",
+                    "#pragma unroll",
+                    "for (int e = 0; e < 4; ++e)",
+                    f"  x[e] = lane < lanes && k0 + e < depth ? widen({code.pointer(tensor)}"
+                    f"[(i64)(g + {phase.at}) * {code.stride(tensor, 0)} + lane * down + (k0 + e) * along]) : 0.0f;",
+                    f"unsigned char* const own = to + part * {self._block_bytes(phase)};",
+                    f"const Factors f = factors_of<{self.count}>(largest(x));",
+                    f"write_row<{self.count}>(x, f.once, f.twice, own + (column * {self.count} * 8 + l) * 128, 1024, l % 2);",
+                    f"if (threadIdx.x % 32 == 0) ((float*)(own + {columns * self.count * 1024}))[column * 8 + l] = f.scale;",
+                ],
+            ),
+        ]
+        blocks = min(-(-all_columns // _WARPS), 8 * self.multiprocessors)
+        return Launch(KernelSource(source(code, body, _THREADS, ROW_DIGITS)), (blocks, 1, 1), _THREADS)
+
+    def _lay_out_shared(self) -> int:
+        tiles, shared = self.tiles, 0
+        self.held = {}
+        folded = [(i, p) for i, p in enumerate(self.problem.phases) if p.weight]
+        if tiles.resident:
+            for i, p in folded:
+                self.held[i] = shared
+                shared += self._tile_bytes(p)
+        self.digits_at = shared
+        shared += tiles.chunk * self.count * tiles.part * 128
+        self.scales_at = shared
+        shared += 2 * tiles.chunk * tiles.part * 4
+        self.sums_at = shared
+        return shared + tiles.chunk * max(_together(p, tiles.octets) for _, p in folded) * tiles.part * 32
+
+    def _keep(self) -> list[str]:
+        lines = []
+        for i, start in self.held.items():
+            p = self.problem.phases[i]
+            pieces = [
+                f"const int tiles = (int){self.code.words.signed(self.tiles_of(p))};",
+                f"const i64 pieces = {self.code.words.signed(self._tile_bytes(p) // 16)};",
+                f"const uint4* const from = (const uint4*)w{i} + (i64)(blockIdx.x % tiles) * pieces;",
+                f"for (i64 i = thread; i < pieces; i += {_THREADS}) *((uint4*)(shared_state + {start}) + i) = from[i];",
+            ]
+            lines += braced("", pieces)
+        return lines
+
+    # --- places -------------------------------------------------------------------------------------------------------
+
+    def _places(self) -> list[str]:
+        octets = self.tiles.octets
+        return [
+            f"const int octet = thread / 128 % {octets}, l = octet * 8 + thread % 8;",
+            f"const int group = thread / {128 * octets} * 16 + thread / 8 % 16;",
+            "int side = 0;  // which of the two places of scales",
+        ]
+
+    def _place_in_tile(self, number: int) -> list[str]:
+        tiles = self.tiles
+        return [
+            f"const int lane_tile = tile % tiles{number}, lane = lane_tile * {tiles.lanes} + l;",
+            f"const int row0 = tile / tiles{number} * {tiles.rows}, first = group < {tiles.rows} ? row0 + group : batch;",
+        ]
+
+    def _kept(self, component: int, lane: str) -> str:
+        return f"s{component}[(i64)b * lanes + {lane}]"
+
+    def _pitch(self, number: int) -> str:
+        return self.code.number(("pitch", number), round_up(self.problem.phases[number].lanes, BLOCK))
+
+    def _message(self, number: int, component: int, parity: str) -> str:
+        return f"m{number}[(({parity} * {self.sent[number]} + {component}) * all_rows + b) * {self._pitch(number)} + lane]"
+
+    # --- folds --------------------------------------------------------------------------------------------------------
+
+    def folds(self, number: int, phase: Phase) -> list[str]:
+        """The sums of a phase, a piece at a time: of some rows, of the products of one component of the message, a chunk of k.
+        While one piece is multiplied, the message of the next is on its way."""
+        t, code, count = self.tiles, self.code, self.count
+        source_ = self.problem.source(number)
+        parity = "(i64)(step + 1 & 1)" if number == 0 else "(i64)(step & 1)"
+        weights = f"(const unsigned char*)w{number} + (i64)lane_tile * blocks * {self._block_bytes(phase)}"
+        if t.resident:
+            weights = f"shared_state + {self.held[number]}"
+        own, groups = _together(phase, t.octets), phase.products if phase.paired else 1
+        load = (
+            f"load_message<{t.part}, {t.each}, {_WARPS}, {t.share}>(x, sent + (part * all_rows + turn) * pitch, pitch, depth, "
+            f"at, min({t.chunk}, blocks - at), batch - row0 - turn);"
+        )
+        lines = [
+            f"float a0[{t.each}][{phase.products}] = {{}};",
+            f"const int depth = (int){code.number(('depth', number), phase.depth)}, blocks = (depth + 127) / 128;",
+            f"const i64 pitch = {self._pitch(source_)};",
+            f"const unsigned char* const weights = {weights};",
+            f"unsigned char* const digits = shared_state + {self.digits_at};",
+            f"float* const sums = (float*)(shared_state + {self.sums_at});",
+            f"const float* const sent = m{source_} + ({parity} * {self.sent[source_]} * all_rows + row0) * pitch;",
+            f"float x[{t.share}][4], s[{phase.products // groups}] = {{}};",
+            "int turn = 0, part = 0, at = 0;",
+            load,
+        ]
+        pieces = [
+            f"const int here = min({t.chunk}, blocks - at), now = turn, component = part, from = at;",
+            f"float* const scales = (float*)(shared_state + {self.scales_at}) + side * {t.chunk * t.part};",
+            "side ^= 1;",
+            f"write_message<{count}, {t.part}, {_WARPS}, {t.share}>(x, here, digits, scales);",
+            "__syncthreads();",
+            f"at += {t.chunk};",
+            f"if (at >= blocks) {{ at = 0; if (++part == {groups}) {{ part = 0; ++turn; }} }}",
+            f"if (turn < {t.each}) {load}",
+            *self._products(phase, own),
+            "__syncthreads();",
+            *self._adding(phase, own, groups),
+        ]
+        lines += ["#pragma unroll 1", *braced(f"while (turn < {t.each})", pieces)]
+        return [*lines, *self._unusual(number, phase)]
+
+    def _products(self, phase: Phase, own: int) -> list[str]:
+        """A warp's products of a piece."""
+        t, count = self.tiles, self.count
+        most = _TOGETHER[count]
+        together = most if own % most == 0 else 2 if own % 2 == 0 else 3 if own == 3 else 1
+        items = own // together
+        rows = t.part // 16
+        each = 2 if items % 2 == 0 and items // 2 * rows * min(t.chunk, blocks_of(phase)) >= _WARPS else 1
+        shares = items // each
+        first = f"component * {t.octets} + " if phase.paired else ""
+        work = [
+            f"const int share = i % {shares}, rows = i / {shares} % {rows}, c = i / {shares * rows};",
+            f"block_product<{count}, {each}, {together}>(digits + (c * {count * t.part} + rows * 16) * 128, {t.part * 128},",
+            f"    weights + (i64)(from + c) * {self._block_bytes(phase)} + ({first}share * {each * together}) * {count * 1024},",
+            f"    sums + ((c * {own} + share * {each * together}) * {t.part} + rows * 16) * 8, {t.part * 8});",
+        ]
+        return ["#pragma unroll 1", *braced(f"for (int i = thread / 32; i < here * {shares * rows}; i += {_WARPS})", work)]
+
+    def _adding(self, phase: Phase, own: int, groups: int) -> list[str]:
+        """The piece's sums to a thread's, which are all there after its last piece."""
+        t = self.tiles
+        columns = self._columns(phase) * self.count * 1024
+        first = f"component * {t.octets} + " if phase.paired else ""
+        adding = [
+            f"const float by_row = scales[c * {t.part} + group];",
+            f"const unsigned char* const block = weights + (i64)(from + c) * {self._block_bytes(phase)};",
+            f"const float* const of_columns = (const float*)(block + {columns});",
+        ]
+        for g in range(phase.products // groups):
+            column = g * t.octets
+            sum_ = f"sums[((c * {own} + {column} + octet) * {t.part} + group) * 8 + thread % 8]"
+            adding.append(f"s[{g}] = add_sum({sum_}, by_row, of_columns[({first}{column} + octet) * 8 + thread % 8], s[{g}]);")
+        done = []
+        for g in range(phase.products):
+            mine = f"r == now && component == {g}" if phase.paired else "r == now"
+            done.append(f"if ({mine}) a0[r][{g}] = s[{0 if phase.paired else g}];")
+        kept = ["#pragma unroll", *braced(f"for (int r = 0; r < {t.each}; ++r)", done)]
+        kept += [f"s[{g}] = 0.0f;" for g in range(phase.products // groups)]
+        return [
+            "#pragma unroll 4",
+            *braced(f"for (int c = 0; c < here && group < {t.part}; ++c)", adding),
+            *braced("if (at == 0)", kept),
+        ]
+
+    def _unusual(self, number: int, phase: Phase) -> list[str]:
+        """What becomes of sums with factors that are not finite."""
+        code, tensor = self.code, phase.weight
+        assert tensor is not None
+        down, along = (2, 1) if phase.transposed else (1, 2)
+        t = self.tiles
+        lines = ["bool odd = false;", "#pragma unroll"]
+        lines.append(f"for (int r = 0; r < {t.each}; ++r)")
+        lines += braced("", [f"odd |= a0[r][{g}] != a0[r][{g}];" for g in range(phase.products)])
+        body = []
+        for g in range(phase.products):
+            part = g if phase.paired else 0
+            at = f"{g + phase.at} * {code.stride(tensor, 0)} + (i64)lane * {code.stride(tensor, down)}"
+            body += [
+                f"if (a0[r][{g}] != a0[r][{g}] && first + r < batch && lane < lanes)",
+                f"  a0[r][{g}] = not_finite(a0[r][{g}], sent + ({part} * all_rows + group * {t.each} + r) * pitch, 1, "
+                f"{code.pointer(tensor)} + {at}, {code.stride(tensor, along)}, depth);",
+            ]
+        return [*lines, *braced("if (odd)", ["#pragma unroll", *braced(f"for (int r = 0; r < {t.each}; ++r)", body)])]
