@@ -153,8 +153,6 @@ _DRAWS: dict[str, dict[str, float]] = {
     "bernoulli": {"p": 0.3},
 }  # fmt: skip
 
-<<<<<<< HEAD
-<<<<<<< HEAD
 #: Distributions drawn by rejection, with shapes, rates and numbers on either side of what their methods change at.
 _SHAPES = Tensor((7,), element=K.F32, listed=(0.02, 0.7, 1.0, 2.5, 9.0, 300.0, 4e6))
 _REJECTED: dict[str, tuple[Any, ...]] = {
@@ -166,7 +164,7 @@ _REJECTED: dict[str, tuple[Any, ...]] = {
     ),
     "dirichlet_sample": (_SHAPES,),
 }  # fmt: skip
-=======
+
 
 def _codes(*shape: int) -> Tensor:
     return Tensor(shape, "index:256", K.U8)
@@ -179,11 +177,8 @@ _GGML = {
 }  # fmt: skip
 _GGML_WRITTEN = ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q8_1", "TQ1_0", "TQ2_0", "MXFP4")
 
->>>>>>> qformats
-=======
 #: Packed codes of weights.
 _CODES, _BYTES = _t(70, 150, element=K.U8), _t(70, 300, element=K.S8)
->>>>>>> qweights
 _STEPS = Tensor((9,), element=K.S64, listed=(11, 4, 0, 7, 11, 1, 10, 3, 8))
 
 
@@ -353,8 +348,6 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("logits_bitmask", _t(5, 301), _index(1 << 30, 5, 10)),
     _call("ctc_loss", _t(12, 3, 6), *_CTC), _call("ctc_loss_backward", _t(3), _t(12, 3, 6), *_CTC, reduction="none"),
     _call("rnnt_loss", _t(3, 12, 6, 6), *_CTC), _call("rnnt_loss_backward", _t(3), _t(3, 12, 6, 6), *_CTC, reduction="none"),
-<<<<<<< HEAD
-<<<<<<< HEAD
     *(_call("quantize_fp8", _t(150, 300), scaling=how) for how in ("tensor", "row", "column", "1x128", "128x128")),
     _call("quantize_fp8", _t(150, 300), _t(150, 3), dtype="f8e5m2"),
     _call("dequantize_fp8", _t(9, 300, element=K.F8E4M3), _t(9, 3)),
@@ -366,17 +359,13 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("dequantize_nf4", _codes(9, 150), _t(9, 5, element=K.F32), dtype="bf16"),
     *(_call("gguf_dequantize", _codes(9, 3 * size), name) for name, size in _GGML.items()),
     *(_call("gguf_quantize", _t(9, 768), name) for name in _GGML_WRITTEN),
-=======
     *_SCALED_PRODUCTS,
->>>>>>> qscaled
-=======
     # packed weights: several steps of a strip, more rows than are multiplied side by side, groups shorter and longer than blocks
     *(_call("int4_weight_gemm", _t(m, 300), _CODES, _t(70, 300 // g + (300 % g > 0)), group_size=g, signed=g < 100, dtype="f32")
       for m in (1, 37) for g in (32, 64, 128, 256)),
     *(_call("int8_weight_gemm", _t(m, 300), _BYTES, _t(70), _t(70, element=K.S32), _t(70), activation="silu") for m in (1, 19)),
     *(_call("ternary_gemm", _t(m, 600), _CODES, _t(70, 5), group_size=128) for m in (3, 150)),
     *(_call("nf4_gemm", _t(m, 300), _CODES, _t(70, 5)) for m in (2, 40)),
->>>>>>> qweights
     _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),
     # quantization by integers
     *(_call("quantize_dynamic", _X, axis=a, symmetric=s) for a in (None, -1, (0, 2)) for s in (True, False)),

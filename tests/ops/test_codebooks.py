@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-<<<<<<< HEAD
 import baracuda
-=======
->>>>>>> optim
 from baracuda.ops.quantization.codebooks import dynamic_map, midpoints
 
 
@@ -39,7 +36,6 @@ def test_midpoints_lie_between_neighbours(signed: bool) -> None:
     assert (table[:-1] < middle).all()
     assert (middle < table[1:]).all()
     assert np.abs((middle - table[:-1]) - (table[1:] - middle)).max() < 1e-7
-<<<<<<< HEAD
 
 
 @pytest.mark.parametrize("signed", [True, False])
@@ -60,5 +56,3 @@ def test_blocks_of_a_map(signed: bool, n: int, size: int) -> None:
     assert y.ravel().tobytes() == (table[q.ravel()] * np.repeat(absmax, size)[:n]).tobytes()
     out = np.empty((2 * n, 1), np.float32)[::2]
     assert (baracuda.dequantize_int8_blockwise(q, absmax, block_size=size, signed=signed, out=out) == y).all()
-=======
->>>>>>> optim

@@ -168,9 +168,7 @@ def test_rows_that_are_not_named_keep_their_bits(device: str) -> None:
     p, m, v = _drawn(0, 6, 4), _drawn(1, 6, 4), np.abs(_drawn(2, 6, 4))
     p[1] = m[1] = np.nan
     index = np.array([4, 2])
-    results = baracuda.sparse_adam_step(
-        *(to_device(x, device) for x in (p, index, _drawn(3, 2, 4), m, v)), 0.1, 1, unique=True
-    )
+    results = baracuda.sparse_adam_step(*(to_device(x, device) for x in (p, index, _drawn(3, 2, 4), m, v)), 0.1, 1, unique=True)
     others = [0, 1, 3, 5]
     for before, after in zip((p, m, v), results, strict=True):
         assert to_host(after)[others].tobytes() == before[others].tobytes()
@@ -189,7 +187,9 @@ def test_rowwise_adagrad(decay: float | None, decoupled: bool, device: str) -> N
         kept = expected[r] * (1 - 0.1 * decay) if decay and decoupled else expected[r]
         expected[r] = kept - 0.1 / (np.sqrt(sums[r]) + 1e-8) * grad
     words: dict[str, Any] = {"weight_decay": decay, "decoupled": decoupled}
-    after, state = baracuda.rowwise_adagrad_step(*(to_device(x, device) for x in (p, g, s)), 0.1, to_device(index, device), **words)
+    after, state = baracuda.rowwise_adagrad_step(
+        *(to_device(x, device) for x in (p, g, s)), 0.1, to_device(index, device), **words
+    )
     np.testing.assert_allclose(to_host(after), expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(to_host(state), sums, rtol=1e-5)
     dense = baracuda.rowwise_adagrad_step(*(to_device(x, device) for x in (p, total.astype(np.float32), s)), 0.1, **words)
@@ -219,7 +219,9 @@ def _coded(x: Array, signed: bool, block: int) -> tuple[Array, Array]:
     return np.concatenate(codes).astype(np.uint8), np.array(scales)
 
 
-@pytest.mark.parametrize(("size", "block", "words"), [(600, 256, {"weight_decay": 0.1}), (64, 256, {}), (300, 64, {"beta1": 0.5})])
+@pytest.mark.parametrize(
+    ("size", "block", "words"), [(600, 256, {"weight_decay": 0.1}), (64, 256, {}), (300, 64, {"beta1": 0.5})]
+)
 def test_adam_in_eight_bits(size: int, block: int, words: dict[str, Any], device: str) -> None:
     p, count = _drawn(0, size), -(-size // block)
     state = [np.full(size, 127, np.uint8), np.zeros(size, np.uint8), np.zeros(count, np.float32), np.zeros(count, np.float32)]

@@ -295,15 +295,9 @@ def runs_body(kernel: PointwiseKernel, threads: int, plain: PointwiseKernel | No
     index = "i64" if wide else "unsigned"
     count = f"(({length} + {width - 1}) / {width})" if length else words.signed(runs) if wide else words.unsigned(runs)
     where = [*unravel("i", shape, words, "c", wide=wide), f"const i64 at = (i64)c{last} * {width};"]
-<<<<<<< HEAD
-    declaration = f"const i64 left = {words.signed(extents[last])} - at;"
+    declaration = f"const i64 left = {length or words.signed(extents[last])} - at;"
     compute, functions = kernel.compute({}, "", aligned=True)
     checked, checked_functions = (plain or kernel).compute({}, "if (v < left) ", aligned=True)
-=======
-    declaration = f"const i64 left = {length or words.signed(extents[last])} - at;"
-    compute, functions = kernel.compute({}, "")
-    checked, checked_functions = (plain or kernel).compute({}, "if (v < left) ")
->>>>>>> optim
     # Runs of which only the very last may be partial: blocks before it need no test at all.
     uniform = last == 0 or extents[last] % width == 0
     whole_runs = prod(extents) // width if uniform else 0
