@@ -200,21 +200,21 @@ class Draw:
     def normal(self, stream: int = 0) -> Expr:
         """A draw of the standard normal distribution by the method of Box and Muller, of which an element of even number has the
         cosine and the one behind it the sine: r cos t, r sin t, where r = sqrt(-2 ln u), and t is all turns alike."""
-        return self.normal_of(*self.pair(stream), cast(self.number.place & 1, U32))
+        return self.normal_of(*self.pair(stream), self.number.place & 1)
 
     def normal_of(self, first: Expr, second: Expr, back: Expr | None = None) -> Expr:
         """The standard normal draw r cos t of two words, or of an angle that is so many quarters back."""
         radius = sqrt_of_ordinary(ln(self._inside(first)) * -2.0)
         width = self._width
-        quarter = cast(second >> width - 2, U32)
-        quarter = quarter if back is None else quarter - back
+        turned = second if back is None else second - (cast(back, second.kind) << width - 2)
         rest = cast(bitcast(second << 2, _SIGNED[second.kind]), self.kind)
         part = fma(rest, const(math.pi / 2 * 2.0**-width, self.kind), const(math.pi / 4 * 2.0**-width, self.kind))
         square = part * part
         sine = fma(part * square, horner(square, elementary.SIN[self.kind]), part)
         cosine = fma(square, horner(square, elementary.COS[self.kind]), const(1, self.kind))
-        value = radius * select(equal(quarter & 1, 1), sine, cosine)
-        return select(equal(quarter + 1 & 2, 2), -value, value)
+        value = radius * select(equal(turned & 1 << width - 2, 0), cosine, sine)
+        negative = turned + (1 << width - 2) & 1 << width - 1
+        return bitcast(bitcast(value, second.kind) ^ negative, self.kind)
 
     def _inside(self, word: Expr) -> Expr:
         """(k + 1/2) / 2**32, or 2**64: above 0, and where it rounds to 1 at most."""
