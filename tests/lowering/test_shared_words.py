@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from baracuda.core.elements import ElementKind
+from baracuda.formula import canonical
 from baracuda.formula.counters import U32, philox_4x32
 from baracuda.formula.expr import Expr, cast, const, coord, input_, select
 from baracuda.formula.functions import equal
 from baracuda.formula.graph import Graph, Port
-from baracuda.lowering.elementwise.cuda.pointwise import shared_by_blocks
+from baracuda.lowering.nest.blocks import shared_by_blocks
+from baracuda.lowering.nest.cpu import streaming
 from baracuda.lowering.nest.cuda.lower import Target
-from tests.lowering.graphs import cuda_sources, pointwise
+from tests.lowering.graphs import cuda_sources, pointwise, run
+from tests.machine import Machine
 
 F32 = ElementKind.F32
 
@@ -53,3 +57,16 @@ def test_source() -> None:
         assert kernel.count("(int)(at + b)") == copies
         assert kernel.count("(int)(at + v)") == copies
         assert 18 * copies <= kernel.count("whole_product(") <= 20 * copies
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("layout", ["contiguous", "misaligned", "sliced"])
+def test_bits(layout: str, streams: bool, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a block's first element is, and where memory begins."""
+    monkeypatch.setattr(streaming, "leaves_cache", lambda nest: streams)
+    formula = pointwise(words, (F32,), (F32,), 1)
+    for n in (1, 3, 63, 64, 67, 1000, 9001):
+        x = np.arange(n, dtype=np.float32)
+        expected = canonical.run(formula.graph, {"x0": x}, (n,), (False,))["y0"]
+        for layouts in ((layout,), ("contiguous", layout)):
+            assert np.array_equal(run(machine, formula, {"x0": x}, layouts)["y0"], expected)
