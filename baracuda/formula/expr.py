@@ -227,6 +227,12 @@ def unary(op: str, x: Expr) -> Expr:
     return node(op, (x,), x.kind)
 
 
+def sqrt_of_ordinary(x: Expr) -> Expr:
+    """The square root of what is 0 or a finite normal number: a GPU need not look for others."""
+    _check("sqrt", x.kind)
+    return node("sqrt", (x,), x.kind, "ordinary")
+
+
 def pair(a: Operand, b: Operand) -> tuple[Expr, Expr]:
     """Two operands of one kind; a Python number takes the kind of the other."""
     if isinstance(a, Expr):

@@ -88,6 +88,8 @@ def statement(n: Expr, args: list[str]) -> str:
     if op == "abs":
         wide = "fabs" if kind is ElementKind.F64 else "fabsf"
         return f"{wide}({a})" if kind.is_float else f"({a} < 0 ? ({COMPUTE_TYPE[kind]})(0 - ({_UNSIGNED[kind]}){a}) : {a})"
+    if op == "sqrt" and n.attr == "ordinary" and kind is ElementKind.F32:
+        return f"sqrt_of_ordinary({a})"
     if op == "sqrt":
         return f"__dsqrt_rn({a})" if kind is ElementKind.F64 else f"__fsqrt_rn({a})"
     if op == "fma":

@@ -124,6 +124,14 @@ __device__ __forceinline__ unsigned mulhi(unsigned a, unsigned b) { return __umu
 __device__ __forceinline__ u64 mulhi(u64 a, u64 b) { return __umul64hi(a, b); }
 __device__ __forceinline__ int mulhi(int a, int b) { return __mulhi(a, b); }
 __device__ __forceinline__ i64 mulhi(i64 a, i64 b) { return __mul64hi(a, b); }
+// What compilers make of a correctly rounded square root, without their branch for numbers that are not ordinary. The seed is an
+// approximation, the result is exact, as tests/lowering/test_square_root.py tries for every significand.
+__device__ __forceinline__ float sqrt_of_ordinary(float x) {
+  const float seed = __nvvm_rsqrt_approx_ftz_f(x);
+  const float root = __fmul_rn(x, seed), half = __fmul_rn(seed, 0.5f);
+  return x == 0 ? x : __fmaf_rn(__fmaf_rn(-root, root, x), half, root);
+}
+
 // Compilers make two instructions of the two halves, whose upper one takes as long as both together.
 __device__ __forceinline__ u64 whole_product(unsigned a, unsigned b) {
   u64 product;

@@ -29,7 +29,7 @@ from baracuda.formula.elementary.special_pairs import product, total
 from baracuda.formula.elementary.tables import gamma as gamma_c
 from baracuda.formula.elementary.tables import incomplete as c
 from baracuda.formula.expand import elementary
-from baracuda.formula.expr import Expr, cast, compare, fma, unary
+from baracuda.formula.expr import Expr, cast, compare, const, fma, unary
 from baracuda.formula.functions import exp, expm1, log, maximum, minimum
 from baracuda.formula.special_functions import digamma, erfcx
 
@@ -49,8 +49,6 @@ TERMS = {ElementKind.F32: Terms(8.0, 18, 26, 20, 16), ElementKind.F64: Terms(20.
 MEAN_FROM, MEAN_TO = 0.4, 2.0
 #: Below this x the series serves for every a.
 SERIES_TO = 2.0
-#: Below this logarithm of x, P(a, x) is x**a / gamma(1 + a).
-_SMALL_DRAW = -60.0
 #: From this a on P is a step at x = a.
 STEP_FROM = 2.0**900
 
@@ -83,7 +81,7 @@ class _Series(NamedTuple):
 
 def _series(a: Expr, x: Expr, count: int, *, derivative: bool = False) -> _Series:
     """The sum of x**n / ((a+1) ... (a+n)) and its derivative by a: as a fraction, from its last term."""
-    zero, one = F64.constant(0.0), F64.constant(1.0)
+    zero, one = const(0.0, a.kind), const(1.0, a.kind)
     scale = 1.0 / (a + count / 2.718281828)  # keeps numerator and denominator in range
     first, step = a * scale, x * scale
     p, q, p_by_a, q_by_a = one, one, zero, zero
@@ -100,7 +98,7 @@ def _series(a: Expr, x: Expr, count: int, *, derivative: bool = False) -> _Serie
 def _fraction(a: Expr, x: Expr, count: int, *, derivative: bool = False) -> _Series:
     """gamma(1 + a) Q(a, x) / (a x**a e**-x) by 1 / (x + 1 - a + 1 (a - 1) / (x + 3 - a + 2 (a - 2) / ...)), from its last
     term."""
-    zero, one = F64.constant(0.0), F64.constant(1.0)
+    zero, one = const(0.0, a.kind), const(1.0, a.kind)
     distance = x - a
     scale = 1.0 / (maximum(distance, 0.0) + float(count))
     first, step, above = distance * scale, scale * scale, a * scale * scale
@@ -118,7 +116,7 @@ def _fraction(a: Expr, x: Expr, count: int, *, derivative: bool = False) -> _Ser
     return _Series(value, fma(-value / scale, now_by_a, before_by_a) * inverse)
 
 
-class _Regions(NamedTuple):
+class Regions(NamedTuple):
     """Which of the formulas holds, whether it gives P, and whether x is below the mean."""
 
     mean: Expr
@@ -126,10 +124,10 @@ class _Regions(NamedTuple):
     below: Expr
 
 
-def _regions(a: Expr, x: Expr, terms: Terms) -> _Regions:
+def regions(a: Expr, x: Expr, terms: Terms) -> Regions:
     mean = (a >= terms.large) & (x > a * MEAN_FROM) & (x < a * MEAN_TO)
     below = x < a
-    return _Regions(mean, either(mean, below, x < maximum(a, SERIES_TO)), below)
+    return Regions(mean, either(mean, below, x < maximum(a, SERIES_TO)), below)
 
 
 def _deviation(a: Expr, x: Expr, exponent: Pair) -> tuple[Expr, Expr]:
@@ -139,7 +137,7 @@ def _deviation(a: Expr, x: Expr, exponent: Pair) -> tuple[Expr, Expr]:
     return size, either(x < a, -v, v)
 
 
-def _either_tail(a: Expr, x: Expr, d: Density, r: _Regions, terms: Terms) -> Expr:
+def _either_tail(a: Expr, x: Expr, d: Density, r: Regions, terms: Terms) -> Expr:
     """P(a, x) or Q(a, x), as r.lower says."""
     size, v = _deviation(a, x, d.exponent)
     u = 1.0 / a
@@ -171,14 +169,14 @@ def _settled(a: Expr, x: Expr, value: Expr, low: float, high: float) -> Expr:
 
 def _igamma(a: Expr, x: Expr, kind: ElementKind) -> Expr:
     terms, (p, y) = TERMS[kind], _bounded(a, x)
-    r = _regions(p, y, terms)
+    r = regions(p, y, terms)
     value = _either_tail(p, y, _density(p, y), r, terms)
     return _settled(a, x, either(r.lower, value, 1.0 - value), 0.0, 1.0)
 
 
 def _igammac(a: Expr, x: Expr, kind: ElementKind) -> Expr:
     terms, (p, y) = TERMS[kind], _bounded(a, x)
-    r = _regions(p, y, terms)
+    r = regions(p, y, terms)
     d = _density(p, y)
     value = _either_tail(p, y, d, r, terms)
     small = (p < 1.0) & (y < SERIES_TO)
@@ -208,51 +206,51 @@ def _by_x(a: Expr, x: Expr, kind: ElementKind) -> Expr:
     return either((a >= 0.0) & (x >= 0.0), value, nan(F64))
 
 
-def _slope_by_a(p: Expr, y: Expr, d: Density, terms: Terms) -> Expr:
-    """The derivative of P by a over x**a e**-x / gamma(1 + a), that of each formula."""
-    r = _regions(p, y, terms)
-    log_ratio = log(y) - digamma(p + 1.0)
+def slope_by_a(p: Expr, y: Expr, r: Regions, log_ratio: Expr, mean: Expr, terms: Terms) -> Expr:
+    """The derivative of P by a over x**a e**-x / gamma(1 + a), that of each formula; `log_ratio` is ln x - digamma(a + 1)."""
     series, fraction = _series(p, y, terms.series, derivative=True), _fraction(p, y, terms.fraction, derivative=True)
     below = fma(log_ratio, series.value, series.by_a)
-    above = fma(fma(p, log_ratio, F64.constant(1.0)), fraction.value, p * fraction.by_a)
-    _, v = _deviation(p, y, d.exponent)
-    return either(r.mean, _mean_by_a(p, v, d, terms), either(r.lower, below, -above))
+    above = fma(fma(p, log_ratio, const(1.0, p.kind)), fraction.value, p * fraction.by_a)
+    return either(r.mean, mean, either(r.lower, below, -above))
 
 
-def slope_of_draw(a: Expr, log_x: Expr) -> Expr:
-    """The derivative of ln x by a where P(a, x) stays, given the logarithm of x, in f64: that of P by a over the one by ln x."""
-    kind = log_x.kind
-    a, log_x = cast(a, F64.kind), cast(log_x, F64.kind)
+def slope_of_draw(a: Expr, log_x: Expr, kind: ElementKind) -> Expr:
+    """The derivative of ln x by a where P(a, x) stays, that of P by a over the one by ln x, in f64 for draws in a kind; for
+    numbers in the domain of the formulas."""
     p, y = _bounded(a, exp(log_x))
-    slope = -_slope_by_a(p, y, _density(p, y), TERMS[kind]) / p
-    slope = either(log_x < _SMALL_DRAW, (digamma(a + 1.0) - log_x) / a, either(a >= STEP_FROM, 1.0 / a, slope))
-    return either((a >= 0.0) & compare("eq", log_x, log_x), slope, nan(F64))
+    return -_by_a_over_density(p, y, _density(p, y), TERMS[kind]) / p
+
+
+def _by_a_over_density(p: Expr, y: Expr, d: Density, terms: Terms) -> Expr:
+    _, v = _deviation(p, y, d.exponent)
+    mean = mean_by_a(p, v, F64.constant(1.0) / d.one_by_gamma_star, terms)
+    return slope_by_a(p, y, regions(p, y, terms), log(y) - digamma(p + 1.0), mean, terms)
 
 
 def _by_a(a: Expr, x: Expr, kind: ElementKind) -> Expr:
     """The derivative of P by a."""
     terms, (p, y) = TERMS[kind], _bounded(a, x)
     d = _density(p, y)
-    value = scaled_exp(_slope_by_a(p, y, d, terms) * d.base, d.exponent)
+    value = scaled_exp(_by_a_over_density(p, y, d, terms) * d.base, d.exponent)
     undefined = (compare("eq", x, 0.0) & compare("eq", a, 0.0)) | ~((a >= 0.0) & (x >= 0.0))
     undefined = undefined | (compare("eq", x, infinity(F64)) & compare("eq", a, infinity(F64)))
     trivial = compare("eq", x, 0.0) | compare("eq", x, infinity(F64)) | (a >= STEP_FROM)
     return either(undefined, nan(F64), either(trivial, F64.constant(0.0), value))
 
 
-def _mean_by_a(a: Expr, v: Expr, d: Density, terms: Terms) -> Expr:
-    """The derivative of the expansion about the mean, by the density and x.
+def mean_by_a(a: Expr, v: Expr, gamma_star: Expr, terms: Terms) -> Expr:
+    """The derivative of the expansion about the mean, by the density and x; `gamma_star` is Stirling's correction.
 
     With L = ln(x / a), which is v (1 / f(v) - v / 2), the exponent's derivative is L and that of v is -(L / v + v / 2) / a.
     """
-    one, u = F64.constant(1.0), 1.0 / a
+    u = 1.0 / a
     f = horner(v, (1.0, *c.GAMMA_NEAR_MEAN[: terms.mean]))
     slope = fma(v, -0.5, 1.0 / f)
     h = near_the_mean(v, u, c.GAMMA_NEAR_MEAN[: terms.mean], derivatives=True)
-    star = -(u * u) * horner(u * u, gamma_c.DIGAMMA_LARGE[F64.kind])  # of the logarithm of Stirling's correction
+    star = -(u * u) * horner(u * u, gamma_c.DIGAMMA_LARGE[a.kind])  # of the logarithm of Stirling's correction
     turned = -u * fma(fma(v, 0.5, slope), h.by_v, u * h.by_u)
     rest = fma(h.value, fma(v, slope, -star) - 0.5 * u, turned)
-    return -(slope * (one / d.one_by_gamma_star) + rest)
+    return -(slope * gamma_star + rest)
 
 
 def _by_kind(define: Callable[[Expr, Expr, ElementKind], Expr]) -> Callable[[Expr, Expr], Expr]:

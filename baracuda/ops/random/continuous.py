@@ -102,7 +102,7 @@ def _truncated_normal(draw: Draw, mean: Own, std: Own, a: Own, b: Own) -> Expr:
 
 normal_op = distribution(_normal)
 _log_normal_op = distribution(_log_normal)
-exponential_op = distribution(_exponential)
+exponential_op = distribution(_exponential, literals={"rate": (1,)})  # nothing to divide by
 _cauchy_op = distribution(_cauchy)
 _gumbel_op = distribution(_gumbel)
 _laplace_op = distribution(_laplace)

@@ -23,6 +23,7 @@ from typing import Any
 from baracuda.core.elements import ElementKind
 from baracuda.core.tensor import TensorRef
 from baracuda.formula import functions as f
+from baracuda.formula.elementary.gamma_draws import deviance
 from baracuda.formula.elementary.pieces import horner
 from baracuda.formula.expr import Expr, cast, const, fma, lookup, select
 from baracuda.formula.functions import equal
@@ -39,19 +40,8 @@ _ANY = "... or number"
 _INFINITY, _NAN = float("inf"), float("nan")
 #: F(k) for k below 16.
 _FACTORIALS = tuple(math.lgamma(k + 1) - (k * math.log(k) - k if k else 0) for k in range(16))
-#: The coefficients of F's series in 1/k**2, times 1/k; the terms of D's series.
+#: The coefficients of F's series in 1/k**2, times 1/k.
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)
-_TERMS = {ElementKind.F32: 5, ElementKind.F64: 10}
-
-
-def _deviance(k: Expr, m: Expr, away: Expr) -> Expr:
-    """D(k, m); `away` is k - m."""
-    v = away / (k + m)
-    w = v * v
-    series = horner(w, [1 / (2 * j + 3) for j in range(_TERMS[k.kind])])
-    near = fma(k * 2.0 * v * w, series, away * v)
-    far = fma(k, ln(f.maximum(k, const(1, k.kind)) / m), -away)
-    return select(abs(v) < 0.1, near, far)
 
 
 def _of_factorial(k: Expr) -> Expr:
@@ -110,7 +100,7 @@ def _poisson(draw: Draw, rate: Own) -> Expr:
         d, near, v = _distance(draw, turn, a, b, rest + 0.43)
         k = base + d
         within = f.maximum(k, const(0, k.kind))
-        likely = -_deviance(within, m, d - rest) - _of_factorial(within)
+        likely = -deviance(within, m, d - rest) - _of_factorial(within)
         exact = ln(v * scale / (a / (near * near) + b)) <= likely
         accepted = ((near >= 0.07) & (v <= inner)) | ((k >= 0.0) & ((near >= 0.013) | (v <= near)) & exact)
         return [k, ~accepted]
@@ -146,7 +136,7 @@ def _binomial(draw: Draw, n: Own, p: Own) -> Expr:
 
     def likelihood(k: Expr, away: Expr) -> Expr:
         rest_of = m - k
-        by_both = _deviance(k, product, away) + _deviance(rest_of, others, -away)
+        by_both = deviance(k, product, away) + deviance(rest_of, others, -away)
         return -(by_both + (_of_factorial(k) + _of_factorial(rest_of)))
 
     at_mode = likelihood(mode, (mode - base) - rest)

@@ -36,8 +36,8 @@ from baracuda.formula.counters import philox_4x32, threefry_2x32
 from baracuda.formula.elementary.logarithm import log_of_split, split
 from baracuda.formula.elementary.pieces import horner
 from baracuda.formula.elementary.tables import elementary
-from baracuda.formula.expr import Expr, as_expr, bitcast, cast, const, coord, fma, select
-from baracuda.formula.functions import equal, log1p, sqrt
+from baracuda.formula.expr import Expr, as_expr, bitcast, cast, const, coord, fma, select, sqrt_of_ordinary
+from baracuda.formula.functions import equal, log1p
 from baracuda.ops.declaration.composition import Steps
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
@@ -200,21 +200,21 @@ class Draw:
     def normal(self, stream: int = 0) -> Expr:
         """A draw of the standard normal distribution by the method of Box and Muller, of which an element of even number has the
         cosine and the one behind it the sine: r cos t, r sin t, where r = sqrt(-2 ln u), and t is all turns alike."""
-        return self.normal_of(*self.pair(stream), cast(self.number.place & 1, U32))
+        return self.normal_of(*self.pair(stream), self.number.place & 1)
 
     def normal_of(self, first: Expr, second: Expr, back: Expr | None = None) -> Expr:
         """The standard normal draw r cos t of two words, or of an angle that is so many quarters back."""
-        radius = sqrt(ln(self._inside(first)) * -2.0)
+        radius = sqrt_of_ordinary(ln(self._inside(first)) * -2.0)
         width = self._width
-        quarter = cast(second >> width - 2, U32)
-        quarter = quarter if back is None else quarter - back
+        turned = second if back is None else second - (cast(back, second.kind) << width - 2)
         rest = cast(bitcast(second << 2, _SIGNED[second.kind]), self.kind)
         part = fma(rest, const(math.pi / 2 * 2.0**-width, self.kind), const(math.pi / 4 * 2.0**-width, self.kind))
         square = part * part
         sine = fma(part * square, horner(square, elementary.SIN[self.kind]), part)
         cosine = fma(square, horner(square, elementary.COS[self.kind]), const(1, self.kind))
-        value = radius * select(equal(quarter & 1, 1), sine, cosine)
-        return select(equal(quarter + 1 & 2, 2), -value, value)
+        value = radius * select(equal(turned & 1 << width - 2, 0), cosine, sine)
+        negative = turned + (1 << width - 2) & 1 << width - 1
+        return bitcast(bitcast(value, second.kind) ^ negative, self.kind)
 
     def _inside(self, word: Expr) -> Expr:
         """(k + 1/2) / 2**32, or 2**64: above 0, and where it rounds to 1 at most."""
@@ -242,9 +242,11 @@ _SIGNIFICANDS = {ElementKind.F16: 11, ElementKind.BF16: 8, F32: 24, ElementKind.
 Formula = Callable[..., Any]
 
 
-def distribution(formula: Formula, *, takes: str = "any", counts: bool = False) -> Op:
-    """The op that draws by a formula, which takes a `Draw`, tensors, and numbers by keyword. Integers are made of draws in f32,
-    or if it counts, those of 32 bits and more in f64, which has all of them."""
+def distribution(
+    formula: Formula, *, takes: str = "any", counts: bool = False, literals: Mapping[str, Sequence[float]] | None = None
+) -> Op:
+    """The op that draws by a formula, which takes a `Draw`, tensors, and numbers by keyword, of which `literals` are constants.
+    Integers are made of draws in f32, or if it counts, those of 32 bits and more in f64, which has all of them."""
     own = [p for p in inspect.signature(formula).parameters.values() if p.name != "draw"]
     tensors = [p for p in own if p.kind is not p.KEYWORD_ONLY]
 
@@ -282,7 +284,10 @@ def distribution(formula: Formula, *, takes: str = "any", counts: bool = False) 
     )
     update_wrapper(drawing, formula)
     name = formula.__name__.strip("_")
-    return Op(drawing, Rule.EACH, name=f"draws_{name}", family="random", takes=takes, element_option=True, differentiable=False)
+    return Op(
+        drawing, Rule.EACH, name=f"draws_{name}", family="random", takes=takes, element_option=True, differentiable=False,
+        literals=literals,
+    )  # fmt: skip
 
 
 def key_words(key: TensorRef) -> dict[str, TensorRef]:

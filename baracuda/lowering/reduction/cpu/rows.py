@@ -12,6 +12,7 @@ from baracuda.codegen.llvm.primitives import compute_type
 from baracuda.codegen.llvm.tree import Accumulator, VectorStack, identity, order_free
 from baracuda.formula.expr import READS, Expr, topological
 from baracuda.formula.order import LANES
+from baracuda.lowering.nest.blocks import shared_by_blocks
 from baracuda.lowering.nest.costs import vector_cost
 from baracuda.lowering.nest.cpu.analysis import RowAnalysis
 from baracuda.lowering.nest.cpu.kernel import Kernel
@@ -24,6 +25,8 @@ SCRATCH_BYTES = 128 << 10
 _UNROLLED = 500
 
 
+#: Neighbours that share values at most.
+_MOST_SHARED = 4
 #: Called with the evaluator of a group of vectors, its offset in the segment and its mask.
 Extra = Callable[[Evaluator, Value, Value | None], None]
 
@@ -222,10 +225,13 @@ class RowPasses:
         roots = self.analysis.roots(self.analysis.passes)
         self._prepare(roots)
         loops = any(n.op == "loop" for n in topological(roots))  # whose code stands once for each vector
-        count = 1 if loops else self.group(self.cost(roots), 8)
+        neighbours, shared = (0, []) if loops else self._shared()
+        count = 1 if loops else neighbours if shared else self.group(self.cost(roots), 8)
 
         def block(start: Value, mask: Value | None, *, streaming: bool = False) -> None:
             evaluator = self._evaluator(count if mask is None else 1, start, mask)
+            if shared and mask is None:
+                evaluator.memo |= self._repeated(shared, neighbours, start)
             groups = [evaluator.value(e) for _, e in outputs]
             for (index, _), group in zip(outputs, groups, strict=True):
                 kind = self.kernel.nest.operands[index].kind
@@ -244,6 +250,8 @@ class RowPasses:
                 with b.loop(0, head, lanes) as start:
                     block(start, self.mask(b.sub(head, start)))
             whole = b.add(head, b.and_(b.sub(m, head), -count * lanes))
+            if shared:  # by blocks that begin with a vector; else all elements are a rest
+                whole = b.select(b.equal(b.and_(b.add(self._number(), head), neighbours - 1), 0), whole, head)
             if self.streaming.possible:
                 with b.if_(go), b.loop(head, whole, count * lanes) as start:
                     block(start, None, streaming=True)
@@ -254,6 +262,27 @@ class RowPasses:
                 block(start, None)
             with b.loop(whole, m, lanes) as start:
                 block(start, self.mask(b.sub(m, start)))
+
+    def _shared(self) -> tuple[int, list[Expr]]:
+        """How many neighbours along the row share what, where their number is a coordinate."""
+        graph, axes = self.analysis.nest.graph, self.segments.axes
+        if len(axes) != 1 or self.analysis.passes or self.lanes % _MOST_SHARED:
+            return 0, []
+        return shared_by_blocks(graph, axes[0], _MOST_SHARED, lambda n: self.analysis.varying[n])
+
+    def _number(self) -> Value:
+        """The coordinate of the current segment's first element."""
+        return self.b.add(self.segments.origin, self.segments.first)
+
+    def _repeated(self, shared: list[Expr], neighbours: int, start: Value) -> dict[Expr, Group]:
+        """What blocks of neighbours share, a vector of blocks at a time, for as many vectors of elements as a block has."""
+        b, lanes = self.b, self.lanes
+        first = b.splat(b.convert("trunc", b.add(self._number(), start), "i32"), lanes)
+        blocks = ", ".join(f"i32 {i * neighbours}" for i in range(lanes))
+        numbers = [b.op("add", first, Value(first.type, f"<{blocks}>"))]
+        evaluator = Evaluator(b, lanes, 1, lambda n: numbers if n.op == "coord" else None, self.row)
+        places = [[(j * lanes + i) // neighbours for i in range(lanes)] for j in range(neighbours)]
+        return {n: [b.shuffle(evaluator.value(n)[0], None, at) for at in places] for n in shared}
 
     def write_row(self) -> None:
         """The outputs with one element a row."""
