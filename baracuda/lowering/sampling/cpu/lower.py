@@ -19,6 +19,7 @@ from baracuda.lowering.sampling import arithmetic as a
 from baracuda.lowering.sampling.problem import (
     BELOW,
     KEPT,
+    KEYS,
     LIMIT,
     LOGITS,
     MIN_P,
@@ -27,7 +28,6 @@ from baracuda.lowering.sampling.problem import (
     TEMPERATURE,
     TOKEN,
     TOTAL,
-    WORDS,
     K,
     P,
     Sampling,
@@ -53,7 +53,7 @@ def lower(problem: Sampling, target: CpuTarget | None = None) -> Lowered:
     """One step over shares of the rows."""
     if problem.length > LIMIT:
         raise UnsupportedError(f"rows of {problem.length} elements; expected at most {LIMIT}")
-    code = _Code(problem, StepBuilder(Integers(OPERANDS, 0), target or host()))
+    code = _Code(problem, StepBuilder(Integers(OPERANDS, len(problem.numbers)), target or host()))
     return code.lowered()
 
 
@@ -73,7 +73,10 @@ class _Code:
         self.steps = {o: code.integer(s * _size(o)) for o, s in p.given}
         self.logit_steps = [code.integer(s * p.kind.itemsize) for s in p.logits]
         self.kept_steps = None if p.kept is None else [code.integer(s) for s in p.kept]
-        self.operands = {o: code.operand(o) for o in (LOGITS, TOKEN, BELOW, TOTAL, KEPT, *self.steps)}
+        self.operands = {o: code.operand(o) for o in (LOGITS, KEYS, TOKEN, BELOW, TOTAL, KEPT, *self.steps)}
+        types = {o: "i64" if o == K else "float" for o in p.numbers}
+        self.numbers = {o: code.word(types[o], OPERANDS + 1 + i) for i, o in enumerate(p.numbers)}
+        self.key_steps = [code.integer(4 * s) for s in p.key]
         with b.loop(code.begin, code.end) as share:
             own = b.at(start, b.mul(share, pitch))
             part = b.mul(self.whole, 4)
@@ -100,7 +103,16 @@ class _Code:
         return value
 
     def _of_row(self, operand: int, row: Value, type_: str) -> Value:
+        if operand in self.numbers:
+            return self.numbers[operand]
         return self.b.load(type_, self.b.at(self.operands[operand], self.b.mul(row, self.steps[operand])), _size(operand))
+
+    def _word(self, row: Value) -> Value:
+        b, p = self.b, self.p
+        first = b.at(self.operands[KEYS], b.mul(row, self.key_steps[0]))
+        words = [b.load("i32", at, 4) for at in (first, b.at(first, self.key_steps[1]))]
+        known = {a.KEY0: words[0], a.KEY1: words[1], a.ROW: row}
+        return self._value(a.word_of(p.bits, p.stream, folded=p.folded), known)
 
     def _logits(self, row: Value, body: Callable[[Value, Value, Value], None]) -> None:
         """Vectors of logits: the first one's number, the logits, and which of them are there and not out."""
@@ -375,7 +387,7 @@ class _Code:
         with b.loop(0, self.whole, lanes) as i:
             self._add(total, weights(i))
         weight = self._total(total)
-        place = self._value(a.PLACE_OF, {a.WORD: self._of_row(WORDS, row, "i64"), a.W: weight})
+        place = self._value(a.PLACE_OF, {a.WORD: self._word(row), a.W: weight})
         if self.p.tempered:
             place = b.select(self.greedy, i64(0), place)
         start, reached, run = b.variable(i64(0)), b.variable(i64(0)), b.variable(i64(0))
@@ -411,4 +423,4 @@ class _Code:
 
 def _size(operand: int) -> int:
     """Bytes of what there is for each row."""
-    return 4 if operand in (TEMPERATURE, P, MIN_P, NSIGMA) else 8
+    return 8 if operand == K else 4
