@@ -37,8 +37,8 @@ from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.pool import get_num_threads
 from baracuda.runtime.program import Lowered
 
-#: Shares of the rows to a thread, bins of a digit, elements that are summed at once where the token is looked for.
-_SHARES, _BINS, _RUN = 4, 2048, 1024
+#: Bins of a digit, elements that are summed at once where the token is looked for.
+_BINS, _RUN = 2048, 1024
 #: The digits of a level: shift and bits.
 _DIGITS = ((21, 11), (10, 11), (0, 10))
 _NS = 6.0
@@ -61,10 +61,10 @@ class _Code:
     def __init__(self, problem: Sampling, code: StepBuilder) -> None:
         self.p, self.code, self.b = problem, code, code.b
         self.lanes = code.target.vector_bits // 32
-        self.shares = min(problem.rows, _SHARES * get_num_threads())
+        self.shares = min(problem.rows, get_num_threads())
         self.padded = round_up(max(problem.length, 1), _RUN)
-        #: Levels, weights, those of the elements of one digit, and v; then counts and sums of a digit.
-        self.share_bytes = 4 * self.padded * 5 + 2 * 8 * _BINS
+        #: Levels, weights, those of the elements of one digit, and v where it is asked for; then counts and sums of a digit.
+        self.share_bytes = 4 * self.padded * (5 if problem.typical else 4) + 2 * 8 * _BINS
 
     def lowered(self) -> Lowered:
         code, b, p = self.code, self.b, self.p
@@ -84,7 +84,8 @@ class _Code:
             self.weights, rest = rest, b.at(rest, part)
             self.found_levels, rest = rest, b.at(rest, part)
             self.found_weights, rest = rest, b.at(rest, part)
-            self.below, rest = rest, b.at(rest, part)
+            if p.typical:
+                self.below, rest = rest, b.at(rest, part)
             self.counts, self.sums = rest, b.at(rest, 8 * _BINS)
             row = b.variable(share)
             with b.while_(lambda: b.less(row.get(), every)):
@@ -292,7 +293,7 @@ class _Code:
             w = b.select(stays, w, nothing)
             self._put(self.levels, first, b.select(stays, level, out))
             self._put(self.weights, first, w)
-            if p.has(P) and p.typical:
+            if p.typical:
                 self._put(self.below, first, b.convert("bitcast", v, vector("i32", lanes)))
             self._add(count, b.convert("zext", stays, vector("i32", lanes)))
             self._add(weight, w)
