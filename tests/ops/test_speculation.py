@@ -70,6 +70,15 @@ def test_penalties(device: str) -> None:
     assert np.array_equal(by_tokens, expected)
     only = called("logits_penalties", device, logits, prompt_tokens=asked, repetition=2.0)
     assert np.array_equal(only, np.where(prompt, np.where(logits > 0, logits / 2, logits * 2), logits))
+    many = rng.integers(-1, vocabulary, (rows, 3000))  # more than are compared with one another
+    counts = np.stack([np.bincount(r[r >= 0], minlength=vocabulary) for r in many]).astype(np.int32)
+    by_counts = called("logits_penalties", device, logits, counts, **penalties)
+    assert np.array_equal(called("logits_penalties", device, logits, tokens=many, **penalties), by_counts)
+    in_place = to_device(logits.copy(), device)
+    baracuda.logits_penalties(in_place, tokens=to_device(said, device), repetition=2.0, presence=1.0, out=in_place)
+    assert np.array_equal(
+        to_host(in_place), called("logits_penalties", device, logits, tokens=said, repetition=2.0, presence=1.0)
+    )
     nothing = called("logits_penalties", device, logits, tokens=said[:, :0], repetition=2.0, presence=1.0)
     assert np.array_equal(nothing, logits)
     with pytest.raises(InvalidProblemError, match="tokens: given beside counts"):

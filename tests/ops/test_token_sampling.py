@@ -72,6 +72,7 @@ def reference(
     return left, weights / weights.sum()
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("dtype", [F32, np.float16, ml_dtypes.bfloat16])
 @pytest.mark.parametrize(("name", "options"), FILTERS)
 def test_filters(device: str, name: str, options: dict[str, Any], dtype: Any) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from baracuda.core.elements import ElementKind
 from baracuda.formula import functions as f
+from baracuda.formula.counters import philox_4x32, threefry_2x32, words_of
 from baracuda.formula.elementary.exponential import exp_moderate
 from baracuda.formula.expr import Expr, bitcast, cast, const, param, select, unary
 from baracuda.formula.integer_functions import multiply_high
@@ -86,3 +89,22 @@ TARGET_OF = _target()
 MU_OF = cast(_double(R) / _double(W) * 0.5, F32)
 #: Where in the weights the token is.
 PLACE_OF = multiply_high(WORD, W)
+
+KEY0, KEY1, ROW = param("key0", U32), param("key1", U32), param("row", U64)
+#: The last word of Philox's counter where a number is folded into a key.
+_FOLDED = 2
+
+
+@cache
+def word_of(bits: str, stream: int, *, folded: bool) -> Expr:
+    """The 64 random bits of a row."""
+    key, zero = (KEY0, KEY1), const(0, U32)
+    low, high = words_of(ROW)
+    if bits == "threefry":
+        key = threefry_2x32((high, low), key) if folded else key
+        key = threefry_2x32((zero, const(stream, U32)), key) if stream else key
+        upper, lower = threefry_2x32((zero, zero), key)
+    else:
+        x, y, _, _ = philox_4x32((low, high, zero, const(_FOLDED, U32)), key)
+        lower, upper, _, _ = philox_4x32((zero, zero, const(stream, U32), zero), (x, y) if folded else key)
+    return cast(upper, U64) << 32 | cast(lower, U64)

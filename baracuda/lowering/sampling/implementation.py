@@ -9,7 +9,10 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.implementation import Executable, Layout
 from baracuda.lowering.executables import EmptyExecutable, executable
 from baracuda.lowering.generated import GeneratedImplementation
-from baracuda.lowering.sampling.problem import OPERANDS, Sampling
+from baracuda.lowering.sampling.problem import NAMES, OPERANDS, K, Sampling
+from baracuda.runtime.program import Parameter
+
+F32, S64 = ElementKind.F32, ElementKind.S64
 
 
 class SamplingImplementation(GeneratedImplementation):
@@ -23,4 +26,5 @@ class SamplingImplementation(GeneratedImplementation):
         problem = self.describe(layout)
         if not problem.rows:
             return EmptyExecutable()
-        return executable(self.device, problem, [], OPERANDS, way=self.way, compiled_only=compiled_only)
+        params = [Parameter(S64 if o == K else F32, 0, NAMES[o]) for o in problem.numbers]
+        return executable(self.device, problem, params, OPERANDS, way=self.way, compiled_only=compiled_only)

@@ -20,6 +20,9 @@ largest finite number counted as that:
 8. W is now the sum of the weights left, and r = word * W >> 64, where word is the row's 64 random bits; 0 where the temperature
    is not above 0. The token is the first i of which the weights up to i and itself add up to more than r.
 
+The bits are those of element 0 of a draw of the row's key; where there is one key, of that which the row's number is folded into
+(`baracuda.ops.random.draws` and `keys`).
+
 So filters keep all elements equal to the last one they keep, and the number of an element matters in 8 alone. What is given out
 beside the token is v of the token and W, NaN and 0 where the token is -1, and whether each element is left.
 
@@ -33,9 +36,11 @@ from dataclasses import dataclass
 
 from baracuda.core.elements import ElementKind
 
-#: The order of the operands: logits, 64 random bits of each row, what filters have for each row, and the results.
-LOGITS, WORDS, TEMPERATURE, K, P, MIN_P, NSIGMA, TOKEN, BELOW, TOTAL, KEPT = range(11)
+#: The order of the operands: logits, the key of each row, what filters have for each row, and the results.
+LOGITS, KEYS, TEMPERATURE, K, P, MIN_P, NSIGMA, TOKEN, BELOW, TOTAL, KEPT = range(11)
 OPERANDS = 11
+#: What numbers in the place of operands are called.
+NAMES = {TEMPERATURE: "temperature", K: "k", P: "p", MIN_P: "min_p", NSIGMA: "nsigma"}
 #: Elements of a row at most.
 LIMIT = 1 << 30
 
@@ -54,8 +59,14 @@ class Sampling:
         The steps from row to row and along a row.
     unit
         Whether the latter is 1 and code may rely on it.
+    key
+        The steps of keys from row to row, and from the first word of a key to the second.
+    folded, bits, stream
+        Whether there is one key; "philox" or "threefry"; the stream that is drawn from.
     given
-        The step from row to row of what else there is for each row, by operand; those that are not there are no filters.
+        The step from row to row of what filters have, by operand, where that is a tensor.
+    numbers
+        The operands in whose place there is a number, in order; what is neither is no filter.
     kept
         The steps of the marks of what is left, None where they are not wanted.
     measured
@@ -69,16 +80,21 @@ class Sampling:
     length: int
     logits: tuple[int, int]
     unit: bool
+    key: tuple[int, int]
     given: tuple[tuple[int, int], ...]
+    numbers: tuple[int, ...]
     kept: tuple[int, int] | None
     measured: bool
     typical: bool = False
     joint: bool = False
     probabilities: bool = False
+    folded: bool = False
+    bits: str = "philox"
+    stream: int = 0
 
     def has(self, operand: int) -> bool:
         """Whether there is something for each row."""
-        return any(o == operand for o, _ in self.given)
+        return operand in self.numbers or any(o == operand for o, _ in self.given)
 
     @property
     def tempered(self) -> bool:

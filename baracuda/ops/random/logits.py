@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
-from baracuda.core.views import slab, view
+from baracuda.core.views import reshaped, slab, view
 from baracuda.formula import functions as f
-from baracuda.formula.expr import Expr, as_expr, bitcast, cast, const, coord, select
+from baracuda.formula.expr import Expr, as_expr, bitcast, cast, const, coord, reduce, select
+from baracuda.formula.gathers import Table, take
 from baracuda.ops.declaration.composition import Given, Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
-from baracuda.ops.declaration.traced import Own, Stored, WholeScalar, stored_like
+from baracuda.ops.declaration.traced import Own, Space, Stored, WholeScalar, stored_like
+from baracuda.ops.indexing.moves import copied
+from baracuda.ops.indexing.places import Places
 from baracuda.ops.indexing.scatter import ScatterDescriptor, ScatterKind, ScatterPlan
 from baracuda.ops.random.sampling import NUMBER
 
@@ -22,6 +26,10 @@ _S32, _U32, _S64 = ElementKind.S32, ElementKind.U32, ElementKind.S64
 _INTERNAL: dict[str, Any] = {"family": "random", "takes": "any", "differentiable": False}
 _LOGITS = "*rows vocabulary : float"
 _IDS = "*rows {} : s32 s64"
+#: A tensor that keeps its own element, read at indices.
+OwnTable = Table
+#: Tokens of a row that are compared with one another at most; of more there are counts of the whole vocabulary.
+_COMPARED = 2048
 #: Bits of a word of a mask.
 _WORD = 32
 
@@ -51,6 +59,17 @@ def _penalised(
     return stored_like(y, x)
 
 
+def _occurrences(index: Own, other: Own) -> Stored:
+    """How often each token of a row is among them."""
+    return Stored(reduce("sum", cast(f.equal(index, other), _S32)), _S32)
+
+
+def _picked(index: Own, x: OwnTable) -> Stored:
+    value = take(x, index)
+    assert isinstance(value, Expr)
+    return Stored(value, x.parts[0][1])
+
+
 def _allowed(x: Own, mask: Own) -> Stored:
     """Over words, and along the last axis the bits of each."""
     word = bitcast(mask, _U32) if mask.kind is _S32 else mask
@@ -58,10 +77,10 @@ def _allowed(x: Own, mask: Own) -> Stored:
     return stored_like(select(f.equal(bit, 1), x, const(float("-inf"), x.kind)), x)
 
 
-def _in_vocabulary(index: Own, *, shape_size: WholeScalar = 0) -> Stored:
-    """An index, or the first beyond the vocabulary for one that is none of it."""
+def _in_vocabulary(index: Own, *, shape_size: WholeScalar = 0, shape_else: WholeScalar = 0) -> Stored:
+    """An index, or another number for one that is none of the vocabulary."""
     own, most = cast(index, _S64), as_expr(shape_size, _S64)
-    return Stored(select((own >= 0) & (own < most), own, most), _S64)
+    return Stored(select((own >= 0) & (own < most), own, as_expr(shape_else, _S64)), _S64)
 
 
 _cooled_op, _penalised_op, _allowed_op, _in_vocabulary_op = (
@@ -70,6 +89,16 @@ _cooled_op, _penalised_op, _allowed_op, _in_vocabulary_op = (
         (_cooled, "cooled_logits"), (_penalised, "penalised_logits"), (_allowed, "allowed_logits"),
         (_in_vocabulary, "indices_in_vocabulary"),
     )
+)  # fmt: skip
+
+
+_occurrences_op = Op(
+    _occurrences, Rule.EACH, name="occurrences_of_tokens", rows=True, axis=(2,), axis_option=False, keepdims=False,
+    space=lambda shapes, options: Space({"index": (0, 1), "other": (0, 2)}), **_INTERNAL,
+)  # fmt: skip
+_picked_op = Op(
+    _picked, Rule.EACH, name="logits_of_tokens", space=lambda shapes, options: Space({"index": (0, 1), "x": (0, None)}),
+    **_INTERNAL,
 )  # fmt: skip
 
 
@@ -99,17 +128,54 @@ def logits_temperature(do: Steps, logits: TensorRef, temperature: Any) -> Any:
     return do.run(_cooled_op, {"x": logits, "temperature": spread(temperature, logits.shape)}, y)
 
 
+def _indices(do: Steps, tokens: TensorRef, vocabulary: int, other: int) -> TensorRef:
+    index = do.rows(tokens.shape, _S64)
+    found: TensorRef = do.run(_in_vocabulary_op, {"index": tokens}, index, shape_size=vocabulary, shape_else=other)
+    return found
+
+
 def _counts(do: Steps, tokens: TensorRef, vocabulary: int) -> TensorRef:
     """How often each token of the vocabulary is in each row."""
     rows = tokens.shape[:-1]
-    index = do.rows(tokens.shape, _S64)
-    do.run(_in_vocabulary_op, {"index": tokens}, index, shape_size=vocabulary)
-    one = do.rows((1,), _S32)
-    do.fill(one, 1, "shape_one")
-    ones = view(one, 0, tokens.shape, (0,) * len(tokens.shape)) if 0 not in tokens.shape else do.rows(tokens.shape, _S32)
+    index = _indices(do, tokens, vocabulary, vocabulary)
+    ones = _repeated(do, 1, tokens.shape) if 0 not in tokens.shape else do.rows(tokens.shape, _S32)
     counted = (*rows, vocabulary + 1)
     d = ScatterDescriptor(ScatterKind.SUM, counted, len(rows), tokens.shape, _S32, _S64, aligned=True)
     found: TensorRef = slab(do.plan(ScatterPlan, d, {"index": index, "x": ones}), len(rows), 0, vocabulary)
+    return found
+
+
+def _put(do: Steps, logits: TensorRef, tokens: Given, prompt: Given, numbers: Mapping[str, Any]) -> TensorMut:
+    """Logits of which those of some tokens are lowered."""
+    *lead, vocabulary = logits.shape
+    x = do.reshaped(logits, (prod(lead), vocabulary))
+    writes = []
+    for name, listed in (("before", prompt), ("counts", tokens)):
+        if listed is None or 0 in listed.shape:
+            continue
+        index = _indices(do, listed, vocabulary, -1)
+        flat = do.reshaped(index, (prod(lead), listed.shape[-1]))
+        own = do.rows(index.shape, logits.kind)
+        do.run(_picked_op, {"index": flat, "x": x}, reshaped(own, flat.shape))
+        if name == "before":
+            often = _repeated(do, 1, index.shape)
+        else:
+            often = do.rows(index.shape, _S32)
+            do.run(_occurrences_op, {"index": flat, "other": flat}, reshaped(often, flat.shape))
+        spreads = {n: spread(v, index.shape) for n, v in numbers.items()}
+        writes.append((index, do.run(_penalised_op, {"x": own, **spreads, name: often}, do.rows(index.shape, logits.kind))))
+    y = copied(do, logits)
+    for index, values in writes:  # what was said and asked has the value of what was said
+        places = Places(index, range(len(logits.shape)), wrap=False, aligned=len(lead), once=True, skip=-1)
+        places.write(do, y, values, None)
+    return y
+
+
+def _repeated(do: Steps, value: int, shape: tuple[int, ...]) -> TensorRef:
+    """One number everywhere."""
+    one = do.rows((1,), _S32)
+    do.fill(one, value, "shape_one")
+    found: TensorRef = view(one, 0, shape, (0,) * len(shape))
     return found
 
 
@@ -151,6 +217,8 @@ def logits_penalties(
     if counts is None and prompt is None and tokens is None and prompt_tokens is None:
         raise InvalidProblemError("logits_penalties: nothing was said; expected counts, tokens, prompt or prompt_tokens")
     vocabulary = logits.shape[-1]
+    if counts is None and prompt is None and 0 not in logits.shape and (tokens is None or tokens.shape[-1] <= _COMPARED):
+        return _put(do, logits, tokens, prompt_tokens, {"repetition": repetition, "presence": presence, "frequency": frequency})
     if tokens is not None:
         counts = _counts(do, tokens, vocabulary)
     if prompt_tokens is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import reshaped, view
+from baracuda.core.views import axis_at, reshaped, view
 from baracuda.formula import functions as f
 from baracuda.formula import reductions as r
 from baracuda.formula.counters import words_of
@@ -46,11 +46,6 @@ def draw_of_row(key: tuple[Expr, Expr], number: Expr, bits: Bits) -> Draw:
     return Draw(Number(const(0, U64), cast(number, U32)), key, bits, F32, F32)
 
 
-def _row_words(space: Expr, key0: Own, key1: Own, *, bits: Bits = "philox", folded: bool = False, stream: int = 0) -> Result:
-    key = row_key(key0, key1, coord(0), bits, folded)
-    return Stored(draw_of_row(key, const(0, U32), bits).long_word(stream), U64)
-
-
 def _log_probability(below: Own, total: Own) -> Result:
     """The logarithm of weight over weights, of an element so far below the largest, whose weight is 2**31."""
     weights = cast(total, F32) * const(2.0**-31, F32)
@@ -74,33 +69,25 @@ def _noisy_best(
     return Stored(select(best > lowest, r.argmax(score), const(-1, S64)), S64)
 
 
-_row_words_op = Op(_row_words, Rule.EACH, name="words_of_rows", **_INTERNAL)
 _noisy_best_op = Op(_noisy_best, Rule.EACH, name="noisy_best", rows=True, axis=-1, axis_option=False, keepdims=False, **_INTERNAL)
 _log_probability_op = Op(_log_probability, Rule.EACH, name="log_probability_of_token", **_INTERNAL)
 
 
 def keys_of_rows(do: Steps, key: TensorRef, count: int) -> tuple[dict[str, TensorRef], bool]:
-    """The words of keys over so many rows, and whether there is but one key, into which a row's number is folded."""
+    """The words of the keys of `key_rows`."""
+    keys, single = key_rows(do, key, count)
+    return {f"key{i}": axis_at(keys, 1, i) for i in (0, 1)}, single
+
+
+def key_rows(do: Steps, key: TensorRef, count: int) -> tuple[TensorRef, bool]:
+    """A key for each row, and whether all have the only one, into which a row's number is folded."""
     single = len(key.shape) == 1
-    flat = key if single else do.reshaped(key, (count, 2))
-    steps = (0, flat.strides[0]) if single else flat.strides
-    return {f"key{i}": view(flat, i * steps[1], (count,), steps[:1]) for i in (0, 1)}, single
+    flat: TensorRef = view(key, 0, (count, 2), (0, key.strides[0])) if single else do.reshaped(key, (count, 2))
+    return flat, single
 
 
-def row_words(do: Steps, key: TensorRef, count: int, bits: Bits, stream: int = 0) -> TensorRef:
-    """64 random bits for each row."""
-    keys, single = keys_of_rows(do, key, count)
-    words = do.rows((count,), U64)
-    found: TensorRef = do.run(_row_words_op, {"space": words, **keys}, words, bits=bits, folded=single, stream=stream)
-    return found
-
-
-def of_rows(do: Steps, name: str, value: Any, count: int, kind: ElementKind) -> TensorRef:
-    """A number, or a tensor of them, as a tensor of one for each row."""
-    if not isinstance(value, TensorRef):
-        single = do.rows((1,), kind)
-        do.fill(single, value, name)
-        value = single
+def of_rows(do: Steps, value: TensorRef, count: int, kind: ElementKind) -> TensorRef:
+    """A tensor of one number, or of one for each row, as one for each row."""
     found = in_element(do, value, kind)
     if prod(found.shape) == 1:
         spread: TensorRef = view(found, 0, (count,), (0,))
@@ -116,20 +103,20 @@ def sampled(
     """Tokens of rows, with what else is asked for."""
     *lead, vocabulary = logits.shape
     rows, count = tuple(lead), prod(lead)
-    given = {n: v for n, v in filters.items() if v is not None}
-    tensors = {n: of_rows(do, n, v, count, S64 if n == "k" else F32) for n, v in given.items()}
-    flat = do.reshaped(logits, (count, vocabulary))
+    there = {n: v for n, v in filters.items() if v is not None}
+    tensors = {n: of_rows(do, v, count, S64 if n == "k" else F32) for n, v in there.items() if isinstance(v, TensorRef)}
+    numbers = {n: v for n, v in there.items() if n not in tensors}
+    flat, (keys, single) = do.reshaped(logits, (count, vocabulary)), key_rows(do, key, count)
     descriptor = SamplingDescriptor(
-        (count, vocabulary), logits.kind, **{f"has_{n}": True for n in given}, measured=logprobs, marked=mask, typical=typical,
-        joint=joint,
+        (count, vocabulary), logits.kind, tuple(tensors), **numbers, folded=single, bits=bits, measured=logprobs, marked=mask,
+        typical=typical, joint=joint,
     )  # fmt: skip
-    words = row_words(do, key, count, bits)
     token = do.rows(rows, S64)
     below, total = (do.rows(rows, F32), do.rows(rows, U64)) if logprobs else (None, None)
     kept = do.rows(logits.shape, ElementKind.BOOL) if mask else None
     into = tuple(None if t is None else reshaped(t, (count,)) for t in (token, below, total))
     marks = None if kept is None else reshaped(kept, (count, vocabulary))
-    do.plan(SamplingPlan, descriptor, {"logits": flat, "words": words, **tensors}, (*into, marks))
+    do.plan(SamplingPlan, descriptor, {"logits": flat, "keys": keys, **tensors}, (*into, marks))
     results = [in_element(do, token, dtype or S64)]
     if below is not None:
         results.append(do.run(_log_probability_op, {"below": below, "total": total}))
@@ -301,10 +288,12 @@ def sample_gumbel_max(
         do.fill(token, -1)
         return in_element(do, token, dtype or S64)
     keys, single = keys_of_rows(do, key, count)
-    tensors = {n: view(t, 0, (count, 1), (t.strides[0], 0)) for n, t in keys.items()}
-    if temperature is not None:
-        t = of_rows(do, "temperature", temperature, count, F32)
+    tensors: dict[str, Any] = {n: view(t, 0, (count, 1), (t.strides[0], 0)) for n, t in keys.items()}
+    if isinstance(temperature, TensorRef):
+        t = of_rows(do, temperature, count, F32)
         tensors["temperature"] = view(t, 0, (count, 1), (t.strides[0], 0))
+    elif temperature is not None:
+        tensors["temperature"] = temperature
     into = reshaped(token, (count,))
     do.run(_noisy_best_op, {"x": do.reshaped(logits, (count, vocabulary)), **tensors}, into, bits=bits, folded=single)
     return in_element(do, token, dtype or S64)

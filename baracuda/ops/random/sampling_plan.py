@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,9 +18,13 @@ from baracuda.core.sku import BackendKind, OpCategory
 from baracuda.core.spec import TensorSpec, check_element, check_shape
 from baracuda.lowering.backend import candidates
 from baracuda.lowering.sampling.implementation import SamplingImplementation
-from baracuda.lowering.sampling.problem import KEPT, LOGITS, TOKEN, WORDS, Sampling
+from baracuda.lowering.sampling.problem import KEPT, KEYS, LOGITS, NAMES, TOKEN, Sampling
 
 _KINDS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32)
+
+
+#: What filters have, in the order of operands.
+FILTERS = ("temperature", "k", "p", "min_p", "nsigma")
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,12 @@ class SamplingDescriptor(Descriptor):
         Rows and the elements of each.
     element
         f16, bf16 or f32.
-    has_temperature, has_k, has_p, has_min_p, has_nsigma
-        What there is a number of for each row.
+    given
+        Of which of `FILTERS` there is a tensor of a number for each row.
+    temperature, k, p, min_p, nsigma
+        Of the others the number; None where there is none.
+    folded, bits, stream
+        Whether all rows have one key, into which their numbers are folded; how words are made of it, and from which stream.
     measured, marked
         Whether what the token's probability follows from, and whether marks of what the filters leave, are wanted.
     typical, joint, probabilities
@@ -43,16 +51,22 @@ class SamplingDescriptor(Descriptor):
 
     shape: tuple[int, int]
     element: ElementKind
-    has_temperature: bool = False
-    has_k: bool = False
-    has_p: bool = False
-    has_min_p: bool = False
-    has_nsigma: bool = False
+    given: tuple[str, ...] = ()
+    temperature: float | None = None
+    k: int | None = None
+    p: float | None = None
+    min_p: float | None = None
+    nsigma: float | None = None
+    folded: bool = False
+    bits: str = "philox"
+    stream: int = 0
     measured: bool = False
     marked: bool = False
     typical: bool = False
     joint: bool = False
     probabilities: bool = False
+
+    numbers = tuple((name, ()) for name in FILTERS)
 
     def validate(self) -> None:
         check_shape("shape", self.shape, least=2)
@@ -63,13 +77,52 @@ class SamplingDescriptor(Descriptor):
             raise UnsupportedError("typical: with probabilities; expected logits")
 
     @property
+    def parameters(self) -> Mapping[str, float]:
+        return {n: value for n in FILTERS if (value := getattr(self, n)) is not None}
+
+    @property
+    def key_shape(self) -> tuple[int, ...]:
+        """A key for each row."""
+        return (self.shape[0], 2)
+
+    @property
+    def key(self) -> ElementKind:
+        """The element of keys."""
+        return ElementKind.U32
+
+    @property
     def rows(self) -> tuple[int, ...]:
         """The shape of what there is one of for each row."""
         return self.shape[:1]
 
     @property
+    def has_temperature(self) -> bool:
+        """Whether there is a tensor of temperatures."""
+        return "temperature" in self.given
+
+    @property
+    def has_k(self) -> bool:
+        """Whether there is a tensor of k."""
+        return "k" in self.given
+
+    @property
+    def has_p(self) -> bool:
+        """Whether there is a tensor of p."""
+        return "p" in self.given
+
+    @property
+    def has_min_p(self) -> bool:
+        """Whether there is a tensor of min_p."""
+        return "min_p" in self.given
+
+    @property
+    def has_nsigma(self) -> bool:
+        """Whether there is a tensor of nsigma."""
+        return "nsigma" in self.given
+
+    @property
     def words(self) -> ElementKind:
-        """The element of random bits and of sums of weights."""
+        """The element of sums of weights."""
         return ElementKind.U64
 
     @property
@@ -95,21 +148,24 @@ class SamplingDescriptor(Descriptor):
             at = layout[number]
             if at is not None and self.shape[0] > 1 and at.strides != (1,):
                 raise UnsupportedError(f"results of strides {at.strides}; expected contiguous ones")
-        given = tuple((o, at.strides[0]) for o in range(WORDS, TOKEN) if (at := layout[o]) is not None)
+        key = layout[KEYS]
+        assert key is not None
+        given = tuple((o, at.strides[0]) for o in NAMES if (at := layout[o]) is not None)
+        numbers = tuple(o for o, n in NAMES.items() if getattr(self, n) is not None)
         row, along = logits.strides
         return Sampling(
-            self.element, *self.shape, (row, along), along == 1 and not logits.general, given,
-            None if kept is None else (kept.strides[0], kept.strides[1]), self.measured, self.typical, self.joint,
-            self.probabilities,
+            self.element, *self.shape, (row, along), along == 1 and not logits.general, (key.strides[0], key.strides[1]), given,
+            numbers, None if kept is None else (kept.strides[0], kept.strides[1]), self.measured, self.typical, self.joint,
+            self.probabilities, self.folded, self.bits, self.stream,
         )  # fmt: skip
 
 
 @dataclass
 class SamplingArgs(Args):
-    """logits, random words and numbers for each row; token, below, total, kept: the results."""
+    """logits, keys and numbers for each row; token, below, total, kept: the results."""
 
     logits: Any
-    words: Any
+    keys: Any
     temperature: Any = None
     k: Any = None
     p: Any = None
@@ -131,7 +187,7 @@ class SamplingPlan(Plan[SamplingDescriptor, SamplingArgs]):
     category, op, args = OpCategory.RANDOM, "sample", SamplingArgs
     tensors = (
         TensorSpec("logits", "rows of logits", "shape", varies=Axes.OUTER),
-        _of_row("words", "64 random bits", "words", None),
+        TensorSpec("keys", "the key of each row", "key_shape", "key", varies=Axes.OUTER),
         _of_row("temperature", "what logits are divided by", "number", "has_temperature"),
         _of_row("k", "how many are left", "whole", "has_k"),
         _of_row("p", "the share of the weight that is left", "number", "has_p"),

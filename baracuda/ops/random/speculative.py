@@ -27,7 +27,7 @@ from baracuda.ops.declaration.words import Dtype
 from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.indexing.writes import scatter
 from baracuda.ops.random.draws import F32, S64, Bits
-from baracuda.ops.random.sampling import KEYS, draw_of_row, keys_of_rows, row_key, row_words
+from baracuda.ops.random.sampling import KEYS, draw_of_row, key_rows, keys_of_rows, row_key
 from baracuda.ops.random.sampling_plan import SamplingDescriptor, SamplingPlan
 
 #: A tensor that keeps its own element, read at indices.
@@ -138,9 +138,11 @@ _verified_op = Op(_verified, Rule.EACH, name="verified_tokens", space=_over_resu
 def _drawn(do: Steps, key: TensorRef, probabilities: TensorRef, bits: Bits) -> TensorRef:
     """A token of each row of probabilities, by words of the key that no guess was verified with."""
     count, vocabulary = probabilities.shape
-    words = row_words(do, key, count, bits, stream=1)
-    descriptor = SamplingDescriptor((count, vocabulary), probabilities.kind, probabilities=True)
-    token: TensorRef = do.plan(SamplingPlan, descriptor, {"logits": probabilities, "words": words})
+    keys, single = key_rows(do, key, count)
+    descriptor = SamplingDescriptor(
+        (count, vocabulary), probabilities.kind, folded=single, bits=bits, stream=1, probabilities=True
+    )
+    token: TensorRef = do.plan(SamplingPlan, descriptor, {"logits": probabilities, "keys": keys})
     return token
 
 

@@ -19,6 +19,7 @@ from baracuda.lowering.sampling import arithmetic as a
 from baracuda.lowering.sampling.problem import (
     BELOW,
     KEPT,
+    KEYS,
     LIMIT,
     LOGITS,
     MIN_P,
@@ -27,7 +28,6 @@ from baracuda.lowering.sampling.problem import (
     TEMPERATURE,
     TOKEN,
     TOTAL,
-    WORDS,
     K,
     P,
     Sampling,
@@ -37,8 +37,8 @@ from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.pool import get_num_threads
 from baracuda.runtime.program import Lowered
 
-#: Shares of the rows to a thread, bins of a digit, elements that are summed at once where the token is looked for.
-_SHARES, _BINS, _RUN = 4, 2048, 1024
+#: Bins of a digit, elements that are summed at once where the token is looked for.
+_BINS, _RUN = 2048, 1024
 #: The digits of a level: shift and bits.
 _DIGITS = ((21, 11), (10, 11), (0, 10))
 _NS = 6.0
@@ -53,7 +53,7 @@ def lower(problem: Sampling, target: CpuTarget | None = None) -> Lowered:
     """One step over shares of the rows."""
     if problem.length > LIMIT:
         raise UnsupportedError(f"rows of {problem.length} elements; expected at most {LIMIT}")
-    code = _Code(problem, StepBuilder(Integers(OPERANDS, 0), target or host()))
+    code = _Code(problem, StepBuilder(Integers(OPERANDS, len(problem.numbers)), target or host()))
     return code.lowered()
 
 
@@ -61,10 +61,10 @@ class _Code:
     def __init__(self, problem: Sampling, code: StepBuilder) -> None:
         self.p, self.code, self.b = problem, code, code.b
         self.lanes = code.target.vector_bits // 32
-        self.shares = min(problem.rows, _SHARES * get_num_threads())
+        self.shares = min(problem.rows, get_num_threads())
         self.padded = round_up(max(problem.length, 1), _RUN)
-        #: Levels, weights, those of the elements of one digit, and v; then counts and sums of a digit.
-        self.share_bytes = 4 * self.padded * 5 + 2 * 8 * _BINS
+        #: Levels, weights, those of the elements of one digit, and v where it is asked for; then counts and sums of a digit.
+        self.share_bytes = 4 * self.padded * (5 if problem.typical else 4) + 2 * 8 * _BINS
 
     def lowered(self) -> Lowered:
         code, b, p = self.code, self.b, self.p
@@ -73,7 +73,10 @@ class _Code:
         self.steps = {o: code.integer(s * _size(o)) for o, s in p.given}
         self.logit_steps = [code.integer(s * p.kind.itemsize) for s in p.logits]
         self.kept_steps = None if p.kept is None else [code.integer(s) for s in p.kept]
-        self.operands = {o: code.operand(o) for o in (LOGITS, TOKEN, BELOW, TOTAL, KEPT, *self.steps)}
+        self.operands = {o: code.operand(o) for o in (LOGITS, KEYS, TOKEN, BELOW, TOTAL, KEPT, *self.steps)}
+        types = {o: "i64" if o == K else "float" for o in p.numbers}
+        self.numbers = {o: code.word(types[o], OPERANDS + 1 + i) for i, o in enumerate(p.numbers)}
+        self.key_steps = [code.integer(4 * s) for s in p.key]
         with b.loop(code.begin, code.end) as share:
             own = b.at(start, b.mul(share, pitch))
             part = b.mul(self.whole, 4)
@@ -81,7 +84,8 @@ class _Code:
             self.weights, rest = rest, b.at(rest, part)
             self.found_levels, rest = rest, b.at(rest, part)
             self.found_weights, rest = rest, b.at(rest, part)
-            self.below, rest = rest, b.at(rest, part)
+            if p.typical:
+                self.below, rest = rest, b.at(rest, part)
             self.counts, self.sums = rest, b.at(rest, 8 * _BINS)
             row = b.variable(share)
             with b.while_(lambda: b.less(row.get(), every)):
@@ -100,7 +104,16 @@ class _Code:
         return value
 
     def _of_row(self, operand: int, row: Value, type_: str) -> Value:
+        if operand in self.numbers:
+            return self.numbers[operand]
         return self.b.load(type_, self.b.at(self.operands[operand], self.b.mul(row, self.steps[operand])), _size(operand))
+
+    def _word(self, row: Value) -> Value:
+        b, p = self.b, self.p
+        first = b.at(self.operands[KEYS], b.mul(row, self.key_steps[0]))
+        words = [b.load("i32", at, 4) for at in (first, b.at(first, self.key_steps[1]))]
+        known = {a.KEY0: words[0], a.KEY1: words[1], a.ROW: row}
+        return self._value(a.word_of(p.bits, p.stream, folded=p.folded), known)
 
     def _logits(self, row: Value, body: Callable[[Value, Value, Value], None]) -> None:
         """Vectors of logits: the first one's number, the logits, and which of them are there and not out."""
@@ -280,7 +293,7 @@ class _Code:
             w = b.select(stays, w, nothing)
             self._put(self.levels, first, b.select(stays, level, out))
             self._put(self.weights, first, w)
-            if p.has(P) and p.typical:
+            if p.typical:
                 self._put(self.below, first, b.convert("bitcast", v, vector("i32", lanes)))
             self._add(count, b.convert("zext", stays, vector("i32", lanes)))
             self._add(weight, w)
@@ -375,7 +388,7 @@ class _Code:
         with b.loop(0, self.whole, lanes) as i:
             self._add(total, weights(i))
         weight = self._total(total)
-        place = self._value(a.PLACE_OF, {a.WORD: self._of_row(WORDS, row, "i64"), a.W: weight})
+        place = self._value(a.PLACE_OF, {a.WORD: self._word(row), a.W: weight})
         if self.p.tempered:
             place = b.select(self.greedy, i64(0), place)
         start, reached, run = b.variable(i64(0)), b.variable(i64(0)), b.variable(i64(0))
@@ -411,4 +424,4 @@ class _Code:
 
 def _size(operand: int) -> int:
     """Bytes of what there is for each row."""
-    return 4 if operand in (TEMPERATURE, P, MIN_P, NSIGMA) else 8
+    return 8 if operand == K else 4

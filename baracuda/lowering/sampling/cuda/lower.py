@@ -1,9 +1,10 @@
 """Sampling on CUDA: a block of threads for each row.
 
-The row is read once for its largest logit and once for the weights of what is left. Where a threshold is wanted, elements are
-counted, and their weights summed, by how far below the largest they are, in steps of 1/64; of the step in which the threshold
-lies the elements are put into shared memory, or read anew where they are many, and it is found there digit by digit. All that
-threads add up are whole numbers, so it does not matter who comes first.
+The row is read once for its largest logit. What can be wanted by k and p are most often its nearest few hundred elements: those
+not below a bound, which so many threads' largest ones are, are put into shared memory in a second pass, which adds up what the
+others weigh where p asks for that; what else there is to do is done there. Where that is not enough, elements are counted, and
+their weights summed, by how far below the largest they are, in steps of 1/64; of the step in which the threshold lies elements
+are looked at digit by digit. Then a last pass finds the token by the sums of runs.
 """
 
 from __future__ import annotations
@@ -13,22 +14,25 @@ from functools import lru_cache
 
 from baracuda.codegen.cuda.emit import Emitter
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
+from baracuda.core.elements import ElementKind
 from baracuda.core.errors import UnsupportedError
-from baracuda.formula.expr import Expr
+from baracuda.formula.expr import Expr, param
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target, Words
 from baracuda.lowering.sampling import arithmetic as a
+from baracuda.lowering.sampling.cuda.machine import BINNED, LISTED, MACHINE, ROOM, SHARED_BYTES, THREADS
 from baracuda.lowering.sampling.problem import (
     BELOW,
     KEPT,
+    KEYS,
     LIMIT,
     LOGITS,
     MIN_P,
+    NAMES,
     NSIGMA,
     OPERANDS,
     TEMPERATURE,
     TOKEN,
     TOTAL,
-    WORDS,
     K,
     P,
     Sampling,
@@ -36,7 +40,9 @@ from baracuda.lowering.sampling.problem import (
 from baracuda.lowering.sort.cuda.order import UnboundKernel
 from baracuda.runtime.program import Lowered
 
-_THREADS = 1024
+#: How many threads' largest elements are not below the bound: of elements in no order about a thousand are not, then.
+_RANK = 640
+_LOWEST, _INFINITY = "__uint_as_float(0xff800000u)", "__uint_as_float(0x7f800000u)"
 
 
 def ways(problem: Sampling, target: Target) -> Iterator[Lowered]:
@@ -49,9 +55,8 @@ def lower(problem: Sampling) -> Lowered:
     """The launch of a problem, the same for every target."""
     if problem.length > LIMIT or problem.rows >= INDEX_LIMIT:
         raise UnsupportedError(f"{problem.rows} rows of {problem.length} elements; expected rows of at most {LIMIT}")
-    words = Words(OPERANDS, ())
-    kernel = _kernel(problem, words)
-    return Lowered((kernel.launch(words),), tuple(words.values), 0, "sampling")
+    kernel = _Kernel(problem)
+    return Lowered((kernel.unit().launch(kernel.words),), tuple(kernel.words.values), 0, "sampling")
 
 
 def _function(name: str, result: Expr, parameters: Mapping[Expr, str]) -> str:
@@ -65,249 +70,120 @@ def _function(name: str, result: Expr, parameters: Mapping[Expr, str]) -> str:
 
 def _functions(problem: Sampling) -> str:
     """What a row is made of, element by element."""
-    tempered = problem.tempered
-    shared = [
-        _function("held", a.LOGIT_HELD, {a.LOGIT: "l"}),
-        _function("level_of", a.LEVEL_OF, {a.M: "m", a.X: "x"}),
-        _function("typical_level_of", a.TYPICAL_LEVEL_OF, {a.V: "v", a.MU: "mu"}),
-        _function("weight_of", a.WEIGHT_OF, {a.E: "e"}),
-        _function("mean_term_of", a.MEAN_TERM_OF, {a.E: "e", a.V: "v"}),
-        _function("steps_of", a.STEPS_OF, {a.V: "v"}),
-        _function("limit_of", a.LIMIT_OF, {a.S1: "s1", a.S2: "s2", a.COUNT: "c", a.NSIGMA: "nsigma"}),
-        _function("least_of", a.LEAST_OF, {a.MIN_P: "min_p"}),
-        _function("target_of", a.TARGET_OF, {a.P: "p", a.W: "w"}),
-        _function("mu_of", a.MU_OF, {a.R: "r", a.W: "w"}),
-        _function("place_of", a.PLACE_OF, {a.WORD: "word", a.W: "w"}),
+    named = [
+        ("held", a.LOGIT_HELD, {a.LOGIT: "l"}),
+        ("level_of", a.LEVEL_OF, {a.M: "m", a.X: "x"}),
+        ("typical_level_of", a.TYPICAL_LEVEL_OF, {a.V: "v", a.MU: "mu"}),
+        ("weight_of", a.WEIGHT_OF, {a.E: "e"}),
+        ("mean_term_of", a.MEAN_TERM_OF, {a.E: "e", a.V: "v"}),
+        ("steps_of", a.STEPS_OF, {a.V: "v"}),
+        ("limit_of", a.LIMIT_OF, {a.S1: "s1", a.S2: "s2", a.COUNT: "c", a.NSIGMA: "nsigma"}),
+        ("least_of", a.LEAST_OF, {a.MIN_P: "min_p"}),
+        ("target_of", a.TARGET_OF, {a.P: "p", a.W: "w"}),
+        ("mu_of", a.MU_OF, {a.R: "r", a.W: "w"}),
+        ("place_of", a.PLACE_OF, {a.WORD: "word", a.W: "w"}),
+        ("x_of", a.X_OF, {a.LOGIT: "l", a.TEMPERATURE: "t"}),
+        ("share_of", a.SHARE_OF, {a.LOGIT: "l", a.TOP: "top"}),
+        ("e_of", a.E_OF, {a.V: "v"}),
     ]
-    if problem.probabilities:
-        shared.append(_function("share_of", a.SHARE_OF, {a.LOGIT: "l", a.TOP: "top"}))
-    else:
-        shared.append(_function("e_of", a.E_OF, {a.V: "v"}))
-    if tempered:
-        shared.append(_function("x_of", a.X_OF, {a.LOGIT: "l", a.TEMPERATURE: "t"}))
-    share = "share_of(l, top)" if problem.probabilities else "e_of(v)"
-    x = "temperature > 0.0f ? x_of(l, temperature) : l" if tempered else "l"
+    word = a.word_of(problem.bits, problem.stream, folded=problem.folded)
+    named.append(("word_of", word, {a.KEY0: "k0", a.KEY1: "k1", a.ROW: "row"}))
     constants = f"""
 typedef {STORAGE_TYPE[problem.kind]} L;
-constexpr int T = {_THREADS}, WARPS = T / 32, E = 16 / sizeof(L), BINS = 2048, DIGITS = 256, ROOM = 2048;
-constexpr bool UNIT = {str(problem.unit).lower()}, TYPICAL = {str(problem.typical).lower()};
-struct Level {{ unsigned level, weight; }};
-struct Counts {{ unsigned count, low, high; }};
+constexpr int T = {THREADS}, WARPS = T / 32, E = 16 / sizeof(L), BINS = 2048, DIGITS = 256, ROOM = {ROOM};
+constexpr bool UNIT = {str(problem.unit).lower()};
 """
     row = f"""
 // What a row says of its elements; each thread has it all.
 struct Row {{
   float top, temperature, m, mu, limit;
   unsigned least, deepest;
-  __device__ __forceinline__ bool out(float l) const {{ return !(l > {"0.0f" if problem.probabilities else "-INFINITY_"}); }}
-  __device__ __forceinline__ float x(float l) const {{ return {x}; }}
+  __device__ __forceinline__ bool out(float l) const {{ return !(l > {"0.0f" if problem.probabilities else _LOWEST}); }}
+  __device__ __forceinline__ float x(float l) const {{
+    return {"temperature > 0.0f ? x_of(l, temperature) : l" if problem.tempered else "l"};
+  }}
+  __device__ __forceinline__ float share(float l, float v) const {{
+    return {"share_of(l, top)" if problem.probabilities else "e_of(v)"};
+  }}
   // Whether an element, held, is left by all but the last threshold.
   __device__ __forceinline__ bool look(float l, float& v, float& e, unsigned& level, unsigned& weight) const {{
     const float own = x(l);
     v = m - own;
     level = level_of(m, own);
-    e = {share};
+    if (!(top - l <= limit) || level > deepest) return false;
+    e = share(l, v);
     weight = weight_of(e);
-    return top - l <= limit && weight >= least && level <= deepest;
+    return weight >= least;
   }}
 }};
-__device__ __forceinline__ unsigned bin_of(float distance) {{ return (unsigned)fminf(distance * 64.0f, BINS - 1); }}
 """
-    return constants + "".join(shared) + row.replace("-INFINITY_", "__uint_as_float(0xff800000u)")
+    return constants + "".join(_function(*f) for f in named) + row
 
 
-_MACHINE = r"""
-// All elements of a row, in any order, as numbers and logits.
-template <class F> __device__ __forceinline__ void each(const L* x, i64 along, int n, F f) {
-  const int thread = threadIdx.x;
-  if (!UNIT) {
-    for (int i = thread; i < n; i += T) f(i, widen(x[i * along]));
-    return;
-  }
-  int lead = (int)((16 - ((u64)x & 15)) & 15) / (int)sizeof(L);
-  if (lead > n) lead = n;
-  const Vec<L, E>* const body = (const Vec<L, E>*)(x + lead);
-  const int vectors = (n - lead) / E;
-  if (thread < lead) f(thread, widen(x[thread]));
-  constexpr int AHEAD = 16 / E;
-  for (int j = thread; j < vectors; j += AHEAD * T) {
-    Vec<L, E> v[AHEAD];
-#pragma unroll
-    for (int k = 0; k < AHEAD; ++k)
-      if (j + k * T < vectors) v[k] = body[j + k * T];
-#pragma unroll
-    for (int k = 0; k < AHEAD; ++k)
-      if (j + k * T < vectors) {
-#pragma unroll
-        for (int e = 0; e < E; ++e) f(lead + (j + k * T) * E + e, widen(v[k].v[e]));
-      }
-  }
-  const int i = lead + vectors * E + thread;
-  if (i < n) f(i, widen(x[i]));
-}
+class _Kernel:
+    """The body of a kernel, piece by piece."""
 
-// The sum over the block; `parts` may be used again at once.
-__device__ __forceinline__ u64 block_sum(u64 x, u64* parts) {
-#pragma unroll
-  for (int w = 16; w; w /= 2) x += __shfl_xor_sync(0xffffffffu, x, w);
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
-  __syncthreads();
-  u64 total = 0;
-#pragma unroll 8
-  for (int w = 0; w < WARPS; ++w) total += parts[w];
-  __syncthreads();
-  return total;
-}
+    def __init__(self, problem: Sampling) -> None:
+        self.p = problem
+        kinds = {o: ElementKind.S64 if o == K else ElementKind.F32 for o in problem.numbers}
+        self.params = {o: param(NAMES[o], kind) for o, kind in kinds.items()}
+        self.words = Words(OPERANDS, tuple(self.params.values()))
+        self.steps = {o: self.words.signed(s) for o, s in problem.given}
+        self.typical = problem.typical and problem.has(P)
 
-// The sum over the threads before this one, and over all.
-__device__ __forceinline__ u64 sum_before(u64 x, u64* parts, u64& total) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  u64 sum = x;
-#pragma unroll
-  for (int w = 1; w < 32; w *= 2) {
-    const u64 other = __shfl_up_sync(0xffffffffu, sum, w);
-    if (lane >= w) sum += other;
-  }
-  __syncthreads();
-  if (lane == 31) parts[warp] = sum;
-  __syncthreads();
-  u64 before = 0;
-  total = 0;
-#pragma unroll 8
-  for (int w = 0; w < WARPS; ++w) {
-    if (w < warp) before += parts[w];
-    total += parts[w];
-  }
-  __syncthreads();
-  return before + sum - x;
-}
+    def unit(self) -> UnboundKernel:
+        p = self.p
+        pieces = [self._begin(), self._limits()]
+        if p.searches:
+            pieces += ["bool settled = false;", "unsigned most = 0xffffffffu;" if self.typical else ""]
+            pieces += [] if self.typical else [self._listed()]
+            pieces += ["if (!settled) {", self._searched(), "}"]
+        pieces.append(self._drawn())
+        functions = _functions(p) + MACHINE + BINNED + LISTED
+        shared = -(-SHARED_BYTES // 16) * 16
+        return UnboundKernel(functions, "\n".join(pieces), (p.rows, 1, 1), THREADS, shared=shared)
 
-__device__ __forceinline__ void add(Counts* bins, unsigned bin, unsigned weight) {
-  atomicAdd(&bins[bin].count, 1u);
-  if (weight && atomicAdd(&bins[bin].low, weight) > 0xffffffffu - weight) atomicAdd(&bins[bin].high, 1u);
-}
-__device__ __forceinline__ u64 sum_of(const Counts& c) { return (u64)c.high << 32 | c.low; }
-template <bool COUNTED> __device__ __forceinline__ u64 measure(const Counts& c) { return COUNTED ? c.count : sum_of(c); }
+    def _of_row(self, operand: int) -> str:
+        if operand in self.params:
+            return self.words.param(self.params[operand])
+        type_ = "i64" if operand == K else "float"
+        return f"((const {type_}*)W.w[{operand}])[row * {self.steps[operand]}]"
 
-struct Found { unsigned bin; u64 before, weight; };
-// The first of N bins up to which there are `target`, and what the bins before it measure and weigh.
-template <bool COUNTED, int N> __device__ __forceinline__ Found find(const Counts* bins, u64 target, u64* parts, Found* found) {
-  constexpr int EACH = N > T ? N / T : 1;
-  const int first = threadIdx.x * EACH;
-  u64 own = 0, weight = 0, total;
-  if (first < N)
-#pragma unroll
-    for (int k = 0; k < EACH; ++k) {
-      own += measure<COUNTED>(bins[first + k]);
-      weight += sum_of(bins[first + k]);
-    }
-  u64 before = sum_before(own, parts, total);
-  if (COUNTED) weight = sum_before(weight, parts, total); else weight = before;
-  if (before < target && target <= before + own) {
-    int k = first;
-    while (before + measure<COUNTED>(bins[k]) < target) {
-      before += measure<COUNTED>(bins[k]);
-      weight += sum_of(bins[k]);
-      ++k;
-    }
-    *found = {(unsigned)k, before, weight};
-  }
-  __syncthreads();
-  const Found result = *found;
-  __syncthreads();
-  return result;
-}
+    def _mark(self, value: str) -> str:
+        """A mark of what is left."""
+        if self.p.kept is None:
+            return ""
+        row, along = map(self.words.signed, self.p.kept)
+        return f"((unsigned char*)W.w[{KEPT}])[row * {row} + i * {along}] = {value};"
 
-struct Shared {
-  Counts bins[BINS], digits[DIGITS];
-  union { Level list[ROOM]; u64 runs[T]; };
-  u64 parts[WARPS];
-  Found found;
-  unsigned taken, place;
-};
+    def _results(self, token: str, below: str, total: str) -> str:
+        measured = f"((float*)W.w[{BELOW}])[row] = {below}; ((u64*)W.w[{TOTAL}])[row] = {total};"
+        return f"((i64*)W.w[{TOKEN}])[row] = {token}; {measured if self.p.measured else ''}"
 
-// The level up to which there are `target` of the elements in the bins, and the weight up to it. `look` gives a level, a
-// distance by which it has its bin, and a weight, of what counts.
-template <bool COUNTED, class Look>
-__device__ __forceinline__ Level threshold(Shared& s, const L* x, i64 along, int n, u64 target, u64& weight, Look look) {
-  const Found bin = find<COUNTED, BINS>(s.bins, target, s.parts, &s.found);
-  const unsigned count = s.bins[bin.bin].count;
-  target -= bin.before;
-  weight = bin.weight;
-  const bool listed = count <= ROOM;
-  if (threadIdx.x == 0) s.taken = 0;
-  __syncthreads();
-  if (listed) {
-    each(x, along, n, [&](int, float l) {
-      unsigned level, w, own;
-      if (look(l, level, w, own) && own == bin.bin) s.list[atomicAdd(&s.taken, 1u)] = {level, w};
-    });
-    __syncthreads();
-  }
-  unsigned prefix = 0;
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    for (int d = threadIdx.x; d < DIGITS; d += T) s.digits[d] = {0, 0, 0};
-    __syncthreads();
-    const auto take = [&](unsigned level, unsigned w) {
-      if (shift == 24 || level >> (shift + 8) == prefix) add(s.digits, level >> shift & (DIGITS - 1), w);
-    };
-    if (listed) {
-      for (int i = threadIdx.x; i < count; i += T) take(s.list[i].level, s.list[i].weight);
-    } else {
-      for (int i = threadIdx.x; i < n; i += T) {
-        unsigned level, w, own;
-        if (look(widen(x[UNIT ? i : i * along]), level, w, own) && own == bin.bin) take(level, w);
-      }
-    }
-    __syncthreads();
-    const Found digit = find<COUNTED, DIGITS>(s.digits, target, s.parts, &s.found);
-    target -= digit.before;
-    weight += digit.weight;
-    if (shift == 0) weight += sum_of(s.digits[digit.bin]);
-    prefix = prefix << 8 | digit.bin;
-    __syncthreads();
-  }
-  return {prefix, 0};
-}
-
-template <class Look> __device__ __forceinline__ void fill_bins(Shared& s, const L* x, i64 along, int n, Look look) {
-  for (int d = threadIdx.x; d < BINS; d += T) s.bins[d] = {0, 0, 0};
-  __syncthreads();
-  each(x, along, n, [&](int, float l) {
-    unsigned level, w, own;
-    if (look(l, level, w, own)) add(s.bins, own, w);
-  });
-  __syncthreads();
-}
-"""
-
-
-def _kernel(problem: Sampling, words: Words) -> UnboundKernel:
-    steps = dict(problem.given)
-
-    def of_row(operand: int, type_: str) -> str:
-        return f"((const {type_}*)W.w[{operand}])[row * {words.signed(steps[operand])}]"
-
-    row_step, along = (words.signed(s) for s in problem.logits)
-    body = f"""
+    def _begin(self) -> str:
+        """The largest logit, and which of those of the threads' this one's is."""
+        p, signed = self.p, self.words.signed
+        row_step, along, key_step, key_along = (signed(s) for s in (*p.logits, *p.key))
+        nothing = f"for (i64 i = thread; i < n; i += T) {self._mark('0')}" if p.kept else ""
+        return f"""
   extern __shared__ __align__(16) unsigned char memory[];
   Shared& s = *(Shared*)memory;
   const i64 row = blockIdx.x;
-  const int n = (int){words.signed(problem.length)}, thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+  const int n = (int){signed(p.length)}, thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
   const i64 along = {along};
   const L* const x = (const L*)W.w[{LOGITS}] + row * {row_step};
+  const unsigned* const key = (const unsigned*)W.w[{KEYS}] + row * {key_step};
+  const u64 word = word_of(key[0], key[{key_along}], (u64)row);
   Row r;
-  r.limit = __uint_as_float(0x7f800000u);
+  r.limit = {_INFINITY};
   r.least = 0;
   r.deepest = {a.OUT - 1:#x}u;
   r.mu = 0.0f;
-  r.temperature = {of_row(TEMPERATURE, "float") if problem.tempered else "1.0f"};
-  const bool greedy = {"!(r.temperature > 0.0f)" if problem.tempered else "false"};
-
-  // the largest logit
-  float top = __uint_as_float(0xff800000u);
-  each(x, along, n, [&](int, float l) {{ if (!r.out(l)) top = fmaxf(top, l); }});
+  r.temperature = {self._of_row(TEMPERATURE) if p.tempered else "1.0f"};
+  const bool greedy = {"!(r.temperature > 0.0f)" if p.tempered else "false"};
+  float best = {_LOWEST};
+  each(x, along, n, [&](int, float l) {{ if (!r.out(l)) best = fmaxf(best, l); }});
+  float top = best;
 #pragma unroll
   for (int w = 16; w; w /= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, w));
   float* const tops = (float*)s.parts;
@@ -315,12 +191,19 @@ def _kernel(problem: Sampling, words: Words) -> UnboundKernel:
   __syncthreads();
   for (int w = 0; w < WARPS; ++w) top = fmaxf(top, tops[w]);
   __syncthreads();
-  {_marks(problem, words, "nothing")}
+  if (top == {_LOWEST}) {{
+    {nothing}
+    if (thread == 0) {{ {self._results("-1", "__uint_as_float(0x7fc00000u)", "0")} }}
+    return;
+  }}
   r.top = held(top);
-  r.m = r.x(r.top);
-"""
-    if problem.has(NSIGMA):
-        body += f"""
+  r.m = r.x(r.top);"""
+
+    def _limits(self) -> str:
+        """What nsigma, the temperature and min_p say."""
+        text = ""
+        if self.p.has(NSIGMA):
+            text += f"""
   {{
     u64 s1 = 0, s2 = 0, c = 0;
     each(x, along, n, [&](int, float l) {{
@@ -333,130 +216,142 @@ def _kernel(problem: Sampling, words: Words) -> UnboundKernel:
     s1 = block_sum(s1, s.parts);
     s2 = block_sum(s2, s.parts);
     c = block_sum(c, s.parts);
-    r.limit = limit_of(s1, s2, c, {of_row(NSIGMA, "float")});
+    r.limit = limit_of(s1, s2, c, {self._of_row(NSIGMA)});
   }}"""
-    if problem.tempered:
-        body += "\n  if (greedy) r.limit = 0.0f;"
-    if problem.has(MIN_P):
-        body += f"\n  r.least = least_of({of_row(MIN_P, 'float')});"
-    if problem.searches:
-        body += _search(problem, of_row)
-    typical = problem.typical and problem.has(P)
-    body += f"""
-  const auto left = [&](float l, float& v, unsigned& w) {{
-    if (r.out(l)) return false;
-    float e;
-    unsigned level;
-    if (!r.look(held(l), v, e, level, w)) return false;
-    return {"typical_level_of(v, r.mu) <= most" if typical else "true"};
-  }};
-  // the weights of runs, each a warp's at a time, then of all, and the run in which the token is
-  const int each_run = (n + 32 * T - 1) / (32 * T) * 32;
-  for (int run = warp; run < T; run += WARPS) {{
-    u64 sum = 0;
-    const i64 from = (i64)run * each_run;
-    for (int k = lane; k < each_run; k += 32) {{
-      const i64 i = from + k;
-      float v;
-      unsigned w = 0;
-      if (i < n) {{
-        const bool stays = left(widen(x[{"i" if problem.unit else "i * along"}]), v, w);
-        if (stays) sum += w;
-        {_marks(problem, words, "stays")}
-      }}
-    }}
+        if self.p.tempered:
+            text += "\n  if (greedy) r.limit = 0.0f;"
+        if self.p.has(MIN_P):
+            text += f"\n  r.least = least_of({self._of_row(MIN_P)});"
+        if self.p.has(K):
+            text += f"\n  const i64 k = {self._of_row(K)};"
+        if self.p.has(P):
+            text += f"\n  const float p = {self._of_row(P)};"
+        return text
+
+    def _listed(self) -> str:
+        """Thresholds, and without marks the token, among the nearest elements; `settled` where these are enough."""
+        p = self.p
+        by_k, by_p = ("k >= 1" if p.has(K) else "false"), ("p < 1.0f" if p.has(P) else "false")
+        whole = f"({by_p}) && ({'true' if p.joint else f'!({by_k})'})"
+        known = "<" if p.tempered else "<="  # of a temperature others may come to the bound's x
+        draw = f"""
+      const u64 total = hand.weight(r.deepest, 0xffffffffu, s.parts);
+      const u64 place = {"greedy ? 0 : " if p.tempered else ""}place_of(word, total);
+      const unsigned token = least_with(32 - __clz(n), place + 1, [&](unsigned last) {{
+        return hand.weight(r.deepest, last, s.parts);
+      }});
 #pragma unroll
-    for (int w = 16; w; w /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, w);
-    if (lane == 0) s.runs[run] = sum;
-  }}
-  __syncthreads();
-  u64 total;
-  const u64 own = s.runs[thread], before = sum_before(own, s.parts, total);
-  const u64 place = {"greedy ? 0 : " if problem.tempered else ""}place_of({of_row(WORDS, "u64")}, total);
-  if (before <= place && place < before + own) {{ s.place = thread; s.found.before = before; }}
-  __syncthreads();
-  if (warp) return;
-  u64 reached = s.found.before;
-  for (i64 i = (i64)s.place * each_run + lane;; i += 32) {{
-    float v = 0.0f;
-    unsigned w = 0;
-    if (i < n && !left(widen(x[{"i" if problem.unit else "i * along"}]), v, w)) w = 0;
-    u64 sum = w;
-#pragma unroll
-    for (int d = 1; d < 32; d *= 2) {{
-      const u64 other = __shfl_up_sync(0xffffffffu, sum, d);
-      if (lane >= d) sum += other;
-    }}
-    const unsigned beyond = __ballot_sync(0xffffffffu, reached + sum > place);
-    if (beyond) {{
-      if (lane == __ffs(beyond) - 1) {{
-        ((i64*)W.w[{TOKEN}])[row] = i;
-        {f"((float*)W.w[{BELOW}])[row] = v; ((u64*)W.w[{TOTAL}])[row] = total;" if problem.measured else ""}
+      for (int h = 0; h < HELD; ++h)
+        if (hand.e[h].index == token && hand.e[h].level <= r.deepest) {{
+          const float v = r.m - r.x(held(widen(x[token * along])));
+          {self._results("token", "v", "total")}
+        }}
+      return;"""
+        return f"""
+  if (({by_k}) || ({by_p})) {{
+    // a bound below which no element is looked at: so many threads have one that is not
+    const unsigned bits = __float_as_uint(best == 0.0f ? 0.0f : best);
+    const unsigned lowest = ranked(bits >> 31 ? ~bits : bits | 0x80000000u, {_RANK});
+    const float bound = held(__uint_as_float(lowest >> 31 ? lowest & 0x7fffffffu : ~lowest));
+    const bool whole = {whole};
+    u64 rest = 0, count = 0;
+    if (thread == 0) s.taken = 0;
+    __syncthreads();
+    each(x, along, n, [&](int i, float l) {{
+      if (r.out(l)) return;
+      l = held(l);
+      const bool near = l >= bound;
+      if (!near && !whole{" && r.least == 0" if p.has(MIN_P) else ""}) {{ count += top - l <= r.limit; return; }}
+      float v, e;
+      unsigned level, w;
+      if (!r.look(l, v, e, level, w)) return;
+      ++count;
+      if (!near) rest += w;
+      else {{
+        const unsigned to = atomicAdd(&s.taken, 1u);
+        if (to < ROOM) s.list[to] = {{level, w, (unsigned)i}};
       }}
-      return;
+    }});
+    __syncthreads();
+    const unsigned taken = s.taken;
+    count = block_sum(count, s.parts);
+    rest = whole ? block_sum(rest, s.parts) : 0;
+    if (taken && taken <= ROOM) {{
+      Hand hand;
+#pragma unroll
+      for (int h = 0; h < HELD; ++h) {{
+        const int at = h * T + thread;
+        hand.e[h] = {{{a.OUT:#x}u, 0, 0xffffffffu}};
+        if (at < taken) hand.e[h] = s.list[at];
+      }}
+      const unsigned edge = level_of(r.m, r.x(bound));
+      const bool every = count == taken;  // of what is left; else all elements nearer than the bound are there
+      const int width = 32 - __clz(edge);
+      unsigned nearest = {a.OUT - 1:#x}u;
+      settled = true;
+      const bool counted = {f"{by_k} && (u64)k < count" if p.has(K) else "false"};
+      if (counted) {{
+        nearest = {a.OUT:#x}u;
+        if ({"(u64)k <= taken" if p.has(K) else "false"})
+          nearest = least_with(width, {"(u64)k" if p.has(K) else "0"}, [&](unsigned last) {{ return (u64)hand.count(last); }});
+        settled = every || nearest {known} edge;
+      }}
+      if (settled && ({by_p})) {{
+        const u64 all = hand.weight({"r.deepest" if p.joint else "nearest"}, 0xffffffffu, s.parts);
+        if (!counted && !whole && !every) settled = false;
+        else {{
+          const u64 target = target_of({"p" if p.has(P) else "1.0f"}, all + rest);
+          if (target > all) settled = false;
+          else {{
+            const unsigned found = least_with(width, target, [&](unsigned last) {{
+              return hand.weight(last, 0xffffffffu, s.parts);
+            }});
+            settled = every || found {known} edge;
+            nearest = found < nearest ? found : nearest;
+          }}
+        }}
+      }} else if (!counted && !every) settled = false;
+      if (settled) r.deepest = nearest;
     }}
-    reached += __shfl_sync(0xffffffffu, sum, 31);
-  }}"""
-    functions = _functions(problem) + _MACHINE
-    shared = 12 * (2048 + 256) + 16 * 1024 + 8 * 32 + 24 + 16
-    return UnboundKernel(functions, body, (problem.rows, 1, 1), _THREADS, shared=-(-shared // 16) * 16)
-
-
-def _marks(problem: Sampling, words: Words, what: str) -> str:
-    """Marks of what is left; of a row where nothing is, and all else that is said of it."""
-    if problem.kept is None:
-        marks = ""
-    else:
-        row, along = map(words.signed, problem.kept)
-        marks = f"((unsigned char*)W.w[{KEPT}])[row * {row} + i * {along}]"
-    if what == "stays":
-        return f"{marks} = stays;" if marks else ""
-    measured = f"((float*)W.w[{BELOW}])[row] = __uint_as_float(0x7fc00000u); ((u64*)W.w[{TOTAL}])[row] = 0;"
-    return f"""if (top == __uint_as_float(0xff800000u)) {{
-    {f"for (i64 i = thread; i < n; i += T) {marks} = 0;" if marks else ""}
-    if (thread == 0) {{
-      ((i64*)W.w[{TOKEN}])[row] = -1;
-      {measured if problem.measured else ""}
+    if (settled) {{{"" if p.kept else self._redrawn(draw)}
     }}
-    return;
-  }}"""
+    __syncthreads();
+  }} else settled = true;"""
 
+    def _redrawn(self, draw: str) -> str:
+        return f"""
+      Hand hand;
+#pragma unroll
+      for (int h = 0; h < HELD; ++h) {{
+        const int at = h * T + thread;
+        hand.e[h] = {{{a.OUT:#x}u, 0, 0xffffffffu}};
+        if (at < taken) hand.e[h] = s.list[at];
+      }}{draw}"""
 
-def _search(problem: Sampling, of_row: object) -> str:
-    """The thresholds of k and p."""
-    assert callable(of_row)
-    by_level = """[&](float l, unsigned& level, unsigned& w, unsigned& bin) {
+    def _searched(self) -> str:
+        """The thresholds of k and p among all elements."""
+        p = self.p
+        text = """
+  const auto by_level = [&](float l, unsigned& level, unsigned& w, unsigned& bin) {
     float v, e;
     if (r.out(l) || !r.look(held(l), v, e, level, w)) return false;
     bin = bin_of(v);
     return true;
-  }"""
-    text = f"""
-  const auto by_level = {by_level};
+  };
   fill_bins(s, x, along, n, by_level);
-  u64 weight, count;
-  {{
-    u64 w = 0, c = 0;
-    for (int d = thread; d < BINS; d += T) {{ w += sum_of(s.bins[d]); c += s.bins[d].count; }}
-    weight = block_sum(w, s.parts);
-    count = block_sum(c, s.parts);
-  }}"""
-    if problem.has(K):
-        joint = "const u64 every = weight;" if problem.joint and problem.has(P) and not problem.typical else ""
-        text += f"""
-  {joint}
-  unsigned nearest = r.deepest;
-  const i64 k = {of_row(K, "i64")};
-  if (k >= 1 && (u64)k < count) nearest = threshold<true>(s, x, along, n, (u64)k, weight, by_level).level;"""
-        if joint:
-            text += "\n  weight = every;"
-        if not problem.has(P) or problem.typical:
-            text += "\n  r.deepest = nearest;"
-    if problem.has(P):
-        text += f"\n  const float p = {of_row(P, 'float')};"
-        if problem.typical:
+  u64 weight = 0, count = 0;
+  for (int d = thread; d < BINS; d += T) { weight += sum_of(s.bins[d]); count += s.bins[d].count; }
+  weight = block_sum(weight, s.parts);
+  count = block_sum(count, s.parts);
+  unsigned nearest = r.deepest;"""
+        if p.has(K):
+            text += f"""
+  {"const u64 every = weight;" if p.joint else ""}
+  if (k >= 1 && (u64)k < count) nearest = threshold<true>(s, x, along, n, (u64)k, weight, by_level);
+  {"weight = every;" if p.joint else ""}"""
+        if self.typical:
             text += """
-  unsigned most = 0xffffffffu;
+  r.deepest = nearest;
   if (p < 1.0f) {
     u64 terms = 0, sum = 0;
     each(x, along, n, [&](int, float l) {
@@ -477,15 +372,84 @@ def _search(problem: Sampling, of_row: object) -> str:
       return true;
     };
     fill_bins(s, x, along, n, by_typical);
-    most = threshold<false>(s, x, along, n, target_of(p, sum), weight, by_typical).level;
+    most = threshold<false>(s, x, along, n, target_of(p, sum), weight, by_typical);
   }"""
-        else:
+        elif p.has(P):
             text += """
   if (p < 1.0f) {
-    const u64 target = target_of(p, weight);
-    const unsigned found = threshold<false>(s, x, along, n, target, weight, by_level).level;
-    r.deepest = found < r.deepest ? found : r.deepest;
+    const unsigned found = threshold<false>(s, x, along, n, target_of(p, weight), weight, by_level);
+    nearest = found < nearest ? found : nearest;
   }"""
-            if problem.has(K):
-                text += "\n  r.deepest = nearest < r.deepest ? nearest : r.deepest;"
-    return text
+        return text + ("" if self.typical else "\n  r.deepest = nearest;")
+
+    def _drawn(self) -> str:
+        """The token, among all that is left."""
+        p = self.p
+        at = "i" if p.unit else "i * along"
+        return f"""
+  const auto left = [&](float l, float& v, unsigned& w) {{
+    if (r.out(l)) return false;
+    float e;
+    unsigned level;
+    if (!r.look(held(l), v, e, level, w)) return false;
+    return {"typical_level_of(v, r.mu) <= most" if self.typical else "true"};
+  }};
+  // the weights of runs, each a warp's at a time, then of all, and the run in which the token is
+  constexpr int STEP = 32 * E;
+  const i64 run_length = (n + (i64)STEP * T - 1) / ((i64)STEP * T) * STEP;
+  const bool whole_vectors = UNIT && (u64)x % 16 == 0;
+#pragma unroll 2
+  for (int run = warp; run < T; run += WARPS) {{
+    u64 sum = 0;
+    const i64 from = run * run_length;
+    for (i64 first = from; first < from + run_length && first < n; first += STEP) {{
+      if (whole_vectors && first + STEP <= n) {{
+        const Vec<L, E> several = *(const Vec<L, E>*)(x + first + lane * E);
+#pragma unroll
+        for (int e = 0; e < E; ++e) {{
+          const i64 i = first + lane * E + e;
+          float v;
+          unsigned w;
+          const bool stays = left(widen(several.v[e]), v, w);
+          if (stays) sum += w;
+          {self._mark("stays")}
+        }}
+      }} else {{
+        for (i64 i = first + lane; i < first + STEP && i < n; i += 32) {{
+          float v;
+          unsigned w;
+          const bool stays = left(widen(x[{at}]), v, w);
+          if (stays) sum += w;
+          {self._mark("stays")}
+        }}
+      }}
+    }}
+#pragma unroll
+    for (int w = 16; w; w /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, w);
+    if (lane == 0) s.runs[run] = sum;
+  }}
+  __syncthreads();
+  u64 total;
+  const u64 own = s.runs[thread], before = sum_before(own, s.parts, total);
+  const u64 place = {"greedy ? 0 : " if p.tempered else ""}place_of(word, total);
+  if (before <= place && place < before + own) {{ s.place = thread; s.found.before = before; }}
+  __syncthreads();
+  if (warp) return;
+  u64 reached = s.found.before;
+  for (i64 i = s.place * run_length + lane;; i += 32) {{
+    float v = 0.0f;
+    unsigned w = 0;
+    if (i < n && !left(widen(x[{at}]), v, w)) w = 0;
+    u64 sum = w;
+#pragma unroll
+    for (int d = 1; d < 32; d *= 2) {{
+      const u64 other = __shfl_up_sync(0xffffffffu, sum, d);
+      if (lane >= d) sum += other;
+    }}
+    const unsigned beyond = __ballot_sync(0xffffffffu, reached + sum > place);
+    if (beyond) {{
+      if (lane == __ffs(beyond) - 1) {{ {self._results("i", "v", "total")} }}
+      return;
+    }}
+    reached += __shfl_sync(0xffffffffu, sum, 31);
+  }}"""
