@@ -13,6 +13,7 @@ from baracuda.core.tensor import TensorRef
 from baracuda.core.views import reshaped
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, const, lookup, select
+from baracuda.formula.quotients import divided_by
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
@@ -21,7 +22,7 @@ from baracuda.ops.declaration.words import Eps, FloatElement, Positive
 from baracuda.ops.quantization.codebooks import dynamic_map, midpoints
 from baracuda.ops.quantization.groups import GroupSizes, check_groups, groups_of, new_like, parts
 from baracuda.ops.quantization.ranges import codes_of
-from baracuda.ops.quantization.row_formulas import FLOAT_ROWS, ROWS
+from baracuda.ops.quantization.row_formulas import FLOAT_ROWS, ROWS, normal
 
 _F32, _S32, _U8 = ElementKind.F32, ElementKind.S32, ElementKind.U8
 _BlockElement = Annotated[Any, OneOf((ElementKind.F8E4M3, ElementKind.F8E5M2, ElementKind.S8))]
@@ -78,22 +79,24 @@ def _bits(table: np.ndarray[Any, np.dtype[np.float32]]) -> tuple[int, ...]:
 
 
 def nearest_code(value: Expr, signed: bool) -> Expr:
-    """The code, as s32, of the dynamic map's element that is nearest to an f32, the lower one of two; that of a NaN is the one of
-    0. Eight steps of bisection among the midpoints."""
+    """The code, as s32, of the dynamic map's element that is nearest to an f32, the lower one of two: eight steps of bisection
+    among the midpoints."""
     middle = _bits(midpoints(signed))
     found = const(0, _S32)
     for step in (128, 64, 32, 16, 8, 4, 2, 1):
         above = value > lookup(found + (step - 1), middle, _F32)
         found = select(above, found + step, found)
-    zero = int(np.argmin(np.abs(dynamic_map(signed))))
-    return select(f.equal(value, value), found, const(zero, _S32))
+    return found
 
 
 def _coded_rows(x: Expr, *, signed: bool = True) -> dict[str, Result]:
     value = cast(x, _F32)
     largest = f.max_(abs(value))
-    share = value / select(f.equal(largest, 0.0), 1.0, largest)
-    return {"q": Stored(nearest_code(share, signed), _U8), "absmax": Stored(largest, _F32)}
+    divisor = normal(largest)
+    code = nearest_code(divided_by(value, divisor), signed)
+    zero = const(int(np.argmin(np.abs(dynamic_map(signed)))), _S32)
+    absmax = select(f.equal(largest, 0.0), largest, divisor)
+    return {"q": Stored(select(divisor < float("inf"), code, zero), _U8), "absmax": Stored(absmax, _F32)}
 
 
 def _decoded(q: Expr, absmax: Own, *, signed: bool = True, element: ElementKind | None) -> Stored:
