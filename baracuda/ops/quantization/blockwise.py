@@ -44,7 +44,8 @@ def quantize_blockwise(
     as many last axes, as of its weights ((128, 128)); the last one along an axis may be smaller, and -1 is all of an axis.
     scale has an element for each block, in f32 (of an 8-bit float) or the kind that x computes in: max |x| / 448, of f8e5m2 /
     57344, of s8 / 127; at least eps, 1 where it is 0, and with `power_of_two` (8-bit floats only) rounded up to a power of two,
-    so that E8M0 holds it. Rounding is to nearest even. A NaN makes the scale of its block NaN, and all 8-bit floats of it.
+    so that E8M0 holds it. Rounding is to nearest even. A NaN or an infinity makes the scale of its block that, and all 8-bit
+    floats of it NaN.
 
     `dequantize_per_group(q, scale, group_size=block, axis=...)` takes s8 back.
 
