@@ -12,14 +12,14 @@ from baracuda.core.parameters import OneOf
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import reshaped
 from baracuda.formula import functions as f
-from baracuda.formula.expr import Expr, cast, const, lookup, select
+from baracuda.formula.expr import Expr, bitcast, cast, const, fma, lookup, select
 from baracuda.formula.quotients import divided_by
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Result, Stored
 from baracuda.ops.declaration.words import Eps, FloatElement, Positive
-from baracuda.ops.quantization.codebooks import dynamic_map, midpoints
+from baracuda.ops.quantization.codebooks import EXPONENTS, dynamic_map, midpoints
 from baracuda.ops.quantization.groups import GroupSizes, check_groups, groups_of, new_like, parts
 from baracuda.ops.quantization.ranges import codes_of
 from baracuda.ops.quantization.row_formulas import FLOAT_ROWS, ROWS, normal
@@ -80,14 +80,39 @@ def _bits(table: np.ndarray[Any, np.dtype[np.float32]]) -> tuple[int, ...]:
 
 
 def nearest_code(value: Expr, signed: bool) -> Expr:
-    """The code, as s32, of the dynamic map's element that is nearest to an f32, the lower one of two: eight steps of bisection
-    among the midpoints."""
-    middle = _bits(midpoints(signed))
-    found = const(0, _S32)
-    for step in (128, 64, 32, 16, 8, 4, 2, 1):
-        above = value > lookup(found + (step - 1), middle, _F32)
-        found = select(above, found + step, found)
-    return found
+    """The code, as s32, of the dynamic map's element that is nearest to an f32 of -1 to 1, the lower one of two.
+
+    Among the midpoints of a power of ten, which lie at equal distances but for rounding, a product says how many are below
+    |value|, or one more; the next one, which is looked up, decides.
+    """
+    size, bits = abs(value), bitcast(value, _S32)
+    if not signed:
+        size = f.maximum(value, 0.0)
+    factor, offset = (const(v, _F32) for v in _line(0, signed))
+    for power in range(1, EXPONENTS):
+        reached = size >= 10.0 ** (power - EXPONENTS)
+        own = _line(power, signed)
+        factor, offset = select(reached, own[0], factor), select(reached, own[1], offset)
+    middles = midpoints(signed)[127:] if signed else np.append(midpoints(signed), np.float32(2))
+    below = f.nearest_integer(fma(size, factor, offset)) & (len(middles) - 1)  # of a NaN any number, which is an entry too
+    sign = bits >> 31  # of a negative number -1: what lies at a midpoint is beyond it then
+    key = bitcast(size, _S32) - sign if signed else bitcast(size, _S32)
+    beyond = key > bitcast(lookup(below, _bits(middles), _F32), _S32)
+    count = select(beyond, below + 1, below)
+    if not signed:
+        return count
+    return f.maximum((count ^ sign) - sign + 127, 0)
+
+
+def _line(power: int, signed: bool) -> tuple[float, float]:
+    """Factor and offset of |value| whose sum, rounded, is the number of midpoints below in a power of ten, or one less.
+
+    In parts of a power of ten, n of [0.1, 1], midpoints lie at 0.2, 1, 2, ..., n - 1; n more are below, and then as many as the
+    place less 0.21 rounded up.
+    """
+    parts = 2**power if signed else 2 ** (power + 1)
+    before = 2**power - 1 if signed else 2 ** (power + 1) - 2
+    return 10.0 ** (EXPONENTS - 1 - power) * parts / 0.9, before + 1 - parts / 9 - 0.21 - 0.5
 
 
 def _coded_rows(x: Expr, *, signed: bool = True) -> dict[str, Result]:
