@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import baracuda
+from baracuda.formula.quotients import divided_by
 from tests.ops.quantized_rows import groups, packed, quantized, spread
 
 RNG = np.random.default_rng(20)
@@ -174,3 +175,22 @@ def test_blocks_of_byte_floats(block: Any, dtype: str, power_of_two: bool) -> No
     assert scale.numpy().tobytes() == wanted.tobytes()
     scaled = torch.from_numpy(np.clip(x / spread(wanted, sizes, x.shape), -most, most))
     assert torch.equal(q.view(torch.uint8), scaled.to(q.dtype).view(torch.uint8))
+
+
+@baracuda.fuse
+def _shared_quotient(x: Any, divisor: Any) -> Any:
+    return divided_by(x, divisor)
+
+
+def test_quotients_by_a_shared_divisor_are_rounded_once() -> None:
+    """Significands at random, those at the ends of their range, and quotients close to the middle between two floats."""
+    d = np.concatenate([RNG.uniform(1, 2, 5000), 1 + np.arange(50) * 2.0**-23, 2 - np.arange(1, 50) * 2.0**-23])
+    divisors = (d * 2.0 ** RNG.integers(-70, 70, d.shape)).astype(np.float32)
+    middles = (RNG.uniform(1, 2, d.shape).astype(np.float32).astype(np.float64) + 2.0**-24) * divisors
+    for values in (
+        middles.astype(np.float32),
+        (divisors * RNG.uniform(-2, 2, d.shape)).astype(np.float32),
+        divisors,
+        -0.0 * divisors,
+    ):
+        assert _shared_quotient(values, divisors).tobytes() == (values / divisors).tobytes()

@@ -12,16 +12,17 @@ from baracuda.core.parameters import OneOf
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import reshaped
 from baracuda.formula import functions as f
-from baracuda.formula.expr import Expr, cast, const, lookup, select
+from baracuda.formula.expr import Expr, bitcast, cast, const, fma, lookup, select
+from baracuda.formula.quotients import divided_by
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Own, Result, Stored
 from baracuda.ops.declaration.words import Eps, FloatElement, Positive
-from baracuda.ops.quantization.codebooks import dynamic_map, midpoints
+from baracuda.ops.quantization.codebooks import EXPONENTS, dynamic_map, midpoints
 from baracuda.ops.quantization.groups import GroupSizes, check_groups, groups_of, new_like, parts
 from baracuda.ops.quantization.ranges import codes_of
-from baracuda.ops.quantization.row_formulas import FLOAT_ROWS, ROWS
+from baracuda.ops.quantization.row_formulas import FLOAT_ROWS, ROWS, normal
 
 _F32, _S32, _U8 = ElementKind.F32, ElementKind.S32, ElementKind.U8
 _BlockElement = Annotated[Any, OneOf((ElementKind.F8E4M3, ElementKind.F8E5M2, ElementKind.S8))]
@@ -43,7 +44,8 @@ def quantize_blockwise(
     as many last axes, as of its weights ((128, 128)); the last one along an axis may be smaller, and -1 is all of an axis.
     scale has an element for each block, in f32 (of an 8-bit float) or the kind that x computes in: max |x| / 448, of f8e5m2 /
     57344, of s8 / 127; at least eps, 1 where it is 0, and with `power_of_two` (8-bit floats only) rounded up to a power of two,
-    so that E8M0 holds it. Rounding is to nearest even. A NaN makes the scale of its block NaN, and all 8-bit floats of it.
+    so that E8M0 holds it. Rounding is to nearest even. A NaN or an infinity makes the scale of its block that, and all 8-bit
+    floats of it NaN.
 
     `dequantize_per_group(q, scale, group_size=block, axis=...)` takes s8 back.
 
@@ -78,22 +80,49 @@ def _bits(table: np.ndarray[Any, np.dtype[np.float32]]) -> tuple[int, ...]:
 
 
 def nearest_code(value: Expr, signed: bool) -> Expr:
-    """The code, as s32, of the dynamic map's element that is nearest to an f32, the lower one of two; that of a NaN is the one of
-    0. Eight steps of bisection among the midpoints."""
-    middle = _bits(midpoints(signed))
-    found = const(0, _S32)
-    for step in (128, 64, 32, 16, 8, 4, 2, 1):
-        above = value > lookup(found + (step - 1), middle, _F32)
-        found = select(above, found + step, found)
-    zero = int(np.argmin(np.abs(dynamic_map(signed))))
-    return select(f.equal(value, value), found, const(zero, _S32))
+    """The code, as s32, of the dynamic map's element that is nearest to an f32 of -1 to 1, the lower one of two.
+
+    Among the midpoints of a power of ten, which lie at equal distances but for rounding, a product says how many are below
+    |value|, or one more; the next one, which is looked up, decides.
+    """
+    size, bits = abs(value), bitcast(value, _S32)
+    if not signed:
+        size = f.maximum(value, 0.0)
+    factor, offset = (const(v, _F32) for v in _line(0, signed))
+    for power in range(1, EXPONENTS):
+        reached = size >= 10.0 ** (power - EXPONENTS)
+        own = _line(power, signed)
+        factor, offset = select(reached, own[0], factor), select(reached, own[1], offset)
+    middles = midpoints(signed)[127:] if signed else np.append(midpoints(signed), np.float32(2))
+    below = f.nearest_integer(fma(size, factor, offset)) & (len(middles) - 1)  # of a NaN any number, which is an entry too
+    sign = bits >> 31  # of a negative number -1: what lies at a midpoint is beyond it then
+    key = bitcast(size, _S32) - sign if signed else bitcast(size, _S32)
+    beyond = key > bitcast(lookup(below, _bits(middles), _F32), _S32)
+    count = select(beyond, below + 1, below)
+    if not signed:
+        return count
+    return f.maximum((count ^ sign) - sign + 127, 0)
+
+
+def _line(power: int, signed: bool) -> tuple[float, float]:
+    """Factor and offset of |value| whose sum, rounded, is the number of midpoints below in a power of ten, or one less.
+
+    In parts of a power of ten, n of [0.1, 1], midpoints lie at 0.2, 1, 2, ..., n - 1; n more are below, and then as many as the
+    place less 0.21 rounded up.
+    """
+    parts = 2**power if signed else 2 ** (power + 1)
+    before = 2**power - 1 if signed else 2 ** (power + 1) - 2
+    return 10.0 ** (EXPONENTS - 1 - power) * parts / 0.9, before + 1 - parts / 9 - 0.21 - 0.5
 
 
 def _coded_rows(x: Expr, *, signed: bool = True) -> dict[str, Result]:
     value = cast(x, _F32)
     largest = f.max_(abs(value))
-    share = value / select(f.equal(largest, 0.0), 1.0, largest)
-    return {"q": Stored(nearest_code(share, signed), _U8), "absmax": Stored(largest, _F32)}
+    divisor = normal(largest)
+    code = nearest_code(divided_by(value, divisor), signed)
+    zero = const(int(np.argmin(np.abs(dynamic_map(signed)))), _S32)
+    absmax = select(f.equal(largest, 0.0), largest, divisor)
+    return {"q": Stored(select(divisor < float("inf"), code, zero), _U8), "absmax": Stored(absmax, _F32)}
 
 
 def _decoded(q: Expr, absmax: Own, *, signed: bool = True, element: ElementKind | None) -> Stored:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 #: How many powers of ten a dynamic map spans.
-_EXPONENTS = 7
+EXPONENTS = 7
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -38,10 +38,10 @@ def dynamic_map(signed: bool = True) -> Floats:
     """The 256 values of bitsandbytes' dynamic map, in rising order; the signed one for a first moment, the unsigned one for a
     second moment."""
     values = [np.zeros(1, np.float32), np.ones(1, np.float32)]
-    for i in range(_EXPONENTS):
+    for i in range(EXPONENTS):
         edges = _edges(2**i if signed else 2 ** (i + 1))
         middles = (edges[:-1] + edges[1:]) / np.float32(2)
-        scaled = np.float32(10.0 ** (i - _EXPONENTS + 1)) * middles
+        scaled = np.float32(10.0 ** (i - EXPONENTS + 1)) * middles
         values += [scaled, -scaled] if signed else [scaled]
     found = np.sort(np.concatenate(values))
     found.flags.writeable = False

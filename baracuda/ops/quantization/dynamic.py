@@ -43,7 +43,7 @@ def quantize_dynamic(
     that is 0, zero_point is None. Else, as ONNX's DynamicQuantizeLinear has it: with least = min(x, 0) and most = max(x, 0),
     scale = (most - least) / (quant_max - quant_min), zero_point = clamp(rint(quant_min - least / scale)). Then scale =
     max(scale, eps), and 1 where it is 0 or there are no elements, and q = clamp(rint(x / scale) + zero_point), halves to even.
-    A NaN makes its scale NaN and codes that stand for 0; an infinity makes the scale infinite.
+    A NaN or an infinity in x makes its scale that, and all codes of the scale 0.
 
     Differs from PyTorch: quantize_per_tensor_dynamic computes the scale in f64 and x * (1 / scale), which may differ in the
     last code.

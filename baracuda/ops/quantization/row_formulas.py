@@ -6,8 +6,9 @@ symmetric   scale = max |x| / (high - middle), zero_point = middle = (low + high
 affine      least = min(x, 0), most = max(x, 0), scale = (most - least) / (high - low),
             zero_point = clamp(rint(low - least / scale))
 
-Then scale = max(scale, eps), and 1 where it is 0. A code is clamp(rint(x / scale) + zero_point), that of a NaN the one of 0
-limited to the range. A NaN in a row makes its scale NaN, so that all its codes are that; an infinity an infinite scale.
+Then scale = max(scale, eps), 1 where it is 0, and at least the smallest normal number. A code is
+clamp(rint(x / scale) + zero_point), with x / scale as in `formula/quotients.py`. In a row with a NaN or an infinity, whose scale
+is that, all codes are 0, limited to the range. By a scale that is given each x is divided, and the code of a NaN is that.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from baracuda.core.elements import ElementKind
 from baracuda.formula import functions as f
-from baracuda.formula.conversions import saturate_to
+from baracuda.formula.conversions import cast_to
 from baracuda.formula.expr import Axes, Expr, as_expr, bitcast, cast, const, select
+from baracuda.formula.quotients import divided_by
 from baracuda.formula.small_floats import FORMATS
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
@@ -30,20 +34,25 @@ INTERNAL: dict[str, Any] = {"family": "quantization", "differentiable": False}
 _ROWS: dict[str, Any] = {**INTERNAL, "takes": "float", "rows": True, "keepdims": True}
 
 
-def _not_zero(scale: Expr, eps: Expr | float) -> Expr:
-    held = f.maximum(scale, cast(as_expr(eps, scale.kind), scale.kind))
-    return select(f.equal(held, 0.0), 1.0, held)
+def normal(scale: Expr) -> Expr:
+    """A scale that is not below the smallest normal number; 1 for 0."""
+    return select(f.equal(scale, 0.0), 1.0, f.maximum(scale, float(np.finfo(scale.kind.numpy).tiny)))
+
+
+def held(scale: Expr, eps: Expr | float) -> Expr:
+    """A scale that is at least eps."""
+    return normal(f.maximum(scale, cast(as_expr(eps, scale.kind), scale.kind)))
 
 
 def _symmetric(largest: Expr, low: int, high: int, eps: Expr | float) -> tuple[Expr, Expr | None]:
     middle = (low + high + 1) // 2
-    return _not_zero(largest / float(high - middle), eps), const(middle, largest.kind) if middle else None
+    return held(largest / float(high - middle), eps), const(middle, largest.kind) if middle else None
 
 
 def affine_scale(least: Expr, most: Expr, low: int, high: int, eps: Expr | float) -> tuple[Expr, Expr]:
     """Scale and zero point, both as floats, of a row between two numbers."""
     bottom, top = f.minimum(least, 0.0), f.maximum(most, 0.0)
-    scale = _not_zero((top - bottom) / float(high - low), eps)
+    scale = held((top - bottom) / float(high - low), eps)
     return scale, f.clamp(f.rint(float(low) - bottom / scale), float(low), float(high))
 
 
@@ -60,19 +69,28 @@ def _chosen(values: tuple[Expr, ...], low: int, high: int, eps: Expr | float, sy
     return affine_scale(f.min_(least), f.max_(most), low, high, eps)
 
 
-def _whole(limited: Expr, found: Expr, low: int, high: int) -> Expr:
-    """A code; that of a NaN is 0, limited to the range."""
-    return select(f.equal(limited, limited), found, const(max(low, min(high, 0)), found.kind))
+def _nothing(low: int, high: int) -> int:
+    """The code of what is no number."""
+    return max(low, min(high, 0))
 
 
-def code(x: Expr, scale: Expr, zero: Expr | None, low: int, high: int) -> Expr:
-    """The code of an element, as s32; scale and zero point are of its kind, the zero point a whole number of the range. Limiting
-    before rounding gives what limiting after it would, since the limits are whole."""
-    if zero is None:
-        limited = f.clamp(x / scale, float(low), float(high))
-        return _whole(limited, f.nearest_integer(limited), low, high)
-    limited = f.clamp(x / scale, float(low) - zero, float(high) - zero)
-    return _whole(limited, f.nearest_integer(limited) + cast(zero, S32), low, high)
+def _codes_in_row(values: tuple[Expr, ...], scale: Expr, zero: Expr | None, low: int, high: int, symmetric: bool) -> list[Expr]:
+    """The codes, as s32, of elements of a row whose own scale it is; it is not finite where one of them is not.
+
+    Limiting before rounding gives what limiting after it would, since the limits are whole. A symmetric scheme whose range
+    reaches as far down as up needs no limits: max |x| / scale is high - middle, rounded at most once more.
+    """
+    finite = scale < float("inf")
+    found = []
+    for x in values:
+        scaled = divided_by(x, scale)
+        start, end = (const(v, x.kind) if zero is None else float(v) - zero for v in (low, high))
+        if not (symmetric and 2 * ((low + high + 1) // 2) - high >= low):
+            scaled = f.clamp(scaled, start, end)
+        code = f.nearest_integer(scaled)
+        code = code if zero is None else code + cast(zero, S32)
+        found.append(select(finite, code, const(_nothing(low, high), S32)))
+    return found
 
 
 def codes_of_rows(
@@ -80,7 +98,7 @@ def codes_of_rows(
 ) -> dict[str, Result]:
     """Codes and scales of a row whose elements are these at each place."""
     scale, zero = _chosen(values, low, high, eps, symmetric)
-    results: dict[str, Result] = {"q": stored([code(v, scale, zero, low, high) for v in values])}
+    results: dict[str, Result] = {"q": stored(_codes_in_row(values, scale, zero, low, high, symmetric))}
     results["scale"] = Stored(scale, scale.kind)
     if not symmetric:
         assert zero is not None
@@ -130,13 +148,13 @@ def _zero(zero_point: Expr | None, kind: ElementKind) -> Expr | None:
 
 
 def code_by(x: Expr, scale: Expr, zero_point: Expr | None, low: int, high: int) -> Expr:
-    """The code by a scale and any zero point, each in its own element; a zero point of floats is added before rounding."""
-    scaled, zero = x / cast(scale, x.kind), _zero(zero_point, x.kind)
-    if zero_point is None or zero is None:
-        return code(x, cast(scale, x.kind), None, low, high)
-    rounded = f.rint(scaled + zero) if zero_point.kind.is_float else f.rint(scaled) + zero
-    limited = f.clamp(rounded, float(low), float(high))
-    return _whole(limited, f.nearest_integer(limited), low, high)
+    """The code, as s32, by a scale and any zero point, in their own elements; a zero point of floats is added before rounding."""
+    code, zero = x / cast(scale, x.kind), _zero(zero_point, x.kind)
+    if zero_point is not None and zero is not None:
+        code = f.rint(code + zero) if zero_point.kind.is_float else f.rint(code) + zero
+    limited = f.clamp(code, float(low), float(high))
+    found = f.nearest_integer(limited)
+    return select(f.equal(limited, limited), found, const(_nothing(low, high), S32))
 
 
 def _given(x: Expr, scale: Own, zero_point: Own | None = None, *, low: int, high: int, element: ElementKind | None) -> Stored:
@@ -159,9 +177,9 @@ def _affine_grid(x: Expr, *, low: int, high: int, eps: Scalar = 0.0) -> Expr:
 
 def _on_grid(x: Expr, low: int, high: int, eps: Expr | float, symmetric: bool) -> Expr:
     scale, zero = _chosen((x,), low, high, eps, symmetric)
-    rounded = f.rint(x / scale)
-    code_ = f.clamp(rounded if zero is None else rounded + zero, float(low), float(high))
-    return (code_ if zero is None else code_ - zero) * scale
+    rounded = f.rint(divided_by(x, scale))
+    code = f.clamp(rounded if zero is None else rounded + zero, float(low), float(high))
+    return (code if zero is None else code - zero) * scale
 
 
 #: x rounded to the grid of its row, by whether the scheme is symmetric.
@@ -237,11 +255,11 @@ STRAIGHT_THROUGH = Op(straight_through, Rule.COMMON, name="straight_through_grid
 def _float_rows(x: Expr, *, power_of_two: bool = False, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
     kind = element or ElementKind.F8E4M3
     values = cast(x, F32)
-    scale = _not_zero(f.max_(abs(values)) / FORMATS[kind].maximum, eps)
+    scale = held(f.max_(abs(values)) / FORMATS[kind].maximum, eps)
     if power_of_two:
         up = bitcast(bitcast(scale, U32) + 0x7FFFFF & 0xFF800000, F32)
         scale = select(scale < float("inf"), up, scale)
-    return {"q": Stored(saturate_to(values / scale, kind), kind), "scale": Stored(scale, F32)}
+    return {"q": Stored(cast_to(divided_by(values, scale), kind), kind), "scale": Stored(scale, F32)}
 
 
 FLOAT_ROWS = Op(_float_rows, Rule.EACH, name="float_rows", results=TWO, element_option=True, **_ROWS)
