@@ -11,9 +11,8 @@ from baracuda.core.parameters import OneOf
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import as_bits, permuted, view
 from baracuda.formula import functions as f
-from baracuda.formula.conversions import cast_to
+from baracuda.formula.conversions import cast_to, code_of
 from baracuda.formula.expr import Expr, bitcast, cast, select
-from baracuda.formula.small_floats import narrow_saturated
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
@@ -46,7 +45,7 @@ def scale_of(largest: Expr, most: float, power_of_two: bool) -> Expr:
 
 
 def _codes(x: Expr, scale: Expr, kind: ElementKind) -> Stored:
-    return Stored(narrow_saturated(cast(x, _F32) * (1.0 / scale), kind), ElementKind.U8)
+    return Stored(code_of(cast(x, _F32) * (1.0 / scale), kind), ElementKind.U8)
 
 
 def _scaled(x: Expr, *, power_of_two: bool = False, element: ElementKind | None = None) -> dict[str, Stored]:
