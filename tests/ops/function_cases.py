@@ -356,6 +356,8 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("dequantize_mxfp8", _t(9, 300, element=K.F8E5M2), _codes(9, 10), dtype="bf16"), _call("quantize_nf4", _t(9, 300)),
     *(_call("dequantize_mxfp4", _codes(9, 150), _codes(9, 10), dtype=kind) for kind in ("f32", "f16", "bf16")),
     _call("dequantize_nvfp4", _codes(9, 150), _t(9, 19, element=K.F8E4M3), 0.37, dtype="f16"),
+    _call("quantize_nf4", _t(9, 640), block_size=128, double=True),
+    _call("dequantize_nf4", _codes(9, 160), _codes(9, 5), _t(1, element=K.F32), _t(element=K.F32), dtype="f16"),
     _call("dequantize_nf4", _codes(9, 150), _t(9, 5, element=K.F32), dtype="bf16"),
     *(_call("gguf_dequantize", _codes(9, 3 * size), name) for name, size in _GGML.items()),
     *(_call("gguf_quantize", _t(9, 768), name) for name in _GGML_WRITTEN),

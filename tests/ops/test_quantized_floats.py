@@ -320,6 +320,33 @@ def test_nf4(k: int, dtype: Any, block: int, device: str) -> None:
     same_bits(y, (LEVELS[codes] * _spread(absmax, (1, block), x.shape)).astype(dtype))
 
 
+@pytest.mark.parametrize("dtype", [F32, BF16])
+def test_nf4_with_absmax_quantized_again(dtype: Any, device: str) -> None:
+    x = _drawn(9, 64 * 70, dtype=dtype, seed=2)
+    q, absmax = baracuda.quantize_nf4(x)
+    got, codes, scale, offset = called(lambda t: baracuda.quantize_nf4(t, double=True), [x], device)
+    same_bits(got, q)
+    same_bits(offset, np.asarray(baracuda.mean(absmax)))
+    want, largest = baracuda.quantize_int8_blockwise(absmax - offset)
+    same_bits(codes, want)
+    same_bits(scale, largest)
+    assert codes.shape == absmax.shape
+    assert scale.shape == (3,)  # 630 of them in blocks of 256
+    again = baracuda.dequantize_int8_blockwise(codes, scale) + offset
+    near = np.repeat(scale, 256)[: absmax.size].reshape(absmax.shape)
+    assert (np.abs(again - absmax) <= near * 0.01 + 1e-6).all()
+    (y,) = called(partial(baracuda.dequantize_nf4, dtype=LABEL[dtype]), [q, codes, scale, offset], device)
+    same_bits(y, baracuda.dequantize_nf4(q, again, dtype=LABEL[dtype]))
+
+
+def test_absmax_of_codes_needs_its_scale() -> None:
+    q, codes = np.zeros((2, 48), np.uint8), np.zeros((2, 2), np.uint8)
+    with pytest.raises(baracuda.InvalidProblemError, match="absmax: u8 with neither scale nor offset; expected f32 alone"):
+        baracuda.dequantize_nf4(q, codes)
+    with pytest.raises(baracuda.InvalidProblemError, match="absmax: f32 with scale, offset; expected f32 alone"):
+        baracuda.dequantize_nf4(q, codes.astype(F32), np.ones(1, F32), np.ones((), F32))
+
+
 def test_nf4_of_zeros() -> None:
     q, absmax = baracuda.quantize_nf4(np.zeros(128, F32))
     assert not q.any()
