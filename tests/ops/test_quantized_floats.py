@@ -120,7 +120,7 @@ def test_fp8_of_nothing() -> None:
         ((0, 5), "row", (0, 1)),
         ((4, 0), "1x128", (4, 0)),
         ((0,), "tensor", ()),
-        ((0, 3), "column", (1, 3)),
+        ((0, 3), "column", (0, 3)),
     ):
         q, scale = baracuda.quantize_fp8(np.zeros(shape, F32), scaling=scaling)
         assert (q.shape, scale.shape) == (shape, scales)
@@ -131,7 +131,7 @@ def test_fp8_refuses_other_scales() -> None:
     with pytest.raises(baracuda.InvalidProblemError, match=r"scale: shape \(3,\) for a tensor of shape \(5, 300\)"):
         baracuda.quantize_fp8(np.zeros((5, 300), F32), np.ones(3, F32))
     with pytest.raises(baracuda.InvalidProblemError, match=r"x: shape \(5,\); expected rows and columns"):
-        baracuda.quantize_fp8(np.zeros(5, F32), scaling="row")
+        baracuda.quantize_fp8(np.zeros(5, F32), scaling="column")
 
 
 # --- MX ---------------------------------------------------------------------------------------------------------------

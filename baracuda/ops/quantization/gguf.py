@@ -129,7 +129,7 @@ def gguf_dequantize(do: Steps, x: TensorRef, type: GgufType, *, dtype: FloatElem
             do.run(_values_op(type, number), tensors, tuple(into), dtype=dtype)
 
     if 0 not in y.shape:
-        written(do, [y], write)
+        written(do, y, write)
     return y
 
 
@@ -208,5 +208,5 @@ def gguf_quantize(do: Steps, x: TensorRef, type: WrittenType) -> Any:
             do.run(section, {**runs_of_x(start, count, width), "number": number}, target)
 
     if 0 not in y.shape:
-        written(do, [y], write)
+        written(do, y, write)
     return y
