@@ -349,7 +349,7 @@ LARGER: tuple[FunctionCase, ...] = (
     _call("ctc_loss", _t(12, 3, 6), *_CTC), _call("ctc_loss_backward", _t(3), _t(12, 3, 6), *_CTC, reduction="none"),
     _call("rnnt_loss", _t(3, 12, 6, 6), *_CTC), _call("rnnt_loss_backward", _t(3), _t(3, 12, 6, 6), *_CTC, reduction="none"),
     *(_call("quantize_fp8", _t(150, 300), scaling=how) for how in ("tensor", "row", "column", "1x128", "128x128")),
-    _call("quantize_fp8", _t(150, 300), _t(150, 3), dtype="f8e5m2"),
+    _call("quantize_fp8", _t(150, 300), _t(150, 3), dtype="f8e5m2"), _call("quantize_fp8", _t(150, 300), 0.3, amax=True),
     _call("dequantize_fp8", _t(9, 300, element=K.F8E4M3), _t(9, 3)),
     *(_call("quantize_mxfp8", _t(9, 300), dtype=k, rounding=r) for k, r in (("f8e4m3", "floor"), ("f8e5m2", "rceil"))),
     *(_call("quantize_mxfp4", _t(9, 300), rounding=r) for r in ("ceil", "even")), _call("quantize_nvfp4", _t(9, 300)),

@@ -99,6 +99,18 @@ def test_fp8_of_more_axes_and_other_layouts(device: str) -> None:
     same_bits(scale, own)
 
 
+@pytest.mark.parametrize("shape", [(9, 70), (300, 5000), (40,)])
+def test_fp8_with_the_largest_magnitude(shape: tuple[int, ...], device: str) -> None:
+    """As delayed scaling wants it: the scale of before, and what the next one follows from."""
+    x = _drawn(*shape, dtype=BF16, seed=7)
+    scale = np.asarray(0.03, F32)
+    q, amax = called(lambda t, s: baracuda.quantize_fp8(t, s, dtype="f8e5m2", amax=True), [x, scale], device)
+    same_bits(q, baracuda.quantize_fp8(x, scale, dtype="f8e5m2"))
+    same_bits(amax, np.asarray(np.abs(x.astype(F32)).max()))
+    with pytest.raises(baracuda.InvalidProblemError, match="amax: True without one scale for all of x"):
+        baracuda.quantize_fp8(x, amax=True)
+
+
 def test_fp8_of_what_is_not_finite() -> None:
     x = np.array([[1, np.nan, 2], [1, np.inf, 2], [0, 0, 0], [1e-45, -1e-45, 0]], F32)
     q, scale = baracuda.quantize_fp8(x, scaling="row")

@@ -57,6 +57,10 @@ def _divided(x: Expr, scale: Expr, *, element: ElementKind | None = None) -> Sto
     return _codes(x, scale, element or ElementKind.F8E4M3)
 
 
+def _watched(x: Expr, scale: Expr, *, element: ElementKind | None = None) -> dict[str, Stored]:
+    return {"q": _codes(x, scale, element or ElementKind.F8E4M3), "amax": Stored(cast(f.max_(abs(x)), _F32), _F32)}
+
+
 def _multiplied(q: Expr, scale: Expr, *, element: ElementKind | None = None) -> Stored:
     kind = element or _F32
     return Stored(cast_to(cast(q, _F32) * scale, kind), kind)
@@ -65,6 +69,7 @@ def _multiplied(q: Expr, scale: Expr, *, element: ElementKind | None = None) -> 
 INTERNAL: dict[str, Any] = {"family": "quantization", "takes": "any", "element_option": True, "differentiable": False}
 _scaled_op = Op(_scaled, Rule.EACH, name="fp8_scaled", rows=True, results=("q", "scale"), **INTERNAL)
 _divided_op = Op(_divided, Rule.EACH, name="fp8_divided", **INTERNAL)
+_watched_op = Op(_watched, Rule.EACH, name="fp8_watched", rows=True, results=("q", "amax"), **INTERNAL)
 _multiplied_op = Op(_multiplied, Rule.EACH, name="fp8_multiplied", byte_floats=True, **INTERNAL)
 
 
@@ -101,6 +106,7 @@ def quantize_fp8(
     scaling: Scaling = "tensor",
     power_of_two: bool = False,
     transposed: bool = False,
+    amax: bool = False,
 ) -> Any:
     """x / scale in 8-bit floats, f8e4m3 or f8e5m2: q where a scale is given, else q and the scale that brings the largest
     magnitude to the largest value, 448 or 57344.
@@ -113,6 +119,9 @@ def quantize_fp8(
     column, (..., 1, k); a block of 128 in a row, (..., m, ceil(k / 128)); a block of 128 x 128. A scale that is given is a number
     or has one of these shapes. With `transposed` the last two axes of q are exchanged; scale has those of x.
 
+    With `amax` and one scale that is given, (q, amax) in one pass: the largest magnitude, of shape (), is what the scales of later
+    tensors come from (`amax_history_update`).
+
     Differs from torchao: scales are divisors of x, as `torch._scaled_mm` takes them.
 
     Examples
@@ -124,11 +133,23 @@ def quantize_fp8(
     """
     if transposed and len(x.shape) < 2:
         raise InvalidProblemError(f"x: shape {x.shape}; expected rows and columns, which transposed exchanges")
+    if amax and (scale is None or (isinstance(scale, TensorRef) and any(n != 1 for n in scale.shape))):
+        raise InvalidProblemError(
+            "amax: True without one scale for all of x; expected scale as a number or a tensor of one element"
+        )
     groups = None if scale is not None or scaling == "tensor" else _groups(x.shape, scaling)
     last = [*range(len(x.shape))]
     last[-2:] = last[:-3:-1] if transposed else last[-2:]
     whole = do.rows(tuple(x.shape[a] for a in last), dtype)
     q = as_bits(permuted(whole, last))
+    if amax and scale is not None:
+        largest = do.rows((), _F32)
+        if 0 in x.shape:
+            do.zero(largest)
+            return whole, largest
+        of_all = view(largest, 0, (1,) * len(x.shape), (0,) * len(x.shape))
+        do.run(_watched_op, {"x": x, "scale": single(do, scale, "scale")}, (q, of_all), axis=None, dtype=dtype)
+        return whole, largest
     if scale is not None:
         if 0 not in x.shape:
             _each(do, _divided_op, ("x", "scale"), x, scale, q, dtype)
