@@ -119,8 +119,8 @@ def quantize_fp8(
     column, (..., 1, k); a block of 128 in a row, (..., m, ceil(k / 128)); a block of 128 x 128. A scale that is given is a number
     or has one of these shapes. With `transposed` the last two axes of q are exchanged; scale has those of x.
 
-    With `amax` and one scale that is given, (q, amax) in one pass: the largest magnitude, of shape (), is what the scales of later
-    tensors come from (`amax_history_update`).
+    With `amax` and one scale that is given, (q, amax) in one pass: the largest magnitude, of shape (), is what the scales of
+    later tensors come from (`amax_history_update`).
 
     Differs from torchao: scales are divisors of x, as `torch._scaled_mm` takes them.
 
