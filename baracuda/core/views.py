@@ -208,6 +208,13 @@ def as_words(tensor: TensorRef, count: int) -> Any | None:
     return replace(tensor, kind=kind, shape=shape, strides=strides)
 
 
+def as_bytes(tensor: TensorRef) -> Any:
+    """The bytes of a tensor whose last axis is contiguous."""
+    size = tensor.kind.itemsize
+    shape, strides = (*tensor.shape[:-1], tensor.shape[-1] * size), (*(s * size for s in tensor.strides[:-1]), 1)
+    return replace(tensor, kind=_BITS[1], shape=shape, strides=strides)
+
+
 def axes_of(axes: int | Sequence[int] | None, rank: int, name: str = "axis") -> tuple[int, ...]:
     """Axes counted from 0, each once, in the order given; None: all."""
     if axes is None:

@@ -57,6 +57,11 @@ def saturate_to(x: Expr, kind: ElementKind) -> Expr:
     return cast_to(x, kind)
 
 
+def code_of(x: Expr, kind: ElementKind) -> Expr:
+    """The bit pattern, as s32, of `saturate_to(x, kind)` for an f32 x and an 8-bit float; of a NaN any one that is a NaN."""
+    return node(f"code_{kind.label}", (x,), _S32)
+
+
 def _check(kind: ElementKind) -> None:
     if kind.bits < 8 or kind.category is Category.COMPLEX:
         raise UnsupportedError(f"no conversion to {kind} in a formula; expected a real kind of 8 bits or more")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -58,8 +58,10 @@ def _register(module: str) -> None:
     import_module(f"baracuda.formula.elementary.{module}")
 
 
-def expand_node(n: Expr, args: tuple[Expr, ...]) -> Expr:
-    """One node over operands that are already primitive."""
+def expand_node(n: Expr, args: tuple[Expr, ...], native: frozenset[str] = frozenset()) -> Expr:
+    """One node over operands that are already primitive; functions of `native` stay as they are."""
+    if n.op in native:
+        return rebuild(n, args)
     if n.op == "reduce" and n.kind is ElementKind.BOOL:  # as 0 and 1: partial results go through memory
         return compare("ne", reduce(n.attr[0], cast(args[0], ElementKind.U32), n.attr[1]), 0)
     if n.op == "detach":
@@ -81,7 +83,7 @@ def expand_node(n: Expr, args: tuple[Expr, ...]) -> Expr:
     result = define(*args)
     for inner in topological([result]):
         if inner not in expanded:
-            expanded[inner] = expand_node(inner, tuple(expanded[a] for a in inner.args))
+            expanded[inner] = expand_node(inner, tuple(expanded[a] for a in inner.args), native)
     return expanded[result]
 
 
@@ -108,6 +110,6 @@ def _rounded_by_the_store(graph: Graph) -> Graph:
 
 
 @cache
-def expand(graph: Graph) -> Graph:
-    """The graph in primitives only."""
-    return _rounded_by_the_store(graph).map(expand_node)
+def expand(graph: Graph, native: frozenset[str] = frozenset()) -> Graph:
+    """The graph in primitives, and in the functions that a device has an instruction of."""
+    return _rounded_by_the_store(graph).map(partial(expand_node, native=native))

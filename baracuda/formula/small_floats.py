@@ -103,7 +103,7 @@ FORMATS = {
 #: Four bits, of which none are an infinity or NaN: what is beyond the largest value, and NaN, are the caller's to keep away.
 E2M1 = SmallFloat(ElementKind.F4E2M1, 1, 1, 0x7, 0x7)
 #: The formats that are stored by formulas, in bytes.
-_IN_BYTES = frozenset([ElementKind.F8E4M3, ElementKind.F8E5M2])
+IN_BYTES = frozenset([ElementKind.F8E4M3, ElementKind.F8E5M2])
 
 
 def _taken_apart(x: Expr) -> tuple[Expr, Expr, Expr]:
@@ -180,13 +180,13 @@ def widen(code: Expr, kind: ElementKind) -> Expr:
 
 def _from_bytes(n: Expr) -> bool:
     """Whether the indices of a read are made of 8-bit floats."""
-    return any(m.op in READS and m.attr[1] in _IN_BYTES for m in topological(n.args))
+    return any(m.op in READS and m.attr[1] in IN_BYTES for m in topological(n.args))
 
 
 def stored_as_integers(graph: Graph) -> Graph:
     """The graph with its 8-bit floats read and written as patterns in u8."""
     ports = (*graph.inputs, *(p for p, _ in graph.outputs))
-    if not any(p.kind in _IN_BYTES for p in ports):
+    if not any(p.kind in IN_BYTES for p in ports):
         return graph
 
     def pattern(n: Expr, args: tuple[Expr, ...]) -> Expr:
@@ -196,15 +196,15 @@ def stored_as_integers(graph: Graph) -> Graph:
         return input_(name, ElementKind.U8, axes)
 
     def rewrite(n: Expr, args: tuple[Expr, ...]) -> Expr:
-        if n.op in READS and n.attr[1] in _IN_BYTES:
+        if n.op in READS and n.attr[1] in IN_BYTES:
             return widen(pattern(n, args), n.attr[1])
         return rebuild(n, args)
 
     def port(p: Port) -> Port:
-        return replace(p, kind=ElementKind.U8) if p.kind in _IN_BYTES else p
+        return replace(p, kind=ElementKind.U8) if p.kind in IN_BYTES else p
 
     def stored(p: Port, original: Expr, value: Expr) -> Expr:
-        if p.kind not in _IN_BYTES:
+        if p.kind not in IN_BYTES:
             return value
         if original.op in READS and original.attr[1] is p.kind and not _from_bytes(original):
             return pattern(original, original.args)  # a copy: no need to look at the value

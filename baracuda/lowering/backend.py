@@ -23,6 +23,9 @@ from baracuda.runtime.program import Lowered
 #: The lowest compute capability that kernels are generated for.
 LOWEST = (8, 0)
 
+#: What instructions of compute capability 8.9 and above compute.
+_BYTE_FLOATS = frozenset(["code_f8e4m3", "code_f8e5m2"])
+
 Made = TypeVar("Made")
 
 
@@ -52,6 +55,10 @@ class Backend(ABC):
     @abstractmethod
     def arch(self, device: Device) -> ArchSku:
         """The instruction set of a device; raises `UnsupportedError` where kernels are generated for newer ones only."""
+
+    def native(self, device: Device) -> frozenset[str]:
+        """The functions of formulas that a device has an instruction of, with the bits of their definitions."""
+        return frozenset()
 
     @abstractmethod
     def target(self, device: Device) -> Any:
@@ -98,6 +105,11 @@ class CudaBackend(Backend):
             lowest = ".".join(map(str, LOWEST))
             raise UnsupportedError(f"{device} has compute capability {major}.{minor}; expected {lowest} or newer")
         return ArchSku.cuda(major, minor)
+
+    def native(self, device: Device) -> frozenset[str]:
+        from baracuda.runtime.cuda import architecture
+
+        return _BYTE_FLOATS if architecture(device.index)[:2] >= (8, 9) else frozenset()
 
     def target(self, device: Device) -> Any:
         from baracuda.lowering.nest.cuda.targets import target_of

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -62,6 +64,20 @@ def test_bytes_of_what_is_not_finite_are_the_same_everywhere(name: str, device: 
     (y,) = called(partial(baracuda.gguf_quantize, type=name), [x], device)
     length, size = SIZES[name]
     same_bits(np.ascontiguousarray(y[:, size:]), QUANTIZE[name](x[:, length:]))
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("F32", np.float32), ("F16", np.float16), ("BF16", ml_dtypes.bfloat16)])
+def test_floats_one_by_one(name: str, dtype: Any, device: str) -> None:
+    x = np.random.default_rng(4).standard_normal((3, 70)).astype(np.float32)
+    stored = x.astype(dtype)
+    (y,) = called(partial(baracuda.gguf_quantize, type=name), [x], device)
+    same_bits(y, stored.view(np.uint8))
+    (back,) = called(partial(baracuda.gguf_dequantize, type=name), [y], device)
+    same_bits(back, stored.astype(np.float32))
+    wide = np.zeros((3, y.shape[1] + 1), np.uint8)
+    wide[:, 1:] = y  # no float's address
+    same_bits(baracuda.gguf_dequantize(wide[:, 1:], name, dtype="bf16"), stored.astype(ml_dtypes.bfloat16))
+    same_bits(np.ascontiguousarray(baracuda.gguf_quantize(x, name, out=wide[:, 1:])), y)
 
 
 def test_what_was_read_is_written_again() -> None:

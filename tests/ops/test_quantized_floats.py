@@ -99,6 +99,18 @@ def test_fp8_of_more_axes_and_other_layouts(device: str) -> None:
     same_bits(scale, own)
 
 
+@pytest.mark.parametrize("shape", [(9, 70), (300, 5000), (40,)])
+def test_fp8_with_the_largest_magnitude(shape: tuple[int, ...], device: str) -> None:
+    """As delayed scaling wants it: the scale of before, and what the next one follows from."""
+    x = _drawn(*shape, dtype=BF16, seed=7)
+    scale = np.asarray(0.03, F32)
+    q, amax = called(lambda t, s: baracuda.quantize_fp8(t, s, dtype="f8e5m2", amax=True), [x, scale], device)
+    same_bits(q, baracuda.quantize_fp8(x, scale, dtype="f8e5m2"))
+    same_bits(amax, np.asarray(np.abs(x.astype(F32)).max()))
+    with pytest.raises(baracuda.InvalidProblemError, match="amax: True without one scale for all of x"):
+        baracuda.quantize_fp8(x, amax=True)
+
+
 def test_fp8_of_what_is_not_finite() -> None:
     x = np.array([[1, np.nan, 2], [1, np.inf, 2], [0, 0, 0], [1e-45, -1e-45, 0]], F32)
     q, scale = baracuda.quantize_fp8(x, scaling="row")
@@ -120,7 +132,7 @@ def test_fp8_of_nothing() -> None:
         ((0, 5), "row", (0, 1)),
         ((4, 0), "1x128", (4, 0)),
         ((0,), "tensor", ()),
-        ((0, 3), "column", (1, 3)),
+        ((0, 3), "column", (0, 3)),
     ):
         q, scale = baracuda.quantize_fp8(np.zeros(shape, F32), scaling=scaling)
         assert (q.shape, scale.shape) == (shape, scales)
@@ -131,7 +143,7 @@ def test_fp8_refuses_other_scales() -> None:
     with pytest.raises(baracuda.InvalidProblemError, match=r"scale: shape \(3,\) for a tensor of shape \(5, 300\)"):
         baracuda.quantize_fp8(np.zeros((5, 300), F32), np.ones(3, F32))
     with pytest.raises(baracuda.InvalidProblemError, match=r"x: shape \(5,\); expected rows and columns"):
-        baracuda.quantize_fp8(np.zeros(5, F32), scaling="row")
+        baracuda.quantize_fp8(np.zeros(5, F32), scaling="column")
 
 
 # --- MX ---------------------------------------------------------------------------------------------------------------
@@ -318,6 +330,33 @@ def test_nf4(k: int, dtype: Any, block: int, device: str) -> None:
     same_bits(q, codes[:, ::2] << 4 | codes[:, 1::2])
     (y,) = called(partial(baracuda.dequantize_nf4, block_size=block, dtype=LABEL[dtype]), [q, got], device)
     same_bits(y, (LEVELS[codes] * _spread(absmax, (1, block), x.shape)).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", [F32, BF16])
+def test_nf4_with_absmax_quantized_again(dtype: Any, device: str) -> None:
+    x = _drawn(9, 64 * 70, dtype=dtype, seed=2)
+    q, absmax = baracuda.quantize_nf4(x)
+    got, codes, scale, offset = called(lambda t: baracuda.quantize_nf4(t, double=True), [x], device)
+    same_bits(got, q)
+    same_bits(offset, np.asarray(baracuda.mean(absmax)))
+    want, largest = baracuda.quantize_int8_blockwise(absmax - offset)
+    same_bits(codes, want)
+    same_bits(scale, largest)
+    assert codes.shape == absmax.shape
+    assert scale.shape == (3,)  # 630 of them in blocks of 256
+    again = baracuda.dequantize_int8_blockwise(codes, scale) + offset
+    near = np.repeat(scale, 256)[: absmax.size].reshape(absmax.shape)
+    assert (np.abs(again - absmax) <= near * 0.01 + 1e-6).all()
+    (y,) = called(partial(baracuda.dequantize_nf4, dtype=LABEL[dtype]), [q, codes, scale, offset], device)
+    same_bits(y, baracuda.dequantize_nf4(q, again, dtype=LABEL[dtype]))
+
+
+def test_absmax_of_codes_needs_its_scale() -> None:
+    q, codes = np.zeros((2, 48), np.uint8), np.zeros((2, 2), np.uint8)
+    with pytest.raises(baracuda.InvalidProblemError, match="absmax: u8 with neither scale nor offset; expected f32 alone"):
+        baracuda.dequantize_nf4(q, codes)
+    with pytest.raises(baracuda.InvalidProblemError, match="absmax: f32 with scale, offset; expected f32 alone"):
+        baracuda.dequantize_nf4(q, codes.astype(F32), np.ones(1, F32), np.ones((), F32))
 
 
 def test_nf4_of_zeros() -> None:

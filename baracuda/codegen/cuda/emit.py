@@ -103,6 +103,8 @@ def statement(n: Expr, args: list[str]) -> str:
         return f"{_CALL[op]}{suffix}({', '.join(args)})"
     if op in _OVERLOADED:
         return f"{op}({', '.join(args)})"
+    if op.startswith("code_"):
+        return f"{op}({a})"
     if op == "select":
         return f"{a} ? {args[1]} : {args[2]}"
     if op == "cast":

@@ -64,6 +64,14 @@ template <> struct Narrow<Bool, bool> {
   static __device__ __forceinline__ Bool to(bool x) { return {x}; }
 };
 
+// The codes of 8-bit floats, to nearest even and limited to the largest value.
+__device__ __forceinline__ int code_f8e4m3(float x) {
+  unsigned short h; asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(h) : "f"(0.f), "f"(x)); return h & 0xff;
+}
+__device__ __forceinline__ int code_f8e5m2(float x) {
+  unsigned short h; asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(h) : "f"(0.f), "f"(x)); return h & 0xff;
+}
+
 // N consecutive elements, moved in pieces of P.
 template <int P, class T, int N> __device__ __forceinline__ void load(Vec<T, N>& to, const T* from) {
 #pragma unroll

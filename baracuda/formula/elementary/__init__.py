@@ -13,7 +13,7 @@ REGISTERED = {
     "power": "pow power_of_positive",
     "remainder": "fmod remainder",
     "root": "cbrt hypot root rsqrt",
-    "rounding": "nearest_integer round_to_bf16 round_to_f16 round_to_f8e4m3 round_to_f8e5m2",
+    "rounding": "code_f8e4m3 code_f8e5m2 nearest_integer round_to_bf16 round_to_f16 round_to_f8e4m3 round_to_f8e5m2",
     "softplus": "softplus",
     "special_airy": "airy_ai",
     "special_bessel": "i0 i0e i0e_slope i1 i1e",

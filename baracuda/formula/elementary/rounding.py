@@ -8,7 +8,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.formula.elementary.pieces import F32
 from baracuda.formula.expand import elementary
 from baracuda.formula.expr import Expr, bitcast, cast, compare, select, unary
-from baracuda.formula.small_floats import FORMATS, round_to
+from baracuda.formula.small_floats import FORMATS, IN_BYTES, narrow_saturated, round_to
 
 
 @elementary("nearest_integer", ElementKind.S32)
@@ -34,5 +34,11 @@ def _round_to(kind: ElementKind, x: Expr) -> Expr:
     return round_to(_to_odd(x) if x.kind is ElementKind.F64 else x, kind)
 
 
+def _code(kind: ElementKind, x: Expr) -> Expr:
+    return narrow_saturated(x, kind)
+
+
+for _kind in IN_BYTES:
+    elementary(f"code_{_kind.label}", ElementKind.S32)(partial(_code, _kind))
 for _kind in FORMATS:
     elementary(f"round_to_{_kind.label}", ElementKind.F32)(partial(_round_to, _kind))

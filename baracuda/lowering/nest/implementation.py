@@ -91,7 +91,7 @@ class FormulaImplementation(GeneratedImplementation):
         tensors = {s.name: i for i, (s, o) in enumerate(zip(self.specs, layout, strict=True)) if o is not None}
         if any(_tensor(p.name) not in tensors for p, _ in graph.outputs):
             graph = graph.select_outputs(frozenset(p.name for p, _ in graph.outputs if _tensor(p.name) in tensors))
-        graph = separated(expand(graph))
+        graph = separated(expand(graph, backend_of(self.device).native(self.device)))
         source_of, operands = sources(graph), []
         for port in (*graph.inputs, *(p for p, _ in graph.outputs)):
             i, part = tensors[_tensor(port.name)], _part(port.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -13,6 +13,8 @@ from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import as_words, reshaped, view
 from baracuda.ops.declaration.composition import Steps
 from baracuda.ops.declaration.op import Op
+from baracuda.ops.quantization.groups import groups_of
+from baracuda.ops.quantization.groups import parts as pieces
 
 #: Views in blocks have two axes more than the tensor, and no plan takes more than eight.
 _MOST_AXES = 6
@@ -25,56 +27,27 @@ def parts(tensor: TensorRef, count: int, size: int, start: int, width: int) -> A
     return view(tensor, start * step, (*tensor.shape[:-1], count, width), (*lead, size * step, step))
 
 
-def runs_of(extent: int, size: int) -> Iterator[tuple[int, int, int]]:
-    """Blocks of `size` neighbours, of which the last one may be shorter: where blocks of one length begin, how many they are, and
-    their length."""
-    whole, left = divmod(extent, size)
-    if whole:
-        yield 0, whole, size
-    if left:
-        yield whole * size, 1, left
-
-
-def tile(tensor: TensorRef, rows: tuple[int, int, int], columns: tuple[int, int, int]) -> Any:
-    """Blocks of blocks along the last two axes: a new axis behind each for the elements of a block."""
-    *lead, down, along = tensor.strides
-    (top, above, height), (left, beside, width) = rows, columns
-    return view(
-        tensor,
-        top * down + left * along,
-        (*tensor.shape[:-2], above, height, beside, width),
-        (*lead, height * down, down, width * along, along),
-    )
-
-
-def few_axes(do: Steps, tensor: TensorRef, kept: int = 1) -> TensorRef:
-    """A tensor to read, its axes before the last `kept` ones as one where they are many."""
+def few_axes(do: Steps, tensor: TensorRef) -> TensorRef:
+    """A tensor to read, its axes before the last as one where they are many."""
     if len(tensor.shape) <= _MOST_AXES:
         return tensor
-    found: TensorRef = do.reshaped(tensor, _few(tensor.shape, kept))
+    found: TensorRef = do.reshaped(tensor, _few(tensor.shape))
     return found
 
 
-def _few(shape: Sequence[int], kept: int) -> tuple[int, ...]:
-    return (prod(shape[:-kept]), *shape[len(shape) - kept :])
+def _few(shape: Sequence[int]) -> tuple[int, int]:
+    return prod(shape[:-1]), shape[-1]
 
 
-def written(do: Steps, tensors: Sequence[TensorRef], write: Callable[..., None], kept: int = 1) -> None:
-    """Have `write` write tensors, given them with their axes before the last `kept` ones as one where they are many."""
-    targets: list[Any] = []
-    copies = []
-    for tensor in tensors:
-        target: Any = tensor
-        if len(tensor.shape) > _MOST_AXES:
-            flat = _few(tensor.shape, kept)
-            target = reshaped(tensor, flat)
-            if target is None:
-                target = do.rows(flat, tensor.kind)
-                copies.append((view(target, 0, tensor.shape, contiguous_strides(tensor.shape)), tensor))
-        targets.append(target)
-    write(*targets)
-    for source, into in copies:
-        do.copy(source, into)  # type: ignore[arg-type]
+def written(do: Steps, tensor: TensorMut, write: Callable[[Any], None]) -> None:
+    """Have `write` write a tensor, given it with its axes before the last as one where they are many."""
+    if len(tensor.shape) <= _MOST_AXES:
+        write(tensor)
+    elif (found := reshaped(tensor, _few(tensor.shape))) is not None:
+        write(found)
+    else:
+        write(dense := do.rows(_few(tensor.shape), tensor.kind))
+        do.copy(view(dense, 0, tensor.shape, contiguous_strides(tensor.shape)), tensor)
 
 
 def in_words(do: Steps, tensor: TensorRef, count: int) -> Any:
@@ -95,19 +68,12 @@ def over_blocks(
     do: Steps, op: Op, block: int, unit: int, x: TensorRef, q: TensorMut, scale: TensorMut, more: Any, **options: Any
 ) -> None:
     """Codes and scales of the blocks of x, of which `unit` neighbours are a word and a byte of q."""
-    k = x.shape[-1]
-    x = few_axes(do, x)
-    x = x if unit == 1 else in_words(do, x, unit)
-    name = op.signature.tensors[0]
-
-    def write(q: TensorMut, scale: TensorMut) -> None:
-        for start, count, size in runs_of(k // unit, block // unit):
-            piece, codes = parts(x, count, size, start, size), parts(q, count, size, start, size)
-            own = parts(scale, count, 1, start // (block // unit), 1)
-            do.run(op, {name: piece, **more}, (codes, own), **options)
-
-    if 0 not in q.shape:
-        written(do, [q, scale], write)
+    if 0 in x.shape:
+        return
+    words = x if unit == 1 else in_words(do, x, unit)
+    groups, name = groups_of(words.shape, block // unit, -1), op.signature.tensors[0]
+    for (piece, codes), (own,), _ in pieces(do, groups, (words, q), (scale,)):
+        do.run(op, {name: piece, **more}, (codes, own), **options)
 
 
 def values_over_blocks(
@@ -116,17 +82,9 @@ def values_over_blocks(
     """The values of codes in blocks, of which one byte is `unit` neighbours, a word of y."""
     if 0 in y.shape:
         return
-    k = q.shape[-1]
-    q, scale = few_axes(do, q), few_axes(do, scale)
-
-    def write(y: TensorMut) -> None:
-        words = y if unit == 1 else in_words(do, y, unit)
-        for start, count, size in runs_of(k, block // unit):
-            own = parts(scale, count, 1, start // (block // unit), 1)
-            tensors = {"q": parts(q, count, size, start, size), "scale": own, **more}
-            do.run(op, tensors, parts(words, count, size, start, size), **options)
-
-    written(do, [y], write)
+    words = y if unit == 1 else in_words(do, y, unit)
+    for (codes, values), (own,), _ in pieces(do, groups_of(q.shape, block // unit, -1), (q, words), (scale,)):
+        do.run(op, {"q": codes, "scale": own, **more}, values, **options)
 
 
 def scales_of(do: Steps, x: TensorRef, block: int, kind: ElementKind) -> TensorMut:

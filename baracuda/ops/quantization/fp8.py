@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from baracuda.core.elements import ElementKind
@@ -11,25 +10,24 @@ from baracuda.core.parameters import OneOf
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import as_bits, permuted, view
 from baracuda.formula import functions as f
-from baracuda.formula.conversions import cast_to
+from baracuda.formula.conversions import cast_to, code_of
 from baracuda.formula.expr import Expr, bitcast, cast, select
-from baracuda.formula.small_floats import narrow_saturated
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Stored
 from baracuda.ops.declaration.words import FloatElement
-from baracuda.ops.quantization.blocks import few_axes, runs_of, single, tile, written
+from baracuda.ops.quantization.blocks import single
 from baracuda.ops.quantization.element_codes import LARGEST
+from baracuda.ops.quantization.groups import GroupAxes, Groups, GroupSizes, groups_of, parts
 
 _F32, _S32 = ElementKind.F32, ElementKind.S32
 Fp8Element = Annotated[Any, OneOf((ElementKind.F8E4M3, ElementKind.F8E5M2))]
 #: What shares a scale.
 Scaling = Literal["tensor", "row", "column", "1x128", "128x128"]
-_BLOCK = 128
-#: Of (rows, columns) those that share a scale; None for all of them.
-_SHARED: dict[str, tuple[int | None, int | None]] = {
-    "row": (1, None), "column": (None, 1), "1x128": (1, _BLOCK), "128x128": (_BLOCK, _BLOCK),
+#: What shares a scale: how many elements along which axes, -1 for all of an axis.
+_SHARED: dict[str, tuple[GroupSizes, GroupAxes]] = {
+    "row": (-1, -1), "column": (-1, -2), "1x128": (128, -1), "128x128": (128, (-2, -1)),
 }  # fmt: skip
 #: The smallest scale that is computed, of zeros and of what is nearly that: its inverse is finite.
 LEAST_SCALE = 2.0**-126
@@ -46,7 +44,7 @@ def scale_of(largest: Expr, most: float, power_of_two: bool) -> Expr:
 
 
 def _codes(x: Expr, scale: Expr, kind: ElementKind) -> Stored:
-    return Stored(narrow_saturated(cast(x, _F32) * (1.0 / scale), kind), ElementKind.U8)
+    return Stored(code_of(cast(x, _F32) * (1.0 / scale), kind), ElementKind.U8)
 
 
 def _scaled(x: Expr, *, power_of_two: bool = False, element: ElementKind | None = None) -> dict[str, Stored]:
@@ -59,6 +57,10 @@ def _divided(x: Expr, scale: Expr, *, element: ElementKind | None = None) -> Sto
     return _codes(x, scale, element or ElementKind.F8E4M3)
 
 
+def _watched(x: Expr, scale: Expr, *, element: ElementKind | None = None) -> dict[str, Stored]:
+    return {"q": _codes(x, scale, element or ElementKind.F8E4M3), "amax": Stored(cast(f.max_(abs(x)), _F32), _F32)}
+
+
 def _multiplied(q: Expr, scale: Expr, *, element: ElementKind | None = None) -> Stored:
     kind = element or _F32
     return Stored(cast_to(cast(q, _F32) * scale, kind), kind)
@@ -67,65 +69,31 @@ def _multiplied(q: Expr, scale: Expr, *, element: ElementKind | None = None) -> 
 INTERNAL: dict[str, Any] = {"family": "quantization", "takes": "any", "element_option": True, "differentiable": False}
 _scaled_op = Op(_scaled, Rule.EACH, name="fp8_scaled", rows=True, results=("q", "scale"), **INTERNAL)
 _divided_op = Op(_divided, Rule.EACH, name="fp8_divided", **INTERNAL)
+_watched_op = Op(_watched, Rule.EACH, name="fp8_watched", rows=True, results=("q", "amax"), **INTERNAL)
 _multiplied_op = Op(_multiplied, Rule.EACH, name="fp8_multiplied", byte_floats=True, **INTERNAL)
 
 
-def _blocks(extent: int, size: int) -> int:
-    return -(-extent // size)
-
-
-def _shape_of_scale(shape: tuple[int, ...], scaling: Scaling) -> tuple[int, ...]:
-    if scaling == "tensor":
-        return ()
-    if len(shape) < 2:
+def _groups(shape: tuple[int, ...], scaling: str) -> Groups:
+    size, axes = _SHARED[scaling]
+    if len(shape) < 2 and axes != -1:
         raise InvalidProblemError(f"x: shape {shape}; expected rows and columns for scaling {scaling!r}")
-    shared = (n if s is None else s for n, s in zip(shape[-2:], _SHARED[scaling], strict=True))
-    return (*shape[:-2], *(_blocks(n, s) if s else 1 for n, s in zip(shape[-2:], shared, strict=True)))
+    return groups_of(shape, size, axes)
 
 
-def _sizes(shape: tuple[int, ...], scales: tuple[int, ...]) -> tuple[int, int] | None:
-    """How many rows and columns share a scale, by the shapes; None for all there are."""
-    if all(n == 1 for n in scales):
-        return None
-    if len(scales) == len(shape) >= 2 and scales[:-2] == shape[:-2]:
-        found = []
-        for n, s in zip(shape[-2:], scales[-2:], strict=True):
-            size = n if s == 1 else 1 if s == n else _BLOCK if s == _blocks(n, _BLOCK) else None
-            if size is None:
-                break
-            found.append(size)
-        else:
-            return found[0], found[1]
-    *lead, m, k = (1, 1, *shape)[-max(len(shape), 2) :]
-    blocks = (*lead, _blocks(m, _BLOCK), _blocks(k, _BLOCK))
-    raise InvalidProblemError(
-        f"scale: shape {scales} for a tensor of shape {shape}; expected one number, {(*lead, m, 1)}, {(*lead, 1, k)}, "
-        f"{(*blocks[:-2], m, blocks[-1])} or {blocks}"
-    )
-
-
-def _pieces(sizes: tuple[int, int], x: Any, q: Any, scale: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """Views of two tensors and of the scales that are of blocks of one size each."""
-    m, k = x.shape[-2:]
-    for rows in runs_of(m, sizes[0]):
-        for columns in runs_of(k, sizes[1]):
-            own = ((at // s, count, 1) for (at, count, _), s in zip((rows, columns), sizes, strict=True))
-            yield tile(x, rows, columns), tile(q, rows, columns), tile(scale, *own)
-
-
-def _each(do: Steps, op: Op, names: tuple[str, str], x: TensorRef, scale: TensorRef | float, y: TensorMut, kind: Any) -> None:
+def _each(
+    do: Steps, op: Op, names: tuple[str, str], x: TensorRef, scale: TensorRef | float, y: TensorMut, kind: ElementKind
+) -> None:
     """A pointwise op of a tensor and scales."""
-    sizes = _sizes(x.shape, scale.shape) if isinstance(scale, TensorRef) else None
-    if sizes is None or not isinstance(scale, TensorRef):
+    if not isinstance(scale, TensorRef) or all(n == 1 for n in scale.shape):
         do.run(op, {names[0]: x, names[1]: single(do, scale, "scale")}, y, dtype=kind)
         return
-    x, scale = few_axes(do, x, 2), few_axes(do, scale, 2)
-
-    def write(y: TensorMut) -> None:
-        for piece, into, own in _pieces(sizes, x, y, scale):
-            do.run(op, {names[0]: piece, names[1]: own}, into, dtype=kind)
-
-    written(do, [y], write, 2)
+    known = [_groups(x.shape, scaling) for scaling, (_, axes) in _SHARED.items() if axes == -1 or len(x.shape) > 1]
+    groups = next((g for g in known if g.counts == scale.shape), None)
+    if groups is None:
+        expected = " or ".join(str(g.counts) for g in known)
+        raise InvalidProblemError(f"scale: shape {scale.shape} for a tensor of shape {x.shape}; expected () or {expected}")
+    for (piece, into), (own,), _ in parts(do, groups, (x, y), (scale,)):
+        do.run(op, {names[0]: piece, names[1]: own}, into, dtype=kind)
 
 
 @composed(x="... k : f16 bf16 f32", scale="... or number : f32", numbers={"scale": ()})
@@ -138,6 +106,7 @@ def quantize_fp8(
     scaling: Scaling = "tensor",
     power_of_two: bool = False,
     transposed: bool = False,
+    amax: bool = False,
 ) -> Any:
     """x / scale in 8-bit floats, f8e4m3 or f8e5m2: q where a scale is given, else q and the scale that brings the largest
     magnitude to the largest value, 448 or 57344.
@@ -150,6 +119,9 @@ def quantize_fp8(
     column, (..., 1, k); a block of 128 in a row, (..., m, ceil(k / 128)); a block of 128 x 128. A scale that is given is a number
     or has one of these shapes. With `transposed` the last two axes of q are exchanged; scale has those of x.
 
+    With `amax` and one scale that is given, (q, amax) in one pass: the largest magnitude, of shape (), is what the scales of
+    later tensors come from (`amax_history_update`).
+
     Differs from torchao: scales are divisors of x, as `torch._scaled_mm` takes them.
 
     Examples
@@ -161,30 +133,37 @@ def quantize_fp8(
     """
     if transposed and len(x.shape) < 2:
         raise InvalidProblemError(f"x: shape {x.shape}; expected rows and columns, which transposed exchanges")
+    if amax and (scale is None or (isinstance(scale, TensorRef) and any(n != 1 for n in scale.shape))):
+        raise InvalidProblemError(
+            "amax: True without one scale for all of x; expected scale as a number or a tensor of one element"
+        )
+    groups = None if scale is not None or scaling == "tensor" else _groups(x.shape, scaling)
     last = [*range(len(x.shape))]
     last[-2:] = last[:-3:-1] if transposed else last[-2:]
-    whole = do.rows(tuple(x.shape[a] for a in last), dtype) if transposed else do.new(x.shape, dtype, x)
+    whole = do.rows(tuple(x.shape[a] for a in last), dtype)
     q = as_bits(permuted(whole, last))
+    if amax and scale is not None:
+        largest = do.rows((), _F32)
+        if 0 in x.shape:
+            do.zero(largest)
+            return whole, largest
+        of_all = view(largest, 0, (1,) * len(x.shape), (0,) * len(x.shape))
+        do.run(_watched_op, {"x": x, "scale": single(do, scale, "scale")}, (q, of_all), axis=None, dtype=dtype)
+        return whole, largest
     if scale is not None:
         if 0 not in x.shape:
             _each(do, _divided_op, ("x", "scale"), x, scale, q, dtype)
         return whole
-    shape = _shape_of_scale(x.shape, scaling)
-    scales = do.rows(shape, _F32)
+    scales = do.rows(() if groups is None else groups.counts, _F32)
+    options = {"dtype": dtype, "power_of_two": power_of_two}
     if 0 in x.shape:
         do.fill(scales, LEAST_SCALE)
-    elif not shape:
+    elif groups is None:
         into = (q, view(scales, 0, (1,) * len(x.shape), (0,) * len(x.shape)))
-        do.run(_scaled_op, {"x": x}, into, axis=None, dtype=dtype, power_of_two=power_of_two)
+        do.run(_scaled_op, {"x": x}, into, axis=None, **options)
     else:
-        sizes = tuple(n if s is None else s for n, s in zip(x.shape[-2:], _SHARED[scaling], strict=True))
-        x = few_axes(do, x, 2)
-
-        def write(q: TensorMut, scale: TensorMut) -> None:
-            for piece, *into in _pieces((sizes[0], sizes[1]), x, q, scale):
-                do.run(_scaled_op, {"x": piece}, tuple(into), axis=(-3, -1), dtype=dtype, power_of_two=power_of_two)
-
-        written(do, [q, scales], write, 2)
+        for (piece, codes), (own,), _ in parts(do, groups, (x, q), (scales,)):
+            do.run(_scaled_op, {"x": piece}, (codes, own), axis=groups.inner, **options)
     return whole, scales
 
 
@@ -199,7 +178,7 @@ def dequantize_fp8(do: Steps, q: TensorRef, scale: TensorRef | float, *, dtype: 
     >>> baracuda.dequantize_fp8(q, np.float32([[2], [4]])).tolist()
     [[2.0, -4.0], [2.0, 16.0]]
     """
-    y = do.new(q.shape, dtype, q)
+    y = do.rows(q.shape, dtype)
     if 0 not in q.shape:
         _each(do, _multiplied_op, ("q", "scale"), q, scale, y, dtype)
     return y

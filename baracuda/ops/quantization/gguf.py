@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorMut, TensorRef
+from baracuda.core.views import as_bytes
 from baracuda.formula.conversions import cast_to
 from baracuda.formula.expr import Expr, cast, coord, input_, position
 from baracuda.ops.declaration.composition import Steps, composed
@@ -19,14 +21,16 @@ from baracuda.ops.declaration.traced import Stored
 from baracuda.ops.declaration.words import FloatElement
 from baracuda.ops.quantization.block_codes import CODES, Fields
 from baracuda.ops.quantization.block_formats import FORMATS, Section
-from baracuda.ops.quantization.blocks import few_axes, parts, written
+from baracuda.ops.quantization.blocks import few_axes, in_words, parts, written
 
+#: Elements that are stored one by one, of which a tensor of bytes is a tensor too.
+_ONE_BY_ONE = {"F32": ElementKind.F32, "F16": ElementKind.F16, "BF16": ElementKind.BF16}
 GgufType = Literal[
     "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q8_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "Q8_K", "IQ4_NL", "IQ4_XS",
-    "TQ1_0", "TQ2_0", "MXFP4",
+    "TQ1_0", "TQ2_0", "MXFP4", "F32", "F16", "BF16",
 ]  # fmt: skip
 #: Those that are written too.
-WrittenType = Literal["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q8_1", "TQ1_0", "TQ2_0", "MXFP4"]
+WrittenType = Literal["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q8_1", "TQ1_0", "TQ2_0", "MXFP4", "F32", "F16", "BF16"]
 _F32, _S32, _U8 = ElementKind.F32, ElementKind.S32, ElementKind.U8
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _INTERNAL: dict[str, Any] = {"family": "quantization", "takes": "any", "differentiable": False}
@@ -115,9 +119,17 @@ def gguf_dequantize(do: Steps, x: TensorRef, type: GgufType, *, dtype: FloatElem
     >>> baracuda.gguf_dequantize(block, "Q8_0")[:4].tolist()
     [0.0, 0.5, 1.0, 1.5]
     """
-    format, bytes_ = FORMATS[type], x.shape[-1]
-    if bytes_ % format.size:
-        raise InvalidProblemError(f"x: {bytes_} bytes a row; expected blocks of {format.size} bytes, those of {type}")
+    bytes_ = x.shape[-1]
+    kind = _ONE_BY_ONE.get(type)
+    size = FORMATS[type].size if kind is None else kind.itemsize
+    if bytes_ % size:
+        raise InvalidProblemError(f"x: {bytes_} bytes a row; expected blocks of {size} bytes, those of {type}")
+    if kind is not None:
+        y = do.result((*x.shape[:-1], bytes_ // size), dtype)
+        if 0 not in y.shape:
+            do.copy(replace(in_words(do, x, size), kind=kind), y)
+        return y
+    format = FORMATS[type]
     y = do.result((*x.shape[:-1], bytes_ // format.size * format.length), dtype)
     x = few_axes(do, x)
 
@@ -129,7 +141,7 @@ def gguf_dequantize(do: Steps, x: TensorRef, type: GgufType, *, dtype: FloatElem
             do.run(_values_op(type, number), tensors, tuple(into), dtype=dtype)
 
     if 0 not in y.shape:
-        written(do, [y], write)
+        written(do, y, write)
     return y
 
 
@@ -188,7 +200,14 @@ def gguf_quantize(do: Steps, x: TensorRef, type: WrittenType) -> Any:
     >>> block.shape, np.abs(baracuda.gguf_dequantize(block, "Q8_0") - np.arange(32) + 16).max() < 0.07
     ((34,), np.True_)
     """
-    format, code, k = FORMATS[type], CODES[type], x.shape[-1]
+    kind, k = _ONE_BY_ONE.get(type), x.shape[-1]
+    if kind is not None:
+        y, dense = do.result((*x.shape[:-1], k * kind.itemsize), _U8), do.rows(x.shape, kind)
+        if 0 not in y.shape:
+            do.copy(x, dense)
+            do.copy(as_bytes(dense), y)
+        return y
+    format, code = FORMATS[type], CODES[type]
     if k % format.length:
         raise InvalidProblemError(f"x: {k} elements a row; expected blocks of {format.length} elements, those of {type}")
     y = do.result((*x.shape[:-1], k // format.length * format.size), _U8)
@@ -208,5 +227,5 @@ def gguf_quantize(do: Steps, x: TensorRef, type: WrittenType) -> Any:
             do.run(section, {**runs_of_x(start, count, width), "number": number}, target)
 
     if 0 not in y.shape:
-        written(do, [y], write)
+        written(do, y, write)
     return y

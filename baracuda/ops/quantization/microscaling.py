@@ -11,9 +11,8 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import as_bits
 from baracuda.formula import functions as f
-from baracuda.formula.conversions import cast_to
+from baracuda.formula.conversions import cast_to, code_of
 from baracuda.formula.expr import Expr, cast
-from baracuda.formula.small_floats import narrow_saturated
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
@@ -49,7 +48,7 @@ _NV_MOST = LARGEST[E4M3] * LARGEST[E2M1]
 def _mxfp8(x: Expr, *, rounding: Rounding = "floor", element: ElementKind | None = None) -> dict[str, Stored]:
     kind = element or E4M3
     code = power_of_block(f.max_(abs(x)), kind, rounding)
-    return {"q": Stored(narrow_saturated(cast(x, _F32) * inverse_power(code), kind), _U8), "scale": Stored(code, _U8)}
+    return {"q": Stored(code_of(cast(x, _F32) * inverse_power(code), kind), _U8), "scale": Stored(code, _U8)}
 
 
 def _mxfp4(words: Own, *, kind: Label = "f32", rounding: Rounding = "floor") -> dict[str, Stored]:
