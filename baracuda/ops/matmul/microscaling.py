@@ -45,8 +45,9 @@ def _check_scale(name: str, scale: TensorRef, codes: TensorRef, size: int, per_b
 
 
 def _product(
-    do: Steps, values: Values, size: int, per_byte: int, x: TensorRef, weight: TensorRef,
-    x_scale: TensorRef, w_scale: TensorRef, bias: Given, dtype: ElementKind | None, preference: PlanPreference | None, scales: Mapping[str, Any] | None = None,
+    do: Steps, values: Values, size: int, per_byte: int, x: TensorRef, weight: TensorRef, x_scale: TensorRef,
+    w_scale: TensorRef, bias: Given, dtype: ElementKind | None, preference: PlanPreference | None,
+    scales: Mapping[str, Any] | None = None,
 ) -> TensorRef:  # fmt: skip
     element = dtype or _BF16
     check_bias(bias, element)
