@@ -40,6 +40,11 @@ _TYPES = {
 #: cublasComputeType_t by the accumulator.
 _COMPUTE = {_K.F32: 68, _K.F64: 70, _K.S32: 72}
 _COMPUTE_TF32 = 77
+#: cublasLtMatmulMatrixScale_t of one scale for each row of a factor, and by what blocks are of; and what is said in place of an
+#: address until there is one.
+_SCALE_OF_ROWS, _SCALE_OF_BLOCKS, _NO_ADDRESS = 3, {"rows": 4, "squares": 5}, 256
+#: Attributes of a product's descriptor that say which scales the factors have (CUDA 12.8).
+_SCALE_MODES = (31, 32)
 #: cublasLtEpilogue_t by activation, without and with a bias. Its gelu is the approximation by tanh.
 _EPILOGUES = {("none", True): 4, ("relu", False): 2, ("relu", True): 6, ("gelu_tanh", False): 32, ("gelu_tanh", True): 36}
 
@@ -69,6 +74,8 @@ def refusal(device: Device, descriptor: Any) -> str | None:
         return f"cuBLASLt has no products of {descriptor.a_element} and {descriptor.b_element}"
     if descriptor.conjugate_a or descriptor.conjugate_b:
         return "conjugated factors"
+    if descriptor.of_blocks and (descriptor.a_element.bits != 8 or not descriptor.element.is_float):
+        return f"cuBLASLt has no products of {descriptor.a_element} with scales of blocks"
     return None
 
 
@@ -146,7 +153,8 @@ class Algorithm(NamedTuple):
 class LtCall(Launcher):
     """One product with its algorithm: the one given, else the heuristic's first. With `whole`, the heuristic is asked for those
     that do not split k, and `algorithms` are all that it names. Takes the addresses of a, b and y, then of those of c, bias,
-    a_scale and b_scale that `extra` names. `scaled` says that alpha and beta are numbers of the call."""
+    a_scale and b_scale that `extra` names. `scaled` says that alpha and beta are numbers of the call, `scale_modes` what scales
+    each factor has, where it has more than one."""
 
     def __init__(
         self,
@@ -161,6 +169,7 @@ class LtCall(Launcher):
         epilogue: int = 1,
         extra: Sequence[str] = (),
         scaled: bool = False,
+        scale_modes: tuple[int, int] = (0, 0),
         whole: bool = False,
         algorithm: Algorithm | None = None,
     ) -> None:
@@ -184,6 +193,11 @@ class LtCall(Launcher):
             }
             if problem.swapped:
                 names |= {"a_scale": attributes.B_SCALE_POINTER, "b_scale": attributes.A_SCALE_POINTER}
+            modes = _SCALE_MODES[::-1] if problem.swapped else _SCALE_MODES
+            for name, attribute, mode in zip(("a_scale", "b_scale"), modes, scale_modes, strict=True):
+                if mode:
+                    _set(lt.matmul_desc_set_attribute, self._desc, attribute, np.int32(mode))
+                    _set(lt.matmul_desc_set_attribute, self._desc, int(names[name]), np.int64(_NO_ADDRESS))
             self._set_per_call = [(int(names[n]), 3 + i) for i, n in enumerate(self.extra) if n in names]
             self._added_at = 3 + self.extra.index("c") if "c" in self.extra else 2
             self._layouts = [
@@ -308,7 +322,11 @@ class CublasLtMatmul(LibraryMatmul):
     def fused(self, c: MatmulProblem, problem: LibraryMatmulProblem) -> tuple[Executable, tuple[str, ...]] | None:
         d = self.descriptor
         scales = [n for n in ("a_scale", "b_scale") if getattr(d, n) is not None]
-        if d.gradient or d.saves or len(c.a) > 1 or any(n != 1 for s in scales for n in getattr(d, s)):
+        of_rows = not d.of_blocks and any(n != 1 for s in scales for n in getattr(d, s))
+        modes = (_SCALE_OF_ROWS, _SCALE_OF_ROWS) if of_rows else (0, 0)
+        if d.of_blocks:
+            modes = _SCALE_OF_BLOCKS[d.a_blocks], _SCALE_OF_BLOCKS[d.b_blocks]
+        if d.gradient or d.saves or len(c.a) > 1 or (of_rows and not self._scales_of_rows(c)):
             return None
         if (scales and d.a_element.bits != 8) or c.accumulator.is_integer:
             return None
@@ -329,10 +347,28 @@ class CublasLtMatmul(LibraryMatmul):
             if other.swapped is not problem.swapped or d.c_shape != d.y_shape:
                 return None
             added, extra = other.result, ["c"]
-        extra += [n for n in ("bias", *scales) if n in inputs]
+        extra += [n for n in ("bias", *scales) if n in inputs or (d.of_blocks and n in scales)]
         beta = d.beta if added is not None else 0.0
-        call = LtCall(
-            self.device.index, problem, c.accumulator, tf32=self.tf32, alpha=d.alpha, beta=beta, added=added, epilogue=epilogue,
-            extra=extra, scaled=True,
-        )  # fmt: skip
+        try:
+            call = LtCall(
+                self.device.index, problem, c.accumulator, tf32=self.tf32, alpha=d.alpha, beta=beta, added=added,
+                epilogue=epilogue, extra=extra, scaled=True, scale_modes=modes,
+            )  # fmt: skip
+        except (UnsupportedError, _bindings().cuBLASLtError):
+            if of_rows:  # an older library, or an architecture that has no products with such scales
+                return None
+            raise
         return call, ("a", "b", "y", *extra)
+
+    def _composed(self, c: MatmulProblem, index: dict[str, int], compiled_only: bool) -> Executable | None:
+        if self.descriptor.of_blocks:
+            raise UnsupportedError("cuBLASLt: scales of blocks, with what it does not do itself behind the product")
+        return super()._composed(c, index, compiled_only)
+
+    def _scales_of_rows(self, c: MatmulProblem) -> bool:
+        """Whether the factors have one scale for each row of a and for each column of b, which lie one behind the other."""
+        names = [p.name for p in c.epilogue.inputs if p.name != PRODUCT]
+        if c.batch or not {"a_scale", "b_scale"} <= {*names}:
+            return False
+        a, b = (c.operands[names.index(name)].strides for name in ("a_scale", "b_scale"))
+        return (a[-2] == 1 or c.m == 1) and a[-1] == 0 and (b[-1] == 1 or c.n == 1) and b[-2] == 0

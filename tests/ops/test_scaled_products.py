@@ -43,6 +43,7 @@ def _same(got: Any, expected: Any) -> None:
 # --- integers ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("dtype", [K.F16, K.BF16, K.F32], ids=str)
 @pytest.mark.parametrize("kind", [np.int8, np.uint8])
 @pytest.mark.parametrize("rows", [(), (7,), (3, 5), (70,)], ids=str)
@@ -102,6 +103,7 @@ def _repeated(scale: Any, shape: tuple[int, ...], rows: int, size: int) -> Any:
     return whole[..., : shape[-2], : shape[-1]]
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("kinds", [(E4M3, E4M3), (E5M2, E4M3)], ids=str)
 @pytest.mark.parametrize("k", [40, 128, 300])
 def test_fp8_scales(k: int, kinds: tuple[Any, Any], device: str) -> None:
@@ -199,6 +201,7 @@ def _by_groups(form: str, a: Any, b: Any, sa: Any, sb: Any, bias: Any, offs: Any
     return torch.stack([(a[:, i:j] @ b[i:j]) * sa[g, :, None] * sb[g] + bias[g] for g, (i, j) in enumerate(pairs)])
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("form", ["rows", "depth", "batch"])
 @pytest.mark.parametrize("element", [K.S8, K.F8E4M3], ids=str)
 def test_scaled_groups(element: K, form: str, device: str) -> None:
@@ -246,6 +249,7 @@ def _compressed(rng: Any, n: int, k: int, kind: Any) -> tuple[Any, Any, Any]:
     return whole.reshape(n, k), values.reshape(n, k // 2), (halves[:, ::2] | halves[:, 1::2] << 4).astype(np.uint8)
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("k", [4, 8, 20, 136])
 @pytest.mark.parametrize("kind", [K.F32, K.BF16, K.F64, K.S8], ids=str)
 def test_two_of_four(kind: K, k: int, device: str) -> None:

@@ -29,8 +29,6 @@ NEVER = {
     "unique_consecutive": "it reads a size on the host",
     "grouped_mm": "it reads offsets on the host",
     "grouped_mm_backward": "it reads offsets on the host",
-    "lora_sgmv": "it reads adapters on the host",
-    "lora_sgmv_backward": "it reads adapters on the host",
     "scaled_grouped_mm": "it reads offsets on the host",
     "scaled_grouped_mm_backward": "it reads offsets on the host",
     "kv_cache_append": "it writes an argument",

@@ -1,60 +1,155 @@
-"""Low-rank adapters of a linear layer, one for each segment of rows (LoRA: Punica, S-LoRA)."""
+"""Low-rank adapters of a linear layer, one for each segment of rows (LoRA: Punica, S-LoRA).
+
+Each sum is in the canonical order, over k and over the rank, with products rounded first; adapters are read where their number
+says, so that nothing is read on the host, and a row's bits do not depend on those beside it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.layout import may_share
 from baracuda.core.sku import PlanPreference
-from baracuda.core.tensor import TensorRef
-from baracuda.core.views import axis_at, slab
+from baracuda.core.tensor import TensorMut, TensorRef
+from baracuda.core.views import permuted, slab
+from baracuda.formula import functions as f
+from baracuda.formula.expr import Expr, cast, const, coord, select
+from baracuda.formula.gathers import Table, table_extent, take
 from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
+from baracuda.ops.declaration.op import Op
+from baracuda.ops.declaration.promotion import Rule
+from baracuda.ops.declaration.traced import IndexBound, Own, Scalar, Shape, Space, Stored
 from baracuda.ops.declaration.words import FiniteFloat, Wrt
 from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.matmul.descriptor import labelled
 from baracuda.ops.matmul.plan import MatmulPlan
 
-_F32 = ElementKind.F32
+_S32 = ElementKind.S32
 _ADAPTERS: dict[str, Any] = {
     "y": "rows n : T float", "x": "rows k : T", "a": "adapters k rank : T", "b": "adapters rank n : T",
-    "index": "count or numbers : int", "starts": "count+1 or numbers : int",
+    "index": "count or numbers : s32 s64", "starts": "count+1 or numbers : s32 s64",
 }  # fmt: skip
 
 
-def _numbers(do: Steps, values: Any) -> list[int]:
-    return [int(v) for v in (do.on_host(values) if isinstance(values, TensorRef) else values)]
+# --- which adapter a row has ------------------------------------------------------------------------------------------
 
 
-def _segments(do: Steps, index: Any, starts: Any, rows: int, adapters: int) -> list[tuple[int, int, int]]:
-    """First and last row of each segment that has an adapter, and which; read on the host."""
-    of, ends = _numbers(do, index), None if starts is None else _numbers(do, starts)
-    wrong = [i for i in of if not -1 <= i < adapters]
-    if wrong:
+def _segment(starts: Own, *, rows: int = 1) -> Stored:
+    """How many starts are at a row or before it."""
+    before = cast(starts, _S32) <= cast(coord(0), _S32)
+    return Stored(f.sum_(select(before, const(1, _S32), const(0, _S32))), _S32)
+
+
+def _segment_space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
+    return Space({"starts": (1,)}, {0: options["rows"]})
+
+
+def _adapter(segment: Own, index: Table) -> Stored:
+    """The adapter of a row in a segment, counted from 1; -1 before the first and from the last start on."""
+    inside = (segment > 0) & (segment <= table_extent(index, 0, _S32))
+    found = take(index, select(inside, segment - 1, 0))
+    assert isinstance(found, Expr)
+    return Stored(select(inside, cast(found, _S32), -1), _S32)
+
+
+def _adapter_space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
+    return Space({"segment": (0,), "index": (None,)})
+
+
+_OPTIONS: dict[str, Any] = {"family": "gemm", "differentiable": False}
+_ROWS: dict[str, Any] = {"rows": True, "keepdims": False, **_OPTIONS}
+_segment_op = Op(_segment, Rule.EACH, name="segment_of_row", takes="int", axis=1, space=_segment_space, **_ROWS)
+_adapter_op = Op(_adapter, Rule.EACH, name="adapter_of_row", takes="int", space=_adapter_space, **_OPTIONS)
+
+
+def _numbers(do: Steps, index: Any, starts: Any, rows: int, adapters: int) -> TensorRef:
+    """The adapter of each row, s32, -1 for none."""
+    if isinstance(index, TensorRef):
+        do.check_indices(index, "index", IndexBound(adapters, classes=True, ignored=-1))
+    elif wrong := [i for i in index if not -1 <= i < adapters]:
         raise InvalidProblemError(f"index: {wrong[0]}; expected an adapter, 0 to {adapters - 1}, or -1 for none")
-    if ends is None:
-        if len(of) != rows:
-            raise InvalidProblemError(f"index: {len(of)} numbers without starts; expected {rows}, one for each row")
-        changes = [i for i in range(1, rows) if of[i] != of[i - 1]]
-        ends = [0, *changes, rows]
-        of = [of[s] for s in ends[:-1]] if of else []
-    rising = all(low <= high for low, high in pairwise([0, *ends]))
-    if (len(ends) != len(of) + 1 and (of or len(ends) > 1)) or not rising or (ends and ends[-1] > rows):
-        raise InvalidProblemError(f"starts: {ends}; expected {len(of) + 1} numbers that rise from 0 on, at most to {rows}")
-    return [(low, high, i) for (low, high), i in zip(pairwise(ends), of, strict=True) if i >= 0 and high > low]
+    if starts is None:
+        count = index.shape[0] if isinstance(index, TensorRef) else len(index)
+        if count != rows:
+            raise InvalidProblemError(f"index: {count} numbers without starts; expected {rows}, one for each row")
+        return in_element(do, index, _S32) if isinstance(index, TensorRef) else _listed(do, index, range(rows + 1), rows)
+    if not isinstance(starts, TensorRef):
+        if not all(low <= high for low, high in pairwise([0, *starts])) or starts[-1] > rows:
+            raise InvalidProblemError(f"starts: {starts}; expected numbers that rise from 0 on, at most to {rows}")
+        if not isinstance(index, TensorRef):
+            return _listed(do, index, starts, rows)
+        starts = _listed(do, starts, range(len(starts) + 1), len(starts))
+    if not isinstance(index, TensorRef):
+        index = _listed(do, index, range(len(index) + 1), len(index))
+    if 0 in (rows, index.shape[0]):
+        return _listed(do, (), (0,), rows)
+    segment = do.run(_segment_op, {"starts": starts}, rows=rows)
+    found: TensorRef = do.run(_adapter_op, {"segment": segment, "index": index})
+    return found
 
 
-def _between(segments: list[tuple[int, int, int]], rows: int) -> Iterator[tuple[int, int]]:
-    """The rows that no segment has."""
-    at = 0
-    for low, high, _ in segments:
-        if low > at:
-            yield at, low
-        at = high
-    if at < rows:
-        yield at, rows
+def _listed(do: Steps, numbers: Any, starts: Any, extent: int) -> TensorMut:
+    """A vector of s32 with numbers in segments, and -1 elsewhere."""
+    made = do.rows((extent,), _S32)
+    do.fill(made, -1)
+    for (low, high), number in zip(pairwise(starts), numbers, strict=True):
+        if high > low and number != -1:
+            do.fill(slab(made, 0, low, high), number)
+    return made
+
+
+# --- products ---------------------------------------------------------------------------------------------------------
+
+
+def _dot(x: Expr, adapter: Expr, table: Table) -> Expr:
+    """The sum of x[row, j] * table[adapter, i, j] over j."""
+    value = take(table, f.maximum(adapter, 0))
+    assert isinstance(value, Expr)
+    return f.sum_(x * value)
+
+
+def _shrunk(x: Own, adapter: Own, table: Table) -> Stored:
+    """That sum, 0 without an adapter, in the kind that x computes in."""
+    return Stored(select(adapter < 0, const(0, x.kind), _dot(x, adapter, table)), x.kind)
+
+
+def _spread(x: Own, adapter: Own, table: Table, *, scale: Scalar = 1.0) -> Stored:
+    """The same, times scale."""
+    return Stored(select(adapter < 0, const(0, x.kind), scale * _dot(x, adapter, table)), x.kind)
+
+
+def _expanded(before: Expr, x: Own, adapter: Own, table: Table, *, scale: Scalar = 1.0) -> Expr:
+    """before + scale * that sum; before without an adapter."""
+    return select(adapter < 0, before, before + scale * _dot(x, adapter, table))
+
+
+def _by_adapter(x: Own, adapter: Own, *, adapters: int = 1, scale: Scalar = 1.0) -> Stored:
+    """For each adapter scale * x[row] where the row has it, else 0."""
+    return Stored(select(f.equal(adapter, cast(coord(0), _S32)), x * scale, const(0, x.kind)), x.kind)
+
+
+def _along(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
+    read = {"before": (0, 1), "x": (0, 2), "adapter": (0,), "table": (None, 1, 2)}
+    return Space({name: read[name] for name in shapes})
+
+
+def _adapters_first(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
+    return Space({"x": (1, 2), "adapter": (1,)}, {0: options["adapters"]})
+
+
+_DOTS: dict[str, Any] = {"takes": "any", "axis": 2, "space": _along, **_ROWS}
+_shrunk_op = Op(_shrunk, Rule.EACH, name="shrunk_by_adapters", **_DOTS)
+_spread_op = Op(_spread, Rule.EACH, name="spread_by_adapters", **_DOTS)
+_expanded_op = Op(_expanded, Rule.COMMON, name="expanded_by_adapters", **_DOTS)
+_by_adapter_op = Op(_by_adapter, Rule.EACH, name="rows_by_adapter", takes="any", space=_adapters_first, **_OPTIONS)
+
+
+def _turned(table: TensorRef) -> Any:
+    return permuted(table, (0, 2, 1))
 
 
 @composed(out=True, **_ADAPTERS)
@@ -68,19 +163,21 @@ def lora_sgmv(
     starts: Any = None,
     *,
     scale: FiniteFloat = 1.0,
-    preference: PlanPreference | None = None,
 ) -> TensorRef:
     """y + scale * (x @ a[i]) @ b[i], with an adapter i of its own for each segment of rows: the shrinking and the expanding
     product of LoRA for requests of several adapters in one batch.
 
     y is (rows, n), x (rows, k), a (adapters, k, rank), b (adapters, rank, n), of one float element and any strides. Rows from
     starts[s] to starts[s + 1] have adapter index[s]; without starts index has one for each row. -1 stands for none: such rows,
-    and those of no segment, are y's. out may be y itself. index and starts are read on the host.
+    and those of no segment, are y's. out may be y itself. index and starts are tensors, which are not read on the host, or lists.
 
-    x @ a[i] is kept in f32 (f64 of f64), its product with b[i] is summed in that, multiplied by scale, y is added, each rounded,
-    and the result rounded once. Products are those of `matmul` of these elements.
+    The products x * a are rounded and summed in the canonical order; the sums stay in f32 (f64 of f64). Those with b are summed
+    over the rank likewise, the result is multiplied by scale, y is added, each step rounded, and the whole rounded once. So a
+    row's bits depend on it and on its adapter alone. It is made for decoding and for small ranks: an adapter is read once for
+    each of its rows, from the cache.
 
-    Raises `InvalidProblemError` for shapes that do not fit, an adapter that is not there, and starts that do not rise.
+    Raises `InvalidProblemError` for shapes that do not fit, an adapter that is not there (of a tensor on a GPU when the host next
+    waits for the device), and a list of starts that does not rise.
 
     Source: Punica (Chen et al. 2023), add_lora_sgmv; vLLM's lora_shrink and lora_expand.
 
@@ -92,19 +189,17 @@ def lora_sgmv(
     >>> baracuda.lora_sgmv(y, x, a, b, [1, 0], [0, 1, 3], scale=0.5).tolist()
     [[10.0], [1.0], [1.5]]
     """
+    adapter = _numbers(do, index, starts, x.shape[0], a.shape[0])
     into = do.result_like(y)
-    segments = _segments(do, index, starts, x.shape[0], a.shape[0])
-    if into.pointer != y.pointer or into.strides != y.strides:
-        for low, high in _between(segments, x.shape[0]):
-            do.copy(slab(y, 0, low, high), slab(into, 0, low, high))
-    wide = y.kind.compute
-    for low, high, i in segments:
-        rows, down, up, before = slab(x, 0, low, high), axis_at(a, 0, i), axis_at(b, 0, i), slab(y, 0, low, high)
-        shrunk = do.plan(
-            MatmulPlan, labelled(rows, down, "mk", "kr", "mr", element=wide), {"a": rows, "b": down}, None, preference
-        )
-        d = labelled(shrunk, up, "mr", "rn", "mn", element=y.kind, c_shape=before.shape, alpha=scale)
-        do.plan(MatmulPlan, d, {"a": shrunk, "b": up, "c": before}, slab(into, 0, low, high), preference)
+    if 0 in (*a.shape, *into.shape):
+        do.copy(y, into)
+        return into
+    shrunk = do.run(_shrunk_op, {"x": x, "adapter": adapter, "table": _turned(a)})
+    tensors = {"before": y, "x": shrunk, "adapter": adapter, "table": _turned(b)}
+    if may_share(into, y):  # no plan with a reduction works in place
+        do.copy(do.run(_expanded_op, tensors, scale=scale), into)
+    else:
+        do.run(_expanded_op, tensors, into, scale=scale)
     return into
 
 
@@ -125,44 +220,29 @@ def lora_sgmv_backward(
 ) -> Any:
     """The gradients of `lora_sgmv`'s y, x, a and b, those named in `wrt` or of all.
 
-    That of y is dy. In a segment, with s = scale * dy @ b[i].T, in f32 (f64 of f64): dx = s @ a[i].T, da[i] = x.T @ s and
-    db[i] = (x @ a[i]).T @ (scale * dy). What segments of one adapter give is added in their order, in f32 (f64), and rounded
-    once. Rows and adapters of no segment have zeros."""
+    That of y is dy. With s = dy @ b[i].T, summed as in `lora_sgmv` and kept in f32 (f64 of f64), dx = scale * (s @ a[i].T),
+    da[i] = x.T @ (scale * s) and db[i] = (scale * (x @ a[i])).T @ dy; these two are products over all rows, with zeros for rows
+    that have another adapter or none."""
     names = chosen(wrt, ("y", "x", "a", "b"))
-    segments = _segments(do, index, starts, x.shape[0], a.shape[0])
-    wide = y.kind.compute
-    made: dict[str, Any] = {"y": dy} if "y" in names else {}
-    if "x" in names:
-        made["x"] = do.rows(x.shape, x.kind)
-        for low, high in _between(segments, x.shape[0]):
-            do.zero(slab(made["x"], 0, low, high))
-    for name, tensor in (("a", a), ("b", b)):
-        if name in names:
-            made[name] = do.rows(tensor.shape, wide)
-            do.zero(made[name])
+    adapter = _numbers(do, index, starts, x.shape[0], a.shape[0])
+    made: dict[str, Any] = {"y": dy}
+    tensors = {"x": x, "a": a, "b": b}
+    if 0 in (*a.shape, *dy.shape):
+        made |= {n: do.filled(tensors[n].shape, y.kind, 0.0) for n in names if n != "y"}
+        return one_or_all([made[n] for n in names])
 
-    def product(left: TensorRef, right: TensorRef, labels: tuple[str, str, str], into: Any = None, **words: Any) -> TensorRef:
-        kind = wide if into is None else into.kind
-        before = into if words.pop("adds", False) else None
-        d = labelled(left, right, *labels, element=kind, c_shape=None if before is None else before.shape, **words)
-        found: TensorRef = do.plan(MatmulPlan, d, {"a": left, "b": right, "c": before}, into, preference)
+    def product(wide: TensorRef, other: TensorRef, labels: tuple[str, str, str]) -> TensorRef:
+        own = do.run(_by_adapter_op, {"x": wide, "adapter": adapter}, adapters=a.shape[0], scale=scale)
+        d = labelled(own, other, *labels, element=y.kind)
+        found: TensorRef = do.plan(MatmulPlan, d, {"a": own, "b": other}, None, preference)
         return found
 
-    for low, high, i in segments:
-        rows, slope, down, up = slab(x, 0, low, high), slab(dy, 0, low, high), axis_at(a, 0, i), axis_at(b, 0, i)
-        if {"x", "a"} & {*names}:
-            s = product(slope, up, ("mn", "rn", "mr"), alpha=scale)
-        if "x" in names:
-            product(s, down, ("mr", "kr", "mk"), slab(made["x"], 0, low, high))
-        if "a" in names:
-            product(rows, s, ("mk", "mr", "kr"), axis_at(made["a"], 0, i), adds=True)
-        if "b" in names:
-            product(
-                product(rows, down, ("mk", "kr", "mr")),
-                slope,
-                ("mr", "mn", "rn"),
-                axis_at(made["b"], 0, i),
-                adds=True,
-                alpha=scale,
-            )
-    return one_or_all([in_element(do, made[n], y.kind) for n in names])
+    if {"x", "a"} & {*names}:
+        s = do.run(_shrunk_op, {"x": dy, "adapter": adapter, "table": b})
+    if "x" in names:
+        made["x"] = in_element(do, do.run(_spread_op, {"x": s, "adapter": adapter, "table": a}, scale=scale), x.kind)
+    if "a" in names:
+        made["a"] = product(s, x, ("Bmr", "mk", "Bkr"))
+    if "b" in names:
+        made["b"] = product(do.run(_shrunk_op, {"x": x, "adapter": adapter, "table": _turned(a)}), dy, ("Bmr", "mn", "Brn"))
+    return one_or_all([made[n] for n in names])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import prod
+from typing import Any, Literal
 
 from baracuda.core.descriptor import Descriptor
 from baracuda.core.elements import Category, ElementKind
@@ -17,6 +18,9 @@ from baracuda.ops.matmul.epilogue import ACTIVATIONS
 
 Shape = tuple[int, ...]
 _BATCH = "BCDEFGHI"
+#: What a scale of blocks is of, and how many elements of k, or rows, a block has.
+Blocks = Literal["none", "rows", "squares"]
+SCALED_BLOCK = 128
 #: Attributes that are the shapes of tensors which the product, or its result, is scaled or shifted by.
 _FACTORS = ("a_scale", "b_scale", "a_zero", "b_sum", "b_zero", "a_sum", "y_scale", "y_zero")
 #: Of these, the first is not there without the second.
@@ -50,6 +54,10 @@ class MatmulDescriptor(Descriptor):
     a_scale, b_scale
         Shapes, which broadcast to y's, of f32 tensors that the product is multiplied by: () for one scale, (m, 1) for one a
         row. They make up for quantized factors.
+    a_blocks, b_blocks
+        What such a scale is of, where it is not of rows of the result: "rows", blocks of `SCALED_BLOCK` elements of k in a row of
+        a or a column of b; "squares", such blocks of as many rows or columns. The shapes are then (blocks of k, rows), and
+        (blocks of rows, blocks of k up to a multiple of 4), as cuBLASLt has them, which alone takes them.
     a_zero, b_sum, b_zero, a_sum
         Shapes, which broadcast to y's, of s32 tensors for factors of integers with zero points: from the product, as an
         integer, a_zero * b_sum and b_zero * a_sum are subtracted first. A factor's sums are those of its elements over k.
@@ -81,6 +89,8 @@ class MatmulDescriptor(Descriptor):
     bias_axis: int | None = None
     a_scale: Shape | None = None
     b_scale: Shape | None = None
+    a_blocks: Blocks = "none"
+    b_blocks: Blocks = "none"
     a_zero: Shape | None = None
     b_sum: Shape | None = None
     b_zero: Shape | None = None
@@ -171,6 +181,9 @@ class MatmulDescriptor(Descriptor):
         if self.gradient and (self.activation == "none" or self.saves):
             raise InvalidProblemError("gradient: expected an activation to differentiate, and no z to save")
         shapes = {"c": self.c_shape} | {name: getattr(self, name) for name in _FACTORS}
+        if self.of_blocks:
+            self._check_blocks()
+            del shapes["a_scale"], shapes["b_scale"]
         for name, shape in shapes.items():
             if shape is not None and not _broadcasts(shape, self.y_shape):
                 raise InvalidProblemError(f"{name}: shape {shape} does not broadcast to {self.y_shape}")
@@ -192,6 +205,21 @@ class MatmulDescriptor(Descriptor):
                 raise InvalidProblemError(f"{name}: {number!r} for element {self.element}; expected a real number")
             if self.element.is_integer and number != int(number.real):
                 raise InvalidProblemError(f"{name}: {number!r} for element {self.element}; expected a whole number")
+
+    def _check_blocks(self) -> None:
+        for name, kind, axes, shape in (
+            ("a_scale", self.a_blocks, self.a_axes, self.a_shape), ("b_scale", self.b_blocks, self.b_axes, self.b_shape),
+        ):  # fmt: skip
+            found = getattr(self, name)
+            if len(self.summed) != 1 or kind == "none":
+                raise InvalidProblemError(
+                    f"{name}: blocks of {kind}, {self.summed!r} summed; expected those of both, and of one axis"
+                )
+            k = self.extents[self.summed]
+            rows, blocks = prod(n for n, x in zip(shape, axes, strict=True) if x != self.summed), -(-k // SCALED_BLOCK)
+            expected = (blocks, rows) if kind == "rows" else (-(-rows // SCALED_BLOCK), -(-blocks // 4) * 4)
+            if found != expected:
+                raise InvalidProblemError(f"{name}: shape {found}; expected {expected}")
 
     # --- what follows from the fields ---------------------------------------------------------------------------------
 
@@ -237,6 +265,8 @@ class MatmulDescriptor(Descriptor):
 
     scale_element, zero_element = ElementKind.F32, ElementKind.S32
 
+    #: Whether scales are of blocks of k.
+    of_blocks = property(lambda self: self.a_blocks != "none" or self.b_blocks != "none")
     has_c = property(lambda self: self.c_shape is not None)
     has_bias = property(lambda self: self.bias_axis is not None)
     has_a_scale = property(lambda self: self.a_scale is not None)

@@ -71,7 +71,7 @@ def epilogue_graph(d: MatmulDescriptor) -> Graph:
             value = value - whole(zero) * whole(total)
     value = cast(value, work) if isinstance(value, Expr) else value
     for name in ("a_scale", "b_scale"):
-        if getattr(d, name) is not None:
+        if getattr(d, name) is not None and not d.of_blocks:
             value = value * read(name, d.scale_element)
     value = _scaled(value, d.alpha, "alpha", work)
     if d.has_c and d.beta != 0:

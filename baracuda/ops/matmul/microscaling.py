@@ -7,106 +7,54 @@ caller prefers: integers of 23 bits on every device, a chain of tensor cores, or
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import prod
+from collections.abc import Callable, Mapping
 from typing import Any
-
-import numpy as np
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import view
-from baracuda.formula import functions as f
-from baracuda.formula.expr import Expr, bitcast, cast, constant_bits, coord, lookup, select
 from baracuda.ops.declaration.composition import Given, Steps, composed
-from baracuda.ops.declaration.op import Op
-from baracuda.ops.declaration.promotion import Rule
-from baracuda.ops.declaration.traced import Own, Shape, Space, Stored
 from baracuda.ops.declaration.words import FloatElement
 from baracuda.ops.matmul.descriptor import labelled
 from baracuda.ops.matmul.plan import MatmulPlan
 from baracuda.ops.matmul.scales import check_bias, free_labels, of_rows
+from baracuda.ops.quantization.microscaling import MX_BLOCK, NV_BLOCK, dequantize_mxfp4, dequantize_mxfp8, dequantize_nvfp4
 
-_F32, _S32, _BF16 = ElementKind.F32, ElementKind.S32, ElementKind.BF16
-#: Elements to a scale.
-MX, NV = 32, 16
-_E2M1 = [int(np.float32(sign * v).view(np.uint32)) for sign in (1, -1) for v in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)]
-
-
-def _power(scale: Expr) -> Expr:
-    """2**(scale - 127) of a byte, NaN of 255."""
-    exponent = cast(scale, _S32)
-    bits = select(f.equal(exponent, 0), 0x00400000, exponent << 23)
-    return select(f.equal(exponent, 255), constant_bits(0x7FC00000, _F32), bitcast(bits, _F32))
+_BF16 = ElementKind.BF16
+#: Makes values in bf16 of codes and scales.
+Values = Callable[[Steps, TensorRef, TensorRef], Any]
 
 
-def _nibble(code: Expr, axis: int) -> Expr:
-    """The value of the first or second element of a byte, as an axis of two counts."""
-    return lookup((cast(code, _S32) >> (cast(coord(axis), _S32) * 4)) & 15, _E2M1, _F32)
+def _mx8(do: Steps, q: TensorRef, scale: TensorRef) -> Any:
+    return dequantize_mxfp8(do, q, scale, dtype=_BF16)
 
 
-def _mx8(x: Own, scale: Own) -> Stored:
-    return Stored(cast(x, _F32) * _power(scale), _BF16)
+def _mx4(do: Steps, q: TensorRef, scale: TensorRef) -> Any:
+    return dequantize_mxfp4(do, q, scale, dtype="bf16")
 
 
-def _mx4(x: Own, scale: Own) -> Stored:
-    return Stored(_nibble(x, 3) * _power(scale), _BF16)
+def _nv4(do: Steps, q: TensorRef, scale: TensorRef) -> Any:
+    return dequantize_nvfp4(do, q, scale, 1.0, dtype="bf16")
 
 
-def _nv4(x: Own, scale: Own) -> Stored:
-    return Stored(_nibble(x, 3) * cast(scale, _F32), _BF16)
-
-
-def _whole(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
-    return Space({"x": (0, 1, 2), "scale": (0, 1)})
-
-
-def _packed(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
-    return Space({"x": (0, 1, 2), "scale": (0, 1)}, {3: 2})
-
-
-_OPTIONS: dict[str, Any] = {"family": "gemm", "takes": "any", "byte_floats": True, "differentiable": False}
-_MX8 = Op(_mx8, Rule.EACH, name="values_of_mxfp8", space=_whole, **_OPTIONS)
-_MX4 = Op(_mx4, Rule.EACH, name="values_of_mxfp4", space=_packed, **_OPTIONS)
-_NV4 = Op(_nv4, Rule.EACH, name="values_of_nvfp4", space=_packed, **_OPTIONS)
-
-
-def values(do: Steps, op: Op, x: TensorRef, scale: TensorRef, size: int, name: str) -> TensorRef:
-    """The values in bf16 of codes (..., k), a byte each or packed, and a scale for each `size` elements."""
-    each = 1 if op is _MX8 else 2
-    lead, bytes_ = x.shape[:-1], x.shape[-1]
-    wide = size // each
-    blocks = -(-bytes_ // wide)
-    if scale.shape != (*lead, blocks):
-        raise InvalidProblemError(
-            f"{name}: shape is {scale.shape}; expected {(*lead, blocks)}, one for each {size} elements of k"
-        )
-    rows = prod(lead)
-    found = do.rows((rows, bytes_ * each), _BF16)
-    if 0 not in found.shape:
-        codes, scales = do.reshaped(x, (rows, bytes_)), do.reshaped(scale, (rows, blocks))
-        for at, count, width in ((0, bytes_ // wide, wide), (bytes_ // wide, 1, bytes_ % wide)):
-            if count and width:
-                (down, right), (low, along) = codes.strides, scales.strides
-                block = view(codes, at * wide * right, (rows, count, width), (down, wide * right, right))
-                own = view(scales, at * along, (rows, count), (low, along))
-                last = ((2,), (1,)) if each == 2 else ((), ())
-                strides = (bytes_ * each, size, each, *last[1])
-                do.run(op, {"x": block, "scale": own}, view(found, at * size, (rows, count, width, *last[0]), strides))
-    shaped: TensorRef = do.reshaped(found, (*lead, bytes_ * each))
-    return shaped
+def _check_scale(name: str, scale: TensorRef, codes: TensorRef, size: int, per_byte: int) -> None:
+    expected = (*codes.shape[:-1], -(-codes.shape[-1] * per_byte // size))
+    if scale.shape != expected:
+        raise InvalidProblemError(f"{name}: shape is {scale.shape}; expected {expected}, one for each {size} elements of k")
 
 
 def _product(
-    do: Steps, op: Op, size: int, x: TensorRef, weight: TensorRef, x_scale: TensorRef, w_scale: TensorRef, bias: Given,
-    dtype: ElementKind | None, preference: PlanPreference | None, scales: Mapping[str, Any] | None = None,
+    do: Steps, values: Values, size: int, per_byte: int, x: TensorRef, weight: TensorRef, x_scale: TensorRef,
+    w_scale: TensorRef, bias: Given, dtype: ElementKind | None, preference: PlanPreference | None,
+    scales: Mapping[str, Any] | None = None,
 ) -> TensorRef:  # fmt: skip
     element = dtype or _BF16
     check_bias(bias, element)
     free = free_labels(len(x.shape))
-    left, right = values(do, op, x, x_scale, size, "x_scale"), values(do, op, weight, w_scale, size, "w_scale")
+    _check_scale("x_scale", x_scale, x, size, per_byte)
+    _check_scale("w_scale", w_scale, weight, size, per_byte)
+    left, right = values(do, x, x_scale), values(do, weight, w_scale)
     given = {name: of_rows(v, 0) for name, v in (scales or {}).items() if v is not None}
     shapes: dict[str, Any] = {name: v.shape for name, v in given.items()}
     d = labelled(left, right, f"{free}k", "nk", f"{free}n", element=element, bias_axis=None if bias is None else -1, **shapes)
@@ -147,7 +95,7 @@ def mxfp8_gemm(
     >>> baracuda.mxfp8_gemm(x, weight, np.uint8([[128]]), np.uint8([[126]]), dtype="f32").tolist()
     [[11.0]]
     """
-    return _product(do, _MX8, MX, x, weight, x_scale, w_scale, bias, dtype, preference)
+    return _product(do, _mx8, MX_BLOCK, 1, x, weight, x_scale, w_scale, bias, dtype, preference)
 
 
 @composed(out=True, x="*rows k : u8", weight="n k : u8", x_scale="? : u8", w_scale="? : u8", bias="n : float")
@@ -176,7 +124,7 @@ def mxfp4_gemm(
     >>> baracuda.mxfp4_gemm(x, weight, one, one + 1, dtype="f32").tolist()
     [[10.0]]
     """
-    return _product(do, _MX4, MX, x, weight, x_scale, w_scale, bias, dtype, preference)
+    return _product(do, _mx4, MX_BLOCK, 2, x, weight, x_scale, w_scale, bias, dtype, preference)
 
 
 @composed(
@@ -215,4 +163,4 @@ def nvfp4_gemm(
     [[2.5]]
     """
     scales = {"a_scale": x_global_scale, "b_scale": w_global_scale}
-    return _product(do, _NV4, NV, x, weight, x_scale, w_scale, bias, dtype, preference, scales)
+    return _product(do, _nv4, NV_BLOCK, 2, x, weight, x_scale, w_scale, bias, dtype, preference, scales)

@@ -122,6 +122,10 @@ class MatmulPlan(Plan[MatmulDescriptor, MatmulArgs]):
     def _by_tier(cls, device: Device, d: MatmulDescriptor) -> tuple[Found, Found, Found]:
         """What has the same bits everywhere; what has them on one architecture, whatever the number of rows; all else."""
         arguments = device, cls.problem(d), cls.tensors, d
+        if d.of_blocks:
+            formula = BackendKind.FORMULA_CUDA if device.kind is DeviceKind.CUDA else BackendKind.FORMULA_CPU
+            reason = "scales of blocks of k; expected factors that they are multiplied by"
+            return ((formula, reason),), (), libraries.matmul(*arguments)
         make = partial(MatmulImplementation, *arguments)
         reproducible = tuple(c for math in precisions(d) for c in candidates(device, partial(make, math=math)))
         math = TENSOR_CORE_MATH.get(d.a_element) if d.a_element is d.b_element else None

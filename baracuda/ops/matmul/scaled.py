@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
+from baracuda.core.device import DeviceKind
 from baracuda.core.elements import ElementKind
-from baracuda.core.errors import InvalidProblemError
+from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.core.preferred import preferred
 from baracuda.core.sku import MathPrecision, PlanPreference
-from baracuda.core.tensor import TensorRef
-from baracuda.core.views import expanded_dims, view
+from baracuda.core.tensor import TensorMut, TensorRef
+from baracuda.core.views import broadcasted, expanded_dims, permuted, slab, view
 from baracuda.formula.expr import cast
 from baracuda.ops.declaration.composition import Given, Steps, chosen, composed, one_or_all
 from baracuda.ops.declaration.op import Op
@@ -20,15 +21,13 @@ from baracuda.ops.declaration.traced import Own, Stored
 from baracuda.ops.declaration.words import FloatElement, Wrt
 from baracuda.ops.elementwise.binary_ops import mul
 from baracuda.ops.elementwise.conversions import in_element
-from baracuda.ops.matmul.descriptor import labelled
+from baracuda.ops.matmul.descriptor import SCALED_BLOCK, Blocks, labelled
 from baracuda.ops.matmul.groups import Groups
 from baracuda.ops.matmul.plan import MatmulPlan
 from baracuda.ops.matmul.scales import check_bias, free_labels, of_columns, of_rows
 from baracuda.ops.reductions.reductions import sum_
 
 _F8, _F32 = "f8e4m3 f8e5m2", ElementKind.F32
-#: Elements of k, and of n, that one scale of a block is for.
-BLOCK = 128
 
 
 def _by_scale(x: Own, scale: Own) -> Stored:
@@ -48,15 +47,15 @@ def _blocks(extent: int, size: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _values(do: Steps, x: TensorRef, scale: TensorRef, block_rows: int) -> TensorRef:
-    """x (rows, k) times the scales of blocks of so many rows by `BLOCK` elements of k, in f32."""
+    """x (rows, k) times the scales of blocks of so many rows by `SCALED_BLOCK` elements of k, in f32."""
     found = do.rows(x.shape, _F32)
     for row, rows, high in _blocks(x.shape[0], block_rows):
-        for at, count, wide in _blocks(x.shape[1], BLOCK):
-            shape, first = (rows, high, count, wide), (row * block_rows, at * BLOCK)
+        for at, count, wide in _blocks(x.shape[1], SCALED_BLOCK):
+            shape, first = (rows, high, count, wide), (row * block_rows, at * SCALED_BLOCK)
 
             def blocks(t: TensorRef, shape: tuple[int, ...] = shape, first: tuple[int, int] = first) -> Any:
                 down, right = t.strides
-                return view(t, first[0] * down + first[1] * right, shape, (block_rows * down, down, BLOCK * right, right))
+                return view(t, first[0] * down + first[1] * right, shape, (block_rows * down, down, SCALED_BLOCK * right, right))
 
             down, right = scale.strides
             scales = view(scale, row * down + at * right, (rows, 1, count, 1), (down, 0, right, 0))
@@ -67,7 +66,7 @@ def _values(do: Steps, x: TensorRef, scale: TensorRef, block_rows: int) -> Tenso
 def _of_blocks(do: Steps, x: TensorRef, scale: TensorRef, name: str) -> TensorRef:
     """x (..., k) times its scales: one number, one for each row or column, or those of blocks."""
     k = x.shape[-1]
-    rows, blocks = prod(x.shape[:-1]), -(-k // BLOCK)
+    rows, blocks = prod(x.shape[:-1]), -(-k // SCALED_BLOCK)
     flat = do.reshaped(x, (rows, k))
     if prod(scale.shape) == 1:
         found = do.run(_scaled, {"x": flat, "scale": view(scale, 0, (), ())})
@@ -75,15 +74,42 @@ def _of_blocks(do: Steps, x: TensorRef, scale: TensorRef, name: str) -> TensorRe
         found = do.run(_scaled, {"x": flat, "scale": do.reshaped(scale, (rows, 1))})
     elif scale.shape == (*x.shape[:-1], blocks):
         found = _values(do, flat, do.reshaped(scale, (rows, blocks)), 1)
-    elif len(x.shape) == 2 and scale.shape == (-(-rows // BLOCK), blocks):
-        found = _values(do, flat, scale, BLOCK)
+    elif len(x.shape) == 2 and scale.shape == (-(-rows // SCALED_BLOCK), blocks):
+        found = _values(do, flat, scale, SCALED_BLOCK)
     else:
         raise InvalidProblemError(
-            f"{name}: shape is {scale.shape}; expected (), one for each row, {x.shape[:-1]}, or one for each {BLOCK} elements of "
-            f"k, {(*x.shape[:-1], blocks)}, of a row or, of a matrix, of {BLOCK} rows"
+            f"{name}: shape is {scale.shape}; expected (), one for each row, {x.shape[:-1]}, or one for each {SCALED_BLOCK} "
+            f"elements of k, {(*x.shape[:-1], blocks)}, of a row or, of a matrix, of {SCALED_BLOCK} rows"
         )
     values: TensorRef = do.reshaped(found, x.shape)
     return values
+
+
+def _by_library(
+    do: Steps, a: TensorRef, b: TensorRef, scale_a: TensorRef, scale_b: TensorRef, bias: Given, labels: tuple[str, str, str],
+    element: ElementKind, preference: PlanPreference,
+) -> TensorRef:  # fmt: skip
+    """The product by a library that takes scales of blocks; raises `UnsupportedError` where none does."""
+    blocks = -(-b.shape[1] // SCALED_BLOCK)
+    scales: dict[str, TensorMut] = {}
+    kinds: dict[str, Blocks] = {}
+    for name, x, scale in (("a", a, scale_a), ("b", b, scale_b)):
+        rows = prod(x.shape[:-1])
+        if scale.shape == (-(-rows // SCALED_BLOCK), blocks) and len(x.shape) == 2 and rows != 1:
+            kinds[name], scales[name] = "squares", do.rows((scale.shape[0], -(-blocks // 4) * 4), _F32)
+            do.zero(scales[name])
+            do.copy(scale, slab(scales[name], 1, 0, blocks))
+            continue
+        whole = view(scale, 0, (), ()) if prod(scale.shape) == 1 else do.reshaped(scale, (rows, -1))
+        kinds[name], scales[name] = "rows", do.rows((blocks, rows), _F32)
+        do.copy(permuted(broadcasted(whole, (rows, blocks)), (1, 0)), scales[name])
+    d = labelled(
+        a, b, *labels, element=element, bias_axis=None if bias is None else -1, a_scale=scales["a"].shape,
+        b_scale=scales["b"].shape, a_blocks=kinds["a"], b_blocks=kinds["b"],
+    )  # fmt: skip
+    tensors = {"a": a, "b": b, "bias": bias, "a_scale": scales["a"], "b_scale": scales["b"]}
+    found: TensorRef = do.plan(MatmulPlan, d, tensors, do.out, preference)
+    return found
 
 
 @composed(out=True, a=f"*rows k : {_F8}", b=f"n k : {_F8}", scale_a="? : f32", scale_b="? : f32", bias="n : float")
@@ -106,8 +132,8 @@ def fp8_gemm_rowwise(
     With numbers and rows the product is that of the factors as they lie, by default in integers of 23 bits, which hold f8e4m3
     without an error; then, each step rounded to f32, it is multiplied by scale_a, by scale_b, and the bias is added. With blocks
     the factors times their scales are rounded to f32, and their product is taken in integers of 23 bits, whose blocks are the
-    same 128, unless the preference says otherwise. The result is stored as `dtype`, bf16 unless it says otherwise; bias is (n)
-    of that.
+    same 128, unless the preference says otherwise; with `fastest`, on a GPU, cuBLASLt takes scales of blocks where it can. The
+    result is stored as `dtype`, bf16 unless it says otherwise; bias is (n) of that.
 
     Raises `InvalidProblemError` for shapes and elements that do not fit.
 
@@ -132,9 +158,14 @@ def fp8_gemm_rowwise(
         d = labelled(a, b, *labels, element=element, bias_axis=axis, **shapes)
         y: TensorRef = do.plan(MatmulPlan, d, {"a": a, "b": b, "bias": bias, **scales}, do.out, preference)
         return y
+    preference = preference or preferred() or PlanPreference(math=MathPrecision.INT23)
+    if a.device.kind is DeviceKind.CUDA and preference.fastest:
+        try:
+            return _by_library(do, a, b, scale_a, scale_b, bias, labels, element, preference)
+        except UnsupportedError:
+            pass  # the fastest that there is comes next
     left, right = _of_blocks(do, a, scale_a, "scale_a"), _of_blocks(do, b, scale_b, "scale_b")
     d = labelled(left, right, *labels, element=element, bias_axis=axis)
-    preference = preference or preferred() or PlanPreference(math=MathPrecision.INT23)
     found: TensorRef = do.plan(MatmulPlan, d, {"a": left, "b": right, "bias": bias}, do.out, preference)
     return found
 

@@ -65,9 +65,9 @@ def batched_small_gemm(
 ) -> Any:
     """alpha * (a @ b) + beta * c for many small matrices: a (..., m, k), b (..., k, n), c (..., m, n) of one element.
 
-    Or lists of as many matrices of any shapes, (m, k), (k, n) and (m, n) each, and the result is a tuple. Each sum is one chain of
-    fused multiply-adds in rising k, in f32 for 16-bit floats, whatever the element; `preference` may say otherwise. With beta = 0
-    c is not read.
+    Or lists of as many matrices of any shapes, (m, k), (k, n) and (m, n) each, and the result is a tuple. Each sum is one chain
+    of fused multiply-adds in rising k, in f32 for 16-bit floats, whatever the element; `preference` may say otherwise. With
+    beta = 0 c is not read.
 
     Raises `InvalidProblemError` for shapes and elements that do not fit, and for lists of different lengths.
 

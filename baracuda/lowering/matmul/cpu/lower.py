@@ -14,6 +14,7 @@ from baracuda.lowering.matmul.cpu.blocked import blocked
 from baracuda.lowering.matmul.cpu.integers.bytes import byte_product, takes_bytes
 from baracuda.lowering.matmul.cpu.integers.schedule import integer_product
 from baracuda.lowering.matmul.cpu.plan import OrientedMatmul, Steps
+from baracuda.lowering.matmul.cpu.small import is_small, small_products
 from baracuda.lowering.matmul.cpu.strips import MOST_ROWS, strips
 from baracuda.lowering.matmul.problem import MatmulProblem, merged
 from baracuda.lowering.nest.cpu.kernel import Words
@@ -35,6 +36,11 @@ def lower(matmul_problem: MatmulProblem, target: CpuTarget | None = None) -> Low
         kernel, own = byte_product(c, target or host())
         return Lowered(kernel.steps, tuple(own.integers), kernel.nbytes, kernel.schedule)
     swap = _swaps(c)
+    if not c.bits and is_small(c):
+        product = OrientedMatmul.of(c, c.b[0].steps(-1) != 1 == c.a[0].steps(-2))
+        own = Words(product.nest)
+        kernel = small_products(product, own, target or host())
+        return Lowered(kernel.steps, tuple(own.integers), kernel.nbytes, kernel.schedule)
     product = OrientedMatmul.of(c, swap)
     own = Words(product.nest)
     rows = c.n if swap else c.m

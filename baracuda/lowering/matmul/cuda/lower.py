@@ -142,10 +142,10 @@ def variants(c: MatmulProblem, target: Target) -> Iterator[Lowered]:
     if c.math in TENSOR_CORE_MATH.values():
         yield from _by_tensor_cores(c, target)
         return
-    if len(c.batch) and is_small(c):
-        merged_batch = _checked(c)
-        exchanged = _is_turned(merged_batch)
-        yield lower_batches(transposed(merged_batch) if exchanged else merged_batch, target, exchanged=exchanged)
+    few_axes = _checked(c)
+    if is_small(few_axes):
+        exchanged = _is_turned(few_axes)
+        yield lower_batches(transposed(few_axes) if exchanged else few_axes, target, exchanged=exchanged)
     for way, tile, exchanged in candidates(c, target):
         lowered = lowered_under(way, tile, exchanged=exchanged)
         if lowered is not None and lowered.launches[0].shared <= target.shared_bytes:
