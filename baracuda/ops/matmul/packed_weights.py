@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.tensor import TensorRef
+from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import reshaped, view
 from baracuda.lowering.packed_product.problem import Coding
 from baracuda.ops.declaration.composition import Given, Steps, composed
@@ -79,7 +79,7 @@ def packed_weight_gemm(
     return as_rows(do, do.result((*free, n), kind), lambda into: do.plan(PackedProductPlan, d, tensors, into))
 
 
-def as_rows(do: Steps, y: TensorRef, make: Callable[[TensorRef | None], TensorRef]) -> TensorRef:
+def as_rows(do: Steps, y: TensorMut, make: Callable[[TensorRef | None], Any]) -> TensorRef:
     """y, written by what makes it as rows; where its strides let it not be seen so, by a copy of new ones."""
     flat = reshaped(y, (prod(y.shape[:-1]), y.shape[-1]))
     made = make(flat)
