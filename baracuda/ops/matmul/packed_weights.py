@@ -168,7 +168,7 @@ def ternary_gemm(
     Examples
     --------
     >>> import numpy as np, baracuda
-    >>> baracuda.ternary_gemm(np.float32([[1, 2, 4, 8]]), np.uint8([[0b10_01_00_10]]), np.float32(0.5)).tolist()
+    >>> baracuda.ternary_gemm(np.float32([[1, 2, 4, 8]]), np.uint8([[0b10_01_00_10]]), np.float32([0.5])).tolist()
     [[3.5]]
     """
     return packed_weight_gemm(do, Coding.TERNARY, x, weight, scale, None, bias, group_size, activation, dtype)  # type: ignore[no-any-return]
