@@ -40,7 +40,7 @@ FAMILIES = (
     "quantization.scaling", "quantization.gptq",
     "quantization.gguf", "quantization.fp8", "quantization.microscaling", "quantization.nf4",
     "matmul.quantized", "matmul.scaled", "matmul.structured", "matmul.adapters", "matmul.small", "matmul.microscaling",
-    "signal.log_mel", "signal.filters", "matmul.packed_weights",
+    "matmul.packed_weights", "matmul.gguf_products",
     "optimizers.factored", "optimizers.muon", "optimizers.shampoo", "optimizers.sparse", "optimizers.norms",
     "optimizers.eight_bit",
 )  # fmt: skip

@@ -367,6 +367,10 @@ LARGER: tuple[FunctionCase, ...] = (
       for m in (1, 37) for g in (32, 64, 128, 256)),
     *(_call("int8_weight_gemm", _t(m, 300), _BYTES, _t(70), _t(70, element=K.S32), _t(70), activation="silu") for m in (1, 19)),
     *(_call("ternary_gemm", _t(m, 600), _CODES, _t(70, 5), group_size=128) for m in (3, 150)),
+    *(
+        _call("gguf_gemm", _t(m, 512), _codes(33, 512 // length * _GGML[t]), t, dtype=None if m == 1 else "f32")
+        for m in (1, 20) for t, length in (("Q4_0", 32), ("Q8_0", 32), ("Q6_K", 256))
+    ),
     *(_call("nf4_gemm", _t(m, 300), _CODES, _t(70, 5)) for m in (2, 40)),
     _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),
     # quantization by integers

@@ -162,3 +162,40 @@ X, W, S = np.ones((2, 64), np.float32), np.zeros((3, 32), np.uint8), np.ones((3,
 def test_what_is_refused(arguments: tuple[Any, ...], options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         baracuda.int4_weight_gemm(*arguments, **options)
+
+
+@pytest.mark.parametrize("type_", ["Q4_0", "Q8_0"])
+def test_codes_of_ggml_are_multiplied_as_they_are(type_: str, device: str) -> None:
+    rng = np.random.default_rng(5)
+    n, k, size = 20, 256, 18 if type_ == "Q4_0" else 34
+    x = rng.standard_normal((4, k)).astype(np.float32)
+    x[2, 40] = np.inf
+    scale = rng.standard_normal((n, k // 32)).astype(np.float16)
+    codes = rng.integers(0, 256, (n, k // 32, size - 2)).astype(np.uint8)
+    weight = np.concatenate([scale.view(np.uint8).reshape(n, -1, 2), codes], -1).reshape(n, -1)
+    y = to_host(baracuda.gguf_gemm(to_device(x, device), to_device(weight, device), type_))
+    if type_ == "Q8_0":
+        expected = product("s8", x, codes.view(np.int8).reshape(n, k), scale, None, 32)
+    else:
+        halves = np.concatenate([codes & 15, codes >> 4], -1).reshape(n, k)
+        expected = product("u4", x, halves, scale, np.full(scale.shape, 8), 32)
+    np.testing.assert_array_equal(y, expected)
+
+
+@pytest.mark.parametrize("type_", ["Q4_1", "Q5_0", "Q2_K", "Q4_K", "Q6_K", "IQ4_XS", "MXFP4"])
+def test_other_formats_of_ggml_are_dequantized(type_: str, device: str) -> None:
+    size, length = {"Q4_1": (20, 32), "Q5_0": (22, 32), "Q2_K": (84, 256), "Q4_K": (144, 256), "Q6_K": (210, 256)}.get(
+        type_, (136, 256) if type_ == "IQ4_XS" else (17, 32)
+    )
+    rng = np.random.default_rng(6)
+    # bytes below 60 are no exponent of infinity in either half of an f16, nor in E8M0
+    weight = to_device(rng.integers(0, 60, (9, 512 // length * size)).astype(np.uint8), device)
+    x, bias = (to_device(rng.standard_normal(s).astype(np.float32), device) for s in ((2, 3, 512), (9,)))
+    y = to_host(baracuda.gguf_gemm(x, weight, type_, bias, activation="relu"))
+    by = baracuda.gguf_dequantize(weight, type_)
+    np.testing.assert_array_equal(y, to_host(baracuda.linear(x, by, bias, activation="relu")))
+
+
+def test_a_row_of_blocks_that_is_not_whole_is_refused() -> None:
+    with pytest.raises(InvalidProblemError, match=r"shape is \(3, 35\); expected \(n, bytes\), 18 bytes for each 32 of 64"):
+        baracuda.gguf_gemm(X, np.zeros((3, 35), np.uint8), "Q4_0")

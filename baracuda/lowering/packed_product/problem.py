@@ -62,7 +62,7 @@ NF4_INTEGERS = tuple(int(n) for n in np.rint(NF4_LEVELS.astype(np.float64) / NF4
 
 class Coding(Enum):
     """How weights are coded. Codes of 4 and of 2 bits share a byte, the first one in the lowest bits, but for NF4, which has it
-    in the highest."""
+    in the highest, and for Q4_0 of GGML, which has 16 codes in the low halves of 16 bytes, and the next 16 in the high ones."""
 
     U4 = "u4"
     S4 = "s4"
@@ -70,19 +70,20 @@ class Coding(Enum):
     S8 = "s8"
     TERNARY = "ternary"
     NF4 = "nf4"
+    Q4_0 = "q4_0"
 
     __hash__ = object.__hash__
 
     @property
     def bits(self) -> int:
         """Bits of a code."""
-        return {"u4": 4, "s4": 4, "u8": 8, "s8": 8, "ternary": 2, "nf4": 4}[self.value]
+        return {"u4": 4, "s4": 4, "u8": 8, "s8": 8, "ternary": 2, "nf4": 4, "q4_0": 4}[self.value]
 
     @property
     def offset(self) -> int:
         """What the integers that kernels make of codes are greater by: bits of a signed code count from its least one, those of
-        an unsigned byte as if it had a sign, and -1, 0 and 1 are coded as 0, 1 and 2."""
-        return {"s4": 8, "u8": -128, "ternary": 1}.get(self.value, 0)
+        an unsigned byte as if it had a sign, -1, 0 and 1 are coded as 0, 1 and 2, and Q4_0 has its zero at 8."""
+        return {"s4": 8, "q4_0": 8, "u8": -128, "ternary": 1}.get(self.value, 0)
 
     @property
     def flipped(self) -> int:
@@ -101,7 +102,7 @@ class Coding(Enum):
 
     def row_bytes(self, k: int) -> int:
         """Bytes of k codes."""
-        return -(-k // self.per_byte)
+        return -(-k // 32) * 16 if self is Coding.Q4_0 else -(-k // self.per_byte)
 
 
 def block_of(group: int, k: int) -> int:

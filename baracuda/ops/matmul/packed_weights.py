@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any, Literal
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.tensor import TensorRef
+from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import reshaped, view
 from baracuda.lowering.packed_product.problem import Coding
 from baracuda.ops.declaration.composition import Given, Steps, composed
@@ -20,7 +21,7 @@ Activation = Literal[
     "hardswish", "hardsigmoid", "softsign", "logsigmoid",
 ]  # fmt: skip
 _GROUPS = "? : f16 bf16 f32"
-_PATTERNS: dict[str, Any] = {"x": "... k : f16 bf16 f32", "scale": _GROUPS, "bias": "n : f16 bf16 f32"}
+PATTERNS: dict[str, Any] = {"x": "... k : f16 bf16 f32", "scale": _GROUPS, "bias": "n : f16 bf16 f32"}
 
 
 def _group_size(name: str, shape: tuple[int, ...], k: int, given: int | None) -> int:
@@ -49,7 +50,7 @@ def _by_groups(name: str, tensor: TensorRef, n: int, k: int, group: int) -> Tens
     return found
 
 
-def _gemm(
+def packed_weight_gemm(
     do: Steps, coding: Coding, x: TensorRef, weight: TensorRef, scale: TensorRef, zero_point: Given, bias: Given,
     group_size: int | None, activation: str, dtype: ElementKind | None,
 ) -> Any:  # fmt: skip
@@ -75,15 +76,19 @@ def _gemm(
         "zero_point": None if zero_point is None else _by_groups("zero_point", zero_point, n, k, group),
         "bias": bias,
     }
-    y = do.result((*free, n), kind)
-    flat = reshaped(y, (m, n))
-    made = do.plan(PackedProductPlan, d, tensors, flat)
+    return as_rows(do, do.result((*free, n), kind), lambda into: do.plan(PackedProductPlan, d, tensors, into))
+
+
+def as_rows(do: Steps, y: TensorMut, make: Callable[[TensorRef | None], Any]) -> TensorRef:
+    """y, written by what makes it as rows; where its strides let it not be seen so, by a copy of new ones."""
+    flat = reshaped(y, (prod(y.shape[:-1]), y.shape[-1]))
+    made = make(flat)
     if flat is None:
         do.copy(do.reshaped(made, y.shape), y)
     return y
 
 
-@composed(out=True, weight="n bytes : u8", zero_point="? : int", **_PATTERNS)
+@composed(out=True, weight="n bytes : u8", zero_point="? : int", **PATTERNS)
 def int4_weight_gemm(
     do: Steps,
     x: TensorRef,
@@ -116,10 +121,10 @@ def int4_weight_gemm(
     [[3.0, 30.0]]
     """
     coding = Coding.S4 if signed else Coding.U4
-    return _gemm(do, coding, x, weight, scale, zero_point, bias, group_size, activation, dtype)  # type: ignore[no-any-return]
+    return packed_weight_gemm(do, coding, x, weight, scale, zero_point, bias, group_size, activation, dtype)  # type: ignore[no-any-return]
 
 
-@composed(out=True, weight="n k : s8 u8", zero_point="? : int", **_PATTERNS)
+@composed(out=True, weight="n k : s8 u8", zero_point="? : int", **PATTERNS)
 def int8_weight_gemm(
     do: Steps,
     x: TensorRef,
@@ -141,10 +146,10 @@ def int8_weight_gemm(
     [[-2.5]]
     """
     coding = Coding.S8 if weight.kind is ElementKind.S8 else Coding.U8
-    return _gemm(do, coding, x, weight, scale, zero_point, bias, group_size, activation, dtype)  # type: ignore[no-any-return]
+    return packed_weight_gemm(do, coding, x, weight, scale, zero_point, bias, group_size, activation, dtype)  # type: ignore[no-any-return]
 
 
-@composed(out=True, weight="n bytes : u8", **_PATTERNS)
+@composed(out=True, weight="n bytes : u8", **PATTERNS)
 def ternary_gemm(
     do: Steps,
     x: TensorRef,
@@ -163,13 +168,13 @@ def ternary_gemm(
     Examples
     --------
     >>> import numpy as np, baracuda
-    >>> baracuda.ternary_gemm(np.float32([[1, 2, 4, 8]]), np.uint8([[0b10_01_00_10]]), np.float32(0.5)).tolist()
+    >>> baracuda.ternary_gemm(np.float32([[1, 2, 4, 8]]), np.uint8([[0b10_01_00_10]]), np.float32([0.5])).tolist()
     [[3.5]]
     """
-    return _gemm(do, Coding.TERNARY, x, weight, scale, None, bias, group_size, activation, dtype)  # type: ignore[no-any-return]
+    return packed_weight_gemm(do, Coding.TERNARY, x, weight, scale, None, bias, group_size, activation, dtype)  # type: ignore[no-any-return]
 
 
-@composed(out=True, weight="n bytes : u8", **_PATTERNS)
+@composed(out=True, weight="n bytes : u8", **PATTERNS)
 def nf4_gemm(
     do: Steps,
     x: TensorRef,
@@ -197,4 +202,4 @@ def nf4_gemm(
     n, k, groups = weight.shape[0], x.shape[-1], -(-x.shape[-1] // group_size)
     if len(scale.shape) == 1 and k % group_size == 0 and scale.shape == (n * groups,):
         scale = view(scale, 0, (n, groups), (scale.strides[0] * groups, scale.strides[0]))
-    return _gemm(do, Coding.NF4, x, weight, scale, None, bias, group_size, activation, dtype)  # type: ignore[no-any-return]
+    return packed_weight_gemm(do, Coding.NF4, x, weight, scale, None, bias, group_size, activation, dtype)  # type: ignore[no-any-return]

@@ -72,6 +72,10 @@ class Codes:
     def place(self, b: Builder, pair: Value) -> tuple[Value, Value]:
         """Where in a step the two codes of a pair are: pairs go shift by shift through a word, then word by word."""
         word, shift = b.div(pair, self.shifts), b.rem(pair, self.shifts)
+        if self.coding is Coding.Q4_0:
+            inside = b.add(b.mul(b.rem(word, 4), 4), b.add(b.mul(b.rem(shift, 2), 16), b.div(shift, 2)))
+            first = b.add(b.mul(b.div(word, 4), 32), inside)
+            return first, b.add(first, 2)
         if self.coding.levels:  # the first code of a byte is in its high bits
             shift = b.op("xor", shift, Value("i64", "1"))
         first = b.add(b.mul(word, self.per_word), shift)
@@ -130,6 +134,8 @@ class Codes:
         """The integer of one code of a row, before anything is subtracted, as s32: slow."""
         coding = self.coding
         byte, inside = b.div(k, coding.per_byte), b.rem(k, coding.per_byte)
+        if coding is Coding.Q4_0:
+            byte, inside = b.add(b.mul(b.div(k, 32), 16), b.rem(k, 16)), b.rem(b.div(k, 16), 2)
         found = b.convert("zext", b.load("i8", b.at(row, b.mul(byte, byte_stride)), 1), "i32")
         if coding.flipped == 0x80:
             found = b.op("xor", found, Value("i32", "128"))

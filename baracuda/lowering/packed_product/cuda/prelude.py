@@ -140,14 +140,17 @@ template <class S> __device__ __forceinline__ float scale_of(S s) {{ return __fm
 """
 
 
+#: The same of Q4_0, whose halves of bytes are codes 16 steps apart.
+_Q4_0 = "row[(k / 32 * 16 + k % 16) * step] >> (int)(k % 32 / 16) * 4 & 15", "kk % 16 / 4 * 8 + kk / 16 * 4 + kk % 4"
+
+
 def definitions(coding: Coding) -> str:
     """The C++ for a coding."""
     if coding.levels:
         own = _nf4()
     else:
-        mask = sum(coding.flipped << s for s in range(0, 32, coding.bits))
-        turned = f" ^ 0x{mask:08x}u" if coding.flipped else ""
-        one = f"({_ONE[coding.bits]})"
+        one, place = _Q4_0 if coding is Coding.Q4_0 else (_ONE[coding.bits], _PLACE[coding.bits])
+        one = f"({one})"
         if coding.flipped:
             one = f"(signed char)({one} ^ 0x{coding.flipped:x})" if coding.bits == 8 else f"({one} ^ 0x{coding.flipped:x})"
         expand = _EXPAND[coding.bits]
@@ -155,7 +158,7 @@ def definitions(coding: Coding) -> str:
         turned_mask = 0x01010101 * coding.flipped
         turned = f" ^ 0x{turned_mask:08x}u" if coding.flipped else ""
         own = rf"""
-__device__ __forceinline__ int place(int kk) {{ return {_PLACE[coding.bits]}; }}
+__device__ __forceinline__ int place(int kk) {{ return {place}; }}
 __device__ __forceinline__ int one_code(const unsigned char* row, i64 step, i64 k) {{ return {one}; }}
 __device__ __forceinline__ void expand(unsigned (&to)[1], const unsigned (&words)[{coding.bits}], int i) {{
   to[0] = ({expand}){turned};

@@ -2,11 +2,13 @@
 
 16 rows of weights are the rows of an instruction, and its 8 columns the digits of 4 rows of x (where blocks are shorter than a
 span of 128 steps of k: of fewer rows, each block of a span in columns of its own, with zeros for the other threads' steps). The
-warps of a group have the same rows of weights and take spans in turn. Each thread brings its own codes, and digits of x, to a
-place of its own in shared memory, some spans ahead. After some turns the F * S of a group meet in shared memory, where each
-thread adds those of some sums in rising order of blocks; the scales and zero points are brought there by all, some turns ahead.
+warps of a group have the same rows of weights and take spans in turn. Each thread brings its own codes to a place of its own in
+shared memory, some spans ahead. k is walked in chunks, of which a warp takes some spans: what all of a block need of a chunk, the
+digits of x, scales and zero points, they load into registers while they work on the chunk before, and put into shared memory at
+its end. There the F * S of a group meet as well, and each thread adds those of some sums in rising order of blocks.
 
-Bytes: the codes once, in pieces of 16; the digits of x once for each block of threads, from L2.
+Bytes: the codes once, in pieces of 16; the digits of x once for each block of threads, from L2. Operations of a lane for a span
+of 16 rows by 4 rows of x, with codes of 4 bits: about 70, of them 24 to make bytes of codes.
 """
 
 from __future__ import annotations
@@ -26,27 +28,25 @@ from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Rows of an instruction, which are rows of weights.
 COLUMNS = 16
-#: Rows of x of a tile at most.
-MOST = 16
-#: Bytes that a group may exchange at most, and of shared memory that it has in all: four groups are on a multiprocessor.
-_EXCHANGED, _GROUP_BYTES = 32 << 10, 55 << 10
-#: Turns between exchanges, and stages of codes on their way, at most.
-_TURNS, _STAGES = 4, 8
+#: Rows of x of a tile at most, warps of a block of threads, and spans of codes that each has on their way at most.
+MOST, WARPS, _STAGES = 16, 16, 8
+#: Bytes of a span of a row of x: two digits.
+_SPAN = 2 * LONGEST
 
 
 @dataclass(frozen=True)
 class ThinTile:
-    """What a block of threads takes: `bm` rows of x, and 16 rows of weights for each of its `groups` of `ways` warps, which
-    exchange what they have after `turns` spans each, and have `stages` spans in shared memory, in which there are `per_span`
-    blocks."""
+    """What a block of threads takes: `bm` rows of x, and 16 rows of weights for each of its `groups` of `ways` warps. Each of
+    these takes `turns` spans of a chunk, and has `stages` spans of codes in shared memory; a span has `per_span` blocks."""
 
     bits: int
     per_span: int
     bm: int
     groups: int
     ways: int
-    turns: int = _TURNS
-    stages: int = 0
+    turns: int
+    stages: int = 2
+    shifts: bool = False
 
     @property
     def bn(self) -> int:
@@ -57,54 +57,67 @@ class ThinTile:
         return 32 * self.groups * self.ways
 
     @property
-    def digit_columns(self) -> int:
-        """Columns of instructions for the digits of all rows of x, and how many of these instructions there are."""
-        return 2 * self.bm * self.per_span
-
-    @property
     def column_tiles(self) -> int:
-        return -(-self.digit_columns // 8)
+        """Instructions for the digits of all rows of x."""
+        return -(-self.bm * self.per_span // 4)
 
     @property
     def code_bytes(self) -> int:
-        """Of a stage: the codes of 16 rows, then the digits of x."""
+        """The codes of 16 rows in a span."""
         return COLUMNS * LONGEST * self.bits // 8
 
     @property
-    def stage_bytes(self) -> int:
-        return self.code_bytes + (LONGEST * self.digit_columns if self.carries else 0)
+    def spans(self) -> int:
+        """Spans of a chunk."""
+        return self.ways * self.turns
 
     @property
     def blocks(self) -> int:
-        """Blocks of k between two exchanges."""
-        return self.ways * self.turns * self.per_span
+        """Blocks of a chunk."""
+        return self.spans * self.per_span
 
     @property
-    def exchange_words(self) -> int:
-        """What a group exchanges: products, twice, so that one is written while another is read; scales and zero points thrice,
-        as they are written before those of the blocks ahead were read by all."""
-        return 2 * self.products + 3 * self.factors
+    def ring_bytes(self) -> int:
+        return self.groups * self.ways * self.stages * self.code_bytes
+
+    # What is shared of a chunk, and where: x's digits, S and sums twice, so that one is written while another is read; scales
+    # thrice, as they are written before those of the chunk before were read by all.
+
+    @property
+    def x_bytes(self) -> int:
+        return self.bm * self.spans * _SPAN
+
+    @property
+    def s_at(self) -> int:
+        return self.ring_bytes + 2 * self.x_bytes
+
+    @property
+    def s_bytes(self) -> int:
+        """Of S and the sums of integers."""
+        return 8 * self.bm * self.blocks
+
+    @property
+    def exchange_at(self) -> int:
+        return self.s_at + 2 * self.s_bytes
 
     @property
     def products(self) -> int:
+        """F * S of a group."""
         return self.blocks * COLUMNS * self.bm
 
     @property
     def factors(self) -> int:
-        return 2 * self.blocks * COLUMNS
+        """Scales of a group."""
+        return self.blocks * COLUMNS
 
     @property
-    def carries(self) -> bool:
-        """Whether the digits of x travel with the codes, rather than be read where they are needed."""
-        return self.column_tiles <= 4
-
-    @property
-    def ring_bytes(self) -> int:
-        return self.groups * self.ways * self.stages * self.stage_bytes
+    def exchange_words(self) -> int:
+        """Of a group: products, scales, zero points."""
+        return 2 * self.products + 3 * self.factors + (2 * self.factors if self.shifts else 0)
 
     @property
     def shared(self) -> int:
-        return self.ring_bytes + self.groups * self.exchange_words * 4
+        return self.exchange_at + self.groups * self.exchange_words * 4
 
     def __str__(self) -> str:
         return f"thin {self.bm}x{self.bn} ways{self.ways} turns{self.turns} stages{self.stages}"
@@ -113,14 +126,19 @@ class ThinTile:
 def thin_tile(p: PackedProduct, target: Target) -> ThinTile:
     """The tile of a product."""
     bm = min(MOST, 1 << (max(p.product.m, 1) - 1).bit_length())
-    groups, ways = (1, 8) if bm <= 4 else (2, 4) if bm <= 8 else (4, 4)
-    tile = ThinTile(p.coding.bits, LONGEST // p.block, bm, groups, ways)
-    while tile.turns > 1 and tile.exchange_words * 4 > _EXCHANGED:
+    groups = 4
+    while groups > 1 and -(-p.product.n // (groups * COLUMNS)) * -(-p.product.m // bm) < target.multiprocessors * 3 // 4:
+        groups //= 2
+    turns = {1: 4, 2: 4, 4: 4, 8: 2, 16: 1}[bm] if is_whole(p) else 1
+    tile = ThinTile(p.coding.bits, LONGEST // p.block, bm, groups, WARPS // groups, turns, shifts=p.has_zero_point)
+    room = target.shared_bytes * 15 // 16
+    while tile.turns > 1 and replace(tile, stages=4).shared > room:
         tile = replace(tile, turns=tile.turns // 2)
-    while tile.groups > 1 and replace(tile, stages=2).shared > target.shared_bytes:
-        tile = replace(tile, groups=tile.groups // 2)
-    room = min(_GROUP_BYTES * tile.groups, target.shared_bytes) - tile.shared
-    return replace(tile, stages=max(2, min(_STAGES, room // (tile.groups * tile.ways * tile.stage_bytes))))
+    while tile.ways > 1 and replace(tile, stages=2).shared > room:
+        tile = replace(tile, ways=tile.ways // 2)
+    multiple = tile.turns
+    stages = min(_STAGES, (room - replace(tile, stages=0).shared) // (tile.groups * tile.ways * tile.code_bytes))
+    return replace(tile, stages=max(multiple, stages // multiple * multiple))
 
 
 def is_whole(p: PackedProduct) -> bool:
@@ -148,38 +166,44 @@ def lower_thin(p: PackedProduct, target: Target) -> Lowered:
         f"const int spans = (int){words.signed(digits.spans)}, blocks = (int){words.signed(p.blocks)};",
         *digits.pointers(words),
         *_fetch(p, t, words),
-        *_groups(p, t, words),
+        "#pragma unroll",
+        f"for (int s = 0; s < {t.stages}; ++s) fetch(s);",
+        *_chunk(p, t, words),
         f"float sums[{own}];",
         "#pragma unroll",
         f"for (int o = 0; o < {own}; ++o) sums[o] = 0;",
-        "#pragma unroll",
-        f"for (int s = 0; s < {t.stages}; ++s) fetch(s);",
-        "load_groups(0);",
-        "store_groups(0);",
-        f"group_barrier(group, {32 * t.ways});",
+        "load_chunk(0);",
+        "store_chunk(0, 0);",
+        "__syncthreads();",
         "int parity = 0, third = 0, stage = 0;",
         "#pragma unroll 1",
-        f"for (int from = 0; from < spans; from += {t.ways * t.turns}, parity ^= 1) {{",
+        f"for (int from = 0; from < spans; from += {t.spans}, parity ^= 1) {{",
         f"float* const products = exchange + parity * {t.products};",
         f"const float* const factors = exchange + ({2 * t.products} + third * {t.factors});",
-        f"const int* const offsets = (const int*)factors + {t.factors // 2};",
         "third = third == 2 ? 0 : third + 1;",
-        f"load_groups(from + {t.ways * t.turns});",
-        "#pragma unroll 1",
+        f"load_chunk(from + {t.spans});",
+        "#pragma unroll",
         f"for (int turn = 0; turn < {t.turns}; ++turn) {{",
         f"const int span = from + turn * {t.ways} + way;",
         *_turn(p, t),
         "}",
-        "store_groups(third);",
-        f"group_barrier(group, {32 * t.ways});",
+        *([f"if ((stage += {t.turns}) == {t.stages}) stage = 0;"] if t.stages > t.turns else ()),
+        "store_chunk(parity ^ 1, third);",
+        "__syncthreads();",
         f"const int there = min(blocks - from * {t.per_span}, {t.blocks});",
         "#pragma unroll",
         f"for (int o = 0; o < {own}; ++o) {{",
         *_place(t),
-        "#pragma unroll 8",
+        f"const float* const column = factors + i % {COLUMNS};",
+        f"if (there == {t.blocks}) {{",
+        "#pragma unroll 16",
+        f"for (int b = 0; b < {t.blocks}; ++b)"
+        f" sums[o] = __fmaf_rn(products[b * {t.bm * COLUMNS} + i], column[b * {COLUMNS}], sums[o]);",
+        "} else {",
+        "#pragma unroll 1",
         f"for (int b = 0; b < there; ++b)"
-        f" sums[o] = __fmaf_rn(products[b * {t.bm * COLUMNS} + i], factors[b * {COLUMNS} + i % {COLUMNS}], sums[o]);",
-        "}}",
+        f" sums[o] = __fmaf_rn(products[b * {t.bm * COLUMNS} + i], column[b * {COLUMNS}], sums[o]);",
+        "}}}",
         "wait_copies<0>();",
         "__syncthreads();",
         "float* const sums0 = (float*)shared;",
@@ -193,43 +217,23 @@ def lower_thin(p: PackedProduct, target: Target) -> Lowered:
         "__syncthreads();",
         *finish,
     ]
-    tables = SCALE + PRODUCTS + MULTIPLY_ADD + BARRIER + definitions(p.coding) + PRODUCT + ROUNDED + functions
-    source = frame.kernel(body, t.threads, tables, blocks=max(1, 4 // t.groups))
+    tables = SCALE + PRODUCTS + MULTIPLY_ADD + definitions(p.coding) + PRODUCT + ROUNDED + functions
+    source = frame.kernel(body, t.threads, tables)
     grid = across * -(-c.m // t.bm)
     launch = Launch(KernelSource(source), (grid, 1, 1), t.threads, max(t.shared, sums_bytes(c, t)))
     return Lowered((first, launch), tuple(words.values), digits.end, f"packed {p.coding.value} {t}")
 
 
-BARRIER = r"""
-// 16 bytes on their way through L1, where other warps of the block find them.
-__device__ __forceinline__ void copy_cached(void* to, const void* from) {
-  const unsigned at = (unsigned)__cvta_generic_to_shared(to);
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
-}
-__device__ __forceinline__ void group_barrier(int group, int threads) {
-  asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "r"(threads) : "memory");
-}
-"""
-
-
 def _fetch(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
-    """Declares `fetch`, which starts the warp's next span on its way to a stage of its `ring`."""
-    weight, whole = p.product.b[0], is_whole(p)
+    """Declares `fetch`, which starts the warp's next span of codes on its way to a stage of its `ring`."""
+    weight, piece = p.product.b[0], min(16, 4 * t.bits)
     codes = [
         "#pragma unroll",
         "for (int r = 0; r < 2; ++r)",
-        f"fetch_codes<{t.bits}>(to + r * {t.code_bytes // 2} + lane * {min(16, 4 * t.bits)}, codes[r],"
-        f" fetched * {16 * t.bits} + quarter * {4 * t.bits}, row_bytes);",
-    ]
-    carried = [
-        "#pragma unroll",
-        f"for (int tile = 0; tile < {t.column_tiles}; ++tile) {{",
-        *_column(t, "fetched"),
-        "if (mine) {",
-        f"unsigned char* const own = to + {t.code_bytes} + (tile * 32 + lane) * 32;",
-        "copy_cached(own, x_digits);",
-        "copy_cached(own + 16, x_digits + 16);",
-        "}}",
+        f"fetch_codes<{t.bits}>(ring + stage * {t.code_bytes} + r * {t.code_bytes // 2} + lane * {piece}, codes[r], fetched,"
+        " row_bytes);",
+        f"fetched += {16 * t.bits * t.ways};",
+        "commit_copies();",
     ]
     return [
         # rows that do not exist are the last one again
@@ -240,26 +244,21 @@ def _fetch(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
         f" * {words.signed(weight.strides[0])};",
         f"const i64 byte_step = {'1' if weight.steps(1) == 1 else words.signed(weight.strides[1])};",
         f"const int row_bytes = (int){words.signed(p.coding.row_bytes(p.product.k))};",
-        f"unsigned char* const ring = shared + warp * {t.stages * t.stage_bytes};",
-        "int fetched = way;",
+        f"unsigned char* const ring = shared + warp * {t.stages * t.code_bytes};",
+        f"int fetched = way * {16 * t.bits} + quarter * {4 * t.bits};",
         "const auto fetch = [&](int stage) {",
-        "if (fetched < spans) {",
-        f"unsigned char* const to = ring + stage * {t.stage_bytes};",
-        *(codes if whole else ()),
-        *(carried if t.carries else ()),
-        "}",
-        f"fetched += {t.ways};",
-        "commit_copies();",
+        *(codes if is_whole(p) else ()),
         "};",
     ]
 
 
-def _groups(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
-    """Declares `load_groups`, which loads scales and zero points of the blocks from a span on, and `store_groups`, which puts
-    them where they are exchanged."""
+def _chunk(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
+    """Declares `load_chunk`, which loads what a block of threads needs of the chunk from a span on, beside codes, and
+    `store_chunk`, which puts it into shared memory."""
     scale, *zero = p.product.b[1:]
-    own = -(-t.blocks * COLUMNS // (32 * t.ways))
-    kind, of_zero = STORAGE[scale.kind], STORAGE[zero[0].kind] if zero else "int"
+    own = -(-t.factors // (32 * t.ways))
+    pieces, per_row = t.bm * t.spans * _SPAN // 16, t.spans * _SPAN // 16
+    own_pieces, own_blocks = -(-pieces // t.threads), -(-t.bm * t.blocks // t.threads)
 
     def pointer(name: str, type_: str, i: int) -> list[str]:
         o = p.product.b[i - 1]
@@ -269,111 +268,120 @@ def _groups(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
             f"const i64 {name}_step = {words.signed(o.strides[1])};",
         ]
 
+    def each(count: int, step: int, total: int, number: str) -> list[str]:
+        """A loop over what is the thread's own, o, each with its number i."""
+        guard = [f"if (i < {total})"] if total % step else []
+        return ["#pragma unroll", f"for (int o = 0; o < {count}; ++o) {{", f"const int i = {number} + o * {step};", *guard, "{"]
+
+    of_group = each(own, 32 * t.ways, t.factors, "way * 32 + lane")
+    of_pieces = each(own_pieces, t.threads, pieces, "(int)threadIdx.x")
+    of_blocks = each(own_blocks, t.threads, t.bm * t.blocks, "(int)threadIdx.x")
     return [
-        f"float* const exchange = (float*)(shared + {t.ring_bytes}) + group * {t.exchange_words};",
-        *pointer("scale", kind, 2),
-        *(pointer("zero", of_zero, 3) if zero else ()),
+        f"float* const exchange = (float*)(shared + {t.exchange_at}) + group * {t.exchange_words};",
+        *pointer("scale", STORAGE[scale.kind], 2),
+        *(pointer("zero", STORAGE[zero[0].kind], 3) if zero else ()),
         f"const unsigned group_blocks = {words.unsigned(min(p.blocks_per_group, 1 << 30))};",
         f"float held_scales[{own}];",
         *([f"int held_zeros[{own}];"] if zero else ()),
-        "const auto load_groups = [&](int span) {",
-        "#pragma unroll",
-        f"for (int o = 0; o < {own}; ++o) {{",
-        f"const unsigned i = (way * 32 + lane + o * {32 * t.ways}) / {COLUMNS}, block = span * {t.per_span} + i;",
-        f"if (i < {t.blocks} && block < blocks) {{",
+        f"uint4 held_x[{own_pieces}];",
+        f"float held_s[{own_blocks}];",
+        *([f"int held_totals[{own_blocks}];"] if p.shifts else ()),
+        "const auto load_chunk = [&](int span) {",
+        *of_group,
+        f"const unsigned block = span * {t.per_span} + i / {COLUMNS};",
+        "if (block < blocks) {",
         "const unsigned of = block / group_blocks;",
         "held_scales[o] = scale_of(scale[of * scale_step]);",
         *(["held_zeros[o] = (int)zero[of * zero_step] + OFFSET;"] if zero else ()),
-        "}}};",
-        "const auto store_groups = [&](int third) {",
-        f"float* const to = exchange + ({2 * t.products} + third * {t.factors});",
-        "#pragma unroll",
-        f"for (int o = 0; o < {own}; ++o) {{",
-        f"const int i = way * 32 + lane + o * {32 * t.ways};",
-        f"if (i < {t.blocks * COLUMNS}) {{",
-        "to[i] = held_scales[o];",
-        *([f"((int*)to)[{t.factors // 2} + i] = held_zeros[o];"] if zero else ()),
-        "}}};",
-    ]
-
-
-def _column(t: ThinTile, span: str) -> list[str]:
-    """Where the digits of x are for the thread's column of an instruction, lane / 4, which is a digit of a pair of row and block,
-    and whether its steps of k are in that block."""
-    return [
-        f"const int pair = tile * 4 + lane / 8, row = pair / {t.per_span};",
-        f"const bool mine = row < rows && pair % {t.per_span} == quarter * {t.per_span} / 4;",
-        f"const unsigned char* const x_digits = digits + ((m0 + row) * spans + {span}) * {2 * LONGEST} + lane / 4 % 2 * {LONGEST}"
-        " + quarter * 32;",
+        "}}}",
+        *of_pieces,
+        f"const int row = i / {per_row}, piece = i % {per_row};",
+        f"if (span + piece / {_SPAN // 16} < spans)",
+        f"held_x[o] = ((const uint4*)(digits + ((m0 + min(row, rows - 1)) * spans + span) * {_SPAN}))[piece];",
+        "}}",
+        *of_blocks,
+        f"const int row = i / {t.blocks}, at = i % {t.blocks};",
+        f"if (span + at / {t.per_span} < spans) {{",
+        f"const i64 block = ((m0 + min(row, rows - 1)) * spans + span) * {t.per_span} + at;",
+        "held_s[o] = scales[block];",
+        *(["held_totals[o] = totals[block];"] if p.shifts else ()),
+        "}}}",
+        "};",
+        "const auto store_chunk = [&](int parity, int third) {",
+        *of_group,
+        f"exchange[{2 * t.products} + third * {t.factors} + i] = held_scales[o];",
+        *([f"((int*)exchange)[{2 * t.products + 3 * t.factors} + parity * {t.factors} + i] = held_zeros[o];"] if zero else ()),
+        "}}",
+        # the pieces of the lower digit change places, so that neighbouring columns lie in different banks
+        *of_pieces,
+        f"((uint4*)(shared + {t.ring_bytes} + parity * {t.x_bytes}))[i ^ i / 8 % 2] = held_x[o];",
+        "}}",
+        *of_blocks,
+        f"float* const to = (float*)(shared + {t.s_at} + parity * {t.s_bytes}) + i * 2;",
+        "to[0] = held_s[o];",
+        *(["((int*)to)[1] = held_totals[o];"] if p.shifts else ()),
+        "}}",
+        "};",
     ]
 
 
 def _turn(p: PackedProduct, t: ThinTile) -> list[str]:
     """A span of the warp's."""
-    count = 2 if p.coding.levels else 1
-    held = (
-        f"fetched_codes<{t.bits}>(words[r], from_ring + r * {t.code_bytes // 2} + lane * {min(16, 4 * t.bits)});"
-        if is_whole(p)
-        else f"gather_codes<{t.bits}>(words[r], codes[r], byte_step, span * {16 * t.bits} + quarter * {4 * t.bits}, row_bytes);"
-    )
-    # of the instruction's sums the thread has those of the pair lane % 4
-    of_pair = [
-        f"const int of = (tile * 4 + quarter) / {t.per_span};",
-        f"const i64 block = ((m0 + min(of, rows - 1)) * spans + span) * {t.per_span} + quarter % {t.per_span};",
-    ]
-    ahead = [
-        f"uint4 x[{t.column_tiles}][2] = {{}};",
-        f"float s[{t.column_tiles}];",
-        *([f"int total[{t.column_tiles}];"] if p.shifts else ()),
+    count, per_span = 2 if p.coding.levels else 1, t.per_span
+    piece, stage = min(16, 4 * t.bits), "(stage + turn)" if t.stages > t.turns else "turn"
+    fetched = [
+        f"wait_copies<{t.stages - 1}>();",
         "#pragma unroll",
-        f"for (int tile = 0; tile < {t.column_tiles}; ++tile) {{",
-        *of_pair,
-        "s[tile] = scales[block];",
-        *(["total[tile] = totals[block];"] if p.shifts else ()),
-        *_column(t, "span"),
-        "if (mine) {",
-        f"const uint4* const own = (const uint4*)(from_ring + {t.code_bytes} + (tile * 32 + lane) * 32);",
-        "x[tile][0] = own[0], x[tile][1] = own[1];",
-        "}}",
+        "for (int r = 0; r < 2; ++r)",
+        f"fetched_codes<{t.bits}>(words[r], ring + {stage} * {t.code_bytes} + r * {t.code_bytes // 2} + lane * {piece});",
+        f"fetch({stage});",
     ]
-    here = [
-        *_column(t, "span"),
-        "uint4 x[2] = {};",
-        "if (mine) x[0] = ((const uint4*)x_digits)[0], x[1] = ((const uint4*)x_digits)[1];",
-        *of_pair,
-        "const float s = scales[block];",
-        *(["const int total = totals[block];"] if p.shifts else ()),
+    gathered = [
+        "#pragma unroll",
+        "for (int r = 0; r < 2; ++r)",
+        f"gather_codes<{t.bits}>(words[r], codes[r], byte_step, span * {16 * t.bits} + quarter * {4 * t.bits}, row_bytes);",
     ]
-    mine, tile = (of_pair[:1], "[tile]") if t.carries else (here, "")
+    # of an instruction's columns lane / 4 is the thread's: a digit of a pair of row and block; of its sums the pair lane % 4
+    mine = [f"pair % {per_span} == quarter * {per_span} / 4"] * (per_span > 1)
+    mine += [f"pair < {t.bm * per_span}"] * (t.bm * per_span < 4)
+    there = [f"if (quarter < {t.bm * per_span})"] * (t.bm * per_span < 4)
     shift = "0"
     if p.shifts:
-        offset = f"offsets[first * {COLUMNS} + lane / 4 + r * 8]" if p.has_zero_point else "OFFSET"
-        shift = f"{offset} * total{tile}"
+        shift = f"{'offsets[r]' if p.has_zero_point else 'OFFSET'} * __float_as_int(s.y)"
     return [
-        f"wait_copies<{t.stages - 1}>();",
         "if (span < spans) {",
-        f"const unsigned char* const from_ring = ring + stage * {t.stage_bytes};",
-        f"const int first = (turn * {t.ways} + way) * {t.per_span} + quarter % {t.per_span};",
-        *(ahead if t.carries else ()),
         f"unsigned words[2][{t.bits}];",
-        "#pragma unroll",
-        "for (int r = 0; r < 2; ++r)",
-        held,
-        "fetch(stage);",
+        *(fetched if is_whole(p) else gathered),
         f"Weights<{count}> weights;",
         "weights.make(words);",
-        "#pragma unroll" if t.carries else "#pragma unroll 2",
+        f"const int place = turn * {t.ways} + way, first = place * {per_span} + quarter % {per_span};",
+        *(
+            [
+                f"const int* const line = (const int*)exchange + ({2 * t.products + 3 * t.factors} + parity * {t.factors})"
+                f" + first * {COLUMNS} + lane / 4;",
+                "const int offsets[2] = {line[0], line[8]};",
+            ]
+            if p.has_zero_point
+            else ()
+        ),
+        "#pragma unroll",
         f"for (int tile = 0; tile < {t.column_tiles}; ++tile) {{",
-        *mine,
+        f"const int pair = tile * 4 + lane / 8, row = pair / {per_span}, digit = lane / 4 % 2;",
+        f"const uint4* const from_x = (const uint4*)(shared + {t.ring_bytes} + parity * {t.x_bytes}"
+        f" + (row * {t.spans} + place) * {_SPAN} + digit * {LONGEST});",
+        "uint4 x[2] = {};",
+        *([f"if ({' && '.join(mine)})"] if mine else ()),
+        "x[0] = from_x[quarter * 2 ^ digit], x[1] = from_x[quarter * 2 + 1 ^ digit];",
         f"int c[{count}][4];",
-        f"weights.multiply(c, x{tile});",
-        "if (of < rows) {",
+        "weights.multiply(c, x);",
+        *there,
+        "{",
+        f"const int of = (tile * 4 + quarter) / {per_span};",
+        f"const float2 s = ((const float2*)(shared + {t.s_at} + parity * {t.s_bytes}))[of * {t.blocks} + first];",
         "#pragma unroll",
         "for (int r = 0; r < 2; ++r)",
-        f"products[(first * {t.bm} + of) * {COLUMNS} + lane / 4 + r * 8] = __fmul_rn(rounded(c, r, {shift}), s{tile});",
-        "}}",
-        f"if (++stage == {t.stages}) stage = 0;",
-        "}",
+        f"products[(first * {t.bm} + of) * {COLUMNS} + lane / 4 + r * 8] = __fmul_rn(rounded(c, r, {shift}), s.x);",
+        "}}}",
     ]
 
 

@@ -17,7 +17,7 @@ from baracuda.lowering.matmul.cuda.tile_place import tile_extents
 from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.lowering.packed_product.cuda.digits import Digits, digits_launch
 from baracuda.lowering.packed_product.cuda.prelude import PRODUCT, ROUNDED, definitions
-from baracuda.lowering.packed_product.cuda.thin import BARRIER, COLUMNS, is_whole, taken_anew
+from baracuda.lowering.packed_product.cuda.thin import COLUMNS, is_whole, taken_anew
 from baracuda.lowering.packed_product.problem import LONGEST, PackedProduct
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
@@ -130,7 +130,7 @@ def lower_tiles(p: PackedProduct, target: Target) -> Lowered:
         "__syncthreads();",
         *finish,
     ]
-    tables = SCALE + PRODUCTS + MULTIPLY_ADD + BARRIER + definitions(p.coding) + PRODUCT + ROUNDED + functions
+    tables = SCALE + PRODUCTS + MULTIPLY_ADD + definitions(p.coding) + PRODUCT + ROUNDED + functions
     source = frame.kernel(body, t.threads, tables)
     grid = -(-c.n // t.bn) * down
     launch = Launch(KernelSource(source), (grid, 1, 1), t.threads, max(t.shared, sums_bytes(c, t)))
