@@ -136,8 +136,8 @@ def adam8bit_step(
     >>> m, v = np.full(300, 127, np.uint8), np.zeros(300, np.uint8)
     >>> largest, largest_sq = np.zeros(2, np.float32), np.zeros(2, np.float32)
     >>> _ = baracuda.adam8bit_step(p, g, m, v, largest, largest_sq, 0.1, 1, out=(p, m, v, largest, largest_sq))
-    >>> p[[0, -1]].round(3).tolist(), largest.round(3).tolist()
-    ([1.1, 0.9], [0.1, 0.1])
+    >>> (10 * p[[0, -1]]).round().tolist(), (100 * largest).round().tolist()
+    ([11.0, 9.0], [10.0, 10.0])
     """
     old = [param, exp_avg, exp_avg_sq, absmax, absmax_sq]
     new = do.replacing(old)
