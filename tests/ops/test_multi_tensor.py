@@ -100,9 +100,8 @@ def test_layouts_that_do_not_go_together_are_calls_of_their_own(device: str) -> 
 def test_other_functions(device: str) -> None:
     x = _lists(1)[0]
     (values,) = _on([x], device)
-    assert _bytes(baracuda.multi_tensor_apply(baracuda.mul, values, 2.5)) == [
-        np.asarray(t * np.float32(2.5)).tobytes() for t in x
-    ]
+    products = [np.asarray(t * np.float32(2.5)) for t in x]
+    assert _bytes(baracuda.multi_tensor_apply(baracuda.mul, values, 2.5)) == [t.tobytes() for t in products]
     assert _bytes(baracuda.multi_tensor_apply(baracuda.sqrt, values, in_place=True)) == [np.sqrt(t).tobytes() for t in x]
     assert _bytes(values) == [np.sqrt(t).tobytes() for t in x]
     items = _lists(4, shapes=[(7,), (3, 5)])
