@@ -92,7 +92,8 @@ PyMODINIT_FUNC PyInit_calls(void) {
         return NULL;
     PyObject *module = PyModule_Create(&definition);
     known.interned = PyDict_New();
-    if (module == NULL || known.interned == NULL) return NULL;
+    known.requires_grad = PyUnicode_InternFromString("requires_grad");
+    if (module == NULL || known.interned == NULL || known.requires_grad == NULL) return NULL;
     if (PyModule_AddIntConstant(module, "INTERFACE", 4) < 0 || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
         || PyModule_AddObjectRef(module, "Function", (PyObject *)&FunctionType) < 0
         || PyModule_AddObjectRef(module, "Operator", (PyObject *)&OperatorType) < 0)

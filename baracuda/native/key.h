@@ -18,6 +18,7 @@ static struct {
     const DLPackExchangeAPI *torch;          /* NULL until PyTorch is there */
     PyObject *tensor, *parameter;            /* its types */
     PyObject *is_neg, *is_conj;              /* their methods */
+    PyObject *requires_grad;                 /* the name of what says that a tensor is differentiated */
     PyObject *layout_of;                     /* the layout of an array of our own that has none yet */
     PyObject *plain;                         /* types whose values hash and hold nothing, as a frozenset */
     PyObject *interned;                      /* values of them: equal ones become one object */
@@ -159,7 +160,7 @@ static int put_tensor(Key *key, PyObject *object, int library, int written) {
             if (lazy != Py_False) return 0;
         }
         if (written) {
-            PyObject *differentiated = PyObject_GetAttrString(object, "requires_grad");
+            PyObject *differentiated = PyObject_GetAttr(object, known.requires_grad);
             if (differentiated == NULL) { PyErr_Clear(); return 0; }
             Py_DECREF(differentiated);
             if (differentiated != Py_False) return 0;

@@ -22,7 +22,8 @@ from baracuda.ops.declaration.words import Eps, Positive
 from baracuda.ops.indexing.moves import move
 from baracuda.ops.optimizers.factored import Least
 from baracuda.ops.optimizers.optimizers import bias_correction, decayed, descent
-from baracuda.ops.quantization.codebooks import dynamic_map, midpoints
+from baracuda.ops.quantization.blockwise import nearest_code
+from baracuda.ops.quantization.codebooks import dynamic_map
 
 _F32, _S32, _U8 = ElementKind.F32, ElementKind.S32, ElementKind.U8
 
@@ -39,12 +40,9 @@ def _coded(value: Expr, *, signed: bool) -> tuple[Stored, Stored]:
     """Codes of the nearest values of the map, and the largest magnitude of the block that they count against."""
     absmax = f.max_(abs(value))
     share = value / select(f.equal(absmax, 0.0), 1.0, absmax)
-    middle, found = _bits(midpoints(signed)), const(0, _S32)
-    for step in (128, 64, 32, 16, 8, 4, 2, 1):
-        found = select(share > lookup(found + (step - 1), middle, _F32), found + step, found)
-    zero = const(int(np.argmin(np.abs(dynamic_map(signed)))), _S32)
-    found = select(f.equal(share, share), found, zero)
+    found = nearest_code(share, signed)
     if signed:  # what is below 0 stays so
+        zero = const(int(np.argmin(np.abs(dynamic_map(signed)))), _S32)
         found = select((value < 0.0) & f.equal(found, zero), zero - 1, found)
     return Stored(found, _U8), Stored(absmax, _F32)
 
