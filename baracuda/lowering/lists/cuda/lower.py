@@ -37,8 +37,8 @@ class ListKernel(PointwiseKernel):
 
 
 def uniform_values(kernel: ListKernel) -> tuple[list[str], str]:
-    """The statements that compute what is the same for all elements of an item and takes an operation, and the functions that they
-    call; the kernel then takes these values by their names."""
+    """The statements that compute what is the same for all elements of an item, and the functions that they call; the kernel then
+    takes these values by their names."""
     frame, nest = kernel.frame, kernel.frame.nest
     scalars = [i for i in range(frame.inputs) if frame.operands[i].steps(0) == 0]
     names = {frame.ports[i].name for i in scalars}
