@@ -14,7 +14,7 @@ from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.elementwise.cuda.pointwise import PointwiseKernel, runs_body
-from baracuda.lowering.lists.problem import ListProblem, beginnings
+from baracuda.lowering.lists.problem import FEW, ListProblem, beginnings
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Frame, Target, Words
 from baracuda.lowering.nest.problem import Operand
 from baracuda.runtime.program import Constant, KernelSource, Launch, Lowered
@@ -75,26 +75,26 @@ def uniform_values(kernel: ListKernel) -> tuple[list[str], str]:
 
 def ways(problem: ListProblem, target: Target) -> Iterator[Lowered]:
     """The launch of a problem."""
-    starts, sizes = problem.starts, problem.sizes
+    starts, sizes, room = problem.starts, problem.sizes, problem.room
     words = Words(starts[-1], problem.nest.graph.params)
     addresses = [f"W.w[{starts[at]}{'' if problem.shared[at] else ' + low'}]" for at in problem.lists]
     frame = Frame(problem.nest, target.tuning, words, addresses)
     kernel = ListKernel(frame)
     threads = target.tuning.run_threads
-    table = words.word(0)
     ahead, functions = uniform_values(kernel)
     body = runs_body(kernel, threads, length="size")
     step = _SHARES * body.share
-    begins = beginnings(sizes, step, problem.room)
+    begins = beginnings(sizes, step, room)
     if max(sizes) >= INDEX_LIMIT * kernel.width or begins[-1] >= INDEX_LIMIT:
         raise UnsupportedError(f"an item of {max(sizes)} elements; expected fewer than {INDEX_LIMIT}")
+    where, constants = placed(words, [*begins[:room], *sizes, *[0] * (room - len(sizes))], room)
     lines = [
-        f"const unsigned* const starts = (const unsigned*)({table});",
-        *search(problem.room),
-        f"const i64 size = ((const i64*)(starts + {problem.room}))[low];",
+        f"const u64* const starts = {where};",
+        *search(room),
+        f"const i64 size = (i64)starts[{room} + low];",
         *frame.pointers(),
         *ahead,
-        f"const unsigned first_block = (blockIdx.x - starts[low]) * {_SHARES}u;",
+        f"const unsigned first_block = (blockIdx.x - (unsigned)starts[low]) * {_SHARES}u;",
         "#pragma unroll 1",
         f"for (unsigned block = first_block; block < first_block + {_SHARES}u; ++block) {{",
         f"if ((i64)block * {body.share} >= size) break;",
@@ -102,9 +102,19 @@ def ways(problem: ListProblem, target: Target) -> Iterator[Lowered]:
         "}",
     ]
     source = frame.kernel(lines, threads, body.definitions + functions)
-    constant = Constant(words.values.index(0), ("lists", step, problem.room, sizes), table_of)
     launch = Launch(KernelSource(source), (max(begins[len(sizes)], 1), 1, 1), threads)
-    yield Lowered((launch,), tuple(words.values), 0, f"{len(sizes)} items, {step} elements a block", (constant,))
+    yield Lowered((launch,), tuple(words.values), 0, f"{len(sizes)} items, {step} elements a block", constants)
+
+
+def placed(words: Words, table: Sequence[int], room: int) -> tuple[str, tuple[Constant, ...]]:
+    """Where a kernel finds a table: behind the other words, or, of many items, in memory of its own."""
+    if room > FEW:
+        where = words.word(0)
+        return f"(const u64*)({where})", (Constant(len(words.values) - 1, ("lists", *table), table_of),)
+    first = words.count
+    for value in table:
+        words.word(value)
+    return f"W.w + {first}", ()
 
 
 def search(room: int, starts: str = "starts") -> list[str]:
@@ -119,15 +129,5 @@ def search(room: int, starts: str = "starts") -> list[str]:
 
 
 def table_of(name: tuple[Hashable, ...]) -> np.ndarray[Any, Any]:
-    """Where the work of each item begins, in 32 bits, and how many elements it has, in 64."""
-    _, step, room, sizes = name
-    assert isinstance(step, int)
-    assert isinstance(room, int)
-    assert isinstance(sizes, tuple)
-    return packed_table(sizes, step, room)
-
-
-def packed_table(sizes: Sequence[int], step: int, room: int) -> np.ndarray[Any, Any]:
-    begins = np.array(beginnings(sizes, step, room)[:room], np.uint32)
-    counts = np.array([*sizes, *[0] * (room - len(sizes))], np.int64)
-    return np.concatenate([begins.view(np.uint8), counts.view(np.uint8)])
+    """A table in memory."""
+    return np.array(name[1:], np.int64)
