@@ -19,6 +19,7 @@ static struct {
     PyObject *tensor, *parameter;            /* its types */
     PyObject *is_neg, *is_conj;              /* their methods */
     PyObject *requires_grad;                 /* the name of what says that a tensor is differentiated */
+    PyObject *is_grad_enabled;               /* says whether writes are recorded */
     PyObject *layout_of;                     /* the layout of an array of our own that has none yet */
     PyObject *plain;                         /* types whose values hash and hold nothing, as a frozenset */
     PyObject *interned;                      /* values of them: equal ones become one object */
@@ -53,7 +54,7 @@ typedef struct {
 typedef struct {
     uint64_t *words;
     Tensor *tensor;
-    int length, room, tensors, tensor_room, numbers, depth; /* depth: of lists in lists */
+    int length, room, tensors, tensor_room, numbers, depth, unrecorded; /* depth: of lists in lists; unrecorded: PyTorch records no writes */
     uint64_t number[2 * MOST_NUMBERS]; /* type and bits of each */
     int64_t bytes;                     /* that all tensors have together */
     uint64_t few_words[FEW_WORDS];
@@ -65,7 +66,7 @@ static void begin_key(Key *key) {
     key->tensor = key->few_tensors;
     key->room = FEW_WORDS;
     key->tensor_room = FEW_TENSORS;
-    key->length = key->tensors = key->numbers = key->depth = 0;
+    key->length = key->tensors = key->numbers = key->depth = key->unrecorded = 0;
     key->bytes = 0;
 }
 
@@ -163,7 +164,13 @@ static int put_tensor(Key *key, PyObject *object, int library, int written) {
             PyObject *differentiated = PyObject_GetAttr(object, known.requires_grad);
             if (differentiated == NULL) { PyErr_Clear(); return 0; }
             Py_DECREF(differentiated);
-            if (differentiated != Py_False) return 0;
+            if (differentiated != Py_False && !key->unrecorded) {
+                PyObject *enabled = PyObject_CallNoArgs(known.is_grad_enabled);
+                if (enabled == NULL) { PyErr_Clear(); return 0; }
+                Py_DECREF(enabled);
+                if (enabled != Py_False) return 0;
+                key->unrecorded = 1;
+            }
         }
         t->device_type = d.device.type;
         t->device_id = d.device.id;

@@ -137,6 +137,16 @@ def test_a_thousand_tensors_are_one_launch_that_is_made_again(device: str, monke
     assert launches == [(True, 1), (True, 2)]  # programs: the sums, and their norm
 
 
+def test_parameters_of_torch_where_it_records_nothing() -> None:
+    params, grads = [torch.nn.Parameter(torch.ones(3)) for _ in range(3)], [torch.ones(3)] * 3
+    for step in (1, 2, 3):
+        with pytest.raises(InvalidProblemError, match="it requires grad"):
+            baracuda.multi_tensor_apply(baracuda.sgd_step, params, grads, 0.125, in_place=True)
+        with torch.no_grad():
+            baracuda.multi_tensor_apply(baracuda.sgd_step, params, grads, 0.125, in_place=True)
+        assert [p.tolist() for p in params] == [[1 - step / 8] * 3] * 3
+
+
 P, G = np.ones(3, np.float32), np.ones(3, np.float32)
 BAD: list[tuple[Any, str]] = [
     (lambda a: a(baracuda.adamw_step, [P], [G, G], [G], [G], 0.1, 1), "grad: 2 tensors; expected 1, as many as param"),
