@@ -6,8 +6,8 @@ each item, or a single one, of a single element, that all items share. Which for
 means nothing.
 
 What the items are is a table among the words of the launch: their addresses, an operand's one behind the other; how many elements
-each has, and where its work begins. These two lie, where there are many items on a GPU, in memory of their own, since the words of
-a launch have an end. Code depends on the formula and on how many items there is room for, never on sizes.
+each has, and where its work begins. These two lie, where there are many items on a GPU, in memory of their own, since there is an
+end to the words of a launch. Code depends on the formula and on how many items there is room for, never on sizes.
 """
 
 from __future__ import annotations
