@@ -366,7 +366,8 @@ def _use_torch(torch: Any) -> None:
         return
     capsule = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
     if capsule is not None:
-        native.use_torch(capsule, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj)
+        of_tensors = torch.Tensor.is_neg, torch.Tensor.is_conj, torch.is_grad_enabled
+        native.use_torch(capsule, torch.Tensor, torch.nn.Parameter, *of_tensors)
 
 
 if native is not None:

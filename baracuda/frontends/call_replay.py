@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -204,7 +205,7 @@ class _Key:
                 return identity(value)
             raise TypeError
         keyed = read(value)
-        if keyed is None or (writable and getattr(value, "requires_grad", False)):
+        if keyed is None or (writable and getattr(value, "requires_grad", False) and sys.modules["torch"].is_grad_enabled()):
             raise TypeError
         layout, pointer = keyed
         if (span := _spans.get(layout)) is None:

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import cache
 from typing import Annotated, Any
 
 from baracuda.core.bounds import AtLeast
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.parameters import ELEMENT, Number, domain_of
 from baracuda.frontends.call import describe
+from baracuda.frontends.declared import declared
+from baracuda.frontends.families import composition
 from baracuda.frontends.multi_tensor import applied
+from baracuda.frontends.parts import of_parts
+from baracuda.ops.declaration.words import Dtype
 from baracuda.ops.elementwise.conversions import cast
 from baracuda.ops.optimizers.norms import clipped
 
-_LIMIT = domain_of(Annotated[Any, Number(), AtLeast(0)])
+_Limit = Annotated[float, AtLeast(0)]
 
 
+@of_parts
+@declared(grads="list ... : float")
 def clip_grad_norm(
-    grads: Sequence[Any],
-    max_norm: float,
+    grads: Any,
+    max_norm: _Limit,
     p: float = 2.0,
     *,
     error_if_nonfinite: bool = False,
-    out: Sequence[Any] | None = None,
     in_place: bool = False,
+    out: Any = None,
 ) -> tuple[Any, list[Any]]:
     """A list of gradients limited by the norm of them all: each times min(max_norm / (norm + 1e-6), 1).
 
@@ -39,18 +44,19 @@ def clip_grad_norm(
     Examples
     --------
     >>> import numpy as np, baracuda
-    >>> grads = [np.float32([3, 0]), np.float32([[4]])]
+    >>> grads = [np.array([3.0, 0.0]), np.array([[4.0]])]
     >>> norm, _ = baracuda.clip_grad_norm(grads, 1.0, in_place=True)
     >>> float(norm), [g.round(3).tolist() for g in grads]
     (5.0, [[0.6, 0.0], [[0.8]]])
     """
-    _LIMIT.check("max_norm", max_norm)
-    norm = _public("grad_norm")(grads, p=p, error_if_nonfinite=error_if_nonfinite)
+    norm = _norm()(grads, p=p, error_if_nonfinite=error_if_nonfinite)
     written = None if out is None else (out,)
     return norm, applied(clipped, (grads, norm), {"max_norm": max_norm}, written, in_place)
 
 
-def master_weight_cast(masters: Sequence[Any], dtype: Any = None, *, out: Sequence[Any] | None = None) -> list[Any]:
+@of_parts
+@declared(masters="list ... : float")
+def master_weight_cast(masters: Any, dtype: Dtype = None, *, out: Any = None) -> list[Any]:
     """Master weights in a model's element: each tensor of a list rounded to `dtype`, to nearest even, or into a tensor of `out`.
 
     With `out`, a list of tensors of the same shapes and any elements, dtype may be left out. All is one launch for each pair of
@@ -64,26 +70,26 @@ def master_weight_cast(masters: Sequence[Any], dtype: Any = None, *, out: Sequen
     >>> [p.tolist() for p in params]
     [[0.0999755859375, 1.0], [2.0]]
     """
-    kind = ELEMENT.check("dtype", dtype)
-    if kind is None and out is None:
+    if dtype is None and out is None:
         raise InvalidProblemError("dtype: None; expected an element, or tensors in out")
     if out is None:
-        return list(applied(cast, (masters,), {"dtype": kind}))
-    if not isinstance(masters, (list, tuple)) or not isinstance(out, (list, tuple)) or len(out) != len(masters):
+        return list(applied(cast, (masters,), {"dtype": dtype}))
+    if not isinstance(out, (list, tuple)) or len(out) != len(masters):
         raise InvalidProblemError(f"out: {type(out).__name__}; expected a list of as many tensors as masters has")
     groups: dict[ElementKind, list[int]] = {}
     for i, t in enumerate(out):
         own = describe(t, f"out[{i}]").kind
-        if kind is not None and own is not kind:
-            raise InvalidProblemError(f"out[{i}]: element is {own}; expected {kind}")
+        if dtype is not None and own is not dtype:
+            raise InvalidProblemError(f"out[{i}]: element is {own}; expected {dtype}")
         groups.setdefault(own, []).append(i)
     for own, items in groups.items():
         applied(cast, ([masters[i] for i in items],), {"dtype": own}, ([out[i] for i in items],))
     return list(out)
 
 
-def _public(name: str) -> Any:
-    """A public function, whose calls are kept."""
-    import baracuda
+@cache
+def _norm() -> Any:
+    """`grad_norm`, whose calls are kept."""
+    from baracuda.frontends.call_cache import cached
 
-    return getattr(baracuda, name)
+    return cached(composition("grad_norm"))

@@ -33,8 +33,8 @@ static PyObject *use_arrays(PyObject *module, PyObject *args) {
 }
 
 static PyObject *use_torch(PyObject *module, PyObject *args) {
-    PyObject *capsule, *tensor, *parameter, *is_neg, *is_conj;
-    if (!PyArg_ParseTuple(args, "OOOOO", &capsule, &tensor, &parameter, &is_neg, &is_conj)) return NULL;
+    PyObject *capsule, *tensor, *parameter, *is_neg, *is_conj, *is_grad_enabled;
+    if (!PyArg_ParseTuple(args, "OOOOOO", &capsule, &tensor, &parameter, &is_neg, &is_conj, &is_grad_enabled)) return NULL;
     const DLPackExchangeAPI *api = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
     if (api == NULL) return NULL;
     if (api->header.version.major != 1 || api->dltensor_from_py_object_no_sync == NULL || api->current_work_stream == NULL)
@@ -43,6 +43,7 @@ static PyObject *use_torch(PyObject *module, PyObject *args) {
     Py_XSETREF(known.parameter, Py_NewRef(parameter));
     Py_XSETREF(known.is_neg, Py_NewRef(is_neg));
     Py_XSETREF(known.is_conj, Py_NewRef(is_conj));
+    Py_XSETREF(known.is_grad_enabled, Py_NewRef(is_grad_enabled));
     known.torch = api;
     Py_RETURN_TRUE;
 }
@@ -92,8 +93,9 @@ PyMODINIT_FUNC PyInit_calls(void) {
         return NULL;
     PyObject *module = PyModule_Create(&definition);
     known.interned = PyDict_New();
-    if (module == NULL || known.interned == NULL) return NULL;
-    if (PyModule_AddIntConstant(module, "INTERFACE", 4) < 0 || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
+    known.requires_grad = PyUnicode_InternFromString("requires_grad");
+    if (module == NULL || known.interned == NULL || known.requires_grad == NULL) return NULL;
+    if (PyModule_AddIntConstant(module, "INTERFACE", 5) < 0 || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
         || PyModule_AddObjectRef(module, "Function", (PyObject *)&FunctionType) < 0
         || PyModule_AddObjectRef(module, "Operator", (PyObject *)&OperatorType) < 0)
         return NULL;

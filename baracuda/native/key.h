@@ -18,6 +18,8 @@ static struct {
     const DLPackExchangeAPI *torch;          /* NULL until PyTorch is there */
     PyObject *tensor, *parameter;            /* its types */
     PyObject *is_neg, *is_conj;              /* their methods */
+    PyObject *requires_grad;                 /* the name of what says that a tensor is differentiated */
+    PyObject *is_grad_enabled;               /* says whether writes are recorded */
     PyObject *layout_of;                     /* the layout of an array of our own that has none yet */
     PyObject *plain;                         /* types whose values hash and hold nothing, as a frozenset */
     PyObject *interned;                      /* values of them: equal ones become one object */
@@ -34,7 +36,7 @@ static Py_ssize_t watchers = 0;
 static _Thread_local Py_ssize_t thread_watchers = 0;
 
 enum { FEW_WORDS = 320, MOST_WORDS = 1 << 17, FEW_TENSORS = 40, MOST_TENSORS = 1 << 14, MOST_NUMBERS = 16, MOST_KEPT = 512,
-       MOST_RANK = 32, MOST_ATTEMPTS = 3, MOST_INTERNED = 4096, MOST_CALLS = 4096 };
+       MOST_RANK = 32, MOST_ATTEMPTS = 3, MOST_INTERNED = 4096, MOST_CALLS = 4096, MOST_DEPTH = 64 };
 enum { SMALL_RESULT = 64 * 1024, SMALL_SCRATCH = 16 << 20, BRIEF = 32 * 1024 };
 
 enum Field { POINTER, SHAPE, STRIDES, ELEMENT, DEVICE, AVAILABLE, BEFORE, IS_READONLY, OWNER, LAYOUT, FIELDS };
@@ -52,7 +54,7 @@ typedef struct {
 typedef struct {
     uint64_t *words;
     Tensor *tensor;
-    int length, room, tensors, tensor_room, numbers;
+    int length, room, tensors, tensor_room, numbers, depth, unrecorded; /* depth: of lists in lists; unrecorded: PyTorch records no writes */
     uint64_t number[2 * MOST_NUMBERS]; /* type and bits of each */
     int64_t bytes;                     /* that all tensors have together */
     uint64_t few_words[FEW_WORDS];
@@ -64,7 +66,7 @@ static void begin_key(Key *key) {
     key->tensor = key->few_tensors;
     key->room = FEW_WORDS;
     key->tensor_room = FEW_TENSORS;
-    key->length = key->tensors = key->numbers = 0;
+    key->length = key->tensors = key->numbers = key->depth = key->unrecorded = 0;
     key->bytes = 0;
 }
 
@@ -159,10 +161,16 @@ static int put_tensor(Key *key, PyObject *object, int library, int written) {
             if (lazy != Py_False) return 0;
         }
         if (written) {
-            PyObject *differentiated = PyObject_GetAttrString(object, "requires_grad");
+            PyObject *differentiated = PyObject_GetAttr(object, known.requires_grad);
             if (differentiated == NULL) { PyErr_Clear(); return 0; }
             Py_DECREF(differentiated);
-            if (differentiated != Py_False) return 0;
+            if (differentiated != Py_False && !key->unrecorded) {
+                PyObject *enabled = PyObject_CallNoArgs(known.is_grad_enabled);
+                if (enabled == NULL) { PyErr_Clear(); return 0; }
+                Py_DECREF(enabled);
+                if (enabled != Py_False) return 0;
+                key->unrecorded = 1;
+            }
         }
         t->device_type = d.device.type;
         t->device_id = d.device.id;
@@ -254,11 +262,13 @@ static int put_value(Key *key, PyObject *value, const Parameter *parameter, int 
     int tuple = PyTuple_CheckExact(value);
     if (tuple || PyList_CheckExact(value)) {
         Py_ssize_t count = PySequence_Fast_GET_SIZE(value);
-        if (!put(key, (uint64_t)(tuple ? TUPLE_ : LIST_) | (uint64_t)count << 8)) return 0;
+        if (key->depth >= MOST_DEPTH || !put(key, (uint64_t)(tuple ? TUPLE_ : LIST_) | (uint64_t)count << 8)) return 0;
+        key->depth++;
         for (Py_ssize_t i = 0; i < count && i < PySequence_Fast_GET_SIZE(value); i++) {
             int done = put_value(key, PySequence_Fast_GET_ITEM(value, i), NULL, written);
             if (done <= 0) return done;
         }
+        key->depth--;
         return 1;
     }
     if (PyComplex_CheckExact(value)) {

@@ -372,6 +372,16 @@ LARGER: tuple[FunctionCase, ...] = (
         for m in (1, 20) for t, length in (("Q4_0", 32), ("Q8_0", 32), ("Q6_K", 256))
     ),
     *(_call("nf4_gemm", _t(m, 300), _CODES, _t(70, 5)) for m in (2, 40)),
+    # steps of optimizers, norms of lists
+    *(_call("adafactor_step", _t(40, 33), _t(40, 33), 0.1, 3, _t(40, 1, domain="positive"), _t(1, 33, domain="positive"), **w)
+      for w in ({}, {"weight_decay": 0.1, "relative": False})),
+    _call("adafactor_step", _t(500), _t(500), 0.1, 3, variance=_t(500, domain="positive")),
+    *(_call("muon_newton_schulz", _t(*s), dtype=d) for s in ((40, 24), (2, 24, 40)) for d in ("bf16", "f32")),
+    _call("muon_step", _t(40, 24), _t(40, 24), _t(40, 24), 0.1, adjust_lr="match_rms_adamw"),
+    _call("sparse_adam_step", _t(30, 9), _index(30, 70), _t(70, 9), _t(30, 9), _t(30, 9, domain="positive"), 0.1, 3),
+    _call("rowwise_adagrad_step", _t(30, 9), _t(70, 9), _t(30, domain="positive"), 0.1, _index(30, 70), weight_decay=0.1),
+    *(_call("grad_norm", [_t(3, 700), _t(70000), _t(), _t(0, 3), _t(9)], p=p) for p in (1.0, 2.0, 3.0, float("inf"))),
+    _call("clip_grad_norm", [_t(3, 700), _t(70000), _t()], 1.0),
     _call("interp", _LONG, _t(40, domain="sorted"), _t(40)), _call("polymul", _t(30), _t(40)), _call("unwrap", _ROWS),
     # quantization by integers
     *(_call("quantize_dynamic", _X, axis=a, symmetric=s) for a in (None, -1, (0, 2)) for s in (True, False)),

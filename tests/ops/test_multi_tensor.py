@@ -100,9 +100,8 @@ def test_layouts_that_do_not_go_together_are_calls_of_their_own(device: str) -> 
 def test_other_functions(device: str) -> None:
     x = _lists(1)[0]
     (values,) = _on([x], device)
-    assert _bytes(baracuda.multi_tensor_apply(baracuda.mul, values, 2.5)) == [
-        np.asarray(t * np.float32(2.5)).tobytes() for t in x
-    ]
+    products = [np.asarray(t * np.float32(2.5)) for t in x]
+    assert _bytes(baracuda.multi_tensor_apply(baracuda.mul, values, 2.5)) == [t.tobytes() for t in products]
     assert _bytes(baracuda.multi_tensor_apply(baracuda.sqrt, values, in_place=True)) == [np.sqrt(t).tobytes() for t in x]
     assert _bytes(values) == [np.sqrt(t).tobytes() for t in x]
     items = _lists(4, shapes=[(7,), (3, 5)])
@@ -136,6 +135,16 @@ def test_a_thousand_tensors_are_one_launch_that_is_made_again(device: str, monke
         baracuda.multi_tensor_apply(baracuda.adamw_step, *lists, 0.1 / step, step, in_place=True)
         baracuda.grad_norm(lists[1])
     assert launches == [(True, 1), (True, 2)]  # programs: the sums, and their norm
+
+
+def test_parameters_of_torch_where_it_records_nothing() -> None:
+    params, grads = [torch.nn.Parameter(torch.ones(3)) for _ in range(3)], [torch.ones(3)] * 3
+    for step in (1, 2, 3):
+        with pytest.raises(InvalidProblemError, match="it requires grad"):
+            baracuda.multi_tensor_apply(baracuda.sgd_step, params, grads, 0.125, in_place=True)
+        with torch.no_grad():
+            baracuda.multi_tensor_apply(baracuda.sgd_step, params, grads, 0.125, in_place=True)
+        assert [p.tolist() for p in params] == [[1 - step / 8] * 3] * 3
 
 
 P, G = np.ones(3, np.float32), np.ones(3, np.float32)

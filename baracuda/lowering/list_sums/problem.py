@@ -11,11 +11,8 @@ Items are a table as in `baracuda.lowering.lists.problem`; one more number says 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from baracuda.formula.order import SEGMENT
 from baracuda.lowering.lists.problem import beginnings, room_of
@@ -52,12 +49,3 @@ def words_of(sizes: Sequence[int], slots: Sequence[int], room: int) -> list[int]
     """The table: where the blocks of each item begin, how many elements it has, where its result goes."""
     missing = [0] * (room - len(sizes))
     return [*beginnings(sizes, STEP, room)[:room], *sizes, *missing, *slots, *missing]
-
-
-def table_of(name: tuple[Hashable, ...]) -> np.ndarray[Any, Any]:
-    """The same in memory, as integers of 64 bits."""
-    _, room, sizes, slots = name
-    assert isinstance(room, int)
-    assert isinstance(sizes, tuple)
-    assert isinstance(slots, tuple)
-    return np.array(words_of(sizes, slots, room), np.int64)

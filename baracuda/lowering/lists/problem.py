@@ -5,9 +5,9 @@ all tensors of one item in the same order of memory, so that an item is a number
 each item, or a single one, of a single element, that all items share. Which formula it is, is a nest of one axis, whose extent
 means nothing.
 
-What the items are is a table: their addresses among the words of the launch, an operand's one behind the other; how many elements
-each has, and where its work begins, on a GPU in memory of its own, since the words of a launch have an end. Code depends on the
-formula and on how many items there is room for, never on sizes.
+What the items are is a table among the words of the launch: their addresses, an operand's one behind the other; how many elements
+each has, and where its work begins. These two lie, where there are many items on a GPU, in memory of their own, since there is an
+end to the words of a launch. Code depends on the formula and on how many items there is room for, never on sizes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from baracuda.lowering.nest.problem import Nest
 #: How many items a program has room for; the largest that the words of a launch allow, at most.
 ROOM = (8, 64, 256, 1024, 4096)
 #: Words of a launch for addresses: 32 KiB less 4 bytes is what a GPU takes, and some are other words.
-MOST_WORDS = 4064
+MOST_WORDS = 4048
+#: Items whose table lies among the words of a launch on a GPU, at most.
+FEW = 256
 #: Extent of the nest.
 EXTENT = 1 << 12
 

@@ -22,7 +22,8 @@ from baracuda.ops.declaration.words import Eps, Positive
 from baracuda.ops.indexing.moves import move
 from baracuda.ops.optimizers.factored import Least
 from baracuda.ops.optimizers.optimizers import bias_correction, decayed, descent
-from baracuda.ops.quantization.codebooks import dynamic_map, midpoints
+from baracuda.ops.quantization.blockwise import nearest_code
+from baracuda.ops.quantization.codebooks import dynamic_map
 
 _F32, _S32, _U8 = ElementKind.F32, ElementKind.S32, ElementKind.U8
 
@@ -39,12 +40,9 @@ def _coded(value: Expr, *, signed: bool) -> tuple[Stored, Stored]:
     """Codes of the nearest values of the map, and the largest magnitude of the block that they count against."""
     absmax = f.max_(abs(value))
     share = value / select(f.equal(absmax, 0.0), 1.0, absmax)
-    middle, found = _bits(midpoints(signed)), const(0, _S32)
-    for step in (128, 64, 32, 16, 8, 4, 2, 1):
-        found = select(share > lookup(found + (step - 1), middle, _F32), found + step, found)
-    zero = const(int(np.argmin(np.abs(dynamic_map(signed)))), _S32)
-    found = select(f.equal(share, share), found, zero)
+    found = nearest_code(share, signed)
     if signed:  # what is below 0 stays so
+        zero = const(int(np.argmin(np.abs(dynamic_map(signed)))), _S32)
         found = select((value < 0.0) & f.equal(found, zero), zero - 1, found)
     return Stored(found, _U8), Stored(absmax, _F32)
 
@@ -136,8 +134,8 @@ def adam8bit_step(
     >>> m, v = np.full(300, 127, np.uint8), np.zeros(300, np.uint8)
     >>> largest, largest_sq = np.zeros(2, np.float32), np.zeros(2, np.float32)
     >>> _ = baracuda.adam8bit_step(p, g, m, v, largest, largest_sq, 0.1, 1, out=(p, m, v, largest, largest_sq))
-    >>> p[[0, -1]].round(3).tolist(), largest.round(3).tolist()
-    ([1.1, 0.9], [0.1, 0.1])
+    >>> (10 * p[[0, -1]]).round().tolist(), (100 * largest).round().tolist()
+    ([11.0, 9.0], [10.0, 10.0])
     """
     old = [param, exp_avg, exp_avg_sq, absmax, absmax_sq]
     new = do.replacing(old)

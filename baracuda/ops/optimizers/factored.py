@@ -141,8 +141,7 @@ def adafactor_step(
     Examples
     --------
     >>> import numpy as np, baracuda
-    >>> p, g = np.ones((2, 3), np.float32), np.ones((2, 3), np.float32)
-    >>> row, col = np.zeros((2, 1), np.float32), np.zeros((1, 3), np.float32)
+    >>> p, g, row, col = np.ones((2, 3)), np.ones((2, 3)), np.zeros((2, 1)), np.zeros((1, 3))
     >>> _ = baracuda.adafactor_step(p, g, 0.01, 1, row, col, out=(p, row, col))
     >>> p.round(4).tolist(), row.tolist()
     ([[0.99, 0.99, 0.99], [0.99, 0.99, 0.99]], [[1.0], [1.0]])

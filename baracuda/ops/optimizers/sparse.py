@@ -209,8 +209,8 @@ def rowwise_adagrad_step(
     Examples
     --------
     >>> import numpy as np, baracuda
-    >>> p, s = np.ones((2, 2), np.float32), np.zeros(2, np.float32)
-    >>> _ = baracuda.rowwise_adagrad_step(p, np.float32([[3, 4]]), s, 0.1, np.array([1]), out=(p, s))
+    >>> p, s = np.ones((2, 2)), np.zeros(2)
+    >>> _ = baracuda.rowwise_adagrad_step(p, np.array([[3.0, 4.0]]), s, 0.1, np.array([1]), out=(p, s))
     >>> s.tolist(), p[0].tolist(), p[1].round(3).tolist()
     ([0.0, 12.5], [1.0, 1.0], [0.915, 0.887])
     """

@@ -30,6 +30,17 @@ class Sentences:
         return shape
 
 
+def batch_of(tokens: Sequence[Sequence[int]], device: bc.Device, dtype: Any) -> Batch:
+    """Sentences of tokens, filled up, on a device."""
+    lengths = np.array([len(ids) for ids in tokens], np.int32)
+    padded = np.zeros((len(tokens), -(-max(lengths) // MULTIPLE) * MULTIPLE), np.int32)
+    shares = np.zeros(padded.shape, dtype)
+    for i, ids in enumerate(tokens):
+        padded[i, : len(ids)] = ids
+        shares[i, : len(ids)] = 1 / len(ids)
+    return Batch(*(bc.to_device(x, device) for x in (padded, lengths, shares)))
+
+
 class Encoder:
     """The model with its weights on a device, in "f32" or "bf16". With `fast`, products and attention are a library's where
     there is one, and their bits that library's. With `recorded`, each shape of batch is recorded when it first comes, and from
@@ -49,13 +60,7 @@ class Encoder:
 
     def batch(self, tokens: Sequence[Sequence[int]]) -> Batch:
         """Sentences of tokens, filled up, on the device."""
-        lengths = np.array([len(ids) for ids in tokens], np.int32)
-        padded = np.zeros((len(tokens), -(-max(lengths) // MULTIPLE) * MULTIPLE), np.int32)
-        shares = np.zeros(padded.shape, self.dtype)
-        for i, ids in enumerate(tokens):
-            padded[i, : len(ids)] = ids
-            shares[i, : len(ids)] = 1 / len(ids)
-        return Batch(*(bc.to_device(x, self.device) for x in (padded, lengths, shares)))
+        return batch_of(tokens, self.device, self.dtype)
 
     def run(self, batch: Batch) -> Any:
         """The embeddings of a batch, on the device."""

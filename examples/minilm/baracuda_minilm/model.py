@@ -5,11 +5,13 @@ with each sentence's own length beside them; what stands behind a sentence's end
 
 Weights are a dict by the names of the model's file, and so are gradients. Beside them is `query_key_value`, for each layer: one
 tensor, whose rows the weights of query, key and value are, so that the three are one product. What a backward reads, its forward
-puts on a tape, if there is one.
+puts on a tape, if there is one. Dropout has a key for each of its places, folded out of that of the call: no mask is stored, and
+the backward draws it again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,21 +34,25 @@ class Batch:
 
 @dataclass(frozen=True)
 class MiniLM:
-    """The encoder. `preference` says how products and attention are computed: by default reproducibly."""
+    """The encoder. `preference` says how products and attention are computed: by default reproducibly. `dropout` is the share of
+    elements that a call with a key leaves out of the embeddings and of what each layer adds."""
 
     weights: Weights
     heads: int = 12
     layers: int = 6
     eps: float = 1e-12
     preference: bc.PlanPreference | None = None
+    dropout: float = 0.1
 
     # --- forward ------------------------------------------------------------------------------------------------------
 
-    def __call__(self, batch: Batch, tape: Tape | None = None) -> Tensor:
-        """The embeddings (batch, 384), of length 1, of sentences; with a tape, `backward` can follow."""
-        x = self.embed(batch.tokens, tape)
+    def __call__(self, batch: Batch, tape: Tape | None = None, key: Tensor | None = None) -> Tensor:
+        """The embeddings (batch, 384), of length 1, of sentences; with a tape, `backward` can follow, with a key there is
+        dropout."""
+        keys = [None] * (1 + 2 * self.layers) if key is None else [bc.rng_fold_in(key, i) for i in range(1 + 2 * self.layers)]
+        x = self.dropped(self.embed(batch.tokens, tape), keys[0], tape)
         for i in range(self.layers):
-            x = self.layer(x, batch.lengths, f"encoder.layer.{i}", tape)
+            x = self.layer(x, batch.lengths, f"encoder.layer.{i}", tape, keys[2 * i + 1 : 2 * i + 3])
         return self.pool(x, batch.shares, tape)
 
     def embed(self, tokens: Tensor, tape: Tape | None) -> Tensor:
@@ -59,12 +65,13 @@ class MiniLM:
         places = bc.add(table[:length], w["embeddings.token_type_embeddings.weight"][:1])  # every token is of the first type
         return self.add_norm(words, places[None], "embeddings.LayerNorm", tape)
 
-    def layer(self, x: Tensor, lengths: Tensor, name: str, tape: Tape | None) -> Tensor:
+    def layer(self, x: Tensor, lengths: Tensor, name: str, tape: Tape | None, keys: Sequence[Tensor | None]) -> Tensor:
         """Self-attention, then two linear layers with GELU between them; each added to its input and normalised."""
-        attended = self.attention(x, lengths, f"{name}.attention", tape)
+        attended = self.dropped(self.attention(x, lengths, f"{name}.attention", tape), keys[0], tape)
         y = self.add_norm(attended, x, f"{name}.attention.output.LayerNorm", tape)
         hidden = self.linear(y, f"{name}.intermediate.dense", tape, activation="gelu")
-        return self.add_norm(self.linear(hidden, f"{name}.output.dense", tape), y, f"{name}.output.LayerNorm", tape)
+        out = self.dropped(self.linear(hidden, f"{name}.output.dense", tape), keys[1], tape)
+        return self.add_norm(out, y, f"{name}.output.LayerNorm", tape)
 
     def attention(self, x: Tensor, lengths: Tensor, name: str, tape: Tape | None) -> Tensor:
         """softmax(q k' / sqrt(depth)) v for each head, the keys behind a sentence's end left out."""
@@ -96,7 +103,7 @@ class MiniLM:
         dx = bc.mul(batch.shares[:, :, None], dmean[:, None, :])
         for i in reversed(range(self.layers)):
             dx = self.layer_backward(dx, batch.lengths, f"encoder.layer.{i}", tape, grads)
-        dx = self.add_norm_backward(dx, "embeddings.LayerNorm", tape, grads)
+        dx = self.add_norm_backward(self.dropped_backward(dx, tape), "embeddings.LayerNorm", tape, grads)
         words, places, kinds = (f"embeddings.{part}_embeddings.weight" for part in ("word", "position", "token_type"))
         grads[words] = bc.embedding_backward(dx, batch.tokens, self.weights[words], bounds="clamp")
         grads[places] = bc.sum(dx, axis=0)  # of the positions that there are
@@ -105,10 +112,11 @@ class MiniLM:
 
     def layer_backward(self, dy: Tensor, lengths: Tensor, name: str, tape: Tape, grads: Weights) -> Tensor:
         dout = self.add_norm_backward(dy, f"{name}.output.LayerNorm", tape, grads)
-        dhidden = self.linear_backward(dout, f"{name}.output.dense", tape, grads)
+        dhidden = self.linear_backward(self.dropped_backward(dout, tape), f"{name}.output.dense", tape, grads)
         dmiddle = self.linear_backward(dhidden, f"{name}.intermediate.dense", tape, grads, activation="gelu")
         dsum = self.add_norm_backward(bc.add(dout, dmiddle), f"{name}.attention.output.LayerNorm", tape, grads)
-        return bc.add(dsum, self.attention_backward(dsum, lengths, f"{name}.attention", tape, grads))
+        dattended = self.dropped_backward(dsum, tape)
+        return bc.add(dsum, self.attention_backward(dattended, lengths, f"{name}.attention", tape, grads))
 
     def attention_backward(self, dy: Tensor, lengths: Tensor, name: str, tape: Tape, grads: Weights) -> Tensor:
         djoined = self.linear_backward(dy, f"{name}.output.dense", tape, grads)
@@ -140,6 +148,15 @@ class MiniLM:
         gradients = bc.linear_backward(dy, x, *self.parameters(name), activation=activation, z=z, preference=self.preference)
         dx, grads[f"{name}.weight"], grads[f"{name}.bias"] = gradients
         return dx
+
+    def dropped(self, x: Tensor, key: Tensor | None, tape: Tape | None) -> Tensor:
+        if tape is not None:
+            tape.append((key,))
+        return x if key is None else bc.dropout(x, key, self.dropout)
+
+    def dropped_backward(self, dy: Tensor, tape: Tape) -> Tensor:
+        (key,) = tape.pop()
+        return dy if key is None else bc.dropout_backward(dy, key, self.dropout)
 
     def add_norm(self, x: Tensor, residual: Tensor, name: str, tape: Tape | None) -> Tensor:
         weight, bias = self.parameters(name)

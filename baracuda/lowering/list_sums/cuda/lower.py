@@ -8,12 +8,12 @@ from baracuda.codegen.cuda.emit import Emitter, number
 from baracuda.codegen.cuda.prelude import COMPUTE_TYPE, STORAGE_TYPE
 from baracuda.core.errors import UnsupportedError
 from baracuda.formula.expr import Axes, Expr
-from baracuda.lowering.list_sums.problem import SEGMENTS, STEP, ListSums, table_of
-from baracuda.lowering.lists.cuda.lower import search
+from baracuda.lowering.list_sums.problem import SEGMENTS, STEP, ListSums, words_of
+from baracuda.lowering.lists.cuda.lower import placed, search
 from baracuda.lowering.nest.cuda.kernel import INDEX_LIMIT, Target, Words, translation_unit
 from baracuda.lowering.nest.problem import reduces
 from baracuda.lowering.reduction.cuda.rows import OPERATION, identity
-from baracuda.runtime.program import Constant, KernelSource, Launch, Lowered
+from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 _WARPS = 8
 _THREADS = 32 * _WARPS
@@ -27,18 +27,17 @@ def ways(problem: ListSums, target: Target) -> Iterator[Lowered]:
         raise UnsupportedError(f"{sum(problem.sizes)} elements; expected fewer blocks of {STEP} than {INDEX_LIMIT}")
     (n,) = reduces(nest.graph, Axes.INNER)
     words = Words(room + 1, nest.graph.params)
-    table = words.word(0)
+    where, constants = placed(words, words_of(problem.sizes, problem.slots, room), room)
     head = [
-        f"const i64* const starts = (const i64*)({table});",
+        f"const u64* const starts = {where};",
         f"T* const partials = (T*)W.w[{room + 1}];",
     ]
     source = translation_unit(words, [*head, *search(room), *_part(problem, n)], _THREADS, _definitions(problem, n))
     whole = translation_unit(words, [*head, *_whole(problem, n)], _THREADS, _definitions(problem, n))
-    name = ("list sums", room, problem.sizes, problem.slots)
     first = [Launch(KernelSource(source), (problem.blocks, 1, 1), _THREADS)] if problem.blocks else []
     launches = (*first, Launch(KernelSource(whole), (len(problem.sizes), 1, 1), _THREADS))
     nbytes = max(problem.blocks, 1) * n.kind.itemsize
-    yield Lowered(launches, tuple(words.values), nbytes, f"{len(problem.sizes)} items", (Constant(0, name, table_of),))
+    yield Lowered(launches, tuple(words.values), nbytes, f"{len(problem.sizes)} items", constants)
 
 
 def _definitions(problem: ListSums, n: Expr) -> str:
@@ -55,8 +54,8 @@ def _part(problem: ListSums, n: Expr) -> list[str]:
     value = emitter.value(n.args[0])
     nothing = identity(n)
     return [
-        f"const i64 done = ((i64)blockIdx.x - starts[low]) * {STEP};",
-        f"const i64 left = starts[{problem.room} + low] - done;",
+        f"const i64 done = ((i64)blockIdx.x - (i64)starts[low]) * {STEP};",
+        f"const i64 left = (i64)starts[{problem.room} + low] - done;",
         "const S* const from = (const S*)W.w[low] + done;",
         "const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;",
         f"__shared__ T shared[{SEGMENTS}];",
@@ -104,7 +103,7 @@ def _whole(problem: ListSums, n: Expr) -> list[str]:
     """The blocks of one item, in adjacent pairs, level by level."""
     room = problem.room
     return [
-        f"const i64 size = starts[{room} + blockIdx.x];",
+        f"const i64 size = (i64)starts[{room} + blockIdx.x];",
         f"T* const result = (T*)W.w[{room}] + starts[{2 * room} + blockIdx.x];",
         f"i64 count = (size + {STEP - 1}) / {STEP};",
         "T* const own = partials + starts[blockIdx.x];",
