@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from baracuda.core.descriptor import Args
-from baracuda.core.device import Device
+from baracuda.core.device import Device, DeviceKind
 from baracuda.core.elements import ElementKind
 from baracuda.core.implementation import Found
-from baracuda.core.plan import Plan
+from baracuda.core.plan import A, Plan
 from baracuda.core.sku import MathPrecision, OpCategory
 from baracuda.core.spec import TensorSpec
 from baracuda.formula.integer_products import bits_of
@@ -66,25 +66,51 @@ def precisions(d: RecurrentDescriptor) -> tuple[MathPrecision | None, ...]:
     return (None, MathPrecision.INT23, MathPrecision.INT15) if d.compute is ElementKind.F32 else (None,)
 
 
-def _candidates(
-    device: Device, pipeline: Callable[[RecurrentDescriptor, int], Pipeline], cls: type[Plan[Any, Any]], d: RecurrentDescriptor
-) -> Found:
-    def made(math: MathPrecision | None) -> PipelineImplementation:
-        return PipelineImplementation(device, pipeline(d, bits_of(math)), cls.tensors, d, math)
+def fastest(device: Device, d: RecurrentDescriptor) -> tuple[MathPrecision | None, ...]:
+    """The same, the fastest first: on a GPU's tensor cores the fewest digits that hold what elements are rounded to."""
+    if device.kind is DeviceKind.CPU or d.compute is not ElementKind.F32:
+        return precisions(d)
+    best = MathPrecision.INT15 if d.element.bits < 32 else MathPrecision.INT23
+    return (best, *(m for m in precisions(d) if m is not best))
 
-    return tuple(c for math in precisions(d) for c in candidates(device, partial(made, math)))
+
+class _LayerPlan(Plan[RecurrentDescriptor, A]):
+    """What both directions share: the arithmetics to choose from."""
+
+    category, has_tiers = OpCategory.RNN, True
+
+    @classmethod
+    @abstractmethod
+    def pipeline(cls, descriptor: RecurrentDescriptor, bits: int) -> Pipeline:
+        """The steps of a layer, whose products are integers of so many bits."""
+
+    @classmethod
+    def implementations(cls, device: Device, descriptor: RecurrentDescriptor) -> Found:
+        return cls._candidates(device, descriptor, precisions(descriptor))
+
+    @classmethod
+    def fastest_first(cls, device: Device, descriptor: RecurrentDescriptor) -> Found:
+        return cls._candidates(device, descriptor, fastest(device, descriptor))
+
+    @classmethod
+    def _candidates(cls, device: Device, d: RecurrentDescriptor, order: tuple[MathPrecision | None, ...]) -> Found:
+        def made(math: MathPrecision | None) -> PipelineImplementation:
+            return PipelineImplementation(device, cls.pipeline(d, bits_of(math)), cls.tensors, d, math)
+
+        return tuple(c for math in order for c in candidates(device, partial(made, math)))
 
 
-class RecurrentPlan(Plan[RecurrentDescriptor, RecurrentArgs]):
+class RecurrentPlan(_LayerPlan[RecurrentArgs]):
     """A layer in one direction: at each step the state that the cell computes from x, the products w_hh h and the state before
     it.
 
     Each product is a chain of fused multiply-adds in rising k, from +0; with `math` INT23 or INT15 it is an integer product of 23
-    or 15 bits instead, which a GPU's tensor cores take. Then the biases, b_ih to x and b_hh to the product, and then the two are
-    added. States are kept in the kind computed in. y is 0 at steps beyond a row's length. All four promises hold.
+    or 15 bits instead, which a GPU's tensor cores take; on a GPU `fastest` says so, 15 bits for 16-bit elements. Then the biases,
+    b_ih to x and b_hh to the product, and then the two are added. States are kept in the kind computed in. y is 0 at steps beyond
+    a row's length. All four promises hold.
     """
 
-    category, op, args, has_tiers = OpCategory.RNN, "recurrent", RecurrentArgs, True
+    op, args = "recurrent", RecurrentArgs
     tensors = (
         _X,
         *_WEIGHTS,
@@ -101,8 +127,8 @@ class RecurrentPlan(Plan[RecurrentDescriptor, RecurrentArgs]):
     )
 
     @classmethod
-    def implementations(cls, device: Device, descriptor: RecurrentDescriptor) -> Found:
-        return _candidates(device, forward, cls, descriptor)
+    def pipeline(cls, descriptor: RecurrentDescriptor, bits: int) -> Pipeline:
+        return forward(descriptor, bits)
 
 
 @dataclass
@@ -141,7 +167,7 @@ class RecurrentBackwardArgs(Args):
     dm0: Any
 
 
-class RecurrentBackwardPlan(Plan[RecurrentDescriptor, RecurrentBackwardArgs]):
+class RecurrentBackwardPlan(_LayerPlan[RecurrentBackwardArgs]):
     """The gradients of a layer in one direction, through time.
 
     At each step, from a row's last one to its first, the formula's gradients by the gates are what dh is made of for the step
@@ -150,7 +176,7 @@ class RecurrentBackwardPlan(Plan[RecurrentDescriptor, RecurrentBackwardArgs]):
     when they are stored. All four promises hold.
     """
 
-    category, op, args, has_tiers = OpCategory.RNN, "recurrent_backward", RecurrentBackwardArgs, True
+    op, args = "recurrent_backward", RecurrentBackwardArgs
     tensors = (
         TensorSpec("dy", "the gradient of y", shape="y_shape", when="has_dy"),
         TensorSpec("dh_n", "that of the last hidden state", shape="hidden_shape", when="has_dh"),
@@ -179,5 +205,5 @@ class RecurrentBackwardPlan(Plan[RecurrentDescriptor, RecurrentBackwardArgs]):
     )  # fmt: skip
 
     @classmethod
-    def implementations(cls, device: Device, descriptor: RecurrentDescriptor) -> Found:
-        return _candidates(device, backward, cls, descriptor)
+    def pipeline(cls, descriptor: RecurrentDescriptor, bits: int) -> Pipeline:
+        return backward(descriptor, bits)

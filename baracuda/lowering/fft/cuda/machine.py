@@ -20,12 +20,18 @@ from baracuda.runtime.program import Constant
 #: The longest transform whose roots between columns and rows are a table of their own: beyond it each is made of two.
 TABLED = 1 << 22
 
+#: Bytes of numbers that a second cache holds beside others.
+_CACHED = 16 << 20
+
 #: What kernels say of complex numbers and of rows.
 DEFINITIONS = """
 typedef {type} R;
 struct alignas(2 * sizeof(R)) C {{ R re, im; }};
 struct alignas(16) C128 {{ double re, im; }};
 struct Row {{ const char* x; char* y; i64 batch; int from, to, column; }};
+// Numbers that are not needed again, which the second cache gives up before others.
+__device__ __forceinline__ C load_once(const C* p) {{ const {type}2 v = __ldcs((const {type}2*)p); return C{{v.x, v.y}}; }}
+__device__ __forceinline__ void store_once(C* p, C z) {{ __stcs(({type}2*)p, make_{type}2(z.re, z.im)); }}
 """
 
 
@@ -58,6 +64,17 @@ class CudaMachine:
         self.head: list[str] = []
         self.strides: dict[int, str] = {}
         self._scale: str | None = None
+        #: Whether numbers pass through the second cache, in which the roots between columns and rows shall stay.
+        self.passing = pass_.length < problem.length and problem.count * problem.length * 2 * problem.kind.itemsize > _CACHED
+
+    def _loaded(self, at: str) -> str:
+        """The complex number at an address."""
+        return f"load_once({at})" if self.passing else f"*({at})"
+
+    def _stored(self, at: str, number: Number) -> str:
+        """A statement that stores a complex number at an address."""
+        value = f"C{{{number[0]}, {number[1]}}}"
+        return f"store_once({at}, {value});" if self.passing else f"*({at}) = {value};"
 
     @property
     def dtype(self) -> Any:
@@ -156,7 +173,7 @@ class CudaMachine:
             return self.new(f"{guard}(R)widen(*(const {type_}*){at}){zero}"), None
         part = self._part(rows.kind)
         if rows.alignment % rows.kind.itemsize == 0 and not self.problem.general:
-            value = self.new(f"{guard}*(const C*){at}{' : C{0, 0}' if exists else ''}", "C")
+            value = self.new(f"{guard}{self._loaded(f'(const C*){at}')}{' : C{0, 0}' if exists else ''}", "C")
             return f"{value}.re", f"{value}.im"
         return (
             self.new(f"{guard}(R)((const {part}*){at})[0]{zero}"),
@@ -172,27 +189,27 @@ class CudaMachine:
             type_ = STORAGE_TYPE[rows.kind]
             self.lines.append(f"{guard}*({type_}*){at} = Narrow<{type_}, R>::to({re});")
         elif rows.alignment % rows.kind.itemsize == 0 and not self.problem.general:
-            self.lines.append(f"{guard}*(C*){at} = C{{{re}, {im}}};")
+            self.lines.append(guard + self._stored(f"(C*){at}", number))
         else:
             part = self._part(rows.kind)
             self.lines.append(f"{guard}{{ (({part}*){at})[0] = {re}; (({part}*){at})[1] = {im}; }}")
 
     def load_pair(self, i: str) -> Number:
-        value = self.new(f"((const C*)my.x)[{i}]", "C")
+        value = self.new(self._loaded(f"(const C*)my.x + {i}"), "C")
         return f"{value}.re", f"{value}.im"
 
     def store_pair(self, i: str, number: Number, exists: str | None) -> None:
         guard = f"if ({exists}) " if exists else ""
-        self.lines.append(f"{guard}((C*)my.y)[{i}] = C{{{number[0]}, {number[1]}}};")
+        self.lines.append(guard + self._stored(f"(C*)my.y + {i}", number))
 
     def load_buffer(self, source: Source, i: str) -> Number:
-        value = self.new(f"((const C*)({self.buffers[source.buffer]}))[my.batch * {source.length} + {i}]", "C")
+        value = self.new(self._loaded(f"(const C*)({self.buffers[source.buffer]}) + (my.batch * {source.length} + {i})"), "C")
         return f"{value}.re", f"{value}.im"
 
     def store_buffer(self, target: Target, i: str, number: Number, exists: str | None) -> None:
         guard = f"if ({exists}) " if exists else ""
-        at = f"((C*)({self.buffers[target.buffer]}))[my.batch * {target.length} + {i}]"
-        self.lines.append(f"{guard}{at} = C{{{number[0]}, {number[1]}}};")
+        at = f"(C*)({self.buffers[target.buffer]}) + (my.batch * {target.length} + {i})"
+        self.lines.append(guard + self._stored(at, number))
 
     def pointer(self, type_: str, *name: Any) -> str:
         """The address of a table."""

@@ -121,7 +121,11 @@ class RecurrenceOperands:
         return f"Narrow<{STORAGE_TYPE[self.arrays[tensor].kind]}, {COMPUTE_TYPE[expr.kind]}>::to({value})"
 
 
-def source(code: RecurrenceOperands, body: Sequence[str], threads: int, tables: str = "", *, shared: bool = False) -> str:
-    """The whole translation unit around the body of a kernel; `tables` is what it uses beside the prelude."""
+def source(
+    code: RecurrenceOperands, body: Sequence[str], threads: int, tables: str = "", *, shared: bool = False, blocks: int = 0
+) -> str:
+    """The whole translation unit around the body of a kernel; `tables` is what it uses beside the prelude, and `blocks` how many
+    a multiprocessor should hold."""
     memory = "extern __shared__ __align__(16) unsigned char shared_state[];\n" if shared else ""
-    return translation_unit(code.words, body, threads, f"{_INDEX}{table_definitions(code.tables)}{memory}{tables}")
+    definitions = f"{_INDEX}{table_definitions(code.tables)}{memory}{tables}"
+    return translation_unit(code.words, body, threads, definitions, blocks=blocks)

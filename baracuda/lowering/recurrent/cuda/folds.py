@@ -13,6 +13,8 @@ from baracuda.lowering.recurrence.problem import LANE, ArrayLayout
 from baracuda.lowering.recurrent.cuda.tiling import LANES, padded, parts_of, tiles_of, tiling
 from baracuda.lowering.recurrent.problem import Phase, Recurrent
 
+#: Registers for what is read ahead.
+_HELD = 80
 #: Bytes from one counter to the next: lines of the second cache.
 _COUNTER = 128
 
@@ -192,34 +194,45 @@ class Folds:
         return lines
 
     def _inner(self, phase: Phase, now: Sequence[int], products: int, parts: int) -> list[str]:
-        """The loop over k of a chunk."""
+        """The loop over k of a chunk, some k at a time: first all that is read of them, so that loads are not waited for one by
+        one."""
         shape = self.shape
 
         def held(n: Expr) -> str:
             name = n.attr[0]
             if name == "k":
-                return "(k0 + kk)"
+                return "(k0 + kk + u)"
             if name == "weight":
-                return "w.v[g]"
+                return "w[u].v[g]"
             if name == "message":
-                return f"m[{'g' if phase.paired else '0'}].v[r]"
+                return f"m[{'g' if phase.paired else '0'}][u].v[r]"
             return f"a{n.attr[1]}[r][g]"
 
         scope = self.code.scope({}, state=held)
         values = [scope.value(phase.folds[f].next) for f in now]
         inside = [*scope.lines, *(f"a{f}[r][g] = {value};" for f, value in zip(now, values, strict=True))]
-        loads = [
-            f"const auto w = *(const Vec<{self.type}, {products}>*)(weights + kk * {LANES * products} + l * {products});",
-            f"Vec<{self.type}, {shape.each}> m[{parts}];",
-            "#pragma unroll",
-            f"for (int p = 0; p < {parts}; ++p)",
-            f"  m[p] = *(const Vec<{self.type}, {shape.each}>*)(({self.type}*)stage + (p * {shape.chunk} + kk) * {shape.rows} + "
-            f"group * {shape.each});",
-        ]
-        body = [
-            *loads, "#pragma unroll", f"for (int r = 0; r < {shape.each}; ++r)", "  #pragma unroll",
-            *braced(f"  for (int g = 0; g < {phase.products}; ++g)", inside),
-        ]  # fmt: skip
-        whole = ["#pragma unroll 8", *braced(f"for (int kk = 0; kk < {shape.chunk}; ++kk)", body)]
-        rest = ["#pragma unroll 1", *braced("for (int kk = 0; kk < count; ++kk)", body)]
+
+        def some(count: int) -> list[str]:
+            message = f"((const {self.type}*)stage + (p * {shape.chunk} + kk + u) * {shape.rows} + group * {shape.each})"
+            return [
+                f"Vec<{self.type}, {products}> w[{count}];",
+                f"Vec<{self.type}, {shape.each}> m[{parts}][{count}];",
+                "#pragma unroll",
+                *braced(
+                    f"for (int u = 0; u < {count}; ++u)",
+                    [
+                        f"w[u] = *(const Vec<{self.type}, {products}>*)(weights + ((kk + u) * {LANES} + l) * {products});",
+                        "#pragma unroll",
+                        f"for (int p = 0; p < {parts}; ++p) m[p][u] = *(const Vec<{self.type}, {shape.each}>*){message};",
+                    ],
+                ),
+                "#pragma unroll",
+                f"for (int u = 0; u < {count}; ++u)", "  #pragma unroll", f"  for (int r = 0; r < {shape.each}; ++r)",
+                "    #pragma unroll", *braced(f"    for (int g = 0; g < {phase.products}; ++g)", inside),
+            ]  # fmt: skip
+
+        words = (products + parts * shape.each) * self.size // 4
+        count = min(shape.chunk, 16, 1 << max(0, (_HELD // words).bit_length() - 1))
+        whole = ["#pragma unroll 1", *braced(f"for (int kk = 0; kk < {shape.chunk}; kk += {count})", some(count))]
+        rest = ["#pragma unroll 1", *braced("for (int kk = 0; kk < count; ++kk)", some(1))]
         return [*braced(f"if (count == {shape.chunk})", whole), *braced("else", rest)]

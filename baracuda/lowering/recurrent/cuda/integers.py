@@ -27,27 +27,35 @@ from baracuda.lowering.recurrent.cuda.tiling import parts_of
 from baracuda.lowering.recurrent.problem import Phase, Recurrent
 from baracuda.runtime.program import KernelSource, Launch
 
-_WARPS, _THREADS = 8, 256
+#: Warps of a block, by digits: as many as registers allow.
+_WARPS = {2: 16, 3: 8}
+#: Those of a block that makes weights' digits.
+_PACKERS = 8
 #: Lanes of a tile, and its rows that are multiplied at once: a thread has one of each, at most.
-_TILES = ((16, 16), (8, 32), (8, 16))
-#: Blocks of k in a chunk, and of how many blocks of rows a warp makes digits at once, at most: more hide the way from the second
+_TILES = ((16, 32), (16, 16), (8, 64), (8, 32), (8, 16))
+#: Blocks of k in a chunk, and blocks of rows of which digits are made at once, at most: more hide the way from the second
 #: cache, but take registers.
-_CHUNKS, _SHARE = (8, 4, 2, 1), 16
+_CHUNKS, _BLOCKS = (8, 4, 2, 1), 128
 #: Tiles of eight columns that a warp multiplies side by side, by digits.
 _TOGETHER = {2: 2, 3: 2}
 
 
 @dataclass(frozen=True)
 class IntegerTiling:
-    """Lanes of a tile, rows that are multiplied at once, how often, blocks of k in a chunk, blocks of threads, and whether
-    weights stay in shared memory."""
+    """Lanes of a tile, rows that are multiplied at once, how often, blocks of k in a chunk, warps, blocks of threads, and
+    whether weights stay in shared memory."""
 
     lanes: int
     part: int
     each: int
     chunk: int
+    warps: int
     grid: int
     resident: bool
+
+    @property
+    def threads(self) -> int:
+        return 32 * self.warps
 
     @property
     def rows(self) -> int:
@@ -61,7 +69,7 @@ class IntegerTiling:
     @property
     def share(self) -> int:
         """Blocks of rows of which a warp makes digits at once."""
-        return self.chunk * self.part // _WARPS
+        return self.chunk * self.part // self.warps
 
 
 def blocks_of(phase: Phase) -> int:
@@ -77,9 +85,10 @@ def tiling(problem: Recurrent, target: Target) -> IntegerTiling:
     """The tiles that take the least time, about, of those whose weights stay in shared memory if there are any."""
     folded = [p for p in problem.phases if p.weight]
     count = digits(problem.bits)
+    warps = _WARPS[count]
     deepest = max(blocks_of(p) for p in folded)
     found: list[tuple[bool, float, IntegerTiling]] = []
-    for lanes, part in _TILES:
+    for lanes, part in (t for t in _TILES if t[0] * t[1] <= 32 * warps):
         octets, parts = lanes // 8, -(-problem.batch // part)
         tiles = [-(-p.lanes // lanes) for p in folded]
         most = max(-(-p.lanes // lanes) for p in problem.phases)
@@ -95,10 +104,10 @@ def tiling(problem: Recurrent, target: Target) -> IntegerTiling:
                 continue
             left = target.shared_bytes - 1024 - weights * resident
             of_block = max(_chunk_bytes(p, part, octets, count) for p in folded)
-            fitting = [c for c in _CHUNKS if c * of_block <= left and c * part <= _WARPS * _SHARE]
+            fitting = [c for c in _CHUNKS if c * of_block <= left and warps <= c * part <= _BLOCKS]
             chunks = [c for c in fitting if c == 1 or c < 2 * deepest]
             if chunks and (not resident or chunks[0] >= min(2, deepest)):
-                found.append((not resident, cost, IntegerTiling(lanes, part, each, chunks[0], grid, resident)))
+                found.append((not resident, cost, IntegerTiling(lanes, part, each, chunks[0], warps, grid, resident)))
     return min(found, key=lambda f: f[:2])[2]
 
 
@@ -117,7 +126,6 @@ class IntegerSteps(Steps):
     """Writes the kernels."""
 
     tables = STEP_PRODUCTS
-    threads = _THREADS
 
     def __init__(self, problem: Recurrent, arrays: Mapping[str, ArrayLayout], target: Target) -> None:
         self.problem = problem
@@ -177,7 +185,7 @@ class IntegerSteps(Steps):
             f"unsigned char* const to = (unsigned char*){self.workspace(code.words.signed(self.packed[number]))};",
             f"const i64 down = {code.stride(tensor, down)}, along = {code.stride(tensor, along)};",
             *braced(
-                f"for (i64 i = (i64)blockIdx.x * {_WARPS} + threadIdx.x / 32; i < count; i += (i64)gridDim.x * {_WARPS})",
+                f"for (i64 i = (i64)blockIdx.x * {_PACKERS} + threadIdx.x / 32; i < count; i += (i64)gridDim.x * {_PACKERS})",
                 [
                     f"const int l = (int)(i % 8), column = (int)(i / 8 % {columns}), g = column / {octets};",
                     f"const i64 part = i / {8 * columns}, block = part % blocks;",
@@ -195,8 +203,8 @@ class IntegerSteps(Steps):
                 ],
             ),
         ]
-        blocks = min(-(-all_columns // _WARPS), 8 * self.multiprocessors)
-        return Launch(KernelSource(source(code, body, _THREADS, ROW_DIGITS)), (blocks, 1, 1), _THREADS)
+        blocks, threads = min(-(-all_columns // _PACKERS), 8 * self.multiprocessors), 32 * _PACKERS
+        return Launch(KernelSource(source(code, body, threads, ROW_DIGITS)), (blocks, 1, 1), threads)
 
     def _lay_out_shared(self) -> int:
         tiles, shared = self.tiles, 0
@@ -221,7 +229,7 @@ class IntegerSteps(Steps):
                 f"const int tiles = (int){self.code.words.signed(self.tiles_of(p))};",
                 f"const i64 pieces = {self.code.words.signed(self._tile_bytes(p) // 16)};",
                 f"const uint4* const from = (const uint4*)w{i} + (i64)(blockIdx.x % tiles) * pieces;",
-                f"for (i64 i = thread; i < pieces; i += {_THREADS}) *((uint4*)(shared_state + {start}) + i) = from[i];",
+                f"for (i64 i = thread; i < pieces; i += {self.threads}) *((uint4*)(shared_state + {start}) + i) = from[i];",
             ]
             lines += braced("", pieces)
         return lines
@@ -240,7 +248,8 @@ class IntegerSteps(Steps):
         tiles = self.tiles
         return [
             f"const int lane_tile = tile % tiles{number}, lane = lane_tile * {tiles.lanes} + l;",
-            f"const int row0 = tile / tiles{number} * {tiles.rows}, first = group < {tiles.rows} ? row0 + group : batch;",
+            f"const int row0 = tile / tiles{number} * {tiles.rows};",
+            f"const int first = group < {tiles.part} ? row0 + group * {tiles.each} : batch;",
         ]
 
     def _kept(self, component: int, lane: str) -> str:
@@ -265,7 +274,7 @@ class IntegerSteps(Steps):
             weights = f"shared_state + {self.held[number]}"
         own, groups = _together(phase, t.octets), phase.products if phase.paired else 1
         load = (
-            f"load_message<{t.part}, {t.each}, {_WARPS}, {t.share}>(x, sent + (part * all_rows + turn) * pitch, pitch, depth, "
+            f"load_message<{t.part}, {t.each}, {t.warps}, {t.share}>(x, sent + (part * all_rows + turn) * pitch, pitch, depth, "
             f"at, min({t.chunk}, blocks - at), batch - row0 - turn);"
         )
         lines = [
@@ -284,7 +293,7 @@ class IntegerSteps(Steps):
             f"const int here = min({t.chunk}, blocks - at), now = turn, component = part, from = at;",
             f"float* const scales = (float*)(shared_state + {self.scales_at}) + side * {t.chunk * t.part};",
             "side ^= 1;",
-            f"write_message<{count}, {t.part}, {_WARPS}, {t.share}>(x, here, digits, scales);",
+            f"write_message<{count}, {t.part}, {t.warps}, {t.share}>(x, here, digits, scales);",
             "__syncthreads();",
             f"at += {t.chunk};",
             f"if (at >= blocks) {{ at = 0; if (++part == {groups}) {{ part = 0; ++turn; }} }}",
@@ -299,12 +308,16 @@ class IntegerSteps(Steps):
     def _products(self, phase: Phase, own: int) -> list[str]:
         """A warp's products of a piece."""
         t, count = self.tiles, self.count
+        rows, blocks = t.part // 16, min(t.chunk, blocks_of(phase))
+
+        def enough(tiles: int) -> bool:
+            """Whether all warps have something to do where each has so many tiles of columns."""
+            return own % tiles == 0 and own // tiles * rows * blocks >= t.warps
+
         most = _TOGETHER[count]
-        together = most if own % most == 0 else 2 if own % 2 == 0 else 3 if own == 3 else 1
-        items = own // together
-        rows = t.part // 16
-        each = 2 if items % 2 == 0 and items // 2 * rows * min(t.chunk, blocks_of(phase)) >= _WARPS else 1
-        shares = items // each
+        together = next((n for n in (most, 3, 2) if n <= max(most, 3) and enough(n)), 1)
+        each = 2 if enough(2 * together) else 1
+        shares = own // together // each
         first = f"component * {t.octets} + " if phase.paired else ""
         work = [
             f"const int share = i % {shares}, rows = i / {shares} % {rows}, c = i / {shares * rows};",
@@ -312,7 +325,7 @@ class IntegerSteps(Steps):
             f"    weights + (i64)(from + c) * {self._block_bytes(phase)} + ({first}share * {each * together}) * {count * 1024},",
             f"    sums + ((c * {own} + share * {each * together}) * {t.part} + rows * 16) * 8, {t.part * 8});",
         ]
-        return ["#pragma unroll 1", *braced(f"for (int i = thread / 32; i < here * {shares * rows}; i += {_WARPS})", work)]
+        return ["#pragma unroll 1", *braced(f"for (int i = thread / 32; i < here * {shares * rows}; i += {t.warps})", work)]
 
     def _adding(self, phase: Phase, own: int, groups: int) -> list[str]:
         """The piece's sums to a thread's, which are all there after its last piece."""

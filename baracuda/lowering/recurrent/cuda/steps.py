@@ -99,7 +99,8 @@ class Steps(Folds):
         body += braced("for (int step = 0; step < every_step; ++step)", steps)
         for i, p in enumerate(problem.phases):
             body += self._finish(i, p)
-        text = source(code, body, self.threads, BARRIER + self.tables, shared=shared > 0)
+        # Blocks fill a multiprocessor each; where that is not said, the compiler saves registers, and loads wait for each other.
+        text = source(code, body, self.threads, BARRIER + self.tables, shared=shared > 0, blocks=1)
         return Launch(KernelSource(text), (self.grid, 1, 1), self.threads, shared, together=True)
 
     @property
