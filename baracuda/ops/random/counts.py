@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 from baracuda.core.elements import ElementKind
+from baracuda.core.parameters import OneOf
 from baracuda.core.tensor import TensorRef
 from baracuda.formula import functions as f
 from baracuda.formula.elementary.gamma_draws import deviance
@@ -30,13 +31,15 @@ from baracuda.formula.functions import equal
 from baracuda.formula.loops import State, loop
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.traced import Own
-from baracuda.ops.declaration.words import Dtype, Extents
+from baracuda.ops.declaration.words import Extents
 from baracuda.ops.random.draws import KEY, Bits, Draw, distribution, ln
 from baracuda.ops.random.gammas import draws
 
 #: From how many events on that are expected they are drawn by transformed rejection, and the most turns of either method.
 FEW, TURNS = 10.0, 64
-_ANY = "... or number"
+_ANY = "... or number : real"
+#: What events are counted in.
+_Counted = Annotated[Any, OneOf(tuple(k for k in ElementKind if (k.is_float and k.bits >= 16) or (k.is_integer and k.bits >= 8)))]
 _INFINITY, _NAN = float("inf"), float("nan")
 #: F(k) for k below 16.
 _FACTORIALS = tuple(math.lgamma(k + 1) - (k * math.log(k) - k if k else 0) for k in range(16))
@@ -161,7 +164,7 @@ _poisson_op, _binomial_op = distribution(_poisson, counts=True), distribution(_b
 
 @composed(key=KEY, rate=_ANY, numbers={"rate": ()})
 def poisson(
-    do: Steps, key: TensorRef, rate: Any = 1.0, shape: Extents | None = None, dtype: Dtype = None, *, bits: Bits = "philox"
+    do: Steps, key: TensorRef, rate: Any = 1.0, shape: Extents | None = None, dtype: _Counted = None, *, bits: Bits = "philox"
 ) -> Any:
     """Draws of the Poisson distribution of a rate: how many events happen where so many are expected.
 
@@ -183,7 +186,7 @@ def poisson(
 
 @composed(key=KEY, n=_ANY, p=_ANY, numbers={"n": (), "p": ()})
 def binomial(
-    do: Steps, key: TensorRef, n: Any, p: Any, shape: Extents | None = None, dtype: Dtype = None, *, bits: Bits = "philox"
+    do: Steps, key: TensorRef, n: Any, p: Any, shape: Extents | None = None, dtype: _Counted = None, *, bits: Bits = "philox"
 ) -> Any:
     """Draws of the binomial distribution: how many of n trials succeed, each with probability p.
 

@@ -317,7 +317,7 @@ def draw_into(
         return y
     if max(y.shape, default=0) > _AT_ONCE:
         raise InvalidProblemError(f"shape {y.shape} with tensors of parameters; expected at most {_AT_ONCE} along an axis")
-    wide = {n: broadcasted(v, y.shape) if n in tensors else v for n, v in given.items()}
+    wide = {n: broadcasted(v, y.shape, n) if n in tensors else v for n, v in given.items()}
     extents = y.shape if over is None else tuple(over)
     counted = contiguous_strides(extents)
     steps = {name: s if e != 1 else 0 for name, s, e in zip(_STEPS, counted, extents, strict=False)}

@@ -68,9 +68,9 @@ def summed(do: Steps, slopes: TensorRef, a: TensorRef) -> Any:
     return in_element(do, sum_over(do, slopes, a.shape, "dy"), a.kind)
 
 
-@composed(dy="... : float", key=KEY, a=_ANY)
+@composed(dy="... : float", key=KEY, a="... : float")
 def gamma_sample_backward(
-    do: Steps, dy: TensorRef, key: TensorRef, a: Any, *, log: bool = False, bits: Bits = "philox", wrt: Wrt = None
+    do: Steps, dy: TensorRef, key: TensorRef, a: TensorRef, *, log: bool = False, bits: Bits = "philox", wrt: Wrt = None
 ) -> Any:
     """The gradient of `gamma_sample`'s a: the sum over what a was broadcast along of dy dx/da, where P(a, x) stays. The draws are
     made again.
@@ -83,7 +83,7 @@ def gamma_sample_backward(
     >>> baracuda.gamma_sample_backward(np.ones((2, 3), np.float32), baracuda.rng_key(7), np.ones(3, np.float32)).shape
     (3,)
     """
-    chosen(wrt, ["a"] if isinstance(a, TensorRef) else [])
+    chosen(wrt, ["a"])
     logs = drawn_again(do, log_gamma_op, key, dy, a, bits)
     slopes = do.run(slope_op if log else _draw_slope_op, {"dy": dy, "a": a, "log_x": logs}, dtype=dy.kind.compute)
     return summed(do, slopes, a)

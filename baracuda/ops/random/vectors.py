@@ -12,7 +12,7 @@ from baracuda.core.views import axis_at, broadcast_shape, shape_of, view
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, cast, coord, fma, select
 from baracuda.formula.functions import equal
-from baracuda.ops.declaration.composition import Given, Steps, composed
+from baracuda.ops.declaration.composition import Given, Steps, chosen, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Host, Own, WholeScalar
@@ -80,8 +80,7 @@ def dirichlet_sample_backward(
     >>> baracuda.dirichlet_sample_backward(dy, baracuda.rng_key(7), np.ones(3, np.float32)).shape
     (3,)
     """
-    if wrt is not None and tuple(wrt) != ("alpha",):
-        raise InvalidProblemError(f"wrt: {', '.join(map(repr, wrt)) or 'none'}; expected 'alpha'")
+    chosen(wrt, ["alpha"])
     logs = drawn_again(do, log_gamma_op, key, dy, alpha, bits)
     shares = do.run(softmax, {"x": logs}, axis=-1)
     through = do.run(_shares_slope_op, {"dy": in_element(do, dy, shares.kind), "shares": shares}, axis=-1)
