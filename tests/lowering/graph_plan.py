@@ -13,6 +13,7 @@ from baracuda.cli.verify.placement import place
 from baracuda.cli.verify.session import select_for
 from baracuda.core.axes import Axes
 from baracuda.core.descriptor import Args
+from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.implementation import Layout, OperandLayout
 from baracuda.core.sku import OpCategory
@@ -120,7 +121,7 @@ class _Offline(FormulaImplementation):
 
     def __init__(self, descriptor: GraphDescriptor) -> None:
         plan, _ = plan_types(descriptor.graph)
-        self.problem, self.specs, self.descriptor = plan.problem(descriptor), plan.tensors, descriptor
+        self.device, self.problem, self.specs, self.descriptor = Device.cpu(), plan.problem(descriptor), plan.tensors, descriptor
 
 
 def nest(descriptor: GraphDescriptor, layout: str) -> Nest:

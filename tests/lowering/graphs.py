@@ -11,6 +11,7 @@ import numpy as np
 
 from baracuda.cli.verify.placement import TensorPlacement, place
 from baracuda.core.axes import Axes
+from baracuda.core.device import Device
 from baracuda.core.elements import ElementKind
 from baracuda.core.implementation import OperandLayout
 from baracuda.core.spec import TensorSpec
@@ -19,6 +20,7 @@ from baracuda.formula.expr import Expr, input_
 from baracuda.formula.graph import Graph, Port
 from baracuda.lowering.nest.cuda.lower import Target, lower
 from baracuda.lowering.nest.implementation import FormulaImplementation, FormulaProblem
+from baracuda.runtime.offline import offline_device
 from tests.machine import Machine, MemoryBlock
 
 Ports = Mapping[str, tuple[ElementKind, Axes]]
@@ -125,13 +127,13 @@ def run(
 class _Offline(FormulaImplementation):
     """What lowers a problem, without the device that it would run on."""
 
-    def __init__(self, problem: FormulaProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
-        self.problem, self.specs, self.descriptor = problem, specs, descriptor
+    def __init__(self, device: Device, problem: FormulaProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
+        self.device, self.problem, self.specs, self.descriptor = device, problem, specs, descriptor
 
 
 def cuda_sources(formula: Formula, space: tuple[int, ...], target: Target, layouts: Sequence[str] = ("contiguous",)) -> list[str]:
     """The CUDA sources of a formula's kernels, for these layouts and for any strides."""
-    sources, offline = [], _Offline(*formula.problem(space))
+    sources, offline = [], _Offline(offline_device(target.arch), *formula.problem(space))
     for general in (False, True):
         lies = [
             OperandLayout(p.strides, 1 if general else min(16, p.offset & -p.offset), general)
