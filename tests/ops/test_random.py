@@ -70,15 +70,18 @@ def test_continuous(name: str, bits: str, device: str) -> None:
 
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_parameters_as_tensors(name: str, device: str) -> None:
-    """A draw with parameters in tensors is that with the same ones as numbers, element by element."""
+    """A draw with parameters in tensors is that with the same ones as numbers, element by element, whatever rows begin with."""
     keywords, _ = CONTINUOUS[name]
     if not keywords or name == "rand":
         pytest.skip("it takes none")
-    alone = drawn(name, device, shape=(30, 50), dtype="f32", **keywords)
-    wide = {n: to_device(np.full((30, 1), v, np.float32), device) for n, v in keywords.items()}
-    assert np.array_equal(drawn(name, device, shape=(30, 50), **wide), alone)
-    dense = {n: to_device(np.full((30, 50), v, np.float32), device) for n, v in keywords.items()}
-    assert np.array_equal(drawn(name, device, **dense), alone)
+    for rows, columns in ((30, 50), (30, 52)):
+        alone = drawn(name, device, shape=(rows, columns), dtype="f32", **keywords)
+        wide = {n: to_device(np.full((rows, 1), v, np.float32), device) for n, v in keywords.items()}
+        assert np.array_equal(drawn(name, device, shape=(rows, columns), **wide), alone)
+        along = {n: to_device(np.full(columns, v, np.float32), device) for n, v in keywords.items()}
+        assert np.array_equal(drawn(name, device, shape=(rows, columns), **along), alone)
+        dense = {n: to_device(np.full((rows, columns), v, np.float32), device) for n, v in keywords.items()}
+        assert np.array_equal(drawn(name, device, **dense), alone)
 
 
 def test_moments(device: str) -> None:

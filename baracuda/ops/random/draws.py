@@ -32,7 +32,7 @@ from baracuda.core.layout import contiguous_strides
 from baracuda.core.tensor import TensorMut, TensorRef
 from baracuda.core.views import axis_at, broadcast_shape, broadcasted, reshaped, shape_of, slab, strides_in
 from baracuda.formula.conversions import cast_to
-from baracuda.formula.counters import philox_4x32, threefry_2x32
+from baracuda.formula.counters import philox_4x32, threefry_2x32, words_of
 from baracuda.formula.elementary.logarithm import log_of_split, split
 from baracuda.formula.elementary.pieces import horner
 from baracuda.formula.elementary.tables import elementary
@@ -59,6 +59,8 @@ _STEPS, _PART = tuple(f"shape_step{axis}" for axis in range(8)), "shape_part"
 #: Elements of one launch; a coordinate has 31 bits.
 _AT_ONCE_BITS = 30
 _AT_ONCE = 1 << _AT_ONCE_BITS
+#: Elements that a counter has words for at most.
+_BLOCK = 4
 
 
 def _long(low: Expr, high: Expr) -> Expr:
@@ -87,6 +89,14 @@ class Number:
 
     def bit(self, bit: int) -> Expr:
         return equal(self.place >> bit & 1, 1)
+
+
+@dataclass(frozen=True)
+class NumberInRow(Number):
+    """The number of an element: part + place, where part, that of its row's first one, is a multiple of `_BLOCK`."""
+
+    def words(self, shift: int = 0) -> tuple[Expr, Expr]:
+        return words_of((self.part >> shift) + cast(self.place >> shift, U64))
 
 
 @dataclass(frozen=True)
@@ -255,14 +265,17 @@ def distribution(
         steps, rank = [options.pop(name) for name in _STEPS], options.pop("rank")
         part = cast(as_expr(options.pop(_PART), S64), U64)
         place = cast(coord(0), U32)
+        number, by_rows = Number(part, place), options.pop("by_rows")
         if rank != 1:
             total = const(0, U64)
-            for axis, step in zip(range(rank), steps, strict=False):
+            for axis, step in zip(range(rank - by_rows), steps, strict=False):
                 total = cast(coord(axis), U64) * cast(as_expr(step, S64), U64) + total
-            part, place = total >> _AT_ONCE_BITS, cast(total, U32) & _AT_ONCE - 1
+            number = Number(total >> _AT_ONCE_BITS, cast(total, U32) & _AT_ONCE - 1)
+            if by_rows:
+                number = NumberInRow(total, cast(coord(rank - 1), U32))
         whole = ElementKind.F64 if counts and element.bits >= 32 else F32
         kind = element.compute if element.is_float else whole
-        draw = Draw(Number(part, place), (key0, key1), options.pop("bits"), kind, element)
+        draw = Draw(number, (key0, key1), options.pop("bits"), kind, element)
         return Stored(cast_to(formula(draw, *given, **options), element), element)
 
     def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
@@ -277,6 +290,7 @@ def distribution(
             *tensors,
             *(p for p in own if p.kind is p.KEYWORD_ONLY),
             keyword("rank", int, 1),
+            keyword("by_rows", bool, False),
             keyword("bits", Bits, "philox"),
             *(keyword(name, WholeScalar, 0) for name in (_PART, *_STEPS)),
             keyword("element", ElementKind, inspect.Parameter.empty),
@@ -321,7 +335,10 @@ def draw_into(
     extents = y.shape if over is None else tuple(over)
     counted = contiguous_strides(extents)
     steps = {name: s if e != 1 else 0 for name, s, e in zip(_STEPS, counted, extents, strict=False)}
-    do.run(op, {"space": y, **keys, **wide}, y, dtype=y.kind, rank=len(y.shape), bits=bits, **steps, **numbers)
+    by_rows = len(extents) > 1 and extents[-1] == y.shape[-1] and extents[-1] % _BLOCK == 0
+    do.run(
+        op, {"space": y, **keys, **wide}, y, dtype=y.kind, rank=len(y.shape), bits=bits, by_rows=by_rows, **steps, **numbers
+    )  # fmt: skip
     return y
 
 
