@@ -343,8 +343,11 @@ def draw_into(
 
 
 def in_full(do: Steps, given: Mapping[str, Any], kind: ElementKind) -> dict[str, Any]:
-    """Parameters of draws of an element, of which numbers are tensors of f32, or f64 where the element has 64 bits or counts."""
-    fine = ElementKind.F64 if kind.bits >= (64 if kind.is_float else 32) else F32
+    """Parameters of draws of an element that has no place for all their digits: numbers are tensors of f32, or of f64 beside
+    integers of 32 bits and more."""
+    if kind.is_float and kind.bits >= 32:
+        return dict(given)
+    fine = F32 if kind.is_float or kind.bits < 32 else ElementKind.F64
 
     def tensor(name: str, value: float) -> TensorMut:
         held = do.rows((), fine)
