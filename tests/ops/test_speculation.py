@@ -229,3 +229,27 @@ def test_generators(device: str) -> None:
     assert generator.offset == 6
     with pytest.raises(InvalidProblemError, match="seed and offset"):
         generator.set_state({"seed": 1})
+
+
+def test_nothing_at_all(device: str) -> None:
+    """Empty batches, empty vocabularies, and probabilities that say nothing."""
+    zeros, whole = (lambda *shape: np.zeros(shape, F32)), (lambda *shape: np.zeros(shape, np.int64))
+    key = a_key(device)
+    assert [r.shape for r in called("speculative_verify", device, key, whole(0, 2), zeros(0, 3, 5))] == [(0, 3), (0,)]
+    found = called("speculative_verify_tree", device, key, whole(0, 2), np.array([-1, 0]), zeros(0, 2, 5))
+    assert [r.shape for r in found] == [(0, 2), (0,), (0, 2)]
+    for target in (zeros(2, 3, 5), np.full((2, 3, 5), np.nan, F32)):
+        tokens, accepted = called("speculative_verify", device, key, whole(2, 2), target)
+        assert (tokens == -1).all()
+        assert not accepted.any()
+    assert [r.shape for r in called("beam_search_step", device, zeros(0, 2, 5), zeros(0, 2))] == [(0, 4)] * 3
+    assert called("logits_penalties", device, zeros(0, 5), tokens=whole(0, 3)).shape == (0, 5)
+    assert called("logits_penalties", device, zeros(2, 0), tokens=whole(2, 3)).shape == (2, 0)
+    assert called("logits_bitmask", device, zeros(2, 0), np.zeros((2, 0), np.int32)).shape == (2, 0)
+    assert called("sample_gumbel_max", device, key, zeros(0, 5)).shape == (0,)
+    for empty in (zeros(2, 0), np.full((2, 3), -np.inf, F32), np.full((2, 3), np.nan, F32)):
+        assert called("sample_gumbel_max", device, key, empty).tolist() == [-1, -1]
+    with pytest.raises(InvalidProblemError, match="a token or more"):
+        called("speculative_verify", device, key, whole(2, 2), zeros(2, 3, 0))
+    with pytest.raises(InvalidProblemError, match="depth"):
+        called("speculative_verify_tree", device, key, whole(1, 2), np.array([-1, 0]), zeros(1, 2, 5), depth=-1)

@@ -108,7 +108,7 @@ def spread(value: Any, shape: Sequence[int]) -> Any:
         return value
     rows = tuple(shape[:-1])
     steps = value.strides if value.shape == rows else (0,) * len(rows)
-    return view(value, 0, tuple(shape), (*steps, 0)) if 0 not in shape else view(value, 0, (0,) * len(shape), (0,) * len(shape))
+    return view(value, 0, tuple(shape), (*steps, 0))
 
 
 @composed(logits=_LOGITS, temperature=NUMBER, numbers={"temperature": ()}, out=True)

@@ -19,23 +19,30 @@ template <class F> __device__ __forceinline__ void each(const L* x, i64 along, i
   int lead = (int)((16 - ((u64)x & 15)) & 15) / (int)sizeof(L);
   if (lead > n) lead = n;
   const Vec<L, E>* const body = (const Vec<L, E>*)(x + lead);
-  const int vectors = (n - lead) / E;
-  if (thread < lead) f(thread, widen(x[thread]));
-  constexpr int AHEAD = 16 / E;
+  const int vectors = (n - lead) / E, loose = n - vectors * E;
+  for (int j = thread; j < loose; j += T) {
+    const int i = j < lead ? j : j + vectors * E;
+    f(i, widen(x[i]));
+  }
+  constexpr int AHEAD = 8 / E;
+  Vec<L, E> now[AHEAD], next[AHEAD];
+#pragma unroll
+  for (int k = 0; k < AHEAD; ++k)
+    if (thread + k * T < vectors) now[k] = body[thread + k * T];
+#pragma unroll 1
   for (int j = thread; j < vectors; j += AHEAD * T) {
-    Vec<L, E> v[AHEAD];
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k)
-      if (j + k * T < vectors) v[k] = body[j + k * T];
+      if (j + (AHEAD + k) * T < vectors) next[k] = body[j + (AHEAD + k) * T];
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k)
       if (j + k * T < vectors) {
 #pragma unroll
-        for (int e = 0; e < E; ++e) f(lead + (j + k * T) * E + e, widen(v[k].v[e]));
+        for (int e = 0; e < E; ++e) f(lead + (j + k * T) * E + e, widen(now[k].v[e]));
       }
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k) now[k] = next[k];
   }
-  const int i = lead + vectors * E + thread;
-  if (i < n) f(i, widen(x[i]));
 }
 
 // The sum over the block; `parts` may be used again at once.
