@@ -42,6 +42,7 @@ def test_dynamic_quantization(axis: Any, symmetric: bool) -> None:
     assert np.abs(baracuda.dequantize(q, scale, zero) - x).max() <= 0.51 * scale.max()
 
 
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor:UserWarning")
 def test_dynamic_quantization_is_pytorchs_of_a_tensor() -> None:
     x = torch.from_numpy(RNG.standard_normal((50, 40)).astype(np.float32))
     wanted = torch.quantize_per_tensor_dynamic(x, torch.quint8, False)

@@ -20,7 +20,6 @@ import numpy as np
 
 from baracuda.core.elements import ElementKind
 from baracuda.formula import functions as f
-from baracuda.formula.conversions import cast_to
 from baracuda.formula.expr import Axes, Expr, as_expr, bitcast, cast, const, select
 from baracuda.formula.quotients import divided_by
 from baracuda.formula.small_floats import FORMATS
@@ -259,7 +258,7 @@ def _float_rows(x: Expr, *, power_of_two: bool = False, eps: Scalar = 0.0, eleme
     if power_of_two:
         up = bitcast(bitcast(scale, U32) + 0x7FFFFF & 0xFF800000, F32)
         scale = select(scale < float("inf"), up, scale)
-    return {"q": Stored(cast_to(divided_by(values, scale), kind), kind), "scale": Stored(scale, F32)}
+    return {"q": Stored(divided_by(values, scale), kind), "scale": Stored(scale, F32)}
 
 
 FLOAT_ROWS = Op(_float_rows, Rule.EACH, name="float_rows", results=TWO, element_option=True, **_ROWS)
