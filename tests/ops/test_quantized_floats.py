@@ -11,6 +11,8 @@ import pytest
 import torch
 
 import baracuda
+from baracuda.cli.inspection import Tensor, inspected
+from baracuda.core.elements import ElementKind
 from tests.ops.composed import called, same_bits
 
 F32 = np.float32
@@ -403,3 +405,11 @@ def test_scales_of_another_shape_are_refused() -> None:
         baracuda.dequantize_nvfp4(q, np.zeros((2, 3), E4M3))
     with pytest.raises(baracuda.InvalidProblemError, match=r"absmax: shape is \(2, 3\); expected \(2, 2\)"):
         baracuda.dequantize_nf4(q, np.zeros((2, 3), F32))
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_a_gpu_with_instructions_for_codes_has_them_used(target: str) -> None:
+    (plan,) = inspected("quantize_mxfp8", [Tensor((64, 256), ElementKind.BF16)], target)
+    (kernel,) = plan.kernels
+    assert ("cvt.rn.satfinite.e4m3x2" in kernel.source) == (target == "sm_90")
+    assert kernel.resources.local_bytes == 0
