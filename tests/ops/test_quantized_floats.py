@@ -397,6 +397,18 @@ def test_an_odd_number_of_elements_is_refused(name: str) -> None:
         getattr(baracuda, name)(np.zeros((2, 33), F32))
 
 
+def test_elements_may_be_those_of_a_library() -> None:
+    q, scale, absmax = (
+        torch.randint(0, 256, (2, 32), dtype=torch.uint8),
+        torch.full((2, 2), 130, dtype=torch.uint8),
+        torch.ones(2, 1),
+    )
+    assert baracuda.dequantize_mxfp4(q, scale, dtype=torch.bfloat16).dtype == torch.bfloat16
+    assert baracuda.dequantize_nf4(q, absmax, dtype=np.float16).dtype == torch.float16
+    with pytest.raises(baracuda.UnsupportedError, match="dtype: 'f64'; expected one of f16, bf16, f32"):
+        baracuda.dequantize_mxfp4(q, scale, dtype="f64")
+
+
 def test_scales_of_another_shape_are_refused() -> None:
     q = np.zeros((2, 48), np.uint8)
     with pytest.raises(baracuda.InvalidProblemError, match=r"scale: shape is \(2, 2\); expected \(2, 3\)"):

@@ -5,9 +5,10 @@ Codes are s32 expressions without other bits, values f32.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 from baracuda.core.elements import ElementKind
+from baracuda.core.parameters import OneOf
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, bitcast, cast, const, lookup, select
 from baracuda.formula.small_floats import FORMATS, narrow, narrow_saturated, widen
@@ -22,6 +23,8 @@ _SIGNIFICAND = {E2M1: 1, E4M3: 3, E5M2: 2}
 
 #: What an element is called among the options of an op.
 Label = Literal["f32", "f16", "bf16"]
+#: The same as a parameter of functions.
+PairElement = Annotated[Any, OneOf((ElementKind.F16, ElementKind.BF16, ElementKind.F32))]
 
 
 def of_label(label: str) -> ElementKind:
