@@ -12,6 +12,7 @@ from baracuda.core.parameters import OneOf
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, bitcast, cast, const, lookup, select
 from baracuda.formula.small_floats import FORMATS, narrow, narrow_saturated, widen
+from baracuda.lowering.packed_product.problem import NF4_LEVELS
 from baracuda.ops.declaration.traced import Stored
 
 _F32, _S32, _U32, _U64 = ElementKind.F32, ElementKind.S32, ElementKind.U32, ElementKind.U64
@@ -44,12 +45,6 @@ def e2m1_value(code: Expr) -> Expr:
     return widen(code, E2M1)
 
 
-#: The 16 levels of NF4 (Dettmers et al. 2023, "QLoRA", appendix E).
-NF4 = (
-    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
-    -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
-    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
-)  # fmt: skip
 #: Between levels k and k + 1, where bitsandbytes has it: what lies above it has a code above k.
 NF4_EDGES = (
     -0.8480964004993439, -0.6106329262256622, -0.4599952697753906, -0.33967943489551544, -0.23460740596055984,
@@ -85,7 +80,7 @@ def _chosen(values: list[Expr], bits: list[Expr]) -> Expr:
 
 
 def nf4_value(code: Expr) -> Expr:
-    return lookup(code, tuple(const(v, _F32).attr for v in NF4), _F32)
+    return lookup(code, tuple(const(v, _F32).attr for v in NF4_LEVELS), _F32)
 
 
 # --- powers of two ----------------------------------------------------------------------------------------------------
