@@ -11,7 +11,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.parameters import OneOf
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, bitcast, cast, const, lookup, select
-from baracuda.formula.small_floats import FORMATS, narrow, narrow_saturated, widen
+from baracuda.formula.small_floats import FORMATS, narrow, widen
 from baracuda.lowering.packed_product.problem import NF4_LEVELS
 from baracuda.ops.declaration.traced import Stored
 
@@ -37,8 +37,17 @@ def of_label(label: str) -> ElementKind:
 
 def e2m1_code(x: Expr, sign_of: Expr) -> Expr:
     """The code of the f4e2m1 nearest to x, ties to even; 6 beyond it, and for NaN. The sign is that of another value, since
-    that of a NaN which was computed is not known."""
-    return narrow_saturated(x, E2M1, sign_of)
+    that of a NaN which was computed is not known.
+
+    Values are half as far apart as the power of two below them, and as those from 1 to 2 where they are smaller. Adding the
+    power of two whose neighbours in f32 are that far apart rounds, and leaves the number of such steps in the last bits.
+    """
+    one, six = bitcast(const(1.0, _F32), _S32), bitcast(const(6.0, _F32), _S32)
+    size = f.minimum(bitcast(x, _S32) & 0x7FFF_FFFF, six)
+    power = f.maximum(size & 0x7F80_0000, one)
+    large = power + (22 << 23)
+    steps = bitcast(bitcast(size, _F32) + bitcast(large, _F32), _S32) - large
+    return steps + (power - one >> 22) | bitcast(sign_of, _S32) >> 28 & 8
 
 
 def e2m1_value(code: Expr) -> Expr:
