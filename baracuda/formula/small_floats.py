@@ -100,7 +100,7 @@ FORMATS = {
         SmallFloat(ElementKind.F8E5M2, 2, 15, 0x7B, 0x7E),
     )
 }
-#: Four bits, of which none are an infinity or NaN: what is beyond the largest value, and NaN, are the caller's to keep away.
+#: Four bits, of which none are an infinity or NaN, to be widened.
 E2M1 = SmallFloat(ElementKind.F4E2M1, 1, 1, 0x7, 0x7)
 #: The formats that are stored by formulas, in bytes.
 IN_BYTES = frozenset([ElementKind.F8E4M3, ElementKind.F8E5M2])
@@ -134,33 +134,27 @@ def round_to(x: Expr, kind: ElementKind) -> Expr:
 
 def narrow(x: Expr, kind: ElementKind) -> Expr:
     """The pattern, as s32, of the f32 `x` rounded as by `round_to`."""
-    f = E2M1 if kind is E2M1.kind else FORMATS[kind]
+    f = FORMATS[kind]
     bits, magnitude, size = _taken_apart(x)
     code = (_rounded_bits(magnitude, f) >> f.shift) - f.rebias
     if f.bias != _BIAS:
         tiny = bitcast(size + f.shifter, _S32) - bitcast(const(f.shifter, _F32), _S32)
         code = select(size < f.smallest_normal, tiny, code)
+    code = select(code > f.largest, f.largest + 1, code)
+    code = select(magnitude > _INFINITY, f.nan, code)
     sign = kind.bits - 1
-    if f.has_specials:
-        code = select(code > f.largest, f.largest + 1, code)
-        code = select(magnitude > _INFINITY, f.nan, code)
     return code | bits >> (31 - sign) & 1 << sign
 
 
-def narrow_saturated(x: Expr, kind: ElementKind, sign_of: Expr | None = None) -> Expr:
-    """`narrow` of x brought between the format's largest values first; NaN stays one, or in a format without becomes the
-    largest. `sign_of` is what has the sign of x, and a known one where x is a NaN that was computed."""
-    f = E2M1 if kind is E2M1.kind else FORMATS[kind]
+def narrow_saturated(x: Expr, kind: ElementKind) -> Expr:
+    """`narrow` of x brought between the format's largest values first; NaN stays one."""
+    f = FORMATS[kind]
     bits, magnitude, size = _taken_apart(x)
     code = _rounded_bits(magnitude, f) - (f.rebias << f.shift) >> f.shift
     tiny = bitcast(size + f.shifter, _S32) - bitcast(const(f.shifter, _F32), _S32)
     code = select(size < f.smallest_normal, tiny, code)
-    code = node("min", (code, const(f.largest, _S32)), _S32)
-    if f.has_specials:
-        code = select(magnitude > _INFINITY, f.nan, code)
+    code = select(magnitude > _INFINITY, f.nan, node("min", (code, const(f.largest, _S32)), _S32))
     sign = kind.bits - 1
-    if sign_of is not None:
-        bits = bitcast(sign_of, _S32)
     return code | bits >> (31 - sign) & 1 << sign
 
 

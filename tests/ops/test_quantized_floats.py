@@ -11,6 +11,8 @@ import pytest
 import torch
 
 import baracuda
+from baracuda.cli.inspection import Tensor, inspected
+from baracuda.core.elements import ElementKind
 from tests.ops.composed import called, same_bits
 
 F32 = np.float32
@@ -395,6 +397,18 @@ def test_an_odd_number_of_elements_is_refused(name: str) -> None:
         getattr(baracuda, name)(np.zeros((2, 33), F32))
 
 
+def test_elements_may_be_those_of_a_library() -> None:
+    q, scale, absmax = (
+        torch.randint(0, 256, (2, 32), dtype=torch.uint8),
+        torch.full((2, 2), 130, dtype=torch.uint8),
+        torch.ones(2, 1),
+    )
+    assert baracuda.dequantize_mxfp4(q, scale, dtype=torch.bfloat16).dtype == torch.bfloat16
+    assert baracuda.dequantize_nf4(q, absmax, dtype=np.float16).dtype == torch.float16
+    with pytest.raises(baracuda.UnsupportedError, match="dtype: 'f64'; expected one of f16, bf16, f32"):
+        baracuda.dequantize_mxfp4(q, scale, dtype="f64")
+
+
 def test_scales_of_another_shape_are_refused() -> None:
     q = np.zeros((2, 48), np.uint8)
     with pytest.raises(baracuda.InvalidProblemError, match=r"scale: shape is \(2, 2\); expected \(2, 3\)"):
@@ -403,3 +417,11 @@ def test_scales_of_another_shape_are_refused() -> None:
         baracuda.dequantize_nvfp4(q, np.zeros((2, 3), E4M3))
     with pytest.raises(baracuda.InvalidProblemError, match=r"absmax: shape is \(2, 3\); expected \(2, 2\)"):
         baracuda.dequantize_nf4(q, np.zeros((2, 3), F32))
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_a_gpu_with_instructions_for_codes_has_them_used(target: str) -> None:
+    (plan,) = inspected("quantize_mxfp8", [Tensor((64, 256), ElementKind.BF16)], target)
+    (kernel,) = plan.kernels
+    assert ("cvt.rn.satfinite.e4m3x2" in kernel.source) == (target == "sm_90")
+    assert kernel.resources.local_bytes == 0

@@ -53,8 +53,12 @@ class FormulaProblem:
 class FormulaImplementation(GeneratedImplementation):
     """Kernels generated from a formula, for the CPU or for a CUDA device."""
 
+    #: The functions that the device has instructions of.
+    native: frozenset[str] = frozenset()
+
     def __init__(self, device: Device, problem: FormulaProblem, specs: Sequence[TensorSpec], descriptor: Any) -> None:
         self.problem, self.specs, self.descriptor = problem, specs, descriptor
+        self.native = backend_of(device).native(device)
         kinds = {n.kind for n in problem.graph.nodes}
         accumulator = next((k for k in (ElementKind.F64, ElementKind.F32) if k in kinds), problem.graph.outputs[0][1].kind)
         super().__init__(device, accumulator)
@@ -91,7 +95,7 @@ class FormulaImplementation(GeneratedImplementation):
         tensors = {s.name: i for i, (s, o) in enumerate(zip(self.specs, layout, strict=True)) if o is not None}
         if any(_tensor(p.name) not in tensors for p, _ in graph.outputs):
             graph = graph.select_outputs(frozenset(p.name for p, _ in graph.outputs if _tensor(p.name) in tensors))
-        graph = separated(expand(graph, backend_of(self.device).native(self.device)))
+        graph = separated(expand(graph, self.native))
         source_of, operands = sources(graph), []
         for port in (*graph.inputs, *(p for p, _ in graph.outputs)):
             i, part = tensors[_tensor(port.name)], _part(port.name)

@@ -5,12 +5,14 @@ Codes are s32 expressions without other bits, values f32.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 from baracuda.core.elements import ElementKind
+from baracuda.core.parameters import OneOf
 from baracuda.formula import functions as f
 from baracuda.formula.expr import Expr, bitcast, cast, const, lookup, select
-from baracuda.formula.small_floats import FORMATS, narrow, narrow_saturated, widen
+from baracuda.formula.small_floats import FORMATS, narrow, widen
+from baracuda.lowering.packed_product.problem import NF4_LEVELS
 from baracuda.ops.declaration.traced import Stored
 
 _F32, _S32, _U32, _U64 = ElementKind.F32, ElementKind.S32, ElementKind.U32, ElementKind.U64
@@ -22,6 +24,8 @@ _SIGNIFICAND = {E2M1: 1, E4M3: 3, E5M2: 2}
 
 #: What an element is called among the options of an op.
 Label = Literal["f32", "f16", "bf16"]
+#: The same as a parameter of functions.
+PairElement = Annotated[Any, OneOf((ElementKind.F16, ElementKind.BF16, ElementKind.F32))]
 
 
 def of_label(label: str) -> ElementKind:
@@ -33,20 +37,23 @@ def of_label(label: str) -> ElementKind:
 
 def e2m1_code(x: Expr, sign_of: Expr) -> Expr:
     """The code of the f4e2m1 nearest to x, ties to even; 6 beyond it, and for NaN. The sign is that of another value, since
-    that of a NaN which was computed is not known."""
-    return narrow_saturated(x, E2M1, sign_of)
+    that of a NaN which was computed is not known.
+
+    Values are half as far apart as the power of two below them, and as those from 1 to 2 where they are smaller. Adding the
+    power of two whose neighbours in f32 are that far apart rounds, and leaves the number of such steps in the last bits.
+    """
+    one, six = bitcast(const(1.0, _F32), _S32), bitcast(const(6.0, _F32), _S32)
+    size = f.minimum(bitcast(x, _S32) & 0x7FFF_FFFF, six)
+    power = f.maximum(size & 0x7F80_0000, one)
+    large = power + (22 << 23)
+    steps = bitcast(bitcast(size, _F32) + bitcast(large, _F32), _S32) - large
+    return steps + (power - one >> 22) | bitcast(sign_of, _S32) >> 28 & 8
 
 
 def e2m1_value(code: Expr) -> Expr:
     return widen(code, E2M1)
 
 
-#: The 16 levels of NF4 (Dettmers et al. 2023, "QLoRA", appendix E).
-NF4 = (
-    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
-    -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
-    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
-)  # fmt: skip
 #: Between levels k and k + 1, where bitsandbytes has it: what lies above it has a code above k.
 NF4_EDGES = (
     -0.8480964004993439, -0.6106329262256622, -0.4599952697753906, -0.33967943489551544, -0.23460740596055984,
@@ -82,7 +89,7 @@ def _chosen(values: list[Expr], bits: list[Expr]) -> Expr:
 
 
 def nf4_value(code: Expr) -> Expr:
-    return lookup(code, tuple(const(v, _F32).attr for v in NF4), _F32)
+    return lookup(code, tuple(const(v, _F32).attr for v in NF4_LEVELS), _F32)
 
 
 # --- powers of two ----------------------------------------------------------------------------------------------------

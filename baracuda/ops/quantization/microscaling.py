@@ -24,6 +24,7 @@ from baracuda.ops.quantization.element_codes import (
     E4M3,
     LARGEST,
     Label,
+    PairElement,
     Rounding,
     e2m1_code,
     e2m1_value,
@@ -178,7 +179,7 @@ def quantize_mxfp4(do: Steps, x: TensorRef, *, rounding: Rounding = "floor") -> 
 
 
 @composed(q="*batch k : u8", scale=(_mx_scales_of_bytes, "u8"))
-def dequantize_mxfp4(do: Steps, q: TensorRef, scale: TensorRef, *, dtype: Label = "f32") -> Any:
+def dequantize_mxfp4(do: Steps, q: TensorRef, scale: TensorRef, *, dtype: PairElement = _F32) -> Any:
     """The values of MXFP4's codes, two a byte, times 2**(scale - 127); NaN where scale is 255.
 
     Examples
@@ -187,8 +188,8 @@ def dequantize_mxfp4(do: Steps, q: TensorRef, scale: TensorRef, *, dtype: Label 
     >>> baracuda.dequantize_mxfp4(np.array([[177, 112]], np.uint8), np.array([[128]], np.uint8)).tolist()
     [[1.0, -3.0, 0.0, 12.0]]
     """
-    y = do.rows((*q.shape[:-1], 2 * q.shape[-1]), of_label(dtype))
-    values_over_blocks(do, _mxfp4_values_op, MX_BLOCK, 2, q, scale, y, {}, kind=dtype)
+    y = do.rows((*q.shape[:-1], 2 * q.shape[-1]), dtype)
+    values_over_blocks(do, _mxfp4_values_op, MX_BLOCK, 2, q, scale, y, {}, kind=dtype.label)
     return y
 
 
@@ -233,7 +234,7 @@ def quantize_nvfp4(
     q="*batch k : u8", scale=(_nv_scales_of_bytes, "f8e4m3"), global_scale="() or 1 or number : f32", numbers={"global_scale": ()}
 )
 def dequantize_nvfp4(
-    do: Steps, q: TensorRef, scale: TensorRef, global_scale: TensorRef | float = 1.0, *, dtype: Label = "f32"
+    do: Steps, q: TensorRef, scale: TensorRef, global_scale: TensorRef | float = 1.0, *, dtype: PairElement = _F32
 ) -> Any:
     """The values of NVFP4's codes, two a byte, times (global_scale * scale), which is rounded to f32 first.
 
@@ -244,7 +245,7 @@ def dequantize_nvfp4(
     >>> baracuda.dequantize_nvfp4(np.array([[177, 112]], np.uint8), scale).tolist()
     [[1.0, -3.0, 0.0, 12.0]]
     """
-    y = do.rows((*q.shape[:-1], 2 * q.shape[-1]), of_label(dtype))
+    y = do.rows((*q.shape[:-1], 2 * q.shape[-1]), dtype)
     more = {"whole": single(do, global_scale, "global_scale")}
-    values_over_blocks(do, _nvfp4_values_op, NV_BLOCK, 2, q, scale, y, more, kind=dtype)
+    values_over_blocks(do, _nvfp4_values_op, NV_BLOCK, 2, q, scale, y, more, kind=dtype.label)
     return y

@@ -22,6 +22,7 @@ from baracuda.ops.quantization.blocks import blocks_of, over_blocks, packed, sca
 from baracuda.ops.quantization.blockwise import dequantize_int8_blockwise, quantize_int8_blockwise
 from baracuda.ops.quantization.element_codes import (
     Label,
+    PairElement,
     nf4_code,
     nf4_value,
     of_label,
@@ -108,7 +109,7 @@ def dequantize_nf4(
     offset: TensorRef | None = None,
     *,
     block_size: BlockSize = 64,
-    dtype: Label = "f32",
+    dtype: PairElement = _F32,
 ) -> Any:
     """The levels of NF4's codes, two a byte, times the absmax of their block, rounded to f32 and then to `dtype`.
 
@@ -124,9 +125,9 @@ def dequantize_nf4(
     if (absmax.kind is _U8) != (scale is not None) or (scale is None) != (offset is None):
         given = ", ".join(n for n, t in (("scale", scale), ("offset", offset)) if t is not None) or "neither scale nor offset"
         raise InvalidProblemError(f"absmax: {absmax.kind} with {given}; expected f32 alone, or u8 with scale and offset")
-    y = do.rows((*q.shape[:-1], 2 * q.shape[-1]), of_label(dtype))
+    y = do.rows((*q.shape[:-1], 2 * q.shape[-1]), dtype)
     if scale is not None and offset is not None and 0 not in y.shape:
         values = dequantize_int8_blockwise(do, absmax, scale)
         absmax = do.run(add, {"a": values, "b": view(offset, 0, (), ())})
-    values_over_blocks(do, _nf4_values_op, block_size, 2, q, absmax, y, {}, kind=dtype)
+    values_over_blocks(do, _nf4_values_op, block_size, 2, q, absmax, y, {}, kind=dtype.label)
     return y

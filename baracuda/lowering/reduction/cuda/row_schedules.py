@@ -9,7 +9,7 @@ from baracuda.formula.expr import Axes, Expr
 from baracuda.formula.gathers import gathers
 from baracuda.formula.order import LANES, SEGMENT, segments
 from baracuda.lowering.nest.costs import usual_cost
-from baracuda.lowering.nest.cuda.kernel import Frame, Target, Tuning, fitting_width
+from baracuda.lowering.nest.cuda.kernel import Frame, Target, Tuning, fitting_width, piece
 from baracuda.lowering.nest.phases import Phases
 from baracuda.lowering.nest.problem import Nest
 from baracuda.lowering.reduction.cuda.row_clusters import lower_clustered_rows
@@ -46,7 +46,11 @@ def short_row_vector(nest: Nest) -> int:
     row has one of is then worked out by few threads, and nobody waits for a neighbour. 0 where loads side by side are better."""
     phases, varying = Phases(nest.graph), [i for i, p in enumerate(nest.graph.inputs) if p.axes & Axes.INNER]
     heavy = phases.last > 0 or sum(usual_cost(n) for n in phases.roots(0)) > _MUCH
-    if nest.row_length >= LANES or phases.full_outputs or not heavy or len(nest.inner) != 1 or gathers(nest.graph):
+    if nest.row_length > LANES or not heavy or len(nest.inner) != 1 or gathers(nest.graph):
+        return 0
+    if phases.full_outputs:
+        return _written_row_vector(nest)
+    if nest.row_length == LANES:
         return 0
     if len(varying) != 1 or nest.operands[varying[0]].steps(len(nest.outer)) != 1:
         return 0
@@ -54,6 +58,16 @@ def short_row_vector(nest: Nest) -> int:
     while nest.row_length % vector:
         vector //= 2
     return vector
+
+
+def _written_row_vector(nest: Nest) -> int:
+    """Elements to a run of a short row that is written too: two pieces of 16 bytes where all that lies along it is moved in whole
+    pieces (H200, 2026-11-23, MXFP8 of 8192 x 8192 bf16: 51 us, with one piece 59; four pieces are as fast)."""
+    vector, axis, extents = 2 * vector_width(nest), len(nest.outer), (*nest.outer, *nest.inner)
+    ports = (*nest.graph.inputs, *(p for p, _ in nest.graph.outputs))
+    along = [o for o, p in zip(nest.operands, ports, strict=True) if p.axes & Axes.INNER]
+    whole = all(o.steps(axis) == 1 and piece(o, vector, axis, extents) * o.kind.itemsize >= min(8, vector) for o in along)
+    return vector if whole and nest.row_length % vector == 0 else 0
 
 
 def registers_held(nest: Nest, shape: RowShape) -> int:
