@@ -166,9 +166,10 @@ class _Kernel:
         self.down, self.across = -(-c.m // self.rows), -(-c.n // (self.wide * self.runs))
         a, b, self.y = (_Lines(*e, self.wide) for e in ((c.m, c.k), (c.k, c.n), (c.m, c.n)))
         each = max(a.matrix + b.matrix, self.y.matrix) * size
-        slack = (self.rows * a.pitch + a.matrix + self.wide * self.runs * self.across) * size
+        beyond = (self.rows * self.down - c.m) * a.pitch  # rows that a last tile reads, but nobody has
+        slack = (beyond + self.wide * (self.runs * self.across + 1)) * size
         self.group = max(1, min(self.threads // (self.down * self.across), (target.shared_bytes // 2 - slack) // each))
-        start = self.group * a.matrix + self.rows * a.pitch
+        start = self.group * a.matrix + -(-beyond // self.wide) * self.wide
         self.shared = -(-(self.group * each + slack) // 16) * 16
         self.a = _Staged.of(c, "a", int(exchanged), c.a[0], a, 0)
         self.b = _Staged.of(c, "b", int(not exchanged), c.b[0], b, start)
