@@ -36,7 +36,8 @@ _SCATTERS = frozenset([
 _PRODUCTS = frozenset([
     "matmul", "mm", "bmm", "mv", "vecmat", "dot", "vdot", "vecdot", "inner", "outer", "linear", "bilinear", "addmm", "addmv",
     "addr", "addbmm", "baddbmm", "dot_general", "einsum", "tensordot", "multi_dot", "kron", "scaled_mm", "grouped_mm", "int_mm",
-    "gemm_epilogue", "symmetric_product",
+    "gemm_epilogue", "symmetric_product", "w8a8_gemm", "qlinear_matmul", "fp8_gemm_rowwise", "scaled_grouped_mm", "mxfp8_gemm",
+    "mxfp4_gemm", "nvfp4_gemm", "semi_structured_24_gemm", "batched_small_gemm",
 ])  # fmt: skip
 #: Functions of attention, whose plan is `AttentionPlan`.
 _ATTENTION = frozenset([
@@ -44,6 +45,7 @@ _ATTENTION = frozenset([
     "decode_attention", "multi_head_attention",
 ])  # fmt: skip
 _BYTES = (ElementKind.S8, ElementKind.U8)
+_BYTE_FLOATS = (ElementKind.F8E4M3, ElementKind.F8E5M2)
 _INDICES = (ElementKind.S32, ElementKind.S64)
 _FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
 #: Functions of any sort that take other elements than the table says, or than plans written out by hand.
@@ -52,7 +54,10 @@ _ELEMENTS = {
     "int_mm": _BYTES,
     "unravel_index": _INDICES,
     "ravel_multi_index": _INDICES,
-    "scaled_mm": (ElementKind.F8E4M3, ElementKind.F8E5M2, *_BYTES),
+    **dict.fromkeys(("w8a8_gemm", "qlinear_matmul"), _BYTES),
+    **dict.fromkeys(("mxfp4_gemm", "nvfp4_gemm"), (ElementKind.U8,)),
+    **dict.fromkeys(("mxfp8_gemm", "fp8_gemm_rowwise"), _BYTE_FLOATS),
+    **dict.fromkeys(("scaled_mm", "scaled_grouped_mm"), (*_BYTE_FLOATS, *_BYTES)),
 }
 
 

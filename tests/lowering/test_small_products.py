@@ -3,6 +3,9 @@ they compile for sm_80, sm_90 and sm_100; and bytes on a CPU's matrix registers 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,7 +16,8 @@ from baracuda.lowering.matmul.cpu.lower import lower as lower_on_cpu
 from baracuda.lowering.matmul.cuda.lower import lower
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.nest.cuda.targets import target_of
-from baracuda.runtime.jit import host
+from baracuda.runtime.cpu_toolchain import CpuToolchain
+from baracuda.runtime.jit import CpuTarget, host
 from baracuda.runtime.nvrtc import cubin
 from baracuda.runtime.program import Lowered
 from baracuda.runtime.toolchain import toolchain_of
@@ -48,7 +52,17 @@ BYTES = (
 )
 
 
-def _check_on_cpu(product: Product, lowered: Lowered) -> None:
+def _targets() -> Iterator[CpuTarget]:
+    """Processors without matrix registers: with and without instructions that add to sums, and with narrower vectors."""
+    features = [f for f in host().features.split(",") if "amx" not in f]
+    yield replace(host(), features=",".join(features))
+    yield replace(host(), features=",".join(f.replace("+avx512vnni", "-avx512vnni") for f in features))
+    if "+avxvnni" in features:
+        yield replace(host(), features=",".join(features), vector_bits=256)
+    yield CpuTarget(host().triple, "haswell", "", 256)
+
+
+def _check_on_cpu(product: Product, lowered: Lowered, target: CpuTarget | None = None) -> None:
     def aligned(block: Array) -> Array:
         memory = np.empty(block.nbytes + 64, np.uint8)
         start = -address(memory) % 64
@@ -59,7 +73,8 @@ def _check_on_cpu(product: Product, lowered: Lowered) -> None:
     wanted = product.expected(blocks)
     held = [aligned(block) for block in blocks]
     workspace = np.full(max(lowered.workspace_bytes, 1), 0xFF, np.uint8)
-    call = toolchain_of(Device.cpu()).load(lowered, len(held), product.parameters)  # type: ignore[arg-type]
+    toolchain = toolchain_of(Device.cpu()) if target is None else CpuToolchain(target)
+    call = toolchain.load(lowered, len(held), product.parameters)  # type: ignore[arg-type]
     call.call([address(h) + p.offset for h, p in zip(held, product.placements, strict=True)], address(workspace), 0)
     for got, want in zip(held[-product.written :], wanted, strict=True):
         different = np.flatnonzero(got != want.view(np.uint8).reshape(-1))
@@ -80,6 +95,18 @@ def test_bytes_on_a_cpu(product: Product) -> None:
     if not takes_bytes(product.matmul_problem, host()):
         pytest.skip("no matrix registers")
     _check_on_cpu(product, lower_on_cpu(product.matmul_problem))
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("target", list(_targets()), ids=lambda t: f"{t.cpu}-{t.vector_bits}-{'vnni' in t.features}")
+def test_pairs_on_a_cpu(target: CpuTarget, full: bool) -> None:
+    if not target.triple.startswith("x86_64"):
+        pytest.skip("instructions of another processor")
+    for product in BYTES if full else BYTES[:6:2] + BYTES[9:16:3] + BYTES[-5:-2]:
+        lowered = lower_on_cpu(product.matmul_problem, target)
+        few = min(product.m, product.n) < 17
+        assert lowered.schedule == ("strips" if few else "pairs")
+        _check_on_cpu(product, lowered, target)
 
 
 @pytest.mark.cpu_only

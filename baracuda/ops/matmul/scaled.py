@@ -24,7 +24,7 @@ from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.matmul.descriptor import SCALED_BLOCK, Blocks, labelled
 from baracuda.ops.matmul.groups import Groups
 from baracuda.ops.matmul.plan import MatmulPlan
-from baracuda.ops.matmul.scales import check_bias, free_labels, of_columns, of_rows
+from baracuda.ops.matmul.scales import check_bias, free_labels, in_math, of_columns, of_rows
 from baracuda.ops.reductions.reductions import sum_
 
 _F8, _F32 = "f8e4m3 f8e5m2", ElementKind.F32
@@ -158,15 +158,16 @@ def fp8_gemm_rowwise(
         d = labelled(a, b, *labels, element=element, bias_axis=axis, **shapes)
         y: TensorRef = do.plan(MatmulPlan, d, {"a": a, "b": b, "bias": bias, **scales}, do.out, preference)
         return y
-    preference = preference or preferred() or PlanPreference(math=MathPrecision.INT23)
-    if a.device.kind is DeviceKind.CUDA and preference.fastest:
+    wanted = preference or preferred()
+    if wanted is not None and wanted.fastest and a.device.kind is DeviceKind.CUDA:
         try:
-            return _by_library(do, a, b, scale_a, scale_b, bias, labels, element, preference)
+            return _by_library(do, a, b, scale_a, scale_b, bias, labels, element, wanted)
         except UnsupportedError:
             pass  # the fastest that there is comes next
+    wanted = in_math(preference, MathPrecision.INT23)
     left, right = _of_blocks(do, a, scale_a, "scale_a"), _of_blocks(do, b, scale_b, "scale_b")
     d = labelled(left, right, *labels, element=element, bias_axis=axis)
-    found: TensorRef = do.plan(MatmulPlan, d, {"a": left, "b": right, "bias": bias}, do.out, preference)
+    found: TensorRef = do.plan(MatmulPlan, d, {"a": left, "b": right, "bias": bias}, do.out, wanted)
     return found
 
 

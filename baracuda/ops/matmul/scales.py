@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
+from baracuda.core.preferred import preferred
+from baracuda.core.sku import MathPrecision, PlanPreference
 from baracuda.core.tensor import TensorRef
 from baracuda.core.views import expanded_dims, view
 from baracuda.ops.declaration.composition import Given, Steps
@@ -43,6 +46,12 @@ def whole(do: Steps, v: TensorRef) -> TensorRef:
     wide = do.rows(v.shape, ElementKind.S32)
     do.copy(v, wide)
     return wide
+
+
+def in_math(preference: PlanPreference | None, math: MathPrecision) -> PlanPreference:
+    """The preference of a call, which an arithmetic is added to where it names none, and no backend."""
+    wanted = preference or preferred() or PlanPreference()
+    return wanted if wanted.math is not None or wanted.backend is not None else replace(wanted, math=math)
 
 
 def check_bias(bias: Given, element: ElementKind) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
-from baracuda.core.preferred import preferred
 from baracuda.core.sku import MathPrecision, PlanPreference
 from baracuda.core.tensor import TensorRef
 from baracuda.ops.declaration.composition import Steps, chosen, composed, one_or_all
@@ -14,11 +13,11 @@ from baracuda.ops.declaration.words import FiniteFloat, Wrt
 from baracuda.ops.elementwise.binary_ops import mul
 from baracuda.ops.matmul.descriptor import labelled
 from baracuda.ops.matmul.plan import MatmulPlan
+from baracuda.ops.matmul.scales import in_math
 
 _TENSORS: dict[str, Any] = {
     "a": "*batch m k or list ... : T real", "b": "*batch k n or list ... : T real", "c": "*batch m n or list ... : T real",
 }  # fmt: skip
-_CHAINS = PlanPreference(math=MathPrecision.F32)
 _BATCH = "BCDEFG"
 #: A tensor, or a list of matrices.
 Tensors = Any
@@ -28,10 +27,10 @@ def _product(
     do: Steps, a: TensorRef, b: TensorRef, labels: tuple[str, str, str], c: TensorRef | None, into: Any,
     preference: PlanPreference | None, **numbers: Any,
 ) -> TensorRef:  # fmt: skip
-    """One product, of narrow floats in chains unless the preference says otherwise."""
+    """One product, of narrow floats in chains unless the preference says otherwise: libraries have no faster one."""
     batch = _BATCH[: len(a.shape) - 2]
     d = labelled(a, b, *(batch + axes for axes in labels), c_shape=None if c is None else c.shape, **numbers)
-    preference = preference or preferred() or (_CHAINS if a.kind.compute is ElementKind.F32 else None)
+    preference = in_math(preference, MathPrecision.F32) if a.kind.compute is ElementKind.F32 else preference
     found: TensorRef = do.plan(MatmulPlan, d, {"a": a, "b": b, "c": c}, into, preference)
     return found
 
@@ -66,8 +65,8 @@ def batched_small_gemm(
     """alpha * (a @ b) + beta * c for many small matrices: a (..., m, k), b (..., k, n), c (..., m, n) of one element.
 
     Or lists of as many matrices of any shapes, (m, k), (k, n) and (m, n) each, and the result is a tuple. Each sum is one chain
-    of fused multiply-adds in rising k, in f32 for 16-bit floats, whatever the element; `preference` may say otherwise. With
-    beta = 0 c is not read.
+    of fused multiply-adds in rising k, in f32 for 16-bit floats, unless the preference names another arithmetic or a backend:
+    libraries have no faster one. With beta = 0 c is not read.
 
     Raises `InvalidProblemError` for shapes and elements that do not fit, and for lists of different lengths.
 

@@ -41,22 +41,17 @@ def _dense(first: Expr, second: Expr, index: Own) -> Expr:
     return select(f.equal(at, places[0]), first, select(f.equal(at, places[1]), second, const(0, first.kind)))
 
 
-def _word(pair: Expr, index: Expr, half: int, bits: int) -> Stored:
+def _word(pair: Own, index: Own, *, bits: int = 16) -> Stored:
     """The four elements, of so many bits each, of the first or the second group of an index's byte, as a word."""
-    own = cast(index, _S32) >> (4 * half)
-    first, second = own & 3, (own >> 2) & 3
+    first, second = _places(index, 2)
     wide, kind = cast(pair, _U64), ElementKind.U64 if bits == 16 else ElementKind.U32
     low, high = wide & ((1 << bits) - 1), wide >> bits
     word = low << cast(first * bits, _U64) | select(f.equal(first, second), const(0, _U64), high << cast(second * bits, _U64))
     return Stored(cast(word, kind), kind)
 
 
-def _last_word(pair: Own, index: Own, *, bits: int = 16) -> Stored:
-    return _word(pair, index, 0, bits)
-
-
-def _both_words(first: Own, second: Own, index: Own, *, bits: int = 16) -> dict[str, Stored]:
-    return {"y0": _word(first, index, 0, bits), "y1": _word(second, index, 1, bits)}
+def _word_space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
+    return Space({"pair": (0, 1, 2), "index": (0, 1)})
 
 
 def _dense_space(shapes: Mapping[str, Shape], options: Mapping[str, Any]) -> Space:
@@ -75,8 +70,7 @@ def _kept(x0: Expr, x1: Expr, x2: Expr, x3: Expr, index: Own) -> dict[str, Expr]
 
 _OPTIONS: dict[str, Any] = {"family": "gemm", "takes": "any", "byte_floats": True, "differentiable": False}
 _dense_op = Op(_dense, Rule.COMMON, name="dense_of_2_4", space=_dense_space, **_OPTIONS)
-_words_op = Op(_both_words, Rule.EACH, name="words_of_2_4", results=("y0", "y1"), **_OPTIONS)
-_last_word_op = Op(_last_word, Rule.EACH, name="last_word_of_2_4", **_OPTIONS)
+_word_op = Op(_word, Rule.EACH, name="word_of_2_4", space=_word_space, **_OPTIONS)
 _kept_op = Op(_kept, Rule.COMMON, name="kept_of_2_4", results=("first", "second"), **_OPTIONS)
 
 
@@ -102,20 +96,10 @@ def _index(index: TensorRef, byte: int, count: int) -> Any:
     return slab(index, 1, byte, byte + count)
 
 
-def _write_words(do: Steps, pairs: TensorRef, index: TensorRef, words: Any, bits: int) -> None:
-    """The words of a whole weight, a group of four each, from the pairs that are kept."""
-    groups = words.shape[1]
-
-    def halves(t: TensorRef) -> list[Any]:
-        down, right = t.strides
-        return [view(t, i * right, (t.shape[0], groups // 2), (down, 2 * right)) for i in (0, 1)]
-
-    if groups > 1:
-        (first, second), own = halves(pairs), slab(index, 1, 0, groups // 2)
-        do.run(_words_op, {"first": first, "second": second, "index": own}, tuple(halves(words)), bits=bits)
-    if groups % 2:
-        last = {"pair": slab(pairs, 1, groups - 1, groups), "index": slab(index, 1, groups // 2, groups // 2 + 1)}
-        do.run(_last_word_op, last, slab(words, 1, groups - 1, groups), bits=bits)
+def _in_groups(t: TensorRef, byte: int, count: int, groups: int) -> Any:
+    """Words, one for each group of four, by the bytes of indices."""
+    down, right = t.strides
+    return view(t, 2 * byte * right, (t.shape[0], count, groups), (down, 2 * right, right))
 
 
 def dense(do: Steps, values: TensorRef, index: TensorRef) -> TensorRef:
@@ -124,7 +108,10 @@ def dense(do: Steps, values: TensorRef, index: TensorRef) -> TensorRef:
     if 0 in weight.shape:
         return weight
     if values.kind.bits in (8, 16):
-        _write_words(do, in_words(do, values, 2), index, in_words(do, weight, 4), values.kind.bits)
+        pairs, words = in_words(do, values, 2), in_words(do, weight, 4)
+        for byte, count, groups in _in_bytes(words.shape[1]):
+            tensors = {"pair": _in_groups(pairs, byte, count, groups), "index": _index(index, byte, count)}
+            do.run(_word_op, tensors, _in_groups(words, byte, count, groups), bits=values.kind.bits)
         return weight
     for byte, count, groups in _in_bytes(values.shape[1] // 2):
         first, second = (_values(values, byte, count, groups, i) for i in (0, 1))

@@ -12,6 +12,7 @@ from functools import partial
 from baracuda.core.errors import UnsupportedError
 from baracuda.lowering.matmul.cpu.blocked import blocked
 from baracuda.lowering.matmul.cpu.integers.bytes import byte_product, takes_bytes
+from baracuda.lowering.matmul.cpu.integers.pairs import pair_product, takes_pairs
 from baracuda.lowering.matmul.cpu.integers.schedule import integer_product
 from baracuda.lowering.matmul.cpu.plan import OrientedMatmul, Steps
 from baracuda.lowering.matmul.cpu.small import is_small, small_products
@@ -44,7 +45,8 @@ def lower(matmul_problem: MatmulProblem, target: CpuTarget | None = None) -> Low
     product = OrientedMatmul.of(c, swap)
     own = Words(product.nest)
     rows = c.n if swap else c.m
-    kernel = _schedule(rows, c.bits)(product, own, target or host())
+    schedule = pair_product if takes_pairs(c, target or host()) else _schedule(rows, c.bits)
+    kernel = schedule(product, own, target or host())
     return Lowered(kernel.steps, tuple(own.integers), kernel.nbytes, kernel.schedule)
 
 

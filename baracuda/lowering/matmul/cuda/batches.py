@@ -133,21 +133,35 @@ class _Staged:
         """Whether runs go straight to shared memory."""
         return self.operand.kind is c.accumulator and not self.along and self.vector * self.operand.kind.itemsize in (4, 8, 16)
 
-    def place(self, c: MatmulProblem, words: Words, run: str) -> list[str]:
-        """Declares where a run is read, `from`, and where it goes, `to`."""
-        o, lines, rank = self.operand, self.lines, len(c.batch)
+    @property
+    def pieces(self) -> int:
+        """Runs of a matrix."""
+        return self.lines.lines * self.lines.inner // self.vector
+
+    def place(self, c: MatmulProblem, words: Words, threads: int) -> list[str]:
+        """Declares, of the thread's run of a `sweep`, the number of the block's matrix, `own`, where it is read, `from`, and
+        where it goes, `to`. A thread whose runs of all sweeps are at one place of their matrices finds that once."""
+        o, lines, rank, pieces = self.operand, self.lines, len(c.batch), self.pieces
         length, other = (lines.lines, lines.inner) if self.along else (lines.inner, lines.lines)
-        per, count = words.unsigned(length // self.vector), words.unsigned(other)
+        assert pieces == length // self.vector * other
+        if threads % pieces == 0:
+            own, rest = f"threadIdx.x / {pieces} + sweep * {threads // pieces}", f"threadIdx.x % {pieces}"
+        elif pieces % threads == 0:
+            own, rest = f"sweep / {pieces // threads}", f"threadIdx.x + sweep % {pieces // threads} * {threads}"
+        else:
+            run = f"(threadIdx.x + sweep * {threads})"
+            own, rest = f"divide({run}, {words.divisor(pieces)})", f"{run} - own * {words.unsigned(pieces)}"
         strides = [None if o.steps(i) == 0 else words.signed(o.strides[i]) for i in range(rank)]
         line, inner = ("at", "line") if self.along else ("line", "at")
         steps = [words.signed(o.strides[rank + i]) for i in (0, 1)]
+        per = length // self.vector
         return [
-            f"const unsigned both = divide({run}, {words.divisor(length // self.vector)});",
-            f"const unsigned at = ({run} - both * {per}) * {self.vector}, own = divide(both, {words.divisor(other)});",
-            f"const unsigned line = both - own * {count}, matrix = first + own;",
+            f"const unsigned own = {own}, rest = {rest}, matrix = first + own;",
+            f"const unsigned line = divide(rest, {words.divisor(per)});",
+            f"const unsigned at = (rest - line * {words.unsigned(per)}) * {self.vector};",
             *unravel("matrix", c.batch, words, "c", wide=False),
-            f"const auto* const from = p_{self.name} + ({offset(strides, 'c')} + {line} * {steps[0]} + {inner} * {steps[1]});",
-            f"const int to = own * {words.unsigned(lines.matrix)} + {line} * {words.unsigned(lines.pitch)} + {inner};",
+            f"const auto* const from = p_{self.name} + ({offset(strides, 'c')} + ({line} * {steps[0]} + {inner} * {steps[1]}));",
+            f"const int to = own * {words.unsigned(lines.matrix)} + ({line} * {words.unsigned(lines.pitch)} + {inner});",
         ]
 
 
@@ -166,9 +180,10 @@ class _Kernel:
         self.down, self.across = -(-c.m // self.rows), -(-c.n // (self.wide * self.runs))
         a, b, self.y = (_Lines(*e, self.wide) for e in ((c.m, c.k), (c.k, c.n), (c.m, c.n)))
         each = max(a.matrix + b.matrix, self.y.matrix) * size
-        slack = (self.rows * a.pitch + a.matrix + self.wide * self.runs * self.across) * size
+        beyond = (self.rows * self.down - c.m) * a.pitch  # rows that a last tile reads, but nobody has
+        slack = (beyond + self.wide * (self.runs * self.across + 1)) * size
         self.group = max(1, min(self.threads // (self.down * self.across), (target.shared_bytes // 2 - slack) // each))
-        start = self.group * a.matrix + self.rows * a.pitch
+        start = self.group * a.matrix + -(-beyond // self.wide) * self.wide
         self.shared = -(-(self.group * each + slack) // 16) * 16
         self.a = _Staged.of(c, "a", int(exchanged), c.a[0], a, 0)
         self.b = _Staged.of(c, "b", int(not exchanged), c.b[0], b, start)
@@ -180,43 +195,42 @@ class _Kernel:
         asynchronous = [f for f in (self.a, self.b) if f.asynchronous(c)]
         others = [f for f in (self.a, self.b) if not f.asynchronous(c)]
         for f in (self.a, self.b):
-            total = words.unsigned(f.lines.lines * f.lines.inner // f.vector)
             storage = STORAGE[f.operand.kind]
             lines += [
                 f"const {storage}* const p_{f.name} = (const {storage}*)W.w[{f.number}];",
                 f"{self.type}* const shared_{f.name} = ({self.type}*)shared + {words.unsigned(f.start)};",
-                f"const unsigned total_{f.name} = count * {total};",
+                f"const int sweeps_{f.name} = {words.word(-(-self.group * f.pieces // self.threads))};",
             ]
         for f in asynchronous:
             nbytes = f.vector * f.operand.kind.itemsize
             lines += [
                 "#pragma unroll 4",
-                f"for (unsigned run = threadIdx.x; run < total_{f.name}; run += {self.threads}) {{",
-                *f.place(c, words, "run"),
-                f"copy_async<{nbytes}>(shared_{f.name} + to, from, {nbytes});",
+                f"for (int sweep = 0; sweep < sweeps_{f.name}; ++sweep) {{",
+                *f.place(c, words, self.threads),
+                f"if (own < count) copy_async<{nbytes}>(shared_{f.name} + to, from, {nbytes});",
                 "}",
             ]
         if others:
-            most = " || ".join(f"base < total_{f.name}" for f in others)
-            lines += ["#pragma unroll 1", f"for (unsigned base = threadIdx.x; {most}; base += {self.threads * AHEAD}) {{"]
+            most = " || ".join(f"first_sweep < sweeps_{f.name}" for f in others)
+            lines += ["#pragma unroll 1", f"for (int first_sweep = 0; {most}; first_sweep += {AHEAD}) {{"]
             for f in others:
                 lines += [
                     f"Vec<{STORAGE[f.operand.kind]}, {f.vector}> got_{f.name}[{AHEAD}];",
                     f"int to_{f.name}[{AHEAD}];",
                     "#pragma unroll",
                     f"for (int u = 0; u < {AHEAD}; ++u) {{",
-                    f"const unsigned run = base + u * {self.threads};",
-                    f"if (run < total_{f.name}) {{",
-                    *f.place(c, words, "run"),
-                    f"got_{f.name}[u] = *reinterpret_cast<const Vec<{STORAGE[f.operand.kind]}, {f.vector}>*>(from);",
-                    f"to_{f.name}[u] = to;",
-                    "}}",
+                    "const int sweep = first_sweep + u;",
+                    *f.place(c, words, self.threads),
+                    f"to_{f.name}[u] = own < count ? to : -1;",
+                    f"if (own < count) got_{f.name}[u] = "
+                    f"*reinterpret_cast<const Vec<{STORAGE[f.operand.kind]}, {f.vector}>*>(from);",
+                    "}",
                 ]
             for f in others:
                 lines += [
                     "#pragma unroll",
                     f"for (int u = 0; u < {AHEAD}; ++u)",
-                    f"if (base + u * {self.threads} < total_{f.name}) put<{f.vector}>(shared_{f.name} + to_{f.name}[u], "
+                    f"if (to_{f.name}[u] >= 0) put<{f.vector}>(shared_{f.name} + to_{f.name}[u], "
                     f"{f'(int){words.word(f.lines.pitch)}' if f.along else '1'}, got_{f.name}[u]);",
                 ]
             lines.append("}")
