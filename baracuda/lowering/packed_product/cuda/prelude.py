@@ -50,18 +50,27 @@ template <int N> __device__ __forceinline__ void fetched_codes(unsigned (&to)[N]
     }
   }
 }
-// The digits of a row of x, in the order of the codes; S of each block, and the sum of its integers. A warp takes a span.
-template <int BLOCK, class X>
-__device__ __forceinline__ void write_digits(const X* from, i64 step, int steps, unsigned char* to, float* scales, int* totals,
+// Four neighbours of a row of x, of a span of which so many steps exist; a warp has a span. PIECE: how many are loaded at once.
+template <int PIECE, class X> __device__ __forceinline__ void load_elements(float (&to)[4], const X* from, i64 step, int steps,
+                                                                            int lane) {
+  if (PIECE > 1 && steps >= 128) {
+    Vec<X, 4> got;
+    load<PIECE>(got, from + lane * 4);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) to[e] = widen(got.v[e]);
+  } else {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) to[e] = lane * 4 + e < steps ? widen(from[(lane * 4 + e) * step]) : 0.0f;
+  }
+}
+// The digits of a span of x, in the order of the codes; S of each block, and the sum of its integers, both `apart` words from one
+// to the next. TURNED: neighbouring pieces of 16 bytes of the lower digit change places.
+template <int BLOCK, bool TURNED>
+__device__ __forceinline__ void write_digits(const float (&x)[4], unsigned char* to, float* scales, int* totals, int apart,
                                              int lane) {
-  float x[4];
   unsigned m = 0;
 #pragma unroll
-  for (int e = 0; e < 4; ++e) {
-    const int k = lane * 4 + e;
-    x[e] = k < steps ? widen(from[k * step]) : 0.0f;
-    m = max(m, __float_as_uint(x[e]) & 0x7fffffffu);
-  }
+  for (int e = 0; e < 4; ++e) m = max(m, __float_as_uint(x[e]) & 0x7fffffffu);
 #pragma unroll
   for (int d = 1; d < BLOCK / 4; d *= 2) m = max(m, __shfl_xor_sync(~0u, m, d));
   const bool finite = m < 0x7f800000u;
@@ -73,15 +82,15 @@ __device__ __forceinline__ void write_digits(const X* from, i64 step, int steps,
     const int q = finite ? __float2int_rn(x[e] * once * twice) : 0;
     total += q;
     const unsigned u = ((unsigned)q + 0x8080u) ^ 0x8080u;
-    unsigned char* const at = to + lane / 8 * 32 + place(lane % 8 * 4 + e);
-    at[0] = (unsigned char)(u >> 8);
-    at[128] = (unsigned char)u;
+    const int at = lane / 8 * 32 + place(lane % 8 * 4 + e);
+    to[at] = (unsigned char)(u >> 8);
+    to[128 + (TURNED ? at ^ 16 : at)] = (unsigned char)u;
   }
 #pragma unroll
   for (int d = 1; d < BLOCK / 4; d *= 2) total += __shfl_xor_sync(~0u, total, d);
   if (lane % (BLOCK / 4) == 0) {
-    scales[lane / (BLOCK / 4)] = finite ? power_of_two(-up) : __uint_as_float(0x7fc00000u);
-    totals[lane / (BLOCK / 4)] = total;
+    scales[lane / (BLOCK / 4) * apart] = finite ? power_of_two(-up) : __uint_as_float(0x7fc00000u);
+    totals[lane / (BLOCK / 4) * apart] = total;
   }
 }
 // What becomes of a sum that is NaN: where x has elements that are not finite, the sum of their products.
@@ -198,17 +207,31 @@ template <int DIGITS> struct Weights {
           for (int d = 0; d < DIGITS; ++d) a[d][j][r + 2 * h] = to[d];
         }
   }
-  // The sums with eight columns, of which the thread has 32 bytes.
-  __device__ __forceinline__ void multiply(int (&c)[DIGITS][4], const uint4 (&b)[2]) const {
-#pragma unroll
-    for (int d = 0; d < DIGITS; ++d) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) c[d][i] = 0;
-      multiply_add(c[d], a[d][0], b[0].x, b[0].y);
-      multiply_add(c[d], a[d][1], b[0].z, b[0].w);
-      multiply_add(c[d], a[d][2], b[1].x, b[1].y);
-      multiply_add(c[d], a[d][3], b[1].z, b[1].w);
-    }
-  }
 };
+// The sums of rows of weights, H times 16, with N times eight columns of x, of which the thread has 32 bytes each. Instructions
+// of one sum wait for one another: those of the others come between.
+template <int H, int N, int DIGITS>
+__device__ __forceinline__ void multiply(int (&c)[H][N][DIGITS][4], const Weights<DIGITS> (&weights)[H], const uint4 (&x)[N][2]) {
+  constexpr int PARTS = H * N * DIGITS == 1 ? 2 : 1;
+  int parts[PARTS][H][N][DIGITS][4] = {};
+#pragma unroll
+  for (int j = 0; j < 4; ++j)
+#pragma unroll
+    for (int h = 0; h < H; ++h)
+#pragma unroll
+      for (int n = 0; n < N; ++n)
+#pragma unroll
+        for (int d = 0; d < DIGITS; ++d) {
+          const uint4 b = x[n][j / 2];
+          multiply_add(parts[j % PARTS][h][n][d], weights[h].a[d][j], j % 2 ? b.z : b.x, j % 2 ? b.w : b.y);
+        }
+#pragma unroll
+  for (int h = 0; h < H; ++h)
+#pragma unroll
+    for (int n = 0; n < N; ++n)
+#pragma unroll
+      for (int d = 0; d < DIGITS; ++d)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) c[h][n][d][i] = parts[0][h][n][d][i] + (PARTS > 1 ? parts[PARTS - 1][h][n][d][i] : 0);
+}
 """

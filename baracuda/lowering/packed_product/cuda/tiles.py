@@ -17,11 +17,13 @@ from baracuda.lowering.matmul.cuda.tile_place import tile_extents
 from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.lowering.packed_product.cuda.digits import Digits, digits_launch
 from baracuda.lowering.packed_product.cuda.prelude import PRODUCT, ROUNDED, definitions
-from baracuda.lowering.packed_product.cuda.thin import COLUMNS, is_whole, taken_anew
+from baracuda.lowering.packed_product.cuda.thin import taken_anew
+from baracuda.lowering.packed_product.cuda.thin_tile import COLUMNS, is_whole
 from baracuda.lowering.packed_product.problem import LONGEST, PackedProduct
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
-WARPS = 8
+#: Warps of a block of threads, and instructions' columns, by eight, whose sums they take side by side.
+WARPS, TOGETHER = 8, 2
 
 
 @dataclass(frozen=True)
@@ -259,22 +261,28 @@ def _span(p: PackedProduct, t: Tile) -> list[str]:
         "}",
         "load_groups(span + 1);",
         "#pragma unroll",
-        f"for (int tile = 0; tile < {t.column_tiles}; ++tile) {{",
-        f"const int pair = tile * 4 + lane / 8, row = pair / {per_span}, digit = lane / 4 % 2;",
+        f"for (int tiles = 0; tiles < {t.column_tiles}; tiles += {TOGETHER}) {{",
+        f"uint4 x[{TOGETHER}][2] = {{}};",
+        "#pragma unroll",
+        f"for (int n = 0; n < {TOGETHER}; ++n) {{",
+        f"const int pair = (tiles + n) * 4 + lane / 8, row = pair / {per_span}, digit = lane / 4 % 2;",
         f"const uint4* const line = (const uint4*)(from + row * {2 * LONGEST} + digit * {LONGEST});",
-        "uint4 x[2] = {};",
         f"if (pair % {per_span} == quarter * {per_span} / 4)"
-        " x[0] = line[(quarter * 2) ^ digit], x[1] = line[(quarter * 2 + 1) ^ digit];",
+        " x[n][0] = line[(quarter * 2) ^ digit], x[n][1] = line[(quarter * 2 + 1) ^ digit];",
+        "}",
+        f"int c[{t.heights}][{TOGETHER}][{count}][4];",
+        "multiply(c, weights, x);",
+        "#pragma unroll",
+        f"for (int n = 0; n < {TOGETHER}; ++n) {{",
+        "const int tile = tiles + n;",
         f"const int2 own = *(const int2*)(from + {t.bm * 2 * LONGEST} + (tile * 4 + quarter) * 8);",
         "const float s = __int_as_float(own.x);",
         *(["const int total = own.y;"] if p.shifts else ()),
         "#pragma unroll",
         f"for (int h = 0; h < {t.heights}; ++h) {{",
-        f"int c[{count}][4];",
-        "weights[h].multiply(c, x);",
         "#pragma unroll",
         "for (int i = 0; i < 2; ++i) {",
-        f"const float value = __fmul_rn(rounded(c, i, {shift}), s);",
+        f"const float value = __fmul_rn(rounded(c[h][n], i, {shift}), s);",
         *add,
-        "}}}",
+        "}}}}",
     ]
