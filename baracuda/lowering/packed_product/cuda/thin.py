@@ -22,7 +22,14 @@ from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.lowering.packed_product.cuda.digits import Digits, digits_launch
 from baracuda.lowering.packed_product.cuda.prelude import PRODUCT, ROUNDED, definitions
 from baracuda.lowering.packed_product.cuda.thin_chunks import chunks, fetching
-from baracuda.lowering.packed_product.cuda.thin_tile import COLUMNS, SPAN, ThinTile, is_whole, thin_tile
+from baracuda.lowering.packed_product.cuda.thin_tile import (
+    COLUMNS,
+    SPAN,
+    ThinTile,
+    byte_steps,
+    is_whole,
+    thin_tile,
+)
 from baracuda.lowering.packed_product.problem import LONGEST, PackedProduct
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
@@ -55,6 +62,7 @@ def lower_thin(p: PackedProduct, target: Target) -> Lowered:
         f"float sums[{own}];",
         "#pragma unroll",
         f"for (int o = 0; o < {own}; ++o) sums[o] = 0;",
+        *([] if is_whole(p) else ["gather(way);"]),
         "load_chunk(0);",
         "store_chunk(0, 0);",
         "__syncthreads();",
@@ -119,9 +127,8 @@ def _turn(p: PackedProduct, t: ThinTile) -> list[str]:
         f"fetch({stage});",
     ]
     gathered = [
-        "#pragma unroll",
-        "for (int r = 0; r < 2; ++r)",
-        f"gather_codes<{t.bits}>(words[r], codes[r], byte_step, span * {16 * t.bits} + quarter * {4 * t.bits}, row_bytes);",
+        "memcpy(words, held_codes, sizeof(words));",
+        f"gather(span + {t.spans});",
     ]
     together = min(4, t.column_tiles)
     # of an instruction's columns lane / 4 is the thread's: a digit of a pair of row and block; of its sums the pair lane % 4
@@ -187,7 +194,7 @@ def taken_anew(p: PackedProduct, words: Words, name: str) -> list[str]:
     (x,), (weight, scale, *zero) = c.a, c.b
     arguments = [
         f"(const {STORAGE[x.kind]}*)W.w[0] + (m0 + r) * {words.signed(x.strides[0])}, {words.signed(x.strides[1])}",
-        f"(const unsigned char*)W.w[1] + (n0 + s) * {words.signed(weight.strides[0])}, {words.signed(weight.strides[1])}",
+        f"(const unsigned char*)W.w[1] + (n0 + s) * {words.signed(weight.strides[0])}, {byte_steps(p, words)}",
         f"(const {STORAGE[scale.kind]}*)W.w[2] + (n0 + s) * {words.signed(scale.strides[0])}, {words.signed(scale.strides[1])}",
     ]
     if zero:

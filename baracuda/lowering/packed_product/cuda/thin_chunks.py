@@ -5,7 +5,7 @@ from __future__ import annotations
 from baracuda.lowering.matmul.cuda.factors import STORAGE
 from baracuda.lowering.nest.cuda.kernel import Words
 from baracuda.lowering.packed_product.cuda.digits import x_piece
-from baracuda.lowering.packed_product.cuda.thin_tile import COLUMNS, SPAN, ThinTile, is_whole
+from baracuda.lowering.packed_product.cuda.thin_tile import COLUMNS, SPAN, ThinTile, byte_steps, has_halves, is_whole
 from baracuda.lowering.packed_product.problem import LONGEST, PackedProduct
 
 
@@ -20,6 +20,16 @@ def fetching(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
         f"fetched += {16 * t.bits * t.ways};",
         "commit_copies();",
     ]
+    # where bytes come one by one they wait in registers
+    gathered = [
+        f"unsigned held_codes[2][{t.bits}];",
+        "const auto gather = [&](int span) {",
+        "#pragma unroll",
+        "for (int r = 0; r < 2; ++r)",
+        f"gather_codes<{t.bits}, {str(has_halves(p)).lower()}>(held_codes[r], codes[r], byte_step,"
+        f" span * {16 * t.bits} + quarter * {4 * t.bits}, row_bytes);",
+        "};",
+    ]
     return [
         # rows that do not exist are the last one again
         "const unsigned char* codes[2];",
@@ -27,13 +37,14 @@ def fetching(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
         "for (int r = 0; r < 2; ++r)",
         "codes[r] = (const unsigned char*)W.w[1] + (n0 + min(first_line + lane / 4 + r * 8, columns - 1))"
         f" * {words.signed(weight.strides[0])};",
-        f"const i64 byte_step = {'1' if weight.steps(1) == 1 else words.signed(weight.strides[1])};",
+        f"const Steps byte_step = {byte_steps(p, words)};",
         f"const int row_bytes = (int){words.signed(p.coding.row_bytes(p.product.k))};",
         f"unsigned char* const ring = shared + warp * {t.stages * t.code_bytes};",
         f"int fetched = way * {16 * t.bits} + quarter * {4 * t.bits};",
         "const auto fetch = [&](int stage) {",
         *(codes if is_whole(p) else ()),
         "};",
+        *([] if is_whole(p) else gathered),
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from baracuda.lowering.nest.cuda.kernel import Target
+from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.lowering.packed_product.problem import LONGEST, PackedProduct
 
 #: Rows of an instruction, which are rows of weights.
@@ -117,13 +117,30 @@ def thin_tile(p: PackedProduct, target: Target) -> ThinTile:
         tile = replace(tile, turns=tile.turns // 2)
     while tile.ways > 1 and replace(tile, stages=2).shared > room:
         tile = replace(tile, ways=tile.ways // 2)
+    if not is_whole(p):
+        return replace(tile, stages=0)
     multiple = tile.turns
     stages = min(_STAGES, (room - replace(tile, stages=0).shared) // (tile.groups * tile.ways * tile.code_bytes))
     return replace(tile, stages=max(multiple, stages // multiple * multiple))
 
 
+def has_halves(p: PackedProduct) -> bool:
+    """Whether two neighbouring bytes of codes may be read at once."""
+    weight, last = p.product.b[0], len(p.product.b[0].strides) - 1
+    even = p.coding.row_bytes(p.product.k) % 2 == 0
+    return weight.steps(last) == 1 and even and not any(n % 2 for n in (weight.alignment, *weight.strides[:-1]))
+
+
+def byte_steps(p: PackedProduct, words: Words) -> str:
+    """The steps between bytes of a row of codes, in C++."""
+    along, apart = p.product.b[0].strides[-1], p.product.b[0].strides[1] if p.coding.chunk else 0
+    return f"Steps{{{words.signed(along)}, {words.signed(apart)}}}"
+
+
 def is_whole(p: PackedProduct) -> bool:
     """Whether rows of codes are whole pieces, as threads copy them."""
+    if p.coding.chunk:
+        return False
     weight, piece = p.product.b[0], min(16, 4 * p.coding.bits)
     apart = weight.alignment, weight.strides[0], p.coding.row_bytes(p.product.k)
     return weight.steps(1) == 1 and not any(n % piece for n in apart)

@@ -18,7 +18,7 @@ from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.lowering.packed_product.cuda.digits import Digits, digits_launch
 from baracuda.lowering.packed_product.cuda.prelude import PRODUCT, ROUNDED, definitions
 from baracuda.lowering.packed_product.cuda.thin import taken_anew
-from baracuda.lowering.packed_product.cuda.thin_tile import COLUMNS, is_whole
+from baracuda.lowering.packed_product.cuda.thin_tile import COLUMNS, byte_steps, has_halves, is_whole
 from baracuda.lowering.packed_product.problem import LONGEST, PackedProduct
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
@@ -157,7 +157,7 @@ def _fetch(p: PackedProduct, t: Tile, words: Words) -> list[str]:
         f"for (int r = 0; r < {2 * t.heights}; ++r)",
         "codes[r] = (const unsigned char*)W.w[1] + (n0 + min(first_line + r * 8, columns - 1))"
         f" * {words.signed(weight.strides[0])};",
-        f"const i64 byte_step = {'1' if weight.steps(1) == 1 else words.signed(weight.strides[1])};",
+        f"const Steps byte_step = {byte_steps(p, words)};",
         f"const int row_bytes = (int){words.signed(p.coding.row_bytes(p.product.k))};",
         f"unsigned char* const ring = shared + {t.x_bytes} + warp * {t.warp_bytes};",
         "const auto fetch = [&](int stage, int span) {",
@@ -225,8 +225,8 @@ def _span(p: PackedProduct, t: Tile) -> list[str]:
         f"fetched_codes<{t.bits}>(words[r], ring + stage * {t.stage_bytes} + (2 * h + r) * {t.warp_bytes // t.heights // 2}"
         f" + lane * {min(16, 4 * t.bits)});"
         if is_whole(p)
-        else f"gather_codes<{t.bits}>(words[r], codes[2 * h + r], byte_step, span * {16 * t.bits} + quarter * {4 * t.bits},"
-        " row_bytes);"
+        else f"gather_codes<{t.bits}, {str(has_halves(p)).lower()}>(words[r], codes[2 * h + r], byte_step,"
+        f" span * {16 * t.bits} + quarter * {4 * t.bits}, row_bytes);"
     )
     shift = "0"
     if p.shifts:
