@@ -30,8 +30,10 @@ class PackedProductImplementation(GeneratedImplementation):
         present = [i for i, o in enumerate(layout) if o is not None]
         pick = None if len(present) == len(layout) else (lambda pointers: [pointers[i] for i in present])
         groups = -(-c.k // problem.group) if c.k else 1
-        weights = ((c.n, problem.coding.row_bytes(c.k)), (c.n, groups), (c.n, groups))
-        shapes = [(c.m, c.k), *weights[: len(c.b)], *[(c.m, c.n)] * len(c.operands)]
+        row_bytes, chunk = problem.coding.row_bytes(c.k), problem.coding.chunk
+        codes = (row_bytes // chunk, chunk) if chunk else (row_bytes,)
+        weights = ((c.n, *codes), (c.n, groups), (c.n, groups))
+        shapes: list[tuple[int, ...]] = [(c.m, c.k), *weights[: len(c.b)], *[(c.m, c.n)] * len(c.operands)]
         return executable(
             self.device, problem, [], len(c.tensors), way=self.way, autotune=autotune, pick=pick, compiled_only=compiled_only,
             extents=lambda: list(zip(shapes, c.tensors, strict=True)),

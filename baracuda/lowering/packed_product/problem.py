@@ -71,13 +71,14 @@ class Coding(Enum):
     TERNARY = "ternary"
     NF4 = "nf4"
     Q4_0 = "q4_0"
+    Q8_0 = "q8_0"
 
     __hash__ = object.__hash__
 
     @property
     def bits(self) -> int:
         """Bits of a code."""
-        return {"u4": 4, "s4": 4, "u8": 8, "s8": 8, "ternary": 2, "nf4": 4, "q4_0": 4}[self.value]
+        return {"u4": 4, "s4": 4, "u8": 8, "s8": 8, "ternary": 2, "nf4": 4, "q4_0": 4, "q8_0": 8}[self.value]
 
     @property
     def offset(self) -> int:
@@ -100,9 +101,14 @@ class Coding(Enum):
         """Codes of a byte."""
         return 8 // self.bits
 
+    @property
+    def chunk(self) -> int:
+        """How many bytes of a row lie side by side, if not all: GGML keeps the codes of a block beside its scale."""
+        return {"q4_0": 16, "q8_0": 32}.get(self.value, 0)
+
     def row_bytes(self, k: int) -> int:
         """Bytes of k codes."""
-        return -(-k // 32) * 16 if self is Coding.Q4_0 else -(-k // self.per_byte)
+        return -(-k // 32) * self.chunk if self.chunk else -(-k // self.per_byte)
 
 
 def block_of(group: int, k: int) -> int:
@@ -125,8 +131,8 @@ class PackedProduct:
     group
         Steps of k that a scale counts for, as `block_of` allows.
     product
-        Extents, operands and epilogue. `a` is x over (m, k); `b` are the packed weights over (n, bytes), the scales, and the
-        integer zero points where there are some, over (n, groups); no batch.
+        Extents, operands and epilogue. `a` is x over (m, k); `b` are the packed weights over (n, bytes), or (n, chunks, bytes),
+        the scales, and the integer zero points where there are some, over (n, groups); no batch.
     """
 
     coding: Coding

@@ -8,7 +8,7 @@ from math import prod
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.tensor import TensorRef
-from baracuda.core.views import as_words
+from baracuda.core.views import as_words, view
 from baracuda.lowering.packed_product.problem import Coding
 from baracuda.ops.declaration.composition import Given, Steps, composed
 from baracuda.ops.declaration.words import Dtype
@@ -20,7 +20,7 @@ from baracuda.ops.quantization.blocks import parts
 from baracuda.ops.quantization.gguf import GgufType, gguf_dequantize
 
 #: The formats whose blocks are an f16 scale and 32 codes, that are multiplied as such.
-_CODES = {"Q4_0": Coding.Q4_0, "Q8_0": Coding.S8}
+_CODES = {"Q4_0": Coding.Q4_0, "Q8_0": Coding.Q8_0}
 
 
 @composed(out=True, x=PATTERNS["x"], weight="n bytes : u8", bias=PATTERNS["bias"])
@@ -58,16 +58,17 @@ def gguf_gemm(
         )
     kind = dtype or x.kind
     if type in _CODES and 0 not in (n, k):
-        coding, blocks = _CODES[type], k // format.length
-        width = format.size - 2
-        scales, codes = do.rows((n, 2 * blocks), ElementKind.U8), do.rows((n, width * blocks), ElementKind.U8)
-        do.copy(parts(weight, blocks, format.size, 0, 2), parts(scales, blocks, 2, 0, 2))
-        do.copy(parts(weight, blocks, format.size, 2, width), parts(codes, blocks, width, 0, width))
-        halves = as_words(scales, 2)
-        assert halves is not None  # rows are new and contiguous
-        codes = replace(codes, kind=ElementKind.S8) if coding is Coding.S8 else codes
-        scale = replace(halves, kind=ElementKind.F16)
-        y: TensorRef = packed_weight_gemm(do, coding, x, codes, scale, None, bias, format.length, activation, dtype)
+        blocks, width = k // format.length, format.size - 2
+        bytes_ = parts(weight, blocks, format.size, 0, 2)
+        halves = as_words(bytes_, 2)
+        if halves is None:  # no f16 lies so
+            apart = do.rows((n, blocks, 2), ElementKind.U8)
+            do.copy(bytes_, apart)
+            halves = as_words(apart, 2)
+            assert halves is not None
+        scale = replace(view(halves, 0, (n, blocks), halves.strides[:2]), kind=ElementKind.F16)
+        codes = parts(weight, blocks, format.size, 2, width)
+        y: TensorRef = packed_weight_gemm(do, _CODES[type], x, codes, scale, None, bias, format.length, activation, dtype)
         return y
     by = gguf_dequantize(do, weight, type, dtype=x.kind)
     flat = do.reshaped(x, (prod(free), k))

@@ -77,10 +77,15 @@ class PackedProductDescriptor(Descriptor):
             raise InvalidProblemError(f"activation: {self.activation!r}; expected one of {', '.join(ACTIVATIONS)}")
 
     x_shape = property(lambda self: (self.m, self.k))
-    weight_shape = property(lambda self: (self.n, self.coding.row_bytes(self.k)))
     bias_shape = property(lambda self: (self.n,))
     y_shape = property(lambda self: (self.m, self.n))
     has_zero_point = property(lambda self: self.zero_element is not None)
+
+    @property
+    def weight_shape(self) -> tuple[int, ...]:
+        """Bytes of rows, or chunks of them."""
+        row_bytes, chunk = self.coding.row_bytes(self.k), self.coding.chunk
+        return (self.n, row_bytes // chunk, chunk) if chunk else (self.n, row_bytes)
 
     @property
     def groups(self) -> int:

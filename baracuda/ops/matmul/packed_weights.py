@@ -57,7 +57,7 @@ def packed_weight_gemm(
     """A product with packed weights: x is (..., k), weight (n, bytes)."""
     *free, k = x.shape
     n, m = weight.shape[0], prod(free)
-    if weight.shape[1] != coding.row_bytes(k):
+    if not coding.chunk and weight.shape[1] != coding.row_bytes(k):
         raise InvalidProblemError(
             f"weight: shape is {weight.shape}; expected (n, {coding.row_bytes(k)}), {k} codes of {coding.bits} bits a row"
         )

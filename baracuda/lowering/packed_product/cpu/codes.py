@@ -69,6 +69,14 @@ class Codes:
         """Sums that make up P: levels are multiplied by digits of x, so that neither sum leaves 32 bits."""
         return 2 if self.coding.levels else 1
 
+    def offset(self, b: Builder, strides: tuple[Value, Value], byte: Value) -> Value:
+        """Where a byte of a row of codes is, given the strides of chunks and of bytes."""
+        apart, along = strides
+        if not self.coding.chunk:
+            return b.mul(byte, along)
+        inside = b.mul(b.rem(byte, self.coding.chunk), along)
+        return b.add(b.mul(b.div(byte, self.coding.chunk), apart), inside)
+
     def place(self, b: Builder, pair: Value) -> tuple[Value, Value]:
         """Where in a step the two codes of a pair are: pairs go shift by shift through a word, then word by word."""
         word, shift = b.div(pair, self.shifts), b.rem(pair, self.shifts)
@@ -130,13 +138,13 @@ class Codes:
             sums = b.add(sums, b.op("mul", left, right))
         return sums
 
-    def one(self, b: Builder, row: Value, byte_stride: Value, k: Value) -> Value:
+    def one(self, b: Builder, row: Value, strides: tuple[Value, Value], k: Value) -> Value:
         """The integer of one code of a row, before anything is subtracted, as s32: slow."""
         coding = self.coding
         byte, inside = b.div(k, coding.per_byte), b.rem(k, coding.per_byte)
         if coding is Coding.Q4_0:
             byte, inside = b.add(b.mul(b.div(k, 32), 16), b.rem(k, 16)), b.rem(b.div(k, 16), 2)
-        found = b.convert("zext", b.load("i8", b.at(row, b.mul(byte, byte_stride)), 1), "i32")
+        found = b.convert("zext", b.load("i8", b.at(row, self.offset(b, strides, byte)), 1), "i32")
         if coding.flipped == 0x80:
             found = b.op("xor", found, Value("i32", "128"))
         if coding.bits == 8:

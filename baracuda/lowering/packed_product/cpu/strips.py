@@ -58,7 +58,10 @@ class _Strips:
                 self.records.flags_at,
             ]
         )  # fmt: skip
-        self.weight_strides = kernel.byte_strides(_WEIGHT, (0, 1))
+        last = 2 if codes.coding.chunk else 1
+        row, apart, along = kernel.byte_strides(_WEIGHT, (0, 1, last))
+        self.row_stride, self.strides = row, (apart, along)
+        self.along_k = c.b[0].steps(last) == 1
         self.others = {i: kernel.byte_strides(i, (0, 1)) for i in range(_SCALE, first)}
         self.row_bytes = row_bytes
         sums = b.array("float", round_up(self.most, self.together) * lanes)
@@ -68,7 +71,7 @@ class _Strips:
             strip, row = b.rem(unit, across), b.mul(b.div(unit, across), unit_rows)
             start = b.mul(strip, lanes)
             columns, rows = b.min(lanes, b.sub(n, start)), b.min(unit_rows, b.sub(m, row))
-            weights = b.at(kernel.operand(_WEIGHT), b.mul(start, self.weight_strides[0]))
+            weights = b.at(kernel.operand(_WEIGHT), b.mul(start, self.row_stride))
             of_group = {i: b.at(kernel.operand(i), b.mul(start, s[0])) for i, s in self.others.items()}
             of_rows = b.at(self.workspace, b.mul(b.mul(row, self.steps), self.records.record_bytes))
             with b.loop(0, b.mul(rows, 4 * lanes), 4 * lanes) as i:
@@ -92,29 +95,44 @@ class _Strips:
 
     def _read(self, weights: Value, step: Value, columns: Value, raw: Value, words: Value) -> None:
         """The words of a step of all rows, those at one place side by side."""
-        b, lanes, size = self.b, self.lanes, self.codes.step_bytes
-        row, byte = self.weight_strides
+        b, codes, lanes, size = self.b, self.codes, self.lanes, self.codes.step_bytes
+        row, unit = self.row_stride, self.along_k
         begin = b.mul(step, size)
         left = b.sub(self.row_bytes, begin)
-        here = b.at(weights, b.mul(begin, byte))
-        from_, pitch = b.variable(raw), b.variable(i64(size))
-        unit = self.problem.product.b[0].steps(1) == 1
+        here = b.at(weights, codes.offset(b, self.strides, begin))
+        from_, pitch, apart = b.variable(raw), b.variable(i64(size)), b.variable(i64(codes.coding.chunk))
         whole = b.and_(b.compare("icmp sge", left, size), b.compare("icmp eq", columns, lanes)) if unit else Value("i1", "false")
         with b.if_(whole):
             from_.set(here)
             pitch.set(row)
+            apart.set(self.strides[0])
         with b.else_(whole), b.loop(0, columns) as r, b.loop(0, size) as i:
             exists = b.less(i, left)
-            at = b.at(b.at(here, b.mul(r, row)), b.mul(b.select(exists, i, i64(0)), byte))
+            at = b.at(b.at(here, b.mul(r, row)), codes.offset(b, self.strides, b.select(exists, i, i64(0))))
             b.store(b.load("i8", at, 1), b.at(raw, b.add(b.mul(r, size), i)), 1)
-        source, by = from_.get(), pitch.get()
+        source, by, step_apart = from_.get(), pitch.get(), apart.get()
         for start in range(0, size, 4 * lanes):
-            places = [b.at(b.at(source, b.mul(by, lane)), start) for lane in range(lanes)]
-            loaded = [b.load(self.whole, place, 1) for place in places]
-            for place in places if unit else ():
-                b.prefetch(b.at(place, _AHEAD * size))
+            starts = [b.at(source, b.mul(by, lane)) for lane in range(lanes)]
+            loaded = [self._vector(at, start, step_apart) for at in starts]
+            for at in starts if unit else ():
+                b.prefetch(b.at(at, start + _AHEAD * size))
             for number, column in enumerate(transposed(b, loaded)):
                 b.store(column, b.at(words, (start // 4 + number) * 4 * lanes), 4 * lanes)
+
+    def _vector(self, row: Value, start: int, apart: Value) -> Value:
+        """A vector of neighbouring bytes of a row, `start` bytes on, whose chunks are so far apart."""
+        b, chunk, size = self.b, self.codes.coding.chunk, 4 * self.lanes
+        if not chunk:
+            return b.load(self.whole, b.at(row, start), 1)
+        width = min(chunk, size)
+        parts = [
+            b.load(vector("i32", width // 4), b.at(b.at(row, b.mul(apart, at // chunk)), at % chunk), 1)
+            for at in range(start, start + size, width)
+        ]
+        while len(parts) > 1:
+            n = parts[0].lanes
+            parts = [b.shuffle(x, y, range(2 * n)) for x, y in zip(parts[::2], parts[1::2], strict=True)]
+        return parts[0]
 
     def _unpack(self, words: Value, pairs: Value) -> None:
         """The pairs of all words of a step, for more rows than are multiplied side by side."""
@@ -225,11 +243,10 @@ class _Strips:
         """The weights of a strip's rows at one step of k."""
         b, lanes = self.b, self.lanes
         scale, zero = self._of_block(block, columns, of_group)
-        row, byte = self.weight_strides
         code = Value(self.whole, "zeroinitializer")
         for lane in range(lanes):
-            at = b.at(weights, b.mul(row, b.min(lane, b.sub(columns, 1))))
-            one = self.codes.one(b, at, byte, k)
+            at = b.at(weights, b.mul(self.row_stride, b.min(lane, b.sub(columns, 1))))
+            one = self.codes.one(b, at, self.strides, k)
             code = b.emit(self.whole, f"insertelement {self.whole} {code.name}, i32 {one.name}, i64 {lane}")
         code = code if zero is None else b.sub(code, zero)
         return b.op("fmul", b.convert("sitofp", code, self.real), scale)

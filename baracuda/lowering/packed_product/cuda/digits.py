@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from baracuda.core.layout import round_up
 from baracuda.lowering.matmul.cuda.factors import STORAGE
 from baracuda.lowering.matmul.cuda.integers.prelude import SCALE
-from baracuda.lowering.nest.cuda.kernel import Words, translation_unit
+from baracuda.lowering.nest.cuda.kernel import Words, piece, translation_unit
 from baracuda.lowering.packed_product.cuda.prelude import definitions
 from baracuda.lowering.packed_product.problem import LONGEST, PackedProduct
 from baracuda.runtime.program import KernelSource, Launch
@@ -63,6 +63,14 @@ class Digits:
         ]
 
 
+def x_piece(problem: PackedProduct) -> int:
+    """How many neighbours of x, at most 4, may be loaded at once."""
+    (x,) = problem.product.a
+    if x.steps(1) != 1:
+        return 1
+    return piece(x, 4, 1, (problem.product.m, problem.product.k))
+
+
 def digits_launch(digits: Digits, words: Words) -> Launch:
     """The kernel that writes them."""
     problem = digits.problem
@@ -75,9 +83,11 @@ def digits_launch(digits: Digits, words: Words) -> Launch:
         *digits.pointers(words),
         f"const i64 step = {'1' if x.steps(1) == 1 else words.signed(x.strides[1])};",
         f"const i64 left = {words.signed(problem.product.k)} - k0;",
-        f"write_digits<{problem.block}>((const {kind}*)W.w[0] + row * {words.signed(x.strides[0])} + k0 * step, step,"
-        f" left < {LONGEST} ? (int)left : {LONGEST}, digits + record * {2 * LONGEST}, scales + record * {digits.per_span},"
-        f" totals + record * {digits.per_span}, threadIdx.x % 32);",
+        "float held[4];",
+        f"load_elements<{x_piece(problem)}>(held, (const {kind}*)W.w[0] + row * {words.signed(x.strides[0])} + k0 * step, step,"
+        f" left < {LONGEST} ? (int)left : {LONGEST}, threadIdx.x % 32);",
+        f"write_digits<{problem.block}, false>(held, digits + record * {2 * LONGEST}, scales + record * {digits.per_span},"
+        f" totals + record * {digits.per_span}, 1, threadIdx.x % 32);",
     ]
     source = translation_unit(words, body, 32 * _WARPS, SCALE + definitions(problem.coding))
     return Launch(KernelSource(source), (max(1, -(-digits.records // _WARPS)), 1, 1), 32 * _WARPS)

@@ -18,16 +18,24 @@ _LOW = [v - 256 * h for v, h in zip(NF4_INTEGERS, _HIGH, strict=True)]
 #: instruction has 32 neighbours; the order of k in these is free. A place is where among the 32 bytes that a thread has of a
 #: digit of x, and of the codes once they are bytes, a step of k is.
 _COMMON = r"""
-// Bytes of a row of codes that hold a thread's share of a span, as words, one by one; those that do not exist are 0.
-template <int N> __device__ __forceinline__ void gather_codes(unsigned (&to)[N], const unsigned char* row, i64 step, int first,
-                                                              int bytes) {
+// Bytes of a row of codes that hold a thread's share of a span, as words; those that do not exist are 0. HALVES: two at once.
+template <int N, bool HALVES>
+__device__ __forceinline__ void gather_codes(unsigned (&to)[N], const unsigned char* row, Steps steps, int first, int bytes) {
 #pragma unroll
   for (int i = 0; i < N; ++i) {
     to[i] = 0;
+    if constexpr (HALVES) {
 #pragma unroll
-    for (int b = 0; b < 4; ++b) {
-      const int at = first + 4 * i + b;
-      if (at < bytes) to[i] |= (unsigned)row[at * step] << 8 * b;
+      for (int h = 0; h < 2; ++h) {
+        const int at = first + 4 * i + 2 * h;
+        if (at < bytes) to[i] |= (unsigned)*(const unsigned short*)byte_at(row, at, steps) << 16 * h;
+      }
+    } else {
+#pragma unroll
+      for (int b = 0; b < 4; ++b) {
+        const int at = first + 4 * i + b;
+        if (at < bytes) to[i] |= (unsigned)*byte_at(row, at, steps) << 8 * b;
+      }
     }
   }
 }
@@ -50,18 +58,27 @@ template <int N> __device__ __forceinline__ void fetched_codes(unsigned (&to)[N]
     }
   }
 }
-// The digits of a row of x, in the order of the codes; S of each block, and the sum of its integers. A warp takes a span.
-template <int BLOCK, class X>
-__device__ __forceinline__ void write_digits(const X* from, i64 step, int steps, unsigned char* to, float* scales, int* totals,
+// Four neighbours of a row of x, of a span of which so many steps exist; a warp has a span. PIECE: how many are loaded at once.
+template <int PIECE, class X> __device__ __forceinline__ void load_elements(float (&to)[4], const X* from, i64 step, int steps,
+                                                                            int lane) {
+  if (PIECE > 1 && steps >= 128) {
+    Vec<X, 4> got;
+    load<PIECE>(got, from + lane * 4);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) to[e] = widen(got.v[e]);
+  } else {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) to[e] = lane * 4 + e < steps ? widen(from[(lane * 4 + e) * step]) : 0.0f;
+  }
+}
+// The digits of a span of x, in the order of the codes; S of each block, and the sum of its integers, both `apart` words from one
+// to the next. TURNED: neighbouring pieces of 16 bytes of the lower digit change places.
+template <int BLOCK, bool TURNED>
+__device__ __forceinline__ void write_digits(const float (&x)[4], unsigned char* to, float* scales, int* totals, int apart,
                                              int lane) {
-  float x[4];
   unsigned m = 0;
 #pragma unroll
-  for (int e = 0; e < 4; ++e) {
-    const int k = lane * 4 + e;
-    x[e] = k < steps ? widen(from[k * step]) : 0.0f;
-    m = max(m, __float_as_uint(x[e]) & 0x7fffffffu);
-  }
+  for (int e = 0; e < 4; ++e) m = max(m, __float_as_uint(x[e]) & 0x7fffffffu);
 #pragma unroll
   for (int d = 1; d < BLOCK / 4; d *= 2) m = max(m, __shfl_xor_sync(~0u, m, d));
   const bool finite = m < 0x7f800000u;
@@ -73,20 +90,20 @@ __device__ __forceinline__ void write_digits(const X* from, i64 step, int steps,
     const int q = finite ? __float2int_rn(x[e] * once * twice) : 0;
     total += q;
     const unsigned u = ((unsigned)q + 0x8080u) ^ 0x8080u;
-    unsigned char* const at = to + lane / 8 * 32 + place(lane % 8 * 4 + e);
-    at[0] = (unsigned char)(u >> 8);
-    at[128] = (unsigned char)u;
+    const int at = lane / 8 * 32 + place(lane % 8 * 4 + e);
+    to[at] = (unsigned char)(u >> 8);
+    to[128 + (TURNED ? at ^ 16 : at)] = (unsigned char)u;
   }
 #pragma unroll
   for (int d = 1; d < BLOCK / 4; d *= 2) total += __shfl_xor_sync(~0u, total, d);
   if (lane % (BLOCK / 4) == 0) {
-    scales[lane / (BLOCK / 4)] = finite ? power_of_two(-up) : __uint_as_float(0x7fc00000u);
-    totals[lane / (BLOCK / 4)] = total;
+    scales[lane / (BLOCK / 4) * apart] = finite ? power_of_two(-up) : __uint_as_float(0x7fc00000u);
+    totals[lane / (BLOCK / 4) * apart] = total;
   }
 }
 // What becomes of a sum that is NaN: where x has elements that are not finite, the sum of their products.
 template <class X, class S, class Z>
-__device__ __noinline__ float not_finite(float sum, const X* x, i64 x_step, const unsigned char* row, i64 step, const S* scale,
+__device__ __noinline__ float not_finite(float sum, const X* x, i64 x_step, const unsigned char* row, Steps steps, const S* scale,
                                          i64 scale_step, const Z* zero, i64 zero_step, i64 group, i64 k) {
   float total = 0;
   bool found = false;
@@ -94,7 +111,7 @@ __device__ __noinline__ float not_finite(float sum, const X* x, i64 x_step, cons
     const float value = widen(x[i * x_step]);
     if (fabsf(value) < __int_as_float(0x7f800000)) continue;
     const int z = zero ? (int)zero[i / group * zero_step] : 0;
-    const int code = one_code(row, step, i) - (z + OFFSET);
+    const int code = one_code(row, steps, i) - (z + OFFSET);
     const float w = __fmul_rn((float)code, scale_of(scale[i / group * scale_step]));
     total = __fadd_rn(total, __fmul_rn(value, w));
     found = true;
@@ -103,10 +120,17 @@ __device__ __noinline__ float not_finite(float sum, const X* x, i64 x_step, cons
 }
 """
 
+_BYTES = r"""
+// Steps from byte to byte of a row of codes, and from chunk to chunk where they lie in such.
+struct Steps { i64 along, apart; };
+__device__ __forceinline__ const unsigned char* byte_at(const unsigned char* row, i64 i, Steps steps) {
+  if constexpr (CHUNK == 0) return row + i * steps.along;
+  else return row + (i / CHUNK * steps.apart + i % CHUNK * steps.along);
+}"""
 _ONE = {
-    2: "row[k / 4 * step] >> (int)(k % 4) * 2 & 3",
-    4: "row[k / 2 * step] >> (int)(k % 2) * 4 & 15",
-    8: "(signed char)row[k * step]",
+    2: "*byte_at(row, k / 4, steps) >> (int)(k % 4) * 2 & 3",
+    4: "*byte_at(row, k / 2, steps) >> (int)(k % 2) * 4 & 15",
+    8: "(signed char)*byte_at(row, k, steps)",
 }
 _PLACE = {2: "kk / 16 * 16 + kk % 4 * 4 + kk % 16 / 4", 4: "kk / 8 * 8 + kk % 2 * 4 + kk % 8 / 2", 8: "kk"}
 #: Four codes as bytes, `i` of the eight that a thread has of a span.
@@ -122,8 +146,8 @@ def _nf4() -> str:
     return rf"""
 __constant__ int LEVELS[16] = {{{table}}};
 __device__ __forceinline__ int place(int kk) {{ return kk ^ 1; }}
-__device__ __forceinline__ int one_code(const unsigned char* row, i64 step, i64 k) {{
-  return LEVELS[row[k / 2 * step] >> (int)(1 - k % 2) * 4 & 15];
+__device__ __forceinline__ int one_code(const unsigned char* row, Steps steps, i64 k) {{
+  return LEVELS[*byte_at(row, k / 2, steps) >> (int)(1 - k % 2) * 4 & 15];
 }}
 __device__ __forceinline__ unsigned levels(unsigned numbers, unsigned t0, unsigned t1, unsigned t2, unsigned t3) {{
   const unsigned low = __byte_perm(t0, t1, numbers & 0x7777u), high = __byte_perm(t2, t3, numbers & 0x7777u);
@@ -141,7 +165,7 @@ template <class S> __device__ __forceinline__ float scale_of(S s) {{ return __fm
 
 
 #: The same of Q4_0, whose halves of bytes are codes 16 steps apart.
-_Q4_0 = "row[(k / 32 * 16 + k % 16) * step] >> (int)(k % 32 / 16) * 4 & 15", "kk % 16 / 4 * 8 + kk / 16 * 4 + kk % 4"
+_Q4_0 = "*byte_at(row, k / 32 * 16 + k % 16, steps) >> (int)(k % 32 / 16) * 4 & 15", "kk % 16 / 4 * 8 + kk / 16 * 4 + kk % 4"
 
 
 def definitions(coding: Coding) -> str:
@@ -159,13 +183,13 @@ def definitions(coding: Coding) -> str:
         turned = f" ^ 0x{turned_mask:08x}u" if coding.flipped else ""
         own = rf"""
 __device__ __forceinline__ int place(int kk) {{ return {place}; }}
-__device__ __forceinline__ int one_code(const unsigned char* row, i64 step, i64 k) {{ return {one}; }}
+__device__ __forceinline__ int one_code(const unsigned char* row, Steps steps, i64 k) {{ return {one}; }}
 __device__ __forceinline__ void expand(unsigned (&to)[1], const unsigned (&words)[{coding.bits}], int i) {{
   to[0] = ({expand}){turned};
 }}
 template <class S> __device__ __forceinline__ float scale_of(S s) {{ return widen(s); }}
 """
-    return f"static constexpr int OFFSET = {coding.offset};" + own + _COMMON
+    return f"static constexpr int OFFSET = {coding.offset}, CHUNK = {coding.chunk};" + _BYTES + own + _COMMON
 
 
 #: P of the two rows and the pair of columns that a thread has of an instruction's sums, rounded. The columns of a pair are the
@@ -198,17 +222,31 @@ template <int DIGITS> struct Weights {
           for (int d = 0; d < DIGITS; ++d) a[d][j][r + 2 * h] = to[d];
         }
   }
-  // The sums with eight columns, of which the thread has 32 bytes.
-  __device__ __forceinline__ void multiply(int (&c)[DIGITS][4], const uint4 (&b)[2]) const {
-#pragma unroll
-    for (int d = 0; d < DIGITS; ++d) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) c[d][i] = 0;
-      multiply_add(c[d], a[d][0], b[0].x, b[0].y);
-      multiply_add(c[d], a[d][1], b[0].z, b[0].w);
-      multiply_add(c[d], a[d][2], b[1].x, b[1].y);
-      multiply_add(c[d], a[d][3], b[1].z, b[1].w);
-    }
-  }
 };
+// The sums of rows of weights, H times 16, with N times eight columns of x, of which the thread has 32 bytes each. Instructions
+// of one sum wait for one another: those of the others come between.
+template <int H, int N, int DIGITS>
+__device__ __forceinline__ void multiply(int (&c)[H][N][DIGITS][4], const Weights<DIGITS> (&weights)[H], const uint4 (&x)[N][2]) {
+  constexpr int PARTS = H * N * DIGITS == 1 ? 2 : 1;
+  int parts[PARTS][H][N][DIGITS][4] = {};
+#pragma unroll
+  for (int j = 0; j < 4; ++j)
+#pragma unroll
+    for (int h = 0; h < H; ++h)
+#pragma unroll
+      for (int n = 0; n < N; ++n)
+#pragma unroll
+        for (int d = 0; d < DIGITS; ++d) {
+          const uint4 b = x[n][j / 2];
+          multiply_add(parts[j % PARTS][h][n][d], weights[h].a[d][j], j % 2 ? b.z : b.x, j % 2 ? b.w : b.y);
+        }
+#pragma unroll
+  for (int h = 0; h < H; ++h)
+#pragma unroll
+    for (int n = 0; n < N; ++n)
+#pragma unroll
+      for (int d = 0; d < DIGITS; ++d)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) c[h][n][d][i] = parts[0][h][n][d][i] + (PARTS > 1 ? parts[PARTS - 1][h][n][d][i] : 0);
+}
 """

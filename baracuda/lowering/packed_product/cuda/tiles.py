@@ -17,11 +17,13 @@ from baracuda.lowering.matmul.cuda.tile_place import tile_extents
 from baracuda.lowering.nest.cuda.kernel import Target, Words
 from baracuda.lowering.packed_product.cuda.digits import Digits, digits_launch
 from baracuda.lowering.packed_product.cuda.prelude import PRODUCT, ROUNDED, definitions
-from baracuda.lowering.packed_product.cuda.thin import COLUMNS, is_whole, taken_anew
+from baracuda.lowering.packed_product.cuda.thin import taken_anew
+from baracuda.lowering.packed_product.cuda.thin_tile import COLUMNS, byte_steps, has_halves, is_whole
 from baracuda.lowering.packed_product.problem import LONGEST, PackedProduct
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
-WARPS = 8
+#: Warps of a block of threads, and instructions' columns, by eight, whose sums they take side by side.
+WARPS, TOGETHER = 8, 2
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ def _fetch(p: PackedProduct, t: Tile, words: Words) -> list[str]:
         f"for (int r = 0; r < {2 * t.heights}; ++r)",
         "codes[r] = (const unsigned char*)W.w[1] + (n0 + min(first_line + r * 8, columns - 1))"
         f" * {words.signed(weight.strides[0])};",
-        f"const i64 byte_step = {'1' if weight.steps(1) == 1 else words.signed(weight.strides[1])};",
+        f"const Steps byte_step = {byte_steps(p, words)};",
         f"const int row_bytes = (int){words.signed(p.coding.row_bytes(p.product.k))};",
         f"unsigned char* const ring = shared + {t.x_bytes} + warp * {t.warp_bytes};",
         "const auto fetch = [&](int stage, int span) {",
@@ -223,8 +225,8 @@ def _span(p: PackedProduct, t: Tile) -> list[str]:
         f"fetched_codes<{t.bits}>(words[r], ring + stage * {t.stage_bytes} + (2 * h + r) * {t.warp_bytes // t.heights // 2}"
         f" + lane * {min(16, 4 * t.bits)});"
         if is_whole(p)
-        else f"gather_codes<{t.bits}>(words[r], codes[2 * h + r], byte_step, span * {16 * t.bits} + quarter * {4 * t.bits},"
-        " row_bytes);"
+        else f"gather_codes<{t.bits}, {str(has_halves(p)).lower()}>(words[r], codes[2 * h + r], byte_step,"
+        f" span * {16 * t.bits} + quarter * {4 * t.bits}, row_bytes);"
     )
     shift = "0"
     if p.shifts:
@@ -259,22 +261,28 @@ def _span(p: PackedProduct, t: Tile) -> list[str]:
         "}",
         "load_groups(span + 1);",
         "#pragma unroll",
-        f"for (int tile = 0; tile < {t.column_tiles}; ++tile) {{",
-        f"const int pair = tile * 4 + lane / 8, row = pair / {per_span}, digit = lane / 4 % 2;",
+        f"for (int tiles = 0; tiles < {t.column_tiles}; tiles += {TOGETHER}) {{",
+        f"uint4 x[{TOGETHER}][2] = {{}};",
+        "#pragma unroll",
+        f"for (int n = 0; n < {TOGETHER}; ++n) {{",
+        f"const int pair = (tiles + n) * 4 + lane / 8, row = pair / {per_span}, digit = lane / 4 % 2;",
         f"const uint4* const line = (const uint4*)(from + row * {2 * LONGEST} + digit * {LONGEST});",
-        "uint4 x[2] = {};",
         f"if (pair % {per_span} == quarter * {per_span} / 4)"
-        " x[0] = line[(quarter * 2) ^ digit], x[1] = line[(quarter * 2 + 1) ^ digit];",
+        " x[n][0] = line[(quarter * 2) ^ digit], x[n][1] = line[(quarter * 2 + 1) ^ digit];",
+        "}",
+        f"int c[{t.heights}][{TOGETHER}][{count}][4];",
+        "multiply(c, weights, x);",
+        "#pragma unroll",
+        f"for (int n = 0; n < {TOGETHER}; ++n) {{",
+        "const int tile = tiles + n;",
         f"const int2 own = *(const int2*)(from + {t.bm * 2 * LONGEST} + (tile * 4 + quarter) * 8);",
         "const float s = __int_as_float(own.x);",
         *(["const int total = own.y;"] if p.shifts else ()),
         "#pragma unroll",
         f"for (int h = 0; h < {t.heights}; ++h) {{",
-        f"int c[{count}][4];",
-        "weights[h].multiply(c, x);",
         "#pragma unroll",
         "for (int i = 0; i < 2; ++i) {",
-        f"const float value = __fmul_rn(rounded(c, i, {shift}), s);",
+        f"const float value = __fmul_rn(rounded(c[h][n], i, {shift}), s);",
         *add,
-        "}}}",
+        "}}}}",
     ]
