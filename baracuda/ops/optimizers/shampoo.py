@@ -16,6 +16,7 @@ from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Host, NonNegative, Own, Scalar, Stored, stored_like
 from baracuda.ops.declaration.words import Positive
+from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.plan import MatmulPlan
 from baracuda.ops.optimizers.muon import OF_PRODUCTS
@@ -202,6 +203,7 @@ def shampoo_step(
         elif root is not None:
             _carried(do, root, targets[f"{n}_root"])
         k = root.kind.compute
+        update = update if update.kind.compute is k else in_element(do, update, k)
         update = _product(do, root, update, k) if n == "left" else _product(do, update, root, k)
     if momentum_buffer is not None:
         buffers = {"update": update, "momentum_buffer": momentum_buffer}
