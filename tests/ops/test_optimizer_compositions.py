@@ -284,7 +284,7 @@ def test_elements_are_those_of_what_is_replaced(kinds: tuple[str, ...]) -> None:
     results = [
         baracuda.adafactor_step(p, g, 0.1, 2, some(state, 6, 1), some(state, 1, 5)),
         baracuda.muon_step(p, g, s, 0.1),
-        baracuda.shampoo_step(p, g, 0.1, torch.zeros(6, 6, dtype=state), torch.zeros(5, 5, dtype=state)),
+        baracuda.shampoo_step(p, g, 0.1, torch.zeros(6, 6, dtype=state), torch.zeros(5, 5, dtype=state), ridge=0.01),
         baracuda.sparse_adam_step(p, places, rows, s, s.clone(), 0.1, 1),
         baracuda.rowwise_adagrad_step(p, rows, some(state, 6), 0.1, places),
         baracuda.lamb_step(p, g, s, s.clone(), 0.1, 1),
