@@ -23,9 +23,10 @@ _BY_HAND = {
 }
 #: Functions that run several plans, or take a view: they have no plan class of their own.
 _COMPOSED = frozenset([
-    "alibi_bias", "argwhere", "asarray", "bitcast", "compress", "flatnonzero", "index_put", "jagged_index_select",
-    "kv_cache_append", "mask_indices", "masked_select", "merge_attention_states", "nonzero", "rope_scaling_tables",
-    "sync_batch_norm", "view_as_complex", "view_as_real",
+    "alibi_bias", "argwhere", "asarray", "bitcast", "clip_grad_norm", "compress", "flatnonzero", "index_put",
+    "jagged_index_select", "kv_cache_append", "mask_indices", "masked_select", "master_weight_cast",
+    "merge_attention_states", "multi_tensor_apply", "nonzero", "rope_scaling_tables", "sync_batch_norm", "view_as_complex",
+    "view_as_real",
 ])  # fmt: skip
 #: Functions of combinations by destination, whose plan is `ScatterPlan`.
 _SCATTERS = frozenset([
@@ -50,6 +51,7 @@ _INDICES = (ElementKind.S32, ElementKind.S64)
 _FLOATS = (ElementKind.F16, ElementKind.BF16, ElementKind.F32, ElementKind.F64)
 #: Functions of any sort that take other elements than the table says, or than plans written out by hand.
 _ELEMENTS = {
+    "adam8bit_step": (ElementKind.F16, ElementKind.BF16, ElementKind.F32),
     "view_as_complex": (ElementKind.F32, ElementKind.F64),
     "int_mm": _BYTES,
     "unravel_index": _INDICES,

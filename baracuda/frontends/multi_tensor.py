@@ -17,7 +17,7 @@ from baracuda.frontends.arrays import all_adopted, current_stream, empty_like, f
 from baracuda.frontends.binding import BoundArguments
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import NUMBERS, describe, device_of
-from baracuda.frontends.function import cacheable_of, describe_bound, op_binding
+from baracuda.frontends.function import Function, cacheable_of, describe_bound, op_binding
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.optimizers.lists import Form, check_apart, form_of, goes_together, is_flat, launches
 
@@ -54,13 +54,7 @@ class _Items:
         self.numbers = {n: v for n, v in given.items() if isinstance(v, NUMBERS)}
         self.lists: Lists = {n: list(all_adopted(v, n)) for n, v in given.items() if isinstance(v, (list, tuple))}
         self.single = {n: v for n, v in given.items() if n not in self.numbers and n not in self.lists}
-        if not self.lists:
-            raise InvalidProblemError(f"{op}: no list among {', '.join(names)}; expected a list of tensors for one at least")
-        first = next(iter(self.lists))
-        self.count = len(self.lists[first])
-        for n, members in self.lists.items():
-            if len(members) != self.count:
-                raise InvalidProblemError(f"{n}: {len(members)} tensors; expected {self.count}, as many as {first} has")
+        self.count = _count(op, self.lists)
         self.refs = {n: [describe(t, f"{n}[{i}]") for i, t in enumerate(v)] for n, v in self.lists.items()}
         self.shared = {n: describe(v, n) for n, v in self.single.items()}
         for n, ref in self.shared.items():
@@ -323,8 +317,57 @@ def multi_tensor_apply(function: Callable[..., Any], *tensors: Any, out: Any = N
 
 def applied(op: Op, tensors: Sequence[Any], words: Mapping[str, Any], out: Any = None, in_place: bool = False) -> Any:
     """The lists of results of an op over lists."""
+    if not goes_together(op):
+        return _item_by_item(op, tensors, words, out, in_place)
     new = list_call(op, tensors, words, in_place, out)
     return _as_lists(op, tensors, words, new, out, in_place)
+
+
+def _item_by_item(op: Op, tensors: Sequence[Any], words: Mapping[str, Any], out: Any, in_place: bool) -> Any:
+    """The same of an op that is more than a formula over elements: a call for each item, which is kept as any other."""
+    names = op.signature.tensors
+    given = dict(zip(names, tensors, strict=False)) | {n: v for n, v in words.items() if n in names}
+    rest = {n: v for n, v in words.items() if n not in names}
+    lists = {n: v for n, v in given.items() if isinstance(v, (list, tuple))}
+    count = _count(op, lists)
+    replaced = [lists[n] for n in (r.removeprefix("new_") for r in op.results) if n in lists]
+    if in_place and not replaced:
+        raise InvalidProblemError(f"{op}: no result takes the place of a list; expected out in place of in_place")
+    into = replaced if in_place else list(_outputs(out, max(len(replaced), 1)))
+    for i, members in enumerate(into):
+        if members is not None and (not isinstance(members, (list, tuple)) or len(members) != count):
+            raise InvalidProblemError(f"out[{i}]: {type(members).__name__}; expected a list of {count}")
+    function, found = _function_of(op), []
+    for i in range(count):
+        item = {n: v[i] if n in lists else v for n, v in given.items()}
+        targets = {"out": tuple(None if members is None else members[i] for members in into)} if into else {}
+        results = function(*(item.get(n) for n in names), **rest, **targets)
+        found.append(results if isinstance(results, tuple) else (results,))
+    columns = [list(c) for c in zip(*found, strict=True)] if found else [[] for _ in replaced or [[]]]
+    returned = [
+        given_ if given_ is not None else new for given_, new in zip([*into, *[None] * len(columns)], columns, strict=False)
+    ]
+    return returned[0] if len(returned) == 1 else tuple(returned)
+
+
+def _count(op: Op, lists: Mapping[str, Sequence[Any]]) -> int:
+    """How many items some lists have."""
+    if not lists:
+        names = ", ".join(op.signature.tensors)
+        raise InvalidProblemError(f"{op}: no list among {names}; expected a list of tensors for one at least")
+    first = next(iter(lists))
+    for n, members in lists.items():
+        if len(members) != len(lists[first]):
+            raise InvalidProblemError(f"{n}: {len(members)} tensors; expected {len(lists[first])}, as many as {first} has")
+    return len(lists[first])
+
+
+@cache
+def _function_of(op: Op) -> Any:
+    """The function of an op, whose calls are kept."""
+    from baracuda.frontends.call_cache import cached
+
+    return cached(Function(op))
 
 
 def _as_lists(op: Op, tensors: Sequence[Any], words: Mapping[str, Any], new: Any, out: Any, in_place: bool) -> Any:

@@ -300,9 +300,23 @@ static int put_preferred(Key *key) {
 
 typedef struct { char *low, *high; int64_t number; } Span;
 
-static int by_start(const void *a, const void *b) {
-    const Span *x = a, *y = b;
-    return (x->low > y->low) - (x->low < y->low);
+/* Spans by where they begin: pairs of runs that are in order are merged until there is one. Lists of tensors are few runs. Gives
+ * that of the two arrays, both of so many, in which they are. */
+static Span *in_order(Span *span, Span *spare, int count) {
+    for (int runs = 0; runs != 1;) {
+        runs = 0;
+        for (int begin = 0, middle, end; begin < count; begin = end, runs++) {
+            for (middle = begin + 1; middle < count && span[middle - 1].low <= span[middle].low;) middle++;
+            for (end = middle < count ? middle + 1 : count; end < count && span[end - 1].low <= span[end].low;) end++;
+            for (int to = begin, i = begin, j = middle; to < end; to++)
+                spare[to] = j >= end || (i < middle && span[i].low <= span[j].low) ? span[i++] : span[j++];
+        }
+        Span *merged = spare;
+        spare = span;
+        span = merged;
+        if (count == 0) break;
+    }
+    return span;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -312,16 +326,15 @@ static int by_value(const void *a, const void *b) {
 
 /* The same for many tensors: in the order of their addresses, each is compared with those alone that begin before it ends. */
 static int put_many_overlaps(Key *key) {
-    Span *span = malloc(sizeof(Span) * (size_t)key->tensors);
-    if (span == NULL) return 0;
-    int count = 0, found = 0, room = 0, done = 1, sorted = 1;
+    Span *held = malloc(2 * sizeof(Span) * (size_t)key->tensors), *span = held;
+    if (held == NULL) return 0;
+    int count = 0, found = 0, room = 0, done = 1;
     for (int i = 0; i < key->tensors; i++) {
         const Tensor *t = &key->tensor[i];
         if (t->low == t->high) continue;
         span[count++] = (Span){t->data + t->low, t->data + t->high, i};
-        sorted = sorted && (count < 2 || span[count - 2].low <= span[count - 1].low);
     }
-    if (!sorted) qsort(span, (size_t)count, sizeof(Span), by_start);
+    span = in_order(held, held + key->tensors, count);
     uint64_t *pair = NULL;
     for (int i = 0; done && i < count; i++)
         for (int j = i + 1; j < count && span[j].low < span[i].high; j++) {
@@ -340,7 +353,7 @@ static int put_many_overlaps(Key *key) {
         done = put(key, pair[i]) && put(key, (uint64_t)(t->data - u->data));
     }
     free(pair);
-    free(span);
+    free(held);
     return done;
 }
 

@@ -106,6 +106,10 @@ def test_other_functions(device: str) -> None:
     assert _bytes(values) == [np.sqrt(t).tobytes() for t in x]
     items = _lists(4, shapes=[(7,), (3, 5)])
     rows = baracuda.multi_tensor_apply(baracuda.lamb_step, *_on(items, device), 0.1, 1)
+    given = _on(items, device)
+    baracuda.multi_tensor_apply(baracuda.lamb_step, *given, 0.1, 1, in_place=True)
+    assert [_bytes(given[k]) for k in (0, 2, 3)] == [_bytes(r) for r in rows]
+    assert [float(t) for t in baracuda.multi_tensor_apply(baracuda.sum, [P, P])] == [3.0, 3.0]
     for k, item in enumerate(zip(*items, strict=True)):
         own = baracuda.lamb_step(*(to_device(t, device) for t in item), 0.1, 1)
         assert [_bytes(r)[k] for r in rows] == _bytes(own)
@@ -147,6 +151,23 @@ def test_parameters_of_torch_where_it_records_nothing() -> None:
         assert [p.tolist() for p in params] == [[1 - step / 8] * 3] * 3
 
 
+def test_overlaps_are_seen_in_calls_like_earlier_ones() -> None:
+    memory, grads = np.zeros(20_000, np.float32), [np.ones(16, np.float32) for _ in range(60)]
+    generator = np.random.default_rng(0)
+    for trial in range(20):
+        starts = 16 * generator.permutation(1000)[:60]
+        if trial % 2:
+            starts[generator.integers(30)] = starts[30 + generator.integers(30)] + 4 * generator.integers(4)
+        memory[:] = 0
+        views = [memory[s : s + 16] for s in starts]
+        if trial % 2:
+            with pytest.raises(InvalidProblemError, match="its memory overlaps that of"):
+                baracuda.multi_tensor_apply(baracuda.sgd_step, views, grads, 1.0, in_place=True)
+        else:
+            baracuda.multi_tensor_apply(baracuda.sgd_step, views, grads, 1.0, in_place=True)
+        assert (memory != 0).sum() == (0 if trial % 2 else 960)
+
+
 P, G = np.ones(3, np.float32), np.ones(3, np.float32)
 BAD: list[tuple[Any, str]] = [
     (lambda a: a(baracuda.adamw_step, [P], [G, G], [G], [G], 0.1, 1), "grad: 2 tensors; expected 1, as many as param"),
@@ -161,7 +182,9 @@ BAD: list[tuple[Any, str]] = [
     (lambda a: a(baracuda.sgd_step, [P], [G], 0.1, speed=3), "speed: sgd_step has no such parameter"),
     (lambda a: a(baracuda.adamw_step, [P], [G], [G], [G], 0.1, 1, beta1=2.0), "beta1: 2.0; expected a number"),
     (lambda a: a(len, [P]), "expected a function of this library"),
-    (lambda a: a(baracuda.sum, [P]), r"sum: y of item 0 has shape \(\)"),
+    (lambda a: a(baracuda.lamb_step, [P], [G, G], [G], [G], 0.1, 1), "grad: 2 tensors; expected 1, as many as param"),
+    (lambda a: a(baracuda.softmax, [P], in_place=True), "no result takes the place of a list"),
+    (lambda a: a(baracuda.lamb_step, [P], [G], [G], [G], 0.1, 1, out=(P,)), r"out\[0\]: ndarray; expected a list of 1"),
     (lambda a: a(baracuda.add, [P], [G], out=[G], in_place=True), "out: given beside in_place=True"),
     (lambda a: a(baracuda.sgd_step, [P], [G], 0.1, out=([np.broadcast_to(G, (3,))],)), "read-only"),
 ]

@@ -267,3 +267,31 @@ def test_a_model_parameter_is_the_master_rounded(device: str) -> None:
     low = to_device(np.zeros((5, 7), np.float16), device)
     baracuda.adamw_step(p, g, m, baracuda.mul(v, v), 0.1, 2, model_param=low, out=(p, m, None, low))
     assert to_host(low).tobytes() == to_host(p).astype(np.float16).tobytes()
+
+
+@pytest.mark.parametrize(
+    "kinds", [("f32", "bf16", "f32"), ("bf16", "f32", "f16"), ("f64", "f32", "f32"), ("f32", "f64", "bf16")], ids=str
+)
+def test_elements_are_those_of_what_is_replaced(kinds: tuple[str, ...]) -> None:
+    names = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
+    param, grad, state = (names[k] for k in kinds)
+
+    def some(kind: torch.dtype, *shape: int) -> torch.Tensor:
+        return torch.from_numpy(np.abs(_drawn(0, *shape)) + 0.5).to(kind)
+
+    p, g, s = some(param, 6, 5), some(grad, 6, 5), some(state, 6, 5)
+    rows, places = some(grad, 3, 5), torch.tensor([0, 2, 2])
+    results = [
+        baracuda.adafactor_step(p, g, 0.1, 2, some(state, 6, 1), some(state, 1, 5)),
+        baracuda.muon_step(p, g, s, 0.1),
+        baracuda.shampoo_step(p, g, 0.1, torch.zeros(6, 6, dtype=state), torch.zeros(5, 5, dtype=state), ridge=0.01),
+        baracuda.sparse_adam_step(p, places, rows, s, s.clone(), 0.1, 1),
+        baracuda.rowwise_adagrad_step(p, rows, some(state, 6), 0.1, places),
+        baracuda.lamb_step(p, g, s, s.clone(), 0.1, 1),
+        baracuda.lars_step(p, g, 0.1, s),
+    ]
+    for new, *rest in results:
+        assert new.dtype is param
+        assert {t.dtype for t in rest} == {state}
+        assert all(bool(t.isfinite().all()) for t in (new, *rest))
+        assert not torch.equal(new, p)

@@ -22,9 +22,10 @@ def _mean_square(grad: Expr) -> Expr:
     return f.mean(grad * grad)
 
 
-def _moved_mean(average: Expr, mean: Expr, step: Own, *, beta2_decay: Scalar = -0.8) -> Stored:
+def _moved_mean(average: Own, mean: Expr, step: Own, *, beta2_decay: Scalar = -0.8) -> Stored:
     """average + step**beta2_decay * (mean - average)."""
-    return stored_like(average + (mean - average) * f.pow_(cast(step, mean.kind), beta2_decay), average)
+    old = cast(average, mean.kind)
+    return stored_like(old + (mean - old) * f.pow_(cast(step, mean.kind), beta2_decay), average)
 
 
 def _row_mean(row_var: Expr) -> Expr:

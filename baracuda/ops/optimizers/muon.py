@@ -16,6 +16,7 @@ from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Host, NonNegative, Own, Scalar, Stored, stored_like
 from baracuda.ops.declaration.words import Count, Eps, FloatElement
+from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.plan import MatmulPlan
 from baracuda.ops.optimizers.optimizers import moved
@@ -44,9 +45,8 @@ def _momentum(
 
 
 def _step(param: Own, update: Expr, lr: Own, *, weight_decay: NonNegative = 0.1, shape_ratio: Scalar = 1.0) -> Stored:
-    k = ElementKind.F64 if ElementKind.F64 in (param.kind, update.kind) else ElementKind.F32
-    p, rate = cast(param, k), cast(lr, k)
-    return stored_like(p * (1.0 - rate * weight_decay) - rate * shape_ratio * cast(update, k), param)
+    p, rate = cast(param, update.kind), cast(lr, update.kind)
+    return stored_like(p * (1.0 - rate * weight_decay) - rate * shape_ratio * update, param)
 
 
 _OPTIMIZER: dict[str, Any] = {"family": "optimizer", "takes": "float", "differentiable": False}
@@ -165,6 +165,7 @@ def muon_step(
     m, n = param.shape[-2:]
     ratios = {"original": sqrt(max(1.0, m / max(n, 1))), "match_rms_adamw": 0.2 * sqrt(max(m, n)), "none": 1.0}
     found = orthogonal(do, update, steps, coefficients, float(eps), dtype or param.kind)
-    tensors = {"param": param, "update": found, "lr": lr}
+    wide = found if param.kind is not ElementKind.F64 else in_element(do, found, param.kind)
+    tensors = {"param": param, "update": wide, "lr": lr}
     do.run(muon_update, tensors, new_param, weight_decay=float(weight_decay), shape_ratio=ratios[adjust_lr])
     return new_param, new_buffer
