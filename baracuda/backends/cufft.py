@@ -53,10 +53,12 @@ _TYPES = {
 
 @cache
 def bindings() -> ModuleType | None:
-    """The bindings; None where they are not installed."""
+    """The bindings; None where they or the library are not installed."""
     try:
         from nvmath.bindings import cufft
-    except ImportError:
+
+        cufft.get_version()
+    except (ImportError, RuntimeError):  # the library is looked for when it is called first
         return None
     return cufft  # type: ignore[no-any-return]
 
@@ -68,7 +70,7 @@ def refusal(device: Device, d: Any) -> str | None:
     if is_offline(device):
         return f"{device} is there for code alone"
     if bindings() is None:
-        return "nvmath-python is not installed: pip install 'baracuda[vendor]'"
+        return "nvmath-python or libcufft is not installed: pip install 'baracuda[vendor]' nvidia-cufft"
     return unlike_library(d) or (
         "a transform of real numbers with a positive exponent, or to real numbers with a negative one"
         if d.mode != "complex" and d.inverse is not (d.mode == "half")

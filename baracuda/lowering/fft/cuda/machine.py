@@ -20,8 +20,8 @@ from baracuda.runtime.program import Constant
 #: The longest transform whose roots between columns and rows are a table of their own: beyond it each is made of two.
 TABLED = 1 << 22
 
-#: Bytes of numbers that a second cache holds beside others.
-_CACHED = 16 << 20
+#: Bytes of roots that stay in a second cache only where other numbers pass by, at least and at most.
+_ROOTS = 1 << 20, 16 << 20
 
 #: What kernels say of complex numbers and of rows.
 DEFINITIONS = """
@@ -64,8 +64,9 @@ class CudaMachine:
         self.head: list[str] = []
         self.strides: dict[int, str] = {}
         self._scale: str | None = None
-        #: Whether numbers pass through the second cache, in which the roots between columns and rows shall stay.
-        self.passing = pass_.length < problem.length and problem.count * problem.length * 2 * problem.kind.itemsize > _CACHED
+        #: Whether numbers pass through the second cache, in which the roots between columns and rows shall stay, one for each.
+        size = problem.length * 2 * problem.kind.itemsize
+        self.passing = pass_.length < problem.length and _ROOTS[0] <= size <= _ROOTS[1] < problem.count * size
 
     def _loaded(self, at: str) -> str:
         """The complex number at an address."""

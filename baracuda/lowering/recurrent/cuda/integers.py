@@ -13,119 +13,31 @@ threads, from the second cache.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from baracuda.core.layout import round_up
 from baracuda.formula.integer_products import BLOCK, digits
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.recurrence.cuda.code import source
 from baracuda.lowering.recurrence.problem import ArrayLayout
-from baracuda.lowering.recurrent.cuda.digits import ROW_DIGITS, STEP_PRODUCTS
+from baracuda.lowering.recurrent.cuda.digits import NEIGHBOURS, ROW_DIGITS, STEP_PRODUCTS
 from baracuda.lowering.recurrent.cuda.folds import Operands, braced
+from baracuda.lowering.recurrent.cuda.integer_tiling import blocks_of, eights_together, tiling
 from baracuda.lowering.recurrent.cuda.steps import Steps
-from baracuda.lowering.recurrent.cuda.tiling import parts_of
 from baracuda.lowering.recurrent.problem import Phase, Recurrent
 from baracuda.runtime.program import KernelSource, Launch
 
-#: Warps of a block, by digits: as many as registers allow.
-_WARPS = {2: 16, 3: 8}
 #: Those of a block that makes weights' digits.
 _PACKERS = 8
-#: Lanes of a tile, and its rows that are multiplied at once: a thread has one of each, at most.
-_TILES = ((16, 32), (16, 16), (8, 64), (8, 32), (8, 16))
-#: Blocks of k in a chunk, and blocks of rows of which digits are made at once, at most: more hide the way from the second
-#: cache, but take registers.
-_CHUNKS, _BLOCKS = (8, 4, 2, 1), 128
 #: Tiles of eight columns that a warp multiplies side by side, by digits.
 _TOGETHER = {2: 2, 3: 2}
-
-
-@dataclass(frozen=True)
-class IntegerTiling:
-    """Lanes of a tile, rows that are multiplied at once, how often, blocks of k in a chunk, warps, blocks of threads, and
-    whether weights stay in shared memory."""
-
-    lanes: int
-    part: int
-    each: int
-    chunk: int
-    warps: int
-    grid: int
-    resident: bool
-
-    @property
-    def threads(self) -> int:
-        return 32 * self.warps
-
-    @property
-    def rows(self) -> int:
-        return self.part * self.each
-
-    @property
-    def octets(self) -> int:
-        """Columns of a product in a tile, by eights."""
-        return self.lanes // 8
-
-    @property
-    def share(self) -> int:
-        """Blocks of rows of which a warp makes digits at once."""
-        return self.chunk * self.part // self.warps
-
-
-def blocks_of(phase: Phase) -> int:
-    return -(-phase.depth // BLOCK)
-
-
-def _together(phase: Phase, octets: int) -> int:
-    """Eights of columns that are multiplied by the same message."""
-    return octets * (1 if phase.paired else phase.products)
-
-
-def tiling(problem: Recurrent, target: Target) -> IntegerTiling:
-    """The tiles that take the least time, about, of those whose weights stay in shared memory if there are any."""
-    folded = [p for p in problem.phases if p.weight]
-    count = digits(problem.bits)
-    warps = _WARPS[count]
-    deepest = max(blocks_of(p) for p in folded)
-    found: list[tuple[bool, float, IntegerTiling]] = []
-    for lanes, part in (t for t in _TILES if t[0] * t[1] <= 32 * warps):
-        octets, parts = lanes // 8, -(-problem.batch // part)
-        tiles = [-(-p.lanes // lanes) for p in folded]
-        most = max(-(-p.lanes // lanes) for p in problem.phases)
-        beside = max(1, target.multiprocessors // most)  # blocks with the same lanes
-        each = min(4, 1 << (-(-parts // beside) - 1).bit_length())
-        of_rows = -(-parts // each)
-        grid = min(most * min(of_rows, beside), target.multiprocessors)
-        costs = [_step_cost(p, part, octets, count) * each + 1500 for p in folded]
-        cost = sum(-(-n * of_rows // grid) * c for c, n in zip(costs, tiles, strict=True))
-        weights = sum(blocks_of(p) * octets * p.products * (count * 1024 + 32) for p in folded)
-        for resident in (True, False):
-            if resident and any(grid % n for n in tiles):
-                continue
-            left = target.shared_bytes - 1024 - weights * resident
-            of_block = max(_chunk_bytes(p, part, octets, count) for p in folded)
-            fitting = [c for c in _CHUNKS if c * of_block <= left and warps <= c * part <= _BLOCKS]
-            chunks = [c for c in fitting if c == 1 or c < 2 * deepest]
-            if chunks and (not resident or chunks[0] >= min(2, deepest)):
-                found.append((not resident, cost, IntegerTiling(lanes, part, each, chunks[0], warps, grid, resident)))
-    return min(found, key=lambda f: f[:2])[2]
-
-
-def _step_cost(phase: Phase, part: int, octets: int, count: int) -> float:
-    """Cycles that some rows of a tile of a phase take: the message's digits and the products."""
-    products = part / 16 * octets * phase.products * phase.depth / 32 * count**2 * 2
-    return part * phase.depth * parts_of(phase) * 0.1 + products + 500
-
-
-def _chunk_bytes(phase: Phase, part: int, octets: int, count: int) -> int:
-    """Of a block of k: the message's digits and scales, these twice, and the sums."""
-    return part * (count * 128 + 8) + _together(phase, octets) * part * 8 * 4
 
 
 class IntegerSteps(Steps):
     """Writes the kernels."""
 
-    tables = STEP_PRODUCTS
+    @property
+    def tables(self) -> str:  # type: ignore[override]
+        return STEP_PRODUCTS + (NEIGHBOURS if self.tiles.cluster > 1 else "")
 
     def __init__(self, problem: Recurrent, arrays: Mapping[str, ArrayLayout], target: Target) -> None:
         self.problem = problem
@@ -149,9 +61,14 @@ class IntegerSteps(Steps):
         self.states = [self._room(lanes * self.rows * c.kind.itemsize) for lanes, c in problem.components]
 
     @property
+    def cluster(self) -> int:
+        return self.tiles.cluster
+
+    @property
     def name(self) -> str:
         t = self.tiles
-        return f"recurrent integers {self.problem.bits} {t.grid} blocks of {t.rows}x{t.lanes}{' resident' if t.resident else ''}"
+        words = ["resident"] * t.resident + [f"clusters of {t.cluster}"] * (t.cluster > 1)
+        return " ".join([f"recurrent integers {self.problem.bits} {t.grid} blocks of {t.rows}x{t.lanes}", *words])
 
     def tiles_of(self, phase: Phase) -> int:
         return -(-phase.lanes // self.tiles.lanes)
@@ -198,7 +115,9 @@ class IntegerSteps(Steps):
                     f"[(i64)(g + {phase.at}) * {code.stride(tensor, 0)} + lane * down + (k0 + e) * along]) : 0.0f;",
                     f"unsigned char* const own = to + part * {self._block_bytes(phase)};",
                     f"const Factors f = factors_of<{self.count}>(largest(x));",
-                    f"write_row<{self.count}>(x, f.once, f.twice, own + (column * {self.count} * 8 + l) * 128, 1024, l % 2);",
+                    f"write_row<{self.count}>(x, f.once, f.twice, 1024, l % 2, [&](int at, unsigned word) {{",
+                    f"  *(unsigned*)(own + (column * {self.count} * 8 + l) * 128 + at) = word;",
+                    "});",
                     f"if (threadIdx.x % 32 == 0) ((float*)(own + {columns * self.count * 1024}))[column * 8 + l] = f.scale;",
                 ],
             ),
@@ -219,7 +138,7 @@ class IntegerSteps(Steps):
         self.scales_at = shared
         shared += 2 * tiles.chunk * tiles.part * 4
         self.sums_at = shared
-        return shared + tiles.chunk * max(_together(p, tiles.octets) for _, p in folded) * tiles.part * 32
+        return shared + tiles.chunk * max(eights_together(p, tiles.octets) for _, p in folded) * tiles.part * 32
 
     def _keep(self) -> list[str]:
         lines = []
@@ -242,7 +161,31 @@ class IntegerSteps(Steps):
             f"const int octet = thread / 128 % {octets}, l = octet * 8 + thread % 8;",
             f"const int group = thread / {128 * octets} * 16 + thread / 8 % 16;",
             "int side = 0;  // which of the two places of scales",
+            *self._neighbours(),
         ]
+
+    def _neighbours(self) -> list[str]:
+        """Declares which shares of digits a warp makes, and what stores their words for all blocks of the cluster."""
+        c = self.tiles.cluster
+        if c == 1:
+            return [
+                "const int sharer = thread / 32;",
+                "const auto put = [&](int at, unsigned word) { *(unsigned*)(shared_state + at) = word; };",
+            ]
+        return [
+            f"const int sharer = thread / 32 * {c} + cluster_rank();",
+            f"unsigned there[{c}];",
+            "#pragma unroll",
+            f"for (int i = 0; i < {c}; ++i) there[i] = neighbours(shared_address(shared_state), i);",
+            *braced("const auto put = [&](int at, unsigned word)", [
+                "#pragma unroll",
+                f"for (int i = 0; i < {c}; ++i) store_there(there[i] + at, word);",
+            ])[:-1], "};",
+            "cluster_arrive();  // awaited before the first digits are written",
+        ]  # fmt: skip
+
+    def _end(self) -> list[str]:
+        return ["cluster_wait();"] if self.tiles.cluster > 1 else []
 
     def _place_in_tile(self, number: int) -> list[str]:
         tiles = self.tiles
@@ -272,33 +215,47 @@ class IntegerSteps(Steps):
         weights = f"(const unsigned char*)w{number} + (i64)lane_tile * blocks * {self._block_bytes(phase)}"
         if t.resident:
             weights = f"shared_state + {self.held[number]}"
-        own, groups = _together(phase, t.octets), phase.products if phase.paired else 1
+        own, groups = eights_together(phase, t.octets), phase.products if phase.paired else 1
+        sharers = t.warps * t.cluster
         load = (
-            f"load_message<{t.part}, {t.each}, {t.warps}, {t.share}>(x, sent + (part * all_rows + turn) * pitch, pitch, depth, "
-            f"at, min({t.chunk}, blocks - at), batch - row0 - turn);"
+            f"load_message<{t.part}, {t.each}, {sharers}, {t.share}>(x, sent + (part * all_rows + turn) * pitch, pitch, depth, "
+            f"at, min({t.chunk}, blocks - at), batch - row0 - turn, sharer);"
         )
         lines = [
             f"float a0[{t.each}][{phase.products}] = {{}};",
             f"const int depth = (int){code.number(('depth', number), phase.depth)}, blocks = (depth + 127) / 128;",
             f"const i64 pitch = {self._pitch(source_)};",
             f"const unsigned char* const weights = {weights};",
-            f"unsigned char* const digits = shared_state + {self.digits_at};",
+            f"const unsigned char* const digits = shared_state + {self.digits_at};",
             f"float* const sums = (float*)(shared_state + {self.sums_at});",
             f"const float* const sent = m{source_} + ({parity} * {self.sent[source_]} * all_rows + row0) * pitch;",
             f"float x[{t.share}][4], s[{phase.products // groups}] = {{}};",
             "int turn = 0, part = 0, at = 0;",
             load,
         ]
+        # Digits are written when all have multiplied those before, and multiplied when all have written theirs.
+        written, arrive, arrived, multiplied = [], ["__syncthreads();"], [], []
+        if t.cluster > 1:
+            written, arrive, arrived, multiplied = (
+                ["cluster_wait();"],
+                ["cluster_arrive();"],
+                ["cluster_wait();"],
+                ["cluster_arrive();"],
+            )
         pieces = [
             f"const int here = min({t.chunk}, blocks - at), now = turn, component = part, from = at;",
-            f"float* const scales = (float*)(shared_state + {self.scales_at}) + side * {t.chunk * t.part};",
+            f"const int scales_at = {self.scales_at} + side * {t.chunk * t.part * 4};",
+            "const float* const scales = (const float*)(shared_state + scales_at);",
             "side ^= 1;",
-            f"write_message<{count}, {t.part}, {t.warps}, {t.share}>(x, here, digits, scales);",
-            "__syncthreads();",
+            *written,
+            f"write_message<{count}, {t.part}, {sharers}, {t.share}>(x, here, {self.digits_at}, scales_at, sharer, put);",
+            *arrive,
             f"at += {t.chunk};",
             f"if (at >= blocks) {{ at = 0; if (++part == {groups}) {{ part = 0; ++turn; }} }}",
             f"if (turn < {t.each}) {load}",
+            *arrived,
             *self._products(phase, own),
+            *multiplied,
             "__syncthreads();",
             *self._adding(phase, own, groups),
         ]
