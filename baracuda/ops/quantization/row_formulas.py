@@ -105,19 +105,19 @@ def codes_of_rows(
     return results
 
 
-def _symmetric_rows(x: Expr, *, low: int, high: int, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
+def symmetric_rows(x: Expr, *, low: int, high: int, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
     return codes_of_rows((x,), low, high, eps, True, lambda codes: Stored(codes[0], element or S8))
 
 
-def _affine_rows(x: Expr, *, low: int, high: int, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
+def affine_rows(x: Expr, *, low: int, high: int, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
     return codes_of_rows((x,), low, high, eps, False, lambda codes: Stored(codes[0], element or S8))
 
 
 TWO, THREE = ("q", "scale"), ("q", "scale", "zero_point")
 #: Codes and scales of rows, by whether the scheme is symmetric.
 ROWS = {
-    True: Op(_symmetric_rows, Rule.EACH, name="symmetric_rows", results=TWO, element_option=True, **_ROWS),
-    False: Op(_affine_rows, Rule.EACH, name="affine_rows", results=THREE, element_option=True, **_ROWS),
+    True: Op(symmetric_rows, Rule.EACH, name="symmetric_rows", results=TWO, element_option=True, **_ROWS),
+    False: Op(affine_rows, Rule.EACH, name="affine_rows", results=THREE, element_option=True, **_ROWS),
 }
 
 
