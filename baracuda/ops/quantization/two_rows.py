@@ -18,7 +18,7 @@ from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Result, Scalar
 from baracuda.ops.quantization import pair_formulas, row_formulas
 from baracuda.ops.quantization.pair_formulas import PAIRS, Floats
-from baracuda.ops.quantization.row_formulas import INTERNAL, ROWS, THREE, TWO
+from baracuda.ops.quantization.row_formulas import FLOAT_ROWS, INTERNAL, ROWS, THREE, TWO
 
 #: Elements of a row from which on one has loads enough.
 _LONG = 1024
@@ -49,12 +49,20 @@ def _affine_words(x: Expr, x_2: Expr, *, low: int, high: int, floats: Floats, ep
     return _both(pair_formulas.affine_words(x, **words), pair_formulas.affine_words(x_2, **words))
 
 
+def _floats(
+    x: Expr, x_2: Expr, *, power_of_two: bool = False, eps: Scalar = 0.0, element: ElementKind | None
+) -> dict[str, Result]:
+    words: dict[str, Any] = {"power_of_two": power_of_two, "eps": eps, "element": element}
+    return _both(row_formulas.float_rows(x, **words), row_formulas.float_rows(x_2, **words))
+
+
 def _results(names: tuple[str, ...]) -> tuple[str, ...]:
     return (*names, *(f"{n}_2" for n in names))
 
 
 #: By the op of one row that of two.
 _OF_TWO = {
+    FLOAT_ROWS: Op(_floats, Rule.EACH, name="two_float_rows", takes="float", results=_results(TWO), element_option=True, **_ROWS),
     ROWS[True]: Op(
         _symmetric, Rule.EACH, name="two_symmetric_rows", takes="float", results=_results(TWO), element_option=True, **_ROWS
     ),
