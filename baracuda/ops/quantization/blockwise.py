@@ -23,6 +23,7 @@ from baracuda.ops.quantization.codebooks import EXPONENTS, dynamic_map, midpoint
 from baracuda.ops.quantization.groups import GroupSizes, check_groups, groups_of, new_like, parts
 from baracuda.ops.quantization.ranges import codes_of
 from baracuda.ops.quantization.row_formulas import FLOAT_ROWS, ROWS, normal
+from baracuda.ops.quantization.two_rows import run_rows
 
 _F32, _S32, _U8 = ElementKind.F32, ElementKind.S32, ElementKind.U8
 _BlockElement = Annotated[Any, OneOf((ElementKind.F8E4M3, ElementKind.F8E5M2, ElementKind.S8))]
@@ -68,7 +69,7 @@ def quantize_blockwise(
     else:
         scale, op, words = do.rows(groups.counts, _F32), FLOAT_ROWS, {"power_of_two": power_of_two, "eps": eps}
     for (xs, qs), into, _ in parts(do, groups, (x, q), (scale,)):
-        do.run(op, {"x": xs}, (qs, *into), axis=groups.inner, dtype=dtype, **words)
+        run_rows(do, op, {"x": xs}, (qs, *into), axis=groups.inner, dtype=dtype, **words)
     return q, scale
 
 

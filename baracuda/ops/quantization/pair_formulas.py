@@ -57,11 +57,11 @@ def _affine_pairs(x: Expr, other: Expr, *, low: int, high: int, eps: Scalar = 0.
     return codes_of_rows((x, other), low, high, eps, False, _byte)
 
 
-def _symmetric_words(x: Own, *, low: int, high: int, floats: Floats, eps: Scalar = 0.0) -> dict[str, Result]:
+def symmetric_words(x: Own, *, low: int, high: int, floats: Floats, eps: Scalar = 0.0) -> dict[str, Result]:
     return codes_of_rows(_pair(x, floats), low, high, eps, True, _byte)
 
 
-def _affine_words(x: Own, *, low: int, high: int, floats: Floats, eps: Scalar = 0.0) -> dict[str, Result]:
+def affine_words(x: Own, *, low: int, high: int, floats: Floats, eps: Scalar = 0.0) -> dict[str, Result]:
     return codes_of_rows(_pair(x, floats), low, high, eps, False, _byte)
 
 
@@ -69,8 +69,8 @@ def _affine_words(x: Own, *, low: int, high: int, floats: Floats, eps: Scalar = 
 PAIRS = {
     (True, False): Op(_symmetric_pairs, Rule.COMMON, name="symmetric_pairs", takes="float", results=TWO, **_ROWS),
     (False, False): Op(_affine_pairs, Rule.COMMON, name="affine_pairs", takes="float", results=THREE, **_ROWS),
-    (True, True): Op(_symmetric_words, Rule.EACH, name="symmetric_words", takes="int", results=TWO, **_ROWS),
-    (False, True): Op(_affine_words, Rule.EACH, name="affine_words", takes="int", results=THREE, **_ROWS),
+    (True, True): Op(symmetric_words, Rule.EACH, name="symmetric_words", takes="int", results=TWO, **_ROWS),
+    (False, True): Op(affine_words, Rule.EACH, name="affine_words", takes="int", results=THREE, **_ROWS),
 }
 
 

@@ -19,11 +19,12 @@ from baracuda.ops.quantization.packing import every, pack_into, unpack_into, wor
 from baracuda.ops.quantization.pair_formulas import PAIRS, PAIRS_BY_SCALE, VALUES_OF_PAIRS, VALUES_OF_WORDS, WORDS
 from baracuda.ops.quantization.ranges import S4, CodeElement, Codes, PackedElement, check_range, codes_of
 from baracuda.ops.quantization.row_formulas import BY_SCALE, GRIDS, ROWS, STRAIGHT_THROUGH
+from baracuda.ops.quantization.two_rows import run_rows
 
 _F32, _S32, _U8, _S8 = ElementKind.F32, ElementKind.S32, ElementKind.U8, ElementKind.S8
 
 
-def _pairs(t: TensorRef) -> tuple[dict[str, Any], dict[str, str]]:
+def _pairs(t: TensorRef) -> tuple[dict[str, Any], dict[str, Any]]:
     """Pairs of neighbours along the last axis, whose extent is even: words, and what they hold, or the elements of even and odd
     number."""
     words = words_of(t, 2) if t.kind in WORDS else None
@@ -102,17 +103,17 @@ def quantize_per_group(
     _neither(zero_point)
     scale = do.rows(groups.counts, x.kind.compute)
     zero_point = None if symmetric else do.rows(groups.counts, _S32)
-    words = {"low": codes.low, "high": codes.high, "eps": eps, "axis": groups.inner}
+    words: dict[str, Any] = {"low": codes.low, "high": codes.high, "eps": eps, "axis": groups.inner}
     found = [t for t in (scale, zero_point) if t is not None]
     if codes.packed == 2 and _pairs_lie_in_groups(groups):
         q = do.rows(_packed_shape(x.shape), _U8)
         for (xs,), into, (qs,) in parts(do, groups, (x,), found, (q,)):
             pair, how = _pairs(xs)
-            do.run(PAIRS[symmetric, bool(how)], pair, (qs, *into), **words, **how)
+            run_rows(do, PAIRS[symmetric, bool(how)], pair, (qs, *into), **words, **how)
     else:
         q, unpacked = _code_tensors(do, x, codes, groups)
         for (xs, qs), into, _ in parts(do, groups, (x, unpacked), found):
-            do.run(ROWS[symmetric], {"x": xs}, (qs, *into), dtype=unpacked.kind, **words)
+            run_rows(do, ROWS[symmetric], {"x": xs}, (qs, *into), dtype=unpacked.kind, **words)
         _pack(do, unpacked, q)
     if symmetric and codes.middle:
         zero_point = do.filled(groups.counts, _S32, codes.middle)

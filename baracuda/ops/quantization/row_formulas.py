@@ -105,19 +105,19 @@ def codes_of_rows(
     return results
 
 
-def _symmetric_rows(x: Expr, *, low: int, high: int, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
+def symmetric_rows(x: Expr, *, low: int, high: int, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
     return codes_of_rows((x,), low, high, eps, True, lambda codes: Stored(codes[0], element or S8))
 
 
-def _affine_rows(x: Expr, *, low: int, high: int, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
+def affine_rows(x: Expr, *, low: int, high: int, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
     return codes_of_rows((x,), low, high, eps, False, lambda codes: Stored(codes[0], element or S8))
 
 
 TWO, THREE = ("q", "scale"), ("q", "scale", "zero_point")
 #: Codes and scales of rows, by whether the scheme is symmetric.
 ROWS = {
-    True: Op(_symmetric_rows, Rule.EACH, name="symmetric_rows", results=TWO, element_option=True, **_ROWS),
-    False: Op(_affine_rows, Rule.EACH, name="affine_rows", results=THREE, element_option=True, **_ROWS),
+    True: Op(symmetric_rows, Rule.EACH, name="symmetric_rows", results=TWO, element_option=True, **_ROWS),
+    False: Op(affine_rows, Rule.EACH, name="affine_rows", results=THREE, element_option=True, **_ROWS),
 }
 
 
@@ -251,7 +251,7 @@ STRAIGHT_THROUGH = Op(straight_through, Rule.COMMON, name="straight_through_grid
 # --- 8-bit floats -----------------------------------------------------------------------------------------------------
 
 
-def _float_rows(x: Expr, *, power_of_two: bool = False, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
+def float_rows(x: Expr, *, power_of_two: bool = False, eps: Scalar = 0.0, element: ElementKind | None) -> dict[str, Result]:
     kind = element or ElementKind.F8E4M3
     values = cast(x, F32)
     scale = held(f.max_(abs(values)) / FORMATS[kind].maximum, eps)
@@ -261,4 +261,4 @@ def _float_rows(x: Expr, *, power_of_two: bool = False, eps: Scalar = 0.0, eleme
     return {"q": Stored(divided_by(values, scale), kind), "scale": Stored(scale, F32)}
 
 
-FLOAT_ROWS = Op(_float_rows, Rule.EACH, name="float_rows", results=TWO, element_option=True, **_ROWS)
+FLOAT_ROWS = Op(float_rows, Rule.EACH, name="float_rows", results=TWO, element_option=True, **_ROWS)
