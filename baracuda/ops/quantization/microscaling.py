@@ -13,6 +13,7 @@ from baracuda.core.views import as_bits
 from baracuda.formula import functions as f
 from baracuda.formula.conversions import cast_to, code_of
 from baracuda.formula.expr import Expr, cast
+from baracuda.formula.quotients import divided_by
 from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
@@ -35,13 +36,15 @@ from baracuda.ops.quantization.element_codes import (
     power_of_block,
     stored_pair,
 )
-from baracuda.ops.quantization.fp8 import INTERNAL, LEAST_SCALE, Fp8Element
+from baracuda.ops.quantization.fp8 import INTERNAL, Fp8Element
 
 _F32, _U8 = ElementKind.F32, ElementKind.U8
 #: Elements of a block.
 MX_BLOCK, NV_BLOCK = 32, 16
 #: The share of the largest magnitude of a tensor that is NVFP4's scale of it.
 _NV_MOST = LARGEST[E4M3] * LARGEST[E2M1]
+#: The smallest scale of a tensor: with f8e4m3's smallest normal number a divisor whose quotients are exact.
+_NV_LEAST = 2.0**-74
 
 # --- formulas ---------------------------------------------------------------------------------------------------------
 
@@ -68,7 +71,7 @@ def _nvfp4(words: Own, whole: Own, *, kind: Label = "f32", least_scale: Scalar =
     block = f.max_(f.maximum(abs(low), abs(high))) / 6.0
     scale = cast_to(f.clamp(block / whole, least_scale, LARGEST[E4M3]), E4M3)
     total = whole * scale
-    return {"q": _two(low, high, lambda x: x / total), "scale": Stored(scale, E4M3)}
+    return {"q": _two(low, high, lambda x: divided_by(x, total)), "scale": Stored(scale, E4M3)}
 
 
 def _mxfp8_values(q: Own, scale: Own, *, element: ElementKind | None = None) -> Stored:
@@ -89,7 +92,7 @@ def _nvfp4_values(q: Own, scale: Own, whole: Own, *, kind: Label = "f32") -> Sto
 
 
 def _share(x: Expr) -> Stored:
-    return Stored(f.maximum(f.max_(abs(x)) / _NV_MOST, LEAST_SCALE), _F32)
+    return Stored(f.maximum(cast(f.max_(abs(x)), _F32) / _NV_MOST, _NV_LEAST), _F32)
 
 
 _PLAIN: dict[str, Any] = {**INTERNAL, "element_option": False}
@@ -206,8 +209,9 @@ def quantize_nvfp4(
     value = code * scale * global_scale. q is u8, (..., k / 2), element 2i in the lower four bits; k is even. scale is
     (..., ceil(k / 16)): (amax / 6) / global_scale, brought between `least_scale` and 448 and rounded; 2**-6 is f8e4m3's smallest
     normal number, as torchao has it, with 2**-9 small blocks keep more digits. A code is that nearest to x / (global_scale *
-    scale), ties to even, 6 beyond it. global_scale is a tensor or number; where it is None it is amax / (448 * 6) of all of x,
-    2**-126 at least, and returned too, with shape (). A NaN in a block makes its scale NaN.
+    scale), ties to even, 6 beyond it; the quotient is correctly rounded where that product is 2**-80 or more. global_scale is a
+    tensor or number; where it is None it is amax / (448 * 6) of all of x, 2**-74 at least, and returned too, with shape (). A NaN
+    in a block makes its scale NaN.
 
     Examples
     --------
@@ -220,7 +224,7 @@ def quantize_nvfp4(
     if global_scale is None:
         whole: Any = do.rows((), _F32)
         if 0 in x.shape:
-            do.fill(whole, LEAST_SCALE)
+            do.fill(whole, _NV_LEAST)
         else:
             do.run(_share_op, {"x": x}, whole, axis=None)
     else:
