@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from math import prod
 from typing import Any
 
@@ -252,11 +251,15 @@ def list_call(op: Op, arguments: Sequence[Any], keywords: Mapping[str, Any], in_
     return function(*arguments, **words)
 
 
-@cache
-def _function(op: Op, in_place: bool) -> Any:
-    from baracuda.frontends.call_cache import cached
+def _function(op: Op, in_place: bool | None) -> Any:
+    """An op over lists as a function whose calls are kept; where that is None, the op's own."""
+    function = op.derived.get(("lists", in_place))
+    if function is None:
+        from baracuda.frontends.call_cache import cached
 
-    return cached(ListFunction(op, in_place))
+        made = Function(op) if in_place is None else ListFunction(op, in_place)
+        function = op.derived["lists", in_place] = cached(made)
+    return function
 
 
 def op_of(function: Any) -> Op:
@@ -337,7 +340,7 @@ def _item_by_item(op: Op, tensors: Sequence[Any], words: Mapping[str, Any], out:
     for i, members in enumerate(into):
         if members is not None and (not isinstance(members, (list, tuple)) or len(members) != count):
             raise InvalidProblemError(f"out[{i}]: {type(members).__name__}; expected a list of {count}")
-    function, found = _function_of(op), []
+    function, found = _function(op, None), []
     for i in range(count):
         item = {n: v[i] if n in lists else v for n, v in given.items()}
         targets = {"out": tuple(None if members is None else members[i] for members in into)} if into else {}
@@ -360,14 +363,6 @@ def _count(op: Op, lists: Mapping[str, Sequence[Any]]) -> int:
         if len(members) != len(lists[first]):
             raise InvalidProblemError(f"{n}: {len(members)} tensors; expected {len(lists[first])}, as many as {first} has")
     return len(lists[first])
-
-
-@cache
-def _function_of(op: Op) -> Any:
-    """The function of an op, whose calls are kept."""
-    from baracuda.frontends.call_cache import cached
-
-    return cached(Function(op))
 
 
 def _as_lists(op: Op, tensors: Sequence[Any], words: Mapping[str, Any], new: Any, out: Any, in_place: bool) -> Any:
