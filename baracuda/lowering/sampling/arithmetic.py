@@ -18,6 +18,8 @@ F32, F64, U32, S32, U64, S64 = (
 ONE, MEAN_ONE, STEP = 2.0**31, 2.0**32, 2.0**12
 #: The largest v that has a weight; the largest that counts for sigma.
 _DEEPEST, FARTHEST = 80.0, 1024.0
+#: A v from which on the weight is 0: e**-23 * 2**31 is below 1/4.
+FADED = 23.0
 _LARGEST = 3.4028234663852886e38
 #: A level that no element has: those that are out.
 OUT = 0xFFFFFFFF

@@ -74,7 +74,6 @@ def _functions(problem: Sampling) -> str:
         ("held", a.LOGIT_HELD, {a.LOGIT: "l"}),
         ("level_of", a.LEVEL_OF, {a.M: "m", a.X: "x"}),
         ("typical_level_of", a.TYPICAL_LEVEL_OF, {a.V: "v", a.MU: "mu"}),
-        ("weight_of", a.WEIGHT_OF, {a.E: "e"}),
         ("mean_term_of", a.MEAN_TERM_OF, {a.E: "e", a.V: "v"}),
         ("steps_of", a.STEPS_OF, {a.V: "v"}),
         ("limit_of", a.LIMIT_OF, {a.S1: "s1", a.S2: "s2", a.COUNT: "c", a.NSIGMA: "nsigma"}),
@@ -93,7 +92,11 @@ typedef {STORAGE_TYPE[problem.kind]} L;
 constexpr int T = {THREADS}, WARPS = T / 32, E = 16 / sizeof(L), BINS = 2048, DIGITS = 256, ROOM = {ROOM};
 constexpr bool UNIT = {str(problem.unit).lower()};
 """
+    # of logits so far below the largest the weight is 0; of what is typical their e counts
+    near = "true" if problem.probabilities or problem.typical else f"v < {a.FADED}f"
     row = f"""
+// `WEIGHT_OF` in one instruction.
+__device__ __forceinline__ unsigned weight_of(float e) {{ return __float2uint_rn(e * {a.ONE}f); }}
 // What a row says of its elements; each thread has it all.
 struct Row {{
   float top, temperature, m, mu, limit;
@@ -111,8 +114,11 @@ struct Row {{
     v = m - own;
     level = level_of(m, own);
     if (!(top - l <= limit) || level > deepest) return false;
-    e = share(l, v);
-    weight = weight_of(e);
+    weight = 0;
+    if ({near}) {{
+      e = share(l, v);
+      weight = weight_of(e);
+    }}
     return weight >= least;
   }}
 }};
@@ -254,18 +260,19 @@ class _Kernel:
     const unsigned lowest = ranked(bits >> 31 ? ~bits : bits | 0x80000000u, {_RANK});
     const float bound = held(__uint_as_float(lowest >> 31 ? lowest & 0x7fffffffu : ~lowest));
     const bool whole = {whole};
-    u64 rest = 0, count = 0;
+    u64 rest = 0;
+    unsigned own_count = 0;
     if (thread == 0) s.taken = 0;
     __syncthreads();
     each(x, along, n, [&](int i, float l) {{
       if (r.out(l)) return;
       l = held(l);
       const bool near = l >= bound;
-      if (!near && !whole{" && r.least == 0" if p.has(MIN_P) else ""}) {{ count += top - l <= r.limit; return; }}
+      if (!near && !whole{" && r.least == 0" if p.has(MIN_P) else ""}) {{ own_count += r.top - l <= r.limit; return; }}
       float v, e;
       unsigned level, w;
       if (!r.look(l, v, e, level, w)) return;
-      ++count;
+      ++own_count;
       if (!near) rest += w;
       else {{
         const unsigned to = atomicAdd(&s.taken, 1u);
@@ -274,7 +281,7 @@ class _Kernel:
     }});
     __syncthreads();
     const unsigned taken = s.taken;
-    count = block_sum(count, s.parts);
+    const u64 count = block_sum(own_count, s.parts);
     rest = whole ? block_sum(rest, s.parts) : 0;
     if (taken && taken <= ROOM) {{
       Hand hand;
