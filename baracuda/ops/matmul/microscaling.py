@@ -31,11 +31,11 @@ def _mx8(do: Steps, q: TensorRef, scale: TensorRef) -> Any:
 
 
 def _mx4(do: Steps, q: TensorRef, scale: TensorRef) -> Any:
-    return dequantize_mxfp4(do, q, scale, dtype="bf16")
+    return dequantize_mxfp4(do, q, scale, dtype=_BF16)
 
 
 def _nv4(do: Steps, q: TensorRef, scale: TensorRef) -> Any:
-    return dequantize_nvfp4(do, q, scale, 1.0, dtype="bf16")
+    return dequantize_nvfp4(do, q, scale, 1.0, dtype=_BF16)
 
 
 def _check_scale(name: str, scale: TensorRef, codes: TensorRef, size: int, per_byte: int) -> None:
