@@ -18,33 +18,36 @@ _LOW = [v - 256 * h for v, h in zip(NF4_INTEGERS, _HIGH, strict=True)]
 #: instruction has 32 neighbours; the order of k in these is free. A place is where among the 32 bytes that a thread has of a
 #: digit of x, and of the codes once they are bytes, a step of k is.
 _COMMON = r"""
+// Where byte i of a thread's share of a span is: where it has 32, in two pieces of 16 if blocks are as long as a span, so that
+// four threads read neighbouring ones.
+template <int N, int BLOCK> __device__ __forceinline__ int share(int quarter, int i) {
+  return N == 8 && BLOCK == 128 ? quarter * 16 + i / 16 * 64 + i % 16 : quarter * 4 * N + i;
+}
 // Bytes of a row of codes that hold a thread's share of a span, as words; those that do not exist are 0. HALVES: two at once.
-template <int N, bool HALVES>
-__device__ __forceinline__ void gather_codes(unsigned (&to)[N], const unsigned char* row, Steps steps, int first, int bytes) {
+template <int N, int BLOCK, bool HALVES>
+__device__ __forceinline__ void gather_codes(unsigned (&to)[N], const unsigned char* row, Steps steps, int span, int quarter,
+                                             int bytes) {
 #pragma unroll
   for (int i = 0; i < N; ++i) {
     to[i] = 0;
-    if constexpr (HALVES) {
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const int at = first + 4 * i + 2 * h;
-        if (at < bytes) to[i] |= (unsigned)*(const unsigned short*)byte_at(row, at, steps) << 16 * h;
-      }
-    } else {
-#pragma unroll
-      for (int b = 0; b < 4; ++b) {
-        const int at = first + 4 * i + b;
-        if (at < bytes) to[i] |= (unsigned)*byte_at(row, at, steps) << 8 * b;
-      }
+    for (int b = 0; b < 4; b += HALVES ? 2 : 1) {
+      const int at = span * 16 * N + share<N, BLOCK>(quarter, 4 * i + b);
+      if (at >= bytes) continue;
+      const unsigned char* const from = byte_at(row, at, steps);
+      to[i] |= (HALVES ? *(const unsigned short*)from : (unsigned)*from) << 8 * b;
     }
   }
 }
 // The same on their way to a place of the thread's own in shared memory, where all bytes of a piece exist or none.
-template <int N> __device__ __forceinline__ void fetch_codes(unsigned char* to, const unsigned char* row, int first, int bytes) {
+template <int N, int BLOCK>
+__device__ __forceinline__ void fetch_codes(unsigned char* to, const unsigned char* row, int span, int quarter, int bytes) {
   constexpr int PIECE = N == 2 ? 8 : 16;
 #pragma unroll
-  for (int i = 0; i < 4 * N; i += PIECE) copy_async<PIECE>(to + i * 32, row + (first + i < bytes ? first + i : 0),
-                                                             first + i < bytes ? PIECE : 0);
+  for (int i = 0; i < 4 * N; i += PIECE) {
+    const int at = span * 16 * N + share<N, BLOCK>(quarter, i);
+    copy_async<PIECE>(to + i * 32, row + (at < bytes ? at : 0), at < bytes ? PIECE : 0);
+  }
 }
 template <int N> __device__ __forceinline__ void fetched_codes(unsigned (&to)[N], const unsigned char* from) {
   if constexpr (N == 2) {
@@ -90,7 +93,7 @@ __device__ __forceinline__ void write_digits(const float (&x)[4], unsigned char*
     const int q = finite ? __float2int_rn(x[e] * once * twice) : 0;
     total += q;
     const unsigned u = ((unsigned)q + 0x8080u) ^ 0x8080u;
-    const int at = lane / 8 * 32 + place(lane % 8 * 4 + e);
+    const int at = place<BLOCK>(lane * 4 + e);
     to[at] = (unsigned char)(u >> 8);
     to[128 + (TURNED ? at ^ 16 : at)] = (unsigned char)u;
   }
@@ -132,7 +135,11 @@ _ONE = {
     4: "*byte_at(row, k / 2, steps) >> (int)(k % 2) * 4 & 15",
     8: "(signed char)*byte_at(row, k, steps)",
 }
-_PLACE = {2: "kk / 16 * 16 + kk % 4 * 4 + kk % 16 / 4", 4: "kk / 8 * 8 + kk % 2 * 4 + kk % 8 / 2", 8: "kk"}
+_PLACE = {
+    2: "k - kk + kk / 16 * 16 + kk % 4 * 4 + kk % 16 / 4",
+    4: "k - kk + kk / 8 * 8 + kk % 2 * 4 + kk % 8 / 2",
+    8: "BLOCK < 128 ? k : k % 64 / 16 * 32 + k / 64 * 16 + k % 16",
+}
 #: Four codes as bytes, `i` of the eight that a thread has of a span.
 _EXPAND = {
     2: "words[i / 4] >> i % 4 * 2 & 0x03030303u",
@@ -145,7 +152,7 @@ def _nf4() -> str:
     table = ", ".join(str(v) for v in NF4_INTEGERS)
     return rf"""
 __constant__ int LEVELS[16] = {{{table}}};
-__device__ __forceinline__ int place(int kk) {{ return kk ^ 1; }}
+template <int BLOCK> __device__ __forceinline__ int place(int k) {{ return k ^ 1; }}
 __device__ __forceinline__ int one_code(const unsigned char* row, Steps steps, i64 k) {{
   return LEVELS[*byte_at(row, k / 2, steps) >> (int)(1 - k % 2) * 4 & 15];
 }}
@@ -165,7 +172,10 @@ template <class S> __device__ __forceinline__ float scale_of(S s) {{ return __fm
 
 
 #: The same of Q4_0, whose halves of bytes are codes 16 steps apart.
-_Q4_0 = "*byte_at(row, k / 32 * 16 + k % 16, steps) >> (int)(k % 32 / 16) * 4 & 15", "kk % 16 / 4 * 8 + kk / 16 * 4 + kk % 4"
+_Q4_0 = (
+    "*byte_at(row, k / 32 * 16 + k % 16, steps) >> (int)(k % 32 / 16) * 4 & 15",
+    "k - kk + kk % 16 / 4 * 8 + kk / 16 * 4 + kk % 4",
+)
 
 
 def definitions(coding: Coding) -> str:
@@ -182,7 +192,10 @@ def definitions(coding: Coding) -> str:
         turned_mask = 0x01010101 * coding.flipped
         turned = f" ^ 0x{turned_mask:08x}u" if coding.flipped else ""
         own = rf"""
-__device__ __forceinline__ int place(int kk) {{ return {place}; }}
+template <int BLOCK> __device__ __forceinline__ int place(int k) {{
+  const int kk = k % 32;
+  return {place};
+}}
 __device__ __forceinline__ int one_code(const unsigned char* row, Steps steps, i64 k) {{ return {one}; }}
 __device__ __forceinline__ void expand(unsigned (&to)[1], const unsigned (&words)[{coding.bits}], int i) {{
   to[0] = ({expand}){turned};

@@ -7,8 +7,11 @@ shared memory, some spans ahead. k is walked in chunks, of which a warp takes so
 digits of x, scales and zero points, they load into registers while they work on the chunk before, and put into shared memory at
 its end. There the F * S of a group meet as well, and each thread adds those of some sums in rising order of blocks.
 
+Where there is room, all of k is one chunk. A single row's digits are made by every block of threads.
+
 Bytes: the codes once, in pieces of 16; the digits of x once for each block of threads, from L2. Operations of a lane for a span
-of 16 rows by 4 rows of x, with codes of 4 bits: about 70, of them 24 to make bytes of codes.
+of 16 rows by 4 rows of x, with codes of 4 bits: about 100, of them 24 to make bytes of codes. H200, 8192x8192, codes of 4 bits:
+15 us for a row of x, where reading as many bytes takes 9; what takes the rest are instructions, not the order of the loads.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from baracuda.lowering.packed_product.cuda.prelude import PRODUCT, ROUNDED, defi
 from baracuda.lowering.packed_product.cuda.thin_chunks import chunks, fetching
 from baracuda.lowering.packed_product.cuda.thin_tile import (
     COLUMNS,
+    PITCH,
     SPAN,
     ThinTile,
     byte_steps,
@@ -34,7 +38,7 @@ from baracuda.lowering.packed_product.problem import LONGEST, PackedProduct
 from baracuda.runtime.program import KernelSource, Launch, Lowered
 
 #: Rows of x of which every block of threads makes the digits itself: that takes less than a launch.
-_OWN_DIGITS = 4
+_OWN_DIGITS = 1
 
 
 def lower_thin(p: PackedProduct, target: Target) -> Lowered:
@@ -52,7 +56,7 @@ def lower_thin(p: PackedProduct, target: Target) -> Lowered:
         f"const i64 m0 = (i64)tile_m * {t.bm}, n0 = (i64)(blockIdx.x - tile_m * across) * {t.bn};",
         *tile_extents(c, words, t.bm, t.bn),
         "const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, quarter = lane % 4;",
-        f"const int group = warp / {t.ways}, way = warp % {t.ways}, first_line = group * {COLUMNS};",
+        f"const int group = warp % {t.groups}, way = warp / {t.groups}, first_line = group * {COLUMNS};",
         f"const int spans = (int){words.signed(digits.spans)}, blocks = (int){words.signed(p.blocks)};",
         *(() if fused else digits.pointers(words)),
         *fetching(p, t, words),
@@ -70,16 +74,16 @@ def lower_thin(p: PackedProduct, target: Target) -> Lowered:
         "#pragma unroll 1",
         f"for (int from = 0; from < spans; from += {t.spans}, parity ^= 1) {{",
         f"float* const products = exchange + parity * {t.products};",
-        f"const float* const factors = exchange + ({2 * t.products} + third * {t.factors});",
+        f"const float* const factors = exchange + ({t.factors_at} + third * {t.factors});",
         "third = third == 2 ? 0 : third + 1;",
-        f"load_chunk(from + {t.spans});",
-        "#pragma unroll",
+        *([] if t.single else [f"load_chunk(from + {t.spans});"]),
+        f"#pragma unroll {min(t.turns, max(t.stages, 4))}",
         f"for (int turn = 0; turn < {t.turns}; ++turn) {{",
         f"const int span = from + turn * {t.ways} + way;",
         *_turn(p, t),
         "}",
         *([f"if ((stage += {t.turns}) == {t.stages}) stage = 0;"] if t.stages > t.turns else ()),
-        "store_chunk(parity ^ 1, third);",
+        *([] if t.single else ["store_chunk(parity ^ 1, third);"]),
         "__syncthreads();",
         f"const int there = min(blocks - from * {t.per_span}, {t.blocks});",
         "#pragma unroll",
@@ -89,11 +93,10 @@ def lower_thin(p: PackedProduct, target: Target) -> Lowered:
         f"if (there == {t.blocks}) {{",
         "#pragma unroll 16",
         f"for (int b = 0; b < {t.blocks}; ++b)"
-        f" sums[o] = __fmaf_rn(products[b * {t.bm * COLUMNS} + i], column[b * {COLUMNS}], sums[o]);",
+        f" sums[o] = __fmaf_rn(products[b * {t.bm * COLUMNS} + i], column[b * {PITCH}], sums[o]);",
         "} else {",
         "#pragma unroll 1",
-        f"for (int b = 0; b < there; ++b)"
-        f" sums[o] = __fmaf_rn(products[b * {t.bm * COLUMNS} + i], column[b * {COLUMNS}], sums[o]);",
+        f"for (int b = 0; b < there; ++b) sums[o] = __fmaf_rn(products[b * {t.bm * COLUMNS} + i], column[b * {PITCH}], sums[o]);",
         "}}}",
         "wait_copies<0>();",
         "__syncthreads();",
@@ -118,7 +121,7 @@ def lower_thin(p: PackedProduct, target: Target) -> Lowered:
 def _turn(p: PackedProduct, t: ThinTile) -> list[str]:
     """A span of the warp's."""
     count, per_span = 2 if p.coding.levels else 1, t.per_span
-    piece, stage = min(16, 4 * t.bits), "(stage + turn)" if t.stages > t.turns else "turn"
+    piece, stage = min(16, 4 * t.bits), "(stage + turn)" if t.stages > t.turns else f"turn % {max(t.stages, 1)}"
     fetched = [
         f"wait_copies<{t.stages - 1}>();",
         "#pragma unroll",
@@ -147,8 +150,8 @@ def _turn(p: PackedProduct, t: ThinTile) -> list[str]:
         f"const int place = turn * {t.ways} + way, first = place * {per_span} + quarter % {per_span};",
         *(
             [
-                f"const int* const line = (const int*)exchange + ({2 * t.products + 3 * t.factors} + parity * {t.factors})"
-                f" + first * {COLUMNS} + lane / 4;",
+                f"const int* const line = (const int*)exchange + ({t.zeros_at} + parity * {t.factors})"
+                f" + first * {PITCH} + lane / 4;",
                 "const int offsets[2] = {line[0], line[8]};",
             ]
             if p.has_zero_point

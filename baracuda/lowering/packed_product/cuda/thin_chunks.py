@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from baracuda.lowering.matmul.cuda.factors import STORAGE
-from baracuda.lowering.nest.cuda.kernel import Words
+from baracuda.lowering.nest.cuda.kernel import Words, piece
 from baracuda.lowering.packed_product.cuda.digits import x_piece
-from baracuda.lowering.packed_product.cuda.thin_tile import COLUMNS, SPAN, ThinTile, byte_steps, has_halves, is_whole
+from baracuda.lowering.packed_product.cuda.thin_tile import COLUMNS, PITCH, SPAN, ThinTile, byte_steps, has_halves, is_whole
 from baracuda.lowering.packed_product.problem import LONGEST, PackedProduct
+
+#: Scales that are loaded at once at most.
+_WIDE = 4
 
 
 def fetching(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
@@ -15,9 +18,9 @@ def fetching(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
     codes = [
         "#pragma unroll",
         "for (int r = 0; r < 2; ++r)",
-        f"fetch_codes<{t.bits}>(ring + stage * {t.code_bytes} + r * {t.code_bytes // 2} + lane * {piece}, codes[r], fetched,"
-        " row_bytes);",
-        f"fetched += {16 * t.bits * t.ways};",
+        f"fetch_codes<{t.bits}, {p.block}>(ring + stage * {t.code_bytes} + r * {t.code_bytes // 2} + lane * {piece}, codes[r],"
+        " fetched, quarter, row_bytes);",
+        f"fetched += {t.ways};",
         "commit_copies();",
     ]
     # where bytes come one by one they wait in registers
@@ -26,8 +29,8 @@ def fetching(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
         "const auto gather = [&](int span) {",
         "#pragma unroll",
         "for (int r = 0; r < 2; ++r)",
-        f"gather_codes<{t.bits}, {str(has_halves(p)).lower()}>(held_codes[r], codes[r], byte_step,"
-        f" span * {16 * t.bits} + quarter * {4 * t.bits}, row_bytes);",
+        f"gather_codes<{t.bits}, {p.block}, {str(has_halves(p)).lower()}>(held_codes[r], codes[r], byte_step, span, quarter,"
+        " row_bytes);",
         "};",
     ]
     return [
@@ -40,7 +43,7 @@ def fetching(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
         f"const Steps byte_step = {byte_steps(p, words)};",
         f"const int row_bytes = (int){words.signed(p.coding.row_bytes(p.product.k))};",
         f"unsigned char* const ring = shared + warp * {t.stages * t.code_bytes};",
-        f"int fetched = way * {16 * t.bits} + quarter * {4 * t.bits};",
+        "int fetched = way;",
         "const auto fetch = [&](int stage) {",
         *(codes if is_whole(p) else ()),
         "};",
@@ -51,45 +54,70 @@ def fetching(p: PackedProduct, t: ThinTile, words: Words) -> list[str]:
 def chunks(p: PackedProduct, t: ThinTile, words: Words, *, fused: bool) -> list[str]:
     """Declares `load_chunk`, which loads what a block of threads needs of the chunk from a span on, beside codes, and
     `store_chunk`, which puts it into shared memory. `fused`: digits are made on the way."""
-    scale, *zero = p.product.b[1:]
-    own = -(-t.factors // (32 * t.ways))
+    zero = p.has_zero_point
     declared, loaded, stored = (_made_digits if fused else _read_digits)(p, t, words)
-
-    def pointer(name: str, type_: str, i: int) -> list[str]:
-        o = p.product.b[i - 1]
-        return [
-            f"const {type_}* const {name} = (const {type_}*)W.w[{i}] + (n0 + min(first_line + (int)threadIdx.x % {COLUMNS},"
-            f" columns - 1)) * {words.signed(o.strides[0])};",
-            f"const i64 {name}_step = {words.signed(o.strides[1])};",
+    wide = _side_by_side(p, t)
+    own = -(-t.blocks * COLUMNS // wide // (32 * t.ways))
+    of_group = [
+        *_each(32 * t.ways, t.blocks * COLUMNS // wide, "way * 32 + lane"),
+        # neighbouring threads have neighbouring blocks of a row, or neighbouring rows
+        f"const int line = i / {t.blocks // wide}, first = i % {t.blocks // wide} * {wide};"
+        if wide > 1
+        else f"const int line = i % {COLUMNS}, first = i / {COLUMNS};",
+    ]
+    named = [("scale", "float", "scale_of({})"), *([("zero", "int", "(int){} + OFFSET")] if zero else ())]
+    load: list[str] = []
+    for number, (name, _, value) in enumerate(named, 1):
+        o = p.product.b[number]
+        kind, step = STORAGE[o.kind], words.signed(o.strides[1])
+        at = f"(const {kind}*)W.w[{number + 1}] + (n0 + min(first_line + line, columns - 1)) * {words.signed(o.strides[0])}"
+        load.append(f"const {kind}* const {name} = {at};")
+        if wide > 1:
+            load += [
+                f"if (block + {wide} <= blocks) {{",
+                f"Vec<{kind}, {wide}> got;",
+                f"load<{wide}>(got, {name} + block);",
+                "#pragma unroll",
+                f"for (int e = 0; e < {wide}; ++e) held_{name}[o][e] = {value.format('got.v[e]')};",
+                "} else",
+            ]
+        of = f"divide(block + e, {words.divisor(min(p.blocks_per_group, 1 << 30))})"
+        load += [
+            "#pragma unroll",
+            f"for (int e = 0; e < {wide}; ++e)",
+            f"if (block + e < blocks) held_{name}[o][e] = {value.format(f'{name}[{of} * {step}]')};",
         ]
-
-    of_group = _each(32 * t.ways, t.factors, "way * 32 + lane")
     return [
         f"float* const exchange = (float*)(shared + {t.exchange_at}) + group * {t.exchange_words};",
-        *pointer("scale", STORAGE[scale.kind], 2),
-        *(pointer("zero", STORAGE[zero[0].kind], 3) if zero else ()),
-        f"const unsigned group_blocks = {words.unsigned(min(p.blocks_per_group, 1 << 30))};",
-        f"float held_scales[{own}];",
-        *([f"int held_zeros[{own}];"] if zero else ()),
+        *[f"{type_} held_{name}[{own}][{wide}];" for name, type_, _ in named],
         *declared,
         "const auto load_chunk = [&](int span) {",
         *of_group,
-        f"const unsigned block = span * {t.per_span} + i / {COLUMNS};",
-        "if (block < blocks) {",
-        "const unsigned of = block / group_blocks;",
-        "held_scales[o] = scale_of(scale[of * scale_step]);",
-        *(["held_zeros[o] = (int)zero[of * zero_step] + OFFSET;"] if zero else ()),
-        "}}}",
+        f"const unsigned block = span * {t.per_span} + first;",
+        *load,
+        "}}",
         *loaded,
         "};",
         "const auto store_chunk = [&](int parity, int third) {",
         *of_group,
-        f"exchange[{2 * t.products} + third * {t.factors} + i] = held_scales[o];",
-        *([f"((int*)exchange)[{2 * t.products + 3 * t.factors} + parity * {t.factors} + i] = held_zeros[o];"] if zero else ()),
-        "}}",
+        "#pragma unroll",
+        f"for (int e = 0; e < {wide}; ++e) {{",
+        f"const int at = (first + e) * {PITCH} + line;",
+        f"exchange[{t.factors_at} + third * {t.factors} + at] = held_scale[o][e];",
+        *([f"((int*)exchange)[{t.zeros_at} + parity * {t.factors} + at] = held_zero[o][e];"] if zero else ()),
+        "}}}",
         *stored,
         "};",
     ]
+
+
+def _side_by_side(p: PackedProduct, t: ThinTile) -> int:
+    """How many scales, and zero points, of neighbouring blocks are loaded at once."""
+    if p.blocks_per_group > 1 or t.blocks % _WIDE:
+        return 1
+    extents = p.product.n, p.blocks
+    whole = all(o.steps(1) == 1 and piece(o, _WIDE, 1, extents) == _WIDE for o in p.product.b[1:])
+    return _WIDE if whole else 1
 
 
 def _each(step: int, total: int, number: str) -> list[str]:

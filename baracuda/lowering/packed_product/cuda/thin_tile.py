@@ -9,8 +9,14 @@ from baracuda.lowering.packed_product.problem import LONGEST, PackedProduct
 
 #: Rows of an instruction, which are rows of weights.
 COLUMNS = 16
+#: Words from the scales of one block to those of the next in shared memory.
+PITCH = COLUMNS + 1
 #: Rows of x of a tile at most, warps of a block of threads, and spans of codes that each has on their way at most.
 MOST, WARPS, _STAGES = 16, 16, 8
+#: Rows of x up to which twice as many warps have enough registers each.
+_FEWEST = 2
+#: Spans that a warp takes at most where k is a single chunk.
+_MOST_TURNS = 32
 #: Bytes of a span of a row of x: two digits.
 SPAN = 2 * LONGEST
 
@@ -18,7 +24,8 @@ SPAN = 2 * LONGEST
 @dataclass(frozen=True)
 class ThinTile:
     """What a block of threads takes: `bm` rows of x, and 16 rows of weights for each of its `groups` of `ways` warps. Each of
-    these takes `turns` spans of a chunk, and has `stages` spans of codes in shared memory; a span has `per_span` blocks."""
+    these takes `turns` spans of a chunk, and has `stages` spans of codes in shared memory; a span has `per_span` blocks.
+    `single`: there is only one chunk."""
 
     bits: int
     per_span: int
@@ -28,6 +35,7 @@ class ThinTile:
     turns: int
     stages: int = 2
     shifts: bool = False
+    single: bool = False
 
     @property
     def bn(self) -> int:
@@ -62,7 +70,11 @@ class ThinTile:
         return self.groups * self.ways * self.stages * self.code_bytes
 
     # What is shared of a chunk, and where: x's digits, S and sums twice, so that one is written while another is read; scales
-    # thrice, as they are written before those of the chunk before were read by all.
+    # thrice, as they are written before those of the chunk before were read by all. Of a single chunk all is there once.
+
+    @property
+    def copies(self) -> int:
+        return 1 if self.single else 2
 
     @property
     def x_bytes(self) -> int:
@@ -70,7 +82,7 @@ class ThinTile:
 
     @property
     def s_at(self) -> int:
-        return self.ring_bytes + 2 * self.x_bytes
+        return self.ring_bytes + self.copies * self.x_bytes
 
     @property
     def s_bytes(self) -> int:
@@ -79,7 +91,7 @@ class ThinTile:
 
     @property
     def exchange_at(self) -> int:
-        return self.s_at + 2 * self.s_bytes
+        return self.s_at + self.copies * self.s_bytes
 
     @property
     def products(self) -> int:
@@ -89,12 +101,20 @@ class ThinTile:
     @property
     def factors(self) -> int:
         """Scales of a group."""
-        return self.blocks * COLUMNS
+        return self.blocks * PITCH
+
+    @property
+    def factors_at(self) -> int:
+        return self.copies * self.products
+
+    @property
+    def zeros_at(self) -> int:
+        return self.factors_at + (1 if self.single else 3) * self.factors
 
     @property
     def exchange_words(self) -> int:
         """Of a group: products, scales, zero points."""
-        return 2 * self.products + 3 * self.factors + (2 * self.factors if self.shifts else 0)
+        return self.zeros_at + (self.copies * self.factors if self.shifts else 0)
 
     @property
     def shared(self) -> int:
@@ -110,18 +130,25 @@ def thin_tile(p: PackedProduct, target: Target) -> ThinTile:
     groups = 4
     while groups > 1 and -(-p.product.n // (groups * COLUMNS)) * -(-p.product.m // bm) < target.multiprocessors * 3 // 4:
         groups //= 2
-    turns = {1: 4, 2: 4, 4: 4, 8: 2, 16: 1}[bm] if is_whole(p) else 1
-    tile = ThinTile(p.coding.bits, LONGEST // p.block, bm, groups, WARPS // groups, turns, shifts=p.has_zero_point)
-    room = target.shared_bytes * 15 // 16
+    ways = WARPS // groups
+    tile = ThinTile(p.coding.bits, LONGEST // p.block, bm, groups, ways, 1, shifts=p.has_zero_point)
+    room = target.shared_bytes * 31 // 32
+    if not is_whole(p):
+        while tile.ways > 1 and replace(tile, stages=0).shared > room:
+            tile = replace(tile, ways=tile.ways // 2)
+        return replace(tile, stages=0)
+    for more, stages in ((2, 4), (1, 8), (1, 4)) if bm <= _FEWEST else ((1, 8), (1, 4)):
+        turns = 1 << (max(-(-p.product.k // (LONGEST * ways * more)), stages) - 1).bit_length()
+        single = replace(tile, ways=ways * more, turns=turns, stages=stages, single=True)
+        if turns <= _MOST_TURNS and single.shared <= room:
+            return single
+    tile = replace(tile, turns=4 if bm <= 4 else 2)
     while tile.turns > 1 and replace(tile, stages=4).shared > room:
         tile = replace(tile, turns=tile.turns // 2)
     while tile.ways > 1 and replace(tile, stages=2).shared > room:
         tile = replace(tile, ways=tile.ways // 2)
-    if not is_whole(p):
-        return replace(tile, stages=0)
-    multiple = tile.turns
     stages = min(_STAGES, (room - replace(tile, stages=0).shared) // (tile.groups * tile.ways * tile.code_bytes))
-    return replace(tile, stages=max(multiple, stages // multiple * multiple))
+    return replace(tile, stages=max(tile.turns, stages // tile.turns * tile.turns))
 
 
 def has_halves(p: PackedProduct) -> bool:

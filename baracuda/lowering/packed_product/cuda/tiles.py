@@ -146,8 +146,8 @@ def _fetch(p: PackedProduct, t: Tile, words: Words) -> list[str]:
     codes = [
         "#pragma unroll",
         f"for (int r = 0; r < {2 * t.heights}; ++r)",
-        f"fetch_codes<{t.bits}>(ring + stage * {t.stage_bytes} + r * {t.warp_bytes // t.heights // 2} + lane * {piece}, codes[r],"
-        f" span * {16 * t.bits} + quarter * {4 * t.bits}, row_bytes);",
+        f"fetch_codes<{t.bits}, {p.block}>(ring + stage * {t.stage_bytes} + r * {t.warp_bytes // t.heights // 2}"
+        f" + lane * {piece}, codes[r], span, quarter, row_bytes);",
     ]
     pieces = t.bm * 2 * LONGEST // 16
     return [
@@ -225,8 +225,8 @@ def _span(p: PackedProduct, t: Tile) -> list[str]:
         f"fetched_codes<{t.bits}>(words[r], ring + stage * {t.stage_bytes} + (2 * h + r) * {t.warp_bytes // t.heights // 2}"
         f" + lane * {min(16, 4 * t.bits)});"
         if is_whole(p)
-        else f"gather_codes<{t.bits}, {str(has_halves(p)).lower()}>(words[r], codes[2 * h + r], byte_step,"
-        f" span * {16 * t.bits} + quarter * {4 * t.bits}, row_bytes);"
+        else f"gather_codes<{t.bits}, {p.block}, {str(has_halves(p)).lower()}>(words[r], codes[2 * h + r], byte_step, span,"
+        " quarter, row_bytes);"
     )
     shift = "0"
     if p.shifts:
