@@ -1,4 +1,4 @@
-"""Random numbers, samplers, quantization, products of quantized factors and optimizers against PyTorch.
+"""Random numbers, quantization and products of quantized factors against PyTorch.
 
     python -m benchmarks.numbers --device cuda --out benchmarks/results/numbers-h200.json
 
@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -92,38 +91,6 @@ class Cases:
         gamma = partial(torch._standard_gamma, rates)
         yield Case("gamma f32", [partial(baracuda.gamma_sample, self.key, rates)], [gamma], 8 * few)
         yield Case("poisson f32", [partial(baracuda.poisson, self.key, rates)], [partial(torch.poisson, rates)], 8 * few)
-
-    def samplers(self) -> Iterator[Case]:
-        """Of a vocabulary of 128,256."""
-        rows = 256 // self.shrink
-        logits = 2 * self.drawn(rows, 128_256)
-
-        def filtered(k: int | None, p: float | None) -> torch.Tensor:
-            x = logits
-            if k is not None:
-                x = x.masked_fill(x < x.topk(k)[0][:, -1:], -torch.inf)
-            if p is not None:
-                ordered, place = x.sort(-1)
-                ordered = ordered.masked_fill(ordered.softmax(-1).cumsum(-1) <= 1 - p, -torch.inf)
-                x = torch.empty_like(x).scatter_(-1, place, ordered)
-            return torch.multinomial(x.softmax(-1), 1)
-
-        read, key = logits.nbytes, self.key
-
-        def largest() -> torch.Tensor:
-            return (logits.softmax(-1) / torch.empty_like(logits).exponential_()).argmax(-1)
-
-        yield Case("top-k 50", [partial(baracuda.sample_top_k, key, logits, 50)], [partial(filtered, 50, None)], read)
-        yield Case("top-p 0.9", [partial(baracuda.sample_top_p, key, logits, 0.9)], [partial(filtered, None, 0.9)], read)
-        both = partial(baracuda.sample_top_k, key, logits, 50, p=0.9)
-        yield Case("top-k 50, top-p 0.9", [both], [partial(filtered, 50, 0.9)], read)
-        yield Case("typical 0.9", [partial(baracuda.sample_typical, key, logits, 0.9)], None, read)
-        yield Case("min-p 0.1", [partial(baracuda.sample_min_p, key, logits, 0.1)], None, read)
-        yield Case("gumbel max", [partial(baracuda.sample_gumbel_max, key, logits)], [largest], read)
-        counts = torch.zeros_like(logits, dtype=torch.int32)
-        yield Case(
-            "penalties", [partial(baracuda.logits_penalties, logits, counts, repetition=1.2, presence=0.1)], None, 3 * read
-        )
 
     def formats(self) -> Iterator[Case]:
         """8192 x 8192 to codes and back."""
@@ -207,26 +174,8 @@ class Cases:
                 ours, rival = partial(baracuda.batched_small_gemm, c, d), partial(torch.bmm, c, d)
                 yield Case(f"100,000 of {size} {label}", [ours], [rival], 3 * c.nbytes)
 
-    def steps(self) -> Iterator[Case]:
-        """AdamW over 1,000 tensors, in place."""
-        for size in (400_000 if self.device == "cuda" else 10_000, 4_000):
-            p, g, m, v = ([self.drawn(size).abs_() for _ in range(1000)] for _ in range(4))
-            number = count(1)
 
-            def step(p: Any = p, g: Any = g, m: Any = m, v: Any = v, number: Any = number) -> Any:
-                words: dict[str, Any] = {"lr": 1e-3, "step": float(next(number)), "in_place": True}
-                return baracuda.multi_tensor_apply(baracuda.adamw_step, p, g, m, v, **words)
-
-            leaves = [x.clone().requires_grad_() for x in p]
-            for leaf, grad in zip(leaves, g, strict=True):
-                leaf.grad = grad
-            rival = torch.optim.AdamW(leaves, fused=True)
-            yield Case(f"AdamW, 1,000 of {size:,} f32", [step], [rival.step], 28e3 * size)
-            norm = partial(torch.nn.utils.get_total_norm, g)
-            yield Case(f"norm of 1,000 of {size:,}", [partial(baracuda.grad_norm, g)], [norm], 4e3 * size)
-
-
-GROUPS = ("draws", "samplers", "formats", "products", "steps")
+GROUPS = ("draws", "formats", "products")
 
 
 def copy_bandwidth(cases: Cases) -> float:
