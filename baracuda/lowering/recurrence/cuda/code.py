@@ -122,10 +122,17 @@ class RecurrenceOperands:
 
 
 def source(
-    code: RecurrenceOperands, body: Sequence[str], threads: int, tables: str = "", *, shared: bool = False, blocks: int = 0
+    code: RecurrenceOperands,
+    body: Sequence[str],
+    threads: int,
+    tables: str = "",
+    *,
+    shared: bool = False,
+    blocks: int = 0,
+    cluster: int = 1,
 ) -> str:
-    """The whole translation unit around the body of a kernel; `tables` is what it uses beside the prelude, and `blocks` how many
-    a multiprocessor should hold."""
+    """The whole translation unit around the body of a kernel; `tables` is what it uses beside the prelude, `blocks` how many a
+    multiprocessor should hold, `cluster` how many make a cluster."""
     memory = "extern __shared__ __align__(16) unsigned char shared_state[];\n" if shared else ""
     definitions = f"{_INDEX}{table_definitions(code.tables)}{memory}{tables}"
-    return translation_unit(code.words, body, threads, definitions, blocks=blocks)
+    return translation_unit(code.words, body, threads, definitions, blocks=blocks, cluster=cluster)

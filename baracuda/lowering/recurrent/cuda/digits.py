@@ -30,20 +30,20 @@ template <int COUNT> __device__ __forceinline__ Factors factors_of(unsigned m) {
   const float scale = m == 0 ? 1.0f : m < 0x7f800000u ? power_of_two(exponent - BITS) : __uint_as_float(0x7fc00000u);
   return {power_of_two(up / 2), power_of_two(up - up / 2), scale};
 }
-// The block as digits in planes `plane` bytes apart, the highest first; `to` is where its first piece is, `odd` whether its
-// pieces are exchanged.
-template <int COUNT>
-__device__ __forceinline__ void write_row(const float (&x)[4], float once, float twice, unsigned char* to, int plane, int odd) {
+// The block as digits in planes `plane` bytes apart, the highest first; `put` stores a word so many bytes from the first piece
+// on, `odd` says whether pieces are exchanged.
+template <int COUNT, class Put>
+__device__ __forceinline__ void write_row(const float (&x)[4], float once, float twice, int plane, int odd, const Put& put) {
   constexpr unsigned BALANCE = COUNT == 3 ? 0x808080u : 0x8080u;
   const int lane = threadIdx.x % 32;
   unsigned u[4];
 #pragma unroll
   for (int e = 0; e < 4; ++e) u[e] = ((unsigned)__float2int_rn(x[e] * once * twice) + BALANCE) ^ BALANCE;
-  unsigned char* const at = to + ((lane / 4 ^ odd) * 16 + lane % 4 * 4);
+  const int at = (lane / 4 ^ odd) * 16 + lane % 4 * 4;
 #pragma unroll
   for (int d = 0; d < COUNT; ++d) {
     const unsigned select = (COUNT - 1 - d) | (4 + COUNT - 1 - d) << 4;
-    *(unsigned*)(at + d * plane) = __byte_perm(__byte_perm(u[0], u[1], select), __byte_perm(u[2], u[3], select), 0x5410);
+    put(at + d * plane, __byte_perm(__byte_perm(u[0], u[1], select), __byte_perm(u[2], u[3], select), 0x5410));
   }
 }
 """
@@ -59,8 +59,8 @@ STEP_PRODUCTS = (
 // apart; from `rows` on they are another one.
 template <int ROWS, int EACH, int WARPS, int SHARE>
 __device__ __forceinline__ void load_message(float (&x)[SHARE][4], const float* sent, i64 pitch, int depth, int first, int blocks,
-                                             int rows) {
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, last = blocks * ROWS - 1;
+                                             int rows, int warp) {
+  const int lane = threadIdx.x % 32, last = blocks * ROWS - 1;
 #pragma unroll
   for (int u = 0; u < SHARE; ++u) {
     const int i = min(warp + u * WARPS, last), row = i % ROWS * EACH;
@@ -76,22 +76,25 @@ __device__ __forceinline__ void load_message(float (&x)[SHARE][4], const float* 
     }
   }
 }
-// Their digits, [block][digit][row][128 bytes], and scales, [block][row].
-template <int COUNT, int ROWS, int WARPS, int SHARE>
-__device__ __forceinline__ void write_message(const float (&x)[SHARE][4], int blocks, unsigned char* digits, float* scales) {
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, all = blocks * ROWS;
+// Their digits, [block][digit][row][128 bytes], and scales, [block][row]: where they are in shared memory, where `put` stores a
+// word.
+template <int COUNT, int ROWS, int WARPS, int SHARE, class Put>
+__device__ __forceinline__ void write_message(const float (&x)[SHARE][4], int blocks, int digits, int scales, int warp,
+                                              const Put& put) {
+  const int lane = threadIdx.x % 32, all = blocks * ROWS;
   unsigned m[SHARE], mine = 0;  // a thread has the factors of one of them
 #pragma unroll
   for (int u = 0; u < SHARE; ++u) m[u] = largest(x[u]);
 #pragma unroll
   for (int u = 0; u < SHARE; ++u) mine = lane == u ? m[u] : mine;
   const Factors f = factors_of<COUNT>(mine);
-  if (lane < SHARE && warp + lane * WARPS < all) scales[warp + lane * WARPS] = f.scale;
+  if (lane < SHARE && warp + lane * WARPS < all) put(scales + (warp + lane * WARPS) * 4, __float_as_uint(f.scale));
 #pragma unroll
   for (int u = 0; u < SHARE; ++u) {
     const int i = warp + u * WARPS, row = i % ROWS, block = i / ROWS;
     const float once = __shfl_sync(~0u, f.once, u), twice = __shfl_sync(~0u, f.twice, u);
-    if (i < all) write_row<COUNT>(x[u], once, twice, digits + (block * COUNT * ROWS + row) * 128, ROWS * 128, row % 2);
+    const int to = digits + (block * COUNT * ROWS + row) * 128;
+    if (i < all) write_row<COUNT>(x[u], once, twice, ROWS * 128, row % 2, [&](int at, unsigned word) { put(to + at, word); });
   }
 }
 // A block more for a sum, with the contract's order of scales where it is not all the same.
@@ -158,3 +161,17 @@ __device__ __forceinline__ void block_product(const unsigned char* message, int 
 }
 """
 )
+
+#: Blocks of a cluster, which make digits of messages for each other.
+NEIGHBOURS = r"""
+__device__ __forceinline__ int cluster_rank() { int rank; asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank)); return rank; }
+// Where a block of the cluster has what is at an address of this one's shared memory.
+__device__ __forceinline__ unsigned neighbours(unsigned address, int rank) {
+  unsigned there; asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank)); return there;
+}
+__device__ __forceinline__ void store_there(unsigned address, unsigned word) {
+  asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(address), "r"(word) : "memory");
+}
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+"""

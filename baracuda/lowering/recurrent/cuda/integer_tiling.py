@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from baracuda.formula.integer_products import BLOCK, digits
+from baracuda.lowering.nest.cuda.clusters import has_clusters
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.recurrent.cuda.tiling import parts_of
 from baracuda.lowering.recurrent.problem import Phase, Recurrent
@@ -16,6 +17,8 @@ _TILES = ((16, 32), (16, 16), (8, 64), (8, 32), (8, 16))
 #: Blocks of k in a chunk, and blocks of rows of which digits are made at once, at most: more hide the way from the second
 #: cache, but take registers.
 _CHUNKS, _BLOCKS = (8, 4, 2, 1), 128
+#: Blocks of a cluster: multiprocessors come in pairs, so that as many of them fit as blocks by themselves.
+_CLUSTER = 2
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class IntegerTiling:
     warps: int
     grid: int
     resident: bool
+    cluster: int = 1
 
     @property
     def threads(self) -> int:
@@ -47,7 +51,7 @@ class IntegerTiling:
     @property
     def share(self) -> int:
         """Blocks of rows of which a warp makes digits at once."""
-        return self.chunk * self.part // self.warps
+        return -(-self.chunk * self.part // (self.warps * self.cluster))
 
 
 def blocks_of(phase: Phase) -> int:
@@ -77,6 +81,7 @@ def tiling(problem: Recurrent, target: Target) -> IntegerTiling:
         costs = [_step_cost(p, part, octets, count) * each + 1500 for p in folded]
         cost = sum(-(-n * of_rows // grid) * c for c, n in zip(costs, tiles, strict=True))
         weights = sum(blocks_of(p) * octets * p.products * (count * 1024 + 32) for p in folded)
+        cluster = _cluster(problem, target, lanes, grid)
         for resident in (True, False):
             if resident and any(grid % n for n in tiles):
                 continue
@@ -85,8 +90,16 @@ def tiling(problem: Recurrent, target: Target) -> IntegerTiling:
             fitting = [c for c in _CHUNKS if c * of_block <= left and warps <= c * part <= _BLOCKS]
             chunks = [c for c in fitting if c == 1 or c < 2 * deepest]
             if chunks and (not resident or chunks[0] >= min(2, deepest)):
-                found.append((not resident, cost, IntegerTiling(lanes, part, each, chunks[0], warps, grid, resident)))
+                found.append((not resident, cost, IntegerTiling(lanes, part, each, chunks[0], warps, grid, resident, cluster)))
     return min(found, key=lambda f: f[:2])[2]
+
+
+def _cluster(problem: Recurrent, target: Target, lanes: int, grid: int) -> int:
+    """How many neighbouring blocks make digits for each other: those that have the same rows in every phase."""
+    if not has_clusters(target):
+        return 1
+    tiles = [-(-p.lanes // lanes) for p in problem.phases]
+    return next(c for c in (_CLUSTER, 1) if not any(n % c for n in (grid, *tiles)))
 
 
 def _step_cost(phase: Phase, part: int, octets: int, count: int) -> float:

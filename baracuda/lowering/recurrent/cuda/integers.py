@@ -19,7 +19,7 @@ from baracuda.formula.integer_products import BLOCK, digits
 from baracuda.lowering.nest.cuda.kernel import Target
 from baracuda.lowering.recurrence.cuda.code import source
 from baracuda.lowering.recurrence.problem import ArrayLayout
-from baracuda.lowering.recurrent.cuda.digits import ROW_DIGITS, STEP_PRODUCTS
+from baracuda.lowering.recurrent.cuda.digits import NEIGHBOURS, ROW_DIGITS, STEP_PRODUCTS
 from baracuda.lowering.recurrent.cuda.folds import Operands, braced
 from baracuda.lowering.recurrent.cuda.integer_tiling import blocks_of, eights_together, tiling
 from baracuda.lowering.recurrent.cuda.steps import Steps
@@ -35,7 +35,9 @@ _TOGETHER = {2: 2, 3: 2}
 class IntegerSteps(Steps):
     """Writes the kernels."""
 
-    tables = STEP_PRODUCTS
+    @property
+    def tables(self) -> str:  # type: ignore[override]
+        return STEP_PRODUCTS + (NEIGHBOURS if self.tiles.cluster > 1 else "")
 
     def __init__(self, problem: Recurrent, arrays: Mapping[str, ArrayLayout], target: Target) -> None:
         self.problem = problem
@@ -59,10 +61,14 @@ class IntegerSteps(Steps):
         self.states = [self._room(lanes * self.rows * c.kind.itemsize) for lanes, c in problem.components]
 
     @property
+    def cluster(self) -> int:
+        return self.tiles.cluster
+
+    @property
     def name(self) -> str:
         t = self.tiles
-        kept = " resident" if t.resident else ""
-        return f"recurrent integers {self.problem.bits} {t.grid} blocks of {t.rows}x{t.lanes}{kept}"
+        words = ["resident"] * t.resident + [f"clusters of {t.cluster}"] * (t.cluster > 1)
+        return " ".join([f"recurrent integers {self.problem.bits} {t.grid} blocks of {t.rows}x{t.lanes}", *words])
 
     def tiles_of(self, phase: Phase) -> int:
         return -(-phase.lanes // self.tiles.lanes)
@@ -109,7 +115,9 @@ class IntegerSteps(Steps):
                     f"[(i64)(g + {phase.at}) * {code.stride(tensor, 0)} + lane * down + (k0 + e) * along]) : 0.0f;",
                     f"unsigned char* const own = to + part * {self._block_bytes(phase)};",
                     f"const Factors f = factors_of<{self.count}>(largest(x));",
-                    f"write_row<{self.count}>(x, f.once, f.twice, own + (column * {self.count} * 8 + l) * 128, 1024, l % 2);",
+                    f"write_row<{self.count}>(x, f.once, f.twice, 1024, l % 2, [&](int at, unsigned word) {{",
+                    f"  *(unsigned*)(own + (column * {self.count} * 8 + l) * 128 + at) = word;",
+                    "});",
                     f"if (threadIdx.x % 32 == 0) ((float*)(own + {columns * self.count * 1024}))[column * 8 + l] = f.scale;",
                 ],
             ),
@@ -153,7 +161,31 @@ class IntegerSteps(Steps):
             f"const int octet = thread / 128 % {octets}, l = octet * 8 + thread % 8;",
             f"const int group = thread / {128 * octets} * 16 + thread / 8 % 16;",
             "int side = 0;  // which of the two places of scales",
+            *self._neighbours(),
         ]
+
+    def _neighbours(self) -> list[str]:
+        """Declares which shares of digits a warp makes, and what stores their words for all blocks of the cluster."""
+        c = self.tiles.cluster
+        if c == 1:
+            return [
+                "const int sharer = thread / 32;",
+                "const auto put = [&](int at, unsigned word) { *(unsigned*)(shared_state + at) = word; };",
+            ]
+        return [
+            f"const int sharer = thread / 32 * {c} + cluster_rank();",
+            f"unsigned there[{c}];",
+            "#pragma unroll",
+            f"for (int i = 0; i < {c}; ++i) there[i] = neighbours(shared_address(shared_state), i);",
+            *braced("const auto put = [&](int at, unsigned word)", [
+                "#pragma unroll",
+                f"for (int i = 0; i < {c}; ++i) store_there(there[i] + at, word);",
+            ])[:-1], "};",
+            "cluster_arrive();  // awaited before the first digits are written",
+        ]  # fmt: skip
+
+    def _end(self) -> list[str]:
+        return ["cluster_wait();"] if self.tiles.cluster > 1 else []
 
     def _place_in_tile(self, number: int) -> list[str]:
         tiles = self.tiles
@@ -184,32 +216,46 @@ class IntegerSteps(Steps):
         if t.resident:
             weights = f"shared_state + {self.held[number]}"
         own, groups = eights_together(phase, t.octets), phase.products if phase.paired else 1
+        sharers = t.warps * t.cluster
         load = (
-            f"load_message<{t.part}, {t.each}, {t.warps}, {t.share}>(x, sent + (part * all_rows + turn) * pitch, pitch, depth, "
-            f"at, min({t.chunk}, blocks - at), batch - row0 - turn);"
+            f"load_message<{t.part}, {t.each}, {sharers}, {t.share}>(x, sent + (part * all_rows + turn) * pitch, pitch, depth, "
+            f"at, min({t.chunk}, blocks - at), batch - row0 - turn, sharer);"
         )
         lines = [
             f"float a0[{t.each}][{phase.products}] = {{}};",
             f"const int depth = (int){code.number(('depth', number), phase.depth)}, blocks = (depth + 127) / 128;",
             f"const i64 pitch = {self._pitch(source_)};",
             f"const unsigned char* const weights = {weights};",
-            f"unsigned char* const digits = shared_state + {self.digits_at};",
+            f"const unsigned char* const digits = shared_state + {self.digits_at};",
             f"float* const sums = (float*)(shared_state + {self.sums_at});",
             f"const float* const sent = m{source_} + ({parity} * {self.sent[source_]} * all_rows + row0) * pitch;",
             f"float x[{t.share}][4], s[{phase.products // groups}] = {{}};",
             "int turn = 0, part = 0, at = 0;",
             load,
         ]
+        # Digits are written when all have multiplied those before, and multiplied when all have written theirs.
+        written, arrive, arrived, multiplied = [], ["__syncthreads();"], [], []
+        if t.cluster > 1:
+            written, arrive, arrived, multiplied = (
+                ["cluster_wait();"],
+                ["cluster_arrive();"],
+                ["cluster_wait();"],
+                ["cluster_arrive();"],
+            )
         pieces = [
             f"const int here = min({t.chunk}, blocks - at), now = turn, component = part, from = at;",
-            f"float* const scales = (float*)(shared_state + {self.scales_at}) + side * {t.chunk * t.part};",
+            f"const int scales_at = {self.scales_at} + side * {t.chunk * t.part * 4};",
+            "const float* const scales = (const float*)(shared_state + scales_at);",
             "side ^= 1;",
-            f"write_message<{count}, {t.part}, {t.warps}, {t.share}>(x, here, digits, scales);",
-            "__syncthreads();",
+            *written,
+            f"write_message<{count}, {t.part}, {sharers}, {t.share}>(x, here, {self.digits_at}, scales_at, sharer, put);",
+            *arrive,
             f"at += {t.chunk};",
             f"if (at >= blocks) {{ at = 0; if (++part == {groups}) {{ part = 0; ++turn; }} }}",
             f"if (turn < {t.each}) {load}",
+            *arrived,
             *self._products(phase, own),
+            *multiplied,
             "__syncthreads();",
             *self._adding(phase, own, groups),
         ]

@@ -99,14 +99,24 @@ class Steps(Folds):
         body += braced("for (int step = 0; step < every_step; ++step)", steps)
         for i, p in enumerate(problem.phases):
             body += self._finish(i, p)
+        body += self._end()
         # Blocks fill a multiprocessor each; where that is not said, the compiler saves registers, and loads wait for each other.
-        text = source(code, body, self.threads, BARRIER + self.tables, shared=shared > 0, blocks=1)
-        return Launch(KernelSource(text), (self.grid, 1, 1), self.threads, shared, together=True)
+        text = source(code, body, self.threads, BARRIER + self.tables, shared=shared > 0, blocks=1, cluster=self.cluster)
+        return Launch(KernelSource(text), (self.grid, 1, 1), self.threads, shared, self.cluster, together=True)
+
+    @property
+    def cluster(self) -> int:
+        """Blocks of a cluster."""
+        return 1
 
     @property
     def threads(self) -> int:
         """Those of a block."""
         return self.shape.threads
+
+    def _end(self) -> list[str]:
+        """What comes last."""
+        return []
 
     def _places(self) -> list[str]:
         """Which row and lane of a tile are a thread's first ones."""
