@@ -9,13 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakSet
 
-import numpy as np
-
 from baracuda.core.call_recorder import Launcher
 from baracuda.core.elements import ElementKind
 from baracuda.core.errors import Error
 from baracuda.core.identity import identity
-from baracuda.core.layout_key import LAYOUT_KEYS
+from baracuda.core.layout_key import LAYOUT_KEYS, ON_TORCH
 from baracuda.core.preferred import preferred
 from baracuda.core.sku import PlanPreference
 from baracuda.core.tensor import tensor_ref
@@ -29,8 +27,10 @@ MOST_KEPT, MOST_CALLS, MOST_ATTEMPTS = 512, 4096, 3
 #: Bytes of scratch memory up to which a thread keeps its own for calls on the CPU.
 _KEPT = 16 << 20
 _local = threading.local()
-#: Types, besides those of numbers, whose values are told apart by equality and hold nothing.
-PLAIN = frozenset([str, ElementKind, PlanPreference, np.dtype, type])
+#: Types, besides those of numbers, whose values are told apart by equality and hold nothing: PyTorch's of elements too, once
+#: PyTorch is there.
+PLAIN = {str, ElementKind, PlanPreference, type, *(type(kind.numpy) for kind in ElementKind)}
+ON_TORCH.append(lambda torch: PLAIN.add(torch.dtype))
 #: Where the memory of a tensor of some layout begins and ends, from its first element.
 _spans: dict[Any, tuple[int, int]] = {}
 

@@ -24,16 +24,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.core.identity import identity
 from baracuda.core.layout_key import LAYOUT_KEYS
 from baracuda.core.parameters import Domain, meaning, quoted
-from baracuda.core.sku import PlanPreference
 from baracuda.frontends.arrays import adopted
 from baracuda.frontends.binding import ArgumentError, aliases_of, domain, unknown_parameter
 from baracuda.frontends.cacheable import Cacheable
 from baracuda.frontends.call import NUMBERS, describe
+from baracuda.frontends.call_replay import PLAIN
 from baracuda.frontends.generator import Generator
 from baracuda.ops.declaration.patterns import Declared, Names, Pattern, pattern
 
@@ -44,8 +43,6 @@ DECLARED: dict[str, Declaration] = {}
 
 #: Calls that one function remembers to have checked.
 MOST_CALLS = 256
-#: Types whose values say all that a check depends on, and hold nothing.
-_PLAIN = frozenset([str, *NUMBERS, ElementKind, PlanPreference])
 _INT = {int}
 
 
@@ -220,7 +217,7 @@ def part_of_key(value: Any) -> Any:
         return keyed[0]
     if kind is int or kind is str:
         return value
-    if kind in _PLAIN:
+    if kind in PLAIN or kind in NUMBERS:
         return identity(value)
     if kind is tuple or kind is list:
         return (kind, *value) if {*map(type, value)} == _INT else (kind, *map(part_of_key, value))

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import torch
@@ -66,6 +67,19 @@ def test_an_output_that_may_not_be_written_is_refused(function: Any) -> None:
     with pytest.raises(baracuda.Error, match="requires grad"):
         function(X, X, out=tensor)
     assert not tensor.detach().any() or torch.equal(tensor.detach(), torch.from_numpy(X + X))
+
+
+@pytest.mark.parametrize("function", both("cast"))
+@pytest.mark.parametrize(
+    "dtype", ["f16", np.float16, np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16), torch.float16], ids=repr
+)
+def test_elements_by_any_name_are_kept(function: Any, dtype: Any) -> None:
+    x = np.linspace(-1, 1, 701 + len(repr(dtype)), dtype=np.float32)
+    kept = function.cached_calls
+    first, *again = (function(x, dtype=dtype) for _ in range(4))
+    assert function.cached_calls > kept
+    assert all(a.dtype == first.dtype and (a == first).all() for a in again)
+    assert function(x, dtype=torch.float64).dtype == np.float64
 
 
 @pytest.mark.parametrize("function", both("mul"))
