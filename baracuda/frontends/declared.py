@@ -249,9 +249,11 @@ def _checked(name: str, value: Any, wanted: Pattern, names: Names) -> Names:
 
 
 def _is_number(value: Any, wanted: Pattern) -> bool:
-    """Whether a value is a number that may stand for an element: a whole one where elements are."""
+    """Whether a value is a number that may stand for an element: a whole or a real one where elements are."""
     if wanted.whole:
         return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if wanted.real and isinstance(value, (complex, np.complexfloating)):
+        return False
     return isinstance(value, (*NUMBERS, np.number))
 
 

@@ -55,6 +55,8 @@ def _attention(out: Any) -> Any:
         (lambda: baracuda.rope_scaling_tables(2**45, 4), "are not to be had"),
         (lambda: baracuda.rope_scaling_tables(4, 8, base=1.0, scaling="yarn"), "base: 1.0"),
         (lambda: baracuda.to_device(X, "cpu"), "device: 'cpu'; expected a Device"),
+        (lambda: baracuda.normal(baracuda.rng_key(0), 1j, shape=1), "mean: 1j; expected a tensor or a real number"),
+        (lambda: baracuda.muon_newton_schulz(X, steps=2**63), "steps: 9223372036854775808; expected a whole number"),
     ],
 )
 def test_an_error_has_a_name(call: Callable[[], Any], message: str) -> None:

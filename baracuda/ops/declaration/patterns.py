@@ -185,6 +185,11 @@ class Pattern:
         """Whether elements, and numbers in their place, are whole numbers."""
         return bool(self.kinds) and all(k.is_integer for k in self.kinds)
 
+    @property
+    def real(self) -> bool:
+        """Whether no element, and so no number in its place, is complex."""
+        return bool(self.kinds) and not any(k.category is Category.COMPLEX for k in self.kinds)
+
     def check_kind(self, name: str, kind: ElementKind, names: Names) -> None:
         """Raise unless a tensor's element is one of the pattern; its name gets a meaning."""
         if self.kinds and kind not in self.kinds:
@@ -206,7 +211,7 @@ class Pattern:
         raise InvalidProblemError(f"{name}: shape is {shape}; expected {' or '.join(a.text(names) for a in alternatives)}")
 
     def __str__(self) -> str:
-        number = "whole number" if self.whole else "number"
+        number = "whole number" if self.whole else "real number" if self.real else "number"
         words = {f"a {number}": self.number, f"a list of {number}s": self.numbers, "a list of tensors": self.each}
         return " or ".join(["a tensor"] * bool(self.alternatives) + [w for w, accepted in words.items() if accepted])
 

@@ -15,7 +15,7 @@ from baracuda.ops.declaration.composition import Steps, composed
 from baracuda.ops.declaration.op import Op
 from baracuda.ops.declaration.promotion import Rule
 from baracuda.ops.declaration.traced import Host, NonNegative, Own, Scalar, Stored, stored_like
-from baracuda.ops.declaration.words import Count, Eps, FloatElement
+from baracuda.ops.declaration.words import Eps, FloatElement
 from baracuda.ops.elementwise.conversions import in_element
 from baracuda.ops.matmul.descriptor import MatmulDescriptor
 from baracuda.ops.matmul.plan import MatmulPlan
@@ -27,6 +27,8 @@ COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 #: Numbers of products, which follow from no number of a call.
 OF_PRODUCTS = ("alpha", "alpha.im", "beta", "beta.im")
 Coefficients = tuple[float, float, float]
+#: Each one is three products.
+Iterations = Annotated[int, AtLeast(0), AtMost(100)]
 Adjustment = Literal["original", "match_rms_adamw", "none"]
 
 
@@ -86,7 +88,7 @@ def muon_newton_schulz(
     do: Steps,
     x: TensorRef,
     *,
-    steps: Count = 5,
+    steps: Iterations = 5,
     coefficients: Coefficients = COEFFICIENTS,
     eps: Eps = 1e-7,
     dtype: FloatElement | None = ElementKind.BF16,
@@ -134,7 +136,7 @@ def muon_step(
     nesterov: bool = True,
     coefficients: Coefficients = COEFFICIENTS,
     eps: Eps = 1e-7,
-    steps: Count = 5,
+    steps: Iterations = 5,
     adjust_lr: Adjustment = "original",
     dtype: FloatElement | None = ElementKind.BF16,
     maximize: bool = False,
