@@ -345,7 +345,7 @@ LARGER: tuple[FunctionCase, ...] = (
     *(_call("sample_gumbel_max", _KEY, _t(5, 3001), temperature=0.7, bits=b) for b in ("philox", "threefry")),
     _call("logits_temperature", _t(5, 301), _t(5, domain="positive")),
     _call("logits_penalties", _t(5, 301), tokens=_index(301, 5, 90), repetition=1.25, presence=0.5, frequency=0.125),
-    _call("logits_bitmask", _t(5, 301), _index(1 << 30, 5, 10)),
+    _call("logits_bitmask", _t(5, 301), Tensor((5, 10), f"index:{1 << 30}", K.S32)),
     _call("ctc_loss", _t(12, 3, 6), *_CTC), _call("ctc_loss_backward", _t(3), _t(12, 3, 6), *_CTC, reduction="none"),
     _call("rnnt_loss", _t(3, 12, 6, 6), *_CTC), _call("rnnt_loss_backward", _t(3), _t(3, 12, 6, 6), *_CTC, reduction="none"),
     *(_call("quantize_fp8", _t(150, 300), scaling=how) for how in ("tensor", "row", "column", "1x128", "128x128")),

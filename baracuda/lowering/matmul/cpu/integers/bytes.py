@@ -12,8 +12,9 @@ from baracuda.codegen.llvm.ir import Builder, Value, constant, i64, vector
 from baracuda.codegen.llvm.lanes import first_lanes
 from baracuda.core.elements import ElementKind
 from baracuda.lowering.matmul.cpu.integers.digits import do, number, ready, transpose
+from baracuda.lowering.matmul.cpu.integers.packed_factor import PackedFactor
 from baracuda.lowering.matmul.cpu.integers.ways import has_matrix_registers
-from baracuda.lowering.matmul.cpu.plan import LINE, OrientedMatmul, Steps, aligned, aligned_workspace, split_evenly
+from baracuda.lowering.matmul.cpu.plan import LINE, OrientedMatmul, Steps, split_evenly
 from baracuda.lowering.matmul.cpu.read import Reader
 from baracuda.lowering.matmul.cpu.tile import Epilogue
 from baracuda.lowering.matmul.problem import MatmulProblem
@@ -38,21 +39,8 @@ def takes_bytes(c: MatmulProblem, target: CpuTarget) -> bool:
 
 
 @dataclass(frozen=True)
-class _Squares:
-    """One factor in squares, in the workspace: all those of 16 rows or columns behind one another, batch by batch."""
-
-    product: OrientedMatmul
-    right: bool
-    start: int
-
-    @property
-    def operand(self) -> int:
-        (operand,) = self.product.right if self.right else self.product.left
-        return operand
-
-    @property
-    def extent(self) -> int:
-        return self.product.extent(self.product.columns if self.right else self.product.rows)
+class _Squares(PackedFactor):
+    """A factor in squares, all those of 16 rows or columns behind one another."""
 
     @property
     def panels(self) -> int:
@@ -63,29 +51,8 @@ class _Squares:
         return -(-self.product.extent(self.product.depth) // _STEPS) * _BYTES
 
     @property
-    def varying(self) -> tuple[bool, ...]:
-        return self.product.varying((self.operand,))
-
-    @property
-    def strides(self) -> list[int]:
-        """Bytes along the batch axes."""
-        return self._strides_and_size[0]
-
-    @property
-    def nbytes(self) -> int:
-        return aligned(self._strides_and_size[1])
-
-    @property
-    def _strides_and_size(self) -> tuple[list[int], int]:
-        strides: list[int] = []
-        size = self.panels * self.panel_bytes
-        for axis, varies in reversed(list(zip(self.product.batch, self.varying, strict=True))):
-            strides.insert(0, size if varies else 0)
-            size *= self.product.extent(axis) if varies else 1
-        return strides, size
-
-    def place(self, kernel: Kernel) -> Value:
-        return kernel.b.at(aligned_workspace(kernel), kernel.integer(self.start))
+    def batch_bytes(self) -> int:
+        return self.panels * self.panel_bytes
 
     def step(self, kernel: Kernel) -> Launch:
         """Makes the squares; a unit is some of 16 rows or columns."""

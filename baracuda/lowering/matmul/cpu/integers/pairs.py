@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from baracuda.codegen.llvm.ir import Builder, Value, constant, i64, vector
 from baracuda.core.elements import ElementKind
 from baracuda.lowering.matmul.cpu.integers.halves import add_products
-from baracuda.lowering.matmul.cpu.plan import LINE, OrientedMatmul, Steps, aligned, aligned_workspace, split_evenly
+from baracuda.lowering.matmul.cpu.integers.packed_factor import PackedFactor
+from baracuda.lowering.matmul.cpu.plan import LINE, OrientedMatmul, Steps, split_evenly
 from baracuda.lowering.matmul.cpu.read import pack
 from baracuda.lowering.matmul.cpu.tile import Epilogue
 from baracuda.lowering.matmul.problem import MatmulProblem
@@ -34,23 +35,11 @@ def takes_pairs(c: MatmulProblem, target: CpuTarget) -> bool:
 
 
 @dataclass(frozen=True)
-class _Panels:
-    """One factor in panels of `width` rows or columns, in the workspace, batch by batch."""
+class _Panels(PackedFactor):
+    """A factor in panels of `width` rows or columns."""
 
-    product: OrientedMatmul
-    right: bool
     lanes: int
     width: int
-    start: int
-
-    @property
-    def operand(self) -> int:
-        (operand,) = self.product.right if self.right else self.product.left
-        return operand
-
-    @property
-    def extent(self) -> int:
-        return self.product.extent(self.product.columns if self.right else self.product.rows)
 
     @property
     def panels(self) -> int:
@@ -61,32 +50,14 @@ class _Panels:
         return -(-self.product.extent(self.product.depth) // 2) * self.width * 4
 
     @property
-    def _strides_and_size(self) -> tuple[list[int], int]:
-        strides: list[int] = []
-        size = self.panels * self.panel_bytes
-        for axis, varies in reversed(list(zip(self.product.batch, self.product.varying((self.operand,)), strict=True))):
-            strides.insert(0, size if varies else 0)
-            size *= self.product.extent(axis) if varies else 1
-        return strides, size
-
-    @property
-    def strides(self) -> list[int]:
-        """Bytes along the batch axes."""
-        return self._strides_and_size[0]
-
-    @property
-    def nbytes(self) -> int:
-        return aligned(self._strides_and_size[1])
-
-    def place(self, kernel: Kernel) -> Value:
-        return kernel.b.at(aligned_workspace(kernel), kernel.integer(self.start))
+    def batch_bytes(self) -> int:
+        return self.panels * self.panel_bytes
 
     def step(self, kernel: Kernel) -> Launch:
         """Makes the panels; a unit is some steps of k of one."""
         b, product, lanes = kernel.b, self.product, self.lanes
-        varying = product.varying((self.operand,))
-        batch = [a for a, varies in zip(product.batch, varying, strict=True) if varies]
-        packed = [s for s, varies in zip(self.strides, varying, strict=True) if varies]
+        batch = [a for a, varies in zip(product.batch, self.varying, strict=True) if varies]
+        packed = [s for s, varies in zip(self.strides, self.varying, strict=True) if varies]
         reader, target = product.reader(kernel, self.operand), len(product.nest.operands)
         depth = product.extent(product.depth)
         chunks = -(-depth // _CHUNK)
@@ -129,8 +100,8 @@ class _Panels:
 def pair_product(product: OrientedMatmul, words: Words, target: CpuTarget) -> Steps:
     """Three steps: the panels of both factors, then the products."""
     lanes, tall = target.vector_bits // 32, 8 if target.vector_bits == 512 else 4
-    left = _Panels(product, False, tall, tall, 0)
-    right = _Panels(product, True, lanes, 3 * lanes, left.nbytes)
+    left = _Panels(product, False, 0, tall, tall)
+    right = _Panels(product, True, left.nbytes, lanes, 3 * lanes)
     steps = [p.step(product.kernel(words, target)) for p in (left, right)]
     steps.append(_products(left, right, product.kernel(words, target)))
     return Steps(tuple(steps), left.nbytes + right.nbytes + LINE, "pairs")

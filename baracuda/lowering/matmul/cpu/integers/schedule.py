@@ -15,10 +15,11 @@ from baracuda.formula.integer_products import BLOCK
 from baracuda.lowering.matmul.cpu.integers.blocks import integers
 from baracuda.lowering.matmul.cpu.integers.digits import DigitTile
 from baracuda.lowering.matmul.cpu.integers.few_rows_schedule import few_rows
+from baracuda.lowering.matmul.cpu.integers.packed_factor import PackedFactor
 from baracuda.lowering.matmul.cpu.integers.tile import AHEAD, IntegerTile
 from baracuda.lowering.matmul.cpu.integers.unusual import settle
 from baracuda.lowering.matmul.cpu.integers.ways import tile_of
-from baracuda.lowering.matmul.cpu.plan import LINE, OrientedMatmul, Steps, aligned, aligned_workspace, split_evenly
+from baracuda.lowering.matmul.cpu.plan import LINE, OrientedMatmul, Steps, split_evenly
 from baracuda.lowering.matmul.cpu.read import Reader
 from baracuda.lowering.matmul.cpu.tile import Epilogue
 from baracuda.lowering.nest.cpu.kernel import Kernel, Words
@@ -37,25 +38,10 @@ _UNITS = 4
 
 
 @dataclass(frozen=True)
-class _Factor:
-    """One factor's integers in the workspace: for each block of k panel after panel.
+class _Factor(PackedFactor):
+    """One factor's integers: for each block of k panel after panel."""
 
-    strides are in bytes, along the batch axes: batches that share a factor share its panels.
-    """
-
-    product: OrientedMatmul
     tile: IntegerTile
-    right: bool
-    start: int
-
-    @property
-    def operand(self) -> int:
-        (operand,) = self.product.right if self.right else self.product.left
-        return operand
-
-    @property
-    def extent(self) -> int:
-        return self.product.extent(self.product.columns if self.right else self.product.rows)
 
     @property
     def width(self) -> int:
@@ -80,29 +66,8 @@ class _Factor:
         return self.panels * self.panel_bytes
 
     @property
-    def varying(self) -> tuple[bool, ...]:
-        return self.product.varying((self.operand,))
-
-    @property
-    def _strides_and_size(self) -> tuple[list[int], int]:
-        strides: list[int] = []
-        size = self.blocks * self.block_bytes
-        for axis, varies in reversed(list(zip(self.product.batch, self.varying, strict=True))):
-            strides.insert(0, size if varies else 0)
-            size *= self.product.extent(axis) if varies else 1
-        return strides, aligned(size)
-
-    @property
-    def strides(self) -> list[int]:
-        return self._strides_and_size[0]
-
-    @property
-    def nbytes(self) -> int:
-        return self._strides_and_size[1]
-
-    def place(self, kernel: Kernel) -> Value:
-        """Where the first panel is."""
-        return kernel.b.at(aligned_workspace(kernel), kernel.integer(self.start))
+    def batch_bytes(self) -> int:
+        return self.blocks * self.block_bytes
 
     @property
     def along_k(self) -> bool:
@@ -182,8 +147,8 @@ def integer_product(product: OrientedMatmul, words: Words, target: CpuTarget, *,
         return steps_of_few
     tile = tile_of(target, bits, product.extent(product.rows), product.extent(product.depth), _flips(product))
     few = product.extent(product.rows) <= _ROWS
-    left = _Factor(product, tile, False, 0)
-    right = _Factor(product, tile, True, left.nbytes)
+    left = _Factor(product, False, 0, tile)
+    right = _Factor(product, True, left.nbytes, tile)
     factors = (left,) if few else (left, right)
     steps = [f.step(product.kernel(words, target)) for f in factors]
     steps.append(_products(left, right, few, product.kernel(words, target)))
