@@ -377,6 +377,7 @@ LARGER: tuple[FunctionCase, ...] = (
       for w in ({}, {"weight_decay": 0.1, "relative": False})),
     _call("adafactor_step", _t(500), _t(500), 0.1, 3, variance=_t(500, domain="positive")),
     *(_call("muon_newton_schulz", _t(*s), dtype=d) for s in ((40, 24), (2, 24, 40)) for d in ("bf16", "f32")),
+    _call("adam8bit_step", _t(600), _t(600), _codes(600), _codes(600), _scale(3), _scale(3), 0.1, 2.0, weight_decay=0.01),
     _call("muon_step", _t(40, 24), _t(40, 24), _t(40, 24), 0.1, adjust_lr="match_rms_adamw"),
     _call("sparse_adam_step", _t(30, 9), _index(30, 70), _t(70, 9), _t(30, 9), _t(30, 9, domain="positive"), 0.1, 3),
     _call("rowwise_adagrad_step", _t(30, 9), _t(70, 9), _t(30, domain="positive"), 0.1, _index(30, 70), weight_decay=0.1),
