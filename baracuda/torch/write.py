@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 import baracuda
+from baracuda.torch.aten.elements import KINDS
 
 
 def write(target: Any, value: Any) -> Any:
@@ -14,7 +15,7 @@ def write(target: Any, value: Any) -> Any:
     if value is target:
         return target
     if value.dtype != target.dtype:
-        value = baracuda.cast(value, dtype=target.dtype)
+        value = baracuda.cast(value, dtype=KINDS[target.dtype])
     elif target.dtype == torch.bool:  # copies of our own move numbers
         value, target = value.view(torch.uint8), target.view(torch.uint8)
     if value.device != target.device:

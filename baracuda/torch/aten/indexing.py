@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 import baracuda
+from baracuda.torch.aten.elements import KINDS, number
 from baracuda.torch.registry import serves
 
 aten = torch.ops.aten
@@ -52,7 +53,81 @@ def select_backward(dy: Any, sizes: Any, dim: int, index: int) -> Any:
 
 @serves(aten.slice_backward.default)
 def slice_backward(dy: Any, sizes: Any, dim: int, start: int, end: int, step: int) -> Any:
-    y = baracuda.zeros(tuple(sizes), dy.dtype, like=dy)
+    y = baracuda.full(tuple(sizes), 0, KINDS[dy.dtype], like=dy)
     if dy.numel():
         baracuda.positive(dy, out=aten.slice.Tensor(y, dim, start, end, step))
     return y
+
+
+def _picked(x: Any, indices: Any) -> tuple[Any, ...]:
+    """An index for each leading axis: masks as the places that they mark, and everything where there is none."""
+    found: list[Any] = []
+    for i in indices:
+        if i is not None and i.dtype in (torch.bool, torch.uint8):
+            found += baracuda.nonzero(i, as_tuple=True)
+        else:
+            found.append(slice(None) if i is None else i)
+    return tuple(found)
+
+
+@serves(aten.index.Tensor, aten._unsafe_index.Tensor)
+def index(x: Any, indices: Any) -> Any:
+    """Along the axes that indices are given for; where they are not neighbours, theirs come first, as in PyTorch."""
+    picked = _picked(x, indices)
+    where = [i for i, p in enumerate(picked) if not isinstance(p, slice)]
+    first, count = where[0], len(where)
+    together = where == list(range(first, first + count))
+    order = [*where, *(i for i in range(x.ndim) if i not in where)]
+    y = baracuda.index_get(x.permute(order), *_alike([picked[i] for i in where]))
+    if not together or not first:
+        return y
+    rank = y.ndim - (x.ndim - count)
+    return y.movedim(list(range(rank)), list(range(first, first + rank)))
+
+
+def _alike(indices: list[Any]) -> list[Any]:
+    """Indices of one element and shape."""
+    if len(indices) == 1:
+        return indices
+    return list(torch.broadcast_tensors(*indices))
+
+
+@serves(aten.index_put.default, aten._unsafe_index_put.default)
+def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    return baracuda.index_put(x, _picked(x, indices), values, accumulate=accumulate)
+
+
+@serves(aten.scatter.value)
+def scatter_value(x: Any, dim: int, index: Any, value: Any) -> Any:
+    source = baracuda.full((1,) * max(1, index.ndim), number(value), KINDS[x.dtype], like=x)
+    return baracuda.scatter(x, index, source.expand(index.shape), axis=dim)
+
+
+@serves(aten.scatter_reduce.two)
+def scatter_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+    return baracuda.scatter_reduce(x, index, source, reduce=reduce, axis=dim, include_self=include_self)
+
+
+@serves(aten.index_add.default)
+def index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    return baracuda.index_add(x, index, source, axis=dim, alpha=alpha)
+
+
+@serves(aten.slice_scatter.default)
+def slice_scatter(x: Any, source: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    return baracuda.slice_scatter(x, source, dim, start, end, step)
+
+
+@serves(aten.select_scatter.default)
+def select_scatter(x: Any, source: Any, dim: int, index: int) -> Any:
+    return baracuda.select_scatter(x, source, dim, index)
+
+
+@serves(aten.masked_scatter.default)
+def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
+    return baracuda.masked_scatter(x, mask, source)
+
+
+@serves(aten.nonzero.default)
+def nonzero(x: Any) -> Any:
+    return baracuda.nonzero(x, as_tuple=False)

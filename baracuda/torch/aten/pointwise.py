@@ -12,7 +12,7 @@ from baracuda.torch.registry import serves
 
 aten = torch.ops.aten
 
-for _name in [
+for _name in (
     "acos",
     "acosh",
     "asin",
@@ -54,9 +54,18 @@ for _name in [
     "mish",
     "hardswish",
     "hardsigmoid",
-]:
+):
     serves(getattr(aten, _name).default, out=True)(getattr(baracuda, _name))
-for _name in ["logical_not", "bitwise_not", "isinf", "isnan", "isfinite", "signbit", "isposinf", "isneginf"]:
+for _name in (
+    "logical_not",
+    "bitwise_not",
+    "isinf",
+    "isnan",
+    "isfinite",
+    "signbit",
+    "isposinf",
+    "isneginf",
+):
     if hasattr(getattr(aten, _name), "default"):
         serves(getattr(aten, _name).default)(getattr(baracuda, _name))
 
@@ -72,7 +81,7 @@ def _of_two(name: str) -> Any:
     return of_two
 
 
-for _name in [
+for _name in (
     "add",
     "sub",
     "mul",
@@ -88,11 +97,11 @@ for _name in [
     "fmin",
     "copysign",
     "nextafter",
-]:
+):
     for _overload in ("Tensor", "Scalar", "default"):
         if _overload in getattr(aten, _name).overloads():
             serves(getattr(getattr(aten, _name), _overload), out=True)(_of_two(_name))
-for _name in [
+for _name in (
     "eq",
     "ne",
     "lt",
@@ -107,7 +116,7 @@ for _name in [
     "logical_xor",
     "bitwise_left_shift",
     "bitwise_right_shift",
-]:
+):
     for _overload in ("Tensor", "Scalar", "Scalar_Tensor", "default", "Tensor_Scalar"):
         if _overload in getattr(aten, _name).overloads():
             serves(getattr(getattr(aten, _name), _overload))(_of_two(_name))
@@ -177,7 +186,7 @@ def hardtanh(x: Any, low: Any = -1, high: Any = 1, **out: Any) -> Any:
 
 @serves(aten.hardtanh_backward.default)
 def hardtanh_backward(dy: Any, x: Any, low: Any, high: Any) -> Any:
-    return baracuda.hardtanh_backward(dy, x, min_val=low, max_val=high)
+    return baracuda.hardtanh_backward(dy, x, min=low, max=high)
 
 
 @serves(aten.hardswish_backward.default)

@@ -34,7 +34,7 @@ def to_copy(
         x = x.to(device, non_blocking=non_blocking, copy=True)
         return converted(x, dtype)
     if dtype is not None and dtype != x.dtype and memory_format in (None, torch.preserve_format):
-        return baracuda.cast(x, dtype=dtype)
+        return converted(x, dtype)
     return write(torch.empty_like(x, dtype=dtype, memory_format=memory_format or torch.preserve_format), x)
 
 
