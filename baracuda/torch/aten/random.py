@@ -20,8 +20,8 @@ def new_key(like: Any, generator: Any = None) -> Any:
     """The key of the next draw, on the device of `like`."""
     if generator is not None and generator.device.type != "cpu":
         raise baracuda.UnsupportedError(f"generator of {generator.device}: keys come from generators of the CPU")
-    seed = torch.empty((), dtype=torch.int64).random_(generator=generator).item()
-    return baracuda.rng_key(seed, like=like)
+    words = torch.empty(1, dtype=torch.int64).random_(generator=generator).view(torch.uint32)
+    return words if like.device.type == "cpu" else words.to(like.device)
 
 
 @serves(aten.bernoulli_.float, aten.bernoulli.p)
