@@ -104,4 +104,6 @@ def arange_start_step(
 ) -> Any:
     if dtype is None:
         dtype = torch.int64 if all(isinstance(v, int) for v in (start, end, step)) else torch.get_default_dtype()
+    exact = float if dtype.is_floating_point else int
+    start, end, step = exact(start), exact(end), exact(step)
     return baracuda.arange(start, end, step, KINDS[dtype], like=torch.empty((), device=device))

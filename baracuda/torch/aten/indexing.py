@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 import baracuda
-from baracuda.torch.aten.elements import KINDS, number
+from baracuda.torch.aten.elements import KINDS, converted, number
 from baracuda.torch.registry import serves
 
 aten = torch.ops.aten
@@ -26,22 +26,45 @@ def embedding_backward(dy: Any, index: Any, num_weights: int, padding_idx: int, 
     )
 
 
+def _along(function: Any) -> Any:
+    """A function along an axis, for scalars too, which PyTorch takes for rows of one, and for indices that reach nowhere."""
+
+    def along(x: Any, dim: int, index: Any, *args: Any, **keywords: Any) -> Any:
+        index = converted(index, torch.int64) if index.dtype not in (torch.int32, torch.int64) else index
+        if x.ndim and index.ndim == x.ndim:
+            return function(x, dim, index, *args, **keywords)
+        if x.ndim == 0:
+            args = tuple(a[None] if isinstance(a, torch.Tensor) and a.ndim == 0 else a for a in args)
+            y = function(x[None], 0, index.reshape(-1), *args, **keywords)
+            return y.reshape(index.shape if function.__name__ == "gather" else ())
+        if index.numel() == 0:
+            return x.new_empty(index.shape) if function.__name__ == "gather" else baracuda.positive(x)
+        return function(x, dim, index, *args, **keywords)
+
+    return along
+
+
 @serves(aten.index_select.default)
 def index_select(x: Any, dim: int, index: Any) -> Any:
+    if x.ndim == 0:
+        return baracuda.index_select(x[None], index.reshape(-1), 0).reshape(())
     return baracuda.index_select(x, index, dim)
 
 
 @serves(aten.gather.default)
+@_along
 def gather(x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     return baracuda.gather(x, index, dim)
 
 
 @serves(aten.scatter_add.default)
+@_along
 def scatter_add(x: Any, dim: int, index: Any, source: Any) -> Any:
     return baracuda.scatter_add(x, index, source, axis=dim)
 
 
 @serves(aten.scatter.src)
+@_along
 def scatter(x: Any, dim: int, index: Any, source: Any) -> Any:
     return baracuda.scatter(x, index, source, axis=dim)
 
@@ -98,14 +121,45 @@ def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> An
 
 
 @serves(aten.scatter.value)
+@_along
 def scatter_value(x: Any, dim: int, index: Any, value: Any) -> Any:
     source = baracuda.full((1,) * max(1, index.ndim), number(value), KINDS[x.dtype], like=x)
     return baracuda.scatter(x, index, source.expand(index.shape), axis=dim)
 
 
 @serves(aten.scatter_reduce.two)
+@_along
 def scatter_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
     return baracuda.scatter_reduce(x, index, source, reduce=reduce, axis=dim, include_self=include_self)
+
+
+@serves(aten.scatter.reduce)
+@_along
+def scatter_combined(x: Any, dim: int, index: Any, source: Any, *, reduce: str) -> Any:
+    kind = {"add": "sum", "multiply": "prod"}[reduce]
+    return baracuda.scatter_reduce(x, index, source, reduce=kind, axis=dim)
+
+
+@serves(aten.embedding_renorm_.default)
+def embedding_renorm(weight: Any, index: Any, max_norm: float, norm_type: float) -> Any:
+    rows = baracuda.embedding_renorm(index, weight, max_norm, norm_type)
+    return baracuda.index_put(weight, (index,), rows)
+
+
+@serves(aten.grid_sampler_2d.default)
+def grid_sampler(x: Any, grid: Any, mode: int, padding: int, align_corners: bool) -> Any:
+    ways = ("bilinear", "nearest", "bicubic")[mode], ("zeros", "border", "reflection")[padding]
+    return baracuda.grid_sample(x, grid, *ways, align_corners)
+
+
+@serves(aten._pdist_forward.default)
+def pdist(x: Any, p: float = 2.0) -> Any:
+    return baracuda.pdist(x, p)
+
+
+@serves(aten._cdist_forward.default)
+def cdist(a: Any, b: Any, p: float, compute_mode: Any) -> Any:
+    return baracuda.cdist(a, b, p)
 
 
 @serves(aten.index_add.default)

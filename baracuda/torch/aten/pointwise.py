@@ -179,9 +179,9 @@ def threshold_backward(dy: Any, x: Any, threshold: Any) -> Any:
     return baracuda.threshold_backward(dy, x, threshold=threshold, value=0.0)
 
 
-@serves(aten.hardtanh.default, out=True)
-def hardtanh(x: Any, low: Any = -1, high: Any = 1, **out: Any) -> Any:
-    return baracuda.clamp(x, low, high, **out)
+@serves(aten.hardtanh.default)
+def hardtanh(x: Any, low: Any = -1, high: Any = 1) -> Any:
+    return clamp(x, low if x.is_floating_point() else int(low), high if x.is_floating_point() else int(high))
 
 
 @serves(aten.hardtanh_backward.default)
@@ -204,6 +204,36 @@ def leaky_relu(x: Any, slope: Any = 0.01, **out: Any) -> Any:
     return baracuda.leaky_relu(x, slope, **out)
 
 
+@serves(aten.leaky_relu_backward.default)
+def leaky_relu_backward(dy: Any, x: Any, slope: Any, is_result: bool) -> Any:
+    return baracuda.leaky_relu_backward(dy, x, negative_slope=slope)
+
+
+@serves(aten.softplus.default, out=True)
+def softplus(x: Any, beta: Any = 1, threshold: Any = 20, **out: Any) -> Any:
+    return baracuda.softplus(x, beta, threshold, **out)
+
+
+@serves(aten.softplus_backward.default)
+def softplus_backward(dy: Any, x: Any, beta: Any, threshold: Any) -> Any:
+    return baracuda.softplus_backward(dy, x, beta=beta, threshold=threshold)
+
+
+@serves(aten.log_sigmoid_forward.default)
+def logsigmoid(x: Any) -> Any:
+    return baracuda.logsigmoid(x), x.new_empty(0)
+
+
+@serves(aten.log_sigmoid_backward.default)
+def logsigmoid_backward(dy: Any, x: Any, buffer: Any) -> Any:
+    return baracuda.logsigmoid_backward(dy, x)
+
+
+@serves(aten.mish_backward.default)
+def mish_backward(dy: Any, x: Any) -> Any:
+    return baracuda.mish_backward(dy, x)
+
+
 @serves(aten.elu.default)
 def elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
     x = x if input_scale == 1 else baracuda.mul(x, input_scale)
@@ -214,6 +244,11 @@ def elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
 @serves(aten.round.default, out=True)
 def round_(x: Any, **out: Any) -> Any:
     return baracuda.round(x, **out)
+
+
+@serves(aten.round.decimals)
+def round_decimals(x: Any, *, decimals: int) -> Any:
+    return baracuda.round(x, decimals)
 
 
 @serves(aten.clamp.default, aten.clamp.Tensor)

@@ -130,6 +130,13 @@ def cumsum(x: Any, dim: int, *, dtype: Any = None) -> Any:
     return baracuda.cumsum(converted(x, dtype), dim)
 
 
+@serves(aten.cumprod.default)
+def cumprod(x: Any, dim: int, *, dtype: Any = None) -> Any:
+    if dtype is None and not x.is_floating_point() and not x.is_complex():
+        dtype = torch.int64
+    return baracuda.cumprod(converted(x, dtype), dim)
+
+
 @serves(aten.sort.default)
 def sort(x: Any, dim: int = -1, descending: bool = False) -> Any:
     return baracuda.sort(x, dim, descending=descending, return_indices=True)

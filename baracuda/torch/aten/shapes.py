@@ -45,11 +45,12 @@ def copy_(x: Any, source: Any, non_blocking: bool = False) -> Any:
 
 @serves(aten.cat.default)
 def cat(tensors: Any, dim: int = 0) -> Any:
-    tensors = [t for t in tensors if t.ndim != 1 or t.numel() or len(tensors) == 1]  # an empty row joins anything
     element = tensors[0].dtype
     for t in tensors[1:]:
-        element = torch.promote_types(element, t.dtype)
-    return baracuda.concat([converted(t, element) for t in tensors], dim)
+        if t.dtype != element:
+            element = torch.promote_types(element, t.dtype)
+    joined = [t for t in tensors if t.ndim != 1 or t.numel()] or tensors[:1]  # an empty row joins anything
+    return baracuda.concat([converted(t, element) for t in joined], dim)
 
 
 @serves(aten.stack.default)
