@@ -15,7 +15,8 @@ aten = torch.ops.aten
 
 def served(overload: Any) -> Serve | None:
     """What computes an overload by functions of ours, or passes it on; None where nothing is declared."""
-    if overload in PASSES or overload.is_view or overload.namespace == "profiler":
+    view = overload.is_view or torch.Tag.inplace_view in overload.tags
+    if view or overload in PASSES or overload.namespace == "profiler":
         return overload  # type: ignore[no-any-return]
     written = [a for a in overload._schema.arguments if a.alias_info is not None and a.alias_info.is_write]
     if overload in SERVED:

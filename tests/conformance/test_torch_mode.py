@@ -1,4 +1,4 @@
-"""PyTorch programs under `baracuda.torch.reproducible`: values and training steps against PyTorch's own, and what the mode promises."""
+"""PyTorch programs under `baracuda.torch.reproducible`: values and training against PyTorch's own, and what the mode promises."""
 
 from __future__ import annotations
 
@@ -138,7 +138,9 @@ CALLS: dict[str, Callable[[], Any]] = {
     "creation": lambda: (torch.zeros(2, 3), torch.full((2,), 7), torch.arange(2, 9, 3), torch.ones_like(i64), torch.eye(3)),
     "lists": lambda: torch._foreach_addcmul([x32, x32], [x32, x32], [x32, x32], 0.5),
     "attention": lambda: (
-        F.scaled_dot_product_attention(*[x32.reshape(1, 2, 3, 4)] * 3, is_causal=True).transpose(1, 2).reshape(1, 3, 8)
+        F.scaled_dot_product_attention(x32.reshape(1, 2, 3, 4), x32.reshape(1, 2, 3, 4), x32.reshape(1, 2, 3, 4), is_causal=True)
+        .transpose(1, 2)
+        .reshape(1, 3, 8)
     ),
     "group norm": lambda: F.group_norm(x32.reshape(2, 4, 3), 2),
     "by decomposition": lambda: F.pad(x32.reshape(1, 1, 4, 6), (1, 2, 1, 1), mode="reflect"),

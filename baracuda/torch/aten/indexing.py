@@ -9,6 +9,7 @@ import torch
 import baracuda
 from baracuda.torch.aten.elements import KINDS, converted, number
 from baracuda.torch.registry import serves
+from baracuda.torch.write import write
 
 aten = torch.ops.aten
 
@@ -54,6 +55,9 @@ def index_select(x: Any, dim: int, index: Any) -> Any:
 @serves(aten.gather.default)
 @_along
 def gather(x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    for axis, (have, read) in enumerate(zip(x.shape, index.shape, strict=True)):
+        if have != read and axis != dim % x.ndim:  # what lies beyond the index is not read
+            x = x.narrow(axis, 0, read)
     return baracuda.gather(x, index, dim)
 
 
@@ -175,6 +179,13 @@ def slice_scatter(x: Any, source: Any, dim: int = 0, start: Any = None, end: Any
 @serves(aten.select_scatter.default)
 def select_scatter(x: Any, source: Any, dim: int, index: int) -> Any:
     return baracuda.select_scatter(x, source, dim, index)
+
+
+@serves(aten.diagonal_scatter.default)
+def diagonal_scatter(x: Any, source: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    y = baracuda.positive(x)
+    write(y.diagonal(offset, dim1, dim2), source)
+    return y
 
 
 @serves(aten.masked_scatter.default)
