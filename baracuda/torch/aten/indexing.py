@@ -156,6 +156,17 @@ def grid_sampler(x: Any, grid: Any, mode: int, padding: int, align_corners: bool
     return baracuda.grid_sample(x, grid, *ways, align_corners)
 
 
+@serves(aten.grid_sampler_2d_backward.default)
+def grid_sampler_backward(
+    dy: Any, x: Any, grid: Any, mode: int, padding: int, align_corners: bool, output_mask: Any
+) -> tuple[Any, Any]:
+    wrt = tuple(n for n, m in zip(("x", "grid"), output_mask, strict=True) if m)
+    ways = ("bilinear", "nearest", "bicubic")[mode], ("zeros", "border", "reflection")[padding]
+    found = baracuda.grid_sample_backward(dy, x, grid, *ways, align_corners, wrt=wrt)
+    given = dict(zip(wrt, found if isinstance(found, tuple) else (found,), strict=True))
+    return given.get("x"), given.get("grid")
+
+
 @serves(aten._pdist_forward.default)
 def pdist(x: Any, p: float = 2.0) -> Any:
     return baracuda.pdist(x, p)
