@@ -15,9 +15,9 @@ INTRODUCTION = """\
 # Which of PyTorch's functions are served
 
 Made by `tools/make_torch_coverage.py`. These are the overloads that PyTorch {version} names as its core (`torch.Tag.core`), and
-what `baracuda.torch.reproducible` does with each: *ours*, computed by functions of this library; *pieces*, taken apart by PyTorch into
-others, each of which is looked up in turn; *PyTorch's*, views, memory, and questions about tensors; *missing*, an error by name.
-Variants that work in place or take `out` are served with the function that they are variants of. Beyond the core list,
+what `baracuda.torch.reproducible` does with each: *ours*, computed by functions of this library; *pieces*, taken apart by PyTorch
+into others, each of which is looked up in turn; *PyTorch's*, views, memory, and questions about tensors; *missing*, an error by
+name. Variants that work in place or take `out` are served with the function that they are variants of. Beyond the core list,
 {beyond} overloads more are served, the gradients among them.
 
 """

@@ -54,7 +54,14 @@ def reproducible(*, strict: bool = True, arithmetic: Arithmetic | None = None) -
     return Reproducible(strict, arithmetic)
 
 
-class Reproducible(TorchDispatchMode):  # type: ignore[misc]
+class _Mode(TorchDispatchMode):  # type: ignore[misc]
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Otherwise PyTorch wraps each call in what keeps its compiler away, which takes as long as a small op does."""
+        return False
+
+
+class Reproducible(_Mode):
     """What `reproducible` gives; `report()` says who computed what."""
 
     def __init__(self, strict: bool, arithmetic: Arithmetic | None) -> None:
@@ -128,7 +135,7 @@ class Reproducible(TorchDispatchMode):  # type: ignore[misc]
         return Report(rows, names, arithmetic, promise(arithmetic, rows))
 
 
-class _Again(TorchDispatchMode):  # type: ignore[misc]
+class _Again(_Mode):
     """The mode again, for the pieces of an op that it takes apart."""
 
     def __init__(self, mode: Reproducible) -> None:
