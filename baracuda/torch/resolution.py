@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from baracuda.torch.registry import PASSES, SERVED, TAKES_OUT, WRITES, Serve
-from baracuda.torch.write import write, write_out
+from baracuda.torch.write import plain, write, write_out
 
 aten = torch.ops.aten
 
@@ -64,7 +64,7 @@ def _in_place_at_once(compute: Serve) -> Serve:
     def in_place(target: Any, *args: Any, **keywords: Any) -> Any:
         element = target.dtype
         if all(a.dtype == element for a in args if isinstance(a, torch.Tensor)):
-            compute(target, *args, **keywords, out=target)
+            compute(target, *args, **keywords, out=plain(target))
         else:
             write(target, compute(target, *args, **keywords))
         return target

@@ -12,19 +12,28 @@ from baracuda.torch.aten.elements import KINDS
 
 def write(target: Any, value: Any) -> Any:
     """The target, which holds the value then, converted to its element and broadcast to its shape."""
-    if value is target:
-        return target
+    if value is not target:
+        _copy(plain(target), value)
+    return target
+
+
+def plain(target: Any) -> Any:
+    """A tensor to be written: autograd, above the mode, keeps the record, and refuses writes that it does not see."""
+    return target.detach() if target.requires_grad else target
+
+
+def _copy(target: Any, value: Any) -> None:
     if value.dtype != target.dtype:
         value = baracuda.cast(value, dtype=KINDS[target.dtype])
     elif target.dtype == torch.bool:  # copies of our own move numbers
         value, target = value.view(torch.uint8), target.view(torch.uint8)
     if value.device != target.device:
-        return target.copy_(value)
+        target.copy_(value)
+        return
     if value.shape != target.shape:
         value = value.expand(target.shape)
     if target.numel():
         baracuda.positive(value, out=target)
-    return target
 
 
 def write_out(target: Any, value: Any) -> Any:

@@ -152,6 +152,30 @@ def test_calls_equal_pytorchs(name: str) -> None:
     torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-5)
 
 
+def test_what_autograd_records_is_written_in_place() -> None:
+    def gradient() -> Any:
+        x = x32.clone().requires_grad_()
+        y = (x * 2).add_(x).mul_(x)
+        y[1:3] = x[:2]
+        y.sum().backward()
+        return x.grad
+
+    want = gradient()
+    with bt.reproducible():
+        torch.testing.assert_close(gradient(), want)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_inference_has_the_bits_of_training(name: str) -> None:
+    torch.manual_seed(0)
+    model, x = MODELS[name](0.0)
+    model.eval()
+    with bt.reproducible():
+        want = model(x).detach()
+        with torch.inference_mode():
+            assert torch.equal(model(x), want)
+
+
 def test_an_op_that_is_not_served_raises_by_name() -> None:
     with bt.reproducible(), pytest.raises(baracuda.UnsupportedError, match=r"aten\.linalg_qr\.default"):
         torch.linalg.qr(x32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -202,6 +203,15 @@ def diagonal_scatter(x: Any, source: Any, offset: int = 0, dim1: int = 0, dim2: 
 @serves(aten.masked_scatter.default)
 def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     return baracuda.masked_scatter(x, mask, source)
+
+
+@serves(aten.masked_scatter_backward.default)
+def masked_scatter_backward(dy: Any, mask: Any, sizes: Any) -> Any:
+    """The gradient of the source: the marked elements, and zeros for those that were not taken."""
+    marked = baracuda.masked_select(dy, mask)
+    source = baracuda.full((math.prod(sizes),), 0, KINDS[dy.dtype], like=dy)
+    write(source[: marked.numel()], marked)
+    return source.view(tuple(sizes))
 
 
 @serves(aten.nonzero.default)

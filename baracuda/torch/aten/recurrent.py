@@ -39,8 +39,13 @@ def layer(
             f"recurrent layer of mode {mode}, batch sizes {batch_sizes}; expected an LSTM, not packed"
         )
     params, direction = _params(w_ih, w_hh, b_ih, b_hh, has_biases), "reverse" if reverse else "forward"
-    y, h_n, c_n, *saved = baracuda.lstm(x, (h[None], c[None]), params, has_biases, direction=direction, saved=True)
-    return y, h_n[0], c_n[0], baracuda.concat(saved, 2)
+    y, h_n, c_n, *saved = baracuda.lstm(x, _states(h, c), params, has_biases, direction=direction, saved=True)
+    return y, h_n.view(h.shape), c_n.view(c.shape), baracuda.concat(saved, 2)
+
+
+def _states(h: Any, c: Any) -> tuple[Any, Any]:
+    """States of one layer and direction, which PyTorch gives with that axis or without."""
+    return h.reshape(1, *h.shape[-2:]), c.reshape(1, *c.shape[-2:])
 
 
 def _params(w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, has_biases: bool) -> list[Any]:
@@ -80,17 +85,17 @@ def layer_backward(
     dx, dh, dc, *dparams = baracuda.lstm_backward(
         dy,
         x,
-        (h[None], c[None]),
+        _states(h, c),
         params,
         has_biases,
         direction=direction,
         y=y,
         saved=[gates, states],
-        dh_n=None if dh_n is None else dh_n[None],
-        dc_n=None if dc_n is None else dc_n[None],
+        dh_n=None if dh_n is None else dh_n.reshape(1, *h.shape[-2:]),
+        dc_n=None if dc_n is None else dc_n.reshape(1, *c.shape[-2:]),
     )
     if has_biases:  # one tensor is the gradient of both biases; autograd may add to either
         dparams[3] = baracuda.positive(dparams[3])
     else:
         dparams += [baracuda.full(tuple(b.shape), 0, KINDS[b.dtype], like=b) for b in (b_ih, b_hh)]
-    return dx, *dparams, dh[0], dc[0]
+    return dx, *dparams, dh.view(h.shape), dc.view(c.shape)
