@@ -113,9 +113,9 @@ def _of_each(overload: Any) -> Serve | None:
 @cache
 def decompositions() -> dict[Any, Any]:
     """PyTorch's own, by which an overload becomes others."""
-    from torch._decomp import core_aten_decompositions
+    from torch._decomp import core_aten_decompositions, decomposition_table
 
-    return dict(core_aten_decompositions())
+    return {**decomposition_table, **core_aten_decompositions()}
 
 
 def composed(overload: Any) -> Serve | None:

@@ -295,6 +295,9 @@ def addcdiv(x: Any, a: Any, b: Any, *, value: Any = 1, **out: Any) -> Any:
     return baracuda.addcdiv(x, a, b, value, **out)
 
 
+serves(aten.polar.default)(lambda length, angle: baracuda.polar(length, angle))
+
+
 @serves(aten.copy.default)
 def copy(x: Any, source: Any, non_blocking: bool = False) -> Any:
     return converted(source, x.dtype)

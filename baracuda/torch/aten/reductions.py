@@ -130,6 +130,9 @@ def cumsum(x: Any, dim: int, *, dtype: Any = None) -> Any:
     return baracuda.cumsum(converted(x, dtype), dim)
 
 
+serves(aten.logcumsumexp.default)(lambda x, dim: baracuda.logcumsumexp(x, dim))
+
+
 @serves(aten.cumprod.default)
 def cumprod(x: Any, dim: int, *, dtype: Any = None) -> Any:
     if dtype is None and not x.is_floating_point() and not x.is_complex():
