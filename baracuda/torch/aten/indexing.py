@@ -217,3 +217,8 @@ def masked_scatter_backward(dy: Any, mask: Any, sizes: Any) -> Any:
 @serves(aten.nonzero.default)
 def nonzero(x: Any) -> Any:
     return baracuda.nonzero(x, as_tuple=False)
+
+
+@serves(aten.bincount.default)
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    return baracuda.bincount(x, weights, minlength)

@@ -101,3 +101,8 @@ def randint_low(low: int, high: int, size: Any, *, dtype: Any = None, device: An
 @serves(aten.randint.default)
 def randint(high: int, size: Any, **options: Any) -> Any:
     return randint_low(0, high, size, **options)
+
+
+@serves(aten.multinomial.default)
+def multinomial(p: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
+    return baracuda.multinomial(new_key(p, generator), p, num_samples, replacement)

@@ -153,3 +153,10 @@ def sort_stable(x: Any, *, stable: Any = None, dim: int = -1, descending: bool =
 @serves(aten.topk.default)
 def topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     return baracuda.topk(x, k, dim, largest=largest, sorted=sorted)
+
+
+@serves(aten.searchsorted.Tensor)
+def searchsorted(
+    sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False, side: Any = None, sorter: Any = None
+) -> Any:
+    return baracuda.searchsorted(sequence, values, "right" if right else side or "left", sorter, out_int32=out_int32)
