@@ -1,0 +1,16 @@
+"""PyTorch programs on this library: the extra `torch`.
+
+    import torch, baracuda.torch
+    with baracuda.torch.reproducible():
+        loss = F.cross_entropy(model(x), target)
+        loss.backward()
+        optimizer.step()
+
+Every aten op of the model, forward, backward and optimizer, is computed by a function of this library; views and memory stay
+PyTorch's.
+"""
+
+from baracuda.torch.mode import Reproducible, reproducible
+from baracuda.torch.report import ByPyTorch, Report
+
+__all__ = ["ByPyTorch", "Report", "Reproducible", "reproducible"]

@@ -1,0 +1,37 @@
+"""The elements that PyTorch computes in where a call's tensors have several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+import baracuda
+from baracuda.core.elements import ElementKind
+from baracuda.frontends.arrays import torch_dtype
+
+#: The kinds of PyTorch's elements: calls that name those are kept by the library, and calls that name PyTorch's are not.
+KINDS: dict[Any, ElementKind] = {torch_dtype(torch, k): k for k in ElementKind if k.bits >= 8}
+
+
+def common(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two operands in the element of their result: a tensor of rank 0 gives way to one of its own category with axes."""
+    if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
+        return a, b
+    if a.device != b.device:
+        a, b = (a.item(), b) if a.ndim == 0 else (a, b.item())
+        return common(a, b)
+    if a.dtype == b.dtype:
+        return a, b
+    element = torch.result_type(a, b)
+    return converted(a, element), converted(b, element)
+
+
+def converted(x: Any, element: Any) -> Any:
+    """x with this element."""
+    return x if element is None or x.dtype == element else baracuda.cast(x, dtype=KINDS[element])
+
+
+def number(x: Any) -> Any:
+    """A tensor of one element as a number, and numbers as they are."""
+    return x.item() if isinstance(x, torch.Tensor) else x

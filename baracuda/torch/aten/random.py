@@ -1,0 +1,108 @@
+"""Random numbers: this library's, with a key for each draw that comes from PyTorch's generator of the CPU.
+
+So `torch.manual_seed`, `fork_rng` and saved states of that generator say what is drawn, on every device.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+import baracuda
+from baracuda.torch.aten.elements import KINDS
+from baracuda.torch.registry import serves
+
+aten = torch.ops.aten
+
+
+def new_key(like: Any, generator: Any = None) -> Any:
+    """The key of the next draw, on the device of `like`."""
+    if generator is not None and generator.device.type != "cpu":
+        raise baracuda.UnsupportedError(f"generator of {generator.device}: keys come from generators of the CPU")
+    words = torch.empty(1, dtype=torch.int64).random_(generator=generator).view(torch.uint32)
+    return words if like.device.type == "cpu" else words.to(like.device)
+
+
+@serves(aten.bernoulli_.float, aten.bernoulli.p)
+def bernoulli(x: Any, p: float = 0.5, *, generator: Any = None) -> Any:
+    return baracuda.bernoulli(new_key(x, generator), p, shape=tuple(x.shape), dtype=KINDS[x.dtype])
+
+
+@serves(aten.bernoulli.default)
+def bernoulli_of(p: Any, *, generator: Any = None) -> Any:
+    return baracuda.bernoulli(new_key(p, generator), p, dtype=KINDS[p.dtype])
+
+
+@serves(aten.native_dropout.default)
+def dropout(x: Any, p: float, train: Any) -> Any:
+    """What PyTorch does on a CPU in steps: x * (draw / (1 - p)); so a GPU, where it is one op, has the same bits."""
+    if train is False or not p:
+        return baracuda.positive(x), baracuda.full(tuple(x.shape), True, KINDS[torch.bool], like=x)
+    keep = baracuda.bernoulli(new_key(x), 1 - p, shape=tuple(x.shape), dtype=KINDS[x.dtype])
+    y = baracuda.mul(x, baracuda.div(keep, 1 - p)) if p < 1 else baracuda.mul(x, keep)
+    return y, baracuda.cast(keep, dtype=KINDS[torch.bool])
+
+
+@serves(aten.native_dropout_backward.default)
+def dropout_backward(dy: Any, mask: Any, scale: float) -> Any:
+    noise = baracuda.cast(mask, dtype=KINDS[dy.dtype])
+    return baracuda.mul(dy, baracuda.div(noise, 1 / scale) if scale else noise)
+
+
+def _element(dtype: Any) -> Any:
+    return KINDS[dtype or torch.get_default_dtype()]
+
+
+def _drawn(function: Any, size: Any, dtype: Any, device: Any, generator: Any = None) -> Any:
+    return function(new_key(torch.empty((), device=device), generator), tuple(size), _element(dtype))
+
+
+@serves(aten.rand.default)
+def rand(size: Any, *, dtype: Any = None, device: Any = None, **ways: Any) -> Any:
+    return _drawn(baracuda.rand, size, dtype, device)
+
+
+@serves(aten.randn.default)
+def randn(size: Any, *, dtype: Any = None, device: Any = None, **ways: Any) -> Any:
+    return _drawn(baracuda.randn, size, dtype, device)
+
+
+@serves(aten.rand_like.default)
+def rand_like(x: Any, *, dtype: Any = None, device: Any = None, **ways: Any) -> Any:
+    return _drawn(baracuda.rand, x.shape, dtype or x.dtype, device or x.device)
+
+
+@serves(aten.randn_like.default)
+def randn_like(x: Any, *, dtype: Any = None, device: Any = None, **ways: Any) -> Any:
+    return _drawn(baracuda.randn, x.shape, dtype or x.dtype, device or x.device)
+
+
+@serves(aten.uniform_.default)
+def uniform(x: Any, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Any:
+    return baracuda.rand(new_key(x, generator), tuple(x.shape), KINDS[x.dtype], low=low, high=high)
+
+
+@serves(aten.normal_.default)
+def normal(x: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+    return baracuda.add(baracuda.mul(baracuda.randn(new_key(x, generator), tuple(x.shape), KINDS[x.dtype]), std), mean)
+
+
+@serves(aten.randperm.default)
+def randperm(n: int, *, dtype: Any = None, device: Any = None, **ways: Any) -> Any:
+    return baracuda.randperm(new_key(torch.empty((), device=device)), n, KINDS[dtype or torch.int64])
+
+
+@serves(aten.randint.low)
+def randint_low(low: int, high: int, size: Any, *, dtype: Any = None, device: Any = None, **ways: Any) -> Any:
+    return baracuda.randint(new_key(torch.empty((), device=device)), low, high, tuple(size), KINDS[dtype or torch.int64])
+
+
+@serves(aten.randint.default)
+def randint(high: int, size: Any, **options: Any) -> Any:
+    return randint_low(0, high, size, **options)
+
+
+@serves(aten.multinomial.default)
+def multinomial(p: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
+    return baracuda.multinomial(new_key(p, generator), p, num_samples, replacement)

@@ -1,0 +1,82 @@
+"""Copies: of a tensor, of several into one, of one several times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+import baracuda
+from baracuda.torch.aten.elements import converted
+from baracuda.torch.registry import serves
+from baracuda.torch.write import write
+
+aten = torch.ops.aten
+
+
+@serves(aten.clone.default)
+def clone(x: Any, *, memory_format: Any = None) -> Any:
+    return write(torch.empty_like(x, memory_format=memory_format or torch.preserve_format), x)
+
+
+@serves(aten._to_copy.default)
+def to_copy(
+    x: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    non_blocking: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    if device is not None and torch.device(device) != x.device:
+        x = x.to(device, non_blocking=non_blocking, copy=True)
+        return converted(x, dtype)
+    if dtype is not None and dtype != x.dtype and memory_format in (None, torch.preserve_format):
+        return converted(x, dtype)
+    return write(torch.empty_like(x, dtype=dtype, memory_format=memory_format or torch.preserve_format), x)
+
+
+@serves(aten.copy_.default, writes=True)
+def copy_(x: Any, source: Any, non_blocking: bool = False) -> Any:
+    return write(x, source)
+
+
+@serves(aten.cat.default)
+def cat(tensors: Any, dim: int = 0) -> Any:
+    element = tensors[0].dtype
+    for t in tensors[1:]:
+        if t.dtype != element:
+            element = torch.promote_types(element, t.dtype)
+    joined = [t for t in tensors if t.ndim != 1 or t.numel()] or tensors[:1]  # an empty row joins anything
+    return baracuda.concat([converted(t, element) for t in joined], dim)
+
+
+@serves(aten.stack.default)
+def stack(tensors: Any, dim: int = 0) -> Any:
+    return baracuda.stack(list(tensors), dim)
+
+
+@serves(aten.flip.default)
+def flip(x: Any, dims: Any) -> Any:
+    return baracuda.flip(x, tuple(dims))
+
+
+@serves(aten.roll.default)
+def roll(x: Any, shifts: Any, dims: Any = ()) -> Any:
+    return baracuda.roll(x, tuple(shifts), tuple(dims) or None)
+
+
+@serves(aten.repeat.default)
+def repeat(x: Any, repeats: Any) -> Any:
+    return baracuda.tile(x, tuple(repeats))
+
+
+serves(aten.tril.default)(lambda x, diagonal=0: baracuda.tril(x, diagonal))
+serves(aten.triu.default)(lambda x, diagonal=0: baracuda.triu(x, diagonal))
+
+
+@serves(aten.constant_pad_nd.default)
+def constant_pad(x: Any, pad: Any, value: Any = 0) -> Any:
+    return baracuda.pad(x, pad=tuple(pad), constant_values=value)

@@ -1,0 +1,125 @@
+"""From the overload of a call to what computes it: variants in place and with `out` follow from the schema, here alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import torch
+
+from baracuda.torch.registry import PASSES, SERVED, TAKES_OUT, WRITES, Serve
+from baracuda.torch.write import plain, write, write_out
+
+aten = torch.ops.aten
+
+
+def served(overload: Any) -> Serve | None:
+    """What computes an overload by functions of ours, or passes it on; None where nothing is declared."""
+    view = overload.is_view or torch.Tag.inplace_view in overload.tags
+    if view or overload in PASSES or overload.namespace == "profiler":
+        return overload  # type: ignore[no-any-return]
+    written = [a for a in overload._schema.arguments if a.alias_info is not None and a.alias_info.is_write]
+    if overload in SERVED:
+        function = SERVED[overload]
+        return function if not written or overload in WRITES else _variant(overload, overload, written)
+    if overload._schema.name.startswith("aten::_foreach_"):
+        return _of_each(overload)
+    functional = _functional(overload, [a.name for a in written]) if written else None
+    return None if functional is None else _variant(overload, functional, written)
+
+
+def _functional(overload: Any, written: list[str]) -> Any:
+    """The declared overload that computes what this one writes."""
+    name = overload._schema.name.removeprefix("aten::")
+    in_place = name.endswith("_") and not name.endswith("__")
+    packet = getattr(aten, name.removesuffix("_") if in_place else name, None)
+    if packet is None:
+        return None
+    wanted = _signature(overload, () if in_place else written)
+    found = [o for o in (getattr(packet, n) for n in packet.overloads()) if _signature(o, ()) == wanted and o in SERVED]
+    return found[0] if found and found[0] is not overload else None
+
+
+def _signature(overload: Any, without: Any) -> list[tuple[str, str]]:
+    return [(a.name, str(a.type)) for a in overload._schema.arguments if a.name not in without]
+
+
+def _variant(overload: Any, functional: Any, written: list[Any]) -> Serve:
+    """Computes the functional overload, and puts what it gives into the arguments that are written."""
+    compute = SERVED[functional]
+    names = [a.name for a in written]
+    if overload._schema.arguments[0].name != names[0]:
+        return _into_out(compute, names)
+    if functional in TAKES_OUT:
+        return _in_place_at_once(compute)
+
+    def in_place(target: Any, *args: Any, **keywords: Any) -> Any:
+        write(target, compute(target, *args, **keywords))
+        return target
+
+    return in_place
+
+
+def _in_place_at_once(compute: Serve) -> Serve:
+    def in_place(target: Any, *args: Any, **keywords: Any) -> Any:
+        element = target.dtype
+        if all(a.dtype == element for a in args if isinstance(a, torch.Tensor)):
+            compute(target, *args, **keywords, out=plain(target))
+        else:
+            write(target, compute(target, *args, **keywords))
+        return target
+
+    return in_place
+
+
+def _into_out(compute: Serve, names: list[str]) -> Serve:
+    def with_out(*args: Any, **keywords: Any) -> Any:
+        targets = [keywords.pop(n) for n in names]
+        results = compute(*args, **keywords)
+        if len(targets) == 1:
+            return write_out(targets[0], results)
+        return tuple(write_out(t, r) for t, r in zip(targets, results, strict=True))
+
+    return with_out
+
+
+def _of_each(overload: Any) -> Serve | None:
+    """Functions of lists are the function of a tensor, for each in turn."""
+    name = overload._schema.name.removeprefix("aten::_foreach_")
+    packet = getattr(aten, {"norm": "linalg_vector_norm"}.get(name, name), None)
+    if packet is None:
+        return None
+    by_name = {"addcmul", "addcdiv"}  # their number has a name in the function of a tensor
+
+    def of_each(*args: Any, **keywords: Any) -> Any:
+        rest: dict[str, Any] = dict(keywords)
+        if name.removesuffix("_") in by_name and len(args) == 4:
+            rest["value"], args = args[3], args[:3]
+        rest = {("value" if n == "scalars" else n): v for n, v in rest.items()}
+        many = [isinstance(a, (list, tuple)) for a in args]
+        results = [
+            packet(
+                *(a[i] if m else a for a, m in zip(args, many, strict=True)),
+                **{n: v[i] if isinstance(v, (list, tuple)) else v for n, v in rest.items()},
+            )
+            for i in range(len(args[0]))
+        ]
+        return None if name.endswith("_") else results
+
+    of_each.composed = True  # type: ignore[attr-defined]
+    return of_each
+
+
+@cache
+def decompositions() -> dict[Any, Any]:
+    """PyTorch's own, by which an overload becomes others."""
+    from torch._decomp import core_aten_decompositions, decomposition_table
+
+    return {**decomposition_table, **core_aten_decompositions()}
+
+
+def composed(overload: Any) -> Serve | None:
+    """An overload as others, each of which comes to the mode in turn; None where PyTorch knows no such form of it."""
+    if overload._can_decompose():
+        return overload.decompose  # type: ignore[no-any-return]
+    return decompositions().get(overload)
