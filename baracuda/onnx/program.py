@@ -1,0 +1,126 @@
+"""Running a graph: steps in order, each a function of ours with its attributes bound, values freed after their last use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from baracuda.core.errors import Error, InvalidProblemError
+from baracuda.onnx import functions
+from baracuda.onnx.node import Graph, Node, Subgraph
+from baracuda.onnx.operators import registry
+
+#: Folding keeps no constant larger than this that was not in the file.
+_LARGEST_FOLDED = 1 << 20
+_NOT_FOLDED = {"If", "Loop", "Scan", "RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike", "Bernoulli",
+               "Multinomial", "Dropout"}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One node with what computes it."""
+
+    node: Node
+    call: Callable[..., Any]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    captures: bool
+    last: tuple[str, ...]
+
+
+class Program:
+    """A graph that can be run: called with the values of its inputs, and those of the graphs around it that it reads."""
+
+    def __init__(self, graph: Graph, library: functions.Library, *, fold: bool = True) -> None:
+        self.graph = graph
+        self.constants = dict(graph.constants)
+        calls = [(n, *_serve(n, library)) for n in graph.nodes]
+        if fold:
+            calls = [c for c in calls if not self._folded(*c)]
+        self.steps = self._steps(calls)
+
+    def _folded(self, node: Node, call: Callable[..., Any], captures: bool) -> bool:
+        if captures or node.operator in _NOT_FOLDED or not all(n in self.constants for n in node.inputs if n):
+            return False
+        try:
+            found = _tuple(call(*(self.constants[n] if n else None for n in node.inputs)))
+        except Error:
+            return False  # what is wrong is said where the graph runs, if it ever does
+        if len(found) < sum(map(bool, node.outputs)) or any(not isinstance(v, np.ndarray) for v in found):
+            return False
+        if node.inputs and sum(v.nbytes for v in found) > _LARGEST_FOLDED:
+            return False
+        self.constants.update({n: v for n, v in zip(node.outputs, found, strict=False) if n})
+        return True
+
+    def _steps(self, calls: Sequence[tuple[Node, Callable[..., Any], bool]]) -> tuple[Step, ...]:
+        kept = {*self.graph.outputs, *self.constants}
+        steps: list[Step] = []
+        for node, call, captures in reversed(calls):
+            used = {n for n in (*node.inputs, *_captured(node), *node.outputs) if n and n not in kept}
+            kept |= used
+            steps.append(Step(node, call, node.inputs, node.outputs, captures, tuple(sorted(used))))
+        return tuple(reversed(steps))
+
+    def __call__(self, values: Sequence[Any], outer: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
+        """The outputs, of inputs in the graph's order; `outer` has the values that the graph captures."""
+        known = {**(outer or {}), **self.constants}
+        known.update(zip(self.graph.inputs, values, strict=True))
+        for step in self.steps:
+            given = [known[n] if n else None for n in step.inputs]
+            try:
+                if step.captures:
+                    found = step.call(*given, outer=known)
+                else:
+                    found = step.call(*given)
+            except Error as e:
+                if not getattr(e, "__notes__", None):
+                    e.add_note(f"in {step.node}, with inputs {', '.join(map(_described, given))}")
+                raise
+            known.update(zip(step.outputs, _tuple(found), strict=False))
+            for n in step.last:
+                known.pop(n, None)
+        try:
+            return tuple(known[n] for n in self.graph.outputs)
+        except KeyError as e:
+            raise InvalidProblemError(f"graph {self.graph.name!r}: nothing makes output {e.args[0]!r}") from None
+
+
+def _captured(node: Node) -> list[str]:
+    return [c for a in node.attributes.values() if isinstance(a, Subgraph) for c in a.graph.captured]
+
+
+def _tuple(found: Any) -> tuple[Any, ...]:
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _described(value: Any) -> str:
+    if value is None or isinstance(value, list):
+        return "none" if value is None else f"a sequence of {len(value)}"
+    return f"{value.dtype}{tuple(value.shape)}"
+
+
+def _serve(node: Node, library: functions.Library) -> tuple[Callable[..., Any], bool]:
+    """What computes a node, and whether it reads values around it."""
+    if local := library.local(node):
+        return local, False
+    if entry := registry.find(node.domain, node.operator, node.version):
+        graphs = {k: a for k, a in node.attributes.items() if isinstance(a, Subgraph)}
+        call = entry.bind(node)
+        if not graphs:
+            return call, False
+        bodies = {k: Program(a.graph, library) for k, a in graphs.items()}
+
+        def run(*given: Any, outer: Mapping[str, Any]) -> Any:
+            return call(*given, **{k: partial(_body, p, outer) for k, p in bodies.items()})
+
+        return run, True
+    return library.expanded(node), False
+
+
+def _body(program: Program, outer: Mapping[str, Any], *values: Any) -> tuple[Any, ...]:
+    return program(values, {n: outer[n] for n in program.graph.captured})
