@@ -20,6 +20,7 @@ def main() -> None:
     options.add_argument("--failures", default="", help="a file for what failed, and how")
     given = options.parse_args()
     warnings.simplefilter("ignore")
+    import onnx
     from onnx.backend.test.case.node import collect_testcases
     from onnx.backend.test.runner import Runner
 
@@ -42,6 +43,7 @@ def main() -> None:
                 prepared = backend.prepare(case.model)
                 for inputs, outputs in case.data_sets:
                     found = prepared.run(list(inputs))
+                    outputs = [onnx.numpy_helper.to_array(o) if isinstance(o, onnx.TensorProto) else o for o in outputs]
                     Runner.assert_similar_outputs(outputs, list(found), rtol=case.rtol, atol=case.atol)
             counts[operator][0] += 1
         except Exception as e:

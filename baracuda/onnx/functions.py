@@ -89,7 +89,7 @@ class Library:
         absent = {*function.input[len(node.inputs) :], *(p for p, n in zip(function.input, node.inputs, strict=False) if not n)}
         protos = [_with_attributes(n, given, absent) for n in function.node]
         nodes = tuple(graph.read_node(n, opsets, self._folder) for n in protos)
-        outputs = tuple(function.output[: len(node.outputs)])
+        outputs = tuple(f if n else "" for f, n in zip(function.output, node.outputs, strict=False))
         made = graph.make(function.name, tuple(function.input), outputs, nodes, {}, {}, closed=True)
         program = Program(made, self._within())
         count = len(function.input)

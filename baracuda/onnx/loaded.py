@@ -79,6 +79,8 @@ def _is_optional(kind: Any) -> bool:
 
 def _taken(name: str, value: Any, kind: Any) -> Any:
     """An input as the program computes with it, held against what the model says of it."""
+    if isinstance(value, onnx.TensorProto):
+        value = model.tensor(value, None)
     if value is None or isinstance(value, (list, tuple)):
         if kind is not None and kind.WhichOneof("value") == "tensor_type" and value is not None:
             value = np.asarray(value)

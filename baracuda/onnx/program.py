@@ -85,7 +85,7 @@ class Program:
             for n in step.last:
                 known.pop(n, None)
         try:
-            return tuple(known[n] for n in self.graph.outputs)
+            return tuple(known[n] if n else None for n in self.graph.outputs)
         except KeyError as e:
             raise InvalidProblemError(f"graph {self.graph.name!r}: nothing makes output {e.args[0]!r}") from None
 

@@ -59,8 +59,8 @@ def mod(a: Tensor, b: Tensor, *, fmod: bool = False) -> Tensor:
 
 @operator("BitShift", since=11)
 def bit_shift(a: Tensor, b: Tensor, *, direction: Literal["LEFT", "RIGHT"]) -> Tensor:
-    """Bits moved, zeros moved in."""
-    return (baracuda.bitwise_left_shift if direction == "LEFT" else baracuda.logical_right_shift)(a, b)
+    """Bits moved; from the left come zeros, or copies of the sign."""
+    return (baracuda.bitwise_left_shift if direction == "LEFT" else baracuda.bitwise_right_shift)(a, b)
 
 
 @operator("Max")

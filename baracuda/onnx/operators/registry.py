@@ -153,7 +153,7 @@ def _is(value: Any, kind: Any) -> bool:
 
 
 def _is_one(value: Any, kind: Any) -> bool:
-    if kind is Body:
+    if typing.get_origin(kind) is Callable:
         return isinstance(value, Subgraph)
     if typing.get_origin(kind) is typing.Literal:
         return value in typing.get_args(kind)
