@@ -10,7 +10,20 @@ import collections
 import time
 import warnings
 
+from typing import Any
+
 import numpy as np
+
+
+def _compare(expected: Any, found: Any, case: Any) -> None:
+    from onnx.backend.test.runner import Runner
+
+    assert len(expected) == len(found)
+    for e, f in zip(expected, found, strict=True):
+        if isinstance(e, (list, tuple)):
+            _compare(e, f, case)
+        elif e is not None or f is not None:
+            Runner.assert_similar_outputs([e], [f], rtol=case.rtol, atol=case.atol)
 
 
 def main() -> None:
@@ -22,7 +35,6 @@ def main() -> None:
     warnings.simplefilter("ignore")
     import onnx
     from onnx.backend.test.case.node import collect_testcases
-    from onnx.backend.test.runner import Runner
 
     from baracuda.onnx import backend
     from baracuda.onnx.exceptions import reason
@@ -44,7 +56,7 @@ def main() -> None:
                 for inputs, outputs in case.data_sets:
                     found = prepared.run(list(inputs))
                     outputs = [onnx.numpy_helper.to_array(o) if isinstance(o, onnx.TensorProto) else o for o in outputs]
-                    Runner.assert_similar_outputs(outputs, list(found), rtol=case.rtol, atol=case.atol)
+                    _compare(outputs, list(found), case)
             counts[operator][0] += 1
         except Exception as e:
             counts[operator][1] += 1

@@ -21,15 +21,16 @@ _DEEPEST = 32
 class Library:
     """The functions that a model's nodes may call."""
 
-    def __init__(self, local: Sequence[onnx.FunctionProto], folder: Path | None, depth: int = 0) -> None:
+    def __init__(self, local: Sequence[onnx.FunctionProto], opsets: Mapping[str, int], folder: Path | None, depth: int = 0) -> None:
         self._local = {("" if f.domain == "ai.onnx" else f.domain, f.name, f.overload): f for f in local}
         self._folder = folder
+        self._opsets = opsets
         self._depth = depth
 
     def _within(self) -> Library:
         if self._depth >= _DEEPEST:
             raise InvalidProblemError(f"functions call one another more than {_DEEPEST} deep")
-        return Library(tuple(self._local.values()), self._folder, self._depth + 1)
+        return Library(tuple(self._local.values()), self._opsets, self._folder, self._depth + 1)
 
     def local(self, node: Node) -> Callable[..., Any] | None:
         """The model's own function of that name; None where it has none."""
@@ -61,7 +62,7 @@ class Library:
         made: dict[Any, Callable[..., Any]] = {}
 
         def run(*given: Any) -> Any:
-            key = tuple(None if x is None else (np.dtype(x.dtype), len(x.shape)) for x in given)
+            key = tuple(map(_key, given))
             if key not in made:
                 types = [_type(x) for x in given]
                 body = schema.get_context_dependent_function_with_opset_version(
@@ -85,7 +86,9 @@ class Library:
                 if a.default_value.name:
                     given.setdefault(name, a.default_value)
         opsets = model.opsets(function.opset_import) | ({} if schema is None else {node.domain: node.version})
-        opsets.setdefault("", node.version)
+        opsets.setdefault("", self._opsets.get("", node.version))
+        if schema is not None and node.domain:
+            opsets[""] = max(opsets[""], self._opsets.get("", 1))
         absent = {*function.input[len(node.inputs) :], *(p for p, n in zip(function.input, node.inputs, strict=False) if not n)}
         protos = [_with_attributes(n, given, absent) for n in function.node]
         nodes = tuple(graph.read_node(n, opsets, self._folder) for n in protos)
@@ -100,9 +103,17 @@ class Library:
         return run
 
 
+def _key(x: Any) -> Any:
+    if x is None or isinstance(x, list):
+        return None if x is None else ("sequence", *map(_key, x[:1]))
+    return np.dtype(x.dtype), len(x.shape)
+
+
 def _type(x: Any) -> onnx.TypeProto:
     if x is None:
         return onnx.TypeProto()
+    if isinstance(x, list):
+        return helper.make_sequence_type_proto(_type(x[0] if x else np.zeros(0, np.float32)))
     return helper.make_tensor_type_proto(helper.np_dtype_to_tensor_dtype(np.dtype(x.dtype)), tuple(x.shape))
 
 

@@ -29,7 +29,7 @@ class Model:
         proto, folder = model.read(source)
         self.opsets = model.opsets(proto.opset_import)
         self._graph = graph.read(proto.graph, self.opsets, folder)
-        self._program = Program(self._graph, Library(proto.functions, folder))
+        self._program = Program(self._graph, Library(proto.functions, self.opsets, folder))
         self.inputs = self._graph.inputs
         self.outputs = self._graph.outputs
         self._optional = {n for n in self.inputs if _is_optional(self._graph.kinds.get(n))}

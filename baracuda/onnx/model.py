@@ -12,10 +12,8 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import external_data_helper, helper, numpy_helper
 
-from baracuda.core.errors import InvalidProblemError, UnsupportedError
+from baracuda.core.errors import InvalidProblemError
 
-#: The oldest version of ONNX's own operators that models may have been written in.
-OLDEST_OPSET = 7
 #: A protobuf message is shorter than this; larger models keep their tensors in files of their own.
 LARGEST_FILE = 2**31 - 1
 
@@ -58,10 +56,7 @@ def _parse(data: bytes, where: str) -> onnx.ModelProto:
 
 
 def _check(model: onnx.ModelProto) -> None:
-    versions = opsets(model.opset_import)
-    if versions.get("", OLDEST_OPSET) < OLDEST_OPSET:
-        raise UnsupportedError(f"operator set {versions['']} of domain 'ai.onnx'; expected {OLDEST_OPSET} or later")
-    if not versions:
+    if not model.opset_import:
         raise InvalidProblemError("the model names no operator set; expected opset_import to have one")
 
 
@@ -91,7 +86,7 @@ def tensor(proto: onnx.TensorProto, folder: Path | None) -> np.ndarray:
             raise InvalidProblemError(f"{name}: shape {tuple(proto.dims)} of {element} has {needed} bytes; got {got}")
     else:
         lists = (proto.float_data, proto.int32_data, proto.int64_data, proto.double_data, proto.uint64_data, proto.string_data)
-        if count > 2 * sum(map(len, lists)):
+        if count > 4 * sum(map(len, lists)):
             raise InvalidProblemError(f"{name}: shape {tuple(proto.dims)} has {count} elements; the file has fewer")
     try:
         return numpy_helper.to_array(proto)

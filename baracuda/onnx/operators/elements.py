@@ -68,7 +68,7 @@ def _rare(x: np.ndarray, kind: np.dtype[Any], saturate: bool, round_mode: str) -
             whole = np.where(whole >= 1 << (bits - 1), whole - (1 << bits), whole)
         return whole.astype(np.int8).astype(kind)
     if name == "float4_e2m1fn":
-        return np.where(np.isnan(wide), 6.0, wide).astype(np.float32).astype(kind) if wide.size else wide.astype(kind)
+        return wide.astype(np.float32).astype(kind)
     if kind.kind in "iu" and x.dtype.name.startswith("float"):
         return np.trunc(wide).astype(kind)
     return wide.astype(kind)

@@ -77,7 +77,22 @@ def resize(
     to = None if sizes is None or 0 in sizes.shape else ints(sizes)
     if to is not None and keep_aspect_ratio_policy != "stretch":
         options |= {"aspect": keep_aspect_ratio_policy}
-    return _resized(x, _floats(scales), to, over, mode, **options)
+    by = _floats(scales)
+    if coordinate_transformation_mode == "tf_crop_and_resize":  # axes that stay as they are need no place
+        part = options["roi"] or (0.0,) * len(over) + (1.0,) * len(over)
+        count = len(over)
+        kept = [
+            i
+            for i, a in enumerate(over)
+            if (part[i], part[count + i]) != (0.0, 1.0) or (to[i] != x.shape[a] if to is not None else by is not None and by[i] != 1.0)
+        ]
+        if not kept:
+            return x
+        over = tuple(over[i] for i in kept)
+        to = None if to is None else tuple(to[i] for i in kept)
+        by = None if by is None else tuple(by[i] for i in kept)
+        options["roi"] = tuple(part[i] for i in kept) + tuple(part[count + i] for i in kept)
+    return _resized(x, by, to, over, mode, **options)
 
 
 _GRID_MODES = {"bilinear": "bilinear", "linear": "bilinear", "nearest": "nearest", "bicubic": "bicubic", "cubic": "bicubic"}

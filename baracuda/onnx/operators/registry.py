@@ -12,10 +12,13 @@ from functools import partial
 from typing import Any, NewType
 
 import numpy as np
+from onnx import defs
 
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.onnx.node import Node, Subgraph
 
+#: The oldest version of ONNX's own operators that is served.
+OLDEST = 7
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
 Strings = tuple[str, ...]
@@ -137,6 +140,18 @@ def find(domain: str, name: str, version: int) -> Operator | None:
 def unsupported(domain: str, name: str, version: int, why: str = "") -> UnsupportedError:
     """The error for an operator that nothing serves."""
     return UnsupportedError(f"operator {name} of domain {domain or 'ai.onnx'!r} in version {version} is not served" + why)
+
+
+def check_version(node: Node) -> None:
+    """Raises `UnsupportedError` for an operator of ONNX's own that had another meaning before the oldest version that is served."""
+    if node.domain or node.version >= OLDEST:
+        return
+    try:
+        then, since = (defs.get_schema(node.operator, v).since_version for v in (node.version, OLDEST))
+    except defs.SchemaError:
+        raise unsupported(node.domain, node.operator, node.version, f"; expected {OLDEST} or later") from None
+    if then != since:
+        raise unsupported(node.domain, node.operator, node.version, f"; expected {OLDEST} or later")
 
 
 def entries() -> list[Operator]:

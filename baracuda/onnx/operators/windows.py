@@ -259,15 +259,11 @@ def max_unpool(
     """`baracuda.max_unpool1d` to `max_unpool3d`."""
     axes = len(kernel_shape)
     function = _by_rank(x, baracuda.max_unpool1d, baracuda.max_unpool2d, baracuda.max_unpool3d)
-    return function(
-        x,
-        index,
-        kernel_shape,
-        stride=strides or (1,) * axes,
-        padding=pairs(pads, axes) if pads and any(pads) else 0,
-        output_size=None if output_shape is None else ints(output_shape)[-axes:],
-        whole_indices=True,
-    )
+    window = {"stride": strides or (1,) * axes, "padding": pairs(pads, axes) if pads and any(pads) else 0}
+    y = function(x, index, kernel_shape, whole_indices=True, **window)
+    if output_shape is None:
+        return y
+    return baracuda.pad(y, tuple((0, m - n) for m, n in zip(ints(output_shape), y.shape, strict=True)))
 
 
 @operator("MaxRoiPool")
@@ -288,4 +284,6 @@ def col2im(
 ) -> Tensor:
     """`baracuda.col2im`."""
     size, block = ints(image_shape), ints(block_shape)
-    return baracuda.col2im(x, size, block, dilations or 1, pairs(pads, len(size)), strides or 1)
+    columns = baracuda.reshape(x, (x.shape[0] * x.shape[1], x.shape[2]))  # channels of one sample, which saves an axis
+    y = baracuda.col2im(columns, size, block, dilations or 1, pairs(pads, len(size)), strides or 1)
+    return baracuda.reshape(y, (x.shape[0], y.shape[0] // x.shape[0], *size))
