@@ -21,7 +21,9 @@ _DEEPEST = 32
 class Library:
     """The functions that a model's nodes may call."""
 
-    def __init__(self, local: Sequence[onnx.FunctionProto], opsets: Mapping[str, int], folder: Path | None, depth: int = 0) -> None:
+    def __init__(
+        self, local: Sequence[onnx.FunctionProto], opsets: Mapping[str, int], folder: Path | None, depth: int = 0
+    ) -> None:
         self._local = {("" if f.domain == "ai.onnx" else f.domain, f.name, f.overload): f for f in local}
         self._folder = folder
         self._opsets = opsets
@@ -118,7 +120,7 @@ def _type(x: Any) -> onnx.TypeProto:
 
 
 def _with_attributes(proto: onnx.NodeProto, given: Mapping[str, Any], absent: set[str]) -> onnx.NodeProto:
-    """The node of a function's body with the caller's attributes in place of their names, and without inputs that are left out."""
+    """The node of a function's body with the caller's attributes for their names, and without inputs that are left out."""
     made = onnx.NodeProto()
     made.CopyFrom(proto)
     del made.attribute[:]

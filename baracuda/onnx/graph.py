@@ -73,7 +73,9 @@ def read_node(proto: onnx.NodeProto, opsets: Mapping[str, int], folder: Path | N
         words[a.name] = _attribute(a, opsets, folder, depth)
     version = opsets.get(domain)
     if version is None:
-        raise InvalidProblemError(f"node {proto.name!r}: operator {proto.op_type} is of domain {domain!r}, which opset_import lacks")
+        raise InvalidProblemError(
+            f"node {proto.name!r}: operator {proto.op_type} is of domain {domain!r}, which opset_import lacks"
+        )
     return Node(proto.name, domain, proto.op_type, version, tuple(proto.input), tuple(proto.output), words, proto)
 
 
@@ -108,6 +110,8 @@ def _sparse(proto: onnx.SparseTensorProto, folder: Path | None) -> Any:
     dense = np.zeros(shape, values.dtype)
     flat = places if places.ndim == 1 else np.ravel_multi_index(tuple(places.T), shape)
     if len(flat) != len(values) or (len(flat) and not 0 <= int(flat.min()) <= int(flat.max()) < dense.size):
-        raise InvalidProblemError(f"sparse tensor {proto.values.name!r}: indices do not fit {len(values)} values of shape {shape}")
+        raise InvalidProblemError(
+            f"sparse tensor {proto.values.name!r}: indices do not fit {len(values)} values of shape {shape}"
+        )
     dense.reshape(-1)[flat] = values
     return dense

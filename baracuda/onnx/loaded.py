@@ -92,12 +92,10 @@ def _taken(name: str, value: Any, kind: Any) -> Any:
         value = np.asarray(value)
     if kind is not None and kind.WhichOneof("value") == "tensor_type" and kind.tensor_type.elem_type:
         expected = onnx.helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type)
-        if isinstance(value, np.ndarray) and value.dtype != expected and expected != object:
+        if isinstance(value, np.ndarray) and value.dtype != expected and value.dtype.kind != "O":
             raise InvalidProblemError(f"input {name!r}: element {value.dtype}; expected {np.dtype(expected)}")
         if kind.tensor_type.HasField("shape"):
             extents = [d.dim_value if d.HasField("dim_value") else None for d in kind.tensor_type.shape.dim]
             if len(extents) != len(value.shape) or any(e not in (None, n) for e, n in zip(extents, value.shape, strict=True)):
                 raise InvalidProblemError(f"input {name!r}: shape {tuple(value.shape)}; expected {tuple(extents)}")
     return value
-
-

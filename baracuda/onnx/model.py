@@ -50,9 +50,23 @@ def _parse(data: bytes, where: str) -> onnx.ModelProto:
         found.ParseFromString(data)
     except (DecodeError, RecursionError) as e:
         raise InvalidProblemError(f"{where} is no ONNX model: {e}") from None
+    _check_text(found, where)
     if not found.HasField("graph"):
         raise InvalidProblemError(f"{where} is no ONNX model: it has no graph")
     return found
+
+
+def _check_text(message: Any, where: str) -> None:
+    """Names must be UTF-8: protobuf gives bytes where they are not."""
+    for field, value in message.ListFields():
+        many = value if field.is_repeated else (value,)
+        if field.type == field.TYPE_MESSAGE:
+            for inner in many:
+                _check_text(inner, where)
+        elif field.type == field.TYPE_STRING:
+            for text in many:
+                if not isinstance(text, str):
+                    raise InvalidProblemError(f"{where} is no ONNX model: {field.full_name} is {text!r}; expected UTF-8")
 
 
 def _check(model: onnx.ModelProto) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 
 import baracuda
 from baracuda.formula import functions as f
-from baracuda.ops.declaration.traced import Scalar
 from baracuda.onnx.operators.registry import operator
 from baracuda.onnx.operators.values import Tensor, positive
+from baracuda.ops.declaration.traced import Scalar
 
 
 @baracuda.fuse

@@ -21,7 +21,7 @@ def if_(condition: Tensor, *, then_branch: Body, else_branch: Body) -> tuple[Any
 
 @operator("Loop")
 def loop(trips: Tensor = None, condition: Tensor = None, *carried: Any, body: Body, wanted: Wanted) -> tuple[Any, ...]:
-    """The graph as often as trips say, or as long as its first result is true; what it makes beyond what it carries is stacked."""
+    """The graph as often as trips say, or while its first result is true; what it makes beyond what it carries is stacked."""
     state = tuple(carried)
     most = None if trips is None else int(scalar(trips))
     going = condition is None or bool(scalar(condition))
@@ -43,7 +43,9 @@ def _stack(values: Any) -> Tensor:
 
 
 @operator("Scan", since=8)
-def scan_of_batches(lengths: Tensor, *given: Tensor, body: Body, directions: Ints | None = None, num_scan_inputs: int) -> tuple[Any, ...]:
+def scan_of_batches(
+    lengths: Tensor, *given: Tensor, body: Body, directions: Ints | None = None, num_scan_inputs: int
+) -> tuple[Any, ...]:
     """Scan of version 8: every tensor has samples first, and each sample is scanned by itself."""
     if lengths is not None:
         raise InvalidProblemError("Scan of version 8 with sequence lengths is not served")
@@ -70,7 +72,9 @@ def scan(
     )
 
 
-def _scan(given: list[Tensor], body: Body, scanned: int, directions: Any, axes: Any, out_directions: Any, out_axes: Any) -> tuple[Any, ...]:
+def _scan(
+    given: list[Tensor], body: Body, scanned: int, directions: Any, axes: Any, out_directions: Any, out_axes: Any
+) -> tuple[Any, ...]:
     states = len(given) - scanned
     state, inputs = tuple(given[:states]), given[states:]
     axes, directions = axes or (0,) * scanned, directions or (0,) * scanned
@@ -80,9 +84,7 @@ def _scan(given: list[Tensor], body: Body, scanned: int, directions: Any, axes: 
     steps = extents.pop()
     made: list[tuple[Any, ...]] = []
     for i in range(steps):
-        slices = [
-            baracuda.select(x, a, steps - 1 - i if d else i) for x, a, d in zip(inputs, axes, directions, strict=True)
-        ]
+        slices = [baracuda.select(x, a, steps - 1 - i if d else i) for x, a, d in zip(inputs, axes, directions, strict=True)]
         found = body(*state, *slices)
         state = tuple(found[:states])
         made.append(tuple(found[states:]))

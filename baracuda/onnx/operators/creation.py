@@ -95,7 +95,13 @@ def _unseeded(what: str) -> Any:
 
 @operator("RandomUniform", "RandomUniformLike")
 def random_uniform(
-    x: Tensor = None, *, dtype: int | None = None, high: float = 1.0, low: float = 0.0, seed: float | None = None, shape: Ints | None = None
+    x: Tensor = None,
+    *,
+    dtype: int | None = None,
+    high: float = 1.0,
+    low: float = 0.0,
+    seed: float | None = None,
+    shape: Ints | None = None,
 ) -> Tensor:
     """`baracuda.rand` with a key that the seed makes."""
     if seed is None:
@@ -107,7 +113,13 @@ def random_uniform(
 
 @operator("RandomNormal", "RandomNormalLike")
 def random_normal(
-    x: Tensor = None, *, dtype: int | None = None, mean: float = 0.0, scale: float = 1.0, seed: float | None = None, shape: Ints | None = None
+    x: Tensor = None,
+    *,
+    dtype: int | None = None,
+    mean: float = 0.0,
+    scale: float = 1.0,
+    seed: float | None = None,
+    shape: Ints | None = None,
 ) -> Tensor:
     """`baracuda.normal` with a key that the seed makes."""
     if seed is None:

@@ -37,13 +37,19 @@ def to_element(x: Tensor, kind: np.dtype[Any], *, saturate: bool = True, round_m
 
 
 def _text(x: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
-    if kind != object:
+    if kind.kind != "O":
         flat = [v.decode() if isinstance(v, bytes) else str(v) for v in x.reshape(-1)]
         wide = np.array(flat, np.float64 if kind.kind not in "iub" else None)
         return wide.astype(kind).reshape(x.shape)
-    if x.dtype.kind == "f":
-        return np.array([np.format_float_positional(v, trim="-") if np.isfinite(v) else str(v).replace("inf", "INF").replace("nan", "NaN") for v in x.reshape(-1)], object).reshape(x.shape)  # fmt: skip
-    return np.array([str(v) for v in x.reshape(-1)], object).reshape(x.shape)
+    words = [_number(v) for v in x.reshape(-1)] if x.dtype.kind == "f" else [str(v) for v in x.reshape(-1)]
+    return np.array(words, object).reshape(x.shape)
+
+
+def _number(value: Any) -> str:
+    """A number as ONNX writes it."""
+    if np.isfinite(value):
+        return np.format_float_positional(value, trim="-")
+    return str(value).replace("inf", "INF").replace("nan", "NaN")
 
 
 def _rare(x: np.ndarray, kind: np.dtype[Any], saturate: bool, round_mode: str) -> np.ndarray:

@@ -100,7 +100,9 @@ def isinf(x: Tensor, *, detect_negative: bool = True, detect_positive: bool = Tr
 
 
 @operator("Clip", since=6)
-def clip_by_attributes(x: Tensor, *, min: float = float(np.finfo(np.float32).min), max: float = float(np.finfo(np.float32).max)) -> Tensor:
+def clip_by_attributes(
+    x: Tensor, *, min: float = float(np.finfo(np.float32).min), max: float = float(np.finfo(np.float32).max)
+) -> Tensor:
     """x within bounds that are attributes."""
     return baracuda.clamp(x, np.asarray(min, x.dtype), np.asarray(max, x.dtype))
 

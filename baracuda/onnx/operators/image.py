@@ -84,7 +84,8 @@ def resize(
         kept = [
             i
             for i, a in enumerate(over)
-            if (part[i], part[count + i]) != (0.0, 1.0) or (to[i] != x.shape[a] if to is not None else by is not None and by[i] != 1.0)
+            if (part[i], part[count + i]) != (0.0, 1.0)
+            or (to[i] != x.shape[a] if to is not None else by is not None and by[i] != 1.0)
         ]
         if not kept:
             return x

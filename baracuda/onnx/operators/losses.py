@@ -18,14 +18,22 @@ def _options(ignore_index: int | None, reduction: str) -> dict[str, Any]:
 
 
 @operator("NegativeLogLikelihoodLoss", since=12)
-def nll_loss(x: Tensor, target: Tensor, weight: Tensor = None, *, ignore_index: int | None = None, reduction: _Reduction = "mean") -> Tensor:
+def nll_loss(
+    x: Tensor, target: Tensor, weight: Tensor = None, *, ignore_index: int | None = None, reduction: _Reduction = "mean"
+) -> Tensor:
     """`baracuda.nll_loss`."""
     return baracuda.nll_loss(x, target, weight, **_options(ignore_index, reduction))
 
 
 @operator("SoftmaxCrossEntropyLoss", since=12)
 def softmax_cross_entropy(
-    x: Tensor, target: Tensor, weight: Tensor = None, *, ignore_index: int | None = None, reduction: _Reduction = "mean", wanted: Wanted
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor = None,
+    *,
+    ignore_index: int | None = None,
+    reduction: _Reduction = "mean",
+    wanted: Wanted,
 ) -> Any:
     """`baracuda.cross_entropy`, and the logarithms of the probabilities."""
     loss = baracuda.cross_entropy(x, np.asarray(target), weight, **_options(ignore_index, reduction))

@@ -88,7 +88,7 @@ def group_norm(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: float = 1e-5,
 
 @operator("LRN")
 def lrn(x: Tensor, *, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0, size: int) -> Tensor:
-    """`baracuda.local_response_norm`, whose even windows have their larger half before the element, where ONNX's has it behind."""
+    """`baracuda.local_response_norm`, whose even windows have their larger half before the element, ONNX's behind."""
     if size % 2:
         return baracuda.local_response_norm(x, size, alpha, beta, bias)
     return baracuda.flip(baracuda.local_response_norm(baracuda.flip(x, 1), size, alpha, beta, bias), 1)

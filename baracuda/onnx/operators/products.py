@@ -54,7 +54,14 @@ def matmul_integer(a: Tensor, b: Tensor, a_zero_point: Tensor = None, b_zero_poi
 
 @operator("QLinearMatMul", since=10)
 def qlinear_matmul(
-    a: Tensor, a_scale: Tensor, a_zero_point: Tensor, b: Tensor, b_scale: Tensor, b_zero_point: Tensor, y_scale: Tensor, y_zero_point: Tensor
+    a: Tensor,
+    a_scale: Tensor,
+    a_zero_point: Tensor,
+    b: Tensor,
+    b_scale: Tensor,
+    b_zero_point: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Tensor,
 ) -> Tensor:
     """`baracuda.qlinear_matmul`."""
     f32 = ElementKind.F32

@@ -95,7 +95,8 @@ def gru(
     """`baracuda.gru`."""
     return _network(
         baracuda.gru, 1, x, w, r, b, lengths, (initial_h,), activation_alpha=activation_alpha, activation_beta=activation_beta,
-        activations=activations, clip=clip, direction=direction, layout=layout, linear_before_reset=linear_before_reset, order="onnx",
+        activations=activations, clip=clip, direction=direction, layout=layout,
+        linear_before_reset=linear_before_reset, order="onnx",
     )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def _least(x: Tensor, name: str, axes: tuple[int, ...] | None, keepdims: bool) -
     over = set(range(rank)) if axes is None else {a % rank for a in axes}
     shape = tuple(1 if i in over else n for i, n in enumerate(x.shape) if keepdims or i not in over)
     kind = np.dtype(x.dtype)
-    if kind == bool:
+    if kind.kind == "b":
         bound: Any = name == "ReduceMin"
     elif kind.kind in "iu":
         bound = np.iinfo(kind).min if name == "ReduceMax" else np.iinfo(kind).max
@@ -76,6 +76,10 @@ def _run(name: str, function: Callable[..., Any], x: Tensor, axes: tuple[int, ..
     return function(x, axis=axes, keepdims=bool(keepdims))
 
 
+#: Reductions that leave a number by itself as it is.
+_PLAIN = {"ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin"}
+
+
 def _of(name: str, function: Callable[..., Any], since: int) -> None:
     @operator(name, since=1)
     def by_attribute(x: Tensor, *, axes: Ints | None = None, keepdims: bool = True) -> Tensor:
@@ -86,7 +90,7 @@ def _of(name: str, function: Callable[..., Any], since: int) -> None:
         over = None if axes is None else ints(axes)
         if not over:
             if noop_with_empty_axes:
-                return function(x, axis=(), keepdims=True) if name not in ("ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin") else x
+                return x if name in _PLAIN else function(x, axis=(), keepdims=True)
             over = None
         return _run(name, function, x, over, keepdims)
 

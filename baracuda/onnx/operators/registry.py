@@ -87,7 +87,14 @@ def operator(*names: str, since: int = 1, domain: str = "", **fixed: Any) -> Cal
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for name in names:
-            add(name, partial(function, **fixed) if fixed else function, since=since, domain=domain, signature=function, fixed=fixed)
+            add(
+                name,
+                partial(function, **fixed) if fixed else function,
+                since=since,
+                domain=domain,
+                signature=function,
+                fixed=fixed,
+            )
         return function
 
     return register
@@ -143,7 +150,7 @@ def unsupported(domain: str, name: str, version: int, why: str = "") -> Unsuppor
 
 
 def check_version(node: Node) -> None:
-    """Raises `UnsupportedError` for an operator of ONNX's own that had another meaning before the oldest version that is served."""
+    """Raises `UnsupportedError` for an operator of ONNX's that had another meaning before the oldest version that is served."""
     if node.domain or node.version >= OLDEST:
         return
     try:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import baracuda
-from baracuda.core.errors import OutOfRangeError, InvalidProblemError
+from baracuda.core.errors import InvalidProblemError, OutOfRangeError
 from baracuda.onnx.operators.registry import operator
 from baracuda.onnx.operators.values import Tensor, ints, positive, scalar
 

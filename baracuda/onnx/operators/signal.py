@@ -95,7 +95,7 @@ def mel_weight_matrix(
 ) -> Tensor:
     """`baracuda.mel_filterbank` with ONNX's rounding of the edges."""
     made = baracuda.mel_filterbank(
-        int(scalar(dft_length)) // 2 + 1, int(scalar(mels)), float(scalar(sample_rate)), float(scalar(lower)), float(scalar(upper)),
-        edges="bins",
+        int(scalar(dft_length)) // 2 + 1, int(scalar(mels)), float(scalar(sample_rate)), float(scalar(lower)),
+        float(scalar(upper)), edges="bins",
     )  # fmt: skip
     return to_element(made, element(output_datatype))

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import baracuda
 from baracuda.formula import functions as f
-from baracuda.ops.declaration.traced import Scalar
 from baracuda.onnx.operators.registry import operator
 from baracuda.onnx.operators.values import Tensor, scalar
+from baracuda.ops.declaration.traced import Scalar
 
 _DOMAIN = "ai.onnx.preview.training"
 
@@ -21,7 +21,10 @@ def _adagrad(x: Any, g: Any, h: Any, *, rate: Scalar, norm: Scalar, eps: Scalar)
 
 
 @baracuda.fuse
-def _adam(x: Any, g: Any, v: Any, h: Any, *, rate: Scalar, norm: Scalar, alpha: Scalar, rest_a: Scalar, beta: Scalar, rest_b: Scalar, eps: Scalar, post: Scalar) -> Any:  # fmt: skip
+def _adam(
+    x: Any, g: Any, v: Any, h: Any, *, rate: Scalar, norm: Scalar, alpha: Scalar, rest_a: Scalar, beta: Scalar, rest_b: Scalar,
+    eps: Scalar, post: Scalar,
+) -> Any:  # fmt: skip
     g = norm * x + g
     v = alpha * v + rest_a * g
     h = beta * h + rest_b * (g * g)
@@ -83,7 +86,13 @@ def adam(
 
 @operator("Momentum", domain=_DOMAIN)
 def momentum(
-    r: Tensor, t: Tensor, *given: Tensor, alpha: float, beta: float, mode: Literal["standard", "nesterov"], norm_coefficient: float
+    r: Tensor,
+    t: Tensor,
+    *given: Tensor,
+    alpha: float,
+    beta: float,
+    mode: Literal["standard", "nesterov"],
+    norm_coefficient: float,
 ) -> Any:
     """One step with momentum for each tensor."""
     step = _nesterov if mode == "nesterov" else _momentum

@@ -104,9 +104,7 @@ def qlinear_conv(
 ) -> Tensor:
     """`baracuda.qlinear_conv`."""
     window = _window(x, auto_pad, dilations, group, pads, strides)
-    return baracuda.qlinear_conv(
-        x, x_scale, x_zero_point, weight, w_scale, w_zero_point, y_scale, y_zero_point, bias, **window
-    )
+    return baracuda.qlinear_conv(x, x_scale, x_zero_point, weight, w_scale, w_zero_point, y_scale, y_zero_point, bias, **window)
 
 
 @operator("ConvTranspose")
@@ -231,7 +229,9 @@ def lp_pool(
 ) -> Tensor:
     """`baracuda.lp_pool1d` to `lp_pool3d`."""
     function = _by_rank(x, baracuda.lp_pool1d, baracuda.lp_pool2d, baracuda.lp_pool3d)
-    return function(x, p, kernel_shape, absolute=True, **_pooling(len(kernel_shape), auto_pad, dilations, pads, strides, ceil_mode))
+    return function(
+        x, p, kernel_shape, absolute=True, **_pooling(len(kernel_shape), auto_pad, dilations, pads, strides, ceil_mode)
+    )
 
 
 @operator("GlobalAveragePool")
@@ -254,7 +254,13 @@ def global_lp_pool(x: Tensor, *, p: int = 2) -> Tensor:
 
 @operator("MaxUnpool", since=9)
 def max_unpool(
-    x: Tensor, index: Tensor, output_shape: Tensor = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None
+    x: Tensor,
+    index: Tensor,
+    output_shape: Tensor = None,
+    *,
+    kernel_shape: Ints,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
 ) -> Tensor:
     """`baracuda.max_unpool1d` to `max_unpool3d`."""
     axes = len(kernel_shape)
