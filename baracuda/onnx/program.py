@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,8 +15,12 @@ from baracuda.onnx import functions
 from baracuda.onnx.node import Graph, Node, Subgraph
 from baracuda.onnx.operators import registry
 
-#: Folding keeps no constant larger than this that was not in the file.
-_LARGEST_FOLDED = 1 << 20
+#: Folding makes no more bytes than this of constants that are not in the file.
+_LARGEST_FOLDED = 1 << 31
+#: What makes much of little: folded only where the inputs say how much, and else where the graph runs.
+_GROWING = {"Tile", "Range", "Pad", "Resize", "Upsample", "OneHot", "EyeLike", "CenterCropPad", "Einsum", "MatMul", "Gemm", "Col2Im",
+            "AffineGrid", "MaxUnpool", "ConvTranspose", "GridSample", "RoiAlign", "HannWindow", "HammingWindow",
+            "BlackmanWindow", "MelWeightMatrix", "DFT", "STFT"}  # fmt: skip
 _NOT_FOLDED = {"If", "Loop", "Scan", "RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike", "Bernoulli",
                "Multinomial", "Dropout"}  # fmt: skip
 
@@ -39,6 +44,7 @@ class Program:
         self.graph = graph
         self.constants = dict(graph.constants)
         calls = [(n, *_serve(n, library)) for n in graph.nodes]
+        self._left = _LARGEST_FOLDED
         if fold:
             calls = [c for c in calls if not self._folded(*c)]
         self.steps = self._steps(calls)
@@ -46,14 +52,15 @@ class Program:
     def _folded(self, node: Node, call: Callable[..., Any], captures: bool) -> bool:
         if captures or node.operator in _NOT_FOLDED or not all(n in self.constants for n in node.inputs if n):
             return False
+        if (size := _size_asked(node, self.constants)) is None or size > self._left:
+            return False
         try:
             found = _tuple(call(*(self.constants[n] if n else None for n in node.inputs)))
         except Error:
             return False  # what is wrong is said where the graph runs, if it ever does
         if len(found) < sum(map(bool, node.outputs)) or any(not isinstance(v, np.ndarray) for v in found):
             return False
-        if node.inputs and sum(v.nbytes for v in found) > _LARGEST_FOLDED:
-            return False
+        self._left -= sum(v.nbytes for v in found)
         self.constants.update({n: v for n, v in zip(node.outputs, found, strict=False) if n})
         return True
 
@@ -88,6 +95,21 @@ class Program:
             return tuple(known[n] if n else None for n in self.graph.outputs)
         except KeyError as e:
             raise InvalidProblemError(f"graph {self.graph.name!r}: nothing makes output {e.args[0]!r}") from None
+
+
+def _size_asked(node: Node, constants: Mapping[str, Any]) -> int | None:
+    """How many bytes a node may make of its constants, at most; None where it is not to be folded."""
+    given = [constants[n] for n in node.inputs if n]
+    if node.operator in ("ConstantOfShape", "Expand"):
+        return 16 * math.prod(max(int(n), 1) for n in np.asarray(given[-1]).reshape(-1))
+    if node.operator in _GROWING or node.domain:
+        return None
+    largest = max((math.prod(x.shape) for x in given), default=1)
+    shapes = [x.shape for x in given]
+    try:
+        return 16 * max(largest, math.prod(np.broadcast_shapes(*shapes)))
+    except ValueError:
+        return 16 * largest * max(len(given), 1)
 
 
 def _captured(node: Node) -> list[str]:
