@@ -10,6 +10,7 @@ import collections
 import time
 from pathlib import Path
 
+from baracuda import Device
 from tests.conformance.onnx_cases import cases, reason, run
 
 
@@ -18,7 +19,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--only", default="", help="a part of the tests' names")
     options.add_argument("--failures", type=Path, help="a file for what failed, and how")
+    options.add_argument("--device", default="cpu", help="cpu, cuda, or own: our own arrays on the CPU")
     given = options.parse_args()
+    device = Device.cpu() if given.device == "own" else given.device
     counts: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0, 0])
     failures: list[str] = []
     begin = time.perf_counter()
@@ -31,7 +34,7 @@ def main() -> None:
             counts[operator][2] += 1
             continue
         try:
-            run(case)
+            run(case, device)
             counts[operator][0] += 1
         except Exception as e:  # a tool that counts: whatever a test raises is a failure
             counts[operator][1] += 1

@@ -9,6 +9,7 @@ import onnx
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 from baracuda.onnx.loaded import Model, load
+from baracuda.onnx.placement import to_numpy
 
 
 class Prepared(BackendRep):
@@ -23,11 +24,12 @@ class Prepared(BackendRep):
             found = self._model.run((), inputs)
         else:
             found = self._model.run(tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,))
+        found = to_numpy(found)
         return namedtupledict("Outputs", list(self._model.outputs))(*found)
 
 
 class BaracudaBackend(Backend):
-    """Models run on the CPU."""
+    """Models run on the CPU, or on a CUDA device."""
 
     @classmethod
     def is_compatible(cls, model: Any, device: str = "CPU", **_: Any) -> bool:
@@ -43,7 +45,7 @@ class BaracudaBackend(Backend):
     @classmethod
     def prepare(cls, model: Any, device: str = "CPU", **_: Any) -> Prepared:
         """The model, loaded."""
-        return Prepared(load(model, device=device.split(":")[0].lower()))
+        return Prepared(load(model, device=device.lower()))
 
     @classmethod
     def run_node(cls, node: Any, inputs: Any, device: str = "CPU", outputs_info: Any = None, **options: Any) -> tuple[Any, ...]:
@@ -62,7 +64,7 @@ class BaracudaBackend(Backend):
     @classmethod
     def supports_device(cls, device: str) -> bool:
         """Whether models run there."""
-        return device.split(":")[0] == "CPU"
+        return device.split(":")[0] in ("CPU", "CUDA")
 
 
 is_compatible = BaracudaBackend.is_compatible

@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 from onnx import defs, helper
 
+from baracuda.core.device import Device
 from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx import graph, model
 from baracuda.onnx.node import Node
@@ -22,17 +23,23 @@ class Library:
     """The functions that a model's nodes may call."""
 
     def __init__(
-        self, local: Sequence[onnx.FunctionProto], opsets: Mapping[str, int], folder: Path | None, depth: int = 0
+        self,
+        local: Sequence[onnx.FunctionProto],
+        opsets: Mapping[str, int],
+        folder: Path | None,
+        device: Device | None = None,
+        depth: int = 0,
     ) -> None:
         self._local = {("" if f.domain == "ai.onnx" else f.domain, f.name, f.overload): f for f in local}
         self._folder = folder
         self._opsets = opsets
         self._depth = depth
+        self.device = device
 
     def _within(self) -> Library:
         if self._depth >= _DEEPEST:
             raise InvalidProblemError(f"functions call one another more than {_DEEPEST} deep")
-        return Library(tuple(self._local.values()), self._opsets, self._folder, self._depth + 1)
+        return Library(tuple(self._local.values()), self._opsets, self._folder, self.device, self._depth + 1)
 
     def local(self, node: Node) -> Callable[..., Any] | None:
         """The model's own function of that name; None where it has none."""

@@ -11,6 +11,7 @@ import onnx
 from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx import graph, model
 from baracuda.onnx.functions import Library
+from baracuda.onnx.placement import device_of, placed
 from baracuda.onnx.program import Program
 
 
@@ -25,11 +26,12 @@ class Model:
         The version of each domain that the model is written in; "" is ONNX's own.
     """
 
-    def __init__(self, source: Any, device: str = "cpu") -> None:
+    def __init__(self, source: Any, device: Any = None) -> None:
         proto, folder = model.read(source)
         self.opsets = model.opsets(proto.opset_import)
+        self.device = device_of(device)
         self._graph = graph.read(proto.graph, self.opsets, folder)
-        self._program = Program(self._graph, Library(proto.functions, self.opsets, folder))
+        self._program = Program(self._graph, Library(proto.functions, self.opsets, folder, self.device))
         self.inputs = self._graph.inputs
         self.outputs = self._graph.outputs
         self._optional = {n for n in self.inputs if _is_optional(self._graph.kinds.get(n))}
@@ -52,16 +54,19 @@ class Model:
         if missing := [n for n in self.inputs if n not in given and n not in self._optional]:
             raise InvalidProblemError(f"input {missing[0]!r} is missing; expected {', '.join(self.inputs)}")
         taken = [_taken(n, given.get(n), self._graph.kinds.get(n)) for n in self.inputs]
-        return tuple(self._program(taken))
+        return tuple(self._program([placed(v, self.device) for v in taken]))
 
 
-def load(source: Any, *, device: str = "cpu") -> Model:
+def load(source: Any, *, device: Any = None) -> Model:
     """The model as a callable: `load("model.onnx")(x)`.
 
     Parameters
     ----------
     source
         A path, bytes, or an `onnx.ModelProto`. External data is read from the model's folder and nowhere else.
+    device
+        "cpu": inputs and results are NumPy's arrays. "cuda", "cuda:1" or a `Device`: inputs of any kind are put there, results
+        are our arrays there.
 
     Raises
     ------

@@ -10,16 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.core.device import Device
 from baracuda.core.errors import Error, InvalidProblemError
 from baracuda.onnx import functions
 from baracuda.onnx.node import Graph, Node, Subgraph
 from baracuda.onnx.operators import registry
+from baracuda.onnx.placement import beside, placed
 
 #: Folding makes no more bytes than this of constants that are not in the file.
 _LARGEST_FOLDED = 1 << 31
 #: What makes much of little: folded only where the inputs say how much, and else where the graph runs.
-_GROWING = {"Tile", "Range", "Pad", "Resize", "Upsample", "OneHot", "EyeLike", "CenterCropPad", "Einsum", "MatMul", "Gemm", "Col2Im",
-            "AffineGrid", "MaxUnpool", "ConvTranspose", "GridSample", "RoiAlign", "HannWindow", "HammingWindow",
+_GROWING = {"Tile", "Range", "Pad", "Resize", "Upsample", "OneHot", "EyeLike", "CenterCropPad", "Einsum", "MatMul", "Gemm",
+            "Col2Im", "AffineGrid", "MaxUnpool", "ConvTranspose", "GridSample", "RoiAlign", "HannWindow", "HammingWindow",
             "BlackmanWindow", "MelWeightMatrix", "DFT", "STFT"}  # fmt: skip
 _NOT_FOLDED = {"If", "Loop", "Scan", "RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike", "Bernoulli",
                "Multinomial", "Dropout"}  # fmt: skip
@@ -48,6 +50,7 @@ class Program:
         if fold:
             calls = [c for c in calls if not self._folded(*c)]
         self.steps = self._steps(calls)
+        self._place(library.device)
 
     def _folded(self, node: Node, call: Callable[..., Any], captures: bool) -> bool:
         if captures or node.operator in _NOT_FOLDED or not all(n in self.constants for n in node.inputs if n):
@@ -63,6 +66,14 @@ class Program:
         self._left -= sum(v.nbytes for v in found)
         self.constants.update({n: v for n, v in zip(node.outputs, found, strict=False) if n})
         return True
+
+    def _place(self, device: Device | None) -> None:
+        """Put constants on the device, but those that an operator reads on the host."""
+        if device is None:
+            return
+        read = {n for s in self.steps for i, n in enumerate(s.inputs) if _hosted(s.node)(i)}
+        read |= {c for s in self.steps for c in _captured(s.node)}
+        self.constants = {n: v if n in read else placed(v, device) for n, v in self.constants.items()}
 
     def _steps(self, calls: Sequence[tuple[Node, Callable[..., Any], bool]]) -> tuple[Step, ...]:
         kept = {*self.graph.outputs, *self.constants}
@@ -112,6 +123,12 @@ def _size_asked(node: Node, constants: Mapping[str, Any]) -> int | None:
         return 16 * largest * max(len(given), 1)
 
 
+def _hosted(node: Node) -> Callable[[int], bool]:
+    """Which inputs of a node are read on the host."""
+    entry = registry.find(node.domain, node.operator, node.version)
+    return (lambda i: False) if entry is None else entry.hosted.__contains__
+
+
 def _captured(node: Node) -> list[str]:
     return [c for a in node.attributes.values() if isinstance(a, Subgraph) for c in a.graph.captured]
 
@@ -133,7 +150,7 @@ def _serve(node: Node, library: functions.Library) -> tuple[Callable[..., Any], 
     registry.check_version(node)
     if entry := registry.find(node.domain, node.operator, node.version):
         graphs = {k: a for k, a in node.attributes.items() if isinstance(a, Subgraph)}
-        call = entry.bind(node)
+        call = beside(entry.bind(node), entry.hosted.__contains__, library.device)
         if not graphs:
             return call, False
         bodies = {k: Program(a.graph, library) for k, a in graphs.items()}

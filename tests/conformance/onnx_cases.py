@@ -10,6 +10,8 @@ import numpy as np
 import onnx
 from onnx.backend.test.runner import Runner
 
+import baracuda
+import baracuda.onnx
 from baracuda.onnx import backend
 
 #: By operator: what it computes is nothing that this library has tensors for, or depends on another generator.
@@ -64,10 +66,10 @@ def cases() -> list[Any]:
         return list(collect_testcases(None))
 
 
-def run(case: Any) -> None:
+def run(case: Any, device: Any = None) -> None:
     """Raises where a case does not give what it recorded."""
     with np.errstate(all="ignore"):
-        prepared = backend.prepare(case.model)
+        prepared = backend.Prepared(baracuda.onnx.load(case.model, device=device))
         for inputs, outputs in case.data_sets:
             _compare(outputs, prepared.run(list(inputs)), case)
 

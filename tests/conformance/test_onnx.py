@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.backend.test
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx.backend.test.runner import Runner
 
 import baracuda
 import baracuda.onnx
@@ -34,6 +36,33 @@ def test_node_tests(full: bool) -> None:
             except Exception as e:
                 failures.append(f"{case.name}: {type(e).__name__}: {e}")
     assert not failures, "\n".join(failures)
+
+
+def test_node_tests_with_our_own_arrays(full: bool) -> None:
+    """What is read on the host, and what lies on a device, is told apart: arrays of our own stand for a GPU's here."""
+    failures = []
+    for i, case in enumerate(c for c in cases() if not reason(c) and c.name not in FAILING):
+        if full or i % 25 == 7:
+            try:
+                run(case, baracuda.Device.cpu())
+            except Exception as e:
+                failures.append(f"{case.name}: {type(e).__name__}: {e}")
+    assert not failures, "\n".join(failures)
+
+
+LIGHT = sorted((Path(onnx.backend.test.__file__).parent / "data" / "light").glob("*.onnx"))
+
+
+@pytest.mark.parametrize("path", LIGHT, ids=lambda p: p.stem)
+def test_light_models_give_what_they_recorded(path: Path, full: bool) -> None:
+    if not full and "squeezenet" not in path.stem:
+        pytest.skip("runs with --full")
+    f = baracuda.onnx.load(path)
+    graph = onnx.load(path).graph
+    kinds = {i.name: i for i in graph.input}
+    y = f(*(Runner.generate_dummy_data(kinds[n]) for n in f.inputs))
+    expected = numpy_helper.to_array(onnx.TensorProto.FromString(path.with_name(f"{path.stem}_output_0.pb").read_bytes()))
+    np.testing.assert_allclose(y, expected, rtol=1e-3, atol=1e-7)
 
 
 def test_what_is_said_to_fail_does() -> None:

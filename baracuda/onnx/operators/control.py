@@ -10,17 +10,17 @@ import numpy as np
 import baracuda
 from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx.operators.registry import Body, Ints, Wanted, operator
-from baracuda.onnx.operators.values import Tensor, scalar
+from baracuda.onnx.operators.values import Host, Tensor, scalar
 
 
 @operator("If")
-def if_(condition: Tensor, *, then_branch: Body, else_branch: Body) -> tuple[Any, ...]:
+def if_(condition: Host, *, then_branch: Body, else_branch: Body) -> tuple[Any, ...]:
     """One of two graphs."""
     return then_branch() if scalar(condition) else else_branch()
 
 
 @operator("Loop")
-def loop(trips: Tensor = None, condition: Tensor = None, *carried: Any, body: Body, wanted: Wanted) -> tuple[Any, ...]:
+def loop(trips: Host = None, condition: Host = None, *carried: Any, body: Body, wanted: Wanted) -> tuple[Any, ...]:
     """The graph as often as trips say, or while its first result is true; what it makes beyond what it carries is stacked."""
     state = tuple(carried)
     most = None if trips is None else int(scalar(trips))

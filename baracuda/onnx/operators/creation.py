@@ -11,7 +11,7 @@ import baracuda
 from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx.operators.elements import to_element
 from baracuda.onnx.operators.registry import Floats, Ints, Strings, operator
-from baracuda.onnx.operators.values import Tensor, element, ints, scalar
+from baracuda.onnx.operators.values import Host, Tensor, element, ints, near, scalar
 
 
 @operator("Constant")
@@ -43,7 +43,7 @@ def constant(
 
 
 @operator("ConstantOfShape", since=9)
-def constant_of_shape(shape: Tensor, *, value: np.ndarray | None = None) -> Tensor:
+def constant_of_shape(shape: Host, *, value: np.ndarray | None = None) -> Tensor:
     """A tensor whose every element is a number."""
     value = np.zeros(1, np.float32) if value is None else value
     extents = ints(shape)
@@ -62,7 +62,7 @@ def eye_like(x: Tensor, *, dtype: int | None = None, k: int = 0) -> Tensor:
 
 
 @operator("Range", since=11)
-def range_(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
+def range_(start: Host, limit: Host, delta: Host) -> Tensor:
     """Numbers from start on, by delta, before limit."""
     begin, end, step = scalar(start), scalar(limit), scalar(delta)
     if step == 0:
@@ -76,13 +76,13 @@ def range_(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
 
 
 @operator("OneHot", since=9)
-def one_hot(indices: Tensor, depth: Tensor, values: Tensor, *, axis: int = -1) -> Tensor:
+def one_hot(indices: Tensor, depth: Host, values: Tensor, *, axis: int = -1) -> Tensor:
     """values[1] where the index says, values[0] elsewhere; an index out of range says nowhere."""
     count = int(scalar(depth))
     at = axis % (len(indices.shape) + 1)
-    numbers = baracuda.arange(0, count, 1, np.dtype(np.int64))
+    numbers = baracuda.arange(0, count, 1, np.dtype(np.int64), like=indices)
     index = baracuda.unsqueeze(to_element(indices, np.dtype(np.int64)), (at,))
-    index = baracuda.where(baracuda.lt(index, np.int64(0)), baracuda.add(index, np.int64(count)), index)
+    index = baracuda.where(baracuda.lt(index, near(0, index)), baracuda.add(index, near(count, index)), index)
     shape = tuple(count if i == at else 1 for i in range(len(indices.shape) + 1))
     hot = baracuda.eq(index, baracuda.reshape(numbers, shape))
     off, on = baracuda.split(values, 1)

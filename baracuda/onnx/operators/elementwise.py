@@ -10,7 +10,7 @@ import numpy as np
 import baracuda
 from baracuda.onnx.operators import registry
 from baracuda.onnx.operators.registry import operator
-from baracuda.onnx.operators.values import Tensor
+from baracuda.onnx.operators.values import Tensor, near
 
 for _name, _function in {
     "Abs": baracuda.abs, "Acos": baracuda.acos, "Acosh": baracuda.acosh, "Asin": baracuda.asin, "Asinh": baracuda.asinh,
@@ -84,7 +84,7 @@ def total(*x: Tensor) -> Tensor:
 @operator("Mean")
 def mean(*x: Tensor) -> Tensor:
     """The sum, from the left, over the number of tensors."""
-    return baracuda.div(reduce(baracuda.add, x), np.asarray(len(x), x[0].dtype))
+    return baracuda.div(reduce(baracuda.add, x), near(len(x), x[0]))
 
 
 @operator("IsInf", since=10)
@@ -104,7 +104,7 @@ def clip_by_attributes(
     x: Tensor, *, min: float = float(np.finfo(np.float32).min), max: float = float(np.finfo(np.float32).max)
 ) -> Tensor:
     """x within bounds that are attributes."""
-    return baracuda.clamp(x, np.asarray(min, x.dtype), np.asarray(max, x.dtype))
+    return baracuda.clamp(x, near(min, x), near(max, x))
 
 
 @operator("Clip", since=11)

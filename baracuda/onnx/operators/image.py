@@ -9,7 +9,7 @@ import numpy as np
 import baracuda
 from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx.operators.registry import Floats, Ints, operator
-from baracuda.onnx.operators.values import Tensor, host, ints, scalar
+from baracuda.onnx.operators.values import Host, Tensor, host, ints, scalar
 
 
 def _resized(
@@ -33,7 +33,7 @@ def upsample_by_attribute(x: Tensor, *, mode: Literal["nearest", "linear"] = "ne
 
 
 @operator("Upsample", since=9)
-def upsample(x: Tensor, scales: Tensor, *, mode: Literal["nearest", "linear"] = "nearest") -> Tensor:
+def upsample(x: Tensor, scales: Host, *, mode: Literal["nearest", "linear"] = "nearest") -> Tensor:
     """`baracuda.interpolate`, places counted from the first element's."""
     axes = tuple(range(len(x.shape)))
     options = {"nearest_mode": "floor"} if mode == "nearest" else {}
@@ -41,7 +41,7 @@ def upsample(x: Tensor, scales: Tensor, *, mode: Literal["nearest", "linear"] = 
 
 
 @operator("Resize", since=10)
-def resize_by_scales(x: Tensor, scales: Tensor, *, mode: Literal["nearest", "linear"] = "nearest") -> Tensor:
+def resize_by_scales(x: Tensor, scales: Host, *, mode: Literal["nearest", "linear"] = "nearest") -> Tensor:
     """Resize of version 10 is Upsample, and makes smaller too."""
     return upsample(x, scales, mode=mode)
 
@@ -49,9 +49,9 @@ def resize_by_scales(x: Tensor, scales: Tensor, *, mode: Literal["nearest", "lin
 @operator("Resize", since=11)
 def resize(
     x: Tensor,
-    roi: Tensor = None,
-    scales: Tensor = None,
-    sizes: Tensor = None,
+    roi: Host = None,
+    scales: Host = None,
+    sizes: Host = None,
     *,
     antialias: bool = False,
     axes: Ints | None = None,
@@ -113,7 +113,7 @@ def grid_sample(
 
 
 @operator("AffineGrid", since=20)
-def affine_grid(theta: Tensor, size: Tensor, *, align_corners: bool = False) -> Tensor:
+def affine_grid(theta: Tensor, size: Host, *, align_corners: bool = False) -> Tensor:
     """`baracuda.affine_grid`."""
     return baracuda.affine_grid(theta, ints(size), align_corners)
 
@@ -162,9 +162,9 @@ def roi_align(
 def non_max_suppression(
     boxes: Tensor,
     scores: Tensor,
-    max_output: Tensor = None,
-    iou_threshold: Tensor = None,
-    score_threshold: Tensor = None,
+    max_output: Host = None,
+    iou_threshold: Host = None,
+    score_threshold: Host = None,
     *,
     center_point_box: bool = False,
 ) -> Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 
 import baracuda
 from baracuda.onnx.operators.registry import Wanted, operator
-from baracuda.onnx.operators.values import Tensor, positive, scalar
+from baracuda.onnx.operators.values import Host, Tensor, near, positive, scalar
 
 _REDUCE = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin"}
 _Reduction = Literal["none", "add", "mul", "max", "min"]
@@ -68,15 +68,15 @@ def tensor_scatter(
     """update written along an axis from each sample's own place on."""
     at = positive(axis, len(cache.shape))
     steps, capacity = update.shape[at], cache.shape[at]
-    start = np.zeros(cache.shape[0], np.int64) if write is None else write
+    start = baracuda.zeros((cache.shape[0],), np.dtype(np.int64), like=cache) if write is None else write
     line = [1] * len(cache.shape)
     line[at] = steps
     places = baracuda.add(
-        baracuda.reshape(baracuda.arange(0, steps, 1, np.dtype(np.int64)), tuple(line)),
+        baracuda.reshape(baracuda.arange(0, steps, 1, np.dtype(np.int64), like=update), tuple(line)),
         baracuda.reshape(start, (cache.shape[0], *(1,) * (len(cache.shape) - 1))),
     )
     if mode == "circular":
-        places = baracuda.remainder(places, np.int64(capacity))
+        places = baracuda.remainder(places, near(capacity, places))
     return baracuda.scatter(cache, baracuda.broadcast_to(places, tuple(update.shape)), update, axis=at)
 
 
@@ -93,7 +93,7 @@ def compress(x: Tensor, condition: Tensor, *, axis: int | None = None) -> Tensor
 
 
 @operator("TopK", since=10)
-def topk(x: Tensor, k: Tensor, *, axis: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, ...]:
+def topk(x: Tensor, k: Host, *, axis: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, ...]:
     """`baracuda.topk`."""
     return tuple(baracuda.topk(x, scalar(k), axis=axis, largest=largest, sorted=sorted))
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
-
 import baracuda
 from baracuda.onnx.operators.registry import Wanted, operator
 from baracuda.onnx.operators.values import Tensor
@@ -36,5 +34,5 @@ def softmax_cross_entropy(
     wanted: Wanted,
 ) -> Any:
     """`baracuda.cross_entropy`, and the logarithms of the probabilities."""
-    loss = baracuda.cross_entropy(x, np.asarray(target), weight, **_options(ignore_index, reduction))
+    loss = baracuda.cross_entropy(x, target, weight, **_options(ignore_index, reduction))
     return (loss, baracuda.log_softmax(x, axis=1)) if wanted > 1 else loss

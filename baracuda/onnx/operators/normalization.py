@@ -10,7 +10,7 @@ import baracuda
 from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx.operators.elements import to_element
 from baracuda.onnx.operators.registry import Wanted, operator
-from baracuda.onnx.operators.values import Tensor, positive, scalar
+from baracuda.onnx.operators.values import Host, Tensor, near, positive, scalar
 
 
 @operator("BatchNormalization", since=7)
@@ -34,7 +34,7 @@ def batch_norm(
     y = baracuda.batch_norm(x, own_mean, own_var, scale, bias, eps=epsilon)
 
     def moved(old: Tensor, new: Tensor) -> Tensor:
-        return baracuda.lerp(to_element(new, old.dtype), old, np.asarray(momentum, np.dtype(old.dtype)))
+        return baracuda.lerp(to_element(new, old.dtype), old, near(momentum, old))
 
     return y, moved(mean, own_mean), moved(var, own_var)
 
@@ -107,7 +107,7 @@ def dropout_by_attribute(x: Tensor, *, ratio: float = 0.5, wanted: Wanted) -> An
 
 
 @operator("Dropout", since=12)
-def dropout(x: Tensor, ratio: Tensor = None, training_mode: Tensor = None, *, seed: int | None = None, wanted: Wanted) -> Any:
+def dropout(x: Tensor, ratio: Host = None, training_mode: Host = None, *, seed: int | None = None, wanted: Wanted) -> Any:
     """x itself, or in training `baracuda.dropout` with a key that the seed makes."""
     p = 0.5 if ratio is None else float(scalar(ratio))
     if training_mode is None or not scalar(training_mode) or p == 0.0:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import baracuda
 from baracuda.core.elements import ElementKind
 from baracuda.onnx.operators.registry import operator
-from baracuda.onnx.operators.values import Tensor
+from baracuda.onnx.operators.values import Tensor, near
 
 
 @operator("MatMul")
@@ -25,7 +23,7 @@ def gemm(
     b = baracuda.permute(b, (1, 0)) if transB else b
     if c is None:
         y = baracuda.matmul(a, b)
-        return y if alpha == 1.0 else baracuda.mul(y, np.asarray(alpha, np.dtype(y.dtype)))
+        return y if alpha == 1.0 else baracuda.mul(y, near(alpha, y))
     return baracuda.addmm(baracuda.broadcast_to(c, (a.shape[0], b.shape[1])), a, b, beta=beta, alpha=alpha)
 
 

@@ -12,7 +12,7 @@ from baracuda.core.elements import ElementKind
 from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx.operators.elements import to_element
 from baracuda.onnx.operators.registry import operator
-from baracuda.onnx.operators.values import Tensor, element, float_of, positive
+from baracuda.onnx.operators.values import Tensor, element, float_of, near, positive
 
 _F32 = np.dtype(np.float32)
 
@@ -60,7 +60,7 @@ def quantize_linear(
     y = baracuda.cast(baracuda.round(y), dtype=ElementKind.F32)
     if zero_point is not None:
         y = baracuda.add(y, _spread(to_element(zero_point, _F32), x, axis, block_size))
-    return to_element(baracuda.clamp(y, np.float32(least), np.float32(most)), kind)
+    return to_element(baracuda.clamp(y, near(least, y), near(most, y)), kind)
 
 
 @operator("DequantizeLinear", since=10)

@@ -46,7 +46,7 @@ def _network(
         if b is not None:
             params += baracuda.split(baracuda.select(b, 0, d), b.shape[1] // 2, 0)
     if any(s is not None for s in initial):
-        given = tuple(baracuda.zeros((directions, batch, hidden), np.dtype(x.dtype)) if s is None else s for s in initial)
+        given = tuple(baracuda.zeros((directions, batch, hidden), np.dtype(x.dtype), like=x) if s is None else s for s in initial)
         hx: Any = given if states > 1 else given[0]
     else:
         hx = None

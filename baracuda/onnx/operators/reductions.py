@@ -9,7 +9,7 @@ import numpy as np
 
 import baracuda
 from baracuda.onnx.operators.registry import Ints, operator
-from baracuda.onnx.operators.values import Tensor, ints, scalar
+from baracuda.onnx.operators.values import Host, Tensor, ints, near, scalar
 
 
 def _l1(x: Tensor, **options: Any) -> Tensor:
@@ -86,7 +86,7 @@ def _of(name: str, function: Callable[..., Any], since: int) -> None:
         return _run(name, function, x, axes, keepdims)
 
     @operator(name, since=since)
-    def by_input(x: Tensor, axes: Tensor = None, *, keepdims: bool = True, noop_with_empty_axes: bool = False) -> Tensor:
+    def by_input(x: Tensor, axes: Host = None, *, keepdims: bool = True, noop_with_empty_axes: bool = False) -> Tensor:
         over = None if axes is None else ints(axes)
         if not over:
             if noop_with_empty_axes:
@@ -104,7 +104,7 @@ def _arg(x: Tensor, largest: bool, axis: int, keepdims: bool, last: bool) -> Ten
     if not last:
         return find(x, axis=axis, keepdims=bool(keepdims))
     backwards = find(baracuda.flip(x, axis), axis=axis, keepdims=bool(keepdims))
-    return baracuda.sub(np.asarray(x.shape[axis] - 1, np.int64), backwards)
+    return baracuda.sub(near(x.shape[axis] - 1, x, np.int64), backwards)
 
 
 @operator("ArgMax")
@@ -120,12 +120,12 @@ def argmin(x: Tensor, *, axis: int = 0, keepdims: bool = True, select_last_index
 
 
 @operator("CumSum", since=11)
-def cumsum(x: Tensor, axis: Tensor, *, exclusive: bool = False, reverse: bool = False) -> Tensor:
+def cumsum(x: Tensor, axis: Host, *, exclusive: bool = False, reverse: bool = False) -> Tensor:
     """Sums up to each element."""
     return _in_own_element(baracuda.cumsum)(x, axis=scalar(axis), reverse=bool(reverse), exclusive=bool(exclusive))
 
 
 @operator("CumProd", since=26)
-def cumprod(x: Tensor, axis: Tensor, *, exclusive: bool = False, reverse: bool = False) -> Tensor:
+def cumprod(x: Tensor, axis: Host, *, exclusive: bool = False, reverse: bool = False) -> Tensor:
     """Products up to each element."""
     return _in_own_element(baracuda.cumprod)(x, axis=scalar(axis), reverse=bool(reverse), exclusive=bool(exclusive))

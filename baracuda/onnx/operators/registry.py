@@ -54,6 +54,7 @@ class Operator:
     most: int | None
     attributes: Mapping[str, Any]
     required: frozenset[str]
+    hosted: frozenset[int] = frozenset()
 
     def bind(self, node: Node) -> Callable[..., Any]:
         """The function with the node's attributes, which are checked here and nowhere else."""
@@ -120,6 +121,7 @@ def add(
         signature = signature or function
         parameters = inspect.signature(signature).parameters.values()
         hints = typing.get_type_hints(signature)
+        marked = typing.get_type_hints(signature, include_extras=True)
         tensors = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         words = [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in (fixed or {})]
         kinds = {p.name: hints[p.name] for p in words}
@@ -131,7 +133,8 @@ def add(
             sum(p.default is p.empty for p in tensors),
             None if any(p.kind is p.VAR_POSITIONAL for p in parameters) else len(tensors),
             kinds,
-            frozenset(p.name for p in words if p.default is p.empty and kinds[p.name] not in (Wanted, Version)),
+            hosted=frozenset(i for i, p in enumerate(tensors) if "__metadata__" in dir(marked[p.name])),
+            required=frozenset(p.name for p in words if p.default is p.empty and kinds[p.name] not in (Wanted, Version)),
         )
     entries.append(entry)
     entries.sort(key=lambda e: e.since)

@@ -9,10 +9,10 @@ import numpy as np
 import baracuda
 from baracuda.core.errors import InvalidProblemError, OutOfRangeError
 from baracuda.onnx.operators.registry import operator
-from baracuda.onnx.operators.values import Tensor, ints, positive, scalar
+from baracuda.onnx.operators.values import Host, Tensor, ints, positive, scalar
 
 
-def _place(sequence: list[Any], position: Tensor, most: int) -> int:
+def _place(sequence: list[Any], position: Host, most: int) -> int:
     at = int(scalar(position))
     if not -len(sequence) <= at < most:
         raise OutOfRangeError(f"position: {at}; expected {-len(sequence)} to {most - 1}")
@@ -32,21 +32,21 @@ def sequence_construct(*x: Tensor) -> list[Any]:
 
 
 @operator("SequenceInsert", since=11)
-def sequence_insert(sequence: list[Any], x: Tensor, position: Tensor = None) -> list[Any]:
+def sequence_insert(sequence: list[Any], x: Tensor, position: Host = None) -> list[Any]:
     """The sequence with a tensor before a position, or at the end."""
     at = len(sequence) if position is None else _place(sequence, position, len(sequence) + 1)
     return [*sequence[:at], x, *sequence[at:]]
 
 
 @operator("SequenceErase", since=11)
-def sequence_erase(sequence: list[Any], position: Tensor = None) -> list[Any]:
+def sequence_erase(sequence: list[Any], position: Host = None) -> list[Any]:
     """The sequence without one tensor, by default the last."""
     at = len(sequence) - 1 if position is None else _place(sequence, position, len(sequence))
     return [*sequence[:at], *sequence[at + 1 :]]
 
 
 @operator("SequenceAt", since=11)
-def sequence_at(sequence: list[Any], position: Tensor) -> Tensor:
+def sequence_at(sequence: list[Any], position: Host) -> Tensor:
     """One tensor."""
     return sequence[_place(sequence, position, len(sequence))]
 
@@ -64,7 +64,7 @@ def concat_from_sequence(sequence: list[Any], *, axis: int, new_axis: bool = Fal
 
 
 @operator("SplitToSequence", since=11)
-def split_to_sequence(x: Tensor, split: Tensor = None, *, axis: int = 0, keepdims: bool = True) -> list[Any]:
+def split_to_sequence(x: Tensor, split: Host = None, *, axis: int = 0, keepdims: bool = True) -> list[Any]:
     """Pieces of x along an axis: of extent 1, of one extent, or of the extents given."""
     extent = x.shape[positive(axis, len(x.shape))]
     if split is None:

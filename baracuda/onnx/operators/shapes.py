@@ -10,11 +10,11 @@ import numpy as np
 import baracuda
 from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx.operators.registry import Ints, Wanted, operator
-from baracuda.onnx.operators.values import Tensor, ints, positive, scalar
+from baracuda.onnx.operators.values import Host, Tensor, ints, positive, scalar
 
 
 @operator("Reshape", since=5)
-def reshape(x: Tensor, shape: Tensor, *, allowzero: bool = False) -> Tensor:
+def reshape(x: Tensor, shape: Host, *, allowzero: bool = False) -> Tensor:
     """`baracuda.reshape`."""
     return baracuda.reshape(x, ints(shape), allowzero=allowzero)
 
@@ -33,7 +33,7 @@ def squeeze_by_attribute(x: Tensor, *, axes: Ints | None = None) -> Tensor:
 
 
 @operator("Squeeze", since=13)
-def squeeze(x: Tensor, axes: Tensor = None) -> Tensor:
+def squeeze(x: Tensor, axes: Host = None) -> Tensor:
     """x without axes of extent 1."""
     return _squeeze(x, None if axes is None else ints(axes))
 
@@ -52,7 +52,7 @@ def unsqueeze_by_attribute(x: Tensor, *, axes: Ints) -> Tensor:
 
 
 @operator("Unsqueeze", since=13)
-def unsqueeze(x: Tensor, axes: Tensor) -> Tensor:
+def unsqueeze(x: Tensor, axes: Host) -> Tensor:
     """x with axes of extent 1."""
     return baracuda.unsqueeze(x, ints(axes))
 
@@ -76,9 +76,7 @@ def split_by_attribute(x: Tensor, *, axis: int = 0, split: Ints | None = None, w
 
 
 @operator("Split", since=13)
-def split(
-    x: Tensor, split: Tensor = None, *, axis: int = 0, num_outputs: int | None = None, wanted: Wanted
-) -> tuple[Tensor, ...]:
+def split(x: Tensor, split: Host = None, *, axis: int = 0, num_outputs: int | None = None, wanted: Wanted) -> tuple[Tensor, ...]:
     """`baracuda.split`."""
     return _split(x, axis, None if split is None else ints(split), num_outputs or wanted)
 
@@ -98,7 +96,7 @@ def slice_by_attributes(x: Tensor, *, starts: Ints, ends: Ints, axes: Ints | Non
 
 
 @operator("Slice", since=10)
-def slice_(x: Tensor, starts: Tensor, ends: Tensor, axes: Tensor = None, steps: Tensor = None) -> Tensor:
+def slice_(x: Tensor, starts: Host, ends: Host, axes: Host = None, steps: Host = None) -> Tensor:
     """`baracuda.slice`."""
     begin, end = ints(starts), ints(ends)
     over = ints(axes) if axes is not None else tuple(range(len(begin)))
@@ -112,13 +110,13 @@ def _reachable(ends: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int, ...]
 
 
 @operator("Expand", since=8)
-def expand(x: Tensor, shape: Tensor) -> Tensor:
+def expand(x: Tensor, shape: Host) -> Tensor:
     """x as often as makes it of the shape that the two broadcast to."""
     return baracuda.broadcast_to(x, np.broadcast_shapes(tuple(x.shape), ints(shape)))
 
 
 @operator("Tile", since=6)
-def tile(x: Tensor, repeats: Tensor) -> Tensor:
+def tile(x: Tensor, repeats: Host) -> Tensor:
     """`baracuda.tile`."""
     return baracuda.tile(x, ints(repeats))
 
@@ -137,9 +135,9 @@ def pad_by_attributes(
 @operator("Pad", since=11)
 def pad(
     x: Tensor,
-    pads: Tensor,
-    constant_value: Tensor = None,
-    axes: Tensor = None,
+    pads: Host,
+    constant_value: Host = None,
+    axes: Host = None,
     *,
     mode: Literal["constant", "reflect", "edge", "wrap"] = "constant",
 ) -> Tensor:
@@ -183,13 +181,13 @@ def size(x: Tensor) -> Tensor:
 
 
 @operator("Trilu", since=14)
-def trilu(x: Tensor, k: Tensor = None, *, upper: bool = True) -> Tensor:
+def trilu(x: Tensor, k: Host = None, *, upper: bool = True) -> Tensor:
     """A triangle of each matrix."""
     return (baracuda.triu if upper else baracuda.tril)(x, 0 if k is None else scalar(k))
 
 
 @operator("CenterCropPad", since=18)
-def center_crop_pad(x: Tensor, shape: Tensor, *, axes: Ints | None = None) -> Tensor:
+def center_crop_pad(x: Tensor, shape: Host, *, axes: Ints | None = None) -> Tensor:
     """`baracuda.center_crop_pad`."""
     return baracuda.center_crop_pad(x, ints(shape), axes)
 

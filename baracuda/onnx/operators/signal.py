@@ -11,7 +11,7 @@ import baracuda
 from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx.operators.elements import to_element
 from baracuda.onnx.operators.registry import operator
-from baracuda.onnx.operators.values import Tensor, element, positive, scalar
+from baracuda.onnx.operators.values import Host, Tensor, element, positive, scalar
 
 
 def _pairs(x: Tensor, axis: int, length: int | None, inverse: bool, onesided: bool) -> Tensor:
@@ -35,13 +35,13 @@ def _pairs(x: Tensor, axis: int, length: int | None, inverse: bool, onesided: bo
 
 
 @operator("DFT", since=17)
-def dft_by_attribute(x: Tensor, length: Tensor = None, *, axis: int = 1, inverse: bool = False, onesided: bool = False) -> Tensor:
+def dft_by_attribute(x: Tensor, length: Host = None, *, axis: int = 1, inverse: bool = False, onesided: bool = False) -> Tensor:
     """`baracuda.fft` and its relatives."""
     return _pairs(x, axis, None if length is None else int(scalar(length)), inverse, onesided)
 
 
 @operator("DFT", since=20)
-def dft(x: Tensor, length: Tensor = None, axis: Tensor = None, *, inverse: bool = False, onesided: bool = False) -> Tensor:
+def dft(x: Tensor, length: Host = None, axis: Host = None, *, inverse: bool = False, onesided: bool = False) -> Tensor:
     """`baracuda.fft` and its relatives."""
     return _pairs(
         x, -2 if axis is None else int(scalar(axis)), None if length is None else int(scalar(length)), inverse, onesided
@@ -49,7 +49,7 @@ def dft(x: Tensor, length: Tensor = None, axis: Tensor = None, *, inverse: bool 
 
 
 @operator("STFT", since=17)
-def stft(x: Tensor, step: Tensor, window: Tensor = None, frame_length: Tensor = None, *, onesided: bool = True) -> Tensor:
+def stft(x: Tensor, step: Host, window: Tensor = None, frame_length: Host = None, *, onesided: bool = True) -> Tensor:
     """`baracuda.stft` without padding; frames are the second axis."""
     length = int(scalar(frame_length)) if frame_length is not None else window.shape[0]
     if len(x.shape) == 3 and x.shape[-1] == 2:
@@ -70,7 +70,7 @@ def stft(x: Tensor, step: Tensor, window: Tensor = None, frame_length: Tensor = 
 
 
 def _window(function: Callable[..., Any]) -> Callable[..., Any]:
-    def run(size: Tensor, *, output_datatype: int = 1, periodic: bool = True) -> Tensor:
+    def run(size: Host, *, output_datatype: int = 1, periodic: bool = True) -> Tensor:
         kind = element(output_datatype)
         return to_element(function(int(scalar(size)), periodic, np.dtype(np.float64 if kind.itemsize == 8 else np.float32)), kind)
 
@@ -91,7 +91,7 @@ for _name, _function in {
 
 @operator("MelWeightMatrix", since=17)
 def mel_weight_matrix(
-    mels: Tensor, dft_length: Tensor, sample_rate: Tensor, lower: Tensor, upper: Tensor, *, output_datatype: int = 1
+    mels: Host, dft_length: Host, sample_rate: Host, lower: Host, upper: Host, *, output_datatype: int = 1
 ) -> Tensor:
     """`baracuda.mel_filterbank` with ONNX's rounding of the edges."""
     made = baracuda.mel_filterbank(

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import baracuda
 from baracuda.formula import functions as f
 from baracuda.onnx.operators.registry import operator
-from baracuda.onnx.operators.values import Tensor, scalar
+from baracuda.onnx.operators.values import Host, Tensor, scalar
 from baracuda.ops.declaration.traced import Scalar
 
 _DOMAIN = "ai.onnx.preview.training"
@@ -55,7 +55,7 @@ def _columns(rows: list[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 @operator("Adagrad", domain=_DOMAIN)
 def adagrad(
-    r: Tensor, t: Tensor, *given: Tensor, decay_factor: float = 0.0, epsilon: float = 1e-6, norm_coefficient: float = 0.0
+    r: Host, t: Host, *given: Tensor, decay_factor: float = 0.0, epsilon: float = 1e-6, norm_coefficient: float = 0.0
 ) -> Any:
     """One step of Adagrad for each tensor."""
     rate = scalar(r) / (1 + scalar(t) * decay_factor)
@@ -64,8 +64,8 @@ def adagrad(
 
 @operator("Adam", domain=_DOMAIN)
 def adam(
-    r: Tensor,
-    t: Tensor,
+    r: Host,
+    t: Host,
     *given: Tensor,
     alpha: float = 0.9,
     beta: float = 0.999,
@@ -86,8 +86,8 @@ def adam(
 
 @operator("Momentum", domain=_DOMAIN)
 def momentum(
-    r: Tensor,
-    t: Tensor,
+    r: Host,
+    t: Host,
     *given: Tensor,
     alpha: float,
     beta: float,

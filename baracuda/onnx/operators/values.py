@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import onnx
@@ -11,6 +11,14 @@ import baracuda
 from baracuda.core.errors import InvalidProblemError
 
 Tensor = Any
+#: A tensor that the operator reads on the host: shapes, axes, counts.
+Host = Annotated[Any, "read on the host"]
+
+
+def near(number: Any, x: Tensor, kind: Any = None) -> Tensor:
+    """A number as a tensor without axes, of an element (x's own) and where x lies."""
+    kind = np.dtype(x.dtype if kind is None else kind)
+    return np.asarray(number, kind) if isinstance(x, np.ndarray) else baracuda.full((), number, kind, like=x)
 
 
 def host(x: Tensor) -> np.ndarray:

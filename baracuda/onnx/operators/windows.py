@@ -8,7 +8,7 @@ from typing import Any, Literal
 import baracuda
 from baracuda.core.errors import InvalidProblemError, UnsupportedError
 from baracuda.onnx.operators.registry import Ints, Wanted, operator
-from baracuda.onnx.operators.values import Tensor, ints
+from baracuda.onnx.operators.values import Host, Tensor, ints
 
 AutoPad = Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"]
 
@@ -256,7 +256,7 @@ def global_lp_pool(x: Tensor, *, p: int = 2) -> Tensor:
 def max_unpool(
     x: Tensor,
     index: Tensor,
-    output_shape: Tensor = None,
+    output_shape: Host = None,
     *,
     kernel_shape: Ints,
     pads: Ints | None = None,
@@ -281,8 +281,8 @@ def max_roi_pool(x: Tensor, rois: Tensor, *, pooled_shape: Ints, spatial_scale: 
 @operator("Col2Im", since=18)
 def col2im(
     x: Tensor,
-    image_shape: Tensor,
-    block_shape: Tensor,
+    image_shape: Host,
+    block_shape: Host,
     *,
     dilations: Ints | None = None,
     pads: Ints | None = None,
