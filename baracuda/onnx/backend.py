@@ -24,8 +24,7 @@ class Prepared(BackendRep):
             found = self._model.run((), inputs)
         else:
             found = self._model.run(tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,))
-        found = to_numpy(found)
-        return namedtupledict("Outputs", list(self._model.outputs))(*found)
+        return namedtupledict("Outputs", list(self._model.outputs))(*to_numpy(found))
 
 
 class BaracudaBackend(Backend):

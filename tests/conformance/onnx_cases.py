@@ -30,7 +30,6 @@ DOMAINS_LEFT_OUT = {"ai.onnx.ml": "trees, encoders and linear models"}
 FAILING = {
     "test_attention_4d_causal_fp16": "two f16 elements are one unit in the last place away, which is more than rtol",
     "test_attention_4d_causal_fp16_expanded": "two f16 elements are one unit in the last place away, which is more than rtol",
-    "test_col2im_5d": "`col2im` of three axes, batch and channels needs rank 9",
     "test_det_2d": "linear algebra is not there yet",
     "test_det_nd": "linear algebra is not there yet",
     "test_dft_inverse": "the recorded outputs are the rounding noise of another transform where ours are 0",

@@ -17,6 +17,7 @@ import baracuda
 import baracuda.onnx
 from baracuda.onnx import backend
 from tests.conformance.onnx_cases import FAILING, cases, reason, run
+from tools import make_onnx_coverage
 
 
 def model(nodes: list[Any], inputs: dict[str, Any], outputs: list[str], opset: int = 20, **options: Any) -> Any:
@@ -197,3 +198,7 @@ def test_the_backend_runs_a_node() -> None:
     assert backend.supports_device("CPU")
     assert not backend.supports_device("TPU")
     assert isinstance(onnx.backend.base.Backend, type)
+
+
+def test_the_table_in_the_documentation_is_that_of_the_code() -> None:
+    assert make_onnx_coverage.page() == make_onnx_coverage.PAGE.read_text()

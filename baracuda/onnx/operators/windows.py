@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -290,6 +291,27 @@ def col2im(
 ) -> Tensor:
     """`baracuda.col2im`."""
     size, block = ints(image_shape), ints(block_shape)
-    columns = baracuda.reshape(x, (x.shape[0] * x.shape[1], x.shape[2]))  # channels of one sample, which saves an axis
-    y = baracuda.col2im(columns, size, block, dilations or 1, pairs(pads, len(size)), strides or 1)
-    return baracuda.reshape(y, (x.shape[0], y.shape[0] // x.shape[0], *size))
+    axes = len(size)
+    stride, dilation, padding = strides or (1,) * axes, dilations or (1,) * axes, pairs(pads, axes)
+    channels = x.shape[0] * x.shape[1] // math.prod(block)
+    # axes whose windows are single elements are copied: they stand before the others, as channels do
+    copied = [a for a in range(axes) if (block[a], stride[a], padding[a]) == (1, 1, (0, 0))]
+    folded = [a for a in range(axes) if a not in copied] or [copied.pop()]
+    counts = [
+        size[a] if a in copied else (size[a] + sum(padding[a]) - dilation[a] * (block[a] - 1) - 1) // stride[a] + 1
+        for a in range(axes)
+    ]
+    if math.prod(counts) != x.shape[2]:
+        raise InvalidProblemError(f"x: {x.shape[2]} columns; expected {math.prod(counts)} windows of {block} in {size}")
+    apart = baracuda.reshape(x, (channels, math.prod(block), *counts))
+    ordered = baracuda.permute(apart, (0, *(2 + a for a in copied), 1, *(2 + a for a in folded)))
+    first = math.prod(counts[a] for a in copied) * channels
+    columns = baracuda.reshape(ordered, (first * math.prod(block), math.prod(counts[a] for a in folded)))
+    y = baracuda.col2im(
+        columns, tuple(size[a] for a in folded), tuple(block[a] for a in folded), tuple(dilation[a] for a in folded),
+        tuple(padding[a] for a in folded), tuple(stride[a] for a in folded),
+    )  # fmt: skip
+    order = [*copied, *folded]
+    whole = baracuda.reshape(y, (channels, *(size[a] for a in order)))
+    turned = baracuda.permute(whole, (0, *(1 + order.index(a) for a in range(axes))))
+    return baracuda.reshape(turned, (x.shape[0], channels // x.shape[0], *size))
