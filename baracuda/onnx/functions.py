@@ -74,9 +74,12 @@ class Library:
             key = tuple(map(_key, given))
             if key not in made:
                 types = [_type(x) for x in given]
-                body = schema.get_context_dependent_function_with_opset_version(
-                    version, node.proto.SerializeToString(), [t.SerializeToString() for t in types]
-                )
+                try:
+                    body = schema.get_context_dependent_function_with_opset_version(
+                        version, node.proto.SerializeToString(), [t.SerializeToString() for t in types]
+                    )
+                except (ValueError, RuntimeError) as e:
+                    raise InvalidProblemError(f"{node}: {e}") from e
                 function = onnx.FunctionProto()
                 function.ParseFromString(body)
                 made[key] = self._call(function, node, schema)

@@ -11,6 +11,7 @@ import onnx
 from baracuda.core.errors import InvalidProblemError
 from baracuda.onnx import graph, model
 from baracuda.onnx.functions import Library
+from baracuda.onnx.operators.values import element
 from baracuda.onnx.placement import device_of, placed
 from baracuda.onnx.program import Program
 
@@ -96,7 +97,7 @@ def _taken(name: str, value: Any, kind: Any) -> Any:
     if isinstance(value, np.generic):
         value = np.asarray(value)
     if kind is not None and kind.WhichOneof("value") == "tensor_type" and kind.tensor_type.elem_type:
-        expected = onnx.helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type)
+        expected = element(kind.tensor_type.elem_type)
         if isinstance(value, np.ndarray) and value.dtype != expected and value.dtype.kind != "O":
             raise InvalidProblemError(f"input {name!r}: element {value.dtype}; expected {np.dtype(expected)}")
         if kind.tensor_type.HasField("shape"):

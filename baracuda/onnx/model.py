@@ -70,6 +70,9 @@ def _check_text(message: Any, where: str) -> None:
 
 
 def _check(model: onnx.ModelProto) -> None:
+    for i in model.opset_import:
+        if not 1 <= i.version < 2**31:
+            raise InvalidProblemError(f"opset_import: version {i.version} of domain {i.domain!r}; expected 1 or later")
     if not model.opset_import:
         raise InvalidProblemError("the model names no operator set; expected opset_import to have one")
 

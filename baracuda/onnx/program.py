@@ -59,7 +59,7 @@ class Program:
             return False
         try:
             found = _tuple(call(*(self.constants[n] if n else None for n in node.inputs)))
-        except Error:
+        except (Error, ValueError, TypeError, IndexError, AttributeError, ArithmeticError):
             return False  # what is wrong is said where the graph runs, if it ever does
         if len(found) < sum(map(bool, node.outputs)) or any(not isinstance(v, np.ndarray) for v in found):
             return False
@@ -86,6 +86,8 @@ class Program:
 
     def __call__(self, values: Sequence[Any], outer: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
         """The outputs, of inputs in the graph's order; `outer` has the values that the graph captures."""
+        if len(values) != len(self.graph.inputs):
+            raise InvalidProblemError(f"graph {self.graph.name!r}: {len(values)} inputs; expected {len(self.graph.inputs)}")
         known = {**(outer or {}), **self.constants}
         known.update(zip(self.graph.inputs, values, strict=True))
         for step in self.steps:
@@ -95,11 +97,16 @@ class Program:
                     found = step.call(*given, outer=known)
                 else:
                     found = step.call(*given)
-            except Error as e:
+            except (Error, ValueError, TypeError, IndexError, AttributeError, ArithmeticError) as e:
+                if not isinstance(e, Error):  # what Python or NumPy makes of inputs that no model should give
+                    raise InvalidProblemError(f"{step.node}: {e}") from e
                 if not getattr(e, "__notes__", None):
                     e.add_note(f"in {step.node}, with inputs {', '.join(map(_described, given))}")
                 raise
-            known.update(zip(step.outputs, _tuple(found), strict=False))
+            made = _tuple(found)
+            if len(made) < len(step.outputs) and any(step.outputs[len(made) :]):
+                raise InvalidProblemError(f"{step.node}: {len(step.outputs)} outputs; it has {len(made)}")
+            known.update(zip(step.outputs, made, strict=False))
             for n in step.last:
                 known.pop(n, None)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from pathlib import Path
 from typing import Any
@@ -190,6 +191,60 @@ def test_malformed_files_end_in_a_named_error(full: bool) -> None:
             f.run([x][: len(f.inputs)])
         except baracuda.Error:
             pass
+
+
+def changed(message: Any, draw: random.Random) -> None:
+    """Change one field of a message, somewhere within: left out, given twice, or with another value."""
+    found: list[tuple[Any, Any]] = []
+
+    def walk(m: Any) -> None:
+        for field, value in m.ListFields():
+            found.append((m, field))
+            if field.type == field.TYPE_MESSAGE:
+                for inner in value if field.is_repeated else (value,):
+                    walk(inner)
+
+    walk(message)
+    m, field = draw.choice(found)
+    if not field.is_repeated:
+        if field.type == field.TYPE_MESSAGE or draw.random() < 0.3:
+            m.ClearField(field.name)
+        else:
+            setattr(m, field.name, another(field, getattr(m, field.name), draw))
+        return
+    values = getattr(m, field.name)
+    at = draw.randrange(len(values))
+    if draw.random() < 0.5:
+        del values[at]
+    elif field.type == field.TYPE_MESSAGE:
+        values.add().CopyFrom(values[at])
+    else:
+        values[at] = another(field, values[at], draw)
+
+
+def another(field: Any, value: Any, draw: random.Random) -> Any:
+    if isinstance(value, str):
+        return draw.choice(["", "x", "Add", value + "1"])
+    if isinstance(value, bytes):
+        return draw.choice([b"", value[:-1], value + b"x", bytes([255])])
+    if isinstance(value, float):
+        return draw.choice([0.0, -1.0, 1e30, float("nan")])
+    if field.type in (field.TYPE_INT32, field.TYPE_ENUM):
+        return draw.choice([0, 1, 7, 2**31 - 1, -(2**31)])
+    return draw.choice([0, -1, 1, 2**62, 2**40, -(2**63)])
+
+
+def test_models_with_a_field_changed_end_in_a_named_error(full: bool) -> None:
+    draw, some = random.Random(2), [c for c in cases() if not reason(c)]
+    for _ in range(20_000 if full else 300):
+        case = draw.choice(some)
+        wrong = onnx.ModelProto()
+        wrong.CopyFrom(case.model)
+        with contextlib.suppress(ValueError):  # a number that the field cannot hold
+            changed(wrong, draw)
+        with contextlib.suppress(baracuda.Error), np.errstate(all="ignore"):
+            f = baracuda.onnx.load(wrong.SerializeToString())
+            f.run(list(case.data_sets[0][0])[: len(f.inputs)])
 
 
 def test_the_backend_runs_a_node() -> None:

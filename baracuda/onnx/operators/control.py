@@ -44,7 +44,7 @@ def _stack(values: Any) -> Tensor:
 
 @operator("Scan", since=8)
 def scan_of_batches(
-    lengths: Tensor, *given: Tensor, body: Body, directions: Ints | None = None, num_scan_inputs: int
+    lengths: Tensor = None, *given: Tensor, body: Body, directions: Ints | None = None, num_scan_inputs: int
 ) -> tuple[Any, ...]:
     """Scan of version 8: every tensor has samples first, and each sample is scanned by itself."""
     if lengths is not None:

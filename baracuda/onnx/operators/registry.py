@@ -61,6 +61,8 @@ class Operator:
         if len(node.inputs) < self.fewest or (self.most is not None and len(node.inputs) > self.most):
             expected = f"{self.fewest} or more" if self.most is None else f"{self.fewest} to {self.most}"
             raise InvalidProblemError(f"{node}: {len(node.inputs)} inputs; expected {expected}")
+        if "" in node.inputs[: self.fewest]:
+            raise InvalidProblemError(f"{node}: input {node.inputs.index('')} is left out; expected {self.fewest} inputs")
         words: dict[str, Any] = {}
         for name, value in node.attributes.items():
             kind = self.attributes.get(name)
@@ -121,6 +123,7 @@ def add(
         signature = signature or function
         parameters = inspect.signature(signature).parameters.values()
         hints = typing.get_type_hints(signature)
+        any_number = any(p.kind is p.VAR_POSITIONAL for p in parameters)
         marked = typing.get_type_hints(signature, include_extras=True)
         tensors = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         words = [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in (fixed or {})]
@@ -130,8 +133,8 @@ def add(
             domain,
             since,
             function,
-            sum(p.default is p.empty for p in tensors),
-            None if any(p.kind is p.VAR_POSITIONAL for p in parameters) else len(tensors),
+            sum(p.default is p.empty for p in tensors) or int(any_number and not tensors),
+            None if any_number else len(tensors),
             kinds,
             hosted=frozenset(i for i, p in enumerate(tensors) if "__metadata__" in dir(marked[p.name])),
             required=frozenset(p.name for p in words if p.default is p.empty and kinds[p.name] not in (Wanted, Version)),
