@@ -49,6 +49,8 @@ lint: $(DEVELOP)
 docs: $(DEVELOP)
 	$(RUN) tools/make_docs.py
 	$(RUN) -m tools.make_catalogue
+	$(RUN) tools/make_torch_coverage.py
+	$(RUN) -m tools.make_onnx_coverage
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -72,6 +72,7 @@ class _Resize:
         if roi is not None and len(roi) != 2 * len(self.axes):
             raise InvalidProblemError(f"roi: {roi}; expected a start for each of {len(self.axes)} axes, then the ends")
         self.x, self.mode, self.plain, self.antialias = x, mode, plain, antialias
+        self.by_words = coordinates is not None  # ONNX's corners are those of the extent before it is rounded down
         self.coordinates = coordinates or ("align_corners" if align_corners else None)
         self.filtered = antialias or plain.startswith("lanczos") or (plain == "cubic" and exclude_outside)
         if exclude_outside and plain not in ("cubic", "lanczos3", "lanczos5"):
@@ -136,7 +137,8 @@ class _Resize:
                 return None
             scale = 0.5 if m == 2 * n and not shift else scale
         elif words == "align_corners":
-            scale = (n - 1) / (m - 1) if m > 1 else 0.0
+            last = n * factor - 1 if self.by_words and factor is not None else m - 1
+            scale = (n - 1) / last if m > 1 else 0.0
             shift, offset = (0.5, -0.5) if self.filtered else (0.0, 0.0)
         elif words == "asymmetric":
             shift = offset = 0.0

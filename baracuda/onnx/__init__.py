@@ -1,0 +1,9 @@
+"""ONNX models run on this library: `baracuda.onnx.load("model.onnx")` is a callable.
+
+Needs the extra `onnx`. `baracuda.onnx.backend` is ONNX's standard backend interface.
+"""
+
+from baracuda.onnx import operators as _operators  # noqa: F401  (fills the table)
+from baracuda.onnx.loaded import Model, load
+
+__all__ = ["Model", "load"]
