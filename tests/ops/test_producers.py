@@ -162,12 +162,41 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
 ]
 
 
+#: Calls of functions over lists of tensors, whose results are lists too.
+LISTS: dict[str, tuple[Any, ...]] = {
+    "clip_grad_norm": ([X, V], 0.5),
+    "master_weight_cast": ([X, V], "bf16"),
+    "multi_tensor_apply": (baracuda.mul, [X, V], [Y, V]),
+}
+
+
+def each(value: Any, made: Callable[[Any], Any]) -> Any:
+    """The value with every array in it replaced by what is made of its copy."""
+    if isinstance(value, list):
+        return [each(v, made) for v in value]
+    return made(value.copy()) if isinstance(value, np.ndarray) else value
+
+
 def copied(value: Any) -> Any:
-    return value.copy() if isinstance(value, np.ndarray) else value
+    return each(value, lambda x: x)
 
 
 def bare(value: Any) -> Any:
-    return Bare(value.copy()) if isinstance(value, np.ndarray) else value
+    return each(value, Bare)
+
+
+def flat(value: Any) -> list[Any]:
+    return [x for v in value for x in flat(v)] if isinstance(value, (list, tuple)) else [value]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_of_producers_of_dlpack_alone(name: str) -> None:
+    function = getattr(baracuda, name)
+    expected = flat(function(*map(copied, LISTS[name])))
+    for _ in range(2):
+        results = flat(function(*map(bare, LISTS[name])))
+        assert all(isinstance(f, (np.ndarray, np.generic)) for f in results)
+        assert [(f.tobytes(), f.shape, f.dtype) for f in results] == [(e.tobytes(), e.shape, e.dtype) for e in expected]
 
 
 @pytest.mark.parametrize(("name", "tensors", "keywords"), CALLS, ids=[c[0] for c in CALLS])
@@ -224,9 +253,18 @@ def test_the_table_has_every_module_of_functions() -> None:
     """A function of a module that no call of the table reaches would go untested."""
     from baracuda import _MODULE
 
-    reached = {_MODULE.get(name, "declared") for name, _, _ in CALLS}
+    reached = {_MODULE.get(name, "declared") for name in (*(name for name, _, _ in CALLS), *LISTS)}
     modules = {m for m in _MODULE.values() if m.startswith("baracuda.frontends.")}
-    without = {"array", "catalogue", "fuse", "profile", "recording", "plans_double_backward", "rotary_tables"}  # read no tensor
+    without = {
+        "array",
+        "catalogue",
+        "fuse",
+        "generator",
+        "profile",
+        "recording",
+        "plans_double_backward",
+        "rotary_tables",
+    }  # read no tensor
     missing = {m.rpartition(".")[2] for m in modules - reached} - without
     assert missing == set()
     assert "declared" in reached
